@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// What every other header needs: export marks, version, and the options mechanism.
+///
+/// A constructor with options is a macro over a function that takes a pointer to an options struct:
+///
+///     tern_module *fc = tern_nn_linear(784, 512, .bias = false);
+///
+/// The required values come first and in order, the optional ones by name; a name that does not
+/// exist is a compile error. C++ and bindings fill the struct themselves:
+///
+///     tern_nn_linear_options o = tern_nn_linear_defaults();
+///     o.in_features = 784; o.out_features = 512; o.bias = false;
+///     tern_module *fc = tern_nn_linear_with(&o);
+#ifndef TERN_BASE_H
+#define TERN_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TERN_API __attribute__((visibility("default")))
+/// The result says whether the call worked: it must be looked at.
+#define TERN_NODISCARD __attribute__((warn_unused_result))
+#define TERN_PRINTF_(format, first) __attribute__((format(printf, format, first)))
+#else
+#error "tern needs gcc or clang"
+#endif
+
+#ifdef __cplusplus
+#define TERN_BEGIN_DECLS extern "C" {
+#define TERN_END_DECLS }
+#else
+#define TERN_BEGIN_DECLS
+#define TERN_END_DECLS
+#endif
+
+#if defined(__clang__)
+#define TERN_OPTIONS_BEGIN_                                                                        \
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Winitializer-overrides\"")
+#define TERN_OPTIONS_END_ _Pragma("clang diagnostic pop")
+#else
+#define TERN_OPTIONS_BEGIN_                                                                        \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
+#define TERN_OPTIONS_END_ _Pragma("GCC diagnostic pop")
+#endif
+
+/// Calls `function_with(&options)`, options being the defaults overridden by the caller's words.
+/// The defaults end with `.reserved_ = 0`, so that positional words fill the required fields.
+#define TERN_WITH_(function, ...)                                                                  \
+    __extension__({                                                                                \
+        TERN_OPTIONS_BEGIN_                                                                        \
+        function##_options options_ = {__VA_ARGS__};                                               \
+        TERN_OPTIONS_END_                                                                          \
+        function##_with(&options_);                                                                \
+    })
+
+#define TERN_VERSION_MAJOR 0
+#define TERN_VERSION_MINOR 1
+#define TERN_VERSION_PATCH 0
+/// The version as one number that grows, for `#if`.
+#define TERN_VERSION_NUMBER                                                                        \
+    (TERN_VERSION_MAJOR * 1000000 + TERN_VERSION_MINOR * 1000 + TERN_VERSION_PATCH)
+/// True when the headers are of this version or a later one.
+#define TERN_CHECK_VERSION(major, minor, patch)                                                    \
+    (TERN_VERSION_NUMBER >= (major) * 1000000 + (minor) * 1000 + (patch))
+
+TERN_BEGIN_DECLS
+
+/// The version of the library that runs, for example "0.1.0". Static storage; never NULL.
+TERN_API const char *tern_version(void);
+
+/// Joins the worker threads and frees what the process holds: caches, default generators, the
+/// calling thread's frames. Live modules, optimizers and retained tensors stay the caller's.
+/// Later calls start again from nothing. No other thread may be inside the library.
+TERN_API void tern_shutdown(void);
+
+TERN_END_DECLS
+
+#endif

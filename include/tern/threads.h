@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// How many threads the CPU kernels use. Results are the same bits for any number.
+#ifndef TERN_THREADS_H
+#define TERN_THREADS_H
+
+#include <tern/base.h>
+#include <tern/error.h>
+
+TERN_BEGIN_DECLS
+
+/// Sets the number of threads that CPU kernels use, the calling one included (1 to 256). The start
+/// value is `TERN_NUM_THREADS`, else the number of CPUs the process may run on. When fewer threads
+/// can be started, fewer are used. Waits for work in progress. Fails with TERN_ERR_ARG.
+TERN_API TERN_NODISCARD tern_status tern_set_num_threads(int count);
+
+/// The number of threads in use.
+TERN_API int tern_num_threads(void);
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Allocation inside the library. Sizes are given back on free, so there is no header per block.
+#ifndef TERN_SRC_BASE_MEM_H
+#define TERN_SRC_BASE_MEM_H
+
+#include <tern/memory.h>
+
+// Straight from the allocator, 64-byte aligned, zeroed. NULL raises TERN_ERR_NOMEM. nbytes > 0.
+void *tern_mem_alloc(size_t nbytes);
+void tern_mem_free(void *memory, size_t nbytes); // NULL is fine
+
+// Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps what
+// is in it, and leaves all as it was on failure.
+tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed, size_t size);
+
+// Through the cache: 64-byte aligned, contents undefined, blocks are reused. nbytes >= 0.
+void *tern_cache_alloc(size_t nbytes);
+void tern_cache_free(void *memory, size_t nbytes); // NULL is fine
+
+// A copy of a string in memory of its own, to be freed with tern_mem_free_string.
+char *tern_mem_string(const char *text);
+void tern_mem_free_string(char *text);
+
+#endif
