@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Gradients by reverse-mode differentiation, first order.
+///
+/// Operations on tensors that require gradients record how they were made; tern_backward walks that
+/// graph from a loss and adds to the gradients of the leaves.
+///
+///     tern_tensor *w = tern_randn(tern_dims(3), .requires_grad = true);
+///     tern_backward(tern_sum(tern_mul(w, w), TERN_ALL_AXES, false));
+///     tern_print(tern_grad(w), stdout);        // 2 w
+///
+/// A leaf owns its gradient; backward adds to it until tern_zero_grad marks it absent. A graph is
+/// freed by its backward. Threads: gradient mode is per thread; backward may run on any thread.
+#ifndef TERN_AUTOGRAD_H
+#define TERN_AUTOGRAD_H
+
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+/// `tern_backward(loss, .retain_graph = true)`.
+typedef struct tern_backward_options {
+    tern_tensor *gradient; ///< of the loss's shape; NULL: 1, and the loss has one element
+    bool retain_graph;     ///< keep the graph for another backward
+    char reserved_;
+    tern_tensor *loss;
+} tern_backward_options;
+
+TERN_API tern_backward_options tern_backward_defaults(void);
+/// Adds d loss / d leaf to the gradient of every leaf that the loss depends on. TERN_ERR_STATE when
+/// the loss has no history, when its graph was freed by an earlier backward, or when a value that
+/// the backward needs was changed in place. A failed backward frees its graph and marks the
+/// gradients unusable until they are zeroed.
+TERN_API TERN_NODISCARD tern_status tern_backward_with(const tern_backward_options *options);
+#define tern_backward(...)                                                                         \
+    TERN_WITH_(tern_backward, .gradient = NULL, .retain_graph = false, .reserved_ = 0, __VA_ARGS__)
+
+/// The gradient of a leaf, owned by it; NULL without error when there is none.
+TERN_API tern_tensor *tern_grad(const tern_tensor *t);
+/// Marks the gradient absent; its memory is kept for the next backward, which overwrites it.
+TERN_API void tern_zero_grad(tern_tensor *t);
+
+TERN_API bool tern_requires_grad(const tern_tensor *t);
+/// Makes a leaf collect gradients, or stop. Returns t. Floating dtypes only.
+TERN_API tern_tensor *tern_set_requires_grad(tern_tensor *t, bool requires_grad);
+/// True for a tensor that no recorded operation made.
+TERN_API bool tern_is_leaf(const tern_tensor *t);
+
+/// Whether the calling thread records operations (true at the start). Returns what it was, for
+/// setting it back:
+///
+///     bool before = tern_set_grad_enabled(false); ... tern_set_grad_enabled(before);
+TERN_API bool tern_set_grad_enabled(bool enabled);
+TERN_API bool tern_grad_enabled(void);
+
+/// Runs the statement or block that follows without recording: `tern_no_grad { ... }`. Leaving the
+/// block by break or continue is fine; return and goto leave recording off.
+#define tern_no_grad                                                                               \
+    for (int tern_before_ = tern_set_grad_enabled(false), tern_once_ = 1; tern_once_;              \
+         tern_once_ = 0, (void)tern_set_grad_enabled(tern_before_ != 0))
+
+// ---- operations of your own ----------------------------------------------------------------------
+
+/// What a backward function sees.
+typedef struct tern_backward_context tern_backward_context;
+
+/// Computes gradients: reads tern_context_grad and tern_context_saved, hands the results to
+/// tern_context_set_grad. Runs without recording, in a scope of its own.
+typedef tern_status tern_backward_fn(tern_backward_context *context);
+
+/// An operation of the user's own. Must outlive every graph it is in (static storage).
+typedef struct tern_function {
+    const char *name;           ///< in messages
+    tern_backward_fn *backward; ///< required
+} tern_function;
+
+/// Records that `output` (made under tern_no_grad from the inputs) came from `function`. `saved`
+/// tensors are kept for the backward; their in-place change is caught. `data` (nbytes, at most 64)
+/// is copied. count <= 8, saved_count <= 8. Does nothing when no input requires a gradient. Returns
+/// output, which from now on carries the history.
+TERN_API tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
+                                  tern_tensor *const *inputs, int count,
+                                  tern_tensor *const *saved, int saved_count, const void *data,
+                                  size_t nbytes);
+
+/// The gradient of the output.
+TERN_API tern_tensor *tern_context_grad(tern_backward_context *context);
+/// Saved tensor `index`.
+TERN_API tern_tensor *tern_context_saved(tern_backward_context *context, int index);
+/// The bytes given as `data`.
+TERN_API const void *tern_context_data(tern_backward_context *context);
+/// True when input `index` wants a gradient: others need no work.
+TERN_API bool tern_context_needs(tern_backward_context *context, int index);
+/// Hands over the gradient of input `index`, of that input's shape and dtype.
+TERN_API TERN_NODISCARD tern_status tern_context_set_grad(tern_backward_context *context, int index,
+                                                          tern_tensor *gradient);
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Devices: where a tensor's bytes live and its kernels run.
+///
+/// A device is a small value, a type and an index. `cpu:0`, `cpu:1`, ... are devices too, as many as
+/// `TERN_CPU_DEVICES` says (1): separate homes with the same kernels, so that code for several
+/// devices can be written and tested where there is no GPU.
+///
+///     tern_device dev = tern_device_best();
+///     tern_tensor *x = tern_zeros(tern_dims(2, 3), .device = dev);
+///
+/// The zero value `(tern_device){0}` stands for the calling thread's default device.
+#ifndef TERN_DEVICE_H
+#define TERN_DEVICE_H
+
+#include <tern/base.h>
+#include <tern/error.h>
+
+TERN_BEGIN_DECLS
+
+/// Kinds of devices.
+typedef enum tern_device_type {
+    TERN_DEVICE_UNSPECIFIED = 0, ///< the default device
+    TERN_CPU,
+    TERN_CUDA
+} tern_device_type;
+
+/// A device by value. `index` counts from 0 within its type.
+typedef struct tern_device {
+    tern_device_type type;
+    int index;
+} tern_device;
+
+/// `cpu:index`, unchecked: a call that is given a device which does not exist says so.
+TERN_API tern_device tern_cpu(int index);
+
+/// `cuda:index`, unchecked.
+TERN_API tern_device tern_cuda(int index);
+
+/// `cuda:0` when there is one, else `cpu:0`. Never fails.
+TERN_API tern_device tern_device_best(void);
+
+/// Reads "cpu", "cuda", "cpu:1", "cuda:0"; without an index the current device of the type. Fails
+/// with TERN_ERR_ARG for other words and TERN_ERR_DEVICE when there is no such device; then `*out`
+/// is left alone.
+TERN_API TERN_NODISCARD tern_status tern_device_parse(const char *text, tern_device *out);
+
+/// "cpu" (as long as there is one CPU device), "cpu:1", "cuda:0", ... for messages. The text belongs
+/// to the thread and stays valid for the next 8 calls.
+TERN_API const char *tern_device_string(tern_device device);
+
+/// True when both are the same device; the unspecified one stands for the default.
+TERN_API bool tern_device_equal(tern_device a, tern_device b);
+
+/// How many devices of a type there are; 0 for a type that is not available. Never fails.
+TERN_API int tern_device_count(tern_device_type type);
+
+/// Makes `device` the calling thread's default for new tensors. Fails with TERN_ERR_DEVICE.
+TERN_API TERN_NODISCARD tern_status tern_set_default_device(tern_device device);
+
+/// The calling thread's default device; `cpu:0` at the start.
+TERN_API tern_device tern_default_device(void);
+
+/// Waits until everything queued on the device is done, then reports a value error that a kernel
+/// found (a label out of range, ...) as TERN_ERR_INDEX or TERN_ERR_NUMERIC.
+TERN_API TERN_NODISCARD tern_status tern_synchronize(tern_device device);
+
+TERN_END_DECLS
+
+#endif

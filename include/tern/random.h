@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Random numbers. The CPU generator is PyTorch's (mt19937): the same seed gives the same bits for
+/// rand, uniform, randint, randperm and bernoulli, and randn within 2e-6.
+///
+///     tern_manual_seed(42);
+///     tern_tensor *x = tern_randn(tern_dims(6, 4));
+///
+/// Every device has a default generator, seeded with 5489 until told otherwise; a call draws from the
+/// one of its device unless `.generator` names another. Draws inside a step (dropout) come from
+/// Philox4x32-10 by element and call id, the same bits on every device (random.h, tern_dropout).
+/// Threads: default generators are locked; a generator of your own is used by one thread at a time.
+#ifndef TERN_RANDOM_H
+#define TERN_RANDOM_H
+
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+/// A stream of random numbers.
+typedef struct tern_generator tern_generator;
+
+/// Seeds the default generators of all devices, and the draws inside steps.
+TERN_API void tern_manual_seed(uint64_t seed);
+
+/// A generator of your own for CPU tensors; freed with tern_generator_free. NULL on failure.
+TERN_API tern_generator *tern_generator_new(uint64_t seed);
+/// NULL is fine.
+TERN_API void tern_generator_free(tern_generator *generator);
+/// Starts the stream of `seed` anew.
+TERN_API TERN_NODISCARD tern_status tern_generator_seed(tern_generator *generator, uint64_t seed);
+/// The default generator of a device, owned by the library; NULL with TERN_ERR_DEVICE.
+TERN_API tern_generator *tern_default_generator(tern_device device);
+
+/// Bytes that tern_generator_save needs.
+TERN_API size_t tern_generator_state_size(void);
+/// Copies the state into `state`, which has `size` >= tern_generator_state_size() bytes.
+TERN_API TERN_NODISCARD tern_status tern_generator_save(const tern_generator *generator,
+                                                        void *state, size_t size);
+/// Goes back to a saved state; TERN_ERR_FORMAT when the bytes are not one, then nothing changes.
+TERN_API TERN_NODISCARD tern_status tern_generator_load(tern_generator *generator,
+                                                        const void *state, size_t size);
+
+/// `tern_rand(tern_dims(2, 3), .dtype = TERN_FLOAT64)`: uniform in [0, 1).
+typedef struct tern_rand_options {
+    tern_dtype dtype; ///< floating; float32 unless said
+    tern_device device;
+    bool requires_grad;
+    tern_generator *generator; ///< the device's default unless said
+    char reserved_;
+    tern_shape shape;
+} tern_rand_options;
+typedef tern_rand_options tern_randn_options;
+
+#define TERN_RANDOM_DEFAULTS_                                                                      \
+    .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},                       \
+    .requires_grad = false, .generator = NULL, .reserved_ = 0
+
+TERN_API tern_rand_options tern_rand_defaults(void);
+TERN_API tern_tensor *tern_rand_with(const tern_rand_options *options);
+/// Normal with mean 0 and standard deviation 1.
+TERN_API tern_tensor *tern_randn_with(const tern_randn_options *options);
+#define tern_rand(...) TERN_WITH_(tern_rand, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
+#define tern_randn(...) TERN_WITH_(tern_randn, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
+
+/// `tern_randint(0, 10, tern_dims(64))`: integers in [low, high).
+typedef struct tern_randint_options {
+    tern_dtype dtype; ///< int64 unless said
+    tern_device device;
+    bool requires_grad;
+    tern_generator *generator;
+    char reserved_;
+    int64_t low, high;
+    tern_shape shape;
+} tern_randint_options;
+TERN_API tern_randint_options tern_randint_defaults(void);
+TERN_API tern_tensor *tern_randint_with(const tern_randint_options *options);
+#define tern_randint(...) TERN_WITH_(tern_randint, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
+
+/// `tern_randperm(60000)`: 0 ... n - 1 in random order.
+typedef struct tern_randperm_options {
+    tern_dtype dtype; ///< int64 unless said
+    tern_device device;
+    bool requires_grad;
+    tern_generator *generator;
+    char reserved_;
+    int64_t n;
+} tern_randperm_options;
+TERN_API tern_randperm_options tern_randperm_defaults(void);
+TERN_API tern_tensor *tern_randperm_with(const tern_randperm_options *options);
+#define tern_randperm(...) TERN_WITH_(tern_randperm, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
+
+/// 1 with probability p, else 0, each element for itself: shape and dtype of `t`. 0 <= p <= 1.
+TERN_API tern_tensor *tern_bernoulli_like(const tern_tensor *t, double p,
+                                          tern_generator *generator);
+/// Same shape, dtype (floating) and device as `t`.
+TERN_API tern_tensor *tern_rand_like(const tern_tensor *t);
+TERN_API tern_tensor *tern_randn_like(const tern_tensor *t);
+/// Integers in [low, high).
+TERN_API tern_tensor *tern_randint_like(const tern_tensor *t, int64_t low, int64_t high);
+
+/// In place, from `generator` or the device's default (NULL); they return t. Not differentiable.
+TERN_API tern_tensor *tern_uniform_(tern_tensor *t, double low, double high,
+                                    tern_generator *generator);
+TERN_API tern_tensor *tern_normal_(tern_tensor *t, double mean, double std,
+                                   tern_generator *generator);
+TERN_API tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator);
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Who owns a tensor, in two rules.
+///
+/// 1. Every tensor that a call makes is a temporary: it belongs to the calling thread's innermost
+///    scope and dies when that scope closes. Each thread has a root scope below all others, which
+///    closes when the thread ends. A loader opens a scope per batch, so a training loop frees what a
+///    step made without a word. tern_retain keeps a tensor beyond its scope, until tern_release.
+/// 2. What a constructor makes (module, optimizer, dataset, loader) is freed by its `*_free`.
+///
+///     tern_scope scope = tern_scope_open();
+///     tern_tensor *y = tern_exp(tern_neg(x));
+///     y = tern_scope_close_keep(scope, y);     // y now belongs to the scope outside
+///
+/// Using a tensor that died is an error that names it, for as long as fewer than 4096 tensors died
+/// since. Threads: a scope belongs to the thread that opened it; counts are atomic.
+#ifndef TERN_SCOPE_H
+#define TERN_SCOPE_H
+
+#include <tern/base.h>
+#include <tern/error.h>
+
+TERN_BEGIN_DECLS
+
+typedef struct tern_tensor tern_tensor;
+
+/// The number of a scope; 0 is never one.
+typedef uint64_t tern_scope;
+
+/// Opens a scope inside the innermost one. Returns 0 on failure (TERN_ERR_NOMEM).
+TERN_API tern_scope tern_scope_open(void);
+
+/// Closes a scope and those opened inside it since; their temporaries die. Closing 0, a scope
+/// that is closed already, or one of another thread does nothing.
+TERN_API void tern_scope_close(tern_scope scope);
+
+/// Like tern_scope_close, but `t`, when it belongs to a scope that closes, moves to the one outside.
+/// Returns t; NULL when t is NULL.
+TERN_API tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t);
+
+/// Keeps `t` alive until the matching tern_release. Returns t; NULL when t is NULL or dead.
+TERN_API tern_tensor *tern_retain(tern_tensor *t);
+
+/// Undoes one tern_retain; the tensor dies when nobody else holds it. NULL is fine. One release too
+/// many is a pending TERN_ERR_STATE, and changes nothing.
+TERN_API void tern_release(tern_tensor *t);
+
+/// Makes `*slot` hold `t` instead of what it held: retains `t`, releases the old tensor. Either may
+/// be NULL; the same tensor is fine. Returns t.
+TERN_API tern_tensor *tern_assign(tern_tensor **slot, tern_tensor *t);
+
+/// The number of tensors that are alive in the process. Thread safe.
+TERN_API int64_t tern_live_tensors(void);
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Tensors: n-dimensional arrays on a device.
+///
+/// Row-major, outermost dimension first, at most 8 dimensions of int64_t sizes, with strides, so that
+/// slices, transposes and expansions are views that share memory with their base.
+///
+///     tern_tensor *x = tern_randn(tern_dims(64, 784), .device = dev);
+///     tern_tensor *w = tern_full(tern_dims(784), 0.5);
+///     printf("%g\n", tern_item(tern_sum(tern_mul(x, w), TERN_ALL_AXES, false)));
+///
+/// Every call that makes a tensor returns a temporary of the innermost scope (scope.h), or NULL with
+/// a pending error: TERN_ERR_NULL, _SHAPE, _DTYPE, _DEVICE, _ARG, _INDEX, _STATE (dead tensor),
+/// _NOMEM. Negative dimensions count from the end. Threads: a tensor is used by one thread at a time.
+#ifndef TERN_TENSOR_H
+#define TERN_TENSOR_H
+
+#include <tern/base.h>
+#include <tern/device.h>
+#include <tern/error.h>
+#include <tern/scope.h>
+
+TERN_BEGIN_DECLS
+
+/// The largest number of dimensions.
+#define TERN_MAX_RANK 8
+
+/// Types of elements. float16 and bfloat16 are stored in 16 bits and computed in float32.
+typedef enum tern_dtype {
+    TERN_DTYPE_UNSPECIFIED = 0, ///< the call's default, float32 where nothing else is said
+    TERN_FLOAT32,
+    TERN_FLOAT64,
+    TERN_FLOAT16,
+    TERN_BFLOAT16,
+    TERN_INT64,
+    TERN_INT32,
+    TERN_UINT8,
+    TERN_BOOL
+} tern_dtype;
+
+/// "float32", "int64", ...; "unspecified" for 0, "unknown" for other numbers. Static storage.
+TERN_API const char *tern_dtype_name(tern_dtype dtype);
+/// Bytes per element, 0 for no dtype.
+TERN_API size_t tern_dtype_size(tern_dtype dtype);
+/// True for the four floating dtypes.
+TERN_API bool tern_dtype_is_floating(tern_dtype dtype);
+
+/// Sizes by value; `dim[rank...]` is unused. Made by tern_dims.
+typedef struct tern_shape {
+    int rank;
+    int64_t dim[TERN_MAX_RANK];
+} tern_shape;
+
+/// Dimensions by number, for reductions and permutations. Made by tern_axes.
+typedef struct tern_axis_list {
+    int count;
+    int axis[TERN_MAX_RANK];
+} tern_axis_list;
+
+/// Sizes from an array. More than TERN_MAX_RANK are kept as a count, which every user refuses.
+TERN_API tern_shape tern_shape_make(int rank, const int64_t *dims);
+/// Axes from an array, like tern_shape_make.
+TERN_API tern_axis_list tern_axis_list_make(int count, const int64_t *axes);
+/// The product of the sizes, 1 for rank 0; -1 when it overflows or a size is negative.
+TERN_API int64_t tern_shape_numel(tern_shape shape);
+/// True when rank and sizes are the same.
+TERN_API bool tern_shape_equal(tern_shape a, tern_shape b);
+
+#ifndef __cplusplus
+#define TERN_LIST_(make, ...)                                                                      \
+    make((int)(sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t)) - 1,                   \
+         (const int64_t[]){0, __VA_ARGS__} + 1)
+/// Sizes: `tern_dims(64, 784)`; `tern_dims()` is a scalar's shape.
+#define tern_dims(...) TERN_LIST_(tern_shape_make, __VA_ARGS__)
+/// Axes: `tern_axes(0, -1)`.
+#define tern_axes(...) TERN_LIST_(tern_axis_list_make, __VA_ARGS__)
+#endif
+
+/// Every axis.
+#define TERN_ALL_AXES (tern_axis_list_make(-1, NULL))
+
+// ---- making tensors ----------------------------------------------------------------------------
+
+/// What every creating call takes: `tern_zeros(tern_dims(2, 3), .dtype = TERN_INT64)`.
+typedef struct tern_zeros_options {
+    tern_dtype dtype;   ///< float32 unless said
+    tern_device device; ///< the default device unless said
+    bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
+    char reserved_;
+    tern_shape shape;
+} tern_zeros_options;
+
+typedef tern_zeros_options tern_empty_options;
+typedef tern_zeros_options tern_ones_options;
+
+/// Options with defaults and no shape; likewise for every `_defaults` below.
+TERN_API tern_zeros_options tern_zeros_defaults(void);
+
+#define TERN_TENSOR_DEFAULTS_                                                                      \
+    .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},                       \
+    .requires_grad = false, .reserved_ = 0
+
+/// Uninitialised values.
+TERN_API tern_tensor *tern_empty_with(const tern_empty_options *options);
+/// Zeros.
+TERN_API tern_tensor *tern_zeros_with(const tern_zeros_options *options);
+/// Ones.
+TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
+#define tern_empty(...) TERN_WITH_(tern_empty, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_zeros(...) TERN_WITH_(tern_zeros, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_ones(...) TERN_WITH_(tern_ones, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+
+/// `tern_full(tern_dims(2), 3.5)`.
+typedef struct tern_full_options {
+    tern_dtype dtype;
+    tern_device device;
+    bool requires_grad;
+    char reserved_;
+    tern_shape shape;
+    double value; ///< converted as a cast; out of an integer dtype's range is TERN_ERR_ARG
+} tern_full_options;
+TERN_API tern_full_options tern_full_defaults(void);
+TERN_API tern_tensor *tern_full_with(const tern_full_options *options);
+#define tern_full(...) TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+
+/// start, start + step, ... before end: ceil((end - start) / step) elements.
+typedef struct tern_arange_options {
+    tern_dtype dtype; ///< int64 unless said
+    tern_device device;
+    bool requires_grad;
+    char reserved_;
+    double start, end, step; ///< step is not 0; missing words are 0, so all three are given
+} tern_arange_options;
+TERN_API tern_arange_options tern_arange_defaults(void);
+TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
+#define tern_arange(...) TERN_WITH_(tern_arange, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+
+/// `count` values from start to end, both included, equally far apart.
+typedef struct tern_linspace_options {
+    tern_dtype dtype;
+    tern_device device;
+    bool requires_grad;
+    char reserved_;
+    double start, end;
+    int64_t count;
+} tern_linspace_options;
+TERN_API tern_linspace_options tern_linspace_defaults(void);
+TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
+#define tern_linspace(...) TERN_WITH_(tern_linspace, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+
+/// (rows, cols) with ones on the diagonal.
+typedef struct tern_eye_options {
+    tern_dtype dtype;
+    tern_device device;
+    bool requires_grad;
+    char reserved_;
+    int64_t rows, cols; ///< both are given
+} tern_eye_options;
+TERN_API tern_eye_options tern_eye_defaults(void);
+TERN_API tern_tensor *tern_eye_with(const tern_eye_options *options);
+#define tern_eye(...) TERN_WITH_(tern_eye, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+
+/// A tensor with a copy of the caller's values.
+typedef struct tern_from_data_options {
+    tern_dtype dtype; ///< what `data` points to, float32 unless said
+    tern_device device;
+    bool requires_grad;
+    char reserved_;
+    tern_shape shape;
+    const void *data; ///< numel elements, row-major, host memory; NULL only when numel is 0
+} tern_from_data_options;
+TERN_API tern_from_data_options tern_from_data_defaults(void);
+TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
+#define tern_from_data(...) TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+
+/// Same sizes, dtype and device as `t`; contents as the name says.
+TERN_API tern_tensor *tern_empty_like(const tern_tensor *t);
+TERN_API tern_tensor *tern_zeros_like(const tern_tensor *t);
+TERN_API tern_tensor *tern_ones_like(const tern_tensor *t);
+TERN_API tern_tensor *tern_full_like(const tern_tensor *t, double value);
+
+/// Same dtype and device as `t`, of another shape.
+TERN_API tern_tensor *tern_new_empty(const tern_tensor *t, tern_shape shape);
+TERN_API tern_tensor *tern_new_zeros(const tern_tensor *t, tern_shape shape);
+TERN_API tern_tensor *tern_new_ones(const tern_tensor *t, tern_shape shape);
+TERN_API tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape, double value);
+/// A copy of `data`, which holds numel elements of t's dtype in host memory.
+TERN_API tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape, const void *data);
+
+// ---- asking ------------------------------------------------------------------------------------
+// These take a live tensor; with NULL or a dead one they leave an error pending and return zero.
+
+TERN_API tern_dtype tern_dtype_of(const tern_tensor *t);
+TERN_API tern_device tern_device_of(const tern_tensor *t);
+TERN_API tern_shape tern_shape_of(const tern_tensor *t);
+TERN_API int tern_rank(const tern_tensor *t);
+/// The size of one dimension; negative dims count from the end. -1 with TERN_ERR_ARG when there is
+/// no such dimension.
+TERN_API int64_t tern_size(const tern_tensor *t, int dim);
+/// The step of one dimension, in elements.
+TERN_API int64_t tern_stride(const tern_tensor *t, int dim);
+TERN_API int64_t tern_numel(const tern_tensor *t);
+TERN_API bool tern_is_contiguous(const tern_tensor *t);
+/// The first element, in host memory; NULL with TERN_ERR_DEVICE for a tensor elsewhere.
+/// Writing through it is not seen by autograd.
+TERN_API void *tern_data(tern_tensor *t);
+/// The tensor's name in messages: a parameter's, else that of the operation that made it.
+TERN_API const char *tern_name(const tern_tensor *t);
+
+/// The value of a tensor with one element, as a double; NaN with a pending error otherwise. Waits
+/// for the device.
+TERN_API double tern_item(const tern_tensor *t);
+/// The same for integers, exact for int64; 0 with a pending error otherwise.
+TERN_API int64_t tern_item_int(const tern_tensor *t);
+/// Copies all elements, row-major, to host memory of `nbytes` bytes, which must be numel times
+/// the dtype's size (else TERN_ERR_SHAPE). Waits for the device.
+TERN_API TERN_NODISCARD tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes);
+/// The reverse: overwrites t's elements, in place.
+TERN_API TERN_NODISCARD tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes);
+/// Writes the tensor for a reader: four digits, edges of long dimensions, dtype and device when they
+/// are not the usual ones. NULL stands for stdout. Waits for the device.
+TERN_API TERN_NODISCARD tern_status tern_print(const tern_tensor *t, FILE *file);
+/// The same text into `buffer`, cut at `size`; returns the length it has uncut, -1 on failure.
+TERN_API int64_t tern_format(const tern_tensor *t, char *buffer, size_t size);
+
+// ---- views: they share memory with `t`, and gradients flow through ------------------------------
+
+/// The same elements in another shape; one size may be -1. A view where the strides allow, else a
+/// contiguous copy.
+TERN_API tern_tensor *tern_reshape(tern_tensor *t, tern_shape shape);
+/// Like tern_reshape, but TERN_ERR_SHAPE where only a copy would do.
+TERN_API tern_tensor *tern_view(tern_tensor *t, tern_shape shape);
+/// Joins dimensions first ... last, both included, into one.
+TERN_API tern_tensor *tern_flatten(tern_tensor *t, int first, int last);
+TERN_API tern_tensor *tern_transpose(tern_tensor *t, int a, int b);
+/// Dimension i of the result is dimension axes[i] of t.
+TERN_API tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes);
+/// Elements start ... start + length - 1 of one dimension.
+TERN_API tern_tensor *tern_narrow(tern_tensor *t, int dim, int64_t start, int64_t length);
+/// Elements start, start + step, ... before end; negative start and end count from the end and are
+/// cut to the size as in Python; step > 0. INT64_MAX as end means "to the end".
+TERN_API tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end, int64_t step);
+/// One index of a dimension, which goes away.
+TERN_API tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index);
+/// Repeats dimensions of size 1 (and new leading ones) without copying; -1 keeps a size.
+TERN_API tern_tensor *tern_expand(tern_tensor *t, tern_shape shape);
+/// Removes dimension `dim` when its size is 1, else changes nothing.
+TERN_API tern_tensor *tern_squeeze(tern_tensor *t, int dim);
+/// Inserts a dimension of size 1 before dimension `dim` (of the result).
+TERN_API tern_tensor *tern_unsqueeze(tern_tensor *t, int dim);
+/// The same memory without history: gradients do not flow through.
+TERN_API tern_tensor *tern_detach(tern_tensor *t);
+
+// ---- copies -------------------------------------------------------------------------------------
+
+/// `t` itself when it is contiguous, else a contiguous copy.
+TERN_API tern_tensor *tern_contiguous(tern_tensor *t);
+/// A contiguous copy; gradients flow through.
+TERN_API tern_tensor *tern_clone(tern_tensor *t);
+/// A copy on `device`, or `t` itself when it is there already; gradients flow back.
+TERN_API tern_tensor *tern_to(tern_tensor *t, tern_device device);
+/// A copy of another dtype, or `t` itself when it has it; gradients flow between floating dtypes.
+TERN_API tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype);
+/// Joins tensors along a dimension; they agree in all others, in dtype and device. count >= 1.
+TERN_API tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim);
+/// Joins tensors of one shape along a new dimension.
+TERN_API tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count, int dim);
+/// Views of `size` elements along a dimension (the last may be shorter), at most `capacity`, into
+/// `out`; `*count` says how many. More than `capacity` is TERN_ERR_ARG and writes nothing.
+TERN_API TERN_NODISCARD tern_status tern_split(tern_tensor *t, int64_t size, int dim,
+                                               tern_tensor **out, int64_t capacity, int64_t *count);
+/// Like tern_split, into at most `chunks` pieces of ceil(size / chunks).
+TERN_API TERN_NODISCARD tern_status tern_chunk(tern_tensor *t, int64_t chunks, int dim,
+                                               tern_tensor **out, int64_t capacity, int64_t *count);
+
+// ---- in place: they change `t` and return it -----------------------------------------------------
+// A leaf that requires a gradient may only be changed under tern_no_grad. Elsewhere gradients flow
+// through. What a backward needs and finds changed is an error there.
+
+/// Copies `source`, broadcast to t's shape, cast to its dtype, from any device.
+TERN_API tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source);
+TERN_API tern_tensor *tern_fill_(tern_tensor *t, double value);
+TERN_API tern_tensor *tern_zero_(tern_tensor *t);
+/// t + alpha * other, other broadcast to t's shape.
+TERN_API tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha);
+/// t * other, other broadcast to t's shape.
+TERN_API tern_tensor *tern_mul_(tern_tensor *t, tern_tensor *other);
+TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, double value);
+TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, double value);
+
+TERN_END_DECLS
+
+#ifdef __cplusplus
+template <typename... Sizes> inline tern_shape tern_dims(Sizes... sizes)
+{
+    const int64_t dims[] = {0, static_cast<int64_t>(sizes)...};
+    return tern_shape_make(static_cast<int>(sizeof...(sizes)), dims + 1);
+}
+template <typename... Axes> inline tern_axis_list tern_axes(Axes... axes)
+{
+    const int64_t list[] = {0, static_cast<int64_t>(axes)...};
+    return tern_axis_list_make(static_cast<int>(sizeof...(axes)), list + 1);
+}
+#endif
+
+#endif
