@@ -22,15 +22,15 @@
 #if defined(__GNUC__)
 #define TERN_API __attribute__((visibility("default")))
 /// The result says whether the call worked: it must be looked at.
-#define TERN_NODISCARD __attribute__((warn_unused_result))
-#define TERN_PRINTF_(format, first) __attribute__((format(printf, format, first)))
+#define TERN_NODISCARD             __attribute__((warn_unused_result))
+#define TERN_PRINTF_(words, first) __attribute__((__format__(__printf__, words, first)))
 #else
 #error "tern needs gcc or clang"
 #endif
 
 #ifdef __cplusplus
 #define TERN_BEGIN_DECLS extern "C" {
-#define TERN_END_DECLS }
+#define TERN_END_DECLS   }
 #else
 #define TERN_BEGIN_DECLS
 #define TERN_END_DECLS
@@ -38,7 +38,8 @@
 
 #if defined(__clang__)
 #define TERN_OPTIONS_BEGIN_                                                                        \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Winitializer-overrides\"")
+    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored "                           \
+                                             "\"-Winitializer-overrides\"")
 #define TERN_OPTIONS_END_ _Pragma("clang diagnostic pop")
 #else
 #define TERN_OPTIONS_BEGIN_                                                                        \
@@ -64,7 +65,7 @@
     (TERN_VERSION_MAJOR * 1000000 + TERN_VERSION_MINOR * 1000 + TERN_VERSION_PATCH)
 /// True when the headers are of this version or a later one.
 #define TERN_CHECK_VERSION(major, minor, patch)                                                    \
-    (TERN_VERSION_NUMBER >= (major) * 1000000 + (minor) * 1000 + (patch))
+    (TERN_VERSION_NUMBER >= (major)*1000000 + (minor)*1000 + (patch))
 
 TERN_BEGIN_DECLS
 

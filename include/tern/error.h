@@ -24,16 +24,16 @@ TERN_BEGIN_DECLS
 /// What went wrong, in kinds. TERN_OK is 0, so `if (call())` reads "if it failed".
 typedef enum tern_status {
     TERN_OK = 0,
-    TERN_ERR_NULL,        ///< a required argument is NULL
-    TERN_ERR_ARG,         ///< an argument has a value that makes no sense
-    TERN_ERR_SHAPE,       ///< shapes do not fit each other or the operation
-    TERN_ERR_DTYPE,       ///< dtypes do not fit each other or the operation
-    TERN_ERR_DEVICE,      ///< operands on different devices, or no such device
-    TERN_ERR_INDEX,       ///< an index or a label out of range
-    TERN_ERR_STATE,       ///< the call does not fit the state of the object (dead, freed graph, ...)
-    TERN_ERR_NOMEM,       ///< no memory
-    TERN_ERR_IO,          ///< a file cannot be opened, read or written
-    TERN_ERR_FORMAT,      ///< a file is not what it should be
+    TERN_ERR_NULL,   ///< a required argument is NULL
+    TERN_ERR_ARG,    ///< an argument has a value that makes no sense
+    TERN_ERR_SHAPE,  ///< shapes do not fit each other or the operation
+    TERN_ERR_DTYPE,  ///< dtypes do not fit each other or the operation
+    TERN_ERR_DEVICE, ///< operands on different devices, or no such device
+    TERN_ERR_INDEX,  ///< an index or a label out of range
+    TERN_ERR_STATE,  ///< the call does not fit the state of the object (dead, freed graph, ...)
+    TERN_ERR_NOMEM,  ///< no memory
+    TERN_ERR_IO,     ///< a file cannot be opened, read or written
+    TERN_ERR_FORMAT, ///< a file is not what it should be
     TERN_ERR_UNSUPPORTED, ///< not available in this build or on this machine
     TERN_ERR_NUMERIC      ///< a value is not finite where it has to be
 } tern_status;
@@ -54,16 +54,16 @@ TERN_API const char *tern_error_message(void);
 /// 1 when an error was pending, else 0 with nothing written. NULL stands for stderr.
 TERN_API int tern_error_print(FILE *file);
 
-/// Copies the sentence into `buffer` (at most `size` bytes with the final 0; NULL with 0 to leave it
-/// out), clears the error and returns its code, TERN_OK when there was none.
+/// Copies the sentence into `buffer` (at most `size` bytes with the final 0; NULL with 0 to leave
+/// it out), clears the error and returns its code, TERN_OK when there was none.
 TERN_API tern_status tern_error_take(char *buffer, size_t size);
 
 /// Forgets the pending error.
 TERN_API void tern_error_clear(void);
 
-/// Makes an error pending, for modules and operations of your own: a printf format whose result is one
-/// sentence without a final newline. When one is pending already it stays and the new one goes to
-/// the log. Returns `code`, so that `return tern_error_raise(...)` reads well.
+/// Makes an error pending, for modules and operations of your own: a printf format whose result is
+/// one sentence without a final newline. When one is pending already it stays and the new one goes
+/// to the log. Returns `code`, so that `return tern_error_raise(...)` reads well.
 TERN_API tern_status tern_error_raise(tern_status code, const char *format, ...) TERN_PRINTF_(2, 3);
 
 /// How loud a log line is.

@@ -13,8 +13,8 @@
 
 TERN_BEGIN_DECLS
 
-/// Where memory comes from. `alloc` returns `nbytes` (> 0) bytes aligned to `align` (a power of two,
-/// at most 4096) or NULL; `free` gets the same size back. Both are called from any thread.
+/// Where memory comes from. `alloc` returns `nbytes` (> 0) bytes aligned to `align` (a power of
+/// two, at most 4096) or NULL; `free` gets the same size back. Both are called from any thread.
 typedef struct tern_allocator {
     void *(*alloc)(size_t nbytes, size_t align, void *user);
     void (*free)(void *memory, size_t nbytes, void *user);

@@ -9,8 +9,8 @@
 void *tern_mem_alloc(size_t nbytes);
 void tern_mem_free(void *memory, size_t nbytes); // NULL is fine
 
-// Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps what
-// is in it, and leaves all as it was on failure.
+// Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps
+// what is in it, and leaves all as it was on failure.
 tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed, size_t size);
 
 // Through the cache: 64-byte aligned, contents undefined, blocks are reused. nbytes >= 0.

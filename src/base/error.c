@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pending error of each thread: a code and one sentence in a fixed buffer.
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+// The module path may take this much of the sentence; it stays whole when the sentence is cut.
+#define PATH_SIZE 160
+
+static _Thread_local tern_status pending_code;
+static _Thread_local char pending_sentence[TERN_SENTENCE_SIZE];
+
+static const char *const status_names[] = {
+    [TERN_OK] = "ok",
+    [TERN_ERR_NULL] = "null",
+    [TERN_ERR_ARG] = "argument",
+    [TERN_ERR_SHAPE] = "shape",
+    [TERN_ERR_DTYPE] = "dtype",
+    [TERN_ERR_DEVICE] = "device",
+    [TERN_ERR_INDEX] = "index",
+    [TERN_ERR_STATE] = "state",
+    [TERN_ERR_NOMEM] = "out of memory",
+    [TERN_ERR_IO] = "input/output",
+    [TERN_ERR_FORMAT] = "format",
+    [TERN_ERR_UNSUPPORTED] = "unsupported",
+    [TERN_ERR_NUMERIC] = "numeric",
+};
+
+static bool is_status(tern_status code)
+{
+    return (unsigned)code < sizeof status_names / sizeof status_names[0];
+}
+
+const char *tern_status_name(tern_status code)
+{
+    return is_status(code) ? status_names[code] : "unknown";
+}
+
+bool tern_error_pending(void)
+{
+    return pending_code != TERN_OK;
+}
+
+tern_status tern_error_code(void)
+{
+    return pending_code;
+}
+
+const char *tern_error_message(void)
+{
+    return tern_error_pending() ? pending_sentence : "";
+}
+
+void tern_error_clear(void)
+{
+    pending_code = TERN_OK;
+}
+
+int tern_error_print(FILE *file)
+{
+    if (!tern_error_pending())
+        return 0;
+    int saved = errno;
+    fprintf(file ? file : stderr, "tern: %s\n", pending_sentence);
+    errno = saved;
+    tern_error_clear();
+    return 1;
+}
+
+tern_status tern_error_take(char *buffer, size_t size)
+{
+    tern_status code = pending_code;
+    if (buffer && size > 0) {
+        const char *sentence = tern_error_message();
+        size_t length = strlen(sentence);
+        length = length < size ? length : size - 1;
+        memcpy(buffer, sentence, length);
+        buffer[length] = 0;
+    }
+    tern_error_clear();
+    return code;
+}
+
+// The sentence, then the module path where there is one.
+static void compose(char *sentence, const char *format, va_list words) TERN_PRINTF_(2, 0);
+static void compose(char *sentence, const char *format, va_list words)
+{
+    char path[PATH_SIZE];
+    tern_path_format(path, sizeof path);
+    size_t suffix = path[0] ? strlen(path) + strlen(" [in ]") : 0;
+    tern_text_format(sentence, TERN_SENTENCE_SIZE - suffix, format, words);
+    if (suffix) {
+        strcat(sentence, " [in ");
+        strcat(sentence, path);
+        strcat(sentence, "]");
+    }
+}
+
+tern_status tern_error_raise(tern_status code, const char *format, ...)
+{
+    char sentence[TERN_SENTENCE_SIZE];
+    va_list words;
+    va_start(words, format);
+    compose(sentence, format ? format : "an error without a sentence", words);
+    va_end(words);
+    if (code == TERN_OK || !is_status(code)) // a failure must not read as a success
+        code = TERN_ERR_ARG;
+    if (tern_error_pending()) {
+        tern_log_line(TERN_LOG_ERROR, sentence);
+        return code;
+    }
+    memcpy(pending_sentence, sentence, sizeof sentence);
+    pending_code = code;
+    return code;
+}
+
+tern_status tern_null_error(const char *function, const char *argument)
+{
+    if (tern_error_pending())
+        return pending_code;
+    return tern_error_raise(TERN_ERR_NULL, "%s: %s is NULL", function, argument);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raising errors inside the library: one-line checks, the rule for NULL operands, the path of the
+// module that runs, and log lines. Every call here leaves errno as it was and takes no memory from
+// the allocator.
+#ifndef TERN_SRC_BASE_ERROR_H
+#define TERN_SRC_BASE_ERROR_H
+
+#include <tern/error.h>
+
+// In a function that returns a tern_status: fails it unless `condition` holds.
+#define TERN_CHECK(condition, code, ...)                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return tern_error_raise(code, __VA_ARGS__);                                            \
+    } while (0)
+
+// The same in a function that returns a pointer.
+#define TERN_CHECK_PTR(condition, code, ...)                                                       \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            tern_error_raise(code, __VA_ARGS__);                                                   \
+            return NULL;                                                                           \
+        }                                                                                          \
+    } while (0)
+
+// Hands a failure on: `status` is evaluated once.
+#define TERN_TRY(status)                                                                           \
+    do {                                                                                           \
+        tern_status tern_try_ = (status);                                                          \
+        if (tern_try_ != TERN_OK)                                                                  \
+            return tern_try_;                                                                      \
+    } while (0)
+
+// The failure of a call that was given NULL: with an error pending its code, quietly; else raises
+// "<function>: <argument> is NULL".
+tern_status tern_null_error(const char *function, const char *argument);
+
+// Sends one line to the log callback, if there is one.
+void tern_log(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
+
+// One module on the way from the root to the one that runs. Lives on the stack of the call that
+// pushes it.
+typedef struct tern_path_entry {
+    const char *name;       // among its parent's children; NULL or "" for the root
+    const char *class_name; // for example "Linear"
+    struct tern_path_entry *parent;
+} tern_path_entry;
+
+// Makes `entry` (name and class_name filled in) the innermost module of this thread; the strings
+// are borrowed until the pop. Errors raised in between end with " [in 0.fc1 (Linear)]".
+void tern_path_push(tern_path_entry *entry);
+void tern_path_pop(void);
+
+// Writes "0.fc1 (Linear)" into `buffer`, "" outside every module; the root alone is shown as its
+// class. What does not fit loses its beginning, the outer modules.
+void tern_path_format(char *buffer, size_t size);
+
+#endif

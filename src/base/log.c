@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log callback of the process, and log lines.
+#include <errno.h>
+#include <pthread.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_log_fn *log_callback;
+static void *log_user;
+
+// True while this thread is inside the callback and so holds the lock.
+static _Thread_local bool inside;
+
+void tern_set_log(tern_log_fn *callback, void *user)
+{
+    if (!inside)
+        pthread_mutex_lock(&lock);
+    log_callback = callback;
+    log_user = user;
+    if (!inside)
+        pthread_mutex_unlock(&lock);
+}
+
+// A line that the callback itself causes is dropped: it would never end.
+void tern_log_line(tern_log_level level, const char *line)
+{
+    if (inside)
+        return;
+    int saved = errno;
+    pthread_mutex_lock(&lock);
+    if (log_callback) {
+        inside = true;
+        log_callback(level, line, log_user);
+        inside = false;
+    }
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+}
+
+void tern_log(tern_log_level level, const char *format, ...)
+{
+    char line[TERN_SENTENCE_SIZE];
+    va_list words;
+    va_start(words, format);
+    tern_text_format(line, sizeof line, format, words);
+    va_end(words);
+    tern_log_line(level, line);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // newlocale, uselocale
+#endif
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+// Leaves room for "..." and removes the rest of a UTF-8 sequence that would be torn.
+static void cut(char *buffer, size_t size)
+{
+    size_t end = size - 4;
+    while (end > 0 && ((unsigned char)buffer[end] & 0xC0) == 0x80)
+        end--;
+    memcpy(buffer + end, "...", 4);
+}
+
+static void hide_control_characters(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
+            *text = '?';
+}
+
+void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
+{
+    int saved = errno;
+    // The C locale is a static object of the C library: nothing to free.
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t before = plain ? uselocale(plain) : (locale_t)0;
+    int length = vsnprintf(buffer, size, format, words);
+    if (before)
+        uselocale(before);
+    if (length < 0)
+        snprintf(buffer, size, "%s", format); // not formatted is better than nothing
+    else if ((size_t)length >= size)
+        cut(buffer, size);
+    hide_control_characters(buffer);
+    errno = saved;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sentences in fixed buffers: the same in every locale, without the allocator, cut cleanly.
+#ifndef TERN_SRC_BASE_TEXT_H
+#define TERN_SRC_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <tern/error.h>
+
+// Bytes of an error sentence or a log line, the final 0 included.
+#define TERN_SENTENCE_SIZE 512
+
+// Formats into `buffer` (size >= 4) as in the C locale. What does not fit is cut, never inside a
+// UTF-8 sequence, and ends with "..."; control characters, which may come from a file, become '?'.
+// Keeps errno.
+void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
+    TERN_PRINTF_(3, 0);
+
+// Sends a finished line to the log callback.
+void tern_log_line(tern_log_level level, const char *line);
+
+#endif

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <locale.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/text.h"
+
+// What the log callback saw.
+static struct {
+    int lines;
+    tern_log_level level;
+    char last[1024];
+} seen;
+
+static void record(tern_log_level level, const char *line, void *user)
+{
+    assert_ptr_equal(user, &seen);
+    seen.lines++;
+    seen.level = level;
+    snprintf(seen.last, sizeof seen.last, "%s", line);
+}
+
+static int fresh(void **state)
+{
+    (void)state;
+    tern_error_clear();
+    memset(&seen, 0, sizeof seen);
+    tern_set_log(record, &seen);
+    errno = 0;
+    return 0;
+}
+
+static void nothing_is_pending_at_the_start(void **state)
+{
+    (void)state;
+    assert_false(tern_error_pending());
+    assert_int_equal(tern_error_code(), TERN_OK);
+    assert_string_equal(tern_error_message(), "");
+    assert_int_equal(tern_error_print(NULL), 0);
+    assert_int_equal(tern_error_take(NULL, 0), TERN_OK);
+}
+
+static void the_first_error_stays_and_later_ones_go_to_the_log(void **state)
+{
+    (void)state;
+    assert_int_equal(tern_error_raise(TERN_ERR_SHAPE, "add: %d and %d", 2, 3), TERN_ERR_SHAPE);
+    assert_int_equal(seen.lines, 0);
+    assert_int_equal(tern_error_raise(TERN_ERR_IO, "later"), TERN_ERR_IO);
+    assert_int_equal(tern_error_code(), TERN_ERR_SHAPE);
+    assert_string_equal(tern_error_message(), "add: 2 and 3");
+    assert_int_equal(seen.lines, 1);
+    assert_int_equal(seen.level, TERN_LOG_ERROR);
+    assert_string_equal(seen.last, "later");
+}
+
+static void printing_writes_the_sentence_and_clears(void **state)
+{
+    (void)state;
+    char text[64] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    assert_non_null(file);
+    (void)tern_error_raise(TERN_ERR_ARG, "lr is -1");
+    assert_int_equal(tern_error_print(file), 1);
+    assert_int_equal(tern_error_print(file), 0);
+    fclose(file);
+    assert_string_equal(text, "tern: lr is -1\n");
+    assert_false(tern_error_pending());
+}
+
+static void taking_copies_what_fits_and_clears(void **state)
+{
+    (void)state;
+    char text[5] = "????";
+    (void)tern_error_raise(TERN_ERR_INDEX, "label 12");
+    assert_int_equal(tern_error_take(text, sizeof text), TERN_ERR_INDEX);
+    assert_string_equal(text, "labe");
+    assert_int_equal(tern_error_take(text, sizeof text), TERN_OK);
+    assert_string_equal(text, "");
+}
+
+static void a_long_sentence_is_cut_between_characters(void **state)
+{
+    (void)state;
+    char text[1201];
+    for (int shift = 0; shift < 3; shift++) {
+        memset(text, 'x', (size_t)shift);
+        for (int i = shift; i + 3 <= 1200; i += 3)
+            memcpy(text + i, "\xE2\x82\xAC", 4); // the euro sign, 3 bytes
+        tern_error_clear();
+        (void)tern_error_raise(TERN_ERR_FORMAT, "%s", text);
+        const char *sentence = tern_error_message();
+        size_t length = strlen(sentence);
+        assert_in_range(length, TERN_SENTENCE_SIZE - 6, TERN_SENTENCE_SIZE - 1);
+        assert_string_equal(sentence + length - 3, "...");
+        assert_int_equal((length - 3 - (size_t)shift) % 3, 0);
+        assert_memory_equal(sentence, text, length - 3);
+    }
+}
+
+static void a_sentence_that_just_fits_is_whole(void **state)
+{
+    (void)state;
+    char text[TERN_SENTENCE_SIZE + 1];
+    memset(text, 'y', sizeof text);
+    text[TERN_SENTENCE_SIZE - 1] = 0;
+    (void)tern_error_raise(TERN_ERR_FORMAT, "%s", text);
+    assert_string_equal(tern_error_message(), text);
+}
+
+static void control_characters_from_files_do_not_reach_the_terminal(void **state)
+{
+    (void)state;
+    (void)tern_error_raise(TERN_ERR_FORMAT, "tensor '%s'", "a\x1B[2J\nb\x7F");
+    assert_string_equal(tern_error_message(), "tensor 'a?[2J?b?'");
+}
+
+static void a_sentence_ends_with_the_module_path(void **state)
+{
+    (void)state;
+    tern_path_entry root = {.class_name = "Sequential"};
+    tern_path_entry block = {.name = "0", .class_name = "Block"};
+    tern_path_entry layer = {.name = "fc1", .class_name = "Linear"};
+    tern_path_push(&root);
+    (void)tern_error_raise(TERN_ERR_SHAPE, "a");
+    assert_string_equal(tern_error_message(), "a [in Sequential]");
+    tern_error_clear();
+    tern_path_push(&block);
+    tern_path_push(&layer);
+    (void)tern_error_raise(TERN_ERR_SHAPE, "b");
+    assert_string_equal(tern_error_message(), "b [in 0.fc1 (Linear)]");
+    (void)tern_error_raise(TERN_ERR_SHAPE, "c");
+    assert_string_equal(seen.last, "c [in 0.fc1 (Linear)]");
+    tern_error_clear();
+    tern_path_pop();
+    (void)tern_error_raise(TERN_ERR_SHAPE, "d");
+    assert_string_equal(tern_error_message(), "d [in 0 (Block)]");
+    tern_error_clear();
+    tern_path_pop();
+    tern_path_pop();
+    (void)tern_error_raise(TERN_ERR_SHAPE, "e");
+    assert_string_equal(tern_error_message(), "e");
+}
+
+static void a_long_path_keeps_its_inner_end_and_a_long_sentence_its_path(void **state)
+{
+    (void)state;
+    static tern_path_entry entries[100];
+    char text[1000];
+    memset(text, 'z', sizeof text);
+    text[sizeof text - 1] = 0;
+    for (int i = 0; i < 100; i++) {
+        entries[i] = (tern_path_entry){.name = i == 99 ? "last" : "layer", .class_name = "Linear"};
+        tern_path_push(&entries[i]);
+    }
+    (void)tern_error_raise(TERN_ERR_SHAPE, "%s", text);
+    for (int i = 0; i < 100; i++)
+        tern_path_pop();
+    const char *end = ".layer.last (Linear)]";
+    const char *sentence = tern_error_message();
+    assert_int_equal(strlen(sentence), TERN_SENTENCE_SIZE - 1);
+    assert_string_equal(sentence + strlen(sentence) - strlen(end), end);
+    assert_non_null(strstr(sentence, "zzz... [in "));
+}
+
+static void null_is_named_unless_an_error_is_pending(void **state)
+{
+    (void)state;
+    assert_int_equal(tern_null_error("tern_relu", "x"), TERN_ERR_NULL);
+    assert_string_equal(tern_error_message(), "tern_relu: x is NULL");
+    tern_error_clear();
+    (void)tern_error_raise(TERN_ERR_NOMEM, "first");
+    assert_int_equal(tern_null_error("tern_relu", "x"), TERN_ERR_NOMEM);
+    assert_int_equal(seen.lines, 0);
+    assert_string_equal(tern_error_message(), "first");
+}
+
+static tern_status checked(int value)
+{
+    TERN_CHECK(value > 0, TERN_ERR_ARG, "value is %d", value);
+    return TERN_OK;
+}
+
+static const char *checked_pointer(int value)
+{
+    TERN_CHECK_PTR(value > 0, TERN_ERR_INDEX, "value is %d", value);
+    return "fine";
+}
+
+static void checks_fail_the_function_they_stand_in(void **state)
+{
+    (void)state;
+    assert_int_equal(checked(1), TERN_OK);
+    assert_non_null(checked_pointer(1));
+    assert_false(tern_error_pending());
+    assert_int_equal(checked(0), TERN_ERR_ARG);
+    assert_string_equal(tern_error_message(), "value is 0");
+    tern_error_clear();
+    assert_null(checked_pointer(-1));
+    assert_int_equal(tern_error_code(), TERN_ERR_INDEX);
+}
+
+static void a_failure_never_reads_as_a_success(void **state)
+{
+    (void)state;
+    assert_int_not_equal(tern_error_raise(TERN_OK, "odd"), TERN_OK);
+    assert_true(tern_error_pending());
+}
+
+static void every_code_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    for (int i = TERN_OK; i <= TERN_ERR_NUMERIC; i++)
+        for (int j = TERN_OK; j <= TERN_ERR_NUMERIC; j++)
+            assert_int_equal(
+                strcmp(tern_status_name((tern_status)i), tern_status_name((tern_status)j)) == 0,
+                i == j);
+    assert_string_equal(tern_status_name(TERN_ERR_SHAPE), "shape");
+    assert_string_equal(tern_status_name((tern_status)99), "unknown");
+    assert_string_equal(tern_status_name((tern_status)-1), "unknown");
+}
+
+static void *raise_elsewhere(void *sentence)
+{
+    bool clean = !tern_error_pending();
+    (void)tern_error_raise(TERN_ERR_IO, "elsewhere");
+    strcpy(sentence, tern_error_message());
+    return clean ? sentence : NULL;
+}
+
+static void errors_are_per_thread(void **state)
+{
+    (void)state;
+    (void)tern_error_raise(TERN_ERR_SHAPE, "here");
+    char sentence[TERN_SENTENCE_SIZE];
+    pthread_t thread;
+    void *result;
+    assert_int_equal(pthread_create(&thread, NULL, raise_elsewhere, sentence), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, sentence);
+    assert_string_equal(sentence, "elsewhere");
+    assert_string_equal(tern_error_message(), "here");
+}
+
+static void errno_is_kept(void **state)
+{
+    (void)state;
+    char text[1000];
+    memset(text, 'z', sizeof text);
+    text[sizeof text - 1] = 0;
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    setvbuf(full, NULL, _IONBF, 0);
+    errno = ERANGE;
+    (void)tern_error_raise(TERN_ERR_IO, "%s %g", text, 0.5);
+    (void)tern_error_raise(TERN_ERR_IO, "again");
+    tern_log(TERN_LOG_INFO, "info");
+    (void)tern_error_print(full);
+    assert_int_equal(errno, ERANGE);
+    fclose(full);
+}
+
+// The callback may use the library: its own lines are dropped, and it may take itself away.
+static void talkative(tern_log_level level, const char *line, void *user)
+{
+    (void)level;
+    (void)line;
+    ++*(int *)user;
+    tern_log(TERN_LOG_WARN, "from inside");
+    tern_set_log(NULL, NULL);
+}
+
+static void a_callback_may_call_the_library(void **state)
+{
+    (void)state;
+    int calls = 0;
+    tern_set_log(talkative, &calls);
+    tern_log(TERN_LOG_WARN, "one");
+    tern_log(TERN_LOG_WARN, "two");
+    assert_int_equal(calls, 1);
+}
+
+// A locale with a decimal comma: an installed one, else one made in a folder of its own.
+static const char *comma_locale(void)
+{
+    const char *name = setlocale(LC_ALL, "de_DE.UTF-8");
+    char folder[] = "/tmp/tern-locale-XXXXXX";
+    if (name || !mkdtemp(folder))
+        return name;
+    char command[128];
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 >/dev/null 2>&1",
+             folder);
+    if (system(command) == 0) {
+        setenv("LOCPATH", folder, 1);
+        name = setlocale(LC_ALL, "de_DE.UTF-8");
+    }
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command) == 0 ? name : NULL;
+}
+
+static void numbers_in_sentences_do_not_follow_the_locale(void **state)
+{
+    (void)state;
+    if (!comma_locale()) {
+        print_message("no locale with a decimal comma is installed or can be made\n");
+        skip();
+    }
+    char libc[8];
+    snprintf(libc, sizeof libc, "%g", 0.5);
+    (void)tern_error_raise(TERN_ERR_ARG, "lr is %g", 0.5);
+    setlocale(LC_ALL, "C");
+    assert_string_equal(libc, "0,5");
+    assert_string_equal(tern_error_message(), "lr is 0.5");
+}
+
+static void the_version_is_that_of_the_headers(void **state)
+{
+    (void)state;
+    char expected[32];
+    snprintf(expected, sizeof expected, "%d.%d.%d", TERN_VERSION_MAJOR, TERN_VERSION_MINOR,
+             TERN_VERSION_PATCH);
+    assert_string_equal(tern_version(), expected);
+    assert_true(TERN_CHECK_VERSION(0, 1, 0));
+    assert_false(TERN_CHECK_VERSION(99, 0, 0));
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, fresh)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_pending_at_the_start),
+        TEST(the_first_error_stays_and_later_ones_go_to_the_log),
+        TEST(printing_writes_the_sentence_and_clears),
+        TEST(taking_copies_what_fits_and_clears),
+        TEST(a_long_sentence_is_cut_between_characters),
+        TEST(a_sentence_that_just_fits_is_whole),
+        TEST(control_characters_from_files_do_not_reach_the_terminal),
+        TEST(a_sentence_ends_with_the_module_path),
+        TEST(a_long_path_keeps_its_inner_end_and_a_long_sentence_its_path),
+        TEST(null_is_named_unless_an_error_is_pending),
+        TEST(checks_fail_the_function_they_stand_in),
+        TEST(a_failure_never_reads_as_a_success),
+        TEST(every_code_has_a_name_of_its_own),
+        TEST(errors_are_per_thread),
+        TEST(errno_is_kept),
+        TEST(a_callback_may_call_the_library),
+        TEST(numbers_in_sentences_do_not_follow_the_locale),
+        TEST(the_version_is_that_of_the_headers),
+    };
+    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+}
