@@ -53,11 +53,23 @@ TERN_API bool tern_is_leaf(const tern_tensor *t);
 TERN_API bool tern_set_grad_enabled(bool enabled);
 TERN_API bool tern_grad_enabled(void);
 
-/// Runs the statement or block that follows without recording: `tern_no_grad { ... }`. Leaving the
-/// block by break or continue is fine; return and goto leave recording off.
+/// What tern_no_grad keeps while it is open.
+typedef struct tern_grad_guard_ {
+    bool before;
+    bool open;
+} tern_grad_guard_;
+
+static inline void tern_grad_guard_close_(tern_grad_guard_ *guard)
+{
+    (void)tern_set_grad_enabled(guard->before);
+}
+
+/// Runs the statement or block that follows without recording: `tern_no_grad { ... }`. However the
+/// block is left, recording is as before; `break` and `continue` leave this block only.
 #define tern_no_grad                                                                               \
-    for (int tern_before_ = tern_set_grad_enabled(false), tern_once_ = 1; tern_once_;              \
-         tern_once_ = 0, (void)tern_set_grad_enabled(tern_before_ != 0))
+    for (tern_grad_guard_ guard_ __attribute__((cleanup(tern_grad_guard_close_))) =                \
+             {tern_set_grad_enabled(false), true};                                                 \
+         guard_.open; guard_.open = false)
 
 // ---- operations of your own ----------------------------------------------------------------------
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Operations on tensors.
+///
+///     tern_tensor *p = tern_softmax(tern_matmul(x, w), -1);
+///     tern_tensor *loss = tern_mean(tern_abs(tern_sub(p, y)), TERN_ALL_AXES, false);
+///
+/// All of them return a new temporary of the innermost scope on the operands' device, or NULL with a
+/// pending error. Sizes broadcast as in NumPy; dtypes are promoted as in PyTorch (docs), except for
+/// matmul, linear and losses, whose operands must agree; a 0-dim CPU tensor may mix with tensors on
+/// another device. Operations are differentiable unless they say otherwise.
+#ifndef TERN_OPS_H
+#define TERN_OPS_H
+
+#include <tern/autograd.h>
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+/// The dtype in which two tensors meet (PyTorch's table; a 0-dim tensor does not widen one with dimensions of
+/// the same kind). TERN_DTYPE_UNSPECIFIED with a pending error for NULL.
+TERN_API tern_dtype tern_promote(const tern_tensor *a, const tern_tensor *b);
+
+// ---- elementwise, two operands -------------------------------------------------------------------
+
+TERN_API tern_tensor *tern_add(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_sub(tern_tensor *a, tern_tensor *b); ///< not for bool
+TERN_API tern_tensor *tern_mul(tern_tensor *a, tern_tensor *b);
+/// True division: integers give float32.
+TERN_API tern_tensor *tern_div(tern_tensor *a, tern_tensor *b);
+/// a to the power b. Integers to a negative power are TERN_ERR_ARG in the scalar form.
+TERN_API tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b);
+/// The smaller value; NaN wins; equal values share the gradient.
+TERN_API tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_maximum(tern_tensor *a, tern_tensor *b); ///< like tern_minimum
+
+// With a number, which never changes the dtype of x. A number with a fraction and an integer x is TERN_ERR_DTYPE,
+// except that tern_div_scalar gives float32.
+TERN_API tern_tensor *tern_add_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_sub_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_mul_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_div_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_pow_scalar(tern_tensor *x, double exponent);
+
+// Comparisons give bool; not differentiable.
+TERN_API tern_tensor *tern_eq(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_ne(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_lt(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_le(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_gt(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_ge(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_eq_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_ne_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_lt_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_le_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_gt_scalar(tern_tensor *x, double value);
+TERN_API tern_tensor *tern_ge_scalar(tern_tensor *x, double value);
+// Logic on truth values (non-zero is true); results are bool; not differentiable.
+TERN_API tern_tensor *tern_logical_and(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_logical_or(tern_tensor *a, tern_tensor *b);
+TERN_API tern_tensor *tern_logical_not(tern_tensor *x);
+
+// ---- elementwise, one operand --------------------------------------------------------------------
+// Integers and bool give float32, except neg, abs, relu, clamp and round, which keep the dtype.
+
+TERN_API tern_tensor *tern_neg(tern_tensor *x);   ///< -x; not for bool
+TERN_API tern_tensor *tern_abs(tern_tensor *x);   ///< |x|, derivative 0 at 0; not for bool
+TERN_API tern_tensor *tern_sqrt(tern_tensor *x);  ///< square root
+TERN_API tern_tensor *tern_rsqrt(tern_tensor *x); ///< 1 / sqrt(x)
+TERN_API tern_tensor *tern_exp(tern_tensor *x);
+TERN_API tern_tensor *tern_log(tern_tensor *x);
+TERN_API tern_tensor *tern_log1p(tern_tensor *x); ///< log(1 + x), exact near 0
+TERN_API tern_tensor *tern_sin(tern_tensor *x);
+TERN_API tern_tensor *tern_cos(tern_tensor *x);
+TERN_API tern_tensor *tern_tanh(tern_tensor *x);
+TERN_API tern_tensor *tern_sigmoid(tern_tensor *x); ///< 1 / (1 + exp(-x))
+TERN_API tern_tensor *tern_relu(tern_tensor *x);    ///< max(x, 0), derivative 0 at 0, NaN stays
+/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016), exactly by erf or by
+/// its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+TERN_API tern_tensor *tern_gelu(tern_tensor *x);
+TERN_API tern_tensor *tern_gelu_tanh(tern_tensor *x);
+TERN_API tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
+TERN_API tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope);
+/// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
+TERN_API tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold);
+/// min(max(x, low), high); pass -INFINITY or INFINITY to leave a side open. NaN stays. The gradient
+/// passes where low <= x <= high.
+TERN_API tern_tensor *tern_clamp(tern_tensor *x, double low, double high);
+TERN_API tern_tensor *tern_round(tern_tensor *x); ///< half to even; not differentiable (gradient 0)
+TERN_API tern_tensor *tern_isfinite(tern_tensor *x); ///< bool; not differentiable
+
+/// a where the bool condition holds, else b; all three broadcast.
+TERN_API tern_tensor *tern_where(tern_tensor *condition, tern_tensor *a, tern_tensor *b);
+/// x with `value` where the bool mask (broadcast to x's shape) holds.
+TERN_API tern_tensor *tern_masked_fill(tern_tensor *x, tern_tensor *mask, double value);
+
+// ---- reductions ----------------------------------------------------------------------------------
+// Over any axes (TERN_ALL_AXES, or an empty list: all). keepdim leaves them with size 1.
+
+TERN_API tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim); ///< integers: int64
+TERN_API tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim); ///< floating only
+/// Sum of squared deviations over (n - correction): 1 is unbiased, 0 the population's. Floating only.
+TERN_API tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes, int64_t correction,
+                               bool keepdim);
+TERN_API tern_tensor *tern_std(tern_tensor *x, tern_axis_list axes, int64_t correction,
+                               bool keepdim);
+/// The largest value; NaN wins; equal values share the gradient. Empty is TERN_ERR_SHAPE.
+TERN_API tern_tensor *tern_amax(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API tern_tensor *tern_amin(tern_tensor *x, tern_axis_list axes, bool keepdim);
+/// (sum |x|^p)^(1/p); p may be 0 (count of non-zeros) and +-INFINITY. Floating only.
+TERN_API tern_tensor *tern_norm(tern_tensor *x, double p, tern_axis_list axes, bool keepdim);
+TERN_API tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim); ///< bool
+TERN_API tern_tensor *tern_all(tern_tensor *x, tern_axis_list axes, bool keepdim); ///< bool
+
+/// The largest value along one dimension and the int64 index of its first place; the gradient goes
+/// to that element. `indices` may be NULL.
+TERN_API tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices);
+TERN_API tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices);
+/// The int64 index of the first largest value; not differentiable.
+TERN_API tern_tensor *tern_argmax(tern_tensor *x, int dim, bool keepdim);
+TERN_API tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim);
+/// Running sum along one dimension; integers give int64.
+TERN_API tern_tensor *tern_cumsum(tern_tensor *x, int dim);
+
+// ---- products ------------------------------------------------------------------------------------
+
+/// (.., M, K) x (.., K, N) -> (.., M, N), leading sizes broadcast; a vector counts as a row on the
+/// left and a column on the right, and its dimension goes away again. Floating, one dtype.
+TERN_API tern_tensor *tern_matmul(tern_tensor *a, tern_tensor *b);
+
+/// Activations that a linear layer can apply on its way.
+typedef enum tern_activation {
+    TERN_ACT_UNSPECIFIED = 0, ///< none
+    TERN_ACT_NONE,
+    TERN_ACT_RELU,
+    TERN_ACT_GELU,
+    TERN_ACT_GELU_TANH,
+    TERN_ACT_SILU,
+    TERN_ACT_TANH,
+    TERN_ACT_SIGMOID
+} tern_activation;
+
+/// activation(x W^T + b): x (.., In), weight (Out, In), bias (Out) or NULL -> (.., Out).
+TERN_API tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
+                                  tern_activation activation);
+
+// ---- softmax and losses --------------------------------------------------------------------------
+
+/// exp(x) / sum exp(x) along one dimension. Floating only.
+TERN_API tern_tensor *tern_softmax(tern_tensor *x, int dim);
+TERN_API tern_tensor *tern_log_softmax(tern_tensor *x, int dim);
+
+/// What becomes of the losses of the samples.
+typedef enum tern_reduction {
+    TERN_REDUCTION_UNSPECIFIED = 0, ///< mean
+    TERN_REDUCTION_MEAN,
+    TERN_REDUCTION_SUM,
+    TERN_REDUCTION_NONE
+} tern_reduction;
+
+/// `tern_cross_entropy(logits, labels, .label_smoothing = 0.1)`.
+typedef struct tern_cross_entropy_options {
+    tern_tensor *weight;      ///< (C), of the input's dtype; NULL: all 1
+    int64_t ignore_index;     ///< labels of this value do not count; -100
+    double label_smoothing;   ///< 0 to 1
+    tern_reduction reduction; ///< mean
+    char reserved_;
+    tern_tensor *input;  ///< raw logits (N, C), (N, C, d1, ..) or (C)
+    tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities of the input's shape
+} tern_cross_entropy_options;
+
+TERN_API tern_cross_entropy_options tern_cross_entropy_defaults(void);
+/// -log softmax(input)[label], weighted and smoothed as PyTorch's CrossEntropyLoss: with weights the mean
+/// divides by the sum of the weights of the labels that count. A label out of range is
+/// TERN_ERR_INDEX with its sample, found on the device. All labels ignored: mean is NaN.
+TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options);
+#define tern_cross_entropy(...)                                                                    \
+    TERN_WITH_(tern_cross_entropy, .weight = NULL, .ignore_index = -100, .label_smoothing = 0,     \
+               .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__)
+
+/// (input - target)^2. Shapes must be equal: broadcasting here is nearly always a mistake.
+TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,
+                                    tern_reduction reduction);
+
+/// Each element is zeroed with probability p, the others are divided by 1 - p; with training false, x itself.
+/// The mask comes from Philox4x32-10 by element and call, the same bits on every device.
+TERN_API tern_tensor *tern_dropout(tern_tensor *x, double p, bool training);
+
+// ---- indexing ------------------------------------------------------------------------------------
+// Indices are int64; one out of range is TERN_ERR_INDEX.
+
+/// out[i][j] = x[index[i][j]][j] for dim 0, and so on: the result has index's shape.
+TERN_API tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index);
+/// The slices of x along dim that a 1-dim index names.
+TERN_API tern_tensor *tern_index_select(tern_tensor *x, int dim, tern_tensor *index);
+/// int64 labels (..) -> int64 (.., classes) with a single 1; not differentiable.
+TERN_API tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes);
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tensor is inside the library: a header (sizes, strides, owners) over a counted storage.
+#ifndef TERN_SRC_TENSOR_TENSOR_H
+#define TERN_SRC_TENSOR_TENSOR_H
+
+#include <stdatomic.h>
+#include <tern/tensor.h>
+#include "base/error.h"
+
+typedef struct tern_node tern_node;
+
+// Bytes on a device. The version counts in-place changes and is shared by all views.
+typedef struct tern_storage {
+    _Atomic int64_t refs;
+    _Atomic uint64_t version;
+    tern_device device;
+    void *data;
+    int64_t nbytes;
+} tern_storage;
+
+// A gradient is absent (its memory may be kept), present, or left unusable by a failed backward.
+typedef enum tern_grad_state {
+    TERN_GRAD_ABSENT = 0,
+    TERN_GRAD_PRESENT,
+    TERN_GRAD_UNUSABLE
+} tern_grad_state;
+
+#define TERN_LABEL_SIZE 48
+
+struct tern_tensor {
+    uint32_t stamp;          // TERN_STAMP_ALIVE, or how it died
+    _Atomic int32_t refs;    // everybody: frames, retains, modules, nodes
+    _Atomic int32_t retains; // tern_retain less tern_release
+    tern_dtype dtype;
+    int rank;
+    bool contiguous;
+    bool requires_grad; // a leaf that collects, or any tensor with a node
+    tern_grad_state grad_state;
+    int64_t numel;
+    int64_t offset; // elements from the storage's start
+    int64_t size[TERN_MAX_RANK];
+    int64_t stride[TERN_MAX_RANK]; // elements
+    tern_storage *storage;
+    tern_node *node;          // how it was made; NULL for leaves and unrecorded results
+    int output;               // which output of the node
+    bool is_view;             // made by a view operation
+    uint64_t history_version; // storage version at which `node` describes the values
+    tern_tensor *grad;        // a leaf's gradient
+    const char *op;           // what made it; static storage
+    char label[TERN_LABEL_SIZE]; // a parameter's or buffer's name, else ""
+    tern_tensor *next_dead;
+    int32_t uses; // scratch of a running backward
+};
+
+#define TERN_STAMP_ALIVE 0x7e12a11fu
+#define TERN_STAMP_SCOPE 0x7e12dea1u    // its scope closed
+#define TERN_STAMP_RELEASED 0x7e12dea2u // its last holder let it go
+
+// ---- making and holding -----------------------------------------------------------------------
+
+// A contiguous tensor with undefined contents, a temporary of the innermost frame. `op` names what makes it, static.
+tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape);
+
+// A tensor over the storage of `base` with sizes, strides and offset (elements) of its own, no history; a
+// temporary of the innermost frame. The caller has checked the bounds.
+tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
+                               const int64_t *stride, int64_t offset);
+
+// Internal holds; unlike tern_retain and tern_release they are not the user's. Both take NULL.
+tern_tensor *tern_hold(tern_tensor *t);
+void tern_drop(tern_tensor *t);
+
+// Names a tensor in messages.
+void tern_tensor_set_label(tern_tensor *t, const char *label);
+
+// ---- storage ----------------------------------------------------------------------------------
+
+tern_storage *tern_storage_new(tern_device device, int64_t nbytes); // refs 1; NULL raises
+void tern_storage_hold(tern_storage *s);
+void tern_storage_drop(tern_storage *s); // NULL is fine
+
+// The values of `t` were changed in place. Also brings t's own history up to date.
+void tern_tensor_touched(tern_tensor *t);
+
+// ---- asking -----------------------------------------------------------------------------------
+
+static inline tern_device tern_dev(const tern_tensor *t)
+{
+    return t->storage->device;
+}
+
+static inline tern_shape tern_shape_get(const tern_tensor *t)
+{
+    tern_shape shape = {.rank = t->rank};
+    for (int i = 0; i < t->rank; i++)
+        shape.dim[i] = t->size[i];
+    return shape;
+}
+
+// "(64, 784)" for messages; the text belongs to the thread and stays valid for the next 8 calls.
+const char *tern_shape_string(tern_shape shape);
+
+// "float32 (64, 784) on cpu" for messages; likewise valid for the next 8 calls.
+const char *tern_tensor_string(const tern_tensor *t);
+
+#endif
