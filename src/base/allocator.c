@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The allocator hook and the count of what was taken from it.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // posix_memalign
+#endif
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/allocator.h"
+#include "base/error.h"
+
+static void *libc_alloc(size_t nbytes, size_t align, void *user)
+{
+    (void)user;
+    void *memory = NULL;
+    return posix_memalign(&memory, align, nbytes) == 0 ? memory : NULL;
+}
+
+static void libc_free(void *memory, size_t nbytes, void *user)
+{
+    (void)nbytes;
+    (void)user;
+    free(memory);
+}
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_allocator current = {libc_alloc, libc_free, NULL};
+
+// Bytes taken and not yet given back. It is raised under the lock, before the allocator is called,
+// so that the allocator cannot be replaced in between.
+static _Atomic int64_t taken;
+
+void tern_allocator_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void tern_allocator_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+static tern_allocator claim(int64_t nbytes)
+{
+    tern_allocator_lock();
+    tern_allocator allocator = current;
+    atomic_fetch_add(&taken, nbytes);
+    tern_allocator_unlock();
+    return allocator;
+}
+
+static void *take_once(size_t nbytes, size_t align)
+{
+    tern_allocator allocator = claim((int64_t)nbytes);
+    void *memory = allocator.alloc(nbytes, align, allocator.user);
+    if (!memory)
+        atomic_fetch_sub(&taken, (int64_t)nbytes);
+    return memory;
+}
+
+void *tern_allocator_take(size_t nbytes, size_t align)
+{
+    if (nbytes > PTRDIFF_MAX)
+        return NULL;
+    int saved = errno;
+    void *memory = take_once(nbytes, align);
+    if (!memory && tern_memory_cached_bytes() > 0) {
+        tern_memory_trim();
+        memory = take_once(nbytes, align);
+    }
+    errno = saved;
+    return memory;
+}
+
+void tern_allocator_give(void *memory, size_t nbytes)
+{
+    int saved = errno;
+    tern_allocator allocator = claim(0);
+    allocator.free(memory, nbytes, allocator.user);
+    atomic_fetch_sub(&taken, (int64_t)nbytes);
+    errno = saved;
+}
+
+int64_t tern_memory_live_bytes(void)
+{
+    return atomic_load(&taken) - tern_memory_cached_bytes();
+}
+
+tern_status tern_set_allocator(const tern_allocator *allocator)
+{
+    TERN_CHECK(!allocator || (allocator->alloc && allocator->free), TERN_ERR_NULL,
+               "tern_set_allocator: alloc or free is NULL");
+    tern_memory_trim();
+    tern_allocator_lock();
+    int64_t in_use = atomic_load(&taken);
+    if (in_use == 0)
+        current = allocator ? *allocator : (tern_allocator){libc_alloc, libc_free, NULL};
+    tern_allocator_unlock();
+    TERN_CHECK(in_use == 0, TERN_ERR_STATE,
+               "tern_set_allocator: %" PRId64
+               " bytes of the old allocator are in use; free what was made, "
+               "call tern_shutdown, then set the new one",
+               in_use);
+    return TERN_OK;
+}

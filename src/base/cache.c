@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Freed blocks, kept by size class for the next request. A block in the cache is its own list link,
+// so the cache allocates nothing for itself.
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/allocator.h"
+#include "base/error.h"
+#include "base/mem.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define POISON(memory, nbytes)   ASAN_POISON_MEMORY_REGION(memory, nbytes)
+#define UNPOISON(memory, nbytes) ASAN_UNPOISON_MEMORY_REGION(memory, nbytes)
+#else
+#define POISON(memory, nbytes)   ((void)(memory), (void)(nbytes))
+#define UNPOISON(memory, nbytes) ((void)(memory), (void)(nbytes))
+#endif
+
+// Classes 0 to 3 are 64, 128, 192, 256 bytes; then four steps an octave, up to what a ptrdiff_t can
+// count.
+#define SMALL_CLASSES 4
+#define FIRST_OCTAVE  8
+#define CLASSES       (SMALL_CLASSES + (63 - FIRST_OCTAVE) * 4)
+
+// From here on a block starts on a page.
+#define PAGED_BYTES (64 * 1024)
+#define PAGE_BYTES  4096
+
+typedef struct free_block {
+    struct free_block *next;
+} free_block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static free_block *free_lists[CLASSES];
+static _Atomic int64_t cached;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool enabled;
+
+typedef struct size_class {
+    int index;
+    size_t nbytes;
+} size_class;
+
+static size_class class_of(size_t nbytes)
+{
+    size_t last = nbytes > 0 ? nbytes - 1 : 0;
+    if (last < 256)
+        return (size_class){(int)(last / 64), (last / 64 + 1) * 64};
+    int octave = 63 - __builtin_clzll(last); // 2^octave < nbytes <= 2^(octave + 1)
+    size_t step = (size_t)1 << (octave - 2);
+    size_t steps = last / step; // 4 to 7
+    return (size_class){SMALL_CLASSES + (octave - FIRST_OCTAVE) * 4 + (int)steps - 4,
+                        (steps + 1) * step};
+}
+
+static size_t alignment_of(size_t nbytes)
+{
+    return nbytes >= PAGED_BYTES ? PAGE_BYTES : 64;
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&lock);
+    tern_allocator_lock();
+}
+
+static void after_fork(void)
+{
+    tern_allocator_unlock();
+    pthread_mutex_unlock(&lock);
+}
+
+static void start(void)
+{
+    const char *setting = getenv("TERN_CACHE");
+    enabled = !setting || strcmp(setting, "0") != 0;
+    (void)pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static free_block *pop(size_class class)
+{
+    pthread_mutex_lock(&lock);
+    free_block *block = free_lists[class.index];
+    if (block) {
+        UNPOISON(block, class.nbytes);
+        free_lists[class.index] = block->next;
+        atomic_fetch_sub(&cached, (int64_t) class.nbytes);
+    }
+    pthread_mutex_unlock(&lock);
+    return block;
+}
+
+static void push(free_block *block, size_class class)
+{
+    pthread_mutex_lock(&lock);
+    UNPOISON(block, class.nbytes);
+    block->next = free_lists[class.index];
+    free_lists[class.index] = block;
+    POISON(block, class.nbytes);
+    atomic_fetch_add(&cached, (int64_t) class.nbytes);
+    pthread_mutex_unlock(&lock);
+}
+
+static void *new_block(size_t nbytes, size_t requested)
+{
+    void *memory = tern_allocator_take(nbytes, alignment_of(nbytes));
+    TERN_CHECK_PTR(memory, TERN_ERR_NOMEM, "no memory for %zu bytes", requested);
+    return memory;
+}
+
+void *tern_cache_alloc(size_t nbytes)
+{
+    pthread_once(&once, start);
+    TERN_CHECK_PTR(nbytes <= PTRDIFF_MAX / 2, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
+    if (!enabled) // exact sizes, so that tools see every byte past the end
+        return new_block(nbytes > 0 ? nbytes : 64, nbytes);
+    size_class class = class_of(nbytes);
+    void *memory = pop(class);
+    if (!memory)
+        memory = new_block(class.nbytes, nbytes);
+    if (memory)
+        POISON((char *)memory + nbytes, class.nbytes - nbytes);
+    return memory;
+}
+
+void tern_cache_free(void *memory, size_t nbytes)
+{
+    if (!memory)
+        return;
+    if (enabled)
+        push(memory, class_of(nbytes));
+    else
+        tern_allocator_give(memory, nbytes > 0 ? nbytes : 64);
+}
+
+int64_t tern_memory_cached_bytes(void)
+{
+    return atomic_load(&cached);
+}
+
+// Empties one list under the lock and returns what was in it.
+static free_block *detach(int index)
+{
+    pthread_mutex_lock(&lock);
+    free_block *list = free_lists[index];
+    free_lists[index] = NULL;
+    pthread_mutex_unlock(&lock);
+    return list;
+}
+
+// The bytes of every block of a class: the inverse of class_of.
+static size_t class_bytes(int index)
+{
+    if (index < SMALL_CLASSES)
+        return (size_t)(index + 1) * 64;
+    int octave = FIRST_OCTAVE + (index - SMALL_CLASSES) / 4;
+    size_t steps = 5 + (size_t)((index - SMALL_CLASSES) % 4);
+    return steps << (octave - 2);
+}
+
+void tern_memory_trim(void)
+{
+    for (int index = 0; index < CLASSES; index++) {
+        size_t nbytes = class_bytes(index);
+        free_block *block = detach(index);
+        while (block) {
+            UNPOISON(block, nbytes);
+            free_block *next = block->next;
+            atomic_fetch_sub(&cached, (int64_t)nbytes);
+            tern_allocator_give(block, nbytes);
+            block = next;
+        }
+    }
+}
