@@ -1,0 +1,459 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stores PyTorch's results and gradients for the corner cases of the operations, as ops_golden.h
+beside this file.
+
+    /usr/bin/python3 make_ops.py
+
+Inputs are multiples of 1/16, so that they are the same number in every floating dtype.
+"""
+import itertools
+import os
+import sys
+
+sys.dont_write_bytecode = True
+
+import torch
+import torch.nn.functional as F
+
+from ctable import f32, f64, head, wrap
+
+INF, NAN = float("inf"), float("nan")
+FLOATS = (torch.float64, torch.float32)
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
+          torch.uint8, torch.bool)
+MEAN, SUM, NONE = 1, 2, 3
+REDUCTION = {MEAN: "mean", SUM: "sum", NONE: "none"}
+SEED = [1.0, -0.5, 0.75, 2.0, -1.25]
+PROSE = """
+A case calls `op` with the arrays `in` and the numbers `param`. `out` is what it gives, `grad[i]` the
+gradient of `in[i]` when the backward starts from `grad_out` at `out[0]`; without dtype there is
+none. Values are stored as double: cast to the array's dtype they are PyTorch's bits; 0 and 1 stand
+for bool. Float32 results are PyTorch's own in float32, not rounded float64 ones.
+
+The op is the name of tern's function without tern_. Parameters by name:
+  value             the number of *_scalar and masked_fill
+  axis              of a reduction, once for each axis; none: all axes
+  dim, keepdim, correction, p, low, high, negative_slope, beta, threshold, label_smoothing,
+  ignore_index, classes: as in the function
+  reduction         1 mean, 2 sum, 3 none
+  activation        of linear: 1 none, 2 relu, 3 gelu, 4 gelu_tanh, 5 silu, 6 tanh, 7 sigmoid
+in[] of cross_entropy: input, target, weight (may be missing); of linear: x, weight, bias (may be
+missing); of masked_fill: x, mask; of gather and index_select: x, index; of where: condition, a, b.
+out[] of max and min: values, indices. to_dtype converts to the dtype of out[0].
+"""
+TYPES = """
+#include <math.h>
+#include <stdint.h>
+
+typedef struct golden_array {
+    const char *dtype; // "float32", "int64", ...; NULL: no array
+    int ndim;
+    int64_t shape[5];
+    const double *data; // row-major; NULL when there are no elements
+} golden_array;
+
+typedef struct golden_param {
+    const char *name;
+    double value;
+} golden_param;
+
+typedef struct golden_case {
+    const char *name; // unique together with the dtype of in[0]
+    const char *op;
+    int in_count, out_count, param_count;
+    golden_array in[3], out[2], grad_out, grad[3];
+    golden_param param[4];
+} golden_case;
+
+"""
+_cases = []
+_names = set()
+
+
+def name_of(dtype):
+    return str(dtype).replace("torch.", "")
+
+
+def array(t):
+    t = t.detach()
+    literal = f64 if t.dtype not in (torch.float32, torch.float16, torch.bfloat16) else f32
+    values = [literal(x) for x in t.double().flatten().tolist()]
+    data = "(const double[]){" + ", ".join(values) + "}" if values else "NULL"
+    shape = ", ".join(map(str, t.shape)) or "0"
+    return "{\"%s\", %d, {%s}, %s}" % (name_of(t.dtype), t.dim(), shape, data)
+
+
+def arrays(field, tensors):
+    rows = [array(t) if t is not None else "{0}" for t in tensors]
+    return ".%s = {%s}" % (field, ", ".join(rows))
+
+
+def record(name, op, inputs, params, outputs, seed, grads):
+    key = (name, inputs[0].dtype)
+    assert key not in _names, key
+    _names.add(key)
+    assert len(params) <= 4 and len(inputs) <= 3 and len(outputs) <= 2
+    parts = [".name = \"%s\"" % name, ".op = \"%s\"" % op, ".in_count = %d" % len(inputs),
+             ".out_count = %d" % len(outputs), ".param_count = %d" % len(params),
+             arrays("in", inputs)]
+    if params:
+        parts.append(".param = {%s}" % ", ".join("{\"%s\", %s}" % (k, f64(v)) for k, v in params))
+    parts.append(arrays("out", outputs))
+    if any(g is not None for g in grads):
+        parts += [".grad_out = " + array(seed), arrays("grad", grads)]
+    words = ", ".join(parts).split(" ")
+    text, line = "    {", ""
+    for word in words:
+        if len(line) + len(word) > 92:
+            text += line.rstrip() + "\n     "
+            line = ""
+        line += word + " "
+    _cases.append(text + line.rstrip() + "},")
+
+
+def case(name, op, fn, inputs, *params, dtypes=FLOATS, grad=True):
+    """Runs fn on the inputs in each dtype; with `dtypes` None they stay as they are."""
+    for dtype in dtypes or (None,):
+        args = []
+        for t in inputs:
+            t = torch.as_tensor(t)
+            t = t.to(dtype) if dtype and t.is_floating_point() else t.clone()
+            args.append(t.requires_grad_(grad and t.is_floating_point()))
+        out = fn(*args)
+        outs = list(out) if isinstance(out, tuple) else [out]
+        seed, grads = None, [None] * len(args)
+        if outs[0].requires_grad:
+            seed = torch.tensor([s for s, _ in zip(itertools.cycle(SEED), range(outs[0].numel()))])
+            seed = seed.to(outs[0].dtype).reshape(outs[0].shape)
+            outs[0].backward(seed)
+            grads = [t.grad for t in args]
+        record(name, op, args, params, outs, seed, grads)
+
+
+def sixteenths(*shape, seed=0):
+    """Normal numbers, rounded to 1/16."""
+    g = torch.Generator().manual_seed(seed)
+    return torch.round(torch.randn(*shape, generator=g, dtype=torch.float64) * 16) / 16
+
+
+def real(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def cross_entropy(name, x, target, weight=None, ignore=-100, smoothing=0.0):
+    for reduction in (MEAN, SUM, NONE):
+        params = [("reduction", reduction), ("ignore_index", ignore), ("label_smoothing", smoothing)]
+
+        def run(x, target, weight=None, reduction=reduction):
+            weight = weight.detach() if weight is not None else None
+            return F.cross_entropy(x, target.detach(), weight=weight, ignore_index=ignore,
+                                   label_smoothing=smoothing, reduction=REDUCTION[reduction])
+        inputs = [x, target] + ([weight] if weight is not None else [])
+        case("%s, %s" % (name, REDUCTION[reduction]), "cross_entropy", run, inputs, *params)
+
+
+def losses():
+    x, w = sixteenths(5, 4), real([0.5, 2.0, 1.0, 0.25])
+    q = torch.softmax(sixteenths(5, 4, seed=2), 1).mul(16).round() / 16
+    for weighted, ignored, smoothing in itertools.product((0, 1), (0, 1), (0.0, 0.1)):
+        target = torch.tensor([0, 3, -100, 1, -100] if ignored else [0, 3, 1, 1, 2])
+        name = "labels%s%s%s" % (", weight" * weighted, ", ignored" * ignored,
+                                 ", smoothing" if smoothing else "")
+        cross_entropy(name, x, target, w if weighted else None, smoothing=smoothing)
+    for weighted, smoothing in itertools.product((0, 1), (0.0, 0.1)):
+        name = "probabilities%s%s" % (", weight" * weighted, ", smoothing" if smoothing else "")
+        cross_entropy(name, x, q, w if weighted else None, smoothing=smoothing)
+    x3, t3 = sixteenths(2, 4, 3, seed=3), torch.tensor([[0, 3, 7], [2, 7, 1]])
+    cross_entropy("K dimensions, labels, weight, ignore_index 7, smoothing", x3, t3, w, 7, 0.1)
+    cross_entropy("K dimensions, labels", x3, t3 % 4)
+    q3 = torch.softmax(sixteenths(2, 4, 3, seed=4), 1).mul(16).round() / 16
+    cross_entropy("K dimensions, probabilities, weight, smoothing", x3, q3, w, -100, 0.1)
+    cross_entropy("one sample without batch, label", x[0], torch.tensor(2), w, -100, 0.1)
+    cross_entropy("one sample without batch, probabilities", x[0], q[0], w)
+    cross_entropy("every label ignored", x[:2], torch.tensor([-100, -100]))
+    cross_entropy("ignore_index is class 1", x, torch.tensor([0, 3, 1, 1, 2]), None, 1)
+    cross_entropy("huge logits", real([[1000, -1000, 0.], [-1000, 1000, 1000]]), torch.tensor([0, 0]))
+    cross_entropy("-inf beside the label", real([[1.0, -INF, 0.5]]), torch.tensor([0]))
+    cross_entropy("-inf at the label", real([[1.0, -INF, 0.5]]), torch.tensor([1]))
+    for reduction in (MEAN, SUM, NONE):
+        case("mse_loss, %s" % REDUCTION[reduction], "mse_loss",
+             lambda a, b: F.mse_loss(a, b, reduction=REDUCTION[reduction]),
+             [sixteenths(3, 2), sixteenths(3, 2, seed=1)], ("reduction", reduction))
+
+
+POINTS = real([-INF, -30, -20.5, -5, -1, -0.5, -0.0, 0.0, 0.0625, 0.5, 1, 5, 20, 20.0625, 30, INF, NAN])
+
+
+def elementwise():
+    unary = dict(neg=torch.neg, abs=torch.abs, sqrt=torch.sqrt, rsqrt=torch.rsqrt, exp=torch.exp,
+                 log=torch.log, log1p=torch.log1p, tanh=torch.tanh, sigmoid=torch.sigmoid,
+                 relu=torch.relu, gelu=F.gelu, silu=F.silu, round=torch.round,
+                 gelu_tanh=lambda x: F.gelu(x, approximate="tanh"))
+    for op, fn in unary.items():
+        points = POINTS[1:-2] if op in ("gelu", "gelu_tanh", "silu") else POINTS
+        case("%s at special points" % op, op, fn, [points])
+    case("sin", "sin", torch.sin, [POINTS[1:-2]])
+    case("cos", "cos", torch.cos, [POINTS[1:-2]])
+    case("isfinite", "isfinite", torch.isfinite, [POINTS], grad=False)
+    case("round half to even", "round", torch.round,
+         [real([-3.5, -2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 0.4375, -0.4375, 2.75])])
+    for slope in (0.01, 0.2, 0.0):
+        case("leaky_relu %g" % slope, "leaky_relu", lambda x: F.leaky_relu(x, slope), [POINTS],
+             ("negative_slope", slope))
+    for beta, threshold in ((1, 20), (2, 3), (0.5, 20)):
+        case("softplus beta %g threshold %g" % (beta, threshold), "softplus",
+             lambda x: F.softplus(x, beta, threshold), [real([-30, -1, 0, 1.5, 1.5625, 20, 20.0625, 50])],
+             ("beta", beta), ("threshold", threshold))
+    x = real([-2, -1, -0.5, 0, 0.5, 1, 2, NAN, INF, -INF])
+    for low, high in ((-1, 1), (-1, INF), (-INF, 0.5), (1, -1), (0.5, 0.5)):
+        case("clamp to [%g, %g]" % (low, high), "clamp", lambda x: torch.clamp(x, low, high), [x],
+             ("low", low), ("high", high))
+    x = real([-2, -1, -0.0, 0, 0.5, 1, 2, INF, NAN])
+    for e in (0, 0.5, 1, 2, 3, -1, -2, 2.5, -0.5):
+        case("pow_scalar %g" % e, "pow_scalar", lambda x: torch.pow(x, e), [x], ("value", e))
+
+
+def two_operands():
+    base = real([0, 0, 0, 0, 2, 2, -2, -2, 1, 4])
+    exponent = real([0, 1, 2, -1, 0, 3, 2, 0.5, 7, 0.5])
+    case("pow at zero and below", "pow", torch.pow, [base, exponent])
+    case("pow broadcasts", "pow", torch.pow, [real([[0], [1], [2]]), real([0, 1, 2])])
+    a, b = real([1, 2, 3, NAN, 1, NAN, INF, -0.0]), real([1, 3, 2, 1, NAN, NAN, INF, 0.0])
+    case("minimum with ties and NaN", "minimum", torch.minimum, [a, b])
+    case("maximum with ties and NaN", "maximum", torch.maximum, [a, b])
+    case("maximum broadcasts", "maximum", torch.maximum, [real([[1], [2]]), real([0, 1, 2])])
+    for op in ("add", "sub", "mul", "div"):
+        fn = getattr(torch, op)
+        case("%s broadcasts" % op, op, fn, [sixteenths(2, 1, 3), sixteenths(4, 1, seed=1)])
+        case("%s with a 0-dim operand" % op, op, fn, [real(1.5), sixteenths(2, 3)])
+        case("%s of no elements" % op, op, fn, [torch.zeros(0, 3), sixteenths(3)])
+        for half in (torch.float16, torch.bfloat16):
+            case("%s of %s" % (op, name_of(half)), op, fn,
+                 [sixteenths(8) * 1.25, sixteenths(8, seed=1) * 1.75], dtypes=(half,), grad=False)
+    case("div by zero", "div", torch.div, [real([1, -1, 0, INF]), real([0, 0, 0, INF])])
+    condition = torch.tensor([[True], [False], [True]])
+    case("where broadcasts", "where", torch.where, [condition, sixteenths(4), sixteenths(3, 4)])
+    case("where keeps NaN out", "where", torch.where,
+         [torch.tensor([True, False]), real([1, NAN]), real([NAN, 2])])
+    mask = torch.tensor([True, False, False, True])
+    case("masked_fill broadcasts its mask", "masked_fill", lambda x, m: x.masked_fill(m, -INF),
+         [sixteenths(3, 4), mask], ("value", -INF))
+    case("masked_fill over NaN", "masked_fill", lambda x, m: x.masked_fill(m, 0.5),
+         [real([NAN, 1, NAN, INF]), mask], ("value", 0.5))
+    for op in ("eq", "ne", "lt", "le", "gt", "ge"):
+        case("%s with NaN" % op, op, getattr(torch, op), [a, b], grad=False)
+        case("%s_scalar with NaN" % op, op + "_scalar", lambda x: getattr(torch, op)(x, 2.0), [a],
+             ("value", 2.0), grad=False)
+    for op in ("logical_and", "logical_or"):
+        case(op, op, getattr(torch, op), [real([0, 0, -0.0, NAN, 2]), real([0, 1, 0, 0, 0.5])],
+             grad=False)
+    case("logical_not", "logical_not", torch.logical_not, [real([0, -0.0, NAN, 2])], grad=False)
+
+
+def reductions():
+    x = sixteenths(2, 3, 4)
+    axes = ((), (0,), (1,), (2,), (0, 2), (-1,), (1, 2))
+    for dims, keepdim in itertools.product(axes, (False, True)):
+        words = [("axis", d) for d in dims] + [("keepdim", keepdim)]
+        every = dims or (0, 1, 2)
+        name = "over %s%s" % (" and ".join(map(str, dims)) or "all", ", keepdim" * keepdim)
+        case("sum " + name, "sum", lambda x: x.sum(every, keepdim), [x], *words)
+        case("mean " + name, "mean", lambda x: x.mean(every, keepdim), [x], *words)
+        if keepdim and dims not in ((), (0, 2)):
+            continue
+        for op, c in itertools.product(("var", "std"), (0, 1)):
+            case("%s correction %d %s" % (op, c, name), op,
+                 lambda x: getattr(torch, op)(x, every, correction=c, keepdim=keepdim), [x],
+                 ("correction", c), *words)
+    ties = real([[1, 3, 3, 2], [3, 0, 3, 3], [0, 0, 0, 0]])
+    for dims in ((), (0,), (1,)):
+        words = [("axis", d) for d in dims]
+        for op in ("amax", "amin"):
+            case("%s of ties over %s" % (op, dims[0] if dims else "all"), op,
+                 lambda x: getattr(torch, op)(x, dims or (0, 1)), [ties], ("keepdim", 0), *words)
+    hole = real([[1, NAN, 3], [2, 2, 2], [NAN, 5, NAN]])
+    case("amax with NaN", "amax", lambda x: x.amax(1), [hole], ("axis", 1), ("keepdim", 0), grad=False)
+    case("amin with NaN", "amin", lambda x: x.amin(1), [hole], ("axis", 1), ("keepdim", 0), grad=False)
+    for op, (name, t), dim in itertools.product(
+            ("max", "min"), (("ties", ties), ("NaN", hole), ("infinities", real([[-INF, -INF]]))), (0, 1)):
+        case("%s of %s over %d" % (op, name, dim), op,
+             lambda x: tuple(getattr(torch, op)(x, dim)), [t], ("dim", dim), ("keepdim", 0))
+        case("arg%s of %s over %d" % (op, name, dim), "arg" + op,
+             lambda x: getattr(torch, "arg" + op)(x, dim, True), [t], ("dim", dim), ("keepdim", 1),
+             grad=False)
+    flat = real([[4, 4, 4, 4], [1, 2, 3, 4]])
+    case("std of equal values", "std", lambda x: torch.std(x, 1, correction=0), [flat],
+         ("correction", 0), ("axis", 1), ("keepdim", 0))
+    case("var of one value, correction 1", "var", lambda x: torch.var(x, 1, correction=1), [real([[2.5]])],
+         ("correction", 1), ("axis", 1), ("keepdim", 0))
+    case("var with a large mean", "var", lambda x: torch.var(x, 0, correction=1),
+         [real([4096, 4096.5, 4097, 4097.5])], ("correction", 1), ("axis", 0), ("keepdim", 0))
+    case("sum of no elements", "sum", lambda x: x.sum((0, 1)), [torch.zeros(0, 3)], ("keepdim", 0))
+    case("mean of no elements", "mean", lambda x: x.mean((0, 1)), [torch.zeros(0, 3)], ("keepdim", 0))
+    for op in ("any", "all"):
+        case("%s over 1" % op, op, lambda x: getattr(x != 0, op)(1),
+             [real([[0, 0, 0], [0, 1, 0], [NAN, 2, -1]])], ("axis", 1), ("keepdim", 0), grad=False)
+    for dim in (0, 1, -1):
+        case("cumsum over %d" % dim, "cumsum", lambda x: x.cumsum(dim), [x], ("dim", dim))
+
+
+def norms():
+    x = real([[3, 0, -4, 1], [0, 0, 0, 0], [2, -2, 2, 0.5], [-1, 1, -1, 1]])
+    for p in (0, 0.5, 1, 2, 3, INF, -INF):
+        fn = torch.linalg.vector_norm
+        case("norm %g over 1" % p, "norm", lambda x: fn(x, p, 1), [x], ("p", p), ("axis", 1),
+             ("keepdim", 0))
+        case("norm %g over all, keepdim" % p, "norm", lambda x: fn(x, p, (0, 1), True), [x], ("p", p),
+             ("keepdim", 1))
+        case("norm %g of zeros" % p, "norm", lambda x: fn(x, p), [real([0, 0, 0])], ("p", p),
+             ("keepdim", 0))
+        case("norm %g of NaN" % p, "norm", lambda x: fn(x, p, 0), [real([1, NAN])], ("p", p),
+             ("axis", 0), ("keepdim", 0), grad=False)
+
+
+MATMULS = [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 2)),
+           ((2, 2, 3), (3,)), ((3,), (2, 3, 2)), ((2, 3), (2, 3, 2)), ((2, 2, 3), (2, 3, 2)),
+           ((1, 2, 3), (3, 3, 2)), ((2, 1, 2, 3), (3, 3, 2)), ((1, 1), (1, 1)), ((2, 0), (0, 3)),
+           ((0, 2), (2, 3))]
+
+
+def products():
+    for a, b in MATMULS:
+        name = "matmul %s x %s" % tuple("(" + ", ".join(map(str, s)) + ")" for s in (a, b))
+        case(name, "matmul", torch.matmul, [sixteenths(*a), sixteenths(*b, seed=1)])
+    case("matmul lets NaN through zeros", "matmul", torch.matmul,
+         [real([[0, 1], [0, 0]]), real([[NAN, 1], [2, INF]])])
+    acts = [lambda x: x, torch.relu, F.gelu, lambda x: F.gelu(x, approximate="tanh"), F.silu,
+            torch.tanh, torch.sigmoid]
+    names = ["none", "relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"]
+    w, b = sixteenths(3, 4, seed=1), sixteenths(3, seed=2)
+    for i, act in enumerate(acts):
+        case("linear, activation %s" % names[i], "linear", lambda x, w, b: act(F.linear(x, w, b)),
+             [sixteenths(5, 4), w, b], ("activation", i + 1))
+    case("linear without bias", "linear", F.linear, [sixteenths(5, 4), w], ("activation", 1))
+    case("linear of 1 dimension", "linear", F.linear, [sixteenths(4), w, b], ("activation", 1))
+    case("linear of 3 dimensions", "linear", F.linear, [sixteenths(2, 2, 4), w, b], ("activation", 1))
+    case("linear of no samples", "linear", F.linear, [torch.zeros(0, 4), w, b], ("activation", 1))
+    x = sixteenths(2, 3, 4)
+    lost = real([[1, -INF, 0.5], [-INF, -INF, -INF], [1000, 0, -1000], [2, NAN, 0], [INF, 0, 1]])
+    for op, fn in (("softmax", torch.softmax), ("log_softmax", torch.log_softmax)):
+        for dim in (0, 1, 2, -1):
+            case("%s over %d" % (op, dim), op, lambda x: fn(x, dim), [x], ("dim", dim))
+        case("%s of infinities over 1" % op, op, lambda x: fn(x, 1), [lost], ("dim", 1))
+        case("%s of infinities over 0" % op, op, lambda x: fn(x, 0), [lost[:3]], ("dim", 0))
+        case("%s of a 0-dim tensor" % op, op, lambda x: fn(x, 0), [real(3.0)], ("dim", 0))
+
+
+def indexing():
+    x = sixteenths(3, 4)
+    case("gather over 0, repeated, narrower", "gather", lambda x, i: x.gather(0, i),
+         [x, torch.tensor([[0, 2, 0], [0, 1, 2]])], ("dim", 0))
+    case("gather over 1, repeated, longer", "gather", lambda x, i: x.gather(1, i),
+         [x, torch.tensor([[3, 3, 0, 1, 3], [2, 2, 2, 2, 2]])], ("dim", 1))
+    for dim in (0, 1, -1):
+        case("index_select over %d, repeated" % dim, "index_select",
+             lambda x, i: x.index_select(dim, i), [x, torch.tensor([2, 0, 2, 2])], ("dim", dim))
+    case("index_select of nothing", "index_select", lambda x, i: x.index_select(0, i),
+         [x, torch.tensor([], dtype=torch.int64)], ("dim", 0))
+    case("one_hot", "one_hot", lambda t: F.one_hot(t, 4), [torch.tensor([[0, 3], [2, 2]])],
+         ("classes", 4), dtypes=None)
+
+
+def integers():
+    a, b = torch.tensor([7, -7, 7, -7, 0, 1]), torch.tensor([2, 2, -2, -2, 0, 0])
+    for dtype in (torch.int64, torch.int32):
+        case("div of integers is true division", "div", torch.div, [a.to(dtype), b.to(dtype)], dtypes=None)
+        case("div_scalar of integers", "div_scalar", lambda x: x / 2, [a.to(dtype)], ("value", 2),
+             dtypes=None)
+        for op in ("neg", "abs", "relu"):
+            case(op + " of integers", op, getattr(torch, op), [a.to(dtype)], dtypes=None)
+        case("clamp of integers", "clamp", lambda x: x.clamp(-1, 3), [a.to(dtype)], ("low", -1),
+             ("high", 3), dtypes=None)
+        case("pow_scalar of integers", "pow_scalar", lambda x: x.pow(3), [a.to(dtype)], ("value", 3),
+             dtypes=None)
+        case("pow of integers", "pow", torch.pow,
+             [torch.tensor([2, -2, 1, -1, 2, 0], dtype=dtype), torch.tensor([3, 3, -1, -3, -1, 0], dtype=dtype)],
+             dtypes=None)
+        case("exp of integers gives float32", "exp", torch.exp, [torch.tensor([0, 1, -1], dtype=dtype)],
+             dtypes=None)
+    u, v = torch.tensor([200, 1, 0, 16], dtype=torch.uint8), torch.tensor([100, 2, 1, 16], dtype=torch.uint8)
+    for op in ("add", "sub", "mul", "div", "maximum"):
+        case(op + " of uint8", op, getattr(torch, op), [u, v], dtypes=None)
+    case("neg of uint8 wraps", "neg", torch.neg, [v], dtypes=None)
+    t, f = torch.tensor([True, True, False, False]), torch.tensor([True, False, True, False])
+    for op in ("add", "mul", "div", "maximum", "eq", "lt", "logical_and"):
+        case(op + " of bool", op, getattr(torch, op), [t, f], dtypes=None)
+    for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool):
+        x = torch.tensor([[3, 1, 3], [0, 2, 2]]).to(dtype)
+        case("sum of integers gives int64", "sum", lambda x: x.sum((1,)), [x], ("axis", 1), ("keepdim", 0),
+             dtypes=None)
+        case("cumsum of integers gives int64", "cumsum", lambda x: x.cumsum(1), [x], ("dim", 1), dtypes=None)
+        case("amax of integers", "amax", lambda x: x.amax(1), [x], ("axis", 1), ("keepdim", 0), dtypes=None)
+        if dtype != torch.bool:
+            case("argmax of integers", "argmax", lambda x: x.argmax(1), [x], ("dim", 1), ("keepdim", 0),
+                 dtypes=None)
+    big = torch.tensor([2**53 + 1, 16777217, -5])
+    case("eq compares int64 and float64 as float64", "eq", torch.eq, [big[1:], real([16777217, -5])],
+         dtypes=None, grad=False)
+    case("lt of int64 and float32", "lt", torch.lt, [big[1:], torch.tensor([16777216.0, 0.5])],
+         dtypes=None, grad=False)
+
+
+def conversions():
+    tiny = 2.0**-24
+    halves = real([65504, 65519, 65520, 1e6, tiny, tiny / 2, tiny * 0.75, tiny * 1.5, 1 + 2**-11,
+                   1 + 3 * 2**-11, 1 / 3, NAN, -INF, -0.0])
+    brains = real([1 + 2**-8, 1 + 3 * 2**-8, 1 / 3, 3.4e38, 1e-40, 1e39, NAN, INF, -0.0])
+    for name, t, dtype in (("float16", halves, torch.float16), ("bfloat16", brains, torch.bfloat16)):
+        for source in FLOATS:
+            case("to_dtype %s rounds to even" % name, "to_dtype", lambda x: x.to(dtype), [t.to(source)],
+                 dtypes=None, grad=False)
+    x = real([-2.75, -0.5, 0.0, 0.5, 2.75, 200])
+    for dtype in (torch.int64, torch.int32):
+        case("to_dtype %s cuts towards zero" % name_of(dtype), "to_dtype", lambda x: x.to(dtype), [x],
+             grad=False)
+    case("to_dtype bool", "to_dtype", lambda x: x.to(torch.bool), [real([0, -0.0, 0.5, NAN, -1])],
+         grad=False)
+    case("to_dtype float32 rounds int64", "to_dtype", lambda x: x.float(),
+         [torch.tensor([16777217, 16777219, -5])], dtypes=None)
+    case("to_dtype float32 and its gradient", "to_dtype", lambda x: x.float(), [sixteenths(4)],
+         dtypes=(torch.float64,))
+
+
+def promotion():
+    """Result dtypes as numbers into golden_dtypes, for add (which is the common dtype) and div."""
+    def table(name, prose, rank_a, rank_b, fn):
+        rows = []
+        for a, b in itertools.product(DTYPES, DTYPES):
+            x, y = torch.ones([2] * rank_a).to(a), torch.ones([2] * rank_b).to(b)
+            result = fn(x, y).dtype
+            assert fn is torch.div or result == torch.result_type(x, y)
+            rows.append(str(DTYPES.index(result)))
+        body = ",\n".join("    {" + ", ".join(rows[i:i + 8]) + "}" for i in range(0, 64, 8))
+        return "// %s\nstatic const int golden_promote_%s[8][8] = {\n%s};\n\n" % (prose, name, body)
+    text = "// Dtypes in the order of the tables below, which hold numbers into this list.\n"
+    text += "static const char *const golden_dtypes[8] = {\n%s};\n\n" % wrap(
+        ["\"%s\"" % name_of(d) for d in DTYPES])
+    text += table("dimensioned", "a + b, both with dimensions: row a, column b.", 1, 1, torch.add)
+    text += table("scalar_left", "a + b, a of 0 dimensions, b with some.", 0, 1, torch.add)
+    text += table("scalar_right", "a + b, a with dimensions, b of 0.", 1, 0, torch.add)
+    text += table("scalars", "a + b, both of 0 dimensions.", 0, 0, torch.add)
+    return text + table("div", "a / b, both with dimensions.", 1, 1, torch.div)
+
+
+def main():
+    torch.set_num_threads(1)
+    for family in (losses, elementwise, two_operands, reductions, norms, products, indexing, integers,
+                   conversions):
+        family()
+    text = head("TERN_TESTS_OPS_GOLDEN_H", "make_ops.py", torch.__version__, PROSE) + TYPES.lstrip()
+    text += promotion() + "static const golden_case golden_cases[] = {\n" + "\n".join(_cases) + "\n};\n"
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ops_golden.h")
+    with open(path, "w") as file:
+        file.write(text + "\n#endif\n")
+    print("%d cases" % len(_cases))
+
+
+if __name__ == "__main__":
+    main()
