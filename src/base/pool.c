@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread pool. One region runs at a time; its pieces are handed out in chunks from one atomic
+// counter, which also is the signal to start: workers wait until it is not 0, and the region is
+// over when as many chunks are done as there were. Nobody waits for a worker that took no chunk, so
+// a sleeping one costs nothing.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // pthread_setname_np
+#endif
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+#include "base/pool_size.h"
+
+// How long an idle thread looks before it sleeps: longer than the gap between two regions of a
+// training step, short enough not to be seen in `top`.
+#define SPIN_NANOSECONDS 30000
+
+// More chunks than threads even out pieces of different cost; each costs one atomic operation.
+#define CHUNKS_PER_THREAD 8
+
+typedef struct region {
+    tern_pool_fn *fn;
+    void *context;
+    int64_t pieces;
+    int64_t chunks;
+} region;
+
+static struct {
+    pthread_mutex_t busy; // held by the thread whose region runs, or that changes the workers
+    pthread_t threads[TERN_MAX_THREADS];
+    int workers;             // running; under `busy`
+    bool started;            // under `busy`
+    _Atomic int wanted;      // threads with the caller; 0 until first asked for
+    _Atomic bool spin;       // false where there are more threads than CPUs
+    _Atomic bool in_child;   // after a fork: the workers stayed with the parent
+    region now;              // written while `waiting` is 0, read by who took a chunk
+    _Atomic int64_t waiting; // chunks that nobody has taken
+    _Atomic int64_t done;    // chunks that are finished
+    _Atomic bool stop;
+    pthread_mutex_t sleep;   // guards nothing but the two conditions
+    pthread_cond_t work;     // workers: `waiting` or `stop` changed
+    pthread_cond_t finished; // the caller: `done` changed
+    _Atomic int sleepers;    // workers at `work`
+    _Atomic bool caller_sleeps;
+} pool = {
+    .busy = PTHREAD_MUTEX_INITIALIZER,
+    .sleep = PTHREAD_MUTEX_INITIALIZER,
+    .work = PTHREAD_COND_INITIALIZER,
+    .finished = PTHREAD_COND_INITIALIZER,
+};
+
+// True in workers and in a thread whose region runs: regions from there run on their caller.
+static _Thread_local bool inside;
+
+static int64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void run_inline(int64_t pieces, tern_pool_fn *fn, void *context)
+{
+    for (int64_t i = 0; i < pieces; i++)
+        fn(context, i);
+}
+
+// Takes the next chunk. False when none is left.
+static bool take_chunk(int64_t *chunk)
+{
+    int64_t left = atomic_load(&pool.waiting);
+    while (left > 0)
+        if (atomic_compare_exchange_weak(&pool.waiting, &left, left - 1)) {
+            *chunk = pool.now.chunks - left;
+            return true;
+        }
+    return false;
+}
+
+static void run_chunk(int64_t chunk)
+{
+    int64_t each = pool.now.pieces / pool.now.chunks;
+    int64_t longer = pool.now.pieces % pool.now.chunks; // so many chunks have one piece more
+    int64_t begin = chunk * each + (chunk < longer ? chunk : longer);
+    int64_t end = begin + each + (chunk < longer);
+    for (int64_t i = begin; i < end; i++)
+        pool.now.fn(pool.now.context, i);
+}
+
+static void run_chunks(void)
+{
+    int64_t chunk;
+    while (take_chunk(&chunk)) {
+        run_chunk(chunk);
+        atomic_fetch_add(&pool.done, 1);
+        if (atomic_load(&pool.caller_sleeps)) {
+            pthread_mutex_lock(&pool.sleep);
+            pthread_cond_signal(&pool.finished);
+            pthread_mutex_unlock(&pool.sleep);
+        }
+    }
+}
+
+static bool work_or_stop(void)
+{
+    return atomic_load(&pool.waiting) > 0 || atomic_load(&pool.stop);
+}
+
+static bool region_is_over(void)
+{
+    return atomic_load(&pool.done) == pool.now.chunks;
+}
+
+// Looks for a while whether `condition` holds.
+static bool spin_until(bool (*condition)(void))
+{
+    if (condition())
+        return true;
+    if (!atomic_load_explicit(&pool.spin, memory_order_relaxed))
+        return false;
+    int64_t deadline = nanoseconds() + SPIN_NANOSECONDS;
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (condition())
+                return true;
+            relax();
+        }
+    } while (nanoseconds() < deadline);
+    return false;
+}
+
+static void wait_for_work(void)
+{
+    if (spin_until(work_or_stop))
+        return;
+    pthread_mutex_lock(&pool.sleep);
+    atomic_fetch_add(&pool.sleepers,
+                     1); // before looking again: who adds work looks at it afterwards
+    while (!work_or_stop())
+        pthread_cond_wait(&pool.work, &pool.sleep);
+    atomic_fetch_sub(&pool.sleepers, 1);
+    pthread_mutex_unlock(&pool.sleep);
+}
+
+static void wait_for_the_others(void)
+{
+    if (spin_until(region_is_over))
+        return;
+    pthread_mutex_lock(&pool.sleep);
+    atomic_store(&pool.caller_sleeps, true);
+    while (!region_is_over())
+        pthread_cond_wait(&pool.finished, &pool.sleep);
+    atomic_store(&pool.caller_sleeps, false);
+    pthread_mutex_unlock(&pool.sleep);
+}
+
+static void wake_sleepers(void)
+{
+    if (atomic_load(&pool.sleepers) == 0)
+        return;
+    pthread_mutex_lock(&pool.sleep);
+    pthread_cond_broadcast(&pool.work);
+    pthread_mutex_unlock(&pool.sleep);
+}
+
+static void *work(void *unused)
+{
+    (void)unused;
+    inside = true;
+    while (!atomic_load(&pool.stop)) {
+        run_chunks();
+        wait_for_work();
+    }
+    return NULL;
+}
+
+static void in_child_of_fork(void)
+{
+    atomic_store(&pool.in_child, true);
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, in_child_of_fork);
+}
+
+// Starts workers that take no signals: those are the program's. Where one cannot be started there
+// are fewer.
+static void start_workers(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    pool.started = true;
+    int threads = tern_num_threads();
+    atomic_store(&pool.spin, threads <= tern_pool_cpus());
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.workers < threads - 1) {
+        pthread_t *thread = &pool.threads[pool.workers];
+        if (pthread_create(thread, NULL, work, NULL) != 0)
+            break;
+        pool.workers++;
+        char name[24];
+        snprintf(name, sizeof name, "tern-%d", pool.workers);
+        (void)pthread_setname_np(*thread, name);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (pool.workers < threads - 1) {
+        tern_log(TERN_LOG_WARN, "only %d of %d threads could be started", pool.workers + 1,
+                 threads);
+        atomic_store(&pool.wanted, pool.workers + 1);
+    }
+}
+
+static void stop_workers(void)
+{
+    atomic_store(&pool.stop, true);
+    wake_sleepers();
+    for (int i = 0; i < pool.workers; i++)
+        pthread_join(pool.threads[i], NULL);
+    pool.workers = 0;
+    pool.started = false;
+    atomic_store(&pool.stop, false);
+}
+
+static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
+{
+    int64_t chunks = (int64_t)(pool.workers + 1) * CHUNKS_PER_THREAD;
+    pool.now = (region){fn, context, pieces, chunks < pieces ? chunks : pieces};
+    atomic_store(&pool.done, 0);
+    atomic_store(&pool.waiting, pool.now.chunks);
+    wake_sleepers();
+    inside = true;
+    run_chunks();
+    inside = false;
+    wait_for_the_others();
+}
+
+void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
+{
+    bool alone = pieces <= 1 || inside || tern_num_threads() == 1;
+    if (alone || pthread_mutex_trylock(&pool.busy) != 0) {
+        run_inline(pieces, fn, context);
+        return;
+    }
+    int saved = errno;
+    if (!pool.started)
+        start_workers();
+    errno = saved;
+    if (pool.workers > 0)
+        run_region(pieces, fn, context);
+    else
+        run_inline(pieces, fn, context);
+    pthread_mutex_unlock(&pool.busy);
+}
+
+void tern_pool_shutdown(void)
+{
+    if (inside || atomic_load(&pool.in_child))
+        return;
+    pthread_mutex_lock(&pool.busy);
+    stop_workers();
+    pthread_mutex_unlock(&pool.busy);
+}
+
+int tern_num_threads(void)
+{
+    if (atomic_load_explicit(&pool.in_child, memory_order_relaxed))
+        return 1;
+    int wanted = atomic_load_explicit(&pool.wanted, memory_order_relaxed);
+    if (wanted > 0)
+        return wanted;
+    int unset = 0;
+    wanted = tern_pool_default_threads();
+    return atomic_compare_exchange_strong(&pool.wanted, &unset, wanted) ? wanted : unset;
+}
+
+tern_status tern_set_num_threads(int count)
+{
+    TERN_CHECK(count >= 1 && count <= TERN_MAX_THREADS, TERN_ERR_ARG,
+               "tern_set_num_threads: count is %d, it must be from 1 to %d", count,
+               TERN_MAX_THREADS);
+    TERN_CHECK(!inside, TERN_ERR_STATE,
+               "tern_set_num_threads: called from inside parallel work of the library");
+    if (atomic_load(&pool.in_child))
+        return TERN_OK; // `busy` may be held by a thread that stayed with the parent
+    pthread_mutex_lock(&pool.busy);
+    stop_workers();
+    atomic_store(&pool.wanted, count);
+    pthread_mutex_unlock(&pool.busy);
+    return TERN_OK;
+}

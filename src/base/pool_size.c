@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // sched_getaffinity
+#endif
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/pool_size.h"
+
+int tern_pool_cpus(void)
+{
+    int saved = errno;
+    cpu_set_t mask;
+    // Fails where the machine has more CPUs than a cpu_set_t counts.
+    long cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
+                                                              : sysconf(_SC_NPROCESSORS_ONLN);
+    errno = saved;
+    return cpus > 1 ? (int)cpus : 1;
+}
+
+// The number that `text` is, 0 where it is none from 1 to TERN_MAX_THREADS.
+static int parse_count(const char *text)
+{
+    int count = 0;
+    for (const char *digit = text; *digit; digit++) {
+        if (*digit < '0' || *digit > '9' || count > TERN_MAX_THREADS)
+            return 0;
+        count = count * 10 + (*digit - '0');
+    }
+    return count <= TERN_MAX_THREADS ? count : 0;
+}
+
+int tern_pool_default_threads(void)
+{
+    const char *setting = getenv("TERN_NUM_THREADS");
+    int count = setting ? parse_count(setting) : 0;
+    if (count > 0)
+        return count;
+    if (setting && setting[0])
+        tern_log(TERN_LOG_WARN, "TERN_NUM_THREADS is '%s', not a number from 1 to %d: ignored",
+                 setting, TERN_MAX_THREADS);
+    int cpus = tern_pool_cpus();
+    return cpus < TERN_MAX_THREADS ? cpus : TERN_MAX_THREADS;
+}

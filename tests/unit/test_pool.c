@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/pool.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#endif
+
+#define MOST 5000
+
+// How often each piece was done. Not atomic: a piece that two threads do is a race for TSan to
+// find.
+static int done[MOST];
+
+static void count(void *context, int64_t index)
+{
+    ((int *)context)[index]++;
+}
+
+static void run_and_check(int64_t pieces)
+{
+    memset(done, 0, sizeof done);
+    tern_pool_run(pieces, count, done);
+    for (int64_t i = 0; i < MOST; i++)
+        assert_int_equal(done[i], i < pieces);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    tern_error_clear();
+    return tern_set_num_threads(3);
+}
+
+static void every_piece_is_done_once_for_any_number_of_threads(void **state)
+{
+    (void)state;
+    const int threads[] = {1, 2, 3, 8};
+    const int64_t pieces[] = {0, 1, 2, 3, 7, 16, 23, 24, 25, 100, 1001, MOST};
+    for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++) {
+        assert_int_equal(tern_set_num_threads(threads[t]), TERN_OK);
+        assert_int_equal(tern_num_threads(), threads[t]);
+        for (size_t p = 0; p < sizeof pieces / sizeof pieces[0]; p++)
+            run_and_check(pieces[p]);
+    }
+}
+
+static void regions_follow_each_other_without_a_gap(void **state)
+{
+    (void)state;
+    memset(done, 0, sizeof done);
+    for (int i = 0; i < 2000; i++)
+        tern_pool_run(4, count, done);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(done[i], 2000);
+}
+
+static void pause_milliseconds(long milliseconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = milliseconds * 1000000}, NULL);
+}
+
+static void sleeping_workers_are_woken(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        run_and_check(50);
+        pause_milliseconds(2);
+    }
+}
+
+// What a piece saw of the thread it ran on.
+typedef struct witness {
+    pthread_t thread;
+    char name[16];
+    bool signals_blocked;
+} witness;
+
+static void look_around(void *context, int64_t index)
+{
+    witness *seen = (witness *)context + index;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    seen->thread = pthread_self();
+    seen->signals_blocked = sigismember(&mask, SIGINT) == 1 && sigismember(&mask, SIGTERM) == 1;
+    pthread_getname_np(pthread_self(), seen->name, sizeof seen->name);
+    pause_milliseconds(1); // so that every thread gets a piece
+}
+
+static void workers_take_part_are_named_and_take_no_signals(void **state)
+{
+    (void)state;
+    witness seen[60] = {0};
+    int elsewhere = 0;
+    tern_pool_run(60, look_around, seen);
+    for (int i = 0; i < 60; i++) {
+        if (pthread_equal(seen[i].thread, pthread_self())) {
+            assert_false(seen[i].signals_blocked);
+            continue;
+        }
+        elsewhere++;
+        assert_true(seen[i].signals_blocked);
+        assert_true(strcmp(seen[i].name, "tern-1") == 0 || strcmp(seen[i].name, "tern-2") == 0);
+    }
+    assert_in_range(elsewhere, 1, 59);
+}
+
+static void nest(void *context, int64_t index)
+{
+    int *row = (int *)context + index * 10;
+    tern_pool_run(10, count, row);
+}
+
+static void a_region_inside_a_piece_runs_there(void **state)
+{
+    (void)state;
+    memset(done, 0, sizeof done);
+    tern_pool_run(100, nest, done);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(done[i], 1);
+}
+
+static void change_threads(void *context, int64_t index)
+{
+    ((tern_status *)context)[index] = tern_set_num_threads(2);
+    tern_error_clear();
+}
+
+static void threads_cannot_be_changed_from_inside_a_piece(void **state)
+{
+    (void)state;
+    tern_status status[8] = {TERN_OK};
+    tern_pool_run(8, change_threads, status);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(status[i], TERN_ERR_STATE);
+    assert_int_equal(tern_num_threads(), 3);
+}
+
+static void *many_regions(void *counts)
+{
+    for (int i = 0; i < 300; i++)
+        tern_pool_run(20, count, counts);
+    return NULL;
+}
+
+static void callers_at_the_same_time_each_get_their_work_done(void **state)
+{
+    (void)state;
+    int counts[4][20] = {{0}};
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, many_regions, counts[i]), 0);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(tern_set_num_threads(1 + i % 3), TERN_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    for (int i = 0; i < 4; i++)
+        for (int k = 0; k < 20; k++)
+            assert_int_equal(counts[i][k], 300);
+}
+
+static void after_a_shutdown_the_next_region_starts_again(void **state)
+{
+    (void)state;
+    run_and_check(100);
+    tern_pool_shutdown();
+    tern_pool_shutdown();
+    run_and_check(100);
+}
+
+static void wrong_numbers_of_threads_are_refused(void **state)
+{
+    (void)state;
+    const int wrong[] = {0, -1, 257, INT32_MAX};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(tern_set_num_threads(wrong[i]), TERN_ERR_ARG);
+        assert_int_equal(tern_num_threads(), 3);
+    }
+    assert_non_null(strstr(tern_error_message(), "0"));
+}
+
+static void errno_is_kept(void **state)
+{
+    (void)state;
+    tern_pool_shutdown();
+    errno = 77;
+    tern_pool_run(100, count, done);
+    assert_int_equal(errno, 77);
+}
+
+// The status of a child that runs `body`; killed after 10 seconds.
+static int status_of_child(int (*body)(void))
+{
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(10);
+        _exit(body());
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static int use_everything(void)
+{
+    int counts[100] = {0};
+    for (int i = 0; i < 10; i++)
+        tern_pool_run(100, count, counts);
+    for (int i = 0; i < 100; i++)
+        if (counts[i] != 10)
+            return 1;
+    if (tern_num_threads() != 1)
+        return 2;
+    tern_pool_shutdown();
+    return tern_set_num_threads(4) == TERN_OK ? 0 : 3;
+}
+
+static void a_child_of_fork_works_alone_and_the_parent_goes_on(void **state)
+{
+    (void)state;
+    run_and_check(100);
+    assert_int_equal(status_of_child(use_everything), 0);
+    run_and_check(100);
+}
+
+static atomic_bool forking;
+
+static void *keep_the_pool_busy(void *counts)
+{
+    while (atomic_load(&forking))
+        tern_pool_run(20, count, counts);
+    return NULL;
+}
+
+static void a_child_does_not_hang_when_the_pool_was_busy(void **state)
+{
+    (void)state;
+    int counts[20] = {0};
+    pthread_t thread;
+    atomic_store(&forking, true);
+    assert_int_equal(pthread_create(&thread, NULL, keep_the_pool_busy, counts), 0);
+    int failures = 0;
+    for (int i = 0; i < 10; i++)
+        failures += status_of_child(use_everything) != 0;
+    atomic_store(&forking, false);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(failures, 0);
+}
+
+// Runs this program again as `mode`, with TERN_NUM_THREADS set; its exit status.
+static const char *mode_to_run;
+static const char *threads_setting;
+
+static int run_again(void)
+{
+    if (threads_setting)
+        setenv("TERN_NUM_THREADS", threads_setting, 1);
+    else
+        unsetenv("TERN_NUM_THREADS");
+    execl("/proc/self/exe", "test_pool", mode_to_run, (char *)NULL);
+    return 99;
+}
+
+static int exit_status_of(const char *mode, const char *setting)
+{
+    mode_to_run = mode;
+    threads_setting = setting;
+    int status = status_of_child(run_again);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void the_environment_says_how_many_threads(void **state)
+{
+    (void)state;
+    cpu_set_t mask;
+    assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
+    int cpus = CPU_COUNT(&mask);
+    assert_int_equal(exit_status_of("threads", NULL), cpus);
+    assert_int_equal(exit_status_of("threads", "5"), 5);
+    assert_int_equal(exit_status_of("threads", "007"), 7);
+    const char *wrong[] = {"", "0", "-3", "4x", "257", "99999999999999999999", " 3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(exit_status_of("threads", wrong[i]), cpus);
+}
+
+static int threads_of_this_process(void)
+{
+    int threads = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        (void)sscanf(line, "Threads: %d", &threads);
+    if (file)
+        fclose(file);
+    return threads;
+}
+
+// With one CPU there are no workers at all. The exit status is the number of extra threads.
+static int on_one_cpu(void)
+{
+    cpu_set_t mask, one;
+    CPU_ZERO(&one);
+    if (sched_getaffinity(0, sizeof mask, &mask) != 0)
+        return 90;
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &mask))
+            CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0)
+        return 91;
+    int before = threads_of_this_process(); // TSan has one of its own
+    tern_pool_run(100, count, done);
+    if (before < 1 || tern_num_threads() != 1 || done[99] != 1)
+        return 92;
+    return threads_of_this_process() - before;
+}
+
+static void on_one_cpu_there_are_no_workers(void **state)
+{
+    (void)state;
+    assert_int_equal(exit_status_of("one-cpu", NULL), 0);
+}
+
+static int64_t address_space(void)
+{
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld", &pages) != 1)
+        pages = 0;
+    if (file)
+        fclose(file);
+    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
+static int warnings;
+
+static void count_warnings(tern_log_level level, const char *line, void *user)
+{
+    (void)user;
+    warnings += level == TERN_LOG_WARN && strstr(line, "threads could be started");
+}
+
+// Room for two or three stacks of 8 MiB only, 100 threads wanted.
+static int with_little_memory(void)
+{
+    tern_set_log(count_warnings, NULL);
+    int64_t most = address_space() + 24 * 1024 * 1024;
+    struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+    struct rlimit stack = {8 * 1024 * 1024, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_STACK, &stack) != 0 || setrlimit(RLIMIT_AS, &limit) != 0)
+        return 90;
+    for (int i = 0; i < 3; i++)
+        tern_pool_run(MOST, count, done);
+    for (int i = 0; i < MOST; i++)
+        if (done[i] != 3)
+            return 91;
+    if (tern_error_pending() || warnings != 1)
+        return 92;
+    return tern_num_threads();
+}
+
+static void where_threads_cannot_be_started_there_are_fewer(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    print_message("sanitizers do not live with a limit on the address space\n");
+    skip();
+#endif
+    assert_in_range(exit_status_of("little-memory", "100"), 1, 10);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, clean)
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "";
+    if (strcmp(mode, "threads") == 0)
+        return tern_num_threads();
+    if (strcmp(mode, "one-cpu") == 0)
+        return on_one_cpu();
+    if (strcmp(mode, "little-memory") == 0)
+        return with_little_memory();
+    const struct CMUnitTest tests[] = {
+        TEST(every_piece_is_done_once_for_any_number_of_threads),
+        TEST(regions_follow_each_other_without_a_gap),
+        TEST(sleeping_workers_are_woken),
+        TEST(workers_take_part_are_named_and_take_no_signals),
+        TEST(a_region_inside_a_piece_runs_there),
+        TEST(threads_cannot_be_changed_from_inside_a_piece),
+        TEST(callers_at_the_same_time_each_get_their_work_done),
+        TEST(after_a_shutdown_the_next_region_starts_again),
+        TEST(wrong_numbers_of_threads_are_refused),
+        TEST(errno_is_kept),
+        TEST(a_child_of_fork_works_alone_and_the_parent_goes_on),
+        TEST(a_child_does_not_hang_when_the_pool_was_busy),
+        TEST(the_environment_says_how_many_threads),
+        TEST(on_one_cpu_there_are_no_workers),
+        TEST(where_threads_cannot_be_started_there_are_fewer),
+    };
+    return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
+}
