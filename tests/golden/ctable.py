@@ -11,13 +11,15 @@ def f64(x):
         return "NAN"
     if math.isinf(x):
         return "INFINITY" if x > 0 else "-INFINITY"
+    if x == 0:
+        return "-0.0" if math.copysign(1, x) < 0 else "0"
     return "%.17g" % x if float("%.16g" % x) != x else "%.16g" % x
 
 
 def f32(x):
     """A C literal that is the float32 x when it is converted to float."""
     x = float(x)
-    if math.isnan(x) or math.isinf(x):
+    if x == 0 or math.isnan(x) or math.isinf(x):
         return f64(x)
     text = "%.9g" % x
     assert struct.pack("<f", float(text)) == struct.pack("<f", x), x

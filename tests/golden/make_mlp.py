@@ -12,6 +12,8 @@ import gzip
 import os
 import sys
 
+sys.dont_write_bytecode = True
+
 import numpy as np
 import torch
 from torch import nn
