@@ -36,7 +36,7 @@
 tern_status tern_null_error(const char *function, const char *argument);
 
 // Sends one line to the log callback, if there is one.
-void tern_log(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
+void tern_log_send(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
 
 // One module on the way from the root to the one that runs. Lives on the stack of the call that
 // pushes it.

@@ -39,7 +39,7 @@ void tern_log_line(tern_log_level level, const char *line)
     errno = saved;
 }
 
-void tern_log(tern_log_level level, const char *format, ...)
+void tern_log_send(tern_log_level level, const char *format, ...)
 {
     char line[TERN_SENTENCE_SIZE];
     va_list words;

@@ -222,8 +222,8 @@ static void start_workers(void)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (pool.workers < threads - 1) {
-        tern_log(TERN_LOG_WARN, "only %d of %d threads could be started", pool.workers + 1,
-                 threads);
+        tern_log_send(TERN_LOG_WARN, "only %d of %d threads could be started", pool.workers + 1,
+                      threads);
         atomic_store(&pool.wanted, pool.workers + 1);
     }
 }

@@ -40,8 +40,8 @@ int tern_pool_default_threads(void)
     if (count > 0)
         return count;
     if (setting && setting[0])
-        tern_log(TERN_LOG_WARN, "TERN_NUM_THREADS is '%s', not a number from 1 to %d: ignored",
-                 setting, TERN_MAX_THREADS);
+        tern_log_send(TERN_LOG_WARN, "TERN_NUM_THREADS is '%s', not a number from 1 to %d: ignored",
+                      setting, TERN_MAX_THREADS);
     int cpus = tern_pool_cpus();
     return cpus < TERN_MAX_THREADS ? cpus : TERN_MAX_THREADS;
 }

@@ -262,7 +262,7 @@ static void errno_is_kept(void **state)
     errno = ERANGE;
     (void)tern_error_raise(TERN_ERR_IO, "%s %g", text, 0.5);
     (void)tern_error_raise(TERN_ERR_IO, "again");
-    tern_log(TERN_LOG_INFO, "info");
+    tern_log_send(TERN_LOG_INFO, "info");
     (void)tern_error_print(full);
     assert_int_equal(errno, ERANGE);
     fclose(full);
@@ -274,7 +274,7 @@ static void talkative(tern_log_level level, const char *line, void *user)
     (void)level;
     (void)line;
     ++*(int *)user;
-    tern_log(TERN_LOG_WARN, "from inside");
+    tern_log_send(TERN_LOG_WARN, "from inside");
     tern_set_log(NULL, NULL);
 }
 
@@ -283,8 +283,8 @@ static void a_callback_may_call_the_library(void **state)
     (void)state;
     int calls = 0;
     tern_set_log(talkative, &calls);
-    tern_log(TERN_LOG_WARN, "one");
-    tern_log(TERN_LOG_WARN, "two");
+    tern_log_send(TERN_LOG_WARN, "one");
+    tern_log_send(TERN_LOG_WARN, "two");
     assert_int_equal(calls, 1);
 }
 
