@@ -58,5 +58,10 @@ void tern_fault_clear_raised(tern_device device);
 uint64_t tern_draw_next(tern_device device);
 // Moves the base on by the draws made since; tern_optim_step calls it.
 void tern_draw_advance(tern_device device);
+// Starts the draws of every device anew; tern_manual_seed calls it.
+void tern_draw_seed(uint64_t seed);
+// The state to go on from, draws since the base last moved included; and going back to one.
+tern_draw_state tern_draw_save(tern_device device);
+void tern_draw_load(tern_device device, tern_draw_state state);
 
 #endif

@@ -14,14 +14,14 @@
 #include <tern/random.h>
 #include <tern/tensor.h>
 
-// A tensor as a kernel sees it. data points to the first element.
-typedef struct tern_view {
+// A view of a tensor as a kernel sees it. data points to the first element.
+typedef struct tern_strided {
     void *data;
     tern_dtype dtype;
     int rank;
     int64_t size[TERN_MAX_RANK];
     int64_t stride[TERN_MAX_RANK]; // elements
-} tern_view;
+} tern_strided;
 
 // The first value error that a kernel met since it was last cleared; device memory. With several in one
 // kernel, the one with the smallest element counts.
@@ -123,73 +123,73 @@ typedef enum tern_random_kind {
 } tern_random_kind;
 
 // y[..] = value
-typedef tern_status tern_kernel_fill(const tern_exec *exec, const tern_view *y, double value);
+typedef tern_status tern_kernel_fill(const tern_exec *exec, const tern_strided *y, double value);
 // y = x, cast; same sizes, any pair of dtypes. Floating to integer truncates; to bool: non-zero.
-typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_view *y, const tern_view *x);
+typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_strided *y, const tern_strided *x);
 // y[i] = start + i * step, 1-dim contiguous; computed in double (floating) or int64
-typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_view *y, double start,
+typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided *y, double start,
                                        double step);
 
 // y = op(x), same sizes; same dtype, or y bool. Transcendental ones: floating only.
 typedef tern_status tern_kernel_unary(const tern_exec *exec, tern_unary_op op, const double p[2],
-                                      const tern_view *y, const tern_view *x);
+                                      const tern_strided *y, const tern_strided *x);
 // dx = dy * op'(s); s is the op's output for exp, sqrt, rsqrt, tanh, sigmoid, relu, and its input for
 // all others (tern_unary_saves_output). One floating dtype.
 typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op op,
-                                           const double p[2], const tern_view *dx,
-                                           const tern_view *dy, const tern_view *s);
+                                           const double p[2], const tern_strided *dx,
+                                           const tern_strided *dy, const tern_strided *s);
 // y = op(a, b), same sizes; a and b of one dtype, y too or bool. alpha is 1 but for ADD.
 typedef tern_status tern_kernel_binary(const tern_exec *exec, tern_binary_op op, double alpha,
-                                       const tern_view *y, const tern_view *a, const tern_view *b);
+                                       const tern_strided *y, const tern_strided *a, const tern_strided *b);
 // y = c ? a : b, same sizes; c bool
-typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_view *y, const tern_view *c,
-                                      const tern_view *a, const tern_view *b);
+typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided *y, const tern_strided *c,
+                                      const tern_strided *a, const tern_strided *b);
 
 // y has x's rank, with size 1 where it reduces. Same dtype; SUM of integers and bool gives int64; ANY, ALL bool.
 // An empty reduction gives 0 (SUM, NORM, ANY), NaN (MEAN), true (ALL).
 typedef tern_status tern_kernel_reduce(const tern_exec *exec, tern_reduce_op op, double p,
-                                       const tern_view *y, const tern_view *x);
+                                       const tern_strided *y, const tern_strided *x);
 // Variance and mean (NULL to leave it out), shaped as in reduce; divisor max(0, n - correction).
-typedef tern_status tern_kernel_var(const tern_exec *exec, double correction, const tern_view *var,
-                                    const tern_view *mean, const tern_view *x);
+typedef tern_status tern_kernel_var(const tern_exec *exec, double correction, const tern_strided *var,
+                                    const tern_strided *mean, const tern_strided *x);
 // values (NULL to leave it out) and int64 indices have x's rank with size 1 in `dim`; first place wins, NaN wins.
 typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
-                                           const tern_view *values, const tern_view *indices,
-                                           const tern_view *x, int dim);
+                                           const tern_strided *values, const tern_strided *indices,
+                                           const tern_strided *x, int dim);
 // Running sum along dim, from the end when reverse; x of y's dtype.
-typedef tern_status tern_kernel_cumsum(const tern_exec *exec, const tern_view *y,
-                                       const tern_view *x, int dim, bool reverse);
+typedef tern_status tern_kernel_cumsum(const tern_exec *exec, const tern_strided *y,
+                                       const tern_strided *x, int dim, bool reverse);
 
 // y (B, M, N) = a (B, M, K) b (B, K, N), plus bias (N) or NULL, then relu if asked, or added to y. a and b have a unit
 // stride in one of the last two dims (or size 1 there), y in the last; batch strides may be 0 in a and b.
 // One floating dtype. K may be 0.
 typedef struct tern_matmul_args {
-    tern_view y, a, b;
-    const tern_view *bias;
+    tern_strided y, a, b;
+    const tern_strided *bias;
     bool relu;
     bool accumulate;
 } tern_matmul_args;
 typedef tern_status tern_kernel_matmul(const tern_exec *exec, const tern_matmul_args *args);
 
 // y = softmax(x) or its logarithm over the middle dim of (outer, n, inner), contiguous.
-typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const tern_view *y,
-                                        const tern_view *x);
+typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const tern_strided *y,
+                                        const tern_strided *x);
 // dx from dy and y, as above.
-typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log, const tern_view *dx,
-                                             const tern_view *dy, const tern_view *y);
+typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log, const tern_strided *dx,
+                                             const tern_strided *dy, const tern_strided *y);
 
 // Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or probabilities (N, C, S) of x's dtype.
 typedef struct tern_cross_entropy_args {
-    tern_view x;             // (N, C, S)
-    tern_view target;        // (N, S) int64, or (N, C, S)
-    const tern_view *weight; // (C) or NULL
+    tern_strided x;             // (N, C, S)
+    tern_strided target;        // (N, S) int64, or (N, C, S)
+    const tern_strided *weight; // (C) or NULL
     bool probabilities;
     int64_t ignore_index;
     double label_smoothing;
     tern_reduction reduction;
-    tern_view lse;   // (N, S): log sum exp of each row; float64 for float64, else float32
-    tern_view total; // 1 element of lse's dtype: the divisor of the mean
-    tern_view loss;  // 1 element, or (N, S) without reduction
+    tern_strided lse;   // (N, S): log sum exp of each row; float64 for float64, else float32
+    tern_strided total; // 1 element of lse's dtype: the divisor of the mean
+    tern_strided loss;  // 1 element, or (N, S) without reduction
 } tern_cross_entropy_args;
 // Forward: writes lse, total, loss. A label out of range goes to the fault record (element n * S + s, value the label) and
 // counts as ignored.
@@ -198,36 +198,36 @@ typedef tern_status tern_kernel_cross_entropy(const tern_exec *exec,
 // Backward: dx (N, C, S) from dloss (shaped as loss) and what the forward wrote.
 typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
                                                    const tern_cross_entropy_args *args,
-                                                   const tern_view *dx, const tern_view *dloss);
+                                                   const tern_strided *dx, const tern_strided *dloss);
 
 // loss = mean or sum of (x - t)^2 (1 element), or elementwise; contiguous.
 typedef tern_status tern_kernel_mse(const tern_exec *exec, tern_reduction reduction,
-                                    const tern_view *loss, const tern_view *x, const tern_view *t);
+                                    const tern_strided *loss, const tern_strided *x, const tern_strided *t);
 // dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for the target's gradient.
 typedef tern_status tern_kernel_mse_grad(const tern_exec *exec, tern_reduction reduction,
-                                         double scale, const tern_view *dx, const tern_view *dloss,
-                                         const tern_view *x, const tern_view *t);
+                                         double scale, const tern_strided *dx, const tern_strided *dloss,
+                                         const tern_strided *x, const tern_strided *t);
 
 // y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of Philox(id, e / 4) times 2^-32
 // is >= p. Forward: id = draws->base + offset, written to *id (device memory). Replay: id is read from it.
 typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset, bool replay,
-                                        uint64_t *id, const tern_view *y, const tern_view *x);
+                                        uint64_t *id, const tern_strided *y, const tern_strided *x);
 
 // y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record (element: its
 // row-major place in index; value) and reads as 0.
-typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_view *y,
-                                       const tern_view *x, const tern_view *index, int dim);
+typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided *y,
+                                       const tern_strided *x, const tern_strided *index, int dim);
 // y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. Bad indices add nothing.
-typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_view *y,
-                                            const tern_view *x, const tern_view *index, int dim);
+typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_strided *y,
+                                            const tern_strided *x, const tern_strided *index, int dim);
 // y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record and gives a row of zeros.
-typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_view *y,
-                                        const tern_view *labels);
+typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
+                                        const tern_strided *labels);
 
 // Fills y (contiguous) from the generator's stream. a, b as the kind says; low, high for INTEGER.
 typedef tern_status tern_kernel_random(const tern_exec *exec, tern_random_kind kind, double a,
                                        double b, int64_t low, int64_t high,
-                                       tern_generator *generator, const tern_view *y);
+                                       tern_generator *generator, const tern_strided *y);
 
 // One parameter of an optimizer step: contiguous, floating; the state has the parameter's dtype.
 typedef struct tern_step_tensor {
@@ -254,11 +254,11 @@ typedef tern_status tern_kernel_adam(const tern_exec *exec, const tern_adam_args
                                      const tern_step_tensor *tensors, int64_t count);
 
 // total (1 element, float64 on CPU) = p-norm over the elements of all views, contiguous.
-typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p, const tern_view *total,
-                                          const tern_view *list, int64_t count);
+typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p, const tern_strided *total,
+                                          const tern_strided *list, int64_t count);
 // x *= min(1, max_norm / (total + 1e-6)) for all views.
 typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm,
-                                          const tern_view *total, const tern_view *list,
+                                          const tern_strided *total, const tern_strided *list,
                                           int64_t count);
 
 // The table of a backend. Every slot is required.

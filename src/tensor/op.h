@@ -4,17 +4,12 @@
 //     tern_tensor *tern_exp(tern_tensor *x)
 //     {
 //         tern_operands in = {.op = "exp", .count = 1, .name = {"x"}, .at = {x}};
-//         if (tern_op_prepare(&in, TERN_PREPARE_FLOATING))
+//         if (tern_op_prepare(&in, TERN_PREPARE_TO_FLOATING))
 //             return NULL;
 //         tern_tensor *y = tern_tensor_new("exp", in.dtype, in.device, in.shape);
-//         if (!y || kernel...)
+//         if (!y || tern_launch_unary(TERN_UNARY_EXP, 0, 0, y, in.at[0]))
 //             return NULL;
-//         tern_node *node = tern_node_begin(&exp_class, in.at, 1);   // NULL: nothing to record
-//         if (node) {
-//             tern_node_save_output(node, 0, y);
-//             return tern_node_finish(node, y);                       // NULL on failure
-//         }
-//         return y;
+//         return tern_record_op(&exp_class, y, in.at, 1, (tern_tensor *const[]){y}, 1, NULL);
 //     }
 #ifndef TERN_SRC_TENSOR_OP_H
 #define TERN_SRC_TENSOR_OP_H
@@ -56,6 +51,8 @@ tern_status tern_op_prepare(tern_operands *operands, unsigned flags);
 
 // PyTorch's promotion of two dtypes of the same standing.
 tern_dtype tern_promote_dtypes(tern_dtype a, tern_dtype b);
+// What tensors with dimensions (`array`) and 0-dim ones (`scalar`) meet in; either may be unspecified.
+tern_dtype tern_promote_standing(tern_dtype array, tern_dtype scalar);
 
 // Makes a dim of 0 ... rank - 1 out of one that may be negative. rank 0 counts as 1.
 tern_status tern_check_dim(const char *op, int rank, int *dim);
@@ -65,13 +62,13 @@ tern_status tern_check_dim(const char *op, int rank, int *dim);
 tern_status tern_broadcast_shapes(const char *op, const char *a_name, tern_shape a,
                                   const char *b_name, tern_shape b, tern_shape *out);
 
-tern_view tern_view_of(const tern_tensor *t);
+tern_strided tern_view_of(const tern_tensor *t);
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
-tern_view tern_view_expand(tern_view view, tern_shape shape);
+tern_strided tern_view_expand(tern_strided view, tern_shape shape);
 // Merges neighbouring dims that all `count` views of the same sizes walk in one stride, drops dims of size 1.
-void tern_views_coalesce(tern_view *const *views, int count);
+void tern_views_coalesce(tern_strided *const *views, int count);
 // Contiguous view of the given sizes over data.
-tern_view tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
+tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
 // `t` itself, or a contiguous copy; not recorded.
 tern_tensor *tern_make_contiguous(tern_tensor *t);
 
@@ -88,7 +85,7 @@ tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
 
 // ---- recording -----------------------------------------------------------------------------------
 
-#define TERN_NODE_INPUTS 8
+#define TERN_NODE_INPUTS 8 // of a user's operation; our own may have any number
 #define TERN_NODE_SAVED 8
 #define TERN_NODE_OUTPUTS 2
 

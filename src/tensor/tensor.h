@@ -49,7 +49,8 @@ struct tern_tensor {
     const char *op;           // what made it; static storage
     char label[TERN_LABEL_SIZE]; // a parameter's or buffer's name, else ""
     tern_tensor *next_dead;
-    int32_t uses; // scratch of a running backward
+    bool was_retained; // tern_retain was called on it
+    bool collected;    // scratch of a running backward
 };
 
 #define TERN_STAMP_ALIVE 0x7e12a11fu

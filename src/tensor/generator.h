@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a generator is inside the library: PyTorch's CPU stream and a lock.
+#ifndef TERN_SRC_TENSOR_GENERATOR_H
+#define TERN_SRC_TENSOR_GENERATOR_H
+
+#include <pthread.h>
+#include <tern/random.h>
+#include "base/mt19937.h"
+
+// Before tern_manual_seed; PyTorch's.
+#define TERN_DEFAULT_SEED 67280421310721u
+
+// Who draws holds the lock from the first number of a fill to the last. The random kernel of a
+// backend is called with the lock held and does not take it.
+struct tern_generator {
+    pthread_mutex_t lock;
+    tern_device device; // a default generator's; unspecified for one of the user's own
+    tern_mt19937 mt;
+};
+
+void tern_generator_lock(tern_generator *generator);
+void tern_generator_unlock(tern_generator *generator);
+
+// `generator` itself when it may fill tensors on `device`, the device's default one for NULL; NULL
+// with TERN_ERR_DEVICE otherwise. `device` exists.
+tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device);
+
+// Default generators and draws inside steps as at the start of the process.
+void tern_generator_shutdown(void);
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/header.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "tensor/op.h"
+
+#define BLOCK_HEADERS 4096 // also the number of deaths before a header is used again
+
+typedef struct header_block {
+    struct header_block *next;
+    tern_tensor header[BLOCK_HEADERS];
+} header_block;
+
+// Everything below is under the lock. capacity == fresh + dead + live headers.
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static header_block *blocks;
+static int64_t fresh; // unused headers at the end of the newest block
+static tern_tensor *dead_first, *dead_last;
+static int64_t capacity;
+static int64_t live;
+
+// Keeps more than BLOCK_HEADERS headers beyond the live ones, so that the pool only grows with what is alive.
+static tern_status add_block(void)
+{
+    header_block *block = tern_mem_alloc(sizeof *block);
+    if (!block)
+        return TERN_ERR_NOMEM;
+    for (int64_t i = 0; i < fresh; i++) { // only before the very first reuse: no fresh one is lost
+        tern_tensor *t = &blocks->header[BLOCK_HEADERS - fresh + i];
+        t->next_dead = dead_first;
+        dead_first = t;
+        if (!dead_last)
+            dead_last = t;
+    }
+    block->next = blocks;
+    blocks = block;
+    fresh = BLOCK_HEADERS;
+    capacity += BLOCK_HEADERS;
+    return TERN_OK;
+}
+
+static tern_tensor *take_header(void)
+{
+    while (live + 1 + BLOCK_HEADERS > capacity)
+        if (add_block())
+            return NULL;
+    live++;
+    if (fresh > 0)
+        return &blocks->header[BLOCK_HEADERS - fresh--];
+    tern_tensor *t = dead_first;
+    dead_first = t->next_dead;
+    if (!dead_first)
+        dead_last = NULL;
+    return t;
+}
+
+tern_tensor *tern_header_new(const char *op)
+{
+    pthread_mutex_lock(&lock);
+    tern_tensor *t = take_header();
+    pthread_mutex_unlock(&lock);
+    if (!t)
+        return NULL;
+    memset(t, 0, sizeof *t);
+    atomic_init(&t->refs, 1);
+    atomic_init(&t->retains, 0);
+    t->op = op;
+    t->stamp = TERN_STAMP_ALIVE;
+    return t;
+}
+
+static void give_header(tern_tensor *t)
+{
+    pthread_mutex_lock(&lock);
+    t->next_dead = NULL;
+    if (dead_last)
+        dead_last->next_dead = t;
+    else
+        dead_first = t;
+    dead_last = t;
+    live--;
+    pthread_mutex_unlock(&lock);
+}
+
+void tern_header_shutdown(void)
+{
+    pthread_mutex_lock(&lock);
+    while (live == 0 && blocks) {
+        header_block *block = blocks;
+        blocks = block->next;
+        tern_mem_free(block, sizeof *block);
+    }
+    if (live == 0) {
+        dead_first = dead_last = NULL;
+        fresh = capacity = 0;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int64_t tern_live_tensors(void)
+{
+    pthread_mutex_lock(&lock);
+    int64_t count = live;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+// What messages need (sizes, dtype, names) stays readable until the header is used again.
+static void die(tern_tensor *t)
+{
+    tern_node *node = t->node;
+    tern_storage *storage = t->storage;
+    tern_tensor *grad = t->grad;
+    t->stamp = t->was_retained ? TERN_STAMP_RELEASED : TERN_STAMP_SCOPE;
+    t->node = NULL;
+    t->storage = NULL;
+    t->grad = NULL;
+    give_header(t);
+    tern_drop(grad);
+    tern_storage_drop(storage);
+    tern_node_drop(node);
+}
+
+tern_tensor *tern_hold(tern_tensor *t)
+{
+    if (t)
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+void tern_drop(tern_tensor *t)
+{
+    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
+        die(t);
+}
+
+void tern_header_shape(tern_tensor *t, tern_shape shape)
+{
+    int64_t stride = 1;
+    t->rank = shape.rank;
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        t->size[i] = shape.dim[i];
+        t->stride[i] = stride;
+        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
+    }
+    t->numel = tern_shape_numel(shape);
+    t->contiguous = true;
+}
+
+static bool strides_are_contiguous(const tern_tensor *t)
+{
+    int64_t expected = 1;
+    if (t->numel == 0)
+        return true;
+    for (int i = t->rank - 1; i >= 0; i--) {
+        if (t->size[i] != 1 && t->stride[i] != expected)
+            return false;
+        expected *= t->size[i];
+    }
+    return true;
+}
+
+tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_shape shape,
+                               const int64_t *stride, int64_t offset)
+{
+    tern_tensor *t = tern_header_new(op);
+    if (!t)
+        return NULL;
+    tern_header_shape(t, shape);
+    memcpy(t->stride, stride, (size_t)shape.rank * sizeof *stride);
+    t->contiguous = strides_are_contiguous(t);
+    t->dtype = base->dtype;
+    t->offset = offset;
+    t->is_view = true;
+    t->storage = base->storage;
+    tern_storage_hold(t->storage);
+    return t;
+}
+
+static tern_tensor *adopted(tern_tensor *t)
+{
+    if (t && tern_frame_adopt(t)) {
+        tern_drop(t);
+        return NULL;
+    }
+    return t;
+}
+
+tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
+                               const int64_t *stride, int64_t offset)
+{
+    return adopted(tern_header_alias(op, base, shape, stride, offset));
+}
+
+tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape)
+{
+    tern_tensor *t = tern_header_new(op);
+    if (!t)
+        return NULL;
+    tern_header_shape(t, shape);
+    t->dtype = dtype;
+    t->storage = tern_storage_new(device, t->numel * (int64_t)tern_dtype_size(dtype));
+    if (!t->storage) {
+        tern_drop(t);
+        return NULL;
+    }
+    return adopted(t);
+}
+
+void tern_tensor_set_label(tern_tensor *t, const char *label)
+{
+    snprintf(t->label, sizeof t->label, "%s", label);
+}
+
+const char *tern_name(const tern_tensor *t)
+{
+    if (tern_check_tensor("name", "t", t))
+        return "";
+    return t->label[0] ? t->label : t->op;
+}

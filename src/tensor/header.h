@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensor headers: taken in blocks, stamped when they die, reused late.
+#ifndef TERN_SRC_TENSOR_HEADER_H
+#define TERN_SRC_TENSOR_HEADER_H
+
+#include "tensor/tensor.h"
+
+// An alive header with one reference (the caller's), no storage, in no frame. NULL raises.
+tern_tensor *tern_header_new(const char *op);
+
+// An alias as tern_tensor_alias makes it, but held by the caller and in no frame.
+tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_shape shape,
+                               const int64_t *stride, int64_t offset);
+
+// Sets sizes, row-major strides, numel and contiguity.
+void tern_header_shape(tern_tensor *t, tern_shape shape);
+
+// Frees the blocks, unless a tensor is alive.
+void tern_header_shutdown(void);
+
+#endif

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor/node.h"
+
+#include <string.h>
+#include "base/mem.h"
+#include "tensor/header.h"
+
+static _Atomic uint64_t last_number;
+
+static size_t node_size(int64_t inputs)
+{
+    return sizeof(tern_node) + (size_t)inputs * sizeof(tern_edge);
+}
+
+// A tensor whose memory was written through another view no longer is what its history says.
+static tern_status check_history(const tern_node_class *node_class, const tern_tensor *t)
+{
+    TERN_CHECK(!t->node || t->history_version == t->storage->version, TERN_ERR_STATE,
+               "%s: an input (%s, made by %s) was changed in place through another view of its "
+               "memory, so its gradient is unknown; clone it before the change",
+               node_class->name, tern_tensor_string(t), t->op);
+    return TERN_OK;
+}
+
+static void set_edge(tern_edge *edge, tern_tensor *t)
+{
+    *edge = (tern_edge){0};
+    if (!t)
+        return;
+    edge->shape = tern_shape_get(t);
+    edge->dtype = t->dtype;
+    if (!t->requires_grad)
+        return;
+    edge->output = t->output;
+    edge->node = t->node ? tern_node_hold(t->node) : NULL;
+    edge->leaf = t->node ? NULL : tern_hold(t);
+}
+
+tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
+                            tern_tensor *const *inputs, int count)
+{
+    bool wanted = false;
+    *node = NULL;
+    for (int i = 0; i < count; i++)
+        wanted = wanted || (inputs[i] && inputs[i]->requires_grad);
+    if (!wanted || !tern_grad_enabled())
+        return TERN_OK;
+    for (int i = 0; i < count; i++)
+        if (inputs[i])
+            TERN_TRY(check_history(node_class, inputs[i]));
+    tern_node *n = tern_cache_alloc(node_size(count));
+    if (!n)
+        return TERN_ERR_NOMEM;
+    memset(n, 0, sizeof *n);
+    atomic_init(&n->refs, 1);
+    n->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    n->node_class = node_class;
+    n->inputs = count;
+    for (int i = 0; i < count; i++)
+        set_edge(&n->in[i], inputs[i]);
+    *node = n;
+    return TERN_OK;
+}
+
+tern_node *tern_node_hold(tern_node *node)
+{
+    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
+    return node;
+}
+
+void tern_node_free_graph(tern_node *node)
+{
+    node->freed = true;
+    for (int i = 0; i < TERN_NODE_SAVED; i++) {
+        tern_drop(node->saved[i]);
+        node->saved[i] = NULL;
+    }
+    for (int64_t i = 0; i < node->inputs; i++) {
+        tern_node *from = node->in[i].node;
+        tern_tensor *leaf = node->in[i].leaf;
+        node->in[i].node = NULL;
+        node->in[i].leaf = NULL;
+        tern_drop(leaf);
+        tern_node_drop(from);
+    }
+}
+
+// Nodes waiting to be freed by this thread: a chain of a million must not become a million calls deep.
+static _Thread_local tern_node *drop_list;
+static _Thread_local bool dropping;
+
+void tern_node_drop(tern_node *node)
+{
+    if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    node->next_drop = drop_list;
+    drop_list = node;
+    if (dropping)
+        return;
+    dropping = true;
+    while (drop_list) {
+        tern_node *n = drop_list;
+        drop_list = n->next_drop;
+        tern_node_free_graph(n);
+        for (int i = 0; i < TERN_NODE_OUTPUTS; i++)
+            tern_drop(n->grad[i]);
+        tern_cache_free(n, node_size(n->inputs));
+    }
+    dropping = false;
+}
+
+void tern_node_save(tern_node *node, int slot, tern_tensor *t)
+{
+    node->saved[slot] = tern_hold(t);
+    if (t)
+        node->saved_version[slot] = t->storage->version;
+}
+
+tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y)
+{
+    tern_tensor *alias = tern_header_alias(y->op, y, tern_shape_get(y), y->stride, y->offset);
+    if (!alias)
+        return TERN_ERR_NOMEM;
+    tern_node_save(node, slot, alias);
+    tern_drop(alias);
+    return TERN_OK;
+}
+
+tern_node_data *tern_node_data_of(tern_node *node)
+{
+    return &node->data;
+}
+
+void tern_node_output(tern_node *node, int index, tern_tensor *y)
+{
+    tern_node *before = y->node;
+    y->node = tern_node_hold(node);
+    y->output = index;
+    y->requires_grad = true;
+    y->history_version = y->storage->version;
+    node->out[index] = (tern_node_output_facts){tern_shape_get(y), y->dtype, tern_dev(y)};
+    if (node->outputs <= index)
+        node->outputs = index + 1;
+    tern_node_drop(before);
+}
+
+void tern_node_end(tern_node *node)
+{
+    tern_node_drop(node);
+}
+
+bool tern_node_needs(const tern_node *node, int input)
+{
+    return node->in[input].node || node->in[input].leaf;
+}
+
+tern_tensor *tern_node_saved(const tern_node *node, int slot)
+{
+    return node->saved[slot];
+}
+
+tern_shape tern_node_input_shape(const tern_node *node, int input)
+{
+    return node->in[input].shape;
+}
+
+tern_dtype tern_node_input_dtype(const tern_node *node, int input)
+{
+    return node->in[input].dtype;
+}
+
+tern_status tern_node_check_saved(const tern_node *node)
+{
+    for (int i = 0; i < TERN_NODE_SAVED; i++) {
+        const tern_tensor *t = node->saved[i];
+        TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
+                   "backward: a value that %s needs (%s, made by %s) was changed in place after "
+                   "the forward; clone it before the change",
+                   tern_node_name(node), tern_tensor_string(t), t->label[0] ? t->label : t->op);
+    }
+    return TERN_OK;
+}
+
+tern_tensor *tern_record_op(const tern_node_class *node_class, tern_tensor *y,
+                            tern_tensor *const *inputs, int count, tern_tensor *const *saved,
+                            int saved_count, const tern_node_data *data)
+{
+    tern_node *node;
+    if (tern_node_begin(&node, node_class, inputs, count))
+        return NULL;
+    if (!node)
+        return y;
+    for (int i = 0; i < saved_count; i++) {
+        if (saved[i] != y)
+            tern_node_save(node, i, saved[i]);
+        else if (tern_node_save_output(node, i, y)) {
+            tern_node_end(node);
+            return NULL;
+        }
+    }
+    if (data)
+        node->data = *data;
+    tern_node_output(node, 0, y);
+    tern_node_end(node);
+    return y;
+}
+
+tern_status tern_check_inplace(const char *op, const tern_tensor *t)
+{
+    TERN_TRY(tern_check_tensor(op, "t", t));
+    for (int i = 0; i < t->rank; i++)
+        TERN_CHECK(t->stride[i] != 0 || t->size[i] <= 1, TERN_ERR_STATE,
+                   "%s: %s is expanded: several of its elements share one place; clone it first", op,
+                   tern_tensor_string(t));
+    if (!tern_grad_enabled() || !t->requires_grad)
+        return TERN_OK;
+    TERN_CHECK(t->node, TERN_ERR_STATE,
+               "%s: %s is a leaf that requires a gradient; change it under tern_no_grad", op,
+               t->label[0] ? t->label : tern_tensor_string(t));
+    TERN_CHECK(!t->is_view, TERN_ERR_STATE,
+               "%s: %s is a view of a tensor with history; clone it before the change", op,
+               tern_tensor_string(t));
+    return TERN_OK;
+}
+
+void tern_inplace_done(tern_tensor *t, tern_node *node)
+{
+    tern_tensor_touched(t);
+    if (node)
+        tern_node_output(node, 0, t);
+    tern_node_end(node);
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frames: who owns temporaries. Each thread has a stack of them above a root.
+#include "tensor/scope.h"
+
+#include <pthread.h>
+#include "base/mem.h"
+#include "tensor/op.h"
+
+typedef struct frame {
+    struct frame *below;
+    tern_scope number; // 0 for the root
+    bool of_loader;
+    tern_tensor **items; // each holds a reference
+    int64_t count, capacity;
+} frame;
+
+typedef struct thread_frames {
+    frame *top;
+    frame *spare; // closed ones, kept with their arrays
+} thread_frames;
+
+static _Atomic uint64_t last_number;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key; // its destructor closes the frames of a thread that ends
+static _Thread_local thread_frames frames;
+
+static void empty_frame(frame *f)
+{
+    while (f->count > 0)
+        tern_drop(f->items[--f->count]);
+}
+
+static void free_frames(frame *f)
+{
+    while (f) {
+        frame *below = f->below;
+        tern_mem_free(f->items, (size_t)f->capacity * sizeof *f->items);
+        tern_mem_free(f, sizeof *f);
+        f = below;
+    }
+}
+
+void tern_scope_shutdown(void)
+{
+    for (frame *f = frames.top; f; f = f->below)
+        empty_frame(f);
+    free_frames(frames.top);
+    free_frames(frames.spare);
+    frames = (thread_frames){0};
+}
+
+static void at_thread_end(void *unused)
+{
+    (void)unused;
+    tern_scope_shutdown();
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&key, at_thread_end);
+}
+
+static frame *take_frame(void)
+{
+    frame *f = frames.spare;
+    if (f) {
+        frames.spare = f->below;
+        return f;
+    }
+    return tern_mem_alloc(sizeof(frame));
+}
+
+static tern_status push_frame(tern_scope number, bool of_loader)
+{
+    frame *f = take_frame();
+    if (!f)
+        return TERN_ERR_NOMEM;
+    f->number = number;
+    f->of_loader = of_loader;
+    f->below = frames.top;
+    frames.top = f;
+    return TERN_OK;
+}
+
+static tern_status ensure_root(void)
+{
+    if (frames.top)
+        return TERN_OK;
+    pthread_once(&once, make_key);
+    pthread_setspecific(key, &frames);
+    return push_frame(0, false);
+}
+
+static tern_scope open_frame(bool of_loader)
+{
+    if (ensure_root())
+        return 0;
+    tern_scope number = atomic_fetch_add(&last_number, 1) + 1;
+    return push_frame(number, of_loader) ? 0 : number;
+}
+
+tern_scope tern_scope_open(void)
+{
+    return open_frame(false);
+}
+
+// Unlinks *link, kills its temporaries, keeps the frame for later.
+static void close_frame(frame **link)
+{
+    frame *f = *link;
+    *link = f->below;
+    empty_frame(f);
+    f->below = frames.spare;
+    frames.spare = f;
+}
+
+static frame *find_frame(tern_scope number)
+{
+    frame *f = number ? frames.top : NULL;
+    while (f && f->number != number)
+        f = f->below;
+    return f;
+}
+
+void tern_scope_close(tern_scope scope)
+{
+    frame *f = find_frame(scope);
+    if (!f)
+        return;
+    frame *below = f->below;
+    while (frames.top != below)
+        close_frame(&frames.top);
+}
+
+static bool frame_has(const frame *f, const tern_tensor *t)
+{
+    for (int64_t i = f->count - 1; i >= 0; i--)
+        if (f->items[i] == t)
+            return true;
+    return false;
+}
+
+static bool would_lose(const frame *last, const tern_tensor *t)
+{
+    for (const frame *f = frames.top; f != last->below; f = f->below)
+        if (frame_has(f, t))
+            return true;
+    return false;
+}
+
+tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t)
+{
+    frame *f = find_frame(scope);
+    if (!f)
+        return t;
+    if (!t || tern_check_tensor("scope_close_keep", "t", t) || !would_lose(f, t)) {
+        tern_scope_close(scope);
+        return t;
+    }
+    tern_hold(t);
+    tern_scope_close(scope);
+    if (tern_frame_adopt(t)) {
+        tern_drop(t);
+        return NULL;
+    }
+    return t;
+}
+
+void tern_frame_end(tern_scope last)
+{
+    frame *f = find_frame(last);
+    if (!f)
+        return;
+    frame **link = &frames.top; // the lowest frame to leave alone points here
+    for (frame *g = frames.top; g != f; g = g->below)
+        if (g->of_loader)
+            link = &g->below;
+    frame *below = f->below;
+    while (*link != below)
+        close_frame(link);
+}
+
+tern_scope tern_frame_next(tern_scope last)
+{
+    tern_frame_end(last);
+    return open_frame(true);
+}
+
+tern_status tern_frame_adopt(tern_tensor *t)
+{
+    TERN_TRY(ensure_root());
+    frame *f = frames.top;
+    if (f->count == f->capacity)
+        TERN_TRY(tern_mem_grow((void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items));
+    f->items[f->count++] = t;
+    return TERN_OK;
+}
+
+tern_tensor *tern_retain(tern_tensor *t)
+{
+    if (tern_check_tensor("retain", "t", t))
+        return NULL;
+    atomic_fetch_add(&t->retains, 1);
+    t->was_retained = true;
+    return tern_hold(t);
+}
+
+void tern_release(tern_tensor *t)
+{
+    if (!t || tern_check_tensor("release", "t", t))
+        return;
+    if (atomic_fetch_sub(&t->retains, 1) <= 0) {
+        atomic_fetch_add(&t->retains, 1);
+        tern_error_raise(TERN_ERR_STATE, "release: %s was released more often than retained",
+                         tern_name(t));
+        return;
+    }
+    tern_drop(t);
+}
+
+tern_tensor *tern_assign(tern_tensor **slot, tern_tensor *t)
+{
+    if (!slot) {
+        tern_null_error("assign", "slot");
+        return NULL;
+    }
+    if (t && !tern_retain(t))
+        return NULL;
+    tern_tensor *old = *slot;
+    *slot = t;
+    tern_release(old);
+    return t;
+}

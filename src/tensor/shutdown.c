@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tern/memory.h>
+#include "base/pool.h"
+#include "tensor/header.h"
+#include "tensor/leaf.h"
+#include "tensor/scope.h"
+
+void tern_shutdown(void)
+{
+    tern_scope_shutdown();
+    tern_engine_shutdown();
+    tern_header_shutdown();
+    tern_pool_shutdown();
+    tern_memory_trim();
+}

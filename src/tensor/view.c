@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors as kernels see them, and the launches of elementwise kernels.
+#include "tensor/op.h"
+
+tern_strided tern_view_of(const tern_tensor *t)
+{
+    tern_strided view = {
+        .data = (char *)t->storage->data + t->offset * (int64_t)tern_dtype_size(t->dtype),
+        .dtype = t->dtype,
+        .rank = t->rank,
+    };
+    for (int i = 0; i < t->rank; i++) {
+        view.size[i] = t->size[i];
+        view.stride[i] = t->stride[i];
+    }
+    return view;
+}
+
+tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape)
+{
+    tern_strided view = {.data = data, .dtype = dtype, .rank = shape.rank};
+    int64_t stride = 1;
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        view.size[i] = shape.dim[i];
+        view.stride[i] = stride;
+        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
+    }
+    return view;
+}
+
+tern_strided tern_view_expand(tern_strided view, tern_shape shape)
+{
+    tern_strided wide = {.data = view.data, .dtype = view.dtype, .rank = shape.rank};
+    int added = shape.rank - view.rank;
+    for (int i = 0; i < shape.rank; i++) {
+        bool repeats = i < added || (view.size[i - added] == 1 && shape.dim[i] != 1);
+        wide.size[i] = shape.dim[i];
+        wide.stride[i] = repeats ? 0 : view.stride[i - added];
+    }
+    return wide;
+}
+
+// Dims d and d + 1 of every view can be walked as one.
+static bool mergeable(tern_strided *const *views, int count, int d)
+{
+    for (int v = 0; v < count; v++)
+        if (views[v]->stride[d] != views[v]->stride[d + 1] * views[v]->size[d + 1])
+            return false;
+    return true;
+}
+
+static void remove_dim(tern_strided *view, int d)
+{
+    for (int i = d; i + 1 < view->rank; i++) {
+        view->size[i] = view->size[i + 1];
+        view->stride[i] = view->stride[i + 1];
+    }
+    view->rank--;
+}
+
+void tern_views_coalesce(tern_strided *const *views, int count)
+{
+    for (int d = views[0]->rank - 1; d >= 0; d--) {
+        bool unit = views[0]->size[d] == 1;
+        bool merge = !unit && d + 1 < views[0]->rank && mergeable(views, count, d);
+        for (int v = 0; v < count; v++) {
+            if (merge)
+                views[v]->size[d + 1] *= views[v]->size[d];
+            if (merge || unit)
+                remove_dim(views[v], d);
+        }
+    }
+}
+
+tern_status tern_launch_copy(tern_tensor *y, const tern_tensor *x)
+{
+    tern_exec exec = tern_exec_of(tern_dev(y));
+    tern_strided vy = tern_view_of(y);
+    tern_strided vx = tern_view_expand(tern_view_of(x), tern_shape_get(y));
+    tern_views_coalesce((tern_strided *const[]){&vy, &vx}, 2);
+    return tern_kernels_of(exec.device)->copy(&exec, &vy, &vx);
+}
+
+tern_status tern_launch_unary(tern_unary_op op, double p0, double p1, tern_tensor *y,
+                              const tern_tensor *x)
+{
+    tern_exec exec = tern_exec_of(tern_dev(y));
+    tern_strided vy = tern_view_of(y);
+    tern_strided vx = tern_view_expand(tern_view_of(x), tern_shape_get(y));
+    tern_views_coalesce((tern_strided *const[]){&vy, &vx}, 2);
+    return tern_kernels_of(exec.device)->unary(&exec, op, (const double[]){p0, p1}, &vy, &vx);
+}
+
+tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
+                               const tern_tensor *a, const tern_tensor *b)
+{
+    tern_exec exec = tern_exec_of(tern_dev(y));
+    tern_shape shape = tern_shape_get(y);
+    tern_strided vy = tern_view_of(y);
+    tern_strided va = tern_view_expand(tern_view_of(a), shape);
+    tern_strided vb = tern_view_expand(tern_view_of(b), shape);
+    tern_views_coalesce((tern_strided *const[]){&vy, &va, &vb}, 3);
+    return tern_kernels_of(exec.device)->binary(&exec, op, alpha, &vy, &va, &vb);
+}
+
+tern_tensor *tern_make_contiguous(tern_tensor *t)
+{
+    if (t->contiguous)
+        return t;
+    tern_tensor *y = tern_tensor_new(t->op, t->dtype, tern_dev(t), tern_shape_get(t));
+    return y && !tern_launch_copy(y, t) ? y : NULL;
+}
