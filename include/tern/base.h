@@ -36,15 +36,16 @@
 #define TERN_END_DECLS
 #endif
 
+#define TERN_PRAGMA_(words) _Pragma(#words)
 #if defined(__clang__)
 #define TERN_OPTIONS_BEGIN_                                                                        \
-    _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored "                           \
-                                             "\"-Winitializer-overrides\"")
-#define TERN_OPTIONS_END_ _Pragma("clang diagnostic pop")
+    TERN_PRAGMA_(clang diagnostic push)                                                            \
+    TERN_PRAGMA_(clang diagnostic ignored "-Winitializer-overrides")
+#define TERN_OPTIONS_END_ TERN_PRAGMA_(clang diagnostic pop)
 #else
 #define TERN_OPTIONS_BEGIN_                                                                        \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Woverride-init\"")
-#define TERN_OPTIONS_END_ _Pragma("GCC diagnostic pop")
+    TERN_PRAGMA_(GCC diagnostic push) TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init")
+#define TERN_OPTIONS_END_ TERN_PRAGMA_(GCC diagnostic pop)
 #endif
 
 /// Calls `function_with(&options)`, options being the defaults overridden by the caller's words.

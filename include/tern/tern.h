@@ -9,7 +9,10 @@
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/memory.h>
+#include <tern/module.h>
+#include <tern/nn.h>
 #include <tern/ops.h>
+#include <tern/optim.h>
 #include <tern/random.h>
 #include <tern/scope.h>
 #include <tern/tensor.h>

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Modules: what holds parameters, buffers and children by name, and computes tensors from tensors.
+///
+///     tern_module *net = tern_nn_sequential(tern_nn_linear(784, 512), tern_nn_relu());
+///     tern_module_to(net, tern_device_best());
+///     tern_tensor *y = tern_forward(net, x);
+///     tern_tensor *w = tern_module_parameter(net, "0.weight");
+///     tern_module_free(net);
+///
+/// A module holds its tensors and owns its children; it is counted, tern_module_retain and
+/// tern_module_free. Keys are PyTorch's: the names on the way joined by dots. Tensors handed out
+/// belong to the module. While an error is pending a NULL module fails quietly, else it is
+/// TERN_ERR_NULL. Threads: a module is used by one thread at a time; only its count is atomic.
+#ifndef TERN_MODULE_H
+#define TERN_MODULE_H
+
+#include <stdio.h>
+#include <tern/base.h>
+#include <tern/device.h>
+#include <tern/error.h>
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+typedef struct tern_module tern_module;
+
+/// The most tensors that a module takes or gives.
+#define TERN_MAX_TENSORS 8
+/// Bytes of a full name like "encoder.0.weight", the final 0 included.
+#define TERN_NAME_SIZE 512
+
+/// What goes into a module, or comes out of it.
+typedef struct tern_tensors {
+    int count; ///< 0 to TERN_MAX_TENSORS
+    tern_tensor *at[TERN_MAX_TENSORS];
+} tern_tensors;
+
+/// Computes the outputs: sets `out->count` (0 before) and `out->at[]`. A failure leaves an error
+/// pending; children run by tern_forward or tern_module_forward, so that errors name the module.
+typedef tern_status tern_module_call_fn(tern_module *self, const tern_tensors *in,
+                                        tern_tensors *out);
+
+/// A kind of module; static storage.
+typedef struct tern_module_class {
+    const char *name;          ///< for example "Linear"
+    size_t size;               ///< of the struct that begins with a tern_module
+    tern_module_call_fn *call; ///< required
+} tern_module_class;
+
+/// The first member of every module's struct.
+struct tern_module {
+    const tern_module_class *klass;
+    struct tern_module_private *private_;
+};
+
+// ---- writing a module ---------------------------------------------------------------------------
+//
+//     typedef struct residual {
+//         tern_module base;
+//         tern_module *inner;
+//         tern_tensor *scale;
+//     } residual;
+//
+//     static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+//     {
+//         residual *self = (residual *)module;
+//         tern_tensor *x = in->at[0];
+//         out->at[out->count++] = tern_add(x, tern_mul(tern_forward(self->inner, x), self->scale));
+//         return tern_error_code();
+//     }
+//     static const tern_module_class residual_class = {"Residual", sizeof(residual), call};
+//
+//     tern_module *residual_new(tern_module *inner)
+//     {
+//         residual *self = (residual *)tern_module_new(&residual_class);
+//         if (!self) {
+//             tern_module_free(inner);
+//             return NULL;
+//         }
+//         self->inner = tern_module_add_child(&self->base, "inner", inner);
+//         self->scale = tern_module_add_parameter(&self->base, "scale", tern_ones(tern_dims(1)));
+//         return tern_module_done(&self->base);
+//     }
+
+/// A module without anything, its struct zeroed, to be filled by tern_module_add_* and finished by
+/// tern_module_done. Opens the scope in which the constructor runs. NULL on failure.
+TERN_API tern_module *tern_module_new(const tern_module_class *module_class);
+
+/// Ends a constructor: closes its scope and returns the module; NULL, with the module freed, when
+/// one of the additions failed.
+TERN_API tern_module *tern_module_done(tern_module *module);
+
+/// Adds a trainable tensor and returns it. The module holds a reference of its own and makes the
+/// tensor require gradients. The name is not empty, has no dot and is not taken (TERN_ERR_ARG); the
+/// tensor is a contiguous leaf (TERN_ERR_STATE) and floating (TERN_ERR_DTYPE). The same tensor may
+/// be in several modules: it is tied and stays so. After tern_module_done: TERN_ERR_STATE.
+TERN_API tern_tensor *tern_module_add_parameter(tern_module *module, const char *name,
+                                                tern_tensor *tensor);
+
+/// Adds a tensor that is state but not trained, and returns it. It moves with the module; a
+/// persistent one is in the state dict. It must not have history.
+TERN_API tern_tensor *tern_module_add_buffer(tern_module *module, const char *name,
+                                             tern_tensor *tensor, bool persistent);
+
+/// Adds a child and returns it. Takes over the caller's reference, also on failure; to use a child
+/// in two places give the second a tern_module_retain of it. NULL is a child whose constructor
+/// failed.
+TERN_API tern_module *tern_module_add_child(tern_module *module, const char *name,
+                                            tern_module *child);
+
+/// One more reference. Returns the module. NULL stays NULL.
+TERN_API tern_module *tern_module_retain(tern_module *module);
+
+/// Gives a reference back; the last one frees the module and what it holds. NULL is fine.
+TERN_API void tern_module_free(tern_module *module);
+
+// ---- running ------------------------------------------------------------------------------------
+
+/// One tensor in, one out; NULL on failure. Errors from inside end with "[in 0.fc1 (Linear)]".
+TERN_API tern_tensor *tern_forward(tern_module *module, tern_tensor *x);
+
+/// A loss module: (input, target) in, one out; NULL on failure.
+TERN_API tern_tensor *tern_loss(tern_module *criterion, tern_tensor *input, tern_tensor *target);
+
+/// The general form: up to 8 tensors in and out. On failure `out->count` is 0.
+TERN_API TERN_NODISCARD tern_status tern_module_forward(tern_module *module, const tern_tensors *in,
+                                                        tern_tensors *out);
+
+/// Runs before a module; may replace what goes in. A failure fails the forward.
+typedef tern_status tern_forward_pre_hook_fn(tern_module *module, tern_tensors *in, void *user);
+/// Runs after a module; may replace what comes out.
+typedef tern_status tern_forward_hook_fn(tern_module *module, const tern_tensors *in,
+                                         tern_tensors *out, void *user);
+
+/// Hooks run in the order in which they were added, and never in tern_module_summary_print. They
+/// return a number for tern_module_remove_hook, 0 on failure. A hook may remove itself.
+TERN_API uint64_t tern_module_add_forward_pre_hook(tern_module *module,
+                                                   tern_forward_pre_hook_fn *hook, void *user);
+TERN_API uint64_t tern_module_add_forward_hook(tern_module *module, tern_forward_hook_fn *hook,
+                                               void *user);
+/// Removes a hook; a number that is not there is fine.
+TERN_API void tern_module_remove_hook(tern_module *module, uint64_t number);
+
+// ---- looking things up --------------------------------------------------------------------------
+
+/// The parameter, buffer or descendant of a full name like "0.weight" or "encoder.0" (a child of ""
+/// is the module itself). NULL with TERN_ERR_ARG when there is none.
+TERN_API tern_tensor *tern_module_parameter(const tern_module *module, const char *name);
+TERN_API tern_tensor *tern_module_buffer(const tern_module *module, const char *name);
+TERN_API tern_module *tern_module_child(const tern_module *module, const char *name);
+
+/// Distinct parameter tensors, of the module and its descendants; -1 on failure.
+TERN_API int64_t tern_module_num_parameters(const tern_module *module);
+/// Distinct buffers; -1 on failure.
+TERN_API int64_t tern_module_num_buffers(const tern_module *module);
+/// Direct children.
+TERN_API int64_t tern_module_num_children(const tern_module *module);
+/// Elements of all distinct parameters, or of those that require gradients; -1 on failure.
+TERN_API int64_t tern_module_num_elements(const tern_module *module, bool trainable_only);
+
+/// Parameter `index` in PyTorch's order (own ones first, then the children's; a tied one at its
+/// first name), and its full name into `name` (`size` bytes; NULL with 0 to leave it out). NULL
+/// with TERN_ERR_INDEX. To visit all, tern_module_each_parameter is faster.
+TERN_API tern_tensor *tern_module_parameter_at(const tern_module *module, int64_t index, char *name,
+                                               size_t size);
+TERN_API tern_tensor *tern_module_buffer_at(const tern_module *module, int64_t index, char *name,
+                                            size_t size);
+/// Direct child `index`; negative ones count from the end.
+TERN_API tern_module *tern_module_child_at(const tern_module *module, int64_t index);
+
+/// A tensor that a walk visits.
+typedef struct tern_module_entry {
+    const char *name; ///< full; valid during the visit
+    tern_tensor *tensor;
+    tern_module *owner; ///< the module that registered it
+    bool is_parameter;
+    bool persistent; ///< true for parameters
+} tern_module_entry;
+
+/// Called for each tensor; anything but TERN_OK ends the walk and is returned by it.
+typedef tern_status tern_module_entry_fn(const tern_module_entry *entry, void *user);
+/// Called for each module.
+typedef tern_status tern_module_fn(const char *name, tern_module *module, void *user);
+
+/// Visits every distinct parameter once, in the order of tern_module_parameter_at.
+TERN_API TERN_NODISCARD tern_status tern_module_each_parameter(const tern_module *module,
+                                                               tern_module_entry_fn *visit,
+                                                               void *user);
+/// Visits every distinct buffer once.
+TERN_API TERN_NODISCARD tern_status tern_module_each_buffer(const tern_module *module,
+                                                            tern_module_entry_fn *visit,
+                                                            void *user);
+/// Visits the state dict: parameters and persistent buffers, each under every name it has, per
+/// module parameters, then buffers, then children.
+TERN_API TERN_NODISCARD tern_status tern_module_each_state(const tern_module *module,
+                                                           tern_module_entry_fn *visit, void *user);
+/// Visits the module (its name is "") and all distinct descendants, parents first.
+TERN_API TERN_NODISCARD tern_status tern_module_each_module(tern_module *module,
+                                                            tern_module_fn *visit, void *user);
+/// Visits the same modules, children before parents, as PyTorch's apply.
+TERN_API TERN_NODISCARD tern_status tern_module_apply(tern_module *module, tern_module_fn *visit,
+                                                      void *user);
+
+// ---- modes and gradients ------------------------------------------------------------------------
+
+/// Puts the module and its descendants in training mode (how they start) or evaluation mode.
+TERN_API tern_module *tern_module_train(tern_module *module, bool training);
+/// tern_module_train(module, false).
+TERN_API tern_module *tern_module_eval(tern_module *module);
+TERN_API bool tern_module_is_training(const tern_module *module);
+
+/// Marks the gradients of all parameters absent, also unusable ones.
+TERN_API void tern_module_zero_grad(tern_module *module);
+/// Makes all parameters collect gradients, or stop. Returns the module.
+TERN_API tern_module *tern_module_requires_grad_(tern_module *module, bool requires_grad);
+
+// ---- moving -------------------------------------------------------------------------------------
+
+/// Moves parameters, buffers and gradients to `device`, in place, and returns the module. The
+/// tensors stay the same tensors: optimizers and pointers to them stay valid, and what shared
+/// memory before shares it after. All or nothing: NULL on failure (TERN_ERR_DEVICE,
+/// TERN_ERR_NOMEM), and nothing has moved. Waits for the devices.
+TERN_API tern_module *tern_module_to(tern_module *module, tern_device device);
+
+/// Casts floating parameters, buffers and gradients to a floating dtype, likewise; others stay.
+/// TERN_ERR_DTYPE for other dtypes.
+TERN_API tern_module *tern_module_to_dtype(tern_module *module, tern_dtype dtype);
+
+// ---- summary ------------------------------------------------------------------------------------
+
+/// `tern_module_summary_print(net, tern_dims(64, 784), stdout)`.
+typedef struct tern_module_summary_print_options {
+    tern_dtype dtype; ///< of the input; that of the first floating parameter unless said
+    char reserved_;
+    tern_module *module;
+    tern_shape input;
+    FILE *file; ///< NULL stands for stdout
+} tern_module_summary_print_options;
+
+TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(void);
+/// Writes a table: each module with its output's shape and number of parameters, then totals. Runs
+/// the module once on zeros, in evaluation mode and without recording; modes, buffers and random
+/// generators are as before. Fails as the forward does, or with TERN_ERR_IO.
+TERN_API TERN_NODISCARD tern_status
+tern_module_summary_print_with(const tern_module_summary_print_options *options);
+#define tern_module_summary_print(...)                                                             \
+    TERN_WITH_(tern_module_summary_print, .dtype = TERN_DTYPE_UNSPECIFIED, .reserved_ = 0,         \
+               __VA_ARGS__)
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Optimizers: they change parameters by their gradients. Formulas and defaults are PyTorch's.
+///
+///     tern_optim *opt = tern_optim_adam(net, .lr = 1e-3);
+///     tern_optim_zero_grad(opt);
+///     if (tern_backward(loss) || tern_optim_step(opt))
+///         return tern_error_print(stderr);
+///     tern_optim_free(opt);
+///
+/// An optimizer holds its parameters: net and optimizer may be freed in any order. Moving the
+/// module later is fine: the state follows at the next step. A parameter without a gradient is
+/// skipped and has no state. Steps wait for no device and allocate nothing after the first.
+/// Threads: an optimizer is used by one thread at a time; only its count is atomic.
+#ifndef TERN_OPTIM_H
+#define TERN_OPTIM_H
+
+#include <math.h>
+#include <tern/module.h>
+
+TERN_BEGIN_DECLS
+
+typedef struct tern_optim tern_optim;
+
+// ---- making one ---------------------------------------------------------------------------------
+// The parameters are those of `module`, or, with NULL for the module, the `params` given. None at
+// all is TERN_ERR_ARG, and so are options that make no sense; the sentence says which. NULL on
+// failure.
+
+/// `tern_optim_sgd(net, .lr = 0.1, .momentum = 0.9)`.
+typedef struct tern_optim_sgd_options {
+    double lr;           ///< >= 0; 1e-3
+    double momentum;     ///< >= 0; 0
+    double dampening;    ///< 0
+    double weight_decay; ///< >= 0; 0
+    bool nesterov;       ///< wants momentum > 0 and dampening 0
+    bool maximize;
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;
+    char reserved_;
+    tern_module *module;
+} tern_optim_sgd_options;
+
+TERN_API tern_optim_sgd_options tern_optim_sgd_defaults(void);
+/// g += weight_decay p; b = g at the first step, later b = momentum b + (1 - dampening) g; g +=
+/// momentum b with nesterov, else g = b; p -= lr g.
+TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
+#define tern_optim_sgd(...)                                                                        \
+    TERN_WITH_(tern_optim_sgd, .lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0,       \
+               .nesterov = false, .maximize = false, .params = NULL, .param_count = 0,             \
+               .reserved_ = 0, __VA_ARGS__)
+
+/// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
+typedef struct tern_optim_adam_options {
+    double lr;           ///< >= 0; 1e-3
+    double betas[2];     ///< each in [0, 1); 0.9, 0.999
+    double eps;          ///< >= 0; 1e-8
+    double weight_decay; ///< >= 0; 0 for Adam, 0.01 for AdamW
+    bool amsgrad;
+    bool maximize;
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;
+    char reserved_;
+    tern_module *module;
+} tern_optim_adam_options;
+typedef tern_optim_adam_options tern_optim_adamw_options;
+
+TERN_API tern_optim_adam_options tern_optim_adam_defaults(void);
+TERN_API tern_optim_adamw_options tern_optim_adamw_defaults(void);
+/// Kingma and Ba 2014: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+/// p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps), where g has weight_decay p
+/// added.
+TERN_API tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options);
+/// Loshchilov and Hutter 2017: p *= 1 - lr weight_decay first, then Adam without the addition to g.
+TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *options);
+#define TERN_OPTIM_ADAM_DEFAULTS_                                                                  \
+    .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .amsgrad = false, .maximize = false,           \
+    .params = NULL, .param_count = 0
+#define tern_optim_adam(...)                                                                       \
+    TERN_WITH_(tern_optim_adam, TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .reserved_ = 0,      \
+               __VA_ARGS__)
+#define tern_optim_adamw(...)                                                                      \
+    TERN_WITH_(tern_optim_adamw, TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .reserved_ = 0,  \
+               __VA_ARGS__)
+
+/// One more reference. Returns the optimizer. NULL stays NULL.
+TERN_API tern_optim *tern_optim_retain(tern_optim *optim);
+/// Gives a reference back; the last one frees it. NULL is fine.
+TERN_API void tern_optim_free(tern_optim *optim);
+
+// ---- groups -------------------------------------------------------------------------------------
+
+/// `tern_optim_add_group(opt, head, .lr = 1e-2)`: NAN stands for what the optimizer was made with.
+typedef struct tern_optim_add_group_options {
+    double lr, weight_decay;
+    double momentum, dampening; ///< SGD
+    double betas[2], eps;       ///< Adam, AdamW
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;
+    char reserved_;
+    tern_optim *optim;
+    tern_module *module;
+} tern_optim_add_group_options;
+
+TERN_API tern_optim_add_group_options tern_optim_add_group_defaults(void);
+/// Adds parameters with options of their own. A parameter that is in the optimizer already and an
+/// option that it does not have are TERN_ERR_ARG; then nothing is added.
+TERN_API TERN_NODISCARD tern_status
+tern_optim_add_group_with(const tern_optim_add_group_options *options);
+#define tern_optim_add_group(...)                                                                  \
+    TERN_WITH_(tern_optim_add_group, .lr = NAN, .weight_decay = NAN, .momentum = NAN,              \
+               .dampening = NAN, .betas = {NAN, NAN}, .eps = NAN, .params = NULL,                  \
+               .param_count = 0, .reserved_ = 0, __VA_ARGS__)
+
+/// At least 1; -1 for NULL.
+TERN_API int tern_optim_num_groups(const tern_optim *optim);
+
+/// Numbers of a group that may change from step to step.
+typedef enum tern_optim_option {
+    TERN_OPTIM_UNSPECIFIED = 0,
+    TERN_OPTIM_LR,
+    TERN_OPTIM_WEIGHT_DECAY,
+    TERN_OPTIM_MOMENTUM,  ///< SGD
+    TERN_OPTIM_DAMPENING, ///< SGD
+    TERN_OPTIM_BETA1,     ///< Adam, AdamW
+    TERN_OPTIM_BETA2,     ///< Adam, AdamW
+    TERN_OPTIM_EPS        ///< Adam, AdamW
+} tern_optim_option;
+
+/// Stands for every group where one is set.
+#define TERN_ALL_GROUPS (-1)
+
+/// The option of group 0, 1, ...; NAN with TERN_ERR_INDEX or TERN_ERR_ARG.
+TERN_API double tern_optim_get(const tern_optim *optim, int group, tern_optim_option option);
+/// Changes it from the next step on, in one group or in TERN_ALL_GROUPS; checked as in the
+/// constructor.
+TERN_API TERN_NODISCARD tern_status tern_optim_set(tern_optim *optim, int group,
+                                                   tern_optim_option option, double value);
+/// The learning rate of a group.
+TERN_API double tern_optim_lr(const tern_optim *optim, int group);
+TERN_API TERN_NODISCARD tern_status tern_optim_set_lr(tern_optim *optim, int group, double lr);
+
+// ---- steps --------------------------------------------------------------------------------------
+
+/// Marks all gradients absent and clears a value error (a label out of range, ...) that was
+/// reported.
+TERN_API void tern_optim_zero_grad(tern_optim *optim);
+
+/// One update. Fails, and changes nothing, while an error is pending, with TERN_ERR_STATE when a
+/// failed backward left unusable gradients (zero them), with TERN_ERR_INDEX or TERN_ERR_NUMERIC
+/// when a kernel found a bad value, and with TERN_ERR_NOMEM.
+TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
+
+// ---- state, for saving and looking --------------------------------------------------------------
+
+/// Parameters over all groups, in order; -1 for NULL.
+TERN_API int64_t tern_optim_num_parameters(const tern_optim *optim);
+/// Parameter `index` and its full name at the time of construction, as tern_module_parameter_at.
+TERN_API tern_tensor *tern_optim_parameter_at(const tern_optim *optim, int64_t index, char *name,
+                                              size_t size);
+/// Updates that parameter `index` had; -1 on failure.
+TERN_API int64_t tern_optim_step_count(const tern_optim *optim, int64_t index);
+/// State tensor "momentum_buffer" (SGD), "exp_avg", "exp_avg_sq" or "max_exp_avg_sq" (Adam) of
+/// parameter `index`, owned by the optimizer; NULL without error when it has none yet.
+TERN_API tern_tensor *tern_optim_state(const tern_optim *optim, int64_t index, const char *name);
+/// Replaces a state tensor by a copy of `value`, which has the parameter's shape.
+TERN_API TERN_NODISCARD tern_status tern_optim_set_state(tern_optim *optim, int64_t index,
+                                                         const char *name, tern_tensor *value);
+/// Sets the number of updates that parameter `index` had.
+TERN_API TERN_NODISCARD tern_status tern_optim_set_step_count(tern_optim *optim, int64_t index,
+                                                              int64_t count);
+
+// ---- clipping -----------------------------------------------------------------------------------
+
+/// `tern_clip_grad_norm(net, 1.0)`, `tern_clip_grad_norm(NULL, 1.0, .optim = opt)`.
+typedef struct tern_clip_grad_norm_options {
+    double norm_type;           ///< p > 0, INFINITY too; 2
+    bool allow_nonfinite;       ///< a norm that is not finite is TERN_ERR_NUMERIC unless true
+    tern_optim *optim;          ///< its parameters instead of the module's
+    tern_tensor *const *params; ///< or these
+    int64_t param_count;
+    char reserved_;
+    tern_module *module;
+    double max_norm; ///< >= 0
+} tern_clip_grad_norm_options;
+
+TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
+/// Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), norm being the p-norm over all
+/// their elements, and returns the norm from before as a 0-dim tensor on the first gradient's
+/// device, without waiting (a norm that is not finite is found at once only on the CPU). NULL on
+/// failure.
+TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options);
+#define tern_clip_grad_norm(...)                                                                   \
+    TERN_WITH_(tern_clip_grad_norm, .norm_type = 2, .allow_nonfinite = false, .optim = NULL,       \
+               .params = NULL, .param_count = 0, .reserved_ = 0, __VA_ARGS__)
+
+/// `tern_clip_grad_value(net, 0.5)`.
+typedef struct tern_clip_grad_value_options {
+    tern_optim *optim;          ///< its parameters instead of the module's
+    tern_tensor *const *params; ///< or these
+    int64_t param_count;
+    char reserved_;
+    tern_module *module;
+    double clip_value; ///< >= 0
+} tern_clip_grad_value_options;
+
+TERN_API tern_clip_grad_value_options tern_clip_grad_value_defaults(void);
+/// Clamps every element of every gradient to [-clip_value, clip_value].
+TERN_API TERN_NODISCARD tern_status
+tern_clip_grad_value_with(const tern_clip_grad_value_options *options);
+#define tern_clip_grad_value(...)                                                                  \
+    TERN_WITH_(tern_clip_grad_value, .optim = NULL, .params = NULL, .param_count = 0,              \
+               .reserved_ = 0, __VA_ARGS__)
+
+TERN_END_DECLS
+
+#endif
