@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the scripts beside it: finding the tree, installing what is missing, building.
+# shellcheck shell=sh
+
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${TERN_BUILD:-$root/build}
+
+say()
+{
+    printf 'tern: %s\n' "$*" >&2
+}
+
+compiles()
+{
+    dir=$(mktemp -d)
+    printf '%s\nint main(void) { return 0; }\n' "$2" >"$dir/t.$1"
+    case $1 in
+    c) set -- "${CC:-cc}" ;;
+    *) set -- "${CXX:-c++}" ;;
+    esac
+    "$@" -o "$dir/t" "$dir"/t.c* >/dev/null 2>&1
+    status=$?
+    rm -rf "$dir"
+    return $status
+}
+
+# Is what this Debian package gives already here, from wherever?
+have()
+{
+    case $1 in
+    gcc) command -v "${CC:-cc}" >/dev/null ;;
+    libc6-dev) compiles c '#include <stdio.h>' ;;
+    g++) compiles cc '#include <cstdio>' ;;
+    meson) command -v meson >/dev/null ;;
+    ninja-build) command -v ninja >/dev/null ;;
+    pkg-config) command -v pkg-config >/dev/null ;;
+    python3) command -v python3 >/dev/null ;;
+    zlib1g-dev) compiles c '#include <zlib.h>' ;;
+    libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
+    dataset-fashion-mnist) [ -d /usr/share/datasets/fashion-mnist ] ;;
+    *) false ;;
+    esac
+}
+
+missing()
+{
+    for package in "$@"; do
+        have "$package" || printf ' %s' "$package"
+    done
+}
+
+as_root()
+{
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Installs the Debian packages whose contents are not here. Where that cannot be done, says which are
+# missing and exits 2.
+need()
+{
+    wanted=$(missing "$@")
+    [ -n "$wanted" ] || return 0
+    if command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; then
+        say "installing$wanted"
+        as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists there are"
+        # shellcheck disable=SC2086 # one word a package
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+            $wanted >&2 || true
+        wanted=$(missing "$@")
+    fi
+    [ -z "$wanted" ] || { say "missing, by their Debian names:$wanted"; exit 2; }
+}
+
+# configure DIRECTORY OPTION...: sets up a build directory, or brings one up to date.
+configure()
+{
+    dir=$1
+    shift
+    if [ -f "$dir/build.ninja" ]; then
+        meson configure "$dir" "$@" >&2
+    else
+        meson setup "$dir" "$root" "$@" >&2
+    fi
+}
