@@ -142,7 +142,7 @@ static void a_freed_block_serves_the_next_request_of_its_class(void **state)
 static void classes_hold_what_was_asked_and_waste_little(void **state)
 {
     (void)state;
-    for (size_t nbytes = 1; nbytes < 3000000; nbytes += 1 + nbytes / 3) {
+    for (size_t nbytes = 1; nbytes < 9000000; nbytes += 1 + nbytes / 3) {
         for (size_t near = nbytes; near < nbytes + 2; near++) {
             char *memory = tern_cache_alloc(near);
             assert_non_null(memory);
@@ -167,6 +167,23 @@ static void powers_of_two_waste_nothing(void **state)
         assert_int_equal(tern_memory_live_bytes(), nbytes);
         tern_cache_free(memory, nbytes);
     }
+}
+
+// The C library's allocator gives large blocks in another way.
+static void large_blocks_of_the_c_library_can_be_used(void **state)
+{
+    (void)state;
+    assert_int_equal(tern_set_allocator(NULL), TERN_OK);
+    size_t nbytes = (5u << 20) + 123;
+    char *memory = tern_cache_alloc(nbytes);
+    assert_non_null(memory);
+    assert_int_equal((uintptr_t)memory % 4096, 0);
+    memset(memory, 7, nbytes);
+    tern_cache_free(memory, nbytes);
+    unsigned char *zeroed = tern_mem_alloc(nbytes);
+    assert_non_null(zeroed);
+    assert_int_equal(zeroed[0] | zeroed[nbytes - 1], 0);
+    tern_mem_free(zeroed, nbytes);
 }
 
 static void empty_requests_get_blocks_of_their_own(void **state)
@@ -358,6 +375,7 @@ int main(int argc, char **argv)
         TEST(a_freed_block_serves_the_next_request_of_its_class),
         TEST(classes_hold_what_was_asked_and_waste_little),
         TEST(powers_of_two_waste_nothing),
+        TEST(large_blocks_of_the_c_library_can_be_used),
         TEST(empty_requests_get_blocks_of_their_own),
         TEST(memory_in_caches_is_used_before_a_request_fails),
         TEST(the_allocator_stays_while_its_memory_is_in_use),
