@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the scripts beside it: finding the tree, installing what is missing, building.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034
 
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
