@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// One piece of a reduction, for one element type: a template over fold.h's parameters, included
+// after it. FOLD_LOAD(to, from, dtype, stride, n) reads a run, FOLD_DTYPE is the dtype that needs
+// no reading, FOLD_SUM_IN_ELEM says that FOLD_SUM has loops of its own.
+
+static ACC FOLD(fold_run)(fold_op op, const fold_param *param, const ELEM *x, int64_t n)
+{
+#if FOLD_SUM_IN_ELEM
+    if (op == FOLD_SUM)
+        return fold_sum_row(x, n);
+#endif
+    return FOLD(row)(op, param, x, n);
+}
+
+// n elements along the innermost folded dimension.
+static ACC FOLD(fold_inner)(const reduce_plan *plan, fold_op op, const fold_param *param,
+                            const char *x, int64_t n)
+{
+    const int64_t stride = plan->fold[plan->fold_count - 1].x_stride;
+    if (plan->dtype == FOLD_DTYPE && stride == 1)
+        return FOLD(fold_run)(op, param, (const ELEM *)(const void *)x, n);
+    ACC total = FOLD(identity)(op);
+    ELEM run[FOLD_CHUNK];
+    for (int64_t i = 0; i < n; i += FOLD_CHUNK) {
+        const int64_t count = n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK;
+        FOLD_LOAD(run, x + i * stride * plan->element, plan->dtype, stride, count);
+        total = FOLD(combine)(op, total, FOLD(fold_run)(op, param, run, count));
+    }
+    return total;
+}
+
+// Terms [first, last) of one output.
+static ACC FOLD(fold_output)(const reduce_plan *plan, fold_op op, const fold_param *param,
+                             int64_t output, int64_t first, int64_t last)
+{
+    const char *x = plan->x + place(plan->keep, plan->keep_count, output) * plan->element;
+    const int64_t inner = plan->fold[plan->fold_count - 1].size;
+    ACC total = FOLD(identity)(op);
+    while (first < last) {
+        const int64_t left = inner - first % inner;
+        const int64_t n = last - first < left ? last - first : left;
+        const int64_t at = place(plan->fold, plan->fold_count, first);
+        const ACC part = FOLD(fold_inner)(plan, op, param, x + at * plan->element, n);
+        total = FOLD(combine)(op, total, part);
+        first += n;
+    }
+    return total;
+}
+
+// (rows, cols) along the innermost folded and the innermost kept dimension.
+static void FOLD(fold_rows)(const reduce_plan *plan, fold_op op, const fold_param *param,
+                            const double *shift, ACC *acc, const char *x, int64_t rows,
+                            int64_t cols)
+{
+    const int64_t row_stride = plan->fold[plan->fold_count - 1].x_stride;
+    const int64_t stride = plan->keep[plan->keep_count - 1].x_stride;
+    if (plan->dtype == FOLD_DTYPE && stride == 1) {
+#if FOLD_SUM_IN_ELEM
+        if (op == FOLD_SUM) {
+            fold_sum_columns(acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
+            return;
+        }
+#endif
+        FOLD(columns)(op, param, shift, acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
+        return;
+    }
+    ELEM row[FOLD_MAX_COLUMNS];
+    for (int64_t r = 0; r < rows; r++, x += row_stride * plan->element) {
+        FOLD_LOAD(row, x, plan->dtype, stride, cols);
+        FOLD(columns)(op, param, shift, acc, row, 0, 1, cols);
+    }
+}
+
+// Terms [first, last) of a block of columns.
+static void FOLD(fold_block)(const reduce_plan *plan, fold_op op, fold_param *param,
+                             const double *shift, ACC *acc, int64_t unit, int64_t first,
+                             int64_t last)
+{
+    const int64_t inner = plan->keep[plan->keep_count - 1].size;
+    const int64_t column = unit % plan->blocks * plan->block;
+    const int64_t output = unit / plan->blocks * inner + column;
+    const int64_t cols = inner - column < plan->block ? inner - column : plan->block;
+    const char *x = plan->x + place(plan->keep, plan->keep_count, output) * plan->element;
+    const int64_t fold_inner = plan->fold[plan->fold_count - 1].size;
+    for (int64_t c = 0; c < cols; c++)
+        acc[output + c] = FOLD(identity)(op);
+    while (first < last) {
+        const int64_t left = fold_inner - first % fold_inner;
+        const int64_t n = last - first < left ? last - first : left;
+        const int64_t at = place(plan->fold, plan->fold_count, first);
+        FOLD(fold_rows)
+        (plan, op, param, shift ? shift + output : NULL, acc + output, x + at * plan->element, n,
+         cols);
+        first += n;
+    }
+}
+
+static void FOLD(task)(const reduce_work *work, int64_t task)
+{
+    const reduce_plan *plan = work->plan;
+    const int64_t segment = task / plan->units, unit = task % plan->units;
+    const int64_t first = segment * plan->segment_terms;
+    const int64_t last =
+        plan->terms - first < plan->segment_terms ? plan->terms : first + plan->segment_terms;
+    ACC *acc = (ACC *)work->acc + segment * plan->outputs;
+    fold_param param = {.power = work->power};
+    if (plan->columns) {
+        FOLD(fold_block)(plan, work->op, &param, work->shift, acc, unit, first, last);
+        return;
+    }
+    param.shift = work->shift ? work->shift[unit] : 0;
+    acc[unit] = FOLD(fold_output)(plan, work->op, &param, unit, first, last);
+}
+
+// The segments of outputs [first, last), in their order.
+static void FOLD(join)(const reduce_work *work, int64_t first, int64_t last)
+{
+    const reduce_plan *plan = work->plan;
+    ACC *acc = work->acc;
+    for (int64_t s = 1; s < plan->segments; s++)
+        for (int64_t i = first; i < last; i++)
+            acc[i] = FOLD(combine)(work->op, acc[i], acc[s * plan->outputs + i]);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of elements of any dtype, read into and written from the type that a kernel computes in:
+// float for float32, float16 and bfloat16, double for float64, int64_t for integers and bool.
+// Strides are in elements.
+#ifndef TERN_SRC_CPU_SPAN_H
+#define TERN_SRC_CPU_SPAN_H
+
+#include <string.h>
+#include <tern/tensor.h>
+#if defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#define SPAN_INLINE static inline __attribute__((unused))
+
+SPAN_INLINE uint32_t float_bits(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+SPAN_INLINE float float_of_bits(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+SPAN_INLINE float bfloat_to_float(uint16_t h)
+{
+    return float_of_bits((uint32_t)h << 16);
+}
+
+SPAN_INLINE uint16_t float_to_bfloat(float x)
+{
+    const uint32_t bits = float_bits(x);
+    const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40u) : rounded);
+}
+
+SPAN_INLINE float half_to_float(uint16_t h)
+{
+    // Exponent and mantissa in float's places, 112 too small; subnormals are put right by the
+    // product.
+    const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = (uint32_t)(h & 0x7fffu) << 13;
+    const float scaled = float_of_bits(rest) * 0x1p112f;
+    const uint32_t quiet =
+        (h & 0x3ffu) ? 0x7fc00000u : 0x7f800000u; // the machine's conversion keeps NaN so
+    const uint32_t special = (h & 0x7c00u) == 0x7c00u ? rest | quiet : float_bits(scaled);
+    return float_of_bits(special | sign);
+}
+
+SPAN_INLINE uint16_t float_to_half(float x)
+{
+    const uint32_t sign = float_bits(x) & 0x80000000u;
+    uint32_t bits = float_bits(x) ^ sign;
+    if (bits > 0x7f800000u) // NaN
+        return (uint16_t)(sign >> 16 | 0x7e00u | (bits >> 13 & 0x3ffu));
+    if (bits >= 0x477ff000u) // 65520 and more round to infinity
+        return (uint16_t)(sign >> 16 | 0x7c00u);
+    if (bits < 0x38800000u) // adding 0.5 rounds a subnormal in the last bits of the sum
+        bits = float_bits(float_of_bits(bits) + 0.5f) - 0x3f000000u;
+    else
+        bits = (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1)) >> 13;
+    return (uint16_t)(sign >> 16 | bits);
+}
+
+SPAN_INLINE void halves_to_floats(float *to, const uint16_t *from, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__F16C__)
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + i))));
+#endif
+    for (; i < n; i++)
+        to[i] = half_to_float(from[i]);
+}
+
+SPAN_INLINE void floats_to_halves(uint16_t *to, const float *from, int64_t n)
+{
+    int64_t i = 0;
+#if defined(__F16C__)
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((void *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));
+#endif
+    for (; i < n; i++)
+        to[i] = float_to_half(from[i]);
+}
+
+// A unit stride is a loop of its own, which vectorises.
+#define SPAN_LOOP(type, convert)                                                                   \
+    do {                                                                                           \
+        const type *in = from;                                                                     \
+        if (stride == 1) {                                                                         \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                to[i] = convert(in[i]);                                                            \
+        } else {                                                                                   \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                to[i] = convert(in[i * stride]);                                                   \
+        }                                                                                          \
+    } while (0)
+
+SPAN_INLINE void span_load_float(float *to, const void *from, tern_dtype dtype, int64_t stride,
+                                 int64_t n)
+{
+    if (dtype == TERN_FLOAT32)
+        SPAN_LOOP(float, );
+    else if (dtype == TERN_BFLOAT16)
+        SPAN_LOOP(uint16_t, bfloat_to_float);
+    else if (stride == 1)
+        halves_to_floats(to, from, n);
+    else
+        SPAN_LOOP(uint16_t, half_to_float);
+}
+
+SPAN_INLINE void span_load_double(double *to, const void *from, tern_dtype dtype, int64_t stride,
+                                  int64_t n)
+{
+    (void)dtype;
+    SPAN_LOOP(double, );
+}
+
+SPAN_INLINE void span_load_int64(int64_t *to, const void *from, tern_dtype dtype, int64_t stride,
+                                 int64_t n)
+{
+    if (dtype == TERN_INT64)
+        SPAN_LOOP(int64_t, );
+    else if (dtype == TERN_INT32)
+        SPAN_LOOP(int32_t, );
+    else if (dtype == TERN_BOOL)
+        SPAN_LOOP(uint8_t, 0 !=);
+    else
+        SPAN_LOOP(uint8_t, );
+}
+
+#define SPAN_STORE(type, convert)                                                                  \
+    do {                                                                                           \
+        type *out = to;                                                                            \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            out[i * stride] = convert(from[i]);                                                    \
+    } while (0)
+
+#define SPAN_STORE_FLOATING(real)                                                                  \
+    SPAN_INLINE void span_store_##real(void *to, const real *from, tern_dtype dtype,               \
+                                       int64_t stride, int64_t n)                                  \
+    {                                                                                              \
+        if (dtype == TERN_FLOAT32)                                                                 \
+            SPAN_STORE(float, (float));                                                            \
+        else if (dtype == TERN_FLOAT64)                                                            \
+            SPAN_STORE(double, );                                                                  \
+        else if (dtype == TERN_BFLOAT16)                                                           \
+            SPAN_STORE(uint16_t, float_to_bfloat);                                                 \
+        else if (dtype == TERN_FLOAT16)                                                            \
+            SPAN_STORE(uint16_t, float_to_half);                                                   \
+        else if (dtype == TERN_BOOL)                                                               \
+            SPAN_STORE(uint8_t, 0 !=);                                                             \
+    }
+SPAN_STORE_FLOATING(double)
+#undef SPAN_STORE_FLOATING
+
+// As above for float; contiguous 16-bit results use the machine's conversion.
+SPAN_INLINE void span_store_float(void *to, const float *from, tern_dtype dtype, int64_t stride,
+                                  int64_t n)
+{
+    if (dtype == TERN_FLOAT32)
+        SPAN_STORE(float, );
+    else if (dtype == TERN_BFLOAT16)
+        SPAN_STORE(uint16_t, float_to_bfloat);
+    else if (stride == 1)
+        floats_to_halves(to, from, n);
+    else
+        SPAN_STORE(uint16_t, float_to_half);
+}
+
+SPAN_INLINE void span_store_int64(void *to, const int64_t *from, tern_dtype dtype, int64_t stride,
+                                  int64_t n)
+{
+    if (dtype == TERN_INT64)
+        SPAN_STORE(int64_t, );
+    else if (dtype == TERN_INT32)
+        SPAN_STORE(int32_t, (int32_t));
+    else if (dtype == TERN_BOOL)
+        SPAN_STORE(uint8_t, 0 !=);
+    else
+        SPAN_STORE(uint8_t, (uint8_t));
+}
+
+#endif
