@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bracket around every module's call: its path for messages, its hooks, checks of what it
+// gives.
+#include "nn/module.h"
+
+static _Thread_local tern_forward_frame *innermost;
+static _Thread_local const tern_forward_observer *observer;
+
+const tern_forward_observer *tern_forward_observe(const tern_forward_observer *next)
+{
+    const tern_forward_observer *before = observer;
+    observer = next;
+    return before;
+}
+
+bool tern_forward_is_plain(const tern_module *module)
+{
+    return !observer && module->private_->hook_count == 0;
+}
+
+// ---- names in messages
+// -----------------------------------------------------------------------------
+
+static const char *name_in(const tern_module *parent, const tern_module *child)
+{
+    const tern_module_private *private_ = parent->private_;
+    for (int64_t i = 0; i < private_->child_count; i++)
+        if (private_->children[i].module == child)
+            return private_->children[i].name;
+    return NULL;
+}
+
+// Fills the entries from the module outwards until `root`, through containers that do not run
+// themselves. Returns how many, 1 without a name when the module is not below `root`.
+static int find_way(tern_path_entry *way, int room, const tern_module *module,
+                    const tern_module *root)
+{
+    way[0] = (tern_path_entry){.class_name = module->klass->name};
+    if (!root)
+        return 1;
+    way[0].name = name_in(root, module);
+    if (way[0].name)
+        return 1;
+    for (int count = 1; count <= room; count++) {
+        const tern_module *parent = module->private_->parent;
+        if (!parent)
+            break;
+        way[count - 1].class_name = module->klass->name;
+        way[count - 1].name = name_in(parent, module);
+        if (parent == root)
+            return count;
+        module = parent;
+    }
+    way[0].name = NULL;
+    return 1;
+}
+
+void tern_forward_enter(tern_forward_frame *frame, tern_module *module)
+{
+    const int room = (int)(sizeof frame->entry / sizeof frame->entry[0]);
+    frame->module = module;
+    frame->outside = innermost;
+    frame->entries = find_way(frame->entry, room, module, innermost ? innermost->module : NULL);
+    for (int i = frame->entries - 1; i >= 0; i--)
+        tern_path_push(&frame->entry[i]);
+    innermost = frame;
+    module->private_->running++;
+}
+
+void tern_forward_leave(tern_forward_frame *frame)
+{
+    frame->module->private_->running--;
+    innermost = frame->outside;
+    for (int i = 0; i < frame->entries; i++)
+        tern_path_pop();
+}
+
+// ---- the bracket
+// -----------------------------------------------------------------------------------
+
+static tern_status check_count(const char *what, int count)
+{
+    TERN_CHECK(count >= 0 && count <= TERN_MAX_TENSORS, TERN_ERR_ARG,
+               "module_forward: %d %s, but 0 to %d are possible", count, what, TERN_MAX_TENSORS);
+    return TERN_OK;
+}
+
+// Hooks added meanwhile run too; those removed are empty.
+static tern_status run_before(tern_module *module, tern_tensors *in)
+{
+    tern_module_private *private_ = module->private_;
+    for (int64_t i = 0; i < private_->hook_count; i++) {
+        tern_module_hook hook = private_->hooks[i];
+        if (hook.before) {
+            TERN_TRY(hook.before(module, in, hook.user));
+            TERN_TRY(check_count("inputs after a hook", in->count));
+        }
+    }
+    return TERN_OK;
+}
+
+static tern_status check_outputs(const tern_module *module, const tern_tensors *out)
+{
+    TERN_TRY(check_count("outputs", out->count));
+    for (int i = 0; i < out->count; i++) {
+        if (out->at[i])
+            continue;
+        return tern_error_pending() ? tern_error_code()
+                                    : tern_error_raise(TERN_ERR_STATE, "%s gave NULL as output %d",
+                                                       module->klass->name, i);
+    }
+    return TERN_OK;
+}
+
+static tern_status run_after(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    tern_module_private *private_ = module->private_;
+    TERN_TRY(check_outputs(module, out));
+    for (int64_t i = 0; i < private_->hook_count; i++) {
+        tern_module_hook hook = private_->hooks[i];
+        if (hook.after) {
+            TERN_TRY(hook.after(module, in, out, hook.user));
+            TERN_TRY(check_outputs(module, out));
+        }
+    }
+    return TERN_OK;
+}
+
+static tern_status run(tern_module *module, tern_tensors *in, tern_tensors *out)
+{
+    if (observer) {
+        TERN_TRY(module->klass->call(module, in, out));
+        TERN_TRY(check_outputs(module, out));
+        observer->observe(module, out, observer->user);
+        return TERN_OK;
+    }
+    TERN_TRY(run_before(module, in));
+    TERN_TRY(module->klass->call(module, in, out));
+    return run_after(module, in, out);
+}
+
+tern_status tern_module_forward(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    if (!in || !out)
+        return tern_null_error("module_forward", in ? "out" : "in");
+    tern_tensors given = *in; // `in` and `out` may be the same
+    out->count = 0;
+    TERN_TRY(tern_check_module("module_forward", module));
+    TERN_TRY(check_count("inputs", given.count));
+    TERN_CHECK(module->private_->done, TERN_ERR_STATE,
+               "module_forward: the constructor of %s did not end with tern_module_done",
+               module->klass->name);
+    tern_tensors result = {0};
+    tern_forward_frame frame;
+    (void)tern_module_retain(module); // a hook may let it go
+    tern_forward_enter(&frame, module);
+    tern_status status = run(module, &given, &result);
+    if (status && !tern_error_pending())
+        status = tern_error_raise(status, "%s failed without saying why", module->klass->name);
+    tern_forward_leave(&frame);
+    tern_module_free(module);
+    if (!status)
+        *out = result;
+    return status;
+}
+
+// The one output of a module that should have one.
+static tern_tensor *forward_one(tern_module *module, const tern_tensors *in)
+{
+    tern_tensors out;
+    if (tern_module_forward(module, in, &out))
+        return NULL;
+    TERN_CHECK_PTR(out.count == 1, TERN_ERR_STATE,
+                   "forward: %s gave %d tensors; call tern_module_forward for them",
+                   module->klass->name, out.count);
+    return out.at[0];
+}
+
+tern_tensor *tern_forward(tern_module *module, tern_tensor *x)
+{
+    if (tern_check_module("forward", module) || tern_check_tensor("forward", "x", x))
+        return NULL;
+    return forward_one(module, &(tern_tensors){.count = 1, .at = {x}});
+}
+
+tern_tensor *tern_loss(tern_module *criterion, tern_tensor *input, tern_tensor *target)
+{
+    if (!criterion) {
+        tern_null_error("loss", "criterion");
+        return NULL;
+    }
+    if (tern_check_tensor("loss", "input", input) || tern_check_tensor("loss", "target", target))
+        return NULL;
+    return forward_one(criterion, &(tern_tensors){.count = 2, .at = {input, target}});
+}

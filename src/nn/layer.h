@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What layers and losses share.
+#ifndef TERN_SRC_NN_LAYER_H
+#define TERN_SRC_NN_LAYER_H
+
+#include <tern/nn.h>
+#include "nn/module.h"
+
+// TERN_ERR_ARG unless `count` tensors came in.
+static inline tern_status tern_layer_inputs(const tern_module *module, const tern_tensors *in,
+                                            int count)
+{
+    TERN_CHECK(in->count == count, TERN_ERR_ARG, "%s takes %d tensor%s, not %d",
+               module->klass->name, count, count == 1 ? "" : "s", in->count);
+    return TERN_OK;
+}
+
+// Makes y the only output; hands a failure on when it is NULL.
+static inline tern_status tern_layer_output(tern_tensors *out, tern_tensor *y)
+{
+    if (!y)
+        return tern_error_code();
+    out->count = 1;
+    out->at[0] = y;
+    return TERN_OK;
+}
+
+// A module that needs nothing but its class.
+static inline tern_module *tern_layer_plain(const tern_module_class *module_class)
+{
+    tern_module *module = tern_module_new(module_class);
+    return module ? tern_module_done(module) : NULL;
+}
+
+// A reduction that exists; the unspecified one becomes the mean.
+static inline tern_status tern_layer_reduction(const char *loss, tern_reduction *reduction)
+{
+    TERN_CHECK(*reduction >= TERN_REDUCTION_UNSPECIFIED && *reduction <= TERN_REDUCTION_NONE,
+               TERN_ERR_ARG, "%s: %d is no reduction", loss, (int)*reduction);
+    if (*reduction == TERN_REDUCTION_UNSPECIFIED)
+        *reduction = TERN_REDUCTION_MEAN;
+    return TERN_OK;
+}
+
+extern const tern_module_class tern_nn_linear_class, tern_nn_relu_class;
+
+// relu(linear(x)) in one pass, with the path of the linear layer.
+tern_tensor *tern_nn_linear_relu(tern_module *linear, tern_tensor *x);
+
+#endif

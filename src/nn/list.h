@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers whose children are named "0", "1", ...
+#ifndef TERN_SRC_NN_LIST_H
+#define TERN_SRC_NN_LIST_H
+
+#include "nn/layer.h"
+
+// Takes over the caller's references to the children, also on failure.
+tern_module *tern_nn_list_new(const char *function, const tern_module_class *module_class,
+                              int64_t count, tern_module *const *children);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a module is inside the library: the registry of its tensors, children and hooks.
+#ifndef TERN_SRC_NN_MODULE_H
+#define TERN_SRC_NN_MODULE_H
+
+#include <stdatomic.h>
+#include <tern/module.h>
+#include "base/error.h"
+#include "tensor/op.h"
+
+// The deepest nesting; walks recurse that far at most.
+#define TERN_MODULE_DEPTH 64
+
+typedef struct tern_module_tensor {
+    char *name;
+    tern_tensor *tensor; // held
+    bool persistent;
+} tern_module_tensor;
+
+typedef struct tern_module_tensors {
+    tern_module_tensor *at;
+    int64_t count, capacity;
+} tern_module_tensors;
+
+typedef struct tern_module_link {
+    char *name;
+    tern_module *module; // owned
+} tern_module_link;
+
+// One of `before` and `after` is set; both NULL: removed, and waiting to be swept.
+typedef struct tern_module_hook {
+    uint64_t number;
+    tern_forward_pre_hook_fn *before;
+    tern_forward_hook_fn *after;
+    void *user;
+} tern_module_hook;
+
+typedef struct tern_module_private {
+    _Atomic int64_t refs;
+    tern_module *self;
+    tern_module *parent; // that took it last, for its name in messages; not held
+    bool training;
+    bool done;        // the constructor is through: nothing may be added
+    bool failed;      // an addition failed
+    int running;      // forwards in progress
+    int depth;        // of the tree below
+    tern_scope scope; // of the constructor
+    tern_module_tensors parameters, buffers;
+    tern_module_link *children;
+    int64_t child_count, child_capacity;
+    tern_module_hook *hooks;
+    int64_t hook_count, hook_capacity;
+} tern_module_private;
+
+// NULL follows the rule of pending errors.
+static inline tern_status tern_check_module(const char *function, const tern_module *module)
+{
+    return module ? TERN_OK : tern_null_error(function, "module");
+}
+
+// Calls `visit` for the module and everything below, as often as it is there. Allocates nothing.
+typedef void tern_module_visit_fn(tern_module *module, void *user);
+void tern_module_visit(tern_module *module, tern_module_visit_fn *visit, void *user);
+
+// Modules see outputs of every forward of this thread while one is set; users' hooks rest.
+typedef void tern_forward_observer_fn(tern_module *module, const tern_tensors *out, void *user);
+typedef struct tern_forward_observer {
+    tern_forward_observer_fn *observe;
+    void *user;
+} tern_forward_observer;
+// Returns the one that was set before; NULL: none.
+const tern_forward_observer *tern_forward_observe(const tern_forward_observer *observer);
+
+// True when nothing but its class's call happens in the module's forward.
+bool tern_forward_is_plain(const tern_module *module);
+
+// The module that runs on this thread, on the way from the root. Lives on the stack.
+typedef struct tern_forward_frame {
+    tern_module *module;
+    struct tern_forward_frame *outside;
+    tern_path_entry entry[4]; // the module, and containers between it and the one outside
+    int entries;
+} tern_forward_frame;
+void tern_forward_enter(tern_forward_frame *frame, tern_module *module);
+void tern_forward_leave(tern_forward_frame *frame);
+
+#endif

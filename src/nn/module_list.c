@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A list of children for a module that runs them itself.
+#include <stdio.h>
+#include "nn/list.h"
+
+tern_module *tern_nn_list_new(const char *function, const tern_module_class *module_class,
+                              int64_t count, tern_module *const *children)
+{
+    if (count > 0 && !children) {
+        tern_null_error(function, "children");
+        return NULL;
+    }
+    TERN_CHECK_PTR(count >= 0, TERN_ERR_ARG, "%s: %lld children", function, (long long)count);
+    tern_module *list = tern_module_new(module_class);
+    for (int64_t i = 0; i < count; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%lld", (long long)i);
+        (void)tern_module_add_child(list, name, children[i]); // done reports a failure
+    }
+    return list ? tern_module_done(list) : NULL;
+}
+
+static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    (void)in;
+    (void)out;
+    return tern_error_raise(TERN_ERR_STATE,
+                            "%s only holds modules; run its children, tern_module_child_at",
+                            module->klass->name);
+}
+
+static const tern_module_class module_list_class = {"ModuleList", sizeof(tern_module), call};
+
+tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children)
+{
+    return tern_nn_list_new("nn_module_list", &module_list_class, count, children);
+}

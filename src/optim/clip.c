@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clipping gradients by their common norm (Pascanu et al. 2013) or by value.
+#include "base/mem.h"
+#include "optim/optim.h"
+#include "tensor/backend.h"
+
+#define MAX_DEVICES 32
+
+// The gradients that are there, in the order of their parameters.
+typedef struct gradients {
+    tern_tensor **at;
+    int64_t count, capacity;
+    bool counting; // a first pass finds how many there may be
+} gradients;
+
+typedef struct gradient_source {
+    const char *function;
+    tern_module *module;
+    const tern_optim *optim;
+    tern_tensor *const *params;
+    int64_t param_count;
+} gradient_source;
+
+static tern_status visit_param(gradients *g, const tern_tensor *param)
+{
+    if (g->counting) {
+        g->capacity++;
+        return TERN_OK;
+    }
+    TERN_CHECK(param->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
+               "the gradient of %s was left unusable by a failed backward; call zero_grad",
+               tern_name(param));
+    if (param->grad && param->grad_state == TERN_GRAD_PRESENT)
+        g->at[g->count++] = param->grad;
+    return TERN_OK;
+}
+
+static tern_status visit_entry(const tern_module_entry *entry, void *user)
+{
+    return visit_param(user, entry->tensor);
+}
+
+static tern_status visit_all(gradients *g, const gradient_source *s)
+{
+    if (s->module)
+        return tern_module_each_parameter(s->module, visit_entry, g);
+    for (int64_t i = 0; s->optim && i < s->optim->entry_count; i++)
+        TERN_TRY(visit_param(g, s->optim->entries[i].param));
+    for (int64_t i = 0; s->params && i < s->param_count; i++) {
+        TERN_TRY(tern_check_tensor(s->function, "an element of params", s->params[i]));
+        TERN_TRY(visit_param(g, s->params[i]));
+    }
+    return TERN_OK;
+}
+
+static tern_status check_source(const gradient_source *s)
+{
+    int given = (s->module != NULL) + (s->optim != NULL) + (s->params != NULL);
+    if (given == 0)
+        return tern_null_error(s->function, "module");
+    TERN_CHECK(given == 1, TERN_ERR_ARG, "%s: give a module, an optimizer or params, one of them",
+               s->function);
+    TERN_CHECK(s->param_count >= 0, TERN_ERR_ARG, "%s: param_count is %lld", s->function,
+               (long long)s->param_count);
+    return TERN_OK;
+}
+
+static void free_gradients(gradients *g)
+{
+    tern_cache_free(g->at, (size_t)g->capacity * sizeof *g->at);
+}
+
+static tern_status collect(gradients *g, const gradient_source *s)
+{
+    TERN_TRY(check_source(s));
+    *g = (gradients){.counting = true};
+    TERN_TRY(visit_all(g, s));
+    g->counting = false;
+    g->at = tern_cache_alloc((size_t)g->capacity * sizeof *g->at);
+    if (!g->at)
+        return TERN_ERR_NOMEM;
+    tern_status status = visit_all(g, s);
+    if (status)
+        free_gradients(g);
+    return status;
+}
+
+// ---- by norm
+// ---------------------------------------------------------------------------------------
+
+// The gradients of one device, as its kernels see them.
+typedef struct device_part {
+    tern_device device;
+    tern_strided *views;
+    int64_t count;
+    tern_tensor *norm;
+} device_part;
+
+typedef struct clip {
+    const tern_clip_grad_norm_options *options;
+    gradients grads;
+    tern_strided *views; // grouped by device
+    device_part part[MAX_DEVICES];
+    int parts;
+} clip;
+
+static tern_status list_norm(double p, tern_device device, tern_tensor *total,
+                             const tern_strided *views, int64_t count)
+{
+    tern_exec exec = tern_exec_of(device);
+    tern_strided y = tern_view_of(total);
+    return tern_kernels_of(device)->list_norm(&exec, p, &y, views, count);
+}
+
+static tern_tensor *new_norm(tern_device device)
+{
+    tern_dtype dtype = device.type == TERN_CPU ? TERN_FLOAT64 : TERN_FLOAT32;
+    return tern_tensor_new("clip_grad_norm", dtype, device, (tern_shape){0});
+}
+
+// Cuts the gradients into parts by device.
+static tern_status split(clip *c)
+{
+    int64_t filled = 0;
+    for (int64_t i = 0; i < c->grads.count; i++) {
+        tern_device device = tern_dev(c->grads.at[i]);
+        bool known = false;
+        for (int k = 0; k < c->parts; k++)
+            known = known || tern_device_equal(c->part[k].device, device);
+        if (known)
+            continue;
+        TERN_CHECK(c->parts < MAX_DEVICES, TERN_ERR_UNSUPPORTED,
+                   "clip_grad_norm: gradients on more than %d devices", MAX_DEVICES);
+        device_part *part = &c->part[c->parts++];
+        *part = (device_part){.device = device, .views = c->views + filled};
+        for (int64_t k = i; k < c->grads.count; k++)
+            if (tern_device_equal(tern_dev(c->grads.at[k]), device))
+                c->views[filled++] = tern_view_of(c->grads.at[k]);
+        part->count = c->views + filled - part->views;
+    }
+    return TERN_OK;
+}
+
+// The norm of the parts' norms, on the first part's device.
+static tern_tensor *join_norms(clip *c)
+{
+    tern_strided views[MAX_DEVICES];
+    tern_tensor *first = c->part[0].norm;
+    if (c->parts == 1)
+        return first;
+    for (int i = 0; i < c->parts; i++) {
+        tern_tensor *here = tern_to(c->part[i].norm, c->part[0].device);
+        here = here ? tern_to_dtype(here, first->dtype) : NULL;
+        if (!here)
+            return NULL;
+        views[i] = tern_view_of(here);
+    }
+    tern_tensor *total = new_norm(c->part[0].device);
+    if (!total || list_norm(c->options->norm_type, c->part[0].device, total, views, c->parts))
+        return NULL;
+    return total;
+}
+
+static tern_tensor *total_norm(clip *c)
+{
+    if (c->parts == 0)
+        return tern_zeros(tern_dims(), .dtype = TERN_FLOAT64, .device = tern_cpu(0));
+    for (int i = 0; i < c->parts; i++) {
+        device_part *part = &c->part[i];
+        part->norm = new_norm(part->device);
+        if (!part->norm ||
+            list_norm(c->options->norm_type, part->device, part->norm, part->views, part->count))
+            return NULL;
+    }
+    return join_norms(c);
+}
+
+// The CPU is done already, so looking costs nothing; elsewhere it would mean waiting.
+static tern_status check_finite(const clip *c, const tern_tensor *total)
+{
+    if (c->options->allow_nonfinite || tern_dev(total).type != TERN_CPU)
+        return TERN_OK;
+    double norm = *(const double *)tern_view_of(total).data;
+    TERN_CHECK(isfinite(norm), TERN_ERR_NUMERIC,
+               "clip_grad_norm: the norm of the gradients is %g; they are left as they are", norm);
+    return TERN_OK;
+}
+
+static tern_status scale(clip *c, tern_tensor *total)
+{
+    tern_strided norms[MAX_DEVICES];
+    for (int i = 0; i < c->parts; i++) {
+        tern_tensor *here = tern_to(total, c->part[i].device);
+        here = here ? tern_to_dtype(here, c->part[i].norm->dtype) : NULL;
+        if (!here)
+            return tern_error_code();
+        norms[i] = tern_view_of(here);
+    }
+    for (int i = 0; i < c->parts; i++) {
+        const device_part *part = &c->part[i];
+        tern_exec exec = tern_exec_of(part->device);
+        TERN_TRY(tern_kernels_of(part->device)
+                     ->list_clip(&exec, c->options->max_norm, &norms[i], part->views, part->count));
+    }
+    for (int64_t i = 0; i < c->grads.count; i++)
+        tern_tensor_touched(c->grads.at[i]);
+    return TERN_OK;
+}
+
+static tern_tensor *clip_in_scope(clip *c)
+{
+    if (split(c))
+        return NULL;
+    tern_tensor *total = total_norm(c);
+    if (!total || check_finite(c, total) || scale(c, total))
+        return NULL;
+    return total;
+}
+
+static tern_status check_norm_options(const tern_clip_grad_norm_options *options)
+{
+    TERN_CHECK(options->max_norm >= 0, TERN_ERR_ARG,
+               "clip_grad_norm: max_norm is %g, but must be 0 or more", options->max_norm);
+    TERN_CHECK(options->norm_type > 0, TERN_ERR_ARG,
+               "clip_grad_norm: norm_type is %g, but must be above 0", options->norm_type);
+    return TERN_OK;
+}
+
+tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void)
+{
+    return (tern_clip_grad_norm_options){.norm_type = 2};
+}
+
+tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options)
+{
+    if (!options) {
+        tern_null_error("clip_grad_norm", "options");
+        return NULL;
+    }
+    clip c = {.options = options};
+    const gradient_source source = {"clip_grad_norm", options->module, options->optim,
+                                    options->params, options->param_count};
+    tern_tensor *total = NULL;
+    if (check_norm_options(options) || collect(&c.grads, &source))
+        return NULL;
+    size_t nbytes = (size_t)c.grads.count * sizeof *c.views;
+    c.views = tern_cache_alloc(nbytes);
+    if (!c.views)
+        goto no_views;
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        goto no_scope;
+    total = tern_scope_close_keep(scope, clip_in_scope(&c));
+no_scope:
+    tern_cache_free(c.views, nbytes);
+no_views:
+    free_gradients(&c.grads);
+    return total;
+}
+
+// ---- by value
+// --------------------------------------------------------------------------------------
+
+tern_clip_grad_value_options tern_clip_grad_value_defaults(void)
+{
+    return (tern_clip_grad_value_options){0};
+}
+
+tern_status tern_clip_grad_value_with(const tern_clip_grad_value_options *options)
+{
+    if (!options)
+        return tern_null_error("clip_grad_value", "options");
+    double limit = options->clip_value;
+    const gradient_source source = {"clip_grad_value", options->module, options->optim,
+                                    options->params, options->param_count};
+    gradients grads;
+    TERN_CHECK(limit >= 0, TERN_ERR_ARG, "clip_grad_value: clip_value is %g, but must be 0 or more",
+               limit);
+    TERN_TRY(collect(&grads, &source));
+    tern_status status = TERN_OK;
+    for (int64_t i = 0; !status && i < grads.count; i++) {
+        status = tern_launch_unary(TERN_UNARY_CLAMP, -limit, limit, grads.at[i], grads.at[i]);
+        tern_tensor_touched(grads.at[i]);
+    }
+    free_gradients(&grads);
+    return status;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making optimizers: their parameters, groups and references.
+#include "optim/optim.h"
+
+#include <stdio.h>
+#include "base/mem.h"
+#include "nn/pointer_map.h"
+
+tern_optim *tern_optim_retain(tern_optim *optim)
+{
+    if (optim)
+        atomic_fetch_add_explicit(&optim->refs, 1, memory_order_relaxed);
+    return optim;
+}
+
+static void free_entry(tern_optim_entry *entry)
+{
+    for (int i = 0; i < TERN_OPTIM_STATES; i++)
+        tern_drop(entry->state[i]);
+    tern_drop(entry->param);
+    tern_mem_free_string(entry->name);
+}
+
+// Takes back the entries from `count` on.
+static void cut_entries(tern_optim *optim, int64_t count)
+{
+    while (optim->entry_count > count)
+        free_entry(&optim->entries[--optim->entry_count]);
+}
+
+void tern_optim_free(tern_optim *optim)
+{
+    if (!optim || atomic_fetch_sub_explicit(&optim->refs, 1, memory_order_acq_rel) != 1)
+        return;
+    cut_entries(optim, 0);
+    tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);
+    tern_mem_free(optim->devices, (size_t)optim->device_capacity * sizeof *optim->devices);
+    tern_mem_free(optim->entries, (size_t)optim->entry_capacity * sizeof *optim->entries);
+    tern_mem_free(optim->groups, (size_t)optim->group_capacity * sizeof *optim->groups);
+    tern_mem_free(optim, sizeof *optim);
+}
+
+// ---- parameters
+// ------------------------------------------------------------------------------------
+
+// A group that is being added.
+typedef struct addition {
+    tern_optim *optim;
+    tern_pointer_map seen;
+} addition;
+
+static tern_status check_param(const tern_optim *optim, const char *name, const tern_tensor *t)
+{
+    const char *kind = optim->klass->name;
+    TERN_TRY(tern_check_tensor(kind, name, t));
+    TERN_CHECK(!t->node, TERN_ERR_STATE, "%s: %s is the result of %s; only leaves can be optimized",
+               kind, name, t->op);
+    TERN_CHECK(tern_dtype_is_floating(t->dtype), TERN_ERR_DTYPE,
+               "%s: %s is %s; only floating tensors can be optimized", kind, name,
+               tern_tensor_string(t));
+    TERN_CHECK(t->contiguous, TERN_ERR_STATE, "%s: %s is not contiguous", kind, name);
+    return TERN_OK;
+}
+
+static tern_status add_param(addition *a, const char *name, tern_tensor *t)
+{
+    tern_optim *optim = a->optim;
+    int64_t known = a->seen.count, number;
+    TERN_TRY(check_param(optim, name, t));
+    TERN_TRY(tern_pointer_map_add(&a->seen, t, &number));
+    TERN_CHECK(number == known, TERN_ERR_ARG,
+               "%s: %s is in the optimizer already; a parameter belongs to one group",
+               optim->klass->name, name);
+    TERN_TRY(tern_mem_grow((void **)&optim->entries, &optim->entry_capacity, optim->entry_count + 1,
+                           sizeof *optim->entries));
+    char *copy = tern_mem_string(name);
+    if (!copy)
+        return TERN_ERR_NOMEM;
+    optim->entries[optim->entry_count++] =
+        (tern_optim_entry){.param = tern_hold(t), .name = copy, .group = (int)optim->group_count};
+    return TERN_OK;
+}
+
+static tern_status add_of_module(const tern_module_entry *entry, void *user)
+{
+    return add_param(user, entry->name, entry->tensor);
+}
+
+static tern_status add_of_list(addition *a, const tern_optim_source *source)
+{
+    for (int64_t i = 0; i < source->param_count; i++) {
+        char name[TERN_LABEL_SIZE + 32];
+        tern_tensor *t = source->params[i];
+        TERN_TRY(tern_check_tensor(a->optim->klass->name, "an element of params", t));
+        snprintf(name, sizeof name, "params[%lld]%s%s", (long long)i, t->label[0] ? " " : "",
+                 t->label);
+        TERN_TRY(add_param(a, name, t));
+    }
+    return TERN_OK;
+}
+
+static tern_status check_source(const char *kind, const tern_optim_source *source)
+{
+    TERN_CHECK(!source->module || !source->params, TERN_ERR_ARG,
+               "%s: give a module or a list of params, not both", kind);
+    TERN_CHECK(source->param_count >= 0, TERN_ERR_ARG, "%s: param_count is %lld", kind,
+               (long long)source->param_count);
+    if (!source->module && !source->params && source->param_count > 0)
+        return tern_null_error(kind, "params");
+    if (!source->module && !source->params)
+        return tern_null_error(kind, "module");
+    return TERN_OK;
+}
+
+static tern_status add_params(addition *a, const tern_optim_source *source)
+{
+    tern_optim *optim = a->optim;
+    int64_t before = optim->entry_count, number;
+    for (int64_t i = 0; i < before; i++)
+        TERN_TRY(tern_pointer_map_add(&a->seen, optim->entries[i].param, &number));
+    if (source->module)
+        TERN_TRY(tern_module_each_parameter(source->module, add_of_module, a));
+    else
+        TERN_TRY(add_of_list(a, source));
+    TERN_CHECK(optim->entry_count > before, TERN_ERR_ARG, "%s: there are no parameters to optimize",
+               optim->klass->name);
+    return TERN_OK;
+}
+
+tern_status tern_optim_append(tern_optim *optim, const tern_optim_group *group,
+                              const tern_optim_source *source)
+{
+    addition a = {.optim = optim};
+    int64_t before = optim->entry_count;
+    TERN_TRY(tern_optim_check_group(optim->klass->name, optim, group));
+    TERN_TRY(check_source(optim->klass->name, source));
+    TERN_TRY(tern_mem_grow((void **)&optim->groups, &optim->group_capacity, optim->group_count + 1,
+                           sizeof *optim->groups));
+    tern_status status = add_params(&a, source);
+    tern_pointer_map_free(&a.seen);
+    if (!status)
+        status = tern_mem_grow((void **)&optim->tensors, &optim->tensor_capacity,
+                               optim->entry_count, sizeof *optim->tensors);
+    if (status) {
+        cut_entries(optim, before);
+        return status;
+    }
+    optim->groups[optim->group_count++] = *group;
+    return TERN_OK;
+}
+
+tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *group,
+                            const tern_optim_source *source)
+{
+    tern_optim *optim = tern_mem_alloc(sizeof *optim);
+    if (!optim)
+        return NULL;
+    optim->klass = like->klass;
+    atomic_init(&optim->refs, 1);
+    optim->nesterov = like->nesterov;
+    optim->maximize = like->maximize;
+    optim->amsgrad = like->amsgrad;
+    optim->decoupled = like->decoupled;
+    optim->defaults = *group;
+    if (tern_optim_append(optim, group, source)) {
+        tern_optim_free(optim);
+        return NULL;
+    }
+    return optim;
+}
+
+// ---- more groups
+// -----------------------------------------------------------------------------------
+
+tern_optim_add_group_options tern_optim_add_group_defaults(void)
+{
+    return (tern_optim_add_group_options){.lr = NAN,
+                                          .weight_decay = NAN,
+                                          .momentum = NAN,
+                                          .dampening = NAN,
+                                          .betas = {NAN, NAN},
+                                          .eps = NAN};
+}
+
+static void take(double *value, double given)
+{
+    if (!isnan(given))
+        *value = given;
+}
+
+static tern_status check_group_options(const tern_optim_add_group_options *o)
+{
+    const tern_optim_class *klass = o->optim->klass;
+    bool of_sgd = !isnan(o->momentum) || !isnan(o->dampening);
+    bool of_adam = !isnan(o->betas[0]) || !isnan(o->betas[1]) || !isnan(o->eps);
+    TERN_CHECK(klass->is_sgd || !of_sgd, TERN_ERR_ARG,
+               "optim_add_group: %s has no momentum and no dampening", klass->name);
+    TERN_CHECK(!klass->is_sgd || !of_adam, TERN_ERR_ARG,
+               "optim_add_group: %s has no betas and no eps", klass->name);
+    return TERN_OK;
+}
+
+tern_status tern_optim_add_group_with(const tern_optim_add_group_options *options)
+{
+    if (!options)
+        return tern_null_error("optim_add_group", "options");
+    TERN_TRY(tern_check_optim("optim_add_group", options->optim));
+    TERN_TRY(check_group_options(options));
+    tern_optim_group group = options->optim->defaults;
+    take(&group.lr, options->lr);
+    take(&group.weight_decay, options->weight_decay);
+    take(&group.momentum, options->momentum);
+    take(&group.dampening, options->dampening);
+    take(&group.betas[0], options->betas[0]);
+    take(&group.betas[1], options->betas[1]);
+    take(&group.eps, options->eps);
+    return tern_optim_append(
+        options->optim, &group,
+        &(tern_optim_source){options->module, options->params, options->param_count});
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an optimizer is inside the library.
+#ifndef TERN_SRC_OPTIM_OPTIM_H
+#define TERN_SRC_OPTIM_OPTIM_H
+
+#include <stdatomic.h>
+#include <tern/optim.h>
+#include "base/error.h"
+#include "tensor/op.h"
+
+#define TERN_OPTIM_STATES 3
+
+// The numbers of a group; those that the optimizer does not have stay 0.
+typedef struct tern_optim_group {
+    double lr, weight_decay;
+    double momentum, dampening;
+    double betas[2], eps;
+} tern_optim_group;
+
+// One parameter. The entries of a group stand together.
+typedef struct tern_optim_entry {
+    tern_tensor *param; // held, like all tensors here
+    char *name;
+    int group;
+    int64_t step; // updates so far; SGD counts from when it made the momentum buffer
+    tern_tensor *state[TERN_OPTIM_STATES]; // made at the first step that needs them
+    tern_tensor *next[TERN_OPTIM_STATES];  // what replaces them in the step in progress
+    bool active;                           // has a gradient that this step must still use
+} tern_optim_entry;
+
+// A kind of optimizer.
+typedef struct tern_optim_class {
+    const char *name;                     // in messages
+    const char *state[TERN_OPTIM_STATES]; // PyTorch's names
+    bool is_sgd;                          // has momentum and dampening, else betas and eps
+    // Which state tensors a group needs now, one bit each.
+    unsigned (*needs)(const tern_optim *optim, const tern_optim_group *group);
+    tern_status (*launch)(const tern_optim *optim, const tern_optim_group *group,
+                          const tern_exec *exec, int64_t count);
+} tern_optim_class;
+
+struct tern_optim {
+    const tern_optim_class *klass;
+    _Atomic int64_t refs;
+    bool nesterov, maximize, amsgrad, decoupled;
+    tern_optim_group *groups;
+    int64_t group_count, group_capacity;
+    tern_optim_entry *entries;
+    int64_t entry_count, entry_capacity;
+    tern_optim_group defaults; // what later groups start from
+    tern_device *devices;      // of the parameters, found anew in each step
+    int64_t device_count, device_capacity;
+    tern_step_tensor *tensors; // of the launch in progress; as many as entries
+    int64_t tensor_capacity;
+};
+
+// Where parameters come from: one of the three.
+typedef struct tern_optim_source {
+    tern_module *module;
+    tern_tensor *const *params;
+    int64_t param_count;
+} tern_optim_source;
+
+// An optimizer with one group; the flags are set by the caller, before, in `like`.
+tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *group,
+                            const tern_optim_source *source);
+// Adds a group, all or nothing.
+tern_status tern_optim_append(tern_optim *optim, const tern_optim_group *group,
+                              const tern_optim_source *source);
+// Checks every number of a group. `function` is for messages.
+tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
+                                   const tern_optim_group *group);
+// Fills optim->devices.
+tern_status tern_optim_find_devices(tern_optim *optim);
+
+// NULL follows the rule of pending errors.
+static inline tern_status tern_check_optim(const char *function, const tern_optim *optim)
+{
+    return optim ? TERN_OK : tern_null_error(function, "optim");
+}
+
+#endif

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// One update: check everything, make what is missing, then launch.
+#include "base/mem.h"
+#include "optim/optim.h"
+#include "tensor/backend.h"
+
+static bool has_device(const tern_optim *optim, tern_device device)
+{
+    for (int64_t i = 0; i < optim->device_count; i++)
+        if (tern_device_equal(optim->devices[i], device))
+            return true;
+    return false;
+}
+
+tern_status tern_optim_find_devices(tern_optim *optim)
+{
+    optim->device_count = 0;
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_device device = tern_dev(optim->entries[i].param);
+        if (has_device(optim, device))
+            continue;
+        TERN_TRY(tern_mem_grow((void **)&optim->devices, &optim->device_capacity,
+                               optim->device_count + 1, sizeof *optim->devices));
+        optim->devices[optim->device_count++] = device;
+    }
+    return TERN_OK;
+}
+
+void tern_optim_zero_grad(tern_optim *optim)
+{
+    if (tern_check_optim("optim_zero_grad", optim))
+        return;
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_zero_grad(optim->entries[i].param);
+        tern_fault_clear_raised(tern_dev(optim->entries[i].param));
+    }
+}
+
+// ---- checks
+// ----------------------------------------------------------------------------------------
+
+static tern_status check_gradient(const tern_optim_entry *entry)
+{
+    const tern_tensor *p = entry->param, *g = p->grad;
+    TERN_CHECK(p->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
+               "optim_step: the gradient of %s was left unusable by a failed backward; call "
+               "tern_optim_zero_grad and backward again",
+               entry->name);
+    if (!entry->active)
+        return TERN_OK;
+    TERN_CHECK(tern_device_equal(tern_dev(p), tern_dev(g)), TERN_ERR_DEVICE,
+               "optim_step: %s is %s, but its gradient is %s", entry->name, tern_tensor_string(p),
+               tern_tensor_string(g));
+    TERN_CHECK(p->dtype == g->dtype && p->numel == g->numel && g->contiguous, TERN_ERR_STATE,
+               "optim_step: %s is %s, but its gradient is %s", entry->name, tern_tensor_string(p),
+               tern_tensor_string(g));
+    return TERN_OK;
+}
+
+static tern_status check_entries(tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_optim_entry *entry = &optim->entries[i];
+        entry->active = entry->param->grad && entry->param->grad_state == TERN_GRAD_PRESENT;
+        TERN_TRY(check_gradient(entry));
+    }
+    return TERN_OK;
+}
+
+static tern_status poll_devices(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->device_count; i++)
+        TERN_TRY(tern_fault_poll(optim->devices[i]));
+    return TERN_OK;
+}
+
+// ---- state
+// -----------------------------------------------------------------------------------------
+
+static bool fits(const tern_tensor *state, const tern_tensor *param)
+{
+    return state->dtype == param->dtype && tern_device_equal(tern_dev(state), tern_dev(param));
+}
+
+// What takes the place of a state tensor that is missing, or that its parameter left behind.
+static tern_tensor *make_state(const tern_tensor *param, tern_tensor *old)
+{
+    if (!old)
+        return tern_zeros_like(param);
+    tern_tensor *there = tern_to(old, tern_dev(param));
+    return there ? tern_to_dtype(there, param->dtype) : NULL;
+}
+
+static tern_status prepare_entry(const tern_optim *optim, tern_optim_entry *entry)
+{
+    unsigned needs = optim->klass->needs(optim, &optim->groups[entry->group]);
+    for (int i = 0; i < TERN_OPTIM_STATES; i++) {
+        tern_tensor *old = entry->state[i];
+        if (!(needs & 1u << i) || (old && fits(old, entry->param)))
+            continue;
+        tern_tensor *made = make_state(entry->param, old);
+        if (!made)
+            return tern_error_code();
+        entry->next[i] = tern_hold(made);
+    }
+    return TERN_OK;
+}
+
+static bool state_is_ready(const tern_optim *optim, const tern_optim_entry *entry)
+{
+    unsigned needs = optim->klass->needs(optim, &optim->groups[entry->group]);
+    for (int i = 0; i < TERN_OPTIM_STATES; i++)
+        if ((needs & 1u << i) && (!entry->state[i] || !fits(entry->state[i], entry->param)))
+            return false;
+    return true;
+}
+
+static bool all_states_are_ready(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++)
+        if (optim->entries[i].active && !state_is_ready(optim, &optim->entries[i]))
+            return false;
+    return true;
+}
+
+// Puts the new tensors in place, or drops them.
+static void settle_states(tern_optim *optim, bool keep)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_optim_entry *entry = &optim->entries[i];
+        for (int k = 0; k < TERN_OPTIM_STATES; k++) {
+            if (!entry->next[k])
+                continue;
+            tern_tensor *unused = keep ? entry->state[k] : entry->next[k];
+            if (keep && optim->klass->is_sgd && !entry->state[k])
+                entry->step = 0; // the first update fills the momentum buffer
+            if (keep)
+                entry->state[k] = entry->next[k];
+            entry->next[k] = NULL;
+            tern_drop(unused);
+        }
+    }
+}
+
+static tern_status prepare_states(tern_optim *optim)
+{
+    if (all_states_are_ready(optim))
+        return TERN_OK;
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        return TERN_ERR_NOMEM;
+    tern_status status = TERN_OK;
+    for (int64_t i = 0; !status && i < optim->entry_count; i++)
+        if (optim->entries[i].active)
+            status = prepare_entry(optim, &optim->entries[i]);
+    settle_states(optim, !status);
+    tern_scope_close(scope);
+    return status;
+}
+
+// ---- launching
+// -------------------------------------------------------------------------------------
+
+static void *data_of(const tern_tensor *t)
+{
+    return t ? tern_view_of(t).data : NULL;
+}
+
+static tern_step_tensor step_tensor(const tern_optim *optim, const tern_optim_entry *entry)
+{
+    unsigned needs = optim->klass->needs(optim, &optim->groups[entry->group]);
+    tern_step_tensor t = {
+        .param = data_of(entry->param),
+        .grad = data_of(entry->param->grad),
+        .numel = entry->param->numel,
+        .dtype = entry->param->dtype,
+        .step = entry->step + 1,
+    };
+    for (int i = 0; i < TERN_OPTIM_STATES; i++)
+        t.state[i] = needs & 1u << i ? data_of(entry->state[i]) : NULL;
+    return t;
+}
+
+static bool goes_with(const tern_optim_entry *entry, const tern_optim_entry *first)
+{
+    return entry->active && entry->group == first->group &&
+           entry->param->dtype == first->param->dtype &&
+           tern_device_equal(tern_dev(entry->param), tern_dev(first->param));
+}
+
+// Updates the parameters that are like entry `first` (group, device, dtype) in one launch.
+static tern_status launch_with(tern_optim *optim, int64_t first)
+{
+    const tern_optim_entry like = optim->entries[first];
+    tern_exec exec = tern_exec_of(tern_dev(like.param));
+    int64_t count = 0;
+    for (int64_t i = first; i < optim->entry_count; i++)
+        if (goes_with(&optim->entries[i], &like))
+            optim->tensors[count++] = step_tensor(optim, &optim->entries[i]);
+    TERN_TRY(optim->klass->launch(optim, &optim->groups[like.group], &exec, count));
+    for (int64_t i = first; i < optim->entry_count; i++) {
+        tern_optim_entry *entry = &optim->entries[i];
+        if (goes_with(entry, &like)) {
+            entry->step++;
+            entry->active = false;
+            tern_tensor_touched(entry->param);
+        }
+    }
+    return TERN_OK;
+}
+
+tern_status tern_optim_step(tern_optim *optim)
+{
+    TERN_TRY(tern_check_optim("optim_step", optim));
+    if (tern_error_pending())
+        return tern_error_code();
+    TERN_TRY(tern_optim_find_devices(optim));
+    TERN_TRY(poll_devices(optim));
+    TERN_TRY(check_entries(optim));
+    TERN_TRY(prepare_states(optim));
+    for (int64_t i = 0; i < optim->entry_count; i++)
+        if (optim->entries[i].active)
+            TERN_TRY(launch_with(optim, i));
+    for (int64_t i = 0; i < optim->device_count; i++)
+        tern_draw_advance(optim->devices[i]);
+    return TERN_OK;
+}
