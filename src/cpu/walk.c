@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/walk.h"
+
+#include "base/pool.h"
+
+// Dimension 0 is the innermost.
+typedef struct walk {
+    int count, rank;
+    int64_t numel;
+    int64_t size[TERN_MAX_RANK];
+    int64_t stride[TERN_WALK_VIEWS][TERN_MAX_RANK]; // bytes
+    int64_t step[TERN_WALK_VIEWS];                  // elements, of dimension 0
+    char *data[TERN_WALK_VIEWS];
+    tern_walk_run *run;
+    const void *context;
+} walk;
+
+static bool continues(const walk *w, const tern_strided *const *views, int d)
+{
+    const int inner = w->rank - 1;
+    for (int v = 0; v < w->count; v++) {
+        const int64_t stride = views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
+        if (stride != w->stride[v][inner] * w->size[inner])
+            return false;
+    }
+    return true;
+}
+
+static void set_dimensions(walk *w, const tern_strided *const *views)
+{
+    for (int d = views[0]->rank - 1; d >= 0; d--) {
+        const int64_t size = views[0]->size[d];
+        w->numel *= size;
+        if (size == 1)
+            continue;
+        if (w->rank > 0 && continues(w, views, d)) {
+            w->size[w->rank - 1] *= size;
+            continue;
+        }
+        w->size[w->rank] = size;
+        for (int v = 0; v < w->count; v++) {
+            if (w->rank == 0)
+                w->step[v] = views[v]->stride[d];
+            w->stride[v][w->rank] =
+                views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
+        }
+        w->rank++;
+    }
+}
+
+// Moves to the next run: up one in dimension 1, carrying into the ones outside.
+static void advance(const walk *w, int64_t *index, char **data)
+{
+    for (int d = 1; d < w->rank; d++) {
+        for (int v = 0; v < w->count; v++)
+            data[v] += w->stride[v][d];
+        if (++index[d] < w->size[d])
+            return;
+        for (int v = 0; v < w->count; v++)
+            data[v] -= w->stride[v][d] * w->size[d];
+        index[d] = 0;
+    }
+}
+
+// Elements `begin` ... `end` - 1 in row-major order.
+static void walk_range(const walk *w, int64_t begin, int64_t end)
+{
+    int64_t index[TERN_MAX_RANK];
+    char *data[TERN_WALK_VIEWS];
+    for (int v = 0; v < w->count; v++)
+        data[v] = w->data[v];
+    int64_t rest = begin;
+    for (int d = 0; d < w->rank; d++) {
+        index[d] = rest % w->size[d];
+        rest /= w->size[d];
+        for (int v = 0; v < w->count; v++)
+            data[v] += index[d] * w->stride[v][d];
+    }
+    // The first run may start inside a row.
+    const int64_t row = w->size[0];
+    int64_t skipped = index[0];
+    for (int64_t left = end - begin; left > 0;) {
+        const int64_t n = row - skipped < left ? row - skipped : left;
+        w->run(w->context, n, data, w->step);
+        left -= n;
+        for (int v = 0; v < w->count && skipped > 0; v++)
+            data[v] -= skipped * w->stride[v][0];
+        skipped = 0;
+        advance(w, index, data);
+    }
+}
+
+static void walk_piece(void *context, int64_t piece)
+{
+    const walk *w = context;
+    const int64_t begin = piece * TERN_WALK_PIECE;
+    const int64_t end = begin + TERN_WALK_PIECE;
+    walk_range(w, begin, end < w->numel ? end : w->numel);
+}
+
+void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run,
+               const void *context)
+{
+    walk w;
+    w.count = count;
+    w.rank = 0;
+    w.numel = 1;
+    w.run = run;
+    w.context = context;
+    for (int v = 0; v < count; v++) {
+        w.data[v] = views[v]->data;
+        w.step[v] = 1;
+    }
+    set_dimensions(&w, views);
+    if (w.numel == 0)
+        return;
+    if (w.rank <= 1 && w.numel <= TERN_WALK_PIECE)
+        run(context, w.numel, w.data, w.step);
+    else if (w.numel <= TERN_WALK_PIECE)
+        walk_range(&w, 0, w.numel);
+    else
+        tern_pool_run((w.numel + TERN_WALK_PIECE - 1) / TERN_WALK_PIECE, walk_piece, &w);
+}
