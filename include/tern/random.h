@@ -6,9 +6,9 @@
 ///     tern_manual_seed(42);
 ///     tern_tensor *x = tern_randn(tern_dims(6, 4));
 ///
-/// Every device has a default generator, seeded with 5489 until told otherwise; a call draws from the
-/// one of its device unless `.generator` names another. Draws inside a step (dropout) come from
-/// Philox4x32-10 by element and call id, the same bits on every device (random.h, tern_dropout).
+/// Every device has a default generator, seeded with 67280421310721, as PyTorch's is, until told
+/// otherwise; a call draws from the one of its device unless `.generator` names another. Draws inside
+/// a step (dropout) come from Philox4x32-10 by element and call id, the same bits on every device.
 /// Threads: default generators are locked; a generator of your own is used by one thread at a time.
 #ifndef TERN_RANDOM_H
 #define TERN_RANDOM_H
@@ -34,7 +34,8 @@ TERN_API tern_generator *tern_default_generator(tern_device device);
 
 /// Bytes that tern_generator_save needs.
 TERN_API size_t tern_generator_state_size(void);
-/// Copies the state into `state`, which has `size` >= tern_generator_state_size() bytes.
+/// Copies the state into `state`; a default generator's includes the draws inside steps on its
+/// device. `state` has `size` >= tern_generator_state_size() bytes.
 TERN_API TERN_NODISCARD tern_status tern_generator_save(const tern_generator *generator,
                                                         void *state, size_t size);
 /// Goes back to a saved state; TERN_ERR_FORMAT when the bytes are not one, then nothing changes.

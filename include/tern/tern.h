@@ -6,8 +6,10 @@
 
 #include <tern/autograd.h>
 #include <tern/base.h>
+#include <tern/data.h>
 #include <tern/device.h>
 #include <tern/error.h>
+#include <tern/idx.h>
 #include <tern/memory.h>
 #include <tern/module.h>
 #include <tern/nn.h>

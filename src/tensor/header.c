@@ -214,10 +214,3 @@ void tern_tensor_set_label(tern_tensor *t, const char *label)
 {
     snprintf(t->label, sizeof t->label, "%s", label);
 }
-
-const char *tern_name(const tern_tensor *t)
-{
-    if (tern_check_tensor("name", "t", t))
-        return "";
-    return t->label[0] ? t->label : t->op;
-}

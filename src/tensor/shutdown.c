@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tern/memory.h>
 #include "base/pool.h"
+#include "tensor/generator.h"
 #include "tensor/header.h"
 #include "tensor/leaf.h"
 #include "tensor/scope.h"
@@ -10,6 +11,7 @@ void tern_shutdown(void)
     tern_scope_shutdown();
     tern_engine_shutdown();
     tern_header_shutdown();
+    tern_generator_shutdown();
     tern_pool_shutdown();
     tern_memory_trim();
 }

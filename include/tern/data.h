@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Datasets, and the loader that makes batches of them.
+///
+///     tern_dataset *train = tern_data_mnist("/usr/share/datasets/fashion-mnist", TERN_TRAIN);
+///     tern_loader *loader = tern_loader_new(train, .batch_size = 64, .shuffle = true, .device =
+///     dev); for (int epoch = 0; epoch < 5; epoch++) {
+///         tern_batch b;
+///         while (tern_loader_next(loader, &b))
+///             step(b.x, b.y);                      // temporaries live until the next batch
+///     }
+///     tern_loader_free(loader);
+///     tern_dataset_free(train);
+///
+/// A dataset is counted; a loader holds the one it was given, so any order of freeing is right. For
+/// one seed the order of samples is PyTorch's. Threads: a dataset or a loader is used by one thread
+/// at a time; only a dataset's count is atomic.
+#ifndef TERN_DATA_H
+#define TERN_DATA_H
+
+#include <tern/base.h>
+#include <tern/device.h>
+#include <tern/error.h>
+#include <tern/random.h>
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+/// The most tensors that a sample has.
+#define TERN_BATCH_TENSORS 8
+
+/// Samples put together: tensors whose first dimension counts them.
+typedef struct tern_batch {
+    tern_tensor *x;       ///< at[0]
+    tern_tensor *y;       ///< at[1]; NULL when a sample has one tensor
+    int64_t size;         ///< samples in it
+    const int64_t *index; ///< (size): the numbers of the samples in the dataset
+    int count;            ///< tensors in it
+    tern_tensor *at[TERN_BATCH_TENSORS];
+} tern_batch;
+
+// ---- datasets
+// --------------------------------------------------------------------------------------
+
+/// Samples that are found by number.
+typedef struct tern_dataset tern_dataset;
+
+/// One more reference. Returns the dataset. NULL stays NULL.
+TERN_API tern_dataset *tern_dataset_retain(tern_dataset *dataset);
+/// Gives a reference back; the last one frees the dataset. NULL is fine.
+TERN_API void tern_dataset_free(tern_dataset *dataset);
+/// The number of samples; -1 on failure.
+TERN_API int64_t tern_dataset_size(const tern_dataset *dataset);
+/// Puts the samples of the given numbers together, in that order; one may be named twice. The
+/// tensors are temporaries of the innermost scope; `out->index` is `index`. TERN_ERR_INDEX for a
+/// number that is not 0 to size - 1, TERN_ERR_ARG when count < 1; on failure `*out` is zeroed.
+TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index,
+                                                     int64_t count, tern_batch *out);
+
+/// Which part of a data set. The zero value is no part.
+typedef enum tern_data_split { TERN_SPLIT_UNSPECIFIED = 0, TERN_TRAIN, TERN_TEST } tern_data_split;
+
+/// `tern_data_mnist(directory, TERN_TRAIN)`.
+typedef struct tern_data_mnist_options {
+    int64_t classes; ///< labels are 0 to classes - 1; 1 to 256; 10
+    char reserved_;
+    const char *directory;
+    tern_data_split split;
+} tern_data_mnist_options;
+
+TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
+/// MNIST, Fashion-MNIST, or another data set of the same four files: train-images-idx3-ubyte,
+/// train-labels-idx1-ubyte and the same with t10k for the test part, each plain or, with .gz added,
+/// compressed. Images are kept as bytes; a batch has x float32 (N, 1, H, W) = byte / 255 and y
+/// int64 (N), both on the CPU. NULL on failure: TERN_ERR_IO for a file that is not there or cannot
+/// be read, TERN_ERR_FORMAT for one that is not as it should be, for numbers of images and labels
+/// that differ, and for a label out of range.
+TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *options);
+#define tern_data_mnist(...) TERN_WITH_(tern_data_mnist, .classes = 10, .reserved_ = 0, __VA_ARGS__)
+
+/// Samples are the slices of `count` (1 to TERN_BATCH_TENSORS) tensors along their first dimension,
+/// which is of one size. The tensors are held, not copied: changing them in place changes the
+/// samples. A batch is on the device of its tensor and has no history. NULL on failure, also when
+/// one of the tensors is NULL.
+TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tensors);
+
+#ifndef __cplusplus
+/// `tern_data_tensors(x, y)`, `tern_data_tensors(x)`, ...
+#define tern_data_tensors(...)                                                                     \
+    tern_data_tensors_new(                                                                         \
+        (int)(sizeof((tern_tensor *[]){NULL, __VA_ARGS__}) / sizeof(tern_tensor *)) - 1,           \
+        (tern_tensor *[]){NULL, __VA_ARGS__} + 1)
+#endif
+
+// ---- a dataset of your own
+// -------------------------------------------------------------------------
+//
+//     typedef struct squares { tern_dataset base; int64_t count; } squares;
+//
+//     static int64_t size(const tern_dataset *self) { return ((const squares *)self)->count; }
+//
+//     static tern_status get(tern_dataset *self, const int64_t *index, int64_t count, tern_batch
+//     *out)
+//     {
+//         tern_tensor *x = tern_empty(tern_dims(count, 1));
+//         for (int64_t i = 0; x && i < count; i++)
+//             ((float *)tern_data(x))[i] = (float)index[i];
+//         out->at[out->count++] = x;
+//         out->at[out->count++] = tern_mul(x, x);
+//         return tern_error_code();
+//     }
+//     static const tern_dataset_class squares_class = {"squares", sizeof(squares), size, get,
+//     NULL};
+
+/// The number of samples, >= 0. Asked at the beginning of each epoch.
+typedef int64_t tern_dataset_size_fn(const tern_dataset *self);
+/// Makes a batch of the samples `index[0]` ... `index[count - 1]`, which are in range: sets
+/// `out->count` (0 before) and `out->at[]`, tensors whose first size is `count`. x, y, size and
+/// index are filled in by the caller. Runs without recording; its temporaries die, but the results.
+typedef tern_status tern_dataset_get_fn(tern_dataset *self, const int64_t *index, int64_t count,
+                                        tern_batch *out);
+/// Frees what the dataset holds, but not `self`.
+typedef void tern_dataset_free_fn(tern_dataset *self);
+
+/// A kind of dataset; static storage.
+typedef struct tern_dataset_class {
+    const char *name;            ///< in messages
+    size_t nbytes;               ///< of the struct that begins with a tern_dataset
+    tern_dataset_size_fn *count; ///< required
+    tern_dataset_get_fn *get;    ///< required
+    tern_dataset_free_fn *free;  ///< may be NULL
+} tern_dataset_class;
+
+/// The first member of every dataset's struct.
+struct tern_dataset {
+    const tern_dataset_class *klass;
+    int64_t refs_;
+};
+
+/// A dataset with one reference, the rest of its struct zeroed. NULL on failure.
+TERN_API tern_dataset *tern_dataset_new(const tern_dataset_class *dataset_class);
+
+// ---- loader
+// ----------------------------------------------------------------------------------------
+
+/// Hands out batches, epoch after epoch.
+typedef struct tern_loader tern_loader;
+
+/// `tern_loader_new(train, .batch_size = 64, .shuffle = true, .device = dev)`.
+typedef struct tern_loader_new_options {
+    int64_t batch_size; ///< >= 1; 1
+    bool shuffle;       ///< a new random order in each epoch
+    bool drop_last;     ///< leave out a last batch that is not full
+    tern_device device; ///< where batches go; unless said, the default device when that is not the
+                        ///< CPU, else they stay where the dataset makes them
+    tern_generator *generator; ///< of the order; borrowed; the CPU's default generator unless said
+    char reserved_;
+    tern_dataset *dataset;
+} tern_loader_new_options;
+
+TERN_API tern_loader_new_options tern_loader_new_defaults(void);
+/// A loader over `dataset`, which it holds a reference of. NULL on failure (TERN_ERR_NULL, _ARG,
+/// _DEVICE, _NOMEM).
+TERN_API tern_loader *tern_loader_new_with(const tern_loader_new_options *options);
+#define tern_loader_new(...)                                                                       \
+    TERN_WITH_(tern_loader_new, .batch_size = 1, .shuffle = false, .drop_last = false,             \
+               .device = {TERN_DEVICE_UNSPECIFIED, 0}, .generator = NULL, .reserved_ = 0,          \
+               __VA_ARGS__)
+/// Frees the loader, its last batch, and the temporaries made since. NULL is fine.
+TERN_API void tern_loader_free(tern_loader *loader);
+
+/// The next batch into `*batch`, and true; or false, with `*batch` zeroed: at the end of an epoch,
+/// on failure, and while an error is pending. After the end of an epoch the next call begins
+/// another; after a failure, or a `break` in between, it goes on with the same one.
+///
+/// The batch belongs to the loader until its next call, and so do the temporaries that the thread
+/// makes meanwhile: each call ends those of the call before, but not those of another loader.
+///
+/// Each epoch draws as PyTorch's: from the generator one int64, whether shuffling or not; then,
+/// when shuffling, without `.generator` one int64 that seeds a permutation, with it the permutation
+/// itself. Reports a value error that a kernel found (TERN_ERR_INDEX, ...) without waiting, but
+/// waits for the device before it ends an epoch.
+TERN_API bool tern_loader_next(tern_loader *loader, tern_batch *batch);
+/// Gives up the epoch in progress, if there is one: the next call begins another.
+TERN_API void tern_loader_reset(tern_loader *loader);
+
+/// Batches in an epoch; -1 on failure.
+TERN_API int64_t tern_loader_batches(const tern_loader *loader);
+/// Epochs begun so far: 0 before the first call of tern_loader_next, 1 in the first epoch. -1 on
+/// failure.
+TERN_API int64_t tern_loader_epoch(const tern_loader *loader);
+/// Batches handed out in the epoch in progress, or, between epochs, in the last one. -1 on failure.
+TERN_API int64_t tern_loader_position(const tern_loader *loader);
+
+TERN_END_DECLS
+
+#endif

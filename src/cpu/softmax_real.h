@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax along a contiguous row, and of up to COLS columns side by side; a template over row.h's
+// parameters and ROW_LOG, included after it.
+
+static void ROW(row)(const softmax_job *job, int64_t row)
+{
+    const int64_t n = job->n;
+    const REAL *x = (const REAL *)job->x + row * n;
+    REAL *y = (REAL *)job->y + row * n;
+    const REAL top = ROW(max)(x, n);
+    if (job->log) {
+        const REAL logarithm = ROW_LOG((REAL)ROW(exp_sum)(NULL, x, top, n));
+        ELEMENTWISE_LOOP
+        for (int64_t i = 0; i < n; i++)
+            y[i] = (x[i] - top) - logarithm;
+        return;
+    }
+    const REAL scale = (REAL)(1 / ROW(exp_sum)(y, x, top, n));
+    for (int64_t i = 0; i < n; i++)
+        y[i] *= scale;
+}
+
+static void ROW(row_grad)(const softmax_job *job, int64_t row)
+{
+    const int64_t n = job->n;
+    const REAL *dy = (const REAL *)job->x + row * n, *y = (const REAL *)job->of + row * n;
+    REAL *dx = (REAL *)job->y + row * n;
+    const REAL sum = (REAL)ROW(dot)(dy, job->log ? NULL : y, n);
+    if (job->log) {
+        ELEMENTWISE_LOOP
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = dy[i] - ROW_EXP(y[i]) * sum;
+    } else {
+        ELEMENTWISE_LOOP
+        for (int64_t i = 0; i < n; i++)
+            dx[i] = y[i] * (dy[i] - sum);
+    }
+}
+
+// Where the block's first element lies, and how many columns it has.
+static int64_t ROW(block)(const softmax_job *job, int64_t unit, int64_t *cols)
+{
+    const int64_t blocks = (job->inner + COLS - 1) / COLS, first = unit % blocks * COLS;
+    *cols = job->inner - first < COLS ? job->inner - first : COLS;
+    return unit / blocks * job->n * job->inner + first;
+}
+
+static void ROW(columns)(const softmax_job *job, int64_t unit)
+{
+    int64_t cols;
+    const int64_t at = ROW(block)(job, unit, &cols), n = job->n, inner = job->inner;
+    const REAL *x = (const REAL *)job->x + at;
+    REAL *y = (REAL *)job->y + at;
+    REAL top[COLS], last[COLS], e[COLS];
+    double sum[COLS] = {0};
+    for (int64_t c = 0; c < cols; c++)
+        top[c] = -INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < cols; c++)
+            top[c] = x[i * inner + c] > top[c] ? x[i * inner + c] : top[c];
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < cols; c++)
+            e[c] = ROW_EXP(x[i * inner + c] - top[c]);
+        for (int64_t c = 0; c < cols; c++)
+            sum[c] += (double)e[c];
+        if (!job->log)
+            memcpy(y + i * inner, e, (size_t)cols * sizeof *e);
+    }
+    for (int64_t c = 0; c < cols; c++)
+        last[c] = job->log ? ROW_LOG((REAL)sum[c]) : (REAL)(1 / sum[c]);
+    for (int64_t i = 0; i < n; i++) {
+        REAL *to = y + i * inner;
+        ELEMENTWISE_LOOP
+        for (int64_t c = 0; c < cols; c++)
+            to[c] = job->log ? (x[i * inner + c] - top[c]) - last[c] : to[c] * last[c];
+    }
+}
+
+static void ROW(columns_grad)(const softmax_job *job, int64_t unit)
+{
+    int64_t cols;
+    const int64_t at = ROW(block)(job, unit, &cols), n = job->n, inner = job->inner;
+    const REAL *dy = (const REAL *)job->x + at, *y = (const REAL *)job->of + at;
+    REAL *dx = (REAL *)job->y + at;
+    double sum[COLS] = {0};
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < cols; c++)
+            sum[c] += (double)(job->log ? dy[i * inner + c] : dy[i * inner + c] * y[i * inner + c]);
+    for (int64_t i = 0; i < n; i++) {
+        const REAL *g = dy + i * inner, *s = y + i * inner;
+        REAL *to = dx + i * inner;
+        ELEMENTWISE_LOOP
+        for (int64_t c = 0; c < cols; c++)
+            to[c] = job->log ? g[c] - ROW_EXP(s[c]) * (REAL)sum[c] : s[c] * (g[c] - (REAL)sum[c]);
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all datasets have in common: counting, and checks around what their classes do.
+#include "data/dataset.h"
+
+#include "base/mem.h"
+#include "tensor/op.h"
+
+tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
+{
+    if (!klass) {
+        (void)tern_null_error("dataset_new", "dataset_class");
+        return NULL;
+    }
+    const char *name = klass->name ? klass->name : "a dataset";
+    TERN_CHECK_PTR(klass->count && klass->get, TERN_ERR_NULL,
+                   "dataset_new: the class of %s lacks count or get", name);
+    TERN_CHECK_PTR(klass->nbytes >= sizeof(tern_dataset), TERN_ERR_ARG,
+                   "dataset_new: the struct of %s has %zu bytes, less than the tern_dataset it "
+                   "begins with",
+                   name, klass->nbytes);
+    tern_dataset *dataset = tern_mem_alloc(klass->nbytes);
+    if (!dataset)
+        return NULL;
+    dataset->klass = klass;
+    dataset->refs_ = 1;
+    return dataset;
+}
+
+tern_dataset *tern_dataset_retain(tern_dataset *dataset)
+{
+    if (dataset)
+        __atomic_fetch_add(&dataset->refs_, 1, __ATOMIC_RELAXED);
+    return dataset;
+}
+
+void tern_dataset_free(tern_dataset *dataset)
+{
+    if (!dataset || __atomic_sub_fetch(&dataset->refs_, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    if (dataset->klass->free)
+        dataset->klass->free(dataset);
+    tern_mem_free(dataset, dataset->klass->nbytes);
+}
+
+static const char *name_of(const tern_dataset *dataset)
+{
+    return dataset->klass->name ? dataset->klass->name : "the dataset";
+}
+
+int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)
+{
+    int64_t count = dataset->klass->count(dataset);
+    if (count >= 0)
+        return count;
+    if (!tern_error_pending())
+        tern_error_raise(TERN_ERR_STATE, "%s: %s says that it has %lld samples", op,
+                         name_of(dataset), (long long)count);
+    return -1;
+}
+
+int64_t tern_dataset_size(const tern_dataset *dataset)
+{
+    if (!dataset) {
+        (void)tern_null_error("dataset_size", "dataset");
+        return -1;
+    }
+    return tern_dataset_count("dataset_size", dataset);
+}
+
+static tern_status check_made(const char *op, const tern_dataset *dataset, int64_t count,
+                              const tern_batch *made)
+{
+    TERN_CHECK(made->count >= 1 && made->count <= TERN_BATCH_TENSORS, TERN_ERR_ARG,
+               "%s: %s gave %d tensors, but a sample has 1 to %d", op, name_of(dataset),
+               made->count, TERN_BATCH_TENSORS);
+    for (int i = 0; i < made->count; i++) {
+        tern_tensor *t = made->at[i];
+        TERN_TRY(tern_check_tensor(op, i == 0 ? "x" : i == 1 ? "y" : "a tensor of the batch", t));
+        TERN_CHECK(t->rank >= 1 && t->size[0] == count, TERN_ERR_SHAPE,
+                   "%s: %s gave tensor %d of shape %s for %lld samples: its first size must be "
+                   "their number",
+                   op, name_of(dataset), i, tern_shape_string(tern_shape_get(t)), (long long)count);
+    }
+    return TERN_OK;
+}
+
+static tern_status make(const char *op, tern_dataset *dataset, const int64_t *index, int64_t count,
+                        tern_batch *made)
+{
+    tern_status status = dataset->klass->get(dataset, index, count, made);
+    if (status && !tern_error_pending())
+        return tern_error_raise(status, "%s: %s failed to make a batch and did not say why", op,
+                                name_of(dataset));
+    return status ? status : check_made(op, dataset, count, made);
+}
+
+tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset, const int64_t *index,
+                               int64_t count, tern_batch *out)
+{
+    tern_batch made = {0};
+    bool before = tern_set_grad_enabled(false);
+    tern_status status = make(op, dataset, index, count, &made);
+    (void)tern_set_grad_enabled(before);
+    *out = (tern_batch){0};
+    if (status)
+        return status;
+    made.x = made.at[0];
+    made.y = made.count > 1 ? made.at[1] : NULL;
+    made.size = count;
+    made.index = index;
+    *out = made;
+    return TERN_OK;
+}
+
+static tern_status check_index(const tern_dataset *dataset, const int64_t *index, int64_t count)
+{
+    TERN_CHECK(count >= 1, TERN_ERR_ARG, "dataset_get: count is %lld, but must be at least 1",
+               (long long)count);
+    int64_t size = tern_dataset_count("dataset_get", dataset);
+    if (size < 0)
+        return tern_error_code();
+    for (int64_t i = 0; i < count; i++)
+        TERN_CHECK(index[i] >= 0 && index[i] < size, TERN_ERR_INDEX,
+                   "dataset_get: index[%lld] is %lld, but %s has samples 0 to %lld", (long long)i,
+                   (long long)index[i], name_of(dataset), (long long)size - 1);
+    return TERN_OK;
+}
+
+tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index, int64_t count,
+                             tern_batch *out)
+{
+    if (out)
+        *out = (tern_batch){0};
+    if (!dataset || !index || !out)
+        return tern_null_error("dataset_get", !dataset ? "dataset" : !index ? "index" : "out");
+    TERN_TRY(check_index(dataset, index, count));
+    return tern_dataset_fetch("dataset_get", dataset, index, count, out);
+}

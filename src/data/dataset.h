@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TERN_SRC_DATA_DATASET_H
+#define TERN_SRC_DATA_DATASET_H
+
+#include <tern/data.h>
+#include "base/error.h"
+
+// tern_dataset_get in the name of `op`; the numbers are known to be in range.
+tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset, const int64_t *index,
+                               int64_t count, tern_batch *out);
+
+// The number of samples, or -1 with an error.
+int64_t tern_dataset_count(const char *op, const tern_dataset *dataset);
+
+#endif

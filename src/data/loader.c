@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/mem.h"
+#include "data/dataset.h"
+#include "data/order.h"
+#include "tensor/op.h"
+
+struct tern_loader {
+    tern_dataset *dataset;
+    int64_t batch_size;
+    bool shuffle, drop_last;
+    tern_device device;  // where batches go; unspecified: they stay where the dataset makes them
+    tern_device home;    // where the last batch was
+    tern_generator *own; // NULL: the default generator
+    tern_scope frame;    // of the last batch; 0: none
+    tern_batch batch;    // its tensors are held
+    int64_t *order;      // sample numbers of the epoch when shuffling, else of the batch
+    int64_t capacity;    // of order
+    bool running;        // an epoch is in progress
+    bool order_ended;    // tern_order_end was called for it
+    int64_t samples;     // in the epoch
+    int64_t done;        // samples handed out
+    int64_t epoch, position;
+};
+
+// ---- making and freeing
+// --------------------------------------------------------------------------
+
+tern_loader_new_options tern_loader_new_defaults(void)
+{
+    return (tern_loader_new_options){.batch_size = 1};
+}
+
+static bool is_first_cpu(tern_device device)
+{
+    return device.type == TERN_CPU && device.index == 0;
+}
+
+static tern_status check_options(const tern_loader_new_options *options, tern_device *device)
+{
+    if (!options || !options->dataset)
+        return tern_null_error("loader_new", options ? "dataset" : "options");
+    TERN_CHECK(options->batch_size >= 1, TERN_ERR_ARG,
+               "loader_new: batch_size is %lld, but must be at least 1",
+               (long long)options->batch_size);
+    *device = options->device;
+    TERN_TRY(tern_device_resolve("loader_new", device));
+    if (options->device.type == TERN_DEVICE_UNSPECIFIED && is_first_cpu(*device))
+        *device = (tern_device){TERN_DEVICE_UNSPECIFIED, 0};
+    return TERN_OK;
+}
+
+tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
+{
+    tern_device device;
+    if (check_options(options, &device))
+        return NULL;
+    tern_loader *loader = tern_mem_alloc(sizeof *loader);
+    if (!loader)
+        return NULL;
+    loader->dataset = tern_dataset_retain(options->dataset);
+    loader->batch_size = options->batch_size;
+    loader->shuffle = options->shuffle;
+    loader->drop_last = options->drop_last;
+    loader->device = device;
+    loader->home = device.type == TERN_DEVICE_UNSPECIFIED ? tern_cpu(0) : device;
+    loader->own = options->generator;
+    return loader;
+}
+
+// Ends the last batch: its tensors and what the thread made since.
+static void end_batch(tern_loader *loader)
+{
+    for (int i = 0; i < loader->batch.count; i++)
+        tern_drop(loader->batch.at[i]);
+    loader->batch = (tern_batch){0};
+    tern_frame_end(loader->frame);
+    loader->frame = 0;
+}
+
+void tern_loader_free(tern_loader *loader)
+{
+    if (!loader)
+        return;
+    end_batch(loader);
+    tern_dataset_free(loader->dataset);
+    tern_mem_free(loader->order, (size_t)loader->capacity * sizeof *loader->order);
+    tern_mem_free(loader, sizeof *loader);
+}
+
+// ---- epochs
+// --------------------------------------------------------------------------------------
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static tern_status begin_epoch(tern_loader *loader)
+{
+    int64_t samples = tern_dataset_count("loader_next", loader->dataset);
+    if (samples < 0)
+        return tern_error_code();
+    int64_t needed = loader->shuffle ? samples : least(samples, loader->batch_size);
+    TERN_TRY(
+        tern_mem_grow((void **)&loader->order, &loader->capacity, needed, sizeof *loader->order));
+    TERN_TRY(tern_order_begin(loader->own, loader->shuffle ? loader->order : NULL, samples));
+    loader->samples = samples;
+    loader->done = loader->position = 0;
+    loader->order_ended = false;
+    loader->running = true;
+    loader->epoch++;
+    return TERN_OK;
+}
+
+static void end_order(tern_loader *loader)
+{
+    if (loader->shuffle && !loader->order_ended)
+        tern_order_end(loader->own, loader->samples);
+    loader->order_ended = true;
+}
+
+// A value error of the last steps is found here.
+static tern_status end_epoch(tern_loader *loader)
+{
+    end_order(loader);
+    loader->running = false;
+    return tern_synchronize(loader->home);
+}
+
+void tern_loader_reset(tern_loader *loader)
+{
+    if (!loader) {
+        (void)tern_null_error("loader_reset", "loader");
+        return;
+    }
+    loader->running = false;
+}
+
+// ---- batches
+// -------------------------------------------------------------------------------------
+
+// The size of the next batch; 0 at the end.
+static int64_t next_size(const tern_loader *loader)
+{
+    int64_t left = loader->samples - loader->done;
+    return left < loader->batch_size && loader->drop_last ? 0 : least(left, loader->batch_size);
+}
+
+static const int64_t *next_index(tern_loader *loader, int64_t size)
+{
+    if (loader->shuffle)
+        return loader->order + loader->done;
+    for (int64_t i = 0; i < size; i++)
+        loader->order[i] = loader->done + i;
+    return loader->order;
+}
+
+static tern_status move(tern_loader *loader, tern_batch *batch)
+{
+    if (loader->device.type == TERN_DEVICE_UNSPECIFIED)
+        return TERN_OK;
+    for (int i = 0; i < batch->count; i++) {
+        batch->at[i] = tern_to(batch->at[i], loader->device);
+        if (!batch->at[i])
+            return tern_error_code();
+    }
+    batch->x = batch->at[0];
+    batch->y = batch->count > 1 ? batch->at[1] : NULL;
+    return TERN_OK;
+}
+
+static void hold(tern_loader *loader, const tern_batch *batch)
+{
+    loader->batch = *batch;
+    loader->home = tern_dev(batch->x);
+    for (int i = 0; i < batch->count; i++)
+        tern_hold(batch->at[i]);
+}
+
+static tern_status make_batch(tern_loader *loader, int64_t size)
+{
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        return TERN_ERR_NOMEM;
+    bool before = tern_set_grad_enabled(false);
+    tern_batch made;
+    tern_status status =
+        tern_dataset_fetch("loader_next", loader->dataset, next_index(loader, size), size, &made);
+    if (!status)
+        status = move(loader, &made);
+    if (!status)
+        hold(loader, &made);
+    (void)tern_set_grad_enabled(before);
+    tern_scope_close(scope);
+    return status;
+}
+
+static tern_status next_batch(tern_loader *loader, int64_t size)
+{
+    TERN_TRY(make_batch(loader, size));
+    loader->frame = tern_frame_next(0);
+    if (!loader->frame) {
+        end_batch(loader);
+        return TERN_ERR_NOMEM;
+    }
+    loader->done += size;
+    loader->position++;
+    if (size < loader->batch_size) // PyTorch's sampler has run out before a short batch is out
+        end_order(loader);
+    return TERN_OK;
+}
+
+bool tern_loader_next(tern_loader *loader, tern_batch *batch)
+{
+    if (batch)
+        *batch = (tern_batch){0};
+    if (!loader || !batch) {
+        (void)tern_null_error("loader_next", loader ? "batch" : "loader");
+        return false;
+    }
+    end_batch(loader);
+    if (tern_error_pending() || tern_fault_poll(loader->home))
+        return false;
+    if (!loader->running && begin_epoch(loader))
+        return false;
+    int64_t size = next_size(loader);
+    tern_status status = size > 0 ? next_batch(loader, size) : end_epoch(loader);
+    if (status || size == 0)
+        return false;
+    *batch = loader->batch;
+    return true;
+}
+
+// ---- asking
+// --------------------------------------------------------------------------------------
+
+int64_t tern_loader_batches(const tern_loader *loader)
+{
+    if (!loader) {
+        (void)tern_null_error("loader_batches", "loader");
+        return -1;
+    }
+    int64_t samples = tern_dataset_count("loader_batches", loader->dataset);
+    if (samples < 0)
+        return -1;
+    bool part = samples % loader->batch_size != 0 && !loader->drop_last;
+    return samples / loader->batch_size + part;
+}
+
+int64_t tern_loader_epoch(const tern_loader *loader)
+{
+    if (!loader)
+        (void)tern_null_error("loader_epoch", "loader");
+    return loader ? loader->epoch : -1;
+}
+
+int64_t tern_loader_position(const tern_loader *loader)
+{
+    if (!loader)
+        (void)tern_null_error("loader_position", "loader");
+    return loader ? loader->position : -1;
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of samples in an epoch: the draws that PyTorch's DataLoader and RandomSampler make.
+#ifndef TERN_SRC_DATA_ORDER_H
+#define TERN_SRC_DATA_ORDER_H
+
+#include "tensor/generator.h"
+
+// Begins an epoch: draws the base seed and, unless `order` is NULL, writes a permutation of
+// 0 ... samples - 1 to it. `own` is the user's generator or NULL.
+tern_status tern_order_begin(tern_generator *own, int64_t *order, int64_t samples);
+
+// RandomSampler asks for one more permutation after the last sample, of which it uses nothing.
+void tern_order_end(tern_generator *own, int64_t samples);
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading regular files, with errors that name the file.
+#ifndef TERN_SRC_IO_FILE_H
+#define TERN_SRC_IO_FILE_H
+
+#include "base/error.h"
+
+// A file open for reading. `op` names what reads it; both strings are borrowed.
+typedef struct tern_file {
+    const char *op;
+    const char *path; // cut on the left where it is too long for a message
+    int fd;           // -1 when it is closed
+} tern_file;
+
+// Opens a regular file; pipes, devices and directories are TERN_ERR_IO and never waited for.
+tern_status tern_file_open(tern_file *file, const char *op, const char *path);
+
+// Reads up to `nbytes`; *got is less only at the end of the file.
+tern_status tern_file_read(tern_file *file, void *data, size_t nbytes, size_t *got);
+
+// A closed file is fine.
+void tern_file_close(tern_file *file);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest and the smallest value along a dimension, and where it is.
+#include "ops/launch.h"
+
+typedef struct extremes {
+    tern_tensor *x, *values, *indices; // values may be NULL
+    int dim;
+} extremes;
+
+static tern_shape shape_without(const tern_tensor *x, int dim, bool keepdim, tern_shape *kept)
+{
+    tern_shape result = {0};
+    *kept = tern_shape_get(x);
+    for (int i = 0; i < x->rank; i++) {
+        if (i == dim)
+            kept->dim[i] = 1;
+        if (i != dim || keepdim)
+            result.dim[result.rank++] = kept->dim[i];
+    }
+    return result;
+}
+
+static tern_status launch(bool largest, const extremes *e, tern_shape kept)
+{
+    if (e->indices->numel == 0)
+        return TERN_OK;
+    if (kept.rank == 0)
+        kept = (tern_shape){.rank = 1, .dim = {1}};
+    tern_strided x = tern_view_with_dim(e->x), values = {0};
+    tern_strided indices = tern_view_shaped(e->indices, kept);
+    if (e->values)
+        values = tern_view_shaped(e->values, kept);
+    tern_device device = tern_dev(e->x);
+    tern_exec exec = tern_exec_of(device);
+    return tern_kernels_of(device)->arg_reduce(&exec, largest, e->values ? &values : NULL, &indices,
+                                               &x, e->dim);
+}
+
+static tern_status find(const char *op, bool largest, tern_tensor *x, int dim, bool keepdim,
+                        bool with_values, extremes *e)
+{
+    tern_operands in = {.op = op, .count = 1, .name = {"x"}, .at = {x}};
+    TERN_TRY(tern_op_prepare(&in, TERN_PREPARE_PLAIN));
+    *e = (extremes){.x = in.at[0], .dim = dim};
+    TERN_TRY(tern_check_dim(op, e->x->rank, &e->dim));
+    TERN_CHECK(e->x->rank == 0 || e->x->size[e->dim] > 0, TERN_ERR_SHAPE,
+               "%s: x %s has no elements along dimension %d", op,
+               tern_shape_string(tern_shape_get(e->x)), e->dim);
+    tern_shape kept, result = shape_without(e->x, e->dim, keepdim, &kept);
+    e->indices = tern_tensor_new(op, TERN_INT64, in.device, result);
+    if (with_values)
+        e->values = tern_tensor_new(op, in.dtype, in.device, result);
+    if (!e->indices || (with_values && !e->values))
+        return tern_failed();
+    return launch(largest, e, kept);
+}
+
+// dy goes to the elements that were chosen.
+static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_shape kept = tern_node_input_shape(node, 0);
+    int dim = (int)tern_node_data_of(node)->i[0];
+    dx[0] = tern_new_zeros(dy[0], kept);
+    tern_tensor *share = tern_make_contiguous(dy[0]), *indices = tern_node_saved(node, 0);
+    if (!dx[0] || !share)
+        return tern_failed();
+    if (share->numel == 0)
+        return TERN_OK;
+    if (kept.rank == 0)
+        kept = (tern_shape){.rank = 1};
+    kept.dim[dim] = 1;
+    tern_strided to = tern_view_with_dim(dx[0]), from = tern_view_shaped(share, kept);
+    tern_strided places = tern_view_shaped(indices, kept);
+    tern_device device = tern_dev(dx[0]);
+    tern_exec exec = tern_exec_of(device);
+    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, &places, dim);
+}
+
+static tern_tensor *values_of(const tern_node_class *node_class, bool largest, tern_tensor *x,
+                              int dim, bool keepdim, tern_tensor **indices)
+{
+    extremes e;
+    if (find(node_class->name, largest, x, dim, keepdim, true, &e))
+        return NULL;
+    tern_node_data data = {.i = {e.dim}};
+    tern_tensor *y = tern_record_op(node_class, e.values, &e.x, 1, &e.indices, 1, &data);
+    if (y && indices)
+        *indices = e.indices;
+    return y;
+}
+
+tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
+{
+    static const tern_node_class max = {"max", extreme_backward};
+    return values_of(&max, true, x, dim, keepdim, indices);
+}
+
+tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
+{
+    static const tern_node_class min = {"min", extreme_backward};
+    return values_of(&min, false, x, dim, keepdim, indices);
+}
+
+tern_tensor *tern_argmax(tern_tensor *x, int dim, bool keepdim)
+{
+    extremes e;
+    return find("argmax", true, x, dim, keepdim, false, &e) ? NULL : e.indices;
+}
+
+tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim)
+{
+    extremes e;
+    return find("argmin", false, x, dim, keepdim, false, &e) ? NULL : e.indices;
+}

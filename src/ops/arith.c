@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic on two tensors that broadcast.
+#include "ops/launch.h"
+
+// What is kept for the backward depends on who needs a gradient: A, B or either.
+enum { NOBODY = 0, A = 1, B = 2, EITHER = 3 };
+
+typedef struct binary_front {
+    tern_node_class node;
+    tern_binary_op op;
+    unsigned prepare;
+    bool no_bool;
+    int keep_a_for, keep_b_for, keep_y_for;
+} binary_front;
+
+static tern_status refuse_bool(const binary_front *front, const tern_tensor *a,
+                               const tern_tensor *b)
+{
+    TERN_CHECK(
+        a->dtype != TERN_BOOL && b->dtype != TERN_BOOL, TERN_ERR_DTYPE,
+        "%s: a is %s and b is %s, and bool is not a number here (tern_to_dtype makes it one)",
+        front->node.name, tern_tensor_string(a), tern_tensor_string(b));
+    return TERN_OK;
+}
+
+static tern_tensor *record(const binary_front *front, tern_tensor *const *in, tern_tensor *y)
+{
+    int needs = (in[0]->requires_grad ? A : NOBODY) | (in[1]->requires_grad ? B : NOBODY);
+    if (!needs)
+        return y;
+    tern_tensor *saved[3] = {front->keep_a_for & needs ? in[0] : NULL,
+                             front->keep_b_for & needs ? in[1] : NULL,
+                             front->keep_y_for & needs ? y : NULL};
+    return tern_record_op(&front->node, y, in, 2, saved, 3, NULL);
+}
+
+static tern_tensor *run(const binary_front *front, tern_tensor *a, tern_tensor *b)
+{
+    const char *name = front->node.name;
+    tern_operands in = {.op = name, .count = 2, .name = {"a", "b"}, .at = {a, b}};
+    if (tern_op_prepare(&in, front->prepare | TERN_PREPARE_BROADCAST | TERN_PREPARE_PROMOTE))
+        return NULL;
+    if (front->no_bool && refuse_bool(front, a, b))
+        return NULL;
+    tern_tensor *y = tern_tensor_new(name, in.dtype, in.device, in.shape);
+    if (!y || tern_launch_binary(front->op, 1, y, in.at[0], in.at[1]))
+        return NULL;
+    return record(front, in.at, y);
+}
+
+// The gradient of an operand from one of the result's shape; a NULL is handed on as a failure.
+static tern_status give(tern_node *node, int input, tern_tensor *gradient, tern_tensor **dx)
+{
+    if (gradient)
+        dx[input] = tern_sum_to(gradient, tern_node_input_shape(node, input));
+    return dx[input] ? TERN_OK : tern_failed();
+}
+
+static tern_status add_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    for (int i = 0; i < 2; i++)
+        if (tern_node_needs(node, i))
+            TERN_TRY(give(node, i, dy[0], dx));
+    return TERN_OK;
+}
+
+static tern_status sub_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    if (tern_node_needs(node, 0))
+        TERN_TRY(give(node, 0, dy[0], dx));
+    if (!tern_node_needs(node, 1))
+        return TERN_OK;
+    TERN_TRY(give(node, 1, dy[0], dx));
+    dx[1] = tern_neg(dx[1]);
+    return dx[1] ? TERN_OK : tern_failed();
+}
+
+static tern_status mul_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    for (int i = 0; i < 2; i++)
+        if (tern_node_needs(node, i))
+            TERN_TRY(give(node, i, tern_mul(dy[0], tern_node_saved(node, 1 - i)), dx));
+    return TERN_OK;
+}
+
+// da = dy / b, db = -dy (a / b) / b
+static tern_status div_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_tensor *a = tern_node_saved(node, 0), *b = tern_node_saved(node, 1);
+    if (tern_node_needs(node, 0))
+        TERN_TRY(give(node, 0, tern_div(dy[0], b), dx));
+    if (tern_node_needs(node, 1)) {
+        tern_tensor *slope = tern_neg(tern_div(tern_div(a, b), b));
+        TERN_TRY(give(node, 1, tern_mul(dy[0], slope), dx));
+    }
+    return TERN_OK;
+}
+
+// b a^(b - 1), and 0 where b is 0 even if a is 0 too
+static tern_tensor *pow_slope_of_base(tern_tensor *a, tern_tensor *b)
+{
+    tern_tensor *slope = tern_mul(b, tern_pow(a, tern_sub_scalar(b, 1)));
+    return tern_masked_fill(slope, tern_eq_scalar(b, 0), 0);
+}
+
+// a^b log a, and 0 where 0 to a power that is not negative would give 0 * -inf
+static tern_tensor *pow_slope_of_exponent(tern_tensor *a, tern_tensor *b, tern_tensor *y)
+{
+    tern_tensor *slope = tern_mul(y, tern_log(a));
+    tern_tensor *none = tern_logical_and(tern_eq_scalar(a, 0), tern_ge_scalar(b, 0));
+    return tern_masked_fill(slope, none, 0);
+}
+
+static tern_status pow_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_tensor *a = tern_node_saved(node, 0), *b = tern_node_saved(node, 1);
+    if (tern_node_needs(node, 0))
+        TERN_TRY(give(node, 0, tern_mul(dy[0], pow_slope_of_base(a, b)), dx));
+    if (tern_node_needs(node, 1)) {
+        tern_tensor *slope = pow_slope_of_exponent(a, b, tern_node_saved(node, 2));
+        TERN_TRY(give(node, 1, tern_mul(dy[0], slope), dx));
+    }
+    return TERN_OK;
+}
+
+// dy where the operand won, half of it in a tie, 0 where it lost.
+static tern_status winners(tern_node *node, tern_tensor *dy, tern_tensor **dx, bool largest)
+{
+    tern_tensor *a = tern_node_saved(node, 0), *b = tern_node_saved(node, 1);
+    tern_tensor *shared = tern_where(tern_eq(a, b), tern_mul_scalar(dy, 0.5), dy);
+    for (int i = 0; i < 2; i++) {
+        if (!tern_node_needs(node, i))
+            continue;
+        tern_tensor *lost = (i == 0) == largest ? tern_lt(a, b) : tern_gt(a, b);
+        TERN_TRY(give(node, i, tern_masked_fill(shared, lost, 0), dx));
+    }
+    return TERN_OK;
+}
+
+static tern_status minimum_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    return winners(node, dy[0], dx, false);
+}
+
+static tern_status maximum_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    return winners(node, dy[0], dx, true);
+}
+
+tern_tensor *tern_add(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {.node = {"add", add_backward}, .op = TERN_BINARY_ADD};
+    return run(&front, a, b);
+}
+
+tern_tensor *tern_sub(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {
+        .node = {"sub", sub_backward}, .op = TERN_BINARY_SUB, .no_bool = true};
+    return run(&front, a, b);
+}
+
+tern_tensor *tern_mul(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {
+        .node = {"mul", mul_backward}, .op = TERN_BINARY_MUL, .keep_a_for = B, .keep_b_for = A};
+    return run(&front, a, b);
+}
+
+tern_tensor *tern_div(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {.node = {"div", div_backward},
+                                       .op = TERN_BINARY_DIV,
+                                       .prepare = TERN_PREPARE_TO_FLOATING,
+                                       .keep_a_for = B,
+                                       .keep_b_for = EITHER};
+    return run(&front, a, b);
+}
+
+tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {.node = {"pow", pow_backward},
+                                       .op = TERN_BINARY_POW,
+                                       .no_bool = true,
+                                       .keep_a_for = EITHER,
+                                       .keep_b_for = EITHER,
+                                       .keep_y_for = B};
+    return run(&front, a, b);
+}
+
+tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {.node = {"minimum", minimum_backward},
+                                       .op = TERN_BINARY_MIN,
+                                       .keep_a_for = EITHER,
+                                       .keep_b_for = EITHER};
+    return run(&front, a, b);
+}
+
+tern_tensor *tern_maximum(tern_tensor *a, tern_tensor *b)
+{
+    static const binary_front front = {.node = {"maximum", maximum_backward},
+                                       .op = TERN_BINARY_MAX,
+                                       .keep_a_for = EITHER,
+                                       .keep_b_for = EITHER};
+    return run(&front, a, b);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies: contiguous ones, on another device, of another dtype.
+#include "ops/front.h"
+
+tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    (void)node;
+    dx[0] = dy[0];
+    return TERN_OK;
+}
+
+static const tern_node_class clone_class = {.name = "clone", .backward = tern_pass_backward};
+static const tern_node_class contiguous_class = {.name = "contiguous",
+                                                 .backward = tern_pass_backward};
+
+static tern_tensor *cloned(const tern_node_class *node_class, tern_tensor *t)
+{
+    tern_tensor *y = tern_tensor_new(node_class->name, t->dtype, tern_dev(t), tern_shape_get(t));
+    if (!y || tern_launch_copy(y, t))
+        return NULL;
+    return tern_record_op(node_class, y, &t, 1, NULL, 0, NULL);
+}
+
+tern_tensor *tern_clone(tern_tensor *t)
+{
+    return tern_check_tensor("clone", "t", t) ? NULL : cloned(&clone_class, t);
+}
+
+tern_tensor *tern_contiguous(tern_tensor *t)
+{
+    if (tern_check_tensor("contiguous", "t", t))
+        return NULL;
+    return t->contiguous ? t : cloned(&contiguous_class, t);
+}
+
+// ---- devices -----------------------------------------------------------------------------------
+
+// The bytes of contiguous `from` into contiguous `to`, which has as many.
+static tern_status carry(const tern_tensor *to, const tern_tensor *from)
+{
+    tern_device there = tern_dev(to), here = tern_dev(from);
+    void *data = tern_view_of(to).data, *source = tern_view_of(from).data;
+    int64_t nbytes = from->numel * (int64_t)tern_dtype_size(from->dtype);
+    if (nbytes == 0)
+        return TERN_OK;
+    if (there.type == here.type)
+        return tern_backend_of(there.type)
+            ->device->across(there.index, data, here.index, source, nbytes);
+    if (here.type == TERN_CPU)
+        return tern_backend_of(there.type)->device->to_device(there.index, data, source, nbytes);
+    return tern_backend_of(here.type)->device->to_host(here.index, data, source, nbytes);
+}
+
+tern_tensor *tern_moved(tern_tensor *t, tern_device device)
+{
+    tern_tensor *packed = tern_make_contiguous(t);
+    tern_tensor *y = packed ? tern_tensor_new("to", t->dtype, device, tern_shape_get(t)) : NULL;
+    return y && !carry(y, packed) ? y : NULL;
+}
+
+static tern_status to_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    const int64_t *home = tern_node_data_of(node)->i;
+    dx[0] = tern_to(dy[0], (tern_device){(tern_device_type)home[0], (int)home[1]});
+    return dx[0] ? TERN_OK : tern_error_code();
+}
+
+static const tern_node_class to_class = {.name = "to", .backward = to_backward};
+
+tern_tensor *tern_to(tern_tensor *t, tern_device device)
+{
+    if (tern_check_tensor("to", "t", t) || tern_device_resolve("to", &device))
+        return NULL;
+    tern_device home = tern_dev(t);
+    if (tern_device_equal(home, device))
+        return t;
+    tern_tensor *y = tern_moved(t, device);
+    tern_node_data data = {.i = {home.type, home.index}};
+    return y ? tern_record_op(&to_class, y, &t, 1, NULL, 0, &data) : NULL;
+}
+
+// ---- dtypes ------------------------------------------------------------------------------------
+
+static tern_status to_dtype_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    dx[0] = tern_to_dtype(dy[0], tern_node_input_dtype(node, 0));
+    return dx[0] ? TERN_OK : tern_error_code();
+}
+
+static const tern_node_class to_dtype_class = {.name = "to_dtype", .backward = to_dtype_backward};
+
+tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype)
+{
+    if (tern_check_tensor("to_dtype", "t", t) || tern_check_dtype("to_dtype", dtype))
+        return NULL;
+    if (t->dtype == dtype)
+        return t;
+    tern_tensor *y = tern_tensor_new("to_dtype", dtype, tern_dev(t), tern_shape_get(t));
+    if (!y || tern_launch_copy(y, t))
+        return NULL;
+    if (!tern_dtype_is_floating(dtype))
+        return y;
+    return tern_record_op(&to_dtype_class, y, &t, 1, NULL, 0, NULL);
+}

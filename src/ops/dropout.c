@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout: the mask is never stored, only the number of the draw that it came from.
+#include "ops/launch.h"
+
+static tern_status launch(double p, uint64_t offset, bool replay, tern_tensor *id, tern_tensor *y,
+                          const tern_tensor *x)
+{
+    if (y->numel == 0)
+        return TERN_OK;
+    tern_strided yv = tern_view_flat(y), xv = tern_view_flat(x);
+    tern_device device = tern_dev(y);
+    tern_exec exec = tern_exec_of(device);
+    return tern_kernels_of(device)->dropout(&exec, p, offset, replay, tern_view_of(id).data, &yv,
+                                            &xv);
+}
+
+// The same mask and scale on dy.
+static tern_status dropout_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_tensor *dense = tern_make_contiguous(dy[0]);
+    dx[0] = tern_empty_like(dy[0]);
+    if (!dense || !dx[0])
+        return tern_failed();
+    return launch(tern_node_data_of(node)->d[0], 0, true, tern_node_saved(node, 0), dx[0], dense);
+}
+
+tern_tensor *tern_dropout(tern_tensor *x, double p, bool training)
+{
+    static const tern_node_class dropout = {"dropout", dropout_backward};
+    tern_operands in = {.op = "dropout", .count = 1, .name = {"x"}, .at = {x}};
+    if (tern_op_prepare(&in, TERN_PREPARE_ONLY_FLOATING))
+        return NULL;
+    TERN_CHECK_PTR(p >= 0 && p <= 1, TERN_ERR_ARG, "dropout: p is %g, but is a probability", p);
+    if (!training)
+        return x;
+    tern_tensor *dense = tern_make_contiguous(in.at[0]);
+    tern_tensor *y = tern_tensor_new("dropout", in.dtype, in.device, in.shape);
+    tern_tensor *id = tern_tensor_new("dropout", TERN_INT64, in.device, (tern_shape){0});
+    if (!dense || !y || !id || launch(p, tern_draw_next(in.device), false, id, y, dense))
+        return NULL;
+    tern_node_data data = {.d = {p}};
+    return tern_record_op(&dropout, y, in.at, 1, &id, 1, &data);
+}

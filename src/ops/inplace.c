@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes in place that do not combine old and new values: copies, constants; and with a number.
+#include <tern/ops.h>
+#include "ops/front.h"
+
+bool tern_overlaps(const tern_tensor *a, const tern_tensor *b)
+{
+    if (a->storage != b->storage)
+        return false;
+    if (a->offset != b->offset || a->rank != b->rank)
+        return true;
+    for (int i = 0; i < a->rank; i++)
+        if (a->size[i] != b->size[i] || a->stride[i] != b->stride[i])
+            return true;
+    return false;
+}
+
+tern_tensor *tern_copied(const tern_tensor *t)
+{
+    tern_tensor *y = tern_tensor_new("clone", t->dtype, tern_dev(t), tern_shape_get(t));
+    return y && !tern_launch_copy(y, t) ? y : NULL;
+}
+
+tern_status tern_check_target(const char *op, const tern_tensor *t, const char *name,
+                              const tern_tensor *other)
+{
+    TERN_TRY(tern_check_inplace(op, t));
+    TERN_TRY(tern_check_tensor(op, name, other));
+    bool fits = other->rank <= t->rank;
+    for (int i = 1; fits && i <= other->rank; i++) {
+        int64_t size = other->size[other->rank - i];
+        fits = size == 1 || size == t->size[t->rank - i];
+    }
+    TERN_CHECK(fits, TERN_ERR_SHAPE, "%s: %s is %s, which does not broadcast to t %s", op, name,
+               tern_tensor_string(other), tern_shape_string(tern_shape_get(t)));
+    TERN_CHECK(!t->is_view || !other->requires_grad || !tern_grad_enabled(), TERN_ERR_STATE,
+               "%s: t is a view, so no gradient could flow to %s; build the tensor with tern_cat or "
+               "tern_stack, or clone t first",
+               op, name);
+    return TERN_OK;
+}
+
+tern_tensor *tern_end_inplace(tern_tensor *t, tern_node *node, tern_status status)
+{
+    if (status) {
+        tern_node_end(node);
+        return NULL;
+    }
+    tern_inplace_done(t, node);
+    return t;
+}
+
+// ---- copy_ -------------------------------------------------------------------------------------
+
+static tern_status zero_gradient(const tern_node *node, const tern_tensor *dy, tern_tensor **dx)
+{
+    if (!tern_node_needs(node, 0))
+        return TERN_OK;
+    *dx = tern_zeros_like(dy);
+    return *dx ? TERN_OK : tern_error_code();
+}
+
+static tern_status copy_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    TERN_TRY(zero_gradient(node, dy[0], &dx[0]));
+    if (!tern_node_needs(node, 1))
+        return TERN_OK;
+    const int64_t *home = tern_node_data_of(node)->i;
+    tern_tensor *sum = tern_sum_to(dy[0], tern_node_input_shape(node, 1));
+    sum = sum ? tern_to_dtype(sum, tern_node_input_dtype(node, 1)) : NULL;
+    dx[1] = sum ? tern_to(sum, (tern_device){(tern_device_type)home[0], (int)home[1]}) : NULL;
+    return dx[1] ? TERN_OK : tern_error_code();
+}
+
+static const tern_node_class copy_class = {.name = "copy_", .backward = copy_backward};
+
+// The source on t's device, in memory of its own where it shares t's.
+static tern_tensor *copy_source(const tern_tensor *t, tern_tensor *source)
+{
+    if (!tern_device_equal(tern_dev(t), tern_dev(source)))
+        return tern_moved(source, tern_dev(t));
+    return tern_overlaps(t, source) ? tern_copied(source) : source;
+}
+
+tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source)
+{
+    tern_node *node = NULL;
+    if (tern_check_target("copy_", t, "source", source))
+        return NULL;
+    if (t == source)
+        return t;
+    tern_tensor *near = copy_source(t, source);
+    if (!near || tern_node_begin(&node, &copy_class, (tern_tensor *[]){t, source}, 2))
+        return NULL;
+    if (node) {
+        tern_device home = tern_dev(source);
+        *tern_node_data_of(node) = (tern_node_data){.i = {home.type, home.index}};
+    }
+    return tern_end_inplace(t, node, tern_launch_copy(t, near));
+}
+
+// ---- constants ---------------------------------------------------------------------------------
+
+static tern_status overwrite_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    return zero_gradient(node, dy[0], &dx[0]);
+}
+
+static const tern_node_class overwrite_class = {.name = "fill_", .backward = overwrite_backward};
+
+tern_status tern_begin_overwrite(tern_node **node, tern_tensor *t)
+{
+    return tern_node_begin(node, &overwrite_class, &t, 1);
+}
+
+static tern_tensor *fill(const char *op, tern_tensor *t, double value)
+{
+    tern_node *node = NULL;
+    if (tern_check_inplace(op, t) || tern_check_range(op, "value", value, t->dtype) ||
+        tern_begin_overwrite(&node, t))
+        return NULL;
+    return tern_end_inplace(t, node, tern_filled(t, value) ? TERN_OK : tern_error_code());
+}
+
+tern_tensor *tern_fill_(tern_tensor *t, double value)
+{
+    return fill("fill_", t, value);
+}
+
+tern_tensor *tern_zero_(tern_tensor *t)
+{
+    return fill("zero_", t, 0);
+}
+
+// ---- with a number -----------------------------------------------------------------------------
+
+static tern_status mul_scalar_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    dx[0] = tern_mul_scalar(dy[0], tern_node_data_of(node)->d[0]);
+    return dx[0] ? TERN_OK : tern_error_code();
+}
+
+static const tern_node_class add_scalar_class = {.name = "add_scalar_",
+                                                 .backward = tern_pass_backward};
+static const tern_node_class mul_scalar_class = {.name = "mul_scalar_",
+                                                 .backward = mul_scalar_backward};
+
+static tern_tensor *with_number(const tern_node_class *node_class, tern_unary_op op, tern_tensor *t,
+                                double value)
+{
+    const char *name = node_class->name;
+    tern_node *node = NULL;
+    if (tern_check_inplace(name, t))
+        return NULL;
+    TERN_CHECK_PTR(t->dtype != TERN_BOOL, TERN_ERR_DTYPE, "%s: t is bool, which holds no numbers",
+                   name);
+    if (tern_check_integral(name, "value", value, t->dtype) ||
+        tern_node_begin(&node, node_class, &t, 1))
+        return NULL;
+    if (node)
+        tern_node_data_of(node)->d[0] = value;
+    return tern_end_inplace(t, node, tern_launch_unary(op, value, 0, t, t));
+}
+
+tern_tensor *tern_add_scalar_(tern_tensor *t, double value)
+{
+    return with_number(&add_scalar_class, TERN_UNARY_ADD_SCALAR, t, value);
+}
+
+tern_tensor *tern_mul_scalar_(tern_tensor *t, double value)
+{
+    return with_number(&mul_scalar_class, TERN_UNARY_MUL_SCALAR, t, value);
+}

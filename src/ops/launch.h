@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and launches that several operations share. Nothing here is recorded.
+#ifndef TERN_SRC_OPS_LAUNCH_H
+#define TERN_SRC_OPS_LAUNCH_H
+
+#include "tensor/op.h"
+
+// The code of the failure that just left NULL behind.
+static inline tern_status tern_failed(void)
+{
+    return tern_error_code();
+}
+
+// All elements of a contiguous tensor as (numel).
+static inline tern_strided tern_view_flat(const tern_tensor *t)
+{
+    tern_strided view = {.data = tern_view_of(t).data, .dtype = t->dtype, .rank = 1};
+    view.size[0] = t->numel;
+    view.stride[0] = 1;
+    return view;
+}
+
+// All elements of a contiguous tensor in another shape of as many.
+static inline tern_strided tern_view_shaped(const tern_tensor *t, tern_shape shape)
+{
+    return tern_view_contiguous(tern_view_of(t).data, t->dtype, shape);
+}
+
+// Along-a-dimension kernels want at least one: a 0-dim tensor counts as (1).
+static inline tern_strided tern_view_with_dim(const tern_tensor *t)
+{
+    return t->rank ? tern_view_of(t) : tern_view_flat(t);
+}
+
+// ---- one operand -------------------------------------------------------------------------------
+
+// An elementwise operation with one operand: how its dtype is prepared and how it is
+// differentiated.
+typedef struct tern_unary_front {
+    tern_node_class node; // its name; the backward, or NULL for operations that are not recorded
+    tern_unary_op op;
+    unsigned prepare;
+    bool no_bool; // bool is TERN_ERR_DTYPE
+} tern_unary_front;
+
+tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, double p0, double p1);
+// Backwards for a front: from the saved operand or output; and for operations with a constant
+// derivative.
+tern_node_backward tern_unary_backward, tern_unary_linear_backward;
+// dx = dy * op'(s), all of one shape.
+tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_tensor *dx,
+                                   const tern_tensor *dy, const tern_tensor *s);
+
+// ---- reductions --------------------------------------------------------------------------------
+
+// What a reduction over some dims of a tensor gives.
+typedef struct tern_reduced {
+    tern_shape keepdim; // the operand's shape with 1 where it reduces
+    tern_shape result;  // the same, or without those dims
+    int64_t count;      // elements that meet in one
+} tern_reduced;
+
+tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_list axes,
+                              bool keepdim, tern_reduced *out);
+// y (contiguous, numel of `keepdim`) from x.
+tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, const tern_tensor *x,
+                               tern_shape keepdim);
+// Brings x and `count` results of a reduction (views of x's rank) to as few dims as they need.
+void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count);
+
+// ---- products ----------------------------------------------------------------------------------
+
+// y (.., M, N), contiguous = a (.., M, K) b (.., K, N) + bias (N) or NULL, then relu if asked; or
+// added to y. Leading sizes of a and b broadcast to y's; any strides.
+typedef struct tern_product {
+    tern_strided y, a, b;
+    const tern_strided *bias;
+    bool relu;
+    bool accumulate;
+} tern_product;
+
+tern_status tern_launch_product(tern_device device, const tern_product *product);
+// Makes (R, K) of (.., K), rank > 0, where strides allow; else the view is left alone.
+bool tern_view_rows(tern_strided *view);
+// The last two dims exchanged.
+tern_strided tern_view_transposed(tern_strided view);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reductions share: which dims they take, and how they meet a kernel.
+#include "ops/launch.h"
+
+static tern_status mark_axes(const char *op, const tern_tensor *x, tern_axis_list axes,
+                             bool reduced[TERN_MAX_RANK])
+{
+    TERN_CHECK(axes.count <= TERN_MAX_RANK, TERN_ERR_ARG, "%s: %d axes; there are at most %d", op,
+               axes.count, TERN_MAX_RANK);
+    for (int i = 0; i < axes.count; i++) {
+        int dim = axes.axis[i];
+        TERN_TRY(tern_check_dim(op, x->rank, &dim));
+        TERN_CHECK(!reduced[dim], TERN_ERR_ARG, "%s: axis %d is there twice", op, dim);
+        reduced[dim] = true;
+    }
+    return TERN_OK;
+}
+
+tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_list axes,
+                              bool keepdim, tern_reduced *out)
+{
+    bool reduced[TERN_MAX_RANK] = {false};
+    bool all = axes.count <= 0;
+    TERN_TRY(mark_axes(op, x, axes, reduced));
+    *out = (tern_reduced){.keepdim = {.rank = x->rank}, .count = 1};
+    for (int i = 0; i < x->rank; i++) {
+        bool goes = all || reduced[i];
+        out->keepdim.dim[i] = goes ? 1 : x->size[i];
+        out->count *= goes ? x->size[i] : 1;
+        if (keepdim || !goes)
+            out->result.dim[out->result.rank++] = out->keepdim.dim[i];
+    }
+    return TERN_OK;
+}
+
+void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
+{
+    tern_shape shape = {.rank = x->rank};
+    tern_strided *all[TERN_MAX_OPERANDS] = {x};
+    for (int i = 0; i < x->rank; i++)
+        shape.dim[i] = x->size[i];
+    for (int k = 0; k < count; k++) {
+        *results[k] = tern_view_expand(*results[k], shape);
+        all[k + 1] = results[k];
+    }
+    tern_views_coalesce(all, count + 1);
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < results[k]->rank; i++)
+            if (results[k]->stride[i] == 0)
+                results[k]->size[i] = 1;
+}
+
+tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, const tern_tensor *x,
+                               tern_shape keepdim)
+{
+    if (y->numel == 0)
+        return TERN_OK;
+    tern_strided xv = tern_view_of(x), yv = tern_view_shaped(y, keepdim);
+    tern_views_reduce(&xv, (tern_strided *const[]){&yv}, 1);
+    tern_device device = tern_dev(y);
+    tern_exec exec = tern_exec_of(device);
+    return tern_kernels_of(device)->reduce(&exec, op, p, &yv, &xv);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor and a number, which never changes the tensor's dtype.
+#include "ops/front.h"
+#include "ops/launch.h"
+
+// Fails for NULL and dead tensors too, so that x->dtype may be looked at.
+static tern_status check(const tern_unary_front *front, const tern_tensor *x, double value)
+{
+    TERN_TRY(tern_check_tensor(front->node.name, "x", x));
+    if (x->dtype == TERN_BOOL && front->no_bool)
+        return TERN_OK; // refused as an operand
+    return tern_check_integral(front->node.name, "value", value, x->dtype);
+}
+
+static tern_tensor *run(const tern_unary_front *front, tern_tensor *x, double value, double p0)
+{
+    return check(front, x, value) ? NULL : tern_unary_run(front, x, p0, 0);
+}
+
+tern_tensor *tern_add_scalar(tern_tensor *x, double value)
+{
+    static const tern_unary_front front = {
+        {"add_scalar", tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
+    return run(&front, x, value, value);
+}
+
+tern_tensor *tern_sub_scalar(tern_tensor *x, double value)
+{
+    static const tern_unary_front front = {
+        {"sub_scalar", tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
+    return run(&front, x, value, -value);
+}
+
+tern_tensor *tern_mul_scalar(tern_tensor *x, double value)
+{
+    static const tern_unary_front front = {
+        {"mul_scalar", tern_unary_linear_backward}, TERN_UNARY_MUL_SCALAR, 0, true};
+    return run(&front, x, value, value);
+}
+
+tern_tensor *tern_div_scalar(tern_tensor *x, double value)
+{
+    static const tern_unary_front front = {{"div_scalar", tern_unary_linear_backward},
+                                           TERN_UNARY_DIV_SCALAR,
+                                           TERN_PREPARE_TO_FLOATING,
+                                           false};
+    return tern_unary_run(&front, x, value, 0);
+}
+
+tern_tensor *tern_pow_scalar(tern_tensor *x, double exponent)
+{
+    static const tern_unary_front front = {
+        {"pow_scalar", tern_unary_backward}, TERN_UNARY_POW_SCALAR, 0, true};
+    if (tern_check_tensor("pow_scalar", "x", x))
+        return NULL;
+    TERN_CHECK_PTR(tern_dtype_is_floating(x->dtype) || !(exponent < 0), TERN_ERR_ARG,
+                   "pow_scalar: x is %s and exponent is %g: integers have no negative powers",
+                   tern_dtype_name(x->dtype), exponent);
+    return run(&front, x, exponent, exponent);
+}
+
+// A comparison sees the number as x's dtype holds it: 0.1 equals a float32 made from 0.1.
+static tern_tensor *compare(const tern_unary_front *front, tern_tensor *x, double value)
+{
+    if (tern_check_tensor(front->node.name, "x", x))
+        return NULL;
+    return tern_unary_run(front, x, x->dtype == TERN_FLOAT32 ? (float)value : value, 0);
+}
+
+#define COMPARISON(name, operation)                                                                \
+    tern_tensor *tern_##name##_scalar(tern_tensor *x, double value)                                \
+    {                                                                                              \
+        static const tern_unary_front front = {{#name "_scalar", NULL}, operation, 0, false};      \
+        return compare(&front, x, value);                                                          \
+    }
+COMPARISON(eq, TERN_UNARY_EQ_SCALAR)
+COMPARISON(ne, TERN_UNARY_NE_SCALAR)
+COMPARISON(lt, TERN_UNARY_LT_SCALAR)
+COMPARISON(le, TERN_UNARY_LE_SCALAR)
+COMPARISON(gt, TERN_UNARY_GT_SCALAR)
+COMPARISON(ge, TERN_UNARY_GE_SCALAR)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of a part of the elements, or of the same ones more or less often.
+#include "ops/front.h"
+
+// ---- slices ------------------------------------------------------------------------------------
+
+static tern_tensor *sliced(const tern_node_class *node_class, tern_tensor *t, int dim, int64_t start,
+                           int64_t count, int64_t step)
+{
+    tern_shape shape = tern_shape_get(t);
+    int64_t stride[TERN_MAX_RANK];
+    for (int i = 0; i < t->rank; i++)
+        stride[i] = t->stride[i];
+    shape.dim[dim] = count;
+    stride[dim] *= step;
+    // An empty slice must not point past the storage.
+    int64_t offset = t->offset + (count > 0 ? start * t->stride[dim] : 0);
+    tern_node_data data = {.i = {dim, start, count, step}};
+    return tern_make_view(node_class, t, shape, stride, offset, &data);
+}
+
+// Zeros, but for the slice, which is dy.
+static tern_status slice_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
+static const tern_node_class slice_class = {.name = "slice", .backward = slice_backward};
+static const tern_node_class narrow_class = {.name = "narrow", .backward = slice_backward};
+
+static tern_status slice_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    const int64_t *at = tern_node_data_of(node)->i;
+    dx[0] = tern_new_zeros(dy[0], tern_node_input_shape(node, 0));
+    tern_tensor *part =
+        dx[0] ? sliced(&slice_class, dx[0], (int)at[0], at[1], at[2], at[3]) : NULL;
+    return part ? tern_launch_copy(part, dy[0]) : tern_error_code();
+}
+
+tern_tensor *tern_make_slice(tern_tensor *t, int dim, int64_t start, int64_t count, int64_t step)
+{
+    return sliced(&slice_class, t, dim, start, count, step);
+}
+
+static tern_status check_has_dims(const char *op, const tern_tensor *t, int *dim)
+{
+    TERN_TRY(tern_check_tensor(op, "t", t));
+    TERN_CHECK(t->rank > 0, TERN_ERR_SHAPE, "%s: %s has no dimensions", op, tern_tensor_string(t));
+    return tern_check_dim(op, t->rank, dim);
+}
+
+tern_tensor *tern_narrow(tern_tensor *t, int dim, int64_t start, int64_t length)
+{
+    if (check_has_dims("narrow", t, &dim))
+        return NULL;
+    int64_t size = t->size[dim];
+    int64_t first = start < 0 ? start + size : start;
+    TERN_CHECK_PTR(length >= 0 && first >= 0 && first <= size && length <= size - first,
+                   TERN_ERR_INDEX, "narrow: start %lld and length %lld leave dim %d of %s",
+                   (long long)start, (long long)length, dim, tern_tensor_string(t));
+    return sliced(&narrow_class, t, dim, first, length, 1);
+}
+
+// An end of a slice as Python reads it.
+static int64_t slice_end(int64_t at, int64_t size)
+{
+    if (at < 0)
+        at = at < -size ? 0 : at + size;
+    return at < size ? at : size;
+}
+
+tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end, int64_t step)
+{
+    if (check_has_dims("slice", t, &dim))
+        return NULL;
+    TERN_CHECK_PTR(step > 0, TERN_ERR_ARG, "slice: step %lld is not positive", (long long)step);
+    int64_t first = slice_end(start, t->size[dim]);
+    int64_t last = slice_end(end, t->size[dim]);
+    int64_t count = last > first ? (last - first - 1) / step + 1 : 0;
+    return sliced(&slice_class, t, dim, first, count, count > 1 ? step : 1);
+}
+
+// ---- select ------------------------------------------------------------------------------------
+
+static tern_tensor *selected(tern_tensor *t, int dim, int64_t index);
+
+static tern_status select_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    const int64_t *at = tern_node_data_of(node)->i;
+    dx[0] = tern_new_zeros(dy[0], tern_node_input_shape(node, 0));
+    tern_tensor *part = dx[0] ? selected(dx[0], (int)at[0], at[1]) : NULL;
+    return part ? tern_launch_copy(part, dy[0]) : tern_error_code();
+}
+
+static const tern_node_class select_class = {.name = "select", .backward = select_backward};
+
+static tern_tensor *selected(tern_tensor *t, int dim, int64_t index)
+{
+    tern_shape shape = {.rank = t->rank - 1};
+    int64_t stride[TERN_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) {
+        shape.dim[i] = t->size[i < dim ? i : i + 1];
+        stride[i] = t->stride[i < dim ? i : i + 1];
+    }
+    tern_node_data data = {.i = {dim, index}};
+    return tern_make_view(&select_class, t, shape, stride, t->offset + index * t->stride[dim],
+                          &data);
+}
+
+tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index)
+{
+    if (check_has_dims("select", t, &dim))
+        return NULL;
+    int64_t size = t->size[dim];
+    int64_t at = index < 0 ? index + size : index;
+    TERN_CHECK_PTR(at >= 0 && at < size, TERN_ERR_INDEX, "select: index %lld is not in dim %d of %s",
+                   (long long)index, dim, tern_tensor_string(t));
+    return selected(t, dim, at);
+}
+
+// ---- expand ------------------------------------------------------------------------------------
+
+static tern_status expand_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    dx[0] = tern_sum_to(dy[0], tern_node_input_shape(node, 0));
+    return dx[0] ? TERN_OK : tern_error_code();
+}
+
+static const tern_node_class expand_class = {.name = "expand", .backward = expand_backward};
+
+// Replaces each -1 by the size that t has there and checks the rest.
+static tern_status complete_expansion(const tern_tensor *t, tern_shape *shape)
+{
+    tern_shape wanted = *shape;
+    TERN_CHECK(wanted.rank <= TERN_MAX_RANK && wanted.rank >= t->rank, TERN_ERR_SHAPE,
+               "expand: %d dimensions for %s: there must be %d to %d", wanted.rank,
+               tern_tensor_string(t), t->rank, TERN_MAX_RANK);
+    int added = wanted.rank - t->rank;
+    for (int i = 0; i < wanted.rank; i++) {
+        bool old = i >= added;
+        int64_t size = old ? t->size[i - added] : 1;
+        if (old && wanted.dim[i] == -1)
+            shape->dim[i] = size;
+        TERN_CHECK(shape->dim[i] >= 0 && (size == 1 || size == shape->dim[i]), TERN_ERR_SHAPE,
+                   "expand: cannot make %s of %s: dim %d", tern_shape_string(wanted),
+                   tern_tensor_string(t), i);
+    }
+    return tern_check_shape("expand", *shape, t->dtype);
+}
+
+tern_tensor *tern_expand(tern_tensor *t, tern_shape shape)
+{
+    if (tern_check_tensor("expand", "t", t) || complete_expansion(t, &shape))
+        return NULL;
+    tern_strided wide = tern_view_expand(tern_view_of(t), shape);
+    return tern_make_view(&expand_class, t, shape, wide.stride, t->offset, NULL);
+}
+
+// ---- sizes of 1 --------------------------------------------------------------------------------
+
+tern_tensor *tern_squeeze(tern_tensor *t, int dim)
+{
+    if (tern_check_tensor("squeeze", "t", t) || tern_check_dim("squeeze", t->rank, &dim))
+        return NULL;
+    bool remove = t->rank > 0 && t->size[dim] == 1;
+    tern_shape shape = {.rank = t->rank - remove};
+    int64_t stride[TERN_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) {
+        shape.dim[i] = t->size[remove && i >= dim ? i + 1 : i];
+        stride[i] = t->stride[remove && i >= dim ? i + 1 : i];
+    }
+    return tern_make_reshaped(t, shape, stride);
+}
+
+tern_tensor *tern_unsqueeze(tern_tensor *t, int dim)
+{
+    if (tern_check_tensor("unsqueeze", "t", t))
+        return NULL;
+    TERN_CHECK_PTR(t->rank < TERN_MAX_RANK, TERN_ERR_SHAPE, "unsqueeze: %s has %d dimensions already",
+                   tern_tensor_string(t), TERN_MAX_RANK);
+    if (tern_check_dim("unsqueeze", t->rank + 1, &dim))
+        return NULL;
+    tern_shape shape = {.rank = t->rank + 1};
+    int64_t stride[TERN_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) {
+        shape.dim[i] = i == dim ? 1 : t->size[i > dim ? i - 1 : i];
+        if (i < dim)
+            stride[i] = t->stride[i];
+        else if (i == dim)
+            stride[i] = dim < t->rank ? t->stride[dim] * t->size[dim] : 1;
+        else
+            stride[i] = t->stride[i - 1];
+    }
+    return tern_make_reshaped(t, shape, stride);
+}
+
+// ---- detach ------------------------------------------------------------------------------------
+
+tern_tensor *tern_detach(tern_tensor *t)
+{
+    if (tern_check_tensor("detach", "t", t))
+        return NULL;
+    tern_tensor *y = tern_tensor_alias("detach", t, tern_shape_get(t), t->stride, t->offset);
+    if (y)
+        y->is_view = true;
+    return y;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operations with one operand.
+#include <math.h>
+
+#include "ops/front.h"
+#include "ops/launch.h"
+
+tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_tensor *dx,
+                                   const tern_tensor *dy, const tern_tensor *s)
+{
+    if (dx->numel == 0)
+        return TERN_OK;
+    tern_strided dxv, dyv, sv;
+    if (dx->contiguous && dy->contiguous && s->contiguous) {
+        dxv = tern_view_flat(dx);
+        dyv = tern_view_flat(dy);
+        sv = tern_view_flat(s);
+    } else {
+        dxv = tern_view_of(dx);
+        dyv = tern_view_of(dy);
+        sv = tern_view_of(s);
+        tern_views_coalesce((tern_strided *const[]){&dxv, &dyv, &sv}, 3);
+    }
+    tern_device device = tern_dev(dx);
+    tern_exec exec = tern_exec_of(device);
+    const double p[2] = {p0, p1};
+    return tern_kernels_of(device)->unary_grad(&exec, op, p, &dxv, &dyv, &sv);
+}
+
+tern_status tern_unary_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    const tern_node_data *data = tern_node_data_of(node);
+    tern_unary_op op = (tern_unary_op)data->i[0];
+    dx[0] = tern_empty_like(dy[0]);
+    if (!dx[0])
+        return tern_failed();
+    return tern_launch_unary_grad(op, data->d[0], data->d[1], dx[0], dy[0],
+                                  tern_node_saved(node, 0));
+}
+
+tern_status tern_unary_linear_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    const tern_node_data *data = tern_node_data_of(node);
+    tern_unary_op op = (tern_unary_op)data->i[0];
+    if (op == TERN_UNARY_ADD_SCALAR) {
+        dx[0] = dy[0];
+        return TERN_OK;
+    }
+    dx[0] = tern_empty_like(dy[0]);
+    return dx[0] ? tern_launch_unary(op, data->d[0], data->d[1], dx[0], dy[0]) : tern_failed();
+}
+
+static tern_status zero_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    (void)node;
+    dx[0] = tern_zeros_like(dy[0]);
+    return dx[0] ? TERN_OK : tern_failed();
+}
+
+static tern_tensor *record(const tern_unary_front *front, tern_tensor *x, tern_tensor *y, double p0,
+                           double p1)
+{
+    tern_node_data data = {.d = {p0, p1}, .i = {front->op}};
+    tern_tensor *saved = tern_unary_saves_output(front->op) ? y : x;
+    int saved_count = front->node.backward == tern_unary_backward;
+    return tern_record_op(&front->node, y, &x, 1, &saved, saved_count, &data);
+}
+
+tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, double p0, double p1)
+{
+    const char *name = front->node.name;
+    tern_operands in = {.op = name, .count = 1, .name = {"x"}, .at = {x}};
+    if (tern_op_prepare(&in, front->prepare))
+        return NULL;
+    TERN_CHECK_PTR(!front->no_bool || in.dtype != TERN_BOOL, TERN_ERR_DTYPE,
+                   "%s: x is %s, and bool is not a number here (tern_to_dtype makes it one)", name,
+                   tern_tensor_string(in.at[0]));
+    tern_dtype dtype = front->op >= TERN_UNARY_ISFINITE ? TERN_BOOL : in.dtype;
+    tern_tensor *y = tern_tensor_new(name, dtype, in.device, in.shape);
+    if (!y || tern_launch_unary(front->op, p0, p1, y, in.at[0]))
+        return NULL;
+    return front->node.backward ? record(front, in.at[0], y, p0, p1) : y;
+}
+
+// A front of x alone: name, operation, how its dtype is prepared, whether bool is refused,
+// backward.
+#define FRONT(name, op, ...) FRONT_(name, op, __VA_ARGS__)
+#define FRONT_(name, op, prepare, no_bool, backward)                                               \
+    tern_tensor *tern_##name(tern_tensor *x)                                                       \
+    {                                                                                              \
+        static const tern_unary_front front = {                                                    \
+            {#name, backward}, TERN_UNARY_##op, prepare, no_bool};                                 \
+        return tern_unary_run(&front, x, 0, 0);                                                    \
+    }
+#define FLOATING TERN_PREPARE_TO_FLOATING, false, tern_unary_backward
+#define NUMBERS  TERN_PREPARE_PLAIN, true
+#define ANY      TERN_PREPARE_PLAIN, false, NULL
+
+// clang-format off
+FRONT(neg, NEG, NUMBERS, tern_unary_linear_backward)
+FRONT(abs, ABS, NUMBERS, tern_unary_backward)
+FRONT(sqrt, SQRT, FLOATING)
+FRONT(rsqrt, RSQRT, FLOATING)
+FRONT(exp, EXP, FLOATING)
+FRONT(log, LOG, FLOATING)
+FRONT(log1p, LOG1P, FLOATING)
+FRONT(sin, SIN, FLOATING)
+FRONT(cos, COS, FLOATING)
+FRONT(tanh, TANH, FLOATING)
+FRONT(sigmoid, SIGMOID, FLOATING)
+FRONT(relu, RELU, NUMBERS, tern_unary_backward)
+FRONT(gelu, GELU, FLOATING)
+FRONT(gelu_tanh, GELU_TANH, FLOATING)
+FRONT(silu, SILU, FLOATING)
+FRONT(round, ROUND, NUMBERS, zero_backward)
+FRONT(isfinite, ISFINITE, ANY)
+FRONT(logical_not, NOT, ANY)
+// clang-format on
+
+tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope)
+{
+    static const tern_unary_front front = {{"leaky_relu", tern_unary_backward},
+                                           TERN_UNARY_LEAKY_RELU,
+                                           TERN_PREPARE_TO_FLOATING,
+                                           false};
+    return tern_unary_run(&front, x, negative_slope, 0);
+}
+
+tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold)
+{
+    static const tern_unary_front front = {
+        {"softplus", tern_unary_backward}, TERN_UNARY_SOFTPLUS, TERN_PREPARE_TO_FLOATING, false};
+    TERN_CHECK_PTR(beta != 0, TERN_ERR_ARG, "softplus: beta is 0, and the result is divided by it");
+    return tern_unary_run(&front, x, beta, threshold);
+}
+
+tern_tensor *tern_clamp(tern_tensor *x, double low, double high)
+{
+    static const tern_unary_front front = {
+        {"clamp", tern_unary_backward}, TERN_UNARY_CLAMP, TERN_PREPARE_PLAIN, true};
+    if (tern_check_tensor("clamp", "x", x))
+        return NULL;
+    TERN_CHECK_PTR(!isnan(low) && !isnan(high), TERN_ERR_ARG,
+                   "clamp: low is %g and high is %g; INFINITY leaves a side open", low, high);
+    if ((!isinf(low) && tern_check_integral("clamp", "low", low, x->dtype)) ||
+        (!isinf(high) && tern_check_integral("clamp", "high", high, x->dtype)))
+        return NULL;
+    return tern_unary_run(&front, x, low, high);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variance and standard deviation over any axes.
+#include <math.h>
+
+#include "ops/launch.h"
+
+typedef struct spread {
+    tern_tensor *x, *mean, *y;
+    tern_reduced reduced;
+} spread;
+
+static tern_status launch_var(double correction, spread *s)
+{
+    if (s->y->numel == 0)
+        return TERN_OK;
+    tern_strided x = tern_view_of(s->x), mean = {0};
+    tern_strided var = tern_view_shaped(s->y, s->reduced.keepdim);
+    if (s->mean)
+        mean = tern_view_of(s->mean);
+    tern_views_reduce(&x, (tern_strided *const[]){&var, &mean}, s->mean ? 2 : 1);
+    tern_device device = tern_dev(s->x);
+    tern_exec exec = tern_exec_of(device);
+    return tern_kernels_of(device)->var(&exec, correction, &var, s->mean ? &mean : NULL, &x);
+}
+
+// Checks and launches; the mean is only made when a backward will want it.
+static tern_status prepare(const char *op, tern_tensor *x, tern_axis_list axes, int64_t correction,
+                           bool keepdim, spread *s)
+{
+    tern_operands in = {.op = op, .count = 1, .name = {"x"}, .at = {x}};
+    TERN_TRY(tern_op_prepare(&in, TERN_PREPARE_ONLY_FLOATING));
+    *s = (spread){.x = in.at[0]};
+    TERN_TRY(tern_reduced_make(op, s->x, axes, keepdim, &s->reduced));
+    bool record = s->x->requires_grad && tern_grad_enabled();
+    if (record)
+        s->mean = tern_tensor_new("mean", in.dtype, in.device, s->reduced.keepdim);
+    s->y = tern_tensor_new(op, in.dtype, in.device, s->reduced.result);
+    if (!s->y || (record && !s->mean))
+        return tern_failed();
+    return launch_var((double)correction, s);
+}
+
+// dx = dvar 2 (x - mean) / (n - correction)
+static tern_tensor *gradient(tern_node *node, tern_tensor *dvar)
+{
+    tern_tensor *x = tern_node_saved(node, 0), *mean = tern_node_saved(node, 1);
+    double freedom = (double)tern_node_data_of(node)->i[0];
+    double scale = freedom > 0 ? 2 / freedom : INFINITY;
+    tern_tensor *share = tern_reshape(tern_mul_scalar(dvar, scale), tern_shape_get(mean));
+    return tern_mul(share, tern_sub(x, mean));
+}
+
+static tern_status var_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    dx[0] = gradient(node, dy[0]);
+    return dx[0] ? TERN_OK : tern_failed();
+}
+
+// d sqrt(var) = dvar / (2 std), 0 where the deviation is 0
+static tern_status std_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_tensor *y = tern_node_saved(node, 2);
+    tern_tensor *dvar = tern_div(dy[0], tern_mul_scalar(y, 2));
+    dvar = tern_masked_fill(dvar, tern_eq_scalar(y, 0), 0);
+    dx[0] = dvar ? gradient(node, dvar) : NULL;
+    return dx[0] ? TERN_OK : tern_failed();
+}
+
+static tern_tensor *record(const tern_node_class *node_class, spread *s, int64_t correction,
+                           int saved_count)
+{
+    if (!s->mean)
+        return s->y;
+    tern_node_data data = {.i = {s->reduced.count - correction}};
+    tern_tensor *saved[] = {s->x, s->mean, s->y};
+    return tern_record_op(node_class, s->y, &s->x, 1, saved, saved_count, &data);
+}
+
+tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes, int64_t correction, bool keepdim)
+{
+    static const tern_node_class var = {"var", var_backward};
+    spread s;
+    if (prepare("var", x, axes, correction, keepdim, &s))
+        return NULL;
+    return record(&var, &s, correction, 2);
+}
+
+tern_tensor *tern_std(tern_tensor *x, tern_axis_list axes, int64_t correction, bool keepdim)
+{
+    static const tern_node_class std = {"std", std_backward};
+    spread s;
+    if (prepare("std", x, axes, correction, keepdim, &s) ||
+        tern_launch_unary(TERN_UNARY_SQRT, 0, 0, s.y, s.y))
+        return NULL;
+    return record(&std, &s, correction, 3);
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# For the cases beside it: a folder of one's own that goes away again, the library installed in it from
+# the build at hand, and consumers that know nothing of the tree but what pkg-config says.
+# From meson: TERN_SOURCE, TERN_BUILD (folders), CC and CXX (commands), TERN_FLAGS (sanitizers).
+# shellcheck shell=sh disable=SC2034,SC2086
+
+set -eu
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$work/root
+warnings='-Wall -Wextra -Wpedantic -Werror'
+
+fail()
+{
+    printf 'FAILED: %s\n' "$*" >&2
+    exit 1
+}
+
+skip()
+{
+    printf 'skipped: %s\n' "$*"
+    exit 77
+}
+
+install_tern()
+{
+    DESTDIR=$root meson install -C "$TERN_BUILD" --no-rebuild --quiet >"$work/install.log" 2>&1 ||
+        { cat "$work/install.log"; fail "meson install"; }
+    pc=$(find "$root" -name tern.pc)
+    [ -f "$pc" ] || fail "tern.pc is not installed once: '$pc'"
+    export PKG_CONFIG_PATH="${pc%/*}" PKG_CONFIG_SYSROOT_DIR="$root"
+    libdir=$(pkg-config --variable=libdir tern)
+    case $libdir in
+    "$root"*) ;;
+    *) libdir=$root$libdir ;;
+    esac
+}
+
+# consumer LANGUAGE shared|static FILE: builds FILE in the way and runs it.
+consumer()
+{
+    case $1 in
+    c) command="$CC -std=c11" ;;
+    cpp) command="$CXX -std=c++17" ;;
+    esac
+    options=
+    if [ "$2" = static ]; then
+        rm "$libdir"/libtern.so*
+        options=--static
+    fi
+    $command $warnings $TERN_FLAGS $(pkg-config --cflags tern) -o "$work/consumer" "$3" \
+        $(pkg-config $options --libs tern)
+    LD_LIBRARY_PATH=$libdir "$work/consumer"
+}

@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Headers, both libraries, the soname and tern.pc arrive, and tern.pc says the version.
+. "$(dirname "$0")/common.sh"
+install_tern
+
+for header in "$TERN_SOURCE"/include/tern/*.h; do
+    cmp "$header" "$root$(pkg-config --define-prefix --variable=includedir tern |
+        sed "s,^$root,,")/tern/${header##*/}" || fail "the header ${header##*/}"
+done
+version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" "$TERN_SOURCE/meson.build" | head -n 1)
+[ "$(pkg-config --modversion tern)" = "$version" ] || fail "tern.pc is not of version $version"
+[ -f "$libdir/libtern.a" ] || fail "no libtern.a"
+for link in libtern.so libtern.so.0; do
+    [ "$(readlink -f "$libdir/$link")" = "$libdir/libtern.so.$version" ] ||
+        fail "$link is no link to libtern.so.$version"
+done
+objdump -p "$libdir/libtern.so" | grep -q 'SONAME *libtern.so.0$' || fail "the soname"
+pkg-config --static --libs tern | grep -q -e '-lz' || fail "the static libraries lack zlib"
+if pkg-config --libs tern | grep -q -e '-lz'; then fail "the shared library asks for zlib"; fi

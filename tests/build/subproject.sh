@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A project that has tern in subprojects/ and asks for dependency('tern').
+. "$(dirname "$0")/common.sh"
+
+mkdir -p "$work/subprojects/tern"
+(cd "$TERN_SOURCE" && cp -R meson.build meson_options.txt include src "$work/subprojects/tern/")
+cp "$TERN_SOURCE/tests/build/consumer.c" "$work/"
+cat >"$work/meson.build" <<'END'
+project('consumer', 'c', default_options: ['c_std=c11', 'warning_level=3', 'werror=true'])
+tern = dependency('tern', fallback: 'tern')
+test('consumer', executable('consumer', 'consumer.c', dependencies: tern))
+END
+# Only the way it is built is looked at, so it is built as fast as can be.
+printf '#!/bin/sh\nexec %s "$@" -O0 -g0\n' "$CC" >"$work/cc"
+chmod +x "$work/cc"
+CC=$work/cc meson setup "$work/b" "$work" -Ddefault_library=shared >"$work/log" 2>&1 ||
+    { cat "$work/log"; fail "meson setup"; }
+ninja -C "$work/b" >"$work/log" 2>&1 || { cat "$work/log"; fail "ninja"; }
+meson test -C "$work/b" --no-rebuild >"$work/log" 2>&1 || { cat "$work/log"; fail "meson test"; }
+DESTDIR=$work/root meson install -C "$work/b" --no-rebuild --quiet >/dev/null
+[ ! -d "$work/root" ] || fail "the subproject installs: $(find "$work/root" -type f | head -n 3)"

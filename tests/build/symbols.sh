@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The shared library shows exactly what the public headers declare; the static one defines nothing else
+# than names that begin with tern_.
+. "$(dirname "$0")/common.sh"
+[ -z "$TERN_FLAGS" ] || skip "instrumented libraries have symbols of their own"
+install_tern
+
+nm -D --defined-only "$libdir/libtern.so" | awk '{ print $3 }' | sort >"$work/exported"
+cat "$TERN_SOURCE"/include/tern/*.h | tr '\n' ' ' | sed 's/TERN_API/\n&/g' |
+    sed -n 's/^TERN_API[^(;]*[ *]\(tern_[a-z0-9_]*\)(.*/\1/p' | sort >"$work/declared"
+[ "$(wc -l <"$work/declared")" -gt 100 ] || fail "too few declarations were found"
+diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) differ"
+
+nm -g --defined-only "$libdir/libtern.a" | awk 'NF == 3 { print $3 }' | grep -v '^tern_' &&
+    fail "libtern.a defines these globals"
+exit 0

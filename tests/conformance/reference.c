@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operations mean, in plain loops over long double: elementwise, reductions, along a dimension.
+#include "conformance.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// ---- places ------------------------------------------------------------------------------------
+
+// The index of row-major element i.
+static void index_of(tern_shape shape, int64_t i, int64_t *index)
+{
+    for (int d = shape.rank - 1; d >= 0; d--) {
+        index[d] = i % shape.dim[d];
+        i /= shape.dim[d];
+    }
+}
+
+// The element of an operand of `shape` that broadcasts to `index` of `rank` dims.
+static int64_t place_in(tern_shape shape, const int64_t *index, int rank)
+{
+    int64_t place = 0;
+    for (int d = 0; d < shape.rank; d++)
+        place = place * shape.dim[d] + (shape.dim[d] == 1 ? 0 : index[d + rank - shape.rank]);
+    return place;
+}
+
+static tern_shape broadcast(const array *in, int count)
+{
+    tern_shape shape = {0};
+    for (int i = 0; i < count; i++)
+        shape.rank = in[i].shape.rank > shape.rank ? in[i].shape.rank : shape.rank;
+    for (int d = 0; d < shape.rank; d++) {
+        shape.dim[d] = 1;
+        for (int i = 0; i < count; i++) {
+            int own = d - (shape.rank - in[i].shape.rank);
+            if (own >= 0 && in[i].shape.dim[own] != 1)
+                shape.dim[d] = in[i].shape.dim[own];
+        }
+    }
+    return shape;
+}
+
+static void allocate(expected *out, tern_shape shape, bool summed)
+{
+    out->value = array_new(out->value.dtype, shape);
+    if (summed)
+        out->magnitude = array_new(TERN_FLOAT64, shape);
+}
+
+// ---- elementwise -------------------------------------------------------------------------------
+
+void reference_each(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)s;
+    allocate(out, broadcast(in, c->inputs), c->input_share > 0);
+    out->terms = 4;
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t index[TERN_MAX_RANK];
+        real x[MAX_IN] = {0};
+        index_of(out->value.shape, i, index);
+        for (int k = 0; k < c->inputs; k++)
+            x[k] = in[k].data[place_in(in[k].shape, index, out->value.shape.rank)];
+        out->value.data[i] = c->each(x, c->p);
+        if (c->input_share > 0)
+            out->magnitude.data[i] = fabsl(x[0]) * (real)c->input_share;
+    }
+}
+
+// ---- reductions --------------------------------------------------------------------------------
+
+static bool reduces(const setup *s, int rank, int d)
+{
+    if (s->axes.count <= 0)
+        return true;
+    for (int i = 0; i < s->axes.count; i++)
+        if ((s->axes.axis[i] + rank) % rank == d)
+            return true;
+    return false;
+}
+
+// Folds the elements that meet in `kept` (1 where it reduces), for every element of it.
+static void fold_all(const op_case *c, const setup *s, const array *x, tern_shape kept, expected *out)
+{
+    real *values = malloc((size_t)(x->numel + 1) * sizeof *values);
+    int64_t index[TERN_MAX_RANK];
+    for (int64_t i = 0; values && i < out->value.numel; i++) {
+        int64_t n = 0;
+        real magnitude = 0;
+        for (int64_t k = 0; k < x->numel; k++) {
+            index_of(x->shape, k, index);
+            if (place_in(kept, index, x->shape.rank) == i)
+                values[n++] = x->data[k];
+        }
+        out->terms = (double)n + 4;
+        out->value.data[i] = c->fold(values, n, c, s, &magnitude);
+        out->magnitude.data[i] = magnitude;
+    }
+    free(values);
+}
+
+void reference_fold(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    tern_shape kept = in[0].shape, result = {0};
+    for (int d = 0; d < kept.rank; d++) {
+        bool goes = reduces(s, kept.rank, d);
+        kept.dim[d] = goes ? 1 : kept.dim[d];
+        if (!goes || s->keepdim)
+            result.dim[result.rank++] = kept.dim[d];
+    }
+    allocate(out, result, true);
+    fold_all(c, s, &in[0], kept, out);
+}
+
+void reference_fold_dim(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    setup one = *s;
+    one.axes = (tern_axis_list){1, {s->dim}};
+    if (in[0].shape.rank == 0)
+        one.axes.count = 0;
+    reference_fold(c, &one, in, out);
+}
+
+void reference_along(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    tern_shape shape = in[0].shape;
+    int dim = shape.rank ? (s->dim + shape.rank) % shape.rank : 0;
+    int64_t n = shape.rank ? shape.dim[dim] : 1, inner = 1;
+    for (int d = dim + 1; d < shape.rank; d++)
+        inner *= shape.dim[d];
+    allocate(out, shape, true);
+    out->terms = (double)n + 6;
+    real x[3 * 512], *y = x + 512, *magnitude = y + 512;
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        if (i / inner % n)
+            continue; // not the first of its line
+        for (int64_t k = 0; k < n; k++)
+            x[k] = in[0].data[i + k * inner];
+        c->along(x, n, y, magnitude);
+        for (int64_t k = 0; k < n; k++) {
+            out->value.data[i + k * inner] = y[k];
+            out->magnitude.data[i + k * inner] = magnitude[k];
+        }
+    }
+}
+
+// ---- products ----------------------------------------------------------------------------------
+
+static tern_shape matrix_shape(tern_shape shape, bool right)
+{
+    if (shape.rank == 1)
+        return right ? (tern_shape){2, {shape.dim[0], 1}} : (tern_shape){2, {1, shape.dim[0]}};
+    return shape;
+}
+
+static void product_element(const array *a, const array *b, const int64_t *index, int rank,
+                            real *value, real *magnitude)
+{
+    tern_shape sa = matrix_shape(a->shape, false), sb = matrix_shape(b->shape, true);
+    int64_t at[TERN_MAX_RANK], bt[TERN_MAX_RANK], inner = sa.dim[sa.rank - 1];
+    for (int d = 0; d < rank; d++)
+        at[d] = bt[d] = index[d];
+    for (int64_t k = 0; k < inner; k++) {
+        at[rank - 1] = bt[rank - 2] = k;
+        real term = a->data[place_in(sa, at, rank)] * b->data[place_in(sb, bt, rank)];
+        *value += term;
+        *magnitude += fabsl(term);
+    }
+}
+
+void reference_matmul(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)c;
+    (void)s;
+    array lead[2] = {in[0], in[1]};
+    tern_shape shape, result;
+    for (int i = 0; i < 2; i++) {
+        lead[i].shape = matrix_shape(in[i].shape, i == 1);
+        lead[i].shape.rank -= 2;
+    }
+    shape = result = broadcast(lead, 2);
+    tern_shape a = matrix_shape(in[0].shape, false), b = matrix_shape(in[1].shape, true);
+    shape.dim[shape.rank++] = a.dim[a.rank - 2];
+    shape.dim[shape.rank++] = b.dim[b.rank - 1];
+    if (in[0].shape.rank > 1)
+        result.dim[result.rank++] = a.dim[a.rank - 2];
+    if (in[1].shape.rank > 1)
+        result.dim[result.rank++] = b.dim[b.rank - 1];
+    allocate(out, result, true);
+    out->terms = (double)a.dim[a.rank - 1];
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t index[TERN_MAX_RANK];
+        index_of(shape, i, index);
+        product_element(&in[0], &in[1], index, shape.rank, &out->value.data[i],
+                        &out->magnitude.data[i]);
+    }
+}
+
+void reference_linear(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)s;
+    tern_shape shape = in[0].shape;
+    int64_t features = in[1].shape.dim[1], outputs = in[1].shape.dim[0];
+    shape.dim[shape.rank - 1] = outputs;
+    allocate(out, shape, true);
+    out->terms = (double)features + 8;
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t row = i / outputs, o = i % outputs;
+        real z = c->inputs > 2 ? in[2].data[o] : 0, magnitude = fabsl(z);
+        for (int64_t k = 0; k < features; k++) {
+            real term = in[0].data[row * features + k] * in[1].data[o * features + k];
+            z += term;
+            magnitude += fabsl(term);
+        }
+        out->value.data[i] = c->each ? c->each(&z, c->p) : z;
+        out->magnitude.data[i] = magnitude * 1.2L; // no activation is steeper
+    }
+}
+
+// ---- losses ------------------------------------------------------------------------------------
+
+typedef struct entropy {
+    const setup *s;
+    const array *x, *target;
+    const real *weight;
+    int64_t batch, classes, space;
+    bool probabilities;
+} entropy;
+
+static real weight_of(const entropy *e, int64_t k)
+{
+    return e->weight ? e->weight[k] : 1;
+}
+
+// -log softmax of class k in sample (n, q)
+static real surprise(const entropy *e, int64_t n, int64_t q, int64_t k, real *size)
+{
+    const real *x = e->x->data + n * e->classes * e->space + q;
+    real top = -INFINITY, sum = 0;
+    for (int64_t i = 0; i < e->classes; i++)
+        top = fmaxl(top, x[i * e->space]);
+    for (int64_t i = 0; i < e->classes; i++)
+        sum += expl(x[i * e->space] - top);
+    *size = fabsl(top) + fabsl(logl(sum)) + fabsl(x[k * e->space]);
+    return top + logl(sum) - x[k * e->space];
+}
+
+// The loss of one sample, and by what it counts in the mean; p: classes, ignore_index, smoothing.
+static real sample_loss(const entropy *e, int64_t n, int64_t q, real *share, real *magnitude)
+{
+    real smooth = (real)e->s->p[2], loss = 0, size;
+    int64_t label = e->probabilities ? -1 : (int64_t)e->target->data[n * e->space + q];
+    *share = e->probabilities ? 1 : 0;
+    *magnitude = 0;
+    if (!e->probabilities && label == (int64_t)e->s->p[1])
+        return 0;
+    if (!e->probabilities)
+        *share = weight_of(e, label);
+    for (int64_t k = 0; k < e->classes; k++) {
+        int64_t at = (n * e->classes + k) * e->space + q;
+        real want = e->probabilities ? e->target->data[at] : k == label;
+        want = want * (1 - smooth) + smooth / (real)e->classes;
+        loss += weight_of(e, k) * want * surprise(e, n, q, k, &size);
+        *magnitude += fabsl(weight_of(e, k) * want) * size;
+    }
+    return loss;
+}
+
+static entropy entropy_of(const op_case *c, const setup *s, const array *in)
+{
+    entropy e = {.s = s, .x = &in[0], .target = &in[1], .batch = 1, .space = 1};
+    tern_shape shape = in[0].shape;
+    e.classes = shape.dim[shape.rank > 1 ? 1 : 0];
+    e.batch = shape.rank > 1 ? shape.dim[0] : 1;
+    for (int d = 2; d < shape.rank; d++)
+        e.space *= shape.dim[d];
+    e.weight = c->inputs > 2 ? in[2].data : NULL;
+    e.probabilities = in[1].dtype != TERN_INT64;
+    return e;
+}
+
+// The case's p[0] is the reduction.
+void reference_cross_entropy(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    entropy e = entropy_of(c, s, in);
+    tern_shape each = {0};
+    real total = 0, share_sum = 0, magnitude_sum = 0;
+    bool none = c->p[0] == TERN_REDUCTION_NONE;
+    for (int d = 0; d < in[0].shape.rank; d++)
+        if (d != (in[0].shape.rank > 1 ? 1 : 0))
+            each.dim[each.rank++] = in[0].shape.dim[d];
+    allocate(out, none ? each : (tern_shape){0}, true);
+    out->terms = (double)(e.classes + e.batch * e.space) + 8;
+    for (int64_t i = 0; i < e.batch * e.space; i++) {
+        real share, magnitude, loss = sample_loss(&e, i / e.space, i % e.space, &share, &magnitude);
+        if (none) {
+            out->value.data[i] = loss;
+            out->magnitude.data[i] = magnitude;
+        }
+        total += loss;
+        share_sum += share;
+        magnitude_sum += magnitude;
+    }
+    if (none)
+        return;
+    real divisor = c->p[0] == TERN_REDUCTION_MEAN ? share_sum : 1;
+    out->value.data[0] = total / divisor;
+    out->magnitude.data[0] = divisor != 0 ? magnitude_sum / divisor : 0;
+}
+
+void reference_mse(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)s;
+    bool none = c->p[0] == TERN_REDUCTION_NONE;
+    allocate(out, none ? in[0].shape : (tern_shape){0}, true);
+    out->terms = none ? 4 : (double)in[0].numel + 4;
+    real total = 0;
+    for (int64_t i = 0; i < in[0].numel; i++) {
+        real off = in[0].data[i] - in[1].data[i];
+        total += off * off;
+        if (none)
+            out->value.data[i] = out->magnitude.data[i] = off * off;
+    }
+    if (none)
+        return;
+    real divisor = c->p[0] == TERN_REDUCTION_MEAN ? (real)in[0].numel : 1;
+    out->value.data[0] = out->magnitude.data[0] = total / divisor;
+}
+
+// ---- indexing ----------------------------------------------------------------------------------
+
+void reference_gather(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)c;
+    allocate(out, in[1].shape, false);
+    int rank = in[1].shape.rank;
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t index[TERN_MAX_RANK], place = 0;
+        index_of(in[1].shape, i, index);
+        if (rank)
+            index[(s->dim + rank) % rank] = (int64_t)in[1].data[i];
+        for (int d = 0; d < rank; d++)
+            place = place * in[0].shape.dim[d] + index[d];
+        out->value.data[i] = in[0].data[place];
+    }
+}
+
+void reference_index_select(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)c;
+    tern_shape shape = in[0].shape;
+    int dim = (s->dim + shape.rank) % shape.rank;
+    shape.dim[dim] = in[1].numel;
+    allocate(out, shape, false);
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t index[TERN_MAX_RANK], place = 0;
+        index_of(shape, i, index);
+        index[dim] = (int64_t)in[1].data[index[dim]];
+        for (int d = 0; d < shape.rank; d++)
+            place = place * in[0].shape.dim[d] + index[d];
+        out->value.data[i] = in[0].data[place];
+    }
+}
+
+void reference_one_hot(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    (void)c;
+    tern_shape shape = in[0].shape;
+    shape.dim[shape.rank++] = (int64_t)s->p[0];
+    allocate(out, shape, false);
+    for (int64_t i = 0; i < in[0].numel; i++)
+        out->value.data[i * (int64_t)s->p[0] + (int64_t)in[0].data[i]] = 1;
+}

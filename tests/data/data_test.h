@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of files and datasets share: a directory of files, an allocator that counts and
+// fails when told to, and looks at the pending error. Include <cmocka.h> before.
+#ifndef TERN_TESTS_DATA_TEST_H
+#define TERN_TESTS_DATA_TEST_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <tern/tern.h>
+
+// ---- memory
+// --------------------------------------------------------------------------------------
+
+static struct {
+    int64_t bytes, peak;
+    int64_t calls;
+    int64_t fail_at; // the call that fails, counted from 1; 0: none
+} memory;
+
+static inline void *counted_alloc(size_t nbytes, size_t align, void *user)
+{
+    (void)user;
+    void *block = NULL;
+    if (++memory.calls == memory.fail_at || posix_memalign(&block, align, nbytes) != 0)
+        return NULL;
+    memory.bytes += (int64_t)nbytes;
+    memory.peak = memory.bytes > memory.peak ? memory.bytes : memory.peak;
+    return block;
+}
+
+static inline void counted_free(void *block, size_t nbytes, void *user)
+{
+    (void)user;
+    memory.bytes -= (int64_t)nbytes;
+    free(block);
+}
+
+// First of all in main: before anything is allocated.
+static inline int use_counted_memory(void)
+{
+    static const tern_allocator counted = {counted_alloc, counted_free, NULL};
+    return tern_set_allocator(&counted);
+}
+
+static inline void fail_nth_allocation(int64_t n)
+{
+    memory.calls = 0;
+    memory.fail_at = n;
+}
+
+// ---- files
+// ---------------------------------------------------------------------------------------
+
+static char directory[64];
+
+static inline const char *path_of(const char *name)
+{
+    static char paths[4][512];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
+    return path;
+}
+
+static inline int make_directory(void)
+{
+    snprintf(directory, sizeof directory, "/tmp/tern-test-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static inline void empty_directory(void)
+{
+    DIR *list = opendir(directory);
+    for (struct dirent *entry; list && (entry = readdir(list));)
+        if (entry->d_name[0] != '.')
+            unlink(path_of(entry->d_name));
+    if (list)
+        closedir(list);
+}
+
+static inline void remove_directory(void)
+{
+    empty_directory();
+    rmdir(directory);
+}
+
+static inline const char *write_file(const char *name, const void *bytes, size_t nbytes)
+{
+    const char *path = path_of(name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, nbytes, file), nbytes);
+    assert_int_equal(fclose(file), 0);
+    return path;
+}
+
+// One gzip member by zlib's own writer; returns its bytes. `extra` adds an extra field.
+static inline size_t gzip_bytes(unsigned char *out, size_t room, const void *bytes, size_t nbytes,
+                                bool extra)
+{
+    z_stream z = {0};
+    unsigned char field[4] = {'t', 'n', 0, 0};
+    gz_header header = {.extra = field, .extra_len = sizeof field};
+    assert_int_equal(deflateInit2(&z, 9, Z_DEFLATED, 16 + 15, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    if (extra)
+        assert_int_equal(deflateSetHeader(&z, &header), Z_OK);
+    unsigned char *copy = malloc(nbytes + 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, nbytes);
+    z.next_in = copy;
+    z.avail_in = (uInt)nbytes;
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    deflateEnd(&z);
+    free(copy);
+    return room - z.avail_out;
+}
+
+static inline int open_files(void)
+{
+    int count = 0;
+    DIR *list = opendir("/proc/self/fd");
+    while (list && readdir(list))
+        count++;
+    if (list)
+        closedir(list);
+    return count;
+}
+
+// ---- errors
+// --------------------------------------------------------------------------------------
+
+// The pending error has this code and these words (NULL: any), and is forgotten.
+static inline void assert_error(tern_status code, const char *words)
+{
+    char sentence[600];
+    tern_status found = tern_error_take(sentence, sizeof sentence);
+    if (found != code || (words && !strstr(sentence, words)))
+        fail_msg("expected %s with \"%s\", got %s: %s", tern_status_name(code), words ? words : "",
+                 tern_status_name(found), sentence);
+}
+
+#endif

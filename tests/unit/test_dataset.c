@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "data/data_golden.h"
+#include "data/data_test.h"
+
+static tern_scope scope;
+static int64_t live_before;
+
+static int start_group(void **state)
+{
+    (void)state;
+    scope = tern_scope_open();
+    tern_tensor *warm = tern_from_data(tern_dims(1), &(float){1});
+    tern_scope_close(scope);
+    return warm ? make_directory() : -1;
+}
+
+static int end_group(void **state)
+{
+    (void)state;
+    remove_directory();
+    return 0;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    tern_error_clear();
+    live_before = memory.bytes;
+    scope = tern_scope_open();
+    return scope ? 0 : -1;
+}
+
+static int leaves_nothing(void **state)
+{
+    (void)state;
+    tern_scope_close(scope);
+    empty_directory();
+    fail_nth_allocation(0);
+    if (tern_error_pending())
+        fprintf(stderr, "pending: %s\n", tern_error_message());
+    return tern_error_pending() || tern_live_tensors() != 0 || memory.bytes != live_before;
+}
+
+// ---- MNIST
+// ---------------------------------------------------------------------------------------
+
+// Writes `count` images (2, 3) with the bytes 0, 1, 2, ... and `labels` labels 0, 1, 2, ...
+static void write_mnist(const char *part, int count, int labels)
+{
+    unsigned char images[16 + 6 * 16] = {0, 0, 8, 3, 0, 0, 0, (unsigned char)count,
+                                         0, 0, 0, 2, 0, 0, 0, 3};
+    unsigned char numbers[8 + 16] = {0, 0, 8, 1, 0, 0, 0, (unsigned char)labels};
+    for (int i = 0; i < 6 * count; i++)
+        images[16 + i] = (unsigned char)i;
+    for (int i = 0; i < labels; i++)
+        numbers[8 + i] = (unsigned char)i;
+    char name[64];
+    snprintf(name, sizeof name, "%s-images-idx3-ubyte", part);
+    write_file(name, images, 16 + 6 * (size_t)count);
+    snprintf(name, sizeof name, "%s-labels-idx1-ubyte", part);
+    write_file(name, numbers, 8 + (size_t)labels);
+}
+
+static void assert_no_mnist(tern_data_split split, tern_status code, const char *words)
+{
+    assert_null(tern_data_mnist(directory, split));
+    assert_error(code, words);
+}
+
+static void a_batch_of_mnist_has_floats_and_int64_labels(void **state)
+{
+    (void)state;
+    write_mnist("train", 5, 5);
+    tern_dataset *set = tern_data_mnist(directory, TERN_TRAIN);
+    assert_non_null(set);
+    assert_int_equal(tern_dataset_size(set), 5);
+    tern_batch b;
+    const int64_t index[] = {4, 0, 4};
+    assert_int_equal(tern_dataset_get(set, index, 3, &b), TERN_OK);
+    assert_int_equal(b.size, 3);
+    assert_int_equal(b.count, 2);
+    assert_ptr_equal(b.index, index);
+    assert_ptr_equal(b.x, b.at[0]);
+    assert_ptr_equal(b.y, b.at[1]);
+    assert_int_equal(tern_dtype_of(b.x), TERN_FLOAT32);
+    assert_int_equal(tern_dtype_of(b.y), TERN_INT64);
+    assert_true(tern_shape_equal(tern_shape_of(b.x), tern_dims(3, 1, 2, 3)));
+    assert_true(tern_shape_equal(tern_shape_of(b.y), tern_dims(3)));
+    for (int i = 0; i < 18; i++) {
+        float byte = (float)(index[i / 6] * 6 + i % 6);
+        assert_true(((float *)tern_data(b.x))[i] == byte / 255.0f);
+    }
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(((int64_t *)tern_data(b.y))[i], index[i]);
+    tern_dataset_free(set);
+}
+
+static void the_parts_come_from_different_files(void **state)
+{
+    (void)state;
+    write_mnist("train", 5, 5);
+    assert_no_mnist(TERN_TEST, TERN_ERR_IO,
+                    "neither t10k-images-idx3-ubyte nor t10k-images-idx3-"
+                    "ubyte.gz");
+    write_mnist("t10k", 3, 3);
+    tern_dataset *set = tern_data_mnist(directory, TERN_TEST);
+    assert_int_equal(tern_dataset_size(set), 3);
+    tern_dataset_free(set);
+}
+
+static void a_missing_directory_or_file_is_named(void **state)
+{
+    (void)state;
+    assert_null(tern_data_mnist("/nowhere/at-all", TERN_TRAIN));
+    assert_error(TERN_ERR_IO, "no directory /nowhere/at-all: No such file or directory");
+    assert_no_mnist(TERN_TRAIN, TERN_ERR_IO, "neither train-images-idx3-ubyte nor");
+    write_mnist("train", 5, 5);
+    unlink(path_of("train-labels-idx1-ubyte"));
+    assert_no_mnist(TERN_TRAIN, TERN_ERR_IO, "neither train-labels-idx1-ubyte nor");
+}
+
+static void images_and_labels_that_differ_in_number_are_refused(void **state)
+{
+    (void)state;
+    write_mnist("train", 5, 4);
+    assert_no_mnist(TERN_TRAIN, TERN_ERR_FORMAT, "5 images but 4 labels");
+}
+
+static void files_of_another_rank_or_dtype_are_refused(void **state)
+{
+    (void)state;
+    static const unsigned char row[] = {0, 0, 8, 1, 0, 0, 0, 2, 1, 2};
+    static const unsigned char ints[] = {0, 0, 9, 1, 0, 0, 0, 2, 1, 2};
+    write_mnist("train", 2, 2);
+    write_file("train-images-idx3-ubyte", row, sizeof row);
+    assert_no_mnist(TERN_TRAIN, TERN_ERR_FORMAT, "uint8 (2), but must be uint8 with 3 dimensions");
+    write_mnist("train", 2, 2);
+    write_file("train-labels-idx1-ubyte", ints, sizeof ints);
+    assert_no_mnist(TERN_TRAIN, TERN_ERR_FORMAT, "int32 (2), but must be uint8 with 1 dimension");
+}
+
+static void a_label_out_of_range_is_refused(void **state)
+{
+    (void)state;
+    write_mnist("train", 12, 12);
+    assert_no_mnist(TERN_TRAIN, TERN_ERR_FORMAT, "label 10 in");
+    tern_dataset *set = tern_data_mnist(directory, TERN_TRAIN, .classes = 12);
+    assert_int_equal(tern_dataset_size(set), 12);
+    tern_dataset_free(set);
+    assert_null(tern_data_mnist(directory, TERN_TRAIN, .classes = 0));
+    assert_error(TERN_ERR_ARG, "classes is 0, but must be 1 to 256");
+    assert_null(tern_data_mnist(directory, TERN_TRAIN, .classes = 257));
+    assert_error(TERN_ERR_ARG, "classes is 257");
+}
+
+static void mnist_needs_a_directory_and_a_part(void **state)
+{
+    (void)state;
+    assert_null(tern_data_mnist(NULL, TERN_TRAIN));
+    assert_error(TERN_ERR_NULL, "data_mnist: directory is NULL");
+    assert_null(tern_data_mnist(directory));
+    assert_error(TERN_ERR_ARG, "TERN_TRAIN or TERN_TEST");
+    assert_null(tern_data_mnist_with(NULL));
+    assert_error(TERN_ERR_NULL, "options is NULL");
+    assert_int_equal(tern_data_mnist_defaults().classes, 10);
+    char longest[6000];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    assert_null(tern_data_mnist(longest, TERN_TRAIN));
+    assert_error(TERN_ERR_ARG, "too long");
+}
+
+static void no_memory_for_mnist_is_reported_and_leaves_nothing(void **state)
+{
+    (void)state;
+    write_mnist("train", 5, 5);
+    for (int64_t n = 1;; n++) {
+        int64_t before = memory.bytes;
+        fail_nth_allocation(n);
+        tern_dataset *set = tern_data_mnist(directory, TERN_TRAIN);
+        bool failed = memory.calls >= n;
+        fail_nth_allocation(0);
+        if (!failed) {
+            assert_non_null(set);
+            assert_true(n > 6);
+            tern_dataset_free(set);
+            return;
+        }
+        assert_null(set);
+        assert_error(TERN_ERR_NOMEM, "no memory");
+        assert_int_equal(memory.bytes, before);
+    }
+}
+
+// Computed by numpy and PyTorch: tests/data/make_data.py.
+static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
+{
+    (void)state;
+    const char *home = getenv("TERN_TEST_DATA");
+    if (!home || access(home, R_OK) != 0) {
+        print_message("the data set is not there: %s\n", home ? home : "TERN_TEST_DATA is not set");
+        skip();
+    }
+    for (int i = 0; i < 2; i++) {
+        const golden_fashion *golden = &golden_fashions[i];
+        tern_dataset *set = tern_data_mnist(home, i == 0 ? TERN_TRAIN : TERN_TEST);
+        assert_int_equal(tern_dataset_size(set), golden->count);
+        uLong pixels = 0, labels = 0;
+        for (int64_t first = 0; first < golden->count; first += 1000) {
+            tern_scope inner = tern_scope_open();
+            int64_t index[1000];
+            for (int64_t k = 0; k < 1000; k++)
+                index[k] = first + k;
+            tern_batch b;
+            assert_int_equal(tern_dataset_get(set, index, 1000, &b), TERN_OK);
+            pixels = crc32(pixels, tern_data(b.x), 1000 * 784 * sizeof(float));
+            labels = crc32(labels, tern_data(b.y), 1000 * sizeof(int64_t));
+            if (first == 0)
+                assert_memory_equal(tern_data(b.y), golden->first_labels, 64);
+            tern_scope_close(inner);
+        }
+        assert_int_equal(pixels, golden->pixels);
+        assert_int_equal(labels, golden->labels64);
+        tern_dataset_free(set);
+    }
+}
+
+// ---- tensors
+// -------------------------------------------------------------------------------------
+
+static void samples_are_slices_of_any_number_of_tensors(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_arange(.start = 0, .end = 12, .step = 1, .dtype = TERN_FLOAT64);
+    x = tern_reshape(x, tern_dims(4, 3));
+    tern_tensor *y = tern_from_data(tern_dims(4), ((int64_t[]){5, 6, 7, 8}), .dtype = TERN_INT64);
+    tern_tensor *z = tern_from_data(tern_dims(4, 1, 2), ((uint8_t[]){0, 1, 2, 3, 4, 5, 6, 7}),
+                                    .dtype = TERN_UINT8);
+    tern_dataset *set = tern_data_tensors(x, y, z);
+    assert_int_equal(tern_dataset_size(set), 4);
+    tern_batch b;
+    assert_int_equal(tern_dataset_get(set, (const int64_t[]){3, 1}, 2, &b), TERN_OK);
+    assert_int_equal(b.count, 3);
+    assert_true(tern_shape_equal(tern_shape_of(b.x), tern_dims(2, 3)));
+    assert_memory_equal(tern_data(b.x), ((double[]){9, 10, 11, 3, 4, 5}), 48);
+    assert_memory_equal(tern_data(b.y), ((int64_t[]){8, 6}), 16);
+    assert_true(tern_shape_equal(tern_shape_of(b.at[2]), tern_dims(2, 1, 2)));
+    assert_memory_equal(tern_data(b.at[2]), ((uint8_t[]){6, 7, 2, 3}), 4);
+    tern_dataset_free(set);
+    set = tern_data_tensors(y);
+    assert_int_equal(tern_dataset_get(set, (const int64_t[]){2}, 1, &b), TERN_OK);
+    assert_int_equal(b.count, 1);
+    assert_int_equal(*(int64_t *)tern_data(b.x), 7);
+    assert_null(b.y);
+    tern_dataset_free(set);
+}
+
+static void views_with_strides_and_offsets_give_their_own_elements(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_arange(.start = 0, .end = 12, .step = 1, .dtype = TERN_FLOAT32);
+    x = tern_reshape(x, tern_dims(3, 4));
+    tern_dataset *set = tern_data_tensors(tern_transpose(x, 0, 1),
+                                          tern_narrow(tern_reshape(x, tern_dims(12)), 0, 5, 4));
+    tern_batch b;
+    assert_int_equal(tern_dataset_get(set, (const int64_t[]){3, 0}, 2, &b), TERN_OK);
+    assert_memory_equal(tern_data(b.x), ((float[]){3, 7, 11, 0, 4, 8}), 24);
+    assert_memory_equal(tern_data(b.y), ((float[]){8, 5}), 8);
+    tern_dataset_free(set);
+}
+
+static void a_dataset_holds_its_tensors_and_sees_them_change(void **state)
+{
+    (void)state;
+    tern_scope inner = tern_scope_open();
+    tern_tensor *x = tern_from_data(tern_dims(2), ((float[]){1, 2}));
+    tern_dataset *set = tern_data_tensors(x);
+    tern_scope_close(inner);
+    ((float *)tern_data(x))[1] = 5;
+    tern_batch b;
+    assert_int_equal(tern_dataset_get(set, (const int64_t[]){1, 0}, 2, &b), TERN_OK);
+    assert_memory_equal(tern_data(b.x), ((float[]){5, 1}), 8);
+    tern_dataset_free(set);
+}
+
+static void tensors_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_zeros(tern_dims(4, 3)), *y = tern_zeros(tern_dims(5));
+    assert_null(tern_data_tensors(x, y));
+    assert_error(TERN_ERR_SHAPE, "tensor 0 has shape (4, 3) and tensor 1 (5)");
+    assert_null(tern_data_tensors(tern_zeros(tern_dims())));
+    assert_error(TERN_ERR_SHAPE, "tensor 0 has no dimension");
+    assert_null(tern_data_tensors(x, NULL));
+    assert_error(TERN_ERR_NULL, "data_tensors: tensor 1 is NULL");
+    assert_null(tern_data_tensors_new(0, &x));
+    assert_error(TERN_ERR_ARG, "0 tensors were given");
+    assert_null(tern_data_tensors(x, x, x, x, x, x, x, x, x));
+    assert_error(TERN_ERR_ARG, "9 tensors were given");
+    assert_null(tern_data_tensors_new(1, NULL));
+    assert_error(TERN_ERR_NULL, "tensors is NULL");
+    tern_scope inner = tern_scope_open();
+    tern_tensor *dead = tern_zeros(tern_dims(4));
+    tern_scope_close(inner);
+    assert_null(tern_data_tensors(x, dead));
+    assert_error(TERN_ERR_STATE, "died when its scope closed");
+}
+
+static void a_tensor_without_elements_makes_an_empty_dataset(void **state)
+{
+    (void)state;
+    tern_dataset *set = tern_data_tensors(tern_zeros(tern_dims(0, 3)));
+    assert_int_equal(tern_dataset_size(set), 0);
+    tern_batch b;
+    assert_int_equal(tern_dataset_get(set, (const int64_t[]){0}, 1, &b), TERN_ERR_INDEX);
+    assert_error(TERN_ERR_INDEX, "index[0] is 0");
+    tern_dataset_free(set);
+    set = tern_data_tensors(tern_zeros(tern_dims(3, 0)));
+    assert_int_equal(tern_dataset_get(set, (const int64_t[]){2, 1}, 2, &b), TERN_OK);
+    assert_true(tern_shape_equal(tern_shape_of(b.x), tern_dims(2, 0)));
+    tern_dataset_free(set);
+}
+
+static void a_bad_index_list_is_refused(void **state)
+{
+    (void)state;
+    tern_dataset *set = tern_data_tensors(tern_zeros(tern_dims(4)));
+    tern_batch b = {.size = 7};
+    const int64_t index[] = {0, 4, -1};
+    assert_int_equal(tern_dataset_get(set, index, 2, &b), TERN_ERR_INDEX);
+    assert_int_equal(b.size, 0);
+    assert_null(b.x);
+    assert_error(TERN_ERR_INDEX, "index[1] is 4, but data_tensors has samples 0 to 3");
+    assert_int_equal(tern_dataset_get(set, index + 2, 1, &b), TERN_ERR_INDEX);
+    assert_error(TERN_ERR_INDEX, "index[0] is -1");
+    assert_int_equal(tern_dataset_get(set, index, 0, &b), TERN_ERR_ARG);
+    assert_error(TERN_ERR_ARG, "count is 0");
+    assert_int_equal(tern_dataset_get(set, NULL, 1, &b), TERN_ERR_NULL);
+    assert_error(TERN_ERR_NULL, "index is NULL");
+    assert_int_equal(tern_dataset_get(set, index, 1, NULL), TERN_ERR_NULL);
+    assert_error(TERN_ERR_NULL, "out is NULL");
+    assert_int_equal(tern_dataset_get(NULL, index, 1, &b), TERN_ERR_NULL);
+    assert_error(TERN_ERR_NULL, "dataset is NULL");
+    assert_int_equal(tern_dataset_size(NULL), -1);
+    assert_error(TERN_ERR_NULL, "dataset is NULL");
+    tern_dataset_free(set);
+}
+
+static void a_failed_dataset_passes_its_error_on(void **state)
+{
+    (void)state;
+    tern_dataset *set = tern_data_mnist("/nowhere", TERN_TRAIN);
+    assert_int_equal(tern_dataset_size(set), -1);
+    assert_error(TERN_ERR_IO, "/nowhere");
+}
+
+// ---- datasets of the user's own
+// ------------------------------------------------------------------
+
+// Sample i is (i) and (i * i); counts how often it was freed.
+typedef struct squares {
+    tern_dataset base;
+    int64_t count;
+    int tensors; // in a batch
+    int64_t rows_more;
+    tern_status status;
+    int *freed;
+} squares;
+
+static int64_t squares_size(const tern_dataset *self)
+{
+    return ((const squares *)self)->count;
+}
+
+static tern_status squares_get(tern_dataset *dataset, const int64_t *index, int64_t count,
+                               tern_batch *out)
+{
+    squares *self = (squares *)dataset;
+    assert_false(tern_grad_enabled());
+    tern_tensor *x = tern_zeros(tern_dims(count + self->rows_more, 1));
+    for (int64_t i = 0; x && i < count; i++)
+        ((float *)tern_data(x))[i] = (float)index[i];
+    for (int i = 0; i < self->tensors && i < TERN_BATCH_TENSORS; i++)
+        out->at[i] = i == 0 ? x : tern_mul(x, x);
+    out->count = self->tensors;
+    return self->status;
+}
+
+static void squares_free(tern_dataset *self)
+{
+    ++*((squares *)self)->freed;
+}
+
+static const tern_dataset_class squares_class = {
+    .name = "squares",
+    .nbytes = sizeof(squares),
+    .count = squares_size,
+    .get = squares_get,
+    .free = squares_free,
+};
+
+static squares *new_squares(int *freed)
+{
+    squares *self = (squares *)tern_dataset_new(&squares_class);
+    assert_non_null(self);
+    assert_int_equal(self->count, 0);
+    self->count = 5;
+    self->tensors = 2;
+    self->freed = freed;
+    return self;
+}
+
+static void a_class_of_the_users_own_makes_batches(void **state)
+{
+    (void)state;
+    int freed = 0;
+    squares *set = new_squares(&freed);
+    assert_int_equal(tern_dataset_size(&set->base), 5);
+    tern_batch b;
+    assert_int_equal(tern_dataset_get(&set->base, (const int64_t[]){3, 4}, 2, &b), TERN_OK);
+    assert_memory_equal(tern_data(b.x), ((float[]){3, 4}), 8);
+    assert_memory_equal(tern_data(b.y), ((float[]){9, 16}), 8);
+    assert_true(tern_grad_enabled());
+    tern_dataset_free(&set->base);
+    assert_int_equal(freed, 1);
+}
+
+static void the_last_reference_frees_a_dataset(void **state)
+{
+    (void)state;
+    int freed = 0;
+    squares *set = new_squares(&freed);
+    assert_ptr_equal(tern_dataset_retain(&set->base), &set->base);
+    tern_dataset_free(&set->base);
+    assert_int_equal(freed, 0);
+    assert_int_equal(tern_dataset_size(&set->base), 5);
+    tern_dataset_free(&set->base);
+    assert_int_equal(freed, 1);
+    tern_dataset_free(NULL);
+    assert_null(tern_dataset_retain(NULL));
+}
+
+static void what_a_class_makes_is_checked(void **state)
+{
+    (void)state;
+    int freed = 0;
+    squares *set = new_squares(&freed);
+    const int64_t index[] = {1, 2};
+    tern_batch b;
+    set->rows_more = 1;
+    assert_int_equal(tern_dataset_get(&set->base, index, 2, &b), TERN_ERR_SHAPE);
+    assert_error(TERN_ERR_SHAPE, "squares gave tensor 0 of shape (3, 1) for 2 samples");
+    set->rows_more = 0;
+    set->tensors = 0;
+    assert_int_equal(tern_dataset_get(&set->base, index, 2, &b), TERN_ERR_ARG);
+    assert_error(TERN_ERR_ARG, "squares gave 0 tensors");
+    set->tensors = 9;
+    assert_int_equal(tern_dataset_get(&set->base, index, 2, &b), TERN_ERR_ARG);
+    assert_error(TERN_ERR_ARG, "squares gave 9 tensors");
+    set->tensors = 2;
+    set->status = TERN_ERR_IO;
+    assert_int_equal(tern_dataset_get(&set->base, index, 2, &b), TERN_ERR_IO);
+    assert_error(TERN_ERR_IO, "squares failed to make a batch and did not say why");
+    set->count = -3;
+    assert_int_equal(tern_dataset_size(&set->base), -1);
+    assert_error(TERN_ERR_STATE, "squares says that it has -3 samples");
+    tern_dataset_free(&set->base);
+}
+
+static void an_incomplete_class_is_refused(void **state)
+{
+    (void)state;
+    tern_dataset_class bad = squares_class;
+    assert_null(tern_dataset_new(NULL));
+    assert_error(TERN_ERR_NULL, "dataset_class is NULL");
+    bad.get = NULL;
+    assert_null(tern_dataset_new(&bad));
+    assert_error(TERN_ERR_NULL, "the class of squares lacks count or get");
+    bad = squares_class;
+    bad.count = NULL;
+    assert_null(tern_dataset_new(&bad));
+    assert_error(TERN_ERR_NULL, "lacks count or get");
+    bad = squares_class;
+    bad.nbytes = 8;
+    assert_null(tern_dataset_new(&bad));
+    assert_error(TERN_ERR_ARG, "8 bytes");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
+
+int main(void)
+{
+    setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
+    if (use_counted_memory())
+        return 1;
+    const struct CMUnitTest tests[] = {
+        TEST(a_batch_of_mnist_has_floats_and_int64_labels),
+        TEST(the_parts_come_from_different_files),
+        TEST(a_missing_directory_or_file_is_named),
+        TEST(images_and_labels_that_differ_in_number_are_refused),
+        TEST(files_of_another_rank_or_dtype_are_refused),
+        TEST(a_label_out_of_range_is_refused),
+        TEST(mnist_needs_a_directory_and_a_part),
+        TEST(no_memory_for_mnist_is_reported_and_leaves_nothing),
+        TEST(fashion_mnist_has_the_pixels_that_torch_computes),
+        TEST(samples_are_slices_of_any_number_of_tensors),
+        TEST(views_with_strides_and_offsets_give_their_own_elements),
+        TEST(a_dataset_holds_its_tensors_and_sees_them_change),
+        TEST(tensors_that_do_not_fit_are_refused),
+        TEST(a_tensor_without_elements_makes_an_empty_dataset),
+        TEST(a_bad_index_list_is_refused),
+        TEST(a_failed_dataset_passes_its_error_on),
+        TEST(a_class_of_the_users_own_makes_batches),
+        TEST(the_last_reference_frees_a_dataset),
+        TEST(what_a_class_makes_is_checked),
+        TEST(an_incomplete_class_is_refused),
+    };
+    return cmocka_run_group_tests_name("dataset", tests, start_group, end_group);
+}
