@@ -87,8 +87,9 @@ tern_tensor *tern_create(const char *op, tern_dtype dtype, tern_device device, b
 static tern_status check_bools(const char *op, const unsigned char *data, int64_t numel)
 {
     for (int64_t i = 0; i < numel; i++)
-        TERN_CHECK(data[i] <= 1, TERN_ERR_ARG, "%s: element %lld of the bool data is %d, not 0 or 1",
-                   op, (long long)i, data[i]);
+        TERN_CHECK(data[i] <= 1, TERN_ERR_ARG,
+                   "%s: element %lld of the bool data is %d, not 0 or 1", op, (long long)i,
+                   data[i]);
     return TERN_OK;
 }
 

@@ -24,9 +24,11 @@ tern_status tern_check_integral(const char *op, const char *name, double value, 
 // default one. The caller has replaced an unspecified dtype by its default.
 tern_tensor *tern_create(const char *op, tern_dtype dtype, tern_device device, bool requires_grad,
                          tern_shape shape);
-// `t` with every element set to `value`, or NULL on failure. Neither checked nor recorded; takes NULL.
+// `t` with every element set to `value`, or NULL on failure. Neither checked nor recorded; takes
+// NULL.
 tern_tensor *tern_filled(tern_tensor *t, double value);
-// Copies host memory into `t`, of any strides; not recorded. A bool that is not 0 or 1 is TERN_ERR_ARG.
+// Copies host memory into `t`, of any strides; not recorded. A bool that is not 0 or 1 is
+// TERN_ERR_ARG.
 tern_status tern_upload(const char *op, tern_tensor *t, const void *data);
 
 // All elements in row-major order, to host memory, as they are or cast; waits.
@@ -41,7 +43,8 @@ void tern_row_major(tern_shape shape, int64_t *stride);
 // storage's start; `data` may be NULL.
 tern_tensor *tern_make_view(const tern_node_class *node_class, tern_tensor *t, tern_shape shape,
                             const int64_t *stride, int64_t offset, const tern_node_data *data);
-// The view of a reshape: gradients take the shape of `t` again. For views that keep the elements' order.
+// The view of a reshape: gradients take the shape of `t` again. For views that keep the elements'
+// order.
 tern_tensor *tern_make_reshaped(tern_tensor *t, tern_shape shape, const int64_t *stride);
 // Elements start, start + step, ... of a dim, `count` of them; checked before.
 tern_tensor *tern_make_slice(tern_tensor *t, int dim, int64_t start, int64_t count, int64_t step);
@@ -57,11 +60,12 @@ tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_ten
 
 // ---- in place ----------------------------------------------------------------------------------
 
-// Before `t` is changed by `other`: t may be, other broadcasts to it, and no gradient would be lost.
+// Before `t` is changed by `other`: t may be, other broadcasts to it, and no gradient would be
+// lost.
 tern_status tern_check_target(const char *op, const tern_tensor *t, const char *name,
                               const tern_tensor *other);
-// Begins the record of a change after which nothing of the old values is left: the old history gets a
-// gradient of 0. `*node` may become NULL.
+// Begins the record of a change after which nothing of the old values is left: the old history gets
+// a gradient of 0. `*node` may become NULL.
 tern_status tern_begin_overwrite(tern_node **node, tern_tensor *t);
 // After the kernel: t, with `node` (which may be NULL) as its history; NULL when the kernel failed.
 tern_tensor *tern_end_inplace(tern_tensor *t, tern_node *node, tern_status status);

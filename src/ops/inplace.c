@@ -33,10 +33,11 @@ tern_status tern_check_target(const char *op, const tern_tensor *t, const char *
     }
     TERN_CHECK(fits, TERN_ERR_SHAPE, "%s: %s is %s, which does not broadcast to t %s", op, name,
                tern_tensor_string(other), tern_shape_string(tern_shape_get(t)));
-    TERN_CHECK(!t->is_view || !other->requires_grad || !tern_grad_enabled(), TERN_ERR_STATE,
-               "%s: t is a view, so no gradient could flow to %s; build the tensor with tern_cat or "
-               "tern_stack, or clone t first",
-               op, name);
+    TERN_CHECK(
+        !t->is_view || !other->requires_grad || !tern_grad_enabled(), TERN_ERR_STATE,
+        "%s: t is a view, so no gradient could flow to %s; build the tensor with tern_cat or "
+        "tern_stack, or clone t first",
+        op, name);
     return TERN_OK;
 }
 

@@ -104,8 +104,8 @@ static tern_status mul_backward(tern_node *node, tern_tensor *const *dy, tern_te
 
 static const tern_node_class mul_class = {.name = "mul_", .backward = mul_backward};
 
-// The old values of t are needed by other's gradient, those of other by t's. What shares t's memory is
-// about to change and is kept as a copy.
+// The old values of t are needed by other's gradient, those of other by t's. What shares t's memory
+// is about to change and is kept as a copy.
 static tern_status save_factors(tern_node *node, const inplace_call *call)
 {
     if (tern_node_needs(node, 1)) {

@@ -68,8 +68,7 @@ static tern_status cat_shape(tern_tensor *const *tensors, int64_t count, int *di
     *out = tern_shape_get(tensors[0]);
     for (int64_t i = 1; i < count; i++) {
         TERN_TRY(check_joinable("cat", tensors[0], tensors[i], i, *dim));
-        TERN_CHECK(!__builtin_add_overflow(out->dim[*dim], tensors[i]->size[*dim],
-                                           &out->dim[*dim]),
+        TERN_CHECK(!__builtin_add_overflow(out->dim[*dim], tensors[i]->size[*dim], &out->dim[*dim]),
                    TERN_ERR_SHAPE, "cat: dim %d of the result is too long", *dim);
     }
     return tern_check_shape("cat", *out, tensors[0]->dtype);

@@ -7,8 +7,8 @@
 
 // Above so many elements dimensions longer than two edges are cut.
 #define TERN_PRINT_THRESHOLD 1000
-#define TERN_PRINT_EDGE 3
-#define TERN_PRINT_LINE 80
+#define TERN_PRINT_EDGE      3
+#define TERN_PRINT_LINE      80
 
 typedef enum tern_print_style {
     TERN_PRINT_WHOLE,     // 3

@@ -78,9 +78,9 @@ static void choose_style(tern_shown *shown)
 {
     char text[TERN_PRINT_VALUE_SIZE];
     bool floating = tern_dtype_is_floating(shown->t->dtype);
-    shown->style = floating                         ? floating_style(shown->values, shown->numel)
+    shown->style = floating                       ? floating_style(shown->values, shown->numel)
                    : shown->t->dtype == TERN_BOOL ? TERN_PRINT_TRUTH
-                                                    : TERN_PRINT_WHOLE;
+                                                  : TERN_PRINT_WHOLE;
     shown->width = 1;
     for (int64_t i = 0; i < shown->numel; i++) {
         if (floating && !counts(((const double *)shown->values)[i]))

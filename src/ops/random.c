@@ -17,9 +17,9 @@ static tern_status draw(const random_fill *fill, tern_generator *generator, tern
     tern_exec exec = tern_exec_of(tern_dev(t));
     tern_strided view = tern_view_of(t);
     tern_generator_lock(generator);
-    tern_status status = tern_kernels_of(exec.device)
-                             ->random(&exec, fill->kind, fill->a, fill->b, fill->low, fill->high,
-                                      generator, &view);
+    tern_status status =
+        tern_kernels_of(exec.device)
+            ->random(&exec, fill->kind, fill->a, fill->b, fill->low, fill->high, generator, &view);
     tern_generator_unlock(generator);
     return status;
 }
@@ -62,7 +62,8 @@ tern_rand_options tern_rand_defaults(void)
     return (tern_rand_options){TERN_RANDOM_DEFAULTS_};
 }
 
-static tern_tensor *create_drawn(const char *op, const random_fill *fill, const tern_rand_options *o)
+static tern_tensor *create_drawn(const char *op, const random_fill *fill,
+                                 const tern_rand_options *o)
 {
     if (!o) {
         tern_null_error(op, "options");

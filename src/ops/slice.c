@@ -4,8 +4,8 @@
 
 // ---- slices ------------------------------------------------------------------------------------
 
-static tern_tensor *sliced(const tern_node_class *node_class, tern_tensor *t, int dim, int64_t start,
-                           int64_t count, int64_t step)
+static tern_tensor *sliced(const tern_node_class *node_class, tern_tensor *t, int dim,
+                           int64_t start, int64_t count, int64_t step)
 {
     tern_shape shape = tern_shape_get(t);
     int64_t stride[TERN_MAX_RANK];
@@ -28,8 +28,7 @@ static tern_status slice_backward(tern_node *node, tern_tensor *const *dy, tern_
 {
     const int64_t *at = tern_node_data_of(node)->i;
     dx[0] = tern_new_zeros(dy[0], tern_node_input_shape(node, 0));
-    tern_tensor *part =
-        dx[0] ? sliced(&slice_class, dx[0], (int)at[0], at[1], at[2], at[3]) : NULL;
+    tern_tensor *part = dx[0] ? sliced(&slice_class, dx[0], (int)at[0], at[1], at[2], at[3]) : NULL;
     return part ? tern_launch_copy(part, dy[0]) : tern_error_code();
 }
 
@@ -109,8 +108,9 @@ tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index)
         return NULL;
     int64_t size = t->size[dim];
     int64_t at = index < 0 ? index + size : index;
-    TERN_CHECK_PTR(at >= 0 && at < size, TERN_ERR_INDEX, "select: index %lld is not in dim %d of %s",
-                   (long long)index, dim, tern_tensor_string(t));
+    TERN_CHECK_PTR(at >= 0 && at < size, TERN_ERR_INDEX,
+                   "select: index %lld is not in dim %d of %s", (long long)index, dim,
+                   tern_tensor_string(t));
     return selected(t, dim, at);
 }
 
@@ -172,8 +172,8 @@ tern_tensor *tern_unsqueeze(tern_tensor *t, int dim)
 {
     if (tern_check_tensor("unsqueeze", "t", t))
         return NULL;
-    TERN_CHECK_PTR(t->rank < TERN_MAX_RANK, TERN_ERR_SHAPE, "unsqueeze: %s has %d dimensions already",
-                   tern_tensor_string(t), TERN_MAX_RANK);
+    TERN_CHECK_PTR(t->rank < TERN_MAX_RANK, TERN_ERR_SHAPE,
+                   "unsqueeze: %s has %d dimensions already", tern_tensor_string(t), TERN_MAX_RANK);
     if (tern_check_dim("unsqueeze", t->rank + 1, &dim))
         return NULL;
     tern_shape shape = {.rank = t->rank + 1};

@@ -82,14 +82,14 @@ static tern_status complete_shape(const char *op, const tern_tensor *t, tern_sha
         shape->dim[open] = t->numel / known;
         return TERN_OK;
     }
-    TERN_CHECK(known == t->numel, TERN_ERR_SHAPE, "%s: cannot make %s of %s: %lld elements, not %lld",
-               op, tern_shape_string(wanted), tern_tensor_string(t), (long long)known,
-               (long long)t->numel);
+    TERN_CHECK(known == t->numel, TERN_ERR_SHAPE,
+               "%s: cannot make %s of %s: %lld elements, not %lld", op, tern_shape_string(wanted),
+               tern_tensor_string(t), (long long)known, (long long)t->numel);
     return TERN_OK;
 }
 
-// Strides that walk t's elements in the new shape; false where only a copy can. Runs of t's dimensions
-// that are one piece of memory are cut into the new sizes, from the innermost outwards.
+// Strides that walk t's elements in the new shape; false where only a copy can. Runs of t's
+// dimensions that are one piece of memory are cut into the new sizes, from the innermost outwards.
 static bool reshape_strides(const tern_tensor *t, tern_shape shape, int64_t *stride)
 {
     if (t->numel == 0) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generators as bytes, little-endian: magic (8), version (4), index (4), flags (4), zero (4), waiting
-// normal draw (8), seed and base of the draws inside steps (8 each), state words (4 each), FNV-1a hash
-// of all that (8). A default generator's state carries the draws of its device, so that one save brings
-// back all random numbers of a run there.
+// Generators as bytes, little-endian: magic (8), version (4), index (4), flags (4), zero (4),
+// waiting normal draw (8), seed and base of the draws inside steps (8 each), state words (4 each),
+// FNV-1a hash of all that (8). A default generator's state carries the draws of its device, so that
+// one save brings back all random numbers of a run there.
 #include <string.h>
 #include "base/error.h"
 #include "tensor/backend.h"
 #include "tensor/generator.h"
 
-#define MAGIC "tern rng"
-#define VERSION 1
+#define MAGIC      "tern rng"
+#define VERSION    1
 #define HAS_NORMAL 1u
-#define HAS_DRAWS 2u
+#define HAS_DRAWS  2u
 
 enum {
     AT_VERSION = 8,
@@ -61,8 +61,7 @@ static void encode(unsigned char *bytes, const saved_state *s)
     memcpy(bytes, MAGIC, 8);
     put(bytes + AT_VERSION, 4, VERSION);
     put(bytes + AT_INDEX, 4, (uint64_t)s->mt.index);
-    put(bytes + AT_FLAGS, 4,
-        (s->mt.has_normal ? HAS_NORMAL : 0) | (s->has_draws ? HAS_DRAWS : 0));
+    put(bytes + AT_FLAGS, 4, (s->mt.has_normal ? HAS_NORMAL : 0) | (s->has_draws ? HAS_DRAWS : 0));
     put(bytes + AT_ZERO, 4, 0);
     put(bytes + AT_NORMAL, 8, s->mt.has_normal ? normal : 0);
     put(bytes + AT_SEED, 8, s->draws.seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of tensors share: a scope a test, comparison with written-out values, and failures.
+// What the tests of tensors share: a scope a test, comparison with written-out values, and
+// failures.
 #ifndef TERN_TESTS_UNIT_TENSOR_CHECK_H
 #define TERN_TESTS_UNIT_TENSOR_CHECK_H
 
@@ -80,12 +81,12 @@ static void check_close_to(tern_tensor *t, tern_shape shape, const double *expec
 #define assert_null_with(call, code, part)                                                         \
     do {                                                                                           \
         assert_null(call);                                                                         \
-        assert_error(code, part);                                               \
+        assert_error(code, part);                                                                  \
     } while (0)
 #define assert_status(call, code, part)                                                            \
     do {                                                                                           \
         assert_int_equal(call, code);                                                              \
-        assert_error(code, part);                                               \
+        assert_error(code, part);                                                                  \
     } while (0)
 
 // (2, 3) float32: 0 1 2 / 3 4 5

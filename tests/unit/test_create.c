@@ -158,7 +158,8 @@ static void from_data_copies_the_callers_values(void **state)
     const uint16_t halves[] = {0x3C00, 0xC200}; // 1 and -3
     assert_tensor(tern_from_data(tern_dims(2), halves, .dtype = TERN_FLOAT16), tern_dims(2), 1, -3);
     const uint16_t brains[] = {0x3F80, 0xC040};
-    assert_tensor(tern_from_data(tern_dims(2), brains, .dtype = TERN_BFLOAT16), tern_dims(2), 1, -3);
+    assert_tensor(tern_from_data(tern_dims(2), brains, .dtype = TERN_BFLOAT16), tern_dims(2), 1,
+                  -3);
     assert_empty(tern_from_data(tern_dims(0), NULL), tern_dims(0));
     assert_null_with(tern_from_data(tern_dims(2), NULL), TERN_ERR_NULL, "from_data: data is NULL");
     const unsigned char odd[] = {1, 7};
@@ -199,7 +200,8 @@ static void values_reach_the_host_and_come_back(void **state)
     const float back[] = {10, 20, 30, 40, 50, 60};
     assert_int_equal(tern_from_host(t, back, sizeof back), TERN_OK);
     assert_tensor(t, tern_dims(3, 2), 10, 20, 30, 40, 50, 60);
-    assert_status(tern_to_host(t, out, 20), TERN_ERR_SHAPE, "to_host: float32 (3, 2) on cpu has 24 b");
+    assert_status(tern_to_host(t, out, 20), TERN_ERR_SHAPE,
+                  "to_host: float32 (3, 2) on cpu has 24 b");
     assert_status(tern_from_host(t, out, 25), TERN_ERR_SHAPE, "from_host");
     assert_status(tern_to_host(t, NULL, 24), TERN_ERR_NULL, "to_host: data is NULL");
     assert_status(tern_from_host(NULL, out, 24), TERN_ERR_NULL, "from_host: t is NULL");
