@@ -64,8 +64,7 @@ VM_INLINE float vm_copysign(float x, float s)
 
 // ---- exponential ----------------------------------------------------------------------------------
 
-// exp(x + low), low being smaller than an ulp of x.
-VM_INLINE float vm_exp_sum(float x, float low)
+VM_INLINE float vm_exp(float x)
 {
     x = x < -104.0f ? -104.0f : x; // 0 from there down
     x = x > 89.0f ? 89.0f : x;     // infinity from there up
@@ -73,7 +72,7 @@ VM_INLINE float vm_exp_sum(float x, float low)
     const float shifted = x * 0x1.715476p+0f + 0x1.8p23f;
     const float n = shifted - 0x1.8p23f;
     float r = VM_MADD(n, -0x1.62e4p-1f, x); // exact: 15 bits of ln 2, 8 of n
-    r = VM_MADD(n, -0x1.7f7d1cp-20f, r) + low;
+    r = VM_MADD(n, -0x1.7f7d1cp-20f, r);
     // |r| <= ln 2 / 2
     float p = 1.381314476e-03f;
     p = VM_MADD(p, r, 8.369418792e-03f);
@@ -87,11 +86,6 @@ VM_INLINE float vm_exp_sum(float x, float low)
     const float scale = vm_float((uint32_t)(half + 127) << 23);
     const float rest = vm_float((uint32_t)(power - half + 127) << 23);
     return p * scale * rest;
-}
-
-VM_INLINE float vm_exp(float x)
-{
-    return vm_exp_sum(x, 0.0f);
 }
 
 // ---- logarithm ------------------------------------------------------------------------------------
@@ -218,15 +212,11 @@ VM_INLINE float vm_tanh(float x)
     return t < 0.625f ? small : large;
 }
 
-// 1 / (1 + exp(-x)) from e = exp(-|x|), which does not overflow.
-VM_INLINE float vm_sigmoid_of(float x, float e)
-{
-    return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
-}
-
+// 1 / (1 + exp(-x)) by way of exp(-|x|), which does not overflow.
 VM_INLINE float vm_sigmoid(float x)
 {
-    return vm_sigmoid_of(x, vm_exp(-vm_abs(x)));
+    const float e = vm_exp(-vm_abs(x));
+    return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
 }
 
 // log(1 + exp(x))
@@ -236,37 +226,54 @@ VM_INLINE float vm_softplus(float x)
 }
 
 // ---- the normal distribution ----------------------------------------------------------------------
+// In double, rounded at the end: a float's error in the exponent or the tail would show many times over.
 
-// exp(-t^2 / 2), t >= 0
-VM_INLINE float vm_gauss(float t)
+// exp(x), |x| <= 700, to 28 bits.
+VM_INLINE double vm_exp_wide(double x)
 {
-    t = t > 20.0f ? 20.0f : t;
-    // The upper half of t has an exact square; the rest of t^2 goes in beside it.
-    const float upper = vm_float(vm_bits(t) & 0xfffff000u);
-    return vm_exp_sum(-0.5f * upper * upper, -0.5f * (t - upper) * (t + upper));
+    const double shifted = x * 0x1.71547652b82fep+0 + 0x1.8p52;
+    const double n = shifted - 0x1.8p52;
+    const double r = VM_MADDD(n, -0x1.62e42fefa39efp-1, x); // |r| <= ln 2 / 2
+    double p = 1.38131443927868073e-03;
+    p = VM_MADDD(p, r, 8.36941884652876722e-03);
+    p = VM_MADDD(p, r, 4.16684567898055053e-02);
+    p = VM_MADDD(p, r, 1.66665147912782224e-01);
+    p = VM_MADDD(p, r, 4.99999930507123491e-01);
+    p = VM_MADDD(p, r, 1.0);
+    p = VM_MADDD(p, r, 1.0);
+    return p * vm_double((vm_bits64(shifted) + 1023) << 52);
 }
 
-// P(X > t) for t >= 0, given gauss = exp(-t^2 / 2). With u = 1 / (1 + t / 4) it is gauss * u * p(u).
-VM_INLINE float vm_normal_tail(float t, float gauss)
+VM_INLINE double vm_bounded(double x, double bound)
 {
-    const float u = 1.0f / VM_MADD(t, 0.25f, 1.0f);
-    float p = 1.695149019e-02f; // 0 <= t <= 14.6
-    p = VM_MADD(p, u, -6.486594677e-02f);
-    p = VM_MADD(p, u, 5.667351186e-02f);
-    p = VM_MADD(p, u, 2.152044512e-02f);
-    p = VM_MADD(p, u, 1.867139898e-02f);
-    p = VM_MADD(p, u, 8.333030343e-02f);
-    p = VM_MADD(p, u, 7.320002466e-02f);
-    p = VM_MADD(p, u, 9.524600208e-02f);
-    p = VM_MADD(p, u, 9.952673316e-02f);
-    p = VM_MADD(p, u, 9.974604100e-02f);
-    return gauss * (u * p);
+    x = x > bound ? bound : x;
+    return x < -bound ? -bound : x;
 }
 
-VM_INLINE float vm_normal_cdf(float x, float gauss)
+// exp(-x^2 / 2), |x| <= 20
+VM_INLINE double vm_gauss(double x)
 {
-    const float tail = vm_normal_tail(vm_abs(x), gauss);
-    return x < 0.0f ? tail : 1.0f - tail;
+    return vm_exp_wide(-0.5 * x * x);
+}
+
+// P(X <= x), |x| <= 20, given gauss = exp(-x^2 / 2). With w = 1 / (1 + 0.35 |x|) the tail is gauss w p(1 - 2 w).
+VM_INLINE double vm_normal_cdf(double x, double gauss)
+{
+    const double w = 1.0 / VM_MADDD(fabs(x), 0.35, 1.0);
+    const double v = 1.0 - 2.0 * w;
+    double p = 1.82670857778351757e-05; // |x| <= 14.6
+    p = VM_MADDD(p, v, 1.86891757890386940e-05);
+    p = VM_MADDD(p, v, -1.39622757507477942e-04);
+    p = VM_MADDD(p, v, -2.38916021500467789e-04);
+    p = VM_MADDD(p, v, 7.03503147782537038e-04);
+    p = VM_MADDD(p, v, 1.76531394853011525e-03);
+    p = VM_MADDD(p, v, -5.11190515624883324e-03);
+    p = VM_MADDD(p, v, -1.02356035242948812e-02);
+    p = VM_MADDD(p, v, 7.10992383273442163e-02);
+    p = VM_MADDD(p, v, -1.71495732481547036e-01);
+    p = VM_MADDD(p, v, 2.53244272009806315e-01);
+    const double tail = gauss * (w * p);
+    return x < 0.0 ? tail : 1.0 - tail;
 }
 
 VM_INLINE float vm_erf(float x)
@@ -279,46 +286,41 @@ VM_INLINE float vm_erf(float x)
     p = VM_MADD(p, z, 1.128360033e-01f);
     p = VM_MADD(p, z, -3.761262596e-01f);
     p = VM_MADD(p, z, 1.128379107e+00f);
-    const float t = vm_abs(x) * 0x1.6a09e6p0f;
-    const float large = 1.0f - 2.0f * vm_normal_tail(t, vm_gauss(t));
-    return vm_abs(x) < 1.0f ? x * p : vm_copysign(large, x);
+    const double t = vm_bounded((double)x * 0x1.6a09e667f3bcdp0, 20.0);
+    const float large = (float)(2.0 * vm_normal_cdf(t, vm_gauss(t)) - 1.0);
+    return vm_abs(x) < 1.0f ? x * p : large;
 }
 
 VM_INLINE float vm_gelu(float x)
 {
-    return x * vm_normal_cdf(x, vm_gauss(vm_abs(x)));
+    const double t = vm_bounded(x, 20.0);
+    return x * (float)vm_normal_cdf(t, vm_gauss(t)); // 0 where t is bounded: -inf gives NaN
 }
 
-// phi(x) x + Phi(x)
+// Phi(x) + x phi(x)
 VM_INLINE float vm_gelu_slope(float x)
 {
-    const float gauss = vm_gauss(vm_abs(x));
-    const float bounded = x > 20.0f ? 20.0f : x < -20.0f ? -20.0f : x; // gauss is 0 there
-    return VM_MADD(bounded * 0x1.988454p-2f, gauss, vm_normal_cdf(x, gauss));
+    const double t = vm_bounded(x, 20.0), gauss = vm_gauss(t);
+    return (float)VM_MADDD(t * 0x1.9884533d43651p-2, gauss, vm_normal_cdf(t, gauss));
 }
 
-// tanh(a) = 2 sigmoid(2 a) - 1, so the tanh form is x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)). Its argument is
-// formed in double, for the exponential magnifies its error.
-VM_INLINE float vm_gelu_tanh_sigmoid(float x)
+// tanh(a) = 2 sigmoid(2 a) - 1, so the tanh form is x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)).
+VM_INLINE double vm_gelu_tanh_sigmoid(double x)
 {
-    const double wide = x;
-    double a = fabs(wide * (0x1.9884533d43651p0 + 0x1.2444f2a4d8b4bp-4 * wide * wide));
-    a = a > 200.0 ? 200.0 : a;
-    const float upper = (float)-a;
-    return vm_sigmoid_of(x, vm_exp_sum(upper, (float)(-a - upper)));
+    const double a = x * VM_MADDD(0x1.2444f2a4d8b4bp-4 * x, x, 0x1.9884533d43651p0);
+    return 1.0 / (1.0 + vm_exp_wide(-vm_bounded(a, 600.0)));
 }
 
 VM_INLINE float vm_gelu_tanh(float x)
 {
-    return x * vm_gelu_tanh_sigmoid(x);
+    return x * (float)vm_gelu_tanh_sigmoid(x);
 }
 
 VM_INLINE float vm_gelu_tanh_slope(float x)
 {
-    const float s = vm_gelu_tanh_sigmoid(x);
-    const float bounded = x > 20.0f ? 20.0f : x < -20.0f ? -20.0f : x; // s (1 - s) is 0 there
-    const float slope = VM_MADD(0x1.b6676cp-3f * bounded, bounded, 0x1.988454p0f);
-    return VM_MADD(bounded * s, (1.0f - s) * slope, s);
+    const double t = vm_bounded(x, 40.0), s = vm_gelu_tanh_sigmoid(t); // s (1 - s) is 0 beyond
+    const double slope = VM_MADDD(0x1.b6676bf7450f0p-3 * t, t, 0x1.9884533d43651p0);
+    return (float)VM_MADDD(t * s, (1.0 - s) * slope, s);
 }
 
 // ---- others ---------------------------------------------------------------------------------------
@@ -328,17 +330,48 @@ VM_INLINE float vm_sqrt(float x)
     return sqrtf(x);
 }
 
-VM_INLINE float vm_pow(float x, float y)
-{
-    return (float)pow((double)x, (double)y);
-}
-
 // To the nearest integer, halves to even.
 VM_INLINE float vm_round(float x)
 {
     const float t = vm_abs(x);
     const float nearest = (t + 0x1p23f) - 0x1p23f;
     return t < 0x1p23f ? vm_copysign(nearest, x) : x;
+}
+
+// ---- power ----------------------------------------------------------------------------------------
+
+// log2(x), x > 0 and normal.
+VM_INLINE double vm_log2_wide(double x)
+{
+    // The exponent, with an offset that keeps it positive, goes through the low bits of 2^52.
+    const uint64_t root_half = vm_bits64(0x1.6a09e667f3bcdp-1);
+    const uint64_t k = (vm_bits64(x) - root_half + ((uint64_t)1024 << 52)) >> 52;
+    const double exponent = vm_double(k | vm_bits64(0x1p52)) - (0x1p52 + 1024.0);
+    const double m = vm_double(vm_bits64(x) - ((k - 1024) << 52)); // sqrt(1/2) <= m < sqrt(2)
+    const double s = (m - 1.0) / (m + 1.0), z = s * s;
+    double p = 2.83129836776701893e-01;
+    p = VM_MADDD(p, z, 3.19890340009696517e-01);
+    p = VM_MADDD(p, z, 4.12209607718912019e-01);
+    p = VM_MADDD(p, z, 5.77077939056360623e-01);
+    p = VM_MADDD(p, z, 9.61796694123915441e-01);
+    p = VM_MADDD(p, z, 2.88539008177784417e+00);
+    return exponent + s * p;
+}
+
+// x^y, special values as the C standard (F.10.4.4) has them.
+VM_INLINE float vm_pow(float x, float y)
+{
+    const float size = vm_abs(x), half = 0.5f * y;
+    double power = vm_log2_wide(size);
+    power = size == 0.0f ? -(double)INFINITY : power;
+    power = size == INFINITY ? (double)INFINITY : power;
+    power = size == 1.0f ? 0.0 : y * power;
+    float result = (float)vm_exp_wide(vm_bounded(power, 400.0) * 0x1.62e42fefa39efp-1);
+    const bool odd = (vm_round(y) == y) & (vm_round(half) != half);
+    const bool root = (x < 0.0f) & (x > -INFINITY) & (vm_round(y) != y);
+    result = odd ? vm_copysign(result, x) : result;
+    result = root | (x != x) ? NAN : result;
+    return y == 0.0f ? 1.0f : result;
 }
 
 #endif
