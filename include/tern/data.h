@@ -39,8 +39,7 @@ typedef struct tern_batch {
     tern_tensor *at[TERN_BATCH_TENSORS];
 } tern_batch;
 
-// ---- datasets
-// --------------------------------------------------------------------------------------
+// ---- datasets ---------------------------------------------------------------------------------
 
 /// Samples that are found by number.
 typedef struct tern_dataset tern_dataset;
@@ -92,8 +91,7 @@ TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tens
         (tern_tensor *[]){NULL, __VA_ARGS__} + 1)
 #endif
 
-// ---- a dataset of your own
-// -------------------------------------------------------------------------
+// ---- a dataset of your own --------------------------------------------------------------------
 //
 //     typedef struct squares { tern_dataset base; int64_t count; } squares;
 //
@@ -140,8 +138,7 @@ struct tern_dataset {
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.
 TERN_API tern_dataset *tern_dataset_new(const tern_dataset_class *dataset_class);
 
-// ---- loader
-// ----------------------------------------------------------------------------------------
+// ---- loader -----------------------------------------------------------------------------------
 
 /// Hands out batches, epoch after epoch.
 typedef struct tern_loader tern_loader;

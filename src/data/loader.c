@@ -22,8 +22,7 @@ struct tern_loader {
     int64_t epoch, position;
 };
 
-// ---- making and freeing
-// --------------------------------------------------------------------------
+// ---- making and freeing -----------------------------------------------------------------------
 
 tern_loader_new_options tern_loader_new_defaults(void)
 {
@@ -87,8 +86,7 @@ void tern_loader_free(tern_loader *loader)
     tern_mem_free(loader, sizeof *loader);
 }
 
-// ---- epochs
-// --------------------------------------------------------------------------------------
+// ---- epochs -----------------------------------------------------------------------------------
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -136,8 +134,7 @@ void tern_loader_reset(tern_loader *loader)
     loader->running = false;
 }
 
-// ---- batches
-// -------------------------------------------------------------------------------------
+// ---- batches ----------------------------------------------------------------------------------
 
 // The size of the next batch; 0 at the end.
 static int64_t next_size(const tern_loader *loader)
@@ -231,8 +228,7 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
     return true;
 }
 
-// ---- asking
-// --------------------------------------------------------------------------------------
+// ---- asking -----------------------------------------------------------------------------------
 
 int64_t tern_loader_batches(const tern_loader *loader)
 {

@@ -14,8 +14,7 @@
 
 #include <tern/tern.h>
 
-// ---- memory
-// --------------------------------------------------------------------------------------
+// ---- memory -----------------------------------------------------------------------------------
 
 static struct {
     int64_t bytes, peak;
@@ -54,8 +53,21 @@ static inline void fail_nth_allocation(int64_t n)
     memory.fail_at = n;
 }
 
-// ---- files
-// ---------------------------------------------------------------------------------------
+// A thread's first tensors and scopes take memory that stays: `depth` scopes within each other.
+static inline int use_scopes(int depth)
+{
+    if (depth == 0)
+        return 0;
+    tern_scope scope = tern_scope_open();
+    tern_tensor *t = NULL;
+    for (int i = 0; i < 256; i++)
+        t = tern_zeros(tern_dims(1));
+    int failed = use_scopes(depth - 1);
+    tern_scope_close(scope);
+    return !scope || !t || failed;
+}
+
+// ---- files ------------------------------------------------------------------------------------
 
 static char directory[64];
 
@@ -134,8 +146,7 @@ static inline int open_files(void)
     return count;
 }
 
-// ---- errors
-// --------------------------------------------------------------------------------------
+// ---- errors -----------------------------------------------------------------------------------
 
 // The pending error has this code and these words (NULL: any), and is forgotten.
 static inline void assert_error(tern_status code, const char *words)

