@@ -18,10 +18,6 @@ WEAK(gather)
 WEAK(scatter_add)
 WEAK(one_hot)
 WEAK(random)
-WEAK(sgd)
-WEAK(adam)
-WEAK(list_norm)
-WEAK(list_clip)
 
 #define STRING_(word) #word
 #define STRING(word)  STRING_(word)

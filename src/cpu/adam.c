@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+
+#include "cpu/elementwise.h"
+#include "cpu/step.h"
+
+#define REAL       float
+#define REAL_SQRT  sqrtf
+#define ADAM(name) name##_float
+#include "cpu/adam_real.h"
+#undef REAL
+#undef REAL_SQRT
+#undef ADAM
+
+#define REAL       double
+#define REAL_SQRT  sqrt
+#define ADAM(name) name##_double
+#include "cpu/adam_real.h"
+
+tern_status TERN_ISA_NAME(adam)(const tern_exec *exec, const tern_adam_args *args,
+                                const tern_step_tensor *tensors, int64_t count)
+{
+    const step_update update = {block_float, block_double, args};
+    return TERN_ISA_NAME(step_all)(exec, &update, tensors, count);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adam over a block; a template: REAL, REAL_SQRT, and ADAM(name) for the names.
+
+// What the update needs at step t, computed in double.
+typedef struct ADAM(factors) {
+    REAL beta1, beta2, take1, take2, eps, decay, shrink, step_size, root_correction, sign;
+} ADAM(factors);
+
+static ADAM(factors) ADAM(factors_of)(const tern_adam_args *o, int64_t step)
+{
+    const double correction1 = 1 - pow(o->beta1, (double)step);
+    const double correction2 = 1 - pow(o->beta2, (double)step);
+    return (ADAM(factors)){
+        .beta1 = (REAL)o->beta1,
+        .beta2 = (REAL)o->beta2,
+        .take1 = (REAL)(1 - o->beta1),
+        .take2 = (REAL)(1 - o->beta2),
+        .eps = (REAL)o->eps,
+        .decay = o->decoupled ? 0 : (REAL)o->weight_decay,
+        .shrink = o->decoupled ? (REAL)(1 - o->lr * o->weight_decay) : 1,
+        .step_size = (REAL)(-o->lr / correction1),
+        .root_correction = (REAL)sqrt(correction2),
+        .sign = o->maximize ? -1 : 1,
+    };
+}
+
+static void ADAM(plain)(const ADAM(factors) f, REAL *restrict p, const REAL *restrict grad,
+                        REAL *restrict m, REAL *restrict v, int64_t n)
+{
+    ELEMENTWISE_LOOP
+    for (int64_t i = 0; i < n; i++) {
+        const REAL w = p[i] * f.shrink;
+        const REAL g = f.sign * grad[i] + f.decay * w;
+        const REAL m1 = m[i] * f.beta1 + f.take1 * g;
+        const REAL v1 = v[i] * f.beta2 + f.take2 * g * g;
+        m[i] = m1;
+        v[i] = v1;
+        p[i] = w + f.step_size * (m1 / (REAL_SQRT(v1) / f.root_correction + f.eps));
+    }
+}
+
+static void ADAM(amsgrad)(const ADAM(factors) f, REAL *restrict p, const REAL *restrict grad,
+                          REAL *restrict m, REAL *restrict v, REAL *restrict top, int64_t n)
+{
+    ELEMENTWISE_LOOP
+    for (int64_t i = 0; i < n; i++) {
+        const REAL w = p[i] * f.shrink;
+        const REAL g = f.sign * grad[i] + f.decay * w;
+        const REAL m1 = m[i] * f.beta1 + f.take1 * g;
+        const REAL v1 = v[i] * f.beta2 + f.take2 * g * g;
+        const REAL largest = v1 <= top[i] ? top[i] : v1; // a NaN goes on
+        m[i] = m1;
+        v[i] = v1;
+        top[i] = largest;
+        p[i] = w + f.step_size * (m1 / (REAL_SQRT(largest) / f.root_correction + f.eps));
+    }
+}
+
+static void ADAM(block)(const void *args, int64_t step, void *const *array, int64_t n)
+{
+    const tern_adam_args *o = args;
+    const ADAM(factors) f = ADAM(factors_of)(o, step);
+    if (o->amsgrad)
+        ADAM(amsgrad)(f, array[0], array[1], array[2], array[3], array[4], n);
+    else
+        ADAM(plain)(f, array[0], array[1], array[2], array[3], n);
+}
