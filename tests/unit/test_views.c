@@ -61,7 +61,8 @@ static void view_refuses_what_needs_a_copy(void **state)
     assert_tensor(tern_view(row, tern_dims(2, 1, 2)), tern_dims(2, 1, 2), 0, 1, 3, 4);
 }
 
-// Every way to cut 24 elements, over contiguous, transposed and sliced memory, against a walk by strides.
+// Every way to cut 24 elements, over contiguous, transposed and sliced memory, against a walk by
+// strides.
 static void reshape_agrees_with_a_walk_over_the_elements(void **state)
 {
     (void)state;
@@ -306,7 +307,8 @@ static void views_are_recorded_only_when_needed(void **state)
     assert_true(tern_is_leaf(tern_reshape(check_2x3(false), tern_dims(6))));
     tern_tensor *t = check_2x3(true);
     assert_false(tern_is_leaf(tern_reshape(t, tern_dims(6))));
-    tern_no_grad {
+    tern_no_grad
+    {
         assert_true(tern_is_leaf(tern_reshape(t, tern_dims(6))));
         assert_false(tern_requires_grad(tern_narrow(t, 0, 0, 1)));
     }
