@@ -42,14 +42,15 @@ static tern_unary_op integer_comparison(tern_unary_op op, double number, int64_t
     return op;
 }
 
-// The number as an element of the dtype, for comparing.
+// The number as an element of the dtype, for comparing; past the largest one it stays what it is.
 static double rounded_to(tern_dtype dtype, double number)
 {
+    double rounded = number;
     if (dtype == TERN_FLOAT16)
-        return half_to_float(float_to_half((float)number));
-    if (dtype == TERN_BFLOAT16)
-        return bfloat_to_float(float_to_bfloat((float)number));
-    return number;
+        rounded = half_to_float(float_to_half((float)number));
+    else if (dtype == TERN_BFLOAT16)
+        rounded = bfloat_to_float(float_to_bfloat((float)number));
+    return isinf(rounded) ? number : rounded;
 }
 
 static tern_unary_op set_params(block_params *to, tern_unary_op op, tern_dtype dtype,

@@ -28,7 +28,7 @@ GRAD(reciprocal_root, (real)-0.5 * dy * (s * s * s))
 GRAD(times_output, dy *s) // exp
 GRAD(logarithm, dy / s)
 GRAD(logarithm_1p, dy / (s + 1))
-GRAD(hyperbolic_tangent, dy *(1 - s * s))
+GRAD(hyperbolic_tangent, dy *((1 - s) * (1 + s)))
 GRAD(sigmoid, dy *((1 - s) * s))
 GRAD(relu, s <= 0 ? 0 : dy)
 GRAD(gelu, dy *MATH(gelu_slope)(s))
