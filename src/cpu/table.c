@@ -6,18 +6,10 @@
 #define WEAK(slot) extern tern_kernel_##slot TERN_ISA_NAME(slot) __attribute__((weak));
 WEAK(arg_reduce)
 WEAK(cumsum)
-WEAK(matmul)
-WEAK(softmax)
-WEAK(softmax_grad)
 WEAK(cross_entropy)
 WEAK(cross_entropy_grad)
 WEAK(mse)
 WEAK(mse_grad)
-WEAK(dropout)
-WEAK(gather)
-WEAK(scatter_add)
-WEAK(one_hot)
-WEAK(random)
 
 #define STRING_(word) #word
 #define STRING(word)  STRING_(word)
