@@ -39,7 +39,8 @@ typedef struct block {
     const product *p;
     int64_t row, rows, col, cols, depth, depths; // first and count, along m, n and k
     int64_t row_tiles, col_tiles, row_pieces, col_pieces;
-    bool pack_b; // else b is packed already, or read in place
+    int64_t tile_rows, taller; // the first `taller` rows of tiles have one row more
+    bool pack_b;               // else b is packed already, or read in place
 } block;
 
 static inline int64_t least(int64_t x, int64_t y)
@@ -55,6 +56,8 @@ static inline int64_t parts_of(int64_t count, int64_t limit)
 // The first of `count` things that part `index` of `parts` gets; parts differ by one thing at most.
 static inline int64_t part_begin(int64_t count, int64_t parts, int64_t index)
 {
+    if (parts == 1)
+        return index * count; // divisions are what a tiny product would wait for
     const int64_t each = count / parts, more = count % parts;
     return index * each + least(index, more);
 }
@@ -65,11 +68,11 @@ typedef struct tile_place {
 
 static tile_place place_tile(const block *b, int64_t row_tile, int64_t col_tile)
 {
-    const int64_t row = part_begin(b->rows, b->row_tiles, row_tile);
+    const int64_t row = row_tile * b->tile_rows + least(row_tile, b->taller);
     const int64_t col = col_tile * b->p->tile_cols;
     return (tile_place){
         .row = b->row + row,
-        .rows = part_begin(b->rows, b->row_tiles, row_tile + 1) - row,
+        .rows = b->tile_rows + (row_tile < b->taller),
         .col = b->col + col,
         .cols = least(b->p->tile_cols, b->cols - col),
     };
@@ -145,7 +148,8 @@ static void compute_tile(const block *b, int64_t row_tile, int64_t col_tile)
 static void compute_piece(void *context, int64_t index)
 {
     const block *b = context;
-    const int64_t down = index % b->row_pieces, right = index / b->row_pieces;
+    const int64_t right = b->row_pieces == 1 ? index : index / b->row_pieces;
+    const int64_t down = index - right * b->row_pieces;
     const int64_t row_end = part_begin(b->row_tiles, b->row_pieces, down + 1);
     const int64_t col_end = part_begin(b->col_tiles, b->col_pieces, right + 1);
     const int64_t col = part_begin(b->col_tiles, b->col_pieces, right);
@@ -199,12 +203,12 @@ static inline int64_t pieces_of(int64_t rows, double cols, int64_t depth)
     return pieces < 1 ? 1 : pieces > MAX_PIECES ? MAX_PIECES : (int64_t)pieces;
 }
 
-// About as many rows as columns in a piece: that reads the least.
-static void cut_block(block *b)
+// About as many rows as columns in a piece: that reads the least. More pieces where theirs of a
+// would not stay in the cache.
+static void cut_block(block *b, int64_t pieces)
 {
-    const int64_t pieces = pieces_of(b->rows, (double)b->cols, b->depths);
     int64_t down = 1;
-    while (down < b->row_tiles && down * down * b->cols < pieces * b->rows)
+    while (down < pieces && down < b->row_tiles && down * down * b->cols < pieces * b->rows)
         down++;
     const int64_t cached = parts_of(b->row_tiles, PIECE_ROW_TILES);
     b->row_pieces = down > cached ? down : cached;
@@ -216,12 +220,14 @@ static void run_block(block *b)
     const product *p = b->p;
     b->row_tiles = parts_of(b->rows, TILE_ROWS);
     b->col_tiles = parts_of(b->cols, p->tile_cols);
-    cut_block(b);
-    const int64_t pieces = b->row_pieces * b->col_pieces;
+    b->tile_rows = b->row_tiles == 1 ? b->rows : b->rows / b->row_tiles;
+    b->taller = b->rows - b->row_tiles * b->tile_rows;
+    const int64_t worthwhile = pieces_of(b->rows, (double)b->cols, b->depths);
+    const bool alone = p->alone || worthwhile == 1;
+    cut_block(b, worthwhile);
     const int64_t panels = (b->pack_b ? b->col_tiles : 0) + (p->packed_a ? b->row_tiles : 0);
-    const bool alone = p->alone || pieces == 1;
     run_pieces(alone, panels, pack_piece, b);
-    run_pieces(alone, pieces, compute_piece, b);
+    run_pieces(alone, b->row_pieces * b->col_pieces, compute_piece, b);
 }
 
 // An empty k is one block as well: it writes the bias, or what c holds.

@@ -34,8 +34,8 @@ ALWAYS_INLINE void dot_store(const dot_block *d, int64_t row, int64_t col, int r
     }
 }
 
-// rows * cols is the width of a vector, so the sums of all accumulators fit one. At the edges the
-// last row or column is computed several times.
+// rows * cols is at most the width of a vector, so the sums of all accumulators fit one. At the
+// edges the last row or column is computed several times.
 ALWAYS_INLINE void dot_tile(const dot_block *d, int64_t row, int64_t col, int rows, int cols)
 {
     const real *a[VEC_WIDTH], *b[VEC_WIDTH];
@@ -78,19 +78,23 @@ ALWAYS_INLINE void dot_tile(const dot_block *d, int64_t row, int64_t col, int ro
     dot_store(d, row, col, rows, cols, sums);
 }
 
-#define DOT_ROWS(name, tile_rows)                                                                  \
+#define DOT_ROWS(name, tile_rows, tile_cols)                                                       \
     static void name(const dot_block *d, int64_t row)                                              \
     {                                                                                              \
-        for (int64_t col = 0; col < d->cols; col += VEC_WIDTH / (tile_rows))                       \
-            dot_tile(d, row, col, (tile_rows), VEC_WIDTH / (tile_rows));                           \
+        for (int64_t col = 0; col < d->cols; col += (tile_cols))                                   \
+            dot_tile(d, row, col, (tile_rows), (tile_cols));                                       \
     }
-DOT_ROWS(dot_rows1, 1)
-DOT_ROWS(dot_rows2, 2)
+// More than eight rows of b at a time are too many streams for the prefetcher.
+DOT_ROWS(dot_rows1, 1, (VEC_WIDTH < 8 ? VEC_WIDTH : 8))
+DOT_ROWS(dot_rows2, 2, VEC_WIDTH / 2)
 #if VEC_WIDTH >= 8
-DOT_ROWS(dot_rows4, 4)
+DOT_ROWS(dot_rows4, 4, VEC_WIDTH / 4)
+#endif
+#if VEC_WIDTH >= 16
+DOT_ROWS(dot_rows8, 8, VEC_WIDTH / 8)
 #endif
 
-static void dot_run(const dot_block *d)
+static void dot_run_rows(const dot_block *d)
 {
     int64_t row = 0;
 #if VEC_WIDTH >= 8
@@ -102,6 +106,27 @@ static void dot_run(const dot_block *d)
     if (row < d->rows)
         dot_rows1(d, row);
 }
+
+#if VEC_WIDTH >= 16
+// One or two columns more than a multiple of four, as in ten classes, have a tile of their own.
+static void dot_run(const dot_block *d)
+{
+    dot_block most = *d, rest = *d;
+    rest.cols = d->rows > 4 && d->cols % 4 < 3 ? d->cols % 4 : 0;
+    most.cols -= rest.cols;
+    dot_run_rows(&most);
+    rest.b += most.cols * d->b_col;
+    rest.c += most.cols;
+    rest.bias = d->bias ? d->bias + most.cols : NULL;
+    for (int64_t row = 0; rest.cols > 0 && row < d->rows; row += 8)
+        dot_rows8(&rest, row);
+}
+#else
+static void dot_run(const dot_block *d)
+{
+    dot_run_rows(d);
+}
+#endif
 
 typedef struct dot_cut {
     const dot_block *d;

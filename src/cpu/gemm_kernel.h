@@ -86,7 +86,8 @@ ALWAYS_INLINE void tile_product(int rows, int vecs, bool masked, const tile_oper
         for (int v = 0; v < vecs; v++)
             sum[i][v] = (vec){0};
     }
-    tile_prefetch(rows, vecs, result);
+    if (operands->k >= 32)
+        tile_prefetch(rows, vecs, result);
     for (int64_t k = operands->k; k > 0; k--) {
         vec y[TILE_VECS_ROWS1];
         UNROLL

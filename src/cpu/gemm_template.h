@@ -37,8 +37,7 @@ static void settle_strides(int64_t rows, int64_t cols, int64_t *row, int64_t *co
 static double tiles_cost(double m, double n, double k, bool packs)
 {
     const double vecs = (double)parts_of((int64_t)n, VEC_WIDTH);
-    const double least_rows = vecs >= 4 ? 2 : 8 / vecs;
-    return (m < least_rows ? least_rows : m) * vecs * k / 2 + (packs ? n * k / 4 : 0);
+    return (m * vecs < 8 ? 8 : m * vecs) * k / 2 + (packs ? n * k / 4 : 0);
 }
 
 static double turned_cost(double m, double n, double k, bool packs)

@@ -167,16 +167,20 @@ ALWAYS_INLINE vec vec_relu(vec x)
 #endif
 
 // Masked stores are slow on some CPUs that have them, and edges are rare.
-ALWAYS_INLINE void vec_store_lanes(real *p, vec x, lanes on)
+static __attribute__((noinline, unused)) void vec_store_some(real *p, vec x, lanes on)
 {
-    if (on == VEC_WIDTH) {
-        vec_store(p, x);
-        return;
-    }
     real copy[VEC_WIDTH];
     vec_store(copy, x);
     for (int64_t i = 0; i < on; i++)
         p[i] = copy[i];
+}
+
+ALWAYS_INLINE void vec_store_lanes(real *p, vec x, lanes on)
+{
+    if (on == VEC_WIDTH)
+        vec_store(p, x);
+    else
+        vec_store_some(p, x, on);
 }
 
 #endif
@@ -209,32 +213,49 @@ ALWAYS_INLINE vec vec_zip_high(vec x, vec y)
 #endif
 }
 
-// Rows become columns: log2(width) perfect shuffles of the whole block.
+// A perfect shuffle of the rows of a block.
+ALWAYS_INLINE void vec_shuffle_rows(vec x[VEC_WIDTH])
+{
+    vec y[VEC_WIDTH];
+    UNROLL
+    for (int i = 0; i < VEC_WIDTH / 2; i++) {
+        y[2 * i] = vec_zip_low(x[i], x[i + VEC_WIDTH / 2]);
+        y[2 * i + 1] = vec_zip_high(x[i], x[i + VEC_WIDTH / 2]);
+    }
+    UNROLL
+    for (int i = 0; i < VEC_WIDTH; i++)
+        x[i] = y[i];
+}
+
+// Rows become columns after log2(width) shuffles.
 ALWAYS_INLINE void vec_transpose(vec x[VEC_WIDTH])
 {
+    vec_shuffle_rows(x);
+    if (VEC_WIDTH > 2)
+        vec_shuffle_rows(x);
+    if (VEC_WIDTH > 4)
+        vec_shuffle_rows(x);
+    if (VEC_WIDTH > 8)
+        vec_shuffle_rows(x);
+}
+
+ALWAYS_INLINE void vec_fold_rows(vec x[VEC_WIDTH], int half)
+{
     UNROLL
-    for (int stage = 1; stage < VEC_WIDTH; stage *= 2) {
-        vec y[VEC_WIDTH];
-        UNROLL
-        for (int i = 0; i < VEC_WIDTH / 2; i++) {
-            y[2 * i] = vec_zip_low(x[i], x[i + VEC_WIDTH / 2]);
-            y[2 * i + 1] = vec_zip_high(x[i], x[i + VEC_WIDTH / 2]);
-        }
-        UNROLL
-        for (int i = 0; i < VEC_WIDTH; i++)
-            x[i] = y[i];
-    }
+    for (int i = 0; i < half; i++)
+        x[i] = vec_zip_low(x[i], x[i + half]) + vec_zip_high(x[i], x[i + half]);
 }
 
 // Lane i of the result is the sum of the lanes of x[i]; x is used up.
 ALWAYS_INLINE vec vec_sums(vec x[VEC_WIDTH])
 {
-    UNROLL
-    for (int half = VEC_WIDTH / 2; half >= 1; half /= 2) {
-        UNROLL
-        for (int i = 0; i < half; i++)
-            x[i] = vec_zip_low(x[i], x[i + half]) + vec_zip_high(x[i], x[i + half]);
-    }
+    if (VEC_WIDTH > 8)
+        vec_fold_rows(x, 8);
+    if (VEC_WIDTH > 4)
+        vec_fold_rows(x, 4);
+    if (VEC_WIDTH > 2)
+        vec_fold_rows(x, 2);
+    vec_fold_rows(x, 1);
     return x[0];
 }
 

@@ -1,89 +1,128 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a softmax. A template: REAL is float or double, ROW(name) the names, ROW_EXP the
-// exponential. ROW_LANES sums run side by side; long rows are added in chunks, then in double.
+// Rows of a softmax. A template: REAL is float or double, REAL_BITS the signed integer of its size,
+// ROW(name) the names, ROW_EXP the exponential. Long rows are added in chunks, then in double.
 
-#ifndef ROW_LANES
-#define ROW_LANES 32
-#define ROW_CHUNK 1024
-#endif
+typedef REAL ROW(vec) __attribute__((vector_size(FOLD_BYTES)));
+typedef REAL_BITS ROW(mask) __attribute__((vector_size(FOLD_BYTES)));
+typedef REAL ROW(unaligned)
+    __attribute__((vector_size(FOLD_BYTES), aligned(sizeof(REAL)), may_alias));
+
+enum { ROW(WIDTH) = FOLD_BYTES / sizeof(REAL) };
+
+FOLD_INLINE ROW(vec) ROW(load)(const REAL *x)
+{
+    return *(const ROW(unaligned) *)x;
+}
+
+FOLD_INLINE ROW(vec) ROW(larger)(ROW(vec) x, ROW(vec) y)
+{
+    const ROW(mask) mask = x > y;
+    return (ROW(vec))(((ROW(mask))x & mask) | ((ROW(mask))y & ~mask));
+}
 
 // The largest element, -infinity for n = 0; a NaN may or may not be passed over.
 static inline REAL ROW(max)(const REAL *x, int64_t n)
 {
-    REAL lane[ROW_LANES], top = -INFINITY;
+    REAL top = -INFINITY;
     int64_t i = 0;
-    if (n >= ROW_LANES) {
-        for (int j = 0; j < ROW_LANES; j++)
-            lane[j] = x[j];
-        for (i = ROW_LANES; i + ROW_LANES <= n; i += ROW_LANES)
-            for (int j = 0; j < ROW_LANES; j++)
-                lane[j] = x[i + j] > lane[j] ? x[i + j] : lane[j];
-        for (int half = ROW_LANES / 2; half > 0; half /= 2)
-            for (int j = 0; j < half; j++)
-                lane[j] = lane[j + half] > lane[j] ? lane[j + half] : lane[j];
-        top = lane[0];
+    if (n >= 2 * ROW(WIDTH)) {
+        ROW(vec) a = ROW(load)(x), b = ROW(load)(x + ROW(WIDTH));
+        for (i = 2 * ROW(WIDTH); i + 2 * ROW(WIDTH) <= n; i += 2 * ROW(WIDTH)) {
+            a = ROW(larger)(ROW(load)(x + i), a);
+            b = ROW(larger)(ROW(load)(x + i + ROW(WIDTH)), b);
+        }
+        a = ROW(larger)(a, b);
+        for (int j = 0; j < ROW(WIDTH); j++)
+            top = a[j] > top ? a[j] : top;
     }
     for (; i < n; i++)
         top = x[i] > top ? x[i] : top;
     return top;
 }
 
-static inline REAL ROW(lanes_sum)(REAL lane[ROW_LANES])
+// The lanes' sum, in pairs.
+FOLD_INLINE REAL ROW(lanes)(ROW(vec) v)
 {
-    for (int half = ROW_LANES / 2; half > 0; half /= 2)
-        for (int j = 0; j < half; j++)
-            lane[j] += lane[j + half];
+    REAL lane[ROW(WIDTH)];
+    memcpy(lane, &v, sizeof lane);
+    for (int half = ROW(WIDTH) / 2; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            lane[i] += lane[i + half];
     return lane[0];
 }
 
-// The sum of exp(x - shift), written to y unless it is NULL; n <= ROW_CHUNK.
-static inline REAL ROW(exp_chunk)(REAL *y, const REAL *x, REAL shift, int64_t n)
+// n <= FOLD_CHUNK.
+static inline REAL ROW(sum)(const REAL *x, int64_t n)
 {
-    REAL lane[ROW_LANES] = {0}, e[ROW_LANES];
-    for (int64_t i = 0; i < n; i += ROW_LANES) {
-        const int count = n - i < ROW_LANES ? (int)(n - i) : ROW_LANES;
-        if (count < ROW_LANES) {
-            for (int j = 0; j < ROW_LANES; j++)
-                e[j] = -INFINITY;
-            for (int j = 0; j < count; j++)
-                e[j] = x[i + j] - shift;
-        } else {
-            for (int j = 0; j < ROW_LANES; j++)
-                e[j] = x[i + j] - shift;
-        }
-        for (int j = 0; j < ROW_LANES; j++)
-            e[j] = ROW_EXP(e[j]);
-        for (int j = 0; j < ROW_LANES; j++)
-            lane[j] += e[j];
-        if (y)
-            memcpy(y + i, e, (size_t)count * sizeof *e);
+    REAL total = 0;
+    int64_t i = 0;
+    if (n >= ROW(WIDTH)) {
+        ROW(vec) v[4] = {{0}};
+        for (; i + 4 * ROW(WIDTH) <= n; i += 4 * ROW(WIDTH))
+            for (int j = 0; j < 4; j++)
+                v[j] += ROW(load)(x + i + j * ROW(WIDTH));
+        for (; i + ROW(WIDTH) <= n; i += ROW(WIDTH))
+            v[0] += ROW(load)(x + i);
+        total = ROW(lanes)((v[0] + v[1]) + (v[2] + v[3]));
     }
-    return ROW(lanes_sum)(lane);
+    for (; i < n; i++)
+        total += x[i];
+    return total;
 }
 
+// The sum of exp(x - shift), each written to y; n <= FOLD_CHUNK.
+static inline REAL ROW(exp_chunk)(REAL *y, const REAL *x, REAL shift, int64_t n)
+{
+    if (n >= 64) {
+        ELEMENTWISE_LOOP
+        for (int64_t i = 0; i < n; i++)
+            y[i] = ROW_EXP(x[i] - shift);
+        return ROW(sum)(y, n);
+    }
+    // Whole vectors: exp(-infinity) adds 0.
+    REAL e[64];
+    const int64_t padded = (n + ROW(WIDTH) - 1) / ROW(WIDTH) * ROW(WIDTH);
+    for (int64_t i = 0; i < n; i++)
+        e[i] = x[i] - shift;
+    for (int64_t i = n; i < padded; i++)
+        e[i] = -INFINITY;
+    for (int64_t i = 0; i < padded; i += ROW(WIDTH))
+        for (int j = 0; j < ROW(WIDTH); j++)
+            e[i + j] = ROW_EXP(e[i + j]);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = e[i];
+    return ROW(sum)(e, padded);
+}
+
+// y may be NULL.
 static inline double ROW(exp_sum)(REAL *y, const REAL *x, REAL shift, int64_t n)
 {
+    REAL chunk[FOLD_CHUNK];
     double sum = 0;
-    for (int64_t i = 0; i < n; i += ROW_CHUNK)
-        sum += (double)ROW(exp_chunk)(y ? y + i : NULL, x + i, shift,
-                                      n - i < ROW_CHUNK ? n - i : ROW_CHUNK);
+    for (int64_t i = 0; i < n; i += FOLD_CHUNK)
+        sum += (double)ROW(exp_chunk)(y ? y + i : chunk, x + i, shift,
+                                      n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
     return sum;
 }
 
-// The sum of x * y, or of x alone when y is NULL.
+// The sum of x * y.
 static inline double ROW(dot)(const REAL *x, const REAL *y, int64_t n)
 {
+    REAL chunk[FOLD_CHUNK];
     double sum = 0;
-    for (int64_t start = 0; start < n; start += ROW_CHUNK) {
-        const int64_t end = n - start < ROW_CHUNK ? n : start + ROW_CHUNK;
-        REAL lane[ROW_LANES] = {0}, rest = 0;
-        int64_t i = start;
-        for (; i + ROW_LANES <= end; i += ROW_LANES)
-            for (int j = 0; j < ROW_LANES; j++)
-                lane[j] += y ? x[i + j] * y[i + j] : x[i + j];
-        for (; i < end; i++)
-            rest += y ? x[i] * y[i] : x[i];
-        sum += (double)(ROW(lanes_sum)(lane) + rest);
+    for (int64_t start = 0; start < n; start += FOLD_CHUNK) {
+        const int64_t count = n - start < FOLD_CHUNK ? n - start : FOLD_CHUNK;
+        for (int64_t i = 0; i < count; i++)
+            chunk[i] = x[start + i] * y[start + i];
+        sum += (double)ROW(sum)(chunk, count);
     }
+    return sum;
+}
+
+static inline double ROW(total)(const REAL *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i += FOLD_CHUNK)
+        sum += (double)ROW(sum)(x + i, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
     return sum;
 }

@@ -3,6 +3,7 @@
 
 #include "base/pool.h"
 #include "cpu/elementwise.h"
+#include "cpu/fold_ops.h"
 #include "cpu/vecmath.h"
 #include "cpu/wide.h"
 
@@ -19,17 +20,20 @@ typedef struct softmax_job {
 } softmax_job;
 
 #define REAL      float
+#define REAL_BITS int32_t
 #define ROW_EXP   vm_exp
 #define ROW_LOG   logf
 #define ROW(name) float_##name
 #include "cpu/row.h"
 #include "cpu/softmax_real.h"
 #undef REAL
+#undef REAL_BITS
 #undef ROW_EXP
 #undef ROW_LOG
 #undef ROW
 
 #define REAL      double
+#define REAL_BITS int64_t
 #define ROW_EXP   exp
 #define ROW_LOG   log
 #define ROW(name) double_##name

@@ -25,7 +25,7 @@ static void ROW(row_grad)(const softmax_job *job, int64_t row)
     const int64_t n = job->n;
     const REAL *dy = (const REAL *)job->x + row * n, *y = (const REAL *)job->of + row * n;
     REAL *dx = (REAL *)job->y + row * n;
-    const REAL sum = (REAL)ROW(dot)(dy, job->log ? NULL : y, n);
+    const REAL sum = (REAL)(job->log ? ROW(total)(dy, n) : ROW(dot)(dy, y, n));
     if (job->log) {
         ELEMENTWISE_LOOP
         for (int64_t i = 0; i < n; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dx = dy * op'(s) in one floating type; s is the operation's output where tern_unary_saves_output says so, else
-// its input. The including source has defined `real`, MATH(name) and REAL_TABLE as for unary_real.h.
+// dx = dy * op'(s) in one floating type; s is the operation's output where tern_unary_saves_output
+// says so, else its input. The including source has defined `real`, MATH(name) and REAL_TABLE as
+// for unary_real.h.
 #include "cpu/elementwise.h"
 
 // dx = expression of dy, s, a and b, a and b being the parameters.
@@ -22,7 +23,7 @@
     }
 
 GRAD(negate, -dy)
-GRAD(absolute, s > 0 ? dy : s < 0 ? -dy : s == 0 ? 0 : s)
+GRAD(absolute, s > 0 ? dy : s < 0 ? -dy : 0) // NaN too
 GRAD(square_root, dy / (2 * s))
 GRAD(reciprocal_root, (real)-0.5 * dy * (s * s * s))
 GRAD(times_output, dy *s) // exp
@@ -34,7 +35,7 @@ GRAD(relu, s <= 0 ? 0 : dy)
 GRAD(gelu, dy *MATH(gelu_slope)(s))
 GRAD(gelu_tanh, dy *MATH(gelu_tanh_slope)(s))
 GRAD(leaky_relu, s > 0 ? dy : dy * a)
-GRAD(softplus, a *s > b ? dy : dy * MATH(sigmoid)(a *s))
+GRAD(softplus, a *s > b ? dy : dy * MATH(sigmoid)(a * s))
 GRAD(clamp, ((s >= a) & (s <= b)) ? dy : 0)
 GRAD(zero, 0) // round, sign
 GRAD(same, dy)
@@ -79,7 +80,7 @@ static void cosine(void *y, const void *const *x, int64_t n, const block_params 
 GRAD(power_2, dy *(2 * s))
 GRAD(power_3, dy *(3 * (s * s)))
 GRAD(power_half, dy *((real)0.5 / MATH(sqrt)(s)))
-GRAD(power_any, dy *(a * MATH(pow)(s, a - 1)))
+GRAD(power_any, dy *(a *MATH(pow)(s, a - 1)))
 
 // p x^(p - 1), and 0 for p = 0 even where x^-1 is infinite.
 static void power(void *y, const void *const *x, int64_t n, const block_params *p)

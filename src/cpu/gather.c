@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and adding along one dimension by int64 indices.
+#include <string.h>
+
+#include "base/pool.h"
+#include "cpu/fault.h"
+#include "cpu/wide.h"
+
+#define PIECE 8192 // elements of the index that one piece reads
+
+// The views have the index's rank, at least 1; the last dimension is walked as rows.
+typedef struct gather_job {
+    const tern_exec *exec;
+    const tern_strided *y, *x, *index; // of x or, when adding, of y the size along dim counts
+    int dim;
+    int64_t rows, cols, rows_per_piece;
+    size_t element;
+} gather_job;
+
+// Where row `row` of the index begins, in elements of each view; along dim only the index's side moves.
+typedef struct row_start {
+    int64_t dense, indexed, index; // dense: the view of the index's sizes
+} row_start;
+
+static row_start find_row(const gather_job *job, const tern_strided *dense,
+                          const tern_strided *indexed, int64_t row)
+{
+    row_start at = {0, 0, 0};
+    for (int d = job->index->rank - 2; d >= 0; d--) {
+        int64_t i = row % job->index->size[d];
+        row /= job->index->size[d];
+        at.dense += i * dense->stride[d];
+        at.index += i * job->index->stride[d];
+        if (d != job->dim)
+            at.indexed += i * indexed->stride[d];
+    }
+    return at;
+}
+
+// The index of element (row, col); -1 after a fault.
+static int64_t index_at(const gather_job *job, int64_t limit, int64_t place, int64_t row, int64_t col)
+{
+    int64_t i = ((const int64_t *)job->index->data)[place];
+    if (i >= 0 && i < limit)
+        return i;
+    tern_cpu_fault(job->exec, row * job->cols + col, i);
+    return -1;
+}
+
+static void move_element(void *y, const void *x, size_t element)
+{
+    switch (element) {
+    case 8:
+        memcpy(y, x, 8);
+        break;
+    case 4:
+        memcpy(y, x, 4);
+        break;
+    case 2:
+        memcpy(y, x, 2);
+        break;
+    default:
+        memcpy(y, x, 1);
+        break;
+    }
+}
+
+static void gather_row(const gather_job *job, int64_t row)
+{
+    const int last = job->index->rank - 1;
+    const int64_t limit = job->x->size[job->dim], hop = job->x->stride[job->dim];
+    const int64_t along = job->dim == last ? 0 : job->x->stride[last];
+    const row_start at = find_row(job, job->y, job->x, row);
+    for (int64_t col = 0; col < job->cols; col++) {
+        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last], row, col);
+        char *y = (char *)job->y->data +
+                  (at.dense + col * job->y->stride[last]) * (int64_t)job->element;
+        if (i < 0)
+            memset(y, 0, job->element);
+        else
+            move_element(y,
+                         (const char *)job->x->data + (at.indexed + col * along + i * hop) *
+                                                          (int64_t)job->element,
+                         job->element);
+    }
+}
+
+// One index for the whole row, and rows that lie in one piece: a copy.
+static bool copies_rows(const gather_job *job)
+{
+    const int last = job->index->rank - 1;
+    return job->dim != last && job->index->stride[last] == 0 && job->x->stride[last] == 1 &&
+           job->y->stride[last] == 1;
+}
+
+static void copy_row(const gather_job *job, int64_t row)
+{
+    const row_start at = find_row(job, job->y, job->x, row);
+    int64_t i = index_at(job, job->x->size[job->dim], at.index, row, 0);
+    char *y = (char *)job->y->data + at.dense * (int64_t)job->element;
+    size_t nbytes = (size_t)job->cols * job->element;
+    if (i < 0)
+        memset(y, 0, nbytes);
+    else
+        memcpy(y,
+               (const char *)job->x->data +
+                   (at.indexed + i * job->x->stride[job->dim]) * (int64_t)job->element,
+               nbytes);
+}
+
+static void gather_piece(void *context, int64_t index)
+{
+    const gather_job *job = context;
+    const bool copies = copies_rows(job);
+    int64_t begin = index * job->rows_per_piece, end = begin + job->rows_per_piece;
+    for (int64_t row = begin; row < end && row < job->rows; row++) {
+        if (copies)
+            copy_row(job, row);
+        else
+            gather_row(job, row);
+    }
+}
+
+static void set_rows(gather_job *job)
+{
+    job->cols = job->index->size[job->index->rank - 1];
+    job->rows = 1;
+    for (int d = 0; d < job->index->rank - 1; d++)
+        job->rows *= job->index->size[d];
+    if (job->cols == 0)
+        job->rows = 0;
+    job->rows_per_piece = job->cols > 0 && job->cols < PIECE ? PIECE / job->cols : 1;
+}
+
+tern_status TERN_ISA_NAME(gather)(const tern_exec *exec, const tern_strided *y,
+                                  const tern_strided *x, const tern_strided *index, int dim)
+{
+    gather_job job = {.exec = exec, .y = y, .x = x, .index = index, .dim = dim};
+    job.element = tern_dtype_size(x->dtype);
+    set_rows(&job);
+    tern_pool_run((job.rows + job.rows_per_piece - 1) / job.rows_per_piece, gather_piece, &job);
+    return TERN_OK;
+}
+
+static void add_element(void *y, const void *x, tern_dtype dtype)
+{
+    switch (dtype) {
+    case TERN_FLOAT32:
+        *(float *)y += *(const float *)x;
+        break;
+    case TERN_FLOAT64:
+        *(double *)y += *(const double *)x;
+        break;
+    case TERN_INT64:
+        *(uint64_t *)y += *(const uint64_t *)x;
+        break;
+    case TERN_INT32:
+        *(uint32_t *)y += *(const uint32_t *)x;
+        break;
+    case TERN_UINT8:
+        *(uint8_t *)y = (uint8_t)(*(uint8_t *)y + *(const uint8_t *)x);
+        break;
+    case TERN_BOOL:
+        *(uint8_t *)y |= *(const uint8_t *)x;
+        break;
+    case TERN_FLOAT16: // widened by the caller
+    case TERN_BFLOAT16:
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+}
+
+static void add_row(const gather_job *job, int64_t row)
+{
+    const int last = job->index->rank - 1;
+    const int64_t limit = job->y->size[job->dim], hop = job->y->stride[job->dim];
+    const int64_t along = job->dim == last ? 0 : job->y->stride[last];
+    const row_start at = find_row(job, job->x, job->y, row);
+    for (int64_t col = 0; col < job->cols; col++) {
+        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last], row, col);
+        if (i >= 0)
+            add_element(
+                (char *)job->y->data + (at.indexed + col * along + i * hop) * (int64_t)job->element,
+                (const char *)job->x->data +
+                    (at.dense + col * job->x->stride[last]) * (int64_t)job->element,
+                job->y->dtype);
+    }
+}
+
+// In the index's order, on one thread: two elements may meet in one place.
+static void add_rows(gather_job *job)
+{
+    set_rows(job);
+    for (int64_t row = 0; row < job->rows; row++)
+        add_row(job, row);
+}
+
+tern_status TERN_ISA_NAME(scatter_add)(const tern_exec *exec, const tern_strided *y,
+                                       const tern_strided *x, const tern_strided *index, int dim)
+{
+    gather_job job = {.exec = exec, .y = y, .x = x, .index = index, .dim = dim};
+    job.element = tern_dtype_size(y->dtype);
+    if (!wide_needed(y->dtype)) {
+        add_rows(&job);
+        return TERN_OK;
+    }
+    tern_strided wide_y = {0}, wide_x = {0};
+    tern_status status = wide_copy(&wide_y, y);
+    if (!status)
+        status = wide_copy(&wide_x, x);
+    if (!status) {
+        job.y = &wide_y;
+        job.x = &wide_x;
+        job.element = sizeof(float);
+        add_rows(&job);
+        wide_store(y, &wide_y);
+    }
+    wide_free(&wide_x);
+    wide_free(&wide_y);
+    return status;
+}
