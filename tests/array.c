@@ -186,7 +186,7 @@ static tern_tensor *sliced(const array *a, tern_device device)
     return tern_slice(t, last, 1, INT64_MAX, 2);
 }
 
-tern_tensor *array_to_tensor(const array *a, tern_device device, layout layout)
+tern_tensor *array_to_tensor(const array *a, tern_device device, array_layout layout)
 {
     if (a->shape.rank == 0)
         layout = LAYOUT_CONTIGUOUS;

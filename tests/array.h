@@ -16,12 +16,12 @@ typedef struct array {
 } array;
 
 // How a tensor lies in memory.
-typedef enum layout {
+typedef enum array_layout {
     LAYOUT_CONTIGUOUS,
     LAYOUT_TRANSPOSED, // dimensions in reverse order
     LAYOUT_SLICED,     // every other element of the last dimension
     LAYOUT_COUNT
-} layout;
+} array_layout;
 
 // Zeros; to be freed with array_free. Tests stop when there is no memory.
 array array_new(tern_dtype dtype, tern_shape shape);
@@ -31,7 +31,7 @@ void array_free(array *a); // twice is fine
 real array_round(tern_dtype dtype, real x);
 
 // A tensor with the values of `a`; NULL with a pending error.
-tern_tensor *array_to_tensor(const array *a, tern_device device, layout layout);
+tern_tensor *array_to_tensor(const array *a, tern_device device, array_layout layout);
 // The values of `t`; stops the test when they cannot be read.
 array array_of_tensor(const tern_tensor *t);
 

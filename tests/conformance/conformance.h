@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation against an independent computation. A case says how an operation is called, what inputs it
-// takes and what it must give; the suite runs it over shapes, layouts and dtypes on one device.
+// Every operation against an independent computation. A case says how an operation is called, what
+// inputs it takes and what it must give; the suite runs it over shapes, layouts and dtypes on one
+// device.
 #ifndef TERN_TESTS_CONFORMANCE_H
 #define TERN_TESTS_CONFORMANCE_H
 
@@ -19,17 +20,17 @@ typedef struct setup {
 } setup;
 
 // What numbers an input holds.
-typedef enum values {
+typedef enum value_kind {
     ORDINARY, // -4 to 4, with zeros and ties
     WIDE,     // also tiny and huge ones
     POSITIVE, // 0.3 to 4
     WIDE_POSITIVE,
     NONZERO,
-    UNIT,     // 0 to 1
-    SMALL,    // a few integers: ties
-    MASK,     // bool
-    LABEL     // int64, 0 to the setup's p[0] - 1
-} values;
+    UNIT,  // 0 to 1
+    SMALL, // a few integers: ties
+    MASK,  // bool
+    LABEL  // int64, 0 to the setup's p[0] - 1
+} value_kind;
 
 // The dtype of the result.
 typedef enum result_rule {
@@ -37,7 +38,8 @@ typedef enum result_rule {
     FLOATING, // float32 for integers and bool
     WIDENED,  // int64 for integers and bool
     TRUTH,    // bool
-    PLACES    // int64
+    PLACES,   // int64
+    AS_ASKED  // the dtype in the case's p[0]
 } result_rule;
 
 enum {
@@ -59,8 +61,8 @@ typedef struct op_case op_case;
 
 typedef tern_tensor *call_fn(tern_tensor *const *in, const op_case *c, const setup *s);
 
-// What must come out. `magnitude` has the sizes of the absolute values that were summed for an element, or no
-// data: then the case's ulps count alone.
+// What must come out. `magnitude` has the sizes of the absolute values that were summed for an
+// element, or no data: then the case's ulps count alone.
 typedef struct expected {
     array value, magnitude;
     double terms; // how many were summed
@@ -73,6 +75,8 @@ typedef void reference_fn(const op_case *c, const setup *s, const array *in, exp
 typedef real each_fn(const real *x, const double *p);
 // One number from n; *magnitude is what its rounding errors are measured by (starts as 0: exact).
 typedef real fold_fn(const real *x, int64_t n, const op_case *c, const setup *s, real *magnitude);
+// Where the element `to` of the result comes from.
+typedef void move_fn(const setup *s, tern_shape in, const int64_t *to, int64_t *from);
 // n numbers from n.
 typedef void along_fn(const real *x, int64_t n, real *y, real *magnitude);
 
@@ -84,17 +88,18 @@ struct op_case {
     each_fn *each;   // for reference_each
     fold_fn *fold;   // for reference_fold and reference_fold_dim
     along_fn *along; // for reference_along
+    move_fn *move;   // for reference_moved
     const setup *setups;
     int setup_count;
     int inputs;
-    values values[MAX_IN];
+    value_kind values[MAX_IN];
     unsigned dtypes;
     result_rule result;
     double ulps; // allowed in float32; 0: exact in every dtype
     double p[3];
-    bool specials;        // infinities, NaN, signed zeros and the like belong to the domain
-    double input_share;   // errors may also be measured by this share of |x|
-    unsigned gradients;   // bit i: input i has one
+    bool specials;      // infinities, NaN, signed zeros and the like belong to the domain
+    double input_share; // errors may also be measured by this share of |x|
+    unsigned gradients; // bit i: input i has one
 };
 
 // One operation's cases.
@@ -106,6 +111,7 @@ typedef struct case_list {
 extern const case_list elementwise_cases, reduction_cases, product_cases, shape_cases;
 
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
+reference_fn reference_moved, reference_joined;
 reference_fn reference_matmul, reference_linear, reference_cross_entropy, reference_mse,
     reference_gather, reference_index_select, reference_one_hot;
 
@@ -113,7 +119,7 @@ reference_fn reference_matmul, reference_linear, reference_cross_entropy, refere
 typedef struct run_name {
     char text[160];
 } run_name;
-run_name name_of_run(const op_case *c, int setup, tern_dtype dtype, layout layout);
+run_name name_of_run(const op_case *c, int number, tern_dtype dtype, array_layout layout);
 
 // Inputs for a setup; `gradient` asks for numbers that are apart from each other and from kinks.
 void make_inputs(const op_case *c, const setup *s, tern_dtype dtype, bool gradient, array *in);

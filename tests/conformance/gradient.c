@@ -3,7 +3,7 @@
 #include "check.h"
 #include "conformance.h"
 
-static const double step = 1e-6, rtol = 1e-3, atol = 1e-5;
+static const double step = 1e-6, relative = 1e-3, absolute = 1e-5;
 static const int64_t most_elements = 60; // of an input that is perturbed
 
 typedef struct trial {
@@ -67,7 +67,8 @@ static array converted(const array *a, tern_dtype dtype)
     return b;
 }
 
-static tern_tensor *tensor_as(const array *a, tern_dtype dtype, tern_device device, layout layout)
+static tern_tensor *tensor_as(const array *a, tern_dtype dtype, tern_device device,
+                              array_layout layout)
 {
     array b = converted(a, dtype);
     tern_tensor *t = array_to_tensor(&b, device, layout);
@@ -76,7 +77,7 @@ static tern_tensor *tensor_as(const array *a, tern_dtype dtype, tern_device devi
 }
 
 // Runs forward and backward `times` over; the gradients of the inputs into `grad`.
-static void gradients(const trial *t, tern_dtype dtype, layout layout, int times, array *grad)
+static void gradients(const trial *t, tern_dtype dtype, array_layout layout, int times, array *grad)
 {
     tern_scope scope = tern_scope_open();
     tern_tensor *operands[MAX_IN] = {NULL};
@@ -87,8 +88,9 @@ static void gradients(const trial *t, tern_dtype dtype, layout layout, int times
     }
     for (int k = 0; k < times; k++) {
         tern_tensor *y = t->c->call(operands, t->c, t->s);
-        tern_tensor *weight = tensor_as(&t->weight, dtype, t->device, layout);
+        tern_tensor *weight = NULL;
         must_work(t, "forward");
+        weight = tensor_as(&t->weight, tern_dtype_of(y), t->device, layout);
         if (tern_backward(y, .gradient = weight))
             must_work(t, "backward");
     }
@@ -111,8 +113,8 @@ static void compare(const trial *t, int input, const char *what, const array *go
     for (int64_t i = 0; i < count; i++) {
         real expect = (real)times * want[i];
         if (!(fabsl(got->data[i] - expect) <= (real)abs + (real)rel * fabsl(expect)))
-            fail_msg("%s: %s of input %d, element %lld is %.9Lg, expected %.9Lg", t->name.text, what,
-                     input, (long long)i, got->data[i], expect);
+            fail_msg("%s: %s of input %d, element %lld is %.9Lg, expected %.9Lg", t->name.text,
+                     what, input, (long long)i, got->data[i], expect);
     }
 }
 
@@ -128,9 +130,9 @@ static void compare_variants(const trial *t, const array *first)
     static const struct {
         const char *what;
         tern_dtype dtype;
-        layout layout;
+        array_layout layout;
         int times;
-        double rtol, atol;
+        double relative, absolute;
     } variants[] = {
         {"gradient with transposed operands", TERN_FLOAT64, LAYOUT_TRANSPOSED, 1, 1e-9, 1e-10},
         {"gradient with sliced operands", TERN_FLOAT64, LAYOUT_SLICED, 1, 1e-9, 1e-10},
@@ -144,7 +146,7 @@ static void compare_variants(const trial *t, const array *first)
         for (int i = 0; i < t->c->inputs; i++)
             if (differentiated(t, i))
                 compare(t, i, variants[v].what, &grad[i], first[i].data, first[i].numel,
-                        variants[v].times, variants[v].rtol, variants[v].atol);
+                        variants[v].times, variants[v].relative, variants[v].absolute);
         free_all(grad);
     }
 }
@@ -158,7 +160,7 @@ static void compare_differences(trial *t, const array *grad)
         int64_t count = t->in[i].numel < most_elements ? t->in[i].numel : most_elements;
         for (int64_t k = 0; k < count; k++)
             numeric[k] = difference(t, i, k);
-        compare(t, i, "gradient", &grad[i], numeric, count, 1, rtol, atol);
+        compare(t, i, "gradient", &grad[i], numeric, count, 1, relative, absolute);
     }
 }
 

@@ -52,7 +52,7 @@ static real sign(void)
     return random_word() & 1 ? -1 : 1;
 }
 
-static real floating(values kind, tern_dtype dtype)
+static real floating(value_kind kind, tern_dtype dtype)
 {
     switch (kind) {
     case ORDINARY:
@@ -76,7 +76,7 @@ static real floating(values kind, tern_dtype dtype)
     return 0;
 }
 
-static real whole(values kind, tern_dtype dtype)
+static real whole(value_kind kind, tern_dtype dtype)
 {
     if (dtype == TERN_BOOL)
         return integer(0, 1);
@@ -85,7 +85,7 @@ static real whole(values kind, tern_dtype dtype)
 }
 
 // Distinct numbers, far from each other and from 0 and the integers, where derivatives jump.
-static real apart(values kind, int64_t place, int64_t count)
+static real apart(value_kind kind, int64_t place, int64_t count)
 {
     real low = kind == POSITIVE || kind == WIDE_POSITIVE ? 0.4L : kind == UNIT ? 0.1L : -1.9L;
     real high = kind == UNIT ? 0.9L : 1.9L;
@@ -106,7 +106,7 @@ static void shuffle(real *x, int64_t n)
     }
 }
 
-static void fill(values kind, const setup *s, bool gradient, array *a)
+static void fill(value_kind kind, const setup *s, bool gradient, array *a)
 {
     for (int64_t i = 0; i < a->numel; i++) {
         real x = kind == LABEL ? integer(0, (int64_t)s->p[0] - 1)
@@ -132,7 +132,7 @@ static void add_specials(array *a, int input)
         a->data[i] = array_round(a->dtype, special[(input ? i / count : i) % count]);
 }
 
-static tern_dtype input_dtype(values kind, tern_dtype dtype)
+static tern_dtype input_dtype(value_kind kind, tern_dtype dtype)
 {
     return kind == MASK ? TERN_BOOL : kind == LABEL ? TERN_INT64 : dtype;
 }
@@ -147,12 +147,12 @@ void make_inputs(const op_case *c, const setup *s, tern_dtype dtype, bool gradie
     }
 }
 
-run_name name_of_run(const op_case *c, int setup, tern_dtype dtype, layout layout)
+run_name name_of_run(const op_case *c, int number, tern_dtype dtype, array_layout layout)
 {
     static const char *const layouts[] = {"contiguous", "transposed", "sliced"};
     run_name name;
     snprintf(name.text, sizeof name.text, "%s%s%s%s, setup %d, %s, %s", c->op, c->note ? " (" : "",
-             c->note ? c->note : "", c->note ? ")" : "", setup, tern_dtype_name(dtype),
+             c->note ? c->note : "", c->note ? ")" : "", number, tern_dtype_name(dtype),
              layouts[layout]);
     return name;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operations mean, in plain loops over long double: elementwise, reductions, along a dimension.
+// What operations mean, in plain loops over long double: elementwise, reductions, along a
+// dimension.
 #include "conformance.h"
 
 #include <math.h>
@@ -80,7 +81,8 @@ static bool reduces(const setup *s, int rank, int d)
 }
 
 // Folds the elements that meet in `kept` (1 where it reduces), for every element of it.
-static void fold_all(const op_case *c, const setup *s, const array *x, tern_shape kept, expected *out)
+static void fold_all(const op_case *c, const setup *s, const array *x, tern_shape kept,
+                     expected *out)
 {
     real *values = malloc((size_t)(x->numel + 1) * sizeof *values);
     int64_t index[TERN_MAX_RANK];
@@ -141,6 +143,41 @@ void reference_along(const op_case *c, const setup *s, const array *in, expected
             out->value.data[i + k * inner] = y[k];
             out->magnitude.data[i + k * inner] = magnitude[k];
         }
+    }
+}
+
+// ---- moves
+// ---------------------------------------------------------------------------------------
+
+void reference_moved(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    allocate(out, s->shape, false);
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t to[TERN_MAX_RANK], from[TERN_MAX_RANK];
+        index_of(s->shape, i, to);
+        c->move(s, in[0].shape, to, from);
+        out->value.data[i] = in[0].data[place_in(in[0].shape, from, in[0].shape.rank)];
+    }
+}
+
+// cat, or stack where the result has one dimension more.
+void reference_joined(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    allocate(out, s->shape, false);
+    int rank = s->shape.rank, dim = s->dim < 0 ? s->dim + rank : s->dim;
+    for (int64_t i = 0; i < out->value.numel; i++) {
+        int64_t to[TERN_MAX_RANK], place = 0;
+        int k = 0;
+        index_of(s->shape, i, to);
+        for (int64_t size; k < c->inputs; k++, to[dim] -= size) {
+            size = in[k].shape.rank == rank ? in[k].shape.dim[dim] : 1;
+            if (to[dim] < size)
+                break;
+        }
+        for (int d = 0; d < rank; d++)
+            if (in[k].shape.rank == rank || d != dim)
+                place = place * s->in[k].dim[d - (d > dim && in[k].shape.rank < rank)] + to[d];
+        out->value.data[i] = in[k].data[place];
     }
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// conformance INCLUDE_DIR [DEVICE [OPERATION]]: every case on one device; TERN_TEST_SEED chooses
+// the numbers.
+#include "check.h"
+#include "conformance.h"
+#include "manifest.h"
+
+#define MOST_TESTS 1024
+
+typedef struct job {
+    const op_case *c;
+    bool gradient;
+    char name[96];
+} job;
+
+static tern_device device;
+static const char *include_dir;
+static uint64_t seed = 20241;
+static job jobs[MOST_TESTS];
+static struct CMUnitTest tests[MOST_TESTS];
+static size_t test_count;
+
+static void run_job(void **state)
+{
+    const job *j = *state;
+    random_seed(seed);
+    if (j->gradient)
+        check_gradient(j->c, device);
+    else
+        check_forward(j->c, device);
+}
+
+static void every_operation_of_the_headers_is_covered(void **state)
+{
+    (void)state;
+    check_manifest(include_dir);
+}
+
+static void add_job(const op_case *c, bool gradient)
+{
+    job *j = &jobs[test_count];
+    if (test_count == MOST_TESTS)
+        return;
+    *j = (job){.c = c, .gradient = gradient};
+    snprintf(j->name, sizeof j->name, "%s%s%s%s %s", c->op, c->note ? " (" : "",
+             c->note ? c->note : "", c->note ? ")" : "",
+             gradient ? "has_the_gradient_of_its_differences" : "gives_what_the_reference_gives");
+    tests[test_count++] = (struct CMUnitTest){j->name, run_job, NULL, NULL, j};
+}
+
+static void add_cases(const case_list *list, const char *only)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (only && strcmp(list->cases[i].op, only) != 0)
+            continue;
+        add_job(&list->cases[i], false);
+        if (list->cases[i].gradients)
+            add_job(&list->cases[i], true);
+    }
+}
+
+static void take_arguments(int argc, char **argv)
+{
+    const char *text = getenv("TERN_TEST_SEED");
+    if (text)
+        seed = strtoull(text, NULL, 0);
+    if (argc < 2 || tern_device_parse(argc > 2 ? argv[2] : "cpu", &device)) {
+        fputs("usage: conformance INCLUDE_DIR [DEVICE [OPERATION]]\n", stderr);
+        tern_error_print(stderr);
+        exit(1);
+    }
+    include_dir = argv[1];
+    printf("device %s, TERN_TEST_SEED=%llu\n", tern_device_string(device),
+           (unsigned long long)seed);
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = argc > 3 ? argv[3] : NULL;
+    take_arguments(argc, argv);
+    add_cases(&elementwise_cases, only);
+    add_cases(&reduction_cases, only);
+    add_cases(&product_cases, only);
+    add_cases(&shape_cases, only);
+    if (test_count == 0) {
+        fprintf(stderr, "there is no case of %s\n", only ? only : "anything");
+        return 1;
+    }
+    if (!only)
+        tests[test_count++] =
+            (struct CMUnitTest)cmocka_unit_test(every_operation_of_the_headers_is_covered);
+    return _cmocka_run_group_tests("conformance", tests, test_count, NULL, NULL);
+}

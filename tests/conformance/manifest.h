@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TERN_TESTS_MANIFEST_H
+#define TERN_TESTS_MANIFEST_H
+
+// Fails unless every function of the headers of operations has a case or is listed as none.
+void check_manifest(const char *include_dir);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "golden_calls.h"
+
+#include <string.h>
+
+typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor **out);
+
+#define CALL(name, ...)                                                                            \
+    static void call_##name(tern_tensor *const *in, const golden_words *w, tern_tensor **out)      \
+    {                                                                                              \
+        (void)w;                                                                                   \
+        out[0] = __VA_ARGS__;                                                                      \
+    }
+#define ONE(name)     CALL(name, tern_##name(in[0]))
+#define TWO(name)     CALL(name, tern_##name(in[0], in[1]))
+#define SCALAR(name)  CALL(name, tern_##name(in[0], w->value))
+#define REDUCED(name) CALL(name, tern_##name(in[0], w->axes, w->keepdim))
+
+// clang-format off
+#define FOR_ONE(X) X(neg) X(abs) X(sqrt) X(rsqrt) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh)     \
+    X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(round) X(isfinite) X(logical_not)
+#define FOR_TWO(X) X(add) X(sub) X(mul) X(div) X(pow) X(minimum) X(maximum) X(eq) X(ne) X(lt)      \
+    X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul)
+#define FOR_SCALAR(X) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(pow_scalar)        \
+    X(eq_scalar) X(ne_scalar) X(lt_scalar) X(le_scalar) X(gt_scalar) X(ge_scalar)
+#define FOR_REDUCED(X) X(sum) X(mean) X(amax) X(amin) X(any) X(all)
+FOR_ONE(ONE)
+FOR_TWO(TWO)
+FOR_SCALAR(SCALAR)
+FOR_REDUCED(REDUCED)
+// clang-format on
+
+CALL(leaky_relu, tern_leaky_relu(in[0], w->negative_slope))
+CALL(softplus, tern_softplus(in[0], w->beta, w->threshold))
+CALL(clamp, tern_clamp(in[0], w->low, w->high))
+CALL(where, tern_where(in[0], in[1], in[2]))
+CALL(masked_fill, tern_masked_fill(in[0], in[1], w->value))
+CALL(var, tern_var(in[0], w->axes, w->correction, w->keepdim))
+CALL(std, tern_std(in[0], w->axes, w->correction, w->keepdim))
+CALL(norm, tern_norm(in[0], w->p, w->axes, w->keepdim))
+CALL(max, tern_max(in[0], w->dim, w->keepdim, &out[1]))
+CALL(min, tern_min(in[0], w->dim, w->keepdim, &out[1]))
+CALL(argmax, tern_argmax(in[0], w->dim, w->keepdim))
+CALL(argmin, tern_argmin(in[0], w->dim, w->keepdim))
+CALL(cumsum, tern_cumsum(in[0], w->dim))
+CALL(linear, tern_linear(in[0], in[1], in[2], w->activation))
+CALL(softmax, tern_softmax(in[0], w->dim))
+CALL(log_softmax, tern_log_softmax(in[0], w->dim))
+CALL(cross_entropy,
+     tern_cross_entropy(in[0], in[1], .weight = in[2], .ignore_index = w->ignore_index,
+                        .label_smoothing = w->label_smoothing, .reduction = w->reduction))
+CALL(mse_loss, tern_mse_loss(in[0], in[1], w->reduction))
+CALL(gather, tern_gather(in[0], w->dim, in[1]))
+CALL(index_select, tern_index_select(in[0], w->dim, in[1]))
+CALL(one_hot, tern_one_hot(in[0], w->classes))
+CALL(to_dtype, tern_to_dtype(in[0], w->dtype))
+
+typedef struct entry {
+    const char *op;
+    call_fn *call;
+} entry;
+
+#define ENTRY(name) {#name, call_##name},
+// clang-format off
+static const entry entries[] = {
+    FOR_ONE(ENTRY) FOR_TWO(ENTRY) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
+    ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
+    ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
+    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)
+    ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
+};
+// clang-format on
+
+bool golden_call(const char *op, tern_tensor *const *in, const golden_words *words,
+                 tern_tensor **out)
+{
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        if (strcmp(entries[i].op, op) != 0)
+            continue;
+        entries[i].call(in, words, out);
+        return true;
+    }
+    return false;
+}

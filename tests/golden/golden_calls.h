@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the stored operations are called.
+#ifndef TERN_TESTS_GOLDEN_CALLS_H
+#define TERN_TESTS_GOLDEN_CALLS_H
+
+#include <tern/tern.h>
+
+// What a call takes besides its tensors; the names are those of ops_golden.h.
+typedef struct golden_words {
+    double value, p, low, high, negative_slope, beta, threshold, label_smoothing;
+    int dim, classes;
+    int64_t correction, ignore_index;
+    bool keepdim;
+    tern_axis_list axes;
+    tern_reduction reduction;
+    tern_activation activation;
+    tern_dtype dtype; // of the first output
+} golden_words;
+
+// Calls the operation on `in` (NULL where there is none); the outputs into `out`. False when there
+// is no such operation here.
+bool golden_call(const char *op, tern_tensor *const *in, const golden_words *words,
+                 tern_tensor **out);
+
+#endif
