@@ -37,13 +37,13 @@ static row_start find_row(const gather_job *job, const tern_strided *dense,
     return at;
 }
 
-// The index of element (row, col); -1 after a fault.
-static int64_t index_at(const gather_job *job, int64_t limit, int64_t place, int64_t row, int64_t col)
+// The index at a place in the index's memory; -1 after a fault.
+static int64_t index_at(const gather_job *job, int64_t limit, int64_t place)
 {
     int64_t i = ((const int64_t *)job->index->data)[place];
     if (i >= 0 && i < limit)
         return i;
-    tern_cpu_fault(job->exec, row * job->cols + col, i);
+    tern_cpu_fault(job->exec, place, i);
     return -1;
 }
 
@@ -72,7 +72,7 @@ static void gather_row(const gather_job *job, int64_t row)
     const int64_t along = job->dim == last ? 0 : job->x->stride[last];
     const row_start at = find_row(job, job->y, job->x, row);
     for (int64_t col = 0; col < job->cols; col++) {
-        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last], row, col);
+        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last]);
         char *y = (char *)job->y->data +
                   (at.dense + col * job->y->stride[last]) * (int64_t)job->element;
         if (i < 0)
@@ -96,7 +96,7 @@ static bool copies_rows(const gather_job *job)
 static void copy_row(const gather_job *job, int64_t row)
 {
     const row_start at = find_row(job, job->y, job->x, row);
-    int64_t i = index_at(job, job->x->size[job->dim], at.index, row, 0);
+    int64_t i = index_at(job, job->x->size[job->dim], at.index);
     char *y = (char *)job->y->data + at.dense * (int64_t)job->element;
     size_t nbytes = (size_t)job->cols * job->element;
     if (i < 0)
@@ -177,7 +177,7 @@ static void add_row(const gather_job *job, int64_t row)
     const int64_t along = job->dim == last ? 0 : job->y->stride[last];
     const row_start at = find_row(job, job->x, job->y, row);
     for (int64_t col = 0; col < job->cols; col++) {
-        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last], row, col);
+        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last]);
         if (i >= 0)
             add_element(
                 (char *)job->y->data + (at.indexed + col * along + i * hop) * (int64_t)job->element,

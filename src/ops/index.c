@@ -72,16 +72,17 @@ tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index)
     if (tern_op_prepare(&in, TERN_PREPARE_PLAIN) || check_gather(&in, &dim))
         return NULL;
     tern_tensor *y = tern_tensor_new("gather", in.dtype, in.device, tern_shape_get(in.at[1]));
-    if (!y)
+    tern_tensor *places = tern_make_contiguous(in.at[1]); // faults name row-major elements
+    if (!y || !places)
         return NULL;
     if (y->numel > 0) {
         tern_strided yv = tern_view_with_dim(y), xv = tern_view_with_dim(in.at[0]);
-        tern_strided iv = tern_view_with_dim(in.at[1]);
+        tern_strided iv = tern_view_with_dim(places);
         if (launch_gather("gather", &yv, &xv, &iv, dim, in.device))
             return NULL;
     }
     tern_node_data data = {.i = {dim}};
-    return tern_record_op(&gather, y, in.at, 1, &in.at[1], 1, &data);
+    return tern_record_op(&gather, y, in.at, 1, &places, 1, &data);
 }
 
 // ---- index_select

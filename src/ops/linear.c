@@ -75,6 +75,9 @@ static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *
     tern_product p = {
         .y = rows_of(z), .a = x, .b = tern_view_transposed(tern_view_of(in[WEIGHT])), .relu = relu};
     if (bias) {
+        bias = tern_make_contiguous(bias);
+        if (!bias)
+            return tern_failed();
         bias_view = tern_view_of(bias);
         p.bias = &bias_view;
     }

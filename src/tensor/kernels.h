@@ -214,7 +214,7 @@ typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_
                                         uint64_t *id, const tern_strided *y, const tern_strided *x);
 
 // y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record (element: its
-// row-major place in index; value) and reads as 0.
+// offset in index's memory, so that a repeated index names its place in the list; value) and reads as 0.
 typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided *y,
                                        const tern_strided *x, const tern_strided *index, int dim);
 // y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. Bad indices add nothing.
