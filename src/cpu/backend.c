@@ -83,7 +83,7 @@ static void choose(void)
     chosen = &sets[best].backend;
     if (wish && *wish)
         tern_log_send(TERN_LOG_WARN, "TERN_CPU_ISA=%s is not available here; using %s", wish,
-                 chosen->kernels->name);
+                      chosen->kernels->name);
 }
 
 const tern_backend *tern_cpu_backend(void)

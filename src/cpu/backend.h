@@ -8,8 +8,8 @@
 // Memory and order of the CPU devices.
 extern const tern_device_table tern_cpu_device_table;
 
-// The kernels for "portable", "avx2" or "avx512"; NULL for other words and for a set that this build or
-// this machine lacks.
+// The kernels for "portable", "avx2" or "avx512"; NULL for other words and for a set that this
+// build or this machine lacks.
 const tern_kernels *tern_cpu_kernel_table_for(const char *isa);
 
 #endif

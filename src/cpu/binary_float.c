@@ -7,6 +7,6 @@
 #define MUL_OF(a, b)        ((a) * (b))
 #define POW_OF(a, b)        vm_pow(a, b)
 #define HAS_DIV
-#define PARAMS        floating
+#define PARAMS       floating
 #define NUMBER_TABLE TERN_ISA_NAME(binary_float)
 #include "cpu/binary_template.h"

@@ -7,5 +7,5 @@
 #define MUL_OF(a, b)        wrap_mul(a, b)
 #define POW_OF(a, b)        wrap_pow(a, b)
 #define PARAMS              integer
-#define NUMBER_TABLE       TERN_ISA_NAME(binary_int64)
+#define NUMBER_TABLE        TERN_ISA_NAME(binary_int64)
 #include "cpu/binary_template.h"

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations with two operands in one type. The including source has defined `number`, the expressions ADD_OF(a, alpha, b),
-// SUB_OF(a, b), MUL_OF(a, b) and POW_OF(a, b), PARAMS as the field of block_params, and NUMBER_TABLE as the table's name;
-// HAS_DIV where there is a division.
+// Operations with two operands in one type. The including source has defined `number`, the
+// expressions ADD_OF(a, alpha, b), SUB_OF(a, b), MUL_OF(a, b) and POW_OF(a, b), PARAMS as the field
+// of block_params, and NUMBER_TABLE as the table's name; HAS_DIV where there is a division.
 #include "cpu/elementwise.h"
 
 #define BLOCK(name, out, expression)                                                               \
     static void name(void *y, const void *const *x, int64_t n, const block_params *p)              \
     {                                                                                              \
-        const number alpha = (number)p->PARAMS[0];                                               \
-        const number *as = x[0], *bs = x[1];                                                      \
+        const number alpha = (number)p->PARAMS[0];                                                 \
+        const number *as = x[0], *bs = x[1];                                                       \
         out *to = y;                                                                               \
         (void)alpha;                                                                               \
         ELEMENTWISE_LOOP                                                                           \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            const number a = as[i], b = bs[i];                                                    \
+            const number a = as[i], b = bs[i];                                                     \
             to[i] = (out)(expression);                                                             \
         }                                                                                          \
     }
@@ -46,21 +46,12 @@ BINARY(divide, a / b)
 #endif
 
 block_fn *const NUMBER_TABLE[TERN_BINARY_COUNT] = {
-    [TERN_BINARY_ADD] = add,
-    [TERN_BINARY_SUB] = subtract,
-    [TERN_BINARY_MUL] = multiply,
+    [TERN_BINARY_ADD] = add,       [TERN_BINARY_SUB] = subtract, [TERN_BINARY_MUL] = multiply,
 #ifdef HAS_DIV
     [TERN_BINARY_DIV] = divide,
 #endif
-    [TERN_BINARY_POW] = power,
-    [TERN_BINARY_MIN] = smaller,
-    [TERN_BINARY_MAX] = larger,
-    [TERN_BINARY_EQ] = equal,
-    [TERN_BINARY_NE] = not_equal,
-    [TERN_BINARY_LT] = less,
-    [TERN_BINARY_LE] = less_equal,
-    [TERN_BINARY_GT] = greater,
-    [TERN_BINARY_GE] = greater_equal,
-    [TERN_BINARY_AND] = both,
-    [TERN_BINARY_OR] = either,
+    [TERN_BINARY_POW] = power,     [TERN_BINARY_MIN] = smaller,  [TERN_BINARY_MAX] = larger,
+    [TERN_BINARY_EQ] = equal,      [TERN_BINARY_NE] = not_equal, [TERN_BINARY_LT] = less,
+    [TERN_BINARY_LE] = less_equal, [TERN_BINARY_GT] = greater,   [TERN_BINARY_GE] = greater_equal,
+    [TERN_BINARY_AND] = both,      [TERN_BINARY_OR] = either,
 };

@@ -14,7 +14,7 @@
         const raw_##size *x = (const raw_##size *)(void *)data[1];                                 \
         const int64_t sy = step[0], sx = step[1];                                                  \
         if (sy == 1 && sx == 1) {                                                                  \
-            memmove(y, x, (size_t)n * size);                                                       \
+            memmove(y, x, (size_t)n *size);                                                        \
         } else if (sy == 1 && sx == 0) {                                                           \
             const raw_##size value = x[0];                                                         \
             for (int64_t i = 0; i < n; i++)                                                        \
@@ -29,8 +29,9 @@ COPY_RUN(2)
 COPY_RUN(4)
 COPY_RUN(8)
 
-// ---- transposes ------------------------------------------------------------------------------------
-// y is read along its rows, x along another dimension: a run would touch a line of x for each element.
+// ---- transposes
+// ------------------------------------------------------------------------------------ y is read
+// along its rows, x along another dimension: a run would touch a line of x for each element.
 // Squares of TILE x TILE elements use every line they touch.
 
 #define TILE 32
@@ -128,8 +129,7 @@ static void copy_transposed(const tern_strided *y, const tern_strided *x, int ro
     }
 }
 
-tern_status TERN_ISA_NAME(copy)(const tern_exec *exec, const tern_strided *y,
-                                const tern_strided *x)
+tern_status TERN_ISA_NAME(copy)(const tern_exec *exec, const tern_strided *y, const tern_strided *x)
 {
     (void)exec;
     if (y->dtype != x->dtype) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = x for different dtypes. A cast goes from the type that x's dtype computes in to the one of y's:
-// float, double or int64_t.
+// y = x for different dtypes. A cast goes from the type that x's dtype computes in to the one of
+// y's: float, double or int64_t.
 //
-// Floating to integer cuts the fraction; NaN gives 0; int64 and int32 take their nearest value for what is out
-// of range, uint8 the low byte. To bool: what is not 0 is true. float64 reaches float16 and bfloat16 by way
-// of float32.
+// Floating to integer cuts the fraction; NaN gives 0; int64 and int32 take their nearest value for
+// what is out of range, uint8 the low byte. To bool: what is not 0 is true. float64 reaches float16
+// and bfloat16 by way of float32.
 #include "cpu/copy.h"
 #include "cpu/span.h"
 #include "cpu/walk.h"

@@ -51,22 +51,21 @@ static void ROW(set_factors)(ROW(factors) * f, const ROW(block) * b, const ce_jo
     }
 }
 
-// dx (C, stride) of the block; a sample that does not count has zeros whatever its logits are.
+// dx (C, stride) of the block, as if every sample counted.
 FOLD_INLINE void ROW(gradient_of)(REAL *dx, const ROW(block) * b, const ROW(factors) * f,
                                   const ce_job *job, int width)
 {
-    REAL counts[CE_LANES];
-    for (int j = 0; j < width; j++)
-        counts[j] = f->counts[j];
     for (int64_t c = 0; c < job->classes; c++) {
         const REAL *x = b->x + c * b->stride, weight = ROW(weight)(job, c);
-        REAL *to = dx + c * b->stride;
+        REAL *to = dx + c * b->stride, less[CE_LANES];
+        for (int j = 0; j < width; j++)
+            less[j] = weight * f->share[j];
+        if (b->q)
+            for (int j = 0; j < width; j++)
+                less[j] *= ROW(smooth)(job, b->q, c * b->stride + j);
         ELEMENTWISE_LOOP
-        for (int j = 0; j < width; j++) {
-            const REAL q = weight * ROW(smooth)(job, b->q, c * b->stride + j);
-            const REAL d = ROW_EXP(x[j] - f->lse[j]) * f->scale[j] - q * f->share[j];
-            to[j] = counts[j] != 0 ? d : 0;
-        }
+        for (int j = 0; j < width; j++)
+            to[j] = ROW_EXP(x[j] - f->lse[j]) * f->scale[j] - less[j];
     }
 }
 
@@ -74,10 +73,6 @@ static void ROW(gradient_row)(REAL *dx, const ROW(block) * b, const ROW(factors)
                               const ce_job *job)
 {
     const REAL lse = f->lse[0], scale = f->scale[0], share = f->share[0];
-    if (!f->counts[0]) {
-        memset(dx, 0, (size_t)job->classes * sizeof *dx);
-        return;
-    }
     ELEMENTWISE_LOOP
     for (int64_t c = 0; c < job->classes; c++)
         dx[c] = ROW_EXP(b->x[c] - lse) * scale;
@@ -87,13 +82,18 @@ static void ROW(gradient_row)(REAL *dx, const ROW(block) * b, const ROW(factors)
         dx[c] -= ROW(weight)(job, c) * ROW(smooth)(job, b->q, c) * share;
 }
 
-static void ROW(take_hits)(REAL *dx, int64_t stride, const ROW(block) * b, const ROW(factors) * f,
-                           const ce_job *job)
+// What labels add to the gradient. A sample that does not count has zeros, whatever its logits are.
+static void ROW(apply_labels)(REAL *dx, const ROW(block) * b, const ROW(factors) * f,
+                              const ce_job *job)
 {
-    const int64_t *label = job->args->target.data;
-    for (int j = 0; j < b->count; j++)
+    const int64_t *label = (const int64_t *)job->args->target.data + b->sample;
+    for (int j = 0; j < b->count; j++) {
         if (f->counts[j])
-            dx[label[b->sample + j] * stride + j] -= f->hit[j];
+            dx[label[j] * b->stride + j] -= f->hit[j];
+        else
+            for (int64_t c = 0; c < job->classes; c++)
+                dx[c * b->stride + j] = 0;
+    }
 }
 
 static void ROW(backward)(const ce_job *job, int64_t piece, int64_t first, int64_t last)
@@ -115,7 +115,7 @@ static void ROW(backward)(const ce_job *job, int64_t piece, int64_t first, int64
         else
             ROW(gradient_of)(to, &b, &f, job, b.width);
         if (!b.q)
-            ROW(take_hits)(to, b.stride, &b, &f, job);
+            ROW(apply_labels)(to, &b, &f, job);
         for (int j = 0; to == tile && j < b.count; j++)
             for (int64_t c = 0; c < job->classes; c++)
                 dx[j * job->classes + c] = tile[c * CE_LANES + j];

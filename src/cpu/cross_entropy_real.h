@@ -111,7 +111,7 @@ FOLD_INLINE void ROW(stats_of)(ROW(block) * b, const ce_job *job, bool linear, i
         b->sum[j] = b->linear[j] = b->mass[j] = 0;
     for (int64_t c = 0; c < classes; c += CE_CLASS_CHUNK)
         ROW(add_classes)
-        (b, job, linear, width, c, classes - c < CE_CLASS_CHUNK ? classes : c + CE_CLASS_CHUNK);
+    (b, job, linear, width, c, classes - c < CE_CLASS_CHUNK ? classes : c + CE_CLASS_CHUNK);
 }
 
 // One row of many classes.
@@ -121,6 +121,11 @@ static void ROW(stats_row)(ROW(block) * b, const ce_job *job, bool linear)
     double product = 0, mass = 0;
     b->top[0] = top;
     b->sum[0] = ROW(exp_sum)(NULL, b->x, top, job->classes);
+    if (linear && !b->q && !job->args->weight) {
+        mass = (double)job->classes;
+        product = ROW(total)(b->x, job->classes) - mass * (double)top;
+        linear = false;
+    }
     for (int64_t c = 0; linear && c < job->classes; c++) {
         const REAL q = ROW(weight)(job, c) * ROW(smooth)(job, b->q, c);
         product += (double)(q * (b->x[c] - top));

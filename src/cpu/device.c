@@ -22,8 +22,8 @@ static void read_count(void)
     if (*end == '\0' && count >= 1 && count <= MAX_DEVICES)
         device_count = (int)count;
     else
-        tern_log_send(TERN_LOG_WARN, "TERN_CPU_DEVICES=%s is not a number from 1 to %d; using 1", text,
-                 MAX_DEVICES);
+        tern_log_send(TERN_LOG_WARN, "TERN_CPU_DEVICES=%s is not a number from 1 to %d; using 1",
+                      text, MAX_DEVICES);
 }
 
 static int cpu_count(void)

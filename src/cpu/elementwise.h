@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations: an operation is a function over contiguous blocks of the type that it computes in;
-// the engine brings operands of any dtype and strides into that form and the result back.
+// Elementwise operations: an operation is a function over contiguous blocks of the type that it
+// computes in; the engine brings operands of any dtype and strides into that form and the result
+// back.
 #ifndef TERN_SRC_CPU_ELEMENTWISE_H
 #define TERN_SRC_CPU_ELEMENTWISE_H
 
 #include "cpu/isa.h"
 
-// What an operation computes in: float for float32, float16 and bfloat16, double for float64, int64_t for
-// integers and bool.
+// What an operation computes in: float for float32, float16 and bfloat16, double for float64,
+// int64_t for integers and bool.
 typedef enum compute_type {
     COMPUTE_FLOAT,
     COMPUTE_DOUBLE,
@@ -44,8 +45,8 @@ typedef uint16_t __attribute__((may_alias)) raw_2;
 typedef uint32_t __attribute__((may_alias)) raw_4;
 typedef uint64_t __attribute__((may_alias)) raw_8;
 
-// views: the result, then `inputs` operands (1 or 2) of one dtype. The result has that dtype, or is bool where
-// `predicate` is set.
+// views: the result, then `inputs` operands (1 or 2) of one dtype. The result has that dtype, or is
+// bool where `predicate` is set.
 typedef struct elementwise {
     block_fn *block;
     int inputs;

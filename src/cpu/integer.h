@@ -20,7 +20,8 @@ static inline int64_t wrap_mul(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-// base^exponent; with a negative exponent the quotient 1 / base^-exponent cut towards zero, 0 for base 0.
+// base^exponent; with a negative exponent the quotient 1 / base^-exponent cut towards zero, 0 for
+// base 0.
 static inline int64_t wrap_pow(int64_t base, int64_t exponent)
 {
     if (exponent < 0)

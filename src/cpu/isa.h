@@ -5,8 +5,8 @@
 //     #include "cpu/isa.h"
 //     tern_status TERN_ISA_NAME(fill)(const tern_exec *exec, const tern_strided *y, double value)
 //
-// defines tern_cpu_avx2_fill in the AVX2 build. The kernels of the set being compiled are declared here, so a
-// definition that does not match its type in kernels.h does not compile.
+// defines tern_cpu_avx2_fill in the AVX2 build. The kernels of the set being compiled are declared
+// here, so a definition that does not match its type in kernels.h does not compile.
 #ifndef TERN_SRC_CPU_ISA_H
 #define TERN_SRC_CPU_ISA_H
 

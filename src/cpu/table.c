@@ -4,12 +4,8 @@
 
 // Kernels that are still being written leave their slot empty; a kernel's line goes when it lands.
 #define WEAK(slot) extern tern_kernel_##slot TERN_ISA_NAME(slot) __attribute__((weak));
-WEAK(arg_reduce)
-WEAK(cumsum)
 WEAK(cross_entropy)
 WEAK(cross_entropy_grad)
-WEAK(mse)
-WEAK(mse_grad)
 
 #define STRING_(word) #word
 #define STRING(word)  STRING_(word)

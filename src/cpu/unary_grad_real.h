@@ -26,20 +26,20 @@ GRAD(negate, -dy)
 GRAD(absolute, s > 0 ? dy : s < 0 ? -dy : 0) // NaN too
 GRAD(square_root, dy / (2 * s))
 GRAD(reciprocal_root, (real)-0.5 * dy * (s * s * s))
-GRAD(times_output, dy *s) // exp
+GRAD(times_output, (dy * s)) // exp
 GRAD(logarithm, dy / s)
 GRAD(logarithm_1p, dy / (s + 1))
-GRAD(hyperbolic_tangent, dy *((1 - s) * (1 + s)))
-GRAD(sigmoid, dy *((1 - s) * s))
+GRAD(hyperbolic_tangent, (dy * ((1 - s) * (1 + s))))
+GRAD(sigmoid, (dy * ((1 - s) * s)))
 GRAD(relu, s <= 0 ? 0 : dy)
-GRAD(gelu, dy *MATH(gelu_slope)(s))
-GRAD(gelu_tanh, dy *MATH(gelu_tanh_slope)(s))
+GRAD(gelu, (dy * MATH(gelu_slope)(s)))
+GRAD(gelu_tanh, (dy * MATH(gelu_tanh_slope)(s)))
 GRAD(leaky_relu, s > 0 ? dy : dy * a)
-GRAD(softplus, a *s > b ? dy : dy * MATH(sigmoid)(a * s))
+GRAD(softplus, ((a * s > b) ? dy : (dy * MATH(sigmoid)(a * s))))
 GRAD(clamp, ((s >= a) & (s <= b)) ? dy : 0)
 GRAD(zero, 0) // round, sign
 GRAD(same, dy)
-GRAD(mul_scalar, dy *a)
+GRAD(mul_scalar, (dy * a))
 GRAD(div_scalar, dy / a)
 
 // sigmoid + x sigmoid', where x sigmoid' is 0 for large x
@@ -48,10 +48,10 @@ static inline real silu_slope(real x)
     const real sigma = MATH(sigmoid)(x), bounded = x < -200 ? -200 : x > 200 ? 200 : x;
     return sigma * (1 + bounded * (1 - sigma));
 }
-GRAD(silu, dy *silu_slope(s))
+GRAD(silu, (dy * silu_slope(s)))
 
-GRAD(sine_in_range, dy *MATH(cos)(s))
-GRAD(cosine_in_range, -dy *MATH(sin)(s))
+GRAD(sine_in_range, (dy * MATH(cos)(s)))
+GRAD(cosine_in_range, (-dy * MATH(sin)(s)))
 
 static void sine(void *y, const void *const *x, int64_t n, const block_params *p)
 {
@@ -77,10 +77,10 @@ static void cosine(void *y, const void *const *x, int64_t n, const block_params 
         dx[i] = -dys[i] * (real)sin((double)saved[i]);
 }
 
-GRAD(power_2, dy *(2 * s))
-GRAD(power_3, dy *(3 * (s * s)))
-GRAD(power_half, dy *((real)0.5 / MATH(sqrt)(s)))
-GRAD(power_any, dy *(a *MATH(pow)(s, a - 1)))
+GRAD(power_2, (dy * (2 * s)))
+GRAD(power_3, (dy * (3 * (s * s))))
+GRAD(power_half, (dy * ((real)0.5 / MATH(sqrt)(s))))
+GRAD(power_any, (dy * (a * MATH(pow)(s, a - 1))))
 
 // p x^(p - 1), and 0 for p = 0 even where x^-1 is infinite.
 static void power(void *y, const void *const *x, int64_t n, const block_params *p)

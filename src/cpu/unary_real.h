@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations with one operand in one floating type. The including source has defined `real`, MATH(name) as
-// that type's function, and REAL_TABLE as the table's name.
+// Operations with one operand in one floating type. The including source has defined `real`,
+// MATH(name) as that type's function, and REAL_TABLE as the table's name.
 #include "cpu/elementwise.h"
 
 // y = expression of v, a and b, which are the operand and the parameters.
 #define BLOCK(name, out, expression)                                                               \
     static void name(void *y, const void *const *x, int64_t n, const block_params *p)              \
     {                                                                                              \
-        const real a = (real)p->floating[0], b = (real)p->floating[1];                                     \
+        const real a = (real)p->floating[0], b = (real)p->floating[1];                             \
         const real *from = x[0];                                                                   \
         out *to = y;                                                                               \
         (void)a;                                                                                   \
@@ -34,13 +34,13 @@ UNARY(sigmoid, MATH(sigmoid)(v))
 UNARY(relu, v < 0 ? 0 : v)
 UNARY(gelu, MATH(gelu)(v))
 UNARY(gelu_tanh, MATH(gelu_tanh)(v))
-UNARY(silu, v *MATH(sigmoid)(v))
+UNARY(silu, (v * MATH(sigmoid)(v)))
 UNARY(leaky_relu, v > 0 ? v : v * a)
-UNARY(softplus, a *v > b ? v : MATH(softplus)(a * v) / a)
+UNARY(softplus, ((a * v > b) ? v : (MATH(softplus)(a * v) / a)))
 UNARY(round_even, MATH(round)(v))
 UNARY(sign, v > 0 ? 1 : v < 0 ? -1 : v == 0 ? 0 : v)
 UNARY(add_scalar, v + a)
-UNARY(mul_scalar, v *a)
+UNARY(mul_scalar, (v * a))
 UNARY(div_scalar, v / a)
 PREDICATE(is_finite, v - v == 0)
 PREDICATE(not, v == 0)
@@ -87,8 +87,8 @@ static void cosine(void *y, const void *const *x, int64_t n, const block_params 
 
 UNARY(power_0, 1)
 UNARY(power_1, v)
-UNARY(power_2, v *v)
-UNARY(power_3, v *v *v)
+UNARY(power_2, (v * v))
+UNARY(power_3, (v * v * v))
 UNARY(power_minus_1, 1 / v)
 UNARY(power_minus_2, 1 / (v * v))
 UNARY(power_any, MATH(pow)(v, a))
@@ -100,7 +100,7 @@ static void power(void *y, const void *const *x, int64_t n, const block_params *
         double exponent;
         block_fn *block;
     } special[] = {
-        {0.0, power_0},     {1.0, power_1},         {2.0, power_2},         {3.0, power_3},
+        {0.0, power_0},     {1.0, power_1},        {2.0, power_2},        {3.0, power_3},
         {0.5, square_root}, {-1.0, power_minus_1}, {-2.0, power_minus_2}, {-0.5, reciprocal_root},
     };
     for (size_t i = 0; i < sizeof special / sizeof special[0]; i++) {

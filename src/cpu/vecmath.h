@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementary functions of one float, without branches, so that a loop over them becomes vector code
-// under every instruction set. Within 4 ulp everywhere, subnormals, infinities, signed zeros and NaN
-// included. Coefficients are least-maximum fits of the relative error on the range named beside them.
+// under every instruction set. Within 4 ulp everywhere, subnormals, infinities, signed zeros and
+// NaN included. Coefficients are least-maximum fits of the relative error on the range named beside
+// them.
 //
 // sin and cos are right below VM_TRIG_LIMIT; beyond, callers take the C library's in double.
 #ifndef TERN_SRC_CPU_VECMATH_H
@@ -62,7 +63,8 @@ VM_INLINE float vm_copysign(float x, float s)
     return vm_float((vm_bits(x) & 0x7fffffffu) | (vm_bits(s) & 0x80000000u));
 }
 
-// ---- exponential ----------------------------------------------------------------------------------
+// ---- exponential
+// ----------------------------------------------------------------------------------
 
 VM_INLINE float vm_exp(float x)
 {
@@ -88,7 +90,8 @@ VM_INLINE float vm_exp(float x)
     return p * scale * rest;
 }
 
-// ---- logarithm ------------------------------------------------------------------------------------
+// ---- logarithm
+// ------------------------------------------------------------------------------------
 
 // log((1 + f) * 2^k), sqrt(1/2) - 1 <= f <= sqrt(2) - 1
 VM_INLINE float vm_log_parts(float f, float k)
@@ -145,7 +148,8 @@ VM_INLINE float vm_log1p(float x)
     return vm_abs(x) < 0x1p-25f ? x : y;
 }
 
-// ---- sine and cosine ------------------------------------------------------------------------------
+// ---- sine and cosine
+// ------------------------------------------------------------------------------
 
 #define VM_TRIG_LIMIT 0x1p20f
 
@@ -196,7 +200,8 @@ VM_INLINE bool vm_trig_in_range(const float *x, int64_t n)
     return largest < vm_bits(VM_TRIG_LIMIT);
 }
 
-// ---- hyperbolic tangent and the logistic function -------------------------------------------------
+// ---- hyperbolic tangent and the logistic function
+// -------------------------------------------------
 
 VM_INLINE float vm_tanh(float x)
 {
@@ -225,8 +230,9 @@ VM_INLINE float vm_softplus(float x)
     return (x > 0.0f ? x : 0.0f) + vm_log1p(vm_exp(-vm_abs(x)));
 }
 
-// ---- the normal distribution ----------------------------------------------------------------------
-// In double, rounded at the end: a float's error in the exponent or the tail would show many times over.
+// ---- the normal distribution
+// ---------------------------------------------------------------------- In double, rounded at the
+// end: a float's error in the exponent or the tail would show many times over.
 
 // exp(x), |x| <= 700, to 28 bits.
 VM_INLINE double vm_exp_wide(double x)
@@ -256,7 +262,8 @@ VM_INLINE double vm_gauss(double x)
     return vm_exp_wide(-0.5 * x * x);
 }
 
-// P(X <= x), |x| <= 20, given gauss = exp(-x^2 / 2). With w = 1 / (1 + 0.35 |x|) the tail is gauss w p(1 - 2 w).
+// P(X <= x), |x| <= 20, given gauss = exp(-x^2 / 2). With w = 1 / (1 + 0.35 |x|) the tail is gauss
+// w p(1 - 2 w).
 VM_INLINE double vm_normal_cdf(double x, double gauss)
 {
     const double w = 1.0 / VM_MADDD(fabs(x), 0.35, 1.0);
@@ -323,7 +330,8 @@ VM_INLINE float vm_gelu_tanh_slope(float x)
     return (float)VM_MADDD(t * s, (1.0 - s) * slope, s);
 }
 
-// ---- others ---------------------------------------------------------------------------------------
+// ---- others
+// ---------------------------------------------------------------------------------------
 
 VM_INLINE float vm_sqrt(float x)
 {
@@ -338,7 +346,8 @@ VM_INLINE float vm_round(float x)
     return t < 0x1p23f ? vm_copysign(nearest, x) : x;
 }
 
-// ---- power ----------------------------------------------------------------------------------------
+// ---- power
+// ----------------------------------------------------------------------------------------
 
 // log2(x), x > 0 and normal.
 VM_INLINE double vm_log2_wide(double x)
@@ -367,10 +376,11 @@ VM_INLINE float vm_pow(float x, float y)
     power = size == INFINITY ? (double)INFINITY : power;
     power = size == 1.0f ? 0.0 : y * power;
     float result = (float)vm_exp_wide(vm_bounded(power, 400.0) * 0x1.62e42fefa39efp-1);
-    const bool odd = (vm_round(y) == y) & (vm_round(half) != half);
-    const bool root = (x < 0.0f) & (x > -INFINITY) & (vm_round(y) != y);
+    const float whole = vm_round(y), half_whole = vm_round(half);
+    const bool odd = (whole == y) & (half_whole != half);
+    const bool undefined = ((x < 0.0f) & (x > -INFINITY) & (whole != y)) | (x != x);
     result = odd ? vm_copysign(result, x) : result;
-    result = root | (x != x) ? NAN : result;
+    result = undefined ? NAN : result;
     return y == 0.0f ? 1.0f : result;
 }
 

@@ -41,8 +41,7 @@ static void set_dimensions(walk *w, const tern_strided *const *views)
         for (int v = 0; v < w->count; v++) {
             if (w->rank == 0)
                 w->step[v] = views[v]->stride[d];
-            w->stride[v][w->rank] =
-                views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
+            w->stride[v][w->rank] = views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
         }
         w->rank++;
     }
@@ -98,8 +97,7 @@ static void walk_piece(void *context, int64_t piece)
     walk_range(w, begin, end < w->numel ? end : w->numel);
 }
 
-void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run,
-               const void *context)
+void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, const void *context)
 {
     walk w;
     w.count = count;

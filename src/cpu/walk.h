@@ -7,16 +7,16 @@
 
 #define TERN_WALK_VIEWS 4
 
-// Elements of a piece of work, which one thread does: small enough to share out, large enough that the
-// hand-over does not count.
+// Elements of a piece of work, which one thread does: small enough to share out, large enough that
+// the hand-over does not count.
 #define TERN_WALK_PIECE 32768
 
 // Does n elements: data[v] is the first of view v, the next ones are step[v] elements apart. n > 0;
 // with n == 1 the steps are 1.
 typedef void tern_walk_run(const void *context, int64_t n, char *const *data, const int64_t *step);
 
-// Calls `run` on all elements of views[0 ... count - 1], whose sizes are views[0]'s; in pieces that depend
-// on the sizes alone. Dimensions that lie one after the other are joined.
+// Calls `run` on all elements of views[0 ... count - 1], whose sizes are views[0]'s; in pieces that
+// depend on the sizes alone. Dimensions that lie one after the other are joined.
 void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run,
                const void *context);
 
