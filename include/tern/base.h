@@ -37,14 +37,18 @@
 #endif
 
 #define TERN_PRAGMA_(words) _Pragma(#words)
+// -Wshadow: the options of a call inside the options of another are inside its block.
 #if defined(__clang__)
 #define TERN_OPTIONS_BEGIN_                                                                        \
     TERN_PRAGMA_(clang diagnostic push)                                                            \
-    TERN_PRAGMA_(clang diagnostic ignored "-Winitializer-overrides")
+    TERN_PRAGMA_(clang diagnostic ignored "-Winitializer-overrides")                               \
+    TERN_PRAGMA_(clang diagnostic ignored "-Wshadow")
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(clang diagnostic pop)
 #else
 #define TERN_OPTIONS_BEGIN_                                                                        \
-    TERN_PRAGMA_(GCC diagnostic push) TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init")
+    TERN_PRAGMA_(GCC diagnostic push)                                                              \
+    TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init")                                         \
+    TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(GCC diagnostic pop)
 #endif
 

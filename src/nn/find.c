@@ -139,19 +139,28 @@ static tern_status count_entry(const tern_module_entry *entry, void *user)
 int64_t tern_module_num_parameters(const tern_module *module)
 {
     counts c = {0};
-    return tern_module_each_parameter(module, count_entry, &c) ? -1 : c.tensors;
+    if (tern_check_module("module_num_parameters", module) ||
+        tern_module_each_parameter(module, count_entry, &c))
+        return -1;
+    return c.tensors;
 }
 
 int64_t tern_module_num_buffers(const tern_module *module)
 {
     counts c = {0};
-    return tern_module_each_buffer(module, count_entry, &c) ? -1 : c.tensors;
+    if (tern_check_module("module_num_buffers", module) ||
+        tern_module_each_buffer(module, count_entry, &c))
+        return -1;
+    return c.tensors;
 }
 
 int64_t tern_module_num_elements(const tern_module *module, bool trainable_only)
 {
     counts c = {.trainable_only = trainable_only};
-    return tern_module_each_parameter(module, count_entry, &c) ? -1 : c.elements;
+    if (tern_check_module("module_num_elements", module) ||
+        tern_module_each_parameter(module, count_entry, &c))
+        return -1;
+    return c.elements;
 }
 
 int64_t tern_module_num_children(const tern_module *module)
@@ -193,7 +202,8 @@ tern_tensor *tern_module_parameter_at(const tern_module *module, int64_t index, 
                                       size_t size)
 {
     index_search search = {.left = index, .name = name, .size = size};
-    if (tern_module_each_parameter(module, search_entry, &search))
+    if (tern_check_module("module_parameter_at", module) ||
+        tern_module_each_parameter(module, search_entry, &search))
         return NULL;
     return index_result("module_parameter_at", module, index, &search);
 }
@@ -202,7 +212,8 @@ tern_tensor *tern_module_buffer_at(const tern_module *module, int64_t index, cha
                                    size_t size)
 {
     index_search search = {.left = index, .name = name, .size = size};
-    if (tern_module_each_buffer(module, search_entry, &search))
+    if (tern_check_module("module_buffer_at", module) ||
+        tern_module_each_buffer(module, search_entry, &search))
         return NULL;
     return index_result("module_buffer_at", module, index, &search);
 }

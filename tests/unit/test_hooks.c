@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor_check.h"
+
+// What hooks did, in order.
+static char journal[200];
+
+typedef struct hook_state {
+    const char *name;
+    uint64_t number; // removes this one when it runs
+    tern_tensor *replacement;
+    tern_status failure;
+} hook_state;
+
+static tern_status react(tern_module *module, hook_state *hook, tern_tensors *tensors)
+{
+    strcat(journal, hook->name);
+    if (hook->number)
+        tern_module_remove_hook(module, hook->number);
+    if (hook->replacement)
+        tensors->at[0] = hook->replacement;
+    return hook->failure ? tern_error_raise(hook->failure, "%s says no", hook->name) : TERN_OK;
+}
+
+static tern_status before(tern_module *module, tern_tensors *in, void *user)
+{
+    return react(module, user, in);
+}
+
+static tern_status after(tern_module *module, const tern_tensors *in, tern_tensors *out, void *user)
+{
+    assert_int_equal(in->count, 1);
+    return react(module, user, out);
+}
+
+static void hooks_run_in_the_order_in_which_they_were_added(void **state)
+{
+    (void)state;
+    hook_state a = {.name = "a"}, b = {.name = "b"}, c = {.name = "c"}, d = {.name = "d"};
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    journal[0] = 0;
+    assert_true(tern_module_add_forward_hook(m, after, &a) > 0);
+    assert_true(tern_module_add_forward_pre_hook(m, before, &b) > 0);
+    assert_true(tern_module_add_forward_hook(m, after, &c) > 0);
+    assert_true(tern_module_add_forward_pre_hook(m, before, &d) > 0);
+    assert_ptr_equal(tern_forward(m, x), x);
+    assert_string_equal(journal, "bdac");
+    tern_module_free(m);
+}
+
+static void hooks_replace_what_goes_in_and_what_comes_out(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_relu();
+    hook_state input = {.name = "i", .replacement = tern_full(tern_dims(2), 7)};
+    tern_tensor *x = tern_ones(tern_dims(1));
+    uint64_t first = tern_module_add_forward_pre_hook(m, before, &input);
+    assert_tensor(tern_forward(m, x), tern_dims(2), 7, 7);
+    hook_state output = {.name = "o", .replacement = tern_full(tern_dims(1), -5)};
+    uint64_t second = tern_module_add_forward_hook(m, after, &output);
+    assert_tensor(tern_forward(m, x), tern_dims(1), -5);
+    tern_module_remove_hook(m, first);
+    tern_module_remove_hook(m, second);
+    tern_module_remove_hook(m, 12345); // not there: fine
+    assert_tensor(tern_forward(m, x), tern_dims(1), 1);
+    tern_module_free(m);
+}
+
+static void a_failing_hook_fails_the_forward(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    hook_state no = {.name = "no", .failure = TERN_ERR_NUMERIC}, other = {.name = "x"};
+    journal[0] = 0;
+    uint64_t number = tern_module_add_forward_pre_hook(m, before, &no);
+    assert_true(tern_module_add_forward_hook(m, after, &other) > 0);
+    assert_null_with(tern_forward(m, x), TERN_ERR_NUMERIC, "no says no [in Identity]");
+    assert_string_equal(journal, "no");
+    tern_module_remove_hook(m, number);
+    assert_true(tern_module_add_forward_hook(m, after, &no) > 0);
+    assert_null_with(tern_forward(m, x), TERN_ERR_NUMERIC, "no says no");
+    assert_string_equal(journal, "noxno");
+    tern_module_free(m);
+}
+
+static void a_hook_may_remove_itself(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    hook_state once = {.name = "1"}, always = {.name = "n"};
+    journal[0] = 0;
+    once.number = tern_module_add_forward_hook(m, after, &once);
+    assert_true(tern_module_add_forward_hook(m, after, &always) > 0);
+    assert_ptr_equal(tern_forward(m, x), x);
+    assert_ptr_equal(tern_forward(m, x), x);
+    assert_string_equal(journal, "1nn");
+    tern_module_free(m);
+}
+
+static tern_status add_another(tern_module *module, tern_tensors *in, void *user)
+{
+    (void)in;
+    strcat(journal, "+");
+    return tern_module_add_forward_pre_hook(module, before, user) ? TERN_OK : tern_error_code();
+}
+
+static void hooks_may_be_added_by_a_hook(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    hook_state added = {.name = "a"};
+    journal[0] = 0;
+    uint64_t number = tern_module_add_forward_pre_hook(m, add_another, &added);
+    for (int i = 0; i < 6; i++) // the list moves while it is walked
+        assert_ptr_equal(tern_forward(m, x), x);
+    assert_string_equal(journal, "+a+aa+aaa+aaaa+aaaaa+aaaaaa");
+    tern_module_remove_hook(m, number);
+    tern_module_free(m);
+}
+
+static tern_status let_go(tern_module *module, tern_tensors *in, void *user)
+{
+    (void)module;
+    (void)in;
+    tern_module_free(user);
+    return TERN_OK;
+}
+
+static void a_module_freed_by_its_hook_finishes_its_forward(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_linear(2, 1);
+    assert_true(tern_module_add_forward_pre_hook(m, let_go, m) > 0);
+    assert_non_null(tern_forward(m, tern_ones(tern_dims(2))));
+}
+
+static void hooks_of_children_see_every_layer_of_a_sequential(void **state)
+{
+    (void)state;
+    hook_state linear = {.name = "l"}, relu = {.name = "r"};
+    tern_module *m = tern_nn_sequential(tern_nn_linear(2, 2), tern_nn_relu(), tern_nn_linear(2, 2));
+    journal[0] = 0;
+    assert_true(tern_module_add_forward_hook(tern_module_child(m, "0"), after, &linear) > 0);
+    assert_true(tern_module_add_forward_hook(tern_module_child(m, "1"), after, &relu) > 0);
+    assert_non_null(tern_forward(m, tern_ones(tern_dims(2))));
+    assert_string_equal(journal, "lr");
+    tern_module_free(m);
+}
+
+static void null_is_refused(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    assert_int_equal(tern_module_add_forward_hook(NULL, after, NULL), 0);
+    assert_error(TERN_ERR_NULL, "module_add_forward_hook: module is NULL");
+    assert_int_equal(tern_module_add_forward_hook(m, NULL, NULL), 0);
+    assert_error(TERN_ERR_NULL, "module_add_forward_hook: hook is NULL");
+    assert_int_equal(tern_module_add_forward_pre_hook(NULL, before, NULL), 0);
+    assert_error(TERN_ERR_NULL, "module_add_forward_pre_hook: module is NULL");
+    assert_int_equal(tern_module_add_forward_pre_hook(m, NULL, NULL), 0);
+    assert_error(TERN_ERR_NULL, "module_add_forward_pre_hook: hook is NULL");
+    tern_module_remove_hook(NULL, 1);
+    assert_error(TERN_ERR_NULL, "module_remove_hook: module is NULL");
+    tern_module_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(hooks_run_in_the_order_in_which_they_were_added),
+        CHECK_TEST(hooks_replace_what_goes_in_and_what_comes_out),
+        CHECK_TEST(a_failing_hook_fails_the_forward),
+        CHECK_TEST(a_hook_may_remove_itself),
+        CHECK_TEST(hooks_may_be_added_by_a_hook),
+        CHECK_TEST(a_module_freed_by_its_hook_finishes_its_forward),
+        CHECK_TEST(hooks_of_children_see_every_layer_of_a_sequential),
+        CHECK_TEST(null_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,671 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor_check.h"
+
+// y = x * scale + shift of a child, a module as users write them.
+typedef struct scaled {
+    tern_module base;
+    tern_tensor *scale, *offset;
+    tern_module *inner; // may be NULL
+} scaled;
+
+static tern_status call_scaled(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    scaled *self = (scaled *)module;
+    tern_tensor *x = self->inner ? tern_forward(self->inner, in->at[0]) : in->at[0];
+    out->at[out->count++] = tern_add(tern_mul(x, self->scale), self->offset);
+    return tern_error_code();
+}
+
+static const tern_module_class scaled_class = {"Scaled", sizeof(scaled), call_scaled};
+
+static tern_module *scaled_new(double scale, tern_module *inner)
+{
+    scaled *self = (scaled *)tern_module_new(&scaled_class);
+    if (!self) {
+        tern_module_free(inner);
+        return NULL;
+    }
+    self->scale = tern_module_add_parameter(&self->base, "scale", tern_full(tern_dims(1), scale));
+    self->offset = tern_module_add_buffer(&self->base, "offset", tern_ones(tern_dims(1)), true);
+    if (inner)
+        self->inner = tern_module_add_child(&self->base, "inner", inner);
+    return tern_module_done(&self->base);
+}
+
+// A module whose call does what the test says.
+static tern_status (*odd_call)(const tern_tensors *in, tern_tensors *out);
+
+static tern_status call_odd(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    (void)module;
+    return odd_call(in, out);
+}
+
+static const tern_module_class odd_class = {"Odd", sizeof(tern_module), call_odd};
+
+static tern_module *odd_new(void)
+{
+    tern_module *module = tern_module_new(&odd_class);
+    assert_non_null(module);
+    return tern_module_done(module);
+}
+
+static tern_status raise_from_inside(const tern_tensors *in, tern_tensors *out)
+{
+    (void)in;
+    (void)out;
+    return tern_error_raise(TERN_ERR_ARG, "odd: no");
+}
+
+static void a_module_of_the_users_own_computes_and_learns(void **state)
+{
+    (void)state;
+    tern_module *m = scaled_new(3, scaled_new(2, NULL));
+    tern_tensor *x = tern_full(tern_dims(2), 5);
+    tern_tensor *y = tern_forward(m, x); // (5 * 2 + 1) * 3 + 1
+    assert_tensor(y, tern_dims(2), 34, 34);
+    assert_int_equal(tern_backward(tern_sum(y, TERN_ALL_AXES, false)), TERN_OK);
+    assert_tensor(tern_grad(tern_module_parameter(m, "scale")), tern_dims(1), 22);
+    assert_tensor(tern_grad(tern_module_parameter(m, "inner.scale")), tern_dims(1), 30);
+    tern_module_free(m);
+}
+
+static void a_constructor_runs_in_a_scope_of_its_own(void **state)
+{
+    (void)state;
+    int64_t before = tern_live_tensors();
+    scaled *self = (scaled *)tern_module_new(&scaled_class);
+    assert_non_null(self);
+    tern_tensor *temporary = tern_ones(tern_dims(100));
+    assert_non_null(temporary);
+    self->scale = tern_module_add_parameter(&self->base, "scale", tern_ones(tern_dims(1)));
+    assert_non_null(tern_module_done(&self->base));
+    assert_int_equal(tern_live_tensors(), before + 1);
+    assert_int_equal(tern_numel(self->scale), 1);
+    tern_module_free(&self->base);
+    assert_int_equal(tern_live_tensors(), before);
+}
+
+static void classes_are_checked(void **state)
+{
+    (void)state;
+    const tern_module_class nameless = {NULL, sizeof(tern_module), call_odd};
+    const tern_module_class idle = {"Idle", sizeof(tern_module), NULL};
+    const tern_module_class small = {"Small", sizeof(tern_module) - 1, call_odd};
+    assert_null_with(tern_module_new(NULL), TERN_ERR_NULL, "module_class is NULL");
+    assert_null_with(tern_module_new(&nameless), TERN_ERR_NULL, "a field of the class");
+    assert_null_with(tern_module_new(&idle), TERN_ERR_NULL, "a field of the class");
+    assert_null_with(tern_module_new(&small), TERN_ERR_ARG, "the size of Small");
+}
+
+// Adds a parameter of this name to a fresh module, which must fail like that.
+static void refuse_name(const char *name, tern_status code, const char *part)
+{
+    tern_module *m = tern_module_new(&odd_class);
+    assert_non_null(tern_module_add_parameter(m, "weight", tern_ones(tern_dims(1))));
+    assert_non_null(tern_module_add_buffer(m, "mean", tern_ones(tern_dims(1)), false));
+    assert_non_null(tern_module_add_child(m, "fc", odd_new()));
+    assert_null_with(tern_module_add_parameter(m, name, tern_ones(tern_dims(1))), code, part);
+    assert_null_with(tern_module_add_buffer(m, name, tern_ones(tern_dims(1)), true), code, part);
+    assert_null_with(tern_module_add_child(m, name, odd_new()), code, part);
+    assert_null(tern_module_done(m));
+}
+
+static void names_are_not_empty_have_no_dot_and_are_unique(void **state)
+{
+    (void)state;
+    refuse_name("", TERN_ERR_ARG, "\"\" cannot be a name in Odd");
+    refuse_name("a.b", TERN_ERR_ARG, "\"a.b\" cannot be a name in Odd");
+    refuse_name("weight", TERN_ERR_ARG, "Odd already has a \"weight\"");
+    refuse_name("mean", TERN_ERR_ARG, "Odd already has a \"mean\"");
+    refuse_name("fc", TERN_ERR_ARG, "Odd already has a \"fc\"");
+    refuse_name(NULL, TERN_ERR_NULL, "name is NULL");
+    char name[400];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    refuse_name(name, TERN_ERR_ARG, "cannot be a name in Odd");
+}
+
+static void parameters_are_floating_contiguous_leaves(void **state)
+{
+    (void)state;
+    tern_module *m = tern_module_new(&odd_class);
+    tern_tensor *leaf = tern_ones(tern_dims(2, 3), .requires_grad = true);
+    assert_null_with(
+        tern_module_add_parameter(m, "a", tern_ones(tern_dims(2), .dtype = TERN_INT64)),
+        TERN_ERR_DTYPE, "parameters are floating");
+    assert_null_with(tern_module_add_parameter(m, "a", tern_exp(leaf)), TERN_ERR_STATE,
+                     "\"a\" is the result of exp");
+    assert_null_with(
+        tern_module_add_parameter(m, "a", tern_transpose(tern_ones(tern_dims(2, 3)), 0, 1)),
+        TERN_ERR_STATE, "\"a\" is not contiguous");
+    assert_null_with(tern_module_add_parameter(m, "a", NULL), TERN_ERR_NULL, "a is NULL");
+    assert_null_with(tern_module_add_buffer(m, "a", leaf, true), TERN_ERR_STATE,
+                     "requires a gradient");
+    assert_null_with(tern_module_add_buffer(m, "a", NULL, true), TERN_ERR_NULL, "a is NULL");
+    tern_tensor *plain = tern_ones(tern_dims(2));
+    assert_ptr_equal(tern_module_add_parameter(m, "a", plain), plain);
+    assert_true(tern_requires_grad(plain));
+    assert_string_equal(tern_name(plain), "a");
+    assert_null(tern_module_done(m)); // some additions failed
+    assert_false(tern_error_pending());
+}
+
+static void nothing_is_added_to_a_finished_module(void **state)
+{
+    (void)state;
+    tern_module *m = odd_new();
+    assert_null_with(tern_module_add_parameter(m, "a", tern_ones(tern_dims(1))), TERN_ERR_STATE,
+                     "Odd is finished");
+    assert_null_with(tern_module_add_buffer(m, "a", tern_ones(tern_dims(1)), true), TERN_ERR_STATE,
+                     "Odd is finished");
+    assert_null_with(tern_module_add_child(m, "a", odd_new()), TERN_ERR_STATE, "Odd is finished");
+    assert_int_equal(tern_module_num_children(m), 0);
+    tern_module_free(m);
+}
+
+static void an_unfinished_module_neither_runs_nor_becomes_a_child(void **state)
+{
+    (void)state;
+    tern_module *parent = tern_module_new(&odd_class);
+    tern_module *child = tern_module_new(&odd_class);
+    assert_null_with(tern_forward(child, tern_ones(tern_dims(1))), TERN_ERR_STATE,
+                     "the constructor of Odd did not end with tern_module_done");
+    assert_null_with(tern_module_add_child(parent, "a", child), TERN_ERR_STATE,
+                     "the constructor of \"a\" (Odd) did not end with tern_module_done");
+    assert_null(tern_module_done(parent));
+}
+
+static void a_failed_child_fails_its_container_quietly_and_frees_the_others(void **state)
+{
+    (void)state;
+    int64_t tensors = tern_live_tensors(), bytes = tern_memory_live_bytes();
+    assert_null_with(
+        tern_nn_sequential(tern_nn_linear(2, 3), tern_nn_linear(0, 3), tern_nn_linear(3, 4)),
+        TERN_ERR_ARG, "nn_linear: in_features is 0");
+    assert_int_equal(tern_live_tensors(), tensors);
+    assert_int_equal(tern_memory_live_bytes(), bytes);
+    assert_null_with(tern_nn_sequential(tern_nn_relu(), NULL), TERN_ERR_NULL, "1 is NULL");
+    assert_null_with(tern_nn_module_list_new(-1, NULL), TERN_ERR_ARG, "-1 children");
+    assert_null_with(tern_nn_sequential_new(2, NULL), TERN_ERR_NULL, "children is NULL");
+    assert_null_with(tern_module_add_child(NULL, "a", tern_nn_linear(2, 3)), TERN_ERR_NULL,
+                     "module is NULL");
+    assert_int_equal(tern_live_tensors(), tensors);
+}
+
+static void a_child_that_somebody_retains_outlives_its_parent(void **state)
+{
+    (void)state;
+    tern_module *child = scaled_new(2, NULL);
+    tern_module *parent = tern_nn_sequential(tern_module_retain(child), child);
+    tern_tensor *scale = tern_module_parameter(parent, "1.scale");
+    tern_module *kept = tern_module_retain(tern_module_child(parent, "1"));
+    assert_ptr_equal(kept, child);
+    tern_module_free(parent);
+    assert_tensor(scale, tern_dims(1), 2);
+    assert_tensor(tern_forward(kept, tern_ones(tern_dims(1))), tern_dims(1), 3);
+    tern_module_free(kept);
+    tern_module_free(NULL);
+    assert_null(tern_module_retain(NULL));
+}
+
+static void a_module_holds_tensors_that_the_user_lets_go(void **state)
+{
+    (void)state;
+    tern_tensor *weight = tern_retain(tern_ones(tern_dims(3)));
+    tern_module *m = tern_module_new(&odd_class);
+    assert_non_null(tern_module_add_parameter(m, "weight", weight));
+    assert_non_null(tern_module_done(m));
+    tern_release(weight);
+    assert_int_equal(tern_numel(tern_module_parameter(m, "weight")), 3);
+    tern_module_free(m);
+}
+
+static void modules_nest_up_to_a_limit(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    int depth = 0;
+    while (m) {
+        tern_module *outer = tern_nn_sequential(m);
+        if (outer)
+            depth++;
+        m = outer;
+    }
+    assert_int_equal(depth, 63);
+    assert_error(TERN_ERR_ARG, "deeper than 64 levels");
+}
+
+// ---- looking up
+// ----------------------------------------------------------------------------------
+
+// Names as they come, joined by spaces.
+typedef struct names {
+    char text[400];
+    int count, stop_at;
+} names;
+
+static tern_status note(names *n, const char *name)
+{
+    strcat(n->text, n->count ? " " : "");
+    strcat(n->text, name[0] ? name : "(self)");
+    return ++n->count == n->stop_at ? tern_error_raise(TERN_ERR_ARG, "stopped") : TERN_OK;
+}
+
+static tern_status note_entry(const tern_module_entry *entry, void *user)
+{
+    assert_ptr_equal(entry->is_parameter
+                         ? tern_module_parameter(entry->owner, tern_name(entry->tensor))
+                         : tern_module_buffer(entry->owner, tern_name(entry->tensor)),
+                     entry->tensor);
+    return note(user, entry->name);
+}
+
+static tern_status note_module(const char *name, tern_module *module, void *user)
+{
+    assert_non_null(module);
+    return note(user, name);
+}
+
+// Sequential(Scaled(inner Scaled), the same Scaled once more, ReLU)
+static tern_module *shared_net(void)
+{
+    tern_module *twice = scaled_new(3, scaled_new(2, NULL));
+    return tern_nn_sequential(tern_module_retain(twice), twice, tern_nn_relu());
+}
+
+static void walks_visit_distinct_things_once_and_states_under_every_name(void **state)
+{
+    (void)state;
+    tern_module *m = shared_net();
+    names parameters = {0}, buffers = {0}, states = {0}, modules = {0}, applied = {0};
+    assert_int_equal(tern_module_each_parameter(m, note_entry, &parameters), TERN_OK);
+    assert_string_equal(parameters.text, "0.scale 0.inner.scale");
+    assert_int_equal(tern_module_each_buffer(m, note_entry, &buffers), TERN_OK);
+    assert_string_equal(buffers.text, "0.offset 0.inner.offset");
+    assert_int_equal(tern_module_each_state(m, note_entry, &states), TERN_OK);
+    assert_string_equal(states.text, "0.scale 0.offset 0.inner.scale 0.inner.offset "
+                                     "1.scale 1.offset 1.inner.scale 1.inner.offset");
+    assert_int_equal(tern_module_each_module(m, note_module, &modules), TERN_OK);
+    assert_string_equal(modules.text, "(self) 0 0.inner 2");
+    assert_int_equal(tern_module_apply(m, note_module, &applied), TERN_OK);
+    assert_string_equal(applied.text, "0.inner 0 2 (self)");
+    tern_module_free(m);
+}
+
+static void a_walk_ends_with_the_first_failure(void **state)
+{
+    (void)state;
+    tern_module *m = shared_net();
+    names parameters = {.stop_at = 1}, modules = {.stop_at = 2};
+    assert_status(tern_module_each_parameter(m, note_entry, &parameters), TERN_ERR_ARG, "stopped");
+    assert_int_equal(parameters.count, 1);
+    assert_status(tern_module_apply(m, note_module, &modules), TERN_ERR_ARG, "stopped");
+    assert_int_equal(modules.count, 2);
+    tern_module_free(m);
+}
+
+static void buffers_that_are_not_persistent_are_no_state(void **state)
+{
+    (void)state;
+    tern_module *m = tern_module_new(&odd_class);
+    assert_non_null(tern_module_add_buffer(m, "cache", tern_ones(tern_dims(1)), false));
+    assert_non_null(tern_module_add_buffer(m, "mean", tern_ones(tern_dims(1)), true));
+    assert_non_null(tern_module_done(m));
+    names states = {0}, buffers = {0};
+    assert_int_equal(tern_module_each_state(m, note_entry, &states), TERN_OK);
+    assert_string_equal(states.text, "mean");
+    assert_int_equal(tern_module_each_buffer(m, note_entry, &buffers), TERN_OK);
+    assert_string_equal(buffers.text, "cache mean");
+    tern_module_free(m);
+}
+
+static void a_tied_tensor_counts_once_and_has_both_names(void **state)
+{
+    (void)state;
+    tern_tensor *tied = tern_ones(tern_dims(2, 3));
+    tern_module *a = tern_module_new(&odd_class);
+    assert_non_null(tern_module_add_parameter(a, "weight", tied));
+    assert_non_null(tern_module_done(a));
+    tern_module *b = tern_module_new(&odd_class);
+    assert_non_null(tern_module_add_parameter(b, "weight", tied));
+    assert_non_null(tern_module_done(b));
+    tern_module *m = tern_nn_sequential(a, b);
+    names states = {0};
+    assert_int_equal(tern_module_num_parameters(m), 1);
+    assert_int_equal(tern_module_num_elements(m, false), 6);
+    assert_ptr_equal(tern_module_parameter(m, "0.weight"), tern_module_parameter(m, "1.weight"));
+    assert_int_equal(tern_module_each_state(m, note_entry, &states), TERN_OK);
+    assert_string_equal(states.text, "0.weight 1.weight");
+    tern_module_free(m);
+}
+
+static void things_are_found_by_their_full_names(void **state)
+{
+    (void)state;
+    tern_module *m = shared_net();
+    assert_tensor(tern_module_parameter(m, "0.inner.scale"), tern_dims(1), 2);
+    assert_tensor(tern_module_buffer(m, "1.offset"), tern_dims(1), 1);
+    assert_ptr_equal(tern_module_child(m, ""), m);
+    assert_ptr_equal(tern_module_child(m, "0.inner"), tern_module_child(m, "1.inner"));
+    assert_null_with(tern_module_parameter(m, "0.wieght"), TERN_ERR_ARG,
+                     "Sequential has no parameter \"0.wieght\"; it has 0.scale, 0.inner.scale");
+    assert_null_with(tern_module_parameter(m, "0.offset"), TERN_ERR_ARG, "no parameter");
+    assert_null_with(tern_module_parameter(m, "5.scale"), TERN_ERR_ARG, "no parameter");
+    assert_null_with(tern_module_parameter(m, "0"), TERN_ERR_ARG, "no parameter");
+    assert_null_with(tern_module_buffer(m, "0.scale"), TERN_ERR_ARG,
+                     "no buffer \"0.scale\"; it has 0.offset, 0.inner.offset");
+    assert_null_with(tern_module_child(m, "0.outer"), TERN_ERR_ARG,
+                     "no child \"0.outer\"; it has 0, 0.inner, 2");
+    assert_null_with(tern_module_buffer(tern_module_child(m, "2"), "x"), TERN_ERR_ARG,
+                     "ReLU has no buffer \"x\"; it has none");
+    tern_module_free(m);
+}
+
+static void things_are_found_by_their_index(void **state)
+{
+    (void)state;
+    tern_module *m = shared_net();
+    char name[TERN_NAME_SIZE], cut[4];
+    assert_tensor(tern_module_parameter_at(m, 1, name, sizeof name), tern_dims(1), 2);
+    assert_string_equal(name, "0.inner.scale");
+    assert_non_null(tern_module_parameter_at(m, 1, cut, sizeof cut));
+    assert_string_equal(cut, "0.i");
+    assert_non_null(tern_module_buffer_at(m, 0, NULL, 0));
+    assert_ptr_equal(tern_module_child_at(m, -1), tern_module_child(m, "2"));
+    assert_ptr_equal(tern_module_child_at(m, 0), tern_module_child(m, "1"));
+    assert_null_with(tern_module_parameter_at(m, 2, name, sizeof name), TERN_ERR_INDEX,
+                     "there is no number 2; Sequential has 2");
+    assert_null_with(tern_module_parameter_at(m, -1, NULL, 0), TERN_ERR_INDEX,
+                     "there is no number -1; Sequential has 2");
+    assert_null_with(tern_module_buffer_at(m, 7, NULL, 0), TERN_ERR_INDEX, "Sequential has 2");
+    assert_null_with(tern_module_child_at(m, 3), TERN_ERR_INDEX, "there is no child 3");
+    assert_null_with(tern_module_child_at(m, -4), TERN_ERR_INDEX, "there is no child -4");
+    tern_module_free(m);
+}
+
+static void counts_tell_trainable_elements_from_all(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_linear(8, 3, .bias = false));
+    assert_int_equal(tern_module_num_parameters(m), 3);
+    assert_int_equal(tern_module_num_buffers(m), 0);
+    assert_int_equal(tern_module_num_children(m), 2);
+    assert_int_equal(tern_module_num_elements(m, false), 4 * 8 + 8 + 8 * 3);
+    assert_ptr_equal(tern_module_requires_grad_(tern_module_child(m, "0"), false),
+                     tern_module_child(m, "0"));
+    assert_int_equal(tern_module_num_elements(m, true), 8 * 3);
+    assert_int_equal(tern_module_num_elements(m, false), 4 * 8 + 8 + 8 * 3);
+    tern_module_free(m);
+}
+
+// ---- modes and gradients
+// -------------------------------------------------------------------------
+
+static void the_mode_reaches_everything_below(void **state)
+{
+    (void)state;
+    tern_module *m = shared_net();
+    tern_module *deep = tern_module_child(m, "1.inner");
+    assert_true(tern_module_is_training(m) && tern_module_is_training(deep));
+    assert_ptr_equal(tern_module_eval(m), m);
+    assert_false(tern_module_is_training(m) || tern_module_is_training(deep));
+    assert_ptr_equal(tern_module_train(tern_module_child(m, "0"), true), tern_module_child(m, "1"));
+    assert_false(tern_module_is_training(m));
+    assert_true(tern_module_is_training(deep));
+    tern_module_free(m);
+}
+
+static void zero_grad_marks_every_gradient_absent(void **state)
+{
+    (void)state;
+    tern_module *m = shared_net();
+    tern_tensor *loss = tern_sum(tern_forward(m, tern_ones(tern_dims(1))), TERN_ALL_AXES, false);
+    assert_int_equal(tern_backward(loss), TERN_OK);
+    assert_non_null(tern_grad(tern_module_parameter(m, "0.scale")));
+    assert_non_null(tern_grad(tern_module_parameter(m, "0.inner.scale")));
+    tern_module_zero_grad(m);
+    assert_null(tern_grad(tern_module_parameter(m, "0.scale")));
+    assert_null(tern_grad(tern_module_parameter(m, "0.inner.scale")));
+    assert_false(tern_error_pending());
+    tern_module_free(m);
+}
+
+static void frozen_parameters_get_no_gradient(void **state)
+{
+    (void)state;
+    tern_module *m = scaled_new(3, scaled_new(2, NULL));
+    (void)tern_module_requires_grad_(tern_module_child(m, "inner"), false);
+    assert_int_equal(tern_backward(tern_forward(m, tern_ones(tern_dims(1)))), TERN_OK);
+    assert_tensor(tern_grad(tern_module_parameter(m, "scale")), tern_dims(1), 3);
+    assert_null(tern_grad(tern_module_parameter(m, "inner.scale")));
+    tern_module_free(m);
+}
+
+// ---- running
+// -------------------------------------------------------------------------------------
+
+static tern_status give_two(const tern_tensors *in, tern_tensors *out)
+{
+    *out = (tern_tensors){.count = 2, .at = {in->at[1], in->at[0]}};
+    return TERN_OK;
+}
+
+static tern_status give_null(const tern_tensors *in, tern_tensors *out)
+{
+    (void)in;
+    out->count = 1;
+    return TERN_OK;
+}
+
+static tern_status give_nine(const tern_tensors *in, tern_tensors *out)
+{
+    (void)in;
+    out->count = 9;
+    return TERN_OK;
+}
+
+static tern_status give_nothing(const tern_tensors *in, tern_tensors *out)
+{
+    (void)in;
+    (void)out;
+    return TERN_OK;
+}
+
+static tern_status fail_quietly(const tern_tensors *in, tern_tensors *out)
+{
+    (void)in;
+    *out = (tern_tensors){.count = 1};
+    return TERN_ERR_SHAPE;
+}
+
+static void several_tensors_go_in_and_come_out(void **state)
+{
+    (void)state;
+    tern_module *m = odd_new();
+    tern_tensor *a = tern_ones(tern_dims(1)), *b = tern_zeros(tern_dims(1));
+    tern_tensors both = {.count = 2, .at = {a, b}};
+    odd_call = give_two;
+    assert_int_equal(tern_module_forward(m, &both, &both), TERN_OK); // in and out may be the same
+    assert_int_equal(both.count, 2);
+    assert_ptr_equal(both.at[0], b);
+    assert_ptr_equal(both.at[1], a);
+    assert_null_with(tern_loss(m, a, b), TERN_ERR_STATE,
+                     "Odd gave 2 tensors; call tern_module_forward");
+    tern_module_free(m);
+}
+
+static void what_a_call_gives_is_checked(void **state)
+{
+    (void)state;
+    tern_module *m = odd_new();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    tern_tensors in = {.count = 1, .at = {x}}, out = {.count = 5};
+    odd_call = give_null;
+    assert_null_with(tern_forward(m, x), TERN_ERR_STATE, "Odd gave NULL as output 0 [in Odd]");
+    odd_call = give_nine;
+    assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "9 outputs, but 0 to 8");
+    odd_call = give_nothing;
+    assert_null_with(tern_forward(m, x), TERN_ERR_STATE, "Odd gave 0 tensors");
+    assert_int_equal(tern_module_forward(m, &in, &out), TERN_OK);
+    assert_int_equal(out.count, 0);
+    odd_call = fail_quietly;
+    out.count = 5;
+    assert_status(tern_module_forward(m, &in, &out), TERN_ERR_SHAPE,
+                  "Odd failed without saying why [in Odd]");
+    assert_int_equal(out.count, 0);
+    in.count = 9;
+    assert_status(tern_module_forward(m, &in, &out), TERN_ERR_ARG, "9 inputs, but 0 to 8");
+    in.count = -1;
+    assert_status(tern_module_forward(m, &in, &out), TERN_ERR_ARG, "-1 inputs");
+    tern_module_free(m);
+}
+
+static void errors_name_the_module_by_its_path(void **state)
+{
+    (void)state;
+    odd_call = raise_from_inside;
+    tern_tensor *x = tern_ones(tern_dims(1));
+    tern_module *odd = odd_new();
+    tern_module *m =
+        tern_nn_sequential(tern_nn_relu(), scaled_new(1, tern_module_retain(odd)), odd);
+    assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "odd: no [in 1.inner (Odd)]");
+    assert_null_with(tern_forward(odd, x), TERN_ERR_ARG, "odd: no [in Odd]");
+    tern_error_raise(TERN_ERR_ARG, "outside");
+    assert_string_equal(tern_error_message(), "outside");
+    tern_error_clear();
+    tern_module_free(m);
+}
+
+// Runs the second module of a list that it holds.
+typedef struct picker {
+    tern_module base;
+    tern_module *blocks;
+} picker;
+
+static tern_status call_picker(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    picker *self = (picker *)module;
+    out->at[out->count++] = tern_forward(tern_module_child_at(self->blocks, 1), in->at[0]);
+    return tern_error_code();
+}
+
+static const tern_module_class picker_class = {"Picker", sizeof(picker), call_picker};
+
+static void the_path_goes_through_a_module_list(void **state)
+{
+    (void)state;
+    odd_call = raise_from_inside;
+    picker *self = (picker *)tern_module_new(&picker_class);
+    self->blocks = tern_module_add_child(&self->base, "blocks",
+                                         tern_nn_module_list(tern_nn_relu(), odd_new()));
+    tern_module *m = tern_nn_sequential(tern_module_done(&self->base));
+    tern_tensor *x = tern_ones(tern_dims(1));
+    assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "odd: no [in 0.blocks.1 (Odd)]");
+    assert_null_with(tern_forward(tern_module_child(m, "0.blocks"), x), TERN_ERR_STATE,
+                     "ModuleList only holds modules");
+    tern_module_free(m);
+}
+
+static void null_fails_every_call_and_names_the_argument(void **state)
+{
+    (void)state;
+    tern_module *m = odd_new();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    tern_tensors in = {.count = 1, .at = {x}}, out;
+    assert_null_with(tern_forward(NULL, x), TERN_ERR_NULL, "forward: module is NULL");
+    assert_null_with(tern_forward(m, NULL), TERN_ERR_NULL, "forward: x is NULL");
+    assert_null_with(tern_loss(NULL, x, x), TERN_ERR_NULL, "loss: criterion is NULL");
+    assert_null_with(tern_loss(m, NULL, x), TERN_ERR_NULL, "loss: input is NULL");
+    assert_null_with(tern_loss(m, x, NULL), TERN_ERR_NULL, "loss: target is NULL");
+    assert_status(tern_module_forward(NULL, &in, &out), TERN_ERR_NULL, "module is NULL");
+    assert_status(tern_module_forward(m, NULL, &out), TERN_ERR_NULL, "in is NULL");
+    assert_status(tern_module_forward(m, &in, NULL), TERN_ERR_NULL, "out is NULL");
+    assert_null_with(tern_module_done(NULL), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_parameter(NULL, "a"), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_parameter(m, NULL), TERN_ERR_NULL, "name is NULL");
+    assert_null_with(tern_module_buffer(NULL, "a"), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_buffer(m, NULL), TERN_ERR_NULL, "name is NULL");
+    assert_null_with(tern_module_child(NULL, "a"), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_child(m, NULL), TERN_ERR_NULL, "name is NULL");
+    assert_null_with(tern_module_child_at(NULL, 0), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_parameter_at(NULL, 0, NULL, 0), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_buffer_at(NULL, 0, NULL, 0), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_train(NULL, true), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_eval(NULL), TERN_ERR_NULL, "module is NULL");
+    assert_null_with(tern_module_requires_grad_(NULL, true), TERN_ERR_NULL, "module is NULL");
+    tern_module_free(m);
+}
+
+static void null_fails_counts_walks_and_modes(void **state)
+{
+    (void)state;
+    tern_module *m = odd_new();
+    assert_status(tern_module_each_parameter(NULL, note_entry, NULL), TERN_ERR_NULL, "module");
+    assert_status(tern_module_each_parameter(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
+    assert_status(tern_module_each_buffer(NULL, note_entry, NULL), TERN_ERR_NULL, "module");
+    assert_status(tern_module_each_buffer(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
+    assert_status(tern_module_each_state(NULL, note_entry, NULL), TERN_ERR_NULL, "module");
+    assert_status(tern_module_each_state(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
+    assert_status(tern_module_each_module(NULL, note_module, NULL), TERN_ERR_NULL, "module");
+    assert_status(tern_module_each_module(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
+    assert_status(tern_module_apply(NULL, note_module, NULL), TERN_ERR_NULL, "module");
+    assert_status(tern_module_apply(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
+    assert_int_equal(tern_module_num_parameters(NULL), -1);
+    assert_int_equal(tern_module_num_buffers(NULL), -1);
+    assert_int_equal(tern_module_num_children(NULL), -1);
+    assert_int_equal(tern_module_num_elements(NULL, false), -1);
+    assert_false(tern_module_is_training(NULL));
+    assert_error(TERN_ERR_NULL, "module_num_parameters: module is NULL");
+    tern_module_zero_grad(NULL);
+    assert_error(TERN_ERR_NULL, "module_zero_grad: module is NULL");
+    tern_module_free(m);
+}
+
+static void null_is_quiet_while_an_error_is_pending(void **state)
+{
+    (void)state;
+    tern_error_raise(TERN_ERR_IO, "first");
+    assert_null(tern_forward(NULL, NULL));
+    assert_null(tern_module_to(NULL, tern_cpu(0)));
+    assert_null(tern_module_eval(NULL));
+    assert_int_equal(tern_module_num_parameters(NULL), -1);
+    assert_int_equal(tern_error_code(), TERN_ERR_IO);
+    assert_string_equal(tern_error_message(), "first");
+    tern_error_clear();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(a_module_of_the_users_own_computes_and_learns),
+        CHECK_TEST(a_constructor_runs_in_a_scope_of_its_own),
+        CHECK_TEST(classes_are_checked),
+        CHECK_TEST(names_are_not_empty_have_no_dot_and_are_unique),
+        CHECK_TEST(parameters_are_floating_contiguous_leaves),
+        CHECK_TEST(nothing_is_added_to_a_finished_module),
+        CHECK_TEST(an_unfinished_module_neither_runs_nor_becomes_a_child),
+        CHECK_TEST(a_failed_child_fails_its_container_quietly_and_frees_the_others),
+        CHECK_TEST(a_child_that_somebody_retains_outlives_its_parent),
+        CHECK_TEST(a_module_holds_tensors_that_the_user_lets_go),
+        CHECK_TEST(modules_nest_up_to_a_limit),
+        CHECK_TEST(walks_visit_distinct_things_once_and_states_under_every_name),
+        CHECK_TEST(a_walk_ends_with_the_first_failure),
+        CHECK_TEST(buffers_that_are_not_persistent_are_no_state),
+        CHECK_TEST(a_tied_tensor_counts_once_and_has_both_names),
+        CHECK_TEST(things_are_found_by_their_full_names),
+        CHECK_TEST(things_are_found_by_their_index),
+        CHECK_TEST(counts_tell_trainable_elements_from_all),
+        CHECK_TEST(the_mode_reaches_everything_below),
+        CHECK_TEST(zero_grad_marks_every_gradient_absent),
+        CHECK_TEST(frozen_parameters_get_no_gradient),
+        CHECK_TEST(several_tensors_go_in_and_come_out),
+        CHECK_TEST(what_a_call_gives_is_checked),
+        CHECK_TEST(errors_name_the_module_by_its_path),
+        CHECK_TEST(the_path_goes_through_a_module_list),
+        CHECK_TEST(null_fails_every_call_and_names_the_argument),
+        CHECK_TEST(null_fails_counts_walks_and_modes),
+        CHECK_TEST(null_is_quiet_while_an_error_is_pending),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
