@@ -6,10 +6,11 @@
 ///     tern_manual_seed(42);
 ///     tern_tensor *x = tern_randn(tern_dims(6, 4));
 ///
-/// Every device has a default generator, seeded with 67280421310721, as PyTorch's is, until told
-/// otherwise; a call draws from the one of its device unless `.generator` names another. Draws inside
-/// a step (dropout) come from Philox4x32-10 by element and call id, the same bits on every device.
-/// Threads: default generators are locked; a generator of your own is used by one thread at a time.
+/// Every device has a default generator, seeded with 67280421310721, as a new one in PyTorch is,
+/// until told otherwise; a call draws from the one of its device unless `.generator` names another.
+/// Draws inside a step (dropout) come from Philox4x32-10 by element and call id, the same bits on
+/// every device. Threads: default generators are locked; a generator of your own is used by one
+/// thread at a time.
 #ifndef TERN_RANDOM_H
 #define TERN_RANDOM_H
 
@@ -61,7 +62,7 @@ TERN_API tern_rand_options tern_rand_defaults(void);
 TERN_API tern_tensor *tern_rand_with(const tern_rand_options *options);
 /// Normal with mean 0 and standard deviation 1.
 TERN_API tern_tensor *tern_randn_with(const tern_randn_options *options);
-#define tern_rand(...) TERN_WITH_(tern_rand, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
+#define tern_rand(...)  TERN_WITH_(tern_rand, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
 #define tern_randn(...) TERN_WITH_(tern_randn, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
 
 /// `tern_randint(0, 10, tern_dims(64))`: integers in [low, high).

@@ -32,7 +32,7 @@ static bool is_half(tern_dtype dtype)
 // The value as the 16-bit dtype holds it.
 static float rounded(float value, tern_dtype dtype)
 {
-    uint16_t bits;
+    uint32_t bits; // room for any dtype that the compiler thinks of
     float back;
     span_store_float(&bits, &value, dtype, 1, 1);
     span_load_float(&back, &bits, dtype, 1, 1);

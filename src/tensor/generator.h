@@ -7,7 +7,7 @@
 #include <tern/random.h>
 #include "base/mt19937.h"
 
-// Before tern_manual_seed; PyTorch's.
+// Before tern_manual_seed; that of a new generator in PyTorch.
 #define TERN_DEFAULT_SEED 67280421310721u
 
 // Who draws holds the lock from the first number of a fill to the last. The random kernel of a
