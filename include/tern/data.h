@@ -3,8 +3,9 @@
 /// Datasets, and the loader that makes batches of them.
 ///
 ///     tern_dataset *train = tern_data_mnist("/usr/share/datasets/fashion-mnist", TERN_TRAIN);
-///     tern_loader *loader = tern_loader_new(train, .batch_size = 64, .shuffle = true, .device =
-///     dev); for (int epoch = 0; epoch < 5; epoch++) {
+///     tern_loader *loader =
+///         tern_loader_new(train, .batch_size = 64, .shuffle = true, .device = dev);
+///     for (int epoch = 0; epoch < 5; epoch++) {
 ///         tern_batch b;
 ///         while (tern_loader_next(loader, &b))
 ///             step(b.x, b.y);                      // temporaries live until the next batch
