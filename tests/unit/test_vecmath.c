@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementary functions of the CPU kernels, for every instruction set of this machine, against the
-// C library's in double.
+// The elementary functions of the CPU kernels, for every instruction set of this machine, against
+// the C library's in double.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,15 +35,17 @@ static float float_of(uint32_t bits)
     return x;
 }
 
+// clang-format off
 static const float landmarks[] = {
-    0.0f,        -0.0f,       1.0f,       -1.0f,      INFINITY,    -INFINITY,   NAN,
-    0x1p-149f,   -0x1p-149f,  0x1p-126f,  -0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f,
-    88.722839f,  88.72284f,   -87.33655f, -103.97208f, -103.97209f, -104.0f,    89.0f,
-    0.625f,      -0.625f,     0.5f,       2.0f,       3.0f,        -2.0f,       -3.0f,
-    0x1p20f,     0x1.fffffep19f, 1e30f,   -1e30f,     1.5707964f,  3.1415927f,  -3.1415927f,
-    0x1p23f,     -0x1p24f,    0x1p-25f,   -0x1p-25f,  0.70710677f, 1.4142135f,  -0.99999994f,
-    20.0f,       -20.0f,      14.0f,      -14.0f,     10.0f,       -5.5f,       0x1.fffffep-1f,
+    0.0f, -0.0f, 1.0f, -1.0f, INFINITY, -INFINITY, NAN,
+    0x1p-149f, -0x1p-149f, 0x1p-126f, -0x1p-126f, 0x1.fffffep127f, -0x1.fffffep127f, 88.722839f,
+    88.72284f, -87.33655f, -103.97208f, -103.97209f, -104.0f, 89.0f, 0.625f,
+    -0.625f, 0.5f, 2.0f, 3.0f, -2.0f, -3.0f, 0x1p20f,
+    0x1.fffffep19f, 1e30f, -1e30f, 1.5707964f, 3.1415927f, -3.1415927f, 0x1p23f,
+    -0x1p24f, 0x1p-25f, -0x1p-25f, 0.70710677f, 1.4142135f, -0.99999994f, 20.0f,
+    -20.0f, 14.0f, -14.0f, 10.0f, -5.5f, 0x1.fffffep-1f,
 };
+// clang-format on
 enum { LANDMARKS = sizeof landmarks / sizeof landmarks[0] };
 
 // All bit patterns, everyday sizes, any magnitude, and the landmarks with their neighbours.
@@ -80,7 +82,8 @@ static double ulp_of(double exact)
     return ldexp(1.0, (exponent < -125 ? -125 : exponent > 128 ? 128 : exponent) - 24);
 }
 
-// In ulp, infinity counting as 2^128; infinite where one is NaN and the other is not, or an exact zero's sign differs.
+// In ulp, infinity counting as 2^128; infinite where one is NaN and the other is not, or an exact
+// zero's sign differs.
 static double error_of(double exact, float result, double floor)
 {
     if (isnan(exact) || isnan(result))
@@ -240,7 +243,8 @@ static void pow_is_within_4_ulp_with_every_pair_of_special_values(void **state)
             const tern_kernels *kernels = tern_cpu_kernel_table_for(instruction_sets[s]);
             if (!kernels)
                 continue;
-            const tern_strided vx = strided(x, TERN_FLOAT32, CHUNK), vp = strided(p, TERN_FLOAT32, CHUNK);
+            const tern_strided vx = strided(x, TERN_FLOAT32, CHUNK),
+                               vp = strided(p, TERN_FLOAT32, CHUNK);
             const tern_strided vy = strided(y, TERN_FLOAT32, CHUNK);
             assert_int_equal(kernels->binary(NULL, TERN_BINARY_POW, 1, &vy, &vx, &vp), TERN_OK);
             for (int64_t i = 0; i < CHUNK; i++) {
@@ -310,7 +314,8 @@ static void every_float16_becomes_its_float32(void **state)
         assert_int_equal(kernels->copy(NULL, &to, &from), TERN_OK);
         for (int i = 0; i < 65536; i++) {
             const double value = half_value((uint16_t)i);
-            const uint32_t kept = (uint32_t)(i & 0x8000) << 16 | 0x7fc00000u | (uint32_t)(i & 1023) << 13;
+            const uint32_t kept =
+                (uint32_t)(i & 0x8000) << 16 | 0x7fc00000u | (uint32_t)(i & 1023) << 13;
             if (isnan(value))
                 assert_int_equal(vm_bits(floats[i]), kept);
             else
