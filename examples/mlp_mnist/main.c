@@ -95,6 +95,14 @@ static double mean(const sums *s, const tern_tensor *sum)
     return s->samples ? tern_item(sum) / (double)s->samples : 0;
 }
 
+// The learning rate falls in a line to 0: the last steps settle what the first ones found.
+static tern_status set_lr(training *t, int64_t epoch, int64_t samples)
+{
+    double size = (double)tern_dataset_size(t->train_data);
+    double done = ((double)(epoch - 1) + (double)samples / size) / (double)t->options.epochs;
+    return tern_optim_set_lr(t->optim, TERN_ALL_GROUPS, t->options.lr * (1 - done));
+}
+
 static tern_status train_epoch(training *t, progress *p, sums *s)
 {
     tern_batch b;
@@ -102,7 +110,7 @@ static tern_status train_epoch(training *t, progress *p, sums *s)
         tern_tensor *logits = tern_forward(t->net, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
         tern_optim_zero_grad(t->optim);
-        if (tern_backward(loss) || tern_optim_step(t->optim))
+        if (set_lr(t, p->epoch, s->samples) || tern_backward(loss) || tern_optim_step(t->optim))
             break;
         add_batch(s, loss, logits, &b);
         if (progress_due(p))

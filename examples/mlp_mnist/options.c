@@ -21,7 +21,7 @@ static const char help[] =
     "  --batch-size N       images per step (64)\n"
     "  --hidden N,N,...     widths of the hidden layers, at most 8 (512,512)\n"
     "  --optimizer NAME     sgd (with momentum 0.9), adam, adamw (adam)\n"
-    "  --lr X               learning rate (1e-3)\n"
+    "  --lr X               learning rate at the start; it falls in a line to 0 (1e-3)\n"
     "  --weight-decay X     (the optimizer's default)\n"
     "  --seed N             (0)\n"
     "  --threads N          CPU threads (one per CPU)\n"
