@@ -79,7 +79,7 @@ ALWAYS_INLINE void dot_tile(const dot_block *d, int64_t row, int64_t col, int ro
 }
 
 #define DOT_ROWS(name, tile_rows, tile_cols)                                                       \
-    static void name(const dot_block *d, int64_t row)                                              \
+    static UNCHECKED void name(const dot_block *d, int64_t row)                                    \
     {                                                                                              \
         for (int64_t col = 0; col < d->cols; col += (tile_cols))                                   \
             dot_tile(d, row, col, (tile_rows), (tile_cols));                                       \

@@ -112,7 +112,7 @@ ALWAYS_INLINE void tile_product(int rows, int vecs, bool masked, const tile_oper
 }
 
 #define TILE_KERNEL(name, rows, vecs, masked)                                                      \
-    static void name(const tile_operands *operands, const tile_result *result)                     \
+    static UNCHECKED void name(const tile_operands *operands, const tile_result *result)           \
     {                                                                                              \
         tile_product(rows, vecs, masked, operands, result);                                        \
     }

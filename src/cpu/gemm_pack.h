@@ -17,7 +17,7 @@ typedef struct panel {
 } panel;
 
 // The source's rows lie along k: blocks of width x width are transposed in registers.
-static void pack_block(const panel *p, int64_t first, int64_t k)
+static UNCHECKED void pack_block(const panel *p, int64_t first, int64_t k)
 {
     const int64_t rows = p->count - first < VEC_WIDTH ? p->count - first : VEC_WIDTH;
     const int64_t cols = p->k - k < VEC_WIDTH ? p->k - k : VEC_WIDTH;
@@ -53,7 +53,7 @@ static void pack_transposed(const panel *p)
 }
 
 // The source's elements for one k lie side by side.
-static void pack_copied(const panel *p)
+static UNCHECKED void pack_copied(const panel *p)
 {
     for (int64_t first = 0; first < p->pitch; first += VEC_WIDTH) {
         const int64_t here = p->count - first < VEC_WIDTH ? p->count - first : VEC_WIDTH;
@@ -89,7 +89,7 @@ typedef struct turned_tile {
     bool add, relu;
 } turned_tile;
 
-static void turn_block(const turned_tile *t, int64_t row, int64_t col)
+static UNCHECKED void turn_block(const turned_tile *t, int64_t row, int64_t col)
 {
     const int64_t rows = t->rows - row < VEC_WIDTH ? t->rows - row : VEC_WIDTH;
     const int64_t cols = t->cols - col < VEC_WIDTH ? t->cols - col : VEC_WIDTH;
