@@ -18,19 +18,6 @@ typedef struct reduce_finish {
     const void *acc;
 } reduce_finish;
 
-static fold_op norm_fold(double p)
-{
-    if (p == 0)
-        return FOLD_NONZERO;
-    if (p == 1)
-        return FOLD_ABS;
-    if (p == 2)
-        return FOLD_SQUARE;
-    if (isinf(p))
-        return p > 0 ? FOLD_MAX_ABS : FOLD_MIN_ABS;
-    return FOLD_POWER;
-}
-
 static fold_op fold_of(tern_reduce_op op, double p)
 {
     switch (op) {
@@ -43,21 +30,12 @@ static fold_op fold_of(tern_reduce_op op, double p)
     case TERN_REDUCE_AMIN:
         return FOLD_MIN;
     case TERN_REDUCE_NORM:
-        return norm_fold(p);
+        return reduce_norm_op(p);
     case TERN_REDUCE_ANY:
     case TERN_REDUCE_ALL:
         return FOLD_NONZERO;
     }
     return FOLD_SUM;
-}
-
-static double finish_norm(double total, double p, int64_t terms)
-{
-    if (terms == 0)
-        return 0;
-    if (p == 2)
-        return sqrt(total);
-    return p == 0 || p == 1 || isinf(p) ? total : pow(total, 1 / p);
 }
 
 static double finish_double(const reduce_finish *f, double total)
@@ -67,7 +45,7 @@ static double finish_double(const reduce_finish *f, double total)
     case TERN_REDUCE_MEAN:
         return total / (double)terms;
     case TERN_REDUCE_NORM:
-        return finish_norm(total, f->p, terms);
+        return reduce_norm_of(total, f->p, terms);
     case TERN_REDUCE_ANY:
         return total > 0;
     case TERN_REDUCE_ALL:

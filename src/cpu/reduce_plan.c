@@ -93,7 +93,7 @@ static void cut(reduce_plan *plan)
         plan->units = plan->outputs / keep->size * plan->blocks;
     }
     int64_t terms = ceil_div(TASK_TERMS, plan->block);
-    const int64_t most = ceil_div(plan->terms, 64); // no more than 64 segments
+    const int64_t most = ceil_div(plan->terms, REDUCE_MAX_SEGMENTS);
     terms = terms < most ? most : terms;
     plan->segments = plan->terms > 0 ? ceil_div(plan->terms, terms) : 1;
     plan->segment_terms = terms;

@@ -32,6 +32,8 @@ typedef struct reduce_plan {
 void TERN_ISA_NAME(reduce_make_plan)(reduce_plan *plan, const tern_strided *x,
                                      const tern_strided *y, const tern_strided *y2);
 
+#define REDUCE_MAX_SEGMENTS 64
+
 // Accumulators, of 8 bytes, that reduce_fold needs: all segments of all outputs.
 static inline int64_t reduce_slots(const reduce_plan *plan)
 {
@@ -45,6 +47,29 @@ void TERN_ISA_NAME(reduce_fold)(const reduce_plan *plan, fold_op op, double powe
 
 // Where output `index` lies in y (which = 0) or y2.
 int64_t TERN_ISA_NAME(reduce_place)(const reduce_plan *plan, int which, int64_t index);
+
+// The p-norm is a fold over the elements, and a function of what that gives.
+static inline fold_op reduce_norm_op(double p)
+{
+    if (p == 0)
+        return FOLD_NONZERO;
+    if (p == 1)
+        return FOLD_ABS;
+    if (p == 2)
+        return FOLD_SQUARE;
+    if (isinf(p))
+        return p > 0 ? FOLD_MAX_ABS : FOLD_MIN_ABS;
+    return FOLD_POWER;
+}
+
+static inline double reduce_norm_of(double total, double p, int64_t terms)
+{
+    if (terms == 0)
+        return 0;
+    if (p == 2)
+        return sqrt(total);
+    return p == 0 || p == 1 || isinf(p) ? total : pow(total, 1 / p);
+}
 
 #define reduce_make_plan TERN_ISA_NAME(reduce_make_plan)
 #define reduce_fold      TERN_ISA_NAME(reduce_fold)
