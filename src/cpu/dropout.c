@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
 #include "base/philox.h"
 #include "base/pool.h"
 #include "cpu/copy.h"
+#include "cpu/philox_vec.h"
 
 #define PIECE 16384 // a multiple of 4: a group of four draws lies in one piece
 #define BLOCK 512   // 16-bit elements that are widened at once, likewise
@@ -26,7 +29,10 @@ typedef struct dropout_job {
 static tern_strided part_of(const tern_strided *view, int64_t begin, int64_t n)
 {
     return (tern_strided){(char *)view->data + begin * (int64_t)tern_dtype_size(view->dtype),
-                          view->dtype, 1, {n}, {1}};
+                          view->dtype,
+                          1,
+                          {n},
+                          {1}};
 }
 
 static void run_widened(const dropout_job *job, int64_t begin, int64_t count)

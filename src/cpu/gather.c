@@ -187,12 +187,46 @@ static void add_row(const gather_job *job, int64_t row)
     }
 }
 
+// One index for the whole row: rows that lie in one piece are added as such.
+static bool adds_rows(const gather_job *job)
+{
+    const int last = job->index->rank - 1;
+    return job->dim != last && job->index->stride[last] == 0 && job->x->stride[last] == 1 &&
+           job->y->stride[last] == 1 &&
+           (job->y->dtype == TERN_FLOAT32 || job->y->dtype == TERN_FLOAT64);
+}
+
+static void add_whole_row(const gather_job *job, int64_t row)
+{
+    const row_start at = find_row(job, job->x, job->y, row);
+    const int64_t i = index_at(job, job->y->size[job->dim], at.index);
+    const int64_t to = at.indexed + i * job->y->stride[job->dim];
+    if (i < 0)
+        return;
+    if (job->y->dtype == TERN_FLOAT32) {
+        const float *x = (const float *)job->x->data + at.dense;
+        float *y = (float *)job->y->data + to;
+        for (int64_t col = 0; col < job->cols; col++)
+            y[col] += x[col];
+    } else {
+        const double *x = (const double *)job->x->data + at.dense;
+        double *y = (double *)job->y->data + to;
+        for (int64_t col = 0; col < job->cols; col++)
+            y[col] += x[col];
+    }
+}
+
 // In the index's order, on one thread: two elements may meet in one place.
 static void add_rows(gather_job *job)
 {
     set_rows(job);
-    for (int64_t row = 0; row < job->rows; row++)
-        add_row(job, row);
+    const bool whole = adds_rows(job);
+    for (int64_t row = 0; row < job->rows; row++) {
+        if (whole)
+            add_whole_row(job, row);
+        else
+            add_row(job, row);
+    }
 }
 
 tern_status TERN_ISA_NAME(scatter_add)(const tern_exec *exec, const tern_strided *y,
