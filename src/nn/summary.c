@@ -175,7 +175,8 @@ static tern_status write_table(const table *t, FILE *file)
     fprintf(file, RULE "Parameters: %s", with_commas(t->elements, number));
     fprintf(file, ", trainable: %s\n", with_commas(t->trainable, number));
     fprintf(file, "Bytes of parameters and buffers: %s\n", with_commas(t->nbytes, number));
-    TERN_CHECK(!ferror(file), TERN_ERR_IO, "module_summary_print: the file cannot be written");
+    TERN_CHECK(!fflush(file) && !ferror(file), TERN_ERR_IO,
+               "module_summary_print: the file cannot be written");
     return TERN_OK;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clipping gradients by their common norm (Pascanu et al. 2013) or by value.
+#include <stdio.h>
 #include "base/mem.h"
 #include "optim/optim.h"
 #include "tensor/backend.h"
@@ -11,6 +12,7 @@ typedef struct gradients {
     tern_tensor **at;
     int64_t count, capacity;
     bool counting; // a first pass finds how many there may be
+    const char *function;
 } gradients;
 
 typedef struct gradient_source {
@@ -28,8 +30,8 @@ static tern_status visit_param(gradients *g, const tern_tensor *param)
         return TERN_OK;
     }
     TERN_CHECK(param->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
-               "the gradient of %s was left unusable by a failed backward; call zero_grad",
-               tern_name(param));
+               "%s: the gradient of %s was left unusable by a failed backward; call zero_grad",
+               g->function, tern_name(param));
     if (param->grad && param->grad_state == TERN_GRAD_PRESENT)
         g->at[g->count++] = param->grad;
     return TERN_OK;
@@ -47,7 +49,9 @@ static tern_status visit_all(gradients *g, const gradient_source *s)
     for (int64_t i = 0; s->optim && i < s->optim->entry_count; i++)
         TERN_TRY(visit_param(g, s->optim->entries[i].param));
     for (int64_t i = 0; s->params && i < s->param_count; i++) {
-        TERN_TRY(tern_check_tensor(s->function, "an element of params", s->params[i]));
+        char name[32];
+        snprintf(name, sizeof name, "params[%lld]", (long long)i);
+        TERN_TRY(tern_check_tensor(s->function, name, s->params[i]));
         TERN_TRY(visit_param(g, s->params[i]));
     }
     return TERN_OK;
@@ -73,7 +77,7 @@ static void free_gradients(gradients *g)
 static tern_status collect(gradients *g, const gradient_source *s)
 {
     TERN_TRY(check_source(s));
-    *g = (gradients){.counting = true};
+    *g = (gradients){.counting = true, .function = s->function};
     TERN_TRY(visit_all(g, s));
     g->counting = false;
     g->at = tern_cache_alloc((size_t)g->capacity * sizeof *g->at);

@@ -45,20 +45,20 @@ void tern_optim_free(tern_optim *optim)
 
 // A group that is being added.
 typedef struct addition {
+    const char *function;
     tern_optim *optim;
     tern_pointer_map seen;
 } addition;
 
-static tern_status check_param(const tern_optim *optim, const char *name, const tern_tensor *t)
+static tern_status check_param(const char *function, const char *name, const tern_tensor *t)
 {
-    const char *kind = optim->klass->name;
-    TERN_TRY(tern_check_tensor(kind, name, t));
+    TERN_TRY(tern_check_tensor(function, name, t));
     TERN_CHECK(!t->node, TERN_ERR_STATE, "%s: %s is the result of %s; only leaves can be optimized",
-               kind, name, t->op);
+               function, name, t->op);
     TERN_CHECK(tern_dtype_is_floating(t->dtype), TERN_ERR_DTYPE,
-               "%s: %s is %s; only floating tensors can be optimized", kind, name,
+               "%s: %s is %s; only floating tensors can be optimized", function, name,
                tern_tensor_string(t));
-    TERN_CHECK(t->contiguous, TERN_ERR_STATE, "%s: %s is not contiguous", kind, name);
+    TERN_CHECK(t->contiguous, TERN_ERR_STATE, "%s: %s is not contiguous", function, name);
     return TERN_OK;
 }
 
@@ -66,11 +66,11 @@ static tern_status add_param(addition *a, const char *name, tern_tensor *t)
 {
     tern_optim *optim = a->optim;
     int64_t known = a->seen.count, number;
-    TERN_TRY(check_param(optim, name, t));
+    TERN_TRY(check_param(a->function, name, t));
     TERN_TRY(tern_pointer_map_add(&a->seen, t, &number));
     TERN_CHECK(number == known, TERN_ERR_ARG,
                "%s: %s is in the optimizer already; a parameter belongs to one group",
-               optim->klass->name, name);
+               a->function, name);
     TERN_TRY(tern_mem_grow((void **)&optim->entries, &optim->entry_capacity, optim->entry_count + 1,
                            sizeof *optim->entries));
     char *copy = tern_mem_string(name);
@@ -91,7 +91,8 @@ static tern_status add_of_list(addition *a, const tern_optim_source *source)
     for (int64_t i = 0; i < source->param_count; i++) {
         char name[TERN_LABEL_SIZE + 32];
         tern_tensor *t = source->params[i];
-        TERN_TRY(tern_check_tensor(a->optim->klass->name, "an element of params", t));
+        snprintf(name, sizeof name, "params[%lld]", (long long)i);
+        TERN_TRY(tern_check_tensor(a->function, name, t));
         snprintf(name, sizeof name, "params[%lld]%s%s", (long long)i, t->label[0] ? " " : "",
                  t->label);
         TERN_TRY(add_param(a, name, t));
@@ -99,16 +100,16 @@ static tern_status add_of_list(addition *a, const tern_optim_source *source)
     return TERN_OK;
 }
 
-static tern_status check_source(const char *kind, const tern_optim_source *source)
+static tern_status check_source(const char *function, const tern_optim_source *source)
 {
     TERN_CHECK(!source->module || !source->params, TERN_ERR_ARG,
-               "%s: give a module or a list of params, not both", kind);
-    TERN_CHECK(source->param_count >= 0, TERN_ERR_ARG, "%s: param_count is %lld", kind,
+               "%s: give a module or a list of params, not both", function);
+    TERN_CHECK(source->param_count >= 0, TERN_ERR_ARG, "%s: param_count is %lld", function,
                (long long)source->param_count);
     if (!source->module && !source->params && source->param_count > 0)
-        return tern_null_error(kind, "params");
+        return tern_null_error(function, "params");
     if (!source->module && !source->params)
-        return tern_null_error(kind, "module");
+        return tern_null_error(function, "module");
     return TERN_OK;
 }
 
@@ -123,17 +124,17 @@ static tern_status add_params(addition *a, const tern_optim_source *source)
     else
         TERN_TRY(add_of_list(a, source));
     TERN_CHECK(optim->entry_count > before, TERN_ERR_ARG, "%s: there are no parameters to optimize",
-               optim->klass->name);
+               a->function);
     return TERN_OK;
 }
 
-tern_status tern_optim_append(tern_optim *optim, const tern_optim_group *group,
-                              const tern_optim_source *source)
+tern_status tern_optim_append(const char *function, tern_optim *optim,
+                              const tern_optim_group *group, const tern_optim_source *source)
 {
-    addition a = {.optim = optim};
+    addition a = {.function = function, .optim = optim};
     int64_t before = optim->entry_count;
-    TERN_TRY(tern_optim_check_group(optim->klass->name, optim, group));
-    TERN_TRY(check_source(optim->klass->name, source));
+    TERN_TRY(tern_optim_check_group(function, optim, group));
+    TERN_TRY(check_source(function, source));
     TERN_TRY(tern_mem_grow((void **)&optim->groups, &optim->group_capacity, optim->group_count + 1,
                            sizeof *optim->groups));
     tern_status status = add_params(&a, source);
@@ -162,7 +163,7 @@ tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *grou
     optim->amsgrad = like->amsgrad;
     optim->decoupled = like->decoupled;
     optim->defaults = *group;
-    if (tern_optim_append(optim, group, source)) {
+    if (tern_optim_append(optim->klass->name, optim, group, source)) {
         tern_optim_free(optim);
         return NULL;
     }
@@ -215,6 +216,6 @@ tern_status tern_optim_add_group_with(const tern_optim_add_group_options *option
     take(&group.betas[1], options->betas[1]);
     take(&group.eps, options->eps);
     return tern_optim_append(
-        options->optim, &group,
+        "optim_add_group", options->optim, &group,
         &(tern_optim_source){options->module, options->params, options->param_count});
 }

@@ -64,9 +64,9 @@ typedef struct tern_optim_source {
 // An optimizer with one group; the flags are set by the caller, before, in `like`.
 tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *group,
                             const tern_optim_source *source);
-// Adds a group, all or nothing.
-tern_status tern_optim_append(tern_optim *optim, const tern_optim_group *group,
-                              const tern_optim_source *source);
+// Adds a group, all or nothing. `function` is for messages.
+tern_status tern_optim_append(const char *function, tern_optim *optim,
+                              const tern_optim_group *group, const tern_optim_source *source);
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
                                    const tern_optim_group *group);
