@@ -11,9 +11,12 @@ tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
         (void)tern_null_error("dataset_new", "dataset_class");
         return NULL;
     }
+    if (!klass->count || !klass->get) {
+        (void)tern_null_error("dataset_new",
+                              klass->count ? "the class's get" : "the class's count");
+        return NULL;
+    }
     const char *name = klass->name ? klass->name : "a dataset";
-    TERN_CHECK_PTR(klass->count && klass->get, TERN_ERR_NULL,
-                   "dataset_new: the class of %s lacks count or get", name);
     TERN_CHECK_PTR(klass->nbytes >= sizeof(tern_dataset), TERN_ERR_ARG,
                    "dataset_new: the struct of %s has %zu bytes, less than the tern_dataset it "
                    "begins with",

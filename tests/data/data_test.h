@@ -47,6 +47,13 @@ static inline int use_counted_memory(void)
     return tern_set_allocator(&counted);
 }
 
+// Last of all: nothing is left after tern_shutdown.
+static inline int all_given_back(void)
+{
+    tern_shutdown();
+    return memory.bytes != 0;
+}
+
 static inline void fail_nth_allocation(int64_t n)
 {
     memory.calls = 0;

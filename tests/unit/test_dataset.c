@@ -22,7 +22,7 @@ static int end_group(void **state)
 {
     (void)state;
     remove_directory();
-    return 0;
+    return all_given_back();
 }
 
 static int start(void **state)
@@ -476,11 +476,11 @@ static void an_incomplete_class_is_refused(void **state)
     assert_error(TERN_ERR_NULL, "dataset_class is NULL");
     bad.get = NULL;
     assert_null(tern_dataset_new(&bad));
-    assert_error(TERN_ERR_NULL, "the class of squares lacks count or get");
+    assert_error(TERN_ERR_NULL, "the class's get is NULL");
     bad = squares_class;
     bad.count = NULL;
     assert_null(tern_dataset_new(&bad));
-    assert_error(TERN_ERR_NULL, "lacks count or get");
+    assert_error(TERN_ERR_NULL, "the class's count is NULL");
     bad = squares_class;
     bad.nbytes = 8;
     assert_null(tern_dataset_new(&bad));

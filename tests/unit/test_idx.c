@@ -25,7 +25,7 @@ static int end_group(void **state)
 {
     (void)state;
     remove_directory();
-    return 0;
+    return all_given_back();
 }
 
 static int start(void **state)

@@ -20,6 +20,12 @@ static int start_group(void **state)
     return use_scopes(4) ? -1 : 0;
 }
 
+static int end_group(void **state)
+{
+    (void)state;
+    return all_given_back();
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -653,5 +659,5 @@ int main(void)
         TEST(without_a_device_batches_stay_where_the_dataset_makes_them),
         TEST(a_default_device_that_was_set_counts),
     };
-    return cmocka_run_group_tests_name("loader", tests, start_group, NULL);
+    return cmocka_run_group_tests_name("loader", tests, start_group, end_group);
 }
