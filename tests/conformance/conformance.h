@@ -65,7 +65,8 @@ typedef tern_tensor *call_fn(tern_tensor *const *in, const op_case *c, const set
 // element, or no data: then the case's ulps count alone.
 typedef struct expected {
     array value, magnitude;
-    double terms; // how many were summed
+    double terms;    // how many were summed
+    bool in_between; // 16-bit dtypes round the sum before the result
 } expected;
 
 // Gives the result `out` its shape and values; its dtype is set.

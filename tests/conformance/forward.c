@@ -45,9 +45,10 @@ static real allowed(const op_case *c, const expected *want, int64_t i)
     if (c->ulps == 0 && magnitude == 0)
         return 0;
     // float64 has no wider format to be computed in
-    real ulps = (real)c->ulps * (c->ulps >= 4 && want->value.dtype == TERN_FLOAT64 ? 2 : 1);
+    real ulps = (real)c->ulps * (c->ulps >= 4 && want->value.dtype == TERN_FLOAT64 ? 4 : 1);
     real room = ulps * ulp(p, value) + 2 * (real)want->terms * p.unit * magnitude;
-    return half ? room + p.share * fabsl(value) + ulp(p, 0) : room;
+    real rounded = want->in_between ? fmaxl(fabsl(value), magnitude) : fabsl(value);
+    return half ? room + p.share * rounded + ulp(p, 0) : room;
 }
 
 static bool close_enough(const op_case *c, const expected *want, int64_t i, real got)

@@ -89,7 +89,7 @@ static real apart(value_kind kind, int64_t place, int64_t count)
 {
     real low = kind == POSITIVE || kind == WIDE_POSITIVE ? 0.4L : kind == UNIT ? 0.1L : -1.9L;
     real high = kind == UNIT ? 0.9L : 1.9L;
-    real x = low + (high - low) * ((real)place + 0.5L) / (real)count;
+    real x = low + (high - low) * ((real)place + uniform(0.2L, 0.8L)) / (real)count;
     if (kind == NONZERO && fabsl(x) < 0.3L)
         x += x < 0 ? -0.5L : 0.5L;
     real off = x - rintl(x);

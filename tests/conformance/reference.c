@@ -241,6 +241,7 @@ void reference_linear(const op_case *c, const setup *s, const array *in, expecte
     shape.dim[shape.rank - 1] = outputs;
     allocate(out, shape, true);
     out->terms = (double)features + 8;
+    out->in_between = c->each != NULL;
     for (int64_t i = 0; i < out->value.numel; i++) {
         int64_t row = i / outputs, o = i % outputs;
         real z = c->inputs > 2 ? in[2].data[o] : 0, magnitude = fabsl(z);

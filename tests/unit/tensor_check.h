@@ -35,8 +35,8 @@ static int check_close(void **state)
 #define CHECK_TEST(name) cmocka_unit_test_setup_teardown(name, check_open, check_close)
 
 // Shape and values of a tensor; every value within `tolerance`, NaN equals NaN.
-static void check_close_to(tern_tensor *t, tern_shape shape, const double *expected, int64_t count,
-                           double tolerance, const char *file, int line)
+static inline void check_close_to(tern_tensor *t, tern_shape shape, const double *expected,
+                                  int64_t count, double tolerance, const char *file, int line)
 {
     if (!t) {
         print_error("NULL: %s\n", tern_error_message());
