@@ -48,8 +48,14 @@ static tern_status reach_node(engine *e, tern_node *node)
     return TERN_OK;
 }
 
-static tern_status reach_leaf(engine *e, tern_tensor *leaf)
+static tern_status reach_leaf(engine *e, const tern_edge *edge)
 {
+    tern_tensor *leaf = edge->leaf;
+    TERN_CHECK(leaf->dtype == edge->dtype && tern_device_equal(tern_dev(leaf), edge->device),
+               TERN_ERR_STATE,
+               "backward: %s moved to %s on %s after the forward; run the forward again",
+               leaf->label[0] ? leaf->label : leaf->op, tern_dtype_name(leaf->dtype),
+               tern_device_string(tern_dev(leaf)));
     if (leaf->collected)
         return TERN_OK;
     TERN_CHECK(leaf->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
@@ -74,7 +80,7 @@ static tern_status reach_all(engine *e, tern_node *root)
             if (node->in[k].node)
                 TERN_TRY(reach_node(e, node->in[k].node));
             if (node->in[k].leaf)
-                TERN_TRY(reach_leaf(e, node->in[k].leaf));
+                TERN_TRY(reach_leaf(e, &node->in[k]));
         }
     }
     return TERN_OK;
@@ -111,9 +117,12 @@ static tern_node *pop_node(engine *e)
 static tern_status check_gradient(const tern_node *node, int input, const tern_tensor *dx)
 {
     const tern_edge *edge = &node->in[input];
+    TERN_CHECK(dx || tern_error_pending(), TERN_ERR_STATE,
+               "backward of %s: it set no gradient for input %d", tern_node_name(node), input);
     TERN_TRY(tern_check_tensor(tern_node_name(node), "gradient", dx));
-    TERN_CHECK(tern_shape_equal(tern_shape_get(dx), edge->shape) && dx->dtype == edge->dtype,
-               TERN_ERR_SHAPE, "backward of %s: the gradient of input %d is %s, but must be %s %s",
+    bool same_shape = tern_shape_equal(tern_shape_get(dx), edge->shape);
+    TERN_CHECK(same_shape && dx->dtype == edge->dtype, same_shape ? TERN_ERR_DTYPE : TERN_ERR_SHAPE,
+               "backward of %s: the gradient of input %d is %s, but must be %s %s",
                tern_node_name(node), input, tern_tensor_string(dx), tern_dtype_name(edge->dtype),
                tern_shape_string(edge->shape));
     return TERN_OK;
@@ -139,7 +148,7 @@ static tern_status deliver(tern_node *node, tern_tensor **dx)
 {
     for (int i = 0; i < node->inputs; i++) {
         tern_edge *edge = &node->in[i];
-        if (!dx[i] || !tern_node_needs(node, i))
+        if (!tern_node_needs(node, i))
             continue;
         TERN_TRY(check_gradient(node, i, dx[i]));
         if (edge->leaf)

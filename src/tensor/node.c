@@ -29,6 +29,7 @@ static void set_edge(tern_edge *edge, tern_tensor *t)
         return;
     edge->shape = tern_shape_get(t);
     edge->dtype = t->dtype;
+    edge->device = tern_dev(t);
     if (!t->requires_grad)
         return;
     edge->output = t->output;

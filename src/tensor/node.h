@@ -12,6 +12,7 @@ typedef struct tern_edge {
     tern_tensor *leaf;
     tern_shape shape;
     tern_dtype dtype;
+    tern_device device;
 } tern_edge;
 
 typedef struct tern_node_output_facts {

@@ -160,11 +160,19 @@ static void a_graph_from_before_the_move_is_refused(void **state)
     (void)state;
     tern_module *m = box_new();
     tern_tensor *weight = tern_module_parameter(m, "weight");
-    tern_tensor *loss = tern_sum(tern_mul(weight, weight), TERN_ALL_AXES, false);
-    assert_non_null(tern_module_to(m, tern_cpu(1)));
-    assert_int_equal(tern_backward(loss), TERN_ERR_STATE);
-    assert_error(TERN_ERR_STATE, "");
-    tern_module_zero_grad(m);
+    for (int saves = 0; saves < 2; saves++) { // with and without the weight kept for the backward
+        tern_tensor *loss =
+            tern_sum(saves ? tern_mul(weight, weight) : weight, TERN_ALL_AXES, false);
+        assert_non_null(tern_module_to(m, tern_cpu(1)));
+        assert_status(tern_backward(loss), TERN_ERR_STATE,
+                      "backward: weight moved to float32 on cpu:1 after the forward");
+        tern_module_zero_grad(m);
+        loss = tern_sum(saves ? tern_mul(weight, weight) : weight, TERN_ALL_AXES, false);
+        assert_non_null(tern_module_to_dtype(m, TERN_FLOAT64));
+        assert_status(tern_backward(loss), TERN_ERR_STATE, "moved to float64 on cpu:1");
+        tern_module_zero_grad(m);
+        assert_non_null(tern_module_to(tern_module_to_dtype(m, TERN_FLOAT32), tern_cpu(0)));
+    }
     tern_module_free(m);
 }
 
