@@ -46,7 +46,7 @@ CASES = [
     ("cube", (2, 2, 3), (0, 0.5), torch.float32, False),
     ("four_dims", (2, 1, 2, 2), (-3, 1), torch.float32, False),
     ("size_one", (1, 1), [7], torch.int64, False),
-    ("exactly_1000", (1000,), (0, 1), torch.int64, False),
+    ("exactly_1000", (1000,), (7, 0), torch.int64, False),
     ("summarised_row", (1001,), (0, 1), torch.int64, False),
     ("summarised_floats", (2000,), (0, 0.25), torch.float32, False),
     ("summarised_matrix", (100, 20), (0, 1), torch.float32, False),

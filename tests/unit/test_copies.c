@@ -229,5 +229,5 @@ int main(void)
         CHECK_TEST(split_writes_nothing_when_it_fails),
         CHECK_TEST(split_pieces_pass_gradients_back),
     };
-    return cmocka_run_group_tests_name("copies", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("copies", tests, NULL, check_shutdown);
 }

@@ -267,5 +267,5 @@ int main(void)
         CHECK_TEST(data_points_to_the_first_element),
         CHECK_TEST(a_pending_error_passes_through_quietly),
     };
-    return cmocka_run_group_tests_name("create", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("create", tests, NULL, check_shutdown);
 }

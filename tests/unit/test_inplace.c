@@ -256,5 +256,5 @@ int main(void)
         CHECK_TEST(what_a_backward_needs_may_not_change),
         CHECK_TEST(a_failed_change_leaves_the_values),
     };
-    return cmocka_run_group_tests_name("inplace", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("inplace", tests, NULL, check_shutdown);
 }

@@ -127,5 +127,5 @@ int main(void)
         CHECK_TEST(print_writes_the_text_and_a_newline),
         CHECK_TEST(printing_follows_no_locale_and_records_nothing),
     };
-    return cmocka_run_group_tests_name("print", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("print", tests, NULL, check_shutdown);
 }

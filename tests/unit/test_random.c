@@ -30,6 +30,16 @@ static void before_a_seed_the_stream_is_pytorchs(void **state)
     assert_list(tern_rand(tern_dims(4)), rand_unseeded, 0);
 }
 
+static void a_shutdown_goes_back_to_it(void **state)
+{
+    (void)state;
+    tern_manual_seed(1);
+    assert_non_null(tern_rand(tern_dims(2)));
+    tern_shutdown(); // closes the test's scope too
+    check_scope = tern_scope_open();
+    assert_list(tern_rand(tern_dims(4)), rand_unseeded, 0);
+}
+
 static void the_values_of_the_specification(void **state)
 {
     (void)state;
@@ -320,6 +330,7 @@ int main(void)
     setenv("TERN_CPU_DEVICES", "2", 1);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(before_a_seed_the_stream_is_pytorchs),
+        CHECK_TEST(a_shutdown_goes_back_to_it),
         CHECK_TEST(the_values_of_the_specification),
         CHECK_TEST(uniform_draws_are_the_same_bits),
         CHECK_TEST(normal_draws_agree_to_2e_6),
@@ -336,5 +347,5 @@ int main(void)
         CHECK_TEST(bernoulli_meets_its_ends),
         CHECK_TEST(threads_draw_from_one_locked_stream),
     };
-    return cmocka_run_group_tests_name("random", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("random", tests, NULL, check_shutdown);
 }

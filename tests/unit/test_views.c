@@ -336,5 +336,5 @@ int main(void)
         CHECK_TEST(detach_cuts_the_history),
         CHECK_TEST(views_are_recorded_only_when_needed),
     };
-    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("views", tests, NULL, check_shutdown);
 }
