@@ -50,7 +50,9 @@ int main(int argc, char **argv)
             if (tern_backward(loss) || tern_optim_step(opt))
                 break;
         }
-        printf("epoch %d: %.1f %% of the test images\n", epoch + 1, 100 * accuracy(net, test, dev));
+        double share = accuracy(net, test, dev);
+        if (!tern_error_pending())
+            printf("epoch %d: %.1f %% of the test images\n", epoch + 1, 100 * share);
     }
 
     int status = tern_error_print(stderr);                   // which op, which shapes, which module

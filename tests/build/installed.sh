@@ -4,9 +4,9 @@
 . "$(dirname "$0")/common.sh"
 install_tern
 
+include=$(pkg-config --cflags-only-I tern | sed 's/^-I//; s/ .*//')
 for header in "$TERN_SOURCE"/include/tern/*.h; do
-    cmp "$header" "$root$(pkg-config --define-prefix --variable=includedir tern |
-        sed "s,^$root,,")/tern/${header##*/}" || fail "the header ${header##*/}"
+    cmp "$header" "$include/tern/${header##*/}" || fail "the header ${header##*/}"
 done
 version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" "$TERN_SOURCE/meson.build" | head -n 1)
 [ "$(pkg-config --modversion tern)" = "$version" ] || fail "tern.pc is not of version $version"

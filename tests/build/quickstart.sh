@@ -18,12 +18,12 @@ if [ "$1" = fails ]; then
     exit 0
 fi
 
-# split COUNT NAME: COUNT images, dark with label 1 and bright with label 9 in turn.
+# split COUNT NAME: COUNT images, in turn bright below with label 1 and bright above with label 9.
 split()
 {
     mkdir -p "$work/data"
     awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) for (k = 0; k < 784; k++)
-        printf "%c", i % 2 ? "~" : " " }' >"$work/pixels"
+        printf "%c", (k < 392) == (i % 2) ? "~" : " " }' >"$work/pixels"
     hex=$(printf '%04x' "$1")
     size="\\0\\0\\$(printf %o 0x"${hex%??}")\\$(printf %o 0x"${hex#??}")"
     { printf '\0\0\10\3'"$size"'\0\0\0\34\0\0\0\34'; cat "$work/pixels"; } |

@@ -50,7 +50,7 @@ NULL_AND_DEAD(tern_promote, "promote", "b", tern_promote(f->x, NULL) == TERN_DTY
 #define SCALAR_OF_KIND(name)                                                                       \
     SCALAR(name)                                                                                   \
     REFUSES(tern_##name, "a fraction for an integer x", TERN_ERR_DTYPE,                            \
-            #name ": |int64|0.5|tern_to_dtype", tern_##name(f->ints, 0.5))                         \
+            #name ": value 0.5 has a fraction|int64", tern_##name(f->ints, 0.5))                         \
     REFUSES(tern_##name, "a number out of the range of x", TERN_ERR_ARG, #name ": |uint8|300",     \
             tern_##name(f->bytes, 300))
 

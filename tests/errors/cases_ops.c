@@ -80,7 +80,7 @@ REFUSES(tern_matmul, "sizes that do not meet", TERN_ERR_SHAPE, "matmul: a (2, 3)
         tern_matmul(f->x, f->wide))
 REFUSES(tern_matmul, "a 0-dim operand", TERN_ERR_SHAPE, "matmul: a (2, 3)|b ()",
         tern_matmul(f->x, f->scalar))
-REFUSES(tern_matmul, "leading sizes that do not broadcast", TERN_ERR_SHAPE, "matmul: |(2, |(3, ",
+REFUSES(tern_matmul, "leading sizes that do not broadcast", TERN_ERR_SHAPE, "matmul: a's leading sizes (2,)|b's leading sizes (3,)",
         tern_matmul(tern_zeros(tern_dims(2, 1, 2)), tern_zeros(tern_dims(3, 2, 1))))
 REFUSES(tern_matmul, "two dtypes", TERN_ERR_DTYPE, "matmul: a is float32 and b is float64",
         tern_matmul(f->turned, f->doubles))
@@ -126,7 +126,7 @@ NULL_AND_DEAD(tern_cross_entropy_with, "cross_entropy", "target", tern_cross_ent
 REFUSES(tern_cross_entropy_with, "a weight that died", TERN_ERR_STATE,
         "cross_entropy: weight (float32 (2, 3)",
         tern_cross_entropy(f->x, f->labels, .weight = f->dead))
-REFUSES(tern_cross_entropy_with, "a 0-dim input", TERN_ERR_SHAPE, "cross_entropy: input|()",
+REFUSES(tern_cross_entropy_with, "a 0-dim input", TERN_ERR_SHAPE, "cross_entropy: input has no dimensions",
         tern_cross_entropy(f->scalar, f->labels))
 REFUSES(tern_cross_entropy_with, "integer logits", TERN_ERR_DTYPE, "cross_entropy: input|int64",
         tern_cross_entropy(f->ints, f->labels))
@@ -137,10 +137,10 @@ REFUSES(tern_cross_entropy_with, "labels of a small dtype", TERN_ERR_DTYPE,
 REFUSES(tern_cross_entropy_with, "probabilities of another shape", TERN_ERR_SHAPE,
         "cross_entropy: |target|(2, 3)|(4, 5)", tern_cross_entropy(f->x, f->wide))
 REFUSES(tern_cross_entropy_with, "a weight of another length", TERN_ERR_SHAPE,
-        "cross_entropy: weight|(2, 3)|3 classes",
+        "cross_entropy: |3 classes|weight is (2, 3)",
         tern_cross_entropy(f->x, f->labels, .weight = f->x))
 REFUSES(tern_cross_entropy_with, "a weight of another dtype", TERN_ERR_DTYPE,
-        "cross_entropy: weight|float64|float32",
+        "cross_entropy: input is float32 and weight is float64",
         tern_cross_entropy(f->x, f->labels, .weight = tern_ones(tern_dims(3), .dtype = TERN_FLOAT64)))
 REFUSES(tern_cross_entropy_with, "a target on another device", TERN_ERR_DEVICE,
         "cross_entropy: |input|cpu:0|target|cpu:1",
@@ -158,19 +158,12 @@ REFUSES(tern_cross_entropy_with, "a reduction that does not exist", TERN_ERR_ARG
         "cross_entropy: |reduction|9",
         tern_cross_entropy(f->x, f->labels, .reduction = (tern_reduction)9))
 
-static tern_status label_out_of_range(int64_t label, tern_device device)
-{
-    int64_t labels[] = {1, label};
-    tern_tensor *x = tern_zeros(tern_dims(2, 3), .device = device);
-    tern_tensor *y = tern_from_data(tern_dims(2), labels, .dtype = TERN_INT64, .device = device);
-    tern_tensor *loss = tern_cross_entropy(x, y);
-    tern_status status = tern_synchronize(device);
-    tern_zero_grad(loss);
-    tern_module *net = tern_nn_identity(); // a zero_grad on the device clears what was reported
-    tern_module_zero_grad(net);
-    tern_module_free(net);
-    return status;
-}
+REFUSES(tern_cross_entropy_with, "a label that is no class", TERN_ERR_INDEX,
+        "cross_entropy: label of sample 1 is 2, but must be 0 to 1",
+        tern_cross_entropy(tern_zeros(tern_dims(2, 2)), f->labels))
+REFUSES(tern_cross_entropy_with, "a negative label that is not ignore_index", TERN_ERR_INDEX,
+        "cross_entropy: label of sample 0 is -1, but must be 0 to 2",
+        tern_cross_entropy(f->x, tern_full(tern_dims(2), -1, .dtype = TERN_INT64)))
 
 REFUSES(tern_mse_loss, "shapes that differ", TERN_ERR_SHAPE, "mse_loss: input|(2, 3)|target|(3,)",
         tern_mse_loss(f->x, f->vector, TERN_REDUCTION_MEAN))

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// data.h
+#include "errors.h"
+
+#define LIST(...) ((tern_tensor *[]){__VA_ARGS__})
+#define NO_DATASET(function, op, ...)                                                              \
+    REFUSES(function, "a dataset that is NULL", TERN_ERR_NULL, op ": dataset is NULL", __VA_ARGS__)
+
+// ---- datasets --------------------------------------------------------------------------------------
+
+CANNOT_FAIL(tern_dataset_retain, "NULL stays NULL")
+CANNOT_FAIL(tern_dataset_free, "NULL is fine")
+TAKES(tern_dataset_retain, "NULL", tern_dataset_retain(NULL) == NULL)
+TAKES(tern_dataset_free, "NULL", (tern_dataset_free(NULL), 1))
+NO_DATASET(tern_dataset_size, "dataset_size", tern_dataset_size(NULL) == -1)
+
+static tern_batch unread;
+static const int64_t zero, two = 2, below = -1;
+
+static tern_status get(tern_dataset *dataset, const int64_t *index, int64_t count)
+{
+    tern_status status = tern_dataset_get(dataset, index, count, &unread);
+    return unread.count == 0 && unread.x == NULL ? status : TERN_OK;
+}
+
+NO_DATASET(tern_dataset_get, "dataset_get", get(NULL, &zero, 1))
+REFUSES(tern_dataset_get, "an index that is NULL", TERN_ERR_NULL, "dataset_get: index is NULL",
+        get(f->dataset, NULL, 1))
+REFUSES(tern_dataset_get, "out that is NULL", TERN_ERR_NULL, "dataset_get: out is NULL",
+        tern_dataset_get(f->dataset, &zero, 1, NULL))
+REFUSES(tern_dataset_get, "no samples", TERN_ERR_ARG, "dataset_get: count is 0", get(f->dataset, &zero, 0))
+REFUSES(tern_dataset_get, "a number past the end", TERN_ERR_INDEX, "dataset_get: index[0] is 2|0 to 1",
+        get(f->dataset, &two, 1))
+REFUSES(tern_dataset_get, "a negative number", TERN_ERR_INDEX, "dataset_get: index[0] is -1|0 to 1",
+        get(f->dataset, &below, 1))
+
+CANNOT_FAIL(tern_data_mnist_defaults, "fills a struct")
+REFUSES(tern_data_mnist_with, "options that are NULL", TERN_ERR_NULL, "data_mnist: options is NULL",
+        tern_data_mnist_with(NULL))
+REFUSES(tern_data_mnist_with, "a directory that is NULL", TERN_ERR_NULL, "data_mnist: directory is NULL",
+        tern_data_mnist(NULL, TERN_TRAIN))
+REFUSES(tern_data_mnist_with, "no split", TERN_ERR_ARG, "data_mnist: |split|TERN_TRAIN|TERN_TEST",
+        tern_data_mnist("/"))
+REFUSES(tern_data_mnist_with, "a directory that is not there", TERN_ERR_IO, "data_mnist: |/nowhere/at-all",
+        tern_data_mnist("/nowhere/at-all", TERN_TRAIN))
+REFUSES(tern_data_mnist_with, "a directory without the files", TERN_ERR_IO,
+        "data_mnist: /dev|t10k-images-idx3-ubyte", tern_data_mnist("/dev", TERN_TEST))
+REFUSES(tern_data_mnist_with, "no classes", TERN_ERR_ARG, "data_mnist: classes is 0|1 to 256",
+        tern_data_mnist("/dev", TERN_TRAIN, .classes = 0))
+
+REFUSES(tern_data_tensors_new, "tensors that are NULL", TERN_ERR_NULL, "data_tensors: tensors is NULL",
+        tern_data_tensors_new(1, NULL))
+REFUSES(tern_data_tensors_new, "a NULL among them", TERN_ERR_NULL, "data_tensors: |NULL",
+        tern_data_tensors_new(2, LIST(f->x, NULL)))
+REFUSES(tern_data_tensors_new, "one that died", TERN_ERR_STATE, "data_tensors: |(float32 (2, 3)|died",
+        tern_data_tensors_new(2, LIST(f->x, f->dead)))
+REFUSES(tern_data_tensors_new, "none", TERN_ERR_ARG, "data_tensors: |0|1 to 8",
+        tern_data_tensors_new(0, LIST(f->x)))
+REFUSES(tern_data_tensors_new, "nine", TERN_ERR_ARG, "data_tensors: |9|1 to 8",
+        tern_data_tensors_new(9, LIST(f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x)))
+REFUSES(tern_data_tensors_new, "numbers of samples that differ", TERN_ERR_SHAPE,
+        "data_tensors: |(2, 3)|(4, 5)", tern_data_tensors_new(2, LIST(f->x, f->wide)))
+REFUSES(tern_data_tensors_new, "a 0-dim tensor", TERN_ERR_SHAPE, "data_tensors: tensor 0 has no dimension",
+        tern_data_tensors_new(1, LIST(f->scalar)))
+
+// ---- a dataset of one's own ------------------------------------------------------------------------
+
+static int64_t four(const tern_dataset *self)
+{
+    (void)self;
+    return 4;
+}
+
+static int64_t less_than_none(const tern_dataset *self)
+{
+    (void)self;
+    return -7;
+}
+
+static tern_status give_nothing(tern_dataset *self, const int64_t *index, int64_t count, tern_batch *out)
+{
+    (void)self;
+    (void)index;
+    (void)count;
+    (void)out;
+    return TERN_OK;
+}
+
+static tern_status give_too_few(tern_dataset *self, const int64_t *index, int64_t count, tern_batch *out)
+{
+    (void)self;
+    (void)index;
+    out->at[out->count++] = tern_zeros(tern_dims(count + 1, 3));
+    return TERN_OK;
+}
+
+static tern_status give_null(tern_dataset *self, const int64_t *index, int64_t count, tern_batch *out)
+{
+    (void)self;
+    (void)index;
+    (void)count;
+    out->at[out->count++] = NULL;
+    return TERN_OK;
+}
+
+static tern_status fail_without_a_word(tern_dataset *self, const int64_t *index, int64_t count,
+                                       tern_batch *out)
+{
+    (void)self;
+    (void)index;
+    (void)count;
+    (void)out;
+    return TERN_ERR_UNSUPPORTED;
+}
+
+REFUSES(tern_dataset_new, "a class that is NULL", TERN_ERR_NULL, "dataset_new: dataset_class is NULL",
+        tern_dataset_new(NULL))
+REFUSES(tern_dataset_new, "a class without a count", TERN_ERR_NULL, "dataset_new: the class's count is NULL",
+        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), NULL, give_nothing, NULL}))
+REFUSES(tern_dataset_new, "a class without a get", TERN_ERR_NULL, "dataset_new: the class's get is NULL",
+        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), four, NULL, NULL}))
+REFUSES(tern_dataset_new, "a size too small for a dataset", TERN_ERR_ARG, "dataset_new: |odd|3 bytes",
+        tern_dataset_new(&(tern_dataset_class){"odd", 3, four, give_nothing, NULL}))
+
+static tern_status get_from(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
+{
+    static tern_dataset_class own = {.name = "own", .nbytes = sizeof(tern_dataset)};
+    own.count = size;
+    own.get = give;
+    tern_dataset *dataset = tern_dataset_new(&own);
+    tern_status status = get(dataset, &zero, 1);
+    tern_dataset_free(dataset);
+    return status;
+}
+
+REFUSES(tern_dataset_get, "a dataset of less than no samples", TERN_ERR_STATE, "dataset_get: own|-7",
+        get_from(less_than_none, give_nothing))
+REFUSES(tern_dataset_get, "a dataset that gives nothing", TERN_ERR_ARG, "dataset_get: own gave 0 tensors",
+        get_from(four, give_nothing))
+REFUSES(tern_dataset_get, "a dataset that gives another number", TERN_ERR_SHAPE,
+        "dataset_get: own|(2, 3)|1 samples", get_from(four, give_too_few))
+REFUSES(tern_dataset_get, "a dataset that gives NULL", TERN_ERR_NULL, "dataset_get: x is NULL",
+        get_from(four, give_null))
+REFUSES(tern_dataset_get, "a dataset that does not say why", TERN_ERR_UNSUPPORTED, "dataset_get: own|why",
+        get_from(four, fail_without_a_word))
+
+// ---- loader ----------------------------------------------------------------------------------------
+
+CANNOT_FAIL(tern_loader_new_defaults, "fills a struct")
+CANNOT_FAIL(tern_loader_free, "NULL is fine")
+TAKES(tern_loader_free, "NULL", (tern_loader_free(NULL), 1))
+REFUSES(tern_loader_new_with, "options that are NULL", TERN_ERR_NULL, "loader_new: options is NULL",
+        tern_loader_new_with(NULL))
+NO_DATASET(tern_loader_new_with, "loader_new", tern_loader_new(NULL))
+REFUSES(tern_loader_new_with, "batches of nothing", TERN_ERR_ARG, "loader_new: batch_size is 0",
+        tern_loader_new(f->dataset, .batch_size = 0))
+REFUSES(tern_loader_new_with, "a device that does not exist", TERN_ERR_DEVICE, "loader_new: |cpu:2",
+        tern_loader_new(f->dataset, .device = tern_cpu(2)))
+
+#define NO_LOADER(name, ...)                                                                       \
+    REFUSES(tern_loader_##name, "a loader that is NULL", TERN_ERR_NULL,                            \
+            "loader_" #name ": loader is NULL", __VA_ARGS__)
+NO_LOADER(next, !tern_loader_next(NULL, &unread))
+NO_LOADER(reset, (tern_loader_reset(NULL), 1))
+NO_LOADER(batches, tern_loader_batches(NULL) == -1)
+NO_LOADER(epoch, tern_loader_epoch(NULL) == -1)
+NO_LOADER(position, tern_loader_position(NULL) == -1)
+REFUSES(tern_loader_next, "a batch that is NULL", TERN_ERR_NULL, "loader_next: batch is NULL",
+        !tern_loader_next(f->loader, NULL))
+
+static int next_of(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
+{
+    static tern_dataset_class own = {.name = "own", .nbytes = sizeof(tern_dataset)};
+    own.count = size;
+    own.get = give;
+    tern_dataset *dataset = tern_dataset_new(&own);
+    tern_loader *loader = tern_loader_new(dataset);
+    tern_batch batch = {.count = 5};
+    bool more = tern_loader_next(loader, &batch);
+    tern_loader_free(loader);
+    tern_dataset_free(dataset);
+    return !more && batch.count == 0;
+}
+
+REFUSES(tern_loader_next, "what the dataset cannot make", TERN_ERR_UNSUPPORTED, "loader_next: own|why",
+        next_of(four, fail_without_a_word))
+REFUSES(tern_loader_next, "a dataset that gives another number", TERN_ERR_SHAPE, "loader_next: own|(2, 3)",
+        next_of(four, give_too_few))

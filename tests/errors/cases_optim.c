@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// optim.h
+#include "errors.h"
+
+#define LIST(...) ((tern_tensor *[]){__VA_ARGS__})
+
+// ---- making one ------------------------------------------------------------------------------------
+
+CANNOT_FAIL(tern_optim_sgd_defaults, "fills a struct")
+CANNOT_FAIL(tern_optim_adam_defaults, "fills a struct")
+CANNOT_FAIL(tern_optim_adamw_defaults, "fills a struct")
+CANNOT_FAIL(tern_optim_add_group_defaults, "fills a struct")
+CANNOT_FAIL(tern_clip_grad_norm_defaults, "fills a struct")
+CANNOT_FAIL(tern_clip_grad_value_defaults, "fills a struct")
+
+static tern_module *no_parameters(fixture *f)
+{
+    return tern_module_child_at(f->net, 1); // ReLU
+}
+
+#define OPTIMIZER(name)                                                                            \
+    REFUSES(tern_optim_##name##_with, "options that are NULL", TERN_ERR_NULL,                      \
+            "optim_" #name ": options is NULL", tern_optim_##name##_with(NULL))                    \
+    REFUSES(tern_optim_##name##_with, "neither module nor params", TERN_ERR_NULL,                  \
+            "optim_" #name ": module is NULL", tern_optim_##name(NULL))                            \
+    REFUSES(tern_optim_##name##_with, "both module and params", TERN_ERR_ARG,                      \
+            "optim_" #name ": |module|params",                                                     \
+            tern_optim_##name(f->net, .params = LIST(f->leaf), .param_count = 1))                  \
+    REFUSES(tern_optim_##name##_with, "params that are NULL", TERN_ERR_NULL,                       \
+            "optim_" #name ": params is NULL", tern_optim_##name(NULL, .param_count = 1))          \
+    REFUSES(tern_optim_##name##_with, "a NULL among the params", TERN_ERR_NULL,                    \
+            "optim_" #name ": params[1] is NULL",                                                  \
+            tern_optim_##name(NULL, .params = LIST(f->leaf, NULL), .param_count = 2))              \
+    REFUSES(tern_optim_##name##_with, "a param that died", TERN_ERR_STATE,                         \
+            "optim_" #name ": params[0] (float32 (2, 3)",                                          \
+            tern_optim_##name(NULL, .params = LIST(f->dead), .param_count = 1))                    \
+    REFUSES(tern_optim_##name##_with, "a param of integers", TERN_ERR_DTYPE,                       \
+            "optim_" #name ": |int64 (2, 3)|floating",                                             \
+            tern_optim_##name(NULL, .params = LIST(f->ints), .param_count = 1))                    \
+    REFUSES(tern_optim_##name##_with, "a param with history", TERN_ERR_STATE,                      \
+            "optim_" #name ": |mul_scalar|leaves",                                                 \
+            tern_optim_##name(NULL, .params = LIST(f->made), .param_count = 1))                    \
+    REFUSES(tern_optim_##name##_with, "a param given twice", TERN_ERR_ARG,                         \
+            "optim_" #name ": |already|one group",                                                 \
+            tern_optim_##name(NULL, .params = LIST(f->leaf, f->leaf), .param_count = 2))           \
+    REFUSES(tern_optim_##name##_with, "a negative count", TERN_ERR_ARG,                            \
+            "optim_" #name ": param_count is -1",                                                  \
+            tern_optim_##name(NULL, .params = LIST(f->leaf), .param_count = -1))                   \
+    REFUSES(tern_optim_##name##_with, "no parameters at all", TERN_ERR_ARG,                        \
+            "optim_" #name ": |no parameters", tern_optim_##name(no_parameters(f)))                \
+    REFUSES(tern_optim_##name##_with, "a negative lr", TERN_ERR_ARG, "optim_" #name ": lr is -1",  \
+            tern_optim_##name(f->net, .lr = -1))                                                   \
+    REFUSES(tern_optim_##name##_with, "an lr that is NaN", TERN_ERR_ARG,                           \
+            "optim_" #name ": lr is nan", tern_optim_##name(f->net, .lr = NAN))                    \
+    REFUSES(tern_optim_##name##_with, "a negative weight_decay", TERN_ERR_ARG,                     \
+            "optim_" #name ": weight_decay is -1", tern_optim_##name(f->net, .weight_decay = -1))
+#define ADAMS(name)                                                                                \
+    REFUSES(tern_optim_##name##_with, "a beta of 1", TERN_ERR_ARG, "optim_" #name ": betas[1] is 1", \
+            tern_optim_##name(f->net, .betas = {0.9, 1}))                                          \
+    REFUSES(tern_optim_##name##_with, "a negative beta", TERN_ERR_ARG,                             \
+            "optim_" #name ": betas[0] is -0.5", tern_optim_##name(f->net, .betas = {-0.5, 0.9}))  \
+    REFUSES(tern_optim_##name##_with, "a negative eps", TERN_ERR_ARG, "optim_" #name ": eps is -1", \
+            tern_optim_##name(f->net, .eps = -1))
+OPTIMIZER(sgd)
+OPTIMIZER(adam)
+OPTIMIZER(adamw)
+ADAMS(adam)
+ADAMS(adamw)
+REFUSES(tern_optim_sgd_with, "a negative momentum", TERN_ERR_ARG, "optim_sgd: momentum is -1",
+        tern_optim_sgd(f->net, .momentum = -1))
+REFUSES(tern_optim_sgd_with, "a dampening that is infinite", TERN_ERR_ARG, "optim_sgd: dampening is inf",
+        tern_optim_sgd(f->net, .dampening = INFINITY))
+REFUSES(tern_optim_sgd_with, "nesterov without momentum", TERN_ERR_ARG, "optim_sgd: nesterov|momentum",
+        tern_optim_sgd(f->net, .nesterov = true))
+REFUSES(tern_optim_sgd_with, "nesterov with dampening", TERN_ERR_ARG, "optim_sgd: nesterov|dampening",
+        tern_optim_sgd(f->net, .nesterov = true, .momentum = 0.9, .dampening = 0.5))
+
+CANNOT_FAIL(tern_optim_retain, "NULL stays NULL")
+CANNOT_FAIL(tern_optim_free, "NULL is fine")
+TAKES(tern_optim_retain, "NULL", tern_optim_retain(NULL) == NULL)
+TAKES(tern_optim_free, "NULL", (tern_optim_free(NULL), 1))
+
+// ---- groups ----------------------------------------------------------------------------------------
+
+#define NO_OPTIM(function, op, ...)                                                                \
+    REFUSES(function, "an optimizer that is NULL", TERN_ERR_NULL, op ": optim is NULL", __VA_ARGS__)
+
+#define ADD_LEAF(optim, ...)                                                                       \
+    tern_optim_add_group(optim, NULL, .params = LIST(f->leaf), .param_count = 1, __VA_ARGS__)
+REFUSES(tern_optim_add_group_with, "options that are NULL", TERN_ERR_NULL,
+        "optim_add_group: options is NULL", tern_optim_add_group_with(NULL))
+NO_OPTIM(tern_optim_add_group_with, "optim_add_group", tern_optim_add_group(NULL, f->net))
+REFUSES(tern_optim_add_group_with, "parameters that it has", TERN_ERR_ARG, "|0.weight|already",
+        tern_optim_add_group(f->optim, f->net))
+REFUSES(tern_optim_add_group_with, "an option of Adam for SGD", TERN_ERR_ARG,
+        "optim_add_group: |sgd|betas", ADD_LEAF(f->optim, .eps = 1e-6))
+REFUSES(tern_optim_add_group_with, "an option of SGD for Adam", TERN_ERR_ARG,
+        "optim_add_group: |adam|momentum", ADD_LEAF(f->adam, .momentum = 0.5))
+REFUSES(tern_optim_add_group_with, "a negative lr", TERN_ERR_ARG, "optim_add_group: lr is -1",
+        ADD_LEAF(f->optim, .lr = -1))
+REFUSES(tern_optim_add_group_with, "neither module nor params", TERN_ERR_NULL, "module is NULL",
+        tern_optim_add_group(f->optim, NULL))
+NO_OPTIM(tern_optim_num_groups, "optim_num_groups", tern_optim_num_groups(NULL) == -1)
+
+static int is_nan(double value)
+{
+    return isnan(value) != 0;
+}
+
+NO_OPTIM(tern_optim_get, "optim_get", is_nan(tern_optim_get(NULL, 0, TERN_OPTIM_LR)))
+REFUSES(tern_optim_get, "a group that there is not", TERN_ERR_INDEX, "optim_get: |group 1|has 1",
+        is_nan(tern_optim_get(f->optim, 1, TERN_OPTIM_LR)))
+REFUSES(tern_optim_get, "all groups", TERN_ERR_INDEX, "optim_get: |group -1",
+        is_nan(tern_optim_get(f->optim, TERN_ALL_GROUPS, TERN_OPTIM_LR)))
+REFUSES(tern_optim_get, "an option that it does not have", TERN_ERR_ARG, "optim_get: |sgd|beta1",
+        is_nan(tern_optim_get(f->optim, 0, TERN_OPTIM_BETA1)))
+REFUSES(tern_optim_get, "an option that does not exist", TERN_ERR_ARG, "optim_get: |option",
+        is_nan(tern_optim_get(f->optim, 0, (tern_optim_option)77)))
+REFUSES(tern_optim_get, "no option", TERN_ERR_ARG, "optim_get: |option",
+        is_nan(tern_optim_get(f->optim, 0, TERN_OPTIM_UNSPECIFIED)))
+NO_OPTIM(tern_optim_set, "optim_set", tern_optim_set(NULL, 0, TERN_OPTIM_LR, 1))
+REFUSES(tern_optim_set, "a group that there is not", TERN_ERR_INDEX, "optim_set: |group 1|has 1",
+        tern_optim_set(f->optim, 1, TERN_OPTIM_LR, 1))
+REFUSES(tern_optim_set, "an option that it does not have", TERN_ERR_ARG, "optim_set: |adam|momentum",
+        tern_optim_set(f->adam, 0, TERN_OPTIM_MOMENTUM, 1))
+REFUSES(tern_optim_set, "a beta of 1", TERN_ERR_ARG, "optim_set: betas[1] is 1",
+        tern_optim_set(f->adam, TERN_ALL_GROUPS, TERN_OPTIM_BETA2, 1))
+REFUSES(tern_optim_set, "a negative momentum", TERN_ERR_ARG, "optim_set: momentum is -1",
+        tern_optim_set(f->optim, TERN_ALL_GROUPS, TERN_OPTIM_MOMENTUM, -1))
+NO_OPTIM(tern_optim_lr, "optim_lr", is_nan(tern_optim_lr(NULL, 0)))
+REFUSES(tern_optim_lr, "a group that there is not", TERN_ERR_INDEX, "optim_lr: |group 2",
+        is_nan(tern_optim_lr(f->optim, 2)))
+NO_OPTIM(tern_optim_set_lr, "optim_set_lr", tern_optim_set_lr(NULL, 0, 1))
+REFUSES(tern_optim_set_lr, "a group that there is not", TERN_ERR_INDEX, "optim_set_lr: |group 2",
+        tern_optim_set_lr(f->optim, 2, 1))
+REFUSES(tern_optim_set_lr, "an lr that is NaN", TERN_ERR_ARG, "optim_set_lr: lr is nan",
+        tern_optim_set_lr(f->optim, 0, NAN))
+
+// ---- steps -----------------------------------------------------------------------------------------
+
+static tern_status step_after_failed_backward(fixture *f)
+{
+    bool pending = tern_error_pending();
+    tern_tensor *y = tern_exp(tern_forward(f->net, f->x));
+    tern_tensor *loss = tern_sum(tern_mul(y, y), TERN_ALL_AXES, false);
+    tern_no_grad (void)tern_fill_(y, 3);
+    if (!tern_backward(loss))
+        return TERN_OK;
+    if (!pending)
+        tern_error_clear();
+    return tern_optim_step(f->optim);
+}
+
+static tern_status step_while_pending(fixture *f)
+{
+    tern_tensor *y = tern_forward(f->net, f->x);
+    (void)!tern_backward(tern_sum(y, TERN_ALL_AXES, false));
+    (void)tern_error_raise(TERN_ERR_IO, "an error that nobody has looked at");
+    return tern_optim_step(f->optim);
+}
+
+NO_OPTIM(tern_optim_zero_grad, "optim_zero_grad", (tern_optim_zero_grad(NULL), 1))
+NO_OPTIM(tern_optim_step, "optim_step", tern_optim_step(NULL))
+REFUSES(tern_optim_step, "gradients that a failed backward left", TERN_ERR_STATE,
+        "optim_step: |weight|unusable|tern_optim_zero_grad", step_after_failed_backward(f))
+REFUSES(tern_optim_step, "to go on while an error is pending", TERN_ERR_IO,
+        "an error that nobody has looked at", step_while_pending(f))
+
+// ---- state -----------------------------------------------------------------------------------------
+
+NO_OPTIM(tern_optim_num_parameters, "optim_num_parameters", tern_optim_num_parameters(NULL) == -1)
+#define BY_INDEX(name, call)                                                                       \
+    NO_OPTIM(tern_optim_##name, "optim_" #name, call(NULL, 0))                                     \
+    REFUSES(tern_optim_##name, "an index past the end", TERN_ERR_INDEX,                            \
+            "optim_" #name ": |parameter 2|has 2", call(f->optim, 2))                              \
+    REFUSES(tern_optim_##name, "a negative index", TERN_ERR_INDEX, "optim_" #name ": |parameter -1", \
+            call(f->optim, -1))
+#define PARAMETER_AT(optim, i)   tern_optim_parameter_at(optim, i, NULL, 0)
+#define STEP_COUNT(optim, i)     (tern_optim_step_count(optim, i) == -1)
+#define STATE(optim, i)          tern_optim_state(optim, i, "momentum_buffer")
+#define SET_STATE(optim, i)      tern_optim_set_state(optim, i, "momentum_buffer", f->x)
+#define SET_STEP_COUNT(optim, i) tern_optim_set_step_count(optim, i, 1)
+BY_INDEX(parameter_at, PARAMETER_AT)
+BY_INDEX(step_count, STEP_COUNT)
+BY_INDEX(state, STATE)
+BY_INDEX(set_state, SET_STATE)
+BY_INDEX(set_step_count, SET_STEP_COUNT)
+REFUSES(tern_optim_state, "a name that is NULL", TERN_ERR_NULL, "optim_state: name is NULL",
+        tern_optim_state(f->optim, 0, NULL))
+REFUSES(tern_optim_state, "a name that it does not have", TERN_ERR_ARG, "optim_state: |\"exp_avg\"",
+        tern_optim_state(f->optim, 0, "exp_avg"))
+REFUSES(tern_optim_set_state, "a name that is NULL", TERN_ERR_NULL, "optim_set_state: name is NULL",
+        tern_optim_set_state(f->optim, 0, NULL, f->x))
+REFUSES(tern_optim_set_state, "a name that it does not have", TERN_ERR_ARG,
+        "optim_set_state: |\"momentum_buffer\"",
+        tern_optim_set_state(f->adam, 0, "momentum_buffer", f->x))
+NULL_AND_DEAD(tern_optim_set_state, "optim_set_state", "value",
+              tern_optim_set_state(f->optim, 0, "momentum_buffer", NULL),
+              tern_optim_set_state(f->optim, 0, "momentum_buffer", f->dead))
+REFUSES(tern_optim_set_state, "a value of another shape", TERN_ERR_SHAPE,
+        "optim_set_state: momentum_buffer|0.weight|(4, 3)|(2, 3)",
+        tern_optim_set_state(f->optim, 0, "momentum_buffer", f->x))
+REFUSES(tern_optim_set_step_count, "a negative count", TERN_ERR_ARG, "optim_set_step_count: -1",
+        tern_optim_set_step_count(f->optim, 0, -1))
+
+// ---- clipping --------------------------------------------------------------------------------------
+
+#define SOURCES(name)                                                                              \
+    REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
+            tern_##name##_with(NULL))                                                              \
+    REFUSES(tern_##name##_with, "no parameters", TERN_ERR_NULL, #name ": module is NULL",          \
+            tern_##name(NULL, 1))                                                                  \
+    REFUSES(tern_##name##_with, "a module and an optimizer", TERN_ERR_ARG, #name ": |one of them", \
+            tern_##name(f->net, 1, .optim = f->optim))                                             \
+    REFUSES(tern_##name##_with, "a NULL among the params", TERN_ERR_NULL, #name ": params[0] is NULL", \
+            tern_##name(NULL, 1, .params = LIST(NULL), .param_count = 1))                          \
+    REFUSES(tern_##name##_with, "a param that died", TERN_ERR_STATE, #name ": params[0] (float32", \
+            tern_##name(NULL, 1, .params = LIST(f->dead), .param_count = 1))                       \
+    REFUSES(tern_##name##_with, "a negative count", TERN_ERR_ARG, #name ": param_count is -1",     \
+            tern_##name(NULL, 1, .params = LIST(f->leaf), .param_count = -1))
+SOURCES(clip_grad_norm)
+SOURCES(clip_grad_value)
+REFUSES(tern_clip_grad_norm_with, "a negative max_norm", TERN_ERR_ARG, "clip_grad_norm: max_norm is -1",
+        tern_clip_grad_norm(f->net, -1))
+REFUSES(tern_clip_grad_norm_with, "a norm_type of 0", TERN_ERR_ARG, "clip_grad_norm: norm_type is 0",
+        tern_clip_grad_norm(f->net, 1, .norm_type = 0))
+REFUSES(tern_clip_grad_value_with, "a limit that is NaN", TERN_ERR_ARG, "clip_grad_value: clip_value is nan",
+        tern_clip_grad_value(f->net, NAN))
+
+static tern_tensor *clip_what_is_not_finite(void)
+{
+    tern_tensor *w = tern_zeros(tern_dims(2), .requires_grad = true);
+    if (tern_backward(tern_sum(tern_log(w), TERN_ALL_AXES, false)))
+        return w;
+    return tern_clip_grad_norm(NULL, 1, .params = &w, .param_count = 1);
+}
+
+static tern_tensor *clip_after_failed_backward(void)
+{
+    bool pending = tern_error_pending();
+    tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
+    tern_tensor *y = tern_exp(w);
+    tern_tensor *loss = tern_sum(tern_mul(y, y), TERN_ALL_AXES, false);
+    tern_no_grad (void)tern_fill_(y, 3);
+    if (!tern_backward(loss))
+        return w;
+    if (!pending)
+        tern_error_clear();
+    return tern_clip_grad_norm(NULL, 1, .params = &w, .param_count = 1);
+}
+
+REFUSES(tern_clip_grad_norm_with, "a norm that is not finite", TERN_ERR_NUMERIC,
+        "clip_grad_norm: |inf", clip_what_is_not_finite())
+REFUSES(tern_clip_grad_norm_with, "gradients that a failed backward left", TERN_ERR_STATE,
+        "clip_grad_norm: |unusable|zero_grad", clip_after_failed_backward())
