@@ -35,7 +35,7 @@ TERN_API tern_scope tern_scope_open(void);
 TERN_API void tern_scope_close(tern_scope scope);
 
 /// Like tern_scope_close, but `t`, when it belongs to a scope that closes, moves to the one outside.
-/// Returns t; NULL when t is NULL.
+/// Returns t; NULL when t is NULL or dead.
 TERN_API tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t);
 
 /// Keeps `t` alive until the matching tern_release. Returns t; NULL when t is NULL or dead.

@@ -102,8 +102,8 @@ int64_t tern_memory_live_bytes(void)
 
 tern_status tern_set_allocator(const tern_allocator *allocator)
 {
-    TERN_CHECK(!allocator || (allocator->alloc && allocator->free), TERN_ERR_NULL,
-               "tern_set_allocator: alloc or free is NULL");
+    if (allocator && (!allocator->alloc || !allocator->free))
+        return tern_null_error("set_allocator", allocator->alloc ? "free" : "alloc");
     tern_memory_trim();
     tern_allocator_lock();
     int64_t in_use = atomic_load(&taken);
@@ -111,7 +111,7 @@ tern_status tern_set_allocator(const tern_allocator *allocator)
         current = allocator ? *allocator : (tern_allocator){libc_alloc, libc_free, NULL};
     tern_allocator_unlock();
     TERN_CHECK(in_use == 0, TERN_ERR_STATE,
-               "tern_set_allocator: %" PRId64
+               "set_allocator: %" PRId64
                " bytes of the old allocator are in use; free what was made, "
                "call tern_shutdown, then set the new one",
                in_use);

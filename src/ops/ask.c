@@ -57,6 +57,6 @@ bool tern_is_contiguous(const tern_tensor *t)
 const char *tern_name(const tern_tensor *t)
 {
     if (tern_check_tensor("name", "t", t))
-        return NULL;
+        return "";
     return t->label[0] ? t->label : t->op;
 }

@@ -173,7 +173,7 @@ static tern_status write_text(const tern_shown *shown, FILE *file)
         return tern_error_code();
     sink s = {.buffer = text, .size = size};
     put_tensor(&s, shown);
-    bool written = fputs(text, file) != EOF && fputc('\n', file) != EOF;
+    bool written = fputs(text, file) != EOF && fputc('\n', file) != EOF && !fflush(file);
     tern_mem_free(text, size);
     TERN_CHECK(written, TERN_ERR_IO, "print: the file cannot be written");
     return TERN_OK;

@@ -82,6 +82,8 @@ static tern_status function_backward(tern_node *node, tern_tensor *const *dy, te
     return node->function->backward(&context);
 }
 
+#define RECORD_BYTES 64 // of a user's data
+
 static const tern_node_class function_class = {"function", function_backward};
 
 static tern_status check_record(const tern_function *function, tern_tensor *output,
@@ -95,10 +97,10 @@ static tern_status check_record(const tern_function *function, tern_tensor *outp
         return tern_null_error("record", count > 0 && !inputs ? "inputs"
                                          : saved_count > 0 && !saved ? "saved" : "data");
     TERN_CHECK(count >= 0 && count <= TERN_NODE_INPUTS && saved_count >= 0 &&
-                   saved_count <= TERN_NODE_SAVED && nbytes <= sizeof(tern_node_data),
+                   saved_count <= TERN_NODE_SAVED && nbytes <= RECORD_BYTES,
                TERN_ERR_ARG, "record: %s has %d inputs, %d saved tensors and %zu bytes, but at most "
-               "%d, %d and %zu are possible", function->name, count, saved_count, nbytes,
-               TERN_NODE_INPUTS, TERN_NODE_SAVED, sizeof(tern_node_data));
+               "%d, %d and %d are possible", function->name, count, saved_count, nbytes,
+               TERN_NODE_INPUTS, TERN_NODE_SAVED, RECORD_BYTES);
     TERN_CHECK(!output->requires_grad, TERN_ERR_STATE,
                "record: the output of %s already has a history; make it under tern_no_grad",
                function->name);

@@ -153,9 +153,10 @@ tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t)
     frame *f = find_frame(scope);
     if (!f)
         return t;
-    if (!t || tern_check_tensor("scope_close_keep", "t", t) || !would_lose(f, t)) {
+    bool dead = t && tern_check_tensor("scope_close_keep", "t", t);
+    if (!t || dead || !would_lose(f, t)) {
         tern_scope_close(scope);
-        return t;
+        return dead ? NULL : t;
     }
     tern_hold(t);
     tern_scope_close(scope);
@@ -224,7 +225,7 @@ tern_tensor *tern_assign(tern_tensor **slot, tern_tensor *t)
         tern_null_error("assign", "slot");
         return NULL;
     }
-    if (t && !tern_retain(t))
+    if (t && (tern_check_tensor("assign", "t", t) || !tern_retain(t)))
         return NULL;
     tern_tensor *old = *slot;
     *slot = t;
