@@ -17,7 +17,8 @@ typedef struct gather_job {
     size_t element;
 } gather_job;
 
-// Where row `row` of the index begins, in elements of each view; along dim only the index's side moves.
+// Where row `row` of the index begins, in elements of each view; along dim only the index's side
+// moves.
 typedef struct row_start {
     int64_t dense, indexed, index; // dense: the view of the index's sizes
 } row_start;

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-// Each lane holds one word of a counter in its lower half; what the upper half holds does not matter.
+// Each lane holds one word of a counter in its lower half; the upper half does not matter.
 typedef uint64_t philox_vec __attribute__((vector_size(FOLD_BYTES)));
 
 #define PHILOX_LANES  (FOLD_BYTES / 8)
