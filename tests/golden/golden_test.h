@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests against PyTorch's training runs share. Include <cmocka.h> before.
+#ifndef TERN_TESTS_GOLDEN_TEST_H
+#define TERN_TESTS_GOLDEN_TEST_H
+
+#include <math.h>
+#include <string.h>
+
+#include <tern/tern.h>
+
+#include "golden/mlp_golden.h"
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
+
+// 64-bit FNV-1a over bytes.
+static inline uint64_t hash_bytes(const void *data, size_t nbytes)
+{
+    const unsigned char *byte = data;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < nbytes; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static inline void assert_near(const char *what, int64_t at, double value, double expected,
+                               double atol, double rtol)
+{
+    if (!(fabs(value - expected) <= atol + rtol * fabs(expected)))
+        fail_msg("%s [%lld]: %.17g instead of %.17g (difference %.3g)", what, (long long)at, value,
+                 expected, value - expected);
+}
+
+static inline void assert_fine(void)
+{
+    if (tern_error_pending())
+        fail_msg("%s", tern_error_message());
+}
+
+static int64_t live_before; // tensors
+
+static inline int start(void **state)
+{
+    (void)state;
+    tern_error_clear();
+    live_before = tern_live_tensors();
+    return 0;
+}
+
+static inline int leaves_nothing(void **state)
+{
+    (void)state;
+    return tern_live_tensors() != live_before;
+}
+
+static inline tern_module *make_mlp(void)
+{
+    return tern_nn_sequential(tern_nn_flatten(), tern_nn_linear(784, 512), tern_nn_relu(),
+                              tern_nn_linear(512, 512), tern_nn_relu(), tern_nn_linear(512, 10));
+}
+
+#endif

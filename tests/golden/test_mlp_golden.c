@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// An MLP on Fashion-MNIST against PyTorch's losses and gradients, which make_mlp.py stored.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "golden/golden_test.h"
+
+static tern_dataset *train;
+
+static tern_optim *make_optimizer(const char *name, tern_module *net)
+{
+    if (strcmp(name, "sgd") == 0)
+        return tern_optim_sgd(net, .lr = 0.05, .momentum = 0.9, .nesterov = true,
+                              .weight_decay = 1e-4);
+    if (strcmp(name, "adam") == 0)
+        return tern_optim_adam(net, .lr = 1e-3);
+    if (strcmp(name, "adam_amsgrad") == 0)
+        return tern_optim_adam(net, .lr = 1e-3, .weight_decay = 1e-4, .amsgrad = true);
+    assert_string_equal(name, "adamw");
+    return tern_optim_adamw(net, .lr = 1e-3, .weight_decay = 0.01);
+}
+
+static void check_gradients(tern_module *net, const golden_mlp_gradient *golden, int count,
+                            double atol, double rtol)
+{
+    for (int i = 0; i < count; i++) {
+        tern_tensor *grad = tern_grad(tern_module_parameter(net, golden[i].name));
+        assert_fine();
+        double *value = tern_data(tern_to_dtype(grad, TERN_FLOAT64));
+        double sum = 0, squares = 0;
+        for (int64_t k = 0; k < tern_numel(grad); k++) {
+            sum += value[k];
+            squares += value[k] * value[k];
+        }
+        assert_near(golden[i].name, -1, sqrt(squares), golden[i].norm, atol, rtol);
+        assert_near(golden[i].name, -2, sum, golden[i].sum, atol, rtol);
+        for (int k = 0; k < 16; k++)
+            assert_near(golden[i].name, golden[i].at[k], value[golden[i].at[k]], golden[i].value[k],
+                        atol, rtol);
+    }
+}
+
+// Trains as the script does. Checks the losses of `steps` steps; with `gradients` the gradients of
+// the first step as well, and no more.
+static void run(const golden_mlp_run *golden, tern_dtype dtype, int steps, bool gradients)
+{
+    tern_manual_seed(0);
+    tern_module *net = make_mlp();
+    tern_module *criterion = tern_nn_cross_entropy_loss();
+    tern_loader *loader = tern_loader_new(train, .batch_size = 64, .shuffle = true);
+    tern_module_to_dtype(net, dtype);
+    tern_optim *optim = make_optimizer(golden->optimizer, net);
+    const double *losses = dtype == TERN_FLOAT64 ? golden->losses64 : golden->losses32;
+    double rtol = dtype == TERN_FLOAT64 ? 1e-9 : 1e-5;
+    tern_batch b;
+    int step = 0;
+    for (; step < steps && tern_loader_next(loader, &b); step++) {
+        tern_tensor *x = tern_to_dtype(b.x, dtype);
+        tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), b.y);
+        tern_optim_zero_grad(optim);
+        if (tern_backward(loss))
+            break;
+        assert_near(golden->optimizer, step, tern_item(loss), losses[step], 0, rtol);
+        if (gradients && dtype == TERN_FLOAT32)
+            check_gradients(net, golden_mlp_gradients_float32, COUNT(golden_mlp_gradients_float32),
+                            1e-6, 1e-5);
+        else if (gradients)
+            check_gradients(net, golden_mlp_gradients_float64, COUNT(golden_mlp_gradients_float64),
+                            1e-12, 1e-9);
+        if (tern_optim_step(optim))
+            break;
+    }
+    assert_fine();
+    assert_int_equal(step, steps);
+    tern_optim_free(optim);
+    tern_loader_free(loader);
+    tern_module_free(criterion);
+    tern_module_free(net);
+}
+
+static void gradients_of_the_first_float32_step_are_pytorchs(void **state)
+{
+    (void)state;
+    run(&golden_mlp_runs[0], TERN_FLOAT32, 1, true);
+}
+
+static void gradients_of_the_first_float64_step_are_pytorchs(void **state)
+{
+    (void)state;
+    run(&golden_mlp_runs[0], TERN_FLOAT64, 1, true);
+}
+
+static void twenty_float32_losses_are_pytorchs(void **state)
+{
+    run(*state, TERN_FLOAT32, 20, false);
+}
+
+static void two_hundred_float64_losses_are_pytorchs(void **state)
+{
+    run(*state, TERN_FLOAT64, 200, false);
+}
+
+#define RUNS COUNT(golden_mlp_runs)
+
+// Two tests for each optimizer.
+static void add_runs(struct CMUnitTest *tests)
+{
+    static char names[2 * RUNS][96];
+    for (int i = 0; i < RUNS; i++) {
+        void *golden = (void *)(uintptr_t)&golden_mlp_runs[i];
+        snprintf(names[2 * i], sizeof names[0], "twenty_float32_losses_are_pytorchs: %s",
+                 golden_mlp_runs[i].optimizer);
+        snprintf(names[2 * i + 1], sizeof names[0], "two_hundred_float64_losses_are_pytorchs: %s",
+                 golden_mlp_runs[i].optimizer);
+        tests[2 * i] = (struct CMUnitTest){names[2 * i], twenty_float32_losses_are_pytorchs, start,
+                                           leaves_nothing, golden};
+        tests[2 * i + 1] =
+            (struct CMUnitTest){names[2 * i + 1], two_hundred_float64_losses_are_pytorchs, start,
+                                leaves_nothing, golden};
+    }
+}
+
+int main(void)
+{
+    const char *home = getenv("TERN_TEST_DATA");
+    if (!home || access(home, R_OK) != 0) {
+        printf("skipped: no Fashion-MNIST in TERN_TEST_DATA (%s)\n", home ? home : "not set");
+        return 77;
+    }
+    train = tern_data_mnist(home, TERN_TRAIN);
+    if (!train)
+        return tern_error_print(stderr);
+    struct CMUnitTest tests[2 + 2 * RUNS] = {
+        cmocka_unit_test_setup_teardown(gradients_of_the_first_float32_step_are_pytorchs, start,
+                                        leaves_nothing),
+        cmocka_unit_test_setup_teardown(gradients_of_the_first_float64_step_are_pytorchs, start,
+                                        leaves_nothing),
+    };
+    add_runs(tests + 2);
+    return cmocka_run_group_tests_name("MLP on Fashion-MNIST", tests, NULL, NULL);
+}

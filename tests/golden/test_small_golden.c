@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// What needs no data set: the start of the MLP run, and a small net with every optimizer, against
+// what make_mlp.py stored.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "golden/golden_test.h"
+
+// ---- the start of the MLP run -------------------------------------------------------------------
+
+static void initial_weights_have_pytorchs_bits(void **state)
+{
+    (void)state;
+    tern_manual_seed(0);
+    tern_module *net = make_mlp();
+    assert_int_equal(tern_module_num_parameters(net), COUNT(golden_mlp_parameters));
+    for (int i = 0; i < COUNT(golden_mlp_parameters); i++) {
+        const golden_mlp_parameter *golden = &golden_mlp_parameters[i];
+        char name[TERN_NAME_SIZE];
+        tern_tensor *p = tern_module_parameter_at(net, i, name, sizeof name);
+        assert_string_equal(name, golden->name);
+        assert_true(
+            tern_shape_equal(tern_shape_of(p), tern_shape_make(golden->ndim, golden->shape)));
+        const uint32_t *bits = tern_data(p);
+        assert_memory_equal(bits, golden->first, sizeof golden->first);
+        assert_memory_equal(bits + tern_numel(p) - 4, golden->last, sizeof golden->last);
+        assert_true(hash_bytes(bits, 4 * (size_t)tern_numel(p)) == golden->hash);
+    }
+    tern_module_free(net);
+}
+
+static void sixty_thousand_samples_come_in_pytorchs_order(void **state)
+{
+    (void)state;
+    enum { SAMPLES = 60000 };
+    static int64_t order[SAMPLES];
+    tern_manual_seed(0);
+    tern_module *net = make_mlp();
+    tern_scope scope = tern_scope_open();
+    tern_dataset *numbers = tern_data_tensors(tern_arange(.start = 0, .end = SAMPLES, .step = 1));
+    tern_loader *loader = tern_loader_new(numbers, .batch_size = 64, .shuffle = true);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        tern_batch b;
+        int64_t count = 0;
+        for (; tern_loader_next(loader, &b); count += b.size)
+            memcpy(order + count, tern_data(b.x), (size_t)b.size * sizeof *order);
+        assert_int_equal(count, SAMPLES);
+        assert_true(hash_bytes(order, sizeof order) == golden_mlp_order_hash[epoch]);
+        if (epoch == 0)
+            assert_memory_equal(order, golden_mlp_order, sizeof golden_mlp_order);
+    }
+    tern_loader_free(loader);
+    tern_dataset_free(numbers);
+    tern_scope_close(scope);
+    tern_module_free(net);
+}
+
+// ---- the small net ------------------------------------------------------------------------------
+
+static const char *const parameter_names[] = {"0.weight", "0.bias", "2.weight", "2.bias"};
+
+static tern_module *make_small(void)
+{
+    tern_manual_seed(0);
+    tern_module *net =
+        tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
+    uint32_t start[67];
+    size_t at = 0;
+    for (int i = 0; i < COUNT(parameter_names); i++) {
+        tern_tensor *p = tern_module_parameter(net, parameter_names[i]);
+        memcpy(start + at, tern_data(p), 4 * (size_t)tern_numel(p));
+        at += (size_t)tern_numel(p);
+    }
+    assert_int_equal(at, 67);
+    assert_memory_equal(start, golden_small_start, sizeof start);
+    return tern_module_to_dtype(net, TERN_FLOAT64);
+}
+
+// randn is PyTorch's within 2e-6; the stored bits leave no such difference in the losses.
+static tern_tensor *make_input(void)
+{
+    tern_tensor *drawn = tern_randn(tern_dims(6, 4));
+    float stored[24];
+    memcpy(stored, golden_small_x, sizeof stored);
+    for (int i = 0; i < 24; i++)
+        assert_near("randn", i, ((float *)tern_data(drawn))[i], (double)stored[i], 2e-6, 0);
+    return tern_to_dtype(tern_from_data(tern_dims(6, 4), stored), TERN_FLOAT64);
+}
+
+static tern_module *make_loss(bool weighted)
+{
+    tern_tensor *weight = tern_from_data(tern_dims(3), golden_small_weight, .dtype = TERN_FLOAT64);
+    return tern_nn_cross_entropy_loss(.weight = weighted ? weight : NULL, .label_smoothing = 0.1);
+}
+
+static tern_optim *make_sgd(const golden_small_case *c, tern_module *first, tern_module *second)
+{
+    const golden_small_group *g = &c->group[0], *h = &c->group[1];
+    tern_optim *optim =
+        tern_optim_sgd(first, .lr = g->lr, .momentum = g->momentum, .dampening = g->dampening,
+                       .weight_decay = g->weight_decay, .nesterov = c->nesterov);
+    if (second)
+        assert_int_equal(TERN_OK, tern_optim_add_group(
+                                      optim, second, .lr = h->lr, .momentum = h->momentum,
+                                      .dampening = h->dampening, .weight_decay = h->weight_decay));
+    return optim;
+}
+
+static tern_optim *make_adam(const golden_small_case *c, tern_module *first, tern_module *second)
+{
+    const golden_small_group *g = &c->group[0], *h = &c->group[1];
+    bool decoupled = strcmp(c->optimizer, "AdamW") == 0;
+    tern_optim_adam_options options = tern_optim_adam_defaults();
+    options.module = first;
+    options.lr = g->lr;
+    options.betas[0] = g->beta1;
+    options.betas[1] = g->beta2;
+    options.eps = g->eps;
+    options.weight_decay = g->weight_decay;
+    options.amsgrad = c->amsgrad;
+    tern_optim *optim =
+        decoupled ? tern_optim_adamw_with(&options) : tern_optim_adam_with(&options);
+    if (second)
+        assert_int_equal(TERN_OK, tern_optim_add_group(optim, second, .lr = h->lr,
+                                                       .betas = {h->beta1, h->beta2}, .eps = h->eps,
+                                                       .weight_decay = h->weight_decay));
+    return optim;
+}
+
+static bool is_known(const golden_small_case *c)
+{
+    return strcmp(c->optimizer, "SGD") == 0 || strncmp(c->optimizer, "Adam", 4) == 0;
+}
+
+static tern_optim *make_optimizer(const golden_small_case *c, tern_module *net)
+{
+    bool grouped = c->group_count == 2;
+    tern_module *first = grouped ? tern_module_child(net, "0") : net;
+    tern_module *second = grouped ? tern_module_child(net, "2") : NULL;
+    return strcmp(c->optimizer, "SGD") == 0 ? make_sgd(c, first, second)
+                                            : make_adam(c, first, second);
+}
+
+static void clip(const golden_small_case *c, int step, tern_module *net)
+{
+    if (strcmp(c->clip, "norm") == 0) {
+        tern_tensor *norm = tern_clip_grad_norm(net, c->clip_at, .norm_type = c->norm_type);
+        assert_near("norm", step, tern_item(norm), c->norms[step], 1e-12, 1e-9);
+    } else if (strcmp(c->clip, "value") == 0) {
+        assert_int_equal(tern_clip_grad_value(net, c->clip_at), TERN_OK);
+    }
+}
+
+static void train(const golden_small_case *c, tern_module *net, tern_optim *optim,
+                  tern_module *criterion, tern_tensor *x, tern_tensor *y)
+{
+    for (int step = 0; step < 30; step++) {
+        tern_scope scope = tern_scope_open();
+        tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
+        tern_optim_zero_grad(optim);
+        assert_int_equal(tern_backward(loss), TERN_OK);
+        clip(c, step, net);
+        assert_int_equal(tern_optim_step(optim), TERN_OK);
+        assert_near("loss", step, tern_item(loss), c->losses[step], 1e-12, 1e-9);
+        tern_scope_close(scope);
+    }
+}
+
+static void check_final(const golden_small_case *c, tern_module *net)
+{
+    int at = 0;
+    for (int i = 0; i < COUNT(parameter_names); i++) {
+        tern_tensor *p = tern_module_parameter(net, parameter_names[i]);
+        for (int64_t k = 0; k < tern_numel(p); k++, at++)
+            assert_near(parameter_names[i], k, ((double *)tern_data(p))[k], c->final[at], 1e-12,
+                        1e-9);
+    }
+    assert_int_equal(at, 67);
+}
+
+static void thirty_steps_of_a_small_net_are_pytorchs(void **state)
+{
+    const golden_small_case *c = *state;
+    if (!is_known(c)) {
+        print_message("there is no %s yet\n", c->optimizer);
+        skip();
+    }
+    tern_scope scope = tern_scope_open();
+    tern_module *net = make_small();
+    tern_tensor *x = make_input();
+    tern_tensor *y =
+        tern_from_data(tern_dims(6), golden_small_target[c->weighted], .dtype = TERN_INT64);
+    tern_module *criterion = make_loss(c->weighted);
+    tern_optim *optim = make_optimizer(c, net);
+    assert_fine();
+    train(c, net, optim, criterion, x, y);
+    check_final(c, net);
+    assert_fine();
+    tern_optim_free(optim);
+    tern_module_free(criterion);
+    tern_module_free(net);
+    tern_scope_close(scope);
+}
+
+#define CASES COUNT(golden_small_cases)
+
+int main(void)
+{
+    static char names[CASES][160];
+    struct CMUnitTest tests[2 + CASES] = {
+        cmocka_unit_test_setup_teardown(initial_weights_have_pytorchs_bits, start, leaves_nothing),
+        cmocka_unit_test_setup_teardown(sixty_thousand_samples_come_in_pytorchs_order, start,
+                                        leaves_nothing),
+    };
+    for (int i = 0; i < CASES; i++) {
+        snprintf(names[i], sizeof names[0], "thirty_steps_of_a_small_net_are_pytorchs: %s",
+                 golden_small_cases[i].name);
+        tests[2 + i] =
+            (struct CMUnitTest){names[i], thirty_steps_of_a_small_net_are_pytorchs, start,
+                                leaves_nothing, (void *)(uintptr_t)&golden_small_cases[i]};
+    }
+    return cmocka_run_group_tests_name("small net", tests, NULL, NULL);
+}
