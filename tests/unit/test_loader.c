@@ -94,8 +94,7 @@ static bool is_dead(tern_tensor *t)
     return dead;
 }
 
-// ---- order
-// ---------------------------------------------------------------------------------------
+// ---- order --------------------------------------------------------------------------------------
 
 static void ten_samples_come_in_the_order_that_pytorch_gives_for_seed_0(void **state)
 {
@@ -192,8 +191,7 @@ static void a_loader_made_by_default_gives_single_samples_in_turn(void **state)
     tern_dataset_free(set);
 }
 
-// ---- epochs
-// --------------------------------------------------------------------------------------
+// ---- epochs -------------------------------------------------------------------------------------
 
 static void batches_epochs_and_positions_are_counted(void **state)
 {
@@ -267,8 +265,7 @@ static void an_empty_dataset_ends_at_once(void **state)
     tern_dataset_free(set);
 }
 
-// ---- who owns what
-// -------------------------------------------------------------------------------
+// ---- who owns what ------------------------------------------------------------------------------
 
 static void batch_and_temporaries_live_until_the_next_call(void **state)
 {
@@ -410,8 +407,7 @@ static void steady_epochs_allocate_nothing(void **state)
     tern_dataset_free(set);
 }
 
-// ---- failures
-// ------------------------------------------------------------------------------------
+// ---- failures -----------------------------------------------------------------------------------
 
 static void while_an_error_is_pending_there_is_no_batch(void **state)
 {
@@ -574,8 +570,7 @@ static void calls_without_a_loader_are_errors(void **state)
     assert_error(TERN_ERR_NULL, "loader_position: loader is NULL");
 }
 
-// ---- devices
-// -------------------------------------------------------------------------------------
+// ---- devices ------------------------------------------------------------------------------------
 
 static void batches_go_to_the_loaders_device(void **state)
 {
