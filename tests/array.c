@@ -86,10 +86,10 @@ static void store(tern_dtype dtype, void *to, int64_t i, real x)
         ((int64_t *)to)[i] = (int64_t)x;
         break;
     case TERN_INT32:
-        ((int32_t *)to)[i] = (int32_t)x;
+        ((int32_t *)to)[i] = (int32_t)(int64_t)x;
         break;
     case TERN_UINT8:
-        ((uint8_t *)to)[i] = (uint8_t)x;
+        ((uint8_t *)to)[i] = (uint8_t)(int64_t)x; // wraps
         break;
     case TERN_BOOL:
         ((uint8_t *)to)[i] = x != 0;
