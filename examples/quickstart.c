@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     tern_module *criterion = tern_nn_cross_entropy_loss(.label_smoothing = 0.1);
     tern_optim *opt = tern_optim_adam(net, .lr = 1e-3);
 
-    tern_module_to(net, dev);                                // in place, returns net; opt stays valid
+    tern_module_to(net, dev);                                // in place; opt stays valid
     tern_module_to(criterion, dev);                          // its weight is a buffer: it moves too
 
     tern_dataset *train = tern_data_mnist(folder, TERN_TRAIN);
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
     for (int epoch = 0; epoch < 2 && !tern_error_pending(); epoch++) {
         tern_batch b;
-        while (tern_loader_next(loader, &b)) {               // temporaries live until the next batch
+        while (tern_loader_next(loader, &b)) {               // temporaries live until the next one
             tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
             tern_optim_zero_grad(opt);
             if (tern_backward(loss) || tern_optim_step(opt))

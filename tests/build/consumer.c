@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program outside the tree. It is C11, pedantic and without a warning, and uses every macro that takes
-// options, so that a header which needs more than that is found here. Exit 1 when a result is wrong.
+// A program outside the tree. It is C11, pedantic and without a warning, and uses every macro that
+// takes options, so that a header which needs more than that is found here. Exit 1 when a result is
+// wrong.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +34,9 @@ static int tensors(void)
 static int training(void)
 {
     tern_manual_seed(1);
-    tern_module *net = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(),
-                                          tern_nn_dropout(0.1), tern_nn_linear(8, 2, .bias = false));
+    tern_module *net =
+        tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_dropout(0.1),
+                           tern_nn_linear(8, 2, .bias = false));
     tern_module *criterion = tern_nn_cross_entropy_loss(.label_smoothing = 0.1);
     tern_optim *opt = tern_optim_adam(net, .lr = 1e-2, .betas = {0.9, 0.99});
     tern_tensor *x = tern_randn(tern_dims(16, 4));

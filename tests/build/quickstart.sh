@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# quickstart.sh learns|fails: the program of the README builds as a stranger would build it. It learns to
-# tell two kinds of images apart, or says which file is missing.
+# quickstart.sh learns|fails: the program of the README builds as a stranger would build it. It
+# learns to tell two kinds of images apart, or says which file is missing.
 . "$(dirname "$0")/common.sh"
 install_tern
 $CC -std=c11 $warnings $TERN_FLAGS $(pkg-config --cflags tern) -o "$work/quickstart" \

@@ -11,8 +11,8 @@ project('consumer', 'c', default_options: ['c_std=c11', 'warning_level=3', 'werr
 tern = dependency('tern', fallback: 'tern')
 test('consumer', executable('consumer', 'consumer.c', dependencies: tern))
 END
-# Only the way it is built is looked at, so it is built as fast as can be: not optimized, and by a cross
-# file for a machine without the instruction sets that have kernels of their own.
+# Only the way it is built is looked at, so it is built as fast as can be: not optimized, and by a
+# cross file for a machine without the instruction sets that have kernels of their own.
 printf '#!/bin/sh\nexec %s "$@" -O0 -g0\n' "$CC" >"$work/cc"
 chmod +x "$work/cc"
 cat >"$work/plain" <<END

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shared library shows exactly what the public headers declare; the static one defines nothing else
-# than names that begin with tern_.
+# The shared library shows exactly what the public headers declare; the static one defines nothing
+# else than names that begin with tern_.
 . "$(dirname "$0")/common.sh"
 [ -z "$TERN_FLAGS" ] || skip "instrumented libraries have symbols of their own"
 install_tern

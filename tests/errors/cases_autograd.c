@@ -2,7 +2,7 @@
 // autograd.h
 #include "errors.h"
 
-// ---- backward --------------------------------------------------------------------------------------
+// ---- backward -----------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_backward_defaults, "fills a struct")
 CANNOT_FAIL(tern_set_grad_enabled, "sets the thread's mode")
@@ -14,10 +14,10 @@ REFUSES(tern_backward_with, "a loss without history", TERN_ERR_STATE,
         "backward: the loss|float32 ()|no history|requires a gradient", tern_backward(f->scalar))
 REFUSES(tern_backward_with, "a loss of several elements", TERN_ERR_SHAPE,
         "backward: the loss|(2, 3)|.gradient|one element", tern_backward(f->made))
-REFUSES(tern_backward_with, "a gradient that died", TERN_ERR_STATE, "backward: gradient (float32 (2, 3)",
-        tern_backward(f->made, .gradient = f->dead))
-REFUSES(tern_backward_with, "a gradient of another shape", TERN_ERR_SHAPE, "backward: |(2, 3)|gradient|(3,)",
-        tern_backward(f->made, .gradient = f->vector))
+REFUSES(tern_backward_with, "a gradient that died", TERN_ERR_STATE,
+        "backward: gradient (float32 (2, 3)", tern_backward(f->made, .gradient = f->dead))
+REFUSES(tern_backward_with, "a gradient of another shape", TERN_ERR_SHAPE,
+        "backward: |(2, 3)|gradient|(3,)", tern_backward(f->made, .gradient = f->vector))
 REFUSES(tern_backward_with, "a gradient of another dtype", TERN_ERR_DTYPE,
         "backward: |float32|gradient float64", tern_backward(f->made, .gradient = f->doubles))
 REFUSES(tern_backward_with, "a gradient on another device", TERN_ERR_DEVICE,
@@ -41,7 +41,7 @@ static tern_status backward_of_changed_value(void)
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *y = tern_exp(w);
     tern_tensor *loss = total(tern_mul(y, y));
-    tern_no_grad (void)tern_fill_(y, 3);
+    tern_no_grad(void) tern_fill_(y, 3);
     return tern_backward(loss);
 }
 
@@ -50,14 +50,14 @@ REFUSES(tern_backward_with, "a graph that was freed", TERN_ERR_STATE, "backward|
 REFUSES(tern_backward_with, "a graph whose values were changed in place", TERN_ERR_STATE,
         "backward|mul|changed in place", backward_of_changed_value())
 
-// ---- leaves ----------------------------------------------------------------------------------------
+// ---- leaves -------------------------------------------------------------------------------------
 
 static tern_tensor *gradient_after_failed_backward(void)
 {
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *y = tern_exp(w);
     tern_tensor *loss = total(tern_mul(y, y));
-    tern_no_grad (void)tern_fill_(y, 3);
+    tern_no_grad(void) tern_fill_(y, 3);
     if (!tern_error_pending()) {
         if (!tern_backward(loss))
             return w;
@@ -72,18 +72,19 @@ NULL_AND_DEAD(tern_grad, "grad", "t", tern_grad(NULL), tern_grad(f->dead))
 REFUSES(tern_grad, "a gradient that a failed backward left", TERN_ERR_STATE,
         "grad: |unusable|failed backward|zero_grad", gradient_after_failed_backward())
 TAKES(tern_grad, "a leaf that has none yet", tern_grad(f->leaf) == NULL)
-NULL_AND_DEAD(tern_zero_grad, "zero_grad", "t", (tern_zero_grad(NULL), 1), (tern_zero_grad(f->dead), 1))
+NULL_AND_DEAD(tern_zero_grad, "zero_grad", "t", (tern_zero_grad(NULL), 1),
+              (tern_zero_grad(f->dead), 1))
 NULL_AND_DEAD(tern_requires_grad, "requires_grad", "t", !tern_requires_grad(NULL),
               !tern_requires_grad(f->dead))
 NULL_AND_DEAD(tern_is_leaf, "is_leaf", "t", !tern_is_leaf(NULL), !tern_is_leaf(f->dead))
 NULL_AND_DEAD(tern_set_requires_grad, "set_requires_grad", "t", tern_set_requires_grad(NULL, true),
               tern_set_requires_grad(f->dead, true))
-REFUSES(tern_set_requires_grad, "integers", TERN_ERR_DTYPE, "set_requires_grad: int64 (2, 3)|floating",
-        tern_set_requires_grad(f->ints, true))
+REFUSES(tern_set_requires_grad, "integers", TERN_ERR_DTYPE,
+        "set_requires_grad: int64 (2, 3)|floating", tern_set_requires_grad(f->ints, true))
 REFUSES(tern_set_requires_grad, "a tensor with history", TERN_ERR_STATE,
         "set_requires_grad: |history|detach", tern_set_requires_grad(f->made, false))
 
-// ---- operations of one's own -----------------------------------------------------------------------
+// ---- operations of one's own --------------------------------------------------------------------
 
 static tern_status give_nothing(tern_backward_context *context)
 {
@@ -103,7 +104,8 @@ REFUSES(tern_record, "a function without a name", TERN_ERR_NULL, "record: |funct
         RECORD((&(tern_function){NULL, give_nothing}), f->x, LIST(f->leaf), 1, NULL, 0, NULL, 0))
 REFUSES(tern_record, "a function without a backward", TERN_ERR_NULL, "record: |function",
         RECORD((&(tern_function){"twice", NULL}), f->x, LIST(f->leaf), 1, NULL, 0, NULL, 0))
-NULL_AND_DEAD(tern_record, "record", "output", RECORD(&function, NULL, LIST(f->leaf), 1, NULL, 0, NULL, 0),
+NULL_AND_DEAD(tern_record, "record", "output",
+              RECORD(&function, NULL, LIST(f->leaf), 1, NULL, 0, NULL, 0),
               RECORD(&function, f->dead, LIST(f->leaf), 1, NULL, 0, NULL, 0))
 REFUSES(tern_record, "inputs that are NULL", TERN_ERR_NULL, "record: inputs is NULL",
         RECORD(&function, f->x, NULL, 1, NULL, 0, NULL, 0))
@@ -123,7 +125,8 @@ REFUSES(tern_record, "nine inputs", TERN_ERR_ARG, "record: twice has 9 inputs|8"
         RECORD(&function, f->x, LIST(f->leaf, f->leaf), 9, NULL, 0, NULL, 0))
 REFUSES(tern_record, "65 bytes of data", TERN_ERR_ARG, "record: twice|65 bytes|64",
         RECORD(&function, f->x, LIST(f->leaf), 1, NULL, 0, f->text, 65))
-REFUSES(tern_record, "an output with history", TERN_ERR_STATE, "record: |twice|history|tern_no_grad",
+REFUSES(tern_record, "an output with history", TERN_ERR_STATE,
+        "record: |twice|history|tern_no_grad",
         RECORD(&function, f->made, LIST(f->leaf), 1, NULL, 0, NULL, 0))
 REFUSES(tern_record, "an output of integers", TERN_ERR_DTYPE, "record: |twice|int64|floating",
         RECORD(&function, f->ints, LIST(f->leaf), 1, NULL, 0, NULL, 0))

@@ -2,7 +2,7 @@
 // base.h, error.h, device.h, memory.h, scope.h, threads.h and idx.h.
 #include "errors.h"
 
-// ---- base.h and error.h ----------------------------------------------------------------------------
+// ---- base.h and error.h -------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_version, "a constant")
 CANNOT_FAIL(tern_shutdown, "frees what there is")
@@ -21,7 +21,7 @@ REFUSES(tern_error_raise, "a code that does not exist", TERN_ERR_ARG, "an odd fa
 TAKES(tern_error_take, "no buffer", tern_error_take(NULL, 0) == TERN_OK)
 TAKES(tern_error_print, "NULL for the file", tern_error_print(NULL) == 0)
 
-// ---- device.h --------------------------------------------------------------------------------------
+// ---- device.h -----------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_cpu, "not checked: a call that is given it says so")
 CANNOT_FAIL(tern_cuda, "not checked: a call that is given it says so")
@@ -47,20 +47,20 @@ REFUSES(tern_device_parse, "an index with a sign", TERN_ERR_ARG, "device_parse: 
         tern_device_parse("cpu:-1", &unread))
 REFUSES(tern_device_parse, "an empty text", TERN_ERR_ARG, "device_parse: \"\"",
         tern_device_parse("", &unread))
-REFUSES(tern_device_parse, "a CPU that there is not", TERN_ERR_DEVICE, "device_parse: |cpu:2|2 of its kind",
-        tern_device_parse("cpu:2", &unread))
+REFUSES(tern_device_parse, "a CPU that there is not", TERN_ERR_DEVICE,
+        "device_parse: |cpu:2|2 of its kind", tern_device_parse("cpu:2", &unread))
 REFUSES(tern_device_parse, "CUDA where there is none", TERN_ERR_DEVICE, "device_parse: |cuda:0",
         tern_device_parse("cuda", &unread))
 REFUSES(tern_set_default_device, "a device that does not exist", TERN_ERR_DEVICE,
         "set_default_device: |cpu:7", tern_set_default_device(tern_cpu(7)))
 REFUSES(tern_set_default_device, "the device that stands for the default", TERN_ERR_ARG,
         "set_default_device: |unspecified", tern_set_default_device((tern_device){0}))
-REFUSES(tern_set_default_device, "a type that does not exist", TERN_ERR_DEVICE, "set_default_device: ",
-        tern_set_default_device((tern_device){(tern_device_type)9, 0}))
+REFUSES(tern_set_default_device, "a type that does not exist", TERN_ERR_DEVICE,
+        "set_default_device: ", tern_set_default_device((tern_device){(tern_device_type)9, 0}))
 REFUSES(tern_synchronize, "a device that does not exist", TERN_ERR_DEVICE, "synchronize: |cpu:2",
         tern_synchronize(tern_cpu(2)))
 
-// ---- memory.h --------------------------------------------------------------------------------------
+// ---- memory.h -----------------------------------------------------------------------------------
 
 static void *no_memory(size_t nbytes, size_t align, void *user)
 {
@@ -88,26 +88,28 @@ REFUSES(tern_set_allocator, "another one while memory is in use", TERN_ERR_STATE
         "set_allocator: |bytes|tern_shutdown",
         tern_set_allocator(&(tern_allocator){no_memory, no_free, NULL}))
 
-// ---- scope.h ---------------------------------------------------------------------------------------
+// ---- scope.h ------------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_scope_open, "only without memory, which the suite fault looks at")
 CANNOT_FAIL(tern_scope_close, "closing nothing does nothing")
 CANNOT_FAIL(tern_live_tensors, "looks at a number")
-TAKES(tern_scope_close, "0 and a scope that is closed", (tern_scope_close(0), tern_scope_close(99999), 1))
+TAKES(tern_scope_close, "0 and a scope that is closed",
+      (tern_scope_close(0), tern_scope_close(99999), 1))
 TAKES(tern_scope_close_keep, "NULL", tern_scope_close_keep(tern_scope_open(), NULL) == NULL)
 TAKES(tern_release, "NULL", (tern_release(NULL), 1))
-REFUSES(tern_scope_close_keep, "a tensor that died", TERN_ERR_STATE, "scope_close_keep: t (float32 (2, 3)",
-        tern_scope_close_keep(tern_scope_open(), f->dead))
+REFUSES(tern_scope_close_keep, "a tensor that died", TERN_ERR_STATE,
+        "scope_close_keep: t (float32 (2, 3)", tern_scope_close_keep(tern_scope_open(), f->dead))
 NULL_AND_DEAD(tern_retain, "retain", "t", tern_retain(NULL), tern_retain(f->dead))
 REFUSES(tern_release, "a tensor that died", TERN_ERR_STATE, "release: t (float32 (2, 3)",
         (tern_release(f->dead), 1))
 REFUSES(tern_release, "one release too many", TERN_ERR_STATE, "release: |more often than retained",
         (tern_release(f->x), 1))
-REFUSES(tern_assign, "a slot that is NULL", TERN_ERR_NULL, "assign: slot is NULL", tern_assign(NULL, f->x))
+REFUSES(tern_assign, "a slot that is NULL", TERN_ERR_NULL, "assign: slot is NULL",
+        tern_assign(NULL, f->x))
 REFUSES(tern_assign, "a tensor that died", TERN_ERR_STATE, "assign: t (float32 (2, 3)",
         tern_assign(&f->out[0], f->dead) == NULL && f->out[0] == NULL)
 
-// ---- threads.h -------------------------------------------------------------------------------------
+// ---- threads.h ----------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_num_threads, "looks at a number")
 REFUSES(tern_set_num_threads, "no threads", TERN_ERR_ARG, "set_num_threads: |0|1 to 256",
@@ -115,12 +117,14 @@ REFUSES(tern_set_num_threads, "no threads", TERN_ERR_ARG, "set_num_threads: |0|1
 REFUSES(tern_set_num_threads, "too many threads", TERN_ERR_ARG, "set_num_threads: |257|256",
         tern_set_num_threads(257))
 
-// ---- idx.h -----------------------------------------------------------------------------------------
+// ---- idx.h --------------------------------------------------------------------------------------
 
-REFUSES(tern_idx_read, "a path that is NULL", TERN_ERR_NULL, "idx_read: path is NULL", tern_idx_read(NULL))
+REFUSES(tern_idx_read, "a path that is NULL", TERN_ERR_NULL, "idx_read: path is NULL",
+        tern_idx_read(NULL))
 REFUSES(tern_idx_read, "a file that is not there", TERN_ERR_IO, "idx_read: |/nowhere/at-all",
         tern_idx_read("/nowhere/at-all"))
 REFUSES(tern_idx_read, "a directory", TERN_ERR_IO, "idx_read: / is a directory", tern_idx_read("/"))
-REFUSES(tern_idx_read, "a device file", TERN_ERR_IO, "idx_read: |/dev/null", tern_idx_read("/dev/null"))
+REFUSES(tern_idx_read, "a device file", TERN_ERR_IO, "idx_read: |/dev/null",
+        tern_idx_read("/dev/null"))
 REFUSES(tern_idx_read, "a file of another format", TERN_ERR_FORMAT, "idx_read: |" __FILE_NAME__,
         tern_idx_read(__FILE__))

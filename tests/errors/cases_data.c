@@ -6,7 +6,7 @@
 #define NO_DATASET(function, op, ...)                                                              \
     REFUSES(function, "a dataset that is NULL", TERN_ERR_NULL, op ": dataset is NULL", __VA_ARGS__)
 
-// ---- datasets --------------------------------------------------------------------------------------
+// ---- datasets -----------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_dataset_retain, "NULL stays NULL")
 CANNOT_FAIL(tern_dataset_free, "NULL is fine")
@@ -28,42 +28,43 @@ REFUSES(tern_dataset_get, "an index that is NULL", TERN_ERR_NULL, "dataset_get: 
         get(f->dataset, NULL, 1))
 REFUSES(tern_dataset_get, "out that is NULL", TERN_ERR_NULL, "dataset_get: out is NULL",
         tern_dataset_get(f->dataset, &zero, 1, NULL))
-REFUSES(tern_dataset_get, "no samples", TERN_ERR_ARG, "dataset_get: count is 0", get(f->dataset, &zero, 0))
-REFUSES(tern_dataset_get, "a number past the end", TERN_ERR_INDEX, "dataset_get: index[0] is 2|0 to 1",
-        get(f->dataset, &two, 1))
+REFUSES(tern_dataset_get, "no samples", TERN_ERR_ARG, "dataset_get: count is 0",
+        get(f->dataset, &zero, 0))
+REFUSES(tern_dataset_get, "a number past the end", TERN_ERR_INDEX,
+        "dataset_get: index[0] is 2|0 to 1", get(f->dataset, &two, 1))
 REFUSES(tern_dataset_get, "a negative number", TERN_ERR_INDEX, "dataset_get: index[0] is -1|0 to 1",
         get(f->dataset, &below, 1))
 
 CANNOT_FAIL(tern_data_mnist_defaults, "fills a struct")
 REFUSES(tern_data_mnist_with, "options that are NULL", TERN_ERR_NULL, "data_mnist: options is NULL",
         tern_data_mnist_with(NULL))
-REFUSES(tern_data_mnist_with, "a directory that is NULL", TERN_ERR_NULL, "data_mnist: directory is NULL",
-        tern_data_mnist(NULL, TERN_TRAIN))
+REFUSES(tern_data_mnist_with, "a directory that is NULL", TERN_ERR_NULL,
+        "data_mnist: directory is NULL", tern_data_mnist(NULL, TERN_TRAIN))
 REFUSES(tern_data_mnist_with, "no split", TERN_ERR_ARG, "data_mnist: |split|TERN_TRAIN|TERN_TEST",
         tern_data_mnist("/"))
-REFUSES(tern_data_mnist_with, "a directory that is not there", TERN_ERR_IO, "data_mnist: |/nowhere/at-all",
-        tern_data_mnist("/nowhere/at-all", TERN_TRAIN))
+REFUSES(tern_data_mnist_with, "a directory that is not there", TERN_ERR_IO,
+        "data_mnist: |/nowhere/at-all", tern_data_mnist("/nowhere/at-all", TERN_TRAIN))
 REFUSES(tern_data_mnist_with, "a directory without the files", TERN_ERR_IO,
         "data_mnist: /dev|t10k-images-idx3-ubyte", tern_data_mnist("/dev", TERN_TEST))
 REFUSES(tern_data_mnist_with, "no classes", TERN_ERR_ARG, "data_mnist: classes is 0|1 to 256",
         tern_data_mnist("/dev", TERN_TRAIN, .classes = 0))
 
-REFUSES(tern_data_tensors_new, "tensors that are NULL", TERN_ERR_NULL, "data_tensors: tensors is NULL",
-        tern_data_tensors_new(1, NULL))
+REFUSES(tern_data_tensors_new, "tensors that are NULL", TERN_ERR_NULL,
+        "data_tensors: tensors is NULL", tern_data_tensors_new(1, NULL))
 REFUSES(tern_data_tensors_new, "a NULL among them", TERN_ERR_NULL, "data_tensors: |NULL",
         tern_data_tensors_new(2, LIST(f->x, NULL)))
-REFUSES(tern_data_tensors_new, "one that died", TERN_ERR_STATE, "data_tensors: |(float32 (2, 3)|died",
-        tern_data_tensors_new(2, LIST(f->x, f->dead)))
+REFUSES(tern_data_tensors_new, "one that died", TERN_ERR_STATE,
+        "data_tensors: |(float32 (2, 3)|died", tern_data_tensors_new(2, LIST(f->x, f->dead)))
 REFUSES(tern_data_tensors_new, "none", TERN_ERR_ARG, "data_tensors: |0|1 to 8",
         tern_data_tensors_new(0, LIST(f->x)))
 REFUSES(tern_data_tensors_new, "nine", TERN_ERR_ARG, "data_tensors: |9|1 to 8",
         tern_data_tensors_new(9, LIST(f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x, f->x)))
 REFUSES(tern_data_tensors_new, "numbers of samples that differ", TERN_ERR_SHAPE,
         "data_tensors: |(2, 3)|(4, 5)", tern_data_tensors_new(2, LIST(f->x, f->wide)))
-REFUSES(tern_data_tensors_new, "a 0-dim tensor", TERN_ERR_SHAPE, "data_tensors: tensor 0 has no dimension",
-        tern_data_tensors_new(1, LIST(f->scalar)))
+REFUSES(tern_data_tensors_new, "a 0-dim tensor", TERN_ERR_SHAPE,
+        "data_tensors: tensor 0 has no dimension", tern_data_tensors_new(1, LIST(f->scalar)))
 
-// ---- a dataset of one's own ------------------------------------------------------------------------
+// ---- a dataset of one's own ---------------------------------------------------------------------
 
 static int64_t four(const tern_dataset *self)
 {
@@ -77,7 +78,8 @@ static int64_t less_than_none(const tern_dataset *self)
     return -7;
 }
 
-static tern_status give_nothing(tern_dataset *self, const int64_t *index, int64_t count, tern_batch *out)
+static tern_status give_nothing(tern_dataset *self, const int64_t *index, int64_t count,
+                                tern_batch *out)
 {
     (void)self;
     (void)index;
@@ -86,7 +88,8 @@ static tern_status give_nothing(tern_dataset *self, const int64_t *index, int64_
     return TERN_OK;
 }
 
-static tern_status give_too_few(tern_dataset *self, const int64_t *index, int64_t count, tern_batch *out)
+static tern_status give_too_few(tern_dataset *self, const int64_t *index, int64_t count,
+                                tern_batch *out)
 {
     (void)self;
     (void)index;
@@ -94,7 +97,8 @@ static tern_status give_too_few(tern_dataset *self, const int64_t *index, int64_
     return TERN_OK;
 }
 
-static tern_status give_null(tern_dataset *self, const int64_t *index, int64_t count, tern_batch *out)
+static tern_status give_null(tern_dataset *self, const int64_t *index, int64_t count,
+                             tern_batch *out)
 {
     (void)self;
     (void)index;
@@ -113,13 +117,17 @@ static tern_status fail_without_a_word(tern_dataset *self, const int64_t *index,
     return TERN_ERR_UNSUPPORTED;
 }
 
-REFUSES(tern_dataset_new, "a class that is NULL", TERN_ERR_NULL, "dataset_new: dataset_class is NULL",
-        tern_dataset_new(NULL))
-REFUSES(tern_dataset_new, "a class without a count", TERN_ERR_NULL, "dataset_new: the class's count is NULL",
-        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), NULL, give_nothing, NULL}))
-REFUSES(tern_dataset_new, "a class without a get", TERN_ERR_NULL, "dataset_new: the class's get is NULL",
+REFUSES(tern_dataset_new, "a class that is NULL", TERN_ERR_NULL,
+        "dataset_new: dataset_class is NULL", tern_dataset_new(NULL))
+REFUSES(tern_dataset_new, "a class without a count", TERN_ERR_NULL,
+        "dataset_new: the class's count is NULL",
+        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), NULL, give_nothing,
+                                               NULL}))
+REFUSES(tern_dataset_new, "a class without a get", TERN_ERR_NULL,
+        "dataset_new: the class's get is NULL",
         tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), four, NULL, NULL}))
-REFUSES(tern_dataset_new, "a size too small for a dataset", TERN_ERR_ARG, "dataset_new: |odd|3 bytes",
+REFUSES(tern_dataset_new, "a size too small for a dataset", TERN_ERR_ARG,
+        "dataset_new: |odd|3 bytes",
         tern_dataset_new(&(tern_dataset_class){"odd", 3, four, give_nothing, NULL}))
 
 static tern_status get_from(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
@@ -133,18 +141,18 @@ static tern_status get_from(tern_dataset_size_fn *size, tern_dataset_get_fn *giv
     return status;
 }
 
-REFUSES(tern_dataset_get, "a dataset of less than no samples", TERN_ERR_STATE, "dataset_get: own|-7",
-        get_from(less_than_none, give_nothing))
-REFUSES(tern_dataset_get, "a dataset that gives nothing", TERN_ERR_ARG, "dataset_get: own gave 0 tensors",
-        get_from(four, give_nothing))
+REFUSES(tern_dataset_get, "a dataset of less than no samples", TERN_ERR_STATE,
+        "dataset_get: own|-7", get_from(less_than_none, give_nothing))
+REFUSES(tern_dataset_get, "a dataset that gives nothing", TERN_ERR_ARG,
+        "dataset_get: own gave 0 tensors", get_from(four, give_nothing))
 REFUSES(tern_dataset_get, "a dataset that gives another number", TERN_ERR_SHAPE,
         "dataset_get: own|(2, 3)|1 samples", get_from(four, give_too_few))
 REFUSES(tern_dataset_get, "a dataset that gives NULL", TERN_ERR_NULL, "dataset_get: x is NULL",
         get_from(four, give_null))
-REFUSES(tern_dataset_get, "a dataset that does not say why", TERN_ERR_UNSUPPORTED, "dataset_get: own|why",
-        get_from(four, fail_without_a_word))
+REFUSES(tern_dataset_get, "a dataset that does not say why", TERN_ERR_UNSUPPORTED,
+        "dataset_get: own|why", get_from(four, fail_without_a_word))
 
-// ---- loader ----------------------------------------------------------------------------------------
+// ---- loader -------------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_loader_new_defaults, "fills a struct")
 CANNOT_FAIL(tern_loader_free, "NULL is fine")
@@ -182,7 +190,7 @@ static int next_of(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
     return !more && batch.count == 0;
 }
 
-REFUSES(tern_loader_next, "what the dataset cannot make", TERN_ERR_UNSUPPORTED, "loader_next: own|why",
-        next_of(four, fail_without_a_word))
-REFUSES(tern_loader_next, "a dataset that gives another number", TERN_ERR_SHAPE, "loader_next: own|(2, 3)",
-        next_of(four, give_too_few))
+REFUSES(tern_loader_next, "what the dataset cannot make", TERN_ERR_UNSUPPORTED,
+        "loader_next: own|why", next_of(four, fail_without_a_word))
+REFUSES(tern_loader_next, "a dataset that gives another number", TERN_ERR_SHAPE,
+        "loader_next: own|(2, 3)", next_of(four, give_too_few))

@@ -2,7 +2,7 @@
 // Elementwise operations (ops.h).
 #include "errors.h"
 
-// ---- two operands ----------------------------------------------------------------------------------
+// ---- two operands -------------------------------------------------------------------------------
 
 #define BINARY(name)                                                                               \
     NULL_AND_DEAD(tern_##name, #name, "a", tern_##name(NULL, f->x), tern_##name(f->dead, f->x))    \
@@ -42,7 +42,7 @@ NULL_AND_DEAD(tern_promote, "promote", "a", tern_promote(NULL, f->x) == TERN_DTY
 NULL_AND_DEAD(tern_promote, "promote", "b", tern_promote(f->x, NULL) == TERN_DTYPE_UNSPECIFIED,
               tern_promote(f->x, f->dead) == TERN_DTYPE_UNSPECIFIED)
 
-// ---- with a number ---------------------------------------------------------------------------------
+// ---- with a number ------------------------------------------------------------------------------
 
 #define SCALAR(name)                                                                               \
     NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL, 2), tern_##name(f->dead, 2))
@@ -50,7 +50,7 @@ NULL_AND_DEAD(tern_promote, "promote", "b", tern_promote(f->x, NULL) == TERN_DTY
 #define SCALAR_OF_KIND(name)                                                                       \
     SCALAR(name)                                                                                   \
     REFUSES(tern_##name, "a fraction for an integer x", TERN_ERR_DTYPE,                            \
-            #name ": value 0.5 has a fraction|int64", tern_##name(f->ints, 0.5))                         \
+            #name ": value 0.5 has a fraction|int64", tern_##name(f->ints, 0.5))                   \
     REFUSES(tern_##name, "a number out of the range of x", TERN_ERR_ARG, #name ": |uint8|300",     \
             tern_##name(f->bytes, 300))
 
@@ -73,13 +73,13 @@ REFUSES(tern_pow_scalar, "a negative power of integers", TERN_ERR_ARG, "pow_scal
 TAKES(tern_div_scalar, "integers and a fraction",
       tern_dtype_of(tern_div_scalar(f->ints, 0.5)) == TERN_FLOAT32)
 
-// ---- one operand -----------------------------------------------------------------------------------
+// ---- one operand --------------------------------------------------------------------------------
 
-#define UNARY(name)                                                                                \
-    NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL), tern_##name(f->dead))
+#define UNARY(name) NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL), tern_##name(f->dead))
 #define UNARY_OF_NUMBERS(name)                                                                     \
     UNARY(name)                                                                                    \
-    REFUSES(tern_##name, "a bool", TERN_ERR_DTYPE, #name ": x is bool (2, 3)", tern_##name(f->bools))
+    REFUSES(tern_##name, "a bool", TERN_ERR_DTYPE, #name ": x is bool (2, 3)",                     \
+            tern_##name(f->bools))
 
 UNARY(logical_not)
 UNARY_OF_NUMBERS(neg)
@@ -104,7 +104,8 @@ NULL_AND_DEAD(tern_leaky_relu, "leaky_relu", "x", tern_leaky_relu(NULL, 0.1),
               tern_leaky_relu(f->dead, 0.1))
 NULL_AND_DEAD(tern_softplus, "softplus", "x", tern_softplus(NULL, 1, 20),
               tern_softplus(f->dead, 1, 20))
-REFUSES(tern_softplus, "a beta of 0", TERN_ERR_ARG, "softplus: beta is 0", tern_softplus(f->x, 0, 20))
+REFUSES(tern_softplus, "a beta of 0", TERN_ERR_ARG, "softplus: beta is 0",
+        tern_softplus(f->x, 0, 20))
 NULL_AND_DEAD(tern_clamp, "clamp", "x", tern_clamp(NULL, 0, 1), tern_clamp(f->dead, 0, 1))
 REFUSES(tern_clamp, "a bound that is NaN", TERN_ERR_ARG, "clamp: low is nan and high is 1",
         tern_clamp(f->x, NAN, 1))
@@ -114,7 +115,7 @@ REFUSES(tern_clamp, "a bound out of the range of x", TERN_ERR_ARG, "clamp: high 
         tern_clamp(f->bytes, 0, 300))
 REFUSES(tern_clamp, "a bool", TERN_ERR_DTYPE, "clamp: x is bool (2, 3)", tern_clamp(f->bools, 0, 1))
 
-// ---- choosing --------------------------------------------------------------------------------------
+// ---- choosing -----------------------------------------------------------------------------------
 
 NULL_AND_DEAD(tern_where, "where", "condition", tern_where(NULL, f->x, f->x),
               tern_where(f->dead, f->x, f->x))
@@ -135,18 +136,19 @@ NULL_AND_DEAD(tern_masked_fill, "masked_fill", "mask", tern_masked_fill(f->x, NU
               tern_masked_fill(f->x, f->dead, 0))
 REFUSES(tern_masked_fill, "a mask that is not bool", TERN_ERR_DTYPE,
         "masked_fill: mask is uint8 (2, 3)|not bool", tern_masked_fill(f->x, f->bytes, 0))
-REFUSES(tern_masked_fill, "a mask larger than x", TERN_ERR_SHAPE,
-        "masked_fill: mask (2, 3)|x (3,)", tern_masked_fill(f->vector, f->bools, 0))
-REFUSES(tern_masked_fill, "a mask on another device", TERN_ERR_DEVICE,
-        "masked_fill: |cpu:0|cpu:1", tern_masked_fill(f->far, f->bools, 0))
-REFUSES(tern_masked_fill, "a fraction for an integer x", TERN_ERR_DTYPE, "masked_fill: value 0.5|int64",
-        tern_masked_fill(f->ints, f->bools, 0.5))
+REFUSES(tern_masked_fill, "a mask larger than x", TERN_ERR_SHAPE, "masked_fill: mask (2, 3)|x (3,)",
+        tern_masked_fill(f->vector, f->bools, 0))
+REFUSES(tern_masked_fill, "a mask on another device", TERN_ERR_DEVICE, "masked_fill: |cpu:0|cpu:1",
+        tern_masked_fill(f->far, f->bools, 0))
+REFUSES(tern_masked_fill, "a fraction for an integer x", TERN_ERR_DTYPE,
+        "masked_fill: value 0.5|int64", tern_masked_fill(f->ints, f->bools, 0.5))
 
-// ---- random zeros ----------------------------------------------------------------------------------
+// ---- random zeros -------------------------------------------------------------------------------
 
 NULL_AND_DEAD(tern_dropout, "dropout", "x", tern_dropout(NULL, 0.5, true),
               tern_dropout(f->dead, 0.5, true))
-REFUSES(tern_dropout, "a p above 1", TERN_ERR_ARG, "dropout: p is 1.5", tern_dropout(f->x, 1.5, true))
+REFUSES(tern_dropout, "a p above 1", TERN_ERR_ARG, "dropout: p is 1.5",
+        tern_dropout(f->x, 1.5, true))
 REFUSES(tern_dropout, "a p that is NaN, also in evaluation", TERN_ERR_ARG, "dropout: p is nan",
         tern_dropout(f->x, NAN, false))
 REFUSES(tern_dropout, "integers in training", TERN_ERR_DTYPE, "dropout: x is int64",

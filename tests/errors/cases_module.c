@@ -5,7 +5,7 @@
 #define NO_MODULE(function, op, ...)                                                               \
     REFUSES(function, "a module that is NULL", TERN_ERR_NULL, op ": module is NULL", __VA_ARGS__)
 
-// ---- writing a module ------------------------------------------------------------------------------
+// ---- writing a module ---------------------------------------------------------------------------
 
 typedef struct plain {
     tern_module base;
@@ -35,7 +35,8 @@ static tern_status give_too_many(tern_module *module, const tern_tensors *in, te
     return TERN_OK;
 }
 
-static tern_status fail_without_a_word(tern_module *module, const tern_tensors *in, tern_tensors *out)
+static tern_status fail_without_a_word(tern_module *module, const tern_tensors *in,
+                                       tern_tensors *out)
 {
     (void)module;
     (void)in;
@@ -54,18 +55,16 @@ REFUSES(tern_module_new, "a class without a call", TERN_ERR_NULL, "module_new: |
         tern_module_new(&(tern_module_class){"Odd", sizeof(plain), NULL}))
 REFUSES(tern_module_new, "a class without a name", TERN_ERR_NULL, "module_new: |class",
         tern_module_new(&(tern_module_class){NULL, sizeof(plain), hand_on}))
-REFUSES(tern_module_new, "a size too small for a module", TERN_ERR_ARG, "module_new: the size of Odd is 4",
+REFUSES(tern_module_new, "a size too small for a module", TERN_ERR_ARG,
+        "module_new: the size of Odd is 4",
         tern_module_new(&(tern_module_class){"Odd", 4, hand_on}))
 NO_MODULE(tern_module_done, "module_done", tern_module_done(NULL))
 
-typedef enum addition {
-    PARAMETER,
-    BUFFER,
-    CHILD
-} addition;
+typedef enum addition { PARAMETER, BUFFER, CHILD } addition;
 
 // A constructor with one addition; it must fail as a whole.
-static tern_module *construct(addition kind, const char *name, tern_tensor *tensor, tern_module *child)
+static tern_module *construct(addition kind, const char *name, tern_tensor *tensor,
+                              tern_module *child)
 {
     tern_module *module = tern_module_new(&plain_class);
     const void *added = NULL;
@@ -106,8 +105,8 @@ NO_MODULE(tern_module_add_parameter, "module_add_parameter",
           tern_module_add_parameter(NULL, "w", f->leaf))
 REFUSES(tern_module_add_parameter, "a tensor that is NULL", TERN_ERR_NULL,
         "module_add_parameter: |w|NULL", construct(PARAMETER, "w", NULL, NULL))
-REFUSES(tern_module_add_parameter, "a tensor that died", TERN_ERR_STATE, "module_add_parameter: |w|died",
-        construct(PARAMETER, "w", f->dead, NULL))
+REFUSES(tern_module_add_parameter, "a tensor that died", TERN_ERR_STATE,
+        "module_add_parameter: |w|died", construct(PARAMETER, "w", f->dead, NULL))
 REFUSES(tern_module_add_parameter, "integers", TERN_ERR_DTYPE,
         "module_add_parameter: \"w\"|int64 (2, 3)|buffer", construct(PARAMETER, "w", f->ints, NULL))
 REFUSES(tern_module_add_parameter, "a tensor with history", TERN_ERR_STATE,
@@ -119,9 +118,10 @@ REFUSES(tern_module_add_parameter, "a module that is finished", TERN_ERR_STATE,
         "module_add_parameter: Sequential is finished|\"w\"",
         tern_module_add_parameter(f->net, "w", f->leaf))
 
-NO_MODULE(tern_module_add_buffer, "module_add_buffer", tern_module_add_buffer(NULL, "b", f->x, true))
-REFUSES(tern_module_add_buffer, "a tensor that is NULL", TERN_ERR_NULL, "module_add_buffer: |b|NULL",
-        construct(BUFFER, "b", NULL, NULL))
+NO_MODULE(tern_module_add_buffer, "module_add_buffer",
+          tern_module_add_buffer(NULL, "b", f->x, true))
+REFUSES(tern_module_add_buffer, "a tensor that is NULL", TERN_ERR_NULL,
+        "module_add_buffer: |b|NULL", construct(BUFFER, "b", NULL, NULL))
 REFUSES(tern_module_add_buffer, "a tensor that died", TERN_ERR_STATE, "module_add_buffer: |b|died",
         construct(BUFFER, "b", f->dead, NULL))
 REFUSES(tern_module_add_buffer, "a tensor that requires a gradient", TERN_ERR_STATE,
@@ -130,7 +130,8 @@ REFUSES(tern_module_add_buffer, "a module that is finished", TERN_ERR_STATE,
         "module_add_buffer: Sequential is finished|\"b\"",
         tern_module_add_buffer(f->net, "b", f->x, true))
 
-NO_MODULE(tern_module_add_child, "module_add_child", tern_module_add_child(NULL, "c", tern_nn_relu()))
+NO_MODULE(tern_module_add_child, "module_add_child",
+          tern_module_add_child(NULL, "c", tern_nn_relu()))
 REFUSES(tern_module_add_child, "a child that is NULL", TERN_ERR_NULL, "module_add_child: |c|NULL",
         construct(CHILD, "c", NULL, NULL))
 REFUSES(tern_module_add_child, "a module that is finished", TERN_ERR_STATE,
@@ -153,7 +154,7 @@ CANNOT_FAIL(tern_module_free, "NULL is fine")
 TAKES(tern_module_retain, "NULL", tern_module_retain(NULL) == NULL)
 TAKES(tern_module_free, "NULL", (tern_module_free(NULL), 1))
 
-// ---- running ---------------------------------------------------------------------------------------
+// ---- running ------------------------------------------------------------------------------------
 
 static tern_tensor *forward_of(const tern_module_class *module_class, tern_tensor *x)
 {
@@ -164,11 +165,12 @@ static tern_tensor *forward_of(const tern_module_class *module_class, tern_tenso
 }
 
 NO_MODULE(tern_forward, "forward", tern_forward(NULL, f->x))
-NULL_AND_DEAD(tern_forward, "forward", "x", tern_forward(f->net, NULL), tern_forward(f->net, f->dead))
+NULL_AND_DEAD(tern_forward, "forward", "x", tern_forward(f->net, NULL),
+              tern_forward(f->net, f->dead))
 REFUSES(tern_forward, "features that do not meet", TERN_ERR_SHAPE,
         "linear: x (4, 5)|weight (4, 3)|[in 0 (Linear)]", tern_forward(f->net, f->wide))
-REFUSES(tern_forward, "another dtype", TERN_ERR_DTYPE, "linear: x is float64|weight|[in 0 (Linear)]",
-        tern_forward(f->net, f->doubles))
+REFUSES(tern_forward, "another dtype", TERN_ERR_DTYPE,
+        "linear: x is float64|weight|[in 0 (Linear)]", tern_forward(f->net, f->doubles))
 REFUSES(tern_forward, "an x on another device than the net", TERN_ERR_DEVICE,
         "linear: x is on cpu:1 and weight on cpu:0|tern_module_to|[in 0 (Linear)]",
         tern_forward(f->net, f->far))
@@ -185,8 +187,9 @@ NULL_AND_DEAD(tern_loss, "loss", "input", tern_loss(f->criterion, NULL, f->label
               tern_loss(f->criterion, f->dead, f->labels))
 NULL_AND_DEAD(tern_loss, "loss", "target", tern_loss(f->criterion, f->x, NULL),
               tern_loss(f->criterion, f->x, f->dead))
-REFUSES(tern_loss, "a criterion for one tensor", TERN_ERR_ARG, "ReLU takes 1 tensor, not 2 [in ReLU]", tern_loss(
-        tern_module_child_at(f->net, 1), f->x, f->labels))
+REFUSES(tern_loss, "a criterion for one tensor", TERN_ERR_ARG,
+        "ReLU takes 1 tensor, not 2 [in ReLU]",
+        tern_loss(tern_module_child_at(f->net, 1), f->x, f->labels))
 
 #define FORWARD(module, ...) tern_module_forward(module, &(tern_tensors)__VA_ARGS__, &f->outs)
 NO_MODULE(tern_module_forward, "module_forward", tern_module_forward(NULL, &f->in, &f->outs))
@@ -198,8 +201,8 @@ REFUSES(tern_module_forward, "a negative count", TERN_ERR_ARG, "module_forward: 
         FORWARD(f->net, {.count = -1}))
 REFUSES(tern_module_forward, "nine inputs", TERN_ERR_ARG, "module_forward: 9 inputs|8",
         FORWARD(f->net, {.count = 9}))
-REFUSES(tern_module_forward, "too few inputs for the module", TERN_ERR_ARG, "Linear takes 1 tensor, not 0 [in 0 (Linear)]",
-        FORWARD(f->net, {.count = 0}))
+REFUSES(tern_module_forward, "too few inputs for the module", TERN_ERR_ARG,
+        "Linear takes 1 tensor, not 0 [in 0 (Linear)]", FORWARD(f->net, {.count = 0}))
 REFUSES(tern_module_forward, "an input that is NULL", TERN_ERR_NULL, "linear: x is NULL",
         FORWARD(f->net, {.count = 1}))
 
@@ -211,7 +214,8 @@ static tern_status hook_before(tern_module *module, tern_tensors *in, void *user
     return TERN_OK;
 }
 
-static tern_status hook_after(tern_module *module, const tern_tensors *in, tern_tensors *out, void *user)
+static tern_status hook_after(tern_module *module, const tern_tensors *in, tern_tensors *out,
+                              void *user)
 {
     (void)module;
     (void)in;
@@ -238,19 +242,21 @@ REFUSES(tern_module_add_forward_pre_hook, "a hook that is NULL", TERN_ERR_NULL,
         "module_add_forward_pre_hook: hook is NULL",
         tern_module_add_forward_pre_hook(f->net, NULL, NULL) == 0)
 REFUSES(tern_module_add_forward_hook, "a hook that is NULL", TERN_ERR_NULL,
-        "module_add_forward_hook: hook is NULL", tern_module_add_forward_hook(f->net, NULL, NULL) == 0)
+        "module_add_forward_hook: hook is NULL",
+        tern_module_add_forward_hook(f->net, NULL, NULL) == 0)
 REFUSES(tern_module_add_forward_pre_hook, "a hook that takes the input away", TERN_ERR_NULL,
         "linear: x is NULL", forward_with(f->net, f->x, true))
 REFUSES(tern_module_add_forward_hook, "a hook that takes the output away", TERN_ERR_STATE,
         "Sequential gave NULL as output 0", forward_with(f->net, f->x, false))
-TAKES(tern_module_remove_hook, "a number that is not there", (tern_module_remove_hook(f->net, 9999), 1))
+TAKES(tern_module_remove_hook, "a number that is not there",
+      (tern_module_remove_hook(f->net, 9999), 1))
 
-// ---- looking things up -----------------------------------------------------------------------------
+// ---- looking things up --------------------------------------------------------------------------
 
 #define LOOKUP(name, kind, missing)                                                                \
     NO_MODULE(tern_module_##name, "module_" #name, tern_module_##name(NULL, "0"))                  \
-    REFUSES(tern_module_##name, "a name that is NULL", TERN_ERR_NULL, "module_" #name ": name is NULL", \
-            tern_module_##name(f->net, NULL))                                                      \
+    REFUSES(tern_module_##name, "a name that is NULL", TERN_ERR_NULL,                              \
+            "module_" #name ": name is NULL", tern_module_##name(f->net, NULL))                    \
     REFUSES(tern_module_##name, "a name that is not there", TERN_ERR_ARG,                          \
             "module_" #name ": Sequential has no " kind " \"0.wait\"; it has " missing,            \
             tern_module_##name(f->net, "0.wait"))
@@ -260,10 +266,12 @@ LOOKUP(child, "child", "0|1")
 REFUSES(tern_module_parameter, "an empty name", TERN_ERR_ARG, "module_parameter: |\"\"",
         tern_module_parameter(f->net, ""))
 
-NO_MODULE(tern_module_num_parameters, "module_num_parameters", tern_module_num_parameters(NULL) == -1)
+NO_MODULE(tern_module_num_parameters, "module_num_parameters",
+          tern_module_num_parameters(NULL) == -1)
 NO_MODULE(tern_module_num_buffers, "module_num_buffers", tern_module_num_buffers(NULL) == -1)
 NO_MODULE(tern_module_num_children, "module_num_children", tern_module_num_children(NULL) == -1)
-NO_MODULE(tern_module_num_elements, "module_num_elements", tern_module_num_elements(NULL, true) == -1)
+NO_MODULE(tern_module_num_elements, "module_num_elements",
+          tern_module_num_elements(NULL, true) == -1)
 
 #define BY_INDEX(name, count)                                                                      \
     NO_MODULE(tern_module_##name, "module_" #name, tern_module_##name(NULL, 0, NULL, 0))           \
@@ -278,8 +286,8 @@ BY_INDEX(buffer_at, "0")
 NO_MODULE(tern_module_child_at, "module_child_at", tern_module_child_at(NULL, 0))
 REFUSES(tern_module_child_at, "an index past the end", TERN_ERR_INDEX,
         "module_child_at: |2|Sequential has 2", tern_module_child_at(f->net, 2))
-REFUSES(tern_module_child_at, "an index before the beginning", TERN_ERR_INDEX, "module_child_at: |-3",
-        tern_module_child_at(f->net, -3))
+REFUSES(tern_module_child_at, "an index before the beginning", TERN_ERR_INDEX,
+        "module_child_at: |-3", tern_module_child_at(f->net, -3))
 
 static tern_status stop_at_entry(const tern_module_entry *entry, void *user)
 {
@@ -325,13 +333,14 @@ STOPS(apply, stop_at_module, "0")
 REFUSES(tern_module_each_buffer, "to go on when a visit fails", TERN_ERR_FORMAT,
         "the visit stopped at mean", each_buffer())
 
-// ---- modes, moving, summary ------------------------------------------------------------------------
+// ---- modes, moving, summary ---------------------------------------------------------------------
 
 NO_MODULE(tern_module_train, "module_train", tern_module_train(NULL, true))
 NO_MODULE(tern_module_eval, "module_eval", tern_module_eval(NULL))
 NO_MODULE(tern_module_is_training, "module_is_training", !tern_module_is_training(NULL))
 NO_MODULE(tern_module_zero_grad, "module_zero_grad", (tern_module_zero_grad(NULL), 1))
-NO_MODULE(tern_module_requires_grad_, "module_requires_grad_", tern_module_requires_grad_(NULL, true))
+NO_MODULE(tern_module_requires_grad_, "module_requires_grad_",
+          tern_module_requires_grad_(NULL, true))
 NO_MODULE(tern_module_to, "module_to", tern_module_to(NULL, tern_cpu(0)))
 REFUSES(tern_module_to, "a device that does not exist", TERN_ERR_DEVICE, "module_to: |cpu:2",
         tern_module_to(f->net, tern_cpu(2)))
@@ -340,8 +349,8 @@ REFUSES(tern_module_to, "CUDA where there is none", TERN_ERR_DEVICE, "module_to:
 NO_MODULE(tern_module_to_dtype, "module_to_dtype", tern_module_to_dtype(NULL, TERN_FLOAT32))
 REFUSES(tern_module_to_dtype, "integers", TERN_ERR_DTYPE, "module_to_dtype: int64",
         tern_module_to_dtype(f->net, TERN_INT64))
-REFUSES(tern_module_to_dtype, "a dtype that does not exist", TERN_ERR_DTYPE, "module_to_dtype: ",
-        tern_module_to_dtype(f->net, (tern_dtype)77))
+REFUSES(tern_module_to_dtype, "a dtype that does not exist", TERN_ERR_DTYPE,
+        "module_to_dtype: ", tern_module_to_dtype(f->net, (tern_dtype)77))
 
 static tern_status summary(tern_module *net, tern_shape input, const char *path)
 {
@@ -359,7 +368,8 @@ REFUSES(tern_module_summary_print_with, "options that are NULL", TERN_ERR_NULL,
 NO_MODULE(tern_module_summary_print_with, "module_summary_print",
           tern_module_summary_print(NULL, tern_dims(2, 3), stderr))
 REFUSES(tern_module_summary_print_with, "an input that does not fit", TERN_ERR_SHAPE,
-        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear)]", summary(f->net, tern_dims(2, 7), "/dev/null"))
+        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear)]",
+        summary(f->net, tern_dims(2, 7), "/dev/null"))
 REFUSES(tern_module_summary_print_with, "a negative size", TERN_ERR_SHAPE, "(-2, 3)",
         summary(f->net, tern_dims(-2, 3), "/dev/null"))
 REFUSES(tern_module_summary_print_with, "a file that cannot be written", TERN_ERR_IO,

@@ -21,7 +21,7 @@ NO_OPTIONS(leaky_relu)
 NO_OPTIONS(cross_entropy_loss)
 NO_OPTIONS(mse_loss)
 
-// ---- containers ------------------------------------------------------------------------------------
+// ---- containers ---------------------------------------------------------------------------------
 
 #define CONTAINER(name)                                                                            \
     REFUSES(tern_nn_##name##_new, "children that are NULL", TERN_ERR_NULL,                         \
@@ -52,13 +52,13 @@ static tern_tensor *run(tern_module *module, tern_tensor *x)
     return y;
 }
 
-REFUSES(tern_nn_module_list_new, "to be run itself", TERN_ERR_STATE, "ModuleList only holds|[in ModuleList]",
-        run(tern_nn_module_list(tern_nn_relu()), f->x))
+REFUSES(tern_nn_module_list_new, "to be run itself", TERN_ERR_STATE,
+        "ModuleList only holds|[in ModuleList]", run(tern_nn_module_list(tern_nn_relu()), f->x))
 REFUSES(tern_nn_sequential_new, "what a child deep inside refuses", TERN_ERR_SHAPE,
         "linear: x (2, 3)|weight (2, 9)|[in 1.0 (Linear)]",
         run(tern_nn_sequential(tern_nn_relu(), tern_nn_sequential(tern_nn_linear(9, 2))), f->x))
 
-// ---- layers ----------------------------------------------------------------------------------------
+// ---- layers -------------------------------------------------------------------------------------
 
 REFUSES(tern_nn_linear_with, "no features in", TERN_ERR_ARG, "nn_linear: in_features is 0|positive",
         tern_nn_linear(0, 4))
@@ -66,16 +66,18 @@ REFUSES(tern_nn_linear_with, "no features out", TERN_ERR_ARG, "nn_linear: |out_f
         tern_nn_linear(4))
 REFUSES(tern_nn_linear_with, "integers", TERN_ERR_DTYPE, "nn_linear: int64|floating",
         tern_nn_linear(3, 4, .dtype = TERN_INT64))
-REFUSES(tern_nn_linear_with, "a dtype that does not exist", TERN_ERR_DTYPE, "nn_linear: ",
-        tern_nn_linear(3, 4, .dtype = (tern_dtype)77))
+REFUSES(tern_nn_linear_with, "a dtype that does not exist", TERN_ERR_DTYPE,
+        "nn_linear: ", tern_nn_linear(3, 4, .dtype = (tern_dtype)77))
 REFUSES(tern_nn_linear_with, "a device that does not exist", TERN_ERR_DEVICE, "nn_linear: |cpu:2",
         tern_nn_linear(3, 4, .device = tern_cpu(2)))
 REFUSES(tern_nn_linear_with, "more weights than there is memory", TERN_ERR_NOMEM, "bytes",
         tern_nn_linear(INT64_C(1) << 25, INT64_C(1) << 25))
 REFUSES(tern_nn_flatten_with, "an input without such a dim", TERN_ERR_ARG,
         "flatten: dim 1|1 dimensions|[in Flatten]", run(tern_nn_flatten(), f->vector))
-REFUSES(tern_nn_dropout_with, "a p above 1", TERN_ERR_ARG, "nn_dropout: p is 1.5", tern_nn_dropout(1.5))
-REFUSES(tern_nn_dropout_with, "a p that is NaN", TERN_ERR_ARG, "nn_dropout: p is nan", tern_nn_dropout(NAN))
+REFUSES(tern_nn_dropout_with, "a p above 1", TERN_ERR_ARG, "nn_dropout: p is 1.5",
+        tern_nn_dropout(1.5))
+REFUSES(tern_nn_dropout_with, "a p that is NaN", TERN_ERR_ARG, "nn_dropout: p is nan",
+        tern_nn_dropout(NAN))
 CANNOT_FAIL(tern_nn_identity, "takes nothing and holds nothing")
 CANNOT_FAIL(tern_nn_relu, "takes nothing and holds nothing")
 CANNOT_FAIL(tern_nn_tanh, "takes nothing and holds nothing")
@@ -85,21 +87,25 @@ REFUSES(tern_nn_softmax, "an input without such a dim", TERN_ERR_ARG,
         "softmax: dim 5|2 dimensions|[in Softmax]", run(tern_nn_softmax(5), f->x))
 REFUSES(tern_nn_gelu_with, "a way that does not exist", TERN_ERR_ARG, "nn_gelu: 9",
         tern_nn_gelu((tern_approximate)9))
-REFUSES(tern_nn_leaky_relu_with, "a slope that is NaN", TERN_ERR_ARG, "nn_leaky_relu: negative_slope is nan",
-        tern_nn_leaky_relu(NAN))
+REFUSES(tern_nn_leaky_relu_with, "a slope that is NaN", TERN_ERR_ARG,
+        "nn_leaky_relu: negative_slope is nan", tern_nn_leaky_relu(NAN))
 
-// ---- losses ----------------------------------------------------------------------------------------
+// ---- losses -------------------------------------------------------------------------------------
 
 REFUSES(tern_nn_cross_entropy_loss_with, "a weight that died", TERN_ERR_STATE,
-        "nn_cross_entropy_loss: weight (float32 (2, 3)", tern_nn_cross_entropy_loss(.weight = f->dead))
+        "nn_cross_entropy_loss: weight (float32 (2, 3)",
+        tern_nn_cross_entropy_loss(.weight = f->dead))
 REFUSES(tern_nn_cross_entropy_loss_with, "a weight of two dimensions", TERN_ERR_SHAPE,
         "nn_cross_entropy_loss: weight|(2, 3)|classes", tern_nn_cross_entropy_loss(.weight = f->x))
 REFUSES(tern_nn_cross_entropy_loss_with, "a weight of integers", TERN_ERR_DTYPE,
-        "nn_cross_entropy_loss: weight|int64|floating", tern_nn_cross_entropy_loss(.weight = f->labels))
+        "nn_cross_entropy_loss: weight|int64|floating",
+        tern_nn_cross_entropy_loss(.weight = f->labels))
 REFUSES(tern_nn_cross_entropy_loss_with, "a label_smoothing above 1", TERN_ERR_ARG,
-        "nn_cross_entropy_loss: label_smoothing is 1.5", tern_nn_cross_entropy_loss(.label_smoothing = 1.5))
+        "nn_cross_entropy_loss: label_smoothing is 1.5",
+        tern_nn_cross_entropy_loss(.label_smoothing = 1.5))
 REFUSES(tern_nn_cross_entropy_loss_with, "a reduction that does not exist", TERN_ERR_ARG,
-        "nn_cross_entropy_loss: |reduction|9", tern_nn_cross_entropy_loss(.reduction = (tern_reduction)9))
+        "nn_cross_entropy_loss: |reduction|9",
+        tern_nn_cross_entropy_loss(.reduction = (tern_reduction)9))
 REFUSES(tern_nn_mse_loss_with, "a reduction that does not exist", TERN_ERR_ARG,
         "nn_mse_loss: |reduction|9", tern_nn_mse_loss(.reduction = (tern_reduction)9))
 
@@ -110,12 +116,13 @@ static tern_tensor *loss_of(tern_module *criterion, tern_tensor *input, tern_ten
     return loss;
 }
 
-REFUSES(tern_nn_cross_entropy_loss_with, "an input on another device than its weight", TERN_ERR_DEVICE,
-        "criterion's weight is on cpu:0|input on cpu:1|tern_module_to(criterion|[in CrossEntropyLoss]",
-        loss_of(tern_nn_cross_entropy_loss(.weight = f->vector), f->far,
-                tern_to(f->labels, tern_cpu(1))))
-REFUSES(tern_nn_cross_entropy_loss_with, "an input of another dtype than its weight", TERN_ERR_DTYPE,
-        "criterion's weight is float32|float64|[in CrossEntropyLoss]",
+REFUSES(
+    tern_nn_cross_entropy_loss_with, "an input on another device than its weight", TERN_ERR_DEVICE,
+    "criterion's weight is on cpu:0|input on cpu:1|tern_module_to(criterion|[in CrossEntropyLoss]",
+    loss_of(tern_nn_cross_entropy_loss(.weight = f->vector), f->far,
+            tern_to(f->labels, tern_cpu(1))))
+REFUSES(tern_nn_cross_entropy_loss_with, "an input of another dtype than its weight",
+        TERN_ERR_DTYPE, "criterion's weight is float32|float64|[in CrossEntropyLoss]",
         loss_of(tern_nn_cross_entropy_loss(.weight = f->vector), f->doubles, f->labels))
 REFUSES(tern_nn_cross_entropy_loss_with, "a label that is no class", TERN_ERR_INDEX,
         "label of sample 1 is 2, but must be 0 to 1|[in CrossEntropyLoss]",

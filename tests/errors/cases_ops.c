@@ -2,7 +2,7 @@
 // Reductions, products, softmax, losses and indexing (ops.h).
 #include "errors.h"
 
-// ---- reductions ------------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 
 // `...` is what stands between x and keepdim, for axes.
 #define AXES_CASES(name, call)                                                                     \
@@ -15,7 +15,8 @@
     REFUSES(tern_##name, "more axes than there can be", TERN_ERR_ARG, #name ": 9 axes",            \
             call(f->x, tern_axes(0, 1, 2, 3, 4, 5, 6, 7, 8)))
 #define ONLY_FLOATING(name, call)                                                                  \
-    REFUSES(tern_##name, "integers", TERN_ERR_DTYPE, #name ": x is int64", call(f->ints, TERN_ALL_AXES))
+    REFUSES(tern_##name, "integers", TERN_ERR_DTYPE, #name ": x is int64",                         \
+            call(f->ints, TERN_ALL_AXES))
 
 #define SUM(x, axes)  tern_sum(x, axes, false)
 #define MEAN(x, axes) tern_mean(x, axes, false)
@@ -72,7 +73,7 @@ OF_SOMETHING(min, MIN)
 OF_SOMETHING(argmax, ARGMAX)
 OF_SOMETHING(argmin, ARGMIN)
 
-// ---- products --------------------------------------------------------------------------------------
+// ---- products -----------------------------------------------------------------------------------
 
 NULL_AND_DEAD(tern_matmul, "matmul", "a", tern_matmul(NULL, f->x), tern_matmul(f->dead, f->x))
 NULL_AND_DEAD(tern_matmul, "matmul", "b", tern_matmul(f->x, NULL), tern_matmul(f->x, f->dead))
@@ -80,35 +81,38 @@ REFUSES(tern_matmul, "sizes that do not meet", TERN_ERR_SHAPE, "matmul: a (2, 3)
         tern_matmul(f->x, f->wide))
 REFUSES(tern_matmul, "a 0-dim operand", TERN_ERR_SHAPE, "matmul: a (2, 3)|b ()",
         tern_matmul(f->x, f->scalar))
-REFUSES(tern_matmul, "leading sizes that do not broadcast", TERN_ERR_SHAPE, "matmul: a's leading sizes (2,)|b's leading sizes (3,)",
+REFUSES(tern_matmul, "leading sizes that do not broadcast", TERN_ERR_SHAPE,
+        "matmul: a's leading sizes (2,)|b's leading sizes (3,)",
         tern_matmul(tern_zeros(tern_dims(2, 1, 2)), tern_zeros(tern_dims(3, 2, 1))))
 REFUSES(tern_matmul, "two dtypes", TERN_ERR_DTYPE, "matmul: a is float32 and b is float64",
         tern_matmul(f->turned, f->doubles))
 REFUSES(tern_matmul, "integers", TERN_ERR_DTYPE, "matmul: a is int64|floating",
         tern_matmul(f->ints, f->ints))
-REFUSES(tern_matmul, "operands on two devices", TERN_ERR_DEVICE, "matmul: a is on cpu:0 and b on cpu:1",
-        tern_matmul(f->turned, f->far))
+REFUSES(tern_matmul, "operands on two devices", TERN_ERR_DEVICE,
+        "matmul: a is on cpu:0 and b on cpu:1", tern_matmul(f->turned, f->far))
 
 #define LINEAR(x, weight, bias) tern_linear(x, weight, bias, TERN_ACT_NONE)
 NULL_AND_DEAD(tern_linear, "linear", "x", LINEAR(NULL, f->x, NULL), LINEAR(f->dead, f->x, NULL))
-NULL_AND_DEAD(tern_linear, "linear", "weight", LINEAR(f->x, NULL, NULL), LINEAR(f->x, f->dead, NULL))
+NULL_AND_DEAD(tern_linear, "linear", "weight", LINEAR(f->x, NULL, NULL),
+              LINEAR(f->x, f->dead, NULL))
 REFUSES(tern_linear, "a bias that died", TERN_ERR_STATE, "linear: bias (float32 (2, 3)",
         LINEAR(f->x, f->x, f->dead))
-REFUSES(tern_linear, "features that do not meet", TERN_ERR_SHAPE, "linear: x (2, 3)|weight (4, 5)|3|5",
-        LINEAR(f->x, f->wide, NULL))
+REFUSES(tern_linear, "features that do not meet", TERN_ERR_SHAPE,
+        "linear: x (2, 3)|weight (4, 5)|3|5", LINEAR(f->x, f->wide, NULL))
 REFUSES(tern_linear, "a weight that is no matrix", TERN_ERR_SHAPE, "linear: weight (3,)|(Out, In)",
         LINEAR(f->x, f->vector, NULL))
 REFUSES(tern_linear, "a bias of another length", TERN_ERR_SHAPE, "linear: bias (3,)|weight (2, 3)",
         LINEAR(f->x, f->x, f->vector))
 REFUSES(tern_linear, "two dtypes", TERN_ERR_DTYPE, "linear: x is float32 and weight is float64",
         LINEAR(f->x, f->doubles, NULL))
-REFUSES(tern_linear, "integers", TERN_ERR_DTYPE, "linear: x is int64", LINEAR(f->ints, f->ints, NULL))
+REFUSES(tern_linear, "integers", TERN_ERR_DTYPE, "linear: x is int64",
+        LINEAR(f->ints, f->ints, NULL))
 REFUSES(tern_linear, "a weight on another device", TERN_ERR_DEVICE,
         "linear: x is on cpu:0 and weight on cpu:1|tern_module_to", LINEAR(f->x, f->far, NULL))
 REFUSES(tern_linear, "an activation that does not exist", TERN_ERR_ARG, "linear: |activation 99",
         tern_linear(f->x, f->x, NULL, (tern_activation)99))
 
-// ---- softmax and losses ----------------------------------------------------------------------------
+// ---- softmax and losses -------------------------------------------------------------------------
 
 DIM_CASES(softmax, tern_softmax)
 DIM_CASES(log_softmax, tern_log_softmax)
@@ -119,15 +123,15 @@ REFUSES(tern_log_softmax, "integers", TERN_ERR_DTYPE, "log_softmax: x is int64",
 CANNOT_FAIL(tern_cross_entropy_defaults, "fills a struct")
 REFUSES(tern_cross_entropy_with, "options that are NULL", TERN_ERR_NULL,
         "cross_entropy: options is NULL", tern_cross_entropy_with(NULL))
-NULL_AND_DEAD(tern_cross_entropy_with, "cross_entropy", "input", tern_cross_entropy(NULL, f->labels),
-              tern_cross_entropy(f->dead, f->labels))
+NULL_AND_DEAD(tern_cross_entropy_with, "cross_entropy", "input",
+              tern_cross_entropy(NULL, f->labels), tern_cross_entropy(f->dead, f->labels))
 NULL_AND_DEAD(tern_cross_entropy_with, "cross_entropy", "target", tern_cross_entropy(f->x, NULL),
               tern_cross_entropy(f->x, f->dead))
 REFUSES(tern_cross_entropy_with, "a weight that died", TERN_ERR_STATE,
         "cross_entropy: weight (float32 (2, 3)",
         tern_cross_entropy(f->x, f->labels, .weight = f->dead))
-REFUSES(tern_cross_entropy_with, "a 0-dim input", TERN_ERR_SHAPE, "cross_entropy: input has no dimensions",
-        tern_cross_entropy(f->scalar, f->labels))
+REFUSES(tern_cross_entropy_with, "a 0-dim input", TERN_ERR_SHAPE,
+        "cross_entropy: input has no dimensions", tern_cross_entropy(f->scalar, f->labels))
 REFUSES(tern_cross_entropy_with, "integer logits", TERN_ERR_DTYPE, "cross_entropy: input|int64",
         tern_cross_entropy(f->ints, f->labels))
 REFUSES(tern_cross_entropy_with, "labels of another number of samples", TERN_ERR_SHAPE,
@@ -141,7 +145,8 @@ REFUSES(tern_cross_entropy_with, "a weight of another length", TERN_ERR_SHAPE,
         tern_cross_entropy(f->x, f->labels, .weight = f->x))
 REFUSES(tern_cross_entropy_with, "a weight of another dtype", TERN_ERR_DTYPE,
         "cross_entropy: input is float32 and weight is float64",
-        tern_cross_entropy(f->x, f->labels, .weight = tern_ones(tern_dims(3), .dtype = TERN_FLOAT64)))
+        tern_cross_entropy(f->x, f->labels,
+                           .weight = tern_ones(tern_dims(3), .dtype = TERN_FLOAT64)))
 REFUSES(tern_cross_entropy_with, "a target on another device", TERN_ERR_DEVICE,
         "cross_entropy: |input|cpu:0|target|cpu:1",
         tern_cross_entropy(f->x, tern_to(f->labels, tern_cpu(1))))
@@ -171,7 +176,8 @@ NULL_AND_DEAD(tern_mse_loss, "mse_loss", "input", tern_mse_loss(NULL, f->x, TERN
               tern_mse_loss(f->dead, f->x, TERN_REDUCTION_MEAN))
 NULL_AND_DEAD(tern_mse_loss, "mse_loss", "target", tern_mse_loss(f->x, NULL, TERN_REDUCTION_MEAN),
               tern_mse_loss(f->x, f->dead, TERN_REDUCTION_MEAN))
-REFUSES(tern_mse_loss, "two dtypes", TERN_ERR_DTYPE, "mse_loss: input is float32 and target is float64",
+REFUSES(tern_mse_loss, "two dtypes", TERN_ERR_DTYPE,
+        "mse_loss: input is float32 and target is float64",
         tern_mse_loss(f->x, f->doubles, TERN_REDUCTION_MEAN))
 REFUSES(tern_mse_loss, "integers", TERN_ERR_DTYPE, "mse_loss: input is int64",
         tern_mse_loss(f->ints, f->ints, TERN_REDUCTION_SUM))
@@ -181,7 +187,7 @@ REFUSES(tern_mse_loss, "operands on two devices", TERN_ERR_DEVICE,
 REFUSES(tern_mse_loss, "a reduction that does not exist", TERN_ERR_ARG, "mse_loss: |reduction|9",
         tern_mse_loss(f->x, f->x, (tern_reduction)9))
 
-// ---- indexing --------------------------------------------------------------------------------------
+// ---- indexing -----------------------------------------------------------------------------------
 
 #define INDEX_CASES(name)                                                                          \
     NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL, 0, f->labels),                        \
@@ -203,15 +209,16 @@ REFUSES(tern_gather, "an index larger than x", TERN_ERR_SHAPE, "gather: |(2, 3)|
         tern_gather(f->x, 0, tern_zeros(tern_dims(1, 4), .dtype = TERN_INT64)))
 REFUSES(tern_gather, "an index out of range", TERN_ERR_INDEX, "gather: |7|0 to 1",
         tern_gather(f->x, 0, tern_full(tern_dims(1, 1), 7, .dtype = TERN_INT64)))
-REFUSES(tern_index_select, "an index of two dimensions", TERN_ERR_SHAPE, "index_select: index (2, 3)",
-        tern_index_select(f->x, 0, f->ints))
+REFUSES(tern_index_select, "an index of two dimensions", TERN_ERR_SHAPE,
+        "index_select: index (2, 3)", tern_index_select(f->x, 0, f->ints))
 REFUSES(tern_index_select, "an index out of range", TERN_ERR_INDEX, "index_select: |2|0 to 1",
         tern_index_select(f->x, 0, f->labels))
 
 NULL_AND_DEAD(tern_one_hot, "one_hot", "labels", tern_one_hot(NULL, 3), tern_one_hot(f->dead, 3))
 REFUSES(tern_one_hot, "labels that are not int64", TERN_ERR_DTYPE, "one_hot: labels|uint8",
         tern_one_hot(f->bytes, 3))
-REFUSES(tern_one_hot, "no classes", TERN_ERR_ARG, "one_hot: classes is 0", tern_one_hot(f->labels, 0))
+REFUSES(tern_one_hot, "no classes", TERN_ERR_ARG, "one_hot: classes is 0",
+        tern_one_hot(f->labels, 0))
 REFUSES(tern_one_hot, "a label out of range", TERN_ERR_INDEX, "one_hot: |2|0 to 1",
         tern_one_hot(f->labels, 2))
 REFUSES(tern_one_hot, "labels of 8 dimensions", TERN_ERR_SHAPE, "one_hot: |8 dimensions",

@@ -4,7 +4,7 @@
 
 #define LIST(...) ((tern_tensor *[]){__VA_ARGS__})
 
-// ---- making one ------------------------------------------------------------------------------------
+// ---- making one ---------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_optim_sgd_defaults, "fills a struct")
 CANNOT_FAIL(tern_optim_adam_defaults, "fills a struct")
@@ -55,12 +55,12 @@ static tern_module *no_parameters(fixture *f)
     REFUSES(tern_optim_##name##_with, "a negative weight_decay", TERN_ERR_ARG,                     \
             "optim_" #name ": weight_decay is -1", tern_optim_##name(f->net, .weight_decay = -1))
 #define ADAMS(name)                                                                                \
-    REFUSES(tern_optim_##name##_with, "a beta of 1", TERN_ERR_ARG, "optim_" #name ": betas[1] is 1", \
-            tern_optim_##name(f->net, .betas = {0.9, 1}))                                          \
+    REFUSES(tern_optim_##name##_with, "a beta of 1", TERN_ERR_ARG,                                 \
+            "optim_" #name ": betas[1] is 1", tern_optim_##name(f->net, .betas = {0.9, 1}))        \
     REFUSES(tern_optim_##name##_with, "a negative beta", TERN_ERR_ARG,                             \
             "optim_" #name ": betas[0] is -0.5", tern_optim_##name(f->net, .betas = {-0.5, 0.9}))  \
-    REFUSES(tern_optim_##name##_with, "a negative eps", TERN_ERR_ARG, "optim_" #name ": eps is -1", \
-            tern_optim_##name(f->net, .eps = -1))
+    REFUSES(tern_optim_##name##_with, "a negative eps", TERN_ERR_ARG,                              \
+            "optim_" #name ": eps is -1", tern_optim_##name(f->net, .eps = -1))
 OPTIMIZER(sgd)
 OPTIMIZER(adam)
 OPTIMIZER(adamw)
@@ -68,11 +68,12 @@ ADAMS(adam)
 ADAMS(adamw)
 REFUSES(tern_optim_sgd_with, "a negative momentum", TERN_ERR_ARG, "optim_sgd: momentum is -1",
         tern_optim_sgd(f->net, .momentum = -1))
-REFUSES(tern_optim_sgd_with, "a dampening that is infinite", TERN_ERR_ARG, "optim_sgd: dampening is inf",
-        tern_optim_sgd(f->net, .dampening = INFINITY))
-REFUSES(tern_optim_sgd_with, "nesterov without momentum", TERN_ERR_ARG, "optim_sgd: nesterov|momentum",
-        tern_optim_sgd(f->net, .nesterov = true))
-REFUSES(tern_optim_sgd_with, "nesterov with dampening", TERN_ERR_ARG, "optim_sgd: nesterov|dampening",
+REFUSES(tern_optim_sgd_with, "a dampening that is infinite", TERN_ERR_ARG,
+        "optim_sgd: dampening is inf", tern_optim_sgd(f->net, .dampening = INFINITY))
+REFUSES(tern_optim_sgd_with, "nesterov without momentum", TERN_ERR_ARG,
+        "optim_sgd: nesterov|momentum", tern_optim_sgd(f->net, .nesterov = true))
+REFUSES(tern_optim_sgd_with, "nesterov with dampening", TERN_ERR_ARG,
+        "optim_sgd: nesterov|dampening",
         tern_optim_sgd(f->net, .nesterov = true, .momentum = 0.9, .dampening = 0.5))
 
 CANNOT_FAIL(tern_optim_retain, "NULL stays NULL")
@@ -80,7 +81,7 @@ CANNOT_FAIL(tern_optim_free, "NULL is fine")
 TAKES(tern_optim_retain, "NULL", tern_optim_retain(NULL) == NULL)
 TAKES(tern_optim_free, "NULL", (tern_optim_free(NULL), 1))
 
-// ---- groups ----------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------
 
 #define NO_OPTIM(function, op, ...)                                                                \
     REFUSES(function, "an optimizer that is NULL", TERN_ERR_NULL, op ": optim is NULL", __VA_ARGS__)
@@ -121,8 +122,8 @@ REFUSES(tern_optim_get, "no option", TERN_ERR_ARG, "optim_get: |option",
 NO_OPTIM(tern_optim_set, "optim_set", tern_optim_set(NULL, 0, TERN_OPTIM_LR, 1))
 REFUSES(tern_optim_set, "a group that there is not", TERN_ERR_INDEX, "optim_set: |group 1|has 1",
         tern_optim_set(f->optim, 1, TERN_OPTIM_LR, 1))
-REFUSES(tern_optim_set, "an option that it does not have", TERN_ERR_ARG, "optim_set: |adam|momentum",
-        tern_optim_set(f->adam, 0, TERN_OPTIM_MOMENTUM, 1))
+REFUSES(tern_optim_set, "an option that it does not have", TERN_ERR_ARG,
+        "optim_set: |adam|momentum", tern_optim_set(f->adam, 0, TERN_OPTIM_MOMENTUM, 1))
 REFUSES(tern_optim_set, "a beta of 1", TERN_ERR_ARG, "optim_set: betas[1] is 1",
         tern_optim_set(f->adam, TERN_ALL_GROUPS, TERN_OPTIM_BETA2, 1))
 REFUSES(tern_optim_set, "a negative momentum", TERN_ERR_ARG, "optim_set: momentum is -1",
@@ -136,14 +137,14 @@ REFUSES(tern_optim_set_lr, "a group that there is not", TERN_ERR_INDEX, "optim_s
 REFUSES(tern_optim_set_lr, "an lr that is NaN", TERN_ERR_ARG, "optim_set_lr: lr is nan",
         tern_optim_set_lr(f->optim, 0, NAN))
 
-// ---- steps -----------------------------------------------------------------------------------------
+// ---- steps --------------------------------------------------------------------------------------
 
 static tern_status step_after_failed_backward(fixture *f)
 {
     bool pending = tern_error_pending();
     tern_tensor *y = tern_exp(tern_forward(f->net, f->x));
     tern_tensor *loss = tern_sum(tern_mul(y, y), TERN_ALL_AXES, false);
-    tern_no_grad (void)tern_fill_(y, 3);
+    tern_no_grad(void) tern_fill_(y, 3);
     if (!tern_backward(loss))
         return TERN_OK;
     if (!pending)
@@ -166,15 +167,15 @@ REFUSES(tern_optim_step, "gradients that a failed backward left", TERN_ERR_STATE
 REFUSES(tern_optim_step, "to go on while an error is pending", TERN_ERR_IO,
         "an error that nobody has looked at", step_while_pending(f))
 
-// ---- state -----------------------------------------------------------------------------------------
+// ---- state --------------------------------------------------------------------------------------
 
 NO_OPTIM(tern_optim_num_parameters, "optim_num_parameters", tern_optim_num_parameters(NULL) == -1)
 #define BY_INDEX(name, call)                                                                       \
     NO_OPTIM(tern_optim_##name, "optim_" #name, call(NULL, 0))                                     \
     REFUSES(tern_optim_##name, "an index past the end", TERN_ERR_INDEX,                            \
             "optim_" #name ": |parameter 2|has 2", call(f->optim, 2))                              \
-    REFUSES(tern_optim_##name, "a negative index", TERN_ERR_INDEX, "optim_" #name ": |parameter -1", \
-            call(f->optim, -1))
+    REFUSES(tern_optim_##name, "a negative index", TERN_ERR_INDEX,                                 \
+            "optim_" #name ": |parameter -1", call(f->optim, -1))
 #define PARAMETER_AT(optim, i)   tern_optim_parameter_at(optim, i, NULL, 0)
 #define STEP_COUNT(optim, i)     (tern_optim_step_count(optim, i) == -1)
 #define STATE(optim, i)          tern_optim_state(optim, i, "momentum_buffer")
@@ -203,7 +204,7 @@ REFUSES(tern_optim_set_state, "a value of another shape", TERN_ERR_SHAPE,
 REFUSES(tern_optim_set_step_count, "a negative count", TERN_ERR_ARG, "optim_set_step_count: -1",
         tern_optim_set_step_count(f->optim, 0, -1))
 
-// ---- clipping --------------------------------------------------------------------------------------
+// ---- clipping -----------------------------------------------------------------------------------
 
 #define SOURCES(name)                                                                              \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
@@ -212,7 +213,8 @@ REFUSES(tern_optim_set_step_count, "a negative count", TERN_ERR_ARG, "optim_set_
             tern_##name(NULL, 1))                                                                  \
     REFUSES(tern_##name##_with, "a module and an optimizer", TERN_ERR_ARG, #name ": |one of them", \
             tern_##name(f->net, 1, .optim = f->optim))                                             \
-    REFUSES(tern_##name##_with, "a NULL among the params", TERN_ERR_NULL, #name ": params[0] is NULL", \
+    REFUSES(tern_##name##_with, "a NULL among the params", TERN_ERR_NULL,                          \
+            #name ": params[0] is NULL",                                                           \
             tern_##name(NULL, 1, .params = LIST(NULL), .param_count = 1))                          \
     REFUSES(tern_##name##_with, "a param that died", TERN_ERR_STATE, #name ": params[0] (float32", \
             tern_##name(NULL, 1, .params = LIST(f->dead), .param_count = 1))                       \
@@ -220,12 +222,12 @@ REFUSES(tern_optim_set_step_count, "a negative count", TERN_ERR_ARG, "optim_set_
             tern_##name(NULL, 1, .params = LIST(f->leaf), .param_count = -1))
 SOURCES(clip_grad_norm)
 SOURCES(clip_grad_value)
-REFUSES(tern_clip_grad_norm_with, "a negative max_norm", TERN_ERR_ARG, "clip_grad_norm: max_norm is -1",
-        tern_clip_grad_norm(f->net, -1))
-REFUSES(tern_clip_grad_norm_with, "a norm_type of 0", TERN_ERR_ARG, "clip_grad_norm: norm_type is 0",
-        tern_clip_grad_norm(f->net, 1, .norm_type = 0))
-REFUSES(tern_clip_grad_value_with, "a limit that is NaN", TERN_ERR_ARG, "clip_grad_value: clip_value is nan",
-        tern_clip_grad_value(f->net, NAN))
+REFUSES(tern_clip_grad_norm_with, "a negative max_norm", TERN_ERR_ARG,
+        "clip_grad_norm: max_norm is -1", tern_clip_grad_norm(f->net, -1))
+REFUSES(tern_clip_grad_norm_with, "a norm_type of 0", TERN_ERR_ARG,
+        "clip_grad_norm: norm_type is 0", tern_clip_grad_norm(f->net, 1, .norm_type = 0))
+REFUSES(tern_clip_grad_value_with, "a limit that is NaN", TERN_ERR_ARG,
+        "clip_grad_value: clip_value is nan", tern_clip_grad_value(f->net, NAN))
 
 static tern_tensor *clip_what_is_not_finite(void)
 {
@@ -241,7 +243,7 @@ static tern_tensor *clip_after_failed_backward(void)
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *y = tern_exp(w);
     tern_tensor *loss = tern_sum(tern_mul(y, y), TERN_ALL_AXES, false);
-    tern_no_grad (void)tern_fill_(y, 3);
+    tern_no_grad(void) tern_fill_(y, 3);
     if (!tern_backward(loss))
         return w;
     if (!pending)

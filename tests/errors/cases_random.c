@@ -2,7 +2,7 @@
 // random.h
 #include "errors.h"
 
-// ---- generators ------------------------------------------------------------------------------------
+// ---- generators ---------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_manual_seed, "any number is a seed")
 CANNOT_FAIL(tern_generator_new, "only without memory, which the suite fault looks at")
@@ -12,12 +12,12 @@ TAKES(tern_generator_free, "NULL", (tern_generator_free(NULL), 1))
 
 static unsigned char state[16384];
 
-REFUSES(tern_generator_seed, "a generator that is NULL", TERN_ERR_NULL, "generator_seed: generator is NULL",
-        tern_generator_seed(NULL, 1))
+REFUSES(tern_generator_seed, "a generator that is NULL", TERN_ERR_NULL,
+        "generator_seed: generator is NULL", tern_generator_seed(NULL, 1))
 REFUSES(tern_default_generator, "a device that does not exist", TERN_ERR_DEVICE,
         "default_generator: |cpu:2", tern_default_generator(tern_cpu(2)))
-REFUSES(tern_default_generator, "CUDA where there is none", TERN_ERR_DEVICE, "default_generator: |cuda:0",
-        tern_default_generator(tern_cuda(0)))
+REFUSES(tern_default_generator, "CUDA where there is none", TERN_ERR_DEVICE,
+        "default_generator: |cuda:0", tern_default_generator(tern_cuda(0)))
 REFUSES(tern_generator_save, "a generator that is NULL", TERN_ERR_NULL,
         "generator_save: generator is NULL", tern_generator_save(NULL, state, sizeof state))
 REFUSES(tern_generator_save, "a state that is NULL", TERN_ERR_NULL, "generator_save: state is NULL",
@@ -41,10 +41,10 @@ static tern_status load_with_one_bit_turned(fixture *f)
     return tern_generator_load(f->generator, state, sizeof state);
 }
 
-REFUSES(tern_generator_load, "a state with one bit turned", TERN_ERR_FORMAT, "generator_load: ",
-        load_with_one_bit_turned(f))
+REFUSES(tern_generator_load, "a state with one bit turned", TERN_ERR_FORMAT,
+        "generator_load: ", load_with_one_bit_turned(f))
 
-// ---- tensors ---------------------------------------------------------------------------------------
+// ---- tensors ------------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_rand_defaults, "fills a struct")
 CANNOT_FAIL(tern_randint_defaults, "fills a struct")
@@ -55,8 +55,8 @@ CANNOT_FAIL(tern_randperm_defaults, "fills a struct")
             tern_##name##_with(NULL))                                                              \
     REFUSES(tern_##name##_with, "a dtype that does not exist", TERN_ERR_DTYPE,                     \
             #name ": 77 is no dtype", make(.dtype = (tern_dtype)77))                               \
-    REFUSES(tern_##name##_with, "a device that does not exist", TERN_ERR_DEVICE,                   \
-            #name ": |cpu:2", make(.device = tern_cpu(2)))
+    REFUSES(tern_##name##_with, "a device that does not exist", TERN_ERR_DEVICE, #name ": |cpu:2", \
+            make(.device = tern_cpu(2)))
 #define RAND(...)     tern_rand(tern_dims(2), __VA_ARGS__)
 #define RANDN(...)    tern_randn(tern_dims(2), __VA_ARGS__)
 #define RANDINT(...)  tern_randint(0, 2, tern_dims(2), __VA_ARGS__)
@@ -65,10 +65,13 @@ DRAWS(rand, RAND)
 DRAWS(randn, RANDN)
 DRAWS(randint, RANDINT)
 DRAWS(randperm, RANDPERM)
-REFUSES(tern_rand_with, "integers", TERN_ERR_DTYPE, "rand: |int64|floating", RAND(.dtype = TERN_INT64))
-REFUSES(tern_randn_with, "integers", TERN_ERR_DTYPE, "randn: |int64|floating", RANDN(.dtype = TERN_INT64))
+REFUSES(tern_rand_with, "integers", TERN_ERR_DTYPE, "rand: |int64|floating",
+        RAND(.dtype = TERN_INT64))
+REFUSES(tern_randn_with, "integers", TERN_ERR_DTYPE, "randn: |int64|floating",
+        RANDN(.dtype = TERN_INT64))
 REFUSES(tern_rand_with, "a negative size", TERN_ERR_SHAPE, "rand: |(-1,)", tern_rand(tern_dims(-1)))
-REFUSES(tern_randn_with, "a negative size", TERN_ERR_SHAPE, "randn: |(-1,)", tern_randn(tern_dims(-1)))
+REFUSES(tern_randn_with, "a negative size", TERN_ERR_SHAPE, "randn: |(-1,)",
+        tern_randn(tern_dims(-1)))
 REFUSES(tern_randint_with, "a negative size", TERN_ERR_SHAPE, "randint: |(-1,)",
         tern_randint(0, 2, tern_dims(-1)))
 REFUSES(tern_randint_with, "a low that is not below high", TERN_ERR_ARG, "randint: low 3|high 3",
@@ -77,11 +80,12 @@ REFUSES(tern_randint_with, "bounds out of the range of the dtype", TERN_ERR_ARG,
         "randint: high - 1|256|uint8", tern_randint(0, 257, tern_dims(2), .dtype = TERN_UINT8))
 REFUSES(tern_randint_with, "a gradient for integers", TERN_ERR_DTYPE, "randint: |int64|gradient",
         RANDINT(.requires_grad = true))
-REFUSES(tern_randperm_with, "a negative number", TERN_ERR_SHAPE, "randperm: n -1", tern_randperm(-1))
+REFUSES(tern_randperm_with, "a negative number", TERN_ERR_SHAPE, "randperm: n -1",
+        tern_randperm(-1))
 REFUSES(tern_randperm_with, "bool", TERN_ERR_DTYPE, "randperm: dtype is bool",
         tern_randperm(2, .dtype = TERN_BOOL))
-REFUSES(tern_randperm_with, "more numbers than the dtype holds", TERN_ERR_ARG, "randperm: |300|uint8",
-        tern_randperm(300, .dtype = TERN_UINT8))
+REFUSES(tern_randperm_with, "more numbers than the dtype holds", TERN_ERR_ARG,
+        "randperm: |300|uint8", tern_randperm(300, .dtype = TERN_UINT8))
 
 #define BERNOULLI_LIKE(t) tern_bernoulli_like(t, 0.5, NULL)
 #define RANDINT_LIKE(t)   tern_randint_like(t, 0, 2)
@@ -92,13 +96,14 @@ LIKE(randn_like, tern_randn_like)
 LIKE(randint_like, RANDINT_LIKE)
 REFUSES(tern_bernoulli_like, "a p above 1", TERN_ERR_ARG, "bernoulli_like: p is 1.5",
         tern_bernoulli_like(f->x, 1.5, NULL))
-REFUSES(tern_rand_like, "integers", TERN_ERR_DTYPE, "rand_like: |int64|floating", tern_rand_like(f->ints))
+REFUSES(tern_rand_like, "integers", TERN_ERR_DTYPE, "rand_like: |int64|floating",
+        tern_rand_like(f->ints))
 REFUSES(tern_randn_like, "integers", TERN_ERR_DTYPE, "randn_like: |int64|floating",
         tern_randn_like(f->ints))
-REFUSES(tern_randint_like, "a low that is not below high", TERN_ERR_ARG, "randint_like: low 2|high 1",
-        tern_randint_like(f->x, 2, 1))
+REFUSES(tern_randint_like, "a low that is not below high", TERN_ERR_ARG,
+        "randint_like: low 2|high 1", tern_randint_like(f->x, 2, 1))
 
-// ---- in place --------------------------------------------------------------------------------------
+// ---- in place -----------------------------------------------------------------------------------
 
 #define UNIFORM(t)   tern_uniform_(t, 0, 1, f->generator)
 #define NORMAL(t)    tern_normal_(t, 0, 1, f->generator)
@@ -118,7 +123,8 @@ REFUSES(tern_uniform_, "a low above high", TERN_ERR_ARG, "uniform_: low 2|high 1
 REFUSES(tern_uniform_, "a bound that is infinite", TERN_ERR_ARG, "uniform_: |inf",
         tern_uniform_(f->x, 0, INFINITY, NULL))
 REFUSES(tern_normal_, "integers", TERN_ERR_DTYPE, "normal_: |int64|floating", NORMAL(f->ints))
-REFUSES(tern_normal_, "a negative std", TERN_ERR_ARG, "normal_: |std -1", tern_normal_(f->x, 0, -1, NULL))
+REFUSES(tern_normal_, "a negative std", TERN_ERR_ARG, "normal_: |std -1",
+        tern_normal_(f->x, 0, -1, NULL))
 REFUSES(tern_normal_, "a mean that is NaN", TERN_ERR_ARG, "normal_: mean nan",
         tern_normal_(f->x, NAN, 1, NULL))
 REFUSES(tern_bernoulli_, "a p below 0", TERN_ERR_ARG, "bernoulli_: p is -0.5",

@@ -2,7 +2,7 @@
 // Making tensors, and asking (tensor.h).
 #include "errors.h"
 
-// ---- names, shapes ---------------------------------------------------------------------------------
+// ---- names, shapes ------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_dtype_name, "any other number is \"unknown\"")
 CANNOT_FAIL(tern_dtype_size, "no dtype has size 0")
@@ -12,12 +12,13 @@ CANNOT_FAIL(tern_axis_list_make, "what is wrong with axes is found by the call t
 CANNOT_FAIL(tern_shape_numel, "-1 stands for a product that does not exist, without an error")
 CANNOT_FAIL(tern_shape_equal, "two numbers are compared")
 TAKES(tern_dtype_name, "a number that is no dtype",
-      strcmp(tern_dtype_name((tern_dtype)77), "unknown") == 0 && tern_dtype_size((tern_dtype)-1) == 0)
+      strcmp(tern_dtype_name((tern_dtype)77), "unknown") == 0 &&
+          tern_dtype_size((tern_dtype)-1) == 0)
 TAKES(tern_shape_numel, "a product that overflows",
       tern_shape_numel(tern_dims(INT64_MAX, 2)) == -1 && tern_shape_numel(tern_dims(-1)) == -1)
 TAKES(tern_shape_make, "NULL for no sizes", tern_shape_make(0, NULL).rank == 0)
 
-// ---- making ----------------------------------------------------------------------------------------
+// ---- making -------------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_zeros_defaults, "fills a struct")
 CANNOT_FAIL(tern_full_defaults, "fills a struct")
@@ -29,7 +30,7 @@ CANNOT_FAIL(tern_from_data_defaults, "fills a struct")
 #define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))
-// Macros would be called by a name that is pasted, so `make` is one. Its words come after the shape.
+// A macro cannot be called by a pasted name, so it is given: `make`.
 #define WHERE_AND_OF_WHAT(name, make, shape)                                                       \
     NO_OPTIONS(name)                                                                               \
     REFUSES(tern_##name##_with, "a dtype that does not exist", TERN_ERR_DTYPE,                     \
@@ -86,7 +87,8 @@ REFUSES(tern_full_with, "NaN as an integer", TERN_ERR_ARG, "full: value nan|int3
 REFUSES(tern_arange_with, "a step of 0", TERN_ERR_ARG, "arange: step is 0", tern_arange(0, 4))
 REFUSES(tern_arange_with, "a step that leads away", TERN_ERR_ARG, "arange: step -1|start 0, end 4",
         tern_arange(0, 4, -1))
-REFUSES(tern_arange_with, "an end that is NaN", TERN_ERR_ARG, "arange: |end nan", tern_arange(0, NAN, 1))
+REFUSES(tern_arange_with, "an end that is NaN", TERN_ERR_ARG, "arange: |end nan",
+        tern_arange(0, NAN, 1))
 REFUSES(tern_arange_with, "a fraction for integers", TERN_ERR_DTYPE, "arange: step 0.5|int64",
         tern_arange(0, 4, 0.5))
 REFUSES(tern_arange_with, "bool", TERN_ERR_DTYPE, "arange: dtype is bool",
@@ -141,7 +143,7 @@ REFUSES(tern_new_full, "a value out of the range of the dtype", TERN_ERR_ARG,
 REFUSES(tern_new_tensor, "data that is NULL", TERN_ERR_NULL, "new_tensor: data is NULL",
         tern_new_tensor(f->x, tern_dims(2), NULL))
 
-// ---- asking ----------------------------------------------------------------------------------------
+// ---- asking -------------------------------------------------------------------------------------
 
 #define ASKS(name, op, call_is_nothing_for)                                                        \
     NULL_AND_DEAD(name, op, "t", call_is_nothing_for(NULL), call_is_nothing_for(f->dead))
@@ -172,7 +174,8 @@ REFUSES(tern_size, "a dim that t does not have", TERN_ERR_ARG, "size: dim 2|2 di
         tern_size(f->x, 2) == -1)
 REFUSES(tern_stride, "a dim that t does not have", TERN_ERR_ARG, "stride: dim -3|2 dimensions",
         tern_stride(f->x, -3) <= 0)
-REFUSES(tern_item, "more than one element", TERN_ERR_SHAPE, "item: |(2, 3)|6 elements", NO_ITEM(f->x))
+REFUSES(tern_item, "more than one element", TERN_ERR_SHAPE, "item: |(2, 3)|6 elements",
+        NO_ITEM(f->x))
 REFUSES(tern_item_int, "more than one element", TERN_ERR_SHAPE, "item_int: |(2, 3)|6 elements",
         NO_INT(f->ints))
 REFUSES(tern_item_int, "a floating dtype", TERN_ERR_DTYPE, "item_int: t is float32|tern_item",
@@ -180,8 +183,8 @@ REFUSES(tern_item_int, "a floating dtype", TERN_ERR_DTYPE, "item_int: t is float
 
 NULL_AND_DEAD(tern_to_host, "to_host", "t", tern_to_host(NULL, f->text, 24),
               tern_to_host(f->dead, f->text, 24))
-REFUSES(tern_to_host, "a buffer of another size", TERN_ERR_SHAPE, "to_host: |(2, 3)|24 bytes, not 23",
-        tern_to_host(f->x, f->text, 23))
+REFUSES(tern_to_host, "a buffer of another size", TERN_ERR_SHAPE,
+        "to_host: |(2, 3)|24 bytes, not 23", tern_to_host(f->x, f->text, 23))
 REFUSES(tern_to_host, "data that is NULL", TERN_ERR_NULL, "to_host: data is NULL",
         tern_to_host(f->x, NULL, 24))
 NULL_AND_DEAD(tern_from_host, "from_host", "t", tern_from_host(NULL, f->text, 24),
@@ -204,7 +207,8 @@ static tern_status print_to_a_full_disk(const tern_tensor *t)
 }
 
 NULL_AND_DEAD(tern_print, "print", "t", tern_print(NULL, NULL), tern_print(f->dead, NULL))
-REFUSES(tern_print, "a file that cannot be written", TERN_ERR_IO, "print: ", print_to_a_full_disk(f->x))
+REFUSES(tern_print, "a file that cannot be written", TERN_ERR_IO,
+        "print: ", print_to_a_full_disk(f->x))
 NULL_AND_DEAD(tern_format, "format", "t", tern_format(NULL, f->text, 64) == -1,
               tern_format(f->dead, f->text, 64) == -1)
 REFUSES(tern_format, "a buffer that is NULL", TERN_ERR_NULL, "format: buffer is NULL",

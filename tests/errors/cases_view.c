@@ -2,7 +2,7 @@
 // Views, copies, and changes in place (tensor.h).
 #include "errors.h"
 
-// ---- views -----------------------------------------------------------------------------------------
+// ---- views --------------------------------------------------------------------------------------
 
 #define RESHAPE(name)                                                                              \
     NULL_AND_DEAD(tern_##name, #name, "t", tern_##name(NULL, tern_dims(6)),                        \
@@ -25,10 +25,10 @@ REFUSES(tern_view, "strides that need a copy", TERN_ERR_SHAPE, "view: |(6,)|(3, 
         tern_view(f->turned, tern_dims(6)))
 
 NULL_AND_DEAD(tern_flatten, "flatten", "t", tern_flatten(NULL, 0, -1), tern_flatten(f->dead, 0, -1))
-REFUSES(tern_flatten, "a first dim that t does not have", TERN_ERR_ARG, "flatten: dim 2|2 dimensions",
-        tern_flatten(f->x, 2, -1))
-REFUSES(tern_flatten, "a last dim that t does not have", TERN_ERR_ARG, "flatten: dim 5|2 dimensions",
-        tern_flatten(f->x, 0, 5))
+REFUSES(tern_flatten, "a first dim that t does not have", TERN_ERR_ARG,
+        "flatten: dim 2|2 dimensions", tern_flatten(f->x, 2, -1))
+REFUSES(tern_flatten, "a last dim that t does not have", TERN_ERR_ARG,
+        "flatten: dim 5|2 dimensions", tern_flatten(f->x, 0, 5))
 REFUSES(tern_flatten, "dims in the wrong order", TERN_ERR_ARG, "flatten: dim 1 comes after dim 0",
         tern_flatten(f->x, 1, 0))
 
@@ -49,17 +49,19 @@ REFUSES(tern_permute, "an axis that t does not have", TERN_ERR_ARG, "permute: di
 NULL_AND_DEAD(tern_narrow, "narrow", "t", tern_narrow(NULL, 0, 0, 1), tern_narrow(f->dead, 0, 0, 1))
 REFUSES(tern_narrow, "a dim that t does not have", TERN_ERR_ARG, "narrow: dim 2",
         tern_narrow(f->x, 2, 0, 1))
-REFUSES(tern_narrow, "a length that leaves t", TERN_ERR_INDEX, "narrow: start 1 and length 3|dim 1|(2, 3)",
-        tern_narrow(f->x, 1, 1, 3))
+REFUSES(tern_narrow, "a length that leaves t", TERN_ERR_INDEX,
+        "narrow: start 1 and length 3|dim 1|(2, 3)", tern_narrow(f->x, 1, 1, 3))
 REFUSES(tern_narrow, "a start that leaves t", TERN_ERR_INDEX, "narrow: start -4|(2, 3)",
         tern_narrow(f->x, 1, -4, 1))
-REFUSES(tern_narrow, "a negative length", TERN_ERR_INDEX, "narrow: |length -1", tern_narrow(f->x, 1, 0, -1))
-REFUSES(tern_narrow, "a length that overflows", TERN_ERR_INDEX, "narrow: |length 9223372036854775807",
-        tern_narrow(f->x, 1, 2, INT64_MAX))
+REFUSES(tern_narrow, "a negative length", TERN_ERR_INDEX, "narrow: |length -1",
+        tern_narrow(f->x, 1, 0, -1))
+REFUSES(tern_narrow, "a length that overflows", TERN_ERR_INDEX,
+        "narrow: |length 9223372036854775807", tern_narrow(f->x, 1, 2, INT64_MAX))
 REFUSES(tern_narrow, "a 0-dim tensor", TERN_ERR_SHAPE, "narrow: |() |no dimensions",
         tern_narrow(f->scalar, 0, 0, 1))
 
-NULL_AND_DEAD(tern_slice, "slice", "t", tern_slice(NULL, 0, 0, 1, 1), tern_slice(f->dead, 0, 0, 1, 1))
+NULL_AND_DEAD(tern_slice, "slice", "t", tern_slice(NULL, 0, 0, 1, 1),
+              tern_slice(f->dead, 0, 0, 1, 1))
 REFUSES(tern_slice, "a dim that t does not have", TERN_ERR_ARG, "slice: dim -3",
         tern_slice(f->x, -3, 0, 1, 1))
 REFUSES(tern_slice, "a step of 0", TERN_ERR_ARG, "slice: step 0", tern_slice(f->x, 0, 0, 1, 0))
@@ -67,7 +69,8 @@ REFUSES(tern_slice, "a 0-dim tensor", TERN_ERR_SHAPE, "slice: |no dimensions",
         tern_slice(f->scalar, 0, 0, 1, 1))
 
 NULL_AND_DEAD(tern_select, "select", "t", tern_select(NULL, 0, 0), tern_select(f->dead, 0, 0))
-REFUSES(tern_select, "a dim that t does not have", TERN_ERR_ARG, "select: dim 2", tern_select(f->x, 2, 0))
+REFUSES(tern_select, "a dim that t does not have", TERN_ERR_ARG, "select: dim 2",
+        tern_select(f->x, 2, 0))
 REFUSES(tern_select, "an index past the end", TERN_ERR_INDEX, "select: index 3|dim 1|(2, 3)",
         tern_select(f->x, 1, 3))
 REFUSES(tern_select, "an index before the beginning", TERN_ERR_INDEX, "select: index -4|dim 1",
@@ -89,7 +92,8 @@ REFUSES(tern_expand, "more elements than can be counted", TERN_ERR_SHAPE, "expan
         tern_expand(f->x, tern_dims(INT64_MAX / 4, 2, 3)))
 
 NULL_AND_DEAD(tern_squeeze, "squeeze", "t", tern_squeeze(NULL, 0), tern_squeeze(f->dead, 0))
-REFUSES(tern_squeeze, "a dim that t does not have", TERN_ERR_ARG, "squeeze: dim 2", tern_squeeze(f->x, 2))
+REFUSES(tern_squeeze, "a dim that t does not have", TERN_ERR_ARG, "squeeze: dim 2",
+        tern_squeeze(f->x, 2))
 NULL_AND_DEAD(tern_unsqueeze, "unsqueeze", "t", tern_unsqueeze(NULL, 0), tern_unsqueeze(f->dead, 0))
 REFUSES(tern_unsqueeze, "a dim that the result does not have", TERN_ERR_ARG, "unsqueeze: dim 3",
         tern_unsqueeze(f->x, 3))
@@ -97,12 +101,13 @@ REFUSES(tern_unsqueeze, "a ninth dimension", TERN_ERR_SHAPE, "unsqueeze: |8 dime
         tern_unsqueeze(f->deep, 0))
 NULL_AND_DEAD(tern_detach, "detach", "t", tern_detach(NULL), tern_detach(f->dead))
 
-// ---- copies ----------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 
 NULL_AND_DEAD(tern_contiguous, "contiguous", "t", tern_contiguous(NULL), tern_contiguous(f->dead))
 NULL_AND_DEAD(tern_clone, "clone", "t", tern_clone(NULL), tern_clone(f->dead))
 NULL_AND_DEAD(tern_to, "to", "t", tern_to(NULL, tern_cpu(0)), tern_to(f->dead, tern_cpu(0)))
-REFUSES(tern_to, "a device that does not exist", TERN_ERR_DEVICE, "to: |cpu:2", tern_to(f->x, tern_cpu(2)))
+REFUSES(tern_to, "a device that does not exist", TERN_ERR_DEVICE, "to: |cpu:2",
+        tern_to(f->x, tern_cpu(2)))
 REFUSES(tern_to, "CUDA where there is none", TERN_ERR_DEVICE, "to: |cuda:0|no CUDA",
         tern_to(f->x, tern_cuda(0)))
 NULL_AND_DEAD(tern_to_dtype, "to_dtype", "t", tern_to_dtype(NULL, TERN_INT64),
@@ -120,21 +125,21 @@ REFUSES(tern_to_dtype, "no dtype", TERN_ERR_DTYPE, "to_dtype: 0 is no dtype",
             tern_##name(LIST(f->x, NULL), 2, 0))                                                   \
     REFUSES(tern_##name, "one that died", TERN_ERR_STATE, #name ": tensors[1] (float32 (2, 3)",    \
             tern_##name(LIST(f->x, f->dead), 2, 0))                                                \
-    REFUSES(tern_##name, "none", TERN_ERR_ARG, #name ": count is 0", tern_##name(LIST(f->x), 0, 0)) \
+    REFUSES(tern_##name, "none", TERN_ERR_ARG, #name ": count is 0",                               \
+            tern_##name(LIST(f->x), 0, 0))                                                         \
     REFUSES(tern_##name, "a negative count", TERN_ERR_ARG, #name ": count is -1",                  \
             tern_##name(LIST(f->x), -1, 0))                                                        \
     REFUSES(tern_##name, "a dim that they do not have", TERN_ERR_ARG, #name ": dim 5",             \
             tern_##name(LIST(f->x, f->x), 2, 5))                                                   \
     REFUSES(tern_##name, "sizes that differ", TERN_ERR_SHAPE,                                      \
-            #name ": tensors[0]|(2, 3)|tensors[1]|(4, 5)",                                         \
-            tern_##name(LIST(f->x, f->wide), 2, 0))                                                \
+            #name ": tensors[0]|(2, 3)|tensors[1]|(4, 5)", tern_##name(LIST(f->x, f->wide), 2, 0)) \
     REFUSES(tern_##name, "ranks that differ", TERN_ERR_SHAPE, #name ": |(2, 3)|(3,)",              \
             tern_##name(LIST(f->x, f->vector), 2, 0))                                              \
     REFUSES(tern_##name, "two dtypes", TERN_ERR_DTYPE,                                             \
             #name ": tensors[0]|float32|tensors[1]|float64",                                       \
             tern_##name(LIST(f->x, f->doubles), 2, 0))                                             \
-    REFUSES(tern_##name, "two devices", TERN_ERR_DEVICE, #name ": tensors[0]|cpu:0|tensors[1]|cpu:1", \
-            tern_##name(LIST(f->x, f->far), 2, 0))
+    REFUSES(tern_##name, "two devices", TERN_ERR_DEVICE,                                           \
+            #name ": tensors[0]|cpu:0|tensors[1]|cpu:1", tern_##name(LIST(f->x, f->far), 2, 0))
 JOIN(cat)
 JOIN(stack)
 REFUSES(tern_cat, "0-dim tensors", TERN_ERR_SHAPE, "cat: |no dimensions",
@@ -162,7 +167,7 @@ REFUSES(tern_split, "more pieces than there is room for", TERN_ERR_ARG, "split: 
 REFUSES(tern_chunk, "more pieces than there is room for", TERN_ERR_ARG, "chunk: 2 pieces|(2, 3)|1",
         tern_chunk(f->x, 2, 0, f->out, 1, &f->count))
 
-// ---- in place --------------------------------------------------------------------------------------
+// ---- in place -----------------------------------------------------------------------------------
 
 #define IN_PLACE(name, call)                                                                       \
     NULL_AND_DEAD(tern_##name, #name, "t", call(NULL), call(f->dead))                              \
@@ -185,13 +190,13 @@ IN_PLACE(add_scalar_, ADD_SCALAR)
 IN_PLACE(mul_scalar_, MUL_SCALAR)
 
 NULL_AND_DEAD(tern_copy_, "copy_", "source", tern_copy_(f->x, NULL), tern_copy_(f->x, f->dead))
-REFUSES(tern_copy_, "a source that does not broadcast", TERN_ERR_SHAPE, "copy_: source|(4, 5)|t|(2, 3)",
-        tern_copy_(f->x, f->wide))
+REFUSES(tern_copy_, "a source that does not broadcast", TERN_ERR_SHAPE,
+        "copy_: source|(4, 5)|t|(2, 3)", tern_copy_(f->x, f->wide))
 REFUSES(tern_fill_, "a value out of the range of t", TERN_ERR_ARG, "fill_: value 300|uint8",
         tern_fill_(f->bytes, 300))
 NULL_AND_DEAD(tern_add_, "add_", "other", tern_add_(f->x, NULL, 1), tern_add_(f->x, f->dead, 1))
-REFUSES(tern_add_, "an operand that does not broadcast to t", TERN_ERR_SHAPE, "add_: other|(2, 3)|t (3,)",
-        tern_add_(f->vector, f->x, 1))
+REFUSES(tern_add_, "an operand that does not broadcast to t", TERN_ERR_SHAPE,
+        "add_: other|(2, 3)|t (3,)", tern_add_(f->vector, f->x, 1))
 REFUSES(tern_add_, "an operand on another device", TERN_ERR_DEVICE, "add_: t|cpu:0|other|cpu:1",
         tern_add_(f->x, f->far, 1))
 REFUSES(tern_add_, "a floating operand for integers", TERN_ERR_DTYPE, "add_: |int64|float32",
@@ -199,15 +204,17 @@ REFUSES(tern_add_, "a floating operand for integers", TERN_ERR_DTYPE, "add_: |in
 REFUSES(tern_add_, "a fraction as alpha for integers", TERN_ERR_DTYPE, "add_: alpha 0.5|int64",
         tern_add_(f->ints, f->ints, 0.5))
 NULL_AND_DEAD(tern_mul_, "mul_", "other", tern_mul_(f->x, NULL), tern_mul_(f->x, f->dead))
-REFUSES(tern_mul_, "an operand that does not broadcast to t", TERN_ERR_SHAPE, "mul_: other|(4, 5)|t (2, 3)",
-        tern_mul_(f->x, f->wide))
+REFUSES(tern_mul_, "an operand that does not broadcast to t", TERN_ERR_SHAPE,
+        "mul_: other|(4, 5)|t (2, 3)", tern_mul_(f->x, f->wide))
 REFUSES(tern_mul_, "an operand on another device", TERN_ERR_DEVICE, "mul_: t|cpu:0|other|cpu:1",
         tern_mul_(f->x, f->far))
 REFUSES(tern_mul_, "a floating operand for integers", TERN_ERR_DTYPE, "mul_: |int64|float32",
         tern_mul_(f->ints, f->x))
 REFUSES(tern_add_scalar_, "a fraction for integers", TERN_ERR_DTYPE, "add_scalar_: value 0.5|int64",
         tern_add_scalar_(f->ints, 0.5))
-REFUSES(tern_add_scalar_, "a bool", TERN_ERR_DTYPE, "add_scalar_: t is bool", tern_add_scalar_(f->bools, 1))
+REFUSES(tern_add_scalar_, "a bool", TERN_ERR_DTYPE, "add_scalar_: t is bool",
+        tern_add_scalar_(f->bools, 1))
 REFUSES(tern_mul_scalar_, "a fraction for integers", TERN_ERR_DTYPE, "mul_scalar_: value 0.5|int64",
         tern_mul_scalar_(f->ints, 0.5))
-REFUSES(tern_mul_scalar_, "a bool", TERN_ERR_DTYPE, "mul_scalar_: t is bool", tern_mul_scalar_(f->bools, 1))
+REFUSES(tern_mul_scalar_, "a bool", TERN_ERR_DTYPE, "mul_scalar_: t is bool",
+        tern_mul_scalar_(f->bools, 1))

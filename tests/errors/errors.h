@@ -4,10 +4,10 @@
 //     REFUSES(tern_add, "shapes that do not broadcast", TERN_ERR_SHAPE, "add: a|(2, 3)|b|(4, 5)",
 //             tern_add(f->x, f->wide))
 //
-// The words between bars are looked for in the sentence. The call is an expression: a status, which must
-// be the code; a pointer, which must be NULL; or an int, which must hold. It is made three times: alone,
-// while another error is pending, and alone again. Each time the tensors of the fixture stay as they were
-// and nothing new stays alive.
+// The words between bars are looked for in the sentence. The call is an expression: a status, which
+// must be the code; a pointer, which must be NULL; or an int, which must hold. It is made three
+// times: alone, while another error is pending, and alone again. Each time the tensors of the
+// fixture stay as they were and nothing new stays alive.
 #ifndef TERN_TESTS_ERRORS_H
 #define TERN_TESTS_ERRORS_H
 
@@ -40,8 +40,8 @@ typedef struct fixture {
     tern_tensor *dead;    // float32 (2, 3) = neg(x), from a scope that closed
     tern_module *net;     // Sequential(Linear(3, 4), ReLU)
     tern_module *criterion;
-    tern_optim *optim; // SGD with momentum over net
-    tern_optim *adam;  // over net too
+    tern_optim *optim;     // SGD with momentum over net
+    tern_optim *adam;      // over net too
     tern_dataset *dataset; // (x, labels)
     tern_loader *loader;   // batches of 1
     tern_generator *generator;
@@ -87,8 +87,10 @@ static inline outcome outcome_pointer(const void *pointer)
 }
 
 #define OUTCOME(result)                                                                            \
-    _Generic((result), tern_status: outcome_status, int: outcome_holds, default: outcome_pointer)( \
-        result)
+    _Generic((result), tern_status                                                                 \
+             : outcome_status, int                                                                 \
+             : outcome_holds, default                                                              \
+             : outcome_pointer)(result)
 
 #define REGISTER_(id, function_, what_, code_, words_, call_)                                      \
     static error_case case_##id = {.group = __FILE__,                                              \
@@ -110,9 +112,9 @@ static inline outcome outcome_pointer(const void *pointer)
         return OUTCOME((__VA_ARGS__));                                                             \
     }                                                                                              \
     REGISTER_(id, function, what, code, words, call_##id)
-#define CASE_AT_(id, ...) CASE_(id, __VA_ARGS__)
+#define CASE_AT_(id, ...)             CASE_(id, __VA_ARGS__)
 #define REASON_(id, function, reason) REGISTER_(id, function, reason, TERN_OK, "", NULL)
-#define REASON_AT_(id, ...) REASON_(id, __VA_ARGS__)
+#define REASON_AT_(id, ...)           REASON_(id, __VA_ARGS__)
 
 #define REFUSES(function, what, code, words, ...)                                                  \
     CASE_AT_(__COUNTER__, function, what, code, words, __VA_ARGS__)

@@ -12,7 +12,7 @@
 #include "errors.h"
 
 #define MAX_FUNCTIONS 2000
-#define NAME_SIZE 80
+#define NAME_SIZE     80
 
 static char functions[MAX_FUNCTIONS][NAME_SIZE];
 static int function_count;

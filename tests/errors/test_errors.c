@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_errors GROUP runs the cases of cases_GROUP.c; test_errors manifest HEADER... checks that every
-// function that the headers declare has a case.
+// test_errors GROUP runs the cases of cases_GROUP.c; test_errors manifest HEADER... checks that
+// every function that the headers declare has a case.
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ const error_case *error_cases(void)
     return first;
 }
 
-// ---- one case ------------------------------------------------------------------------------------
+// ---- one case -----------------------------------------------------------------------------------
 
 static int log_lines;
 
@@ -130,7 +130,7 @@ static void run_case(void **state)
     fixture_free(&f, scope);
 }
 
-// ---- groups --------------------------------------------------------------------------------------
+// ---- groups -------------------------------------------------------------------------------------
 
 static bool in_group(const error_case *c, const char *group)
 {
@@ -149,9 +149,8 @@ static struct CMUnitTest make_test(error_case *c)
     char *name = malloc(size);
     if (name)
         snprintf(name, size, format, c->function, verb, c->what);
-    return (struct CMUnitTest){.name = name ? name : c->what,
-                               .test_func = run_case,
-                               .initial_state = c};
+    return (struct CMUnitTest){
+        .name = name ? name : c->what, .test_func = run_case, .initial_state = c};
 }
 
 static int run_group(const char *group)
