@@ -4,8 +4,7 @@
 #include <string.h>
 #include "nn/module.h"
 
-// ---- by name
-// ---------------------------------------------------------------------------------------
+// ---- by name ------------------------------------------------------------------------------------
 
 static tern_module *find_child(const tern_module *module, const char *name, size_t length)
 {
@@ -118,8 +117,7 @@ tern_module *tern_module_child(const tern_module *module, const char *name)
     return found;
 }
 
-// ---- counts
-// ----------------------------------------------------------------------------------------
+// ---- counts -------------------------------------------------------------------------------------
 
 typedef struct counts {
     int64_t tensors, elements;
@@ -168,8 +166,7 @@ int64_t tern_module_num_children(const tern_module *module)
     return tern_check_module("module_num_children", module) ? -1 : module->private_->child_count;
 }
 
-// ---- by index
-// --------------------------------------------------------------------------------------
+// ---- by index -----------------------------------------------------------------------------------
 
 typedef struct index_search {
     int64_t left;

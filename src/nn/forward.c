@@ -18,8 +18,7 @@ bool tern_forward_is_plain(const tern_module *module)
     return !observer && module->private_->hook_count == 0;
 }
 
-// ---- names in messages
-// -----------------------------------------------------------------------------
+// ---- names in messages --------------------------------------------------------------------------
 
 static const char *name_in(const tern_module *parent, const tern_module *child)
 {
@@ -75,8 +74,7 @@ void tern_forward_leave(tern_forward_frame *frame)
         tern_path_pop();
 }
 
-// ---- the bracket
-// -----------------------------------------------------------------------------------
+// ---- the bracket --------------------------------------------------------------------------------
 
 static tern_status check_count(const char *what, int count)
 {

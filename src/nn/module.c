@@ -50,8 +50,7 @@ tern_module *tern_module_done(tern_module *module)
     return NULL;
 }
 
-// ---- freeing
-// -------------------------------------------------------------------------------------
+// ---- freeing ------------------------------------------------------------------------------------
 
 static void free_tensors(tern_module_tensors *list)
 {
@@ -96,8 +95,7 @@ void tern_module_free(tern_module *module)
     tern_mem_free(module, module->klass->size);
 }
 
-// ---- adding
-// --------------------------------------------------------------------------------------
+// ---- adding -------------------------------------------------------------------------------------
 
 static bool has_tensor(const tern_module_tensors *list, const char *name)
 {

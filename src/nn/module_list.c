@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A list of children for a module that runs them itself.
 #include <stdio.h>
+#include <string.h>
 #include "nn/list.h"
 
 tern_module *tern_nn_list_new(const char *function, const tern_module_class *module_class,
@@ -13,9 +14,11 @@ tern_module *tern_nn_list_new(const char *function, const tern_module_class *mod
     TERN_CHECK_PTR(count >= 0, TERN_ERR_ARG, "%s: %lld children", function, (long long)count);
     tern_module *list = tern_module_new(module_class);
     for (int64_t i = 0; i < count; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "%lld", (long long)i);
-        (void)tern_module_add_child(list, name, children[i]); // done reports a failure
+        char name[32];
+        snprintf(name, sizeof name, "child %lld", (long long)i);
+        if (!children[i])
+            (void)tern_null_error(function, name);
+        (void)tern_module_add_child(list, name + strlen("child "), children[i]);
     }
     return list ? tern_module_done(list) : NULL;
 }

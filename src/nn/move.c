@@ -26,8 +26,7 @@ static bool is_to_move(const move_plan *plan, const tern_tensor *t)
     return tern_dtype_is_floating(t->dtype) && t->dtype != plan->dtype;
 }
 
-// ---- planning
-// --------------------------------------------------------------------------------------
+// ---- planning -----------------------------------------------------------------------------------
 
 static tern_status plan_tensor(move_plan *plan, const tern_tensor *t)
 {
@@ -59,8 +58,7 @@ static tern_status plan_module(const char *name, tern_module *module, void *user
     return TERN_OK;
 }
 
-// ---- copying
-// ---------------------------------------------------------------------------------------
+// ---- copying ------------------------------------------------------------------------------------
 
 static tern_status copy_bytes(const tern_storage *to, const tern_storage *from)
 {
@@ -116,8 +114,7 @@ static tern_status wait_for(const move_plan *plan)
     return TERN_OK;
 }
 
-// ---- switching: cannot fail
-// ------------------------------------------------------------------------
+// ---- switching: cannot fail ---------------------------------------------------------------------
 
 static void switch_tensor(move_plan *plan, tern_tensor *t)
 {

@@ -68,8 +68,7 @@ static tern_status add_row(const char *name, tern_module *module, void *user)
     return TERN_OK;
 }
 
-// ---- the dry run
-// -----------------------------------------------------------------------------------
+// ---- the dry run --------------------------------------------------------------------------------
 
 static void observe(tern_module *module, const tern_tensors *out, void *user)
 {
@@ -129,8 +128,7 @@ static tern_status run_dry(table *t, const tern_module_summary_print_options *o)
     return status;
 }
 
-// ---- writing
-// ---------------------------------------------------------------------------------------
+// ---- writing ------------------------------------------------------------------------------------
 
 #define NAME_WIDTH  34
 #define SHAPE_WIDTH 26

@@ -72,8 +72,7 @@ tern_status tern_module_apply(tern_module *module, tern_module_fn *visit, void *
                         &(walk){.children_first = true, .visit = visit, .user = user});
 }
 
-// ---- tensors
-// ---------------------------------------------------------------------------------------
+// ---- tensors ------------------------------------------------------------------------------------
 
 typedef struct tensor_walk {
     walk modules;

@@ -89,8 +89,7 @@ static tern_status collect(gradients *g, const gradient_source *s)
     return status;
 }
 
-// ---- by norm
-// ---------------------------------------------------------------------------------------
+// ---- by norm ------------------------------------------------------------------------------------
 
 // The gradients of one device, as its kernels see them.
 typedef struct device_part {
@@ -262,8 +261,7 @@ no_views:
     return total;
 }
 
-// ---- by value
-// --------------------------------------------------------------------------------------
+// ---- by value -----------------------------------------------------------------------------------
 
 tern_clip_grad_value_options tern_clip_grad_value_defaults(void)
 {

@@ -40,8 +40,7 @@ void tern_optim_free(tern_optim *optim)
     tern_mem_free(optim, sizeof *optim);
 }
 
-// ---- parameters
-// ------------------------------------------------------------------------------------
+// ---- parameters ---------------------------------------------------------------------------------
 
 // A group that is being added.
 typedef struct addition {
@@ -170,8 +169,7 @@ tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *grou
     return optim;
 }
 
-// ---- more groups
-// -----------------------------------------------------------------------------------
+// ---- more groups --------------------------------------------------------------------------------
 
 tern_optim_add_group_options tern_optim_add_group_defaults(void)
 {

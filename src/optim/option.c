@@ -38,8 +38,7 @@ tern_status tern_optim_check_group(const char *function, const tern_optim *optim
     return optim->klass->is_sgd ? check_sgd(function, optim, group) : check_adam(function, group);
 }
 
-// ---- getting and setting
-// ---------------------------------------------------------------------------
+// ---- getting and setting ------------------------------------------------------------------------
 
 // Where an option lives in a group; NULL when the optimizer does not have it.
 static double *place_of(const tern_optim *optim, tern_optim_group *group, tern_optim_option option)

@@ -36,8 +36,7 @@ void tern_optim_zero_grad(tern_optim *optim)
     }
 }
 
-// ---- checks
-// ----------------------------------------------------------------------------------------
+// ---- checks -------------------------------------------------------------------------------------
 
 static tern_status check_gradient(const tern_optim_entry *entry)
 {
@@ -74,8 +73,7 @@ static tern_status poll_devices(const tern_optim *optim)
     return TERN_OK;
 }
 
-// ---- state
-// -----------------------------------------------------------------------------------------
+// ---- state --------------------------------------------------------------------------------------
 
 static bool fits(const tern_tensor *state, const tern_tensor *param)
 {
@@ -158,8 +156,7 @@ static tern_status prepare_states(tern_optim *optim)
     return status;
 }
 
-// ---- launching
-// -------------------------------------------------------------------------------------
+// ---- launching ----------------------------------------------------------------------------------
 
 static void *data_of(const tern_tensor *t)
 {

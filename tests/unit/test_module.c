@@ -1,61 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tensor_check.h"
-
-// y = x * scale + shift of a child, a module as users write them.
-typedef struct scaled {
-    tern_module base;
-    tern_tensor *scale, *offset;
-    tern_module *inner; // may be NULL
-} scaled;
-
-static tern_status call_scaled(tern_module *module, const tern_tensors *in, tern_tensors *out)
-{
-    scaled *self = (scaled *)module;
-    tern_tensor *x = self->inner ? tern_forward(self->inner, in->at[0]) : in->at[0];
-    out->at[out->count++] = tern_add(tern_mul(x, self->scale), self->offset);
-    return tern_error_code();
-}
-
-static const tern_module_class scaled_class = {"Scaled", sizeof(scaled), call_scaled};
-
-static tern_module *scaled_new(double scale, tern_module *inner)
-{
-    scaled *self = (scaled *)tern_module_new(&scaled_class);
-    if (!self) {
-        tern_module_free(inner);
-        return NULL;
-    }
-    self->scale = tern_module_add_parameter(&self->base, "scale", tern_full(tern_dims(1), scale));
-    self->offset = tern_module_add_buffer(&self->base, "offset", tern_ones(tern_dims(1)), true);
-    if (inner)
-        self->inner = tern_module_add_child(&self->base, "inner", inner);
-    return tern_module_done(&self->base);
-}
-
-// A module whose call does what the test says.
-static tern_status (*odd_call)(const tern_tensors *in, tern_tensors *out);
-
-static tern_status call_odd(tern_module *module, const tern_tensors *in, tern_tensors *out)
-{
-    (void)module;
-    return odd_call(in, out);
-}
-
-static const tern_module_class odd_class = {"Odd", sizeof(tern_module), call_odd};
-
-static tern_module *odd_new(void)
-{
-    tern_module *module = tern_module_new(&odd_class);
-    assert_non_null(module);
-    return tern_module_done(module);
-}
-
-static tern_status raise_from_inside(const tern_tensors *in, tern_tensors *out)
-{
-    (void)in;
-    (void)out;
-    return tern_error_raise(TERN_ERR_ARG, "odd: no");
-}
+#include "own_module.h"
 
 static void a_module_of_the_users_own_computes_and_learns(void **state)
 {
@@ -185,7 +129,8 @@ static void a_failed_child_fails_its_container_quietly_and_frees_the_others(void
         TERN_ERR_ARG, "nn_linear: in_features is 0");
     assert_int_equal(tern_live_tensors(), tensors);
     assert_int_equal(tern_memory_live_bytes(), bytes);
-    assert_null_with(tern_nn_sequential(tern_nn_relu(), NULL), TERN_ERR_NULL, "1 is NULL");
+    assert_null_with(tern_nn_sequential(tern_nn_relu(), NULL), TERN_ERR_NULL,
+                     "nn_sequential: child 1 is NULL");
     assert_null_with(tern_nn_module_list_new(-1, NULL), TERN_ERR_ARG, "-1 children");
     assert_null_with(tern_nn_sequential_new(2, NULL), TERN_ERR_NULL, "children is NULL");
     assert_null_with(tern_module_add_child(NULL, "a", tern_nn_linear(2, 3)), TERN_ERR_NULL,
@@ -236,8 +181,7 @@ static void modules_nest_up_to_a_limit(void **state)
     assert_error(TERN_ERR_ARG, "deeper than 64 levels");
 }
 
-// ---- looking up
-// ----------------------------------------------------------------------------------
+// ---- looking up ---------------------------------------------------------------------------------
 
 // Names as they come, joined by spaces.
 typedef struct names {
@@ -399,8 +343,26 @@ static void counts_tell_trainable_elements_from_all(void **state)
     tern_module_free(m);
 }
 
-// ---- modes and gradients
-// -------------------------------------------------------------------------
+static void large_nets_are_walked_too(void **state)
+{
+    (void)state;
+    enum { LAYERS = 150 };
+    tern_module *layers[LAYERS], *m;
+    char name[TERN_NAME_SIZE];
+    for (int i = 0; i < LAYERS; i++)
+        layers[i] = tern_nn_linear(1, 1);
+    m = tern_nn_sequential_new(LAYERS, layers);
+    assert_int_equal(tern_module_num_parameters(m), 2 * LAYERS);
+    assert_int_equal(tern_module_num_elements(m, true), 2 * LAYERS);
+    assert_ptr_equal(tern_module_parameter_at(m, 299, name, sizeof name),
+                     tern_module_parameter(m, "149.bias"));
+    assert_string_equal(name, "149.bias");
+    assert_null_with(tern_module_parameter(m, "150.bias"), TERN_ERR_ARG, "1.weight, 1.bias");
+    assert_non_null(tern_forward(m, tern_ones(tern_dims(1))));
+    tern_module_free(m);
+}
+
+// ---- modes and gradients ------------------------------------------------------------------------
 
 static void the_mode_reaches_everything_below(void **state)
 {
@@ -442,199 +404,6 @@ static void frozen_parameters_get_no_gradient(void **state)
     tern_module_free(m);
 }
 
-// ---- running
-// -------------------------------------------------------------------------------------
-
-static tern_status give_two(const tern_tensors *in, tern_tensors *out)
-{
-    *out = (tern_tensors){.count = 2, .at = {in->at[1], in->at[0]}};
-    return TERN_OK;
-}
-
-static tern_status give_null(const tern_tensors *in, tern_tensors *out)
-{
-    (void)in;
-    out->count = 1;
-    return TERN_OK;
-}
-
-static tern_status give_nine(const tern_tensors *in, tern_tensors *out)
-{
-    (void)in;
-    out->count = 9;
-    return TERN_OK;
-}
-
-static tern_status give_nothing(const tern_tensors *in, tern_tensors *out)
-{
-    (void)in;
-    (void)out;
-    return TERN_OK;
-}
-
-static tern_status fail_quietly(const tern_tensors *in, tern_tensors *out)
-{
-    (void)in;
-    *out = (tern_tensors){.count = 1};
-    return TERN_ERR_SHAPE;
-}
-
-static void several_tensors_go_in_and_come_out(void **state)
-{
-    (void)state;
-    tern_module *m = odd_new();
-    tern_tensor *a = tern_ones(tern_dims(1)), *b = tern_zeros(tern_dims(1));
-    tern_tensors both = {.count = 2, .at = {a, b}};
-    odd_call = give_two;
-    assert_int_equal(tern_module_forward(m, &both, &both), TERN_OK); // in and out may be the same
-    assert_int_equal(both.count, 2);
-    assert_ptr_equal(both.at[0], b);
-    assert_ptr_equal(both.at[1], a);
-    assert_null_with(tern_loss(m, a, b), TERN_ERR_STATE,
-                     "Odd gave 2 tensors; call tern_module_forward");
-    tern_module_free(m);
-}
-
-static void what_a_call_gives_is_checked(void **state)
-{
-    (void)state;
-    tern_module *m = odd_new();
-    tern_tensor *x = tern_ones(tern_dims(1));
-    tern_tensors in = {.count = 1, .at = {x}}, out = {.count = 5};
-    odd_call = give_null;
-    assert_null_with(tern_forward(m, x), TERN_ERR_STATE, "Odd gave NULL as output 0 [in Odd]");
-    odd_call = give_nine;
-    assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "9 outputs, but 0 to 8");
-    odd_call = give_nothing;
-    assert_null_with(tern_forward(m, x), TERN_ERR_STATE, "Odd gave 0 tensors");
-    assert_int_equal(tern_module_forward(m, &in, &out), TERN_OK);
-    assert_int_equal(out.count, 0);
-    odd_call = fail_quietly;
-    out.count = 5;
-    assert_status(tern_module_forward(m, &in, &out), TERN_ERR_SHAPE,
-                  "Odd failed without saying why [in Odd]");
-    assert_int_equal(out.count, 0);
-    in.count = 9;
-    assert_status(tern_module_forward(m, &in, &out), TERN_ERR_ARG, "9 inputs, but 0 to 8");
-    in.count = -1;
-    assert_status(tern_module_forward(m, &in, &out), TERN_ERR_ARG, "-1 inputs");
-    tern_module_free(m);
-}
-
-static void errors_name_the_module_by_its_path(void **state)
-{
-    (void)state;
-    odd_call = raise_from_inside;
-    tern_tensor *x = tern_ones(tern_dims(1));
-    tern_module *odd = odd_new();
-    tern_module *m =
-        tern_nn_sequential(tern_nn_relu(), scaled_new(1, tern_module_retain(odd)), odd);
-    assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "odd: no [in 1.inner (Odd)]");
-    assert_null_with(tern_forward(odd, x), TERN_ERR_ARG, "odd: no [in Odd]");
-    tern_error_raise(TERN_ERR_ARG, "outside");
-    assert_string_equal(tern_error_message(), "outside");
-    tern_error_clear();
-    tern_module_free(m);
-}
-
-// Runs the second module of a list that it holds.
-typedef struct picker {
-    tern_module base;
-    tern_module *blocks;
-} picker;
-
-static tern_status call_picker(tern_module *module, const tern_tensors *in, tern_tensors *out)
-{
-    picker *self = (picker *)module;
-    out->at[out->count++] = tern_forward(tern_module_child_at(self->blocks, 1), in->at[0]);
-    return tern_error_code();
-}
-
-static const tern_module_class picker_class = {"Picker", sizeof(picker), call_picker};
-
-static void the_path_goes_through_a_module_list(void **state)
-{
-    (void)state;
-    odd_call = raise_from_inside;
-    picker *self = (picker *)tern_module_new(&picker_class);
-    self->blocks = tern_module_add_child(&self->base, "blocks",
-                                         tern_nn_module_list(tern_nn_relu(), odd_new()));
-    tern_module *m = tern_nn_sequential(tern_module_done(&self->base));
-    tern_tensor *x = tern_ones(tern_dims(1));
-    assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "odd: no [in 0.blocks.1 (Odd)]");
-    assert_null_with(tern_forward(tern_module_child(m, "0.blocks"), x), TERN_ERR_STATE,
-                     "ModuleList only holds modules");
-    tern_module_free(m);
-}
-
-static void null_fails_every_call_and_names_the_argument(void **state)
-{
-    (void)state;
-    tern_module *m = odd_new();
-    tern_tensor *x = tern_ones(tern_dims(1));
-    tern_tensors in = {.count = 1, .at = {x}}, out;
-    assert_null_with(tern_forward(NULL, x), TERN_ERR_NULL, "forward: module is NULL");
-    assert_null_with(tern_forward(m, NULL), TERN_ERR_NULL, "forward: x is NULL");
-    assert_null_with(tern_loss(NULL, x, x), TERN_ERR_NULL, "loss: criterion is NULL");
-    assert_null_with(tern_loss(m, NULL, x), TERN_ERR_NULL, "loss: input is NULL");
-    assert_null_with(tern_loss(m, x, NULL), TERN_ERR_NULL, "loss: target is NULL");
-    assert_status(tern_module_forward(NULL, &in, &out), TERN_ERR_NULL, "module is NULL");
-    assert_status(tern_module_forward(m, NULL, &out), TERN_ERR_NULL, "in is NULL");
-    assert_status(tern_module_forward(m, &in, NULL), TERN_ERR_NULL, "out is NULL");
-    assert_null_with(tern_module_done(NULL), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_parameter(NULL, "a"), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_parameter(m, NULL), TERN_ERR_NULL, "name is NULL");
-    assert_null_with(tern_module_buffer(NULL, "a"), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_buffer(m, NULL), TERN_ERR_NULL, "name is NULL");
-    assert_null_with(tern_module_child(NULL, "a"), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_child(m, NULL), TERN_ERR_NULL, "name is NULL");
-    assert_null_with(tern_module_child_at(NULL, 0), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_parameter_at(NULL, 0, NULL, 0), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_buffer_at(NULL, 0, NULL, 0), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_train(NULL, true), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_eval(NULL), TERN_ERR_NULL, "module is NULL");
-    assert_null_with(tern_module_requires_grad_(NULL, true), TERN_ERR_NULL, "module is NULL");
-    tern_module_free(m);
-}
-
-static void null_fails_counts_walks_and_modes(void **state)
-{
-    (void)state;
-    tern_module *m = odd_new();
-    assert_status(tern_module_each_parameter(NULL, note_entry, NULL), TERN_ERR_NULL, "module");
-    assert_status(tern_module_each_parameter(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
-    assert_status(tern_module_each_buffer(NULL, note_entry, NULL), TERN_ERR_NULL, "module");
-    assert_status(tern_module_each_buffer(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
-    assert_status(tern_module_each_state(NULL, note_entry, NULL), TERN_ERR_NULL, "module");
-    assert_status(tern_module_each_state(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
-    assert_status(tern_module_each_module(NULL, note_module, NULL), TERN_ERR_NULL, "module");
-    assert_status(tern_module_each_module(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
-    assert_status(tern_module_apply(NULL, note_module, NULL), TERN_ERR_NULL, "module");
-    assert_status(tern_module_apply(m, NULL, NULL), TERN_ERR_NULL, "visit is NULL");
-    assert_int_equal(tern_module_num_parameters(NULL), -1);
-    assert_int_equal(tern_module_num_buffers(NULL), -1);
-    assert_int_equal(tern_module_num_children(NULL), -1);
-    assert_int_equal(tern_module_num_elements(NULL, false), -1);
-    assert_false(tern_module_is_training(NULL));
-    assert_error(TERN_ERR_NULL, "module_num_parameters: module is NULL");
-    tern_module_zero_grad(NULL);
-    assert_error(TERN_ERR_NULL, "module_zero_grad: module is NULL");
-    tern_module_free(m);
-}
-
-static void null_is_quiet_while_an_error_is_pending(void **state)
-{
-    (void)state;
-    tern_error_raise(TERN_ERR_IO, "first");
-    assert_null(tern_forward(NULL, NULL));
-    assert_null(tern_module_to(NULL, tern_cpu(0)));
-    assert_null(tern_module_eval(NULL));
-    assert_int_equal(tern_module_num_parameters(NULL), -1);
-    assert_int_equal(tern_error_code(), TERN_ERR_IO);
-    assert_string_equal(tern_error_message(), "first");
-    tern_error_clear();
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -656,16 +425,10 @@ int main(void)
         CHECK_TEST(things_are_found_by_their_full_names),
         CHECK_TEST(things_are_found_by_their_index),
         CHECK_TEST(counts_tell_trainable_elements_from_all),
+        CHECK_TEST(large_nets_are_walked_too),
         CHECK_TEST(the_mode_reaches_everything_below),
         CHECK_TEST(zero_grad_marks_every_gradient_absent),
         CHECK_TEST(frozen_parameters_get_no_gradient),
-        CHECK_TEST(several_tensors_go_in_and_come_out),
-        CHECK_TEST(what_a_call_gives_is_checked),
-        CHECK_TEST(errors_name_the_module_by_its_path),
-        CHECK_TEST(the_path_goes_through_a_module_list),
-        CHECK_TEST(null_fails_every_call_and_names_the_argument),
-        CHECK_TEST(null_fails_counts_walks_and_modes),
-        CHECK_TEST(null_is_quiet_while_an_error_is_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

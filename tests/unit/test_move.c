@@ -47,9 +47,11 @@ static tern_tensor *counting(tern_dtype dtype)
 static tern_module *box_new(void)
 {
     tern_module *m = tern_module_new(&box_class);
-    assert_non_null(tern_module_add_parameter(m, "weight", counting(TERN_FLOAT32)));
-    assert_non_null(tern_module_add_buffer(m, "mean", tern_full(tern_dims(2), 0.5), true));
-    assert_non_null(tern_module_add_buffer(m, "count", counting(TERN_INT64), false));
+    if (!m)
+        return NULL;
+    (void)tern_module_add_parameter(m, "weight", counting(TERN_FLOAT32));
+    (void)tern_module_add_buffer(m, "mean", tern_full(tern_dims(2), 0.5), true);
+    (void)tern_module_add_buffer(m, "count", counting(TERN_INT64), false);
     return tern_module_done(m);
 }
 
@@ -308,6 +310,58 @@ static void an_empty_parameter_moves_too(void **state)
     tern_module_free(m);
 }
 
+// ---- no memory elsewhere -------------------------------------------------------------------------
+
+static void a_net_that_finds_no_memory_leaves_nothing(void **state)
+{
+    (void)state;
+    int64_t live = tern_memory_live_bytes(), tensors = tern_live_tensors();
+    int failures = 0;
+    for (;; failures++) {
+        memory.calls = 0;
+        memory.fail_at = failures + 1;
+        tern_module *m =
+            tern_nn_sequential(tern_nn_linear(2, 2), tern_nn_sequential(box_new(), tern_nn_relu()));
+        memory.fail_at = 0;
+        bool made = m && !tern_error_pending();
+        tern_module_free(m);
+        assert_int_equal(tern_live_tensors(), tensors);
+        assert_int_equal(tern_memory_live_bytes(), live);
+        if (made)
+            break;
+        assert_error(TERN_ERR_NOMEM, "no memory");
+    }
+    print_message("%d allocations failed\n", failures);
+    assert_true(failures > 30);
+}
+
+static void walks_and_summaries_say_that_there_is_no_memory(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_sequential(box_new(), tern_nn_linear(2, 2));
+    int failures = 0;
+    memory.fail_at = 1;
+    memory.calls = 0;
+    assert_int_equal(tern_module_num_parameters(m), -1);
+    memory.fail_at = 0;
+    assert_error(TERN_ERR_NOMEM, "no memory");
+    for (;; failures++) {
+        FILE *file = fopen("/dev/null", "w");
+        assert_non_null(file);
+        memory.calls = 0;
+        memory.fail_at = failures + 1;
+        tern_status status = tern_module_summary_print(m, tern_dims(3, 2), file);
+        memory.fail_at = 0;
+        fclose(file);
+        assert_true(tern_module_is_training(m) && tern_grad_enabled());
+        if (!status)
+            break;
+        assert_error(TERN_ERR_NOMEM, "no memory");
+    }
+    assert_true(failures > 5);
+    tern_module_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +379,8 @@ int main(void)
         CHECK_TEST(a_cast_that_fails_leaves_everything_as_it_was),
         CHECK_TEST(the_memory_of_the_old_home_is_freed),
         CHECK_TEST(an_empty_parameter_moves_too),
+        CHECK_TEST(a_net_that_finds_no_memory_leaves_nothing),
+        CHECK_TEST(walks_and_summaries_say_that_there_is_no_memory),
     };
     setenv("TERN_CPU_DEVICES", "2", 1);
     setenv("TERN_CACHE", "0", 1);

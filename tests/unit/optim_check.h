@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of optimizers share: an allocator that counts and fails, leaves with known gradients.
+#ifndef TERN_TESTS_UNIT_OPTIM_CHECK_H
+#define TERN_TESTS_UNIT_OPTIM_CHECK_H
+
+#include "tensor_check.h"
+
+static struct {
+    int64_t calls;
+    int64_t fail_at; // 0: never
+} memory;
+
+static void *take(size_t nbytes, size_t align, void *user)
+{
+    (void)user;
+    memory.calls++;
+    if (memory.calls == memory.fail_at)
+        return NULL;
+    return aligned_alloc(align, (nbytes + align - 1) / align * align);
+}
+
+static void give(void *at, size_t nbytes, void *user)
+{
+    (void)nbytes;
+    (void)user;
+    free(at);
+}
+
+// A leaf in double with these values.
+static inline tern_tensor *leaf(const double *values, int64_t count)
+{
+    return tern_from_data(tern_dims(count), values, .dtype = TERN_FLOAT64, .requires_grad = true);
+}
+
+// Gives `p` this gradient: that of sum(p * g).
+static inline void set_grad(tern_tensor *p, double a, double b)
+{
+    const double g[] = {a, b};
+    tern_zero_grad(p);
+    tern_tensor *t = tern_from_data(tern_dims(2), g, .dtype = TERN_FLOAT64);
+    t = tern_to_dtype(tern_to(t, tern_device_of(p)), tern_dtype_of(p));
+    assert_int_equal(tern_backward(tern_sum(tern_mul(p, t), TERN_ALL_AXES, false)), TERN_OK);
+}
+
+static const double start[] = {1, -2};
+
+// Two devices, and the allocator above.
+static inline int optim_check_begin(void)
+{
+    setenv("TERN_CPU_DEVICES", "2", 1);
+    return tern_set_allocator(&(tern_allocator){take, give, NULL}) != TERN_OK;
+}
+
+#endif

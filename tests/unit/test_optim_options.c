@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optim_check.h"
+
+static void groups_have_options_of_their_own(void **state)
+{
+    (void)state;
+    tern_tensor *p = leaf(start, 2), *q = leaf(start, 2);
+    tern_optim *o = tern_optim_sgd(NULL, .lr = 1, .params = &p, .param_count = 1);
+    assert_int_equal(tern_optim_add_group(o, NULL, .lr = 0.25, .params = &q, .param_count = 1),
+                     TERN_OK);
+    assert_int_equal(tern_optim_num_groups(o), 2);
+    assert_int_equal(tern_optim_num_parameters(o), 2);
+    set_grad(p, 1, 1);
+    set_grad(q, 1, 1);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_tensor(p, tern_dims(2), 0, -3);
+    assert_tensor(q, tern_dims(2), 0.75, -2.25);
+    tern_optim_free(o);
+}
+
+static void the_learning_rate_changes_from_the_next_step_on(void **state)
+{
+    (void)state;
+    tern_tensor *p = leaf(start, 2), *q = leaf(start, 2);
+    tern_optim *o = tern_optim_sgd(NULL, .lr = 1, .params = &p, .param_count = 1);
+    assert_int_equal(tern_optim_add_group(o, NULL, .params = &q, .param_count = 1), TERN_OK);
+    assert_true(tern_optim_lr(o, 1) == 1);
+    assert_int_equal(tern_optim_set_lr(o, 1, 0.5), TERN_OK);
+    assert_true(tern_optim_lr(o, 0) == 1 && tern_optim_lr(o, 1) == 0.5);
+    assert_int_equal(tern_optim_set_lr(o, TERN_ALL_GROUPS, 0.125), TERN_OK);
+    assert_true(tern_optim_get(o, 0, TERN_OPTIM_LR) == 0.125);
+    set_grad(p, 1, 1);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_tensor(p, tern_dims(2), 0.875, -2.125);
+    tern_optim_free(o);
+}
+
+static void options_are_checked_when_they_are_set(void **state)
+{
+    (void)state;
+    tern_tensor *p = leaf(start, 2), *q = leaf(start, 2);
+    tern_optim *sgd =
+        tern_optim_sgd(NULL, .momentum = 0.9, .nesterov = true, .params = &p, .param_count = 1);
+    tern_optim *adam = tern_optim_adam(NULL, .params = &q, .param_count = 1);
+    assert_status(tern_optim_set_lr(sgd, 0, -1), TERN_ERR_ARG, "optim_set_lr: lr is -1");
+    assert_status(tern_optim_set_lr(sgd, 0, NAN), TERN_ERR_ARG, "lr is nan");
+    assert_status(tern_optim_set_lr(sgd, 1, 1), TERN_ERR_INDEX, "there is no group 1");
+    assert_status(tern_optim_set_lr(sgd, -2, 1), TERN_ERR_INDEX, "there is no group -2");
+    assert_status(tern_optim_set(sgd, 0, TERN_OPTIM_MOMENTUM, 0), TERN_ERR_ARG, "nesterov wants");
+    assert_status(tern_optim_set(sgd, 0, TERN_OPTIM_BETA1, 0.5), TERN_ERR_ARG,
+                  "optim_sgd has no beta1");
+    assert_status(tern_optim_set(adam, 0, TERN_OPTIM_BETA2, 1), TERN_ERR_ARG, "betas[1] is 1");
+    assert_status(tern_optim_set(adam, 0, TERN_OPTIM_DAMPENING, 1), TERN_ERR_ARG,
+                  "optim_adam has no dampening");
+    assert_status(tern_optim_set(adam, 0, TERN_OPTIM_UNSPECIFIED, 1), TERN_ERR_ARG, "option 0");
+    assert_status(tern_optim_set(adam, 0, (tern_optim_option)99, 1), TERN_ERR_ARG, "such option");
+    assert_true(tern_optim_lr(sgd, 0) == 1e-3);
+    assert_true(tern_optim_get(sgd, 0, TERN_OPTIM_MOMENTUM) == 0.9);
+    assert_true(tern_optim_get(adam, 0, TERN_OPTIM_BETA2) == 0.999);
+    assert_true(tern_optim_get(adam, 0, TERN_OPTIM_EPS) == 1e-8);
+    assert_int_equal(tern_optim_set(adam, 0, TERN_OPTIM_WEIGHT_DECAY, 0.5), TERN_OK);
+    assert_true(tern_optim_get(adam, 0, TERN_OPTIM_WEIGHT_DECAY) == 0.5);
+    assert_true(isnan(tern_optim_get(adam, 0, TERN_OPTIM_MOMENTUM)));
+    assert_error(TERN_ERR_ARG, "optim_adam has no momentum");
+    assert_true(isnan(tern_optim_lr(adam, 3)));
+    assert_error(TERN_ERR_INDEX, "there is no group 3");
+    tern_optim_free(sgd);
+    tern_optim_free(adam);
+}
+
+static void constructors_refuse_options_that_make_no_sense(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_linear(2, 2);
+    assert_null_with(tern_optim_sgd(m, .lr = -0.1), TERN_ERR_ARG, "optim_sgd: lr is -0.1");
+    assert_null_with(tern_optim_sgd(m, .lr = INFINITY), TERN_ERR_ARG, "lr is inf");
+    assert_null_with(tern_optim_sgd(m, .momentum = -1), TERN_ERR_ARG, "momentum is -1");
+    assert_null_with(tern_optim_sgd(m, .dampening = NAN), TERN_ERR_ARG, "dampening is nan");
+    assert_null_with(tern_optim_sgd(m, .weight_decay = -1), TERN_ERR_ARG, "weight_decay is -1");
+    assert_null_with(tern_optim_sgd(m, .nesterov = true), TERN_ERR_ARG,
+                     "nesterov wants momentum above 0 and dampening 0, not 0 and 0");
+    assert_null_with(tern_optim_sgd(m, .nesterov = true, .momentum = 0.9, .dampening = 0.1),
+                     TERN_ERR_ARG, "not 0.9 and 0.1");
+    assert_null_with(tern_optim_adam(m, .betas = {1, 0.9}), TERN_ERR_ARG, "betas[0] is 1");
+    assert_null_with(tern_optim_adam(m, .betas = {0.9, -0.1}), TERN_ERR_ARG, "betas[1] is -0.1");
+    assert_null_with(tern_optim_adam(m, .eps = -1e-8), TERN_ERR_ARG, "eps is -1e-08");
+    assert_null_with(tern_optim_adamw(m, .lr = -1), TERN_ERR_ARG, "optim_adamw: lr is -1");
+    assert_null_with(tern_optim_sgd_with(NULL), TERN_ERR_NULL, "optim_sgd: options is NULL");
+    assert_null_with(tern_optim_adam_with(NULL), TERN_ERR_NULL, "optim_adam: options is NULL");
+    assert_null_with(tern_optim_adamw_with(NULL), TERN_ERR_NULL, "optim_adamw: options is NULL");
+    tern_module_free(m);
+}
+
+static void parameters_are_checked_when_they_are_given(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_linear(2, 2), *relu = tern_nn_relu();
+    tern_tensor *p = leaf(start, 2), *none = NULL;
+    tern_tensor *made = tern_exp(p), *whole = tern_ones(tern_dims(2), .dtype = TERN_INT64);
+    tern_tensor *turned = tern_transpose(tern_ones(tern_dims(2, 3)), 0, 1);
+    tern_tensor *twice[] = {p, p};
+    assert_null_with(tern_optim_sgd(NULL), TERN_ERR_NULL, "optim_sgd: module is NULL");
+    assert_null_with(tern_optim_sgd(NULL, .param_count = 2), TERN_ERR_NULL, "params is NULL");
+    assert_null_with(tern_optim_sgd(relu), TERN_ERR_ARG, "there are no parameters to optimize");
+    assert_null_with(tern_optim_sgd(NULL, .params = &p), TERN_ERR_ARG, "there are no parameters");
+    assert_null_with(tern_optim_sgd(NULL, .params = &p, .param_count = -1), TERN_ERR_ARG,
+                     "param_count is -1");
+    assert_null_with(tern_optim_sgd(m, .params = &p, .param_count = 1), TERN_ERR_ARG, "not both");
+    assert_null_with(tern_optim_sgd(NULL, .params = &none, .param_count = 1), TERN_ERR_NULL,
+                     "params[0] is NULL");
+    assert_null_with(tern_optim_sgd(NULL, .params = &made, .param_count = 1), TERN_ERR_STATE,
+                     "params[0] is the result of exp; only leaves");
+    assert_null_with(tern_optim_sgd(NULL, .params = &whole, .param_count = 1), TERN_ERR_DTYPE,
+                     "only floating tensors");
+    assert_null_with(tern_optim_sgd(NULL, .params = &turned, .param_count = 1), TERN_ERR_STATE,
+                     "params[0] is not contiguous");
+    assert_null_with(tern_optim_sgd(NULL, .params = twice, .param_count = 2), TERN_ERR_ARG,
+                     "params[1] is in the optimizer already");
+    tern_module_free(m);
+    tern_module_free(relu);
+}
+
+static void a_group_that_does_not_fit_is_not_added(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_linear(2, 2), *other = tern_nn_linear(2, 2);
+    tern_optim *o = tern_optim_adam(m);
+    assert_status(tern_optim_add_group(o, m), TERN_ERR_ARG,
+                  "weight is in the optimizer already; a parameter belongs to one group");
+    assert_status(tern_optim_add_group(o, other, .lr = -1), TERN_ERR_ARG, "lr is -1");
+    assert_status(tern_optim_add_group(o, other, .momentum = 0.9), TERN_ERR_ARG,
+                  "optim_adam has no momentum");
+    assert_status(tern_optim_add_group(o, NULL), TERN_ERR_NULL, "module is NULL");
+    assert_status(tern_optim_add_group(NULL, other), TERN_ERR_NULL, "optim is NULL");
+    assert_status(tern_optim_add_group_with(NULL), TERN_ERR_NULL, "options is NULL");
+    tern_optim *sgd = tern_optim_sgd(other);
+    assert_status(tern_optim_add_group(sgd, m, .eps = 1), TERN_ERR_ARG, "no betas and no eps");
+    assert_int_equal(tern_optim_num_groups(o), 1);
+    assert_int_equal(tern_optim_num_parameters(o), 2);
+    tern_optim_free(o);
+    tern_optim_free(sgd);
+    tern_module_free(m);
+    tern_module_free(other);
+}
+
+static void defaults_are_those_of_the_macros(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_linear(2, 2);
+    tern_optim_sgd_options sgd = tern_optim_sgd_defaults();
+    tern_optim_adam_options adam = tern_optim_adam_defaults(), adamw = tern_optim_adamw_defaults();
+    tern_optim_add_group_options group = tern_optim_add_group_defaults();
+    assert_true(sgd.lr == 1e-3 && sgd.momentum == 0 && sgd.dampening == 0 && sgd.weight_decay == 0);
+    assert_true(adam.lr == 1e-3 && adam.betas[0] == 0.9 && adam.betas[1] == 0.999);
+    assert_true(adam.eps == 1e-8 && adam.weight_decay == 0 && adamw.weight_decay == 0.01);
+    assert_true(isnan(group.lr) && isnan(group.betas[1]) && isnan(group.eps));
+    tern_optim *o = tern_optim_adamw(m);
+    assert_true(tern_optim_get(o, 0, TERN_OPTIM_WEIGHT_DECAY) == 0.01);
+    assert_true(tern_optim_get(o, 0, TERN_OPTIM_BETA1) == 0.9);
+    tern_module_free(m);
+    tern_optim_free(o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(groups_have_options_of_their_own),
+        CHECK_TEST(the_learning_rate_changes_from_the_next_step_on),
+        CHECK_TEST(options_are_checked_when_they_are_set),
+        CHECK_TEST(constructors_refuse_options_that_make_no_sense),
+        CHECK_TEST(parameters_are_checked_when_they_are_given),
+        CHECK_TEST(a_group_that_does_not_fit_is_not_added),
+        CHECK_TEST(defaults_are_those_of_the_macros),
+    };
+    if (optim_check_begin())
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    tern_shutdown();
+    return failed;
+}
