@@ -202,7 +202,12 @@ tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device devic
         return NULL;
     tern_header_shape(t, shape);
     t->dtype = dtype;
-    t->storage = tern_storage_new(device, t->numel * (int64_t)tern_dtype_size(dtype));
+    bool countable = t->numel >= 0 && t->numel <= INT64_MAX / 16;
+    if (countable)
+        t->storage = tern_storage_new(device, t->numel * (int64_t)tern_dtype_size(dtype));
+    else
+        tern_error_raise(TERN_ERR_SHAPE, "%s: the result %s has too many elements", op,
+                         tern_shape_string(shape));
     if (!t->storage) {
         tern_drop(t);
         return NULL;

@@ -56,8 +56,7 @@ static void dropout_hands_back_its_input_when_it_does_not_train(void **state)
     assert_ptr_equal(tern_dropout(x, 0.5, false), x);
 }
 
-// ---- faults
-// --------------------------------------------------------------------------------------
+// ---- faults -------------------------------------------------------------------------------------
 
 static void a_label_out_of_range_is_named_with_its_sample(void **state)
 {
@@ -88,8 +87,7 @@ static void a_bad_index_is_named_with_its_place_in_the_list(void **state)
     tern_fault_clear_raised(tern_cpu(0));
 }
 
-// ---- gradients
-// -------------------------------------------------------------------------------------
+// ---- gradients ----------------------------------------------------------------------------------
 
 static void an_operand_that_meets_itself_gets_both_gradients(void **state)
 {
@@ -185,6 +183,14 @@ static void a_failed_bias_is_not_taken_for_no_bias(void **state)
     assert_error(TERN_ERR_SHAPE, "matmul: a (2, 3) and b (2, 3) do not fit: 3 columns meet 2 rows");
 }
 
+static void a_result_that_cannot_be_counted_is_an_error_of_shape(void **state)
+{
+    (void)state;
+    tern_tensor *column = tern_expand(tern_ones(tern_dims(1, 1)), tern_dims((int64_t)1 << 40, 1));
+    assert_null(tern_matmul(column, tern_transpose(column, 0, 1)));
+    assert_error(TERN_ERR_SHAPE, "matmul: the result (1099511627776, 1099511627776) has too many");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +207,7 @@ int main(void)
         CHECK_TEST(comparisons_and_indices_have_no_history),
         CHECK_TEST(a_null_chain_fails_once_and_says_why),
         CHECK_TEST(a_failed_bias_is_not_taken_for_no_bias),
+        CHECK_TEST(a_result_that_cannot_be_counted_is_an_error_of_shape),
     };
     return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
 }
