@@ -29,7 +29,7 @@ NO_OPTIONS(mse_loss)
     REFUSES(tern_nn_##name##_new, "a negative count", TERN_ERR_ARG, "nn_" #name ": -1 children",   \
             tern_nn_##name##_new(-1, &f->net))                                                     \
     REFUSES(tern_nn_##name##_new, "a NULL among the children", TERN_ERR_NULL,                      \
-            "module_add_child: 1 is NULL", tern_nn_##name(tern_nn_relu(), NULL, tern_nn_relu()))   \
+            "nn_" #name ": child 1 is NULL", tern_nn_##name(tern_nn_relu(), NULL, tern_nn_relu())) \
     REFUSES(tern_nn_##name##_new, "a child whose constructor failed", TERN_ERR_ARG,                \
             "nn_linear: in_features is -3",                                                        \
             tern_nn_##name(tern_nn_relu(), tern_nn_linear(-3, 4), tern_nn_linear(4, 2)))           \
