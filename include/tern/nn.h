@@ -35,7 +35,7 @@ TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const 
     __extension__({                                                                                \
         TERN_PRAGMA_(GCC diagnostic push)                                                          \
         TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                            \
-            tern_module *const children_[] = {NULL, __VA_ARGS__};                                  \
+        tern_module *const children_[] = {NULL, __VA_ARGS__};                                      \
         TERN_PRAGMA_(GCC diagnostic pop)                                                           \
         make((int64_t)(sizeof children_ / sizeof children_[0]) - 1, children_ + 1);                \
     })

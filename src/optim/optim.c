@@ -68,8 +68,8 @@ static tern_status add_param(addition *a, const char *name, tern_tensor *t)
     TERN_TRY(check_param(a->function, name, t));
     TERN_TRY(tern_pointer_map_add(&a->seen, t, &number));
     TERN_CHECK(number == known, TERN_ERR_ARG,
-               "%s: %s is in the optimizer already; a parameter belongs to one group",
-               a->function, name);
+               "%s: %s is in the optimizer already; a parameter belongs to one group", a->function,
+               name);
     TERN_TRY(tern_mem_grow((void **)&optim->entries, &optim->entry_capacity, optim->entry_count + 1,
                            sizeof *optim->entries));
     char *copy = tern_mem_string(name);

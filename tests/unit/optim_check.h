@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of optimizers share: an allocator that counts and fails, leaves with known gradients.
+// What the tests of optimizers share: an allocator that counts and fails, and leaves whose
+// gradients are known.
 #ifndef TERN_TESTS_UNIT_OPTIM_CHECK_H
 #define TERN_TESTS_UNIT_OPTIM_CHECK_H
 

@@ -146,7 +146,7 @@ static void flatten_joins_dimensions(void **state)
     tern_module_free(last);
 }
 
-// ---- linear --------------------------------------------------------------------------------------
+// ---- linear ------------------------------------------------------------------------------------
 
 // Puts numbers into a parameter.
 static void set_parameter(tern_module *m, const char *name, const float *values, size_t nbytes)
@@ -291,7 +291,7 @@ static void a_sequential_without_children_hands_its_input_on(void **state)
     tern_module_free(m);
 }
 
-// ---- errors --------------------------------------------------------------------------------------
+// ---- errors ------------------------------------------------------------------------------------
 
 static void errors_of_layers_name_shapes_devices_and_the_way(void **state)
 {

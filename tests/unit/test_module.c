@@ -181,7 +181,7 @@ static void modules_nest_up_to_a_limit(void **state)
     assert_error(TERN_ERR_ARG, "deeper than 64 levels");
 }
 
-// ---- looking up ---------------------------------------------------------------------------------
+// ---- looking up --------------------------------------------------------------------------------
 
 // Names as they come, joined by spaces.
 typedef struct names {
@@ -362,7 +362,7 @@ static void large_nets_are_walked_too(void **state)
     tern_module_free(m);
 }
 
-// ---- modes and gradients ------------------------------------------------------------------------
+// ---- modes and gradients -----------------------------------------------------------------------
 
 static void the_mode_reaches_everything_below(void **state)
 {

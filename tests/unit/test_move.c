@@ -310,7 +310,7 @@ static void an_empty_parameter_moves_too(void **state)
     tern_module_free(m);
 }
 
-// ---- no memory elsewhere -------------------------------------------------------------------------
+// ---- no memory elsewhere -----------------------------------------------------------------------
 
 static void a_net_that_finds_no_memory_leaves_nothing(void **state)
 {

@@ -91,7 +91,7 @@ static void null_fails_every_call(void **state)
     tern_optim_free(NULL);
 }
 
-// ---- living together with modules ----------------------------------------------------------------
+// ---- living together with modules --------------------------------------------------------------
 
 static void module_and_optimizer_may_be_freed_in_any_order(void **state)
 {
@@ -262,7 +262,7 @@ static void dropout_draws_anew_after_a_step(void **state)
     tern_optim_free(o);
 }
 
-// ---- state ---------------------------------------------------------------------------------------
+// ---- state -------------------------------------------------------------------------------------
 
 static void parameters_are_listed_with_their_names(void **state)
 {

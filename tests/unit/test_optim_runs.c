@@ -172,7 +172,7 @@ static void five_losses_are_those_that_pytorch_printed(void **state)
     assert_five_losses(adamw, adam, 2.1292882);
 }
 
-// ---- by hand -------------------------------------------------------------------------------------
+// ---- by hand -----------------------------------------------------------------------------------
 
 static void maximize_goes_the_other_way(void **state)
 {
