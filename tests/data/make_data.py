@@ -100,7 +100,7 @@ def order(samples, batch_size, shuffle, drop_last, own, broken):
                         shuffle=shuffle, drop_last=drop_last, generator=generator)
     orders = [epoch(loader, broken if e == 0 else 0) for e in range(3)]
     flags = ", ".join(str(flag).lower() for flag in (shuffle, drop_last, own))
-    return "    {%d, %d, %s, %d, %s,\n     %s, %s}" % (
+    return "    {%d, %d, %s, %d, %s,\n     %s,\n     %s}" % (
         samples, batch_size, flags, broken, braces(str(len(o)) for o in orders),
         "{" + ",\n      ".join(braces(map(str, o)) for o in orders) + "}",
         f32_bits(torch.rand(1, generator=generator)))

@@ -15,6 +15,14 @@
 
 static tern_dataset *train;
 
+static int end_group(void **state)
+{
+    (void)state;
+    tern_dataset_free(train);
+    tern_shutdown();
+    return tern_memory_live_bytes() != 0;
+}
+
 static tern_optim *make_optimizer(const char *name, tern_module *net)
 {
     if (strcmp(name, "sgd") == 0)
@@ -145,5 +153,5 @@ int main(void)
                                         leaves_nothing),
     };
     add_runs(tests + 2);
-    return cmocka_run_group_tests_name("MLP on Fashion-MNIST", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("MLP on Fashion-MNIST", tests, NULL, end_group);
 }

@@ -208,6 +208,13 @@ static void thirty_steps_of_a_small_net_are_pytorchs(void **state)
     tern_scope_close(scope);
 }
 
+static int end_group(void **state)
+{
+    (void)state;
+    tern_shutdown();
+    return tern_memory_live_bytes() != 0;
+}
+
 #define CASES COUNT(golden_small_cases)
 
 int main(void)
@@ -225,5 +232,5 @@ int main(void)
             (struct CMUnitTest){names[i], thirty_steps_of_a_small_net_are_pytorchs, start,
                                 leaves_nothing, (void *)(uintptr_t)&golden_small_cases[i]};
     }
-    return cmocka_run_group_tests_name("small net", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("small net", tests, NULL, end_group);
 }
