@@ -194,3 +194,5 @@ REFUSES(tern_loader_next, "what the dataset cannot make", TERN_ERR_UNSUPPORTED,
         "loader_next: own|why", next_of(four, fail_without_a_word))
 REFUSES(tern_loader_next, "a dataset that gives another number", TERN_ERR_SHAPE,
         "loader_next: own|(2, 3)", next_of(four, give_too_few))
+HANDS_ON(tern_loader_next, "of the step before", !tern_loader_next(f->loader, &unread))
+TAKES(tern_loader_next, "a loader and a batch", tern_loader_next(f->loader, &unread))

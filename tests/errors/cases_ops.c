@@ -112,6 +112,9 @@ REFUSES(tern_linear, "a weight on another device", TERN_ERR_DEVICE,
 REFUSES(tern_linear, "an activation that does not exist", TERN_ERR_ARG, "linear: |activation 99",
         tern_linear(f->x, f->x, NULL, (tern_activation)99))
 
+HANDS_ON(tern_linear, "of a bias that is NULL", LINEAR(f->x, f->x, NULL))
+TAKES(tern_linear, "no bias", LINEAR(f->x, f->x, NULL) != NULL)
+
 // ---- softmax and losses -------------------------------------------------------------------------
 
 DIM_CASES(softmax, tern_softmax)
@@ -163,6 +166,8 @@ REFUSES(tern_cross_entropy_with, "a reduction that does not exist", TERN_ERR_ARG
         "cross_entropy: |reduction|9",
         tern_cross_entropy(f->x, f->labels, .reduction = (tern_reduction)9))
 
+HANDS_ON(tern_cross_entropy_with, "of a weight that is NULL", tern_cross_entropy(f->x, f->labels))
+TAKES(tern_cross_entropy_with, "no weight", tern_cross_entropy(f->x, f->labels) != NULL)
 REFUSES(tern_cross_entropy_with, "a label that is no class", TERN_ERR_INDEX,
         "cross_entropy: label of sample 1 is 2, but must be 0 to 1",
         tern_cross_entropy(tern_zeros(tern_dims(2, 2)), f->labels))

@@ -167,6 +167,9 @@ REFUSES(tern_optim_step, "gradients that a failed backward left", TERN_ERR_STATE
 REFUSES(tern_optim_step, "to go on while an error is pending", TERN_ERR_IO,
         "an error that nobody has looked at", step_while_pending(f))
 
+HANDS_ON(tern_optim_step, "of the backward before", tern_optim_step(f->optim))
+TAKES(tern_optim_step, "parameters without gradients", !tern_optim_step(f->optim))
+
 // ---- state --------------------------------------------------------------------------------------
 
 NO_OPTIM(tern_optim_num_parameters, "optim_num_parameters", tern_optim_num_parameters(NULL) == -1)

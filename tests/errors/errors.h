@@ -61,9 +61,9 @@ typedef struct error_case {
     const char *group;    // the file, without directory and suffix
     const char *function; // "tern_add"
     void (*address)(void);
-    const char *what; // what is refused; the reason for a function that cannot fail
-    tern_status code; // TERN_OK: the call must work
-    const char *words;
+    const char *what;  // what is refused; the reason for a function that cannot fail
+    tern_status code;  // TERN_OK: the call must work
+    const char *words; // NULL: only while an error is pending, which is handed on without a word
     outcome (*call)(fixture *f); // NULL: the function cannot fail
     struct error_case *next;
 } error_case;
@@ -118,6 +118,9 @@ static inline outcome outcome_pointer(const void *pointer)
 
 #define REFUSES(function, what, code, words, ...)                                                  \
     CASE_AT_(__COUNTER__, function, what, code, words, __VA_ARGS__)
+// A call that works, but hands on an error that is pending: the NULL in it may come from it.
+#define HANDS_ON(function, what, ...)                                                              \
+    CASE_AT_(__COUNTER__, function, what, TERN_ERR_NULL, NULL, __VA_ARGS__)
 // A call that must work and leave no error: an int that must hold.
 #define TAKES(function, what, ...)                                                                 \
     CASE_AT_(__COUNTER__, function, what, TERN_OK, "", !(__VA_ARGS__))

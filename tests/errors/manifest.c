@@ -81,7 +81,7 @@ static entries entries_of(const char *function)
     for (const error_case *c = error_cases(); c; c = c->next) {
         if (strcmp(c->function, function) != 0)
             continue;
-        e.refusals += c->call && c->code != TERN_OK;
+        e.refusals += c->call && c->words && c->code != TERN_OK;
         e.reasons += !c->call;
     }
     return e;

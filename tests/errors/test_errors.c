@@ -122,7 +122,9 @@ static void run_case(void **state)
         fail_msg("the fixture cannot be made: %s", tern_error_message());
     log_lines = 0;
     tern_set_log(count_line, NULL);
-    if (c->code != TERN_OK)
+    if (!c->words)
+        call_while_pending(c, &f);
+    else if (c->code != TERN_OK)
         run_refusal(c, &f);
     else if (call(c, &f).failed || tern_error_pending())
         fail_msg("the call failed: %s", tern_error_message());
@@ -144,8 +146,8 @@ static bool in_group(const error_case *c, const char *group)
 static struct CMUnitTest make_test(error_case *c)
 {
     static const char format[] = "%s %s %s";
-    const char *verb = c->code == TERN_OK ? "takes" : "refuses";
-    size_t size = strlen(c->function) + strlen(c->what) + 16;
+    const char *verb = !c->words ? "hands on the error" : c->code == TERN_OK ? "takes" : "refuses";
+    size_t size = strlen(c->function) + strlen(c->what) + 32;
     char *name = malloc(size);
     if (name)
         snprintf(name, size, format, c->function, verb, c->what);
