@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folding runs of one element type into accumulators. A template: ELEM is the type read, ACC the
 // 8-byte type of the accumulators, FOLD(name) the names, ACC_LOW and ACC_HIGH what every maximum
-// and minimum starts from, ACC_IS_NAN(x) is x != x, for one and for a vector. The order of the
-// additions depends on the lengths alone.
+// and minimum starts from, ACC_IS_NAN(x) is x != x, for one and for a vector, ACC_ADD(a, b) the
+// sum. The order of the additions depends on the lengths alone.
 
 typedef ACC FOLD(vec) __attribute__((vector_size(FOLD_BYTES)));
 typedef int64_t FOLD(mask) __attribute__((vector_size(FOLD_BYTES)));
@@ -34,7 +34,7 @@ FOLD_INLINE ACC FOLD(map)(fold_op op, ACC x, const fold_param *param)
 FOLD_INLINE ACC FOLD(combine)(fold_op op, ACC a, ACC x)
 {
     if (fold_op_adds(op))
-        return a + x;
+        return ACC_ADD(a, x);
     const bool better = op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a;
     return (better | ACC_IS_NAN(x)) ? x : a;
 }

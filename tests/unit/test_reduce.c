@@ -177,6 +177,18 @@ static void integers_are_summed_exactly_in_int64(void **state)
     }
 }
 
+static void a_sum_out_of_the_range_of_int64_wraps(void **state)
+{
+    (void)state;
+    int64_t y, large[] = {INT64_MAX, 1, 1};
+    const tern_strided in = VIEW(large, TERN_INT64, 3), out = VIEW(&y, TERN_INT64, 1);
+    FOR_EACH_TABLE(kernels)
+    {
+        assert_int_equal(kernels->reduce(&kernel_exec, TERN_REDUCE_SUM, 0, &out, &in), 0);
+        assert_true(y == INT64_MIN + 1);
+    }
+}
+
 static void empty_reductions_have_their_neutral_values(void **state)
 {
     (void)state;
@@ -289,6 +301,7 @@ int main(void)
         cmocka_unit_test(the_largest_and_smallest_are_found_and_nan_wins),
         cmocka_unit_test(norms_of_every_order_are_those_of_double),
         cmocka_unit_test(integers_are_summed_exactly_in_int64),
+        cmocka_unit_test(a_sum_out_of_the_range_of_int64_wraps),
         cmocka_unit_test(empty_reductions_have_their_neutral_values),
         cmocka_unit_test(variance_survives_a_large_mean),
         cmocka_unit_test(one_element_has_no_unbiased_variance),
