@@ -138,8 +138,7 @@ static const setup inplace_setups[] = {
     {.in = {S(37, 29), {0}}},
 };
 
-// ---- where elements come from
-// --------------------------------------------------------------------
+// ---- where elements come from -------------------------------------------------------------------
 
 static int dim_of(int dim, int rank)
 {
@@ -197,8 +196,7 @@ static void move_expand(const setup *s, tern_shape in, const int64_t *to, int64_
         from[d] = in.dim[d] == 1 ? 0 : to[d + s->shape.rank - in.rank];
 }
 
-// ---- how they are called
-// -------------------------------------------------------------------------
+// ---- how they are called ------------------------------------------------------------------------
 
 #define CALL(name, ...)                                                                            \
     static tern_tensor *call_##name(tern_tensor *const *in, const op_case *c, const setup *s)      \
@@ -264,10 +262,16 @@ EACH(add_, x[0] + p[0] * x[1])
 EACH(mul_, x[0] * x[1])
 EACH(add_scalar_, x[0] + p[0])
 EACH(mul_scalar_, x[0] * p[0])
-// p[0]: the dtype
-EACH(to_dtype, p[0] == TERN_BOOL                          ? x[0] != 0
-               : tern_dtype_is_floating((tern_dtype)p[0]) ? x[0]
-                                                          : truncl(x[0]))
+// p[0]: the dtype. As in PyTorch, 16-bit floats are made by way of float32.
+static real each_to_dtype(const real *x, const double *p)
+{
+    tern_dtype dtype = (tern_dtype)p[0];
+    if (dtype == TERN_BOOL)
+        return x[0] != 0;
+    if (!tern_dtype_is_floating(dtype))
+        return truncl(x[0]);
+    return tern_dtype_size(dtype) == 2 ? (real)(float)x[0] : x[0];
+}
 
 // clang-format off
 #define MOVED(name, from, list, ...)                                                               \

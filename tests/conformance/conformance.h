@@ -101,6 +101,7 @@ struct op_case {
     bool specials;      // infinities, NaN, signed zeros and the like belong to the domain
     double input_share; // errors may also be measured by this share of |x|
     unsigned gradients; // bit i: input i has one
+    bool kinks_inside;  // a derivative jumps where inputs cannot keep away from it in 16 bits
 };
 
 // One operation's cases.

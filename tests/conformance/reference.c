@@ -146,8 +146,7 @@ void reference_along(const op_case *c, const setup *s, const array *in, expected
     }
 }
 
-// ---- moves
-// ---------------------------------------------------------------------------------------
+// ---- moves --------------------------------------------------------------------------------------
 
 void reference_moved(const op_case *c, const setup *s, const array *in, expected *out)
 {
