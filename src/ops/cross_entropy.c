@@ -142,8 +142,7 @@ static tern_status launch(const problem *p)
     return p->in.device.type == TERN_CPU ? tern_fault_poll(p->in.device) : TERN_OK;
 }
 
-// ---- backward
-// ------------------------------------------------------------------------------------
+// ---- backward -----------------------------------------------------------------------------------
 
 enum { SAVED_X, SAVED_TARGET, SAVED_WEIGHT, SAVED_LSE, SAVED_TOTAL };
 

@@ -16,8 +16,7 @@ static tern_status check_index(const tern_operands *in)
     return TERN_OK;
 }
 
-// ---- gather
-// --------------------------------------------------------------------------------------
+// ---- gather -------------------------------------------------------------------------------------
 
 static tern_status launch_gather(const char *op, const tern_strided *y, const tern_strided *x,
                                  const tern_strided *index, int dim, tern_device device)
@@ -85,8 +84,7 @@ tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index)
     return tern_record_op(&gather, y, in.at, 1, &places, 1, &data);
 }
 
-// ---- index_select
-// --------------------------------------------------------------------------------
+// ---- index_select -------------------------------------------------------------------------------
 
 // A list of indices as an index of the result's sizes, which repeats it in every other dimension.
 static tern_strided repeat_index(const tern_tensor *index, const tern_tensor *y, int dim)
@@ -142,8 +140,7 @@ tern_tensor *tern_index_select(tern_tensor *x, int dim, tern_tensor *index)
     return tern_record_op(&index_select, y, in.at, 1, &list, 1, &data);
 }
 
-// ---- one_hot
-// -------------------------------------------------------------------------------------
+// ---- one_hot ------------------------------------------------------------------------------------
 
 tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes)
 {
