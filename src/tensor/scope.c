@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include "base/mem.h"
+#include "tensor/leaf.h"
 #include "tensor/op.h"
 
 typedef struct frame {
@@ -53,6 +54,7 @@ static void at_thread_end(void *unused)
 {
     (void)unused;
     tern_scope_shutdown();
+    tern_engine_shutdown(); // its work lists: a backward has opened a frame, so this runs for it
 }
 
 static void make_key(void)
