@@ -105,7 +105,7 @@ static void push(free_block *block, size_class class)
     UNPOISON(block, class.nbytes);
     block->next = free_lists[class.index];
     free_lists[class.index] = block;
-    POISON(block, class.nbytes);
+    POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
     atomic_fetch_add(&cached, (int64_t) class.nbytes);
     pthread_mutex_unlock(&lock);
 }
