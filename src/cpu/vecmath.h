@@ -63,8 +63,7 @@ VM_INLINE float vm_copysign(float x, float s)
     return vm_float((vm_bits(x) & 0x7fffffffu) | (vm_bits(s) & 0x80000000u));
 }
 
-// ---- exponential
-// ----------------------------------------------------------------------------------
+// ---- exponential --------------------------------------------------------------------------------
 
 VM_INLINE float vm_exp(float x)
 {
@@ -90,8 +89,7 @@ VM_INLINE float vm_exp(float x)
     return p * scale * rest;
 }
 
-// ---- logarithm
-// ------------------------------------------------------------------------------------
+// ---- logarithm ----------------------------------------------------------------------------------
 
 // log((1 + f) * 2^k), sqrt(1/2) - 1 <= f <= sqrt(2) - 1
 VM_INLINE float vm_log_parts(float f, float k)
@@ -148,8 +146,7 @@ VM_INLINE float vm_log1p(float x)
     return vm_abs(x) < 0x1p-25f ? x : y;
 }
 
-// ---- sine and cosine
-// ------------------------------------------------------------------------------
+// ---- sine and cosine ----------------------------------------------------------------------------
 
 #define VM_TRIG_LIMIT 0x1p20f
 
@@ -200,8 +197,7 @@ VM_INLINE bool vm_trig_in_range(const float *x, int64_t n)
     return largest < vm_bits(VM_TRIG_LIMIT);
 }
 
-// ---- hyperbolic tangent and the logistic function
-// -------------------------------------------------
+// ---- hyperbolic tangent and the logistic function -----------------------------------------------
 
 VM_INLINE float vm_tanh(float x)
 {
@@ -330,8 +326,7 @@ VM_INLINE float vm_gelu_tanh_slope(float x)
     return (float)VM_MADDD(t * s, (1.0 - s) * slope, s);
 }
 
-// ---- others
-// ---------------------------------------------------------------------------------------
+// ---- others -------------------------------------------------------------------------------------
 
 VM_INLINE float vm_sqrt(float x)
 {
@@ -346,8 +341,7 @@ VM_INLINE float vm_round(float x)
     return t < 0x1p23f ? vm_copysign(nearest, x) : x;
 }
 
-// ---- power
-// ----------------------------------------------------------------------------------------
+// ---- power --------------------------------------------------------------------------------------
 
 // log2(x), x > 0 and normal.
 VM_INLINE double vm_log2_wide(double x)
