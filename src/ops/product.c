@@ -27,14 +27,15 @@ static tern_shape shape_of(const tern_strided *view)
     return shape;
 }
 
-// Makes one dim of the first `count` (count >= 1), where one stride walks them.
+// Makes one dim of the first `count` (count >= 1), where one stride walks them. No elements need no
+// stride.
 static bool merge_first(tern_strided *view, int count)
 {
     int64_t size = 1, stride = 0;
     for (int i = count - 1; i >= 0; i--) {
         if (view->size[i] == 1)
             continue;
-        if (size != 1 && view->stride[i] != stride * size)
+        if (size > 1 && view->stride[i] != stride * size)
             return false;
         if (size == 1)
             stride = view->stride[i];
