@@ -37,7 +37,8 @@ TERN_API TERN_NODISCARD tern_status tern_backward_with(const tern_backward_optio
 
 /// The gradient of a leaf, owned by it; NULL without error when there is none.
 TERN_API tern_tensor *tern_grad(const tern_tensor *t);
-/// Marks the gradient absent; its memory is kept for the next backward, which overwrites it.
+/// Marks the gradient absent; its memory is kept for the next backward, which overwrites it. Clears
+/// a value error of t's device that was raised (a label out of range, ...), so that work can go on.
 TERN_API void tern_zero_grad(tern_tensor *t);
 
 TERN_API bool tern_requires_grad(const tern_tensor *t);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module does to everything below it in one go: modes, gradients.
 #include "nn/module.h"
-#include "tensor/backend.h"
 
 static void set_training(tern_module *module, void *user)
 {
@@ -32,10 +31,8 @@ static void zero_grads(tern_module *module, void *user)
 {
     const tern_module_tensors *list = &module->private_->parameters;
     (void)user;
-    for (int64_t i = 0; i < list->count; i++) {
+    for (int64_t i = 0; i < list->count; i++)
         tern_zero_grad(list->at[i].tensor);
-        tern_fault_clear_raised(tern_dev(list->at[i].tensor));
-    }
 }
 
 void tern_module_zero_grad(tern_module *module)

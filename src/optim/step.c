@@ -30,10 +30,8 @@ void tern_optim_zero_grad(tern_optim *optim)
 {
     if (tern_check_optim("optim_zero_grad", optim))
         return;
-    for (int64_t i = 0; i < optim->entry_count; i++) {
+    for (int64_t i = 0; i < optim->entry_count; i++)
         tern_zero_grad(optim->entries[i].param);
-        tern_fault_clear_raised(tern_dev(optim->entries[i].param));
-    }
 }
 
 // ---- checks -------------------------------------------------------------------------------------

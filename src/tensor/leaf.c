@@ -73,8 +73,10 @@ tern_tensor *tern_grad(const tern_tensor *t)
 
 void tern_zero_grad(tern_tensor *t)
 {
-    if (!tern_check_tensor("zero_grad", "t", t))
-        t->grad_state = TERN_GRAD_ABSENT;
+    if (tern_check_tensor("zero_grad", "t", t))
+        return;
+    t->grad_state = TERN_GRAD_ABSENT;
+    tern_fault_clear_raised(tern_dev(t));
 }
 
 bool tern_requires_grad(const tern_tensor *t)

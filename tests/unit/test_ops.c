@@ -87,6 +87,18 @@ static void a_bad_index_is_named_with_its_place_in_the_list(void **state)
     tern_fault_clear_raised(tern_cpu(0));
 }
 
+static void zero_grad_of_a_tensor_clears_a_value_error_that_was_raised(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_zeros(tern_dims(3, 4), .requires_grad = true);
+    assert_null(tern_cross_entropy(x, labels(1, 4, 2)));
+    assert_error(TERN_ERR_INDEX, "label of sample 1 is 4");
+    assert_null(tern_cross_entropy(x, labels(1, 3, 2)));
+    assert_error(TERN_ERR_STATE, "call zero_grad before going on");
+    tern_zero_grad(x);
+    assert_non_null(tern_cross_entropy(x, labels(1, 3, 2)));
+}
+
 // ---- gradients ----------------------------------------------------------------------------------
 
 static void an_operand_that_meets_itself_gets_both_gradients(void **state)
@@ -200,6 +212,7 @@ int main(void)
         CHECK_TEST(dropout_hands_back_its_input_when_it_does_not_train),
         CHECK_TEST(a_label_out_of_range_is_named_with_its_sample),
         CHECK_TEST(a_bad_index_is_named_with_its_place_in_the_list),
+        CHECK_TEST(zero_grad_of_a_tensor_clears_a_value_error_that_was_raised),
         CHECK_TEST(an_operand_that_meets_itself_gets_both_gradients),
         CHECK_TEST(a_weight_that_two_layers_share_collects_from_both),
         CHECK_TEST(equal_values_share_the_gradient),
