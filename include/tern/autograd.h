@@ -6,8 +6,9 @@
 /// graph from a loss and adds to the gradients of the leaves.
 ///
 ///     tern_tensor *w = tern_randn(tern_dims(3), .requires_grad = true);
-///     tern_backward(tern_sum(tern_mul(w, w), TERN_ALL_AXES, false));
-///     tern_print(tern_grad(w), stdout);        // 2 w
+///     if (tern_backward(tern_sum(tern_mul(w, w), TERN_ALL_AXES, false)) ||
+///         tern_print(tern_grad(w), stdout))               // 2 w
+///         return tern_error_print(stderr);
 ///
 /// A leaf owns its gradient; backward adds to it until tern_zero_grad marks it absent. A graph is
 /// freed by its backward. Threads: gradient mode is per thread; backward may run on any thread.
