@@ -5,7 +5,8 @@
 /// 1. Every tensor that a call makes is a temporary: it belongs to the calling thread's innermost
 ///    scope and dies when that scope closes. Each thread has a root scope below all others, which
 ///    closes when the thread ends. A loader opens a scope per batch, so a training loop frees what a
-///    step made without a word. tern_retain keeps a tensor beyond its scope, until tern_release.
+///    step made without a word; a loop without a loader opens and closes one itself. tern_retain
+///    keeps a tensor beyond its scope, until tern_release.
 /// 2. What a constructor makes (module, optimizer, dataset, loader) is freed by its `*_free`.
 ///
 ///     tern_scope scope = tern_scope_open();
