@@ -8,48 +8,8 @@
 
 #include <sys/stat.h>
 
+#include "data/data_fixture.h"
 #include "data/data_golden.h"
-#include "data/data_test.h"
-
-static tern_scope scope;
-static int64_t live_before;
-static int files_before;
-
-static int start_group(void **state)
-{
-    (void)state;
-    return use_scopes(4) ? -1 : make_directory();
-}
-
-static int end_group(void **state)
-{
-    (void)state;
-    remove_directory();
-    return all_given_back();
-}
-
-static int start(void **state)
-{
-    (void)state;
-    tern_error_clear();
-    files_before = open_files();
-    live_before = memory.bytes;
-    scope = tern_scope_open();
-    return scope ? 0 : -1;
-}
-
-// Nothing is left: no error, tensor, memory or open file.
-static int leaves_nothing(void **state)
-{
-    (void)state;
-    tern_scope_close(scope);
-    empty_directory();
-    fail_nth_allocation(0);
-    if (tern_error_pending())
-        fprintf(stderr, "pending: %s\n", tern_error_message());
-    return tern_error_pending() || tern_live_tensors() != 0 || memory.bytes != live_before ||
-           open_files() != files_before;
-}
 
 // (2, 3) of uint8, 10 to 15.
 static const unsigned char small[] = {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 10, 11, 12, 13, 14, 15};
