@@ -198,6 +198,6 @@ tern_tensor *tern_detach(tern_tensor *t)
         return NULL;
     tern_tensor *y = tern_tensor_alias("detach", t, tern_shape_get(t), t->stride, t->offset);
     if (y)
-        y->is_view = true;
+        y->detached = true;
     return y;
 }

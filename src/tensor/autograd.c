@@ -68,7 +68,7 @@ tern_status tern_backward_with(const tern_backward_options *options)
     return status;
 }
 
-// ---- operations of the user's own ----------------------------------------------------------------
+// ---- operations of the user's own --------------------------------------------------------------
 
 struct tern_backward_context {
     tern_node *node;

@@ -24,7 +24,8 @@ typedef struct tern_backend {
     const tern_kernels *kernels;
 } tern_backend;
 
-// The CPU's backend: the best kernel table for this machine, chosen once (TERN_CPU_ISA=portable|avx2|avx512 overrides).
+// The CPU's backend: the best kernel table for this machine, chosen once
+// (TERN_CPU_ISA=portable|avx2|avx512 overrides).
 const tern_backend *tern_cpu_backend(void);
 
 // The backend of a kind of device; NULL when it is not available.
@@ -41,8 +42,8 @@ tern_status tern_device_resolve(const char *op, tern_device *device);
 
 // ---- value errors found by kernels -------------------------------------------------------------
 
-// Remembers operation, module path and limit under a number that goes to tern_exec.site. `what` says what
-// the element is ("label of sample", "index"); static strings.
+// Remembers operation, module path and limit under a number that goes to tern_exec.site. `what`
+// says what the element is ("label of sample", "index"); static strings.
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit);
 
 // Raises the error of the device's fault record, if one is set, and keeps the record set (optimizer
@@ -52,9 +53,10 @@ tern_status tern_fault_poll(tern_device device);
 // The first zero_grad after the error was raised clears the record.
 void tern_fault_clear_raised(tern_device device);
 
-// ---- draws inside steps --------------------------------------------------------------------------
+// ---- draws inside steps ------------------------------------------------------------------------
 
-// The number of the next draw on the device since its base last moved; what a dropout kernel takes as `offset`.
+// The number of the next draw on the device since its base last moved; what a dropout kernel takes
+// as `offset`.
 uint64_t tern_draw_next(tern_device device);
 // Moves the base on by the draws made since; tern_optim_step calls it.
 void tern_draw_advance(tern_device device);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device carries along for its kernels: the fault record and the state of draws inside steps.
+// What a device carries along for its kernels: the fault record and the state of draws inside
+// steps.
 #include <pthread.h>
 #include <stdio.h>
 #include "tensor/backend.h"
@@ -112,17 +113,24 @@ void tern_draw_advance(tern_device device)
 {
     device_state *state = state_of(device);
     pthread_mutex_lock(&lock);
-    state->draws.base += state->drawn;
+    __atomic_store_n(&state->draws.base, state->draws.base + state->drawn, __ATOMIC_RELAXED);
     state->drawn = 0;
     pthread_mutex_unlock(&lock);
+}
+
+// A kernel of another thread may be reading.
+static void set_draws(device_state *state, tern_draw_state draws)
+{
+    __atomic_store_n(&state->draws.seed, draws.seed, __ATOMIC_RELAXED);
+    __atomic_store_n(&state->draws.base, draws.base, __ATOMIC_RELAXED);
+    state->drawn = 0;
 }
 
 void tern_draw_seed(uint64_t seed)
 {
     pthread_mutex_lock(&lock);
     for (int i = 0; i < CPU_DEVICES; i++) {
-        cpu_states[i].draws = (tern_draw_state){.seed = seed};
-        cpu_states[i].drawn = 0;
+        set_draws(&cpu_states[i], (tern_draw_state){.seed = seed});
     }
     pthread_mutex_unlock(&lock);
 }
@@ -141,7 +149,6 @@ void tern_draw_load(tern_device device, tern_draw_state saved)
 {
     device_state *state = state_of(device);
     pthread_mutex_lock(&lock);
-    state->draws = saved;
-    state->drawn = 0;
+    set_draws(state, saved);
     pthread_mutex_unlock(&lock);
 }

@@ -22,7 +22,8 @@ static tern_tensor *dead_first, *dead_last;
 static int64_t capacity;
 static int64_t live;
 
-// Keeps more than BLOCK_HEADERS headers beyond the live ones, so that the pool only grows with what is alive.
+// Keeps more than BLOCK_HEADERS headers beyond the live ones, so that the pool only grows with what
+// is alive.
 static tern_status add_block(void)
 {
     header_block *block = tern_mem_alloc(sizeof *block);
@@ -175,7 +176,9 @@ tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_sha
     t->dtype = base->dtype;
     t->offset = offset;
     t->is_view = true;
+    t->detached = base->detached;
     t->storage = base->storage;
+    t->history_version = base->storage->version;
     tern_storage_hold(t->storage);
     return t;
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels that a backend offers. Each type is declared once, here; the declaration types the table's
-// slot and declares every implementation (`tern_kernel_fill tern_cpu_fill;`).
+// The kernels that a backend offers. Each type is declared once, here; the declaration types the
+// table's slot and declares every implementation (`tern_kernel_fill tern_cpu_fill;`).
 //
-// Kernels trust their callers: shapes, dtypes and devices were checked in front. Views may have any strides unless a
-// kernel says "contiguous"; a stride of 0 is a broadcast. Outputs are distinct from inputs, or the very same view
-// (elementwise kernels may run in place). A kernel takes its scratch before the first write, and
-// fails only with TERN_ERR_NOMEM. Empty outputs are legal everywhere.
+// Kernels trust their callers: shapes, dtypes and devices were checked in front. Views may have any
+// strides unless a kernel says "contiguous"; a stride of 0 is a broadcast. Outputs are distinct
+// from inputs, or the very same view (elementwise kernels may run in place). A kernel takes its
+// scratch before the first write, and fails only with TERN_ERR_NOMEM. Empty outputs are legal
+// everywhere.
 #ifndef TERN_SRC_TENSOR_KERNELS_H
 #define TERN_SRC_TENSOR_KERNELS_H
 
@@ -23,8 +24,8 @@ typedef struct tern_strided {
     int64_t stride[TERN_MAX_RANK]; // elements
 } tern_strided;
 
-// The first value error that a kernel met since it was last cleared; device memory. With several in one
-// kernel, the one with the smallest element counts.
+// The first value error that a kernel met since it was last cleared; device memory. With several in
+// one kernel, the one with the smallest element counts.
 typedef struct tern_fault {
     uint32_t set;
     uint32_t site;   // which operation: tern_fault_site gave the number
@@ -32,7 +33,8 @@ typedef struct tern_fault {
     int64_t value;   // what was there
 } tern_fault;
 
-// Draws inside steps: block of four elements e/4 of call id uses Philox counter (id, e / 4), key = seed.
+// Draws inside steps: block of four elements e/4 of call id uses Philox counter (id, e / 4), key =
+// seed.
 typedef struct tern_draw_state {
     uint64_t seed;
     uint64_t base; // call ids count from here
@@ -133,8 +135,8 @@ typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided
 // y = op(x), same sizes; same dtype, or y bool. Transcendental ones: floating only.
 typedef tern_status tern_kernel_unary(const tern_exec *exec, tern_unary_op op, const double p[2],
                                       const tern_strided *y, const tern_strided *x);
-// dx = dy * op'(s); s is the op's output for exp, sqrt, rsqrt, tanh, sigmoid, relu, and its input for
-// all others (tern_unary_saves_output). One floating dtype.
+// dx = dy * op'(s); s is the op's output for exp, sqrt, rsqrt, tanh, sigmoid, relu, and its input
+// for all others (tern_unary_saves_output). One floating dtype.
 typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op op,
                                            const double p[2], const tern_strided *dx,
                                            const tern_strided *dy, const tern_strided *s);
@@ -145,14 +147,15 @@ typedef tern_status tern_kernel_binary(const tern_exec *exec, tern_binary_op op,
 typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided *y, const tern_strided *c,
                                       const tern_strided *a, const tern_strided *b);
 
-// y has x's rank, with size 1 where it reduces. Same dtype; SUM of integers and bool gives int64; ANY, ALL bool.
-// An empty reduction gives 0 (SUM, NORM, ANY), NaN (MEAN), true (ALL).
+// y has x's rank, with size 1 where it reduces. Same dtype; SUM of integers and bool gives int64;
+// ANY, ALL bool. An empty reduction gives 0 (SUM, NORM, ANY), NaN (MEAN), true (ALL).
 typedef tern_status tern_kernel_reduce(const tern_exec *exec, tern_reduce_op op, double p,
                                        const tern_strided *y, const tern_strided *x);
 // Variance and mean (NULL to leave it out), shaped as in reduce; divisor max(0, n - correction).
 typedef tern_status tern_kernel_var(const tern_exec *exec, double correction, const tern_strided *var,
                                     const tern_strided *mean, const tern_strided *x);
-// values (NULL to leave it out) and int64 indices have x's rank with size 1 in `dim`; first place wins, NaN wins.
+// values (NULL to leave it out) and int64 indices have x's rank with size 1 in `dim`; first place
+// wins, NaN wins.
 typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
                                            const tern_strided *values, const tern_strided *indices,
                                            const tern_strided *x, int dim);
@@ -160,9 +163,9 @@ typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
 typedef tern_status tern_kernel_cumsum(const tern_exec *exec, const tern_strided *y,
                                        const tern_strided *x, int dim, bool reverse);
 
-// y (B, M, N) = a (B, M, K) b (B, K, N), plus bias (N) or NULL, then relu if asked, or added to y. a and b have a unit
-// stride in one of the last two dims (or size 1 there), y in the last; batch strides may be 0 in a and b.
-// One floating dtype. K may be 0.
+// y (B, M, N) = a (B, M, K) b (B, K, N), plus bias (N) or NULL, then relu if asked, or added to y.
+// a and b have a unit stride in one of the last two dims (or size 1 there), y in the last; batch
+// strides may be 0 in a and b. One floating dtype. K may be 0.
 typedef struct tern_matmul_args {
     tern_strided y, a, b;
     const tern_strided *bias;
@@ -178,7 +181,8 @@ typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const t
 typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log, const tern_strided *dx,
                                              const tern_strided *dy, const tern_strided *y);
 
-// Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or probabilities (N, C, S) of x's dtype.
+// Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or probabilities (N, C, S) of x's
+// dtype.
 typedef struct tern_cross_entropy_args {
     tern_strided x;             // (N, C, S)
     tern_strided target;        // (N, S) int64, or (N, C, S)
@@ -191,8 +195,8 @@ typedef struct tern_cross_entropy_args {
     tern_strided total; // 1 element of lse's dtype: the divisor of the mean
     tern_strided loss;  // 1 element, or (N, S) without reduction
 } tern_cross_entropy_args;
-// Forward: writes lse, total, loss. A label out of range goes to the fault record (element n * S + s, value the label) and
-// counts as ignored.
+// Forward: writes lse, total, loss. A label out of range goes to the fault record (element n * S +
+// s, value the label) and counts as ignored.
 typedef tern_status tern_kernel_cross_entropy(const tern_exec *exec,
                                               const tern_cross_entropy_args *args);
 // Backward: dx (N, C, S) from dloss (shaped as loss) and what the forward wrote.
@@ -203,24 +207,29 @@ typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
 // loss = mean or sum of (x - t)^2 (1 element), or elementwise; contiguous.
 typedef tern_status tern_kernel_mse(const tern_exec *exec, tern_reduction reduction,
                                     const tern_strided *loss, const tern_strided *x, const tern_strided *t);
-// dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for the target's gradient.
+// dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for the target's
+// gradient.
 typedef tern_status tern_kernel_mse_grad(const tern_exec *exec, tern_reduction reduction,
                                          double scale, const tern_strided *dx, const tern_strided *dloss,
                                          const tern_strided *x, const tern_strided *t);
 
-// y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of Philox(id, e / 4) times 2^-32
-// is >= p. Forward: id = draws->base + offset, written to *id (device memory). Replay: id is read from it.
+// y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of Philox(id, e
+// / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device memory).
+// Replay: id is read from it.
 typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset, bool replay,
                                         uint64_t *id, const tern_strided *y, const tern_strided *x);
 
-// y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record (element: its
-// offset in index's memory, so that a repeated index names its place in the list; value) and reads as 0.
+// y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record
+// (element: its offset in index's memory, so that a repeated index names its place in the list;
+// value) and reads as 0.
 typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided *y,
                                        const tern_strided *x, const tern_strided *index, int dim);
-// y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. Bad indices add nothing.
+// y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. Bad indices add
+// nothing.
 typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_strided *y,
                                             const tern_strided *x, const tern_strided *index, int dim);
-// y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record and gives a row of zeros.
+// y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record and gives a row
+// of zeros.
 typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
                                         const tern_strided *labels);
 

@@ -5,11 +5,12 @@
 
 #include "tensor/op.h"
 
-// Adds dx to the leaf's gradient, or overwrites an absent one; nothing more to do when dx is that gradient.
+// Adds dx to the leaf's gradient, or overwrites an absent one; nothing more to do when dx is that
+// gradient.
 tern_status tern_leaf_deliver(tern_tensor *leaf, tern_tensor *dx);
 
-// The gradient's tensor, made when there is none, for a kernel that writes (or, *accumulate, adds) into it. From
-// now on it counts as present.
+// The gradient's tensor, made when there is none, for a kernel that writes (or, *accumulate, adds)
+// into it. From now on it counts as present.
 tern_tensor *tern_leaf_grad_target(tern_tensor *leaf, bool *accumulate);
 
 // Runs the graph of `loss`, which has one, with the gradient that starts it.

@@ -12,10 +12,14 @@ static size_t node_size(int64_t inputs)
     return sizeof(tern_node) + (size_t)inputs * sizeof(tern_edge);
 }
 
-// A tensor whose memory was written through another view no longer is what its history says.
+// A tensor whose memory was written through another view no longer is what its history says; and a
+// view without history, from before a change that carries gradients, would lose them.
 static tern_status check_history(const tern_node_class *node_class, const tern_tensor *t)
 {
-    TERN_CHECK(!t->node || t->history_version == t->storage->version, TERN_ERR_STATE,
+    bool knows = t->node ? t->history_version == t->storage->version
+                         : !t->is_view || t->detached ||
+                               t->history_version >= t->storage->recorded;
+    TERN_CHECK(knows, TERN_ERR_STATE,
                "%s: an input (%s, made by %s) was changed in place through another view of its "
                "memory, so its gradient is unknown; clone it before the change",
                node_class->name, tern_tensor_string(t), t->op);
@@ -42,13 +46,15 @@ tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
 {
     bool wanted = false;
     *node = NULL;
-    for (int i = 0; i < count; i++)
-        wanted = wanted || (inputs[i] && inputs[i]->requires_grad);
-    if (!wanted || !tern_grad_enabled())
+    if (!tern_grad_enabled())
         return TERN_OK;
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         if (inputs[i])
             TERN_TRY(check_history(node_class, inputs[i]));
+        wanted = wanted || (inputs[i] && inputs[i]->requires_grad);
+    }
+    if (!wanted)
+        return TERN_OK;
     tern_node *n = tern_cache_alloc(node_size(count));
     if (!n)
         return TERN_ERR_NOMEM;
@@ -86,7 +92,8 @@ void tern_node_free_graph(tern_node *node)
     }
 }
 
-// Nodes waiting to be freed by this thread: a chain of a million must not become a million calls deep.
+// Nodes waiting to be freed by this thread: a chain of a million must not become a million calls
+// deep.
 static _Thread_local tern_node *drop_list;
 static _Thread_local bool dropping;
 
@@ -227,7 +234,9 @@ tern_status tern_check_inplace(const char *op, const tern_tensor *t)
 void tern_inplace_done(tern_tensor *t, tern_node *node)
 {
     tern_tensor_touched(t);
-    if (node)
+    if (node) {
         tern_node_output(node, 0, t);
+        t->storage->recorded = t->history_version;
+    }
     tern_node_end(node);
 }

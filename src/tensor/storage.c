@@ -17,6 +17,7 @@ tern_storage *tern_storage_new(tern_device device, int64_t nbytes)
     }
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
+    atomic_init(&s->recorded, 0);
     s->device = device;
     s->nbytes = nbytes;
     return s;

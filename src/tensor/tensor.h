@@ -13,6 +13,7 @@ typedef struct tern_node tern_node;
 typedef struct tern_storage {
     _Atomic int64_t refs;
     _Atomic uint64_t version;
+    _Atomic uint64_t recorded; // version of the last change that carries gradients, 0: none
     tern_device device;
     void *data;
     int64_t nbytes;
@@ -44,6 +45,7 @@ struct tern_tensor {
     tern_node *node;          // how it was made; NULL for leaves and unrecorded results
     int output;               // which output of the node
     bool is_view;             // made by a view operation
+    bool detached;            // by tern_detach, or a view of one that is
     uint64_t history_version; // storage version at which `node` describes the values
     tern_tensor *grad;        // a leaf's gradient
     const char *op;           // what made it; static storage
@@ -59,11 +61,12 @@ struct tern_tensor {
 
 // ---- making and holding -----------------------------------------------------------------------
 
-// A contiguous tensor with undefined contents, a temporary of the innermost frame. `op` names what makes it, static.
+// A contiguous tensor with undefined contents, a temporary of the innermost frame. `op` names what
+// makes it, static.
 tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape);
 
-// A tensor over the storage of `base` with sizes, strides and offset (elements) of its own, no history; a
-// temporary of the innermost frame. The caller has checked the bounds.
+// A tensor over the storage of `base` with sizes, strides and offset (elements) of its own, no
+// history; a temporary of the innermost frame. The caller has checked the bounds.
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 

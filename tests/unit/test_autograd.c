@@ -168,6 +168,23 @@ static void a_change_through_another_view_is_caught(void **state)
     assert_error(TERN_ERR_STATE, "changed in place through another view");
 }
 
+static void a_view_from_before_a_recorded_change_is_refused(void **state)
+{
+    (void)state;
+    tern_tensor *w = leaf(2, 3);
+    tern_tensor *base = tern_zeros(tern_dims(2), .dtype = TERN_FLOAT64);
+    tern_tensor *before = tern_reshape(base, tern_dims(2, 1));
+    tern_tensor *values = tern_detach(base);
+    assert_ptr_equal(tern_add_(base, w, 1), base);
+    assert_null(tern_mul_scalar(before, 2));
+    assert_error(TERN_ERR_STATE, "changed in place through another view");
+    assert_values(tern_mul_scalar(values, 2), 4, 6);
+    assert_int_equal(tern_backward(total(tern_mul(tern_reshape(base, tern_dims(2, 1)),
+                                                  tern_reshape(base, tern_dims(2, 1))))),
+                     TERN_OK);
+    assert_values(tern_grad(w), 4, 6);
+}
+
 static void nothing_is_recorded_under_no_grad(void **state)
 {
     (void)state;
@@ -319,6 +336,7 @@ int main(void)
         graph_test(a_leaf_that_collects_is_not_changed_in_place),
         graph_test(gradients_flow_through_a_change_in_place),
         graph_test(a_change_through_another_view_is_caught),
+        graph_test(a_view_from_before_a_recorded_change_is_refused),
         graph_test(nothing_is_recorded_under_no_grad),
         graph_test(no_grad_ends_however_its_block_is_left),
         graph_test(an_operation_of_the_users_own_is_differentiated),
