@@ -66,14 +66,14 @@ static void run_piece(void *context, int64_t index)
 tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, double p, uint64_t offset, bool replay,
                                    uint64_t *id, const tern_strided *y, const tern_strided *x)
 {
-    dropout_job job = {.seed = exec->draws->seed,
+    dropout_job job = {.seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
                        .threshold = tern_philox_threshold(p),
                        .scale = p < 1 ? 1 / (1 - p) : 0,
                        .numel = 1,
                        .y = y,
                        .x = x};
     if (!replay)
-        *id = exec->draws->base + offset;
+        *id = __atomic_load_n(&exec->draws->base, __ATOMIC_RELAXED) + offset;
     job.call = *id;
     for (int i = 0; i < y->rank; i++)
         job.numel *= y->size[i];

@@ -13,7 +13,7 @@ void tern_cpu_fault(const tern_exec *exec, int64_t element, int64_t value)
         fault->site = exec->site;
         fault->element = element;
         fault->value = value;
-        fault->set = 1;
+        __atomic_store_n(&fault->set, 1, __ATOMIC_RELEASE);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -67,7 +67,7 @@ tern_status TERN_ISA_NAME(step_all)(const tern_exec *exec, const step_update *up
                                     const tern_step_tensor *tensors, int64_t count)
 {
     pass p = {update, tensors};
-    if (!exec->fault->set)
+    if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
         tern_pool_run(step_pieces(tensors, numel_at, count), run_piece, &p);
     return TERN_OK;
 }
