@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a multi-layer perceptron on MNIST or Fashion-MNIST: the whole of a training script, from the
-// data files to the test accuracy.
+// Trains a multi-layer perceptron on MNIST or Fashion-MNIST: the whole of a training script, from
+// the data files to the test accuracy.
 #include "evaluate.h"
 #include "options.h"
 #include "progress.h"

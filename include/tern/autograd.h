@@ -73,7 +73,7 @@ static inline void tern_grad_guard_close_(tern_grad_guard_ *guard)
              {tern_set_grad_enabled(false), true};                                                 \
          guard_.open; guard_.open = false)
 
-// ---- operations of your own ----------------------------------------------------------------------
+// ---- operations of your own ---------------------------------------------------------------------
 
 /// What a backward function sees.
 typedef struct tern_backward_context tern_backward_context;

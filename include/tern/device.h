@@ -2,8 +2,8 @@
 /// @file
 /// Devices: where a tensor's bytes live and its kernels run.
 ///
-/// A device is a small value, a type and an index. `cpu:0`, `cpu:1`, ... are devices too, as many as
-/// `TERN_CPU_DEVICES` says (1): separate homes with the same kernels, so that code for several
+/// A device is a small value, a type and an index. `cpu:0`, `cpu:1`, ... are devices too, as many
+/// as `TERN_CPU_DEVICES` says (1): separate homes with the same kernels, so that code for several
 /// devices can be written and tested where there is no GPU.
 ///
 ///     tern_device dev = tern_device_best();
@@ -45,8 +45,8 @@ TERN_API tern_device tern_device_best(void);
 /// is left alone.
 TERN_API TERN_NODISCARD tern_status tern_device_parse(const char *text, tern_device *out);
 
-/// "cpu" (as long as there is one CPU device), "cpu:1", "cuda:0", ... for messages. The text belongs
-/// to the thread and stays valid for the next 8 calls.
+/// "cpu" (as long as there is one CPU device), "cpu:1", "cuda:0", ... for messages. The text
+/// belongs to the thread and stays valid for the next 8 calls.
 TERN_API const char *tern_device_string(tern_device device);
 
 /// True when both are the same device; the unspecified one stands for the default.

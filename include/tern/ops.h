@@ -5,10 +5,10 @@
 ///     tern_tensor *p = tern_softmax(tern_matmul(x, w), -1);
 ///     tern_tensor *loss = tern_mean(tern_abs(tern_sub(p, y)), TERN_ALL_AXES, false);
 ///
-/// All of them return a new temporary of the innermost scope on the operands' device, or NULL with a
-/// pending error. Sizes broadcast as in NumPy; dtypes are promoted as in PyTorch (docs), except for
-/// matmul, linear and losses, whose operands must agree; a 0-dim CPU tensor may mix with tensors on
-/// another device. Operations are differentiable unless they say otherwise.
+/// All of them return a new temporary of the innermost scope on the operands' device, or NULL with
+/// a pending error. Sizes broadcast as in NumPy; dtypes are promoted as in PyTorch (docs), except
+/// for matmul, linear and losses, whose operands must agree; a 0-dim CPU tensor may mix with
+/// tensors on another device. Operations are differentiable unless they say otherwise.
 #ifndef TERN_OPS_H
 #define TERN_OPS_H
 
@@ -17,11 +17,11 @@
 
 TERN_BEGIN_DECLS
 
-/// The dtype in which two tensors meet (PyTorch's table; a 0-dim tensor does not widen one with dimensions of
-/// the same kind). TERN_DTYPE_UNSPECIFIED with a pending error for NULL.
+/// The dtype in which two tensors meet (PyTorch's table; a 0-dim tensor does not widen one with
+/// dimensions of the same kind). TERN_DTYPE_UNSPECIFIED with a pending error for NULL.
 TERN_API tern_dtype tern_promote(const tern_tensor *a, const tern_tensor *b);
 
-// ---- elementwise, two operands -------------------------------------------------------------------
+// ---- elementwise, two operands ------------------------------------------------------------------
 
 TERN_API tern_tensor *tern_add(tern_tensor *a, tern_tensor *b);
 TERN_API tern_tensor *tern_sub(tern_tensor *a, tern_tensor *b); ///< not for bool
@@ -34,8 +34,8 @@ TERN_API tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b);
 TERN_API tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b);
 TERN_API tern_tensor *tern_maximum(tern_tensor *a, tern_tensor *b); ///< like tern_minimum
 
-// With a number, which never changes the dtype of x. A number with a fraction and an integer x is TERN_ERR_DTYPE,
-// except that tern_div_scalar gives float32.
+// With a number, which never changes the dtype of x. A number with a fraction and an integer x is
+// TERN_ERR_DTYPE, except that tern_div_scalar gives float32.
 TERN_API tern_tensor *tern_add_scalar(tern_tensor *x, double value);
 TERN_API tern_tensor *tern_sub_scalar(tern_tensor *x, double value);
 TERN_API tern_tensor *tern_mul_scalar(tern_tensor *x, double value);
@@ -60,7 +60,7 @@ TERN_API tern_tensor *tern_logical_and(tern_tensor *a, tern_tensor *b);
 TERN_API tern_tensor *tern_logical_or(tern_tensor *a, tern_tensor *b);
 TERN_API tern_tensor *tern_logical_not(tern_tensor *x);
 
-// ---- elementwise, one operand --------------------------------------------------------------------
+// ---- elementwise, one operand -------------------------------------------------------------------
 // Integers and bool give float32, except neg, abs, relu, clamp and round, which keep the dtype.
 
 TERN_API tern_tensor *tern_neg(tern_tensor *x);   ///< -x; not for bool
@@ -75,8 +75,8 @@ TERN_API tern_tensor *tern_cos(tern_tensor *x);
 TERN_API tern_tensor *tern_tanh(tern_tensor *x);
 TERN_API tern_tensor *tern_sigmoid(tern_tensor *x); ///< 1 / (1 + exp(-x))
 TERN_API tern_tensor *tern_relu(tern_tensor *x);    ///< max(x, 0), derivative 0 at 0, NaN stays
-/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016), exactly by erf or by
-/// its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
+/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016), exactly by erf or
+/// by its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 TERN_API tern_tensor *tern_gelu(tern_tensor *x);
 TERN_API tern_tensor *tern_gelu_tanh(tern_tensor *x);
 TERN_API tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
@@ -94,12 +94,14 @@ TERN_API tern_tensor *tern_where(tern_tensor *condition, tern_tensor *a, tern_te
 /// x with `value` where the bool mask (broadcast to x's shape) holds.
 TERN_API tern_tensor *tern_masked_fill(tern_tensor *x, tern_tensor *mask, double value);
 
-// ---- reductions ----------------------------------------------------------------------------------
+// ---- reductions ---------------------------------------------------------------------------------
 // Over any axes (TERN_ALL_AXES, or an empty list: all). keepdim leaves them with size 1.
 
-TERN_API tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim); ///< integers: int64
-TERN_API tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim); ///< floating only
-/// Sum of squared deviations over (n - correction): 1 is unbiased, 0 the population's. Floating only.
+/// Integers and bool give int64.
+TERN_API tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim);
+/// Floating only.
+TERN_API tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim);
+/// Sum of squared deviations over n - correction: 1 is unbiased, 0 the population's. Floating only.
 TERN_API tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes, int64_t correction,
                                bool keepdim);
 TERN_API tern_tensor *tern_std(tern_tensor *x, tern_axis_list axes, int64_t correction,
@@ -122,7 +124,7 @@ TERN_API tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim);
 /// Running sum along one dimension; integers give int64.
 TERN_API tern_tensor *tern_cumsum(tern_tensor *x, int dim);
 
-// ---- products ------------------------------------------------------------------------------------
+// ---- products -----------------------------------------------------------------------------------
 
 /// (.., M, K) x (.., K, N) -> (.., M, N), leading sizes broadcast; a vector counts as a row on the
 /// left and a column on the right, and its dimension goes away again. Floating, one dtype.
@@ -144,7 +146,7 @@ typedef enum tern_activation {
 TERN_API tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
                                   tern_activation activation);
 
-// ---- softmax and losses --------------------------------------------------------------------------
+// ---- softmax and losses -------------------------------------------------------------------------
 
 /// exp(x) / sum exp(x) along one dimension. Floating only.
 TERN_API tern_tensor *tern_softmax(tern_tensor *x, int dim);
@@ -166,12 +168,12 @@ typedef struct tern_cross_entropy_options {
     tern_reduction reduction; ///< mean
     char reserved_;
     tern_tensor *input;  ///< raw logits (N, C), (N, C, d1, ..) or (C)
-    tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities of the input's shape
+    tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities as the input
 } tern_cross_entropy_options;
 
 TERN_API tern_cross_entropy_options tern_cross_entropy_defaults(void);
-/// -log softmax(input)[label], weighted and smoothed as PyTorch's CrossEntropyLoss: with weights the mean
-/// divides by the sum of the weights of the labels that count. A label out of range is
+/// -log softmax(input)[label], weighted and smoothed as PyTorch's CrossEntropyLoss: with weights
+/// the mean divides by the sum of the weights of the labels that count. A label out of range is
 /// TERN_ERR_INDEX with its sample, found on the device. All labels ignored: mean is NaN.
 TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options);
 #define tern_cross_entropy(...)                                                                    \
@@ -182,11 +184,11 @@ TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *
 TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,
                                     tern_reduction reduction);
 
-/// Each element is zeroed with probability p, the others are divided by 1 - p; with training false, x itself.
-/// The mask comes from Philox4x32-10 by element and call, the same bits on every device.
+/// Each element is zeroed with probability p, the others are divided by 1 - p; with training false,
+/// x itself. The mask comes from Philox4x32-10 by element and call, the same bits on every device.
 TERN_API tern_tensor *tern_dropout(tern_tensor *x, double p, bool training);
 
-// ---- indexing ------------------------------------------------------------------------------------
+// ---- indexing -----------------------------------------------------------------------------------
 // Indices are int64; one out of range is TERN_ERR_INDEX.
 
 /// out[i][j] = x[index[i][j]][j] for dim 0, and so on: the result has index's shape.

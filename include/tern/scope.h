@@ -4,8 +4,8 @@
 ///
 /// 1. Every tensor that a call makes is a temporary: it belongs to the calling thread's innermost
 ///    scope and dies when that scope closes. Each thread has a root scope below all others, which
-///    closes when the thread ends. A loader opens a scope per batch, so a training loop frees what a
-///    step made without a word; a loop without a loader opens and closes one itself. tern_retain
+///    closes when the thread ends. A loader opens a scope per batch, so a training loop frees what
+///    a step made without a word; a loop without a loader opens and closes one itself. tern_retain
 ///    keeps a tensor beyond its scope, until tern_release.
 /// 2. What a constructor makes (module, optimizer, dataset, loader) is freed by its `*_free`.
 ///
@@ -35,8 +35,8 @@ TERN_API tern_scope tern_scope_open(void);
 /// that is closed already, or one of another thread does nothing.
 TERN_API void tern_scope_close(tern_scope scope);
 
-/// Like tern_scope_close, but `t`, when it belongs to a scope that closes, moves to the one outside.
-/// Returns t; NULL when t is NULL or dead.
+/// Like tern_scope_close, but `t`, when it belongs to a scope that closes, moves to the one
+/// outside. Returns t; NULL when t is NULL or dead.
 TERN_API tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t);
 
 /// Keeps `t` alive until the matching tern_release. Returns t; NULL when t is NULL or dead.

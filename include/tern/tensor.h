@@ -2,16 +2,16 @@
 /// @file
 /// Tensors: n-dimensional arrays on a device.
 ///
-/// Row-major, outermost dimension first, at most 8 dimensions of int64_t sizes, with strides, so that
-/// slices, transposes and expansions are views that share memory with their base.
+/// Row-major, outermost dimension first, at most 8 dimensions of int64_t sizes, with strides, so
+/// that slices, transposes and expansions are views that share memory with their base.
 ///
 ///     tern_tensor *x = tern_randn(tern_dims(64, 784), .device = dev);
 ///     tern_tensor *w = tern_full(tern_dims(784), 0.5);
 ///     printf("%g\n", tern_item(tern_sum(tern_mul(x, w), TERN_ALL_AXES, false)));
 ///
-/// Every call that makes a tensor returns a temporary of the innermost scope (scope.h), or NULL with
-/// a pending error: TERN_ERR_NULL, _SHAPE, _DTYPE, _DEVICE, _ARG, _INDEX, _STATE (dead tensor),
-/// _NOMEM. Negative dimensions count from the end. Threads: a tensor is used by one thread at a time.
+/// Every call that makes a tensor returns a temporary of the innermost scope (scope.h), or NULL
+/// with a pending error: TERN_ERR_NULL, _SHAPE, _DTYPE, _DEVICE, _ARG, _INDEX, _STATE (dead
+/// tensor), _NOMEM. Negative dimensions count from the end. One thread at a time uses a tensor.
 #ifndef TERN_TENSOR_H
 #define TERN_TENSOR_H
 
@@ -218,8 +218,8 @@ TERN_API int64_t tern_item_int(const tern_tensor *t);
 TERN_API TERN_NODISCARD tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes);
 /// The reverse: overwrites t's elements, in place.
 TERN_API TERN_NODISCARD tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes);
-/// Writes the tensor for a reader: four digits, edges of long dimensions, dtype and device when they
-/// are not the usual ones. NULL stands for stdout. Waits for the device.
+/// Writes the tensor for a reader: four digits, edges of long dimensions, dtype and device when
+/// they are not the usual ones. NULL stands for stdout. Waits for the device.
 TERN_API TERN_NODISCARD tern_status tern_print(const tern_tensor *t, FILE *file);
 /// The same text into `buffer`, cut at `size`; returns the length it has uncut, -1 on failure.
 TERN_API int64_t tern_format(const tern_tensor *t, char *buffer, size_t size);
@@ -274,7 +274,7 @@ TERN_API TERN_NODISCARD tern_status tern_split(tern_tensor *t, int64_t size, int
 TERN_API TERN_NODISCARD tern_status tern_chunk(tern_tensor *t, int64_t chunks, int dim,
                                                tern_tensor **out, int64_t capacity, int64_t *count);
 
-// ---- in place: they change `t` and return it -----------------------------------------------------
+// ---- in place: they change `t` and return it ----------------------------------------------------
 // A leaf that requires a gradient may only be changed under tern_no_grad. Elsewhere gradients flow
 // through. What a backward needs and finds changed is an error there.
 

@@ -39,7 +39,7 @@ typedef struct arg_job {
     place_fn *place;
     bool largest;
     const tern_strided *views[SCAN_VIEWS]; // x, indices, values or NULL
-    const tern_strided *source;            // what the values are taken from; x, or what x was widened from
+    const tern_strided *source;            // of the values: x, or what x was widened from
     int dim;
     int64_t lines, lines_per_piece;
 } arg_job;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The running sum of a line; a template: TYPE, SUM (what it is added in), CUMSUM(name) for the names.
+// The running sum of a line; a template: TYPE, SUM (what it is added in), CUMSUM(name) for names.
 
 static void CUMSUM(line)(void *out, int64_t y_stride, const void *in, int64_t x_stride, int64_t n)
 {

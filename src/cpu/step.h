@@ -40,7 +40,7 @@ static inline int64_t step_pieces(const void *list, step_numel_fn *numel_at, int
     return pieces;
 }
 
-// Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] state, NULL where unused.
+// Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] state or NULL.
 typedef void step_block_fn(const void *args, int64_t step, void *const *array, int64_t n);
 
 // An optimizer's update: in float (also for 16-bit parameters, widened by blocks) and in double.

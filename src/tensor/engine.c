@@ -216,8 +216,7 @@ static tern_status run_all(engine *e, bool retain_graph)
     return TERN_OK;
 }
 
-// Lets go of what the lists hold; after a failed run the graph is freed and the gradients are
-// unusable.
+// Lets go of what the lists hold; a failed run frees the graph and leaves the gradients unusable.
 static void engine_clear(engine *e, bool failed)
 {
     for (int64_t i = 0; i < e->count; i++) {

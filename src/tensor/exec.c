@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device carries along for its kernels: the fault record and the state of draws inside
-// steps.
+// What a device carries for its kernels: the fault record and the state of draws inside steps.
 #include <pthread.h>
 #include <stdio.h>
 #include "tensor/backend.h"

@@ -22,8 +22,7 @@ static tern_tensor *dead_first, *dead_last;
 static int64_t capacity;
 static int64_t live;
 
-// Keeps more than BLOCK_HEADERS headers beyond the live ones, so that the pool only grows with what
-// is alive.
+// Keeps more than BLOCK_HEADERS headers beyond the live ones: the pool only grows with these.
 static tern_status add_block(void)
 {
     header_block *block = tern_mem_alloc(sizeof *block);

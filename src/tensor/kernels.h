@@ -5,8 +5,7 @@
 // Kernels trust their callers: shapes, dtypes and devices were checked in front. Views may have any
 // strides unless a kernel says "contiguous"; a stride of 0 is a broadcast. Outputs are distinct
 // from inputs, or the very same view (elementwise kernels may run in place). A kernel takes its
-// scratch before the first write, and fails only with TERN_ERR_NOMEM. Empty outputs are legal
-// everywhere.
+// scratch before the first write, and fails only with TERN_ERR_NOMEM. Empty outputs are legal.
 #ifndef TERN_SRC_TENSOR_KERNELS_H
 #define TERN_SRC_TENSOR_KERNELS_H
 
@@ -33,8 +32,7 @@ typedef struct tern_fault {
     int64_t value;   // what was there
 } tern_fault;
 
-// Draws inside steps: block of four elements e/4 of call id uses Philox counter (id, e / 4), key =
-// seed.
+// Draws inside steps: elements 4 k .. 4 k + 3 of call id use Philox counter (id, k), key = seed.
 typedef struct tern_draw_state {
     uint64_t seed;
     uint64_t base; // call ids count from here
@@ -154,8 +152,7 @@ typedef tern_status tern_kernel_reduce(const tern_exec *exec, tern_reduce_op op,
 // Variance and mean (NULL to leave it out), shaped as in reduce; divisor max(0, n - correction).
 typedef tern_status tern_kernel_var(const tern_exec *exec, double correction, const tern_strided *var,
                                     const tern_strided *mean, const tern_strided *x);
-// values (NULL to leave it out) and int64 indices have x's rank with size 1 in `dim`; first place
-// wins, NaN wins.
+// values (or NULL) and int64 indices have x's rank with size 1 in `dim`. NaN wins, then the first.
 typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
                                            const tern_strided *values, const tern_strided *indices,
                                            const tern_strided *x, int dim);
@@ -181,8 +178,8 @@ typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const t
 typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log, const tern_strided *dx,
                                              const tern_strided *dy, const tern_strided *y);
 
-// Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or probabilities (N, C, S) of x's
-// dtype.
+// Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or (N, C, S) of x's dtype:
+// probabilities.
 typedef struct tern_cross_entropy_args {
     tern_strided x;             // (N, C, S)
     tern_strided target;        // (N, S) int64, or (N, C, S)
@@ -195,8 +192,8 @@ typedef struct tern_cross_entropy_args {
     tern_strided total; // 1 element of lse's dtype: the divisor of the mean
     tern_strided loss;  // 1 element, or (N, S) without reduction
 } tern_cross_entropy_args;
-// Forward: writes lse, total, loss. A label out of range goes to the fault record (element n * S +
-// s, value the label) and counts as ignored.
+// Forward: writes lse, total, loss. A label out of range goes to the fault record (element
+// n * S + s, value the label) and counts as ignored.
 typedef tern_status tern_kernel_cross_entropy(const tern_exec *exec,
                                               const tern_cross_entropy_args *args);
 // Backward: dx (N, C, S) from dloss (shaped as loss) and what the forward wrote.
@@ -207,15 +204,14 @@ typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
 // loss = mean or sum of (x - t)^2 (1 element), or elementwise; contiguous.
 typedef tern_status tern_kernel_mse(const tern_exec *exec, tern_reduction reduction,
                                     const tern_strided *loss, const tern_strided *x, const tern_strided *t);
-// dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for the target's
-// gradient.
+// dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for dt.
 typedef tern_status tern_kernel_mse_grad(const tern_exec *exec, tern_reduction reduction,
                                          double scale, const tern_strided *dx, const tern_strided *dloss,
                                          const tern_strided *x, const tern_strided *t);
 
-// y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of Philox(id, e
-// / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device memory).
-// Replay: id is read from it.
+// y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of
+// Philox(id, e / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device
+// memory). Replay: id is read from it.
 typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset, bool replay,
                                         uint64_t *id, const tern_strided *y, const tern_strided *x);
 
@@ -224,12 +220,11 @@ typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_
 // value) and reads as 0.
 typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided *y,
                                        const tern_strided *x, const tern_strided *index, int dim);
-// y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. Bad indices add
-// nothing.
+// y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. A bad index
+// adds nothing.
 typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_strided *y,
                                             const tern_strided *x, const tern_strided *index, int dim);
-// y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record and gives a row
-// of zeros.
+// y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record, its row is 0.
 typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
                                         const tern_strided *labels);
 

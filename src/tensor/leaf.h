@@ -5,8 +5,8 @@
 
 #include "tensor/op.h"
 
-// Adds dx to the leaf's gradient, or overwrites an absent one; nothing more to do when dx is that
-// gradient.
+// Adds dx to the leaf's gradient, or overwrites an absent one; when dx is that gradient, it is
+// there already.
 tern_status tern_leaf_deliver(tern_tensor *leaf, tern_tensor *dx);
 
 // The gradient's tensor, made when there is none, for a kernel that writes (or, *accumulate, adds)

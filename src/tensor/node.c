@@ -92,8 +92,7 @@ void tern_node_free_graph(tern_node *node)
     }
 }
 
-// Nodes waiting to be freed by this thread: a chain of a million must not become a million calls
-// deep.
+// Nodes waiting to be freed by this thread: a chain of a million must not nest a million calls.
 static _Thread_local tern_node *drop_list;
 static _Thread_local bool dropping;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For those who write operations: check operands, infer shapes, launch kernels, record for
-// backward.
+// For writers of operations: check operands, infer shapes, launch kernels, record for backward.
 //
 //     tern_tensor *tern_exp(tern_tensor *x)
 //     {
@@ -52,8 +51,7 @@ tern_status tern_op_prepare(tern_operands *operands, unsigned flags);
 
 // PyTorch's promotion of two dtypes of the same standing.
 tern_dtype tern_promote_dtypes(tern_dtype a, tern_dtype b);
-// What tensors with dimensions (`array`) and 0-dim ones (`scalar`) meet in; either may be
-// unspecified.
+// What tensors with dimensions (`array`) and 0-dim ones (`scalar`) meet in; unspecified: none.
 tern_dtype tern_promote_standing(tern_dtype array, tern_dtype scalar);
 
 // Makes a dim of 0 ... rank - 1 out of one that may be negative. rank 0 counts as 1.
@@ -67,8 +65,8 @@ tern_status tern_broadcast_shapes(const char *op, const char *a_name, tern_shape
 tern_strided tern_view_of(const tern_tensor *t);
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
 tern_strided tern_view_expand(tern_strided view, tern_shape shape);
-// Merges neighbouring dims that all `count` views of the same sizes walk in one stride, drops dims
-// of size 1.
+// Merges neighbouring dims that all `count` views of the same sizes walk in one stride, and drops
+// those of size 1.
 void tern_views_coalesce(tern_strided *const *views, int count);
 // Contiguous view of the given sizes over data.
 tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
@@ -122,8 +120,7 @@ void tern_node_save(tern_node *node, int slot, tern_tensor *t);
 // Keeps an output: without its history, so that nothing holds itself. Fails with TERN_ERR_NOMEM.
 tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y);
 tern_node_data *tern_node_data_of(tern_node *node);
-// Makes `y` output `index` of the node. After the last one, drop the caller's hold with
-// tern_node_end.
+// Makes `y` output `index` of the node. After the last one, tern_node_end drops the caller's hold.
 void tern_node_output(tern_node *node, int index, tern_tensor *y);
 void tern_node_end(tern_node *node); // NULL is fine; without outputs it undoes tern_node_begin
 
@@ -133,8 +130,7 @@ tern_tensor *tern_node_saved(const tern_node *node, int slot);
 tern_shape tern_node_input_shape(const tern_node *node, int input);
 tern_dtype tern_node_input_dtype(const tern_node *node, int input);
 // Where the gradient of an input may be written at once: the gradient of a leaf (then *accumulate
-// says whether to add), or a new tensor. The backward writes it and sets dx[input] to it. NULL on
-// failure.
+// says whether to add), or a new tensor. The backward writes it and sets dx[input]. NULL on failure.
 tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate);
 
 // The one-output, no-frills form: begin, save, output, end. Returns y, or NULL on failure.
@@ -158,8 +154,7 @@ void tern_inplace_done(tern_tensor *t, tern_node *node);
 // ---- frames (scope.c) --------------------------------------------------------------------------
 
 // A loader's frame: closes the frame with number `last` and the scopes above it, but leaves frames
-// of other loaders and what stands above those; then opens a new one and returns its number (0 on
-// failure).
+// of other loaders and what stands above those; then opens a new one and returns its number, or 0.
 tern_scope tern_frame_next(tern_scope last);
 // Closes it in the same way without opening another.
 void tern_frame_end(tern_scope last);

@@ -75,8 +75,8 @@ static void take_word(const golden_param *p, golden_words *w)
         fail_msg("a parameter %s is not known here", p->name);
 }
 
-// tern keeps the logarithm of a row's sum for the backward of cross-entropy: rounding it costs this share of a
-// probability.
+// tern keeps the logarithm of a row's sum for the backward of cross-entropy: rounding it costs this
+// share of a probability.
 static real share_of_kept_logarithm(const golden_case *g)
 {
     real largest = 0;
