@@ -6,7 +6,9 @@
 
 need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
     dataset-fashion-mnist
-configure "$build" -Dtests=enabled -Dexamples=enabled -Dwerror=true
+werror=false # a compiler newer than this tree may warn of more: only our own runs insist
+[ -z "${CI:-}" ] || werror=true
+configure "$build" -Dtests=enabled -Dexamples=enabled -Dwerror=$werror
 ninja -C "$build" >&2
 status=0
 meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=$?

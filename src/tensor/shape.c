@@ -53,23 +53,29 @@ static char *take_text(void)
     return texts[next_text++ % TEXTS];
 }
 
-const char *tern_shape_string(tern_shape shape)
+static void write_shape(char *text, tern_shape shape)
 {
-    char *text = take_text();
     int rank = shape.rank < 0 ? 0 : shape.rank < TERN_MAX_RANK ? shape.rank : TERN_MAX_RANK;
     int used = snprintf(text, TEXT_SIZE, "(");
     for (int i = 0; i < rank; i++)
         used += snprintf(text + used, (size_t)(TEXT_SIZE - used), i ? ", %lld" : "%lld",
                          (long long)shape.dim[i]);
     snprintf(text + used, (size_t)(TEXT_SIZE - used), shape.rank == 1 ? ",)" : ")");
+}
+
+const char *tern_shape_string(tern_shape shape)
+{
+    char *text = take_text();
+    write_shape(text, shape);
     return text;
 }
 
 const char *tern_tensor_string(const tern_tensor *t)
 {
-    char *text = take_text();
-    snprintf(text, TEXT_SIZE, "%s %s on %s", tern_dtype_name(t->dtype),
-             tern_shape_string(tern_shape_get(t)), tern_device_string(tern_dev(t)));
+    char *text = take_text(), sizes[TEXT_SIZE];
+    write_shape(sizes, tern_shape_get(t));
+    snprintf(text, TEXT_SIZE, "%s %.192s on %s", tern_dtype_name(t->dtype), sizes,
+             tern_device_string(tern_dev(t)));
     return text;
 }
 
