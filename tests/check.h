@@ -43,7 +43,7 @@
     do {                                                                                           \
         double a_ = (actual), e_ = (expected);                                                     \
         bool same_ = a_ == e_ || (isnan(a_) && isnan(e_));                                         \
-        if (!same_ && !(fabs(a_ - e_) <= (atol) + (rtol) * fabs(e_)))                              \
+        if (!same_ && !(fabs(a_ - e_) <= (atol) + fabs(e_) * (rtol)))                              \
             fail_msg("%s is %.17g, expected %.17g", #actual, a_, e_);                              \
     } while (0)
 

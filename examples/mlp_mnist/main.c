@@ -127,8 +127,7 @@ static tern_status run_epoch(training *t, int64_t epoch)
               tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device), 0};
     progress_begin(&p, epoch, t->options.epochs, tern_dataset_size(t->train_data),
                    t->options.quiet);
-    if (!train_epoch(t, &p, &s) &&
-        !evaluate(t->net, t->criterion, t->test_loader, &t->evaluation))
+    if (!train_epoch(t, &p, &s) && !evaluate(t->net, t->criterion, t->test_loader, &t->evaluation))
         progress_end(&p, s.samples, mean(&s, s.loss), mean(&s, s.correct), t->evaluation.accuracy);
     tern_scope_close(scope);
     return tern_error_code();

@@ -103,12 +103,18 @@ static bool read_optimizer(options *o, const char *text)
 }
 
 static const struct option words[] = {
-    {"data", required_argument, NULL, 'd'},       {"device", required_argument, NULL, 'D'},
-    {"epochs", required_argument, NULL, 'e'},     {"batch-size", required_argument, NULL, 'b'},
-    {"hidden", required_argument, NULL, 'h'},     {"optimizer", required_argument, NULL, 'o'},
-    {"lr", required_argument, NULL, 'l'},         {"weight-decay", required_argument, NULL, 'w'},
-    {"seed", required_argument, NULL, 's'},       {"threads", required_argument, NULL, 't'},
-    {"quiet", no_argument, NULL, 'q'},            {"help", no_argument, NULL, '?'},
+    {"data", required_argument, NULL, 'd'},
+    {"device", required_argument, NULL, 'D'},
+    {"epochs", required_argument, NULL, 'e'},
+    {"batch-size", required_argument, NULL, 'b'},
+    {"hidden", required_argument, NULL, 'h'},
+    {"optimizer", required_argument, NULL, 'o'},
+    {"lr", required_argument, NULL, 'l'},
+    {"weight-decay", required_argument, NULL, 'w'},
+    {"seed", required_argument, NULL, 's'},
+    {"threads", required_argument, NULL, 't'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, '?'},
     {NULL, 0, NULL, 0},
 };
 

@@ -69,8 +69,8 @@ static inline void tern_grad_guard_close_(tern_grad_guard_ *guard)
 /// Runs the statement or block that follows without recording: `tern_no_grad { ... }`. However the
 /// block is left, recording is as before; `break` and `continue` leave this block only.
 #define tern_no_grad                                                                               \
-    for (tern_grad_guard_ guard_ __attribute__((cleanup(tern_grad_guard_close_))) =                \
-             {tern_set_grad_enabled(false), true};                                                 \
+    for (tern_grad_guard_ guard_                                                                   \
+         __attribute__((cleanup(tern_grad_guard_close_))) = {tern_set_grad_enabled(false), true};  \
          guard_.open; guard_.open = false)
 
 // ---- operations of your own ---------------------------------------------------------------------
@@ -93,9 +93,8 @@ typedef struct tern_function {
 /// is copied. count <= 8, saved_count <= 8. Does nothing when no input requires a gradient. Returns
 /// output, which from now on carries the history.
 TERN_API tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
-                                  tern_tensor *const *inputs, int count,
-                                  tern_tensor *const *saved, int saved_count, const void *data,
-                                  size_t nbytes);
+                                  tern_tensor *const *inputs, int count, tern_tensor *const *saved,
+                                  int saved_count, const void *data, size_t nbytes);
 
 /// The gradient of the output.
 TERN_API tern_tensor *tern_context_grad(tern_backward_context *context);

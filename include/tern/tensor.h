@@ -108,7 +108,7 @@ TERN_API tern_tensor *tern_zeros_with(const tern_zeros_options *options);
 TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
 #define tern_empty(...) TERN_WITH_(tern_empty, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 #define tern_zeros(...) TERN_WITH_(tern_zeros, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
-#define tern_ones(...) TERN_WITH_(tern_ones, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_ones(...)  TERN_WITH_(tern_ones, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 
 /// `tern_full(tern_dims(2), 3.5)`.
 typedef struct tern_full_options {

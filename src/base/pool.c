@@ -294,8 +294,7 @@ int tern_num_threads(void)
 tern_status tern_set_num_threads(int count)
 {
     TERN_CHECK(count >= 1 && count <= TERN_MAX_THREADS, TERN_ERR_ARG,
-               "set_num_threads: count is %d, it must be from 1 to %d", count,
-               TERN_MAX_THREADS);
+               "set_num_threads: count is %d, it must be from 1 to %d", count, TERN_MAX_THREADS);
     TERN_CHECK(!inside, TERN_ERR_STATE,
                "set_num_threads: called from inside parallel work of the library");
     if (atomic_load(&pool.in_child))

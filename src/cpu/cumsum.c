@@ -82,9 +82,9 @@ tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
 {
     (void)exec;
     cumsum_job job = {.views = {y, x}, .dim = dim, .reverse = reverse};
-    job.line = y->dtype == TERN_FLOAT64   ? line_double
-               : y->dtype == TERN_INT64   ? line_int64
-                                          : line_float;
+    job.line = y->dtype == TERN_FLOAT64 ? line_double
+               : y->dtype == TERN_INT64 ? line_int64
+                                        : line_float;
     if (wide_needed(y->dtype))
         return run_widened(&job, y, x);
     run_all(&job);

@@ -74,14 +74,14 @@ static void gather_row(const gather_job *job, int64_t row)
     const row_start at = find_row(job, job->y, job->x, row);
     for (int64_t col = 0; col < job->cols; col++) {
         int64_t i = index_at(job, limit, at.index + col * job->index->stride[last]);
-        char *y = (char *)job->y->data +
-                  (at.dense + col * job->y->stride[last]) * (int64_t)job->element;
+        char *y =
+            (char *)job->y->data + (at.dense + col * job->y->stride[last]) * (int64_t)job->element;
         if (i < 0)
             memset(y, 0, job->element);
         else
             move_element(y,
-                         (const char *)job->x->data + (at.indexed + col * along + i * hop) *
-                                                          (int64_t)job->element,
+                         (const char *)job->x->data +
+                             (at.indexed + col * along + i * hop) * (int64_t)job->element,
                          job->element);
     }
 }
@@ -180,11 +180,11 @@ static void add_row(const gather_job *job, int64_t row)
     for (int64_t col = 0; col < job->cols; col++) {
         int64_t i = index_at(job, limit, at.index + col * job->index->stride[last]);
         if (i >= 0)
-            add_element(
-                (char *)job->y->data + (at.indexed + col * along + i * hop) * (int64_t)job->element,
-                (const char *)job->x->data +
-                    (at.dense + col * job->x->stride[last]) * (int64_t)job->element,
-                job->y->dtype);
+            add_element((char *)job->y->data +
+                            (at.indexed + col * along + i * hop) * (int64_t)job->element,
+                        (const char *)job->x->data +
+                            (at.dense + col * job->x->stride[last]) * (int64_t)job->element,
+                        job->y->dtype);
     }
 }
 

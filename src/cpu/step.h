@@ -5,9 +5,9 @@
 
 #include "cpu/isa.h"
 
-#define STEP_PIECE 16384 // elements; no piece holds elements of two tensors
-#define STEP_BLOCK 512   // 16-bit elements that are widened at once
-#define STEP_ARRAYS 5    // parameter, gradient and up to three of state
+#define STEP_PIECE  16384 // elements; no piece holds elements of two tensors
+#define STEP_BLOCK  512   // 16-bit elements that are widened at once
+#define STEP_ARRAYS 5     // parameter, gradient and up to three of state
 
 static inline int64_t step_pieces_of(int64_t numel)
 {

@@ -69,8 +69,7 @@ tern_nn_cross_entropy_loss_options tern_nn_cross_entropy_loss_defaults(void)
 // A buffer of its own, so that moving the criterion leaves the caller's tensor alone.
 static void add_weight(cross_entropy_loss *self, tern_tensor *weight)
 {
-    tern_no_grad
-    {
+    tern_no_grad {
         weight = tern_clone(weight);
     }
     self->weight = tern_module_add_buffer(&self->base, "weight", weight, true);

@@ -94,13 +94,16 @@ static tern_status check_record(const tern_function *function, tern_tensor *outp
         return tern_null_error("record", !function ? "function" : "a field of function");
     TERN_TRY(tern_check_tensor("record", "output", output));
     if ((count > 0 && !inputs) || (saved_count > 0 && !saved) || (nbytes > 0 && !data))
-        return tern_null_error("record", count > 0 && !inputs ? "inputs"
-                                         : saved_count > 0 && !saved ? "saved" : "data");
+        return tern_null_error("record", count > 0 && !inputs        ? "inputs"
+                                         : saved_count > 0 && !saved ? "saved"
+                                                                     : "data");
     TERN_CHECK(count >= 0 && count <= TERN_NODE_INPUTS && saved_count >= 0 &&
                    saved_count <= TERN_NODE_SAVED && nbytes <= RECORD_BYTES,
-               TERN_ERR_ARG, "record: %s has %d inputs, %d saved tensors and %zu bytes, but at most "
-               "%d, %d and %d are possible", function->name, count, saved_count, nbytes,
-               TERN_NODE_INPUTS, TERN_NODE_SAVED, RECORD_BYTES);
+               TERN_ERR_ARG,
+               "record: %s has %d inputs, %d saved tensors and %zu bytes, but at most "
+               "%d, %d and %d are possible",
+               function->name, count, saved_count, nbytes, TERN_NODE_INPUTS, TERN_NODE_SAVED,
+               RECORD_BYTES);
     TERN_CHECK(!output->requires_grad, TERN_ERR_STATE,
                "record: the output of %s already has a history; make it under tern_no_grad",
                function->name);

@@ -57,7 +57,7 @@ bool tern_device_equal(tern_device a, tern_device b)
     return a.type == b.type && a.index == b.index;
 }
 
-#define TEXTS 8
+#define TEXTS     8
 #define TEXT_SIZE 24
 static _Thread_local char texts[TEXTS][TEXT_SIZE];
 static _Thread_local unsigned next_text;

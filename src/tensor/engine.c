@@ -58,9 +58,10 @@ static tern_status reach_leaf(engine *e, const tern_edge *edge)
                tern_device_string(tern_dev(leaf)));
     if (leaf->collected)
         return TERN_OK;
-    TERN_CHECK(leaf->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
-               "backward: the gradient of %s was left unusable by a failed backward; call zero_grad",
-               leaf->label[0] ? leaf->label : leaf->op);
+    TERN_CHECK(
+        leaf->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
+        "backward: the gradient of %s was left unusable by a failed backward; call zero_grad",
+        leaf->label[0] ? leaf->label : leaf->op);
     TERN_TRY(tern_mem_grow((void **)&e->leaves, &e->leaf_capacity, e->leaf_count + 1,
                            sizeof *e->leaves));
     leaf->collected = true;

@@ -6,8 +6,8 @@
 #include "tensor/op.h"
 
 #define CPU_DEVICES 64
-#define SITES 256
-#define PATH_SIZE 128
+#define SITES       256
+#define PATH_SIZE   128
 
 // Where a kernel that may find a bad value was launched from.
 typedef struct fault_site {
@@ -73,8 +73,9 @@ tern_status tern_fault_poll(tern_device device)
     state->raised = true;
     pthread_mutex_unlock(&lock);
     if (again)
-        return tern_error_raise(TERN_ERR_STATE, "a value error found by %s was not dealt with: call "
-                                                "zero_grad before going on",
+        return tern_error_raise(TERN_ERR_STATE,
+                                "a value error found by %s was not dealt with: call "
+                                "zero_grad before going on",
                                 site.number == fault.site ? site.op : "a kernel");
     if (site.number != fault.site)
         return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",

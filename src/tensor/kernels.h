@@ -125,7 +125,8 @@ typedef enum tern_random_kind {
 // y[..] = value
 typedef tern_status tern_kernel_fill(const tern_exec *exec, const tern_strided *y, double value);
 // y = x, cast; same sizes, any pair of dtypes. Floating to integer truncates; to bool: non-zero.
-typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_strided *y, const tern_strided *x);
+typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_strided *y,
+                                     const tern_strided *x);
 // y[i] = start + i * step, 1-dim contiguous; computed in double (floating) or int64
 typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided *y, double start,
                                        double step);
@@ -140,18 +141,21 @@ typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op 
                                            const tern_strided *dy, const tern_strided *s);
 // y = op(a, b), same sizes; a and b of one dtype, y too or bool. alpha is 1 but for ADD.
 typedef tern_status tern_kernel_binary(const tern_exec *exec, tern_binary_op op, double alpha,
-                                       const tern_strided *y, const tern_strided *a, const tern_strided *b);
+                                       const tern_strided *y, const tern_strided *a,
+                                       const tern_strided *b);
 // y = c ? a : b, same sizes; c bool
-typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided *y, const tern_strided *c,
-                                      const tern_strided *a, const tern_strided *b);
+typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided *y,
+                                      const tern_strided *c, const tern_strided *a,
+                                      const tern_strided *b);
 
 // y has x's rank, with size 1 where it reduces. Same dtype; SUM of integers and bool gives int64;
 // ANY, ALL bool. An empty reduction gives 0 (SUM, NORM, ANY), NaN (MEAN), true (ALL).
 typedef tern_status tern_kernel_reduce(const tern_exec *exec, tern_reduce_op op, double p,
                                        const tern_strided *y, const tern_strided *x);
 // Variance and mean (NULL to leave it out), shaped as in reduce; divisor max(0, n - correction).
-typedef tern_status tern_kernel_var(const tern_exec *exec, double correction, const tern_strided *var,
-                                    const tern_strided *mean, const tern_strided *x);
+typedef tern_status tern_kernel_var(const tern_exec *exec, double correction,
+                                    const tern_strided *var, const tern_strided *mean,
+                                    const tern_strided *x);
 // values (or NULL) and int64 indices have x's rank with size 1 in `dim`. NaN wins, then the first.
 typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
                                            const tern_strided *values, const tern_strided *indices,
@@ -175,8 +179,9 @@ typedef tern_status tern_kernel_matmul(const tern_exec *exec, const tern_matmul_
 typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const tern_strided *y,
                                         const tern_strided *x);
 // dx from dy and y, as above.
-typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log, const tern_strided *dx,
-                                             const tern_strided *dy, const tern_strided *y);
+typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log,
+                                             const tern_strided *dx, const tern_strided *dy,
+                                             const tern_strided *y);
 
 // Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or (N, C, S) of x's dtype:
 // probabilities.
@@ -199,21 +204,25 @@ typedef tern_status tern_kernel_cross_entropy(const tern_exec *exec,
 // Backward: dx (N, C, S) from dloss (shaped as loss) and what the forward wrote.
 typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
                                                    const tern_cross_entropy_args *args,
-                                                   const tern_strided *dx, const tern_strided *dloss);
+                                                   const tern_strided *dx,
+                                                   const tern_strided *dloss);
 
 // loss = mean or sum of (x - t)^2 (1 element), or elementwise; contiguous.
 typedef tern_status tern_kernel_mse(const tern_exec *exec, tern_reduction reduction,
-                                    const tern_strided *loss, const tern_strided *x, const tern_strided *t);
+                                    const tern_strided *loss, const tern_strided *x,
+                                    const tern_strided *t);
 // dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for dt.
 typedef tern_status tern_kernel_mse_grad(const tern_exec *exec, tern_reduction reduction,
-                                         double scale, const tern_strided *dx, const tern_strided *dloss,
-                                         const tern_strided *x, const tern_strided *t);
+                                         double scale, const tern_strided *dx,
+                                         const tern_strided *dloss, const tern_strided *x,
+                                         const tern_strided *t);
 
 // y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of
 // Philox(id, e / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device
 // memory). Replay: id is read from it.
-typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset, bool replay,
-                                        uint64_t *id, const tern_strided *y, const tern_strided *x);
+typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset,
+                                        bool replay, uint64_t *id, const tern_strided *y,
+                                        const tern_strided *x);
 
 // y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record
 // (element: its offset in index's memory, so that a repeated index names its place in the list;
@@ -223,7 +232,8 @@ typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided
 // y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. A bad index
 // adds nothing.
 typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_strided *y,
-                                            const tern_strided *x, const tern_strided *index, int dim);
+                                            const tern_strided *x, const tern_strided *index,
+                                            int dim);
 // y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record, its row is 0.
 typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
                                         const tern_strided *labels);
@@ -258,8 +268,9 @@ typedef tern_status tern_kernel_adam(const tern_exec *exec, const tern_adam_args
                                      const tern_step_tensor *tensors, int64_t count);
 
 // total (1 element, float64 on CPU) = p-norm over the elements of all views, contiguous.
-typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p, const tern_strided *total,
-                                          const tern_strided *list, int64_t count);
+typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p,
+                                          const tern_strided *total, const tern_strided *list,
+                                          int64_t count);
 // x *= min(1, max_norm / (total + 1e-6)) for all views.
 typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm,
                                           const tern_strided *total, const tern_strided *list,

@@ -17,8 +17,7 @@ static size_t node_size(int64_t inputs)
 static tern_status check_history(const tern_node_class *node_class, const tern_tensor *t)
 {
     bool knows = t->node ? t->history_version == t->storage->version
-                         : !t->is_view || t->detached ||
-                               t->history_version >= t->storage->recorded;
+                         : !t->is_view || t->detached || t->history_version >= t->storage->recorded;
     TERN_CHECK(knows, TERN_ERR_STATE,
                "%s: an input (%s, made by %s) was changed in place through another view of its "
                "memory, so its gradient is unknown; clone it before the change",
@@ -217,8 +216,8 @@ tern_status tern_check_inplace(const char *op, const tern_tensor *t)
     TERN_TRY(tern_check_tensor(op, "t", t));
     for (int i = 0; i < t->rank; i++)
         TERN_CHECK(t->stride[i] != 0 || t->size[i] <= 1, TERN_ERR_STATE,
-                   "%s: %s is expanded: several of its elements share one place; clone it first", op,
-                   tern_tensor_string(t));
+                   "%s: %s is expanded: several of its elements share one place; clone it first",
+                   op, tern_tensor_string(t));
     if (!tern_grad_enabled() || !t->requires_grad)
         return TERN_OK;
     TERN_CHECK(t->node, TERN_ERR_STATE,

@@ -87,8 +87,8 @@ tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
 
 // ---- recording ---------------------------------------------------------------------------------
 
-#define TERN_NODE_INPUTS 8 // of a user's operation; our own may have any number
-#define TERN_NODE_SAVED 8
+#define TERN_NODE_INPUTS  8 // of a user's operation; our own may have any number
+#define TERN_NODE_SAVED   8
 #define TERN_NODE_OUTPUTS 2
 
 // Gradients of the inputs from those of the outputs: dy[o] is never NULL (zeros where nothing
@@ -130,7 +130,7 @@ tern_tensor *tern_node_saved(const tern_node *node, int slot);
 tern_shape tern_node_input_shape(const tern_node *node, int input);
 tern_dtype tern_node_input_dtype(const tern_node *node, int input);
 // Where the gradient of an input may be written at once: the gradient of a leaf (then *accumulate
-// says whether to add), or a new tensor. The backward writes it and sets dx[input]. NULL on failure.
+// says whether to add), or a new tensor. The backward writes it and sets dx[input]. NULL: failed.
 tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate);
 
 // The one-output, no-frills form: begin, save, output, end. Returns y, or NULL on failure.

@@ -85,8 +85,8 @@ static tern_status check_dtypes(const tern_operands *o, unsigned flags)
     for (int i = 0; i < o->count; i++) {
         tern_dtype dtype = o->at[i]->dtype;
         TERN_CHECK(!(flags & TERN_PREPARE_ONLY_FLOATING) || tern_dtype_is_floating(dtype),
-                   TERN_ERR_DTYPE, "%s: %s is %s, but must have a floating dtype", o->op, o->name[i],
-                   tern_dtype_name(dtype));
+                   TERN_ERR_DTYPE, "%s: %s is %s, but must have a floating dtype", o->op,
+                   o->name[i], tern_dtype_name(dtype));
         TERN_CHECK(!(flags & TERN_PREPARE_SAME_DTYPE) || dtype == o->at[0]->dtype, TERN_ERR_DTYPE,
                    "%s: %s is %s and %s is %s: convert one with tern_to_dtype", o->op, o->name[0],
                    tern_dtype_name(o->at[0]->dtype), o->name[i], tern_dtype_name(dtype));

@@ -43,7 +43,7 @@ bool tern_shape_equal(tern_shape a, tern_shape b)
     return true;
 }
 
-#define TEXTS 8
+#define TEXTS     8
 #define TEXT_SIZE 256
 static _Thread_local char texts[TEXTS][TEXT_SIZE];
 static _Thread_local unsigned next_text;
@@ -102,8 +102,9 @@ tern_status tern_broadcast_shapes(const char *op, const char *a_name, tern_shape
                    tern_shape_string(a), b_name, tern_shape_string(b), (long long)x, (long long)y);
         shape.dim[shape.rank - i] = x == 1 ? y : x;
     }
-    TERN_CHECK(tern_shape_numel(shape) >= 0, TERN_ERR_SHAPE, "%s: %s and %s broadcast to %s, "
-               "which has too many elements", op, a_name, b_name, tern_shape_string(shape));
+    TERN_CHECK(tern_shape_numel(shape) >= 0, TERN_ERR_SHAPE,
+               "%s: %s and %s broadcast to %s, which has too many elements", op, a_name, b_name,
+               tern_shape_string(shape));
     *out = shape;
     return TERN_OK;
 }

@@ -42,28 +42,29 @@ struct tern_tensor {
     int64_t size[TERN_MAX_RANK];
     int64_t stride[TERN_MAX_RANK]; // elements
     tern_storage *storage;
-    tern_node *node;          // how it was made; NULL for leaves and unrecorded results
-    int output;               // which output of the node
-    bool is_view;             // made by a view operation
-    bool detached;            // by tern_detach, or a view of one that is
-    uint64_t history_version; // storage version at which `node` describes the values
-    tern_tensor *grad;        // a leaf's gradient
-    const char *op;           // what made it; static storage
+    tern_node *node;             // how it was made; NULL for leaves and unrecorded results
+    int output;                  // which output of the node
+    bool is_view;                // made by a view operation
+    bool detached;               // by tern_detach, or a view of one that is
+    uint64_t history_version;    // storage version at which `node` describes the values
+    tern_tensor *grad;           // a leaf's gradient
+    const char *op;              // what made it; static storage
     char label[TERN_LABEL_SIZE]; // a parameter's or buffer's name, else ""
     tern_tensor *next_dead;
     bool was_retained; // tern_retain was called on it
     bool collected;    // scratch of a running backward
 };
 
-#define TERN_STAMP_ALIVE 0x7e12a11fu
-#define TERN_STAMP_SCOPE 0x7e12dea1u    // its scope closed
+#define TERN_STAMP_ALIVE    0x7e12a11fu
+#define TERN_STAMP_SCOPE    0x7e12dea1u // its scope closed
 #define TERN_STAMP_RELEASED 0x7e12dea2u // its last holder let it go
 
 // ---- making and holding -----------------------------------------------------------------------
 
 // A contiguous tensor with undefined contents, a temporary of the innermost frame. `op` names what
 // makes it, static.
-tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape);
+tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device,
+                             tern_shape shape);
 
 // A tensor over the storage of `base` with sizes, strides and offset (elements) of its own, no
 // history; a temporary of the innermost frame. The caller has checked the bounds.

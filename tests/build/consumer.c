@@ -27,7 +27,8 @@ static int tensors(void)
     tern_tensor *w = tern_zeros(tern_dims(2), .dtype = TERN_FLOAT64, .requires_grad = true);
     failures += check(!tern_backward(tern_sum(tern_exp(w), TERN_ALL_AXES, false)), "backward");
     failures += check(tern_item(tern_select(tern_grad(w), 0, 1)) == 1, "exp'(0) is 1");
-    tern_no_grad failures += check(tern_is_leaf(tern_neg(w)), "no_grad does not record");
+    tern_no_grad
+        failures += check(tern_is_leaf(tern_neg(w)), "no_grad does not record");
     return failures;
 }
 

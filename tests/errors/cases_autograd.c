@@ -41,7 +41,8 @@ static tern_status backward_of_changed_value(void)
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *y = tern_exp(w);
     tern_tensor *loss = total(tern_mul(y, y));
-    tern_no_grad(void) tern_fill_(y, 3);
+    tern_no_grad (void)
+        tern_fill_(y, 3);
     return tern_backward(loss);
 }
 
@@ -57,7 +58,8 @@ static tern_tensor *gradient_after_failed_backward(void)
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *y = tern_exp(w);
     tern_tensor *loss = total(tern_mul(y, y));
-    tern_no_grad(void) tern_fill_(y, 3);
+    tern_no_grad (void)
+        tern_fill_(y, 3);
     if (!tern_error_pending()) {
         if (!tern_backward(loss))
             return w;
@@ -146,7 +148,8 @@ static tern_status backward_through(tern_backward_fn *backward)
     static tern_function own = {.name = "own"};
     own.backward = backward;
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true), *y = NULL;
-    tern_no_grad y = tern_neg(w);
+    tern_no_grad
+        y = tern_neg(w);
     tern_tensor *made = tern_record(&own, y, &w, 1, &w, 1, NULL, 0);
     return tern_backward(total(made));
 }

@@ -144,7 +144,8 @@ static tern_status step_after_failed_backward(fixture *f)
     bool pending = tern_error_pending();
     tern_tensor *y = tern_exp(tern_forward(f->net, f->x));
     tern_tensor *loss = tern_sum(tern_mul(y, y), TERN_ALL_AXES, false);
-    tern_no_grad(void) tern_fill_(y, 3);
+    tern_no_grad (void)
+        tern_fill_(y, 3);
     if (!tern_backward(loss))
         return TERN_OK;
     if (!pending)
@@ -246,7 +247,8 @@ static tern_tensor *clip_after_failed_backward(void)
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *y = tern_exp(w);
     tern_tensor *loss = tern_sum(tern_mul(y, y), TERN_ALL_AXES, false);
-    tern_no_grad(void) tern_fill_(y, 3);
+    tern_no_grad (void)
+        tern_fill_(y, 3);
     if (!tern_backward(loss))
         return w;
     if (!pending)

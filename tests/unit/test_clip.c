@@ -160,8 +160,7 @@ static void unusable_gradients_are_refused(void **state)
 {
     (void)state;
     tern_tensor *p = tern_ones(tern_dims(2), .requires_grad = true), *y = NULL;
-    tern_no_grad
-    {
+    tern_no_grad {
         y = tern_sum(p, TERN_ALL_AXES, false);
     }
     y = tern_record(&failing, y, &p, 1, NULL, 0, NULL, 0);

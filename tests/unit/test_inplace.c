@@ -138,8 +138,7 @@ static void leaves_and_shared_places_are_not_changed(void **state)
     assert_null_with(tern_fill_(tern_select(leaf, 0, 0), 1), TERN_ERR_STATE, "fill_");
     tern_tensor *wide = tern_expand(tern_zeros(tern_dims(1)), tern_dims(3));
     assert_null_with(tern_copy_(wide, line(0, 3)), TERN_ERR_STATE, "copy_");
-    tern_no_grad
-    {
+    tern_no_grad {
         assert_non_null(tern_mul_scalar_(leaf, 2));
     }
     assert_tensor(leaf, tern_dims(2, 3), 0, 2, 4, 6, 8, 10);

@@ -151,8 +151,7 @@ static void flatten_joins_dimensions(void **state)
 // Puts numbers into a parameter.
 static void set_parameter(tern_module *m, const char *name, const float *values, size_t nbytes)
 {
-    tern_no_grad
-    {
+    tern_no_grad {
         assert_int_equal(tern_from_host(tern_module_parameter(m, name), values, nbytes), TERN_OK);
     }
 }

@@ -113,8 +113,7 @@ static void views_of_one_storage_share_it_after_a_move(void **state)
     m = tern_module_done(m);
     assert_non_null(tern_module_to(m, tern_cpu(1)));
     assert_non_null(tern_module_to_dtype(m, TERN_FLOAT64));
-    tern_no_grad
-    {
+    tern_no_grad {
         assert_non_null(tern_fill_(tern_narrow(tern_module_parameter(m, "b"), 0, 0, 2), 9));
     }
     assert_tensor(tern_module_parameter(m, "a"), tern_dims(5), 0, 1, 2, 9, 9);

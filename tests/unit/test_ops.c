@@ -148,8 +148,7 @@ static void what_no_gradient_needs_may_change_before_the_backward(void **state)
     (void)state;
     tern_tensor *x = tern_ones(tern_dims(2), .requires_grad = true);
     tern_tensor *factor = tern_full(tern_dims(2), 3), *y = tern_mul(x, factor);
-    tern_no_grad
-    {
+    tern_no_grad {
         assert_non_null(tern_fill_(x, 9)); // only factor is needed
     }
     assert_int_equal(tern_backward(tern_sum(y, TERN_ALL_AXES, false)), TERN_OK);
@@ -171,8 +170,7 @@ static void comparisons_and_indices_have_no_history(void **state)
     assert_false(tern_requires_grad(tern_isfinite(x)));
     assert_true(tern_requires_grad(tern_max(x, 0, false, &at)));
     assert_false(tern_requires_grad(at));
-    tern_no_grad
-    {
+    tern_no_grad {
         assert_false(tern_requires_grad(tern_exp(x)));
     }
 }

@@ -27,8 +27,7 @@ static void a_step_is_refused_after_a_failed_backward_until_zero_grad(void **sta
     (void)state;
     tern_tensor *p = leaf(start, 2), *y = NULL;
     tern_optim *o = tern_optim_sgd(NULL, .lr = 1, .params = &p, .param_count = 1);
-    tern_no_grad
-    {
+    tern_no_grad {
         y = tern_sum(p, TERN_ALL_AXES, false);
     }
     y = tern_record(&failing, y, &p, 1, NULL, 0, NULL, 0);
@@ -116,8 +115,7 @@ static void assert_same_steps(void (*between)(tern_module *m), double tolerance)
         const float weight[] = {1, -2};
         tern_module *m = tern_nn_linear(2, 1, .bias = false);
         tern_tensor *p = tern_module_parameter(m, "weight");
-        tern_no_grad
-        {
+        tern_no_grad {
             assert_int_equal(tern_from_host(p, weight, sizeof weight), TERN_OK);
         }
         tern_optim *o = tern_optim_adam(m, .lr = 0.1, .amsgrad = true);
@@ -301,8 +299,7 @@ static void a_restored_state_goes_on_as_the_first_one(void **state)
             set_grad(p, i + 1, 2);
             assert_int_equal(tern_optim_step(o), TERN_OK);
         }
-        tern_no_grad
-        {
+        tern_no_grad {
             assert_non_null(tern_copy_(q, p));
         }
         for (int i = 0; i < 2 && names[sgd][i]; i++)

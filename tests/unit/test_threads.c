@@ -94,9 +94,9 @@ static uint64_t softmaxes_and_losses(void)
 static uint64_t training(void)
 {
     tern_manual_seed(3);
-    tern_module *net = tern_nn_sequential(tern_nn_linear(300, 400), tern_nn_relu(),
-                                          tern_nn_dropout(.p = 0.2), tern_nn_linear(400, 500),
-                                          tern_nn_gelu(), tern_nn_linear(500, 11));
+    tern_module *net =
+        tern_nn_sequential(tern_nn_linear(300, 400), tern_nn_relu(), tern_nn_dropout(.p = 0.2),
+                           tern_nn_linear(400, 500), tern_nn_gelu(), tern_nn_linear(500, 11));
     tern_module *criterion = tern_nn_cross_entropy_loss(.label_smoothing = 0.1);
     tern_optim *optim = tern_optim_adamw(net, .lr = 1e-2);
     tern_tensor *x = tern_randn(tern_dims(515, 300));

@@ -307,8 +307,7 @@ static void views_are_recorded_only_when_needed(void **state)
     assert_true(tern_is_leaf(tern_reshape(check_2x3(false), tern_dims(6))));
     tern_tensor *t = check_2x3(true);
     assert_false(tern_is_leaf(tern_reshape(t, tern_dims(6))));
-    tern_no_grad
-    {
+    tern_no_grad {
         assert_true(tern_is_leaf(tern_reshape(t, tern_dims(6))));
         assert_false(tern_requires_grad(tern_narrow(t, 0, 0, 1)));
     }
