@@ -6,10 +6,11 @@ import json
 import re
 import sys
 
+# Newer releases of cmocka put the group's name before the number.
 TOTALS = {
-    "passed": re.compile(r"\[  PASSED  \] (\d+) test\(s\)"),
-    "failed": re.compile(r"\[  FAILED  \] (\d+) test\(s\)"),
-    "skipped": re.compile(r"\[  SKIPPED \] (\d+) test\(s\)"),
+    "passed": re.compile(r"\[  PASSED  \] (?:[^\n]*: )?(\d+) test\(s\)"),
+    "failed": re.compile(r"\[  FAILED  \] (?:[^\n]*: )?(\d+) test\(s\)"),
+    "skipped": re.compile(r"\[  SKIPPED \] (?:[^\n]*: )?(\d+) test\(s\)"),
 }
 
 
