@@ -79,7 +79,7 @@ static void put_block(sink *s, const tern_shown *shown, int dim, int64_t first, 
         return;
     }
     int64_t step = 1;
-    for (int i = dim + 1; i < shown->shape.rank; i++)
+    for (int i = dim + 1; i < shown->shape.rank && i < TERN_MAX_RANK; i++)
         step *= shown->shape.dim[i];
     put_char(s, '[');
     for (int64_t i = 0; i < shown->shape.dim[dim]; i++) {
