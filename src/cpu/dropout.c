@@ -69,14 +69,12 @@ tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, double p, uint64_t off
     dropout_job job = {.seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
                        .threshold = tern_philox_threshold(p),
                        .scale = p < 1 ? 1 / (1 - p) : 0,
-                       .numel = 1,
+                       .numel = tern_strided_numel(y),
                        .y = y,
                        .x = x};
     if (!replay)
         *id = __atomic_load_n(&exec->draws->base, __ATOMIC_RELAXED) + offset;
     job.call = *id;
-    for (int i = 0; i < y->rank; i++)
-        job.numel *= y->size[i];
     tern_pool_run((job.numel + PIECE - 1) / PIECE, run_piece, &job);
     return TERN_OK;
 }

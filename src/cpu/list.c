@@ -2,17 +2,9 @@
 // The common norm of a list of tensors, and scaling them by it.
 #include "cpu/reduce_plan.h"
 
-static int64_t numel_of(const tern_strided *view)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < view->rank; i++)
-        numel *= view->size[i];
-    return numel;
-}
-
 static tern_strided flat(const tern_strided *view)
 {
-    return (tern_strided){view->data, view->dtype, 1, {numel_of(view)}, {1}};
+    return (tern_strided){view->data, view->dtype, 1, {tern_strided_numel(view)}, {1}};
 }
 
 // Sums are added; of maxima and minima one stays, a NaN before all.
@@ -42,8 +34,8 @@ tern_status TERN_ISA_NAME(list_norm)(const tern_exec *exec, double p, const tern
     double result = op == FOLD_MIN_ABS ? INFINITY : 0;
     int64_t terms = 0;
     for (int64_t i = 0; i < count; i++) {
-        terms += numel_of(&list[i]);
-        if (numel_of(&list[i]) > 0)
+        terms += tern_strided_numel(&list[i]);
+        if (tern_strided_numel(&list[i]) > 0)
             result = join(op, result, fold_tensor(&list[i], op, p));
     }
     result = reduce_norm_of(result, p, terms);

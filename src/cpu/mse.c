@@ -24,14 +24,6 @@ typedef struct mse_job {
     int64_t numel;
 } mse_job;
 
-static int64_t numel_of(const tern_strided *view)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < view->rank; i++)
-        numel *= view->size[i];
-    return numel;
-}
-
 static int64_t pieces_of(int64_t numel)
 {
     return (numel + PIECE - 1) / PIECE;
@@ -57,7 +49,7 @@ static void backward_piece(void *context, int64_t index)
 {
     const mse_job *job = context;
     int64_t i = index * PIECE, n = job->numel - i < PIECE ? job->numel - i : PIECE;
-    bool one = numel_of(job->dy) == 1, in_double = job->x->dtype == TERN_FLOAT64;
+    bool one = tern_strided_numel(job->dy) == 1, in_double = job->x->dtype == TERN_FLOAT64;
     (in_double ? grad_double : grad_float)(at(job->y, i), at(job->dy, one ? 0 : i), one ? 0 : 1,
                                            at(job->x, i), at(job->t, i), job->factor, n);
 }
@@ -120,7 +112,7 @@ tern_status TERN_ISA_NAME(mse)(const tern_exec *exec, tern_reduction reduction,
     tern_strided wide[MAX_OPERANDS] = {{0}};
     const tern_strided *views[] = {loss, x, t};
     tern_status status = widen(views, 3, wide);
-    mse_job job = {.y = views[0], .x = views[1], .t = views[2], .numel = numel_of(x)};
+    mse_job job = {.y = views[0], .x = views[1], .t = views[2], .numel = tern_strided_numel(x)};
     if (!status)
         status = forward(&job, reduction);
     if (!status && views[0] != loss)
@@ -137,7 +129,7 @@ tern_status TERN_ISA_NAME(mse_grad)(const tern_exec *exec, tern_reduction reduct
     tern_strided wide[MAX_OPERANDS] = {{0}};
     const tern_strided *views[] = {dx, dloss, x, t};
     tern_status status = widen(views, 4, wide);
-    int64_t numel = numel_of(x);
+    int64_t numel = tern_strided_numel(x);
     mse_job job = {.y = views[0], .dy = views[1], .x = views[2], .t = views[3], .numel = numel};
     job.factor = reduction == TERN_REDUCTION_SUM || reduction == TERN_REDUCTION_NONE
                      ? scale

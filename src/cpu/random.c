@@ -16,14 +16,6 @@ static void *at(const tern_strided *y, int64_t from)
     return (char *)y->data + from * (int64_t)tern_dtype_size(y->dtype);
 }
 
-static int64_t numel_of(const tern_strided *y)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < y->rank; i++)
-        numel *= y->size[i];
-    return numel;
-}
-
 static bool is_half(tern_dtype dtype)
 {
     return dtype == TERN_FLOAT16 || dtype == TERN_BFLOAT16;
@@ -55,7 +47,7 @@ static void uniform_halves(tern_mt19937 *mt, const tern_strided *y, double low, 
     const float from = rounded((float)low, y->dtype);
     const float range = rounded(rounded((float)high, y->dtype) - from, y->dtype);
     float chunk[CHUNK];
-    const int64_t numel = numel_of(y);
+    const int64_t numel = tern_strided_numel(y);
     for (int64_t done = 0; done < numel; done += CHUNK) {
         const int64_t n = numel - done < CHUNK ? numel - done : CHUNK;
         draw_halves(mt, y->dtype, chunk, n);
@@ -83,7 +75,7 @@ static void normal_block(tern_mt19937 *mt, const tern_strided *y, int64_t from, 
 // The last block is drawn again when the others do not end where y does.
 static void normal_halves(tern_mt19937 *mt, const tern_strided *y, double mean, double std)
 {
-    const int64_t numel = numel_of(y);
+    const int64_t numel = tern_strided_numel(y);
     if (numel < BLOCK) {
         double few[BLOCK];
         tern_mt19937_normal_f64(mt, few, numel, mean, std);
@@ -116,7 +108,7 @@ static void store_whole(const tern_strided *y, int64_t from, const int64_t *valu
 static void bernoulli(tern_mt19937 *mt, const tern_strided *y, double p)
 {
     int64_t chunk[CHUNK];
-    const int64_t numel = numel_of(y);
+    const int64_t numel = tern_strided_numel(y);
     for (int64_t done = 0; done < numel; done += CHUNK) {
         const int64_t n = numel - done < CHUNK ? numel - done : CHUNK;
         for (int64_t i = 0; i < n; i++)
@@ -128,7 +120,7 @@ static void bernoulli(tern_mt19937 *mt, const tern_strided *y, double p)
 static void integers(tern_mt19937 *mt, const tern_strided *y, int64_t low, int64_t high)
 {
     int64_t chunk[CHUNK];
-    const int64_t numel = numel_of(y);
+    const int64_t numel = tern_strided_numel(y);
     for (int64_t done = 0; done < numel; done += CHUNK) {
         const int64_t n = numel - done < CHUNK ? numel - done : CHUNK;
         tern_mt19937_randint(mt, chunk, n, low, high);
@@ -143,9 +135,9 @@ static void uniform(tern_mt19937 *mt, const tern_strided *y, double low, double 
     if (is_half(y->dtype))
         uniform_halves(mt, y, low, high);
     else if (y->dtype == TERN_FLOAT32)
-        tern_mt19937_uniform_f32(mt, y->data, numel_of(y), low, high);
+        tern_mt19937_uniform_f32(mt, y->data, tern_strided_numel(y), low, high);
     else
-        tern_mt19937_uniform_f64(mt, y->data, numel_of(y), low, high);
+        tern_mt19937_uniform_f64(mt, y->data, tern_strided_numel(y), low, high);
 }
 
 static void normal(tern_mt19937 *mt, const tern_strided *y, double mean, double std)
@@ -153,9 +145,9 @@ static void normal(tern_mt19937 *mt, const tern_strided *y, double mean, double 
     if (is_half(y->dtype))
         normal_halves(mt, y, mean, std);
     else if (y->dtype == TERN_FLOAT32)
-        tern_mt19937_normal_f32(mt, y->data, numel_of(y), mean, std);
+        tern_mt19937_normal_f32(mt, y->data, tern_strided_numel(y), mean, std);
     else
-        tern_mt19937_normal_f64(mt, y->data, numel_of(y), mean, std);
+        tern_mt19937_normal_f64(mt, y->data, tern_strided_numel(y), mean, std);
 }
 
 tern_status TERN_ISA_NAME(random)(const tern_exec *exec, tern_random_kind kind, double a, double b,

@@ -14,14 +14,6 @@ typedef struct wide_job {
     int64_t rows, cols, rows_per_piece;
 } wide_job;
 
-static int64_t numel_of(const tern_strided *x)
-{
-    int64_t numel = 1;
-    for (int d = 0; d < x->rank; d++)
-        numel *= x->size[d];
-    return numel;
-}
-
 tern_status wide_new(tern_strided *wide, const tern_strided *x)
 {
     *wide = (tern_strided){.dtype = TERN_FLOAT32, .rank = x->rank};
@@ -31,14 +23,14 @@ tern_status wide_new(tern_strided *wide, const tern_strided *x)
         wide->stride[d] = stride;
         stride *= x->size[d];
     }
-    wide->data = tern_cache_alloc((size_t)numel_of(x) * sizeof(float));
+    wide->data = tern_cache_alloc((size_t)tern_strided_numel(x) * sizeof(float));
     return wide->data ? TERN_OK : TERN_ERR_NOMEM;
 }
 
 void wide_free(tern_strided *wide)
 {
     if (wide->data)
-        tern_cache_free(wide->data, (size_t)numel_of(wide) * sizeof(float));
+        tern_cache_free(wide->data, (size_t)tern_strided_numel(wide) * sizeof(float));
 }
 
 static int64_t row_offset(const tern_strided *x, int64_t row)
@@ -71,7 +63,7 @@ static void run_rows(void *context, int64_t piece)
 static void run(float *wide, const tern_strided *narrow, bool store)
 {
     tern_strided flat = *narrow;
-    int64_t numel = numel_of(narrow), expected = 1;
+    int64_t numel = tern_strided_numel(narrow), expected = 1;
     bool contiguous = true;
     for (int d = narrow->rank - 1; d >= 0; d--) {
         contiguous = contiguous && (narrow->size[d] == 1 || narrow->stride[d] == expected);

@@ -23,6 +23,14 @@ typedef struct tern_strided {
     int64_t stride[TERN_MAX_RANK]; // elements
 } tern_strided;
 
+static inline int64_t tern_strided_numel(const tern_strided *view)
+{
+    int64_t numel = 1;
+    for (int i = 0; i < view->rank; i++)
+        numel *= view->size[i];
+    return numel;
+}
+
 // The first value error that a kernel met since it was last cleared; device memory. With several in
 // one kernel, the one with the smallest element counts.
 typedef struct tern_fault {
