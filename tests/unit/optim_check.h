@@ -1,31 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of optimizers share: an allocator that counts and fails, and leaves whose
-// gradients are known.
+// What the tests of optimizers share: leaves whose gradients are known, and a failing allocator.
 #ifndef TERN_TESTS_UNIT_OPTIM_CHECK_H
 #define TERN_TESTS_UNIT_OPTIM_CHECK_H
 
+#include "failing_memory.h"
 #include "tensor_check.h"
-
-static struct {
-    int64_t calls;
-    int64_t fail_at; // 0: never
-} memory;
-
-static void *take(size_t nbytes, size_t align, void *user)
-{
-    (void)user;
-    memory.calls++;
-    if (memory.calls == memory.fail_at)
-        return NULL;
-    return aligned_alloc(align, (nbytes + align - 1) / align * align);
-}
-
-static void give(void *at, size_t nbytes, void *user)
-{
-    (void)nbytes;
-    (void)user;
-    free(at);
-}
 
 // A leaf in double with these values.
 static inline tern_tensor *leaf(const double *values, int64_t count)
@@ -45,7 +24,7 @@ static inline void set_grad(tern_tensor *p, double a, double b)
 
 static const double start[] = {1, -2};
 
-// Two devices, and the allocator above.
+// Two devices, and the allocator that fails.
 static inline int optim_check_begin(void)
 {
     setenv("TERN_CPU_DEVICES", "2", 1);

@@ -1,27 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two CPU devices stand for two devices. The allocator is the test's own, so that it can fail.
+#include "failing_memory.h"
 #include "tensor_check.h"
-
-static struct {
-    int64_t calls;
-    int64_t fail_at; // 0: never
-} memory;
-
-static void *take(size_t nbytes, size_t align, void *user)
-{
-    (void)user;
-    memory.calls++;
-    if (memory.calls == memory.fail_at)
-        return NULL;
-    return aligned_alloc(align, (nbytes + align - 1) / align * align);
-}
-
-static void give(void *at, size_t nbytes, void *user)
-{
-    (void)nbytes;
-    (void)user;
-    free(at);
-}
 
 static tern_status call_nothing(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
