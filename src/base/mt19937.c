@@ -92,12 +92,6 @@ void tern_mt19937_uniform_f64(tern_mt19937 *generator, double *out, int64_t nume
         out[i] = fma(tern_mt19937_u53(generator), range, from);
 }
 
-void tern_mt19937_bernoulli_f32(tern_mt19937 *generator, float *out, int64_t numel, double p)
-{
-    for (int64_t i = 0; i < numel; i++)
-        out[i] = tern_mt19937_bernoulli(generator, p) ? 1.0f : 0.0f;
-}
-
 void tern_mt19937_randint(tern_mt19937 *generator, int64_t *out, int64_t numel, int64_t low,
                           int64_t high)
 {

@@ -50,9 +50,6 @@ void tern_mt19937_normal_f32(tern_mt19937 *generator, float *out, int64_t numel,
 void tern_mt19937_normal_f64(tern_mt19937 *generator, double *out, int64_t numel, double mean,
                              double std);
 
-// Fills with 0 and 1, 1 with probability p.
-void tern_mt19937_bernoulli_f32(tern_mt19937 *generator, float *out, int64_t numel, double p);
-
 // Fills with integers from `low` to `high` - 1; low < high.
 void tern_mt19937_randint(tern_mt19937 *generator, int64_t *out, int64_t numel, int64_t low,
                           int64_t high);

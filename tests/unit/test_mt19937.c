@@ -89,9 +89,11 @@ static void bernoulli_gives_the_masks_of_pytorch(void **state)
     (void)state;
     float x[40];
     tern_mt19937_seed(&generator, 3);
-    tern_mt19937_bernoulli_f32(&generator, x, 40, 0.4);
+    for (int i = 0; i < 40; i++)
+        x[i] = tern_mt19937_bernoulli(&generator, 0.4);
     ASSERT_SAME_BITS(x, bernoulli_3);
-    tern_mt19937_bernoulli_f32(&generator, x, 40, 0);
+    for (int i = 0; i < 40; i++)
+        x[i] = tern_mt19937_bernoulli(&generator, 0);
     for (int i = 0; i < 40; i++)
         assert_true(x[i] == 0 && tern_mt19937_bernoulli(&generator, 1));
 }
