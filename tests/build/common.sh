@@ -5,6 +5,7 @@
 # shellcheck shell=sh disable=SC2034,SC2046,SC2086
 
 set -eu
+export LC_ALL=C # sorted lists are compared
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root

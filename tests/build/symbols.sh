@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shared library shows exactly what the public headers declare; the static one defines nothing
-# else than names that begin with tern_.
+# The shared library shows exactly what the public headers declare and tests/reliability/exports.txt
+# lists, so that a change of the ABI is seen in review; the static one defines nothing else than names
+# that begin with tern_.
 . "$(dirname "$0")/common.sh"
 [ -z "$TERN_FLAGS" ] || skip "instrumented libraries have symbols of their own"
 install_tern
@@ -11,6 +12,8 @@ cat "$TERN_SOURCE"/include/tern/*.h | tr '\n' ' ' | sed 's/TERN_API/\n&/g' |
     sed -n 's/^TERN_API[^(;]*[ *]\(tern_[a-z0-9_]*\)(.*/\1/p' | sort >"$work/declared"
 [ "$(wc -l <"$work/declared")" -gt 100 ] || fail "too few declarations were found"
 diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) differ"
+diff "$TERN_SOURCE/tests/reliability/exports.txt" "$work/exported" ||
+    fail "listed (<) and exported (>) differ"
 
 nm -g --defined-only "$libdir/libtern.a" | awk 'NF == 3 { print $3 }' | grep -v '^tern_' &&
     fail "libtern.a defines these globals"
