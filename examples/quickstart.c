@@ -26,17 +26,15 @@ int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "/usr/share/datasets/fashion-mnist";
     tern_manual_seed(42);
-    tern_device dev = tern_device_best();                    // cuda:0 when there is one, else cpu
+    tern_device dev = tern_device_best(); // cuda:0 when there is one, else cpu
 
-    tern_module *net = tern_nn_sequential(
-        tern_nn_flatten(),
-        tern_nn_linear(784, 512), tern_nn_relu(),
-        tern_nn_linear(512, 10));
+    tern_module *net = tern_nn_sequential(tern_nn_flatten(), tern_nn_linear(784, 512),
+                                          tern_nn_relu(), tern_nn_linear(512, 10));
     tern_module *criterion = tern_nn_cross_entropy_loss(.label_smoothing = 0.1);
     tern_optim *opt = tern_optim_adam(net, .lr = 1e-3);
 
-    tern_module_to(net, dev);                                // in place; opt stays valid
-    tern_module_to(criterion, dev);                          // its weight is a buffer: it moves too
+    tern_module_to(net, dev);       // in place; opt stays valid
+    tern_module_to(criterion, dev); // its weight is a buffer: it moves too
 
     tern_dataset *train = tern_data_mnist(folder, TERN_TRAIN);
     tern_dataset *test = tern_data_mnist(folder, TERN_TEST);
@@ -44,7 +42,7 @@ int main(int argc, char **argv)
 
     for (int epoch = 0; epoch < 2 && !tern_error_pending(); epoch++) {
         tern_batch b;
-        while (tern_loader_next(loader, &b)) {               // temporaries live until the next one
+        while (tern_loader_next(loader, &b)) { // temporaries live until the next one
             tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
             tern_optim_zero_grad(opt);
             if (tern_backward(loss) || tern_optim_step(opt))
@@ -55,8 +53,8 @@ int main(int argc, char **argv)
             printf("epoch %d: %.1f %% of the test images\n", epoch + 1, 100 * share);
     }
 
-    int status = tern_error_print(stderr);                   // which op, which shapes, which module
-    tern_loader_free(loader);                                // in any order
+    int status = tern_error_print(stderr); // which op, which shapes, which module
+    tern_loader_free(loader);              // in any order
     tern_dataset_free(test);
     tern_dataset_free(train);
     tern_optim_free(opt);

@@ -55,15 +55,15 @@ as_root()
     if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Installs the Debian packages whose contents are not here. Where that cannot be done, says which are
-# missing and exits 2.
+# Installs the Debian packages whose contents are not here. Where that cannot be done, says which
+# are missing and exits 2.
 need()
 {
     wanted=$(missing "$@")
     [ -n "$wanted" ] || return 0
     if command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; then
         say "installing$wanted"
-        as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the lists there are"
+        as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the old lists"
         # shellcheck disable=SC2086 # one word a package
         as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
             $wanted >&2 || true

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts test cases in Meson's testlog.json: the groups' own totals where a program prints them (cmocka),
-else one case a program. Ends with "N passed, N failed, N skipped"; exit 1 when a case failed or none ran."""
+"""Counts test cases in Meson's testlog.json: the groups' own totals where a program prints them
+(cmocka), else one case a program. Ends with "N passed, N failed, N skipped"; exit 1 when a case
+failed or none ran."""
 import json
 import re
 import sys

@@ -44,7 +44,8 @@ static int training()
     backward.loss = tern_loss(criterion, y, filled(tern_dims(5, 2), 1));
     int failures = check(!tern_backward_with(&backward) && !tern_optim_step(opt), "a step");
     failures += check(std::isfinite(tern_item(backward.loss)), "the loss is a number");
-    tern_no_grad failures += check(tern_is_leaf(tern_neg(y)), "no_grad does not record");
+    tern_no_grad
+        failures += check(tern_is_leaf(tern_neg(y)), "no_grad does not record");
     tern_optim_free(opt);
     tern_module_free(criterion);
     tern_module_free(net);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes print.h: how PyTorch prints tensors, for tests/unit/test_print.c.
 
-PyTorch's words become tern's: torch.float64 is float64, True is true. Run: python3 make_print.py > print.h      (PyTorch 1.13)
+PyTorch's words become tern's: torch.float64 is float64, True is true.
+Run: python3 make_print.py > print.h      (PyTorch 1.13)
 """
 import math
 

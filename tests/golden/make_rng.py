@@ -38,7 +38,8 @@ def i64(name, values):
 
 
 print("// SPDX-License-Identifier: Apache-2.0")
-print(f"// Made by make_rng.py with PyTorch {torch.__version__}. Floats in hexadecimal: every bit counts.")
+print(f"// Made by make_rng.py with PyTorch {torch.__version__}. "
+      "Floats in hexadecimal: every bit counts.")
 print("#ifndef TERN_TESTS_GOLDEN_RNG_H\n#define TERN_TESTS_GOLDEN_RNG_H\n\n#include <stdint.h>\n")
 print("// clang-format off")
 

@@ -39,7 +39,7 @@ def rp(seed,n):
 torch.manual_seed(5); print("randperm ok", torch.randperm(50).tolist()==rp(5,50))
 # randint int64: range<2^32 -> u32 % range + base
 m=MT(9); torch.manual_seed(9); t=torch.randint(3,17,(8,)).tolist(); print("randint ok", t==[m.u32()%14+3 for _ in range(8)])
-# normal small (<16): pairs cached in double: u1=u64->double ... 
+# normal small (<16): pairs cached in double: u1=u64->double ...
 m=MT(11); torch.manual_seed(11); t=torch.randn(6).tolist()
 def nd(m,n):
     out=[];
@@ -64,7 +64,7 @@ def n16(seed,n):
             u1=1-x[i+j]; u2=x[i+j+8]; rr=math.sqrt(-2*math.log(u1)); th=2*math.pi*u2
             x[i+j]=rr*math.cos(th); x[i+j+8]=rr*math.sin(th)
     for i in range(0,n-15,16): blk(i)
-    if n%16: 
+    if n%16:
         i=n-16
         for k in range(16): x[i+k]=(m.u32()&0xffffff)/2**24
         blk(i)
