@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No notes to oneself, no code that is switched off, no switch that hides a missing enumerator."""
+import re
+
+from tree import c_sources
+
+NOTE = re.compile(r'\b(TODO|FIXME|XXX|HACK)\b')
+OFF = re.compile(r'^[ \t]*#[ \t]*if[ \t]+(0|false)\b', re.M)
+SWITCH = re.compile(r'\bswitch\s*\(')
+OUR_CASE = re.compile(r'\bcase\s+[A-Z]\w*\s*:')
+DEFAULT = re.compile(r'\bdefault\s*:')
+
+
+def block_after(code, start):
+    """(begin, end) of the braces that open after `start`."""
+    begin = code.index('{', start)
+    depth = 0
+    for at in range(begin, len(code)):
+        depth += {'{': 1, '}': -1}.get(code[at], 0)
+        if depth == 0:
+            return begin, at
+    return begin, len(code)
+
+
+def check_leftovers(root):
+    count, findings = 0, []
+    for source in c_sources(root, ('src', 'include')):
+        count += 1
+        for match in NOTE.finditer(source.text):
+            findings.append(source.finding(source.line_at(match.start()),
+                                           f'{match.group()}: do it, or leave it out'))
+        for match in OFF.finditer(source.code):
+            findings.append(source.finding(source.line_at(match.start()),
+                                           'code that is switched off: remove it'))
+    return f'{count} files', count, findings
+
+
+def check_switches(root):
+    """-Wswitch, which the build has on, reports a missing case unless there is a default."""
+    count, findings = 0, []
+    for source in c_sources(root, ('src', 'include')):
+        for match in SWITCH.finditer(source.code):
+            count += 1
+            begin, end = block_after(source.code, match.end())
+            default = DEFAULT.search(source.code, begin, end)
+            if default and OUR_CASE.search(source.code, begin, end):
+                findings.append(source.finding(
+                    source.line_at(default.start()),
+                    'a default in a switch over an enum hides a missing case: return after it'))
+    return f'{count} switches', count, findings

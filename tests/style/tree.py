@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files that the rules look at, and C seen as text: without comments, with its functions."""
+import os
+import re
+from collections import namedtuple
+
+C_FOLDERS = ('src', 'include', 'tests', 'examples', 'bench')
+FOLDERS = C_FOLDERS + ('scripts', 'docs', '.ci')
+C_SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh')
+
+Finding = namedtuple('Finding', 'path line text')
+Function = namedtuple('Function', 'name first last')  # lines, from 1, both included
+
+_COMMENT = r'//(?:[^\n\\]|\\.|\\\n)*|/\*.*?\*/'
+_LITERAL = r'"(?:[^"\\\n]|\\.|\\\n)*"|\'(?:[^\'\\\n]|\\.)*\''
+_TOKEN = re.compile(f'({_COMMENT})|({_LITERAL})', re.S)
+_DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n\\]|\\.|\\\n)*', re.M | re.S)
+_NAME = re.compile(r'(\w+(?:\(\w+\))?)\s*$')
+
+
+def blanked(match):
+    """The match as spaces, its lines kept."""
+    return re.sub(r'[^\n]', ' ', match.group())
+
+
+def is_build_folder(folder):
+    return os.path.exists(os.path.join(folder, 'build.ninja'))
+
+
+def walk(root, folders=FOLDERS):
+    """Paths of all files below the folders, relative to the root, sorted."""
+    for folder in folders:
+        for where, below, names in os.walk(os.path.join(root, folder)):
+            below[:] = sorted(name for name in below if name != '__pycache__'
+                              and not is_build_folder(os.path.join(where, name)))
+            for name in sorted(names):
+                yield os.path.relpath(os.path.join(where, name), root)
+
+
+def all_files(root):
+    """What is in the root itself, then everything below the folders."""
+    for name in sorted(os.listdir(root)):
+        if os.path.isfile(os.path.join(root, name)) and name != '.git':
+            yield name
+    yield from walk(root)
+
+
+class Source:
+    """One C file. `code` has neither comments nor literals, `bare` no comments; lines are kept."""
+
+    def __init__(self, root, path):
+        self.path = path
+        with open(os.path.join(root, path), encoding='utf-8') as file:
+            self.text = file.read()
+        self.lines = self.text.split('\n')
+        self.bare = _TOKEN.sub(lambda m: blanked(m) if m.group(1) else m.group(), self.text)
+        self.code = _TOKEN.sub(blanked, self.text)
+
+    def finding(self, line, text):
+        return Finding(self.path, line, text)
+
+    def line_at(self, offset):
+        return self.text.count('\n', 0, offset) + 1
+
+    def includes(self):
+        """(line, '"' or '<', name) of each."""
+        for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)', self.bare, re.M):
+            yield self.line_at(match.start(1)), match.group(1), match.group(2)
+
+    def macros(self):
+        """#defines that go over several lines, as functions."""
+        for match in _DIRECTIVE.finditer(self.code):
+            name = re.match(r'\s*#\s*define\s+(\w+)', match.group())
+            if name and '\n' in match.group():
+                yield Function(name.group(1), self.line_at(match.start()),
+                               self.line_at(match.end()))
+
+    def functions(self):
+        """Definitions, from the line of the first word to that of the closing brace."""
+        depth, head, start, opened = 0, '', 0, None
+        branches = []  # the depth at which each open #if began
+        line, before = 1, '\n'
+        directives = {self.line_at(m.start() + m.group().index('#')): m.group().strip()
+                      for m in _DIRECTIVE.finditer(self.code)}
+        body = _DIRECTIVE.sub(blanked, self.code)
+        for part in re.findall(r'[{};\n]|[^{};\n]+', body):
+            if part == '\n':
+                line += 1
+                depth = _branch(directives.get(line, ''), branches, depth)
+            elif part == '{' and (depth > 0 or not head.strip().startswith('extern')):
+                depth += 1
+                opened = _function_name(head) if depth == 1 else opened
+            elif part == '}':
+                depth = max(depth - 1, 0)
+                if depth == 0 and opened:
+                    yield Function(opened, start, line)
+                    opened = None
+            if depth == 0:
+                if part in '{};' or _is_call(head, before, part):
+                    head = ''
+                if part not in '{};':
+                    start = start if head.strip() else line
+                    head += part
+            before = part
+
+
+def _is_call(head, before, part):
+    """A macro's call between declarations has no semicolon: another line begins at its margin."""
+    return before == '\n' and part[0] not in ' \t\n' and head.rstrip().endswith(')')
+
+
+def _branch(directive, branches, depth):
+    """The depth after a line: both sides of an #if begin at the same one."""
+    if directive.startswith('#if'):
+        branches.append(depth)
+    elif directive.startswith(('#else', '#elif')) and branches:
+        return branches[-1]
+    elif directive.startswith('#endif') and branches:
+        branches.pop()
+    return depth
+
+
+def _function_name(head):
+    """The name where `head` is what stands before a function's brace, else None."""
+    head = re.sub(r'__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)', ' ', head)
+    head = head.rstrip()
+    if not head.endswith(')') or re.search(r'\b(struct|union|enum)\s+\w+\(\w+\)$', head):
+        return None
+    depth = 0
+    for at in range(len(head) - 1, -1, -1):
+        depth += {')': 1, '(': -1}.get(head[at], 0)
+        if depth == 0:
+            name = _NAME.search(head[:at])
+            return name.group(1) if name else None
+    return None
+
+
+def c_sources(root, folders=C_FOLDERS):
+    for path in walk(root, folders):
+        if path.endswith(C_SUFFIXES):
+            yield Source(root, path)
+
+
+def is_generated(source):
+    """Golden data: a header of the tests whose second line says which script wrote it."""
+    return (source.path.startswith('tests/') and source.path.endswith('.h') and
+            bool(re.match(r'// (Written|Made) by \S+\.py\b', source.lines[1] if
+                          len(source.lines) > 1 else '')))
