@@ -19,7 +19,8 @@ chdir fchdir chroot umask setenv unsetenv putenv clearenv setrlimit setpriority 
 sched_setaffinity srand srandom rand random
 END
 tr ' ' '\n' <"$work/forbidden" | sort -u >"$work/words"
-nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort -u >"$work/imports"
+nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort -u \
+    >"$work/imports"
 [ "$(wc -l <"$work/imports")" -gt 30 ] || fail "too few imports were found"
 comm -12 "$work/words" "$work/imports" >"$work/found"
 [ ! -s "$work/found" ] || fail "the library imports: $(tr '\n' ' ' <"$work/found")"
@@ -46,6 +47,7 @@ readelf -sW "$library" | awk -v data="$(sed -n 1p "$work/sections")" \
     $4 == "FILE" { file = $8 }
     $4 == "OBJECT" && ($7 == data || $7 == bss) { print file, $8 }' |
     sed 's/\.[0-9]*$//; s/ [a-z_]*\./ /' |
-    grep -v -e ' completed$' -e ' __cpu_' -e ' __dso_handle$' -e ' __TMC_END__$' | sort >"$work/objects"
+    grep -v -e ' completed$' -e ' __cpu_' -e ' __dso_handle$' -e ' __TMC_END__$' | sort \
+    >"$work/objects"
 sed 's/ *#.*//; /^$/d' "$TERN_SOURCE/tests/reliability/state.txt" | sort >"$work/listed"
 diff "$work/listed" "$work/objects" || fail "listed (<) and found (>) writable objects differ"

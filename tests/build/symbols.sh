@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # The shared library shows exactly what the public headers declare and tests/reliability/exports.txt
-# lists, so that a change of the ABI is seen in review; the static one defines nothing else than names
-# that begin with tern_.
+# lists, so that a change of the ABI is seen in review; the static one defines nothing else than
+# names that begin with tern_.
 . "$(dirname "$0")/common.sh"
 [ -z "$TERN_FLAGS" ] || skip "instrumented libraries have symbols of their own"
 install_tern
