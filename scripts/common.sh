@@ -15,9 +15,10 @@ compiles()
 {
     dir=$(mktemp -d)
     printf '%s\nint main(void) { return 0; }\n' "$2" >"$dir/t.$1"
+    # shellcheck disable=SC2086 # a compiler may come with options
     case $1 in
-    c) set -- "${CC:-cc}" ;;
-    *) set -- "${CXX:-c++}" ;;
+    c) set -- ${CC:-cc} ;;
+    *) set -- ${CXX:-c++} ;;
     esac
     "$@" -o "$dir/t" "$dir"/t.c* >/dev/null 2>&1
     status=$?
@@ -38,6 +39,11 @@ have()
     python3) command -v python3 >/dev/null ;;
     zlib1g-dev) compiles c '#include <zlib.h>' ;;
     libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
+    clang) command -v clang >/dev/null ;;
+    libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
+    valgrind | doxygen | gcovr | strace) command -v "$1" >/dev/null ;;
+    libopenblas0-pthread) ldconfig -p | grep -q libopenblas.so.0 ;;
+    python3-torch) /usr/bin/python3 -c "import torch" 2>/dev/null ;;
     dataset-fashion-mnist) [ -d /usr/share/datasets/fashion-mnist ] ;;
     *) false ;;
     esac

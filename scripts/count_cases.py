@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Counts test cases in Meson's testlog.json: the groups' own totals where a program prints them
-(cmocka), else one case a program. Ends with "N passed, N failed, N skipped"; exit 1 when a case
-failed or none ran."""
+"""Counts test cases in the JSON logs that Meson writes, a line for each: the groups' own totals where
+a program prints them (cmocka), else one case a program. Ends with "N passed, N failed, N skipped"
+of all; exit 1 when a case failed or none ran."""
 import json
+import os
 import re
 import sys
 
@@ -30,17 +31,30 @@ def count(test):
     return cases
 
 
-def main():
+def count_log(path):
+    """The cases of one run; a run without any has failed."""
     total = {"passed": 0, "failed": 0, "skipped": 0}
-    with open(sys.argv[1], encoding="utf-8") as log:
+    with open(path, encoding="utf-8") as log:
         for line in log:
             for kind, number in count(json.loads(line)).items():
                 total[kind] += number
     if total["passed"] + total["failed"] == 0:
-        print("no test ran", file=sys.stderr)
         total["failed"] = 1
-    print("{passed} passed, {failed} failed, {skipped} skipped".format(**total))
-    return 1 if total["failed"] else 0
+    return total
+
+
+def line_of(total):
+    return "{passed} passed, {failed} failed, {skipped} skipped".format(**total)
+
+
+def main():
+    totals = {path: count_log(path) for path in sys.argv[1:]}
+    for path, total in totals.items():
+        print(f"{os.path.basename(path).rsplit('.', 1)[0]}: {line_of(total)}")
+    kinds = ("passed", "failed", "skipped")
+    whole = {kind: sum(total[kind] for total in totals.values()) for kind in kinds}
+    print(line_of(whole))
+    return 1 if whole["failed"] else 0
 
 
 sys.exit(main())

@@ -1,16 +1,72 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and runs every test. The last line counts the cases.
-# Usage: scripts/test.sh [options of `meson test`, for example --suite unit]
+# Installs what is missing, builds, and runs every test: first as it is, then again under the sanitizers of gcc
+# and clang. The last line counts the cases.
+# Usage: scripts/test.sh [--plain | --long] [options of `meson test`, for example --suite unit]
+#   --plain   without the builds with sanitizers
+#   --long    also what takes hours: more cases in each test, valgrind, ten training runs
 . "$(dirname "$0")/common.sh"
+
+mode=all
+case ${1:-} in
+--plain | --long) mode=${1#--} && shift ;;
+esac
 
 need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
     dataset-fashion-mnist
+[ "$mode" = plain ] || need clang libclang-rt-dev
+[ "$mode" != long ] || need valgrind
+[ "$mode" != long ] || export TERN_TEST_LONG=1
 werror=false # a compiler newer than this tree may warn of more: only our own runs insist
 [ -z "${CI:-}" ] || werror=true
-configure "$build" -Dtests=enabled -Dexamples=enabled -Dwerror=$werror
-ninja -C "$build" >&2
 status=0
-meson test -C "$build" --no-rebuild --print-errorlogs "$@" || status=$?
-python3 "$root/scripts/count_cases.py" "$build/meson-logs/testlog.json" || status=1
+logs=
+
+# suites NAME DIRECTORY OPTION OF MESON TEST...: runs them; their log is counted under the name.
+suites()
+{
+    name=$1
+    dir=$2
+    shift 2
+    say "testing: $name"
+    meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "$name" "$@" >&2 || status=1
+    logs="$logs $dir/meson-logs/$name.json"
+}
+
+# build_in DIRECTORY OPTION...
+build_in()
+{
+    configure "$@" -Dtests=enabled -Dwerror=$werror
+    ninja -C "$1" >&2
+}
+
+# sanitized COMPILER WHAT OPTION OF MESON TEST...: what others see of a build is tested without them.
+sanitized()
+{
+    compiler=$1
+    what=$2
+    shift 2
+    name=$compiler-$(echo "$what" | tr , -)
+    (
+        if [ "$compiler" = clang ]; then
+            export CC=clang CXX=clang++
+        fi
+        build_in "$build-$name" -Dexamples=disabled -Doptimization=1 -Db_sanitize="$what" \
+            -Db_lundef=false -Dc_args=-fno-sanitize-recover=all
+    )
+    suites "$name" "$build-$name" --no-suite build --no-suite style --no-suite docs "$@"
+}
+
+build_in "$build" -Dexamples=enabled
+suites plain "$build" "$@"
+if [ "$mode" != plain ]; then
+    sanitized gcc address,undefined "$@"
+    sanitized clang address,undefined "$@"
+    sanitized clang thread "$@"
+fi
+if [ "$mode" = long ]; then
+    . "$root/scripts/long.sh"
+fi
+# shellcheck disable=SC2086 # one word a log
+python3 "$root/scripts/count_cases.py" $logs || status=1
 exit $status

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tern beside PyTorch on the same training steps, in one run.
+
+    compare.py --tern BUILD/bench/train_bench --torch /usr/bin/python3 [--torch VENV/bin/python ...]
+
+Every program waits for its turn: blocks of at least --block seconds of steps are dealt out in a random order, twice to
+each in a round, and the shorter of the two counts. A ratio is formed within a round; the median over
+the rounds is printed with its 95 % bootstrap interval. tern runs twice: what the two differ by (A/A) is what this
+run can resolve. Before anything is timed the losses of the first steps are compared. A ratio over 1 says that tern took less time.
+"""
+import argparse
+import csv
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+W1 = ("784,512,512,10", "cross_entropy")
+TINY = ("2,16,16,1", "mse")
+TASKS = [("W1", *W1, 1), ("W1", *W1, 64), ("W1", *W1, 1024), ("tiny", *TINY, 1), ("tiny", *TINY, 64)]
+LOSSES = 50  # steps whose losses must agree; later two right implementations part
+TOLERANCE = 1e-5  # relative to the first loss, float32
+FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH)")  # settings of the shell that would change a peer
+
+
+class Peer:
+    def __init__(self, name, command, cores):
+        env = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
+        for variable in ("TERN", "OMP", "MKL", "OPENBLAS", "BLIS"):
+            env[variable + "_NUM_THREADS"] = str(len(cores))
+        self.name = name
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env,
+            preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        self.steps = 1
+        self.seconds = []  # of one step, by round
+
+    def ask(self, request):
+        self.process.stdin.write(request + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        if not answer:
+            raise SystemExit(f"{self.name} ended without an answer to '{request}'")
+        return answer
+
+    def step_time(self):
+        return float(self.ask(f"run {self.steps}")) / self.steps
+
+    def calibrate(self, block):
+        """As many steps as fill a block, after warming up."""
+        while (took := self.step_time() * self.steps) < block:
+            self.steps = max(self.steps + 1, min(10 * self.steps, int(1.1 * block / took * self.steps)))
+
+    def libraries(self):
+        """Who computes the products, as the process itself has mapped it."""
+        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:
+            files = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
+        names = sorted(f for f in files if re.search(r"blas|mkl|dnnl|blis|gomp|iomp", f) and ".so" in f)
+        return ", ".join(names)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def flops(sizes, batch):
+    """Of one step: forward and weight gradients of every layer, input gradients of all but the first."""
+    products = [a * b for a, b in zip(sizes, sizes[1:])]
+    return 2 * batch * (3 * sum(products) - products[0])
+
+
+def interval(values, draws=2000):
+    """The median and its 95 % bootstrap interval."""
+    rng = random.Random(1)
+    medians = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(draws))
+    return statistics.median(values), medians[int(0.025 * draws)], medians[int(0.975 * draws)]
+
+
+def check_losses(peers):
+    """The same work: every peer's losses are the first one's."""
+    losses = {peer: [float(word) for word in peer.ask(f"losses {LOSSES}").split()] for peer in peers}
+    first = losses[peers[0]]
+    for peer in peers[1:]:
+        off = max(abs(a - b) for a, b in zip(first, losses[peer]))
+        if not off <= TOLERANCE * first[0]:
+            raise SystemExit(f"{peer.name}: losses differ from tern's by {off:g}: not the same work")
+
+
+def play_rounds(peers, rounds, order):
+    """Fills every peer's seconds; returns the peak of each round."""
+    peaks = []
+    for _ in range(rounds):
+        best = {peer: float("inf") for peer in peers}
+        seen = [float(peers[0].ask("peak"))]
+        for turn in range(2):
+            for peer in order.sample(peers, len(peers)):
+                best[peer] = min(best[peer], peer.step_time())
+            seen.append(float(peers[0].ask("peak")))
+        for peer in peers:
+            peer.seconds.append(best[peer])
+        peaks.append(max(seen))
+    return peaks
+
+
+def start(args, task, cores):
+    """The peers of a row: tern, tern again, then each PyTorch."""
+    _, sizes, loss, batch = task
+    words = [sizes, str(batch), loss]
+    peers = [Peer(name, [args.tern, *words], cores) for name in ("tern", "tern again")]
+    for python in args.torch:
+        script = [python, os.path.join(HERE, "torch_peer.py")]
+        peers += [Peer(variant, [*script, variant, *words], cores) for variant in args.variants]
+    return peers
+
+
+def row(args, task, cores, write):
+    """Measures one task and prints its lines."""
+    name, sizes, _, batch = task
+    peers = start(args, task, cores)
+    infos = {peer: peer.ask("info") for peer in peers}
+    check_losses(peers)
+    for peer in peers:
+        peer.calibrate(args.block)
+    peaks = play_rounds(peers, args.rounds, random.Random(f"{name}{batch}{len(cores)}"))
+    steady = statistics.median(peaks)
+    odd = sum(abs(peak - steady) > 0.03 * steady for peak in peaks)
+    tern = peers[0]
+    work = flops([int(size) for size in sizes.split(",")], batch)
+    share = work / statistics.median(tern.seconds) / (steady * 1e9 * len(cores)) if steady else 0
+    _, low, high = interval([b / a for a, b in zip(tern.seconds, peers[1].seconds)])
+    print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {len(cores)} thread(s): tern "
+          f"{statistics.median(tern.seconds) * 1e6:.1f} us a step, {100 * share:.1f} % of the peak "
+          f"({steady:.0f} GFLOP/s a core), A/A {low:.3f} to {high:.3f}, peak off by over 3 % in {odd} of {args.rounds} rounds")
+    for peer in peers[2:]:
+        ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
+        print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {infos[peer]}, {peer.name}, "
+              f"{statistics.median(peer.seconds) * 1e6:.1f} us, {peer.libraries()}")
+    sys.stdout.flush()
+    for peer in peers:
+        for number, seconds in enumerate(peer.seconds):
+            write([name, batch, len(cores), infos[peer], peer.name, number, f"{seconds:.9f}", f"{peaks[number]:.6g}"])
+        peer.end()
+
+
+def processor():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        return next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tern", required=True, help="the built train_bench")
+    parser.add_argument("--torch", action="append", default=[], help="a Python that has PyTorch")
+    parser.add_argument("--variants", nargs="*", default=["eager"], help="of PyTorch: eager, compile")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--block", type=float, default=0.2, help="seconds")
+    parser.add_argument("--threads", type=int, nargs="*", default=None, help="1 and all cores")
+    parser.add_argument("--only", help="W1 or tiny")
+    parser.add_argument("--csv", help="every block goes to this file")
+    args = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    counts = args.threads or sorted({1, len(cores)})
+    print(f"{processor()}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
+    with open(args.csv or os.devnull, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["task", "batch", "threads", "what", "variant", "round", "step_seconds", "peak_gflops"])
+        for count in counts:
+            for task in TASKS:
+                if args.only in (None, task[0]):
+                    row(args, task, set(cores[:count]), writer.writerow)
+
+
+main()

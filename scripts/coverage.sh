@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Prints the line and branch coverage of src by the whole suite; fails under 90 % of the lines.
+# Usage: scripts/coverage.sh [options of gcovr, for example --html-details coverage.html]
+. "$(dirname "$0")/common.sh"
+
+need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
+    dataset-fashion-mnist gcovr
+dir=$build-coverage
+configure "$dir" -Dtests=enabled -Dexamples=enabled -Db_coverage=true -Doptimization=1
+ninja -C "$dir" >&2
+find "$dir" -name '*.gcda' -delete
+# Every instruction set compiles the same lines: each has to run for the figure to be fair.
+status=0
+for isa in portable avx2 avx512; do
+    TERN_CPU_ISA=$isa meson test -C "$dir" --no-rebuild --print-errorlogs --suite unit --suite conformance \
+        >&2 || status=1
+done
+meson test -C "$dir" --no-rebuild --print-errorlogs --no-suite unit --no-suite conformance --no-suite style \
+    >&2 || status=1
+gcovr --root "$root" --filter "$root/src/" --object-directory "$dir" --exclude-unreachable-branches \
+    --exclude-throw-branches --print-summary --fail-under-line 90 "$@" "$dir" || status=1
+exit $status
