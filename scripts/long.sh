@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The part of test.sh that takes hours; it runs in there.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154,SC2034
 
 # valgrind runs neither AVX-512 nor programs of another address space's tools; caches would hide leaks from it.
 (

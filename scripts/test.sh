@@ -65,6 +65,7 @@ if [ "$mode" != plain ]; then
     sanitized clang thread "$@"
 fi
 if [ "$mode" = long ]; then
+    # shellcheck source=scripts/long.sh
     . "$root/scripts/long.sh"
 fi
 # shellcheck disable=SC2086 # one word a log
