@@ -4,10 +4,11 @@
 
     compare.py --tern BUILD/bench/train_bench --torch /usr/bin/python3 [--torch VENV/bin/python ...]
 
-Every program waits for its turn: blocks of at least --block seconds of steps are dealt out in a random order, twice to
-each in a round, and the shorter of the two counts. A ratio is formed within a round; the median over
-the rounds is printed with its 95 % bootstrap interval. tern runs twice: what the two differ by (A/A) is what this
-run can resolve. Before anything is timed the losses of the first steps are compared. A ratio over 1 says that tern took less time.
+Every program waits for its turn: blocks of at least --block seconds of steps are dealt out in a
+random order, twice to each in a round, and the shorter of the two counts. A ratio is formed within
+a round; the median over the rounds is printed with its 95 % bootstrap interval. tern runs twice: what
+the two differ by (A/A) is what this run can resolve. Before anything is timed the losses of the
+first steps are compared. A ratio over 1 says that tern took less time.
 """
 import argparse
 import csv
@@ -21,10 +22,12 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 W1 = ("784,512,512,10", "cross_entropy")
 TINY = ("2,16,16,1", "mse")
-TASKS = [("W1", *W1, 1), ("W1", *W1, 64), ("W1", *W1, 1024), ("tiny", *TINY, 1), ("tiny", *TINY, 64)]
+TASKS = [("W1", *W1, batch) for batch in (1, 64, 1024)]
+TASKS += [("tiny", *TINY, batch) for batch in (1, 64)]
 LOSSES = 50  # steps whose losses must agree; later two right implementations part
 TOLERANCE = 1e-5  # relative to the first loss, float32
-FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH)")  # settings of the shell that would change a peer
+# Settings of the shell that would change a peer.
+FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH)")
 
 
 class Peer:
@@ -53,14 +56,15 @@ class Peer:
     def calibrate(self, block):
         """As many steps as fill a block, after warming up."""
         while (took := self.step_time() * self.steps) < block:
-            self.steps = max(self.steps + 1, min(10 * self.steps, int(1.1 * block / took * self.steps)))
+            wanted = int(1.1 * block / took * self.steps)
+            self.steps = max(self.steps + 1, min(10 * self.steps, wanted))
 
     def libraries(self):
         """Who computes the products, as the process itself has mapped it."""
         with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:
             files = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
-        names = sorted(f for f in files if re.search(r"blas|mkl|dnnl|blis|gomp|iomp", f) and ".so" in f)
-        return ", ".join(names)
+        known = re.compile(r"(?<!cu)blas|mkl|dnnl|blis")
+        return ", ".join(sorted(f for f in files if known.search(f) and ".so" in f))
 
     def end(self):
         self.process.stdin.close()
@@ -68,7 +72,7 @@ class Peer:
 
 
 def flops(sizes, batch):
-    """Of one step: forward and weight gradients of every layer, input gradients of all but the first."""
+    """Of one step: forward, weight gradients, and input gradients of all layers but the first."""
     products = [a * b for a, b in zip(sizes, sizes[1:])]
     return 2 * batch * (3 * sum(products) - products[0])
 
@@ -82,12 +86,12 @@ def interval(values, draws=2000):
 
 def check_losses(peers):
     """The same work: every peer's losses are the first one's."""
-    losses = {peer: [float(word) for word in peer.ask(f"losses {LOSSES}").split()] for peer in peers}
-    first = losses[peers[0]]
-    for peer in peers[1:]:
-        off = max(abs(a - b) for a, b in zip(first, losses[peer]))
+    losses = [[float(word) for word in peer.ask(f"losses {LOSSES}").split()] for peer in peers]
+    first = losses[0]
+    for peer, theirs in zip(peers, losses):
+        off = max(abs(a - b) for a, b in zip(first, theirs))
         if not off <= TOLERANCE * first[0]:
-            raise SystemExit(f"{peer.name}: losses differ from tern's by {off:g}: not the same work")
+            raise SystemExit(f"{peer.name}: losses are off by {off:g}: not the same work")
 
 
 def play_rounds(peers, rounds, order):
@@ -117,6 +121,25 @@ def start(args, task, cores):
     return peers
 
 
+def print_row(args, task, peers, infos, peaks, threads):
+    """What was measured of one task: tern's own line, then one for each PyTorch."""
+    name, sizes, _, batch = task
+    tern, again, *others = peers
+    steady = statistics.median(peaks)
+    odd = sum(abs(peak - steady) > 0.03 * steady for peak in peaks)
+    step = statistics.median(tern.seconds)
+    work = flops([int(size) for size in sizes.split(",")], batch)
+    share = 100 * work / step / (steady * 1e9 * threads) if steady else 0
+    _, low, high = interval([b / a for a, b in zip(tern.seconds, again.seconds)])
+    print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {threads} thread(s): "
+          f"tern {step * 1e6:.1f} us a step, {share:.1f} % of the peak ({steady:.0f} GFLOP/s a "
+          f"core; over 3 % off in {odd} of {args.rounds} rounds), A/A {low:.3f} to {high:.3f}")
+    for peer in others:
+        ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
+        print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {infos[peer]}, {peer.name}, "
+              f"{statistics.median(peer.seconds) * 1e6:.1f} us, {peer.libraries()}")
+
+
 def row(args, task, cores, write):
     """Measures one task and prints its lines."""
     name, sizes, _, batch = task
@@ -126,36 +149,27 @@ def row(args, task, cores, write):
     for peer in peers:
         peer.calibrate(args.block)
     peaks = play_rounds(peers, args.rounds, random.Random(f"{name}{batch}{len(cores)}"))
-    steady = statistics.median(peaks)
-    odd = sum(abs(peak - steady) > 0.03 * steady for peak in peaks)
-    tern = peers[0]
-    work = flops([int(size) for size in sizes.split(",")], batch)
-    share = work / statistics.median(tern.seconds) / (steady * 1e9 * len(cores)) if steady else 0
-    _, low, high = interval([b / a for a, b in zip(tern.seconds, peers[1].seconds)])
-    print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {len(cores)} thread(s): tern "
-          f"{statistics.median(tern.seconds) * 1e6:.1f} us a step, {100 * share:.1f} % of the peak "
-          f"({steady:.0f} GFLOP/s a core), A/A {low:.3f} to {high:.3f}, peak off by over 3 % in {odd} of {args.rounds} rounds")
-    for peer in peers[2:]:
-        ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
-        print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {infos[peer]}, {peer.name}, "
-              f"{statistics.median(peer.seconds) * 1e6:.1f} us, {peer.libraries()}")
+    print_row(args, task, peers, infos, peaks, len(cores))
     sys.stdout.flush()
     for peer in peers:
         for number, seconds in enumerate(peer.seconds):
-            write([name, batch, len(cores), infos[peer], peer.name, number, f"{seconds:.9f}", f"{peaks[number]:.6g}"])
+            write([name, batch, len(cores), infos[peer], peer.name, number, f"{seconds:.9f}",
+                   f"{peaks[number]:.6g}"])
         peer.end()
 
 
 def processor():
     with open("/proc/cpuinfo", encoding="utf-8") as info:
-        return next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown")
+        names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
+    return names[0] if names else "unknown"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", required=True, help="the built train_bench")
     parser.add_argument("--torch", action="append", default=[], help="a Python that has PyTorch")
-    parser.add_argument("--variants", nargs="*", default=["eager"], help="of PyTorch: eager, compile")
+    parser.add_argument("--variants", nargs="*", default=["eager"], help="eager, compile")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--block", type=float, default=0.2, help="seconds")
     parser.add_argument("--threads", type=int, nargs="*", default=None, help="1 and all cores")
@@ -167,7 +181,8 @@ def main():
     print(f"{processor()}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
     with open(args.csv or os.devnull, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["task", "batch", "threads", "what", "variant", "round", "step_seconds", "peak_gflops"])
+        writer.writerow(["task", "batch", "threads", "what", "variant", "round", "step_seconds",
+                         "peak_gflops"])
         for count in counts:
             for task in TASKS:
                 if args.only in (None, task[0]):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training steps of an MLP in PyTorch on request: the same work as train_bench.c, the same protocol.
+"""Training steps of an MLP in PyTorch on request: the work of train_bench.c, and its protocol.
 
     torch_peer.py eager|compile 784,512,512,10 64 cross_entropy
 """
@@ -36,7 +36,10 @@ class Task:
         classes = loss == "cross_entropy"
         torch.manual_seed(0)
         x = torch.rand(POOL * batch, sizes[0])
-        y = torch.randint(0, sizes[-1], (POOL * batch,)) if classes else torch.rand(POOL * batch, sizes[-1])
+        if classes:
+            y = torch.randint(0, sizes[-1], (POOL * batch,))
+        else:
+            y = torch.rand(POOL * batch, sizes[-1])
         self.x, self.y = x.split(batch), y.split(batch)
         self.net = make_net(sizes)
         self.criterion = torch.nn.CrossEntropyLoss() if classes else torch.nn.MSELoss()
@@ -60,7 +63,8 @@ class Task:
 
     def answer(self, word, count):
         if word == "info":
-            return f"PyTorch {torch.__version__}, Adam {self.adam or 'plain'}, {torch.get_num_threads()} thread(s)"
+            threads = torch.get_num_threads()
+            return f"PyTorch {torch.__version__}, Adam {self.adam}, {threads} thread(s)"
         if word == "losses":
             return " ".join(repr(self.step().item()) for _ in range(count))
         start = time.perf_counter()

@@ -98,7 +98,8 @@ static void answer(task *t, const char *request)
 {
     long count = strchr(request, ' ') ? strtol(strchr(request, ' '), NULL, 10) : 0;
     if (!strncmp(request, "info", 4))
-        printf("tern %s, %s, %d thread(s)\n", tern_version(), tern_cpu_backend()->kernels->name, tern_num_threads());
+        printf("tern %s, %s, %d thread(s)\n", tern_version(), tern_cpu_backend()->kernels->name,
+               tern_num_threads());
     else if (!strncmp(request, "losses", 6)) {
         for (long i = 0; i < count; i++)
             printf("%.9g ", train_step(t, true));

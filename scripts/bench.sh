@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and times training steps beside PyTorch: bench/compare.py --help says how.
+# Installs what is missing, builds, and times training steps beside PyTorch; how, says
+# bench/compare.py --help.
 # Usage: scripts/bench.sh [--torch PYTHON]... [other options of bench/compare.py]
-#   --torch PYTHON   an interpreter that has a PyTorch (Debian's /usr/bin/python3 when none is named)
+#   --torch PYTHON   an interpreter that has PyTorch (Debian's /usr/bin/python3 when none is named)
 . "$(dirname "$0")/common.sh"
 
 need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev

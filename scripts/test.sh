@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and runs every test: first as it is, then again under the sanitizers of gcc
-# and clang. The last line counts the cases.
+# Installs what is missing, builds, and runs every test: first as it is, then again under the
+# sanitizers of gcc and clang. The last line counts the cases.
 # Usage: scripts/test.sh [--plain | --long] [options of `meson test`, for example --suite unit]
 #   --plain   without the builds with sanitizers
 #   --long    also what takes hours: more cases in each test, valgrind, ten training runs
@@ -40,7 +40,7 @@ build_in()
     ninja -C "$1" >&2
 }
 
-# sanitized COMPILER WHAT OPTION OF MESON TEST...: what others see of a build is tested without them.
+# sanitized COMPILER WHAT OPTION OF MESON TEST...
 sanitized()
 {
     compiler=$1
