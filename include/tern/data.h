@@ -98,8 +98,8 @@ TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tens
 //
 //     static int64_t size(const tern_dataset *self) { return ((const squares *)self)->count; }
 //
-//     static tern_status get(tern_dataset *self, const int64_t *index, int64_t count, tern_batch
-//     *out)
+//     static tern_status get(tern_dataset *self, const int64_t *index, int64_t count,
+//                            tern_batch *out)
 //     {
 //         tern_tensor *x = tern_empty(tern_dims(count, 1));
 //         for (int64_t i = 0; x && i < count; i++)
@@ -109,7 +109,7 @@ TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tens
 //         return tern_error_code();
 //     }
 //     static const tern_dataset_class squares_class = {"squares", sizeof(squares), size, get,
-//     NULL};
+//                                                      NULL};
 
 /// The number of samples, >= 0. Asked at the beginning of each epoch.
 typedef int64_t tern_dataset_size_fn(const tern_dataset *self);
