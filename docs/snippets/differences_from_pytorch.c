@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What docs/differences-from-pytorch.md says, tried.
+#include "check.h"
+
+static void numbers_keep_the_dtype(void)
+{
+    tern_tensor *i = tern_arange(0, 4, 1);
+    expect(tern_dtype_of(tern_add_scalar(i, 2)) == TERN_INT64);
+    expect(tern_dtype_of(tern_div_scalar(i, 2)) == TERN_FLOAT32);
+    expect(!tern_add_scalar(i, 0.5));
+    expect_error(TERN_ERR_DTYPE);
+    expect(tern_dtype_of(tern_full(tern_dims(2), 3)) == TERN_FLOAT32);
+    expect(tern_dtype_of(tern_arange(0, 1, 0.25, .dtype = TERN_FLOAT32)) == TERN_FLOAT32);
+    expect(!tern_arange(0, 1, 0.25));
+    expect_error(TERN_ERR_DTYPE);
+}
+
+static void no_promotion_and_no_integers(void)
+{
+    tern_tensor *f = tern_ones(tern_dims(2, 2)), *i = tern_arange(0, 2, 1);
+    tern_tensor *d = tern_ones(tern_dims(2, 2), .dtype = TERN_FLOAT64);
+    expect(tern_dtype_of(tern_mul(f, d)) == TERN_FLOAT64);
+    expect(!tern_matmul(f, d) && tern_error_take(NULL, 0) == TERN_ERR_DTYPE);
+    expect(!tern_matmul(i, i) && tern_error_take(NULL, 0) == TERN_ERR_DTYPE);
+    expect(!tern_mse_loss(f, d, TERN_REDUCTION_MEAN) && tern_error_take(NULL, 0) == TERN_ERR_DTYPE);
+}
+
+static void losses_do_not_broadcast(void)
+{
+    expect(
+        !tern_mse_loss(tern_ones(tern_dims(4)), tern_ones(tern_dims(4, 1)), TERN_REDUCTION_MEAN));
+    expect_error(TERN_ERR_SHAPE);
+}
+
+static void at_most_8_dimensions(void)
+{
+    expect(tern_zeros(tern_dims(1, 1, 1, 1, 1, 1, 1, 1)) != NULL);
+    expect(!tern_zeros(tern_dims(1, 1, 1, 1, 1, 1, 1, 1, 1)));
+    expect_error(TERN_ERR_SHAPE);
+}
+
+static void a_graph_is_used_once(void)
+{
+    tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
+    tern_tensor *loss = tern_sum(tern_mul(w, w), TERN_ALL_AXES, false);
+    expect(!tern_backward(loss));
+    expect(!tern_requires_grad(tern_grad(w))); // no backward of the backward
+    expect(tern_backward(loss) == TERN_ERR_STATE);
+    expect_error(TERN_ERR_STATE);
+    loss = tern_sum(tern_mul(w, w), TERN_ALL_AXES, false);
+    expect(!tern_backward(loss, .retain_graph = true) && !tern_backward(loss));
+    expect(tern_item(tern_select(tern_grad(w), 0, 0)) == 6); // three backwards
+    tern_zero_grad(w);
+    expect(tern_grad(w) == NULL);
+}
+
+static void in_place_rules(void)
+{
+    tern_tensor *x = tern_ones(tern_dims(3), .requires_grad = true);
+    tern_tensor *y = tern_mul_scalar(x, 1);
+    // A view made before the base was changed with history.
+    tern_tensor *view = tern_narrow(y, 0, 0, 2);
+    expect(tern_add_(y, x, 1) != NULL);
+    expect(!tern_neg(view));
+    expect_error(TERN_ERR_STATE);
+    // Two elements in one place.
+    expect(!tern_zero_(tern_expand(tern_ones(tern_dims(1)), tern_dims(3))));
+    tern_error_print(stdout);
+}
+
+static void clipping_refuses_what_is_not_finite(void)
+{
+    tern_tensor *w = tern_ones(tern_dims(1), .requires_grad = true);
+    expect(!tern_backward(tern_mul_scalar(w, INFINITY)));
+    expect(!tern_clip_grad_norm(NULL, 1, .params = &w, .param_count = 1));
+    expect(tern_error_take(NULL, 0) == TERN_ERR_NUMERIC);
+    expect(tern_clip_grad_norm(NULL, 1, .params = &w, .param_count = 1, .allow_nonfinite = true) !=
+           NULL);
+}
+
+static void seeds_give_the_known_numbers(void)
+{
+    tern_manual_seed(0);
+    float three[3];
+    expect(!tern_to_host(tern_rand(tern_dims(3)), three, sizeof three));
+    expect(near(three[0], 0.4962565899) && near(three[2], 0.0884774327));
+    tern_manual_seed(0);
+    int64_t order[8] = {0}, known[] = {4, 0, 7, 3, 2, 5, 1, 6};
+    expect(!tern_to_host(tern_randperm(8), order, sizeof order));
+    expect(memcmp(order, known, sizeof order) == 0);
+}
+
+static void no_grad_is_left_by_break(void)
+{
+    int rounds = 0;
+    for (int i = 0; i < 3; i++) {
+        tern_no_grad {
+            break; // leaves this block only
+        }
+        rounds++;
+    }
+    expect(rounds == 3 && tern_grad_enabled());
+}
+
+int main(void)
+{
+    void (*const pieces[])(void) = {
+        numbers_keep_the_dtype,
+        no_promotion_and_no_integers,
+        losses_do_not_broadcast,
+        at_most_8_dimensions,
+        a_graph_is_used_once,
+        in_place_rules,
+        clipping_refuses_what_is_not_finite,
+        seeds_give_the_known_numbers,
+        no_grad_is_left_by_break,
+    };
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        tern_scope scope = tern_scope_open();
+        pieces[i]();
+        tern_scope_close(scope);
+    }
+    return finished();
+}
