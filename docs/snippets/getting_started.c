@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of docs/getting-started.md.
+#include <stdlib.h>
+#include "check.h"
+
+static void tensors(void)
+{
+    // [tensors]
+    const float values[] = {1, 2, 3, 4, 5, 6};
+    tern_tensor *a = tern_from_data(tern_dims(2, 3), values); // a copy of the array
+    tern_tensor *b = tern_full(tern_dims(3), 0.5);            // float32 unless said
+    tern_tensor *c = tern_mul(a, b);                          // (2, 3): b counts for each row
+    tern_tensor *i = tern_arange(0, 10, 2);                   // int64: 0 2 4 6 8
+    tern_tensor *d = tern_zeros(tern_dims(2, 3), .dtype = TERN_FLOAT64);
+    double total = tern_item(tern_sum(c, TERN_ALL_AXES, false)); // 10.5
+    // [/tensors]
+    expect(total == 10.5 && tern_numel(i) == 5 && tern_dtype_of(d) == TERN_FLOAT64);
+
+    // [reading]
+    float back[6];
+    if (tern_print(c, stdout) ||            // for a reader
+        tern_to_host(c, back, sizeof back)) // for the program; any layout, any device
+        tern_error_print(stderr);
+    // [/reading]
+    expect(back[5] == 3);
+}
+
+static void devices(void)
+{
+    // [devices]
+    tern_device dev = tern_device_best(); // cuda:0 when there is one, else cpu
+    tern_tensor *x = tern_randn(tern_dims(64, 2), .device = dev);
+    // [/devices]
+    expect(tern_device_equal(tern_device_of(x), dev));
+    tern_tensor *y = tern_zeros(tern_dims(2), .device = tern_cuda(0));
+    expect(!y);
+    expect_error(TERN_ERR_DEVICE);
+}
+
+static void gradients(void)
+{
+    // [gradients]
+    tern_tensor *w = tern_full(tern_dims(3), 2, .requires_grad = true);
+    tern_tensor *loss = tern_sum(tern_mul(w, w), TERN_ALL_AXES, false);
+    if (tern_backward(loss))
+        tern_error_print(stderr);
+    tern_tensor *g = tern_grad(w); // 2 w: 4 4 4; w owns it
+    // [/gradients]
+    expect(tern_item(tern_select(g, 0, 0)) == 4);
+}
+
+// [squares]
+// Sample i is (i, i * i). Nothing is stored: a batch is made when it is asked for.
+typedef struct squares {
+    tern_dataset base; // first
+    int64_t count;
+} squares;
+
+static int64_t squares_count(const tern_dataset *self)
+{
+    return ((const squares *)self)->count;
+}
+
+static tern_status squares_get(tern_dataset *self, const int64_t *index, int64_t count,
+                               tern_batch *out)
+{
+    (void)self;
+    tern_tensor *x = tern_empty(tern_dims(count, 1));
+    if (!x)
+        return tern_error_code();
+    float *value = tern_data(x);
+    for (int64_t i = 0; i < count; i++)
+        value[i] = (float)index[i];
+    out->at[out->count++] = x;
+    out->at[out->count++] = tern_mul(x, x);
+    return tern_error_code();
+}
+
+static const tern_dataset_class squares_class = {"squares", sizeof(squares), squares_count,
+                                                 squares_get, NULL};
+// [/squares]
+
+static tern_dataset *squares_new(int64_t count)
+{
+    tern_dataset *self = tern_dataset_new(&squares_class);
+    if (self)
+        ((squares *)self)->count = count;
+    return self;
+}
+
+static void datasets(void)
+{
+    tern_dataset *data = squares_new(10);
+    tern_loader *loader = tern_loader_new(data, .batch_size = 4);
+    tern_batch b;
+    double sum = 0;
+    while (tern_loader_next(loader, &b))
+        sum += tern_item(tern_sum(b.y, TERN_ALL_AXES, false));
+    expect(sum == 285);
+    tern_loader_free(loader);
+    tern_dataset_free(data);
+}
+
+int main(void)
+{
+    tern_scope scope = tern_scope_open();
+    tensors();
+    devices();
+    gradients();
+    datasets();
+    tern_scope_close(scope);
+    return finished();
+}
