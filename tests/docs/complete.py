@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing in the public headers is left out of the guides.
+
+    complete.py ROOT names    every function is in docs/differences-from-pytorch.md
+    complete.py ROOT codes    the table of docs/errors.md is the enum of error.h, word for word
+"""
+import re
+import sys
+from pathlib import Path
+
+FUNCTION = re.compile(r"^TERN_API\b[^;(]*?\b(tern_\w+)\(", re.M)
+MACRO = re.compile(r"^#define (tern_[a-z]\w*)", re.M)
+CODE = re.compile(r"^ +(TERN_ERR_\w+),? +///< (.*)$", re.M)
+ROW = re.compile(r"^\| `(TERN_ERR_\w+)` \| ([^|]*) \|", re.M)
+
+
+def public_names(root):
+    """Functions and macros, those of options by the macro's name; *_defaults are not counted."""
+    text = "\n".join(p.read_text() for p in sorted((root / "include/tern").glob("*.h")))
+    functions = {re.sub("_with$", "", name) for name in FUNCTION.findall(text)}
+    names = functions | set(MACRO.findall(text))
+    return {name for name in names if not name.endswith("_defaults")}
+
+
+def missing_names(root):
+    text = (root / "docs/differences-from-pytorch.md").read_text()
+    shown = set(re.findall(r"tern_\w+", text))
+    names = public_names(root)
+    if len(names) < 250:
+        return [f"only {len(names)} names were found in the headers: are they read rightly?"]
+    return [f"{name} is in no table of differences-from-pytorch.md"
+            for name in sorted(names - shown)]
+
+
+def wrong_codes(root):
+    declared = CODE.findall((root / "include/tern/error.h").read_text())
+    shown = ROW.findall((root / "docs/errors.md").read_text())
+    if len(declared) < 12:
+        return [f"only {len(declared)} codes were found in error.h: is it read rightly?"]
+    wrong = [f"errors.md lacks or has otherwise: {row}" for row in declared if row not in shown]
+    return wrong + [f"error.h does not say: {row}" for row in shown if row not in declared]
+
+
+def main():
+    root, what = Path(sys.argv[1]), sys.argv[2]
+    wrong = {"names": missing_names, "codes": wrong_codes}[what](root)
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

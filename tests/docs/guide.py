@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A guide shows what is compiled, and what the library really says.
+
+    guide.py ROOT GUIDE [PROGRAM]
+    guide.py ROOT GUIDE --fill     # writes the regions, as they are now, into the guide's blocks
+
+Every ```c block follows a comment that names where it is from: <!-- FILE#REGION --> is what FILE
+has between the lines "// [REGION]" and "// [/REGION]"; <!-- FILE --> is some lines of FILE. The
+indentation that all lines have in common does not count. Every line of a ```text block, and every
+`tern: sentence`, is a line that PROGRAM prints. Links lead to files that are there; every
+tern_name and TERN_NAME is one of the sources.
+"""
+import functools
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+FENCE = re.compile(r"^\s*```(.*)$")
+SOURCE = re.compile(r"^<!-- ([^ #;]+)(?:#([a-z0-9_]+))?\b.*-->$")
+SENTENCE = re.compile(r"`(tern: [^`]+)`")
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+NAME = re.compile(r"\b(?:tern_|TERN_)\w+\*?")
+LANGUAGES = ("c", "text", "sh", "meson")
+
+
+def blocks(lines):
+    """(line number of the fence, language, the line before it, text) of each block."""
+    found, start = [], None
+    for number, line in enumerate(lines):
+        fence = FENCE.match(line)
+        if not fence:
+            continue
+        if start is None:
+            start = number
+        else:
+            found.append((start + 1, FENCE.match(lines[start]).group(1), lines[start - 1],
+                          lines[start + 1:number]))
+            start = None
+    if start is not None:
+        sys.exit(f"the block of line {start + 1} does not end")
+    return found
+
+
+def plain(lines):
+    return textwrap.dedent("\n".join(lines)).strip("\n").split("\n")
+
+
+def region(lines, name):
+    marks = [i for i, line in enumerate(lines) if line.strip() in (f"// [{name}]", f"// [/{name}]")]
+    return lines[marks[0] + 1:marks[1]] if len(marks) == 2 else None
+
+
+def is_in(block, lines):
+    return any(plain(lines[i:i + len(block)]) == block for i in range(len(lines)))
+
+
+def check_c(root, where, block):
+    source = SOURCE.match(where)
+    if not source:
+        return "does not say where it is from"
+    path, name = root / source.group(1), source.group(2)
+    if not path.is_file():
+        return f"is from {path}, which is not there"
+    lines = path.read_text().split("\n")
+    if not name:
+        return None if is_in(plain(block), lines) else f"is not in {path}"
+    shown = region(lines, name)
+    if shown is None:
+        return f"is from {path}, which has no region {name}"
+    return None if plain(shown) == plain(block) else f"is not the region {name} of {path}"
+
+
+def said(lines, found):
+    """(line number, line) of all that the program must print."""
+    for start, language, _, text in found:
+        if language == "text":
+            yield from ((start + 1 + i, line) for i, line in enumerate(text))
+    for number, line in enumerate(lines):
+        for sentence in SENTENCE.findall(line):
+            yield number + 1, sentence
+
+
+@functools.lru_cache(maxsize=None)
+def sources(root):
+    folders = ("include", "src", "tests", "examples", "docs/snippets", "bench")
+    files = [p for f in folders for p in (root / f).rglob("*.[ch]")]
+    files += [root / "README.md", root / "meson_options.txt"]
+    files += [p for p in (root / "src").rglob("meson.build")]
+    return {word for p in files for word in re.findall(r"\w+", p.read_text())}
+
+
+def known(root, name):
+    if name.endswith("*"):
+        return any(word.startswith(name[:-1]) for word in sources(root))
+    return name in sources(root)
+
+
+def problems(root, guide, program):
+    lines = guide.read_text().split("\n")
+    found = blocks(lines)
+    for start, language, before, text in found:
+        if language not in LANGUAGES:
+            yield start, f"is a block of the language '{language}'"
+        wrong = check_c(root, before, text) if language == "c" else None
+        if wrong:
+            yield start, wrong
+    output = []
+    if program:
+        run = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=False)
+        output = [line.rstrip() for line in run.stdout.split("\n")]
+        if run.returncode:
+            yield 0, f"{program} ends with {run.returncode}:\n{run.stdout}"
+    for number, line in said(lines, found):
+        if line.rstrip() not in output:
+            yield number, f"is not printed by {program}: {line}"
+    for number, line in enumerate(lines):
+        for link in LINK.findall(line):
+            if "://" not in link and not (guide.parent / link).exists():
+                yield number + 1, f"leads nowhere: {link}"
+        for name in NAME.findall(line):
+            if not known(root, name):
+                yield number + 1, f"names {name}, which does not exist"
+
+
+def fill(root, guide):
+    lines = guide.read_text().split("\n")
+    for start, language, before, text in reversed(blocks(lines)):
+        source = SOURCE.match(before)
+        if language == "c" and source and source.group(2):
+            shown = region((root / source.group(1)).read_text().split("\n"), source.group(2))
+            lines[start:start + len(text)] = plain(shown)
+    guide.write_text("\n".join(lines))
+
+
+def main():
+    root, guide = Path(sys.argv[1]), Path(sys.argv[2])
+    if sys.argv[3:] == ["--fill"]:
+        return fill(root, guide)
+    program = sys.argv[3] if len(sys.argv) > 3 else None
+    wrong = list(problems(root, guide, program))
+    for number, what in wrong:
+        print(f"{guide.name}:{number}: {what}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
