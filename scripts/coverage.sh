@@ -13,10 +13,10 @@ find "$dir" -name '*.gcda' -delete
 # Every instruction set compiles the same lines: each has to run for the figure to be fair.
 status=0
 for isa in portable avx2 avx512; do
-    TERN_CPU_ISA=$isa meson test -C "$dir" --no-rebuild --print-errorlogs \
+    TERN_CPU_ISA=$isa meson test -C "$dir" --no-rebuild --print-errorlogs -t 10 \
         --suite unit --suite conformance >&2 || status=1
 done
-meson test -C "$dir" --no-rebuild --print-errorlogs \
+meson test -C "$dir" --no-rebuild --print-errorlogs -t 10 \
     --no-suite unit --no-suite conformance --no-suite style --no-suite docs >&2 || status=1
 gcovr --root "$root" --filter "$root/src/" --object-directory "$dir" \
     --exclude-unreachable-branches --print-summary --fail-under-line 90 "$@" "$dir" || status=1

@@ -29,7 +29,7 @@ suites()
     dir=$2
     shift 2
     say "testing: $name"
-    meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "$name" "$@" >&2 || status=1
+    meson test -C "$dir" --no-rebuild --print-errorlogs -t 5 --logbase "$name" "$@" >&2 || status=1
     logs="$logs $dir/meson-logs/$name.json"
 }
 

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam over a block; a template: REAL, REAL_SQRT, and ADAM(name) for the names.
 
-// What the update needs at step t, computed in double.
+// What the update needs at step t, computed in double. lr / c1 m / (sqrt(v) / sqrt(c2) + eps), with
+// c1 and c2 for 1 - beta^t, is written lr sqrt(c2) / c1 m / (sqrt(v) + eps sqrt(c2)), which divides
+// once less an element.
 typedef struct ADAM(factors) {
-    REAL beta1, beta2, take1, take2, eps, decay, shrink, step_size, root_correction, sign;
+    REAL beta1, beta2, take1, take2, eps, decay, shrink, step_size, sign;
 } ADAM(factors);
 
 static ADAM(factors) ADAM(factors_of)(const tern_adam_args *o, int64_t step)
 {
     const double correction1 = 1 - pow(o->beta1, (double)step);
-    const double correction2 = 1 - pow(o->beta2, (double)step);
+    const double root2 = sqrt(1 - pow(o->beta2, (double)step));
     return (ADAM(factors)){
         .beta1 = (REAL)o->beta1,
         .beta2 = (REAL)o->beta2,
         .take1 = (REAL)(1 - o->beta1),
         .take2 = (REAL)(1 - o->beta2),
-        .eps = (REAL)o->eps,
+        .eps = (REAL)(o->eps * root2),
         .decay = o->decoupled ? 0 : (REAL)o->weight_decay,
         .shrink = o->decoupled ? (REAL)(1 - o->lr * o->weight_decay) : 1,
-        .step_size = (REAL)(-o->lr / correction1),
-        .root_correction = (REAL)sqrt(correction2),
+        .step_size = (REAL)(-o->lr * root2 / correction1),
         .sign = o->maximize ? -1 : 1,
     };
 }
@@ -35,7 +36,7 @@ static void ADAM(plain)(const ADAM(factors) f, REAL *restrict p, const REAL *res
         const REAL v1 = v[i] * f.beta2 + f.take2 * g * g;
         m[i] = m1;
         v[i] = v1;
-        p[i] = w + f.step_size * (m1 / (REAL_SQRT(v1) / f.root_correction + f.eps));
+        p[i] = w + f.step_size * (m1 / (REAL_SQRT(v1) + f.eps));
     }
 }
 
@@ -52,7 +53,7 @@ static void ADAM(amsgrad)(const ADAM(factors) f, REAL *restrict p, const REAL *r
         m[i] = m1;
         v[i] = v1;
         top[i] = largest;
-        p[i] = w + f.step_size * (m1 / (REAL_SQRT(largest) / f.root_correction + f.eps));
+        p[i] = w + f.step_size * (m1 / (REAL_SQRT(largest) + f.eps));
     }
 }
 
