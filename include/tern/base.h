@@ -80,6 +80,12 @@ TERN_API const char *tern_version(void);
 /// Joins the worker threads and frees what the process holds: caches, default generators, the
 /// calling thread's frames. Live modules, optimizers and retained tensors stay the caller's.
 /// Later calls start again from nothing. No other thread may be inside the library.
+///
+/// fork: the child of a process that uses tern has none of its threads. Every call there that
+/// computes, allocates or draws fails at once with TERN_ERR_STATE; the child may free what it has,
+/// look at and print errors, exec and exit. The log is silent there, and what lies in an allocator
+/// of the program's own stays. A child forked before the first call, or after tern_shutdown, is
+/// free to do everything. The parent notices nothing.
 TERN_API void tern_shutdown(void);
 
 TERN_END_DECLS

@@ -5,13 +5,13 @@
 #endif
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/fork.h"
 
 // From here on blocks lie on huge pages where the system has them: updates of large parameters run
 // a tenth faster.
@@ -44,22 +44,12 @@ static tern_allocator current = {libc_alloc, libc_free, NULL};
 // so that the allocator cannot be replaced in between.
 static _Atomic int64_t taken;
 
-void tern_allocator_lock(void)
-{
-    pthread_mutex_lock(&lock);
-}
-
-void tern_allocator_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
-}
-
 static tern_allocator claim(int64_t nbytes)
 {
-    tern_allocator_lock();
+    tern_lock(&lock);
     tern_allocator allocator = current;
     atomic_fetch_add(&taken, nbytes);
-    tern_allocator_unlock();
+    tern_unlock(&lock);
     return allocator;
 }
 
@@ -90,7 +80,8 @@ void tern_allocator_give(void *memory, size_t nbytes)
 {
     int saved = errno;
     tern_allocator allocator = claim(0);
-    allocator.free(memory, nbytes, allocator.user);
+    if (!tern_forked() || allocator.free == libc_free) // another one may wait for a lost lock
+        allocator.free(memory, nbytes, allocator.user);
     atomic_fetch_sub(&taken, (int64_t)nbytes);
     errno = saved;
 }
@@ -104,12 +95,13 @@ tern_status tern_set_allocator(const tern_allocator *allocator)
 {
     if (allocator && (!allocator->alloc || !allocator->free))
         return tern_null_error("set_allocator", allocator->alloc ? "free" : "alloc");
+    TERN_TRY(tern_fork_check());
     tern_memory_trim();
-    tern_allocator_lock();
+    tern_lock(&lock);
     int64_t in_use = atomic_load(&taken);
     if (in_use == 0)
         current = allocator ? *allocator : (tern_allocator){libc_alloc, libc_free, NULL};
-    tern_allocator_unlock();
+    tern_unlock(&lock);
     TERN_CHECK(in_use == 0, TERN_ERR_STATE,
                "set_allocator: %" PRId64
                " bytes of the old allocator are in use; free what was made, "

@@ -10,8 +10,4 @@
 void *tern_allocator_take(size_t nbytes, size_t align);
 void tern_allocator_give(void *memory, size_t nbytes);
 
-// Held across fork, so that the child does not inherit a lock that nobody opens.
-void tern_allocator_lock(void);
-void tern_allocator_unlock(void);
-
 #endif

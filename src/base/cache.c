@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Freed blocks, kept by size class for the next request. A block in the cache is its own list link,
 // so the cache allocates nothing for itself.
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/mem.h"
 
 #if defined(__has_feature)
@@ -67,47 +67,34 @@ static size_t alignment_of(size_t nbytes)
     return nbytes >= PAGED_BYTES ? PAGE_BYTES : 64;
 }
 
-static void before_fork(void)
-{
-    pthread_mutex_lock(&lock);
-    tern_allocator_lock();
-}
-
-static void after_fork(void)
-{
-    tern_allocator_unlock();
-    pthread_mutex_unlock(&lock);
-}
-
 static void start(void)
 {
     const char *setting = getenv("TERN_CACHE");
     enabled = !setting || strcmp(setting, "0") != 0;
-    (void)pthread_atfork(before_fork, after_fork, after_fork);
 }
 
 static free_block *pop(size_class class)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     free_block *block = free_lists[class.index];
     if (block) {
         UNPOISON(block, class.nbytes);
         free_lists[class.index] = block->next;
         atomic_fetch_sub(&cached, (int64_t) class.nbytes);
     }
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     return block;
 }
 
 static void push(free_block *block, size_class class)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     UNPOISON(block, class.nbytes);
     block->next = free_lists[class.index];
     free_lists[class.index] = block;
     POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
     atomic_fetch_add(&cached, (int64_t) class.nbytes);
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }
 
 static void *new_block(size_t nbytes, size_t requested)
@@ -119,6 +106,8 @@ static void *new_block(size_t nbytes, size_t requested)
 
 void *tern_cache_alloc(size_t nbytes)
 {
+    if (tern_fork_check())
+        return NULL;
     pthread_once(&once, start);
     TERN_CHECK_PTR(nbytes <= PTRDIFF_MAX / 2, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
     if (!enabled) // exact sizes, so that tools see every byte past the end
@@ -150,10 +139,10 @@ int64_t tern_memory_cached_bytes(void)
 // Empties one list under the lock and returns what was in it.
 static free_block *detach(int index)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     free_block *list = free_lists[index];
     free_lists[index] = NULL;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     return list;
 }
 
@@ -169,6 +158,8 @@ static size_t class_bytes(int index)
 
 void tern_memory_trim(void)
 {
+    if (tern_forked()) // a list may have been half changed
+        return;
     for (int index = 0; index < CLASSES; index++) {
         size_t nbytes = class_bytes(index);
         free_block *block = detach(index);

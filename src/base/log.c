@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log callback of the process, and log lines.
 #include <errno.h>
-#include <pthread.h>
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/text.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -16,26 +16,27 @@ static _Thread_local bool inside;
 void tern_set_log(tern_log_fn *callback, void *user)
 {
     if (!inside)
-        pthread_mutex_lock(&lock);
+        tern_lock(&lock);
     log_callback = callback;
     log_user = user;
     if (!inside)
-        pthread_mutex_unlock(&lock);
+        tern_unlock(&lock);
 }
 
-// A line that the callback itself causes is dropped: it would never end.
+// A line that the callback itself causes is dropped: it would never end. In a forked child all are:
+// the callback may have been at work.
 void tern_log_line(tern_log_level level, const char *line)
 {
-    if (inside)
+    if (inside || tern_forked())
         return;
     int saved = errno;
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     if (log_callback) {
         inside = true;
         log_callback(level, line, log_user);
         inside = false;
     }
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     errno = saved;
 }
 

@@ -4,10 +4,13 @@
 
 #include "base/allocator.h"
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/mem.h"
 
 void *tern_mem_alloc(size_t nbytes)
 {
+    if (tern_fork_check())
+        return NULL;
     void *memory = tern_allocator_take(nbytes, 64);
     TERN_CHECK_PTR(memory, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
     return memset(memory, 0, nbytes);

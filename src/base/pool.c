@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/pool.h"
 #include "base/pool_size.h"
 
@@ -38,7 +39,6 @@ static struct {
     bool started;            // under `busy`
     _Atomic int wanted;      // threads with the caller; 0 until first asked for
     _Atomic bool spin;       // false where there are more threads than CPUs
-    _Atomic bool in_child;   // after a fork: the workers stayed with the parent
     region now;              // written while `waiting` is 0, read by who took a chunk
     _Atomic int64_t waiting; // chunks that nobody has taken
     _Atomic int64_t done;    // chunks that are finished
@@ -189,22 +189,11 @@ static void *work(void *unused)
     return NULL;
 }
 
-static void in_child_of_fork(void)
-{
-    atomic_store(&pool.in_child, true);
-}
-
-static void watch_forks(void)
-{
-    (void)pthread_atfork(NULL, NULL, in_child_of_fork);
-}
-
 // Starts workers that take no signals: those are the program's. Where one cannot be started there
 // are fewer.
 static void start_workers(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    tern_process_begin();
     pool.started = true;
     int threads = tern_num_threads();
     atomic_store(&pool.spin, threads <= tern_pool_cpus());
@@ -272,7 +261,7 @@ void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
 
 void tern_pool_shutdown(void)
 {
-    if (inside || atomic_load(&pool.in_child))
+    if (inside || tern_forked())
         return;
     pthread_mutex_lock(&pool.busy);
     stop_workers();
@@ -281,7 +270,7 @@ void tern_pool_shutdown(void)
 
 int tern_num_threads(void)
 {
-    if (atomic_load_explicit(&pool.in_child, memory_order_relaxed))
+    if (tern_forked()) // the workers stayed with the parent
         return 1;
     int wanted = atomic_load_explicit(&pool.wanted, memory_order_relaxed);
     if (wanted > 0)
@@ -297,8 +286,7 @@ tern_status tern_set_num_threads(int count)
                "set_num_threads: count is %d, it must be from 1 to %d", count, TERN_MAX_THREADS);
     TERN_CHECK(!inside, TERN_ERR_STATE,
                "set_num_threads: called from inside parallel work of the library");
-    if (atomic_load(&pool.in_child))
-        return TERN_OK; // `busy` may be held by a thread that stayed with the parent
+    TERN_TRY(tern_fork_check()); // `busy` may be held by a thread that stayed with the parent
     pthread_mutex_lock(&pool.busy);
     stop_workers();
     atomic_store(&pool.wanted, count);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/fault.h"
 
-#include <pthread.h>
+#include "base/fork.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 void tern_cpu_fault(const tern_exec *exec, int64_t element, int64_t value)
 {
     tern_fault *fault = exec->fault;
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     if (!fault->set || (fault->site == exec->site && element < fault->element)) {
         fault->site = exec->site;
         fault->element = element;
         fault->value = value;
         __atomic_store_n(&fault->set, 1, __ATOMIC_RELEASE);
     }
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }

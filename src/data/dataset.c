@@ -2,6 +2,7 @@
 // What all datasets have in common: counting, and checks around what their classes do.
 #include "data/dataset.h"
 
+#include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/op.h"
 
@@ -136,6 +137,7 @@ tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index, int64_
         *out = (tern_batch){0};
     if (!dataset || !index || !out)
         return tern_null_error("dataset_get", !dataset ? "dataset" : !index ? "index" : "out");
+    TERN_TRY(tern_fork_check());
     TERN_TRY(check_index(dataset, index, count));
     return tern_dataset_fetch("dataset_get", dataset, index, count, out);
 }

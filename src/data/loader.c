@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fork.h"
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "data/order.h"
@@ -216,7 +217,7 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
         return false;
     }
     end_batch(loader);
-    if (tern_error_pending() || tern_fault_poll(loader->home))
+    if (tern_error_pending() || tern_fork_check() || tern_fault_poll(loader->home))
         return false;
     if (!loader->running && begin_epoch(loader))
         return false;

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <tern/module.h>
 #include "base/error.h"
+#include "base/fork.h"
 #include "tensor/op.h"
 
 // The deepest nesting; walks recurse that far at most.
@@ -52,10 +53,10 @@ typedef struct tern_module_private {
     int64_t hook_count, hook_capacity;
 } tern_module_private;
 
-// NULL follows the rule of pending errors.
+// NULL follows the rule of pending errors; a forked child may not use it.
 static inline tern_status tern_check_module(const char *function, const tern_module *module)
 {
-    return module ? TERN_OK : tern_null_error(function, "module");
+    return module ? tern_fork_check() : tern_null_error(function, "module");
 }
 
 // Calls `visit` for the module and everything below, as often as it is there. Allocates nothing.

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <tern/optim.h>
 #include "base/error.h"
+#include "base/fork.h"
 #include "tensor/op.h"
 
 #define TERN_OPTIM_STATES 3
@@ -73,10 +74,10 @@ tern_status tern_optim_check_group(const char *function, const tern_optim *optim
 // Fills optim->devices.
 tern_status tern_optim_find_devices(tern_optim *optim);
 
-// NULL follows the rule of pending errors.
+// NULL follows the rule of pending errors; a forked child may not use it.
 static inline tern_status tern_check_optim(const char *function, const tern_optim *optim)
 {
-    return optim ? TERN_OK : tern_null_error(function, "optim");
+    return optim ? tern_fork_check() : tern_null_error(function, "optim");
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a device carries for its kernels: the fault record and the state of draws inside steps.
-#include <pthread.h>
 #include <stdio.h>
+#include "base/fork.h"
 #include "tensor/backend.h"
 #include "tensor/op.h"
 
@@ -49,7 +49,7 @@ tern_exec tern_exec_of(tern_device device)
 
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     uint32_t number = ++last_site;
     fault_site *site = &sites[number % SITES];
     site->number = number;
@@ -57,7 +57,7 @@ uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
     site->what = what;
     site->limit = limit;
     tern_path_format(site->path, sizeof site->path);
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     return number;
 }
 
@@ -66,12 +66,12 @@ tern_status tern_fault_poll(tern_device device)
     device_state *state = state_of(device);
     if (!__atomic_load_n(&state->fault.set, __ATOMIC_ACQUIRE))
         return TERN_OK;
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     tern_fault fault = state->fault;
     fault_site site = sites[fault.site % SITES];
     bool again = state->raised;
     state->raised = true;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     if (again)
         return tern_error_raise(TERN_ERR_STATE,
                                 "a value error found by %s was not dealt with: call "
@@ -92,30 +92,30 @@ tern_status tern_fault_poll(tern_device device)
 void tern_fault_clear_raised(tern_device device)
 {
     device_state *state = state_of(device);
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     if (state->raised) {
         state->fault.element = state->fault.value = 0;
         __atomic_store_n(&state->fault.set, 0, __ATOMIC_RELEASE);
         state->raised = false;
     }
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }
 
 uint64_t tern_draw_next(tern_device device)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     uint64_t number = state_of(device)->drawn++;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     return number;
 }
 
 void tern_draw_advance(tern_device device)
 {
     device_state *state = state_of(device);
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     __atomic_store_n(&state->draws.base, state->draws.base + state->drawn, __ATOMIC_RELAXED);
     state->drawn = 0;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }
 
 // A kernel of another thread may be reading.
@@ -128,27 +128,27 @@ static void set_draws(device_state *state, tern_draw_state draws)
 
 void tern_draw_seed(uint64_t seed)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     for (int i = 0; i < CPU_DEVICES; i++) {
         set_draws(&cpu_states[i], (tern_draw_state){.seed = seed});
     }
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }
 
 tern_draw_state tern_draw_save(tern_device device)
 {
     device_state *state = state_of(device);
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     tern_draw_state saved = state->draws;
     saved.base += state->drawn;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     return saved;
 }
 
 void tern_draw_load(tern_device device, tern_draw_state saved)
 {
     device_state *state = state_of(device);
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     set_draws(state, saved);
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }

@@ -2,6 +2,7 @@
 #include "tensor/generator.h"
 #include <string.h>
 #include "base/error.h"
+#include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/backend.h"
 
@@ -18,12 +19,12 @@ static struct {
 
 void tern_generator_lock(tern_generator *generator)
 {
-    pthread_mutex_lock(&generator->lock);
+    tern_lock(&generator->lock);
 }
 
 void tern_generator_unlock(tern_generator *generator)
 {
-    pthread_mutex_unlock(&generator->lock);
+    tern_unlock(&generator->lock);
 }
 
 static void reseed(tern_generator *generator, uint64_t seed)
@@ -35,44 +36,46 @@ static void reseed(tern_generator *generator, uint64_t seed)
 
 void tern_manual_seed(uint64_t seed)
 {
-    pthread_mutex_lock(&defaults.lock);
+    if (tern_fork_check())
+        return;
+    tern_lock(&defaults.lock);
     defaults.first_seed = seed;
     for (int i = 0; i < CPU_DEVICES; i++)
         if (defaults.started[i])
             reseed(&defaults.cpu[i], seed);
     tern_draw_seed(seed);
-    pthread_mutex_unlock(&defaults.lock);
+    tern_unlock(&defaults.lock);
 }
 
 void tern_generator_shutdown(void)
 {
-    pthread_mutex_lock(&defaults.lock);
+    tern_lock(&defaults.lock);
     for (int i = 0; i < CPU_DEVICES; i++)
         if (defaults.started[i])
             pthread_mutex_destroy(&defaults.cpu[i].lock);
     memset(defaults.started, 0, sizeof defaults.started);
     defaults.first_seed = TERN_DEFAULT_SEED;
     tern_draw_seed(0);
-    pthread_mutex_unlock(&defaults.lock);
+    tern_unlock(&defaults.lock);
 }
 
 static tern_generator *default_cpu(int index)
 {
     tern_generator *generator = &defaults.cpu[index];
-    pthread_mutex_lock(&defaults.lock);
+    tern_lock(&defaults.lock);
     if (!defaults.started[index]) {
         pthread_mutex_init(&generator->lock, NULL);
         generator->device = tern_cpu(index);
         tern_mt19937_seed(&generator->mt, defaults.first_seed);
         defaults.started[index] = true;
     }
-    pthread_mutex_unlock(&defaults.lock);
+    tern_unlock(&defaults.lock);
     return generator;
 }
 
 tern_generator *tern_default_generator(tern_device device)
 {
-    if (tern_device_resolve("default_generator", &device))
+    if (tern_fork_check() || tern_device_resolve("default_generator", &device))
         return NULL;
     TERN_CHECK_PTR(device.type == TERN_CPU && device.index < CPU_DEVICES, TERN_ERR_DEVICE,
                    "default_generator: %s has none", tern_device_string(device));
@@ -112,6 +115,7 @@ tern_status tern_generator_seed(tern_generator *generator, uint64_t seed)
 {
     if (!generator)
         return tern_null_error("generator_seed", "generator");
+    TERN_TRY(tern_fork_check());
     reseed(generator, seed);
     return TERN_OK;
 }

@@ -5,6 +5,7 @@
 // one save brings back all random numbers of a run there.
 #include <string.h>
 #include "base/error.h"
+#include "base/fork.h"
 #include "tensor/backend.h"
 #include "tensor/generator.h"
 
@@ -102,6 +103,7 @@ static tern_status check(const char *op, const tern_generator *generator, const 
         return tern_null_error(op, "generator");
     if (!state)
         return tern_null_error(op, "state");
+    TERN_TRY(tern_fork_check());
     TERN_CHECK(size >= STATE_SIZE, TERN_ERR_ARG, "%s: a state has %d bytes, not %zu", op,
                (int)STATE_SIZE, size);
     return TERN_OK;

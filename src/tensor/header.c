@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/header.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/op.h"
 
@@ -59,9 +59,11 @@ static tern_tensor *take_header(void)
 
 tern_tensor *tern_header_new(const char *op)
 {
-    pthread_mutex_lock(&lock);
+    if (tern_fork_check())
+        return NULL;
+    tern_lock(&lock);
     tern_tensor *t = take_header();
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     if (!t)
         return NULL;
     memset(t, 0, sizeof *t);
@@ -74,7 +76,7 @@ tern_tensor *tern_header_new(const char *op)
 
 static void give_header(tern_tensor *t)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     t->next_dead = NULL;
     if (dead_last)
         dead_last->next_dead = t;
@@ -82,12 +84,12 @@ static void give_header(tern_tensor *t)
         dead_first = t;
     dead_last = t;
     live--;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }
 
 void tern_header_shutdown(void)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     while (live == 0 && blocks) {
         header_block *block = blocks;
         blocks = block->next;
@@ -97,14 +99,14 @@ void tern_header_shutdown(void)
         dead_first = dead_last = NULL;
         fresh = capacity = 0;
     }
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
 }
 
 int64_t tern_live_tensors(void)
 {
-    pthread_mutex_lock(&lock);
+    tern_lock(&lock);
     int64_t count = live;
-    pthread_mutex_unlock(&lock);
+    tern_unlock(&lock);
     return count;
 }
 

@@ -20,7 +20,8 @@
 
 // ---- operands ----------------------------------------------------------------------------------
 
-// NULL follows the rule of pending errors; a dead tensor is TERN_ERR_STATE and named.
+// NULL follows the rule of pending errors; a dead tensor is TERN_ERR_STATE and named, and a forked
+// child may not use any.
 tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t);
 
 #define TERN_MAX_OPERANDS 4

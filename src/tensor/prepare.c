@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place where the operands of an operation meet.
 #include <string.h>
+#include "base/fork.h"
 #include "tensor/op.h"
 
 static tern_status dead_error(const char *op, const char *name, const tern_tensor *t)
@@ -19,6 +20,7 @@ tern_status tern_check_tensor(const char *op, const char *name, const tern_tenso
 {
     if (!t)
         return tern_null_error(op, name);
+    TERN_TRY(tern_fork_check());
     if (t->stamp != TERN_STAMP_ALIVE)
         return dead_error(op, name, t);
     return TERN_OK;

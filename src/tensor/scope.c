@@ -3,6 +3,7 @@
 #include "tensor/scope.h"
 
 #include <pthread.h>
+#include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/leaf.h"
 #include "tensor/op.h"
@@ -210,7 +211,7 @@ tern_tensor *tern_retain(tern_tensor *t)
 
 void tern_release(tern_tensor *t)
 {
-    if (!t || tern_check_tensor("release", "t", t))
+    if (!t || tern_forked() || tern_check_tensor("release", "t", t))
         return;
     if (atomic_fetch_sub(&t->retains, 1) <= 0) {
         atomic_fetch_add(&t->retains, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tern/memory.h>
+#include "base/fork.h"
 #include "base/pool.h"
 #include "tensor/generator.h"
 #include "tensor/header.h"
@@ -8,10 +9,13 @@
 
 void tern_shutdown(void)
 {
+    if (tern_forked()) // what there is belongs to the parent
+        return;
     tern_scope_shutdown();
     tern_engine_shutdown();
     tern_header_shutdown();
     tern_generator_shutdown();
     tern_pool_shutdown();
     tern_memory_trim();
+    tern_process_end();
 }

@@ -44,7 +44,7 @@ readelf -SW "$library" | sed -n 's/^ *\[ *\([0-9]*\)\] \.\(data\|bss\) .*/\1/p' 
 [ "$(wc -l <"$work/sections")" = 2 ] || fail ".data and .bss were not found"
 readelf -sW "$library" | awk -v data="$(sed -n 1p "$work/sections")" \
     -v bss="$(sed -n 2p "$work/sections")" '
-    $4 == "FILE" { file = $8 }
+    $4 == "FILE" { file = $8 == "" ? "-" : $8 }
     $4 == "OBJECT" && ($7 == data || $7 == bss) { print file, $8 }' |
     sed 's/\.[0-9]*$//; s/ [a-z_]*\./ /' |
     grep -v -e ' completed$' -e ' __cpu_' -e ' __dso_handle$' -e ' __TMC_END__$' | sort \

@@ -224,52 +224,6 @@ static int status_of_child(int (*body)(void))
     return status;
 }
 
-static int use_everything(void)
-{
-    int counts[100] = {0};
-    for (int i = 0; i < 10; i++)
-        tern_pool_run(100, count, counts);
-    for (int i = 0; i < 100; i++)
-        if (counts[i] != 10)
-            return 1;
-    if (tern_num_threads() != 1)
-        return 2;
-    tern_pool_shutdown();
-    return tern_set_num_threads(4) == TERN_OK ? 0 : 3;
-}
-
-static void a_child_of_fork_works_alone_and_the_parent_goes_on(void **state)
-{
-    (void)state;
-    run_and_check(100);
-    assert_int_equal(status_of_child(use_everything), 0);
-    run_and_check(100);
-}
-
-static atomic_bool forking;
-
-static void *keep_the_pool_busy(void *counts)
-{
-    while (atomic_load(&forking))
-        tern_pool_run(20, count, counts);
-    return NULL;
-}
-
-static void a_child_does_not_hang_when_the_pool_was_busy(void **state)
-{
-    (void)state;
-    int counts[20] = {0};
-    pthread_t thread;
-    atomic_store(&forking, true);
-    assert_int_equal(pthread_create(&thread, NULL, keep_the_pool_busy, counts), 0);
-    int failures = 0;
-    for (int i = 0; i < 10; i++)
-        failures += status_of_child(use_everything) != 0;
-    atomic_store(&forking, false);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(failures, 0);
-}
-
 // Runs this program again as `mode`, with TERN_NUM_THREADS set; its exit status.
 static const char *mode_to_run;
 static const char *threads_setting;
@@ -413,8 +367,6 @@ int main(int argc, char **argv)
         TEST(after_a_shutdown_the_next_region_starts_again),
         TEST(wrong_numbers_of_threads_are_refused),
         TEST(errno_is_kept),
-        TEST(a_child_of_fork_works_alone_and_the_parent_goes_on),
-        TEST(a_child_does_not_hang_when_the_pool_was_busy),
         TEST(the_environment_says_how_many_threads),
         TEST(on_one_cpu_there_are_no_workers),
         TEST(where_threads_cannot_be_started_there_are_fewer),
