@@ -113,6 +113,43 @@ static void errors_of_ones_own(void)
     expect_error(TERN_ERR_NULL);
 }
 
+// [finite]
+// A forward hook: fails at the first module whose output is not finite.
+static tern_status check_finite(tern_module *module, const tern_tensors *in, tern_tensors *out,
+                                void *user)
+{
+    (void)module, (void)in, (void)user;
+    for (int i = 0; i < out->count; i++) {
+        tern_tensor *all = tern_all(tern_isfinite(out->at[i]), TERN_ALL_AXES, false);
+        if (!tern_item_int(all))
+            return tern_error_raise(TERN_ERR_NUMERIC, "output %d is not finite", i);
+    }
+    return TERN_OK;
+}
+
+static tern_status watch(const char *name, tern_module *module, void *user)
+{
+    (void)name, (void)user;
+    return tern_module_add_forward_hook(module, check_finite, NULL) ? TERN_OK : tern_error_code();
+}
+// [/finite]
+
+static void not_finite(void)
+{
+    tern_module *net = mlp();
+    // [watch]
+    if (tern_module_apply(net, watch, NULL))
+        tern_error_print(stderr);
+    // [/watch]
+    expect(tern_forward(net, tern_zeros(tern_dims(2, 784))) != NULL);
+    tern_no_grad {
+        tern_fill_(tern_module_parameter(net, "3.bias"), INFINITY);
+    }
+    expect(!tern_forward(net, tern_zeros(tern_dims(2, 784))));
+    expect_error(TERN_ERR_NUMERIC);
+    tern_module_free(net);
+}
+
 static void in_a_test(void)
 {
     // [test]
@@ -173,7 +210,7 @@ int main(void)
 {
     expect(tern_set_allocator(&(tern_allocator){take, give, NULL}) == TERN_OK);
     void (*const pieces[])(void) = {
-        a_wrong_width, quietly,   a_label_out_of_range, the_log, errors_of_ones_own,
+        a_wrong_width, quietly,   a_label_out_of_range, the_log, errors_of_ones_own, not_finite,
         in_a_test,     each_code,
     };
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {

@@ -29,7 +29,7 @@ static void one_scope(void)
     tern_tensor *x = tern_ones(tern_dims(3));
     // [scope]
     tern_scope scope = tern_scope_open();
-    tern_tensor *y = tern_exp(tern_neg(x)); // two temporaries of this scope
+    tern_tensor *y = tern_exp(tern_neg(x)); // temporaries of this scope
     double first = tern_item(tern_select(y, 0, 0));
     tern_scope_close(scope); // they are gone; x is not
     // [/scope]
