@@ -55,10 +55,11 @@ static int count_threads(void)
     return count;
 }
 
+// Libraries and locales stay mapped by the C library.
 static bool is_temporary(const char *mapping)
 {
     const char *path = strchr(mapping, '/'), *directory = getenv("TMPDIR");
-    if (!path || strstr(path, ".so"))
+    if (!path || strstr(path, ".so") || strstr(path, "/LC_"))
         return false;
     return strstr(path, " (deleted)") || strncmp(path, "/tmp/", 5) == 0 ||
            strncmp(path, "/dev/shm/", 9) == 0 ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of files and datasets share: a directory of files, an allocator that counts and
-// fails when told to, and looks at the pending error. Include <cmocka.h> before.
+// What the tests of files and datasets share: a directory of files, the counting allocator, and
+// looks at the pending error. Include <cmocka.h> before.
 #ifndef TERN_TESTS_DATA_TEST_H
 #define TERN_TESTS_DATA_TEST_H
 
@@ -14,51 +14,9 @@
 
 #include <tern/tern.h>
 
+#include "memory_hook.h"
+
 // ---- memory -----------------------------------------------------------------------------------
-
-static struct {
-    int64_t bytes, peak;
-    int64_t calls;
-    int64_t fail_at; // the call that fails, counted from 1; 0: none
-} memory;
-
-static inline void *counted_alloc(size_t nbytes, size_t align, void *user)
-{
-    (void)user;
-    void *block = NULL;
-    if (++memory.calls == memory.fail_at || posix_memalign(&block, align, nbytes) != 0)
-        return NULL;
-    memory.bytes += (int64_t)nbytes;
-    memory.peak = memory.bytes > memory.peak ? memory.bytes : memory.peak;
-    return block;
-}
-
-static inline void counted_free(void *block, size_t nbytes, void *user)
-{
-    (void)user;
-    memory.bytes -= (int64_t)nbytes;
-    free(block);
-}
-
-// First of all in main: before anything is allocated.
-static inline int use_counted_memory(void)
-{
-    static const tern_allocator counted = {counted_alloc, counted_free, NULL};
-    return tern_set_allocator(&counted);
-}
-
-// Last of all: nothing is left after tern_shutdown.
-static inline int all_given_back(void)
-{
-    tern_shutdown();
-    return memory.bytes != 0;
-}
-
-static inline void fail_nth_allocation(int64_t n)
-{
-    memory.calls = 0;
-    memory.fail_at = n;
-}
 
 // A thread's first tensors and scopes take memory that stays: `depth` scopes within each other.
 static inline int use_scopes(int depth)

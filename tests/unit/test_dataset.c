@@ -272,7 +272,7 @@ static void an_incomplete_class_is_refused(void **state)
 int main(void)
 {
     setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_counted_memory())
+    if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
         TEST(samples_are_slices_of_any_number_of_tensors),

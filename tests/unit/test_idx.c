@@ -372,7 +372,7 @@ static void fashion_mnist_has_the_bytes_that_numpy_reads(void **state)
 int main(void)
 {
     setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_counted_memory())
+    if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
         TEST(a_plain_file_and_a_gzipped_one_give_the_same),

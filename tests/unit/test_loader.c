@@ -369,7 +369,7 @@ int main(void)
 {
     setenv("TERN_CACHE", "1", 1); // one test is about reuse
     setenv("TERN_CPU_DEVICES", "2", 1);
-    if (use_counted_memory())
+    if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
         TEST(batch_and_temporaries_live_until_the_next_call),

@@ -184,7 +184,7 @@ static void an_empty_dataset_ends_at_once(void **state)
 
 int main(void)
 {
-    if (use_counted_memory())
+    if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
         TEST(ten_samples_come_in_the_order_that_pytorch_gives_for_seed_0),

@@ -195,7 +195,7 @@ static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
 int main(void)
 {
     setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_counted_memory())
+    if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
         TEST(a_batch_of_mnist_has_floats_and_int64_labels),
