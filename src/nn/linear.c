@@ -38,10 +38,43 @@ static double weight_bound(int64_t in_features)
     return sqrt(3.0) * (gain / sqrt((double)in_features));
 }
 
-static tern_tensor *uniform(tern_shape shape, tern_dtype dtype, double bound)
+static tern_tensor *add(tern_module *module, const char *name, tern_shape shape, tern_dtype dtype,
+                        tern_device device)
 {
-    tern_tensor *t = tern_empty(shape, .dtype = dtype, .device = tern_cpu(0));
-    return t ? tern_uniform_(t, -bound, bound, NULL) : NULL;
+    return tern_module_add_parameter(module, name,
+                                     tern_empty(shape, .dtype = dtype, .device = device));
+}
+
+// Where the values of `t` are drawn: on the CPU, which may be t itself.
+static tern_tensor *draft_of(tern_tensor *t)
+{
+    if (tern_device_equal(tern_dev(t), tern_cpu(0)))
+        return t;
+    return tern_empty(tern_shape_get(t), .dtype = t->dtype, .device = tern_cpu(0));
+}
+
+static tern_status draw(tern_tensor *t, tern_tensor *draft, double bound)
+{
+    if (!tern_uniform_(draft, -bound, bound, NULL))
+        return tern_error_code();
+    size_t nbytes = (size_t)t->numel * tern_dtype_size(t->dtype);
+    return t == draft ? TERN_OK : tern_from_host(t, tern_data(draft), nbytes);
+}
+
+// All memory is there before the first draw: a constructor that fails has drawn nothing.
+static tern_status init(linear *self, int64_t in_features)
+{
+    tern_status status = TERN_OK;
+    tern_tensor *weight = draft_of(self->weight);
+    tern_tensor *bias = self->bias && weight ? draft_of(self->bias) : NULL;
+    if (!weight || (self->bias && !bias))
+        return tern_error_code();
+    tern_no_grad {
+        status = draw(self->weight, weight, weight_bound(in_features));
+        if (!status && bias)
+            status = draw(self->bias, bias, 1 / sqrt((double)in_features));
+    }
+    return status;
 }
 
 static tern_status check_options(const tern_nn_linear_options *options, tern_device *device)
@@ -73,12 +106,10 @@ tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
     if (!self)
         return NULL;
     int64_t in = options->in_features, out = options->out_features;
-    self->weight = tern_module_add_parameter(
-        &self->base, "weight", uniform(tern_dims(out, in), options->dtype, weight_bound(in)));
+    self->weight = add(&self->base, "weight", tern_dims(out, in), options->dtype, device);
     if (options->bias)
-        self->bias = tern_module_add_parameter(
-            &self->base, "bias", uniform(tern_dims(out), options->dtype, 1 / sqrt((double)in)));
-    if (!self->base.private_->failed && !tern_module_to(&self->base, device))
+        self->bias = add(&self->base, "bias", tern_dims(out), options->dtype, device);
+    if (!self->base.private_->failed && init(self, in))
         self->base.private_->failed = true;
     return tern_module_done(&self->base);
 }

@@ -194,19 +194,24 @@ static tern_status check_perm(int64_t n, tern_dtype dtype)
 }
 
 // On the host, also for tensors elsewhere: a permutation is drawn in sequence.
+static void permute(tern_generator *generator, int64_t *values, int64_t count)
+{
+    tern_generator_lock(generator);
+    tern_mt19937_randperm(&generator->mt, values, count);
+    tern_generator_unlock(generator);
+}
+
 static tern_status permute_into(tern_tensor *t, tern_generator *generator)
 {
-    size_t nbytes = (size_t)t->numel * sizeof(int64_t);
-    int64_t *values = tern_cache_alloc(nbytes);
-    if (!values)
-        return tern_error_code();
-    tern_generator_lock(generator);
-    tern_mt19937_randperm(&generator->mt, values, t->numel);
-    tern_generator_unlock(generator);
     tern_tensor *whole = t;
     if (t->dtype != TERN_INT64)
         whole = tern_tensor_new("randperm", TERN_INT64, tern_dev(t), tern_shape_get(t));
-    tern_status status = whole ? tern_upload("randperm", whole, values) : tern_error_code();
+    size_t nbytes = (size_t)t->numel * sizeof(int64_t);
+    int64_t *values = whole ? tern_cache_alloc(nbytes) : NULL;
+    if (!values)
+        return tern_error_code();
+    permute(generator, values, t->numel);
+    tern_status status = tern_upload("randperm", whole, values);
     if (!status && whole != t)
         status = tern_launch_copy(t, whole);
     tern_cache_free(values, nbytes);
