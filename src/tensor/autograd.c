@@ -49,12 +49,8 @@ static tern_status check_loss(const tern_tensor *loss, const tern_tensor *gradie
     return TERN_OK;
 }
 
-tern_status tern_backward_with(const tern_backward_options *options)
+static tern_status run_backward(tern_tensor *loss, tern_tensor *gradient, bool retain_graph)
 {
-    if (!options)
-        return tern_null_error("backward", "options");
-    tern_tensor *loss = options->loss, *gradient = options->gradient;
-    TERN_TRY(check_loss(loss, gradient));
     tern_scope scope = tern_scope_open();
     if (!scope)
         return TERN_ERR_NOMEM;
@@ -62,9 +58,20 @@ tern_status tern_backward_with(const tern_backward_options *options)
         gradient = tern_ones_like(loss);
     tern_status status = TERN_ERR_NOMEM;
     if (gradient)
-        status = loss->node ? tern_engine_run(loss, gradient, options->retain_graph)
+        status = loss->node ? tern_engine_run(loss, gradient, retain_graph)
                             : tern_leaf_deliver(loss, gradient);
     tern_scope_close(scope);
+    return status;
+}
+
+tern_status tern_backward_with(const tern_backward_options *options)
+{
+    if (!options)
+        return tern_null_error("backward", "options");
+    TERN_TRY(check_loss(options->loss, options->gradient));
+    tern_status status = run_backward(options->loss, options->gradient, options->retain_graph);
+    if (status == TERN_ERR_NOMEM)
+        tern_engine_spoil(options->loss);
     return status;
 }
 

@@ -236,6 +236,40 @@ static void engine_clear(engine *e, bool failed)
     e->count = e->leaf_count = 0;
 }
 
+// Frees the graph and leaves the gradients unusable, like a run that failed, without a list: there
+// may be no memory for one. The nodes that are left to do are linked where dying ones are.
+static void spoil_graph(tern_node *root)
+{
+    uint64_t mark = atomic_fetch_add(&last_mark, 1) + 1;
+    tern_node *left = tern_node_hold(root);
+    root->mark = mark;
+    root->next_drop = NULL;
+    while (left) {
+        tern_node *node = left;
+        left = node->next_drop;
+        for (int64_t i = 0; i < node->inputs; i++) {
+            tern_node *from = node->in[i].node;
+            if (node->in[i].leaf)
+                node->in[i].leaf->grad_state = TERN_GRAD_UNUSABLE;
+            if (!from || from->mark == mark)
+                continue;
+            from->mark = mark;
+            from->next_drop = left;
+            left = tern_node_hold(from);
+        }
+        tern_node_free_graph(node);
+        tern_node_drop(node);
+    }
+}
+
+void tern_engine_spoil(tern_tensor *loss)
+{
+    if (loss->node)
+        spoil_graph(loss->node);
+    else
+        loss->grad_state = TERN_GRAD_UNUSABLE;
+}
+
 static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient, bool retain_graph)
 {
     e->mark = atomic_fetch_add(&last_mark, 1) + 1;
