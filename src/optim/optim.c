@@ -127,6 +127,15 @@ static tern_status add_params(addition *a, const tern_optim_source *source)
     return TERN_OK;
 }
 
+// What steps work with: as much as they may ever need, so that only missing state is made there.
+static tern_status make_room(tern_optim *optim)
+{
+    TERN_TRY(tern_mem_grow((void **)&optim->tensors, &optim->tensor_capacity, optim->entry_count,
+                           sizeof *optim->tensors));
+    return tern_mem_grow((void **)&optim->devices, &optim->device_capacity, optim->entry_count,
+                         sizeof *optim->devices);
+}
+
 tern_status tern_optim_append(const char *function, tern_optim *optim,
                               const tern_optim_group *group, const tern_optim_source *source)
 {
@@ -139,8 +148,7 @@ tern_status tern_optim_append(const char *function, tern_optim *optim,
     tern_status status = add_params(&a, source);
     tern_pointer_map_free(&a.seen);
     if (!status)
-        status = tern_mem_grow((void **)&optim->tensors, &optim->tensor_capacity,
-                               optim->entry_count, sizeof *optim->tensors);
+        status = make_room(optim);
     if (status) {
         cut_entries(optim, before);
         return status;

@@ -71,8 +71,6 @@ tern_status tern_optim_append(const char *function, tern_optim *optim,
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
                                    const tern_optim_group *group);
-// Fills optim->devices.
-tern_status tern_optim_find_devices(tern_optim *optim);
 
 // NULL follows the rule of pending errors; a forked child may not use it.
 static inline tern_status tern_check_optim(const char *function, const tern_optim *optim)

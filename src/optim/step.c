@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One update: check everything, make what is missing, then launch.
-#include "base/mem.h"
 #include "optim/optim.h"
 #include "tensor/backend.h"
 
@@ -12,18 +11,15 @@ static bool has_device(const tern_optim *optim, tern_device device)
     return false;
 }
 
-tern_status tern_optim_find_devices(tern_optim *optim)
+// There is room for as many as there are entries.
+static void find_devices(tern_optim *optim)
 {
     optim->device_count = 0;
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_device device = tern_dev(optim->entries[i].param);
-        if (has_device(optim, device))
-            continue;
-        TERN_TRY(tern_mem_grow((void **)&optim->devices, &optim->device_capacity,
-                               optim->device_count + 1, sizeof *optim->devices));
-        optim->devices[optim->device_count++] = device;
+        if (!has_device(optim, device))
+            optim->devices[optim->device_count++] = device;
     }
-    return TERN_OK;
 }
 
 void tern_optim_zero_grad(tern_optim *optim)
@@ -209,7 +205,7 @@ tern_status tern_optim_step(tern_optim *optim)
     TERN_TRY(tern_check_optim("optim_step", optim));
     if (tern_error_pending())
         return tern_error_code();
-    TERN_TRY(tern_optim_find_devices(optim));
+    find_devices(optim);
     TERN_TRY(poll_devices(optim));
     TERN_TRY(check_entries(optim));
     TERN_TRY(prepare_states(optim));
