@@ -115,10 +115,14 @@ static tern_status list_norm(double p, tern_device device, tern_tensor *total,
     return tern_kernels_of(device)->list_norm(&exec, p, &y, views, count);
 }
 
+static tern_dtype norm_dtype(tern_device device)
+{
+    return device.type == TERN_CPU ? TERN_FLOAT64 : TERN_FLOAT32;
+}
+
 static tern_tensor *new_norm(tern_device device)
 {
-    tern_dtype dtype = device.type == TERN_CPU ? TERN_FLOAT64 : TERN_FLOAT32;
-    return tern_tensor_new("clip_grad_norm", dtype, device, (tern_shape){0});
+    return tern_tensor_new("clip_grad_norm", norm_dtype(device), device, (tern_shape){0});
 }
 
 // Cuts the gradients into parts by device.
@@ -194,7 +198,7 @@ static tern_status scale(clip *c, tern_tensor *total)
     tern_strided norms[MAX_DEVICES];
     for (int i = 0; i < c->parts; i++) {
         tern_tensor *here = tern_to(total, c->part[i].device);
-        here = here ? tern_to_dtype(here, c->part[i].norm->dtype) : NULL;
+        here = here ? tern_to_dtype(here, norm_dtype(c->part[i].device)) : NULL;
         if (!here)
             return tern_error_code();
         norms[i] = tern_view_of(here);
@@ -210,14 +214,25 @@ static tern_status scale(clip *c, tern_tensor *total)
     return TERN_OK;
 }
 
-static tern_tensor *clip_in_scope(clip *c)
+// The norm, kept for the caller before any gradient changes, and scratch that goes.
+static tern_tensor *measure(clip *c)
 {
-    if (split(c))
+    tern_scope scope = tern_scope_open();
+    if (!scope)
         return NULL;
-    tern_tensor *total = total_norm(c);
-    if (!total || check_finite(c, total) || scale(c, total))
-        return NULL;
-    return total;
+    return tern_scope_close_keep(scope, split(c) ? NULL : total_norm(c));
+}
+
+static tern_status shorten(clip *c, tern_tensor *total)
+{
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        return TERN_ERR_NOMEM;
+    tern_status status = check_finite(c, total);
+    if (!status)
+        status = scale(c, total);
+    tern_scope_close(scope);
+    return status;
 }
 
 static tern_status check_norm_options(const tern_clip_grad_norm_options *options)
@@ -250,11 +265,9 @@ tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options
     c.views = tern_cache_alloc(nbytes);
     if (!c.views)
         goto no_views;
-    tern_scope scope = tern_scope_open();
-    if (!scope)
-        goto no_scope;
-    total = tern_scope_close_keep(scope, clip_in_scope(&c));
-no_scope:
+    total = measure(&c);
+    if (total && shorten(&c, total))
+        total = NULL;
     tern_cache_free(c.views, nbytes);
 no_views:
     free_gradients(&c.grads);
