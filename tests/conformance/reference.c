@@ -84,21 +84,23 @@ static bool reduces(const setup *s, int rank, int d)
 static void fold_all(const op_case *c, const setup *s, const array *x, tern_shape kept,
                      expected *out)
 {
-    real *values = malloc((size_t)(x->numel + 1) * sizeof *values);
+    int64_t groups = out->value.numel, n = groups ? x->numel / groups : 0;
+    array gathered = array_new(TERN_FLOAT64, tern_dims(groups, n));
+    array taken = array_new(TERN_INT64, tern_dims(groups));
     int64_t index[TERN_MAX_RANK];
-    for (int64_t i = 0; values && i < out->value.numel; i++) {
-        int64_t n = 0;
+    for (int64_t k = 0; k < x->numel; k++) {
+        index_of(x->shape, k, index);
+        int64_t i = place_in(kept, index, x->shape.rank);
+        gathered.data[i * n + (int64_t)taken.data[i]++] = x->data[k];
+    }
+    for (int64_t i = 0; i < groups; i++) {
         real magnitude = 0;
-        for (int64_t k = 0; k < x->numel; k++) {
-            index_of(x->shape, k, index);
-            if (place_in(kept, index, x->shape.rank) == i)
-                values[n++] = x->data[k];
-        }
-        out->terms = (double)n + 4;
-        out->value.data[i] = c->fold(values, n, c, s, &magnitude);
+        out->value.data[i] = c->fold(gathered.data + i * n, n, c, s, &magnitude);
         out->magnitude.data[i] = magnitude;
     }
-    free(values);
+    out->terms = (double)n + 4;
+    array_free(&gathered);
+    array_free(&taken);
 }
 
 void reference_fold(const op_case *c, const setup *s, const array *in, expected *out)
@@ -132,7 +134,8 @@ void reference_along(const op_case *c, const setup *s, const array *in, expected
         inner *= shape.dim[d];
     allocate(out, shape, true);
     out->terms = (double)n + 6;
-    real x[3 * 512], *y = x + 512, *magnitude = y + 512;
+    array line = array_new(TERN_FLOAT64, tern_dims(3, n));
+    real *x = line.data, *y = x + n, *magnitude = y + n;
     for (int64_t i = 0; i < out->value.numel; i++) {
         if (i / inner % n)
             continue; // not the first of its line
@@ -144,6 +147,7 @@ void reference_along(const op_case *c, const setup *s, const array *in, expected
             out->magnitude.data[i + k * inner] = magnitude[k];
         }
     }
+    array_free(&line);
 }
 
 // ---- moves --------------------------------------------------------------------------------------
@@ -269,23 +273,23 @@ static real weight_of(const entropy *e, int64_t k)
     return e->weight ? e->weight[k] : 1;
 }
 
-// -log softmax of class k in sample (n, q)
-static real surprise(const entropy *e, int64_t n, int64_t q, int64_t k, real *size)
+// log sum exp over the classes of sample (n, q), whose largest logit is *top.
+static real log_sum_exp(const entropy *e, int64_t n, int64_t q, real *top)
 {
     const real *x = e->x->data + n * e->classes * e->space + q;
-    real top = -INFINITY, sum = 0;
+    real sum = 0;
+    *top = -INFINITY;
     for (int64_t i = 0; i < e->classes; i++)
-        top = fmaxl(top, x[i * e->space]);
+        *top = fmaxl(*top, x[i * e->space]);
     for (int64_t i = 0; i < e->classes; i++)
-        sum += expl(x[i * e->space] - top);
-    *size = fabsl(top) + fabsl(logl(sum)) + fabsl(x[k * e->space]);
-    return top + logl(sum) - x[k * e->space];
+        sum += expl(x[i * e->space] - *top);
+    return *top + logl(sum);
 }
 
 // The loss of one sample, and by what it counts in the mean; p: classes, ignore_index, smoothing.
 static real sample_loss(const entropy *e, int64_t n, int64_t q, real *share, real *magnitude)
 {
-    real smooth = (real)e->s->p[2], loss = 0, size;
+    real smooth = (real)e->s->p[2], loss = 0, top, lse = log_sum_exp(e, n, q, &top);
     int64_t label = e->probabilities ? -1 : (int64_t)e->target->data[n * e->space + q];
     *share = e->probabilities ? 1 : 0;
     *magnitude = 0;
@@ -297,8 +301,9 @@ static real sample_loss(const entropy *e, int64_t n, int64_t q, real *share, rea
         int64_t at = (n * e->classes + k) * e->space + q;
         real want = e->probabilities ? e->target->data[at] : k == label;
         want = want * (1 - smooth) + smooth / (real)e->classes;
-        loss += weight_of(e, k) * want * surprise(e, n, q, k, &size);
-        *magnitude += fabsl(weight_of(e, k) * want) * size;
+        real x = e->x->data[at], factor = weight_of(e, k) * want;
+        loss += factor * (lse - x);
+        *magnitude += fabsl(factor) * (fabsl(top) + fabsl(lse - top) + fabsl(x));
     }
     return loss;
 }
