@@ -65,10 +65,9 @@ VM_INLINE float vm_copysign(float x, float s)
 
 // ---- exponential --------------------------------------------------------------------------------
 
-VM_INLINE float vm_exp(float x)
+// exp(x) = *mantissa * *scale, a product that rounds once where it is subnormal; -170 <= x <= 89.
+VM_INLINE void vm_exp_parts(float x, float *mantissa, float *scale)
 {
-    x = x < -104.0f ? -104.0f : x; // 0 from there down
-    x = x > 89.0f ? 89.0f : x;     // infinity from there up
     // Adding 1.5 * 2^23 leaves the nearest integer in the low bits.
     const float shifted = x * 0x1.715476p+0f + 0x1.8p23f;
     const float n = shifted - 0x1.8p23f;
@@ -81,12 +80,20 @@ VM_INLINE float vm_exp(float x)
     p = VM_MADD(p, r, 1.666651517e-01f);
     p = VM_MADD(p, r, 4.999999404e-01f);
     p = VM_MADD(p, r * r, r) + 1.0f;
-    // 2^n in two factors: a subnormal result is rounded once, and 2^128 has no float.
+    // 2^n in two factors: 2^128 has no float, nor has 2^-150.
     const int32_t power = (int32_t)(vm_bits(shifted) - vm_bits(0x1.8p23f));
     const int32_t half = power >> 1;
-    const float scale = vm_float((uint32_t)(half + 127) << 23);
-    const float rest = vm_float((uint32_t)(power - half + 127) << 23);
-    return p * scale * rest;
+    *mantissa = p * vm_float((uint32_t)(half + 127) << 23);
+    *scale = vm_float((uint32_t)(power - half + 127) << 23);
+}
+
+VM_INLINE float vm_exp(float x)
+{
+    float mantissa, scale;
+    x = x < -104.0f ? -104.0f : x; // 0 from there down
+    x = x > 89.0f ? 89.0f : x;     // infinity from there up
+    vm_exp_parts(x, &mantissa, &scale);
+    return mantissa * scale;
 }
 
 // ---- logarithm ----------------------------------------------------------------------------------
@@ -220,10 +227,29 @@ VM_INLINE float vm_sigmoid(float x)
     return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
 }
 
-// log(1 + exp(x))
-VM_INLINE float vm_softplus(float x)
+// x sigmoid(x). Where it is subnormal, exp(x) has fewer bits still: x comes between its factors.
+VM_INLINE float vm_silu(float x)
 {
-    return (x > 0.0f ? x : 0.0f) + vm_log1p(vm_exp(-vm_abs(x)));
+    float mantissa, scale;
+    const float t = vm_abs(x);
+    vm_exp_parts(t > 120.0f ? -120.0f : -t, &mantissa, &scale);
+    const float share = x / (1.0f + mantissa * scale);
+    const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
+    return x < 0.0f ? below : share;
+}
+
+// log(1 + exp(beta x)) / beta. What is lost in beta x shows that many times over in the result, so it
+// is put back. Far below 0 the result is exp(beta x) / beta, which may be subnormal.
+VM_INLINE float vm_softplus(float x, float beta)
+{
+    float mantissa, scale;
+    const float t = x * beta, size = vm_abs(t);
+    const float lost = size < 170.0f ? (float)((double)x * beta - (double)t) : 0.0f;
+    vm_exp_parts(size > 170.0f ? -170.0f : -size, &mantissa, &scale);
+    const float e = mantissa * scale;
+    const float slope = (t >= 0.0f ? 1.0f : e) / (1.0f + e);
+    const float y = ((t > 0.0f ? t : 0.0f) + (vm_log1p(e) + slope * lost)) / beta;
+    return t < -18.0f ? (mantissa + mantissa * lost) / beta * scale : y;
 }
 
 // ---- the normal distribution

@@ -56,14 +56,31 @@ VM_INLINE double vd_sigmoid(double x)
     return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
 }
 
-VM_INLINE double vd_softplus(double x)
+// As in vecmath.h; exp(x / 2) is never subnormal where x exp(x) is not 0.
+VM_INLINE double vd_silu(double x)
 {
-    return (x > 0.0 ? x : 0.0) + log1p(exp(-fabs(x)));
+    const double root = exp(0.5 * (x > -800.0 ? x : -800.0));
+    const double below = x < -800.0 ? x * 0.0 : x / (1.0 + root * root) * root * root;
+    return x < 0.0 ? below : x / (1.0 + exp(-x));
 }
 
+// As in vecmath.h.
+VM_INLINE double vd_softplus(double x, double beta)
+{
+    const double t = x * beta, lost = fabs(t) < 2000.0 ? fma(x, beta, -t) : 0.0;
+    const double root = exp(0.5 * t), e = exp(-fabs(t));
+    const double slope = (t >= 0.0 ? 1.0 : e) / (1.0 + e);
+    const double y = ((t > 0.0 ? t : 0.0) + (log1p(e) + slope * lost)) / beta;
+    return t < -40.0 ? (root + root * lost) / beta * root : y;
+}
+
+// What is lost in the argument of erfc shows x^2 times over in the result, so it is put back.
 VM_INLINE double vd_normal_cdf(double x)
 {
-    return 0.5 * erfc(-x * 0x1.6a09e667f3bcdp-1);
+    const double t = -x * 0x1.6a09e667f3bcdp-1;
+    const double lost = fma(-x, 0x1.6a09e667f3bcdp-1, -t) - x * -0x1.bdd3413b26456p-55;
+    const double density = 0x1.20dd750429b6dp0 * exp(-t * t);
+    return 0.5 * (erfc(t) - (fabs(t) < 27.0 ? density * lost : 0.0));
 }
 
 VM_INLINE double vd_gelu(double x)
@@ -79,10 +96,19 @@ VM_INLINE double vd_gelu_slope(double x)
     return vd_normal_cdf(x) + bounded * density;
 }
 
-// As in vecmath.h: x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)).
+// As in vecmath.h: sigmoid(u), u = 2 sqrt(2 / pi) (x + 0.044715 x^3). What is lost in u shows u
+// times over in the result, so it is carried along.
 VM_INLINE double vd_gelu_tanh_sigmoid(double x)
 {
-    return vd_sigmoid(x * (0x1.9884533d43651p0 + 0x1.2444f2a4d8b4bp-4 * x * x));
+    const double a = 0x1.9884533d43651p+0, a_lost = -0x1.cbc0d30ebfd15p-54;
+    const double b = 0x1.2444f2a4d8b4bp-4, b_lost = -0x1.6c843a29d1c70p-61;
+    const double z = x * x, z_lost = fma(x, x, -z);
+    const double p = b * z, p_lost = fma(b, z, -p) + (b * z_lost + b_lost * z);
+    const double s = a + p, part = s - a;
+    const double s_lost = (a - (s - part)) + (p - part) + p_lost + a_lost;
+    const double u = x * s, u_lost = fma(x, s, -u) + x * s_lost;
+    const double y = vd_sigmoid(u);
+    return fabs(u) < 800.0 ? y + y * (1.0 - y) * u_lost : y;
 }
 
 VM_INLINE double vd_gelu_tanh(double x)
