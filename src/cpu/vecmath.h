@@ -305,21 +305,6 @@ VM_INLINE double vm_normal_cdf(double x, double gauss)
     return x < 0.0 ? tail : 1.0 - tail;
 }
 
-VM_INLINE float vm_erf(float x)
-{
-    const float z = x * x; // |x| < 1
-    float p = 7.889122935e-05f;
-    p = VM_MADD(p, z, -8.020842215e-04f);
-    p = VM_MADD(p, z, 5.189535674e-03f);
-    p = VM_MADD(p, z, -2.685444430e-02f);
-    p = VM_MADD(p, z, 1.128360033e-01f);
-    p = VM_MADD(p, z, -3.761262596e-01f);
-    p = VM_MADD(p, z, 1.128379107e+00f);
-    const double t = vm_bounded((double)x * 0x1.6a09e667f3bcdp0, 20.0);
-    const float large = (float)(2.0 * vm_normal_cdf(t, vm_gauss(t)) - 1.0);
-    return vm_abs(x) < 1.0f ? x * p : large;
-}
-
 VM_INLINE float vm_gelu(float x)
 {
     const double t = vm_bounded(x, 20.0);
