@@ -131,26 +131,6 @@ static void loader_and_dataset_may_be_freed_in_any_order(void **state)
     tern_loader_free(NULL);
 }
 
-// From the third batch on nothing is taken from the allocator, in later epochs too.
-static void steady_epochs_allocate_nothing(void **state)
-{
-    (void)state;
-    tern_tensor *x = tern_zeros(tern_dims(640, 784)), *y = tern_zeros(tern_dims(640));
-    tern_dataset *set = tern_data_tensors(x, y);
-    tern_loader *loader = tern_loader_new(set, .batch_size = 64, .shuffle = true);
-    tern_batch b;
-    for (int step = 0; step < 35; step++) {
-        if (step == 2)
-            fail_nth_allocation(0); // counts from here
-        if (tern_loader_next(loader, &b))
-            assert_int_equal(b.size, 64);
-    }
-    assert_int_equal(tern_loader_epoch(loader), 4);
-    assert_int_equal(memory.calls, 0);
-    tern_loader_free(loader);
-    tern_dataset_free(set);
-}
-
 // ---- failures -----------------------------------------------------------------------------------
 
 static void while_an_error_is_pending_there_is_no_batch(void **state)
@@ -378,7 +358,6 @@ int main(void)
         TEST(two_loaders_in_lockstep_leave_each_others_tensors_alone),
         TEST(an_inner_loop_keeps_what_the_outer_one_made),
         TEST(loader_and_dataset_may_be_freed_in_any_order),
-        TEST(steady_epochs_allocate_nothing),
         TEST(while_an_error_is_pending_there_is_no_batch),
         TEST(after_a_failed_batch_the_same_one_is_next),
         TEST(a_value_error_of_a_kernel_is_reported_by_the_next_call),

@@ -155,40 +155,6 @@ static void the_state_follows_when_the_module_moves(void **state)
     assert_same_steps(to_double, 1e-6);
 }
 
-static void steps_after_the_first_allocate_nothing(void **state)
-{
-    (void)state;
-    const char *cache = getenv("TERN_CACHE");
-    if (cache && strcmp(cache, "0") == 0)
-        skip(); // then everything is allocated anew
-    tern_module *net = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_dropout(),
-                                          tern_nn_linear(8, 3));
-    tern_module *criterion = tern_nn_cross_entropy_loss(.weight = tern_ones(tern_dims(3)));
-    tern_optim *o = tern_optim_adam(net);
-    tern_tensor *x = tern_randn(tern_dims(6, 4)),
-                *y = tern_zeros(tern_dims(6), .dtype = TERN_INT64);
-    int64_t live = 0;
-    for (int i = 0; i < 20; i++) {
-        if (i == 3) {
-            memory.calls = 0;
-            live = tern_memory_live_bytes();
-        }
-        tern_scope scope = tern_scope_open();
-        tern_optim_zero_grad(o);
-        tern_module_zero_grad(net);
-        assert_int_equal(tern_backward(tern_loss(criterion, tern_forward(net, x), y)), TERN_OK);
-        assert_non_null(tern_clip_grad_norm(net, 1));
-        assert_int_equal(tern_clip_grad_value(net, 0.5), TERN_OK);
-        assert_int_equal(tern_optim_step(o), TERN_OK);
-        tern_scope_close(scope);
-    }
-    assert_int_equal(memory.calls, 0);
-    assert_int_equal(tern_memory_live_bytes(), live);
-    tern_module_free(net);
-    tern_module_free(criterion);
-    tern_optim_free(o);
-}
-
 static void a_step_that_finds_no_memory_changes_nothing(void **state)
 {
     (void)state;
@@ -348,7 +314,6 @@ int main(void)
         CHECK_TEST(null_fails_every_call),
         CHECK_TEST(module_and_optimizer_may_be_freed_in_any_order),
         CHECK_TEST(the_state_follows_when_the_module_moves),
-        CHECK_TEST(steps_after_the_first_allocate_nothing),
         CHECK_TEST(a_step_that_finds_no_memory_changes_nothing),
         CHECK_TEST(a_constructor_that_finds_no_memory_leaves_nothing),
         CHECK_TEST(dropout_draws_anew_after_a_step),
