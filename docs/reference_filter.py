@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Doxygen's input filter: says of each constructor's family what the headers say once, in base.h.
+"""Says of each constructor's family what the headers say once, in base.h.
 
-    reference_filter.py HEADER
+    reference_filter.py INCLUDE/TERN FOLDER
 
-Gives `x_defaults`, the macro over `x_with` and the field `reserved_` their sentence where they have
-none. Lines keep their numbers. The rest of the reference is the text of the headers.
+Copies the headers for Doxygen: gives `x_defaults`, the macro over `x_with` and the field
+`reserved_` their sentence where they have none. Lines keep their numbers.
 """
+import os
 import re
 import sys
 
@@ -22,6 +23,7 @@ def is_comment(line):
 def filtered(text):
     lines = text.split('\n')
     result = []
+    behind_macro = None  # what to say at the end of the macro that is open
     for line in lines:
         bare = not (result and is_comment(result[-1]))
         defaults, macro = DEFAULTS.match(line), MACRO.match(line)
@@ -30,13 +32,23 @@ def filtered(text):
         elif RESERVED.match(line):
             line += ' ///< Not for use: what follows is required, what is before has a default.'
         elif macro and bare and f'{macro.group(1)}_with(' in text:
-            name = macro.group(1)
-            result[-1] += (f' /** Calls {name}_with(): the required values come first, then '
-                           'options by name, as in `.field = value`. */')
+            behind_macro = (f' ///< Calls {macro.group(1)}_with(): the required values come first, '
+                            'then options by name, as in `.field = value`.')
+        if behind_macro and not line.endswith('\\'):
+            line += behind_macro
+            behind_macro = None
         result.append(line)
     return '\n'.join(result)
 
 
+def main(source, target):
+    for name in sorted(os.listdir(source)):
+        if name.endswith('.h'):
+            with open(os.path.join(source, name), encoding='utf-8') as file:
+                text = filtered(file.read())
+            with open(os.path.join(target, name), 'w', encoding='utf-8') as file:
+                file.write(text)
+
+
 if __name__ == '__main__':
-    with open(sys.argv[1], encoding='utf-8') as file:
-        sys.stdout.write(filtered(file.read()))
+    main(sys.argv[1], sys.argv[2])

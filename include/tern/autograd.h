@@ -11,7 +11,9 @@
 ///         return tern_error_print(stderr);
 ///
 /// A leaf owns its gradient; backward adds to it until tern_zero_grad marks it absent. A graph is
-/// freed by its backward. Threads: gradient mode is per thread; backward may run on any thread.
+/// freed by its backward. A failed call returns a status, NULL or false with an error pending; NULL
+/// and dead tensors are TERN_ERR_NULL and TERN_ERR_STATE. Threads: gradient mode is per thread;
+/// backward may run on any thread.
 #ifndef TERN_AUTOGRAD_H
 #define TERN_AUTOGRAD_H
 
@@ -24,26 +26,31 @@ typedef struct tern_backward_options {
     tern_tensor *gradient; ///< of the loss's shape; NULL: 1, and the loss has one element
     bool retain_graph;     ///< keep the graph for another backward
     char reserved_;
-    tern_tensor *loss;
+    tern_tensor *loss; ///< made by recorded operations
 } tern_backward_options;
 
 TERN_API tern_backward_options tern_backward_defaults(void);
 /// Adds d loss / d leaf to the gradient of every leaf that the loss depends on. TERN_ERR_STATE when
 /// the loss has no history, when its graph was freed by an earlier backward, or when a value that
-/// the backward needs was changed in place. A failed backward frees its graph and marks the
-/// gradients unusable until they are zeroed.
+/// the backward needs was changed in place; TERN_ERR_SHAPE, _DTYPE or _DEVICE when `gradient` is
+/// not as the loss; TERN_ERR_NOMEM. A failed backward frees its graph and marks the gradients
+/// unusable until they are zeroed. Does not wait for the device.
 TERN_API TERN_NODISCARD tern_status tern_backward_with(const tern_backward_options *options);
 #define tern_backward(...)                                                                         \
     TERN_WITH_(tern_backward, .gradient = NULL, .retain_graph = false, .reserved_ = 0, __VA_ARGS__)
 
-/// The gradient of a leaf, owned by it; NULL without error when there is none.
+/// The gradient of a leaf, of its shape, dtype and device, owned by it; NULL without error when
+/// there is none, with TERN_ERR_STATE when a failed backward left it unusable.
 TERN_API tern_tensor *tern_grad(const tern_tensor *t);
 /// Marks the gradient absent; its memory is kept for the next backward, which overwrites it. Clears
 /// a value error of t's device that was raised (a label out of range, ...), so that work can go on.
 TERN_API void tern_zero_grad(tern_tensor *t);
 
+/// True when operations on `t` are recorded: for a leaf that collects gradients, and for what was
+/// made of one.
 TERN_API bool tern_requires_grad(const tern_tensor *t);
-/// Makes a leaf collect gradients, or stop. Returns t. Floating dtypes only.
+/// Makes a leaf collect gradients, or stop. Returns t; NULL with TERN_ERR_STATE for a tensor with
+/// history, with TERN_ERR_DTYPE when its dtype is not floating.
 TERN_API tern_tensor *tern_set_requires_grad(tern_tensor *t, bool requires_grad);
 /// True for a tensor that no recorded operation made.
 TERN_API bool tern_is_leaf(const tern_tensor *t);
@@ -53,14 +60,16 @@ TERN_API bool tern_is_leaf(const tern_tensor *t);
 ///
 ///     bool before = tern_set_grad_enabled(false); ... tern_set_grad_enabled(before);
 TERN_API bool tern_set_grad_enabled(bool enabled);
+/// Whether the calling thread records operations.
 TERN_API bool tern_grad_enabled(void);
 
 /// What tern_no_grad keeps while it is open.
 typedef struct tern_grad_guard_ {
-    bool before;
-    bool open;
+    bool before; ///< what it goes back to
+    bool open;   ///< false once the block has run
 } tern_grad_guard_;
 
+/// What leaving tern_no_grad runs.
 static inline void tern_grad_guard_close_(tern_grad_guard_ *guard)
 {
     (void)tern_set_grad_enabled(guard->before);
@@ -91,20 +100,23 @@ typedef struct tern_function {
 /// Records that `output` (made under tern_no_grad from the inputs) came from `function`. `saved`
 /// tensors are kept for the backward; their in-place change is caught. `data` (nbytes, at most 64)
 /// is copied. count <= 8, saved_count <= 8. Does nothing when no input requires a gradient. Returns
-/// output, which from now on carries the history.
+/// output, which from now on carries the history; NULL with TERN_ERR_ARG for more than that, with
+/// TERN_ERR_STATE for an output that has a history already, with TERN_ERR_DTYPE for one that is not
+/// floating, or with TERN_ERR_NOMEM.
 TERN_API tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
                                   tern_tensor *const *inputs, int count, tern_tensor *const *saved,
                                   int saved_count, const void *data, size_t nbytes);
 
-/// The gradient of the output.
+/// The gradient of the output, of its shape and dtype; borrowed for the call.
 TERN_API tern_tensor *tern_context_grad(tern_backward_context *context);
-/// Saved tensor `index`.
+/// Saved tensor `index`, borrowed for the call; NULL with TERN_ERR_ARG when there is none.
 TERN_API tern_tensor *tern_context_saved(tern_backward_context *context, int index);
-/// The bytes given as `data`.
+/// The bytes given as `data`, valid for the call.
 TERN_API const void *tern_context_data(tern_backward_context *context);
 /// True when input `index` wants a gradient: others need no work.
 TERN_API bool tern_context_needs(tern_backward_context *context, int index);
-/// Hands over the gradient of input `index`, of that input's shape and dtype.
+/// Hands over the gradient of input `index`, of that input's shape and dtype; it stays the scope's.
+/// TERN_ERR_ARG when there is no such input.
 TERN_API TERN_NODISCARD tern_status tern_context_set_grad(tern_backward_context *context, int index,
                                                           tern_tensor *gradient);
 

@@ -20,9 +20,11 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
+/// Marks what the library exports.
 #define TERN_API __attribute__((visibility("default")))
 /// The result says whether the call worked: it must be looked at.
-#define TERN_NODISCARD             __attribute__((warn_unused_result))
+#define TERN_NODISCARD __attribute__((warn_unused_result))
+/// The words from `first` on are printed by the format `words`.
 #define TERN_PRINTF_(words, first) __attribute__((__format__(__printf__, words, first)))
 #else
 #error "tern needs gcc or clang"
@@ -32,10 +34,13 @@
 #define TERN_BEGIN_DECLS extern "C" {
 #define TERN_END_DECLS   }
 #else
+/// Declarations for C++ programs begin here.
 #define TERN_BEGIN_DECLS
+/// Declarations for C++ programs end here.
 #define TERN_END_DECLS
 #endif
 
+/// A pragma inside a macro.
 #define TERN_PRAGMA_(words) _Pragma(#words)
 // -Wshadow: the options of a call inside the options of another are inside its block.
 #if defined(__clang__)
@@ -45,10 +50,12 @@
     TERN_PRAGMA_(clang diagnostic ignored "-Wshadow")
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(clang diagnostic pop)
 #else
+/// Before the initialiser of TERN_WITH_: what follows overrides on purpose.
 #define TERN_OPTIONS_BEGIN_                                                                        \
     TERN_PRAGMA_(GCC diagnostic push)                                                              \
     TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init")                                         \
     TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")
+/// After that initialiser: warnings are as before.
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(GCC diagnostic pop)
 #endif
 
@@ -62,8 +69,11 @@
         function##_with(&options_);                                                                \
     })
 
+/// The version of the headers: its first number.
 #define TERN_VERSION_MAJOR 0
+/// Its second number.
 #define TERN_VERSION_MINOR 1
+/// Its third number.
 #define TERN_VERSION_PATCH 0
 /// The version as one number that grows, for `#if`.
 #define TERN_VERSION_NUMBER                                                                        \
@@ -74,7 +84,8 @@
 
 TERN_BEGIN_DECLS
 
-/// The version of the library that runs, for example "0.1.0". Static storage; never NULL.
+/// The version of the library that runs, for example "0.1.0". Static storage; never NULL. Any
+/// thread may ask.
 TERN_API const char *tern_version(void);
 
 /// Joins the worker threads and frees what the process holds: caches, default generators, the

@@ -32,12 +32,12 @@ TERN_BEGIN_DECLS
 
 /// Samples put together: tensors whose first dimension counts them.
 typedef struct tern_batch {
-    tern_tensor *x;       ///< at[0]
-    tern_tensor *y;       ///< at[1]; NULL when a sample has one tensor
-    int64_t size;         ///< samples in it
-    const int64_t *index; ///< (size): the numbers of the samples in the dataset
-    int count;            ///< tensors in it
-    tern_tensor *at[TERN_BATCH_TENSORS];
+    tern_tensor *x;                      ///< at[0]
+    tern_tensor *y;                      ///< at[1]; NULL when a sample has one tensor
+    int64_t size;                        ///< samples in it
+    const int64_t *index;                ///< (size): the numbers of the samples in the dataset
+    int count;                           ///< tensors in it
+    tern_tensor *at[TERN_BATCH_TENSORS]; ///< (size, ..) each; NULL from `count` on
 } tern_batch;
 
 // ---- datasets ---------------------------------------------------------------------------------
@@ -58,14 +58,18 @@ TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, cons
                                                      int64_t count, tern_batch *out);
 
 /// Which part of a data set. The zero value is no part.
-typedef enum tern_data_split { TERN_SPLIT_UNSPECIFIED = 0, TERN_TRAIN, TERN_TEST } tern_data_split;
+typedef enum tern_data_split {
+    TERN_SPLIT_UNSPECIFIED = 0, ///< refused
+    TERN_TRAIN,                 ///< what a net learns from
+    TERN_TEST                   ///< what it is judged by
+} tern_data_split;
 
 /// `tern_data_mnist(directory, TERN_TRAIN)`.
 typedef struct tern_data_mnist_options {
     int64_t classes; ///< labels are 0 to classes - 1; 1 to 256; 10
     char reserved_;
-    const char *directory;
-    tern_data_split split;
+    const char *directory; ///< where the four files are
+    tern_data_split split; ///< which two of them
 } tern_data_mnist_options;
 
 TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
@@ -132,8 +136,8 @@ typedef struct tern_dataset_class {
 
 /// The first member of every dataset's struct.
 struct tern_dataset {
-    const tern_dataset_class *klass;
-    int64_t refs_;
+    const tern_dataset_class *klass; ///< set by tern_dataset_new
+    int64_t refs_;                   ///< the library's own
 };
 
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.
@@ -153,7 +157,7 @@ typedef struct tern_loader_new_options {
                         ///< CPU, else they stay where the dataset makes them
     tern_generator *generator; ///< of the order; borrowed; the CPU's default generator unless said
     char reserved_;
-    tern_dataset *dataset;
+    tern_dataset *dataset; ///< the loader takes a reference of its own
 } tern_loader_new_options;
 
 TERN_API tern_loader_new_options tern_loader_new_defaults(void);

@@ -9,7 +9,8 @@
 ///     tern_device dev = tern_device_best();
 ///     tern_tensor *x = tern_zeros(tern_dims(2, 3), .device = dev);
 ///
-/// The zero value `(tern_device){0}` stands for the calling thread's default device.
+/// The zero value `(tern_device){0}` stands for the calling thread's default device. Threads: any;
+/// the default device is per thread.
 #ifndef TERN_DEVICE_H
 #define TERN_DEVICE_H
 
@@ -21,14 +22,14 @@ TERN_BEGIN_DECLS
 /// Kinds of devices.
 typedef enum tern_device_type {
     TERN_DEVICE_UNSPECIFIED = 0, ///< the default device
-    TERN_CPU,
-    TERN_CUDA
+    TERN_CPU,                    ///< host memory and its kernels
+    TERN_CUDA                    ///< a GPU
 } tern_device_type;
 
 /// A device by value. `index` counts from 0 within its type.
 typedef struct tern_device {
-    tern_device_type type;
-    int index;
+    tern_device_type type; ///< what kind
+    int index;             ///< from 0
 } tern_device;
 
 /// `cpu:index`, unchecked: a call that is given a device which does not exist says so.
@@ -46,7 +47,7 @@ TERN_API tern_device tern_device_best(void);
 TERN_API TERN_NODISCARD tern_status tern_device_parse(const char *text, tern_device *out);
 
 /// "cpu" (as long as there is one CPU device), "cpu:1", "cuda:0", ... for messages. The text
-/// belongs to the thread and stays valid for the next 8 calls.
+/// belongs to the thread and stays valid for the next 8 calls. Never NULL.
 TERN_API const char *tern_device_string(tern_device device);
 
 /// True when both are the same device; the unspecified one stands for the default.

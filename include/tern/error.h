@@ -23,7 +23,7 @@ TERN_BEGIN_DECLS
 
 /// What went wrong, in kinds. TERN_OK is 0, so `if (call())` reads "if it failed".
 typedef enum tern_status {
-    TERN_OK = 0,
+    TERN_OK = 0,     ///< it worked
     TERN_ERR_NULL,   ///< a required argument is NULL
     TERN_ERR_ARG,    ///< an argument has a value that makes no sense
     TERN_ERR_SHAPE,  ///< shapes do not fit each other or the operation
@@ -68,10 +68,10 @@ TERN_API tern_status tern_error_raise(tern_status code, const char *format, ...)
 
 /// How loud a log line is.
 typedef enum tern_log_level {
-    TERN_LOG_UNSPECIFIED = 0,
-    TERN_LOG_ERROR, ///< a failure that came while another error was pending
-    TERN_LOG_WARN,  ///< something that works but is probably not meant
-    TERN_LOG_INFO   ///< once-a-process facts
+    TERN_LOG_UNSPECIFIED = 0, ///< no level
+    TERN_LOG_ERROR,           ///< a failure that came while another error was pending
+    TERN_LOG_WARN,            ///< something that works but is probably not meant
+    TERN_LOG_INFO             ///< once-a-process facts
 } tern_log_level;
 
 /// Receives one line, without newline. May be called from any thread, never two at once.

@@ -16,9 +16,9 @@ TERN_BEGIN_DECLS
 /// Where memory comes from. `alloc` returns `nbytes` (> 0) bytes aligned to `align` (a power of
 /// two, at most 4096) or NULL; `free` gets the same size back. Both are called from any thread.
 typedef struct tern_allocator {
-    void *(*alloc)(size_t nbytes, size_t align, void *user);
-    void (*free)(void *memory, size_t nbytes, void *user);
-    void *user; ///< handed to both
+    void *(*alloc)(size_t nbytes, size_t align, void *user); ///< NULL: no memory
+    void (*free)(void *memory, size_t nbytes, void *user);   ///< never given NULL
+    void *user;                                              ///< handed to both
 } tern_allocator;
 
 /// Replaces the allocator of the process; NULL restores the C library's. Fails with TERN_ERR_STATE

@@ -23,6 +23,7 @@
 
 TERN_BEGIN_DECLS
 
+/// What computes tensors from tensors; made by a constructor, freed with tern_module_free.
 typedef struct tern_module tern_module;
 
 /// The most tensors that a module takes or gives.
@@ -32,8 +33,8 @@ typedef struct tern_module tern_module;
 
 /// What goes into a module, or comes out of it.
 typedef struct tern_tensors {
-    int count; ///< 0 to TERN_MAX_TENSORS
-    tern_tensor *at[TERN_MAX_TENSORS];
+    int count;                         ///< 0 to TERN_MAX_TENSORS
+    tern_tensor *at[TERN_MAX_TENSORS]; ///< `count` of them, borrowed
 } tern_tensors;
 
 /// Computes the outputs: sets `out->count` (0 before) and `out->at[]`. A failure leaves an error
@@ -50,8 +51,8 @@ typedef struct tern_module_class {
 
 /// The first member of every module's struct.
 struct tern_module {
-    const tern_module_class *klass;
-    struct tern_module_private *private_;
+    const tern_module_class *klass;       ///< set by tern_module_new
+    struct tern_module_private *private_; ///< the library's own
 };
 
 // ---- writing a module ---------------------------------------------------------------------------
@@ -99,7 +100,8 @@ TERN_API tern_tensor *tern_module_add_parameter(tern_module *module, const char 
                                                 tern_tensor *tensor);
 
 /// Adds a tensor that is state but not trained, and returns it. It moves with the module; a
-/// persistent one is in the state dict. It must not have history.
+/// persistent one is in the state dict. It must not require a gradient (TERN_ERR_STATE); names as
+/// for parameters.
 TERN_API tern_tensor *tern_module_add_buffer(tern_module *module, const char *name,
                                              tern_tensor *tensor, bool persistent);
 
@@ -133,10 +135,12 @@ typedef tern_status tern_forward_pre_hook_fn(tern_module *module, tern_tensors *
 typedef tern_status tern_forward_hook_fn(tern_module *module, const tern_tensors *in,
                                          tern_tensors *out, void *user);
 
-/// Hooks run in the order in which they were added, and never in tern_module_summary_print. They
-/// return a number for tern_module_remove_hook, 0 on failure. A hook may remove itself.
+/// Adds a hook that runs before each forward of `module`; `user` is handed to it. Hooks run in the
+/// order in which they were added, and never in tern_module_summary_print; a hook may remove
+/// itself. Returns a number for tern_module_remove_hook, 0 on failure.
 TERN_API uint64_t tern_module_add_forward_pre_hook(tern_module *module,
                                                    tern_forward_pre_hook_fn *hook, void *user);
+/// Likewise one that runs after each forward.
 TERN_API uint64_t tern_module_add_forward_hook(tern_module *module, tern_forward_hook_fn *hook,
                                                void *user);
 /// Removes a hook; a number that is not there is fine.
@@ -144,17 +148,19 @@ TERN_API void tern_module_remove_hook(tern_module *module, uint64_t number);
 
 // ---- looking things up --------------------------------------------------------------------------
 
-/// The parameter, buffer or descendant of a full name like "0.weight" or "encoder.0" (a child of ""
-/// is the module itself). NULL with TERN_ERR_ARG when there is none.
+/// The parameter of a full name like "0.weight". NULL with TERN_ERR_ARG when there is none.
 TERN_API tern_tensor *tern_module_parameter(const tern_module *module, const char *name);
+/// The buffer of a full name like "0.running_mean". NULL with TERN_ERR_ARG when there is none.
 TERN_API tern_tensor *tern_module_buffer(const tern_module *module, const char *name);
+/// The descendant of a full name like "encoder.0"; that of "" is the module itself. It stays its
+/// parent's. NULL with TERN_ERR_ARG when there is none.
 TERN_API tern_module *tern_module_child(const tern_module *module, const char *name);
 
 /// Distinct parameter tensors, of the module and its descendants; -1 on failure.
 TERN_API int64_t tern_module_num_parameters(const tern_module *module);
 /// Distinct buffers; -1 on failure.
 TERN_API int64_t tern_module_num_buffers(const tern_module *module);
-/// Direct children.
+/// Direct children; -1 on failure.
 TERN_API int64_t tern_module_num_children(const tern_module *module);
 /// Elements of all distinct parameters, or of those that require gradients; -1 on failure.
 TERN_API int64_t tern_module_num_elements(const tern_module *module, bool trainable_only);
@@ -164,18 +170,20 @@ TERN_API int64_t tern_module_num_elements(const tern_module *module, bool traina
 /// with TERN_ERR_INDEX. To visit all, tern_module_each_parameter is faster.
 TERN_API tern_tensor *tern_module_parameter_at(const tern_module *module, int64_t index, char *name,
                                                size_t size);
+/// Likewise buffer `index`.
 TERN_API tern_tensor *tern_module_buffer_at(const tern_module *module, int64_t index, char *name,
                                             size_t size);
-/// Direct child `index`; negative ones count from the end.
+/// Direct child `index`, which stays the module's; negative ones count from the end. NULL with
+/// TERN_ERR_INDEX.
 TERN_API tern_module *tern_module_child_at(const tern_module *module, int64_t index);
 
 /// A tensor that a walk visits.
 typedef struct tern_module_entry {
-    const char *name; ///< full; valid during the visit
-    tern_tensor *tensor;
-    tern_module *owner; ///< the module that registered it
-    bool is_parameter;
-    bool persistent; ///< true for parameters
+    const char *name;    ///< full; valid during the visit
+    tern_tensor *tensor; ///< the owner's
+    tern_module *owner;  ///< the module that registered it
+    bool is_parameter;   ///< else it is a buffer
+    bool persistent;     ///< true for parameters
 } tern_module_entry;
 
 /// Called for each tensor; anything but TERN_OK ends the walk and is returned by it.
@@ -205,9 +213,11 @@ TERN_API TERN_NODISCARD tern_status tern_module_apply(tern_module *module, tern_
 // ---- modes and gradients ------------------------------------------------------------------------
 
 /// Puts the module and its descendants in training mode (how they start) or evaluation mode.
+/// Returns the module.
 TERN_API tern_module *tern_module_train(tern_module *module, bool training);
 /// tern_module_train(module, false).
 TERN_API tern_module *tern_module_eval(tern_module *module);
+/// Whether the module itself is in training mode; false on failure.
 TERN_API bool tern_module_is_training(const tern_module *module);
 
 /// Marks the gradients of all parameters absent, also unusable ones.
@@ -233,9 +243,9 @@ TERN_API tern_module *tern_module_to_dtype(tern_module *module, tern_dtype dtype
 typedef struct tern_module_summary_print_options {
     tern_dtype dtype; ///< of the input; that of the first floating parameter unless said
     char reserved_;
-    tern_module *module;
-    tern_shape input;
-    FILE *file; ///< NULL stands for stdout
+    tern_module *module; ///< whose table it is
+    tern_shape input;    ///< of the one tensor that goes in
+    FILE *file;          ///< NULL stands for stdout
 } tern_module_summary_print_options;
 
 TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(void);

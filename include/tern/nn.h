@@ -10,7 +10,8 @@
 /// Constructors return a module to be freed with tern_module_free or given to a container, NULL on
 /// failure. Parameters are drawn from the CPU's default generator, weight before bias, the same
 /// bits as PyTorch's for the same seed, then moved to the device. A loss is a module: its weights
-/// are buffers, which tern_module_to moves.
+/// are buffers, which tern_module_to moves. Threads: a constructor runs on any thread; a module is
+/// used by one at a time.
 #ifndef TERN_NN_H
 #define TERN_NN_H
 
@@ -29,8 +30,8 @@ TERN_API tern_module *tern_nn_sequential_new(int64_t count, tern_module *const *
 /// finds them.
 TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children);
 
-// The list is an array initialiser, which gcc and clang evaluate in order: so the random stream is
-// that of the order written.
+/// Calls make(count, children) with what is listed. The list is an array initialiser, which gcc and
+/// clang evaluate in order: so the random stream is that of the order written.
 #define TERN_NN_CHILDREN_(make, ...)                                                               \
     __extension__({                                                                                \
         TERN_PRAGMA_(GCC diagnostic push)                                                          \
@@ -52,7 +53,8 @@ typedef struct tern_nn_linear_options {
     tern_dtype dtype;   ///< floating; float32 unless said
     tern_device device; ///< the default device unless said
     char reserved_;
-    int64_t in_features, out_features; ///< > 0
+    int64_t in_features;  ///< In > 0
+    int64_t out_features; ///< Out > 0
 } tern_nn_linear_options;
 
 TERN_API tern_nn_linear_options tern_nn_linear_defaults(void);
@@ -63,7 +65,7 @@ TERN_API tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
     TERN_WITH_(tern_nn_linear, .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                      \
                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0, __VA_ARGS__)
 
-/// `tern_nn_flatten()`, `tern_nn_flatten(0, 1)`: joins dimensions start_dim ... end_dim into one.
+/// `tern_nn_flatten()`, `tern_nn_flatten(0, 1)`.
 typedef struct tern_nn_flatten_options {
     char reserved_;
     int start_dim; ///< 1
@@ -71,6 +73,8 @@ typedef struct tern_nn_flatten_options {
 } tern_nn_flatten_options;
 
 TERN_API tern_nn_flatten_options tern_nn_flatten_defaults(void);
+/// Joins dimensions start_dim ... end_dim, both included, into one: (N, C, H, W) -> (N, C H W)
+/// unless said otherwise. A view where the strides allow.
 TERN_API tern_module *tern_nn_flatten_with(const tern_nn_flatten_options *options);
 #define tern_nn_flatten(...)                                                                       \
     TERN_WITH_(tern_nn_flatten, .start_dim = 1, .end_dim = -1, .reserved_ = 0, __VA_ARGS__)
@@ -87,7 +91,7 @@ TERN_API tern_nn_dropout_options tern_nn_dropout_defaults(void);
 TERN_API tern_module *tern_nn_dropout_with(const tern_nn_dropout_options *options);
 #define tern_nn_dropout(...) TERN_WITH_(tern_nn_dropout, .p = 0.5, .reserved_ = 0, __VA_ARGS__)
 
-/// Hands its input on.
+/// Hands its input on as it is.
 TERN_API tern_module *tern_nn_identity(void);
 
 // ---- activations --------------------------------------------------------------------------------
@@ -114,6 +118,7 @@ typedef struct tern_nn_gelu_options {
 } tern_nn_gelu_options;
 
 TERN_API tern_nn_gelu_options tern_nn_gelu_defaults(void);
+/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016): see tern_gelu.
 TERN_API tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options);
 #define tern_nn_gelu(...)                                                                          \
     TERN_WITH_(tern_nn_gelu, .approximate = TERN_APPROXIMATE_NONE, .reserved_ = 0, __VA_ARGS__)

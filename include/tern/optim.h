@@ -10,8 +10,10 @@
 ///
 /// An optimizer holds its parameters: net and optimizer may be freed in any order. Moving the
 /// module later is fine: the state follows at the next step. A parameter without a gradient is
-/// skipped and has no state. Steps wait for no device and allocate nothing after the first.
-/// Threads: an optimizer is used by one thread at a time; only its count is atomic.
+/// skipped and has no state. Steps wait for no device and allocate nothing after the first. A
+/// failed call returns NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a
+/// parameter or group that is not there, TERN_ERR_ARG for an option that makes no sense. Threads:
+/// an optimizer is used by one thread at a time; only its count is atomic.
 #ifndef TERN_OPTIM_H
 #define TERN_OPTIM_H
 
@@ -20,6 +22,7 @@
 
 TERN_BEGIN_DECLS
 
+/// What changes parameters by their gradients; made by tern_optim_sgd and its like.
 typedef struct tern_optim tern_optim;
 
 // ---- making one ---------------------------------------------------------------------------------
@@ -29,16 +32,16 @@ typedef struct tern_optim tern_optim;
 
 /// `tern_optim_sgd(net, .lr = 0.1, .momentum = 0.9)`.
 typedef struct tern_optim_sgd_options {
-    double lr;           ///< >= 0; 1e-3
-    double momentum;     ///< >= 0; 0
-    double dampening;    ///< 0
-    double weight_decay; ///< >= 0; 0
-    bool nesterov;       ///< wants momentum > 0 and dampening 0
-    bool maximize;
+    double lr;                  ///< >= 0; 1e-3
+    double momentum;            ///< >= 0; 0
+    double dampening;           ///< 0
+    double weight_decay;        ///< >= 0; 0
+    bool nesterov;              ///< wants momentum > 0 and dampening 0
+    bool maximize;              ///< go up the gradient instead of down
     tern_tensor *const *params; ///< instead of the module's
-    int64_t param_count;
+    int64_t param_count;        ///< of `params`
     char reserved_;
-    tern_module *module;
+    tern_module *module; ///< whose parameters it changes, or NULL
 } tern_optim_sgd_options;
 
 TERN_API tern_optim_sgd_options tern_optim_sgd_defaults(void);
@@ -52,17 +55,18 @@ TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
 
 /// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
 typedef struct tern_optim_adam_options {
-    double lr;           ///< >= 0; 1e-3
-    double betas[2];     ///< each in [0, 1); 0.9, 0.999
-    double eps;          ///< >= 0; 1e-8
-    double weight_decay; ///< >= 0; 0 for Adam, 0.01 for AdamW
-    bool amsgrad;
-    bool maximize;
+    double lr;                  ///< >= 0; 1e-3
+    double betas[2];            ///< each in [0, 1); 0.9, 0.999
+    double eps;                 ///< >= 0; 1e-8
+    double weight_decay;        ///< >= 0; 0 for Adam, 0.01 for AdamW
+    bool amsgrad;               ///< divide by the largest v so far (Reddi, Kale and Kumar 2018)
+    bool maximize;              ///< go up the gradient instead of down
     tern_tensor *const *params; ///< instead of the module's
-    int64_t param_count;
+    int64_t param_count;        ///< of `params`
     char reserved_;
-    tern_module *module;
+    tern_module *module; ///< whose parameters it changes, or NULL
 } tern_optim_adam_options;
+/// `tern_optim_adamw(net, .weight_decay = 0.1)`.
 typedef tern_optim_adam_options tern_optim_adamw_options;
 
 TERN_API tern_optim_adam_options tern_optim_adam_defaults(void);
@@ -73,6 +77,7 @@ TERN_API tern_optim_adamw_options tern_optim_adamw_defaults(void);
 TERN_API tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options);
 /// Loshchilov and Hutter 2017: p *= 1 - lr weight_decay first, then Adam without the addition to g.
 TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *options);
+/// What tern_optim_adam and tern_optim_adamw start from.
 #define TERN_OPTIM_ADAM_DEFAULTS_                                                                  \
     .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .amsgrad = false, .maximize = false,           \
     .params = NULL, .param_count = 0
@@ -92,14 +97,17 @@ TERN_API void tern_optim_free(tern_optim *optim);
 
 /// `tern_optim_add_group(opt, head, .lr = 1e-2)`: NAN stands for what the optimizer was made with.
 typedef struct tern_optim_add_group_options {
-    double lr, weight_decay;
-    double momentum, dampening; ///< SGD
-    double betas[2], eps;       ///< Adam, AdamW
+    double lr;                  ///< >= 0
+    double weight_decay;        ///< >= 0
+    double momentum;            ///< SGD; >= 0
+    double dampening;           ///< SGD
+    double betas[2];            ///< Adam, AdamW; each in [0, 1)
+    double eps;                 ///< Adam, AdamW; >= 0
     tern_tensor *const *params; ///< instead of the module's
-    int64_t param_count;
+    int64_t param_count;        ///< of `params`
     char reserved_;
-    tern_optim *optim;
-    tern_module *module;
+    tern_optim *optim;   ///< that gets a group
+    tern_module *module; ///< whose parameters are added, or NULL
 } tern_optim_add_group_options;
 
 TERN_API tern_optim_add_group_options tern_optim_add_group_defaults(void);
@@ -112,19 +120,19 @@ tern_optim_add_group_with(const tern_optim_add_group_options *options);
                .dampening = NAN, .betas = {NAN, NAN}, .eps = NAN, .params = NULL,                  \
                .param_count = 0, .reserved_ = 0, __VA_ARGS__)
 
-/// At least 1; -1 for NULL.
+/// How many groups there are, at least 1; -1 for NULL.
 TERN_API int tern_optim_num_groups(const tern_optim *optim);
 
 /// Numbers of a group that may change from step to step.
 typedef enum tern_optim_option {
-    TERN_OPTIM_UNSPECIFIED = 0,
-    TERN_OPTIM_LR,
-    TERN_OPTIM_WEIGHT_DECAY,
-    TERN_OPTIM_MOMENTUM,  ///< SGD
-    TERN_OPTIM_DAMPENING, ///< SGD
-    TERN_OPTIM_BETA1,     ///< Adam, AdamW
-    TERN_OPTIM_BETA2,     ///< Adam, AdamW
-    TERN_OPTIM_EPS        ///< Adam, AdamW
+    TERN_OPTIM_UNSPECIFIED = 0, ///< refused
+    TERN_OPTIM_LR,              ///< the learning rate
+    TERN_OPTIM_WEIGHT_DECAY,    ///< of every optimizer
+    TERN_OPTIM_MOMENTUM,        ///< SGD
+    TERN_OPTIM_DAMPENING,       ///< SGD
+    TERN_OPTIM_BETA1,           ///< Adam, AdamW
+    TERN_OPTIM_BETA2,           ///< Adam, AdamW
+    TERN_OPTIM_EPS              ///< Adam, AdamW
 } tern_optim_option;
 
 /// Stands for every group where one is set.
@@ -136,8 +144,9 @@ TERN_API double tern_optim_get(const tern_optim *optim, int group, tern_optim_op
 /// constructor.
 TERN_API TERN_NODISCARD tern_status tern_optim_set(tern_optim *optim, int group,
                                                    tern_optim_option option, double value);
-/// The learning rate of a group.
+/// The learning rate of group 0, 1, ...; NAN with TERN_ERR_INDEX.
 TERN_API double tern_optim_lr(const tern_optim *optim, int group);
+/// Changes the learning rate from the next step on, as tern_optim_set.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_lr(tern_optim *optim, int group, double lr);
 
 // ---- steps --------------------------------------------------------------------------------------
@@ -155,7 +164,8 @@ TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
 
 /// Parameters over all groups, in order; -1 for NULL.
 TERN_API int64_t tern_optim_num_parameters(const tern_optim *optim);
-/// Parameter `index` and its full name at the time of construction, as tern_module_parameter_at.
+/// Parameter `index` and its full name at the time of construction, as tern_module_parameter_at. It
+/// stays the optimizer's. NULL with TERN_ERR_INDEX.
 TERN_API tern_tensor *tern_optim_parameter_at(const tern_optim *optim, int64_t index, char *name,
                                               size_t size);
 /// Updates that parameter `index` had; -1 on failure.
@@ -163,10 +173,12 @@ TERN_API int64_t tern_optim_step_count(const tern_optim *optim, int64_t index);
 /// State tensor "momentum_buffer" (SGD), "exp_avg", "exp_avg_sq" or "max_exp_avg_sq" (Adam) of
 /// parameter `index`, owned by the optimizer; NULL without error when it has none yet.
 TERN_API tern_tensor *tern_optim_state(const tern_optim *optim, int64_t index, const char *name);
-/// Replaces a state tensor by a copy of `value`, which has the parameter's shape.
+/// Replaces a state tensor by a copy of `value`, which has the parameter's shape (TERN_ERR_SHAPE);
+/// its dtype and device become the parameter's. TERN_ERR_ARG for a name that the optimizer does not
+/// have.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_state(tern_optim *optim, int64_t index,
                                                          const char *name, tern_tensor *value);
-/// Sets the number of updates that parameter `index` had.
+/// Sets the number of updates that parameter `index` had, 0 or more.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_step_count(tern_optim *optim, int64_t index,
                                                               int64_t count);
 
@@ -178,17 +190,17 @@ typedef struct tern_clip_grad_norm_options {
     bool allow_nonfinite;       ///< a norm that is not finite is TERN_ERR_NUMERIC unless true
     tern_optim *optim;          ///< its parameters instead of the module's
     tern_tensor *const *params; ///< or these
-    int64_t param_count;
+    int64_t param_count;        ///< of `params`
     char reserved_;
-    tern_module *module;
-    double max_norm; ///< >= 0
+    tern_module *module; ///< whose gradients are meant, or NULL
+    double max_norm;     ///< >= 0
 } tern_clip_grad_norm_options;
 
 TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
 /// Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), norm being the p-norm over all
 /// their elements, and returns the norm from before as a 0-dim tensor on the first gradient's
 /// device, without waiting (a norm that is not finite is found at once only on the CPU). NULL on
-/// failure.
+/// failure; TERN_ERR_NUMERIC leaves the gradients as they are.
 TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options);
 #define tern_clip_grad_norm(...)                                                                   \
     TERN_WITH_(tern_clip_grad_norm, .norm_type = 2, .allow_nonfinite = false, .optim = NULL,       \
@@ -198,10 +210,10 @@ TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options
 typedef struct tern_clip_grad_value_options {
     tern_optim *optim;          ///< its parameters instead of the module's
     tern_tensor *const *params; ///< or these
-    int64_t param_count;
+    int64_t param_count;        ///< of `params`
     char reserved_;
-    tern_module *module;
-    double clip_value; ///< >= 0
+    tern_module *module; ///< whose gradients are meant, or NULL
+    double clip_value;   ///< >= 0
 } tern_clip_grad_value_options;
 
 TERN_API tern_clip_grad_value_options tern_clip_grad_value_defaults(void);

@@ -9,8 +9,9 @@
 /// Every device has a default generator, seeded with 67280421310721, as a new one in PyTorch is,
 /// until told otherwise; a call draws from the one of its device unless `.generator` names another.
 /// Draws inside a step (dropout) come from Philox4x32-10 by element and call id, the same bits on
-/// every device. Threads: default generators are locked; a generator of your own is used by one
-/// thread at a time.
+/// every device. A tensor that a call makes is a temporary of the innermost scope; failed calls
+/// return NULL or a status, with an error pending. Threads: default generators are locked; a
+/// generator of your own is used by one thread at a time.
 #ifndef TERN_RANDOM_H
 #define TERN_RANDOM_H
 
@@ -26,9 +27,9 @@ TERN_API void tern_manual_seed(uint64_t seed);
 
 /// A generator of your own for CPU tensors; freed with tern_generator_free. NULL on failure.
 TERN_API tern_generator *tern_generator_new(uint64_t seed);
-/// NULL is fine.
+/// Frees a generator of your own. NULL is fine.
 TERN_API void tern_generator_free(tern_generator *generator);
-/// Starts the stream of `seed` anew.
+/// Starts the stream of `seed` anew. Fails with TERN_ERR_NULL only.
 TERN_API TERN_NODISCARD tern_status tern_generator_seed(tern_generator *generator, uint64_t seed);
 /// The default generator of a device, owned by the library; NULL with TERN_ERR_DEVICE.
 TERN_API tern_generator *tern_default_generator(tern_device device);
@@ -45,67 +46,81 @@ TERN_API TERN_NODISCARD tern_status tern_generator_load(tern_generator *generato
 
 /// `tern_rand(tern_dims(2, 3), .dtype = TERN_FLOAT64)`: uniform in [0, 1).
 typedef struct tern_rand_options {
-    tern_dtype dtype; ///< floating; float32 unless said
-    tern_device device;
-    bool requires_grad;
-    tern_generator *generator; ///< the device's default unless said
+    tern_dtype dtype;          ///< floating; float32 unless said
+    tern_device device;        ///< the default device unless said
+    bool requires_grad;        ///< a leaf that collects gradients; floating dtypes only
+    tern_generator *generator; ///< the device's default unless said; borrowed
     char reserved_;
-    tern_shape shape;
+    tern_shape shape; ///< sizes, each 0 or more
 } tern_rand_options;
+/// `tern_randn(tern_dims(2, 3))`: the options of tern_rand.
 typedef tern_rand_options tern_randn_options;
 
+/// What tern_rand and its like start from.
 #define TERN_RANDOM_DEFAULTS_                                                                      \
     .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},                       \
     .requires_grad = false, .generator = NULL, .reserved_ = 0
 
 TERN_API tern_rand_options tern_rand_defaults(void);
+/// Uniform in [0, 1). TERN_ERR_DTYPE for a dtype that is not floating.
 TERN_API tern_tensor *tern_rand_with(const tern_rand_options *options);
-/// Normal with mean 0 and standard deviation 1.
+/// Normal with mean 0 and standard deviation 1; fails likewise.
 TERN_API tern_tensor *tern_randn_with(const tern_randn_options *options);
 #define tern_rand(...)  TERN_WITH_(tern_rand, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
 #define tern_randn(...) TERN_WITH_(tern_randn, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
 
 /// `tern_randint(0, 10, tern_dims(64))`: integers in [low, high).
 typedef struct tern_randint_options {
-    tern_dtype dtype; ///< int64 unless said
-    tern_device device;
-    bool requires_grad;
-    tern_generator *generator;
+    tern_dtype dtype;          ///< int64 unless said
+    tern_device device;        ///< the default device unless said
+    bool requires_grad;        ///< a leaf that collects gradients; floating dtypes only
+    tern_generator *generator; ///< the device's default unless said; borrowed
     char reserved_;
-    int64_t low, high;
-    tern_shape shape;
+    int64_t low;      ///< the least value
+    int64_t high;     ///< > low; one more than the largest value
+    tern_shape shape; ///< sizes, each 0 or more
 } tern_randint_options;
 TERN_API tern_randint_options tern_randint_defaults(void);
+/// Integers in [low, high), all as likely. TERN_ERR_ARG for an empty range and for bounds that the
+/// dtype does not hold.
 TERN_API tern_tensor *tern_randint_with(const tern_randint_options *options);
 #define tern_randint(...) TERN_WITH_(tern_randint, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
 
 /// `tern_randperm(60000)`: 0 ... n - 1 in random order.
 typedef struct tern_randperm_options {
-    tern_dtype dtype; ///< int64 unless said
-    tern_device device;
-    bool requires_grad;
-    tern_generator *generator;
+    tern_dtype dtype;          ///< int64 unless said
+    tern_device device;        ///< the default device unless said
+    bool requires_grad;        ///< a leaf that collects gradients; floating dtypes only
+    tern_generator *generator; ///< the device's default unless said; borrowed
     char reserved_;
-    int64_t n;
+    int64_t n; ///< >= 0
 } tern_randperm_options;
 TERN_API tern_randperm_options tern_randperm_defaults(void);
+/// (n): 0 ... n - 1 in random order. TERN_ERR_ARG when the dtype does not hold every number below
+/// n, TERN_ERR_DTYPE for bool.
 TERN_API tern_tensor *tern_randperm_with(const tern_randperm_options *options);
 #define tern_randperm(...) TERN_WITH_(tern_randperm, TERN_RANDOM_DEFAULTS_, __VA_ARGS__)
 
-/// 1 with probability p, else 0, each element for itself: shape and dtype of `t`. 0 <= p <= 1.
+/// 1 with probability p, else 0, each element for itself: shape, dtype and device of `t`. 0 <= p <=
+/// 1 (else TERN_ERR_ARG); generator NULL: the device's default.
 TERN_API tern_tensor *tern_bernoulli_like(const tern_tensor *t, double p,
                                           tern_generator *generator);
-/// Same shape, dtype (floating) and device as `t`.
+/// Uniform in [0, 1): shape, dtype (floating, else TERN_ERR_DTYPE) and device of `t`.
 TERN_API tern_tensor *tern_rand_like(const tern_tensor *t);
+/// Normal with mean 0 and standard deviation 1, likewise.
 TERN_API tern_tensor *tern_randn_like(const tern_tensor *t);
-/// Integers in [low, high).
+/// Integers in [low, high): shape, dtype and device of `t`; fails as tern_randint_with.
 TERN_API tern_tensor *tern_randint_like(const tern_tensor *t, int64_t low, int64_t high);
 
-/// In place, from `generator` or the device's default (NULL); they return t. Not differentiable.
+/// Overwrites a floating `t` in place with numbers uniform in [low, high), from `generator` or the
+/// device's default (NULL). Returns t. Not differentiable. TERN_ERR_ARG when low > high or one is
+/// not finite; TERN_ERR_STATE for a leaf that requires a gradient, outside of tern_no_grad.
 TERN_API tern_tensor *tern_uniform_(tern_tensor *t, double low, double high,
                                     tern_generator *generator);
+/// Likewise with normal numbers; TERN_ERR_ARG when std < 0.
 TERN_API tern_tensor *tern_normal_(tern_tensor *t, double mean, double std,
                                    tern_generator *generator);
+/// Likewise with 1 where a draw of probability p (0 to 1) says so, else 0; any dtype.
 TERN_API tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator);
 
 TERN_END_DECLS

@@ -28,14 +28,14 @@ TERN_BEGIN_DECLS
 /// Types of elements. float16 and bfloat16 are stored in 16 bits and computed in float32.
 typedef enum tern_dtype {
     TERN_DTYPE_UNSPECIFIED = 0, ///< the call's default, float32 where nothing else is said
-    TERN_FLOAT32,
-    TERN_FLOAT64,
-    TERN_FLOAT16,
-    TERN_BFLOAT16,
-    TERN_INT64,
-    TERN_INT32,
-    TERN_UINT8,
-    TERN_BOOL
+    TERN_FLOAT32,               ///< 4 bytes
+    TERN_FLOAT64,               ///< 8 bytes
+    TERN_FLOAT16,               ///< 2 bytes, 11 bits of precision
+    TERN_BFLOAT16,              ///< 2 bytes, 8 bits of precision
+    TERN_INT64,                 ///< 8 bytes, signed; labels and indices
+    TERN_INT32,                 ///< 4 bytes, signed
+    TERN_UINT8,                 ///< 1 byte, unsigned
+    TERN_BOOL                   ///< 1 byte, 0 or 1
 } tern_dtype;
 
 /// "float32", "int64", ...; "unspecified" for 0, "unknown" for other numbers. Static storage.
@@ -47,14 +47,14 @@ TERN_API bool tern_dtype_is_floating(tern_dtype dtype);
 
 /// Sizes by value; `dim[rank...]` is unused. Made by tern_dims.
 typedef struct tern_shape {
-    int rank;
-    int64_t dim[TERN_MAX_RANK];
+    int rank;                   ///< number of dimensions; 0 is a scalar
+    int64_t dim[TERN_MAX_RANK]; ///< outermost first
 } tern_shape;
 
 /// Dimensions by number, for reductions and permutations. Made by tern_axes.
 typedef struct tern_axis_list {
-    int count;
-    int axis[TERN_MAX_RANK];
+    int count;               ///< -1 stands for all
+    int axis[TERN_MAX_RANK]; ///< negative ones count from the end
 } tern_axis_list;
 
 /// Sizes from an array. More than TERN_MAX_RANK are kept as a count, which every user refuses.
@@ -67,6 +67,7 @@ TERN_API int64_t tern_shape_numel(tern_shape shape);
 TERN_API bool tern_shape_equal(tern_shape a, tern_shape b);
 
 #ifndef __cplusplus
+/// Calls make(count, array) with the integers listed.
 #define TERN_LIST_(make, ...)                                                                      \
     make((int)(sizeof((const int64_t[]){0, __VA_ARGS__}) / sizeof(int64_t)) - 1,                   \
          (const int64_t[]){0, __VA_ARGS__} + 1)
@@ -87,24 +88,27 @@ typedef struct tern_zeros_options {
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    tern_shape shape;
+    tern_shape shape; ///< sizes, each 0 or more
 } tern_zeros_options;
 
+/// `tern_empty(tern_dims(2, 3))`.
 typedef tern_zeros_options tern_empty_options;
+/// `tern_ones(tern_dims(2, 3))`.
 typedef tern_zeros_options tern_ones_options;
 
 /// Options with defaults and no shape; likewise for every `_defaults` below.
 TERN_API tern_zeros_options tern_zeros_defaults(void);
 
+/// What tern_zeros and its like start from.
 #define TERN_TENSOR_DEFAULTS_                                                                      \
     .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},                       \
     .requires_grad = false, .reserved_ = 0
 
-/// Uninitialised values.
+/// A tensor of uninitialised values.
 TERN_API tern_tensor *tern_empty_with(const tern_empty_options *options);
-/// Zeros.
+/// A tensor of zeros.
 TERN_API tern_tensor *tern_zeros_with(const tern_zeros_options *options);
-/// Ones.
+/// A tensor of ones.
 TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
 #define tern_empty(...) TERN_WITH_(tern_empty, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 #define tern_zeros(...) TERN_WITH_(tern_zeros, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
@@ -112,77 +116,89 @@ TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
 
 /// `tern_full(tern_dims(2), 3.5)`.
 typedef struct tern_full_options {
-    tern_dtype dtype;
-    tern_device device;
-    bool requires_grad;
+    tern_dtype dtype;   ///< float32 unless said
+    tern_device device; ///< the default device unless said
+    bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    tern_shape shape;
-    double value; ///< converted as a cast; out of an integer dtype's range is TERN_ERR_ARG
+    tern_shape shape; ///< sizes, each 0 or more
+    double value;     ///< converted as a cast; out of an integer dtype's range is TERN_ERR_ARG
 } tern_full_options;
 TERN_API tern_full_options tern_full_defaults(void);
+/// A tensor whose elements are all `value`.
 TERN_API tern_tensor *tern_full_with(const tern_full_options *options);
 #define tern_full(...) TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 
-/// start, start + step, ... before end: ceil((end - start) / step) elements.
+/// `tern_arange(0, 10, 2)`.
 typedef struct tern_arange_options {
-    tern_dtype dtype; ///< int64 unless said
-    tern_device device;
-    bool requires_grad;
+    tern_dtype dtype;   ///< int64 unless said
+    tern_device device; ///< the default device unless said
+    bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    double start, end, step; ///< step is not 0; missing words are 0, so all three are given
+    double start; ///< the first element
+    double end;   ///< not reached
+    double step;  ///< not 0; missing words are 0, so all three are given
 } tern_arange_options;
 TERN_API tern_arange_options tern_arange_defaults(void);
+/// start, start + step, ... before end: ceil((end - start) / step) elements. TERN_ERR_ARG when step
+/// leads away from end, TERN_ERR_DTYPE for bool and for fractions in an integer dtype.
 TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
 #define tern_arange(...) TERN_WITH_(tern_arange, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 
-/// `count` values from start to end, both included, equally far apart.
+/// `tern_linspace(0, 1, 11)`.
 typedef struct tern_linspace_options {
-    tern_dtype dtype;
-    tern_device device;
-    bool requires_grad;
+    tern_dtype dtype;   ///< float32 unless said
+    tern_device device; ///< the default device unless said
+    bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    double start, end;
-    int64_t count;
+    double start;  ///< the first element, finite
+    double end;    ///< the last one, finite
+    int64_t count; ///< >= 0; 1 is `start` alone
 } tern_linspace_options;
 TERN_API tern_linspace_options tern_linspace_defaults(void);
+/// `count` values from start to end, both included, equally far apart.
 TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
 #define tern_linspace(...) TERN_WITH_(tern_linspace, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 
-/// (rows, cols) with ones on the diagonal.
+/// `tern_eye(3, 3)`.
 typedef struct tern_eye_options {
-    tern_dtype dtype;
-    tern_device device;
-    bool requires_grad;
+    tern_dtype dtype;   ///< float32 unless said
+    tern_device device; ///< the default device unless said
+    bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    int64_t rows, cols; ///< both are given
+    int64_t rows; ///< >= 0
+    int64_t cols; ///< >= 0; given too
 } tern_eye_options;
 TERN_API tern_eye_options tern_eye_defaults(void);
+/// (rows, cols) with ones on the diagonal and zeros elsewhere.
 TERN_API tern_tensor *tern_eye_with(const tern_eye_options *options);
 #define tern_eye(...) TERN_WITH_(tern_eye, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 
-/// A tensor with a copy of the caller's values.
+/// `tern_from_data(tern_dims(2), (float[]){1, 2})`.
 typedef struct tern_from_data_options {
-    tern_dtype dtype; ///< what `data` points to, float32 unless said
-    tern_device device;
-    bool requires_grad;
+    tern_dtype dtype;   ///< what `data` points to, float32 unless said
+    tern_device device; ///< the default device unless said
+    bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    tern_shape shape;
+    tern_shape shape; ///< sizes, each 0 or more
     const void *data; ///< numel elements, row-major, host memory; NULL only when numel is 0
 } tern_from_data_options;
 TERN_API tern_from_data_options tern_from_data_defaults(void);
+/// A tensor with a copy of the caller's values. A bool that is neither 0 nor 1 is TERN_ERR_ARG.
 TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
 #define tern_from_data(...) TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
 
-/// Same sizes, dtype and device as `t`; contents as the name says.
+/// Same sizes, dtype and device as `t`; uninitialised.
 TERN_API tern_tensor *tern_empty_like(const tern_tensor *t);
-TERN_API tern_tensor *tern_zeros_like(const tern_tensor *t);
-TERN_API tern_tensor *tern_ones_like(const tern_tensor *t);
+TERN_API tern_tensor *tern_zeros_like(const tern_tensor *t); ///< likewise, zeros
+TERN_API tern_tensor *tern_ones_like(const tern_tensor *t);  ///< likewise, ones
+/// Likewise, all of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
 TERN_API tern_tensor *tern_full_like(const tern_tensor *t, double value);
 
-/// Same dtype and device as `t`, of another shape.
+/// Same dtype and device as `t`, of another shape; uninitialised.
 TERN_API tern_tensor *tern_new_empty(const tern_tensor *t, tern_shape shape);
-TERN_API tern_tensor *tern_new_zeros(const tern_tensor *t, tern_shape shape);
-TERN_API tern_tensor *tern_new_ones(const tern_tensor *t, tern_shape shape);
+TERN_API tern_tensor *tern_new_zeros(const tern_tensor *t, tern_shape shape); ///< likewise, zeros
+TERN_API tern_tensor *tern_new_ones(const tern_tensor *t, tern_shape shape);  ///< likewise, ones
+/// Likewise, all of them `value`, as tern_full_like.
 TERN_API tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape, double value);
 /// A copy of `data`, which holds numel elements of t's dtype in host memory.
 TERN_API tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape, const void *data);
@@ -190,16 +206,22 @@ TERN_API tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape, co
 // ---- asking ------------------------------------------------------------------------------------
 // These take a live tensor; with NULL or a dead one they leave an error pending and return zero.
 
+/// The type of the elements; TERN_DTYPE_UNSPECIFIED on failure.
 TERN_API tern_dtype tern_dtype_of(const tern_tensor *t);
+/// Where the elements are; TERN_DEVICE_UNSPECIFIED on failure.
 TERN_API tern_device tern_device_of(const tern_tensor *t);
+/// The sizes, outermost first; those of a scalar on failure.
 TERN_API tern_shape tern_shape_of(const tern_tensor *t);
+/// The number of dimensions, 0 to 8; 0 on failure.
 TERN_API int tern_rank(const tern_tensor *t);
 /// The size of one dimension; negative dims count from the end. -1 with TERN_ERR_ARG when there is
 /// no such dimension.
 TERN_API int64_t tern_size(const tern_tensor *t, int dim);
-/// The step of one dimension, in elements.
+/// The step of one dimension, in elements; 0 on failure.
 TERN_API int64_t tern_stride(const tern_tensor *t, int dim);
+/// The number of elements; 0 on failure.
 TERN_API int64_t tern_numel(const tern_tensor *t);
+/// Whether the elements lie one after another, row-major; false on failure.
 TERN_API bool tern_is_contiguous(const tern_tensor *t);
 /// The first element, in host memory; NULL with TERN_ERR_DEVICE for a tensor elsewhere.
 /// Writing through it is not seen by autograd.
@@ -216,7 +238,7 @@ TERN_API int64_t tern_item_int(const tern_tensor *t);
 /// Copies all elements, row-major, to host memory of `nbytes` bytes, which must be numel times
 /// the dtype's size (else TERN_ERR_SHAPE). Waits for the device.
 TERN_API TERN_NODISCARD tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes);
-/// The reverse: overwrites t's elements, in place.
+/// The reverse: overwrites t's elements, in place. Gradients do not flow from what was there.
 TERN_API TERN_NODISCARD tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes);
 /// Writes the tensor for a reader: four digits, edges of long dimensions, dtype and device when
 /// they are not the usual ones. NULL stands for stdout. Waits for the device.
@@ -233,6 +255,7 @@ TERN_API tern_tensor *tern_reshape(tern_tensor *t, tern_shape shape);
 TERN_API tern_tensor *tern_view(tern_tensor *t, tern_shape shape);
 /// Joins dimensions first ... last, both included, into one.
 TERN_API tern_tensor *tern_flatten(tern_tensor *t, int first, int last);
+/// Dimensions a and b change places.
 TERN_API tern_tensor *tern_transpose(tern_tensor *t, int a, int b);
 /// Dimension i of the result is dimension axes[i] of t.
 TERN_API tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes);
@@ -280,13 +303,16 @@ TERN_API TERN_NODISCARD tern_status tern_chunk(tern_tensor *t, int64_t chunks, i
 
 /// Copies `source`, broadcast to t's shape, cast to its dtype, from any device.
 TERN_API tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source);
+/// All of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
 TERN_API tern_tensor *tern_fill_(tern_tensor *t, double value);
-TERN_API tern_tensor *tern_zero_(tern_tensor *t);
+TERN_API tern_tensor *tern_zero_(tern_tensor *t); ///< all of them 0
 /// t + alpha * other, other broadcast to t's shape.
 TERN_API tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha);
 /// t * other, other broadcast to t's shape.
 TERN_API tern_tensor *tern_mul_(tern_tensor *t, tern_tensor *other);
+/// t + value; as tern_add_scalar, a fraction and an integer t are TERN_ERR_DTYPE.
 TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, double value);
+/// t * value, likewise.
 TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, double value);
 
 TERN_END_DECLS

@@ -37,7 +37,11 @@ def faults_of(header):
     opening = header.opening()
     if len(opening.split()) < 5:
         yield header.finding(1, 'no opening: "/// @file" and what the subject is')
-    for symbol in header.symbols():
+    symbols = list(header.symbols())
+    told = {symbol.name for symbol in symbols if symbol.kind == 'macro' and has_words(symbol)}
+    for symbol in symbols:
+        if symbol.kind == 'macro' and symbol.name in told:
+            continue  # one side of an #if speaks for both
         if not has_words(symbol):
             yield header.finding(symbol.line, f'{symbol.kind} {symbol.name} is not documented: say '
                                               'it in /// above or ///< behind')

@@ -13,7 +13,7 @@ fresh()
     rm -rf "$TERN_SOURCE"
     mkdir -p "$TERN_SOURCE/examples" "$TERN_SOURCE/src"
     cp -R "$tree/include" "$tree/README.md" "$TERN_SOURCE"
-    cp -R "$tree/src/base" "$tree/src/tensor" "$TERN_SOURCE/src" # enough, and quick
+    cp -R "$tree/src/base" "$TERN_SOURCE/src" # enough, and quick
     cp "$tree/examples/quickstart.c" "$TERN_SOURCE/examples"
 }
 
@@ -32,7 +32,7 @@ finds()
     part=$1
     script=$2
     shift 2
-    "$here/$script" "$@" >"$work/log" 2>&1 && fail "$script $*: did not find the planted fault"
+    "$here/$script" "$@" >"$work/log" 2>&1 && fail "$script $*: did not find '$part'"
     grep -q "$part" "$work/log" || { cat "$work/log"; fail "$script $*: did not say '$part'"; }
     fresh
 }
@@ -54,6 +54,18 @@ sed -i '/<tern\/idx.h>/d' "$TERN_SOURCE/include/tern/tern.h"
 finds 'does not include idx.h' headers.sh c
 sed -i '/#include/d' "$TERN_SOURCE/src/base/text.h"
 finds text.h headers.sh internal
+
+if command -v doxygen >/dev/null; then
+    passes reference.sh
+    sed -i 's/^TERN_END_DECLS$/TERN_API int tern_planted(int x);\n&/' \
+        "$TERN_SOURCE/include/tern/idx.h"
+    finds 'tern_planted.* is not documented' reference.sh
+    sed -i 's|^/// Reads a whole file|/// See @ref tern_nothing. Reads a whole file|' \
+        "$TERN_SOURCE/include/tern/idx.h"
+    finds 'tern_nothing' reference.sh
+    sed -i 's|TERN_CUDA  *///< .*|TERN_CUDA|' "$TERN_SOURCE/include/tern/device.h"
+    finds TERN_CUDA reference.sh
+fi
 
 if [ -n "$CXX" ]; then
     passes headers.sh cpp

@@ -11,10 +11,10 @@ from tree import Source
 Symbol = namedtuple('Symbol', 'kind name line comment result')
 
 FUNCTION = re.compile(r'^(?:TERN_API|static inline)\s([^;{]*?)\b(tern_\w+)\s*\([^;{]*[;{]', re.M)
-MACRO = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)', re.M)
+MACRO = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[^\n\\]|\\\n|\\.)*', re.M)
 BODY = re.compile(r'^(?:typedef )?(struct|enum) (\w+) \{(.*?)\}[^;{}]*;', re.M | re.S)
 TYPE = re.compile(r'^typedef\s+(?!\w+ \w+ \{)[^;{}]*?(\w+)(?:\([^;{}]*\))?;', re.M)
-FIELD = re.compile(r'(\w+)(?:\[\w*\])*\s*[;,]|\(\*(\w+)\)\(')
+FIELD = re.compile(r'\(\*(\w+)\)\([^()]*\)|(\w+)(?:\[\w*\])*\s*[;,]')
 VALUE = re.compile(r'\b(TERN_\w+)\s*(?:=[^,}]*)?(?:,|\s*$)', re.S)
 
 
@@ -23,7 +23,7 @@ FILTER = os.path.join(HERE, '..', '..', 'docs', 'reference_filter.py')
 
 
 def load_filter():
-    """What Doxygen's filter makes of a header: the text that readers see."""
+    """What is made of a header for Doxygen: the text that readers see."""
     spec = importlib.util.spec_from_file_location('reference_filter', FILTER)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -57,8 +57,6 @@ class Header(Source):
         while above >= 0 and re.match(r'\s*///(?!<)', self.shown[above]):
             text.insert(0, self.shown[above].strip()[3:].strip())
             above -= 1
-        if not text and above >= 0 and '/**' in self.shown[above]:
-            text.append(self.shown[above].split('/**')[1].rstrip('*/ '))
         if '///<' in self.shown[last - 1]:
             text.append(self.shown[last - 1].split('///<')[1].strip())
             while last < len(self.shown) and re.match(r'\s*///<', self.shown[last]):
@@ -76,7 +74,7 @@ class Header(Source):
                                match.group(1))
         for match in MACRO.finditer(self.code):
             if match.group(1) != f'TERN_{os.path.basename(self.path)[:-2].upper()}_H':
-                yield self._symbol('macro', match.group(1), match.start(), match.start())
+                yield self._symbol('macro', match.group(1), match.start(), match.end())
         for match in TYPE.finditer(self.code):
             yield self._symbol('type', match.group(1), match.start(), match.end())
         for match in BODY.finditer(self.code):
