@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Counts test cases in the JSON logs that Meson writes, a line for each: the groups' own totals
-where a program prints them (cmocka), else one case a program. Ends with "N passed, N failed, N skipped"
-of all; exit 1 when a case failed or none ran."""
+where a program prints them (cmocka), else one case a program. Ends with "N passed, N failed, N
+skipped" of all; exit 1 when a case failed or none ran."""
 import json
 import os
 import re

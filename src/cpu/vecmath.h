@@ -238,8 +238,8 @@ VM_INLINE float vm_silu(float x)
     return x < 0.0f ? below : share;
 }
 
-// log(1 + exp(beta x)) / beta. What is lost in beta x shows that many times over in the result, so it
-// is put back. Far below 0 the result is exp(beta x) / beta, which may be subnormal.
+// log(1 + exp(beta x)) / beta. What is lost in beta x shows that many times over in the result, so
+// it is put back. Far below 0 the result is exp(beta x) / beta, which may be subnormal.
 VM_INLINE float vm_softplus(float x, float beta)
 {
     float mantissa, scale;

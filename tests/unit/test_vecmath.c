@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the elementary functions of the CPU kernels have in common, for every instruction set of this
-// machine. How exact each is, the suite `reliability` holds (R22).
+// What the elementary functions of the CPU kernels have in common, for every instruction set of
+// this machine. How exact each is, the suite `reliability` holds (R22).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
