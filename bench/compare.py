@@ -7,8 +7,8 @@
 Every program waits for its turn: blocks of at least --block seconds of steps are dealt out in a
 random order, twice to each in a round, and the shorter of the two counts. A ratio is formed within
 a round; the median over the rounds is printed with its 95 % bootstrap interval. tern runs twice:
-what the two differ by (A/A) is what this run can resolve. Before anything is timed the losses of the
-first steps are compared. A ratio over 1 says that tern took less time.
+what the two differ by (A/A) is what this run can resolve. Before anything is timed the losses of
+the first steps are compared. A ratio over 1 says that tern took less time.
 """
 import argparse
 import csv

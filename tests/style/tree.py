@@ -2,10 +2,12 @@
 """The files that the rules look at, and C seen as text: without comments, with its functions."""
 import os
 import re
+import subprocess
 from collections import namedtuple
 
 C_FOLDERS = ('src', 'include', 'tests', 'examples', 'bench')
 FOLDERS = C_FOLDERS + ('scripts', 'docs', '.ci')
+EDITORS = ('~', '.swp')  # what editors leave
 C_SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh')
 
 Finding = namedtuple('Finding', 'path line text')
@@ -33,14 +35,19 @@ def walk(root, folders=FOLDERS):
         for where, below, names in os.walk(os.path.join(root, folder)):
             below[:] = sorted(name for name in below if name != '__pycache__'
                               and not is_build_folder(os.path.join(where, name)))
-            for name in sorted(names):
+            for name in sorted(name for name in names if not name.endswith(EDITORS)):
                 yield os.path.relpath(os.path.join(where, name), root)
 
 
 def all_files(root):
-    """What is in the root itself, then everything below the folders."""
-    for name in sorted(os.listdir(root)):
-        if os.path.isfile(os.path.join(root, name)) and name != '.git':
+    """The project's files in the root itself, then everything below the folders."""
+    names = set(os.listdir(root))
+    if '.git' in names:  # others may keep notes beside ours
+        listed = subprocess.run(['git', '-C', root, 'ls-files', '--', ':(glob)*'], text=True,
+                                capture_output=True, check=False)
+        names = names & set(listed.stdout.split()) if listed.returncode == 0 else names
+    for name in sorted(names - {'.git'}):
+        if os.path.isfile(os.path.join(root, name)):
             yield name
     yield from walk(root)
 
