@@ -74,8 +74,12 @@ static const setup nothing_setups[] = {
 };
 
 static const setup mse_setups[] = {
-    {.in = {{0}, {0}}},         {.in = {S(7), S(7)}},       {.in = {S(5, 3), S(5, 3)}},
-    {.in = {S(1, 1), S(1, 1)}}, {.in = {S(0, 3), S(0, 3)}}, {.in = {S(33, 65), S(33, 65)}},
+    {.in = {{0}, {0}}},
+    {.in = {S(7), S(7)}},
+    {.in = {S(5, 3), S(5, 3)}},
+    {.in = {S(1, 1), S(1, 1)}},
+    {.in = {S(0, 3), S(0, 3)}},
+    {.in = {S(33, 65), S(33, 65)}},
     {.in = {S(150, 120), S(150, 120)}}, // more than one piece of work
 };
 
