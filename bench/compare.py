@@ -63,7 +63,7 @@ class Peer:
         """Who computes the products, as the process itself has mapped it."""
         with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:
             files = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
-        known = re.compile(r"(?<!cu)blas|mkl|dnnl|blis")
+        known = re.compile(r"(?<!cu)(?<!scipy_open)blas|mkl|dnnl|blis")
         return ", ".join(sorted(f for f in files if known.search(f) and ".so" in f))
 
     def end(self):

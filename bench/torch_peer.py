@@ -3,6 +3,7 @@
 
     torch_peer.py eager|compile 784,512,512,10 64 cross_entropy
 """
+import re
 import sys
 import time
 
@@ -63,8 +64,9 @@ class Task:
 
     def answer(self, word, count):
         if word == "info":
-            threads = torch.get_num_threads()
-            return f"PyTorch {torch.__version__}, Adam {self.adam}, {threads} thread(s)"
+            blas = re.search(r"BLAS_INFO=(\w+)", torch.__config__.show())
+            return (f"PyTorch {torch.__version__}, BLAS {blas.group(1) if blas else 'unknown'}, "
+                    f"Adam {self.adam}, {torch.get_num_threads()} thread(s)")
         if word == "losses":
             return " ".join(repr(self.step().item()) for _ in range(count))
         start = time.perf_counter()
