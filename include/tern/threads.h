@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// How many threads the CPU kernels use. Results are the same bits for any number.
+///
+/// Arithmetic is done in the rounding mode, and with the flushing of subnormals to zero, that the
+/// calling thread has set; workers take both from it, and no call changes them. Calls may raise
+/// floating-point exception flags of their thread and never clear one. Traps (feenableexcept) must
+/// be off: kernels also compute values that they then drop.
 #ifndef TERN_THREADS_H
 #define TERN_THREADS_H
 

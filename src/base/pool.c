@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/fp_mode.h"
 #include "base/pool.h"
 #include "base/pool_size.h"
 
@@ -30,6 +31,7 @@ typedef struct region {
     void *context;
     int64_t pieces;
     int64_t chunks;
+    uint64_t fp_mode; // of the caller: results are the same bits whichever thread has a piece
 } region;
 
 static struct {
@@ -106,6 +108,7 @@ static void run_chunks(void)
 {
     int64_t chunk;
     while (take_chunk(&chunk)) {
+        tern_fp_mode_set(pool.now.fp_mode);
         run_chunk(chunk);
         atomic_fetch_add(&pool.done, 1);
         if (atomic_load(&pool.caller_sleeps)) {
@@ -231,7 +234,7 @@ static void stop_workers(void)
 static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
 {
     int64_t chunks = (int64_t)(pool.workers + 1) * CHUNKS_PER_THREAD;
-    pool.now = (region){fn, context, pieces, chunks < pieces ? chunks : pieces};
+    pool.now = (region){fn, context, pieces, chunks < pieces ? chunks : pieces, tern_fp_mode()};
     atomic_store(&pool.done, 0);
     atomic_store(&pool.waiting, pool.now.chunks);
     wake_sleepers();
@@ -241,22 +244,28 @@ static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
     wait_for_the_others();
 }
 
-void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
+// With `busy` held.
+static void run_together(int64_t pieces, tern_pool_fn *fn, void *context)
 {
-    bool alone = pieces <= 1 || inside || tern_num_threads() == 1;
-    if (alone || pthread_mutex_trylock(&pool.busy) != 0) {
-        run_inline(pieces, fn, context);
-        return;
-    }
-    int saved = errno;
     if (!pool.started)
         start_workers();
-    errno = saved;
     if (pool.workers > 0)
         run_region(pieces, fn, context);
     else
         run_inline(pieces, fn, context);
-    pthread_mutex_unlock(&pool.busy);
+}
+
+void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
+{
+    int saved = errno; // functions of the mathematical library set it
+    bool alone = pieces <= 1 || inside || tern_num_threads() == 1;
+    if (alone || pthread_mutex_trylock(&pool.busy) != 0) {
+        run_inline(pieces, fn, context);
+    } else {
+        run_together(pieces, fn, context);
+        pthread_mutex_unlock(&pool.busy);
+    }
+    errno = saved;
 }
 
 void tern_pool_shutdown(void)

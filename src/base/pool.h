@@ -12,7 +12,7 @@ typedef void tern_pool_fn(void *context, int64_t index);
 
 // Runs fn(context, 0) ... fn(context, pieces - 1) and returns when all are done. The caller takes
 // part. A region started while the pool is busy, or from inside a piece, runs wholly on its caller
-// with the same pieces.
+// with the same pieces. Pieces compute in the caller's rounding mode; its errno is kept.
 void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context);
 
 // Joins the workers; the next region starts them again.

@@ -25,11 +25,22 @@ static void hide_control_characters(char *text)
             *text = '?';
 }
 
+// The C locale is a static object of the C library: nothing to free.
+static locale_t c_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+const char *tern_text_reason(int error)
+{
+    locale_t plain = c_locale();
+    return plain ? strerror_l(error, plain) : "an error of the system";
+}
+
 void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
 {
     int saved = errno;
-    // The C locale is a static object of the C library: nothing to free.
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    locale_t plain = c_locale();
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
     int length = vsnprintf(buffer, size, format, words);
     if (before)

@@ -15,6 +15,9 @@
 void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
     TERN_PRINTF_(3, 0);
 
+// What an errno stands for, as in the C locale. Thread-safe; valid until the thread's next call.
+const char *tern_text_reason(int error);
+
 // Sends a finished line to the log callback.
 void tern_log_line(tern_log_level level, const char *line);
 

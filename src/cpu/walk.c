@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include "cpu/walk.h"
 
 #include "base/pool.h"
@@ -112,10 +113,12 @@ void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, 
     set_dimensions(&w, views);
     if (w.numel == 0)
         return;
+    const int saved = errno; // functions of the mathematical library set it
     if (w.rank <= 1 && w.numel <= TERN_WALK_PIECE)
         run(context, w.numel, w.data, w.step);
     else if (w.numel <= TERN_WALK_PIECE)
         walk_range(&w, 0, w.numel);
     else
         tern_pool_run((w.numel + TERN_WALK_PIECE - 1) / TERN_WALK_PIECE, walk_piece, &w);
+    errno = saved;
 }

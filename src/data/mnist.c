@@ -6,6 +6,7 @@
 #include <string.h>
 #include <tern/idx.h>
 #include <unistd.h>
+#include "base/text.h"
 #include "data/dataset.h"
 #include "data/rows.h"
 #include "tensor/op.h"
@@ -68,16 +69,21 @@ static const tern_dataset_class mnist_class = {
 // The path of "train-images-idx3-ubyte" or the like: as it is, or with .gz added.
 static tern_status find_file(char path[PATH_MAX], const char *directory, const char *name)
 {
+    const int saved = errno;
     static const char *const endings[] = {"", ".gz"};
     for (int i = 0; i < 2; i++) {
         int length = snprintf(path, PATH_MAX, "%s/%s%s", directory, name, endings[i]);
         TERN_CHECK(length > 0 && length < PATH_MAX, TERN_ERR_ARG,
                    "data_mnist: the name of the directory is too long");
-        if (access(path, F_OK) == 0)
+        bool there = access(path, F_OK) == 0;
+        errno = saved;
+        if (there)
             return TERN_OK;
     }
-    TERN_CHECK(access(directory, F_OK) == 0, TERN_ERR_IO,
-               "data_mnist: there is no directory %s: %s", directory, strerror(errno));
+    int reason = access(directory, F_OK) == 0 ? 0 : errno;
+    errno = saved;
+    TERN_CHECK(reason == 0, TERN_ERR_IO, "data_mnist: there is no directory %s: %s", directory,
+               tern_text_reason(reason));
     return tern_error_raise(TERN_ERR_IO, "data_mnist: %s has neither %s nor %s.gz", directory, name,
                             name);
 }

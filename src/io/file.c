@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 // More of a path than this would push the reason out of the sentence.
 #define PATH_SHOWN 200
 
@@ -28,7 +30,7 @@ static tern_status check_kind(const tern_file *file)
 {
     struct stat facts;
     TERN_CHECK(fstat(file->fd, &facts) == 0, TERN_ERR_IO, "%s: cannot look at %s: %s", file->op,
-               file->path, strerror(errno));
+               file->path, tern_text_reason(errno));
     TERN_CHECK(!S_ISDIR(facts.st_mode), TERN_ERR_IO, "%s: %s is a directory, not a file", file->op,
                file->path);
     TERN_CHECK(S_ISREG(facts.st_mode), TERN_ERR_IO,
@@ -43,7 +45,7 @@ tern_status tern_file_open(tern_file *file, const char *op, const char *path)
         file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     while (file->fd < 0 && errno == EINTR);
     TERN_CHECK(file->fd >= 0, TERN_ERR_IO, "%s: cannot open %s: %s", op, file->path,
-               strerror(errno));
+               tern_text_reason(errno));
     tern_status status = check_kind(file);
     if (status)
         tern_file_close(file);
@@ -59,7 +61,7 @@ tern_status tern_file_read(tern_file *file, void *data, size_t nbytes, size_t *g
         if (count < 0 && errno == EINTR)
             continue;
         TERN_CHECK(count >= 0, TERN_ERR_IO, "%s: cannot read %s: %s", file->op, file->path,
-                   strerror(errno));
+                   tern_text_reason(errno));
         if (count == 0)
             break;
         *got += (size_t)count;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <tern/idx.h>
 
 #include <string.h>
@@ -188,12 +189,8 @@ static tern_status read_all(tern_gzip *s, header *h, piece **list)
     return check_end(s, h);
 }
 
-tern_tensor *tern_idx_read(const char *path)
+static tern_tensor *read_file(const char *path)
 {
-    if (!path) {
-        (void)tern_null_error("idx_read", "path");
-        return NULL;
-    }
     tern_gzip stream;
     if (tern_gzip_open(&stream, "idx_read", path))
         return NULL;
@@ -203,5 +200,17 @@ tern_tensor *tern_idx_read(const char *path)
     tern_gzip_close(&stream);
     tern_tensor *t = status ? NULL : decode(&h, list);
     free_pieces(list);
+    return t;
+}
+
+tern_tensor *tern_idx_read(const char *path)
+{
+    if (!path) {
+        (void)tern_null_error("idx_read", "path");
+        return NULL;
+    }
+    int saved = errno;
+    tern_tensor *t = read_file(path);
+    errno = saved;
     return t;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of a module: what each part gives and how many parameters it has.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -166,6 +167,7 @@ static void write_row(const row *r, FILE *file)
 static tern_status write_table(const table *t, FILE *file)
 {
     char number[32];
+    int saved = errno; // the first write to a stream may set it even if all goes well
     fprintf(file, "%-*s %-*s %10s\n" RULE, NAME_WIDTH, "Layer", SHAPE_WIDTH, "Output shape",
             "Parameters");
     for (int64_t i = 0; i < t->count; i++)
@@ -173,8 +175,9 @@ static tern_status write_table(const table *t, FILE *file)
     fprintf(file, RULE "Parameters: %s", with_commas(t->elements, number));
     fprintf(file, ", trainable: %s\n", with_commas(t->trainable, number));
     fprintf(file, "Bytes of parameters and buffers: %s\n", with_commas(t->nbytes, number));
-    TERN_CHECK(!fflush(file) && !ferror(file), TERN_ERR_IO,
-               "module_summary_print: the file cannot be written");
+    bool written = !fflush(file) && !ferror(file);
+    errno = saved;
+    TERN_CHECK(written, TERN_ERR_IO, "module_summary_print: the file cannot be written");
     return TERN_OK;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layout of a printed tensor: nested brackets, columns of one width, lines of 80 characters.
+#include <errno.h>
 #include <locale.h>
 #include <string.h>
 #include "base/mem.h"
@@ -173,7 +174,9 @@ static tern_status write_text(const tern_shown *shown, FILE *file)
         return tern_error_code();
     sink s = {.buffer = text, .size = size};
     put_tensor(&s, shown);
+    int saved = errno; // the first write to a stream may set it even if all goes well
     bool written = fputs(text, file) != EOF && fputc('\n', file) != EOF && !fflush(file);
+    errno = saved;
     tern_mem_free(text, size);
     TERN_CHECK(written, TERN_ERR_IO, "print: the file cannot be written");
     return TERN_OK;
