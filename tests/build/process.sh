@@ -11,7 +11,7 @@ library=$libdir/libtern.so
 cat >"$work/forbidden" <<'END'
 exit _exit _Exit quick_exit at_quick_exit atexit abort __assert_fail __assert
 raise kill tgkill pthread_kill signal sigaction sigprocmask sigaltstack
-setlocale fesetround fesetenv feenableexcept
+setlocale fesetenv feenableexcept
 printf __printf_chk vprintf __vprintf_chk puts putchar putc_unlocked perror dprintf vdprintf psignal
 system popen fork vfork posix_spawn posix_spawnp clone
 execl execle execlp execv execve execvp execvpe fexecve

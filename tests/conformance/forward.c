@@ -2,6 +2,7 @@
 // Runs a case over its setups, dtypes and layouts and holds the results to the reference.
 #include "check.h"
 #include "conformance.h"
+#include "host.h"
 
 typedef struct precision {
     int bits, smallest; // of the mantissa; the exponent of the smallest normal number
@@ -110,7 +111,11 @@ static void run_layout(const op_case *c, int k, tern_dtype dtype, array_layout l
     run_name name = name_of_run(c, k, dtype, layout);
     for (int i = 0; i < c->inputs; i++)
         operands[i] = array_to_tensor(&in[i], device, layout);
+    host_state host = host_before();
     tern_tensor *y = c->call(operands, c, &c->setups[k]);
+    const char *changed = host_difference(&host);
+    if (changed)
+        fail_msg("%s: the call changed %s", name.text, changed);
     if (!y || tern_error_pending()) {
         char sentence[600];
         tern_error_take(sentence, sizeof sentence);

@@ -2,6 +2,7 @@
 // Gradients against central differences in float64; then the float32 ones against those.
 #include "check.h"
 #include "conformance.h"
+#include "host.h"
 
 static const double step = 1e-6, relative = 1e-3, absolute = 1e-5;
 // Elements of an input that are perturbed; of a large one a few, as each costs two runs.
@@ -95,8 +96,12 @@ static void gradients(const trial *t, tern_dtype dtype, array_layout layout, int
         tern_tensor *weight = NULL;
         must_work(t, "forward");
         weight = tensor_as(&t->weight, tern_dtype_of(y), t->device, layout);
+        host_state host = host_before();
         if (tern_backward(y, .gradient = weight))
             must_work(t, "backward");
+        const char *changed = host_difference(&host);
+        if (changed)
+            fail_msg("%s: backward changed %s", t->name.text, changed);
     }
     for (int i = 0; i < t->c->inputs; i++) {
         if (!differentiated(t, i))

@@ -4,9 +4,9 @@
 
 // ---- backward -----------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_backward_defaults, "fills a struct")
-CANNOT_FAIL(tern_set_grad_enabled, "sets the thread's mode")
-CANNOT_FAIL(tern_grad_enabled, "looks at the thread's mode")
+CANNOT_FAIL(tern_backward_defaults, "fills a struct", !tern_backward_defaults().retain_graph)
+CANNOT_FAIL(tern_set_grad_enabled, "sets the thread's mode", tern_set_grad_enabled(true))
+CANNOT_FAIL(tern_grad_enabled, "looks at the thread's mode", tern_grad_enabled())
 REFUSES(tern_backward_with, "options that are NULL", TERN_ERR_NULL, "backward: options is NULL",
         tern_backward_with(NULL))
 NULL_AND_DEAD(tern_backward_with, "backward", "loss", tern_backward(NULL), tern_backward(f->dead))

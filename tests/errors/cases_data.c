@@ -8,8 +8,9 @@
 
 // ---- datasets -----------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_dataset_retain, "NULL stays NULL")
-CANNOT_FAIL(tern_dataset_free, "NULL is fine")
+CANNOT_FAIL(tern_dataset_retain, "NULL stays NULL", !tern_dataset_retain(NULL))
+CANNOT_FAIL(tern_dataset_free, "NULL is fine",
+            (tern_dataset_free(tern_dataset_retain(f->dataset)), 1))
 TAKES(tern_dataset_retain, "NULL", tern_dataset_retain(NULL) == NULL)
 TAKES(tern_dataset_free, "NULL", (tern_dataset_free(NULL), 1))
 NO_DATASET(tern_dataset_size, "dataset_size", tern_dataset_size(NULL) == -1)
@@ -35,7 +36,7 @@ REFUSES(tern_dataset_get, "a number past the end", TERN_ERR_INDEX,
 REFUSES(tern_dataset_get, "a negative number", TERN_ERR_INDEX, "dataset_get: index[0] is -1|0 to 1",
         get(f->dataset, &below, 1))
 
-CANNOT_FAIL(tern_data_mnist_defaults, "fills a struct")
+CANNOT_FAIL(tern_data_mnist_defaults, "fills a struct", tern_data_mnist_defaults().classes == 10)
 REFUSES(tern_data_mnist_with, "options that are NULL", TERN_ERR_NULL, "data_mnist: options is NULL",
         tern_data_mnist_with(NULL))
 REFUSES(tern_data_mnist_with, "a directory that is NULL", TERN_ERR_NULL,
@@ -154,8 +155,8 @@ REFUSES(tern_dataset_get, "a dataset that does not say why", TERN_ERR_UNSUPPORTE
 
 // ---- loader -------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_loader_new_defaults, "fills a struct")
-CANNOT_FAIL(tern_loader_free, "NULL is fine")
+CANNOT_FAIL(tern_loader_new_defaults, "fills a struct", tern_loader_new_defaults().batch_size == 1)
+CANNOT_FAIL(tern_loader_free, "NULL is fine", (tern_loader_free(NULL), 1))
 TAKES(tern_loader_free, "NULL", (tern_loader_free(NULL), 1))
 REFUSES(tern_loader_new_with, "options that are NULL", TERN_ERR_NULL, "loader_new: options is NULL",
         tern_loader_new_with(NULL))

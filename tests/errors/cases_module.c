@@ -149,8 +149,8 @@ static tern_module *add_unfinished_child(void)
 REFUSES(tern_module_add_child, "a child that is not finished", TERN_ERR_STATE,
         "module_add_child: |\"c\"|Silent|tern_module_done", add_unfinished_child())
 
-CANNOT_FAIL(tern_module_retain, "NULL stays NULL")
-CANNOT_FAIL(tern_module_free, "NULL is fine")
+CANNOT_FAIL(tern_module_retain, "NULL stays NULL", !tern_module_retain(NULL))
+CANNOT_FAIL(tern_module_free, "NULL is fine", (tern_module_free(tern_module_retain(f->net)), 1))
 TAKES(tern_module_retain, "NULL", tern_module_retain(NULL) == NULL)
 TAKES(tern_module_free, "NULL", (tern_module_free(NULL), 1))
 
@@ -362,7 +362,8 @@ static tern_status summary(tern_module *net, tern_shape input, const char *path)
     return status;
 }
 
-CANNOT_FAIL(tern_module_summary_print_defaults, "fills a struct")
+CANNOT_FAIL(tern_module_summary_print_defaults, "fills a struct",
+            !tern_module_summary_print_defaults().file)
 REFUSES(tern_module_summary_print_with, "options that are NULL", TERN_ERR_NULL,
         "module_summary_print: options is NULL", tern_module_summary_print_with(NULL))
 NO_MODULE(tern_module_summary_print_with, "module_summary_print",

@@ -2,7 +2,9 @@
 // nn.h
 #include "errors.h"
 
-#define DEFAULTS(name) CANNOT_FAIL(tern_nn_##name##_defaults, "fills a struct")
+#define DEFAULTS(name)                                                                             \
+    CANNOT_FAIL(tern_nn_##name##_defaults, "fills a struct",                                       \
+                tern_nn_##name##_defaults().reserved_ == 0)
 #define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_nn_##name##_with, "options that are NULL", TERN_ERR_NULL,                         \
             "nn_" #name ": options is NULL", tern_nn_##name##_with(NULL))
@@ -78,11 +80,13 @@ REFUSES(tern_nn_dropout_with, "a p above 1", TERN_ERR_ARG, "nn_dropout: p is 1.5
         tern_nn_dropout(1.5))
 REFUSES(tern_nn_dropout_with, "a p that is NaN", TERN_ERR_ARG, "nn_dropout: p is nan",
         tern_nn_dropout(NAN))
-CANNOT_FAIL(tern_nn_identity, "takes nothing and holds nothing")
-CANNOT_FAIL(tern_nn_relu, "takes nothing and holds nothing")
-CANNOT_FAIL(tern_nn_tanh, "takes nothing and holds nothing")
-CANNOT_FAIL(tern_nn_sigmoid, "takes nothing and holds nothing")
-CANNOT_FAIL(tern_nn_silu, "takes nothing and holds nothing")
+CANNOT_FAIL(tern_nn_identity, "takes nothing and holds nothing",
+            (tern_module_free(tern_nn_identity()), 1))
+CANNOT_FAIL(tern_nn_relu, "takes nothing and holds nothing", (tern_module_free(tern_nn_relu()), 1))
+CANNOT_FAIL(tern_nn_tanh, "takes nothing and holds nothing", (tern_module_free(tern_nn_tanh()), 1))
+CANNOT_FAIL(tern_nn_sigmoid, "takes nothing and holds nothing",
+            (tern_module_free(tern_nn_sigmoid()), 1))
+CANNOT_FAIL(tern_nn_silu, "takes nothing and holds nothing", (tern_module_free(tern_nn_silu()), 1))
 REFUSES(tern_nn_softmax, "an input without such a dim", TERN_ERR_ARG,
         "softmax: dim 5|2 dimensions|[in Softmax]", run(tern_nn_softmax(5), f->x))
 REFUSES(tern_nn_gelu_with, "a way that does not exist", TERN_ERR_ARG, "nn_gelu: 9",

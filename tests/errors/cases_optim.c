@@ -6,12 +6,16 @@
 
 // ---- making one ---------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_optim_sgd_defaults, "fills a struct")
-CANNOT_FAIL(tern_optim_adam_defaults, "fills a struct")
-CANNOT_FAIL(tern_optim_adamw_defaults, "fills a struct")
-CANNOT_FAIL(tern_optim_add_group_defaults, "fills a struct")
-CANNOT_FAIL(tern_clip_grad_norm_defaults, "fills a struct")
-CANNOT_FAIL(tern_clip_grad_value_defaults, "fills a struct")
+CANNOT_FAIL(tern_optim_sgd_defaults, "fills a struct", tern_optim_sgd_defaults().lr > 0)
+CANNOT_FAIL(tern_optim_adam_defaults, "fills a struct", tern_optim_adam_defaults().lr > 0)
+CANNOT_FAIL(tern_optim_adamw_defaults, "fills a struct",
+            tern_optim_adamw_defaults().weight_decay > 0)
+CANNOT_FAIL(tern_optim_add_group_defaults, "fills a struct",
+            isnan(tern_optim_add_group_defaults().lr))
+CANNOT_FAIL(tern_clip_grad_norm_defaults, "fills a struct",
+            tern_clip_grad_norm_defaults().norm_type > 0)
+CANNOT_FAIL(tern_clip_grad_value_defaults, "fills a struct",
+            !tern_clip_grad_value_defaults().params)
 
 static tern_module *no_parameters(fixture *f)
 {
@@ -76,8 +80,8 @@ REFUSES(tern_optim_sgd_with, "nesterov with dampening", TERN_ERR_ARG,
         "optim_sgd: nesterov|dampening",
         tern_optim_sgd(f->net, .nesterov = true, .momentum = 0.9, .dampening = 0.5))
 
-CANNOT_FAIL(tern_optim_retain, "NULL stays NULL")
-CANNOT_FAIL(tern_optim_free, "NULL is fine")
+CANNOT_FAIL(tern_optim_retain, "NULL stays NULL", !tern_optim_retain(NULL))
+CANNOT_FAIL(tern_optim_free, "NULL is fine", (tern_optim_free(tern_optim_retain(f->optim)), 1))
 TAKES(tern_optim_retain, "NULL", tern_optim_retain(NULL) == NULL)
 TAKES(tern_optim_free, "NULL", (tern_optim_free(NULL), 1))
 

@@ -4,10 +4,17 @@
 
 // ---- generators ---------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_manual_seed, "any number is a seed")
-CANNOT_FAIL(tern_generator_new, "only without memory, which the suite fault looks at")
-CANNOT_FAIL(tern_generator_free, "NULL is fine")
-CANNOT_FAIL(tern_generator_state_size, "a constant")
+static bool made_and_freed(tern_generator *generator)
+{
+    tern_generator_free(generator);
+    return generator != NULL;
+}
+
+CANNOT_FAIL(tern_manual_seed, "any number is a seed", (tern_manual_seed(7), 1))
+CANNOT_FAIL(tern_generator_new, "only without memory, which the suite fault looks at",
+            made_and_freed(tern_generator_new(1)))
+CANNOT_FAIL(tern_generator_free, "NULL is fine", (tern_generator_free(NULL), 1))
+CANNOT_FAIL(tern_generator_state_size, "a constant", tern_generator_state_size() > 0)
 TAKES(tern_generator_free, "NULL", (tern_generator_free(NULL), 1))
 
 static unsigned char state[16384];
@@ -46,9 +53,9 @@ REFUSES(tern_generator_load, "a state with one bit turned", TERN_ERR_FORMAT,
 
 // ---- tensors ------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_rand_defaults, "fills a struct")
-CANNOT_FAIL(tern_randint_defaults, "fills a struct")
-CANNOT_FAIL(tern_randperm_defaults, "fills a struct")
+CANNOT_FAIL(tern_rand_defaults, "fills a struct", !tern_rand_defaults().generator)
+CANNOT_FAIL(tern_randint_defaults, "fills a struct", !tern_randint_defaults().generator)
+CANNOT_FAIL(tern_randperm_defaults, "fills a struct", !tern_randperm_defaults().generator)
 
 #define DRAWS(name, make)                                                                          \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \

@@ -4,13 +4,19 @@
 
 // ---- names, shapes ------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_dtype_name, "any other number is \"unknown\"")
-CANNOT_FAIL(tern_dtype_size, "no dtype has size 0")
-CANNOT_FAIL(tern_dtype_is_floating, "no dtype is not floating")
-CANNOT_FAIL(tern_shape_make, "what is wrong with a shape is found by the call that uses it")
-CANNOT_FAIL(tern_axis_list_make, "what is wrong with axes is found by the call that uses them")
-CANNOT_FAIL(tern_shape_numel, "-1 stands for a product that does not exist, without an error")
-CANNOT_FAIL(tern_shape_equal, "two numbers are compared")
+CANNOT_FAIL(tern_dtype_name, "any other number is \"unknown\"",
+            strcmp(tern_dtype_name((tern_dtype)99), "unknown") == 0)
+CANNOT_FAIL(tern_dtype_size, "no dtype has size 0", tern_dtype_size((tern_dtype)99) == 0)
+CANNOT_FAIL(tern_dtype_is_floating, "no dtype is not floating",
+            !tern_dtype_is_floating((tern_dtype)99))
+CANNOT_FAIL(tern_shape_make, "what is wrong with a shape is found by the call that uses it",
+            tern_shape_make(1, (int64_t[]){-5}).rank == 1)
+CANNOT_FAIL(tern_axis_list_make, "what is wrong with axes is found by the call that uses them",
+            tern_axis_list_make(1, (int64_t[]){9}).count == 1)
+CANNOT_FAIL(tern_shape_numel, "-1 stands for a product that does not exist, without an error",
+            tern_shape_numel(tern_dims(INT64_MAX, 2)) == -1)
+CANNOT_FAIL(tern_shape_equal, "two numbers are compared",
+            tern_shape_equal(tern_dims(2, 3), tern_dims(2, 3)))
 TAKES(tern_dtype_name, "a number that is no dtype",
       strcmp(tern_dtype_name((tern_dtype)77), "unknown") == 0 &&
           tern_dtype_size((tern_dtype)-1) == 0)
@@ -20,12 +26,12 @@ TAKES(tern_shape_make, "NULL for no sizes", tern_shape_make(0, NULL).rank == 0)
 
 // ---- making -------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_zeros_defaults, "fills a struct")
-CANNOT_FAIL(tern_full_defaults, "fills a struct")
-CANNOT_FAIL(tern_arange_defaults, "fills a struct")
-CANNOT_FAIL(tern_linspace_defaults, "fills a struct")
-CANNOT_FAIL(tern_eye_defaults, "fills a struct")
-CANNOT_FAIL(tern_from_data_defaults, "fills a struct")
+CANNOT_FAIL(tern_zeros_defaults, "fills a struct", !tern_zeros_defaults().requires_grad)
+CANNOT_FAIL(tern_full_defaults, "fills a struct", !tern_full_defaults().requires_grad)
+CANNOT_FAIL(tern_arange_defaults, "fills a struct", !tern_arange_defaults().requires_grad)
+CANNOT_FAIL(tern_linspace_defaults, "fills a struct", !tern_linspace_defaults().requires_grad)
+CANNOT_FAIL(tern_eye_defaults, "fills a struct", !tern_eye_defaults().requires_grad)
+CANNOT_FAIL(tern_from_data_defaults, "fills a struct", !tern_from_data_defaults().requires_grad)
 
 #define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \

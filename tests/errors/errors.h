@@ -7,7 +7,8 @@
 // The words between bars are looked for in the sentence. The call is an expression: a status, which
 // must be the code; a pointer, which must be NULL; or an int, which must hold. It is made three
 // times: alone, while another error is pending, and alone again. Each time the tensors of the
-// fixture stay as they were and nothing new stays alive.
+// fixture stay as they were, nothing new stays alive, and what the host has set (host.h) is left
+// alone.
 #ifndef TERN_TESTS_ERRORS_H
 #define TERN_TESTS_ERRORS_H
 
@@ -64,7 +65,8 @@ typedef struct error_case {
     const char *what;  // what is refused; the reason for a function that cannot fail
     tern_status code;  // TERN_OK: the call must work
     const char *words; // NULL: only while an error is pending, which is handed on without a word
-    outcome (*call)(fixture *f); // NULL: the function cannot fail
+    bool cannot_fail;  // the call works, as every other one would
+    outcome (*call)(fixture *f);
     struct error_case *next;
 } error_case;
 
@@ -92,40 +94,40 @@ static inline outcome outcome_pointer(const void *pointer)
              : outcome_holds, default                                                              \
              : outcome_pointer)(result)
 
-#define REGISTER_(id, function_, what_, code_, words_, call_)                                      \
+#define REGISTER_(id, function_, what_, code_, words_, never_)                                     \
     static error_case case_##id = {.group = __FILE__,                                              \
                                    .function = #function_,                                         \
                                    .address = (void (*)(void))function_,                           \
                                    .what = what_,                                                  \
                                    .code = code_,                                                  \
                                    .words = words_,                                                \
-                                   .call = call_};                                                 \
+                                   .cannot_fail = never_,                                          \
+                                   .call = call_##id};                                             \
     __attribute__((constructor)) static void add_##id(void)                                        \
     {                                                                                              \
         error_case_add(&case_##id);                                                                \
     }
 
-#define CASE_(id, function, what, code, words, ...)                                                \
+#define CASE_(id, function, what, code, words, never, ...)                                         \
     static outcome call_##id(fixture *f)                                                           \
     {                                                                                              \
         (void)f;                                                                                   \
         return OUTCOME((__VA_ARGS__));                                                             \
     }                                                                                              \
-    REGISTER_(id, function, what, code, words, call_##id)
-#define CASE_AT_(id, ...)             CASE_(id, __VA_ARGS__)
-#define REASON_(id, function, reason) REGISTER_(id, function, reason, TERN_OK, "", NULL)
-#define REASON_AT_(id, ...)           REASON_(id, __VA_ARGS__)
+    REGISTER_(id, function, what, code, words, never)
+#define CASE_AT_(id, ...) CASE_(id, __VA_ARGS__)
 
 #define REFUSES(function, what, code, words, ...)                                                  \
-    CASE_AT_(__COUNTER__, function, what, code, words, __VA_ARGS__)
+    CASE_AT_(__COUNTER__, function, what, code, words, false, __VA_ARGS__)
 // A call that works, but hands on an error that is pending: the NULL in it may come from it.
 #define HANDS_ON(function, what, ...)                                                              \
-    CASE_AT_(__COUNTER__, function, what, TERN_ERR_NULL, NULL, __VA_ARGS__)
+    CASE_AT_(__COUNTER__, function, what, TERN_ERR_NULL, NULL, false, __VA_ARGS__)
 // A call that must work and leave no error: an int that must hold.
 #define TAKES(function, what, ...)                                                                 \
-    CASE_AT_(__COUNTER__, function, what, TERN_OK, "", !(__VA_ARGS__))
-// There is no way to call it that it refuses.
-#define CANNOT_FAIL(function, reason) REASON_AT_(__COUNTER__, function, reason)
+    CASE_AT_(__COUNTER__, function, what, TERN_OK, "", false, !(__VA_ARGS__))
+// There is no way to call it that it refuses. The call, of which something holds, is only made.
+#define CANNOT_FAIL(function, reason, ...)                                                         \
+    CASE_AT_(__COUNTER__, function, reason, TERN_OK, "", true, !(__VA_ARGS__))
 
 // The cases that every function with a tensor has: `call` with T in its place. `op` is its name in
 // messages, `argument` the tensor's.

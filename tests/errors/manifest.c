@@ -81,8 +81,8 @@ static entries entries_of(const char *function)
     for (const error_case *c = error_cases(); c; c = c->next) {
         if (strcmp(c->function, function) != 0)
             continue;
-        e.refusals += c->call && c->words && c->code != TERN_OK;
-        e.reasons += !c->call;
+        e.refusals += c->words && c->code != TERN_OK;
+        e.reasons += c->cannot_fail;
     }
     return e;
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
+#include "host.h"
 #include "manifest.h"
 
 static error_case *first, *last;
@@ -64,7 +65,11 @@ static outcome call(const error_case *c, fixture *f)
 {
     snapshot before = fixture_snapshot(f);
     tern_scope scope = tern_scope_open();
+    host_state host = host_before();
     outcome result = c->call(f);
+    const char *changed = host_difference(&host);
+    if (changed)
+        fail_msg("the call changed %s of the host", changed);
     tern_scope_close(scope);
     tern_optim_zero_grad(f->optim); // ends a value error that the call may have found
     snapshot after = fixture_snapshot(f);
@@ -139,14 +144,17 @@ static bool in_group(const error_case *c, const char *group)
     const char *slash = strrchr(c->group, '/');
     const char *file = slash ? slash + 1 : c->group;
     size_t length = strlen(group);
-    return c->call && strncmp(file, "cases_", 6) == 0 && strncmp(file + 6, group, length) == 0 &&
+    return strncmp(file, "cases_", 6) == 0 && strncmp(file + 6, group, length) == 0 &&
            strcmp(file + 6 + length, ".c") == 0;
 }
 
 static struct CMUnitTest make_test(error_case *c)
 {
     static const char format[] = "%s %s %s";
-    const char *verb = !c->words ? "hands on the error" : c->code == TERN_OK ? "takes" : "refuses";
+    const char *verb = c->cannot_fail       ? "cannot fail:"
+                       : !c->words          ? "hands on the error"
+                       : c->code == TERN_OK ? "takes"
+                                            : "refuses";
     size_t size = strlen(c->function) + strlen(c->what) + 32;
     char *name = malloc(size);
     if (name)
