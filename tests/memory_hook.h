@@ -13,7 +13,8 @@ static struct {
     _Atomic int64_t calls, failed;       // since fail_nth_allocation, or since set to 0
     int64_t fail_at;                     // the call that fails, counted from 1; 0: none
     bool fail_onwards;                   // and all that follow it
-    void (*watch)(bool fails);           // told of every call
+    // Told of every call, with the address in the library that it returns to.
+    void (*watch)(bool fails, const void *caller);
 } memory;
 
 static inline bool is_to_fail(int64_t call)
@@ -29,7 +30,7 @@ static inline void *hook_alloc(size_t nbytes, size_t align, void *user)
     void *block = NULL;
     bool fails = is_to_fail(++memory.calls);
     if (memory.watch)
-        memory.watch(fails);
+        memory.watch(fails, __builtin_return_address(0));
     memory.failed += fails;
     if (fails || posix_memalign(&block, align, nbytes) != 0)
         return NULL;

@@ -21,29 +21,32 @@ static size_t place_of(const ways *set, uint64_t way)
     return at;
 }
 
-static void add_way(ways *set)
+// From the library's call of the allocator outwards.
+static void add_way(ways *set, const void *caller)
 {
     void *stack[DEPTH];
-    int depth = backtrace(stack, DEPTH) - outer_frames;
+    int depth = backtrace(stack, DEPTH) - outer_frames, from = 0;
     uint64_t way = UINT64_C(0xcbf29ce484222325);
-    for (int i = 0; i < depth; i++)
+    while (from < depth && stack[from] != caller)
+        from++;
+    for (int i = from; i < depth; i++)
         way = (way ^ (uint64_t)(uintptr_t)stack[i]) * UINT64_C(0x100000001b3);
     size_t at = place_of(set, way);
-    if (!set->at[at] && ++set->count == MOST_WAYS)
+    if (from == depth || (!set->at[at] && ++set->count == MOST_WAYS))
         abort();
     set->at[at] = way;
 }
 
-static void note_taken(bool fails)
+static void note_taken(bool fails, const void *caller)
 {
     (void)fails;
-    add_way(&taken);
+    add_way(&taken, caller);
 }
 
-static void note_failed(bool fails)
+static void note_failed(bool fails, const void *caller)
 {
     if (fails)
-        add_way(&failed_on);
+        add_way(&failed_on, caller);
 }
 
 // ---- what is looked at --------------------------------------------------------------------------

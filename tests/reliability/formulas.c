@@ -50,7 +50,12 @@ FORMULA(running_sums_in_half, tern_cumsum(w.half, 1))
 FORMULA(places, tern_add(tern_argmax(w.a, 1, false), tern_argmin(w.a, 1, false)))
 FORMULA(products, tern_matmul(w.a, tern_transpose(w.b, 0, 1)))
 FORMULA(products_in_half, tern_matmul(w.half, tern_transpose(w.half, 0, 1)))
-FORMULA(large_products, tern_matmul(w.wide, tern_transpose(w.wide, 0, 1)))
+FORMULA(large_products, tern_matmul(tern_transpose(tern_narrow(w.wide, 1, 0, 200), 0, 1),
+                                    tern_narrow(w.wide, 1, 0, 200)))
+FORMULA(large_products_in_double,
+        tern_matmul(tern_to_dtype(tern_narrow(w.wide, 1, 0, 200), TERN_FLOAT64),
+                    tern_to_dtype(tern_transpose(tern_narrow(w.wide, 1, 0, 200), 0, 1),
+                                  TERN_FLOAT64)))
 FORMULA(batched_products, tern_matmul(tern_reshape(w.a, tern_dims(2, 1, 2, 6)),
                                       tern_reshape(w.b, tern_dims(2, 6, 2))))
 FORMULA(strided_products, tern_matmul(tern_slice(w.wide, 1, 0, 600, 3),
@@ -200,6 +205,7 @@ const operation formulas[] = {
     ONE(products, 13),
     ONE(products_in_half, 19),
     ONE(large_products, 12),
+    ONE(large_products_in_double, 20),
     ONE(batched_products, 25),
     ONE(strided_products, 24),
     ONE(vector_products, 17),

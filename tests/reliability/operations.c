@@ -87,8 +87,8 @@ static tern_status prepare_group(void)
 
 static tern_status add_group(void)
 {
-    tern_tensor *more[] = {w.a, w.b, w.wide};
-    return tern_optim_add_group(w.optim, NULL, .lr = 0.5, .params = more, .param_count = 3);
+    tern_tensor *more[] = {w.a, w.b, w.wide, w.half};
+    return tern_optim_add_group(w.optim, NULL, .lr = 0.5, .params = more, .param_count = 4);
 }
 
 static tern_status create_generator(void)
