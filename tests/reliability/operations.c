@@ -85,6 +85,7 @@ static tern_status prepare_group(void)
     return w.optim ? world_make_leaves() : tern_error_code();
 }
 
+// Lists that grew before the failure stay so until the optimizer is freed.
 static tern_status add_group(void)
 {
     tern_tensor *more[] = {w.a, w.b, w.wide, w.half};
@@ -318,7 +319,7 @@ const operation operations[] = {
     {"create_elsewhere", 10, .run = create_elsewhere},
     {"create_optim", 11, .prepare = world_make_net_and_batch, .run = create_optim},
     {"create_generator", 1, .run = create_generator},
-    {"add_group", 3, .prepare = prepare_group, .run = add_group},
+    {"add_group", 3, .prepare = prepare_group, .run = add_group, .keeps = true},
     {"add_hook", 1, .prepare = world_make_net_and_batch, .run = add_hook},
     {"forward", 31, .prepare = world_make_net_and_batch, .run = forward, .draws = true},
     {"backward", 25, .prepare = prepare_backward, .run = backward, .spoils = true, .keeps = true,
