@@ -35,10 +35,11 @@ void tern_optim_zero_grad(tern_optim *optim)
 static tern_status check_gradient(const tern_optim_entry *entry)
 {
     const tern_tensor *p = entry->param, *g = p->grad;
-    TERN_CHECK(p->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
-               "optim_step: the gradient of %s was left unusable by a failed backward; call "
-               "tern_optim_zero_grad and backward again",
-               entry->name);
+    TERN_CHECK(
+        p->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
+        "optim_step: the gradient of %s was left unusable by a failed backward or step; call "
+        "tern_optim_zero_grad and backward again",
+        entry->name);
     if (!entry->active)
         return TERN_OK;
     TERN_CHECK(tern_device_equal(tern_dev(p), tern_dev(g)), TERN_ERR_DEVICE,
@@ -200,6 +201,28 @@ static tern_status launch_with(tern_optim *optim, int64_t first)
     return TERN_OK;
 }
 
+// What earlier launches of the step have used cannot be undone: it must not be used again.
+static void refuse_used_gradients(tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_tensor *param = optim->entries[i].param;
+        if (!optim->entries[i].active && param->grad_state == TERN_GRAD_PRESENT)
+            param->grad_state = TERN_GRAD_UNUSABLE;
+    }
+}
+
+static tern_status launch_all(tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_status status = optim->entries[i].active ? launch_with(optim, i) : TERN_OK;
+        if (status) {
+            refuse_used_gradients(optim);
+            return status;
+        }
+    }
+    return TERN_OK;
+}
+
 tern_status tern_optim_step(tern_optim *optim)
 {
     TERN_TRY(tern_check_optim("optim_step", optim));
@@ -209,9 +232,7 @@ tern_status tern_optim_step(tern_optim *optim)
     TERN_TRY(poll_devices(optim));
     TERN_TRY(check_entries(optim));
     TERN_TRY(prepare_states(optim));
-    for (int64_t i = 0; i < optim->entry_count; i++)
-        if (optim->entries[i].active)
-            TERN_TRY(launch_with(optim, i));
+    TERN_TRY(launch_all(optim));
     for (int64_t i = 0; i < optim->device_count; i++)
         tern_draw_advance(optim->devices[i]);
     return TERN_OK;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "optim/optim.h"
 #include "reliability/faults.h"
 
 static const world_parts everything = {.gradients = true, .generators = true};
@@ -112,6 +113,62 @@ static void gradients_of_a_failed_backward_are_refused_until_zero_grad(void **st
     assert_true(failures > 50);
 }
 
+// A script that looks once a step: the failure goes through the backward to the step.
+static void no_step_follows(const fault_trial *trial)
+{
+    tern_optim *optim = tern_optim_sgd(w.net);
+    uint64_t before = world_state(everything);
+    assert_int_equal(tern_backward(w.loss), TERN_ERR_NOMEM);
+    assert_int_equal(tern_optim_step(optim), TERN_ERR_NOMEM);
+    tern_error_clear();
+    assert_int_equal(tern_backward(w.loss), TERN_ERR_NULL); // also when somebody took the error
+    assert_int_equal(tern_optim_step(optim), TERN_ERR_NULL);
+    if (world_state(everything) != before)
+        fail_trial(trial, "the state is another");
+    tern_optim_free(optim);
+}
+
+static const fault_checks stopped = {.after = no_step_follows};
+
+static void a_failed_forward_lets_no_step_through(void **state)
+{
+    (void)state;
+    for (const operation *op = operations; op->name; op++)
+        if (strcmp(op->name, "forward") == 0)
+            assert_true(fail_each_allocation(op, (fault_mode){.onwards = false}, &stopped) > 30);
+}
+
+static int launches;
+
+// The CPU's launches do not fail; this stands for a device's.
+static tern_status fail_the_second_launch(const tern_optim *optim, const tern_optim_group *group,
+                                          const tern_exec *exec, int64_t count)
+{
+    (void)optim, (void)group, (void)exec, (void)count;
+    return ++launches == 2 ? tern_error_raise(TERN_ERR_STATE, "the device is lost") : TERN_OK;
+}
+
+static void gradients_that_half_a_step_used_are_not_used_again(void **state)
+{
+    (void)state;
+    tern_tensor *a = tern_ones(tern_dims(3), .requires_grad = true),
+                *b = tern_ones(tern_dims(3), .requires_grad = true);
+    w.optim = tern_optim_sgd(NULL, .params = &a, .param_count = 1);
+    assert_int_equal(tern_optim_add_group(w.optim, NULL, .params = &b, .param_count = 1), TERN_OK);
+    assert_int_equal(tern_backward(tern_sum(tern_mul(a, b), TERN_ALL_AXES, false)), TERN_OK);
+    tern_optim_class losing = *w.optim->klass;
+    losing.launch = fail_the_second_launch;
+    w.optim->klass = &losing;
+    assert_int_equal(tern_optim_step(w.optim), TERN_ERR_STATE);
+    assert_error(TERN_ERR_STATE, "the device is lost");
+    assert_int_equal(tern_optim_step(w.optim), TERN_ERR_STATE);
+    assert_error(TERN_ERR_STATE, "params[0] was left unusable by a failed backward or step");
+    assert_int_equal(launches, 2);
+    tern_optim_zero_grad(w.optim);
+    assert_int_equal(tern_optim_step(w.optim), TERN_OK);
+    world_reset();
+}
+
 int main(void)
 {
     if (begin_faults())
@@ -120,6 +177,8 @@ int main(void)
         cmocka_unit_test(one_failure_changes_nothing),
         cmocka_unit_test(running_out_of_memory_changes_nothing),
         cmocka_unit_test(gradients_of_a_failed_backward_are_refused_until_zero_grad),
+        cmocka_unit_test(a_failed_forward_lets_no_step_through),
+        cmocka_unit_test(gradients_that_half_a_step_used_are_not_used_again),
     };
     return cmocka_run_group_tests_name("a failed call leaves the state as it was", tests,
                                        begin_fault_group, end_fault_group);
