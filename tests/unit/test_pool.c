@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,15 +18,6 @@
 
 #include "base/error.h"
 #include "base/pool.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
 
 #define MOST 5000
 
@@ -260,91 +250,6 @@ static void the_environment_says_how_many_threads(void **state)
         assert_int_equal(exit_status_of("threads", wrong[i]), cpus);
 }
 
-static int threads_of_this_process(void)
-{
-    int threads = 0;
-    char line[256];
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        (void)sscanf(line, "Threads: %d", &threads);
-    if (file)
-        fclose(file);
-    return threads;
-}
-
-// With one CPU there are no workers at all. The exit status is the number of extra threads.
-static int on_one_cpu(void)
-{
-    cpu_set_t mask, one;
-    CPU_ZERO(&one);
-    if (sched_getaffinity(0, sizeof mask, &mask) != 0)
-        return 90;
-    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++)
-        if (CPU_ISSET(cpu, &mask))
-            CPU_SET(cpu, &one);
-    if (sched_setaffinity(0, sizeof one, &one) != 0)
-        return 91;
-    int before = threads_of_this_process(); // TSan has one of its own
-    tern_pool_run(100, count, done);
-    if (before < 1 || tern_num_threads() != 1 || done[99] != 1)
-        return 92;
-    return threads_of_this_process() - before;
-}
-
-static void on_one_cpu_there_are_no_workers(void **state)
-{
-    (void)state;
-    assert_int_equal(exit_status_of("one-cpu", NULL), 0);
-}
-
-static int64_t address_space(void)
-{
-    long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld", &pages) != 1)
-        pages = 0;
-    if (file)
-        fclose(file);
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
-}
-
-static int warnings;
-
-static void count_warnings(tern_log_level level, const char *line, void *user)
-{
-    (void)user;
-    warnings += level == TERN_LOG_WARN && strstr(line, "threads could be started");
-}
-
-// Room for two or three stacks of 8 MiB only, 100 threads wanted.
-static int with_little_memory(void)
-{
-    tern_set_log(count_warnings, NULL);
-    int64_t most = address_space() + 24 * 1024 * 1024;
-    struct rlimit limit = {(rlim_t)most, (rlim_t)most};
-    struct rlimit stack = {8 * 1024 * 1024, RLIM_INFINITY};
-    if (setrlimit(RLIMIT_STACK, &stack) != 0 || setrlimit(RLIMIT_AS, &limit) != 0)
-        return 90;
-    for (int i = 0; i < 3; i++)
-        tern_pool_run(MOST, count, done);
-    for (int i = 0; i < MOST; i++)
-        if (done[i] != 3)
-            return 91;
-    if (tern_error_pending() || warnings != 1)
-        return 92;
-    return tern_num_threads();
-}
-
-static void where_threads_cannot_be_started_there_are_fewer(void **state)
-{
-    (void)state;
-#ifdef SANITIZED
-    print_message("sanitizers do not live with a limit on the address space\n");
-    skip();
-#endif
-    assert_in_range(exit_status_of("little-memory", "100"), 1, 10);
-}
-
 #define TEST(name) cmocka_unit_test_setup(name, clean)
 
 int main(int argc, char **argv)
@@ -352,10 +257,6 @@ int main(int argc, char **argv)
     const char *mode = argc > 1 ? argv[1] : "";
     if (strcmp(mode, "threads") == 0)
         return tern_num_threads();
-    if (strcmp(mode, "one-cpu") == 0)
-        return on_one_cpu();
-    if (strcmp(mode, "little-memory") == 0)
-        return with_little_memory();
     const struct CMUnitTest tests[] = {
         TEST(every_piece_is_done_once_for_any_number_of_threads),
         TEST(regions_follow_each_other_without_a_gap),
@@ -368,8 +269,6 @@ int main(int argc, char **argv)
         TEST(wrong_numbers_of_threads_are_refused),
         TEST(errno_is_kept),
         TEST(the_environment_says_how_many_threads),
-        TEST(on_one_cpu_there_are_no_workers),
-        TEST(where_threads_cannot_be_started_there_are_fewer),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }
