@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control of the sanitized builds: a fault that is made on purpose, in a child, must be reported
-// and end the child with failure. In a plain build there is nobody to see it.
+// The control of the sanitized builds: a fault that is made on purpose, in a child, must be
+// reported and end the child with failure. In a plain build there is nobody to see it.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
