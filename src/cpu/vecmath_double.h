@@ -56,12 +56,12 @@ VM_INLINE double vd_sigmoid(double x)
     return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
 }
 
-// As in vecmath.h; exp(x / 2) is never subnormal where x exp(x) is not 0.
+// As in vecmath.h. exp(x / 2) is never subnormal where x exp(x) is not 0.
 VM_INLINE double vd_silu(double x)
 {
-    const double root = exp(0.5 * (x > -800.0 ? x : -800.0));
-    const double below = x < -800.0 ? x * 0.0 : x / (1.0 + root * root) * root * root;
-    return x < 0.0 ? below : x / (1.0 + exp(-x));
+    const double root = exp(0.5 * (x > -800.0 ? x : -800.0)), e = exp(-fabs(x));
+    const double below = x < -800.0 ? x * 0.0 : x * root * root;
+    return x < -700.0 ? below : (x >= 0.0 ? x : x * e) / (1.0 + e);
 }
 
 // As in vecmath.h.
