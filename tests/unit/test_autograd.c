@@ -272,22 +272,7 @@ static void a_failed_backward_frees_its_graph_and_spoils_the_gradients(void **st
     assert_values(tern_grad(a), 1, 1);
 }
 
-// ---- size, threads -----------------------------------------------------------------------------
-
-static void a_chain_of_a_million_nodes_is_freed_and_run_without_recursion(void **state)
-{
-    (void)state;
-    tern_tensor *x = leaf(1, 2), *y = NULL;
-    tern_assign(&y, tern_mul_scalar(x, 1));
-    for (int i = 0; i < 1000000; i++) {
-        tern_scope inner = tern_scope_open();
-        tern_assign(&y, tern_add_scalar(y, 0));
-        tern_scope_close(inner);
-    }
-    assert_int_equal(tern_backward(total(y), .retain_graph = true), TERN_OK);
-    assert_values(tern_grad(x), 1, 1);
-    tern_assign(&y, NULL);
-}
+// ---- threads -----------------------------------------------------------------------------------
 
 static void *backward_elsewhere(void *loss)
 {
@@ -341,7 +326,6 @@ int main(void)
         graph_test(no_grad_ends_however_its_block_is_left),
         graph_test(an_operation_of_the_users_own_is_differentiated),
         graph_test(a_failed_backward_frees_its_graph_and_spoils_the_gradients),
-        graph_test(a_chain_of_a_million_nodes_is_freed_and_run_without_recursion),
         graph_test(backward_runs_on_another_thread),
         graph_test(only_leaves_can_be_told_to_collect),
     };
