@@ -9,20 +9,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#define POISON(memory, nbytes)   ASAN_POISON_MEMORY_REGION(memory, nbytes)
-#define UNPOISON(memory, nbytes) ASAN_UNPOISON_MEMORY_REGION(memory, nbytes)
-#else
-#define POISON(memory, nbytes)   ((void)(memory), (void)(nbytes))
-#define UNPOISON(memory, nbytes) ((void)(memory), (void)(nbytes))
-#endif
+#include "base/poison.h"
 
 // Classes 0 to 3 are 64, 128, 192, 256 bytes; then four steps an octave, up to what a ptrdiff_t can
 // count.
@@ -78,7 +65,7 @@ static free_block *pop(size_class class)
     tern_lock(&lock);
     free_block *block = free_lists[class.index];
     if (block) {
-        UNPOISON(block, class.nbytes);
+        TERN_UNPOISON(block, class.nbytes);
         free_lists[class.index] = block->next;
         atomic_fetch_sub(&cached, (int64_t) class.nbytes);
     }
@@ -89,10 +76,10 @@ static free_block *pop(size_class class)
 static void push(free_block *block, size_class class)
 {
     tern_lock(&lock);
-    UNPOISON(block, class.nbytes);
+    TERN_UNPOISON(block, class.nbytes);
     block->next = free_lists[class.index];
     free_lists[class.index] = block;
-    POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
+    TERN_POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
     atomic_fetch_add(&cached, (int64_t) class.nbytes);
     tern_unlock(&lock);
 }
@@ -117,7 +104,7 @@ void *tern_cache_alloc(size_t nbytes)
     if (!memory)
         memory = new_block(class.nbytes, nbytes);
     if (memory)
-        POISON((char *)memory + nbytes, class.nbytes - nbytes);
+        TERN_POISON((char *)memory + nbytes, class.nbytes - nbytes);
     return memory;
 }
 
@@ -164,7 +151,7 @@ void tern_memory_trim(void)
         size_t nbytes = class_bytes(index);
         free_block *block = detach(index);
         while (block) {
-            UNPOISON(block, nbytes);
+            TERN_UNPOISON(block, nbytes);
             free_block *next = block->next;
             atomic_fetch_sub(&cached, (int64_t)nbytes);
             tern_allocator_give(block, nbytes);

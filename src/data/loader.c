@@ -71,7 +71,7 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
 static void end_batch(tern_loader *loader)
 {
     for (int i = 0; i < loader->batch.count; i++)
-        tern_drop(loader->batch.at[i]);
+        tern_drop_as(loader->batch.at[i], TERN_STAMP_BATCH);
     loader->batch = (tern_batch){0};
     tern_frame_end(loader->frame);
     loader->frame = 0;

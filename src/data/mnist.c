@@ -54,8 +54,8 @@ static tern_status get(tern_dataset *dataset, const int64_t *index, int64_t coun
 
 static void drop_both(tern_dataset *dataset)
 {
-    tern_drop(((mnist *)dataset)->images);
-    tern_drop(((mnist *)dataset)->labels);
+    tern_drop_as(((mnist *)dataset)->images, TERN_STAMP_HOLDER);
+    tern_drop_as(((mnist *)dataset)->labels, TERN_STAMP_HOLDER);
 }
 
 static const tern_dataset_class mnist_class = {

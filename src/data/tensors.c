@@ -55,7 +55,7 @@ static void drop_all(tern_dataset *dataset)
 {
     tensors *self = (tensors *)dataset;
     for (int i = 0; i < self->count; i++)
-        tern_drop(self->at[i]);
+        tern_drop_as(self->at[i], TERN_STAMP_HOLDER);
 }
 
 static const tern_dataset_class tensors_class = {

@@ -55,7 +55,7 @@ tern_module *tern_module_done(tern_module *module)
 static void free_tensors(tern_module_tensors *list)
 {
     for (int64_t i = list->count - 1; i >= 0; i--) {
-        tern_drop(list->at[i].tensor);
+        tern_drop_as(list->at[i].tensor, TERN_STAMP_HOLDER);
         tern_mem_free_string(list->at[i].name);
     }
     tern_mem_free(list->at, (size_t)list->capacity * sizeof *list->at);

@@ -136,7 +136,7 @@ static void switch_grad(move_plan *plan, tern_tensor *t)
     if (t->grad_state == TERN_GRAD_PRESENT) {
         switch_tensor(plan, t->grad);
     } else if (is_to_move(plan, t->grad)) {
-        tern_drop(t->grad);
+        tern_drop_as(t->grad, TERN_STAMP_LEAF);
         t->grad = NULL;
     }
 }

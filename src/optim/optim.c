@@ -16,8 +16,8 @@ tern_optim *tern_optim_retain(tern_optim *optim)
 static void free_entry(tern_optim_entry *entry)
 {
     for (int i = 0; i < TERN_OPTIM_STATES; i++)
-        tern_drop(entry->state[i]);
-    tern_drop(entry->param);
+        tern_drop_as(entry->state[i], TERN_STAMP_HOLDER);
+    tern_drop_as(entry->param, TERN_STAMP_HOLDER);
     tern_mem_free_string(entry->name);
 }
 

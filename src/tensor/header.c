@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/fork.h"
 #include "base/mem.h"
+#include "base/poison.h"
 #include "tensor/op.h"
 
 #define BLOCK_HEADERS 4096 // also the number of deaths before a header is used again
@@ -21,6 +22,14 @@ static int64_t fresh; // unused headers at the end of the newest block
 static tern_tensor *dead_first, *dead_last;
 static int64_t capacity;
 static int64_t live;
+
+// What only a live tensor has. An access to it in a dead one is a fault of the library's own.
+static void *live_part(tern_tensor *t)
+{
+    return &t->numel;
+}
+
+#define LIVE_PART_BYTES (sizeof(tern_tensor) - offsetof(tern_tensor, numel))
 
 // Keeps more than BLOCK_HEADERS headers beyond the live ones: the pool only grows with these.
 static tern_status add_block(void)
@@ -66,9 +75,11 @@ tern_tensor *tern_header_new(const char *op)
     tern_unlock(&lock);
     if (!t)
         return NULL;
+    TERN_UNPOISON(live_part(t), LIVE_PART_BYTES);
     memset(t, 0, sizeof *t);
     atomic_init(&t->refs, 1);
     atomic_init(&t->retains, 0);
+    atomic_init(&t->last_stamp, TERN_STAMP_SCOPE);
     t->op = op;
     t->stamp = TERN_STAMP_ALIVE;
     return t;
@@ -93,6 +104,7 @@ void tern_header_shutdown(void)
     while (live == 0 && blocks) {
         header_block *block = blocks;
         blocks = block->next;
+        TERN_UNPOISON(block, sizeof *block);
         tern_mem_free(block, sizeof *block);
     }
     if (live == 0) {
@@ -116,12 +128,13 @@ static void die(tern_tensor *t)
     tern_node *node = t->node;
     tern_storage *storage = t->storage;
     tern_tensor *grad = t->grad;
-    t->stamp = t->was_retained ? TERN_STAMP_RELEASED : TERN_STAMP_SCOPE;
+    t->stamp = atomic_load_explicit(&t->last_stamp, memory_order_relaxed);
     t->node = NULL;
     t->storage = NULL;
     t->grad = NULL;
+    TERN_POISON(live_part(t), LIVE_PART_BYTES);
     give_header(t);
-    tern_drop(grad);
+    tern_drop_as(grad, TERN_STAMP_LEAF);
     tern_storage_drop(storage);
     tern_node_drop(node);
 }
@@ -137,6 +150,13 @@ void tern_drop(tern_tensor *t)
 {
     if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
         die(t);
+}
+
+void tern_drop_as(tern_tensor *t, uint32_t stamp)
+{
+    if (t)
+        atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
+    tern_drop(t);
 }
 
 void tern_header_shape(tern_tensor *t, tern_shape shape)

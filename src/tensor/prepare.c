@@ -4,16 +4,34 @@
 #include "base/fork.h"
 #include "tensor/op.h"
 
+static const struct way_to_die {
+    uint32_t stamp;
+    const char *when;
+} ways_to_die[] = {
+    {TERN_STAMP_SCOPE, "its scope closed; tern_retain it to keep it"},
+    {TERN_STAMP_RELEASED, "it was released for the last time"},
+    {TERN_STAMP_BATCH, "its loader went on; tern_retain it to keep it"},
+    {TERN_STAMP_HOLDER,
+     "the module, optimizer or dataset with it was freed; tern_retain it to keep it"},
+    {TERN_STAMP_LEAF, "the tensor it is the gradient of died or moved; tern_retain it to keep it"},
+};
+
+// NULL for what is no stamp of a dead tensor.
+static const char *when_it_died(uint32_t stamp)
+{
+    for (size_t i = 0; i < sizeof ways_to_die / sizeof *ways_to_die; i++)
+        if (ways_to_die[i].stamp == stamp)
+            return ways_to_die[i].when;
+    return NULL;
+}
+
 static tern_status dead_error(const char *op, const char *name, const tern_tensor *t)
 {
-    bool known = t->stamp == TERN_STAMP_SCOPE || t->stamp == TERN_STAMP_RELEASED;
-    TERN_CHECK(known, TERN_ERR_STATE, "%s: %s is not a tensor (or one that died long ago)", op,
+    const char *when = when_it_died(t->stamp);
+    TERN_CHECK(when, TERN_ERR_STATE, "%s: %s is not a tensor (or one that died long ago)", op,
                name);
-    const char *how = t->stamp == TERN_STAMP_SCOPE ? "its scope closed; tern_retain it to keep it"
-                                                   : "it was released for the last time";
-    return tern_error_raise(TERN_ERR_STATE, "%s: %s (%s %s, made by %s) died when %s", op, name,
-                            tern_dtype_name(t->dtype), tern_shape_string(tern_shape_get(t)),
-                            t->label[0] ? t->label : t->op, how);
+    return tern_error_raise(TERN_ERR_STATE, "%s: %s (%s) died when %s", op, name,
+                            tern_identity_string(t), when);
 }
 
 tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t)

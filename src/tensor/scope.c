@@ -29,7 +29,7 @@ static _Thread_local thread_frames frames;
 static void empty_frame(frame *f)
 {
     while (f->count > 0)
-        tern_drop(f->items[--f->count]);
+        tern_drop_as(f->items[--f->count], TERN_STAMP_SCOPE);
 }
 
 static void free_frames(frame *f)
@@ -154,10 +154,8 @@ static bool would_lose(const frame *last, const tern_tensor *t)
 tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t)
 {
     frame *f = find_frame(scope);
-    if (!f)
-        return t;
     bool dead = t && tern_check_tensor("scope_close_keep", "t", t);
-    if (!t || dead || !would_lose(f, t)) {
+    if (!f || !t || dead || !would_lose(f, t)) {
         tern_scope_close(scope);
         return dead ? NULL : t;
     }
@@ -205,21 +203,27 @@ tern_tensor *tern_retain(tern_tensor *t)
     if (tern_check_tensor("retain", "t", t))
         return NULL;
     atomic_fetch_add(&t->retains, 1);
-    t->was_retained = true;
     return tern_hold(t);
+}
+
+static void release(const char *function, const char *name, tern_tensor *t)
+{
+    if (!t || tern_check_tensor(function, name, t))
+        return;
+    int32_t retains = atomic_load(&t->retains);
+    while (retains > 0 && !atomic_compare_exchange_weak(&t->retains, &retains, retains - 1))
+        continue;
+    if (retains > 0)
+        tern_drop_as(t, TERN_STAMP_RELEASED);
+    else
+        tern_error_raise(TERN_ERR_STATE, "%s: %s (%s) would be released more often than retained",
+                         function, name, tern_identity_string(t));
 }
 
 void tern_release(tern_tensor *t)
 {
-    if (!t || tern_forked() || tern_check_tensor("release", "t", t))
-        return;
-    if (atomic_fetch_sub(&t->retains, 1) <= 0) {
-        atomic_fetch_add(&t->retains, 1);
-        tern_error_raise(TERN_ERR_STATE, "release: %s was released more often than retained",
-                         tern_name(t));
-        return;
-    }
-    tern_drop(t);
+    if (!tern_forked())
+        release("release", "t", t);
 }
 
 tern_tensor *tern_assign(tern_tensor **slot, tern_tensor *t)
@@ -232,6 +236,6 @@ tern_tensor *tern_assign(tern_tensor **slot, tern_tensor *t)
         return NULL;
     tern_tensor *old = *slot;
     *slot = t;
-    tern_release(old);
+    release("assign", "what *slot held", old);
     return t;
 }

@@ -79,6 +79,18 @@ const char *tern_tensor_string(const tern_tensor *t)
     return text;
 }
 
+const char *tern_identity_string(const tern_tensor *t)
+{
+    char *text = take_text(), sizes[TEXT_SIZE];
+    const char *dtype = tern_dtype_name(t->dtype);
+    write_shape(sizes, tern_shape_get(t));
+    if (t->label[0])
+        snprintf(text, TEXT_SIZE, "\"%s\", %s %.144s", t->label, dtype, sizes);
+    else
+        snprintf(text, TEXT_SIZE, "%s %.144s, made by %.64s", dtype, sizes, t->op);
+    return text;
+}
+
 tern_status tern_check_dim(const char *op, int rank, int *dim)
 {
     int limit = rank > 0 ? rank : 1;

@@ -29,35 +29,39 @@ typedef enum tern_grad_state {
 #define TERN_LABEL_SIZE 48
 
 struct tern_tensor {
-    uint32_t stamp;          // TERN_STAMP_ALIVE, or how it died
-    _Atomic int32_t refs;    // everybody: frames, retains, modules, nodes
-    _Atomic int32_t retains; // tern_retain less tern_release
-    tern_dtype dtype;
+    // Messages name a dead tensor by these; of its other fields only a live one has any.
+    uint32_t stamp; // TERN_STAMP_ALIVE, or how it died
     int rank;
-    bool contiguous;
-    bool requires_grad; // a leaf that collects, or any tensor with a node
-    tern_grad_state grad_state;
-    int64_t numel;
-    int64_t offset; // elements from the storage's start
     int64_t size[TERN_MAX_RANK];
-    int64_t stride[TERN_MAX_RANK]; // elements
-    tern_storage *storage;
-    tern_node *node;             // how it was made; NULL for leaves and unrecorded results
-    int output;                  // which output of the node
-    bool is_view;                // made by a view operation
-    bool detached;               // by tern_detach, or a view of one that is
-    uint64_t history_version;    // storage version at which `node` describes the values
-    tern_tensor *grad;           // a leaf's gradient
+    tern_dtype dtype;
     const char *op;              // what made it; static storage
     char label[TERN_LABEL_SIZE]; // a parameter's or buffer's name, else ""
     tern_tensor *next_dead;
-    bool was_retained; // tern_retain was called on it
-    bool collected;    // scratch of a running backward
+    int64_t numel;               // the first field that is poisoned
+    _Atomic int32_t refs;        // everybody: frames, retains, modules, nodes
+    _Atomic int32_t retains;     // tern_retain less tern_release
+    _Atomic uint32_t last_stamp; // what it dies of should nobody else hold it
+    bool contiguous;
+    bool requires_grad; // a leaf that collects, or any tensor with a node
+    tern_grad_state grad_state;
+    int64_t offset;                // elements from the storage's start
+    int64_t stride[TERN_MAX_RANK]; // elements
+    tern_storage *storage;
+    tern_node *node;          // how it was made; NULL for leaves and unrecorded results
+    int output;               // which output of the node
+    bool is_view;             // made by a view operation
+    bool detached;            // by tern_detach, or a view of one that is
+    uint64_t history_version; // storage version at which `node` describes the values
+    tern_tensor *grad;        // a leaf's gradient
+    bool collected;           // scratch of a running backward
 };
 
 #define TERN_STAMP_ALIVE    0x7e12a11fu
 #define TERN_STAMP_SCOPE    0x7e12dea1u // its scope closed
-#define TERN_STAMP_RELEASED 0x7e12dea2u // its last holder let it go
+#define TERN_STAMP_RELEASED 0x7e12dea2u // tern_release
+#define TERN_STAMP_BATCH    0x7e12dea3u // its loader went on
+#define TERN_STAMP_HOLDER   0x7e12dea4u // the module, optimizer or dataset with it was freed
+#define TERN_STAMP_LEAF     0x7e12dea5u // a gradient: its leaf died
 
 // ---- making and holding -----------------------------------------------------------------------
 
@@ -71,9 +75,11 @@ tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device devic
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 
-// Internal holds; unlike tern_retain and tern_release they are not the user's. Both take NULL.
+// Internal holds; unlike tern_retain and tern_release they are not the user's. All take NULL.
 tern_tensor *tern_hold(tern_tensor *t);
 void tern_drop(tern_tensor *t);
+// tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
+void tern_drop_as(tern_tensor *t, uint32_t stamp);
 
 // Names a tensor in messages.
 void tern_tensor_set_label(tern_tensor *t, const char *label);
@@ -107,5 +113,8 @@ const char *tern_shape_string(tern_shape shape);
 
 // "float32 (64, 784) on cpu" for messages; likewise valid for the next 8 calls.
 const char *tern_tensor_string(const tern_tensor *t);
+
+// "\"weight\", float32 (10, 784)" or "float32 (64, 784), made by neg", also of a dead tensor.
+const char *tern_identity_string(const tern_tensor *t);
 
 #endif
