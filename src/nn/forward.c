@@ -83,6 +83,16 @@ static tern_status check_count(const char *what, int count)
     return TERN_OK;
 }
 
+// NULL may stand for an optional one: the module says.
+static tern_status check_inputs(const tern_tensors *in)
+{
+    TERN_TRY(check_count("inputs", in->count));
+    for (int i = 0; i < in->count; i++)
+        if (in->at[i])
+            TERN_TRY(tern_check_tensor("module_forward", "an input", in->at[i]));
+    return TERN_OK;
+}
+
 // Hooks added meanwhile run too; those removed are empty.
 static tern_status run_before(tern_module *module, tern_tensors *in)
 {
@@ -102,10 +112,12 @@ static tern_status check_outputs(const tern_module *module, const tern_tensors *
     TERN_TRY(check_count("outputs", out->count));
     for (int i = 0; i < out->count; i++) {
         if (out->at[i])
-            continue;
-        return tern_error_pending() ? tern_error_code()
-                                    : tern_error_raise(TERN_ERR_STATE, "%s gave NULL as output %d",
-                                                       module->klass->name, i);
+            TERN_TRY(tern_check_tensor(module->klass->name, "an output", out->at[i]));
+        else
+            return tern_error_pending()
+                       ? tern_error_code()
+                       : tern_error_raise(TERN_ERR_STATE, "%s gave NULL as output %d",
+                                          module->klass->name, i);
     }
     return TERN_OK;
 }
@@ -144,7 +156,7 @@ tern_status tern_module_forward(tern_module *module, const tern_tensors *in, ter
     tern_tensors given = *in; // `in` and `out` may be the same
     out->count = 0;
     TERN_TRY(tern_check_module("module_forward", module));
-    TERN_TRY(check_count("inputs", given.count));
+    TERN_TRY(check_inputs(&given));
     TERN_CHECK(module->private_->done, TERN_ERR_STATE,
                "module_forward: the constructor of %s did not end with tern_module_done",
                module->klass->name);
@@ -166,11 +178,12 @@ tern_status tern_module_forward(tern_module *module, const tern_tensors *in, ter
 static tern_tensor *forward_one(tern_module *module, const tern_tensors *in)
 {
     tern_tensors out;
+    const char *class_name = module->klass->name; // a hook may let go of the module
     if (tern_module_forward(module, in, &out))
         return NULL;
     TERN_CHECK_PTR(out.count == 1, TERN_ERR_STATE,
-                   "forward: %s gave %d tensors; call tern_module_forward for them",
-                   module->klass->name, out.count);
+                   "forward: %s gave %d tensors; call tern_module_forward for them", class_name,
+                   out.count);
     return out.at[0];
 }
 
