@@ -174,6 +174,14 @@ static tern_status give_null(tern_backward_context *context)
     return tern_context_set_grad(context, 0, NULL);
 }
 
+static tern_status give_dead(tern_backward_context *context)
+{
+    tern_scope scope = tern_scope_open();
+    tern_tensor *dx = tern_neg(tern_context_grad(context));
+    tern_scope_close(scope);
+    return tern_context_set_grad(context, 0, dx);
+}
+
 static tern_status give_another_shape(tern_backward_context *context)
 {
     return tern_context_set_grad(context, 0, tern_ones(tern_dims(5)));
@@ -192,6 +200,8 @@ REFUSES(tern_context_set_grad, "an input that there is not", TERN_ERR_ARG,
         "context_set_grad: own has no input 1", backward_through(give_to_no_input))
 REFUSES(tern_context_set_grad, "a gradient that is NULL", TERN_ERR_NULL,
         "context_set_grad: gradient is NULL", backward_through(give_null))
+REFUSES(tern_context_set_grad, "a gradient that died", TERN_ERR_STATE,
+        "context_set_grad: gradient (float32 (2,)|died", backward_through(give_dead))
 REFUSES(tern_context_set_grad, "a gradient of another shape", TERN_ERR_SHAPE, "own|(2,)|(5,)",
         backward_through(give_another_shape))
 REFUSES(tern_context_set_grad, "a gradient of another dtype", TERN_ERR_DTYPE, "own|float32|float64",

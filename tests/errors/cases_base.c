@@ -107,17 +107,20 @@ CANNOT_FAIL(tern_live_tensors, "looks at a number", tern_live_tensors() > 0)
 TAKES(tern_scope_close, "0 and a scope that is closed",
       (tern_scope_close(0), tern_scope_close(99999), 1))
 TAKES(tern_scope_close_keep, "NULL", tern_scope_close_keep(tern_scope_open(), NULL) == NULL)
+REFUSES(tern_scope_close_keep, "a tensor that died, without a scope", TERN_ERR_STATE,
+        "scope_close_keep: t (float32 (2, 3)|died", tern_scope_close_keep(0, f->dead))
 TAKES(tern_release, "NULL", (tern_release(NULL), 1))
 REFUSES(tern_scope_close_keep, "a tensor that died", TERN_ERR_STATE,
-        "scope_close_keep: t (float32 (2, 3)", tern_scope_close_keep(tern_scope_open(), f->dead))
+        "scope_close_keep: t (float32 (2, 3)|died",
+        tern_scope_close_keep(tern_scope_open(), f->dead))
 NULL_AND_DEAD(tern_retain, "retain", "t", tern_retain(NULL), tern_retain(f->dead))
-REFUSES(tern_release, "a tensor that died", TERN_ERR_STATE, "release: t (float32 (2, 3)",
+REFUSES(tern_release, "a tensor that died", TERN_ERR_STATE, "release: t (float32 (2, 3)|died",
         (tern_release(f->dead), 1))
-REFUSES(tern_release, "one release too many", TERN_ERR_STATE, "release: |more often than retained",
-        (tern_release(f->x), 1))
+REFUSES(tern_release, "one release too many", TERN_ERR_STATE,
+        "release: t (float32 (2, 3)|made by|more often than retained", (tern_release(f->x), 1))
 REFUSES(tern_assign, "a slot that is NULL", TERN_ERR_NULL, "assign: slot is NULL",
         tern_assign(NULL, f->x))
-REFUSES(tern_assign, "a tensor that died", TERN_ERR_STATE, "assign: t (float32 (2, 3)",
+REFUSES(tern_assign, "a tensor that died", TERN_ERR_STATE, "assign: t (float32 (2, 3)|died",
         tern_assign(&f->out[0], f->dead) == NULL && f->out[0] == NULL)
 
 // ---- threads.h ----------------------------------------------------------------------------------

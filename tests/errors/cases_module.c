@@ -197,6 +197,9 @@ REFUSES(tern_module_forward, "in that is NULL", TERN_ERR_NULL, "module_forward: 
         tern_module_forward(f->net, NULL, &f->outs))
 REFUSES(tern_module_forward, "out that is NULL", TERN_ERR_NULL, "module_forward: out is NULL",
         tern_module_forward(f->net, &f->in, NULL))
+REFUSES(tern_module_forward, "an input that died", TERN_ERR_STATE,
+        "module_forward: an input (float32 (2, 3)|died",
+        tern_module_forward(f->net, &(tern_tensors){.count = 1, .at = {f->dead}}, &f->outs))
 REFUSES(tern_module_forward, "a negative count", TERN_ERR_ARG, "module_forward: -1 inputs|8",
         FORWARD(f->net, {.count = -1}))
 REFUSES(tern_module_forward, "nine inputs", TERN_ERR_ARG, "module_forward: 9 inputs|8",

@@ -95,7 +95,7 @@ REFUSES(tern_matmul, "operands on two devices", TERN_ERR_DEVICE,
 NULL_AND_DEAD(tern_linear, "linear", "x", LINEAR(NULL, f->x, NULL), LINEAR(f->dead, f->x, NULL))
 NULL_AND_DEAD(tern_linear, "linear", "weight", LINEAR(f->x, NULL, NULL),
               LINEAR(f->x, f->dead, NULL))
-REFUSES(tern_linear, "a bias that died", TERN_ERR_STATE, "linear: bias (float32 (2, 3)",
+REFUSES(tern_linear, "a bias that died", TERN_ERR_STATE, "linear: bias (float32 (2, 3)|died",
         LINEAR(f->x, f->x, f->dead))
 REFUSES(tern_linear, "features that do not meet", TERN_ERR_SHAPE,
         "linear: x (2, 3)|weight (4, 5)|3|5", LINEAR(f->x, f->wide, NULL))

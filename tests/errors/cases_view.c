@@ -144,6 +144,10 @@ JOIN(cat)
 JOIN(stack)
 REFUSES(tern_cat, "0-dim tensors", TERN_ERR_SHAPE, "cat: |no dimensions",
         tern_cat(LIST(f->scalar, f->scalar), 2, 0))
+REFUSES(tern_cat, "a tensor that died", TERN_ERR_STATE, "cat: tensors[1] (float32 (2, 3)|died",
+        tern_cat(LIST(f->x, f->dead), 2, 0))
+REFUSES(tern_stack, "a tensor that died", TERN_ERR_STATE, "stack: tensors[1] (float32 (2, 3)|died",
+        tern_stack(LIST(f->x, f->dead), 2, 0))
 REFUSES(tern_stack, "a ninth dimension", TERN_ERR_SHAPE, "stack: |8 dimensions",
         tern_stack(LIST(f->deep, f->deep), 2, 0))
 

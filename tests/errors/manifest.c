@@ -15,6 +15,7 @@
 #define NAME_SIZE     80
 
 static char functions[MAX_FUNCTIONS][NAME_SIZE];
+static int tensors_taken[MAX_FUNCTIONS]; // parameters that are tensors, or arrays of them
 static int function_count;
 static int header_count;
 static char *const *header_paths;
@@ -37,12 +38,27 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
+// Parameters of type tern_tensor * or tern_tensor *const *, and const tern_tensors *; a
+// tern_tensor ** is where results go.
+static int count_tensors(const char *begin, const char *end)
+{
+    static const char *const types[] = {"tern_tensor *", "const tern_tensors *"};
+    int count = 0;
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        size_t length = strlen(types[k]);
+        for (const char *at = begin; (at = strstr(at, types[k])) && at < end; at += length)
+            count += at[length] != '*';
+    }
+    return count;
+}
+
 // The name before the first parenthesis after TERN_API.
 static void add_declaration(const char *text)
 {
     const char *end = strchr(text, '(');
     if (!end || function_count == MAX_FUNCTIONS)
         return;
+    tensors_taken[function_count] = count_tensors(end, strchr(end, ';'));
     const char *begin = end;
     while (begin > text && in_name(begin[-1]))
         begin--;
@@ -112,6 +128,31 @@ static void every_function_has_a_case_or_a_reason(void **state)
     assert_int_equal(missing, 0);
 }
 
+static int deaths_of(const char *function)
+{
+    int count = 0;
+    for (const error_case *c = error_cases(); c; c = c->next)
+        count += strcmp(c->function, function) == 0 && c->call && c->words &&
+                 c->code == TERN_ERR_STATE && strstr(c->words, "died") != NULL;
+    return count;
+}
+
+static void every_tensor_that_a_function_takes_has_a_case_in_which_it_died(void **state)
+{
+    (void)state;
+    int missing = 0, taken = 0;
+    for (int i = 0; i < function_count; i++) {
+        taken += tensors_taken[i];
+        if (deaths_of(functions[i]) >= tensors_taken[i])
+            continue;
+        print_error("%s takes %d tensors, but only %d died in its cases\n", functions[i],
+                    tensors_taken[i], deaths_of(functions[i]));
+        missing++;
+    }
+    assert_true(taken > 150);
+    assert_int_equal(missing, 0);
+}
+
 static void no_function_that_cannot_fail_has_a_refusal(void **state)
 {
     (void)state;
@@ -137,6 +178,7 @@ int run_manifest(int count, char *const *headers)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_headers_were_found),
         cmocka_unit_test(every_function_has_a_case_or_a_reason),
+        cmocka_unit_test(every_tensor_that_a_function_takes_has_a_case_in_which_it_died),
         cmocka_unit_test(no_function_that_cannot_fail_has_a_refusal),
         cmocka_unit_test(every_case_is_about_a_public_function),
     };
