@@ -47,7 +47,8 @@ typedef struct tern_dataset tern_dataset;
 
 /// One more reference. Returns the dataset. NULL stays NULL.
 TERN_API tern_dataset *tern_dataset_retain(tern_dataset *dataset);
-/// Gives a reference back; the last one frees the dataset. NULL is fine.
+/// Gives a reference back; the last one frees the dataset. NULL is fine. When only loaders hold it
+/// there is none to give back: TERN_ERR_STATE.
 TERN_API void tern_dataset_free(tern_dataset *dataset);
 /// The number of samples; -1 on failure.
 TERN_API int64_t tern_dataset_size(const tern_dataset *dataset);
@@ -138,6 +139,7 @@ typedef struct tern_dataset_class {
 struct tern_dataset {
     const tern_dataset_class *klass; ///< set by tern_dataset_new
     int64_t refs_;                   ///< the library's own
+    int64_t loaders_;                ///< likewise: how many of the references are loaders'
 };
 
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.

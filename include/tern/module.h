@@ -106,15 +106,16 @@ TERN_API tern_tensor *tern_module_add_buffer(tern_module *module, const char *na
                                              tern_tensor *tensor, bool persistent);
 
 /// Adds a child and returns it. Takes over the caller's reference, also on failure; to use a child
-/// in two places give the second a tern_module_retain of it. NULL is a child whose constructor
-/// failed.
+/// in two places give the second a tern_module_retain of it (TERN_ERR_STATE when all references
+/// are those of parents). NULL is a child whose constructor failed.
 TERN_API tern_module *tern_module_add_child(tern_module *module, const char *name,
                                             tern_module *child);
 
 /// One more reference. Returns the module. NULL stays NULL.
 TERN_API tern_module *tern_module_retain(tern_module *module);
 
-/// Gives a reference back; the last one frees the module and what it holds. NULL is fine.
+/// Gives a reference back; the last one frees the module and what it holds. NULL is fine. When only
+/// parents hold it there is none to give back: TERN_ERR_STATE.
 TERN_API void tern_module_free(tern_module *module);
 
 // ---- running ------------------------------------------------------------------------------------

@@ -37,18 +37,43 @@ tern_dataset *tern_dataset_retain(tern_dataset *dataset)
     return dataset;
 }
 
-void tern_dataset_free(tern_dataset *dataset)
+static const char *name_of(const tern_dataset *dataset)
 {
-    if (!dataset || __atomic_sub_fetch(&dataset->refs_, 1, __ATOMIC_ACQ_REL) > 0)
+    return dataset->klass->name ? dataset->klass->name : "the dataset";
+}
+
+static void drop(tern_dataset *dataset)
+{
+    if (__atomic_sub_fetch(&dataset->refs_, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     if (dataset->klass->free)
         dataset->klass->free(dataset);
     tern_mem_free(dataset, dataset->klass->nbytes);
 }
 
-static const char *name_of(const tern_dataset *dataset)
+void tern_dataset_free(tern_dataset *dataset)
 {
-    return dataset->klass->name ? dataset->klass->name : "the dataset";
+    if (!dataset)
+        return;
+    int64_t refs = __atomic_load_n(&dataset->refs_, __ATOMIC_RELAXED);
+    if (refs > __atomic_load_n(&dataset->loaders_, __ATOMIC_RELAXED))
+        drop(dataset);
+    else
+        tern_error_raise(TERN_ERR_STATE,
+                         "dataset_free: %s was freed already; only loaders still hold it",
+                         name_of(dataset));
+}
+
+tern_dataset *tern_dataset_of_loader(tern_dataset *dataset)
+{
+    __atomic_fetch_add(&dataset->loaders_, 1, __ATOMIC_RELAXED);
+    return tern_dataset_retain(dataset);
+}
+
+void tern_dataset_leave_loader(tern_dataset *dataset)
+{
+    __atomic_fetch_sub(&dataset->loaders_, 1, __ATOMIC_RELAXED);
+    drop(dataset);
 }
 
 int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)

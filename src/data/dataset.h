@@ -9,6 +9,10 @@
 tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset, const int64_t *index,
                                int64_t count, tern_batch *out);
 
+// The reference of a loader, which users cannot give back.
+tern_dataset *tern_dataset_of_loader(tern_dataset *dataset);
+void tern_dataset_leave_loader(tern_dataset *dataset);
+
 // The number of samples, or -1 with an error.
 int64_t tern_dataset_count(const char *op, const tern_dataset *dataset);
 

@@ -57,7 +57,7 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
     tern_loader *loader = tern_mem_alloc(sizeof *loader);
     if (!loader)
         return NULL;
-    loader->dataset = tern_dataset_retain(options->dataset);
+    loader->dataset = tern_dataset_of_loader(options->dataset);
     loader->batch_size = options->batch_size;
     loader->shuffle = options->shuffle;
     loader->drop_last = options->drop_last;
@@ -82,7 +82,7 @@ void tern_loader_free(tern_loader *loader)
     if (!loader)
         return;
     end_batch(loader);
-    tern_dataset_free(loader->dataset);
+    tern_dataset_leave_loader(loader->dataset);
     tern_mem_free(loader->order, (size_t)loader->capacity * sizeof *loader->order);
     tern_mem_free(loader, sizeof *loader);
 }

@@ -61,13 +61,16 @@ static void free_tensors(tern_module_tensors *list)
     tern_mem_free(list->at, (size_t)list->capacity * sizeof *list->at);
 }
 
+static void drop_module(tern_module *module);
+
 static void free_children(tern_module_private *private_)
 {
     for (int64_t i = private_->child_count - 1; i >= 0; i--) {
         tern_module *child = private_->children[i].module;
         if (child->private_->parent == private_->self)
             child->private_->parent = NULL;
-        tern_module_free(child);
+        atomic_fetch_sub_explicit(&child->private_->places, 1, memory_order_relaxed);
+        drop_module(child);
         tern_mem_free_string(private_->children[i].name);
     }
     tern_mem_free(private_->children,
@@ -81,9 +84,9 @@ tern_module *tern_module_retain(tern_module *module)
     return module;
 }
 
-void tern_module_free(tern_module *module)
+static void drop_module(tern_module *module)
 {
-    if (!module || atomic_fetch_sub_explicit(&module->private_->refs, 1, memory_order_acq_rel) != 1)
+    if (atomic_fetch_sub_explicit(&module->private_->refs, 1, memory_order_acq_rel) != 1)
         return;
     tern_module_private *private_ = module->private_;
     tern_scope_close(private_->scope);
@@ -93,6 +96,31 @@ void tern_module_free(tern_module *module)
     tern_mem_free(private_->hooks, (size_t)private_->hook_capacity * sizeof *private_->hooks);
     tern_mem_free(private_, sizeof *private_);
     tern_mem_free(module, module->klass->size);
+}
+
+// False when all references are those of parents: the caller has none to give.
+static bool is_callers(const tern_module *module)
+{
+    return atomic_load(&module->private_->refs) > atomic_load(&module->private_->places);
+}
+
+static const char *parent_of(const tern_module *module)
+{
+    const tern_module *parent = module->private_->parent;
+    return parent ? parent->klass->name : "a container";
+}
+
+void tern_module_free(tern_module *module)
+{
+    if (!module)
+        return;
+    if (is_callers(module))
+        drop_module(module);
+    else
+        tern_error_raise(TERN_ERR_STATE,
+                         "module_free: %s belongs to %s, which frees it; tern_module_retain it for "
+                         "a reference of your own",
+                         module->klass->name, parent_of(module));
 }
 
 // ---- adding -------------------------------------------------------------------------------------
@@ -202,6 +230,10 @@ static tern_status add_child(tern_module *module, const char *name, tern_module 
     TERN_CHECK(child->private_->done, TERN_ERR_STATE,
                "%s: the constructor of \"%s\" (%s) did not end with tern_module_done", function,
                name, child->klass->name);
+    TERN_CHECK(is_callers(child), TERN_ERR_STATE,
+               "%s: \"%s\" (%s) belongs to %s already; give the second place a tern_module_retain "
+               "of it",
+               function, name, child->klass->name, parent_of(child));
     TERN_CHECK(child->private_->depth + 1 < TERN_MODULE_DEPTH, TERN_ERR_ARG,
                "%s: \"%s\" makes %s deeper than %d levels", function, name, module->klass->name,
                TERN_MODULE_DEPTH);
@@ -211,6 +243,7 @@ static tern_status add_child(tern_module *module, const char *name, tern_module 
     if (!copy)
         return TERN_ERR_NOMEM;
     private_->children[private_->child_count++] = (tern_module_link){copy, child};
+    atomic_fetch_add_explicit(&child->private_->places, 1, memory_order_relaxed);
     child->private_->parent = module;
     if (private_->depth <= child->private_->depth)
         private_->depth = child->private_->depth + 1;
@@ -221,7 +254,8 @@ tern_module *tern_module_add_child(tern_module *module, const char *name, tern_m
 {
     if (!add_child(module, name, child))
         return child;
-    tern_module_free(child);
+    if (child && is_callers(child))
+        drop_module(child);
     if (module)
         module->private_->failed = true;
     return NULL;

@@ -38,6 +38,7 @@ typedef struct tern_module_hook {
 
 typedef struct tern_module_private {
     _Atomic int64_t refs;
+    _Atomic int64_t places; // in parents: so many of the references are theirs
     tern_module *self;
     tern_module *parent; // that took it last, for its name in messages; not held
     bool training;

@@ -9,8 +9,19 @@
 // ---- datasets -----------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_dataset_retain, "NULL stays NULL", !tern_dataset_retain(NULL))
-CANNOT_FAIL(tern_dataset_free, "NULL is fine",
-            (tern_dataset_free(tern_dataset_retain(f->dataset)), 1))
+// The second time only the loader has a reference.
+static int free_twice(tern_tensor *x)
+{
+    tern_dataset *dataset = tern_data_tensors(x);
+    tern_loader *loader = tern_loader_new(dataset);
+    tern_dataset_free(dataset);
+    tern_dataset_free(dataset);
+    tern_loader_free(loader);
+    return 1;
+}
+
+REFUSES(tern_dataset_free, "a dataset that only a loader still holds", TERN_ERR_STATE,
+        "dataset_free: data_tensors was freed already|loader", free_twice(f->x))
 TAKES(tern_dataset_retain, "NULL", tern_dataset_retain(NULL) == NULL)
 TAKES(tern_dataset_free, "NULL", (tern_dataset_free(NULL), 1))
 NO_DATASET(tern_dataset_size, "dataset_size", tern_dataset_size(NULL) == -1)

@@ -150,9 +150,14 @@ REFUSES(tern_module_add_child, "a child that is not finished", TERN_ERR_STATE,
         "module_add_child: |\"c\"|Silent|tern_module_done", add_unfinished_child())
 
 CANNOT_FAIL(tern_module_retain, "NULL stays NULL", !tern_module_retain(NULL))
-CANNOT_FAIL(tern_module_free, "NULL is fine", (tern_module_free(tern_module_retain(f->net)), 1))
 TAKES(tern_module_retain, "NULL", tern_module_retain(NULL) == NULL)
 TAKES(tern_module_free, "NULL", (tern_module_free(NULL), 1))
+REFUSES(tern_module_free, "a child that belongs to its parent", TERN_ERR_STATE,
+        "module_free: Linear belongs to Sequential|tern_module_retain",
+        (tern_module_free(tern_module_child_at(f->net, 0)), 1))
+REFUSES(tern_module_add_child, "a child that belongs to another parent", TERN_ERR_STATE,
+        "module_add_child: \"c\" (Linear) belongs to Sequential already|tern_module_retain",
+        construct(CHILD, "c", NULL, tern_module_child_at(f->net, 0)))
 
 // ---- running ------------------------------------------------------------------------------------
 
