@@ -13,7 +13,9 @@
 ///     tern_loader_free(loader);
 ///     tern_dataset_free(train);
 ///
-/// A dataset is counted; a loader holds the one it was given, so any order of freeing is right. For
+/// A dataset is counted; a loader holds the one it was given, so any order of freeing is right. A
+/// loader is in one place of one epoch: loops over the same loader inside each other share it, and
+/// the inner one ends the outer one's batch; make a second loader of the dataset instead. For
 /// one seed the order of samples is PyTorch's. Threads: a dataset or a loader is used by one thread
 /// at a time; only a dataset's count is atomic.
 #ifndef TERN_DATA_H

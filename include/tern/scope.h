@@ -13,8 +13,9 @@
 ///     tern_tensor *y = tern_exp(tern_neg(x));
 ///     y = tern_scope_close_keep(scope, y);     // y now belongs to the scope outside
 ///
-/// Using a tensor that died is an error that names it, for as long as fewer than 4096 tensors died
-/// since. Threads: a scope belongs to the thread that opened it; counts are atomic.
+/// Using a tensor that died is an error that names it and says how it died, for as long as fewer
+/// than 4096 tensors died since; after that the pointer may be a newer tensor's. Threads: a scope
+/// belongs to the thread that opened it; counts are atomic.
 #ifndef TERN_SCOPE_H
 #define TERN_SCOPE_H
 
@@ -48,7 +49,8 @@ TERN_API tern_tensor *tern_retain(tern_tensor *t);
 TERN_API void tern_release(tern_tensor *t);
 
 /// Makes `*slot` hold `t` instead of what it held: retains `t`, releases the old tensor. Either may
-/// be NULL; the same tensor is fine. Returns t.
+/// be NULL; the same tensor is fine. Returns t; NULL, with the slot as it was, when t is dead. That
+/// the slot held a tensor which died or was never retained is a pending TERN_ERR_STATE.
 TERN_API tern_tensor *tern_assign(tern_tensor **slot, tern_tensor *t);
 
 /// The number of tensors that are alive in the process. Thread safe.

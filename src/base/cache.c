@@ -32,6 +32,18 @@ static _Atomic int64_t cached;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool enabled;
 
+// The last objects that users freed, the oldest at next_late.
+#define LATE_BLOCKS 256
+#define LATE_BYTES  4096 // larger ones do not wait
+
+typedef struct late_block {
+    void *memory;
+    size_t nbytes;
+} late_block;
+
+static late_block late[LATE_BLOCKS];
+static int next_late;
+
 typedef struct size_class {
     int index;
     size_t nbytes;
@@ -118,6 +130,40 @@ void tern_cache_free(void *memory, size_t nbytes)
         tern_allocator_give(memory, nbytes > 0 ? nbytes : 64);
 }
 
+// Puts a block in the place of another, which leaves.
+static void exchange_late(int place, late_block in, size_t readable)
+{
+    tern_lock(&lock);
+    late_block out = late[place];
+    late[place] = in;
+    if (in.memory)
+        TERN_POISON((char *)in.memory + readable, in.nbytes - readable);
+    atomic_fetch_add(&cached, (int64_t)in.nbytes - (int64_t)out.nbytes);
+    tern_unlock(&lock);
+    if (!out.memory)
+        return;
+    TERN_UNPOISON(out.memory, out.nbytes);
+    tern_allocator_give(out.memory, out.nbytes);
+}
+
+static int take_late_place(void)
+{
+    tern_lock(&lock);
+    int place = next_late;
+    next_late = (next_late + 1) % LATE_BLOCKS;
+    tern_unlock(&lock);
+    return place;
+}
+
+void tern_mem_free_late(void *memory, size_t nbytes, size_t readable)
+{
+    pthread_once(&once, start);
+    if (enabled && nbytes <= LATE_BYTES && !tern_forked())
+        exchange_late(take_late_place(), (late_block){memory, nbytes}, readable);
+    else
+        tern_allocator_give(memory, nbytes);
+}
+
 int64_t tern_memory_cached_bytes(void)
 {
     return atomic_load(&cached);
@@ -147,6 +193,8 @@ void tern_memory_trim(void)
 {
     if (tern_forked()) // a list may have been half changed
         return;
+    for (int place = 0; place < LATE_BLOCKS; place++)
+        exchange_late(place, (late_block){NULL, 0}, 0);
     for (int index = 0; index < CLASSES; index++) {
         size_t nbytes = class_bytes(index);
         free_block *block = detach(index);

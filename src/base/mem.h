@@ -9,6 +9,10 @@
 void *tern_mem_alloc(size_t nbytes);
 void tern_mem_free(void *memory, size_t nbytes); // NULL is fine
 
+// Of an object that users free: the memory is given back when 256 others were freed this way,
+// or by tern_memory_trim; until then the first `readable` bytes stay as they were left.
+void tern_mem_free_late(void *memory, size_t nbytes, size_t readable);
+
 // Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps
 // what is in it, and leaves all as it was on failure.
 tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed, size_t size);

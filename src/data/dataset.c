@@ -30,16 +30,26 @@ tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
     return dataset;
 }
 
-tern_dataset *tern_dataset_retain(tern_dataset *dataset)
-{
-    if (dataset)
-        __atomic_fetch_add(&dataset->refs_, 1, __ATOMIC_RELAXED);
-    return dataset;
-}
-
 static const char *name_of(const tern_dataset *dataset)
 {
     return dataset->klass->name ? dataset->klass->name : "the dataset";
+}
+
+tern_status tern_check_dataset(const char *function, const tern_dataset *dataset)
+{
+    if (!dataset)
+        return tern_null_error(function, "dataset");
+    TERN_CHECK(__atomic_load_n(&dataset->refs_, __ATOMIC_RELAXED) > 0, TERN_ERR_STATE,
+               "%s: %s was freed already", function, name_of(dataset));
+    return TERN_OK;
+}
+
+tern_dataset *tern_dataset_retain(tern_dataset *dataset)
+{
+    if (!dataset || tern_check_dataset("dataset_retain", dataset))
+        return NULL;
+    __atomic_fetch_add(&dataset->refs_, 1, __ATOMIC_RELAXED);
+    return dataset;
 }
 
 static void drop(tern_dataset *dataset)
@@ -48,12 +58,12 @@ static void drop(tern_dataset *dataset)
         return;
     if (dataset->klass->free)
         dataset->klass->free(dataset);
-    tern_mem_free(dataset, dataset->klass->nbytes);
+    tern_mem_free_late(dataset, dataset->klass->nbytes, sizeof *dataset);
 }
 
 void tern_dataset_free(tern_dataset *dataset)
 {
-    if (!dataset)
+    if (!dataset || tern_check_dataset("dataset_free", dataset))
         return;
     int64_t refs = __atomic_load_n(&dataset->refs_, __ATOMIC_RELAXED);
     if (refs > __atomic_load_n(&dataset->loaders_, __ATOMIC_RELAXED))
@@ -89,11 +99,9 @@ int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)
 
 int64_t tern_dataset_size(const tern_dataset *dataset)
 {
-    if (!dataset) {
-        (void)tern_null_error("dataset_size", "dataset");
-        return -1;
-    }
-    return tern_dataset_count("dataset_size", dataset);
+    return tern_check_dataset("dataset_size", dataset)
+               ? -1
+               : tern_dataset_count("dataset_size", dataset);
 }
 
 static tern_status check_made(const char *op, const tern_dataset *dataset, int64_t count,
@@ -160,8 +168,9 @@ tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index, int64_
 {
     if (out)
         *out = (tern_batch){0};
-    if (!dataset || !index || !out)
-        return tern_null_error("dataset_get", !dataset ? "dataset" : !index ? "index" : "out");
+    TERN_TRY(tern_check_dataset("dataset_get", dataset));
+    if (!index || !out)
+        return tern_null_error("dataset_get", index ? "out" : "index");
     TERN_TRY(tern_fork_check());
     TERN_TRY(check_index(dataset, index, count));
     return tern_dataset_fetch("dataset_get", dataset, index, count, out);

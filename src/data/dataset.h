@@ -9,6 +9,9 @@
 tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset, const int64_t *index,
                                int64_t count, tern_batch *out);
 
+// NULL follows the rule of pending errors; a freed one is found while its memory is kept.
+tern_status tern_check_dataset(const char *function, const tern_dataset *dataset);
+
 // The reference of a loader, which users cannot give back.
 tern_dataset *tern_dataset_of_loader(tern_dataset *dataset);
 void tern_dataset_leave_loader(tern_dataset *dataset);

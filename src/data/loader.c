@@ -6,7 +6,7 @@
 #include "tensor/op.h"
 
 struct tern_loader {
-    tern_dataset *dataset;
+    tern_dataset *dataset; // NULL: the loader was freed
     int64_t batch_size;
     bool shuffle, drop_last;
     tern_device device;  // where batches go; unspecified: they stay where the dataset makes them
@@ -23,6 +23,15 @@ struct tern_loader {
     int64_t epoch, position;
 };
 
+// NULL follows the rule of pending errors; a freed one is found while its memory is kept.
+static tern_status check_loader(const char *function, const tern_loader *loader)
+{
+    if (!loader)
+        return tern_null_error(function, "loader");
+    TERN_CHECK(loader->dataset, TERN_ERR_STATE, "%s: this loader was freed already", function);
+    return TERN_OK;
+}
+
 // ---- making and freeing -----------------------------------------------------------------------
 
 tern_loader_new_options tern_loader_new_defaults(void)
@@ -37,8 +46,9 @@ static bool is_first_cpu(tern_device device)
 
 static tern_status check_options(const tern_loader_new_options *options, tern_device *device)
 {
-    if (!options || !options->dataset)
-        return tern_null_error("loader_new", options ? "dataset" : "options");
+    if (!options)
+        return tern_null_error("loader_new", "options");
+    TERN_TRY(tern_check_dataset("loader_new", options->dataset));
     TERN_CHECK(options->batch_size >= 1, TERN_ERR_ARG,
                "loader_new: batch_size is %lld, but must be at least 1",
                (long long)options->batch_size);
@@ -79,12 +89,13 @@ static void end_batch(tern_loader *loader)
 
 void tern_loader_free(tern_loader *loader)
 {
-    if (!loader)
+    if (!loader || check_loader("loader_free", loader))
         return;
     end_batch(loader);
     tern_dataset_leave_loader(loader->dataset);
     tern_mem_free(loader->order, (size_t)loader->capacity * sizeof *loader->order);
-    tern_mem_free(loader, sizeof *loader);
+    loader->dataset = NULL;
+    tern_mem_free_late(loader, sizeof *loader, sizeof loader->dataset);
 }
 
 // ---- epochs -----------------------------------------------------------------------------------
@@ -128,11 +139,8 @@ static tern_status end_epoch(tern_loader *loader)
 
 void tern_loader_reset(tern_loader *loader)
 {
-    if (!loader) {
-        (void)tern_null_error("loader_reset", "loader");
-        return;
-    }
-    loader->running = false;
+    if (!check_loader("loader_reset", loader))
+        loader->running = false;
 }
 
 // ---- batches ----------------------------------------------------------------------------------
@@ -212,8 +220,10 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
 {
     if (batch)
         *batch = (tern_batch){0};
-    if (!loader || !batch) {
-        (void)tern_null_error("loader_next", loader ? "batch" : "loader");
+    if (check_loader("loader_next", loader))
+        return false;
+    if (!batch) {
+        (void)tern_null_error("loader_next", "batch");
         return false;
     }
     end_batch(loader);
@@ -233,10 +243,8 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
 
 int64_t tern_loader_batches(const tern_loader *loader)
 {
-    if (!loader) {
-        (void)tern_null_error("loader_batches", "loader");
+    if (check_loader("loader_batches", loader))
         return -1;
-    }
     int64_t samples = tern_dataset_count("loader_batches", loader->dataset);
     if (samples < 0)
         return -1;
@@ -246,14 +254,10 @@ int64_t tern_loader_batches(const tern_loader *loader)
 
 int64_t tern_loader_epoch(const tern_loader *loader)
 {
-    if (!loader)
-        (void)tern_null_error("loader_epoch", "loader");
-    return loader ? loader->epoch : -1;
+    return check_loader("loader_epoch", loader) ? -1 : loader->epoch;
 }
 
 int64_t tern_loader_position(const tern_loader *loader)
 {
-    if (!loader)
-        (void)tern_null_error("loader_position", "loader");
-    return loader ? loader->position : -1;
+    return check_loader("loader_position", loader) ? -1 : loader->position;
 }

@@ -79,8 +79,9 @@ static void free_children(tern_module_private *private_)
 
 tern_module *tern_module_retain(tern_module *module)
 {
-    if (module)
-        atomic_fetch_add_explicit(&module->private_->refs, 1, memory_order_relaxed);
+    if (!module || tern_check_not_freed("module_retain", module))
+        return NULL;
+    atomic_fetch_add_explicit(&module->private_->refs, 1, memory_order_relaxed);
     return module;
 }
 
@@ -95,7 +96,8 @@ static void drop_module(tern_module *module)
     free_tensors(&private_->parameters);
     tern_mem_free(private_->hooks, (size_t)private_->hook_capacity * sizeof *private_->hooks);
     tern_mem_free(private_, sizeof *private_);
-    tern_mem_free(module, module->klass->size);
+    module->private_ = NULL;
+    tern_mem_free_late(module, module->klass->size, sizeof *module);
 }
 
 // False when all references are those of parents: the caller has none to give.
@@ -112,7 +114,7 @@ static const char *parent_of(const tern_module *module)
 
 void tern_module_free(tern_module *module)
 {
-    if (!module)
+    if (!module || tern_check_not_freed("module_free", module))
         return;
     if (is_callers(module))
         drop_module(module);
@@ -193,7 +195,7 @@ tern_tensor *tern_module_add_parameter(tern_module *module, const char *name, te
 {
     if (!add_parameter(module, name, tensor))
         return tensor;
-    if (module)
+    if (module && module->private_)
         module->private_->failed = true;
     return NULL;
 }
@@ -214,7 +216,7 @@ tern_tensor *tern_module_add_buffer(tern_module *module, const char *name, tern_
 {
     if (!add_buffer(module, name, tensor, persistent))
         return tensor;
-    if (module)
+    if (module && module->private_)
         module->private_->failed = true;
     return NULL;
 }
@@ -225,6 +227,7 @@ static tern_status add_child(tern_module *module, const char *name, tern_module 
     TERN_TRY(check_add(function, module, name));
     if (!child)
         return tern_null_error(function, name);
+    TERN_TRY(tern_check_module(function, child));
     tern_module_private *private_ = module->private_;
     // A finished child in an unfinished parent: so there are no cycles.
     TERN_CHECK(child->private_->done, TERN_ERR_STATE,
@@ -254,9 +257,9 @@ tern_module *tern_module_add_child(tern_module *module, const char *name, tern_m
 {
     if (!add_child(module, name, child))
         return child;
-    if (child && is_callers(child))
+    if (child && child->private_ && is_callers(child))
         drop_module(child);
-    if (module)
+    if (module && module->private_)
         module->private_->failed = true;
     return NULL;
 }

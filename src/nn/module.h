@@ -54,10 +54,22 @@ typedef struct tern_module_private {
     int64_t hook_count, hook_capacity;
 } tern_module_private;
 
-// NULL follows the rule of pending errors; a forked child may not use it.
+// A freed module is found while its memory is kept.
+static inline tern_status tern_check_not_freed(const char *function, const tern_module *module)
+{
+    TERN_CHECK(module->private_, TERN_ERR_STATE, "%s: this %s was freed already", function,
+               module->klass->name);
+    return TERN_OK;
+}
+
+// NULL follows the rule of pending errors; a freed one is refused, and a forked child may not use
+// it.
 static inline tern_status tern_check_module(const char *function, const tern_module *module)
 {
-    return module ? tern_fork_check() : tern_null_error(function, "module");
+    if (!module)
+        return tern_null_error(function, "module");
+    TERN_TRY(tern_check_not_freed(function, module));
+    return tern_fork_check();
 }
 
 // Calls `visit` for the module and everything below, as often as it is there. Allocates nothing.

@@ -8,8 +8,9 @@
 
 tern_optim *tern_optim_retain(tern_optim *optim)
 {
-    if (optim)
-        atomic_fetch_add_explicit(&optim->refs, 1, memory_order_relaxed);
+    if (!optim || tern_check_not_freed("optim_retain", optim))
+        return NULL;
+    atomic_fetch_add_explicit(&optim->refs, 1, memory_order_relaxed);
     return optim;
 }
 
@@ -30,14 +31,15 @@ static void cut_entries(tern_optim *optim, int64_t count)
 
 void tern_optim_free(tern_optim *optim)
 {
-    if (!optim || atomic_fetch_sub_explicit(&optim->refs, 1, memory_order_acq_rel) != 1)
+    if (!optim || tern_check_not_freed("optim_free", optim) ||
+        atomic_fetch_sub_explicit(&optim->refs, 1, memory_order_acq_rel) != 1)
         return;
     cut_entries(optim, 0);
     tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);
     tern_mem_free(optim->devices, (size_t)optim->device_capacity * sizeof *optim->devices);
     tern_mem_free(optim->entries, (size_t)optim->entry_capacity * sizeof *optim->entries);
     tern_mem_free(optim->groups, (size_t)optim->group_capacity * sizeof *optim->groups);
-    tern_mem_free(optim, sizeof *optim);
+    tern_mem_free_late(optim, sizeof *optim, offsetof(tern_optim, nesterov));
 }
 
 // ---- parameters ---------------------------------------------------------------------------------

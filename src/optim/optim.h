@@ -72,10 +72,22 @@ tern_status tern_optim_append(const char *function, tern_optim *optim,
 tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
                                    const tern_optim_group *group);
 
-// NULL follows the rule of pending errors; a forked child may not use it.
+// A freed optimizer is found while its memory is kept.
+static inline tern_status tern_check_not_freed(const char *function, const tern_optim *optim)
+{
+    TERN_CHECK(optim->refs > 0, TERN_ERR_STATE, "%s: this %s was freed already", function,
+               optim->klass->name);
+    return TERN_OK;
+}
+
+// NULL follows the rule of pending errors; a freed one is refused, and a forked child may not use
+// it.
 static inline tern_status tern_check_optim(const char *function, const tern_optim *optim)
 {
-    return optim ? tern_fork_check() : tern_null_error(function, "optim");
+    if (!optim)
+        return tern_null_error(function, "optim");
+    TERN_TRY(tern_check_not_freed(function, optim));
+    return tern_fork_check();
 }
 
 #endif
