@@ -219,6 +219,22 @@ tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_sha
     return adopted(tern_header_alias(op, base, shape, stride, offset));
 }
 
+// Storage for the elements. What only knows bytes has said how many there is no memory for; here it
+// is known what they were for.
+static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_device device)
+{
+    bool first = !tern_error_pending();
+    int64_t nbytes = t->numel * (int64_t)tern_dtype_size(t->dtype);
+    tern_storage *storage = tern_storage_new(device, nbytes);
+    if (!storage && first && tern_error_code() == TERN_ERR_NOMEM) {
+        tern_error_clear();
+        tern_error_raise(TERN_ERR_NOMEM, "%s: no memory on %s for %lld bytes: the result is %s %s",
+                         op, tern_device_string(device), (long long)nbytes,
+                         tern_dtype_name(t->dtype), tern_shape_string(tern_shape_get(t)));
+    }
+    return storage;
+}
+
 tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape)
 {
     tern_tensor *t = tern_header_new(op);
@@ -228,7 +244,7 @@ tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device devic
     t->dtype = dtype;
     bool countable = t->numel >= 0 && t->numel <= INT64_MAX / 16;
     if (countable)
-        t->storage = tern_storage_new(device, t->numel * (int64_t)tern_dtype_size(dtype));
+        t->storage = storage_for(op, t, device);
     else
         tern_error_raise(TERN_ERR_SHAPE, "%s: the result %s has too many elements", op,
                          tern_shape_string(shape));

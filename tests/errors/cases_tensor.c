@@ -57,8 +57,8 @@ CANNOT_FAIL(tern_from_data_defaults, "fills a struct", !tern_from_data_defaults(
             make(tern_dims(1, 1, 1, 1, 1, 1, 1, 1, 1)))                                            \
     REFUSES(tern_##name##_with, "more elements than can be counted", TERN_ERR_SHAPE,               \
             #name ": |too many", make(tern_dims(INT64_MAX / 2, 3)))                                \
-    REFUSES(tern_##name##_with, "more memory than there is", TERN_ERR_NOMEM, "bytes",              \
-            make(tern_dims(INT64_C(1) << 50)))
+    REFUSES(tern_##name##_with, "more memory than there is", TERN_ERR_NOMEM,                       \
+            "bytes: the result is", make(tern_dims(INT64_C(1) << 50)))
 
 #define EMPTY(...)            tern_empty(__VA_ARGS__)
 #define ZEROS(...)            tern_zeros(__VA_ARGS__)
