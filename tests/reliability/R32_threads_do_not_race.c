@@ -134,32 +134,6 @@ static void tensors_go_backward_and_die_on_other_threads_than_their_makers(void 
     assert_int_equal(tern_live_tensors(), live);
 }
 
-// One tensor and one net may be read by all.
-static void *evaluate(void *item)
-{
-    training *t = *(training **)item;
-    tern_scope scope = tern_scope_open();
-    bool before = tern_set_grad_enabled(false);
-    for (int i = 0; i < 20; i++) {
-        tern_tensor *x = tern_full(tern_dims(64, 100), i);
-        if (tern_numel(tern_forward(t->net, x)) != 640)
-            break;
-    }
-    (void)tern_set_grad_enabled(before);
-    tern_scope_close(scope);
-    return tern_error_pending() ? item : NULL;
-}
-
-static void threads_evaluate_the_same_net(void **state)
-{
-    (void)state;
-    training t;
-    assert_true(training_make(&t, 4));
-    training *shared[THREADS] = {&t, &t, &t};
-    assert_int_equal(run_threads(evaluate, THREADS, shared, sizeof *shared), 0);
-    training_free(&t);
-}
-
 // ---- what the process has -----------------------------------------------------------------------
 
 static atomic_int lines;
@@ -288,7 +262,6 @@ int main(void)
         cmocka_unit_test(threads_train_nets_of_their_own),
         cmocka_unit_test(threads_train_while_they_share_the_random_numbers),
         cmocka_unit_test(tensors_go_backward_and_die_on_other_threads_than_their_makers),
-        cmocka_unit_test(threads_evaluate_the_same_net),
         cmocka_unit_test(settings_change_while_others_work),
         cmocka_unit_test(errors_are_each_threads_own),
         cmocka_unit_test(threads_train_with_an_allocator_of_the_programs),

@@ -189,7 +189,7 @@ static void take_line(tern_log_level level, const char *line, void *user)
 // Keeps every lock of the library busy: kernels, draws, the log, threads started and joined.
 static void *work_hard(void *seed)
 {
-    static char state[8192];
+    char state[8192];
     while (atomic_load(&forking)) {
         (void)training_run(*(uint64_t *)seed);
         tern_set_log(take_line, NULL);
