@@ -145,8 +145,8 @@ static inline int begin_faults(void)
 {
     setenv("TERN_CACHE", "0", 0); // every allocation reaches the hook, unless told otherwise
     setenv("TERN_CPU_DEVICES", "2", 1);
-    mallopt(M_MMAP_THRESHOLD, 64 << 20); // the same pages again and again
-    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_MMAP_THRESHOLD, 16 << 20); // the same pages again and again
+    mallopt(M_TRIM_THRESHOLD, 16 << 20);
     return use_memory_hook();
 }
 
