@@ -76,7 +76,7 @@ static volatile int result;
 
 static void write_past_a_block(void)
 {
-    volatile char *block = malloc(10);
+    char *volatile block = malloc(10); // of a size that only the allocator knows
     if (block)
         block[10 * one] = 1;
 }
