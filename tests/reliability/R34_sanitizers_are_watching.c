@@ -74,9 +74,11 @@ static volatile int one = 1;
 static volatile double huge = 1e30;
 static volatile int result;
 
+static void *(*volatile allocate)(size_t nbytes) = malloc; // of a size that gcc cannot see
+
 static void write_past_a_block(void)
 {
-    char *volatile block = malloc(10); // of a size that only the allocator knows
+    volatile char *block = allocate(10);
     if (block)
         block[10 * one] = 1;
 }
