@@ -36,7 +36,7 @@ suites()
 # build_in DIRECTORY OPTION...
 build_in()
 {
-    configure "$@" -Dtests=enabled -Dwerror=$werror
+    configure "$@" -Dtests=enabled
     ninja -C "$1" >&2
 }
 
@@ -47,17 +47,21 @@ sanitized()
     what=$2
     shift 2
     name=$compiler-$(echo "$what" | tr , -)
+    flags=-fno-sanitize-recover=all
+    case $what in
+    *undefined*) flags=-fsanitize=float-cast-overflow,float-divide-by-zero,$flags ;;
+    esac
     (
         if [ "$compiler" = clang ]; then
             export CC=clang CXX=clang++
         fi
         build_in "$build-$name" -Dexamples=disabled -Doptimization=1 -Db_sanitize="$what" \
-            -Db_lundef=false -Dc_args=-fno-sanitize-recover=all
+            -Db_lundef=false -Dc_args="$flags"
     )
     suites "$name" "$build-$name" --no-suite build --no-suite style --no-suite docs "$@"
 }
 
-build_in "$build" -Dexamples=enabled
+build_in "$build" -Dexamples=enabled -Dwerror=$werror
 suites plain "$build" "$@"
 if [ "$mode" != plain ]; then
     sanitized gcc address,undefined "$@"

@@ -50,7 +50,7 @@ static void train_one_epoch(training *t)
 
 static void evaluate(training *t)
 {
-    tern_tensor *x, *best;
+    tern_tensor *x, *best = NULL;
     tern_scope scope;
     KEPT(scope = tern_scope_open());
     KEPT(tern_module_eval(t->net));
