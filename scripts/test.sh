@@ -56,7 +56,7 @@ sanitized()
             export CC=clang CXX=clang++
         fi
         build_in "$build-$name" -Dexamples=disabled -Doptimization=1 -Db_sanitize="$what" \
-            -Db_lundef=false -Dc_args="$flags"
+            -Db_lundef=false -Dc_args="$flags" -Dc_link_args="$flags"
     )
     suites "$name" "$build-$name" --no-suite build --no-suite style --no-suite docs "$@"
 }

@@ -17,7 +17,8 @@ static tern_tensor *total(tern_tensor *x)
 
 // ---- size --------------------------------------------------------------------------------------
 
-// A frame for each node, or a call in each call, would not fit; sanitizers want more for themselves.
+// A frame for each node, or a call in each call, would not fit. Sanitizers want more for
+// themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STACK (1 << 20)
 #elif defined(__has_feature)
