@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing in the public headers is left out of the guides.
+"""Nothing in the public headers or among the numbered goals is left out of the guides.
 
     complete.py ROOT names    every function is in docs/differences-from-pytorch.md
     complete.py ROOT codes    the table of docs/errors.md is the enum of error.h, word for word
+    complete.py ROOT goals    docs/reliability.md has the tests with a number, and no others
 """
 import re
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 FUNCTION = re.compile(r"^TERN_API\b[^;(]*?\b(tern_\w+)\(", re.M)
 MACRO = re.compile(r"^#define (tern_[a-z]\w*)", re.M)
 CODE = re.compile(r"^ +(TERN_ERR_\w+),? +///< (.*)$", re.M)
+GOAL = re.compile(r"\bR\d+_\w+")
 ROW = re.compile(r"^\| `(TERN_ERR_\w+)` \| ([^|]*) \|", re.M)
 
 
@@ -42,9 +44,24 @@ def wrong_codes(root):
     return wrong + [f"error.h does not say: {row}" for row in shown if row not in declared]
 
 
+def wrong_goals(root):
+    """R35's groups and R40's tests share a row: their number is enough."""
+    files = (root / "tests").glob("*/meson.build")
+    tests = set(GOAL.findall("\n".join(p.read_text() for p in files)))
+    shown = set(GOAL.findall((root / "docs/reliability.md").read_text()))
+    if len(tests) < 20:
+        return [f"only {len(tests)} goals were found in tests: are they read rightly?"]
+    shared = ("R35_", "R40_")
+    lacking = [test for test in tests - shown if not test.startswith(shared)]
+    unknown = [goal for goal in shown - tests if not goal.startswith(shared)]
+    return ([f"reliability.md lacks {test}" for test in sorted(lacking)] +
+            [f"reliability.md has {goal}, which is no test" for goal in sorted(unknown)])
+
+
 def main():
     root, what = Path(sys.argv[1]), sys.argv[2]
-    wrong = {"names": missing_names, "codes": wrong_codes}[what](root)
+    checks = {"names": missing_names, "codes": wrong_codes, "goals": wrong_goals}
+    wrong = checks[what](root)
     print("\n".join(wrong))
     return 1 if wrong else 0
 
