@@ -166,7 +166,8 @@ void tern_header_shape(tern_tensor *t, tern_shape shape)
     for (int i = shape.rank - 1; i >= 0; i--) {
         t->size[i] = shape.dim[i];
         t->stride[i] = stride;
-        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
+        int64_t factor = shape.dim[i] > 0 ? shape.dim[i] : 1;
+        (void)__builtin_mul_overflow(stride, factor, &stride); // then numel is -1
     }
     t->numel = tern_shape_numel(shape);
     t->contiguous = true;
