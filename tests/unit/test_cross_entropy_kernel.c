@@ -60,9 +60,9 @@ static double share_of(const tern_cross_entropy_args *args, shape s, int64_t sam
 static double expected_loss(const tern_cross_entropy_args *args, shape s, int64_t sample)
 {
     double loss = 0;
+    const double log_sum = log_sum_exp(s, sample);
     for (int64_t c = 0; c < s.classes; c++)
-        loss += share_of(args, s, sample, c) *
-                (log_sum_exp(s, sample) - (double)logits[place(s, sample, c)]);
+        loss += share_of(args, s, sample, c) * (log_sum - (double)logits[place(s, sample, c)]);
     return loss;
 }
 
@@ -136,8 +136,9 @@ static void check_gradient(const tern_cross_entropy_args *args, shape s,
             g /= expected_total(args, s);
         for (int64_t c = 0; c < s.classes; c++)
             mass += share_of(args, s, i, c);
+        const double log_sum = log_sum_exp(s, i);
         for (int64_t c = 0; c < s.classes; c++) {
-            const double p = exp((double)logits[place(s, i, c)] - log_sum_exp(s, i));
+            const double p = exp((double)logits[place(s, i, c)] - log_sum);
             assert_within(gradient[place(s, i, c)], g * (mass * p - share_of(args, s, i, c)),
                           2e-6 * g * (mass + 1), kernels);
         }
