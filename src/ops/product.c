@@ -32,10 +32,13 @@ static tern_shape shape_of(const tern_strided *view)
 static bool merge_first(tern_strided *view, int count)
 {
     int64_t size = 1, stride = 0;
+    bool empty = false;
+    for (int i = 0; i < count; i++)
+        empty = empty || view->size[i] == 0;
     for (int i = count - 1; i >= 0; i--) {
         if (view->size[i] == 1)
             continue;
-        if (size > 1 && view->stride[i] != stride * size)
+        if (!empty && size > 1 && view->stride[i] != stride * size)
             return false;
         if (size == 1)
             stride = view->stride[i];
