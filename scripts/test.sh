@@ -66,7 +66,7 @@ suites plain "$build" "$@"
 if [ "$mode" != plain ]; then
     sanitized gcc address,undefined "$@"
     sanitized clang address,undefined "$@"
-    # Allocations fail as well without watching for races, and sooner.
+    # The stored runs are of one thread: there is no race to see.
     sanitized clang thread --no-suite golden "$@"
 fi
 if [ "$mode" = long ]; then
