@@ -42,7 +42,9 @@ class Task:
         else:
             y = torch.rand(POOL * batch, sizes[-1])
         self.x, self.y = x.split(batch), y.split(batch)
+        torch.manual_seed(1)
         self.net = make_net(sizes)
+        self.start = {name: value.clone() for name, value in self.net.state_dict().items()}
         self.criterion = torch.nn.CrossEntropyLoss() if classes else torch.nn.MSELoss()
         self.opt, self.adam = make_adam(self.net.parameters())
         self.loss_of = self.plain_loss
@@ -62,11 +64,19 @@ class Task:
         self.opt.step()
         return loss
 
+    def reset(self):
+        self.net.load_state_dict(self.start)
+        self.opt.state.clear()
+        self.count = 0
+        return "done"
+
     def answer(self, word, count):
         if word == "info":
             blas = re.search(r"BLAS_INFO=(\w+)", torch.__config__.show())
             return (f"PyTorch {torch.__version__}, BLAS {blas.group(1) if blas else 'unknown'}, "
                     f"Adam {self.adam}, {torch.get_num_threads()} thread(s)")
+        if word == "reset":
+            return self.reset()
         if word == "losses":
             return " ".join(repr(self.step().item()) for _ in range(count))
         start = time.perf_counter()

@@ -6,6 +6,7 @@
 //
 // One request a line on stdin, one answer a line on stdout:
 //     info        what computes
+//     reset       begins anew, with the weights of the start
 //     losses N    the losses of the next N steps
 //     run N       the seconds that the next N steps take
 //     peak        this core's multiply-adds at their fastest, in GFLOP/s
@@ -24,6 +25,7 @@ typedef struct task {
     int64_t size[MAX_LAYERS + 1];
     int layers;
     int64_t batch;
+    bool classes;
     tern_module *net, *criterion;
     tern_optim *opt;
     tern_tensor *x[POOL], *y[POOL];
@@ -47,29 +49,38 @@ static void read_sizes(task *t, const char *text)
 }
 
 // The same seed and the same draws as in torch_peer.py: the same data and weights.
-static void make_data(task *t, bool classes)
+static void make_data(task *t)
 {
     int64_t rows = POOL * t->batch, out = t->size[t->layers];
     tern_tensor *x = tern_rand(tern_dims(rows, t->size[0]), .dtype = TERN_FLOAT32);
-    tern_tensor *y = classes ? tern_randint(0, out, tern_dims(rows))
-                             : tern_rand(tern_dims(rows, out), .dtype = TERN_FLOAT32);
+    tern_tensor *y = t->classes ? tern_randint(0, out, tern_dims(rows))
+                                : tern_rand(tern_dims(rows, out), .dtype = TERN_FLOAT32);
     for (int i = 0; i < POOL; i++) {
         t->x[i] = tern_retain(tern_narrow(x, 0, i * t->batch, t->batch));
         t->y[i] = tern_retain(tern_narrow(y, 0, i * t->batch, t->batch));
     }
 }
 
-static void make_net(task *t, bool classes)
+static void free_net(task *t)
+{
+    tern_optim_free(t->opt);
+    tern_module_free(t->criterion);
+    tern_module_free(t->net);
+}
+
+static void make_net(task *t)
 {
     tern_module *layer[2 * MAX_LAYERS];
     int count = 0;
+    tern_manual_seed(1);
     for (int i = 0; i < t->layers; i++) {
         if (i > 0)
             layer[count++] = tern_nn_relu();
         layer[count++] = tern_nn_linear(t->size[i], t->size[i + 1]);
     }
     t->net = tern_nn_sequential_new(count, layer);
-    t->criterion = classes ? tern_nn_cross_entropy_loss() : tern_nn_mse_loss();
+    t->step = 0;
+    t->criterion = t->classes ? tern_nn_cross_entropy_loss() : tern_nn_mse_loss();
     t->opt = tern_optim_adam(t->net, .lr = 1e-3);
 }
 
@@ -108,6 +119,11 @@ static void answer(task *t, const char *request)
         printf("%.9f\n", run_steps(t, count));
     else if (!strncmp(request, "peak", 4))
         printf("%.6g\n", fma_peak(0.02) * 1e-9);
+    else {
+        free_net(t);
+        make_net(t);
+        printf("done\n");
+    }
     fflush(stdout);
 }
 
@@ -116,20 +132,18 @@ int main(int argc, char **argv)
     if (argc != 4)
         return fprintf(stderr, "usage: train_bench SIZES BATCH cross_entropy|mse\n"), 2;
     task t = {.batch = strtol(argv[2], NULL, 10)};
-    bool classes = !strcmp(argv[3], "cross_entropy");
     char request[64];
+    t.classes = !strcmp(argv[3], "cross_entropy");
     read_sizes(&t, argv[1]);
     tern_manual_seed(0);
-    make_data(&t, classes);
-    make_net(&t, classes);
+    make_data(&t);
+    make_net(&t);
     while (!tern_error_pending() && fgets(request, sizeof request, stdin))
         answer(&t, request);
     for (int i = 0; i < POOL; i++) {
         tern_release(t.x[i]);
         tern_release(t.y[i]);
     }
-    tern_optim_free(t.opt);
-    tern_module_free(t.criterion);
-    tern_module_free(t.net);
+    free_net(&t);
     return tern_error_print(stderr);
 }

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <float.h>
 #include <math.h>
 
 #include "cpu/elementwise.h"
 #include "cpu/step.h"
 
-#define REAL       float
-#define REAL_SQRT  sqrtf
-#define ADAM(name) name##_float
+#define REAL         float
+#define REAL_SQRT    sqrtf
+#define REAL_MIN     FLT_MIN
+#define REAL_EPSILON FLT_EPSILON
+#define ADAM(name)   name##_float
 #include "cpu/adam_real.h"
 #undef REAL
 #undef REAL_SQRT
+#undef REAL_MIN
+#undef REAL_EPSILON
 #undef ADAM
 
-#define REAL       double
-#define REAL_SQRT  sqrt
-#define ADAM(name) name##_double
+#define REAL         double
+#define REAL_SQRT    sqrt
+#define REAL_MIN     DBL_MIN
+#define REAL_EPSILON DBL_EPSILON
+#define ADAM(name)   name##_double
 #include "cpu/adam_real.h"
 
 tern_status TERN_ISA_NAME(adam)(const tern_exec *exec, const tern_adam_args *args,

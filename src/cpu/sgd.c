@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <float.h>
+
 #include "cpu/elementwise.h"
 #include "cpu/step.h"
 
 #define REAL      float
+#define REAL_MIN  FLT_MIN
 #define SGD(name) name##_float
 #include "cpu/sgd_real.h"
 #undef REAL
+#undef REAL_MIN
 #undef SGD
 
 #define REAL      double
+#define REAL_MIN  DBL_MIN
 #define SGD(name) name##_double
 #include "cpu/sgd_real.h"
 

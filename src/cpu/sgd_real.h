@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SGD over a block; a template: REAL, and SGD(name) for the names.
+// SGD over a block; a template: REAL, REAL_MIN, and SGD(name) for the names.
 
 static void SGD(plain)(const tern_sgd_args *o, REAL *restrict p, const REAL *restrict grad,
                        int64_t n)
@@ -12,6 +12,8 @@ static void SGD(plain)(const tern_sgd_args *o, REAL *restrict p, const REAL *res
     }
 }
 
+// The buffer of a parameter that no longer gets a gradient becomes 0 before it is subnormal, where
+// processors take many times as long.
 static void SGD(momentum)(const tern_sgd_args *o, bool first, REAL *restrict p,
                           const REAL *restrict grad, REAL *restrict b, int64_t n)
 {
@@ -22,7 +24,7 @@ static void SGD(momentum)(const tern_sgd_args *o, bool first, REAL *restrict p,
     ELEMENTWISE_LOOP
     for (int64_t i = 0; i < n; i++) {
         REAL g = sign * grad[i] + decay * p[i];
-        REAL moved = (first ? 0 : keep * b[i]) + take * g;
+        REAL sum = (first ? 0 : keep * b[i]) + take * g, moved = step_or_zero(sum, REAL_MIN);
         b[i] = moved;
         p[i] += lr * (nesterov ? g + ahead * moved : moved);
     }

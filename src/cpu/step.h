@@ -14,6 +14,9 @@ static inline int64_t step_pieces_of(int64_t numel)
     return (numel + STEP_PIECE - 1) / STEP_PIECE;
 }
 
+// x, or 0 where it is nearer to 0 than `least`; a NaN stays. Of any real type.
+#define step_or_zero(x, least) ((x) < (least) && (x) > -(least) ? 0 : (x))
+
 // What a piece works on.
 typedef struct step_range {
     int64_t tensor, begin, count;

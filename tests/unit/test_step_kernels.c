@@ -157,6 +157,43 @@ static void adam_and_adamw_follow_their_formulas(void **state)
     }
 }
 
+// Rounded to nearest, 0.9 times a subnormal number goes down to some of the smallest and no further.
+static void state_without_gradients_becomes_zero_and_never_subnormal(void **state)
+{
+    (void)state;
+    const tern_adam_args adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.9, .eps = 1e-8};
+    const tern_sgd_args sgd = {.lr = 0.01, .momentum = 0.9};
+    FOR_EACH_TABLE(kernels)
+    {
+        float p[2] = {1, 1}, g[2] = {1e-3f, -1e-3f}, m[2] = {0}, v[2] = {0}, b[2] = {0};
+        for (int64_t step = 1; step <= 2000; step++) {
+            const tern_step_tensor for_adam = {p, g, {m, v}, 2, TERN_FLOAT32, step};
+            const tern_step_tensor for_sgd = {p + 1, g + 1, {b}, 1, TERN_FLOAT32, step};
+            assert_int_equal(kernels->adam(&kernel_exec, &adam, &for_adam, 1), 0);
+            assert_int_equal(kernels->sgd(&kernel_exec, &sgd, &for_sgd, 1), 0);
+            for (int i = 0; i < 2; i++)
+                assert_true(fpclassify(m[i]) != FP_SUBNORMAL && fpclassify(v[i]) != FP_SUBNORMAL);
+            assert_true(fpclassify(b[0]) != FP_SUBNORMAL);
+            g[0] = g[1] = 0;
+        }
+        assert_true(m[0] == 0 && m[1] == 0 && v[0] == 0 && v[1] == 0 && b[0] == 0);
+    }
+}
+
+// Without eps the tiniest gradient counts like any other.
+static void adam_without_eps_keeps_the_smallest_values(void **state)
+{
+    (void)state;
+    const tern_adam_args adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.9, .eps = 0};
+    FOR_EACH_TABLE(kernels)
+    {
+        float p = 1, g = 1e-20f, m = 0, v = 0;
+        const tern_step_tensor tensor = {&p, &g, {&m, &v}, 1, TERN_FLOAT32, 1};
+        assert_int_equal(kernels->adam(&kernel_exec, &adam, &tensor, 1), 0);
+        assert_within(p, 0.99, 1e-5, kernels); // 1 - lr g / |g|
+    }
+}
+
 static void a_fault_keeps_every_parameter_and_state(void **state)
 {
     (void)state;
@@ -279,6 +316,8 @@ int main(void)
         cmocka_unit_test(sgd_follows_its_formulas),
         cmocka_unit_test(the_first_momentum_step_does_not_read_the_buffer),
         cmocka_unit_test(adam_and_adamw_follow_their_formulas),
+        cmocka_unit_test(state_without_gradients_becomes_zero_and_never_subnormal),
+        cmocka_unit_test(adam_without_eps_keeps_the_smallest_values),
         cmocka_unit_test(a_fault_keeps_every_parameter_and_state),
         cmocka_unit_test(bfloat16_is_computed_in_float_and_rounded_once),
         cmocka_unit_test(the_norm_is_that_of_all_elements_together),
