@@ -24,8 +24,8 @@ W1 = ("784,512,512,10", "cross_entropy")
 TINY = ("2,16,16,1", "mse")
 TASKS = [("W1", *W1, batch) for batch in (1, 64, 1024)]
 TASKS += [("tiny", *TINY, batch) for batch in (1, 64)]
-LOSSES = 10  # steps whose losses must agree; later two right implementations part
-TOLERANCE = 1e-6  # relative to the first loss, float32
+LOSSES = 8  # steps whose losses must agree; later the roundings of one sum lead apart
+TOLERANCE = 1e-4  # relative to the first loss
 # Settings of the shell that would change a peer.
 FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH)")
 
@@ -51,7 +51,7 @@ class Peer:
         return answer
 
     def step_time(self):
-        """Each block trains from the start: no peer works on a net that has learned all there is."""
+        """Each block trains from the start: nobody works on a net that has learned it all."""
         self.ask("reset")
         return float(self.ask(f"run {self.steps}")) / self.steps
 
