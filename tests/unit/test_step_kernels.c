@@ -157,7 +157,8 @@ static void adam_and_adamw_follow_their_formulas(void **state)
     }
 }
 
-// Rounded to nearest, 0.9 times a subnormal number goes down to some of the smallest and no further.
+// Rounded to nearest, 0.9 times a subnormal number goes down to some of the smallest and no
+// further.
 static void state_without_gradients_becomes_zero_and_never_subnormal(void **state)
 {
     (void)state;
