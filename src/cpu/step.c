@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/step.h"
 
+#include <errno.h>
 #include "base/pool.h"
 #include "cpu/copy.h"
 
@@ -63,11 +64,32 @@ static void run_piece(void *context, int64_t index)
         run_widened(p, t, range.begin, range.count);
 }
 
+static int64_t numel_of_all(const tern_step_tensor *tensors, int64_t count)
+{
+    int64_t numel = 0;
+    for (int64_t i = 0; i < count; i++)
+        numel += tensors[i].numel;
+    return numel;
+}
+
+// Waking other threads takes longer than small tensors do.
+static void run_pieces(pass *p, int64_t count)
+{
+    const int64_t pieces = step_pieces(p->tensors, numel_at, count);
+    const int saved = errno; // pow sets it
+    if (numel_of_all(p->tensors, count) > STEP_PIECE)
+        tern_pool_run(pieces, run_piece, p);
+    else
+        for (int64_t i = 0; i < pieces; i++)
+            run_piece(p, i);
+    errno = saved;
+}
+
 tern_status TERN_ISA_NAME(step_all)(const tern_exec *exec, const step_update *update,
                                     const tern_step_tensor *tensors, int64_t count)
 {
     pass p = {update, tensors};
     if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
-        tern_pool_run(step_pieces(tensors, numel_at, count), run_piece, &p);
+        run_pieces(&p, count);
     return TERN_OK;
 }
