@@ -7,7 +7,8 @@
 need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
     dataset-fashion-mnist gcovr
 dir=$build-coverage
-configure "$dir" -Dtests=enabled -Dexamples=enabled -Db_coverage=true -Doptimization=1
+configure "$dir" -Dtests=enabled -Dexamples=enabled -Db_coverage=true -Doptimization=1 \
+    -Dc_args=-fprofile-update=atomic
 ninja -C "$dir" >&2
 find "$dir" -name '*.gcda' -delete
 # Every instruction set compiles the same lines: each has to run for the figure to be fair.
