@@ -3,11 +3,10 @@
 // draws, and never waits for a thread or a lock that stayed with its parent.
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "child.h"
 #include "training.h"
 
 #define SEED 11
@@ -25,17 +24,11 @@ static double milliseconds(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
-// The status of a child that runs `body`. One that hangs is killed.
-static int status_of_child(int (*body)(void))
+// The status of a child that runs `body`, which is timed.
+static int timed_status(int (*body)(void))
 {
     double start = milliseconds();
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(10);
-        _exit(body());
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    int status = status_of_child(body);
     children++;
     slowest = fmax(slowest, milliseconds() - start);
     return status;
@@ -162,19 +155,19 @@ static void assert_child_was_told(int status)
 static void every_call_of_a_child_is_refused_and_it_can_free(void **state)
 {
     (void)state;
-    assert_child_was_told(status_of_child(try_every_call_and_free));
+    assert_child_was_told(timed_status(try_every_call_and_free));
 }
 
 // A child of the child is no better off.
 static int fork_again(void)
 {
-    return WEXITSTATUS(status_of_child(try_every_call_and_free));
+    return WEXITSTATUS(timed_status(try_every_call_and_free));
 }
 
 static void a_grandchild_is_refused_too(void **state)
 {
     (void)state;
-    assert_child_was_told(status_of_child(fork_again));
+    assert_child_was_told(timed_status(fork_again));
 }
 
 static atomic_bool forking;
@@ -217,7 +210,7 @@ static void a_child_does_not_hang_when_every_lock_may_be_held(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, work_hard, &seeds[i]), 0);
     int bad = 0;
     for (int i = 0; i < forks && !bad; i++)
-        bad = status_of_child(try_every_call_and_free);
+        bad = timed_status(try_every_call_and_free);
     atomic_store(&forking, false);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
@@ -230,9 +223,9 @@ static void the_parent_trains_on_with_the_same_bits(void **state)
     uint64_t without = training_run(SEED);
     training with;
     assert_true(training_make(&with, SEED));
-    assert_child_was_told(status_of_child(try_every_call));
+    assert_child_was_told(timed_status(try_every_call));
     assert_true(training_epoch(&with));
-    assert_child_was_told(status_of_child(try_every_call));
+    assert_child_was_told(timed_status(try_every_call));
     assert_true(training_epoch(&with));
     assert_true(training_hash(&with) == without);
     training_free(&with);
@@ -248,7 +241,7 @@ static int run_again(void)
 static void a_child_that_execs_starts_anew(void **state)
 {
     (void)state;
-    assert_int_equal(status_of_child(run_again), 0);
+    assert_int_equal(timed_status(run_again), 0);
 }
 
 static int train(void)
@@ -276,9 +269,9 @@ static void a_child_forked_after_a_shutdown_can_train(void **state)
     tern_release(y);
     training_free(&t);
     tern_shutdown();
-    assert_int_equal(status_of_child(train), 0);
+    assert_int_equal(timed_status(train), 0);
     assert_true(training_run(SEED) != 0); // and so can the parent, which counts as in use again
-    assert_int_equal(status_of_child(refuse_a_tensor), 0);
+    assert_int_equal(timed_status(refuse_a_tensor), 0);
 }
 
 static int make(void **state)

@@ -14,15 +14,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) && !defined(__SANITIZE_ADDRESS__)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/asan_interface.h>
-#endif
+#include "base/poison.h"
 
 // An allocator that counts, and fails when told to.
 static struct {

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "child.h"
 
 #define MOST 5000
 
@@ -199,19 +200,6 @@ static void errno_is_kept(void **state)
     errno = 77;
     tern_pool_run(100, count, done);
     assert_int_equal(errno, 77);
-}
-
-// The status of a child that runs `body`; killed after 10 seconds.
-static int status_of_child(int (*body)(void))
-{
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(10);
-        _exit(body());
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
 }
 
 // Runs this program again as `mode`, with TERN_NUM_THREADS set; its exit status.
