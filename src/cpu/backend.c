@@ -44,10 +44,10 @@ static const struct instruction_set {
     tern_backend backend;
 } sets[] = {
 #ifdef TERN_CPU_X86
-    {has_avx512, {&tern_cpu_device_table, &tern_cpu_avx512_table}},
-    {has_avx2, {&tern_cpu_device_table, &tern_cpu_avx2_table}},
+    {has_avx512, {&tern_cpu_device_table, &tern_cpu_avx512_table, NULL}},
+    {has_avx2, {&tern_cpu_device_table, &tern_cpu_avx2_table, NULL}},
 #endif
-    {has_portable, {&tern_cpu_device_table, &tern_cpu_portable_table}},
+    {has_portable, {&tern_cpu_device_table, &tern_cpu_portable_table, NULL}},
 };
 enum { SET_COUNT = sizeof sets / sizeof sets[0] };
 

@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "cpu/backend.h"
 
-#define MAX_DEVICES 64
-
 static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 static int device_count = 1;
 
@@ -19,11 +17,11 @@ static void read_count(void)
         return;
     char *end;
     long count = strtol(text, &end, 10);
-    if (*end == '\0' && count >= 1 && count <= MAX_DEVICES)
+    if (*end == '\0' && count >= 1 && count <= TERN_MAX_DEVICES)
         device_count = (int)count;
     else
         tern_log_send(TERN_LOG_WARN, "TERN_CPU_DEVICES=%s is not a number from 1 to %d; using 1",
-                      text, MAX_DEVICES);
+                      text, TERN_MAX_DEVICES);
 }
 
 static int cpu_count(void)
@@ -32,15 +30,17 @@ static int cpu_count(void)
     return device_count;
 }
 
-static void *cpu_alloc(int index, int64_t nbytes)
+static void *cpu_alloc(int index, int64_t nbytes, void **block)
 {
     (void)index;
+    *block = NULL;
     return tern_cache_alloc((size_t)nbytes);
 }
 
-static void cpu_free(int index, void *data, int64_t nbytes)
+static void cpu_free(int index, void *data, int64_t nbytes, void *block)
 {
     (void)index;
+    (void)block;
     tern_cache_free(data, (size_t)nbytes);
 }
 
@@ -76,10 +76,60 @@ static tern_status cpu_synchronize(int index)
     return TERN_OK;
 }
 
-static void *cpu_stream(int index)
+// ---- state for kernels --------------------------------------------------------------------------
+
+// Kernels write the fault; the draws are written here, while kernels of other threads may read.
+static struct device_state {
+    tern_fault fault;
+    tern_draw_state draws;
+} states[TERN_MAX_DEVICES];
+
+static void cpu_exec(int index, tern_exec *exec)
+{
+    exec->stream = NULL;
+    exec->fault = &states[index].fault;
+    exec->draws = &states[index].draws;
+}
+
+static bool cpu_fault_seen(int index)
+{
+    return __atomic_load_n(&states[index].fault.set, __ATOMIC_ACQUIRE);
+}
+
+static void cpu_fault_publish(int index)
 {
     (void)index;
-    return NULL;
+}
+
+static tern_status cpu_fault_read(int index, tern_fault *fault)
+{
+    *fault = states[index].fault;
+    return TERN_OK;
+}
+
+static void cpu_fault_clear(int index)
+{
+    tern_fault *fault = &states[index].fault;
+    fault->element = fault->value = 0;
+    __atomic_store_n(&fault->set, 0, __ATOMIC_RELEASE);
+}
+
+static void cpu_draws_write(int index, tern_draw_state state)
+{
+    tern_draw_state *draws = &states[index].draws;
+    __atomic_store_n(&draws->seed, state.seed, __ATOMIC_RELAXED);
+    __atomic_store_n(&draws->base, state.base, __ATOMIC_RELAXED);
+}
+
+static void cpu_draws_advance(int index, uint64_t count)
+{
+    __atomic_fetch_add(&states[index].draws.base, count, __ATOMIC_RELAXED);
+}
+
+static tern_status cpu_draws_read(int index, tern_draw_state *state)
+{
+    *state = states[index].draws;
+    return TERN_OK;
 }
 
 const tern_device_table tern_cpu_device_table = {
@@ -91,5 +141,12 @@ const tern_device_table tern_cpu_device_table = {
     .to_host = cpu_to_host,
     .across = cpu_across,
     .synchronize = cpu_synchronize,
-    .stream = cpu_stream,
+    .exec = cpu_exec,
+    .fault_seen = cpu_fault_seen,
+    .fault_publish = cpu_fault_publish,
+    .fault_read = cpu_fault_read,
+    .fault_clear = cpu_fault_clear,
+    .draws_write = cpu_draws_write,
+    .draws_advance = cpu_draws_advance,
+    .draws_read = cpu_draws_read,
 };

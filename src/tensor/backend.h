@@ -3,26 +3,109 @@
 #ifndef TERN_SRC_TENSOR_BACKEND_H
 #define TERN_SRC_TENSOR_BACKEND_H
 
+#include <stdarg.h>
+#include <tern/cuda.h>
 #include "tensor/kernels.h"
 
-// Memory and order of a kind of device. `index` counts from 0; all calls are thread safe.
+#define TERN_DEVICE_TYPES (TERN_CUDA + 1)
+#define TERN_MAX_DEVICES  64 // of a type
+
+// Memory, order and state of a kind of device. `index` counts from 0; all calls are thread safe.
+// The stream is always the calling thread's current one of the device.
 typedef struct tern_device_table {
     const char *name; // "cpu", "cuda"
     int (*count)(void);
-    void *(*alloc)(int index, int64_t nbytes); // NULL raises TERN_ERR_NOMEM
-    void (*free)(int index, void *data, int64_t nbytes);
-    // Between the device and the host, and between two devices of this kind; in stream order.
+    // Makes the device ready; called once, before anything else. May be NULL.
+    tern_status (*open)(int index);
+
+    // Memory, in stream order. `*block` is the backend's, given back to free and use.
+    void *(*alloc)(int index, int64_t nbytes, void **block); // NULL raises TERN_ERR_NOMEM
+    void (*free)(int index, void *data, int64_t nbytes, void *block);
+    // The stream is about to use the block: what other streams do with it comes first. May be NULL.
+    void (*use)(int index, void *block);
+
+    // Between the device and the host, and between two devices of this kind; in stream order. The
+    // host's memory may be reused when the call returns.
     tern_status (*to_device)(int index, void *data, const void *host, int64_t nbytes);
     tern_status (*to_host)(int index, void *host, const void *data, int64_t nbytes); // waits
     tern_status (*across)(int to, void *data, int from, const void *source, int64_t nbytes);
     tern_status (*synchronize)(int index);
-    void *(*stream)(int index); // the calling thread's; NULL on the CPU
+
+    // Fills in stream, fault and draws, and makes the device the one that launches go to.
+    void (*exec)(int index, tern_exec *exec);
+
+    // The fault record. `seen` does not wait; `publish` queues what lets later looks see it.
+    bool (*fault_seen)(int index);
+    void (*fault_publish)(int index);
+    tern_status (*fault_read)(int index, tern_fault *fault); // waits
+    void (*fault_clear)(int index);
+
+    // The state of draws inside steps, in stream order.
+    void (*draws_write)(int index, tern_draw_state state);
+    void (*draws_advance)(int index, uint64_t count);
+    tern_status (*draws_read)(int index, tern_draw_state *state); // waits
 } tern_device_table;
+
+// What only CUDA devices have; the functions of <tern/cuda.h> check and call these.
+typedef struct tern_cuda_table {
+    tern_status (*properties)(int index, tern_cuda_properties *out);
+    tern_status (*memory)(int index, tern_cuda_memory *out);
+    void (*reset_peak)(int index);
+    tern_status (*empty_cache)(int index);
+    // Sizes of the biggest blocks that are held, descending; returns how many of `most`.
+    int (*biggest)(int index, int64_t *nbytes, int most);
+    void (*allow_tf32)(bool allow);
+
+    // Page-locked host memory. `pinned_use`: a queued copy on the device uses the block.
+    void *(*pinned_alloc)(int64_t nbytes, void **block); // NULL raises
+    void (*pinned_free)(void *data, int64_t nbytes, void *block);
+    tern_status (*pinned_to_device)(int index, void *data, const void *host, int64_t nbytes,
+                                    void *block);
+    tern_status (*pinned_to_host)(int index, void *host, const void *data, int64_t nbytes,
+                                  void *block);
+
+    tern_cuda_stream *(*stream_new)(int index); // NULL raises
+    void (*stream_free)(tern_cuda_stream *stream);
+    tern_cuda_stream *(*stream_set)(int index, tern_cuda_stream *stream);
+    int (*stream_index)(const tern_cuda_stream *stream); // its device
+    tern_status (*stream_synchronize)(tern_cuda_stream *stream);
+
+    tern_cuda_event *(*event_new)(int index); // NULL raises
+    void (*event_free)(tern_cuda_event *event);
+    tern_status (*event_record)(tern_cuda_event *event);
+    tern_status (*event_wait)(tern_cuda_event *event, int index);
+    tern_status (*event_synchronize)(tern_cuda_event *event);
+    double (*event_elapsed)(tern_cuda_event *start, tern_cuda_event *end);
+
+    // Capture of the calling thread's current stream of the device. Memory taken meanwhile belongs
+    // to the graph, and goes back to the cache with it.
+    bool (*capturing)(int index);
+    tern_status (*capture_begin)(int index);
+    void *(*capture_end)(int index, bool discard); // NULL when discarded or failed, which raises
+    tern_status (*graph_launch)(void *graph);
+    void (*graph_free)(void *graph);
+} tern_cuda_table;
 
 typedef struct tern_backend {
     const tern_device_table *device;
     const tern_kernels *kernels;
+    const tern_cuda_table *cuda; // NULL but for CUDA
 } tern_backend;
+
+// ---- the plugin ----------------------------------------------------------------------------------
+
+// What a plugin may call back.
+typedef struct tern_host_api {
+    tern_status (*raise)(tern_status code, const char *format, va_list arguments);
+    void (*log)(tern_log_level level, const char *format, va_list arguments);
+    void *(*mem_alloc)(size_t nbytes); // zeroed; NULL raises
+    void (*mem_free)(void *memory, size_t nbytes);
+} tern_host_api;
+
+// The one symbol of a plugin. `abi` is TERN_ABI_HASH of the core; the plugin answers NULL when its
+// own is another, else with its tables.
+#define TERN_PLUGIN_ENTRY "tern_backend_v1"
+typedef const tern_backend *tern_plugin_entry(uint64_t abi, const tern_host_api *host);
 
 // The CPU's backend: the best kernel table for this machine, chosen once
 // (TERN_CPU_ISA=portable|avx2|avx512 overrides).
@@ -37,7 +120,11 @@ const tern_kernels *tern_kernels_of(tern_device device);
 // Where kernels of the device run from the calling thread.
 tern_exec tern_exec_of(tern_device device);
 
-// Turns the unspecified device into the default one and checks that the device exists.
+// Makes a device that exists ready for use; at once when it is.
+tern_status tern_device_open(tern_device device);
+
+// Turns the unspecified device into the default one and checks that the device exists;
+// opens it.
 tern_status tern_device_resolve(const char *op, tern_device *device);
 
 // ---- value errors found by kernels -------------------------------------------------------------
@@ -63,7 +150,7 @@ void tern_draw_advance(tern_device device);
 // Starts the draws of every device anew; tern_manual_seed calls it.
 void tern_draw_seed(uint64_t seed);
 // The state to go on from, draws since the base last moved included; and going back to one.
-tern_draw_state tern_draw_save(tern_device device);
+tern_status tern_draw_save(tern_device device, tern_draw_state *saved); // waits
 void tern_draw_load(tern_device device, tern_draw_state state);
 
 #endif

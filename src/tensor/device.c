@@ -85,6 +85,7 @@ tern_status tern_device_resolve(const char *op, tern_device *device)
     TERN_CHECK(wanted.index >= 0 && wanted.index < count, TERN_ERR_DEVICE,
                "%s: there is no device %s: %d of its kind are available", op,
                tern_device_string(wanted), count);
+    TERN_TRY(tern_device_open(wanted));
     *device = wanted;
     return TERN_OK;
 }

@@ -5,9 +5,8 @@
 #include "tensor/backend.h"
 #include "tensor/op.h"
 
-#define CPU_DEVICES 64
-#define SITES       256
-#define PATH_SIZE   128
+#define SITES     256
+#define PATH_SIZE 128
 
 // Where a kernel that may find a bad value was launched from.
 typedef struct fault_site {
@@ -18,33 +17,62 @@ typedef struct fault_site {
     char path[PATH_SIZE];
 } fault_site;
 
+// What the host knows of a device.
 typedef struct device_state {
-    tern_fault fault;
-    bool raised; // the error was handed to the caller
-    tern_draw_state draws;
-    uint64_t drawn; // since the base last moved
+    _Atomic bool open;
+    bool raised;    // the fault's error was handed to the caller
+    uint64_t drawn; // draws inside steps since the base last moved
 } device_state;
 
-// Everything is under the lock, but what kernels of a device write into its state.
+// All under the lock, but asking whether a device is open.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static device_state cpu_states[CPU_DEVICES];
+static device_state states[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
+static uint64_t draw_seed;
 static fault_site sites[SITES];
 static uint32_t last_site;
 
 static device_state *state_of(tern_device device)
 {
-    return &cpu_states[device.index];
+    return &states[device.type][device.index];
+}
+
+static const tern_device_table *table_of(tern_device device)
+{
+    return tern_backend_of(device.type)->device;
+}
+
+static void load_draws(tern_device device, tern_draw_state state)
+{
+    table_of(device)->draws_write(device.index, state);
+    state_of(device)->drawn = 0;
+}
+
+static tern_status open_first(tern_device device)
+{
+    device_state *state = state_of(device);
+    tern_status status = TERN_OK;
+    tern_lock(&lock);
+    if (!state->open) {
+        status = table_of(device)->open ? table_of(device)->open(device.index) : TERN_OK;
+        if (!status)
+            load_draws(device, (tern_draw_state){.seed = draw_seed});
+        state->open = !status;
+    }
+    tern_unlock(&lock);
+    return status;
+}
+
+tern_status tern_device_open(tern_device device)
+{
+    const _Atomic bool *open = &state_of(device)->open;
+    return atomic_load_explicit(open, memory_order_acquire) ? TERN_OK : open_first(device);
 }
 
 tern_exec tern_exec_of(tern_device device)
 {
-    device_state *state = state_of(device);
-    return (tern_exec){
-        .device = device,
-        .stream = tern_backend_of(device.type)->device->stream(device.index),
-        .fault = &state->fault,
-        .draws = &state->draws,
-    };
+    tern_exec exec = {.device = device};
+    table_of(device)->exec(device.index, &exec);
+    return exec;
 }
 
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
@@ -61,18 +89,25 @@ uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
     return number;
 }
 
+// Hands the fault out; true when it was handed out before.
+static bool take_fault(tern_device device, const tern_fault *fault, fault_site *site)
+{
+    tern_lock(&lock);
+    *site = sites[fault->site % SITES];
+    bool again = state_of(device)->raised;
+    state_of(device)->raised = true;
+    tern_unlock(&lock);
+    return again;
+}
+
 tern_status tern_fault_poll(tern_device device)
 {
-    device_state *state = state_of(device);
-    if (!__atomic_load_n(&state->fault.set, __ATOMIC_ACQUIRE))
+    if (!table_of(device)->fault_seen(device.index))
         return TERN_OK;
-    tern_lock(&lock);
-    tern_fault fault = state->fault;
-    fault_site site = sites[fault.site % SITES];
-    bool again = state->raised;
-    state->raised = true;
-    tern_unlock(&lock);
-    if (again)
+    tern_fault fault = {0};
+    TERN_TRY(table_of(device)->fault_read(device.index, &fault));
+    fault_site site;
+    if (take_fault(device, &fault, &site))
         return tern_error_raise(TERN_ERR_STATE,
                                 "a value error found by %s was not dealt with: call "
                                 "zero_grad before going on",
@@ -91,13 +126,10 @@ tern_status tern_fault_poll(tern_device device)
 
 void tern_fault_clear_raised(tern_device device)
 {
-    device_state *state = state_of(device);
     tern_lock(&lock);
-    if (state->raised) {
-        state->fault.element = state->fault.value = 0;
-        __atomic_store_n(&state->fault.set, 0, __ATOMIC_RELEASE);
-        state->raised = false;
-    }
+    if (state_of(device)->raised)
+        table_of(device)->fault_clear(device.index);
+    state_of(device)->raised = false;
     tern_unlock(&lock);
 }
 
@@ -113,42 +145,36 @@ void tern_draw_advance(tern_device device)
 {
     device_state *state = state_of(device);
     tern_lock(&lock);
-    __atomic_store_n(&state->draws.base, state->draws.base + state->drawn, __ATOMIC_RELAXED);
+    if (state->drawn)
+        table_of(device)->draws_advance(device.index, state->drawn);
     state->drawn = 0;
     tern_unlock(&lock);
-}
-
-// A kernel of another thread may be reading.
-static void set_draws(device_state *state, tern_draw_state draws)
-{
-    __atomic_store_n(&state->draws.seed, draws.seed, __ATOMIC_RELAXED);
-    __atomic_store_n(&state->draws.base, draws.base, __ATOMIC_RELAXED);
-    state->drawn = 0;
 }
 
 void tern_draw_seed(uint64_t seed)
 {
     tern_lock(&lock);
-    for (int i = 0; i < CPU_DEVICES; i++) {
-        set_draws(&cpu_states[i], (tern_draw_state){.seed = seed});
-    }
+    draw_seed = seed;
+    for (int type = TERN_CPU; type < TERN_DEVICE_TYPES; type++)
+        for (int i = 0; i < TERN_MAX_DEVICES; i++)
+            if (states[type][i].open)
+                load_draws((tern_device){(tern_device_type)type, i},
+                           (tern_draw_state){.seed = seed});
     tern_unlock(&lock);
-}
-
-tern_draw_state tern_draw_save(tern_device device)
-{
-    device_state *state = state_of(device);
-    tern_lock(&lock);
-    tern_draw_state saved = state->draws;
-    saved.base += state->drawn;
-    tern_unlock(&lock);
-    return saved;
 }
 
 void tern_draw_load(tern_device device, tern_draw_state saved)
 {
-    device_state *state = state_of(device);
     tern_lock(&lock);
-    set_draws(state, saved);
+    load_draws(device, saved);
     tern_unlock(&lock);
+}
+
+tern_status tern_draw_save(tern_device device, tern_draw_state *saved)
+{
+    tern_lock(&lock);
+    tern_status status = table_of(device)->draws_read(device.index, saved);
+    saved->base += state_of(device)->drawn;
+    tern_unlock(&lock);
+    return status;
 }

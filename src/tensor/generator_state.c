@@ -123,7 +123,7 @@ tern_status tern_generator_save(const tern_generator *generator, void *state, si
     s.mt = generator->mt;
     tern_generator_unlock(locked);
     if (s.has_draws)
-        s.draws = tern_draw_save(generator->device);
+        TERN_TRY(tern_draw_save(generator->device, &s.draws));
     encode(state, &s);
     return TERN_OK;
 }

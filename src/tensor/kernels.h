@@ -46,13 +46,28 @@ typedef struct tern_draw_state {
     uint64_t base; // call ids count from here
 } tern_draw_state;
 
+// How an optimizer kernel on a device that captures graphs gets its values: they are written to
+// memory of the device, and the update reads them there. A graph holds the update alone; what goes
+// before each replay writes.
+typedef struct tern_step_plan {
+    void *memory; // of the device: tern_step_plan_size(count) bytes, 256-byte aligned
+    bool write;   // arguments and tensors to memory
+    bool run;     // update, from memory
+} tern_step_plan;
+
+static inline int64_t tern_step_plan_size(int64_t count)
+{
+    return 256 + 128 * count;
+}
+
 // Where and how a kernel runs.
 typedef struct tern_exec {
     tern_device device;
-    void *stream;           // the backend's
-    tern_fault *fault;      // of the device
-    uint32_t site;          // for the fault record
-    tern_draw_state *draws; // of the device, in its memory
+    void *stream;               // the backend's
+    tern_fault *fault;          // of the device
+    uint32_t site;              // for the fault record
+    tern_draw_state *draws;     // of the device, in its memory
+    const tern_step_plan *plan; // optimizer kernels; NULL: write and run, from scratch memory
 } tern_exec;
 
 typedef enum tern_unary_op {

@@ -10,7 +10,7 @@ tern_storage *tern_storage_new(tern_device device, int64_t nbytes)
     tern_storage *s = tern_cache_alloc(sizeof *s);
     if (!s)
         return NULL;
-    s->data = table->alloc(device.index, nbytes);
+    s->data = table->alloc(device.index, nbytes, &s->block);
     if (!s->data) {
         tern_cache_free(s, sizeof *s);
         return NULL;
@@ -32,7 +32,7 @@ void tern_storage_drop(tern_storage *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
         return;
-    tern_backend_of(s->device.type)->device->free(s->device.index, s->data, s->nbytes);
+    tern_backend_of(s->device.type)->device->free(s->device.index, s->data, s->nbytes, s->block);
     tern_cache_free(s, sizeof *s);
 }
 

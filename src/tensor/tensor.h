@@ -16,6 +16,7 @@ typedef struct tern_storage {
     _Atomic uint64_t recorded; // version of the last change that carries gradients, 0: none
     tern_device device;
     void *data;
+    void *block; // the backend's
     int64_t nbytes;
 } tern_storage;
 

@@ -50,7 +50,10 @@ static void the_device_table_is_complete(void **state)
     const tern_device_table *device = tern_cpu_backend()->device;
     assert_string_equal(device->name, "cpu");
     assert_true(device->count && device->alloc && device->free && device->to_device);
-    assert_true(device->to_host && device->across && device->synchronize && device->stream);
+    assert_true(device->to_host && device->across && device->synchronize && device->exec);
+    assert_true(device->fault_seen && device->fault_publish && device->fault_read);
+    assert_true(device->fault_clear && device->draws_write && device->draws_advance);
+    assert_true(device->draws_read);
 }
 
 // The setting is read once in a process, so each value needs one of its own.

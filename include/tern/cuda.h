@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// CUDA devices: what there is, memory, streams, events, graphs.
+///
+/// The CUDA backend is a plugin that is opened when a CUDA device is first asked for; a program
+/// that never asks pays nothing, and one on a machine without a GPU gets a reason in words.
+///
+///     if (!tern_cuda_is_available())
+///         printf("on the CPU: %s\n", tern_cuda_reason());
+///     tern_device dev = tern_device_best();
+///
+/// `CUDA_VISIBLE_DEVICES` hides and renumbers devices, as for every CUDA program. Work on a device
+/// is queued on the calling thread's current stream; a call that hands values to the host waits for
+/// it. Functions that take an index accept -1 for the calling thread's current device. Threads: any,
+/// unless said otherwise; the current device and the current streams are per thread.
+#ifndef TERN_CUDA_H
+#define TERN_CUDA_H
+
+#include <stdio.h>
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+// ---- devices -------------------------------------------------------------------------------------
+
+/// True when there is at least one usable CUDA device. Opens the plugin; never fails.
+TERN_API bool tern_cuda_is_available(void);
+/// Why there is no CUDA device ("no NVIDIA driver (libcuda.so.1)", ...), or what there is. Never
+/// NULL; owned by the library.
+TERN_API const char *tern_cuda_reason(void);
+/// How many CUDA devices there are; 0 without any. Never fails.
+TERN_API int tern_cuda_device_count(void);
+
+/// What a device is.
+typedef struct tern_cuda_properties {
+    char name[256];       ///< "NVIDIA H200", ...
+    int major;            ///< compute capability
+    int minor;            ///< compute capability
+    int multiprocessors;  ///< streaming multiprocessors
+    int64_t total_memory; ///< bytes
+} tern_cuda_properties;
+
+/// Fills `*out`. TERN_ERR_DEVICE when there is no such device; then `*out` is left alone.
+TERN_API TERN_NODISCARD tern_status tern_cuda_get_properties(int index, tern_cuda_properties *out);
+
+/// Makes `cuda:index` the calling thread's current device: what the word "cuda" means, and where
+/// `tern_cuda(-1)` is. It does not move tensors, nor change tern_default_device. TERN_ERR_DEVICE
+/// when there is no such device.
+TERN_API TERN_NODISCARD tern_status tern_cuda_set_device(int index);
+/// The calling thread's current device; 0 at the start.
+TERN_API int tern_cuda_current_device(void);
+
+/// Seeds the default generator of the current CUDA device and its draws inside steps. Without a
+/// device it does nothing, as in PyTorch.
+TERN_API void tern_cuda_manual_seed(uint64_t seed);
+/// The same for all CUDA devices.
+TERN_API void tern_cuda_manual_seed_all(uint64_t seed);
+
+/// Whether float32 products may use TF32 (10 bits of mantissa, much faster); false at the start.
+/// For the whole process.
+TERN_API void tern_cuda_allow_tf32(bool allow);
+
+// ---- memory --------------------------------------------------------------------------------------
+
+/// Memory of a device in bytes, by tern's allocator, but for the last two.
+typedef struct tern_cuda_memory {
+    int64_t allocated;      ///< held by tensors
+    int64_t allocated_peak; ///< its maximum since tern_cuda_reset_peak_memory
+    int64_t reserved;       ///< taken from the device: held by tensors, or cached
+    int64_t reserved_peak;  ///< its maximum since tern_cuda_reset_peak_memory
+    int64_t device_allocs;  ///< times that memory was taken from the device
+    int64_t free;           ///< of the device, for all processes
+    int64_t total;          ///< of the device
+} tern_cuda_memory;
+
+/// Fills `*out`. TERN_ERR_DEVICE when there is no such device; then `*out` is left alone.
+TERN_API TERN_NODISCARD tern_status tern_cuda_get_memory(int index, tern_cuda_memory *out);
+/// Starts the peaks anew from what is held now.
+TERN_API TERN_NODISCARD tern_status tern_cuda_reset_peak_memory(int index);
+/// Gives cached memory back to the device, for other processes; waits for it. Tensors keep theirs.
+TERN_API TERN_NODISCARD tern_status tern_cuda_empty_cache(int index);
+/// Prints what tern_cuda_get_memory tells, and the biggest owners, to `out`.
+TERN_API TERN_NODISCARD tern_status tern_cuda_memory_print(int index, FILE *out);
+
+/// A copy of a CPU tensor in page-locked host memory, from and to which copies need not wait;
+/// `t` itself when it is there already. A temporary; not differentiable. TERN_ERR_DEVICE for a
+/// tensor that is not on the CPU, and where there is no CUDA device.
+TERN_API tern_tensor *tern_pin_memory(tern_tensor *t);
+/// True for a CPU tensor in page-locked memory.
+TERN_API bool tern_is_pinned(const tern_tensor *t);
+/// Like tern_to, but does not wait where it need not: to a device from pinned memory, and from a
+/// device into pinned memory. In the first case the values must not be changed, in the second not be
+/// read, before tern_synchronize of the device.
+TERN_API tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device);
+
+// ---- streams and events --------------------------------------------------------------------------
+
+/// A queue of work on one device. Every device has one to begin with. Using a tensor on another
+/// stream than the one it was made on waits there, on the device, for the work queued so far.
+typedef struct tern_cuda_stream tern_cuda_stream;
+
+/// A stream of its own; freed with tern_cuda_stream_free. NULL on failure.
+TERN_API tern_cuda_stream *tern_cuda_stream_new(int index);
+/// Waits for its work and frees it; it must not be current in any thread. NULL is fine.
+TERN_API void tern_cuda_stream_free(tern_cuda_stream *stream);
+/// Makes `stream` the calling thread's current one on its device, NULL the one that device `index`
+/// had to begin with. Returns the one before (NULL for that one).
+TERN_API tern_cuda_stream *tern_cuda_stream_set(int index, tern_cuda_stream *stream);
+/// Waits, on the host, for the work queued on the stream so far.
+TERN_API TERN_NODISCARD tern_status tern_cuda_stream_synchronize(tern_cuda_stream *stream);
+
+/// A point in a stream's work.
+typedef struct tern_cuda_event tern_cuda_event;
+
+/// An event on a device; freed with tern_cuda_event_free. NULL on failure.
+TERN_API tern_cuda_event *tern_cuda_event_new(int index);
+/// NULL is fine.
+TERN_API void tern_cuda_event_free(tern_cuda_event *event);
+/// Puts the event behind the work queued so far on its device's current stream.
+TERN_API TERN_NODISCARD tern_status tern_cuda_event_record(tern_cuda_event *event);
+/// The current stream of device `index` waits for the event, on the device.
+TERN_API TERN_NODISCARD tern_status tern_cuda_event_wait(tern_cuda_event *event, int index);
+/// Waits for it on the host.
+TERN_API TERN_NODISCARD tern_status tern_cuda_event_synchronize(tern_cuda_event *event);
+/// Milliseconds between two recorded events of one device; waits for both. NAN on failure.
+TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event *end);
+
+// ---- graphs --------------------------------------------------------------------------------------
+
+/// Work that was captured once and is replayed as a whole: a training step then costs one launch.
+///
+///     for (int i = 0; i < 3; i++)
+///         step();                                  // memory and state are there
+///     tern_cuda_graph_begin(0);
+///     step();                                      // captured, not run
+///     tern_cuda_graph *graph = tern_cuda_graph_end();
+///     while (...) {
+///         tern_copy_(x, next_batch);               // into the inputs that the step read
+///         tern_cuda_graph_replay(graph);
+///     }
+///
+/// Between begin and end nothing may wait for the device or read a value. What the host computed is
+/// frozen, but for the numbers of optimizers (learning rate, step count): those are the current ones
+/// in each replay, which also counts as a step of theirs. Tensors that the captured work reads or
+/// writes must live as long as the graph. One thread captures; any thread may replay, one at a time.
+typedef struct tern_cuda_graph tern_cuda_graph;
+
+/// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so
+/// already.
+TERN_API TERN_NODISCARD tern_status tern_cuda_graph_begin(int index);
+/// Ends the capture; freed with tern_cuda_graph_free. NULL when something in between failed: then
+/// nothing was captured and the error is pending.
+TERN_API tern_cuda_graph *tern_cuda_graph_end(void);
+/// Queues the captured work on the device's current stream.
+TERN_API TERN_NODISCARD tern_status tern_cuda_graph_replay(tern_cuda_graph *graph);
+/// Waits for its last replay and frees it and its memory. NULL is fine.
+TERN_API void tern_cuda_graph_free(tern_cuda_graph *graph);
+
+TERN_END_DECLS
+
+#endif

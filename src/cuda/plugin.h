@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the CUDA backend share: its kernels' names, memory in stream order, and how a
+// CUDA call's failure becomes an error. For C and for .cu files.
+#ifndef TERN_SRC_CUDA_PLUGIN_H
+#define TERN_SRC_CUDA_PLUGIN_H
+
+#include <cuda_runtime_api.h>
+#include "tensor/backend.h"
+
+TERN_BEGIN_DECLS
+
+// ---- kernels ------------------------------------------------------------------------------------
+
+tern_kernel_fill tern_cuda_fill;
+tern_kernel_copy tern_cuda_copy;
+tern_kernel_arange tern_cuda_arange;
+tern_kernel_unary tern_cuda_unary;
+tern_kernel_unary_grad tern_cuda_unary_grad;
+tern_kernel_binary tern_cuda_binary;
+tern_kernel_where tern_cuda_where;
+tern_kernel_reduce tern_cuda_reduce;
+tern_kernel_var tern_cuda_var;
+tern_kernel_arg_reduce tern_cuda_arg_reduce;
+tern_kernel_cumsum tern_cuda_cumsum;
+tern_kernel_matmul tern_cuda_matmul;
+tern_kernel_softmax tern_cuda_softmax;
+tern_kernel_softmax_grad tern_cuda_softmax_grad;
+tern_kernel_cross_entropy tern_cuda_cross_entropy;
+tern_kernel_cross_entropy_grad tern_cuda_cross_entropy_grad;
+tern_kernel_mse tern_cuda_mse;
+tern_kernel_mse_grad tern_cuda_mse_grad;
+tern_kernel_dropout tern_cuda_dropout;
+tern_kernel_gather tern_cuda_gather;
+tern_kernel_scatter_add tern_cuda_scatter_add;
+tern_kernel_one_hot tern_cuda_one_hot;
+tern_kernel_random tern_cuda_random;
+tern_kernel_sgd tern_cuda_sgd;
+tern_kernel_adam tern_cuda_adam;
+tern_kernel_list_norm tern_cuda_list_norm;
+tern_kernel_list_clip tern_cuda_list_clip;
+
+// y (B, M, N), contiguous, after the product: plus bias (N) or NULL, then relu if asked.
+tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_strided *y,
+                               const tern_strided *bias, bool relu);
+
+// `words` (n, uint32, in memory of the device) to n elements of y as the kind says; see random.c.
+// Element i takes word i, but float64 words 2 i and 2 i + 1, and normals the pair that i is in.
+tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, double a, double b,
+                                 int64_t low, int64_t high, const uint32_t *words,
+                                 const tern_strided *y);
+
+// ---- state of a device, written by one-thread kernels in stream order ----------------------------
+
+tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fault);
+tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,
+                                  tern_draw_state value);
+tern_status tern_cuda_draws_advance(cudaStream_t stream, tern_draw_state *draws, uint64_t count);
+
+// ---- memory and errors ---------------------------------------------------------------------------
+
+// Memory of the device for the kernels of one call: 256-byte aligned, contents undefined. Free it as
+// soon as its last user is queued.
+typedef struct tern_cuda_scratch {
+    void *data;
+    int64_t nbytes;
+    void *block;
+} tern_cuda_scratch;
+
+tern_status tern_cuda_scratch_take(const tern_exec *exec, int64_t nbytes,
+                                   tern_cuda_scratch *scratch);
+void tern_cuda_scratch_free(const tern_exec *exec, tern_cuda_scratch *scratch);
+
+// TERN_OK, or raises TERN_ERR_NOMEM or TERN_ERR_DEVICE: "softmax: CUDA: an illegal memory access
+// was encountered (cudaErrorIllegalAddress)".
+tern_status tern_cuda_check(const char *op, cudaError_t error);
+// The same for the launch that was just made.
+tern_status tern_cuda_launched(const char *op);
+
+// Streaming multiprocessors of a device: how many blocks a grid-stride loop is worth.
+int tern_cuda_multiprocessors(int index);
+
+TERN_END_DECLS
+
+#endif
