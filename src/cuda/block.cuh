@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a warp or of a block find together: sums, extremes, any combination of two.
+// Every thread gets the result. The order depends on the block's size alone.
+//
+// Blocks are one-dimensional and consist of whole warps; all of their threads call.
+#ifndef TERN_SRC_CUDA_BLOCK_CUH
+#define TERN_SRC_CUDA_BLOCK_CUH
+
+#include "cuda/tern_cu.h"
+
+#define WARP_LANES 32
+#define WARP_ALL   0xffffffffu
+
+struct add_values {
+    template <class T> __device__ __forceinline__ T operator()(T a, T b) const
+    {
+        return a + b;
+    }
+};
+
+// NaN wins.
+struct larger_value {
+    template <class T> __device__ __forceinline__ T operator()(T a, T b) const
+    {
+        return b > a || b != b ? b : a;
+    }
+};
+struct smaller_value {
+    template <class T> __device__ __forceinline__ T operator()(T a, T b) const
+    {
+        return b < a || b != b ? b : a;
+    }
+};
+
+// The value of the lane whose number differs by `mask`; overloaded for structs of several words.
+template <class T> __device__ __forceinline__ T lane_exchange(T value, int mask)
+{
+    return __shfl_xor_sync(WARP_ALL, value, mask);
+}
+
+// Over each group of LANES neighbours, a power of two; all lanes of the warp call. `combine` is
+// commutative.
+template <int LANES = WARP_LANES, class T, class Combine>
+__device__ __forceinline__ T warp_reduce(T value, Combine combine)
+{
+#pragma unroll
+    for (int mask = LANES / 2; mask > 0; mask /= 2)
+        value = combine(value, lane_exchange(value, mask));
+    return value;
+}
+
+template <class T> __device__ __forceinline__ T warp_sum(T value)
+{
+    return warp_reduce(value, add_values());
+}
+
+// `identity` changes nothing that it is combined with.
+template <class T, class Combine>
+__device__ __forceinline__ T block_reduce(T value, T identity, Combine combine)
+{
+    TERN_SHARED(T, part, [WARP_LANES]);
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    const int warps = (int)blockDim.x / WARP_LANES;
+    value = warp_reduce(value, combine);
+    if (warps == 1)
+        return value;
+    __syncthreads(); // `part` may still be read from the call before
+    if (lane == 0)
+        part[warp] = value;
+    __syncthreads();
+    return warp_reduce(lane < warps ? part[lane] : identity, combine);
+}
+
+template <class T> __device__ __forceinline__ T block_sum(T value)
+{
+    return block_reduce(value, (T)0, add_values());
+}
+
+#endif

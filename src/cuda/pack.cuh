@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of several elements at once.
+#ifndef TERN_SRC_CUDA_PACK_CUH
+#define TERN_SRC_CUDA_PACK_CUH
+
+#include "cuda/tern_cu.h"
+
+#define PACK_BYTES 16
+
+// N elements that lie side by side, aligned as a whole.
+template <class T, int N> struct alignas(sizeof(T) * N) pack {
+    T at[N];
+};
+
+// So many elements fill the widest load.
+template <class T> struct pack_width {
+    static const int value = PACK_BYTES / (int)sizeof(T);
+};
+
+template <int N, class T> __device__ __forceinline__ pack<T, N> pack_load(const T *x)
+{
+    return *reinterpret_cast<const pack<T, N> *>(x);
+}
+
+template <int N, class T> __device__ __forceinline__ void pack_store(T *y, const pack<T, N> &values)
+{
+    *reinterpret_cast<pack<T, N> *>(y) = values;
+}
+
+// Whether the widest loads may begin at x, and `stride` elements of `size` bytes behind it.
+static inline bool pack_aligned(const void *x, int64_t stride, int64_t size)
+{
+    return (uintptr_t)x % PACK_BYTES == 0 && stride * size % PACK_BYTES == 0;
+}
+
+#endif
