@@ -60,6 +60,9 @@ TERN_API void tern_cuda_manual_seed_all(uint64_t seed);
 /// For the whole process.
 TERN_API void tern_cuda_allow_tf32(bool allow);
 
+/// All CUDA devices, the one with most free memory first, to `out`, at most `most` of them.
+TERN_API TERN_NODISCARD tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most);
+
 // ---- memory --------------------------------------------------------------------------------------
 
 /// Memory of a device in bytes, by tern's allocator, but for the last two.

@@ -35,11 +35,19 @@ typedef struct tern_device {
 /// `cpu:index`, unchecked: a call that is given a device which does not exist says so.
 TERN_API tern_device tern_cpu(int index);
 
-/// `cuda:index`, unchecked.
+/// `cuda:index`, unchecked; -1 stands for the calling thread's current one
+/// (tern_cuda_set_device).
 TERN_API tern_device tern_cuda(int index);
 
 /// `cuda:0` when there is one, else `cpu:0`. Never fails.
 TERN_API tern_device tern_device_best(void);
+
+/// `cuda:index` when there is such a device, else `cpu:0`. Never fails.
+TERN_API tern_device tern_try_gpu(int index);
+
+/// All CUDA devices, or `cpu:0` alone where there is none, to `out`, at most `most` of them. Returns
+/// how many there are, 1 or more; `out` may be NULL to ask for that only. Never fails.
+TERN_API int tern_try_all_gpus(tern_device *out, int most);
 
 /// Reads "cpu", "cuda", "cpu:1", "cuda:0"; without an index the current device of the type. Fails
 /// with TERN_ERR_ARG for other words and TERN_ERR_DEVICE when there is no such device; then `*out`
@@ -61,6 +69,32 @@ TERN_API TERN_NODISCARD tern_status tern_set_default_device(tern_device device);
 
 /// The calling thread's default device; `cpu:0` at the start.
 TERN_API tern_device tern_default_device(void);
+
+/// What tern_with_device keeps while it is open.
+typedef struct tern_device_guard_ {
+    tern_device before; ///< what it goes back to
+    bool open;          ///< false once the block has run
+} tern_device_guard_;
+
+/// What entering tern_with_device runs: the block does not run when there is no such device.
+TERN_API tern_device_guard_ tern_device_guard_open_(tern_device device);
+/// What leaving it runs.
+TERN_API void tern_device_guard_close_(tern_device_guard_ *guard);
+
+/// Runs the statement or block that follows with `device` as the calling thread's default:
+/// `tern_with_device(dev) { ... }`. However the block is left, the default is as before; `break` and
+/// `continue` leave this block only. When there is no such device the block does not run and the
+/// error is pending.
+#define tern_with_device(device) TERN_WITH_DEVICE_AT_(device, __LINE__)
+/// A guard named by its line, so that one block may stand inside another.
+#define TERN_WITH_DEVICE_AT_(device, line) TERN_WITH_DEVICE_JOIN_(device, line)
+/// The name, once `line` is a number.
+#define TERN_WITH_DEVICE_JOIN_(device, line) TERN_WITH_DEVICE_(device, tern_device_guard_##line##_)
+/// A loop that runs once; its guard is closed however it is left.
+#define TERN_WITH_DEVICE_(device, guard)                                                           \
+    for (tern_device_guard_ guard                                                                  \
+         __attribute__((cleanup(tern_device_guard_close_))) = tern_device_guard_open_(device);     \
+         guard.open; guard.open = false)
 
 /// Waits until everything queued on the device is done, then reports a value error that a kernel
 /// found (a label out of range, ...) as TERN_ERR_INDEX or TERN_ERR_NUMERIC.

@@ -6,6 +6,7 @@
 
 #include <tern/autograd.h>
 #include <tern/base.h>
+#include <tern/cuda.h>
 #include <tern/data.h>
 #include <tern/device.h>
 #include <tern/error.h>

@@ -101,11 +101,17 @@ static void compose(char *sentence, const char *format, va_list words)
 
 tern_status tern_error_raise(tern_status code, const char *format, ...)
 {
-    char sentence[TERN_SENTENCE_SIZE];
     va_list words;
     va_start(words, format);
-    compose(sentence, format ? format : "an error without a sentence", words);
+    code = tern_error_raise_v(code, format, words);
     va_end(words);
+    return code;
+}
+
+tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
+{
+    char sentence[TERN_SENTENCE_SIZE];
+    compose(sentence, format ? format : "an error without a sentence", words);
     if (code == TERN_OK || !is_status(code)) // a failure must not read as a success
         code = TERN_ERR_ARG;
     if (tern_error_pending()) {

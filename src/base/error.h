@@ -5,6 +5,7 @@
 #ifndef TERN_SRC_BASE_ERROR_H
 #define TERN_SRC_BASE_ERROR_H
 
+#include <stdarg.h>
 #include <tern/error.h>
 
 // In a function that returns a tern_status: fails it unless `condition` holds.
@@ -35,8 +36,13 @@
 // "<function>: <argument> is NULL".
 tern_status tern_null_error(const char *function, const char *argument);
 
+// tern_error_raise for a list of arguments.
+tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
+    TERN_PRINTF_(2, 0);
+
 // Sends one line to the log callback, if there is one.
 void tern_log_send(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
+void tern_log_send_v(tern_log_level level, const char *format, va_list words) TERN_PRINTF_(2, 0);
 
 // One module on the way from the root to the one that runs. Lives on the stack of the call that
 // pushes it.

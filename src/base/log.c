@@ -42,10 +42,15 @@ void tern_log_line(tern_log_level level, const char *line)
 
 void tern_log_send(tern_log_level level, const char *format, ...)
 {
-    char line[TERN_SENTENCE_SIZE];
     va_list words;
     va_start(words, format);
-    tern_text_format(line, sizeof line, format, words);
+    tern_log_send_v(level, format, words);
     va_end(words);
+}
+
+void tern_log_send_v(tern_log_level level, const char *format, va_list words)
+{
+    char line[TERN_SENTENCE_SIZE];
+    tern_text_format(line, sizeof line, format, words);
     tern_log_line(level, line);
 }

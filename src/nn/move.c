@@ -60,21 +60,11 @@ static tern_status plan_module(const char *name, tern_module *module, void *user
 
 // ---- copying ------------------------------------------------------------------------------------
 
-static tern_status copy_bytes(const tern_storage *to, const tern_storage *from)
-{
-    const tern_device_table *there = tern_backend_of(to->device.type)->device;
-    const tern_device_table *here = tern_backend_of(from->device.type)->device;
-    if (to->device.type == from->device.type)
-        return there->across(to->device.index, to->data, from->device.index, from->data,
-                             from->nbytes);
-    if (from->device.type == TERN_CPU)
-        return there->to_device(to->device.index, to->data, from->data, from->nbytes);
-    return here->to_host(from->device.index, to->data, from->data, from->nbytes);
-}
-
 static tern_strided flat(const tern_storage *s, tern_dtype dtype)
 {
     int64_t numel = s->nbytes / (int64_t)tern_dtype_size(dtype);
+    if (s->block)
+        tern_storage_use(s);
     return tern_view_contiguous(s->data, dtype, tern_shape_make(1, &numel));
 }
 
@@ -100,7 +90,7 @@ static tern_status copy_item(const move_plan *plan, move_item *item)
     if (nbytes == 0)
         return TERN_OK;
     return cast ? cast_elements(item->to, plan->dtype, item->from, item->dtype)
-                : copy_bytes(item->to, item->from);
+                : tern_storage_copy(item->to, 0, item->from, 0, nbytes, true);
 }
 
 static tern_status wait_for(const move_plan *plan)

@@ -36,26 +36,23 @@ tern_tensor *tern_contiguous(tern_tensor *t)
 // ---- devices -----------------------------------------------------------------------------------
 
 // The bytes of contiguous `from` into contiguous `to`, which has as many.
-static tern_status carry(const tern_tensor *to, const tern_tensor *from)
+static tern_status carry(const tern_tensor *to, const tern_tensor *from, bool wait)
 {
-    tern_device there = tern_dev(to), here = tern_dev(from);
-    void *data = tern_view_of(to).data, *source = tern_view_of(from).data;
-    int64_t nbytes = from->numel * (int64_t)tern_dtype_size(from->dtype);
-    if (nbytes == 0)
-        return TERN_OK;
-    if (there.type == here.type)
-        return tern_backend_of(there.type)
-            ->device->across(there.index, data, here.index, source, nbytes);
-    if (here.type == TERN_CPU)
-        return tern_backend_of(there.type)->device->to_device(there.index, data, source, nbytes);
-    return tern_backend_of(here.type)->device->to_host(here.index, data, source, nbytes);
+    int64_t size = (int64_t)tern_dtype_size(from->dtype);
+    return tern_storage_copy(to->storage, to->offset * size, from->storage, from->offset * size,
+                             from->numel * size, wait);
+}
+
+static tern_tensor *moved(tern_tensor *t, tern_device device, bool wait)
+{
+    tern_tensor *packed = tern_make_contiguous(t);
+    tern_tensor *y = packed ? tern_tensor_new("to", t->dtype, device, tern_shape_get(t)) : NULL;
+    return y && !carry(y, packed, wait) ? y : NULL;
 }
 
 tern_tensor *tern_moved(tern_tensor *t, tern_device device)
 {
-    tern_tensor *packed = tern_make_contiguous(t);
-    tern_tensor *y = packed ? tern_tensor_new("to", t->dtype, device, tern_shape_get(t)) : NULL;
-    return y && !carry(y, packed) ? y : NULL;
+    return moved(t, device, true);
 }
 
 static tern_status to_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
@@ -67,16 +64,48 @@ static tern_status to_backward(tern_node *node, tern_tensor *const *dy, tern_ten
 
 static const tern_node_class to_class = {.name = "to", .backward = to_backward};
 
-tern_tensor *tern_to(tern_tensor *t, tern_device device)
+static tern_tensor *to(const char *op, tern_tensor *t, tern_device device, bool wait)
 {
-    if (tern_check_tensor("to", "t", t) || tern_device_resolve("to", &device))
+    if (tern_check_tensor(op, "t", t) || tern_device_resolve(op, &device))
         return NULL;
     tern_device home = tern_dev(t);
     if (tern_device_equal(home, device))
         return t;
-    tern_tensor *y = tern_moved(t, device);
+    tern_tensor *y = moved(t, device, wait);
     tern_node_data data = {.i = {home.type, home.index}};
     return y ? tern_record_op(&to_class, y, &t, 1, NULL, 0, &data) : NULL;
+}
+
+tern_tensor *tern_to(tern_tensor *t, tern_device device)
+{
+    return to("to", t, device, true);
+}
+
+tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device)
+{
+    return to("to_non_blocking", t, device, false);
+}
+
+// ---- page-locked memory --------------------------------------------------------------------------
+
+bool tern_is_pinned(const tern_tensor *t)
+{
+    return !tern_check_tensor("is_pinned", "t", t) && t->storage->pinned;
+}
+
+tern_tensor *tern_pin_memory(tern_tensor *t)
+{
+    if (tern_check_tensor("pin_memory", "t", t))
+        return NULL;
+    TERN_CHECK_PTR(tern_dev(t).type == TERN_CPU, TERN_ERR_DEVICE,
+                   "pin_memory: t is on %s; only the memory of the host can be page-locked",
+                   tern_device_string(tern_dev(t)));
+    if (t->storage->pinned)
+        return t;
+    TERN_CHECK_PTR(tern_cuda_is_available(), TERN_ERR_DEVICE,
+                   "pin_memory: there is no CUDA device: %s", tern_cuda_reason());
+    tern_tensor *y = tern_tensor_new_pinned("pin_memory", t->dtype, tern_shape_get(t));
+    return y && !tern_launch_copy(y, t) ? y : NULL;
 }
 
 // ---- dtypes ------------------------------------------------------------------------------------

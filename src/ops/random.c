@@ -37,10 +37,9 @@ static tern_status draw_into(const random_fill *fill, tern_generator *generator,
 }
 
 // A new tensor, filled; NULL when `t` is.
-static tern_tensor *drawn(const char *op, const random_fill *fill, tern_generator *generator,
-                          tern_tensor *t)
+static tern_tensor *drawn(const random_fill *fill, tern_generator *generator, tern_tensor *t)
 {
-    generator = t ? tern_generator_for(op, generator, tern_dev(t)) : NULL;
+    generator = t ? tern_generator_for(generator, tern_dev(t)) : NULL;
     return generator && !draw(fill, generator, t) ? t : NULL;
 }
 
@@ -72,8 +71,7 @@ static tern_tensor *create_drawn(const char *op, const random_fill *fill,
     tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? TERN_FLOAT32 : o->dtype;
     if (check_floating(op, dtype))
         return NULL;
-    return drawn(op, fill, o->generator,
-                 tern_create(op, dtype, o->device, o->requires_grad, o->shape));
+    return drawn(fill, o->generator, tern_create(op, dtype, o->device, o->requires_grad, o->shape));
 }
 
 tern_tensor *tern_rand_with(const tern_rand_options *options)
@@ -90,7 +88,7 @@ static tern_tensor *drawn_like(const char *op, const random_fill *fill, const te
 {
     if (tern_check_tensor(op, "t", t) || check_floating(op, t->dtype))
         return NULL;
-    return drawn(op, fill, NULL, tern_create(op, t->dtype, tern_dev(t), false, tern_shape_get(t)));
+    return drawn(fill, NULL, tern_create(op, t->dtype, tern_dev(t), false, tern_shape_get(t)));
 }
 
 tern_tensor *tern_rand_like(const tern_tensor *t)
@@ -136,7 +134,7 @@ tern_tensor *tern_randint_with(const tern_randint_options *o)
     if (check_bounds("randint", o->low, o->high, dtype))
         return NULL;
     random_fill fill = integer_fill(o->low, o->high);
-    return drawn("randint", &fill, o->generator,
+    return drawn(&fill, o->generator,
                  tern_create("randint", dtype, o->device, o->requires_grad, o->shape));
 }
 
@@ -146,7 +144,7 @@ tern_tensor *tern_randint_like(const tern_tensor *t, int64_t low, int64_t high)
         check_bounds("randint_like", low, high, t->dtype))
         return NULL;
     random_fill fill = integer_fill(low, high);
-    return drawn("randint_like", &fill, NULL,
+    return drawn(&fill, NULL,
                  tern_create("randint_like", t->dtype, tern_dev(t), false, tern_shape_get(t)));
 }
 
@@ -228,8 +226,7 @@ tern_tensor *tern_randperm_with(const tern_randperm_options *o)
     if (check_perm(o->n, dtype))
         return NULL;
     tern_tensor *t = tern_create("randperm", dtype, o->device, o->requires_grad, tern_dims(o->n));
-    tern_generator *generator =
-        t ? tern_generator_for("randperm", o->generator, tern_dev(t)) : NULL;
+    tern_generator *generator = t ? tern_generator_for(o->generator, tern_dev(t)) : NULL;
     return generator && !permute_into(t, generator) ? t : NULL;
 }
 
@@ -246,17 +243,16 @@ tern_tensor *tern_bernoulli_like(const tern_tensor *t, double p, tern_generator 
     if (tern_check_tensor("bernoulli_like", "t", t) || check_probability("bernoulli_like", p))
         return NULL;
     random_fill fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
-    return drawn("bernoulli_like", &fill, generator,
+    return drawn(&fill, generator,
                  tern_create("bernoulli_like", t->dtype, tern_dev(t), false, tern_shape_get(t)));
 }
 
 // ---- in place ----------------------------------------------------------------------------------
 
-static tern_tensor *redraw(const char *op, const random_fill *fill, tern_tensor *t,
-                           tern_generator *generator)
+static tern_tensor *redraw(const random_fill *fill, tern_tensor *t, tern_generator *generator)
 {
     tern_node *node = NULL;
-    generator = tern_generator_for(op, generator, tern_dev(t));
+    generator = tern_generator_for(generator, tern_dev(t));
     if (!generator || tern_begin_overwrite(&node, t))
         return NULL;
     return tern_end_inplace(t, node, draw_into(fill, generator, t));
@@ -269,7 +265,7 @@ tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generat
     TERN_CHECK_PTR(isfinite(low) && isfinite(high) && low <= high, TERN_ERR_ARG,
                    "uniform_: low %g and high %g are no range", low, high);
     random_fill fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
-    return redraw("uniform_", &fill, t, generator);
+    return redraw(&fill, t, generator);
 }
 
 tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generator *generator)
@@ -279,7 +275,7 @@ tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generato
     TERN_CHECK_PTR(std >= 0 && isfinite(mean) && isfinite(std), TERN_ERR_ARG,
                    "normal_: mean %g and std %g must be finite, std not negative", mean, std);
     random_fill fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
-    return redraw("normal_", &fill, t, generator);
+    return redraw(&fill, t, generator);
 }
 
 tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator)
@@ -287,5 +283,5 @@ tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator
     if (tern_check_inplace("bernoulli_", t) || check_probability("bernoulli_", p))
         return NULL;
     random_fill fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
-    return redraw("bernoulli_", &fill, t, generator);
+    return redraw(&fill, t, generator);
 }

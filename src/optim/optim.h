@@ -40,6 +40,21 @@ typedef struct tern_optim_class {
                           const tern_exec *exec, int64_t count);
 } tern_optim_class;
 
+// A device that parameters are on, and where launches there keep what they read: see
+// tern_step_plan. The CPU has none.
+typedef struct tern_optim_home {
+    tern_device device;
+    tern_tensor *plan; // bytes, for every launch of a step
+    int64_t planned;   // of them, by the launches of this step so far
+} tern_optim_home;
+
+// What a pass over the launches of a step does on devices with plans.
+typedef enum tern_optim_pass {
+    TERN_OPTIM_STEP,    // writes the plans and updates
+    TERN_OPTIM_CAPTURE, // updates only, in every replay
+    TERN_OPTIM_REPLAY   // writes only, before one
+} tern_optim_pass;
+
 struct tern_optim {
     const tern_optim_class *klass;
     _Atomic int64_t refs;
@@ -49,8 +64,8 @@ struct tern_optim {
     tern_optim_entry *entries;
     int64_t entry_count, entry_capacity;
     tern_optim_group defaults; // what later groups start from
-    tern_device *devices;      // of the parameters, found anew in each step
-    int64_t device_count, device_capacity;
+    tern_optim_home *homes;    // found anew in each step
+    int64_t home_count, home_capacity;
     tern_step_tensor *tensors; // of the launch in progress; as many as entries
     int64_t tensor_capacity;
 };
@@ -71,6 +86,14 @@ tern_status tern_optim_append(const char *function, tern_optim *optim,
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
                                    const tern_optim_group *group);
+
+// Runs a pass over the active entries; `homes` has all of their devices.
+tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_home *homes,
+                              int64_t home_count);
+// Is a value error known on one of the devices? Does not wait.
+tern_status tern_optim_poll(const tern_optim_home *homes, int64_t home_count);
+// The step as part of the capture that the calling thread is in.
+tern_status tern_optim_capture(tern_optim *optim);
 
 // A freed optimizer is found while its memory is kept.
 static inline tern_status tern_check_not_freed(const char *function, const tern_optim *optim)

@@ -2,24 +2,52 @@
 // One update: check everything, make what is missing, then launch.
 #include "optim/optim.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 
-static bool has_device(const tern_optim *optim, tern_device device)
+static tern_optim_home *home_of(tern_optim_home *homes, int64_t count, tern_device device)
 {
-    for (int64_t i = 0; i < optim->device_count; i++)
-        if (tern_device_equal(optim->devices[i], device))
-            return true;
-    return false;
+    for (int64_t i = 0; i < count; i++)
+        if (tern_device_equal(homes[i].device, device))
+            return &homes[i];
+    return NULL;
 }
 
-// There is room for as many as there are entries.
-static void find_devices(tern_optim *optim)
+// There is room for as many as there are entries. A plan stays for the next step.
+static void find_homes(tern_optim *optim)
 {
-    optim->device_count = 0;
+    optim->home_count = 0;
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_device device = tern_dev(optim->entries[i].param);
-        if (!has_device(optim, device))
-            optim->devices[optim->device_count++] = device;
+        if (!home_of(optim->homes, optim->home_count, device))
+            optim->homes[optim->home_count++].device = device;
     }
+}
+
+// What a launch takes of a plan for each of its tensors at most: tern_step_plan_size(1), aligned.
+#define PLAN_ALIGNMENT 256
+#define PLAN_PER_ENTRY (2 * PLAN_ALIGNMENT)
+
+static bool has_plan(const tern_optim *optim, const tern_optim_home *home)
+{
+    return home->device.type == TERN_CPU ||
+           (home->plan && tern_device_equal(tern_dev(home->plan), home->device) &&
+            home->plan->numel >= optim->entry_count * PLAN_PER_ENTRY);
+}
+
+static tern_status prepare_plans(tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->home_count; i++) {
+        tern_optim_home *home = &optim->homes[i];
+        if (has_plan(optim, home))
+            continue;
+        tern_tensor *plan = tern_empty(tern_dims(optim->entry_count * PLAN_PER_ENTRY),
+                                       .dtype = TERN_UINT8, .device = home->device);
+        if (!plan)
+            return tern_error_code();
+        tern_drop(home->plan);
+        home->plan = tern_hold(plan);
+    }
+    return TERN_OK;
 }
 
 void tern_optim_zero_grad(tern_optim *optim)
@@ -61,10 +89,10 @@ static tern_status check_entries(tern_optim *optim)
     return TERN_OK;
 }
 
-static tern_status poll_devices(const tern_optim *optim)
+tern_status tern_optim_poll(const tern_optim_home *homes, int64_t home_count)
 {
-    for (int64_t i = 0; i < optim->device_count; i++)
-        TERN_TRY(tern_fault_poll(optim->devices[i]));
+    for (int64_t i = 0; i < home_count; i++)
+        TERN_TRY(tern_fault_poll(homes[i].device));
     return TERN_OK;
 }
 
@@ -135,18 +163,33 @@ static void settle_states(tern_optim *optim, bool keep)
     }
 }
 
-static tern_status prepare_states(tern_optim *optim)
+static tern_status make_states(tern_optim *optim)
 {
-    if (all_states_are_ready(optim))
-        return TERN_OK;
-    tern_scope scope = tern_scope_open();
-    if (!scope)
-        return TERN_ERR_NOMEM;
-    tern_status status = TERN_OK;
+    tern_status status = prepare_plans(optim);
     for (int64_t i = 0; !status && i < optim->entry_count; i++)
         if (optim->entries[i].active)
             status = prepare_entry(optim, &optim->entries[i]);
     settle_states(optim, !status);
+    return status;
+}
+
+static bool all_plans_are_ready(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->home_count; i++)
+        if (!has_plan(optim, &optim->homes[i]))
+            return false;
+    return true;
+}
+
+// In a frame of its own: what is made is held.
+static tern_status prepare_states(tern_optim *optim)
+{
+    if (all_states_are_ready(optim) && all_plans_are_ready(optim))
+        return TERN_OK;
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        return TERN_ERR_NOMEM;
+    tern_status status = make_states(optim);
     tern_scope_close(scope);
     return status;
 }
@@ -180,23 +223,48 @@ static bool goes_with(const tern_optim_entry *entry, const tern_optim_entry *fir
            tern_device_equal(tern_dev(entry->param), tern_dev(first->param));
 }
 
-// Updates the parameters that are like entry `first` (group, device, dtype) in one launch.
-static tern_status launch_with(tern_optim *optim, int64_t first)
+// The part of the home's plan for a launch over `count` tensors.
+static tern_step_plan next_plan(tern_optim_home *home, tern_optim_pass pass, int64_t count)
 {
-    const tern_optim_entry like = optim->entries[first];
-    tern_exec exec = tern_exec_of(tern_dev(like.param));
+    tern_step_plan plan = {
+        .memory = (char *)data_of(home->plan) + home->planned,
+        .write = pass != TERN_OPTIM_CAPTURE,
+        .run = pass != TERN_OPTIM_REPLAY,
+    };
+    int64_t nbytes = tern_step_plan_size(count);
+    home->planned += (nbytes + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
+    return plan;
+}
+
+static int64_t list_like(tern_optim *optim, int64_t first)
+{
     int64_t count = 0;
     for (int64_t i = first; i < optim->entry_count; i++)
-        if (goes_with(&optim->entries[i], &like))
+        if (goes_with(&optim->entries[i], &optim->entries[first]))
             optim->tensors[count++] = step_tensor(optim, &optim->entries[i]);
+    return count;
+}
+
+// Updates the parameters that are like entry `first` (group, device, dtype) in one launch.
+static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass pass,
+                               tern_optim_home *home)
+{
+    const tern_optim_entry like = optim->entries[first];
+    int64_t count = list_like(optim, first);
+    tern_exec exec = tern_exec_of(home->device);
+    tern_step_plan plan;
+    if (home->device.type != TERN_CPU) {
+        plan = next_plan(home, pass, count);
+        exec.plan = &plan;
+    }
     TERN_TRY(optim->klass->launch(optim, &optim->groups[like.group], &exec, count));
     for (int64_t i = first; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
-        if (goes_with(entry, &like)) {
-            entry->step++;
-            entry->active = false;
-            tern_tensor_touched(entry->param);
-        }
+        if (!goes_with(entry, &like))
+            continue;
+        entry->step += pass != TERN_OPTIM_CAPTURE;
+        entry->active = false;
+        tern_tensor_touched(entry->param);
     }
     return TERN_OK;
 }
@@ -211,10 +279,16 @@ static void refuse_used_gradients(tern_optim *optim)
     }
 }
 
-static tern_status launch_all(tern_optim *optim)
+tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_home *homes,
+                              int64_t home_count)
 {
+    for (int64_t i = 0; i < home_count; i++)
+        homes[i].planned = 0;
     for (int64_t i = 0; i < optim->entry_count; i++) {
-        tern_status status = optim->entries[i].active ? launch_with(optim, i) : TERN_OK;
+        if (!optim->entries[i].active)
+            continue;
+        tern_device device = tern_dev(optim->entries[i].param);
+        tern_status status = launch_with(optim, i, pass, home_of(homes, home_count, device));
         if (status) {
             refuse_used_gradients(optim);
             return status;
@@ -223,17 +297,54 @@ static tern_status launch_all(tern_optim *optim)
     return TERN_OK;
 }
 
-tern_status tern_optim_step(tern_optim *optim)
+static tern_status check_step(tern_optim *optim)
 {
     TERN_TRY(tern_check_optim("optim_step", optim));
     if (tern_error_pending())
         return tern_error_code();
-    find_devices(optim);
-    TERN_TRY(poll_devices(optim));
-    TERN_TRY(check_entries(optim));
-    TERN_TRY(prepare_states(optim));
-    TERN_TRY(launch_all(optim));
-    for (int64_t i = 0; i < optim->device_count; i++)
-        tern_draw_advance(optim->devices[i]);
+    find_homes(optim);
+    TERN_TRY(tern_optim_poll(optim->homes, optim->home_count));
+    return check_entries(optim);
+}
+
+static bool is_captured(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->home_count; i++)
+        if (tern_capturing(optim->homes[i].device))
+            return true;
+    return false;
+}
+
+static tern_status check_capture(const tern_optim *optim)
+{
+    TERN_CHECK(optim->home_count == 1, TERN_ERR_UNSUPPORTED,
+               "optim_step: a step over %lld devices cannot be captured",
+               (long long)optim->home_count);
+    TERN_CHECK(
+        all_states_are_ready(optim) && all_plans_are_ready(optim), TERN_ERR_STATE,
+        "optim_step: the optimizer's state is not there yet: run a step before capturing one");
+    return TERN_OK;
+}
+
+static tern_status run_step(tern_optim *optim)
+{
+    if (!is_captured(optim)) {
+        TERN_TRY(prepare_states(optim));
+        return tern_optim_launch(optim, TERN_OPTIM_STEP, optim->homes, optim->home_count);
+    }
+    TERN_TRY(check_capture(optim));
+    TERN_TRY(tern_optim_capture(optim));
+    return tern_optim_launch(optim, TERN_OPTIM_CAPTURE, optim->homes, optim->home_count);
+}
+
+tern_status tern_optim_step(tern_optim *optim)
+{
+    TERN_TRY(check_step(optim));
+    TERN_TRY(run_step(optim));
+    for (int64_t i = 0; i < optim->home_count; i++) {
+        tern_device device = optim->homes[i].device;
+        tern_draw_advance(device);
+        tern_backend_of(device.type)->device->fault_publish(device.index);
+    }
     return TERN_OK;
 }

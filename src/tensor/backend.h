@@ -149,6 +149,7 @@ uint64_t tern_draw_next(tern_device device);
 void tern_draw_advance(tern_device device);
 // Starts the draws of every device anew; tern_manual_seed calls it.
 void tern_draw_seed(uint64_t seed);
+void tern_draw_seed_type(tern_device_type type, uint64_t seed);
 // The state to go on from, draws since the base last moved included; and going back to one.
 tern_status tern_draw_save(tern_device device, tern_draw_state *saved); // waits
 void tern_draw_load(tern_device device, tern_draw_state state);

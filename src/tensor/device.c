@@ -4,8 +4,10 @@
 #include <string.h>
 #include "tensor/backend.h"
 #include "tensor/op.h"
+#include "tensor/plugin.h"
 
 static _Thread_local tern_device default_device = {TERN_CPU, 0};
+static _Thread_local int current_cuda;
 
 tern_device tern_cpu(int index)
 {
@@ -23,6 +25,7 @@ const tern_backend *tern_backend_of(tern_device_type type)
     case TERN_CPU:
         return tern_cpu_backend();
     case TERN_CUDA:
+        return tern_cuda_backend();
     case TERN_DEVICE_UNSPECIFIED:
         break;
     }
@@ -42,12 +45,14 @@ int tern_device_count(tern_device_type type)
 
 tern_device tern_device_best(void)
 {
-    return tern_device_count(TERN_CUDA) > 0 ? tern_cuda(0) : tern_cpu(0);
+    return tern_try_gpu(0);
 }
 
 static tern_device or_default(tern_device device)
 {
-    return device.type == TERN_DEVICE_UNSPECIFIED ? default_device : device;
+    if (device.type == TERN_DEVICE_UNSPECIFIED)
+        return default_device;
+    return device.type == TERN_CUDA && device.index == -1 ? tern_cuda(current_cuda) : device;
 }
 
 bool tern_device_equal(tern_device a, tern_device b)
@@ -78,10 +83,11 @@ const char *tern_device_string(tern_device device)
 tern_status tern_device_resolve(const char *op, tern_device *device)
 {
     tern_device wanted = or_default(*device);
+    TERN_CHECK(wanted.type == TERN_CPU || wanted.type == TERN_CUDA, TERN_ERR_DEVICE,
+               "%s: %d is no type of device", op, (int)wanted.type);
     int count = tern_device_count(wanted.type);
-    TERN_CHECK(wanted.type != TERN_CUDA || count > 0, TERN_ERR_DEVICE,
-               "%s: there is no %s: this version has no CUDA backend", op,
-               tern_device_string(wanted));
+    TERN_CHECK(wanted.type != TERN_CUDA || count > 0, TERN_ERR_DEVICE, "%s: there is no %s: %s", op,
+               tern_device_string(wanted), tern_cuda_reason());
     TERN_CHECK(wanted.index >= 0 && wanted.index < count, TERN_ERR_DEVICE,
                "%s: there is no device %s: %d of its kind are available", op,
                tern_device_string(wanted), count);
@@ -117,12 +123,44 @@ tern_status tern_device_parse(const char *text, tern_device *out)
         device.type = TERN_CUDA;
     if (text[word] == ':')
         device.index = parse_index(text + word + 1);
+    else if (device.type == TERN_CUDA)
+        device.index = current_cuda;
     TERN_CHECK(device.type != TERN_DEVICE_UNSPECIFIED && device.index >= 0, TERN_ERR_ARG,
                "device_parse: \"%s\" is not a device: write cpu, cpu:1, cuda or cuda:0", text);
     TERN_TRY(tern_device_resolve("device_parse", &device));
     *out = device;
     return TERN_OK;
 }
+
+tern_device tern_try_gpu(int index)
+{
+    return index >= 0 && index < tern_device_count(TERN_CUDA) ? tern_cuda(index) : tern_cpu(0);
+}
+
+int tern_try_all_gpus(tern_device *out, int most)
+{
+    int count = tern_device_count(TERN_CUDA), given = count > 0 ? count : 1;
+    for (int i = 0; out && i < given && i < most; i++)
+        out[i] = tern_try_gpu(i);
+    return given;
+}
+
+// ---- the current CUDA device ---------------------------------------------------------------------
+
+tern_status tern_cuda_set_device(int index)
+{
+    tern_device device = tern_cuda(index);
+    TERN_TRY(tern_device_resolve("cuda_set_device", &device));
+    current_cuda = device.index;
+    return TERN_OK;
+}
+
+int tern_cuda_current_device(void)
+{
+    return current_cuda;
+}
+
+// ---- the default device --------------------------------------------------------------------------
 
 tern_status tern_set_default_device(tern_device device)
 {
@@ -136,6 +174,17 @@ tern_status tern_set_default_device(tern_device device)
 tern_device tern_default_device(void)
 {
     return default_device;
+}
+
+tern_device_guard_ tern_device_guard_open_(tern_device device)
+{
+    tern_device before = default_device;
+    return (tern_device_guard_){before, tern_set_default_device(device) == TERN_OK};
+}
+
+void tern_device_guard_close_(tern_device_guard_ *guard)
+{
+    default_device = guard->before;
 }
 
 tern_status tern_synchronize(tern_device device)

@@ -27,7 +27,7 @@ typedef struct device_state {
 // All under the lock, but asking whether a device is open.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static device_state states[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
-static uint64_t draw_seed;
+static uint64_t draw_seeds[TERN_DEVICE_TYPES]; // of devices that are not open yet
 static fault_site sites[SITES];
 static uint32_t last_site;
 
@@ -55,7 +55,7 @@ static tern_status open_first(tern_device device)
     if (!state->open) {
         status = table_of(device)->open ? table_of(device)->open(device.index) : TERN_OK;
         if (!status)
-            load_draws(device, (tern_draw_state){.seed = draw_seed});
+            load_draws(device, (tern_draw_state){.seed = draw_seeds[device.type]});
         state->open = !status;
     }
     tern_unlock(&lock);
@@ -151,16 +151,20 @@ void tern_draw_advance(tern_device device)
     tern_unlock(&lock);
 }
 
-void tern_draw_seed(uint64_t seed)
+void tern_draw_seed_type(tern_device_type type, uint64_t seed)
 {
     tern_lock(&lock);
-    draw_seed = seed;
-    for (int type = TERN_CPU; type < TERN_DEVICE_TYPES; type++)
-        for (int i = 0; i < TERN_MAX_DEVICES; i++)
-            if (states[type][i].open)
-                load_draws((tern_device){(tern_device_type)type, i},
-                           (tern_draw_state){.seed = seed});
+    draw_seeds[type] = seed;
+    for (int i = 0; i < TERN_MAX_DEVICES; i++)
+        if (states[type][i].open)
+            load_draws((tern_device){type, i}, (tern_draw_state){.seed = seed});
     tern_unlock(&lock);
+}
+
+void tern_draw_seed(uint64_t seed)
+{
+    tern_draw_seed_type(TERN_CPU, seed);
+    tern_draw_seed_type(TERN_CUDA, seed);
 }
 
 void tern_draw_load(tern_device device, tern_draw_state saved)

@@ -6,16 +6,17 @@
 #include "base/mem.h"
 #include "tensor/backend.h"
 
-#define CPU_DEVICES 64
-
-// The default generators of the CPU devices. The lock guards `started` and `first_seed`, and is
-// taken before a generator's own.
+// The default generators of the devices. The lock guards `started` and the seeds, and is taken
+// before a generator's own.
 static struct {
     pthread_mutex_t lock;
-    uint64_t first_seed; // for those that nobody asked for yet
-    bool started[CPU_DEVICES];
-    tern_generator cpu[CPU_DEVICES];
-} defaults = {.lock = PTHREAD_MUTEX_INITIALIZER, .first_seed = TERN_DEFAULT_SEED};
+    uint64_t first_seed[TERN_DEVICE_TYPES]; // for those that nobody asked for yet
+    bool started[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
+    tern_generator at[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
+} defaults = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .first_seed = {[TERN_CPU] = TERN_DEFAULT_SEED, [TERN_CUDA] = TERN_DEFAULT_SEED},
+};
 
 void tern_generator_lock(tern_generator *generator)
 {
@@ -27,11 +28,26 @@ void tern_generator_unlock(tern_generator *generator)
     tern_unlock(&generator->lock);
 }
 
+static void start(tern_generator *generator, uint64_t seed)
+{
+    tern_mt19937_seed(&generator->mt, seed);
+    generator->seed = seed;
+    generator->position = 0;
+}
+
 static void reseed(tern_generator *generator, uint64_t seed)
 {
     tern_generator_lock(generator);
-    tern_mt19937_seed(&generator->mt, seed);
+    start(generator, seed);
     tern_generator_unlock(generator);
+}
+
+static void reseed_type(int type, uint64_t seed)
+{
+    defaults.first_seed[type] = seed;
+    for (int i = 0; i < TERN_MAX_DEVICES; i++)
+        if (defaults.started[type][i])
+            reseed(&defaults.at[type][i], seed);
 }
 
 void tern_manual_seed(uint64_t seed)
@@ -39,57 +55,66 @@ void tern_manual_seed(uint64_t seed)
     if (tern_fork_check())
         return;
     tern_lock(&defaults.lock);
-    defaults.first_seed = seed;
-    for (int i = 0; i < CPU_DEVICES; i++)
-        if (defaults.started[i])
-            reseed(&defaults.cpu[i], seed);
+    reseed_type(TERN_CPU, seed);
+    reseed_type(TERN_CUDA, seed);
     tern_draw_seed(seed);
     tern_unlock(&defaults.lock);
+}
+
+void tern_cuda_manual_seed_all(uint64_t seed)
+{
+    if (tern_fork_check())
+        return;
+    tern_lock(&defaults.lock);
+    reseed_type(TERN_CUDA, seed);
+    tern_draw_seed_type(TERN_CUDA, seed);
+    tern_unlock(&defaults.lock);
+}
+
+void tern_cuda_manual_seed(uint64_t seed)
+{
+    tern_generator *generator =
+        tern_cuda_is_available() ? tern_default_generator(tern_cuda(-1)) : NULL;
+    if (!generator)
+        return;
+    reseed(generator, seed);
+    tern_draw_load(generator->device, (tern_draw_state){.seed = seed});
 }
 
 void tern_generator_shutdown(void)
 {
     tern_lock(&defaults.lock);
-    for (int i = 0; i < CPU_DEVICES; i++)
-        if (defaults.started[i])
-            pthread_mutex_destroy(&defaults.cpu[i].lock);
+    for (int type = TERN_CPU; type < TERN_DEVICE_TYPES; type++) {
+        for (int i = 0; i < TERN_MAX_DEVICES; i++)
+            if (defaults.started[type][i])
+                pthread_mutex_destroy(&defaults.at[type][i].lock);
+        defaults.first_seed[type] = TERN_DEFAULT_SEED;
+    }
     memset(defaults.started, 0, sizeof defaults.started);
-    defaults.first_seed = TERN_DEFAULT_SEED;
     tern_draw_seed(0);
     tern_unlock(&defaults.lock);
-}
-
-static tern_generator *default_cpu(int index)
-{
-    tern_generator *generator = &defaults.cpu[index];
-    tern_lock(&defaults.lock);
-    if (!defaults.started[index]) {
-        pthread_mutex_init(&generator->lock, NULL);
-        generator->device = tern_cpu(index);
-        tern_mt19937_seed(&generator->mt, defaults.first_seed);
-        defaults.started[index] = true;
-    }
-    tern_unlock(&defaults.lock);
-    return generator;
 }
 
 tern_generator *tern_default_generator(tern_device device)
 {
     if (tern_fork_check() || tern_device_resolve("default_generator", &device))
         return NULL;
-    TERN_CHECK_PTR(device.type == TERN_CPU && device.index < CPU_DEVICES, TERN_ERR_DEVICE,
-                   "default_generator: %s has none", tern_device_string(device));
-    return default_cpu(device.index);
+    tern_generator *generator = &defaults.at[device.type][device.index];
+    bool *started = &defaults.started[device.type][device.index];
+    tern_lock(&defaults.lock);
+    if (!*started) {
+        pthread_mutex_init(&generator->lock, NULL);
+        generator->device = device;
+        start(generator, defaults.first_seed[device.type]);
+        *started = true;
+    }
+    tern_unlock(&defaults.lock);
+    return generator;
 }
 
-tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device)
+tern_generator *tern_generator_for(tern_generator *generator, tern_device device)
 {
-    if (!generator)
-        return tern_default_generator(device);
-    TERN_CHECK_PTR(device.type == TERN_CPU, TERN_ERR_DEVICE,
-                   "%s: generator fills tensors on the CPU, not on %s", op,
-                   tern_device_string(device));
-    return generator;
+    return generator ? generator : tern_default_generator(device);
 }
 
 tern_generator *tern_generator_new(uint64_t seed)
@@ -98,7 +123,7 @@ tern_generator *tern_generator_new(uint64_t seed)
     if (!generator)
         return NULL;
     pthread_mutex_init(&generator->lock, NULL);
-    tern_mt19937_seed(&generator->mt, seed);
+    start(generator, seed);
     return generator;
 }
 

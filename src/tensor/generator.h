@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a generator is inside the library: PyTorch's CPU stream and a lock.
+// What a generator is inside the library: two streams and a lock.
 #ifndef TERN_SRC_TENSOR_GENERATOR_H
 #define TERN_SRC_TENSOR_GENERATOR_H
 
@@ -15,15 +15,16 @@
 struct tern_generator {
     pthread_mutex_t lock;
     tern_device device; // a default generator's; unspecified for one of the user's own
-    tern_mt19937 mt;
+    tern_mt19937 mt;    // for tensors on the CPU: PyTorch's
+    uint64_t seed;      // for tensors on CUDA devices: cuRAND's Philox4x32-10, in the order of its
+    uint64_t position;  // host interface; in words, a multiple of 4
 };
 
 void tern_generator_lock(tern_generator *generator);
 void tern_generator_unlock(tern_generator *generator);
 
-// `generator` itself when it may fill tensors on `device`, the device's default one for NULL; NULL
-// with TERN_ERR_DEVICE otherwise. `device` exists.
-tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device);
+// `generator` itself, the device's default one for NULL. NULL with an error pending otherwise.
+tern_generator *tern_generator_for(tern_generator *generator, tern_device device);
 
 // Default generators and draws inside steps as at the start of the process.
 void tern_generator_shutdown(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generators as bytes, little-endian: magic (8), version (4), index (4), flags (4), zero (4),
-// waiting normal draw (8), seed and base of the draws inside steps (8 each), state words (4 each),
-// FNV-1a hash of all that (8). A default generator's state carries the draws of its device, so that
+// waiting normal draw (8), seed and base of the draws inside steps (8 each), seed and position of
+// the stream for CUDA (8 each), state words (4 each), FNV-1a hash of all that (8). A default generator's state carries the draws of its device, so that
 // one save brings back all random numbers of a run there.
 #include <string.h>
 #include "base/error.h"
@@ -10,7 +10,7 @@
 #include "tensor/generator.h"
 
 #define MAGIC      "tern rng"
-#define VERSION    1
+#define VERSION    2
 #define HAS_NORMAL 1u
 #define HAS_DRAWS  2u
 
@@ -22,13 +22,16 @@ enum {
     AT_NORMAL = 24,
     AT_SEED = 32,
     AT_BASE = 40,
-    AT_WORDS = 48,
+    AT_CUDA_SEED = 48,
+    AT_POSITION = 56,
+    AT_WORDS = 64,
     AT_HASH = AT_WORDS + 4 * TERN_MT19937_WORDS,
     STATE_SIZE = AT_HASH + 8
 };
 
 typedef struct saved_state {
     tern_mt19937 mt;
+    uint64_t seed, position;
     bool has_draws;
     tern_draw_state draws;
 } saved_state;
@@ -67,6 +70,8 @@ static void encode(unsigned char *bytes, const saved_state *s)
     put(bytes + AT_NORMAL, 8, s->mt.has_normal ? normal : 0);
     put(bytes + AT_SEED, 8, s->draws.seed);
     put(bytes + AT_BASE, 8, s->draws.base);
+    put(bytes + AT_CUDA_SEED, 8, s->seed);
+    put(bytes + AT_POSITION, 8, s->position);
     for (int i = 0; i < TERN_MT19937_WORDS; i++)
         put(bytes + AT_WORDS + 4 * i, 4, s->mt.state[i]);
     put(bytes + AT_HASH, 8, hash_of(bytes));
@@ -91,6 +96,8 @@ static tern_status decode(const unsigned char *bytes, saved_state *s)
     s->has_draws = flags & HAS_DRAWS;
     s->draws.seed = get(bytes + AT_SEED, 8);
     s->draws.base = get(bytes + AT_BASE, 8);
+    s->seed = get(bytes + AT_CUDA_SEED, 8);
+    s->position = get(bytes + AT_POSITION, 8);
     for (int i = 0; i < TERN_MT19937_WORDS; i++)
         s->mt.state[i] = (uint32_t)get(bytes + AT_WORDS + 4 * i, 4);
     return TERN_OK;
@@ -117,10 +124,12 @@ size_t tern_generator_state_size(void)
 tern_status tern_generator_save(const tern_generator *generator, void *state, size_t size)
 {
     TERN_TRY(check("generator_save", generator, state, size));
-    saved_state s = {.has_draws = generator->device.type == TERN_CPU};
+    saved_state s = {.has_draws = generator->device.type != TERN_DEVICE_UNSPECIFIED};
     tern_generator *locked = (tern_generator *)(uintptr_t)generator; // its values stay
     tern_generator_lock(locked);
     s.mt = generator->mt;
+    s.seed = generator->seed;
+    s.position = generator->position;
     tern_generator_unlock(locked);
     if (s.has_draws)
         TERN_TRY(tern_draw_save(generator->device, &s.draws));
@@ -135,8 +144,10 @@ tern_status tern_generator_load(tern_generator *generator, const void *state, si
     TERN_TRY(decode(state, &s));
     tern_generator_lock(generator);
     generator->mt = s.mt;
+    generator->seed = s.seed;
+    generator->position = s.position;
     tern_generator_unlock(generator);
-    if (s.has_draws && generator->device.type == TERN_CPU)
+    if (s.has_draws && generator->device.type != TERN_DEVICE_UNSPECIFIED)
         tern_draw_load(generator->device, s.draws);
     return TERN_OK;
 }

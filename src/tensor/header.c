@@ -222,21 +222,27 @@ tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_sha
 
 // Storage for the elements. What only knows bytes has said how many there is no memory for; here it
 // is known what they were for.
-static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_device device)
+static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_device device,
+                                 bool pinned)
 {
     bool first = !tern_error_pending();
     int64_t nbytes = t->numel * (int64_t)tern_dtype_size(t->dtype);
-    tern_storage *storage = tern_storage_new(device, nbytes);
+    tern_storage *storage =
+        pinned ? tern_storage_new_pinned(nbytes) : tern_storage_new(device, nbytes);
     if (!storage && first && tern_error_code() == TERN_ERR_NOMEM) {
-        tern_error_clear();
-        tern_error_raise(TERN_ERR_NOMEM, "%s: no memory on %s for %lld bytes: the result is %s %s",
-                         op, tern_device_string(device), (long long)nbytes,
-                         tern_dtype_name(t->dtype), tern_shape_string(tern_shape_get(t)));
+        char why[512];
+        tern_error_take(why, sizeof why);
+        bool told = device.type == TERN_CUDA; // what there is, and who has it
+        tern_error_raise(TERN_ERR_NOMEM,
+                         "%s: no memory on %s for %lld bytes: the result is %s %s%s%s", op,
+                         tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
+                         tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
     }
     return storage;
 }
 
-tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape)
+static tern_tensor *make(const char *op, tern_dtype dtype, tern_device device, tern_shape shape,
+                         bool pinned)
 {
     tern_tensor *t = tern_header_new(op);
     if (!t)
@@ -245,7 +251,7 @@ tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device devic
     t->dtype = dtype;
     bool countable = t->numel >= 0 && t->numel <= INT64_MAX / 16;
     if (countable)
-        t->storage = storage_for(op, t, device);
+        t->storage = storage_for(op, t, device, pinned);
     else
         tern_error_raise(TERN_ERR_SHAPE, "%s: the result %s has too many elements", op,
                          tern_shape_string(shape));
@@ -254,6 +260,16 @@ tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device devic
         return NULL;
     }
     return adopted(t);
+}
+
+tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device, tern_shape shape)
+{
+    return make(op, dtype, device, shape, false);
+}
+
+tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape shape)
+{
+    return make(op, dtype, tern_cpu(0), shape, true);
 }
 
 void tern_tensor_set_label(tern_tensor *t, const char *label)

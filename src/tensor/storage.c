@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counted memory on a device, and its way from one device to another.
 #include "base/mem.h"
 #include "tensor/backend.h"
 #include "tensor/op.h"
 #include "tensor/tensor.h"
 
-tern_storage *tern_storage_new(tern_device device, int64_t nbytes)
+static const tern_device_table *table_of(const tern_storage *s)
 {
-    const tern_device_table *table = tern_backend_of(device.type)->device;
+    return tern_backend_of(s->device.type)->device;
+}
+
+// Page-locked memory is the CUDA backend's, although its device is the CPU.
+static void *take_memory(tern_storage *s)
+{
+    if (s->pinned)
+        return tern_backend_of(TERN_CUDA)->cuda->pinned_alloc(s->nbytes, &s->block);
+    return table_of(s)->alloc(s->device.index, s->nbytes, &s->block);
+}
+
+static void give_memory_back(tern_storage *s)
+{
+    if (s->pinned)
+        tern_backend_of(TERN_CUDA)->cuda->pinned_free(s->data, s->nbytes, s->block);
+    else
+        table_of(s)->free(s->device.index, s->data, s->nbytes, s->block);
+}
+
+static tern_storage *make(tern_device device, int64_t nbytes, bool pinned)
+{
     tern_storage *s = tern_cache_alloc(sizeof *s);
     if (!s)
         return NULL;
-    s->data = table->alloc(device.index, nbytes, &s->block);
+    *s = (tern_storage){.device = device, .nbytes = nbytes, .pinned = pinned};
+    s->data = take_memory(s);
     if (!s->data) {
         tern_cache_free(s, sizeof *s);
         return NULL;
@@ -18,9 +40,17 @@ tern_storage *tern_storage_new(tern_device device, int64_t nbytes)
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
     atomic_init(&s->recorded, 0);
-    s->device = device;
-    s->nbytes = nbytes;
     return s;
+}
+
+tern_storage *tern_storage_new(tern_device device, int64_t nbytes)
+{
+    return make(device, nbytes, false);
+}
+
+tern_storage *tern_storage_new_pinned(int64_t nbytes)
+{
+    return make(tern_cpu(0), nbytes, true);
 }
 
 void tern_storage_hold(tern_storage *s)
@@ -32,8 +62,57 @@ void tern_storage_drop(tern_storage *s)
 {
     if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
         return;
-    tern_backend_of(s->device.type)->device->free(s->device.index, s->data, s->nbytes, s->block);
+    give_memory_back(s);
     tern_cache_free(s, sizeof *s);
+}
+
+void tern_storage_use(const tern_storage *s)
+{
+    const tern_device_table *table = table_of(s);
+    if (table->use)
+        table->use(s->device.index, s->block);
+}
+
+// ---- copies --------------------------------------------------------------------------------------
+
+static tern_status to_cuda(const tern_storage *to, void *data, const tern_storage *from,
+                           const void *source, int64_t nbytes, bool wait)
+{
+    const tern_backend *cuda = tern_backend_of(TERN_CUDA);
+    const int index = to->device.index;
+    if (!from->pinned)
+        return cuda->device->to_device(index, data, source, nbytes);
+    TERN_TRY(cuda->cuda->pinned_to_device(index, data, source, nbytes, from->block));
+    return wait ? cuda->device->synchronize(index) : TERN_OK;
+}
+
+static tern_status from_cuda(const tern_storage *to, void *data, const tern_storage *from,
+                             const void *source, int64_t nbytes, bool wait)
+{
+    const tern_backend *cuda = tern_backend_of(TERN_CUDA);
+    const int index = from->device.index;
+    if (to->pinned && !wait)
+        return cuda->cuda->pinned_to_host(index, data, source, nbytes, to->block);
+    TERN_TRY(cuda->device->to_host(index, data, source, nbytes));
+    return tern_fault_poll(from->device);
+}
+
+tern_status tern_storage_copy(const tern_storage *to, int64_t to_byte, const tern_storage *from,
+                              int64_t from_byte, int64_t nbytes, bool wait)
+{
+    void *data = (char *)to->data + to_byte;
+    const void *source = (const char *)from->data + from_byte;
+    if (nbytes == 0)
+        return TERN_OK;
+    if (to->block)
+        tern_storage_use(to);
+    if (from->block)
+        tern_storage_use(from);
+    if (to->device.type == from->device.type)
+        return table_of(to)->across(to->device.index, data, from->device.index, source, nbytes);
+    if (from->device.type == TERN_CPU)
+        return to_cuda(to, data, from, source, nbytes, wait);
+    return from_cuda(to, data, from, source, nbytes, wait);
 }
 
 void tern_tensor_touched(tern_tensor *t)

@@ -16,8 +16,9 @@ typedef struct tern_storage {
     _Atomic uint64_t recorded; // version of the last change that carries gradients, 0: none
     tern_device device;
     void *data;
-    void *block; // the backend's
+    void *block; // the backend's, or NULL
     int64_t nbytes;
+    bool pinned; // page-locked memory of the host
 } tern_storage;
 
 // A gradient is absent (its memory may be kept), present, or left unusable by a failed backward.
@@ -71,6 +72,9 @@ struct tern_tensor {
 tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device,
                              tern_shape shape);
 
+// Likewise in page-locked memory of the host; there is a CUDA device.
+tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape shape);
+
 // A tensor over the storage of `base` with sizes, strides and offset (elements) of its own, no
 // history; a temporary of the innermost frame. The caller has checked the bounds.
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
@@ -88,8 +92,18 @@ void tern_tensor_set_label(tern_tensor *t, const char *label);
 // ---- storage ----------------------------------------------------------------------------------
 
 tern_storage *tern_storage_new(tern_device device, int64_t nbytes); // refs 1; NULL raises
+tern_storage *tern_storage_new_pinned(int64_t nbytes);
 void tern_storage_hold(tern_storage *s);
 void tern_storage_drop(tern_storage *s); // NULL is fine
+
+// A kernel of the calling thread is about to be given memory of `s`, which has a block: what other
+// streams do with it comes first.
+void tern_storage_use(const tern_storage *s);
+
+// Bytes from one storage to another, in stream order; neither touches versions nor is recorded.
+// Without `wait`, copies between a device and pinned memory are only queued.
+tern_status tern_storage_copy(const tern_storage *to, int64_t to_byte, const tern_storage *from,
+                              int64_t from_byte, int64_t nbytes, bool wait);
 
 // The values of `t` were changed in place. Also brings t's own history up to date.
 void tern_tensor_touched(tern_tensor *t);

@@ -18,7 +18,7 @@ const tern_backend *__wrap_tern_cpu_backend(void)
 
 void use_kernels(const tern_kernels *kernels)
 {
-    backend = (tern_backend){&tern_cpu_device_table, kernels};
+    backend = (tern_backend){.device = &tern_cpu_device_table, .kernels = kernels};
 }
 
 bool use_instruction_set(int index)

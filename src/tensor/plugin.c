@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the CUDA backend the first time it is asked for, and remembers why there is none.
+#include "tensor/plugin.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/mem.h"
+#include "tensor/abi.h"
+#include "tensor/plugin_path.h"
+
+#define PATH_SIZE   4096
+#define REASON_SIZE 1024
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const tern_backend *cuda_backend;
+static char reason[REASON_SIZE];
+
+static const tern_host_api host = {
+    .raise = tern_error_raise_v,
+    .log = tern_log_send_v,
+    .mem_alloc = tern_mem_alloc,
+    .mem_free = tern_mem_free,
+};
+
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+}
+
+// Without a driver the plugin, which brings the CUDA libraries, is not even looked for.
+static bool has_driver(void)
+{
+    if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+        return true;
+    say("no NVIDIA driver (libcuda.so.1)");
+    return false;
+}
+
+// Where the plugin may stand beside this library, or beside a program that was linked with it: in a
+// build and where it is installed.
+static const char *const beside[] = {"tern/libtern-cuda.so", "src/cuda/libtern-cuda.so",
+                                     "libtern-cuda.so"};
+
+static bool own_directory(char *path)
+{
+    Dl_info info;
+    const char *slash = dladdr(&host, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : 0;
+    if (!slash || slash - info.dli_fname >= PATH_SIZE / 2)
+        return false;
+    memcpy(path, info.dli_fname, (size_t)(slash - info.dli_fname) + 1);
+    path[slash - info.dli_fname + 1] = '\0';
+    return true;
+}
+
+static bool exists(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    if (file)
+        fclose(file);
+    return file;
+}
+
+// Where the plugin is; false when it is nowhere.
+static bool find_plugin(char *path)
+{
+    if (own_directory(path)) {
+        size_t length = strlen(path);
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+            snprintf(path + length, PATH_SIZE - length, "%s", beside[i]);
+            if (exists(path))
+                return true;
+        }
+    }
+    snprintf(path, PATH_SIZE, "%s", TERN_PLUGIN_INSTALLED);
+    return exists(path);
+}
+
+static bool choose_plugin(char *path)
+{
+    const char *wish = getenv("TERN_CUDA_PLUGIN");
+    if (wish && *wish) {
+        snprintf(path, PATH_SIZE, "%s", wish);
+        return true;
+    }
+    if (!has_driver())
+        return false;
+    if (find_plugin(path))
+        return true;
+    say("the CUDA backend was not built or not installed (libtern-cuda.so)");
+    return false;
+}
+
+static tern_plugin_entry *open_plugin(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        say("%s", dlerror());
+        return NULL;
+    }
+    void *symbol = dlsym(library, TERN_PLUGIN_ENTRY);
+    tern_plugin_entry *entry;
+    memcpy(&entry, &symbol, sizeof entry);
+    if (!entry)
+        say("%.512s is not a backend of tern: it has no %s", path, TERN_PLUGIN_ENTRY);
+    return entry;
+}
+
+// CUDA_VISIBLE_DEVICES is the usual cause of a driver without devices.
+static void say_no_device(const char *why)
+{
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    if (visible)
+        say("%s; CUDA_VISIBLE_DEVICES is \"%.128s\"", why, visible);
+    else
+        say("%s", why);
+}
+
+static void load(void)
+{
+    char path[PATH_SIZE];
+    tern_plugin_entry *entry = choose_plugin(path) ? open_plugin(path) : NULL;
+    if (!entry)
+        return;
+    const tern_backend *backend = entry(TERN_ABI_HASH, &host);
+    if (!backend) {
+        say("%.512s belongs to another version of tern", path);
+        return;
+    }
+    const char *why = "no CUDA device was found";
+    int count = backend->device->count();
+    if (count > TERN_MAX_DEVICES)
+        count = TERN_MAX_DEVICES;
+    if (count < 1) {
+        say_no_device(why);
+        return;
+    }
+    say("%d CUDA device%s", count, count == 1 ? "" : "s");
+    cuda_backend = backend;
+}
+
+const tern_backend *tern_cuda_backend(void)
+{
+    pthread_once(&once, load);
+    return cuda_backend;
+}
+
+const char *tern_cuda_reason(void)
+{
+    pthread_once(&once, load);
+    return reason;
+}

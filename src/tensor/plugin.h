@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA backend, which is opened at run time.
+#ifndef TERN_SRC_TENSOR_PLUGIN_H
+#define TERN_SRC_TENSOR_PLUGIN_H
+
+#include "tensor/backend.h"
+
+// The backend when there is a plugin, a driver and a device; else NULL, and tern_cuda_reason says
+// why. The first call opens the plugin; it is never closed.
+const tern_backend *tern_cuda_backend(void);
+
+#endif
