@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reporting a value that only a kernel can see to be wrong.
+#ifndef TERN_SRC_CUDA_FAULT_CUH
+#define TERN_SRC_CUDA_FAULT_CUH
+
+#include "cuda/tern_cu.h"
+
+// What `set` holds while a thread writes the record. In stream order nobody sees it.
+#define FAULT_WRITING 2u
+
+typedef unsigned long long fault_word; // of 64 bits, as atomics take them
+
+// The record cannot get better by this element. Everything is read by atomics: others write it.
+__device__ __forceinline__ bool fault_settled(tern_fault *fault, uint32_t site, int64_t element)
+{
+    return atomicAdd(&fault->set, 0u) == 1 &&
+           (atomicAdd(&fault->site, 0u) != site ||
+            (int64_t)atomicAdd((fault_word *)&fault->element, (fault_word)0) <= element);
+}
+
+__device__ __forceinline__ void fault_write(tern_fault *fault, uint32_t before, uint32_t site,
+                                            int64_t element, int64_t value)
+{
+    const bool better =
+        before == 0 || (atomicAdd(&fault->site, 0u) == site &&
+                        element < (int64_t)atomicAdd((fault_word *)&fault->element, (fault_word)0));
+    if (better) {
+        atomicExch(&fault->site, site);
+        atomicExch((fault_word *)&fault->element, (fault_word)element);
+        atomicExch((fault_word *)&fault->value, (fault_word)value);
+    }
+    __threadfence();
+    atomicExch(&fault->set, 1u);
+}
+
+// Writes the device's fault record, from any thread. The first site stays; within it the smallest
+// element.
+__device__ __forceinline__ void fault_report(tern_fault *fault, uint32_t site, int64_t element,
+                                             int64_t value)
+{
+    while (!fault_settled(fault, site, element)) {
+        const uint32_t before = atomicAdd(&fault->set, 0u);
+        if (before != FAULT_WRITING && atomicCAS(&fault->set, before, FAULT_WRITING) == before) {
+            __threadfence();
+            fault_write(fault, before, site, element, value);
+            return;
+        }
+    }
+}
+
+#endif

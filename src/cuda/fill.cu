@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// y[..] = value
+#include <string.h>
+#include "cuda/element.cuh"
+#include "cuda/walk.cuh"
+
+// The bits of one element, whatever its type is.
+template <class Bits> struct fill_body {
+    static const int VIEWS = 1, WIDTH = pack_width<Bits>::value;
+    Bits *y;
+    Bits value;
+
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        y[at[0]] = value;
+    }
+    __device__ __forceinline__ void some(const int64_t *at, unsigned) const
+    {
+        pack<Bits, WIDTH> values;
+#pragma unroll
+        for (int k = 0; k < WIDTH; k++)
+            values.at[k] = value;
+        pack_store(y + at[0], values);
+    }
+};
+
+template <class To, class From> static uint64_t bits_of(From value)
+{
+    const To stored = (To)value;
+    uint64_t bits = 0;
+    memcpy(&bits, &stored, sizeof stored);
+    return bits;
+}
+
+static uint64_t element_bits(tern_dtype dtype, double value)
+{
+    switch (dtype) {
+    case TERN_FLOAT32:
+        return bits_of<float>(value);
+    case TERN_FLOAT64:
+        return bits_of<double>(value);
+    case TERN_FLOAT16:
+        return bits_of<__half>((float)value);
+    case TERN_BFLOAT16:
+        return bits_of<__nv_bfloat16>((float)value);
+    case TERN_INT64:
+        return bits_of<int64_t>(truncate_to_int64(value));
+    case TERN_INT32:
+        return bits_of<int32_t>(truncate_to_int64(value));
+    case TERN_UINT8:
+        return bits_of<uint8_t>(truncate_to_int64(value));
+    case TERN_BOOL:
+        return value != 0;
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+    return 0;
+}
+
+template <class Bits>
+static tern_status fill(const tern_exec *exec, const tern_strided *y, uint64_t bits)
+{
+    const tern_strided *const views[] = {y};
+    const fill_body<Bits> body = {(Bits *)y->data, (Bits)bits};
+    return walk_run(exec, "fill", views, body);
+}
+
+extern "C" tern_status tern_cuda_fill(const tern_exec *exec, const tern_strided *y, double value)
+{
+    const uint64_t bits = element_bits(y->dtype, value);
+    switch (tern_dtype_size(y->dtype)) {
+        TERN_SIZE_CASES(Bits, fill<Bits>(exec, y, bits))
+    }
+    return TERN_OK;
+}

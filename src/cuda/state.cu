@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state that a device keeps in its own memory, changed in stream order by one thread.
+#include "cuda/tern_cu.h"
+
+__global__ void clear_fault(tern_fault *fault)
+{
+    fault->set = 0;
+    fault->site = 0;
+    fault->element = 0;
+    fault->value = 0;
+}
+
+__global__ void write_draws(tern_draw_state *draws, uint64_t seed, uint64_t base)
+{
+    draws->seed = seed;
+    draws->base = base;
+}
+
+__global__ void advance_draws(tern_draw_state *draws, uint64_t count)
+{
+    draws->base += count;
+}
+
+extern "C" tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fault)
+{
+    TERN_LAUNCH(clear_fault, 1, 1, 0, stream, fault);
+    return tern_cuda_launched("fault_clear");
+}
+
+extern "C" tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,
+                                             tern_draw_state value)
+{
+    TERN_LAUNCH(write_draws, 1, 1, 0, stream, draws, value.seed, value.base);
+    return tern_cuda_launched("draws_write");
+}
+
+extern "C" tern_status tern_cuda_draws_advance(cudaStream_t stream, tern_draw_state *draws,
+                                               uint64_t count)
+{
+    TERN_LAUNCH(advance_draws, 1, 1, 0, stream, draws, count);
+    return tern_cuda_launched("draws_advance");
+}
