@@ -11,8 +11,11 @@
 ///
 /// `CUDA_VISIBLE_DEVICES` hides and renumbers devices, as for every CUDA program. Work on a device
 /// is queued on the calling thread's current stream; a call that hands values to the host waits for
-/// it. Functions that take an index accept -1 for the calling thread's current device. Threads: any,
-/// unless said otherwise; the current device and the current streams are per thread.
+/// it. Functions that take an index accept -1 for the calling thread's current device, and fail
+/// with TERN_ERR_DEVICE where there is no such device; so does whatever meets a fault of the
+/// device. A required pointer that is NULL is TERN_ERR_NULL. Tensors that a call makes are
+/// temporaries of the innermost scope. Threads: any, unless said otherwise; the current device and
+/// the current streams are per thread.
 #ifndef TERN_CUDA_H
 #define TERN_CUDA_H
 
@@ -21,7 +24,7 @@
 
 TERN_BEGIN_DECLS
 
-// ---- devices -------------------------------------------------------------------------------------
+// ---- devices ------------------------------------------------------------------------------------
 
 /// True when there is at least one usable CUDA device. Opens the plugin; never fails.
 TERN_API bool tern_cuda_is_available(void);
@@ -63,7 +66,7 @@ TERN_API void tern_cuda_allow_tf32(bool allow);
 /// All CUDA devices, the one with most free memory first, to `out`, at most `most` of them.
 TERN_API TERN_NODISCARD tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most);
 
-// ---- memory --------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 /// Memory of a device in bytes, by tern's allocator, but for the last two.
 typedef struct tern_cuda_memory {
@@ -92,11 +95,11 @@ TERN_API tern_tensor *tern_pin_memory(tern_tensor *t);
 /// True for a CPU tensor in page-locked memory.
 TERN_API bool tern_is_pinned(const tern_tensor *t);
 /// Like tern_to, but does not wait where it need not: to a device from pinned memory, and from a
-/// device into pinned memory. In the first case the values must not be changed, in the second not be
-/// read, before tern_synchronize of the device.
+/// device into pinned memory. In the first case the values must not be changed, in the second not
+/// be read, before tern_synchronize of the device.
 TERN_API tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device);
 
-// ---- streams and events --------------------------------------------------------------------------
+// ---- streams and events -------------------------------------------------------------------------
 
 /// A queue of work on one device. Every device has one to begin with. Using a tensor on another
 /// stream than the one it was made on waits there, on the device, for the work queued so far.
@@ -128,7 +131,7 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_event_synchronize(tern_cuda_event 
 /// Milliseconds between two recorded events of one device; waits for both. NAN on failure.
 TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event *end);
 
-// ---- graphs --------------------------------------------------------------------------------------
+// ---- graphs -------------------------------------------------------------------------------------
 
 /// Work that was captured once and is replayed as a whole: a training step then costs one launch.
 ///
@@ -143,9 +146,10 @@ TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event 
 ///     }
 ///
 /// Between begin and end nothing may wait for the device or read a value. What the host computed is
-/// frozen, but for the numbers of optimizers (learning rate, step count): those are the current ones
-/// in each replay, which also counts as a step of theirs. Tensors that the captured work reads or
-/// writes must live as long as the graph. One thread captures; any thread may replay, one at a time.
+/// frozen, but for the numbers of optimizers (learning rate, step count): those are the current
+/// ones in each replay, which also counts as a step of theirs. Tensors that the captured work reads
+/// or writes must live as long as the graph. One thread captures; any thread may replay, one at a
+/// time.
 typedef struct tern_cuda_graph tern_cuda_graph;
 
 /// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so

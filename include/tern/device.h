@@ -45,8 +45,8 @@ TERN_API tern_device tern_device_best(void);
 /// `cuda:index` when there is such a device, else `cpu:0`. Never fails.
 TERN_API tern_device tern_try_gpu(int index);
 
-/// All CUDA devices, or `cpu:0` alone where there is none, to `out`, at most `most` of them. Returns
-/// how many there are, 1 or more; `out` may be NULL to ask for that only. Never fails.
+/// All CUDA devices, or `cpu:0` alone where there is none, to `out`, at most `most` of them.
+/// Returns how many there are, 1 or more; `out` may be NULL to ask for that only. Never fails.
 TERN_API int tern_try_all_gpus(tern_device *out, int most);
 
 /// Reads "cpu", "cuda", "cpu:1", "cuda:0"; without an index the current device of the type. Fails
@@ -82,9 +82,9 @@ TERN_API tern_device_guard_ tern_device_guard_open_(tern_device device);
 TERN_API void tern_device_guard_close_(tern_device_guard_ *guard);
 
 /// Runs the statement or block that follows with `device` as the calling thread's default:
-/// `tern_with_device(dev) { ... }`. However the block is left, the default is as before; `break` and
-/// `continue` leave this block only. When there is no such device the block does not run and the
-/// error is pending.
+/// `tern_with_device(dev) { ... }`. However the block is left, the default is as before; `break`
+/// and `continue` leave this block only. When there is no such device the block does not run and
+/// the error is pending.
 #define tern_with_device(device) TERN_WITH_DEVICE_AT_(device, __LINE__)
 /// A guard named by its line, so that one block may stand inside another.
 #define TERN_WITH_DEVICE_AT_(device, line) TERN_WITH_DEVICE_JOIN_(device, line)

@@ -25,7 +25,8 @@ typedef struct tern_generator tern_generator;
 /// Seeds the default generators of all devices, and the draws inside steps.
 TERN_API void tern_manual_seed(uint64_t seed);
 
-/// A generator of your own, for tensors on any device; freed with tern_generator_free. NULL on failure.
+/// A generator of your own, for tensors on any device; freed with tern_generator_free. NULL on
+/// failure.
 TERN_API tern_generator *tern_generator_new(uint64_t seed);
 /// Frees a generator of your own. NULL is fine.
 TERN_API void tern_generator_free(tern_generator *generator);

@@ -49,17 +49,17 @@ tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, d
                                  int64_t low, int64_t high, const uint32_t *words,
                                  const tern_strided *y);
 
-// ---- state of a device, written by one-thread kernels in stream order ----------------------------
+// ---- state of a device, written by one-thread kernels in stream order ---------------------------
 
 tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fault);
 tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,
                                   tern_draw_state value);
 tern_status tern_cuda_draws_advance(cudaStream_t stream, tern_draw_state *draws, uint64_t count);
 
-// ---- memory and errors ---------------------------------------------------------------------------
+// ---- memory and errors --------------------------------------------------------------------------
 
-// Memory of the device for the kernels of one call: 256-byte aligned, contents undefined. Free it as
-// soon as its last user is queued.
+// Memory of the device for the kernels of one call: 256-byte aligned, contents undefined. Free it
+// as soon as its last user is queued.
 typedef struct tern_cuda_scratch {
     void *data;
     int64_t nbytes;

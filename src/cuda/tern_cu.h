@@ -26,7 +26,7 @@
     type *name = reinterpret_cast<type *>(tern_dynamic_shared_)
 #endif
 
-// ---- element types -------------------------------------------------------------------------------
+// ---- element types ------------------------------------------------------------------------------
 
 // What an element is computed in: 16-bit ones in float, every other in itself.
 template <class T> struct computed {

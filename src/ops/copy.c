@@ -86,7 +86,7 @@ tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device)
     return to("to_non_blocking", t, device, false);
 }
 
-// ---- page-locked memory --------------------------------------------------------------------------
+// ---- page-locked memory -------------------------------------------------------------------------
 
 bool tern_is_pinned(const tern_tensor *t)
 {

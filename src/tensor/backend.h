@@ -92,11 +92,11 @@ typedef struct tern_backend {
     const tern_cuda_table *cuda; // NULL but for CUDA
 } tern_backend;
 
-// ---- the plugin ----------------------------------------------------------------------------------
+// ---- the plugin ---------------------------------------------------------------------------------
 
 // What a plugin may call back.
 typedef struct tern_host_api {
-    tern_status (*raise)(tern_status code, const char *format, va_list arguments);
+    tern_status (*error_raise)(tern_status code, const char *format, va_list arguments);
     void (*log)(tern_log_level level, const char *format, va_list arguments);
     void *(*mem_alloc)(size_t nbytes); // zeroed; NULL raises
     void (*mem_free)(void *memory, size_t nbytes);

@@ -40,7 +40,7 @@ void tern_cuda_allow_tf32(bool allow)
         tern_cuda_backend()->cuda->allow_tf32(allow);
 }
 
-// ---- memory --------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 tern_status tern_cuda_get_memory(int index, tern_cuda_memory *out)
 {
@@ -95,7 +95,7 @@ tern_status tern_cuda_memory_print(int index, FILE *out)
     return TERN_OK;
 }
 
-// ---- devices by free memory ----------------------------------------------------------------------
+// ---- devices by free memory ---------------------------------------------------------------------
 
 typedef struct free_memory {
     int index;
@@ -128,7 +128,7 @@ tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most)
     return TERN_OK;
 }
 
-// ---- streams and events --------------------------------------------------------------------------
+// ---- streams and events -------------------------------------------------------------------------
 
 static const tern_cuda_table *cuda_table(void)
 {

@@ -145,7 +145,7 @@ int tern_try_all_gpus(tern_device *out, int most)
     return given;
 }
 
-// ---- the current CUDA device ---------------------------------------------------------------------
+// ---- the current CUDA device --------------------------------------------------------------------
 
 tern_status tern_cuda_set_device(int index)
 {
@@ -160,7 +160,7 @@ int tern_cuda_current_device(void)
     return current_cuda;
 }
 
-// ---- the default device --------------------------------------------------------------------------
+// ---- the default device -------------------------------------------------------------------------
 
 tern_status tern_set_default_device(tern_device device)
 {

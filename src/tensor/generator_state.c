@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generators as bytes, little-endian: magic (8), version (4), index (4), flags (4), zero (4),
 // waiting normal draw (8), seed and base of the draws inside steps (8 each), seed and position of
-// the stream for CUDA (8 each), state words (4 each), FNV-1a hash of all that (8). A default generator's state carries the draws of its device, so that
-// one save brings back all random numbers of a run there.
+// the stream for CUDA (8 each), state words (4 each), FNV-1a hash of all that (8). A default
+// generator's state carries the draws of its device, so that one save brings back all random
+// numbers of a run there.
 #include <string.h>
 #include "base/error.h"
 #include "base/fork.h"

@@ -19,13 +19,14 @@ static const tern_backend *cuda_backend;
 static char reason[REASON_SIZE];
 
 static const tern_host_api host = {
-    .raise = tern_error_raise_v,
+    .error_raise = tern_error_raise_v,
     .log = tern_log_send_v,
     .mem_alloc = tern_mem_alloc,
     .mem_free = tern_mem_free,
 };
 
-__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+static void say(const char *format, ...) TERN_PRINTF_(1, 2);
+static void say(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

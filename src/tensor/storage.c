@@ -73,7 +73,7 @@ void tern_storage_use(const tern_storage *s)
         table->use(s->device.index, s->block);
 }
 
-// ---- copies --------------------------------------------------------------------------------------
+// ---- copies -------------------------------------------------------------------------------------
 
 static tern_status to_cuda(const tern_storage *to, void *data, const tern_storage *from,
                            const void *source, int64_t nbytes, bool wait)
