@@ -74,7 +74,8 @@ static inline void tern_sim_start(const char *name, void (*kernel)(P...), dim3 g
 }
 
 #define TERN_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                \
-    tern_sim_start(#kernel, kernel, grid, block, shared_bytes, stream, ##__VA_ARGS__)
+    tern_sim_start(#kernel, kernel, grid, block, shared_bytes, (cudaStream_t)(stream),             \
+                   ##__VA_ARGS__)
 
 template <class... P>
 static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes,
