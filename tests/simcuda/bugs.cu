@@ -35,7 +35,8 @@ __global__ void shared_past_the_end(float *x)
     TERN_SHARED(float, s, [32]);
     s[threadIdx.x] = 1;
     __syncthreads();
-    x[threadIdx.x] = s[threadIdx.x + 1];
+    const float *beside = s + 1; // a pointer: no compiler knows the bounds
+    x[threadIdx.x] = beside[threadIdx.x];
 }
 
 __global__ void dynamic_past_the_end(float *x)
@@ -107,7 +108,7 @@ __global__ void barrier_for_some(float *x)
 __global__ void two_barriers(float *x)
 {
     if (threadIdx.x < 16) {
-        x[0] = 1;
+        x[threadIdx.x] = 1;
         __syncthreads();
     } else {
         __syncthreads();
