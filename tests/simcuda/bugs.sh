@@ -37,6 +37,7 @@ failed=0
 for mode in "$@"; do
     while IFS='|' read -r bug modes words; do
         bug=${bug%% *}
+        [ "${modes#* everywhere}" = "$modes" ] || modes="$modes plain lazy guard asan tsan "
         case " $modes " in
         *" $mode "*) ;;
         *) continue ;;
