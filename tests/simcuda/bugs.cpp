@@ -222,7 +222,7 @@ static const char *product_past_the_end()
     return nullptr;
 }
 
-static const char *blas_handle_of_other_device()
+static const char *blas_on_other_device()
 {
     const float one = 1, zero = 0;
     float *x = new_floats(1), *y = new_floats(0);
@@ -245,28 +245,17 @@ const bug host_bugs[] = {
     {                                                                                              \
 #name, name                                                                                \
     }
-    NAMED(block_too_big),
-    NAMED(empty_grid),
-    NAMED(memory_not_written),
-    NAMED(freed_pointer),
-    NAMED(freed_in_struct),
-    NAMED(freed_twice),
-    NAMED(other_device),
-    NAMED(other_device_in_struct),
-    NAMED(host_pointer),
-    NAMED(host_dereferences),
-    NAMED(copy_past_the_end),
-    NAMED(copy_to_host_pointer),
-    NAMED(no_wait_for_stream),
-    NAMED(no_event_between_streams),
-    NAMED(destroyed_stream),
-    NAMED(wait_in_capture),
-    NAMED(fork_without_join),
-    NAMED(random_in_capture),
-    NAMED(graph_of_freed_memory),
-    NAMED(product_past_the_end),
-    NAMED(blas_handle_of_other_device),
-    NAMED(leaked_memory),
+    NAMED(block_too_big),         NAMED(empty_grid),
+    NAMED(memory_not_written),    NAMED(freed_pointer),
+    NAMED(freed_in_struct),       NAMED(freed_twice),
+    NAMED(other_device),          NAMED(other_device_in_struct),
+    NAMED(host_pointer),          NAMED(host_dereferences),
+    NAMED(copy_past_the_end),     NAMED(copy_to_host_pointer),
+    NAMED(no_wait_for_stream),    NAMED(no_event_between_streams),
+    NAMED(destroyed_stream),      NAMED(wait_in_capture),
+    NAMED(fork_without_join),     NAMED(random_in_capture),
+    NAMED(graph_of_freed_memory), NAMED(product_past_the_end),
+    NAMED(blas_on_other_device),  NAMED(leaked_memory),
     {nullptr, nullptr},
 };
 
