@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over any dimensions, for any operation. Rows: a group of threads folds the terms of
+// one output. Columns: a block folds REDUCE_COLUMNS outputs that lie side by side, its warps share
+// their terms. Few outputs of many terms are cut into segments, and a second kernel joins them.
+//
+// An operation `Op` for elements T is passed by value and has
+//     state, acc            types: what a thread gathers in, and what is combined
+//     joint                 the base that joins segments and writes, or Op itself
+//     state start()         before the first term
+//     void add(state &, T x, int64_t term)
+//     void rest(state &)    now and then: a good time to round
+//     acc finish(state)
+//     acc none()            of no terms
+//     acc operator()(acc, acc)    both together; the order does not matter
+//     void write(acc, const int64_t y[2])    stores the result of an output
+// and lane_exchange is overloaded for acc where that is a struct.
+#ifndef TERN_SRC_CUDA_REDUCE_CUH
+#define TERN_SRC_CUDA_REDUCE_CUH
+
+#include "cuda/reduce_plan.cuh"
+
+// ---- rows ----------------------------------------------------------------------------------------
+
+// Every `step`-th term from `first` on.
+template <class T, class Op>
+__device__ __forceinline__ void fold_terms(const reduce_plan &plan, const Op &op,
+                                           typename Op::state &state, const T *x, int64_t first,
+                                           int64_t last, int step)
+{
+    if (plan.fold_count > 1) {
+#pragma unroll 1
+        for (int64_t term = first; term < last; term += step) {
+            op.add(state, x[reduce_term(plan, term)], term);
+            op.rest(state);
+        }
+        return;
+    }
+    const int64_t stride = plan.fold[0].x_stride;
+#pragma unroll 4
+    for (int64_t term = first; term < last; term += step) {
+        op.add(state, x[term * stride], term);
+        op.rest(state);
+    }
+}
+
+// The same for neighbours in memory; the terms that fill no pack come last.
+template <class T, class Op>
+__device__ __forceinline__ void fold_packs(const Op &op, typename Op::state &state, const T *x,
+                                           int64_t first, int64_t last, int lane, int step)
+{
+    enum { WIDTH = pack_width<T>::value };
+    const int64_t packs = (last - first) / WIDTH;
+#pragma unroll 4
+    for (int64_t i = lane; i < packs; i += step) {
+        const int64_t term = first + i * WIDTH;
+        const pack<T, WIDTH> values = pack_load<WIDTH>(x + term);
+#pragma unroll
+        for (int k = 0; k < WIDTH; k++)
+            op.add(state, values.at[k], term + k);
+        op.rest(state);
+    }
+    for (int64_t term = first + packs * WIDTH + lane; term < last; term += step)
+        op.add(state, x[term], term);
+    op.rest(state);
+}
+
+// Over the `lanes` threads of a group: a part of a warp, or the block.
+template <class Acc, class Op>
+__device__ __forceinline__ Acc group_reduce(Acc value, int lanes, const Op &op)
+{
+    if (lanes > WARP_LANES)
+        return block_reduce(value, op.none(), op);
+    for (int mask = lanes / 2; mask > 0; mask /= 2)
+        value = op(value, lane_exchange(value, mask));
+    return value;
+}
+
+template <class Op>
+__device__ __forceinline__ void give_result(const Op &op, const typename Op::acc &result,
+                                            const reduce_places &at, typename Op::acc *parts,
+                                            int64_t part)
+{
+    if (parts)
+        parts[part] = result;
+    else
+        op.write(result, at.y);
+}
+
+// parts (outputs, segments), or NULL where the terms are not cut. A block's y is the segment.
+template <class T, class Op>
+__global__ void __launch_bounds__(REDUCE_THREADS)
+    reduce_rows(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
+{
+    const int lane = (int)threadIdx.x % plan.lanes, groups = REDUCE_THREADS / plan.lanes;
+    const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
+    for (int64_t base = (int64_t)blockIdx.x * groups; base < plan.outputs;
+         base += (int64_t)gridDim.x * groups) {
+        const int64_t output = base + (int)threadIdx.x / plan.lanes;
+        const bool inside = output < plan.outputs;
+        const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
+        const reduce_places at = reduce_output(plan, inside ? output : 0);
+        typename Op::state state = op.start();
+        if (plan.packed)
+            fold_packs(op, state, x + at.x, first, last, lane, plan.lanes);
+        else
+            fold_terms(plan, op, state, x + at.x, first + lane, last, plan.lanes);
+        const typename Op::acc result = group_reduce(op.finish(state), plan.lanes, op);
+        if (lane == 0 && inside)
+            give_result(op, result, at, parts, output * plan.segments + blockIdx.y);
+    }
+}
+
+// ---- columns -------------------------------------------------------------------------------------
+
+// What the warps of a block found for the column of this lane, in the warps' order.
+template <class Acc, class Op> __device__ __forceinline__ Acc join_warps(Acc value, const Op &op)
+{
+    enum { WARPS = REDUCE_THREADS / REDUCE_COLUMNS };
+    TERN_SHARED(Acc, part, [WARPS][REDUCE_COLUMNS]);
+    const int lane = (int)threadIdx.x % REDUCE_COLUMNS, warp = (int)threadIdx.x / REDUCE_COLUMNS;
+    __syncthreads(); // `part` may still be read from the turn before
+    part[warp][lane] = value;
+    __syncthreads();
+    for (int w = 1; warp == 0 && w < WARPS; w++)
+        value = op(value, part[w][lane]);
+    return value;
+}
+
+template <class T, class Op>
+__global__ void __launch_bounds__(REDUCE_THREADS)
+    reduce_columns(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
+{
+    const int lane = (int)threadIdx.x % REDUCE_COLUMNS, warp = (int)threadIdx.x / REDUCE_COLUMNS;
+    const int64_t inner = plan.keep[plan.keep_count - 1].size;
+    const int64_t units = plan.outputs / inner * plan.across;
+    const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
+    for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
+        int64_t column = unit;
+        const int64_t outer = reduce_divide(&column, plan.across, 1 / (double)plan.across);
+        column = column * REDUCE_COLUMNS + lane;
+        const int64_t output = outer * inner + column;
+        const bool inside = column < inner;
+        const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
+        const reduce_places at = reduce_output(plan, inside ? output : 0);
+        typename Op::state state = op.start();
+        fold_terms(plan, op, state, x + at.x, first + warp, last, REDUCE_THREADS / REDUCE_COLUMNS);
+        const typename Op::acc result = join_warps(op.finish(state), op);
+        if (warp == 0 && inside)
+            give_result(op, result, at, parts, output * plan.segments + blockIdx.y);
+    }
+}
+
+// ---- segments ------------------------------------------------------------------------------------
+
+// A warp for each output.
+template <class Op>
+__global__ void __launch_bounds__(REDUCE_THREADS)
+    reduce_join(const reduce_plan plan, const Op op, const typename Op::acc *parts)
+{
+    enum { GROUPS = REDUCE_THREADS / WARP_LANES };
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    for (int64_t base = (int64_t)blockIdx.x * GROUPS; base < plan.outputs;
+         base += (int64_t)gridDim.x * GROUPS) {
+        const int64_t output = base + warp;
+        typename Op::acc result = op.none();
+        for (int64_t s = lane; output < plan.outputs && s < plan.segments; s += WARP_LANES)
+            result = op(result, parts[output * plan.segments + s]);
+        result = warp_reduce(result, op);
+        if (lane == 0 && output < plan.outputs)
+            op.write(result, reduce_output(plan, output).y);
+    }
+}
+
+static inline dim3 reduce_grid(int64_t blocks, int64_t segments)
+{
+    return dim3((unsigned)reduce_smaller(blocks, 1 << 20), (unsigned)segments);
+}
+
+template <class T, class Op>
+static void launch_reduce(const tern_exec *exec, const reduce_plan &plan, const Op &op,
+                          const void *data, typename Op::acc *parts)
+{
+    const T *x = (const T *)data;
+    if (plan.columns) {
+        const int64_t units = plan.outputs / plan.keep[plan.keep_count - 1].size * plan.across;
+        TERN_LAUNCH((reduce_columns<T, Op>), reduce_grid(units, plan.segments), REDUCE_THREADS, 0,
+                    exec->stream, plan, op, x, parts);
+        return;
+    }
+    const int64_t units = reduce_ceil_div(plan.outputs * plan.lanes, REDUCE_THREADS);
+    TERN_LAUNCH((reduce_rows<T, Op>), reduce_grid(units, plan.segments), REDUCE_THREADS, 0,
+                exec->stream, plan, op, x, parts);
+}
+
+template <class T, class Op>
+static tern_status run_reduce(const char *name, const tern_exec *exec, const reduce_plan &plan,
+                              const Op &op, const void *x)
+{
+    typedef typename Op::acc acc;
+    typedef typename Op::joint joint;
+    tern_cuda_scratch scratch;
+    if (plan.outputs == 0)
+        return TERN_OK;
+    if (plan.segments == 1) {
+        launch_reduce<T>(exec, plan, op, x, (acc *)NULL);
+        return tern_cuda_launched(name);
+    }
+    const int64_t parts = plan.outputs * plan.segments;
+    TERN_TRY(tern_cuda_scratch_take(exec, parts * (int64_t)sizeof(acc), &scratch));
+    launch_reduce<T>(exec, plan, op, x, (acc *)scratch.data);
+    const int64_t units = reduce_ceil_div(plan.outputs * WARP_LANES, REDUCE_THREADS);
+    TERN_LAUNCH((reduce_join<joint>), reduce_grid(units, 1), REDUCE_THREADS, 0, exec->stream, plan,
+                (joint)op, (const acc *)scratch.data);
+    tern_cuda_scratch_free(exec, &scratch);
+    return tern_cuda_launched(name);
+}
+
+#endif
