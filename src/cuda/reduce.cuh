@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
     const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
     for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
         int64_t column = unit;
-        const int64_t outer = reduce_divide(&column, plan.across, 1 / (double)plan.across);
+        const int64_t outer = place_divide(&column, plan.across, plan.across_inverse);
         column = column * REDUCE_COLUMNS + lane;
         const int64_t output = outer * inner + column;
         const bool inside = column < inner;

@@ -5,6 +5,7 @@
 #define TERN_SRC_CUDA_REDUCE_PLAN_CUH
 
 #include "cuda/block.cuh"
+#include "cuda/divide.cuh"
 #include "cuda/pack.cuh"
 
 #define REDUCE_THREADS      256
@@ -28,35 +29,19 @@ typedef struct reduce_plan {
     int64_t segments, segment_terms;                             // the terms may be cut
     bool columns;   // the innermost kept dimension is the denser: a thread folds a column
     int64_t across; // columns: blocks that lie side by side
-    bool packed;    // rows allow the widest loads
-    int lanes;      // rows: threads for one output
+    double across_inverse;
+    bool packed; // rows allow the widest loads
+    int lanes;   // rows: threads for one output
 } reduce_plan;
 
 // ---- on the device -------------------------------------------------------------------------------
-
-// *a / size; the rest goes to *a. Exact for less than 2^52, which is more than memory holds, and
-// shorter than a division of 64 bits.
-__device__ __forceinline__ int64_t reduce_divide(int64_t *a, int64_t size, double inverse)
-{
-    int64_t quotient = (int64_t)((double)*a * inverse);
-    int64_t rest = *a - quotient * size;
-    if (rest < 0) {
-        quotient--;
-        rest += size;
-    } else if (rest >= size) {
-        quotient++;
-        rest -= size;
-    }
-    *a = rest;
-    return quotient;
-}
 
 // Where term `term` lies in x, from the first one of its output.
 __device__ __forceinline__ int64_t reduce_term(const reduce_plan &plan, int64_t term)
 {
     int64_t at = 0;
     for (int d = plan.fold_count - 1; d > 0; d--) {
-        const int64_t outer = reduce_divide(&term, plan.fold[d].size, plan.fold[d].inverse);
+        const int64_t outer = place_divide(&term, plan.fold[d].size, plan.fold[d].inverse);
         at += term * plan.fold[d].x_stride;
         term = outer;
     }
@@ -72,7 +57,7 @@ __device__ __forceinline__ reduce_places reduce_output(const reduce_plan &plan, 
     reduce_places at = {0, {0, 0}};
     for (int d = plan.keep_count - 1; d >= 0; d--) {
         const reduce_dim &dim = plan.keep[d];
-        const int64_t outer = d > 0 ? reduce_divide(&output, dim.size, dim.inverse) : 0;
+        const int64_t outer = d > 0 ? place_divide(&output, dim.size, dim.inverse) : 0;
         at.x += output * dim.x_stride;
         at.y[0] += output * dim.y_stride[0];
         at.y[1] += output * dim.y_stride[1];
@@ -189,6 +174,7 @@ static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strid
     plan.columns = keep->size > 1 && (fold->size == 1 || reduce_is_outside(fold, keep));
     if (plan.columns) {
         plan.across = reduce_ceil_div(keep->size, REDUCE_COLUMNS);
+        plan.across_inverse = 1 / (double)plan.across;
         reduce_cut(&plan, plan.outputs / keep->size * plan.across, REDUCE_COLUMN_TERMS);
         return plan;
     }

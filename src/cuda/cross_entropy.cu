@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cross-entropy over (N, C, S), softmax and all in one kernel, and its gradient. A group of lanes
+// takes a sample: one thread where classes are few or lie apart (S > 1), up to a block where they
+// are many. Losses are added by blocks; one more kernel joins several of them.
+#include "cuda/divide.cuh"
+#include "cuda/exp_sum.cuh"
+#include "cuda/fault.cuh"
+
+#define THREADS    256
+#define MAX_BLOCKS 1024
+#define FEW_ROUNDS 4 // of samples that one block may take, to spare the second kernel
+
+template <class T> struct entropy {
+    typedef computed_t<T> C;
+    const T *x;            /* (N, C, S) */
+    const int64_t *labels; /* (N, S), or NULL */
+    const T *q;            /* (N, C, S): probabilities, or NULL */
+    const T *weight;       /* (C), or NULL */
+    C *lse;                /* (N, S) */
+    C *total;              /* (1) */
+    T *loss;               /* (1), or (N, S) */
+    int64_t samples, classes, spatial, ignore_index;
+    double smoothing, spatial_inverse;
+    tern_reduction reduction;
+    int lanes, rounds; // threads for a sample, samples for each group of them
+    tern_fault *fault;
+    uint32_t site;
+};
+
+// Losses of samples, and by what they count in the mean.
+struct loss_sum {
+    double loss, total;
+};
+
+// One sample and the lane's place in it.
+template <class T> struct line {
+    const T *x, *q; // of its first class; q may be NULL
+    int64_t stride; // to the next class
+    int64_t classes;
+    int lane, lanes;
+};
+
+template <class T>
+__device__ __forceinline__ line<T> line_of(const entropy<T> &e, int64_t sample, bool inside)
+{
+    const int64_t s = e.spatial;
+    const int64_t at = s == 1 ? sample * e.classes : sample / s * e.classes * s + sample % s;
+    return line<T>{
+        e.x + at, e.q ? e.q + at : NULL, s, inside ? e.classes : 0, (int)threadIdx.x % e.lanes,
+        e.lanes};
+}
+
+// Over the lanes of a sample.
+template <class V, class Combine>
+__device__ __forceinline__ V lanes_reduce(V value, V none, int lanes, Combine combine)
+{
+    if (lanes > WARP_LANES)
+        return block_reduce(value, none, combine);
+    for (int mask = lanes / 2; mask > 0; mask /= 2)
+        value = combine(value, lane_exchange(value, mask));
+    return value;
+}
+
+// The probability that the target gives class c, smoothed; 1 for labels.
+template <class T>
+__device__ __forceinline__ double smooth(const entropy<T> &e, const line<T> &row, int64_t c)
+{
+    if (!row.q)
+        return 1;
+    return (double)widen(row.q[c * row.stride]) * (1 - e.smoothing) +
+           e.smoothing / (double)e.classes;
+}
+
+template <class T> __device__ __forceinline__ double weight_of(const entropy<T> &e, int64_t c)
+{
+    return e.weight ? (double)widen(e.weight[c]) : 1;
+}
+
+template <class T> __device__ __forceinline__ bool counts(const entropy<T> &e, int64_t label)
+{
+    return label != e.ignore_index && label >= 0 && label < e.classes;
+}
+
+// ---- forward -------------------------------------------------------------------------------------
+
+// One thread looks for the largest first: a few exponentials that do not wait for each other.
+template <class T> __device__ __forceinline__ exp_sum<computed_t<T>> row_exp_sum(const line<T> &row)
+{
+    typedef computed_t<T> C;
+    exp_sum<C> all = exp_sum_none<C>();
+    if (row.lanes > 1) {
+        for (int64_t c = row.lane; c < row.classes; c += row.lanes)
+            exp_sum_add(all, (C)widen(row.x[c * row.stride]));
+        return lanes_reduce(all, exp_sum_none<C>(), row.lanes, exp_sum_join());
+    }
+    for (int64_t c = 0; c < row.classes; c++)
+        all.top = larger_value()(all.top, (C)widen(row.x[c * row.stride]));
+    for (int64_t c = 0; c < row.classes; c++)
+        all.sum += exponential((C)widen(row.x[c * row.stride]) - all.top);
+    return all;
+}
+
+// What smoothing and probabilities need: loss is sum w q x, total is sum w q.
+template <class T>
+__device__ __forceinline__ loss_sum row_products(const entropy<T> &e, const line<T> &row)
+{
+    loss_sum s = {0, 0};
+    for (int64_t c = row.lane; c < row.classes; c += row.lanes) {
+        const double q = weight_of(e, c) * smooth(e, row, c);
+        s.loss += q * (double)widen(row.x[c * row.stride]);
+        s.total += q;
+    }
+    s.loss = lanes_reduce(s.loss, 0.0, row.lanes, add_values());
+    s.total = lanes_reduce(s.total, 0.0, row.lanes, add_values());
+    return s;
+}
+
+template <class T>
+__device__ __forceinline__ loss_sum label_loss(const entropy<T> &e, const line<T> &row,
+                                               const exp_sum<computed_t<T>> &all,
+                                               const loss_sum &products, int64_t label)
+{
+    const double weight = weight_of(e, label);
+    const double off = (double)(widen(row.x[label * row.stride]) - all.top);
+    const double hit = weight * ((double)logarithm(all.sum) - off);
+    if (e.smoothing == 0)
+        return loss_sum{hit, weight};
+    const double lse = (double)all.top + (double)logarithm(all.sum);
+    const double rest = products.total * lse - products.loss;
+    return loss_sum{(1 - e.smoothing) * hit + e.smoothing / (double)e.classes * rest, weight};
+}
+
+// All lanes call; what the sample gives is lane 0's.
+template <class T>
+__device__ __forceinline__ loss_sum sample_loss(const entropy<T> &e, int64_t sample, bool inside)
+{
+    const line<T> row = line_of(e, inside ? sample : 0, inside);
+    const exp_sum<computed_t<T>> all = exp_sum_finish(row_exp_sum(row));
+    loss_sum products = {0, 0}, own = {0, 0};
+    if (e.q || e.smoothing > 0)
+        products = row_products(e, row);
+    if (row.lane != 0 || !inside)
+        return own;
+    const double lse = (double)all.top + (double)logarithm(all.sum);
+    const int64_t label = e.labels ? e.labels[sample] : 0;
+    e.lse[sample] = all.top + logarithm(all.sum);
+    if (e.q)
+        own = loss_sum{products.total * lse - products.loss, 1};
+    else if (counts(e, label))
+        own = label_loss(e, row, all, products, label);
+    else if (label != e.ignore_index)
+        fault_report(e.fault, e.site, sample, label);
+    if (e.reduction == TERN_REDUCTION_NONE)
+        e.loss[sample] = narrow<T>((computed_t<T>)own.loss);
+    return own;
+}
+
+template <class T>
+__device__ __forceinline__ void write_loss(const entropy<T> &e, const loss_sum &sum)
+{
+    typedef computed_t<T> C;
+    *e.total = (C)sum.total;
+    if (e.reduction == TERN_REDUCTION_SUM)
+        *e.loss = narrow<T>((C)sum.loss);
+    else if (e.reduction != TERN_REDUCTION_NONE)
+        *e.loss = narrow<T>((C)(sum.loss / sum.total));
+}
+
+// parts (blocks), or NULL where one block does all.
+template <class T>
+__global__ void __launch_bounds__(THREADS) entropy_forward(const entropy<T> e, loss_sum *parts)
+{
+    const int groups = THREADS / e.lanes;
+    int64_t sample = (int64_t)blockIdx.x * e.rounds * groups + (int)threadIdx.x / e.lanes;
+    loss_sum sum = {0, 0};
+    for (int round = 0; round < e.rounds; round++, sample += groups) {
+        const loss_sum own = sample_loss(e, sample, sample < e.samples);
+        sum.loss += own.loss;
+        sum.total += own.total;
+    }
+    sum.loss = block_sum(sum.loss);
+    sum.total = block_sum(sum.total);
+    if (threadIdx.x == 0) {
+        if (parts)
+            parts[blockIdx.x] = sum;
+        else
+            write_loss(e, sum);
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(THREADS)
+    entropy_join(const entropy<T> e, const loss_sum *parts, int count)
+{
+    loss_sum sum = {0, 0};
+    for (int i = (int)threadIdx.x; i < count; i += THREADS) {
+        sum.loss += parts[i].loss;
+        sum.total += parts[i].total;
+    }
+    sum.loss = block_sum(sum.loss);
+    sum.total = block_sum(sum.total);
+    if (threadIdx.x == 0)
+        write_loss(e, sum);
+}
+
+// ---- backward ------------------------------------------------------------------------------------
+
+// Labels: dx[c] = g ((1 - e) w[t] + e / C sum w) p[c] - g e / C w[c], and g (1 - e) w[t] less at c
+// = t. Probabilities q: dx[c] = g (sum w q) p[c] - g w[c] q[c]. p is the softmax, e the smoothing.
+template <class C> struct factors {
+    C scale, share, hit;
+    int64_t label; // -1: none
+    bool counts;
+};
+
+template <class T>
+__device__ __forceinline__ factors<computed_t<T>> factors_of(const entropy<T> &e, int64_t sample,
+                                                             double g, double mass)
+{
+    typedef computed_t<T> C;
+    if (e.q)
+        return factors<C>{(C)(g * mass), (C)g, 0, -1, true};
+    const int64_t label = e.labels[sample];
+    if (!counts(e, label))
+        return factors<C>{0, 0, 0, -1, false};
+    const double uniform = e.smoothing / (double)e.classes;
+    const double hit = g * ((1 - e.smoothing) * weight_of(e, label));
+    return factors<C>{(C)(hit + g * (uniform * mass)), (C)(g * uniform), (C)hit, label, true};
+}
+
+// The gradient of a sample's loss.
+template <class T>
+__device__ __forceinline__ double loss_gradient(const entropy<T> &e, const T *dloss, int64_t sample)
+{
+    if (e.reduction == TERN_REDUCTION_NONE)
+        return (double)widen(dloss[sample]);
+    const double g = (double)widen(*dloss);
+    return e.reduction == TERN_REDUCTION_SUM ? g : g / (double)*e.total;
+}
+
+template <class T>
+__device__ __forceinline__ computed_t<T> class_gradient(const entropy<T> &e, const line<T> &row,
+                                                        const factors<computed_t<T>> &f,
+                                                        computed_t<T> lse, int64_t c)
+{
+    typedef computed_t<T> C;
+    if (!f.counts)
+        return 0;
+    C dx = exponential(widen(row.x[c * row.stride]) - lse) * f.scale;
+    if (f.share != 0)
+        dx -= (C)(weight_of(e, c) * smooth(e, row, c)) * f.share;
+    return c == f.label ? dx - f.hit : dx;
+}
+
+template <class T>
+__global__ void __launch_bounds__(THREADS)
+    entropy_backward(const entropy<T> e, T *dx, const T *dloss)
+{
+    const int groups = THREADS / e.lanes;
+    const bool massive = e.q || (e.smoothing > 0 && e.weight);
+    for (int64_t base = (int64_t)blockIdx.x * groups; base < e.samples;
+         base += (int64_t)gridDim.x * groups) {
+        const int64_t sample = base + (int)threadIdx.x / e.lanes;
+        const bool inside = sample < e.samples;
+        const line<T> row = line_of(e, inside ? sample : 0, inside);
+        double mass = massive ? 0 : (double)e.classes;
+        for (int64_t c = row.lane; massive && c < row.classes; c += row.lanes)
+            mass += weight_of(e, c) * smooth(e, row, c);
+        if (massive)
+            mass = lanes_reduce(mass, 0.0, e.lanes, add_values());
+        if (inside) {
+            const factors<computed_t<T>> f =
+                factors_of(e, sample, loss_gradient(e, dloss, sample), mass);
+            const computed_t<T> lse = e.lse[sample];
+            T *to = dx + (row.x - e.x);
+            for (int64_t c = row.lane; c < row.classes; c += row.lanes)
+                to[c * row.stride] = narrow<T>(class_gradient(e, row, f, lse, c));
+        }
+    }
+}
+
+// ---- launchers -----------------------------------------------------------------------------------
+
+template <class T>
+static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_args *args)
+{
+    typedef computed_t<T> C;
+    entropy<T> e = {};
+    e.x = (const T *)args->x.data;
+    e.labels = args->probabilities ? NULL : (const int64_t *)args->target.data;
+    e.q = args->probabilities ? (const T *)args->target.data : NULL;
+    e.weight = args->weight ? (const T *)args->weight->data : NULL;
+    e.lse = (C *)args->lse.data;
+    e.total = (C *)args->total.data;
+    e.loss = (T *)args->loss.data;
+    e.classes = args->x.size[1];
+    e.spatial = args->x.size[2];
+    e.samples = args->x.size[0] * e.spatial;
+    e.spatial_inverse = 1 / (double)e.spatial;
+    e.ignore_index = args->ignore_index;
+    e.smoothing = args->label_smoothing;
+    e.reduction = args->reduction;
+    e.fault = exec->fault;
+    e.site = exec->site;
+    return e;
+}
+
+// Lanes for a sample: one up to `few` classes.
+template <class T> static int lanes_for(const entropy<T> &e, int64_t few)
+{
+    if (e.spatial > 1 || e.classes <= few)
+        return 1;
+    return e.classes <= 128 ? 8 : e.classes <= 2048 ? WARP_LANES : THREADS;
+}
+
+template <class T>
+static tern_status run_forward(const tern_exec *exec, const tern_cross_entropy_args *args)
+{
+    entropy<T> e = entropy_of<T>(exec, args);
+    e.lanes = lanes_for(e, 16);
+    const int64_t groups = THREADS / e.lanes, turns = (e.samples + groups - 1) / groups;
+    const int64_t rounds = turns <= FEW_ROUNDS ? turns : (turns + MAX_BLOCKS - 1) / MAX_BLOCKS;
+    tern_cuda_scratch scratch;
+    e.rounds = (int)rounds;
+    if (turns <= FEW_ROUNDS) {
+        TERN_LAUNCH((entropy_forward<T>), 1, THREADS, 0, exec->stream, e, (loss_sum *)NULL);
+        return tern_cuda_launched("cross_entropy");
+    }
+    const int blocks = (int)((turns + rounds - 1) / rounds);
+    TERN_TRY(tern_cuda_scratch_take(exec, blocks * (int64_t)sizeof(loss_sum), &scratch));
+    TERN_LAUNCH((entropy_forward<T>), blocks, THREADS, 0, exec->stream, e,
+                (loss_sum *)scratch.data);
+    TERN_LAUNCH((entropy_join<T>), 1, THREADS, 0, exec->stream, e, (const loss_sum *)scratch.data,
+                blocks);
+    tern_cuda_scratch_free(exec, &scratch);
+    return tern_cuda_launched("cross_entropy");
+}
+
+extern "C" tern_status tern_cuda_cross_entropy(const tern_exec *exec,
+                                               const tern_cross_entropy_args *args)
+{
+    switch (args->x.dtype) {
+        TERN_FLOATING_CASES(T, run_forward<T>(exec, args))
+    default:
+        return TERN_OK;
+    }
+}
+
+template <class T>
+static tern_status run_backward(const tern_exec *exec, const tern_cross_entropy_args *args,
+                                const tern_strided *dx, const tern_strided *dloss)
+{
+    entropy<T> e = entropy_of<T>(exec, args);
+    e.lanes = lanes_for(e, 2);
+    const int64_t groups = THREADS / e.lanes, blocks = (e.samples + groups - 1) / groups;
+    if (blocks == 0)
+        return TERN_OK;
+    TERN_LAUNCH((entropy_backward<T>), (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20), THREADS, 0,
+                exec->stream, e, (T *)dx->data, (const T *)dloss->data);
+    return tern_cuda_launched("cross_entropy_grad");
+}
+
+extern "C" tern_status tern_cuda_cross_entropy_grad(const tern_exec *exec,
+                                                    const tern_cross_entropy_args *args,
+                                                    const tern_strided *dx,
+                                                    const tern_strided *dloss)
+{
+    switch (args->x.dtype) {
+        TERN_FLOATING_CASES(T, run_backward<T>(exec, args, dx, dloss))
+    default:
+        return TERN_OK;
+    }
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax and its logarithm over the middle dimension of (outer, n, inner), and their gradients.
+// Short rows (inner = 1) are held in registers, one by each warp. Long rows take a block each; where
+// inner > 1 a block takes 32 columns that lie side by side, and its warps share their elements.
+#include "cuda/divide.cuh"
+#include "cuda/exp_sum.cuh"
+#include "cuda/pack.cuh"
+
+#define SHORT_THREADS 128
+#define LONG_THREADS  256
+#define LONG_WARPS    (LONG_THREADS / WARP_LANES)
+
+// ---- short rows ----------------------------------------------------------------------------------
+
+// A lane's elements of a row of up to 32 PER.
+template <class T, int PER>
+__device__ __forceinline__ void load_short(computed_t<T> (&v)[PER], const T *x, int lane, int n,
+                                           computed_t<T> fill)
+{
+#pragma unroll
+    for (int k = 0; k < PER; k++) {
+        const int i = lane + k * WARP_LANES;
+        v[k] = i < n ? widen(x[i]) : fill;
+    }
+}
+
+template <class T, int PER>
+__global__ void __launch_bounds__(SHORT_THREADS)
+    softmax_short(bool log, T *y, const T *x, int64_t rows, int n)
+{
+    typedef computed_t<T> C;
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    const int64_t step = (int64_t)gridDim.x * (SHORT_THREADS / WARP_LANES);
+    for (int64_t row = (int64_t)blockIdx.x * (SHORT_THREADS / WARP_LANES) + warp; row < rows;
+         row += step) {
+        C v[PER], top = -INFINITY, sum = 0;
+        load_short<T, PER>(v, x + row * n, lane, n, (C)-INFINITY);
+#pragma unroll
+        for (int k = 0; k < PER; k++)
+            top = v[k] > top ? v[k] : top;
+        top = warp_reduce(top, larger_value());
+        T *to = y + row * n;
+#pragma unroll
+        for (int k = 0; k < PER; k++) {
+            const C e = lane + k * WARP_LANES < n ? exponential(v[k] - top) : 0;
+            sum += e;
+            v[k] = log ? v[k] - top : e;
+        }
+        sum = warp_sum(sum);
+        const C last = log ? logarithm(sum) : 1 / sum;
+#pragma unroll
+        for (int k = 0; k < PER; k++)
+            if (lane + k * WARP_LANES < n)
+                to[lane + k * WARP_LANES] = narrow<T>(log ? v[k] - last : v[k] * last);
+    }
+}
+
+template <class C> __device__ __forceinline__ C gradient_term(bool log, C dy, C y)
+{
+    return log ? dy : dy * y;
+}
+
+template <class C> __device__ __forceinline__ C gradient(bool log, C dy, C y, C sum)
+{
+    return log ? dy - exponential(y) * sum : y * (dy - sum);
+}
+
+template <class T, int PER>
+__global__ void __launch_bounds__(SHORT_THREADS)
+    softmax_grad_short(bool log, T *dx, const T *dy, const T *y, int64_t rows, int n)
+{
+    typedef computed_t<T> C;
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    const int64_t step = (int64_t)gridDim.x * (SHORT_THREADS / WARP_LANES);
+    for (int64_t row = (int64_t)blockIdx.x * (SHORT_THREADS / WARP_LANES) + warp; row < rows;
+         row += step) {
+        C g[PER], s[PER], sum = 0;
+        load_short<T, PER>(g, dy + row * n, lane, n, (C)0);
+        load_short<T, PER>(s, y + row * n, lane, n, (C)0);
+#pragma unroll
+        for (int k = 0; k < PER; k++)
+            sum += gradient_term(log, g[k], s[k]);
+        sum = warp_sum(sum);
+        T *to = dx + row * n;
+#pragma unroll
+        for (int k = 0; k < PER; k++)
+            if (lane + k * WARP_LANES < n)
+                to[lane + k * WARP_LANES] = narrow<T>(gradient(log, g[k], s[k], sum));
+    }
+}
+
+// ---- long rows and columns -----------------------------------------------------------------------
+
+// What a kernel goes over: units are rows, or blocks of columns, `across` of them side by side.
+typedef struct long_lines {
+    int64_t units, n, inner, across;
+    double across_inverse;
+} long_lines;
+
+// What of a row or column a thread works on: elements first, first + step, ... below n, the first
+// of them `at` elements behind the tensors' beginning and `stride` apart.
+typedef struct line_share {
+    int64_t at, n, stride;
+    int first, step;
+} line_share;
+
+__device__ __forceinline__ line_share share_of(const long_lines &lines, int64_t unit)
+{
+    const int64_t n = lines.n, inner = lines.inner;
+    if (inner == 1)
+        return line_share{unit * n, n, 1, (int)threadIdx.x, LONG_THREADS};
+    const int64_t outer = place_divide(&unit, lines.across, lines.across_inverse);
+    const int64_t column = unit * WARP_LANES + (int)threadIdx.x % WARP_LANES;
+    return line_share{outer * n * inner + column, column < inner ? n : 0, inner,
+                      (int)threadIdx.x / WARP_LANES, LONG_WARPS};
+}
+
+// Over all threads that share a row or a column, in a fixed order.
+template <class V, class Combine>
+__device__ __forceinline__ V share_reduce(V value, V none, bool columns, Combine combine)
+{
+    TERN_SHARED(V, part, [LONG_WARPS][WARP_LANES]);
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    if (!columns)
+        return block_reduce(value, none, combine);
+    __syncthreads(); // `part` may still be read from the call before
+    part[warp][lane] = value;
+    __syncthreads();
+    value = part[0][lane];
+    for (int w = 1; w < LONG_WARPS; w++)
+        value = combine(value, part[w][lane]);
+    return value;
+}
+
+template <int W, class T>
+__device__ __forceinline__ pack<T, W> share_load(const T *x, const line_share &s, int64_t i)
+{
+    if (W > 1)
+        return pack_load<W>(x + s.at + i * W);
+    pack<T, W> one;
+    one.at[0] = x[s.at + i * s.stride];
+    return one;
+}
+
+template <int W, class T>
+__device__ __forceinline__ void share_store(T *y, const line_share &s, int64_t i,
+                                            const pack<T, W> &values)
+{
+    if (W > 1)
+        pack_store<W>(y + s.at + i * W, values);
+    else
+        y[s.at + i * s.stride] = values.at[0];
+}
+
+// W > 1: rows whose elements fill packs.
+template <class T, int W>
+__global__ void __launch_bounds__(LONG_THREADS)
+    softmax_long(bool log, T *y, const T *x, const long_lines lines)
+{
+    typedef computed_t<T> C;
+    for (int64_t unit = blockIdx.x; unit < lines.units; unit += gridDim.x) {
+        const line_share s = share_of(lines, unit);
+        exp_sum<C> all = exp_sum_none<C>();
+        for (int64_t i = s.first; i * W < s.n; i += s.step) {
+            const pack<T, W> in = share_load<W>(x, s, i);
+            for (int k = 0; k < W; k++)
+                exp_sum_add(all, widen(in.at[k]));
+        }
+        all = share_reduce(all, exp_sum_none<C>(), lines.inner > 1, exp_sum_join());
+        all = exp_sum_finish(all);
+        const C last = log ? logarithm(all.sum) : 1 / all.sum;
+        for (int64_t i = s.first; i * W < s.n; i += s.step) {
+            pack<T, W> line = share_load<W>(x, s, i);
+            for (int k = 0; k < W; k++) {
+                const C off = widen(line.at[k]) - all.top;
+                line.at[k] = narrow<T>(log ? off - last : exponential(off) * last);
+            }
+            share_store(y, s, i, line);
+        }
+    }
+}
+
+template <class T, int W>
+__global__ void __launch_bounds__(LONG_THREADS)
+    softmax_grad_long(bool log, T *dx, const T *dy, const T *y, const long_lines lines)
+{
+    typedef computed_t<T> C;
+    for (int64_t unit = blockIdx.x; unit < lines.units; unit += gridDim.x) {
+        const line_share s = share_of(lines, unit);
+        C sum = 0;
+        for (int64_t i = s.first; i * W < s.n; i += s.step) {
+            const pack<T, W> g = share_load<W>(dy, s, i), of = share_load<W>(y, s, i);
+            for (int k = 0; k < W; k++)
+                sum += gradient_term(log, widen(g.at[k]), widen(of.at[k]));
+        }
+        sum = share_reduce(sum, (C)0, lines.inner > 1, add_values());
+        for (int64_t i = s.first; i * W < s.n; i += s.step) {
+            pack<T, W> g = share_load<W>(dy, s, i);
+            const pack<T, W> of = share_load<W>(y, s, i);
+            for (int k = 0; k < W; k++)
+                g.at[k] = narrow<T>(gradient(log, widen(g.at[k]), widen(of.at[k]), sum));
+            share_store(dx, s, i, g);
+        }
+    }
+}
+
+// ---- launchers -----------------------------------------------------------------------------------
+
+// How a kernel is launched: y and x are dx, dy in the backward, where `of` is the forward's result.
+typedef struct softmax_call {
+    const tern_exec *exec;
+    bool log;
+    void *y;
+    const void *x, *of;
+    int64_t outer, n, inner;
+} softmax_call;
+
+static unsigned grid_of(int64_t blocks)
+{
+    return (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+}
+
+template <class T, int PER> static void launch_short(const softmax_call *c)
+{
+    const int64_t warps = SHORT_THREADS / WARP_LANES;
+    const unsigned grid = grid_of((c->outer + warps - 1) / warps);
+    if (c->of)
+        TERN_LAUNCH((softmax_grad_short<T, PER>), grid, SHORT_THREADS, 0, c->exec->stream, c->log,
+                    (T *)c->y, (const T *)c->x, (const T *)c->of, c->outer, (int)c->n);
+    else
+        TERN_LAUNCH((softmax_short<T, PER>), grid, SHORT_THREADS, 0, c->exec->stream, c->log,
+                    (T *)c->y, (const T *)c->x, c->outer, (int)c->n);
+}
+
+template <class T, int W> static void launch_long(const softmax_call *c)
+{
+    const int64_t across = (c->inner + WARP_LANES - 1) / WARP_LANES;
+    const long_lines lines = {c->outer * across, c->n, c->inner, across, 1 / (double)across};
+    if (c->of)
+        TERN_LAUNCH((softmax_grad_long<T, W>), grid_of(lines.units), LONG_THREADS, 0,
+                    c->exec->stream, c->log, (T *)c->y, (const T *)c->x, (const T *)c->of, lines);
+    else
+        TERN_LAUNCH((softmax_long<T, W>), grid_of(lines.units), LONG_THREADS, 0, c->exec->stream,
+                    c->log, (T *)c->y, (const T *)c->x, lines);
+}
+
+static bool fills_packs(const softmax_call *c, int64_t size)
+{
+    return c->inner == 1 && pack_aligned(c->y, c->n, size) && pack_aligned(c->x, c->n, size) &&
+           pack_aligned(c->of, c->n, size);
+}
+
+template <class T> static tern_status run_softmax(const char *name, const softmax_call *c)
+{
+    if (c->inner == 1 && c->n <= 64)
+        launch_short<T, 2>(c);
+    else if (c->inner == 1 && c->n <= 256)
+        launch_short<T, 8>(c);
+    else if (c->inner == 1 && c->n <= 1024)
+        launch_short<T, 32>(c);
+    else if (fills_packs(c, (int64_t)sizeof(T)))
+        launch_long<T, pack_width<T>::value>(c);
+    else
+        launch_long<T, 1>(c);
+    return tern_cuda_launched(name);
+}
+
+static tern_status run(const char *name, tern_dtype dtype, const softmax_call *c)
+{
+    if (c->outer == 0 || c->n == 0 || c->inner == 0)
+        return TERN_OK;
+    switch (dtype) {
+        TERN_FLOATING_CASES(T, run_softmax<T>(name, c))
+    default:
+        return TERN_OK;
+    }
+}
+
+extern "C" tern_status tern_cuda_softmax(const tern_exec *exec, bool log, const tern_strided *y,
+                                         const tern_strided *x)
+{
+    const softmax_call c = {exec, log, y->data, x->data, NULL, x->size[0], x->size[1], x->size[2]};
+    return run("softmax", x->dtype, &c);
+}
+
+extern "C" tern_status tern_cuda_softmax_grad(const tern_exec *exec, bool log,
+                                              const tern_strided *dx, const tern_strided *dy,
+                                              const tern_strided *y)
+{
+    const softmax_call c = {exec,    log,        dx->data,   dy->data,
+                            y->data, y->size[0], y->size[1], y->size[2]};
+    return run("softmax_grad", y->dtype, &c);
+}
