@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS handles: one a stream, with a workspace of its own.
+#ifndef TERN_SRC_CUDA_BLAS_H
+#define TERN_SRC_CUDA_BLAS_H
+
+#include "cuda/device.h"
+
+// The stream's handle, made when first asked for; the stream's lock is held by the caller.
+tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
+void tern_cuda_blas_free(tern_cuda_stream *stream);
+
+void tern_plugin_allow_tf32(bool allow);
+bool tern_cuda_tf32(void);
+
+#endif

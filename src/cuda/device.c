@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which devices there are, and making one ready.
+#include "cuda/device.h"
+
+#include <string.h>
+#include "cuda/allocator.h"
+#include "cuda/devices.h"
+#include "cuda/graph.h"
+
+static tern_cuda_device devices[TERN_MAX_DEVICES];
+
+static pthread_once_t count_once = PTHREAD_ONCE_INIT;
+static int device_count;
+
+static _Thread_local int entered = -1;
+
+tern_cuda_device *tern_cuda_device_of(int index)
+{
+    return &devices[index];
+}
+
+cudaError_t tern_cuda_enter(int index)
+{
+    if (entered == index)
+        return cudaSuccess;
+    cudaError_t error = cudaSetDevice(index);
+    entered = error == cudaSuccess ? index : -1;
+    return error;
+}
+
+static void ask_count(void)
+{
+    int count = 0; // the call leaves it alone when it fails
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error != cudaSuccess) {
+        cudaGetLastError();
+        tern_log_send(TERN_LOG_INFO, "no CUDA device: %s (%s)", cudaGetErrorString(error),
+                      cudaGetErrorName(error));
+        return;
+    }
+    device_count = count < TERN_MAX_DEVICES ? count : TERN_MAX_DEVICES;
+}
+
+int tern_plugin_count(void)
+{
+    pthread_once(&count_once, ask_count);
+    return device_count;
+}
+
+// ---- making a device ready ----------------------------------------------------------------------
+
+typedef struct device_state {
+    tern_fault fault;
+    tern_draw_state draws;
+} device_state;
+
+static cudaError_t begin_state(tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_device_take(device, sizeof(device_state), &device->state);
+    if (error != cudaSuccess)
+        return error;
+    device_state *state = device->state;
+    device->fault = &state->fault;
+    device->draws = &state->draws;
+    error = cudaMemsetAsync(state, 0, sizeof *state, device->first.stream);
+    if (error != cudaSuccess)
+        tern_cuda_device_give(device, sizeof *state, state);
+    return error;
+}
+
+static void end_state(tern_cuda_device *device)
+{
+    tern_cuda_device_give(device, sizeof(device_state), device->state);
+}
+
+static cudaError_t begin_mirror(tern_cuda_device *device)
+{
+    void *mirror = NULL;
+    cudaError_t error = cudaHostAlloc(&mirror, sizeof *device->mirror, cudaHostAllocPortable);
+    if (error != cudaSuccess)
+        return error;
+    device->mirror = memset(mirror, 0, sizeof *device->mirror);
+    return cudaSuccess;
+}
+
+static cudaError_t begin_memory(tern_cuda_device *device)
+{
+    cudaError_t error = begin_state(device);
+    if (error != cudaSuccess)
+        return error;
+    error = begin_mirror(device);
+    if (error != cudaSuccess)
+        goto no_mirror;
+    error = tern_cuda_staging_begin(&device->staging);
+    if (error == cudaSuccess)
+        return error;
+    cudaFreeHost(device->mirror);
+no_mirror:
+    end_state(device);
+    return error;
+}
+
+static cudaError_t begin(tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_enter(device->index);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                       device->index);
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_begin(&device->first, device->index, 0);
+    if (error != cudaSuccess)
+        return error;
+    error = begin_memory(device);
+    if (error != cudaSuccess)
+        tern_cuda_stream_end(&device->first);
+    return error;
+}
+
+tern_status tern_plugin_open(int index)
+{
+    tern_cuda_device *device = &devices[index];
+    memset(device, 0, sizeof *device);
+    device->index = index;
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->streams_lock, NULL);
+    cudaError_t error = begin(device);
+    if (error == cudaSuccess) {
+        device->streams[0] = &device->first;
+        return TERN_OK;
+    }
+    pthread_mutex_destroy(&device->streams_lock);
+    pthread_mutex_destroy(&device->lock);
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d cannot be used", index);
+    return tern_cuda_check(name, error);
+}
+
+// ---- the other slots ----------------------------------------------------------------------------
+
+void tern_plugin_exec(int index, tern_exec *exec)
+{
+    const tern_cuda_device *device = &devices[index];
+    (void)tern_cuda_enter(index); // if that fails, so does the launch
+    exec->stream = tern_cuda_stream_of(index)->stream;
+    exec->fault = device->fault;
+    exec->draws = device->draws;
+}
+
+int tern_cuda_multiprocessors(int index)
+{
+    return devices[index].multiprocessors;
+}
+
+static cudaError_t wait_for_streams(tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_enter(device->index);
+    for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
+        const tern_cuda_stream *stream = device->streams[slot];
+        if (stream && !tern_cuda_stream_captured(stream))
+            error = cudaStreamSynchronize(stream->stream);
+    }
+    return error;
+}
+
+cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->streams_lock);
+    cudaError_t error = wait_for_streams(device);
+    pthread_mutex_unlock(&device->streams_lock);
+    return error;
+}
+
+tern_status tern_plugin_synchronize(int index)
+{
+    TERN_TRY(tern_cuda_not_capturing(index, "it is waited for"));
+    return tern_cuda_check("synchronize", tern_cuda_device_wait(&devices[index]));
+}
+
+tern_status tern_plugin_properties(int index, tern_cuda_properties *out)
+{
+    struct cudaDeviceProp given;
+    TERN_TRY(tern_cuda_check("cuda_get_properties", cudaGetDeviceProperties(&given, index)));
+    tern_cuda_properties properties = {
+        .major = given.major,
+        .minor = given.minor,
+        .multiprocessors = given.multiProcessorCount,
+        .total_memory = (int64_t)given.totalGlobalMem,
+    };
+    snprintf(properties.name, sizeof properties.name, "%s", given.name);
+    *out = properties;
+    return TERN_OK;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CUDA device as the host half of the backend sees it: its streams, its memory, its state.
+#ifndef TERN_SRC_CUDA_DEVICE_H
+#define TERN_SRC_CUDA_DEVICE_H
+
+#include <pthread.h>
+#include "base/error.h"
+#include "cuda/fence.h"
+#include "cuda/plugin.h"
+#include "cuda/pool.h"
+#include "cuda/staging.h"
+#include "cuda/stream.h"
+
+typedef struct tern_cuda_device {
+    int index;
+    int multiprocessors;
+    tern_cuda_stream first; // the one it has to begin with, shared by all threads
+
+    pthread_mutex_t streams_lock; // held by whoever goes through the streams; taken before `lock`
+    pthread_mutex_t lock;
+    tern_cuda_stream *streams[TERN_CUDA_STREAMS]; // by slot; changed under both locks
+    tern_cuda_heap heap;                          // under lock
+
+    // The device's memory behind tern_exec, and what the host sees of the fault record.
+    void *state;
+    tern_fault *fault;
+    tern_draw_state *draws;
+    tern_fault *mirror; // page-locked
+
+    tern_cuda_staging staging;
+    bool peer[TERN_MAX_DEVICES]; // access was asked for; under streams_lock
+} tern_cuda_device;
+
+// Of an index that exists.
+tern_cuda_device *tern_cuda_device_of(int index);
+
+// Makes the device the calling thread's.
+cudaError_t tern_cuda_enter(int index);
+
+// The device's own memory that is never given back: no block, but counted as reserved. Synchronous.
+cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void **data);
+void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data);
+
+// Waits for all work on the device but what is being captured.
+cudaError_t tern_cuda_device_wait(tern_cuda_device *device);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/graph.h"
+
+#include <stdatomic.h>
+#include "base/mem.h"
+#include "cuda/blas.h"
+#include "cuda/device.h"
+#include "cuda/heap.h"
+
+static _Thread_local tern_cuda_capture *capturing;
+static atomic_int captures; // of all threads
+
+tern_cuda_capture *tern_cuda_capture_of(int index)
+{
+    return capturing && capturing->index == index ? capturing : NULL;
+}
+
+bool tern_cuda_capturing_thread(void)
+{
+    return capturing;
+}
+
+bool tern_cuda_captures(void)
+{
+    return atomic_load_explicit(&captures, memory_order_acquire) > 0;
+}
+
+bool tern_plugin_capturing(int index)
+{
+    return tern_cuda_capture_of(index);
+}
+
+tern_status tern_cuda_not_capturing(int index, const char *what)
+{
+    TERN_CHECK(!tern_cuda_capture_of(index), TERN_ERR_STATE,
+               "%s while device cuda:%d is being captured: do it before the capture begins, or "
+               "after it ended",
+               what, index);
+    return TERN_OK;
+}
+
+static void exchange_mode(enum cudaStreamCaptureMode mode)
+{
+    if (cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess)
+        cudaGetLastError();
+}
+
+bool tern_cuda_relax(void)
+{
+    if (capturing)
+        exchange_mode(cudaStreamCaptureModeRelaxed);
+    return capturing;
+}
+
+void tern_cuda_unrelax(bool relaxed)
+{
+    if (relaxed) // the mode of a thread that was never changed
+        exchange_mode(cudaStreamCaptureModeGlobal);
+}
+
+// ---- capture ------------------------------------------------------------------------------------
+
+// What a first use would make: that is not for a graph.
+static tern_status prepare(tern_cuda_device *device, tern_cuda_stream *stream)
+{
+    cublasHandle_t handle = NULL;
+    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(device->index)));
+    pthread_mutex_lock(&stream->lock);
+    tern_status status = tern_cuda_blas_of(stream, &handle);
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+}
+
+// Nobody waits for the streams in between: waiting for one that captures ends the capture.
+static cudaError_t begin(tern_cuda_device *device, tern_cuda_stream *stream)
+{
+    cudaError_t error = tern_cuda_device_wait(device);
+    if (error != cudaSuccess)
+        return error;
+    pthread_mutex_lock(&device->streams_lock);
+    atomic_fetch_add(&captures, 1);
+    error = cudaStreamBeginCapture(stream->stream, cudaStreamCaptureModeThreadLocal);
+    if (error != cudaSuccess)
+        atomic_fetch_sub(&captures, 1);
+    pthread_mutex_unlock(&device->streams_lock);
+    return error;
+}
+
+tern_status tern_plugin_capture_begin(int index)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    TERN_CHECK(!capturing, TERN_ERR_STATE, "cuda_graph_begin: this thread captures cuda:%d already",
+               capturing->index);
+    TERN_TRY(prepare(device, stream));
+    tern_cuda_capture *capture = tern_mem_alloc(sizeof *capture);
+    if (!capture)
+        return TERN_ERR_NOMEM;
+    *capture = (tern_cuda_capture){.index = index, .stream = stream, .pool.of_graph = true};
+    cudaError_t error = begin(device, stream);
+    if (error != cudaSuccess) {
+        tern_mem_free(capture, sizeof *capture);
+        return tern_cuda_check("cuda_graph_begin", error);
+    }
+    capturing = capture;
+    return TERN_OK;
+}
+
+// Memory that was taken goes back to the streams.
+static void capture_free(tern_cuda_capture *capture)
+{
+    tern_cuda_device *device = tern_cuda_device_of(capture->index);
+    pthread_mutex_lock(&device->lock);
+    tern_cuda_heap_release(device, &capture->pool);
+    pthread_mutex_unlock(&device->lock);
+    tern_mem_free(capture, sizeof *capture);
+}
+
+static cudaError_t instantiate(tern_cuda_capture *capture, cudaGraph_t graph, bool discard)
+{
+    cudaError_t error = discard ? cudaSuccess : cudaGraphInstantiate(&capture->exec, graph, 0);
+    cudaGraphDestroy(graph);
+    return error;
+}
+
+// A capture that something invalidated still has to be ended; it then gives no graph.
+static cudaError_t end(tern_cuda_capture *capture, bool discard)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t error = cudaStreamEndCapture(capture->stream->stream, &graph);
+    atomic_fetch_sub(&captures, 1);
+    if (error != cudaSuccess || !graph) {
+        cudaGetLastError();
+        return error != cudaSuccess ? error : cudaErrorStreamCaptureInvalidated;
+    }
+    return instantiate(capture, graph, discard);
+}
+
+void *tern_plugin_capture_end(int index, bool discard)
+{
+    tern_cuda_capture *capture = tern_cuda_capture_of(index);
+    TERN_CHECK_PTR(capture, TERN_ERR_STATE, "cuda_graph_end: this thread does not capture cuda:%d",
+                   index);
+    (void)tern_cuda_enter(index);
+    cudaError_t error = end(capture, discard);
+    capturing = NULL;
+    if (!discard && error == cudaSuccess)
+        return capture;
+    capture_free(capture);
+    if (!discard)
+        (void)tern_cuda_check("cuda_graph_end", error);
+    return NULL;
+}
+
+// ---- graphs -------------------------------------------------------------------------------------
+
+tern_status tern_plugin_graph_launch(void *graph)
+{
+    const tern_cuda_capture *capture = graph;
+    TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_enter(capture->index)));
+    return tern_cuda_check(
+        "cuda_graph_replay",
+        cudaGraphLaunch(capture->exec, tern_cuda_stream_of(capture->index)->stream));
+}
+
+void tern_plugin_graph_free(void *graph)
+{
+    tern_cuda_capture *capture = graph;
+    if (!capture)
+        return;
+    (void)tern_cuda_device_wait(tern_cuda_device_of(capture->index));
+    cudaGraphExecDestroy(capture->exec);
+    cudaGetLastError();
+    capture_free(capture);
+}

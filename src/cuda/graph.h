@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Capture of a thread's work in a graph.
+#ifndef TERN_SRC_CUDA_GRAPH_H
+#define TERN_SRC_CUDA_GRAPH_H
+
+#include "cuda/pool.h"
+#include <tern/error.h>
+
+typedef struct tern_cuda_capture {
+    int index; // of the device
+    struct tern_cuda_stream *stream;
+    tern_cuda_pool pool; // what was taken meanwhile
+    cudaGraphExec_t exec;
+} tern_cuda_capture;
+
+// What the calling thread captures on the device; NULL when it does not.
+tern_cuda_capture *tern_cuda_capture_of(int index);
+
+// TERN_ERR_STATE while the calling thread captures the device: "<what> while device cuda:0 is being
+// captured".
+tern_status tern_cuda_not_capturing(int index, const char *what);
+
+// Whether the calling thread captures anything, and whether any thread does.
+bool tern_cuda_capturing_thread(void);
+bool tern_cuda_captures(void);
+
+// While a thread captures, CUDA refuses it calls that take memory: between these two it does not.
+bool tern_cuda_relax(void);
+void tern_cuda_unrelax(bool relaxed);
+
+// The slots for graphs.
+bool tern_plugin_capturing(int index);
+tern_status tern_plugin_capture_begin(int index);
+void *tern_plugin_capture_end(int index, bool discard);
+tern_status tern_plugin_graph_launch(void *graph);
+void tern_plugin_graph_free(void *graph);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/transfer.h"
+
+#include "cuda/device.h"
+#include "cuda/graph.h"
+
+// ---- the host -----------------------------------------------------------------------------------
+
+static cudaError_t upload(tern_cuda_device *device, void *data, const void *host, int64_t nbytes)
+{
+    tern_cuda_stream *stream = tern_cuda_stream_of(device->index);
+    if (nbytes <= TERN_CUDA_STAGE_BYTES)
+        return tern_cuda_staging_copy(&device->staging, stream, data, host, nbytes);
+    return cudaMemcpyAsync(data, host, (size_t)nbytes, cudaMemcpyHostToDevice, stream->stream);
+}
+
+tern_status tern_plugin_to_device(int index, void *data, const void *host, int64_t nbytes)
+{
+    if (nbytes == 0)
+        return TERN_OK;
+    TERN_TRY(tern_cuda_not_capturing(index, "host memory is copied to the device"));
+    TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_enter(index)));
+    return tern_cuda_check("copy to the device",
+                           upload(tern_cuda_device_of(index), data, host, nbytes));
+}
+
+tern_status tern_plugin_to_host(int index, void *host, const void *data, int64_t nbytes)
+{
+    TERN_TRY(tern_cuda_not_capturing(index, "a value is read"));
+    const cudaStream_t stream = tern_cuda_stream_of(index)->stream;
+    cudaError_t error = tern_cuda_enter(index);
+    if (error == cudaSuccess && nbytes > 0)
+        error = cudaMemcpyAsync(host, data, (size_t)nbytes, cudaMemcpyDeviceToHost, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return tern_cuda_check("copy to the host", error);
+}
+
+// ---- two devices --------------------------------------------------------------------------------
+
+static void enable_peer(int index, int peer)
+{
+    int possible = 0;
+    if (cudaDeviceCanAccessPeer(&possible, index, peer) == cudaSuccess && possible &&
+        tern_cuda_enter(index) == cudaSuccess)
+        (void)cudaDeviceEnablePeerAccess(peer, 0);
+    cudaGetLastError(); // somebody else may have enabled it; without it copies go through the host
+}
+
+// Both ways, once.
+static void enable_peers(int a, int b)
+{
+    tern_cuda_device *device = tern_cuda_device_of(a < b ? a : b);
+    bool *asked = &device->peer[a < b ? b : a];
+    pthread_mutex_lock(&device->streams_lock);
+    if (!*asked) {
+        enable_peer(a, b);
+        enable_peer(b, a);
+        *asked = true;
+    }
+    pthread_mutex_unlock(&device->streams_lock);
+}
+
+// The source's stream copies, when the destination's is done with the memory; that one then waits
+// for it. The host waits for nothing.
+static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
+                                const void *source, int64_t nbytes)
+{
+    enable_peers(to->index, from->index);
+    cudaError_t error = tern_cuda_enter(from->index);
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_order(to, from);
+    if (error == cudaSuccess)
+        error =
+            cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes, from->stream);
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_order(from, to);
+    return error;
+}
+
+static cudaError_t copy_within(int index, void *data, const void *source, int64_t nbytes)
+{
+    cudaError_t error = tern_cuda_enter(index);
+    if (error != cudaSuccess)
+        return error;
+    return cudaMemcpyAsync(data, source, (size_t)nbytes, cudaMemcpyDeviceToDevice,
+                           tern_cuda_stream_of(index)->stream);
+}
+
+tern_status tern_plugin_across(int to, void *data, int from, const void *source, int64_t nbytes)
+{
+    if (nbytes == 0)
+        return TERN_OK;
+    return tern_cuda_check("copy between devices",
+                           to == from ? copy_within(to, data, source, nbytes)
+                                      : copy_between(tern_cuda_stream_of(to), data,
+                                                     tern_cuda_stream_of(from), source, nbytes));
+}
