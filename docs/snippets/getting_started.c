@@ -65,7 +65,7 @@ static tern_status squares_get(tern_dataset *self, const int64_t *index, int64_t
                                tern_batch *out)
 {
     (void)self;
-    tern_tensor *x = tern_empty(tern_dims(count, 1));
+    tern_tensor *x = tern_empty(tern_dims(count, 1), .device = tern_cpu(0));
     if (!x)
         return tern_error_code();
     float *value = tern_data(x);
@@ -77,7 +77,7 @@ static tern_status squares_get(tern_dataset *self, const int64_t *index, int64_t
 }
 
 static const tern_dataset_class squares_class = {"squares", sizeof(squares), squares_count,
-                                                 squares_get, NULL};
+                                                 squares_get, NULL, NULL};
 // [/squares]
 
 static tern_dataset *squares_new(int64_t count)

@@ -59,6 +59,12 @@ TERN_API int64_t tern_dataset_size(const tern_dataset *dataset);
 /// number that is not 0 to size - 1, TERN_ERR_ARG when count < 1; on failure `*out` is zeroed.
 TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index,
                                                      int64_t count, tern_batch *out);
+/// Moves what the dataset keeps to `device`, in place, and returns the dataset: batches are made
+/// there from then on, of the same bits and in the same order, and loaders copy none. Waits. NULL
+/// on failure, with the dataset as it was: TERN_ERR_NOMEM when it does not fit on the device (clear
+/// the error and go on: loaders then copy batch by batch), TERN_ERR_UNSUPPORTED for a class without
+/// `to`.
+TERN_API tern_dataset *tern_dataset_to(tern_dataset *dataset, tern_device device);
 
 /// Which part of a data set. The zero value is no part.
 typedef enum tern_data_split {
@@ -79,16 +85,16 @@ TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
 /// MNIST, Fashion-MNIST, or another data set of the same four files: train-images-idx3-ubyte,
 /// train-labels-idx1-ubyte and the same with t10k for the test part, each plain or, with .gz added,
 /// compressed. Images are kept as bytes; a batch has x float32 (N, 1, H, W) = byte / 255 and y
-/// int64 (N), both on the CPU. NULL on failure: TERN_ERR_IO for a file that is not there or cannot
-/// be read, TERN_ERR_FORMAT for one that is not as it should be, for numbers of images and labels
-/// that differ, and for a label out of range.
+/// int64 (N), both on the CPU until tern_dataset_to. NULL on failure: TERN_ERR_IO for a file that
+/// is not there or cannot be read, TERN_ERR_FORMAT for one that is not as it should be, for numbers
+/// of images and labels that differ, and for a label out of range.
 TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *options);
 #define tern_data_mnist(...) TERN_WITH_(tern_data_mnist, .classes = 10, .reserved_ = 0, __VA_ARGS__)
 
 /// Samples are the slices of `count` (1 to TERN_BATCH_TENSORS) tensors along their first dimension,
 /// which is of one size. The tensors are held, not copied: changing them in place changes the
-/// samples. A batch is on the device of its tensor and has no history. NULL on failure, also when
-/// one of the tensors is NULL.
+/// samples, until tern_dataset_to copies them elsewhere. A batch is on the device of its tensor and
+/// has no history. NULL on failure, also when one of the tensors is NULL.
 TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tensors);
 
 #ifndef __cplusplus
@@ -108,7 +114,7 @@ TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tens
 //     static tern_status get(tern_dataset *self, const int64_t *index, int64_t count,
 //                            tern_batch *out)
 //     {
-//         tern_tensor *x = tern_empty(tern_dims(count, 1));
+//         tern_tensor *x = tern_empty(tern_dims(count, 1), .device = tern_cpu(0));
 //         for (int64_t i = 0; x && i < count; i++)
 //             ((float *)tern_data(x))[i] = (float)index[i];
 //         out->at[out->count++] = x;
@@ -116,7 +122,7 @@ TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tens
 //         return tern_error_code();
 //     }
 //     static const tern_dataset_class squares_class = {"squares", sizeof(squares), size, get,
-//                                                      NULL};
+//                                                      NULL, NULL};
 
 /// The number of samples, >= 0. Asked at the beginning of each epoch.
 typedef int64_t tern_dataset_size_fn(const tern_dataset *self);
@@ -127,6 +133,9 @@ typedef tern_status tern_dataset_get_fn(tern_dataset *self, const int64_t *index
                                         tern_batch *out);
 /// Frees what the dataset holds, but not `self`.
 typedef void tern_dataset_free_fn(tern_dataset *self);
+/// Moves what the dataset holds to a device that exists, or fails and changes nothing. Runs without
+/// recording; its temporaries die.
+typedef tern_status tern_dataset_to_fn(tern_dataset *self, tern_device device);
 
 /// A kind of dataset; static storage.
 typedef struct tern_dataset_class {
@@ -135,6 +144,7 @@ typedef struct tern_dataset_class {
     tern_dataset_size_fn *count; ///< required
     tern_dataset_get_fn *get;    ///< required
     tern_dataset_free_fn *free;  ///< may be NULL
+    tern_dataset_to_fn *to;      ///< may be NULL: samples stay where they are made
 } tern_dataset_class;
 
 /// The first member of every dataset's struct.
@@ -158,7 +168,8 @@ typedef struct tern_loader_new_options {
     bool shuffle;       ///< a new random order in each epoch
     bool drop_last;     ///< leave out a last batch that is not full
     tern_device device; ///< where batches go; unless said, the default device when that is not the
-                        ///< CPU, else they stay where the dataset makes them
+                        ///< CPU, else they stay where the dataset makes them. From the CPU to
+                        ///< a CUDA device through page-locked memory, without a wait
     tern_generator *generator; ///< of the order; borrowed; the CPU's default generator unless said
     char reserved_;
     tern_dataset *dataset; ///< the loader takes a reference of its own

@@ -30,7 +30,7 @@ tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
     return dataset;
 }
 
-static const char *name_of(const tern_dataset *dataset)
+const char *tern_dataset_name(const tern_dataset *dataset)
 {
     return dataset->klass->name ? dataset->klass->name : "the dataset";
 }
@@ -40,7 +40,7 @@ tern_status tern_check_dataset(const char *function, const tern_dataset *dataset
     if (!dataset)
         return tern_null_error(function, "dataset");
     TERN_CHECK(__atomic_load_n(&dataset->refs_, __ATOMIC_RELAXED) > 0, TERN_ERR_STATE,
-               "%s: %s was freed already", function, name_of(dataset));
+               "%s: %s was freed already", function, tern_dataset_name(dataset));
     return TERN_OK;
 }
 
@@ -71,7 +71,7 @@ void tern_dataset_free(tern_dataset *dataset)
     else
         tern_error_raise(TERN_ERR_STATE,
                          "dataset_free: %s was freed already; only loaders still hold it",
-                         name_of(dataset));
+                         tern_dataset_name(dataset));
 }
 
 tern_dataset *tern_dataset_of_loader(tern_dataset *dataset)
@@ -93,7 +93,7 @@ int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)
         return count;
     if (!tern_error_pending())
         tern_error_raise(TERN_ERR_STATE, "%s: %s says that it has %lld samples", op,
-                         name_of(dataset), (long long)count);
+                         tern_dataset_name(dataset), (long long)count);
     return -1;
 }
 
@@ -108,7 +108,7 @@ static tern_status check_made(const char *op, const tern_dataset *dataset, int64
                               const tern_batch *made)
 {
     TERN_CHECK(made->count >= 1 && made->count <= TERN_BATCH_TENSORS, TERN_ERR_ARG,
-               "%s: %s gave %d tensors, but a sample has 1 to %d", op, name_of(dataset),
+               "%s: %s gave %d tensors, but a sample has 1 to %d", op, tern_dataset_name(dataset),
                made->count, TERN_BATCH_TENSORS);
     for (int i = 0; i < made->count; i++) {
         tern_tensor *t = made->at[i];
@@ -116,7 +116,8 @@ static tern_status check_made(const char *op, const tern_dataset *dataset, int64
         TERN_CHECK(t->rank >= 1 && t->size[0] == count, TERN_ERR_SHAPE,
                    "%s: %s gave tensor %d of shape %s for %lld samples: its first size must be "
                    "their number",
-                   op, name_of(dataset), i, tern_shape_string(tern_shape_get(t)), (long long)count);
+                   op, tern_dataset_name(dataset), i, tern_shape_string(tern_shape_get(t)),
+                   (long long)count);
     }
     return TERN_OK;
 }
@@ -127,7 +128,7 @@ static tern_status make(const char *op, tern_dataset *dataset, const int64_t *in
     tern_status status = dataset->klass->get(dataset, index, count, made);
     if (status && !tern_error_pending())
         return tern_error_raise(status, "%s: %s failed to make a batch and did not say why", op,
-                                name_of(dataset));
+                                tern_dataset_name(dataset));
     return status ? status : check_made(op, dataset, count, made);
 }
 
@@ -159,7 +160,7 @@ static tern_status check_index(const tern_dataset *dataset, const int64_t *index
     for (int64_t i = 0; i < count; i++)
         TERN_CHECK(index[i] >= 0 && index[i] < size, TERN_ERR_INDEX,
                    "dataset_get: index[%lld] is %lld, but %s has samples 0 to %lld", (long long)i,
-                   (long long)index[i], name_of(dataset), (long long)size - 1);
+                   (long long)index[i], tern_dataset_name(dataset), (long long)size - 1);
     return TERN_OK;
 }
 

@@ -12,9 +12,15 @@ tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset, const int6
 // NULL follows the rule of pending errors; a freed one is found while its memory is kept.
 tern_status tern_check_dataset(const char *function, const tern_dataset *dataset);
 
+// For messages; never NULL.
+const char *tern_dataset_name(const tern_dataset *dataset);
+
 // The reference of a loader, which users cannot give back.
 tern_dataset *tern_dataset_of_loader(tern_dataset *dataset);
 void tern_dataset_leave_loader(tern_dataset *dataset);
+
+// Holds the tensors on another device instead, or fails and changes nothing; waits.
+tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);
 
 // The number of samples, or -1 with an error.
 int64_t tern_dataset_count(const char *op, const tern_dataset *dataset);

@@ -161,12 +161,20 @@ static const int64_t *next_index(tern_loader *loader, int64_t size)
     return loader->order;
 }
 
+// From the CPU to a CUDA device through page-locked memory of the loader's own: the copy is queued,
+// and neither the dataset nor the user can change what it reads.
+static tern_tensor *send(tern_tensor *t, tern_device device)
+{
+    bool queued = device.type == TERN_CUDA && tern_dev(t).type == TERN_CPU && !tern_is_pinned(t);
+    return queued ? tern_to_non_blocking(tern_pin_memory(t), device) : tern_to(t, device);
+}
+
 static tern_status move(tern_loader *loader, tern_batch *batch)
 {
     if (loader->device.type == TERN_DEVICE_UNSPECIFIED)
         return TERN_OK;
     for (int i = 0; i < batch->count; i++) {
-        batch->at[i] = tern_to(batch->at[i], loader->device);
+        batch->at[i] = send(batch->at[i], loader->device);
         if (!batch->at[i])
             return tern_error_code();
     }

@@ -5,36 +5,45 @@
 #include <stdio.h>
 #include <string.h>
 #include <tern/idx.h>
+#include <tern/ops.h>
 #include <unistd.h>
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/rows.h"
 #include "tensor/op.h"
 
+enum { IMAGES, LABELS, PARTS };
+
 typedef struct mnist {
     tern_dataset base;
-    tern_tensor *images; // uint8 (N, H, W)
-    tern_tensor *labels; // uint8 (N)
+    tern_tensor *at[PARTS]; // uint8 (N, H, W) and (N), on one device
 } mnist;
 
 static int64_t count_samples(const tern_dataset *dataset)
 {
-    return ((const mnist *)dataset)->images->size[0];
+    return ((const mnist *)dataset)->at[IMAGES]->size[0];
 }
 
-static tern_tensor *gather_images(const tern_tensor *images, const int64_t *index, int64_t count)
+static tern_shape batch_shape(const tern_tensor *images, int64_t count)
 {
-    tern_shape shape = tern_dims(count, 1, images->size[1], images->size[2]);
-    tern_tensor *x = tern_tensor_new("data_mnist", TERN_FLOAT32, tern_cpu(0), shape);
+    return tern_dims(count, 1, images->size[1], images->size[2]);
+}
+
+// ---- on the CPU, straight from host memory ------------------------------------------------------
+
+static tern_tensor *scale_rows(const tern_tensor *images, const int64_t *index, int64_t count)
+{
+    tern_tensor *x =
+        tern_tensor_new("data_mnist", TERN_FLOAT32, tern_dev(images), batch_shape(images, count));
     if (x)
         tern_rows_scale(x->storage->data, images->storage->data, images->size[1] * images->size[2],
                         index, count);
     return x;
 }
 
-static tern_tensor *gather_labels(const tern_tensor *labels, const int64_t *index, int64_t count)
+static tern_tensor *widen_labels(const tern_tensor *labels, const int64_t *index, int64_t count)
 {
-    tern_tensor *y = tern_tensor_new("data_mnist", TERN_INT64, tern_cpu(0), tern_dims(count));
+    tern_tensor *y = tern_tensor_new("data_mnist", TERN_INT64, tern_dev(labels), tern_dims(count));
     if (!y)
         return NULL;
     const uint8_t *from = labels->storage->data;
@@ -43,19 +52,48 @@ static tern_tensor *gather_labels(const tern_tensor *labels, const int64_t *inde
     return y;
 }
 
+// ---- on any device, by operations of the same bits ----------------------------------------------
+
+static tern_tensor *gather_images(tern_tensor *images, tern_tensor *numbers, int64_t count)
+{
+    tern_tensor *bytes = tern_index_select(images, 0, numbers);
+    tern_tensor *x = tern_div_scalar(tern_to_dtype(bytes, TERN_FLOAT32), 255);
+    return x ? tern_reshape(x, batch_shape(images, count)) : NULL;
+}
+
+static tern_tensor *gather_labels(tern_tensor *labels, tern_tensor *numbers)
+{
+    return tern_to_dtype(tern_index_select(labels, 0, numbers), TERN_INT64);
+}
+
+// ---- the class ----------------------------------------------------------------------------------
+
 static tern_status get(tern_dataset *dataset, const int64_t *index, int64_t count, tern_batch *out)
 {
     const mnist *self = (const mnist *)dataset;
-    out->count = 2;
-    out->at[0] = gather_images(self->images, index, count);
-    out->at[1] = gather_labels(self->labels, index, count);
-    return out->at[0] && out->at[1] ? TERN_OK : TERN_ERR_NOMEM;
+    tern_device home = tern_dev(self->at[IMAGES]);
+    out->count = PARTS;
+    if (home.type == TERN_CPU) {
+        out->at[IMAGES] = scale_rows(self->at[IMAGES], index, count);
+        out->at[LABELS] = widen_labels(self->at[LABELS], index, count);
+    } else {
+        tern_tensor *numbers =
+            tern_from_data(tern_dims(count), index, .dtype = TERN_INT64, .device = home);
+        out->at[IMAGES] = gather_images(self->at[IMAGES], numbers, count);
+        out->at[LABELS] = gather_labels(self->at[LABELS], numbers);
+    }
+    return out->at[IMAGES] && out->at[LABELS] ? TERN_OK : tern_error_code();
 }
 
 static void drop_both(tern_dataset *dataset)
 {
-    tern_drop_as(((mnist *)dataset)->images, TERN_STAMP_HOLDER);
-    tern_drop_as(((mnist *)dataset)->labels, TERN_STAMP_HOLDER);
+    for (int i = 0; i < PARTS; i++)
+        tern_drop_as(((mnist *)dataset)->at[i], TERN_STAMP_HOLDER);
+}
+
+static tern_status to(tern_dataset *dataset, tern_device device)
+{
+    return tern_dataset_move(((mnist *)dataset)->at, PARTS, device);
 }
 
 static const tern_dataset_class mnist_class = {
@@ -64,6 +102,7 @@ static const tern_dataset_class mnist_class = {
     .count = count_samples,
     .get = get,
     .free = drop_both,
+    .to = to,
 };
 
 // The path of "train-images-idx3-ubyte" or the like: as it is, or with .gz added.
@@ -106,11 +145,12 @@ static tern_status load(tern_tensor **slot, const char *directory, const char *n
 
 static tern_status check_labels(const mnist *self, const tern_data_mnist_options *options)
 {
-    TERN_CHECK(self->images->size[0] == self->labels->size[0], TERN_ERR_FORMAT,
+    const tern_tensor *images = self->at[IMAGES], *labels = self->at[LABELS];
+    TERN_CHECK(images->size[0] == labels->size[0], TERN_ERR_FORMAT,
                "data_mnist: %s has %lld images but %lld labels", options->directory,
-               (long long)self->images->size[0], (long long)self->labels->size[0]);
-    const uint8_t *label = self->labels->storage->data;
-    for (int64_t i = 0; i < self->labels->numel; i++)
+               (long long)images->size[0], (long long)labels->size[0]);
+    const uint8_t *label = labels->storage->data;
+    for (int64_t i = 0; i < labels->numel; i++)
         TERN_CHECK(label[i] < options->classes, TERN_ERR_FORMAT,
                    "data_mnist: label %lld in %s is %d, but must be 0 to %lld", (long long)i,
                    options->directory, label[i], (long long)options->classes - 1);
@@ -120,9 +160,9 @@ static tern_status check_labels(const mnist *self, const tern_data_mnist_options
 static tern_status load_all(mnist *self, const tern_data_mnist_options *options)
 {
     bool train = options->split == TERN_TRAIN;
-    TERN_TRY(load(&self->images, options->directory,
+    TERN_TRY(load(&self->at[IMAGES], options->directory,
                   train ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte", 3));
-    TERN_TRY(load(&self->labels, options->directory,
+    TERN_TRY(load(&self->at[LABELS], options->directory,
                   train ? "train-labels-idx1-ubyte" : "t10k-labels-idx1-ubyte", 1));
     return check_labels(self, options);
 }

@@ -58,12 +58,19 @@ static void drop_all(tern_dataset *dataset)
         tern_drop_as(self->at[i], TERN_STAMP_HOLDER);
 }
 
+static tern_status to(tern_dataset *dataset, tern_device device)
+{
+    tensors *self = (tensors *)dataset;
+    return tern_dataset_move(self->at, self->count, device);
+}
+
 static const tern_dataset_class tensors_class = {
     .name = "data_tensors",
     .nbytes = sizeof(tensors),
     .count = count_samples,
     .get = get,
     .free = drop_all,
+    .to = to,
 };
 
 static tern_status check(int count, tern_tensor *const *list)

@@ -47,6 +47,10 @@ REFUSES(tern_dataset_get, "a number past the end", TERN_ERR_INDEX,
 REFUSES(tern_dataset_get, "a negative number", TERN_ERR_INDEX, "dataset_get: index[0] is -1|0 to 1",
         get(f->dataset, &below, 1))
 
+NO_DATASET(tern_dataset_to, "dataset_to", tern_dataset_to(NULL, tern_cpu(0)) == NULL)
+REFUSES(tern_dataset_to, "a device that does not exist", TERN_ERR_DEVICE, "dataset_to: |cpu:2",
+        tern_dataset_to(f->dataset, tern_cpu(2)))
+
 CANNOT_FAIL(tern_data_mnist_defaults, "fills a struct", tern_data_mnist_defaults().classes == 10)
 REFUSES(tern_data_mnist_with, "options that are NULL", TERN_ERR_NULL, "data_mnist: options is NULL",
         tern_data_mnist_with(NULL))
@@ -134,13 +138,14 @@ REFUSES(tern_dataset_new, "a class that is NULL", TERN_ERR_NULL,
 REFUSES(tern_dataset_new, "a class without a count", TERN_ERR_NULL,
         "dataset_new: the class's count is NULL",
         tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), NULL, give_nothing,
-                                               NULL}))
+                                               NULL, NULL}))
 REFUSES(tern_dataset_new, "a class without a get", TERN_ERR_NULL,
         "dataset_new: the class's get is NULL",
-        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), four, NULL, NULL}))
+        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), four, NULL, NULL,
+                                               NULL}))
 REFUSES(tern_dataset_new, "a size too small for a dataset", TERN_ERR_ARG,
         "dataset_new: |odd|3 bytes",
-        tern_dataset_new(&(tern_dataset_class){"odd", 3, four, give_nothing, NULL}))
+        tern_dataset_new(&(tern_dataset_class){"odd", 3, four, give_nothing, NULL, NULL}))
 
 static tern_status get_from(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
 {
@@ -163,6 +168,30 @@ REFUSES(tern_dataset_get, "a dataset that gives NULL", TERN_ERR_NULL, "dataset_g
         get_from(four, give_null))
 REFUSES(tern_dataset_get, "a dataset that does not say why", TERN_ERR_UNSUPPORTED,
         "dataset_get: own|why", get_from(four, fail_without_a_word))
+
+static tern_status stay(tern_dataset *dataset, tern_device device)
+{
+    (void)dataset;
+    (void)device;
+    return TERN_ERR_UNSUPPORTED;
+}
+
+static tern_dataset *moved(tern_dataset_to_fn *to)
+{
+    static tern_dataset_class own = {.name = "own", .nbytes = sizeof(tern_dataset)};
+    own.count = four;
+    own.get = give_nothing;
+    own.to = to;
+    tern_dataset *dataset = tern_dataset_new(&own);
+    tern_dataset *same = tern_dataset_to(dataset, tern_cpu(1));
+    tern_dataset_free(dataset);
+    return same;
+}
+
+REFUSES(tern_dataset_to, "a class that cannot be moved", TERN_ERR_UNSUPPORTED,
+        "dataset_to: own|cpu:1|no `to`|.device", moved(NULL))
+REFUSES(tern_dataset_to, "a class that does not say why", TERN_ERR_UNSUPPORTED,
+        "dataset_to: own|cpu:1|why", moved(stay))
 
 // ---- loader -------------------------------------------------------------------------------------
 

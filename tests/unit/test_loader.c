@@ -172,7 +172,8 @@ static tern_status moody_get(tern_dataset *self, const int64_t *index, int64_t c
     return TERN_OK;
 }
 
-static const tern_dataset_class moody_class = {"moody", sizeof(moody), moody_size, moody_get, NULL};
+static const tern_dataset_class moody_class = {"moody",   sizeof(moody), moody_size,
+                                               moody_get, NULL,          NULL};
 
 static void after_a_failed_batch_the_same_one_is_next(void **state)
 {
