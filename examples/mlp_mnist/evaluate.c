@@ -3,16 +3,33 @@
 
 #define MOST_CONFUSED 3
 
-// Label and prediction of every sample of a batch, counted on the host.
-static tern_status count_batch(evaluation *e, tern_tensor *logits, tern_tensor *labels)
+// Sums that stay on the device until the end.
+typedef struct sums {
+    tern_tensor *loss;      // float64 (), of all samples
+    tern_tensor *confusion; // float32 (CLASSES, CLASSES), [label][prediction]
+} sums;
+
+static tern_tensor *one_hot(tern_tensor *classes)
 {
-    int64_t count = tern_numel(labels);
-    tern_tensor *pairs[] = {tern_argmax(logits, 1, false), labels};
-    tern_tensor *both = tern_to(tern_stack(pairs, 2, 0), tern_cpu(0)); // one copy for the two
-    const int64_t *values = both ? tern_data(both) : NULL;
-    for (int64_t i = 0; values && i < count; i++)
-        e->confusion[values[count + i]][values[i]]++;
-    return tern_error_code();
+    return tern_to_dtype(tern_one_hot(classes, CLASSES), TERN_FLOAT32);
+}
+
+static void add_batch(sums *s, tern_tensor *loss, tern_tensor *logits, const tern_batch *b)
+{
+    tern_tensor *labels = tern_transpose(one_hot(b->y), 0, 1);
+    tern_tensor *predictions = one_hot(tern_argmax(logits, 1, false));
+    tern_add_(s->loss, loss, (double)b->size);
+    tern_add_(s->confusion, tern_matmul(labels, predictions), 1);
+}
+
+// The one place that waits for the device.
+static void read_sums(const sums *s, evaluation *e)
+{
+    tern_tensor *confusion = tern_to(s->confusion, tern_cpu(0));
+    const float *count = confusion ? tern_data(confusion) : NULL;
+    for (int i = 0; count && i < CLASSES * CLASSES; i++)
+        e->confusion[i / CLASSES][i % CLASSES] = (int64_t)count[i];
+    e->loss = tern_item(s->loss);
 }
 
 static int64_t count_all(const evaluation *e, bool correct_only)
@@ -25,24 +42,31 @@ static int64_t count_all(const evaluation *e, bool correct_only)
     return count;
 }
 
-tern_status evaluate(tern_module *net, tern_module *criterion, tern_loader *loader,
-                     evaluation *result)
+static void run(tern_module *net, tern_module *criterion, tern_loader *loader, sums *s)
 {
     tern_batch b;
-    double loss = 0;
-    *result = (evaluation){0};
     tern_module_eval(net);
     tern_no_grad {
         while (tern_loader_next(loader, &b)) {
             tern_tensor *logits = tern_forward(net, b.x);
-            loss += tern_item(tern_loss(criterion, logits, b.y)) * (double)b.size;
-            if (count_batch(result, logits, b.y))
-                break;
+            add_batch(s, tern_loss(criterion, logits, b.y), logits, &b);
         }
     }
     tern_module_train(net, true);
+}
+
+tern_status evaluate(tern_module *net, tern_module *criterion, tern_loader *loader,
+                     tern_device device, evaluation *result)
+{
+    *result = (evaluation){0};
+    tern_scope scope = tern_scope_open();
+    sums s = {tern_zeros(tern_dims(), .dtype = TERN_FLOAT64, .device = device),
+              tern_zeros(tern_dims(CLASSES, CLASSES), .dtype = TERN_FLOAT32, .device = device)};
+    run(net, criterion, loader, &s);
+    read_sums(&s, result);
+    tern_scope_close(scope);
     int64_t count = count_all(result, false);
-    result->loss = count ? loss / (double)count : 0;
+    result->loss = count ? result->loss / (double)count : 0;
     result->accuracy = count ? (double)count_all(result, true) / (double)count : 0;
     return tern_error_code();
 }

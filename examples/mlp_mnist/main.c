@@ -58,6 +58,19 @@ static tern_status open_data(training *t)
     return tern_error_code();
 }
 
+// A data set that fits on the device stays there, and a step copies nothing; of one that does not,
+// the loaders copy batch by batch.
+static tern_status keep_on_device(tern_dataset *data, const training *t)
+{
+    if (tern_dataset_to(data, t->device) || tern_error_code() != TERN_ERR_NOMEM)
+        return tern_error_code();
+    tern_error_clear();
+    if (!t->options.quiet)
+        fprintf(stderr, "%lld images do not fit on %s: batches are copied there\n",
+                (long long)tern_dataset_size(data), tern_device_string(t->device));
+    return TERN_OK;
+}
+
 static tern_status build(training *t)
 {
     const options *o = &t->options;
@@ -65,6 +78,8 @@ static tern_status build(training *t)
     t->net = tern_module_to(make_net(o), t->device);
     t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
     t->optim = make_optim(o, t->net);
+    if (keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
+        return tern_error_code();
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
                                       .device = t->device);
     t->test_loader = tern_loader_new(t->test_data, .batch_size = 1000, .device = t->device);
@@ -127,7 +142,8 @@ static tern_status run_epoch(training *t, int64_t epoch)
               tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device), 0};
     progress_begin(&p, epoch, t->options.epochs, tern_dataset_size(t->train_data),
                    t->options.quiet);
-    if (!train_epoch(t, &p, &s) && !evaluate(t->net, t->criterion, t->test_loader, &t->evaluation))
+    if (!train_epoch(t, &p, &s) &&
+        !evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation))
         progress_end(&p, s.samples, mean(&s, s.loss), mean(&s, s.correct), t->evaluation.accuracy);
     tern_scope_close(scope);
     return tern_error_code();
