@@ -34,7 +34,9 @@ void launch_copy(cudaStream_t stream, float *to, const float *from)
 __global__ void fill_from_shared(float *x, int bytes)
 {
     TERN_DYN_SHARED(char, s);
-    s[bytes - 1] = 1;
+    if (threadIdx.x == 0)
+        s[bytes - 1] = 1;
+    __syncthreads();
     x[threadIdx.x] = s[bytes - 1];
 }
 
@@ -210,33 +212,17 @@ void launch_wide_double(cudaStream_t stream, float *y, const float *x, unsigned 
                 reinterpret_cast<const float4 *>(x));
 }
 
-__global__ void through_half(float *back, uint16_t *bits, const float *x, int n)
+uint16_t half_of_double(double x)
 {
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n) {
-        __half value = __float2half(x[i]);
-        bits[i] = __half_as_ushort(value);
-        back[i] = __half2float(value);
-    }
+    return __half_as_ushort(__double2half(x));
 }
 
-void launch_through_half(cudaStream_t stream, float *back, uint16_t *bits, const float *x, int n)
+uint16_t bfloat16_of_double(double x)
 {
-    TERN_LAUNCH(through_half, (n + 127) / 128, 128, 0, stream, back, bits, x, n);
+    return __bfloat16_as_ushort(__double2bfloat16(x));
 }
 
-__global__ void through_bfloat16(float *back, uint16_t *bits, const float *x, int n)
+uint16_t half_arithmetic(uint16_t a, uint16_t b)
 {
-    int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < n) {
-        __nv_bfloat16 value = __float2bfloat16(x[i]);
-        bits[i] = __bfloat16_as_ushort(value);
-        back[i] = __bfloat162float(value);
-    }
-}
-
-void launch_through_bfloat16(cudaStream_t stream, float *back, uint16_t *bits, const float *x,
-                             int n)
-{
-    TERN_LAUNCH(through_bfloat16, (n + 127) / 128, 128, 0, stream, back, bits, x, n);
+    return __half_as_ushort(__half((float)__ushort_as_half(a) * (float)__ushort_as_half(b)));
 }

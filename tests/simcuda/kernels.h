@@ -64,10 +64,10 @@ void launch_numbers(cudaStream_t stream, struct numbers *numbers, float x);
 // y[i] = x[i] + x[i], sixteen bytes at a time.
 void launch_wide_double(cudaStream_t stream, float *y, const float *x, unsigned quads);
 
-// Conversions of 16-bit types: each of n values through the type and back.
-void launch_through_half(cudaStream_t stream, float *back, uint16_t *bits, const float *x, int n);
-void launch_through_bfloat16(cudaStream_t stream, float *back, uint16_t *bits, const float *x,
-                             int n);
+// The 16-bit types of C++: their bits.
+uint16_t half_of_double(double x);
+uint16_t bfloat16_of_double(double x);
+uint16_t half_arithmetic(uint16_t a, uint16_t b); // their product
 
 #ifdef __cplusplus
 }

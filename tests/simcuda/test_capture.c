@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capture and graphs: the codes that CUDA's manual gives, and replays that compute what an eager run
-// does. Run in every order: a missing edge shows in one of them.
+// Capture and graphs: the codes that CUDA's manual gives, and replays that compute what an eager
+// run does. Run in every order: a missing edge shows in one of them.
 #include <pthread.h>
 
 #include "check_sim.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The 16-bit types with CUDA's names; arithmetic goes through float. Conversions round to nearest
-// even and make CUDA's one NaN, 0x7fff.
+// even; a NaN becomes CUDA's one, 0x7fff.
 #ifndef TERN_SIM_HALF_H
 #define TERN_SIM_HALF_H
 
@@ -27,6 +27,8 @@ static inline float tern_sim_half_to_float(uint16_t half)
     uint32_t exponent = half >> 10 & 31, mantissa = half & 1023;
     if (exponent == 0) // zero and subnormals: multiples of 2^-24
         return tern_sim_float_of_bits(tern_sim_bits_of_float((float)mantissa * 0x1p-24f) | sign);
+    if (exponent == 31 && mantissa)
+        return tern_sim_float_of_bits(0x7fffffff);
     uint32_t wide = exponent == 31 ? 0x7f800000u : (exponent + 112) << 23;
     return tern_sim_float_of_bits(sign | wide | mantissa << 13);
 }
