@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16-bit types: every value is what its bits say, and every conversion takes the nearest, ties to
-// even; and they are the toolkit's, bit for bit, where there is one.
+// The 16-bit types: every value is what its bits say, and every conversion takes the nearest, ties
+// to even; and they are the toolkit's, bit for bit, where there is one.
 #include "check_sim.h"
 
 #include <sim_half.h>
