@@ -180,7 +180,8 @@ template <class T, class Op>
 static void launch_reduce(const tern_exec *exec, const reduce_plan &plan, const Op &op,
                           const void *data, typename Op::acc *parts)
 {
-    const T *x = (const T *)data;
+    // Of no terms the pointer may lead behind the memory.
+    const T *x = plan.terms > 0 ? (const T *)data : NULL;
     if (plan.columns) {
         const int64_t units = plan.outputs / plan.keep[plan.keep_count - 1].size * plan.across;
         TERN_LAUNCH((reduce_columns<T, Op>), reduce_grid(units, plan.segments), REDUCE_THREADS, 0,

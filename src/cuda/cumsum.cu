@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Running sums along a dimension; floating ones in double, integers wrap around. Many lines, or
+// short ones, take a thread each; else a block goes along a line, SCAN_CHUNK elements at a time.
+#include "cuda/block.cuh"
+#include "cuda/divide.cuh"
+
+#define SCAN_THREADS 256
+#define SCAN_EACH    4 // neighbours that a thread adds
+#define SCAN_CHUNK   (SCAN_THREADS * SCAN_EACH)
+#define SCAN_SHORT   128
+#define SCAN_MANY    8192
+
+typedef struct scan_plan {
+    int rank; // of the other dimensions
+    int64_t size[TERN_MAX_RANK];
+    double inverse[TERN_MAX_RANK];
+    int64_t x_stride[TERN_MAX_RANK], y_stride[TERN_MAX_RANK];
+    int64_t lines, n, x_step, y_step;
+} scan_plan;
+
+template <class T> struct running {
+    typedef double type;
+};
+template <> struct running<int64_t> {
+    typedef unsigned long long type;
+};
+
+// The line's first elements in x and y.
+typedef struct scan_line {
+    int64_t x, y;
+} scan_line;
+
+__device__ __forceinline__ scan_line scan_find(const scan_plan &plan, int64_t line)
+{
+    scan_line at = {0, 0};
+    for (int d = plan.rank - 1; d >= 0; d--) {
+        const int64_t outer = place_divide(&line, plan.size[d], plan.inverse[d]);
+        at.x += line * plan.x_stride[d];
+        at.y += line * plan.y_stride[d];
+        line = outer;
+    }
+    return at;
+}
+
+template <class T, class Sum> __device__ __forceinline__ T scan_store(Sum sum)
+{
+    return narrow<T>((computed_t<T>)sum);
+}
+
+template <class T>
+__global__ void __launch_bounds__(SCAN_THREADS) scan_threads(const scan_plan plan, T *y, const T *x)
+{
+    typedef typename running<T>::type Sum;
+    for (int64_t line = (int64_t)blockIdx.x * SCAN_THREADS + threadIdx.x; line < plan.lines;
+         line += (int64_t)gridDim.x * SCAN_THREADS) {
+        const scan_line at = scan_find(plan, line);
+        Sum sum = 0;
+        for (int64_t i = 0; i < plan.n; i++) {
+            sum += (Sum)widen(x[at.x + i * plan.x_step]);
+            y[at.y + i * plan.y_step] = scan_store<T>(sum);
+        }
+    }
+}
+
+// The sum of the values of all threads before this one; *total of all.
+template <class Sum> __device__ __forceinline__ Sum block_before(Sum value, Sum *total)
+{
+    enum { WARPS = SCAN_THREADS / WARP_LANES };
+    TERN_SHARED(Sum, part, [WARPS]);
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    Sum sum = value;
+    for (int by = 1; by < WARP_LANES; by *= 2) {
+        const Sum below = __shfl_up_sync(WARP_ALL, sum, by);
+        sum += lane >= by ? below : 0;
+    }
+    __syncthreads(); // `part` may still be read from the call before
+    if (lane == WARP_LANES - 1)
+        part[warp] = sum;
+    __syncthreads();
+    // Where this warp begins is the sum of the warps before it; a lane's own value is not taken off
+    // again, so that infinities stay.
+    Sum before = 0, all = 0;
+    for (int w = 0; w < WARPS; w++) {
+        before += w < warp ? part[w] : 0;
+        all += part[w];
+    }
+    const Sum left = __shfl_up_sync(WARP_ALL, sum, 1);
+    *total = all;
+    return lane > 0 ? before + left : before;
+}
+
+template <class T>
+__global__ void __launch_bounds__(SCAN_THREADS) scan_blocks(const scan_plan plan, T *y, const T *x)
+{
+    typedef typename running<T>::type Sum;
+    for (int64_t line = blockIdx.x; line < plan.lines; line += gridDim.x) {
+        const scan_line at = scan_find(plan, line);
+        Sum carry = 0;
+        for (int64_t chunk = 0; chunk < plan.n; chunk += SCAN_CHUNK) {
+            const int64_t first = chunk + (int)threadIdx.x * SCAN_EACH;
+            Sum own[SCAN_EACH], sum = 0, total;
+            for (int k = 0; k < SCAN_EACH; k++)
+                own[k] = sum +=
+                    first + k < plan.n ? (Sum)widen(x[at.x + (first + k) * plan.x_step]) : 0;
+            const Sum before = carry + block_before(sum, &total);
+            for (int k = 0; k < SCAN_EACH && first + k < plan.n; k++)
+                y[at.y + (first + k) * plan.y_step] = scan_store<T>(before + own[k]);
+            carry += total;
+        }
+    }
+}
+
+// ---- launcher ------------------------------------------------------------------------------------
+
+static scan_plan plan_of(const tern_strided *y, const tern_strided *x, int dim, bool reverse)
+{
+    scan_plan plan = {};
+    plan.n = y->size[dim];
+    plan.x_step = reverse ? -x->stride[dim] : x->stride[dim];
+    plan.y_step = reverse ? -y->stride[dim] : y->stride[dim];
+    plan.lines = 1;
+    for (int d = 0; d < y->rank; d++) {
+        if (d == dim)
+            continue;
+        plan.size[plan.rank] = y->size[d];
+        plan.inverse[plan.rank] = 1 / (double)y->size[d];
+        plan.x_stride[plan.rank] = x->stride[d];
+        plan.y_stride[plan.rank++] = y->stride[d];
+        plan.lines *= y->size[d];
+    }
+    return plan;
+}
+
+template <class T>
+static tern_status run(const tern_exec *exec, const tern_strided *y, const tern_strided *x, int dim,
+                       bool reverse)
+{
+    const scan_plan plan = plan_of(y, x, dim, reverse);
+    T *to = (T *)y->data + (reverse ? (plan.n - 1) * y->stride[dim] : 0);
+    const T *from = (const T *)x->data + (reverse ? (plan.n - 1) * x->stride[dim] : 0);
+    const bool threads = plan.n <= SCAN_SHORT || plan.lines >= SCAN_MANY;
+    const int64_t blocks = threads ? (plan.lines + SCAN_THREADS - 1) / SCAN_THREADS : plan.lines;
+    const unsigned grid = (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+    if (threads)
+        TERN_LAUNCH((scan_threads<T>), grid, SCAN_THREADS, 0, exec->stream, plan, to, from);
+    else
+        TERN_LAUNCH((scan_blocks<T>), grid, SCAN_THREADS, 0, exec->stream, plan, to, from);
+    return tern_cuda_launched("cumsum");
+}
+
+extern "C" tern_status tern_cuda_cumsum(const tern_exec *exec, const tern_strided *y,
+                                        const tern_strided *x, int dim, bool reverse)
+{
+    if (tern_strided_numel(y) == 0)
+        return TERN_OK;
+    switch (y->dtype) {
+        TERN_FLOATING_CASES(T, run<T>(exec, y, x, dim, reverse))
+        TERN_CU_CASE(TERN_INT64, int64_t, T, run<T>(exec, y, x, dim, reverse))
+    default:
+        return TERN_OK;
+    }
+}
