@@ -39,12 +39,6 @@ static int choose_devices(int argc, char **argv)
         }                                                                                          \
     } while (0)
 
-#define NEEDS_CUDA()                                                                               \
-    do {                                                                                           \
-        if (kind != TERN_CUDA)                                                                     \
-            skip();                                                                                \
-    } while (0)
-
 static inline bool is_on(const tern_tensor *t, tern_device device)
 {
     return t && tern_device_equal(tern_device_of(t), device);

@@ -10,7 +10,7 @@
 #include "simcuda/include/simcuda.h"
 
 static struct {
-    void (*fail)(enum tern_sim_call call, long n, int code);
+    void (*fail_nth)(enum tern_sim_call call, long n, int code);
     void (*fail_from)(enum tern_sim_call call, long n, int code);
     void (*fail_none)(void);
     long (*calls)(enum tern_sim_call call);
@@ -33,7 +33,7 @@ static inline bool sim_begin(void)
 {
     const char *path = getenv("TERN_CUDA_PLUGIN");
     void *plugin = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
-    bool found = plugin && sim_find(plugin, "tern_sim_fail", &sim.fail) &&
+    bool found = plugin && sim_find(plugin, "tern_sim_fail", &sim.fail_nth) &&
                  sim_find(plugin, "tern_sim_fail_from", &sim.fail_from) &&
                  sim_find(plugin, "tern_sim_fail_none", &sim.fail_none) &&
                  sim_find(plugin, "tern_sim_calls", &sim.calls) &&
@@ -50,11 +50,5 @@ static inline bool sim_begin(void)
 
 // Codes of the CUDA runtime.
 enum { SIM_OUT_OF_MEMORY = 2, SIM_ILLEGAL_ADDRESS = 700, SIM_LAUNCH_FAILURE = 719 };
-
-#define NEEDS_SIMULATION()                                                                         \
-    do {                                                                                           \
-        if (!sim.fail)                                                                             \
-            skip();                                                                                \
-    } while (0)
 
 #endif

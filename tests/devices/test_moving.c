@@ -35,7 +35,8 @@ static void tensors_of_any_strides_and_dtypes_move(void **state)
     static const tern_dtype dtypes[] = {TERN_FLOAT64, TERN_FLOAT16, TERN_BFLOAT16, TERN_INT64,
                                         TERN_INT32,   TERN_UINT8,   TERN_BOOL};
     for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
-        tern_tensor *t = tern_to_dtype(tern_from_data(tern_dims(3), ((float[]){0, 1, 1})), dtypes[i]);
+        tern_tensor *t =
+            tern_to_dtype(tern_from_data(tern_dims(3), ((float[]){0, 1, 1})), dtypes[i]);
         t = tern_to(tern_to(t, here), there);
         assert_true(is_on(t, there));
         assert_int_equal(tern_dtype_of(t), dtypes[i]);
@@ -86,8 +87,8 @@ static void a_moved_module_gives_what_it_gave(void **state)
 static void a_dtype_move_takes_floating_tensors_only(void **state)
 {
     (void)state;
-    tern_module *net = tern_nn_cross_entropy_loss(
-            .weight = tern_from_data(tern_dims(3), ((float[]){1, 2, 3})));
+    tern_module *net =
+        tern_nn_cross_entropy_loss(.weight = tern_from_data(tern_dims(3), ((float[]){1, 2, 3})));
     assert_non_null(tern_module_to(net, here));
     assert_ptr_equal(tern_module_to_dtype(net, TERN_FLOAT64), net);
     tern_tensor *weight = tern_module_buffer(net, "weight");
@@ -120,8 +121,8 @@ static void the_weights_of_a_criterion_are_buffers_and_move_with_it(void **state
 static void a_criterion_left_behind_says_what_mends_it(void **state)
 {
     (void)state;
-    tern_module *criterion = tern_nn_cross_entropy_loss(
-            .weight = tern_from_data(tern_dims(3), ((float[]){1, 2, 0.5f})));
+    tern_module *criterion =
+        tern_nn_cross_entropy_loss(.weight = tern_from_data(tern_dims(3), ((float[]){1, 2, 0.5f})));
     tern_tensor *logits = tern_to(tern_zeros(tern_dims(2, 3)), here);
     tern_tensor *labels = tern_to(small_labels(2), here);
     assert_null(tern_loss(criterion, logits, labels));

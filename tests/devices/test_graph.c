@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training step that is captured once and replayed does what the step does.
+#include "devices/device_check.h"
+#include "devices/sim.h"
+
+enum { ROWS = 8, WARM = 3, BATCHES = 20 };
+
+typedef struct run {
+    tern_module *net;
+    tern_optim *optim;
+    tern_tensor *x, *y, *loss, *norm; // fixed: each step reads and writes them
+} run;
+
+static run run_new(void)
+{
+    tern_manual_seed(3);
+    run r = {
+        .net = tern_nn_sequential(tern_nn_linear(6, 16), tern_nn_relu(), tern_nn_dropout(0.25),
+                                  tern_nn_linear(16, 3)),
+        .x = tern_zeros(tern_dims(ROWS, 6), .device = here),
+        .y = tern_zeros(tern_dims(ROWS), .dtype = TERN_INT64, .device = here),
+        .loss = tern_zeros(tern_dims(), .device = here),
+        .norm = tern_zeros(tern_dims(), .device = here),
+    };
+    r.optim = tern_optim_adam(r.net, .lr = 0.02, .weight_decay = 0.01);
+    assert_non_null(tern_module_to(r.net, here));
+    return r;
+}
+
+static void run_free(run *r)
+{
+    tern_optim_free(r->optim);
+    tern_module_free(r->net);
+}
+
+static void fill_batch(run *r, int batch)
+{
+    float x[ROWS * 6];
+    int64_t y[ROWS];
+    for (int i = 0; i < ROWS * 6; i++)
+        x[i] = (float)sin(0.3 * i + 1.7 * batch);
+    for (int i = 0; i < ROWS; i++)
+        y[i] = (i + 2 * batch) % 3;
+    assert_int_equal(tern_from_host(r->x, x, sizeof x), TERN_OK);
+    assert_int_equal(tern_from_host(r->y, y, sizeof y), TERN_OK);
+    const double lr = 0.02 / (1 + 0.3 * batch); // a schedule
+    assert_int_equal(tern_optim_set(r->optim, TERN_ALL_GROUPS, TERN_OPTIM_LR, lr), TERN_OK);
+}
+
+static tern_status queue_step(run *r)
+{
+    tern_optim_zero_grad(r->optim);
+    tern_tensor *loss =
+        tern_cross_entropy(tern_forward(r->net, r->x), r->y, .label_smoothing = 0.1);
+    tern_status status = tern_backward(loss);
+    tern_tensor *norm = status ? NULL : tern_clip_grad_norm(r->net, 0.2);
+    if (!norm || tern_optim_step(r->optim))
+        return tern_error_code();
+    tern_no_grad {
+        if (!tern_copy_(r->loss, loss) || !tern_copy_(r->norm, norm))
+            status = tern_error_code();
+    }
+    return status;
+}
+
+static tern_status step(run *r)
+{
+    tern_scope scope = tern_scope_open();
+    tern_status status = queue_step(r);
+    tern_scope_close(scope);
+    return status;
+}
+
+static tern_cuda_graph *captured(run *r)
+{
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_int_equal(step(r), TERN_OK);
+    tern_cuda_graph *graph = tern_cuda_graph_end();
+    assert_no_error();
+    assert_non_null(graph);
+    return graph;
+}
+
+// The losses of every batch; eagerly, or replayed after the first WARM.
+static void train(run *r, bool replay, float *losses)
+{
+    tern_cuda_graph *graph = NULL;
+    for (int i = 0; i < WARM + BATCHES; i++) {
+        fill_batch(r, i);
+        if (replay && i == WARM)
+            graph = captured(r);
+        assert_int_equal(graph ? tern_cuda_graph_replay(graph) : step(r), TERN_OK);
+        assert_int_equal(tern_to_host(r->loss, &losses[i], sizeof losses[i]), TERN_OK);
+    }
+    tern_cuda_graph_free(graph);
+}
+
+static void a_replayed_step_is_the_step_bit_for_bit(void **state)
+{
+    (void)state;
+    run eager = run_new();
+    float expected[WARM + BATCHES], losses[WARM + BATCHES];
+    train(&eager, false, expected);
+    run replayed = run_new(); // seeds anew
+    train(&replayed, true, losses);
+    for (int i = 0; i < WARM + BATCHES; i++)
+        assert_memory_equal(&losses[i], &expected[i], sizeof losses[i]);
+    check_same(tern_module_parameter(replayed.net, "0.weight"),
+               tern_module_parameter(eager.net, "0.weight"), 0);
+    check_same(tern_optim_state(replayed.optim, 3, "exp_avg_sq"),
+               tern_optim_state(eager.optim, 3, "exp_avg_sq"), 0);
+    check_same(replayed.norm, eager.norm, 0);
+    assert_int_equal(tern_optim_step_count(replayed.optim, 0), WARM + BATCHES);
+    assert_true(expected[WARM + BATCHES - 1] < expected[0]);
+    run_free(&eager);
+    run_free(&replayed);
+}
+
+static void a_captured_step_goes_on_eagerly_where_it_ended(void **state)
+{
+    (void)state;
+    run eager = run_new();
+    float expected[WARM + BATCHES], unused[WARM + BATCHES], loss[2];
+    train(&eager, false, expected);
+    fill_batch(&eager, 40);
+    assert_int_equal(step(&eager), TERN_OK);
+    assert_int_equal(tern_to_host(eager.loss, &loss[0], sizeof loss[0]), TERN_OK);
+    run replayed = run_new();
+    train(&replayed, true, unused);
+    fill_batch(&replayed, 40);
+    assert_int_equal(step(&replayed), TERN_OK);
+    assert_int_equal(tern_to_host(replayed.loss, &loss[1], sizeof loss[1]), TERN_OK);
+    assert_memory_equal(&loss[0], &loss[1], sizeof loss[0]);
+    run_free(&eager);
+    run_free(&replayed);
+}
+
+static void a_replay_is_one_launch(void **state)
+{
+    (void)state;
+    run r = run_new();
+    for (int i = 0; i < WARM; i++)
+        assert_int_equal(step(&r), TERN_OK);
+    tern_cuda_graph *graph = captured(&r);
+    if (sim_begin()) {
+        tern_sim_counts c;
+        sim.count_reset();
+        assert_int_equal(tern_cuda_graph_replay(graph), TERN_OK);
+        assert_int_equal(tern_cuda_graph_replay(graph), TERN_OK);
+        sim.count(&c);
+        assert_int_equal(c.graph_launches, 2);
+        assert_int_equal(c.mallocs + c.stream_waits + c.device_waits + c.event_waits, 0);
+        assert_true(c.launches <= 4); // what writes the optimizer's numbers
+    }
+    assert_int_equal(tern_synchronize(here), TERN_OK);
+    tern_cuda_graph_free(graph);
+    run_free(&r);
+}
+
+static void memory_of_a_graph_goes_back_with_it(void **state)
+{
+    (void)state;
+    run r = run_new();
+    for (int i = 0; i < WARM; i++)
+        assert_int_equal(step(&r), TERN_OK);
+    tern_cuda_memory before, after;
+    assert_int_equal(tern_synchronize(here), TERN_OK);
+    assert_int_equal(tern_cuda_get_memory(here.index, &before), TERN_OK);
+    for (int i = 0; i < 3; i++)
+        tern_cuda_graph_free(captured(&r));
+    assert_int_equal(tern_cuda_empty_cache(here.index), TERN_OK);
+    assert_int_equal(tern_cuda_get_memory(here.index, &after), TERN_OK);
+    assert_int_equal(after.allocated, before.allocated);
+    assert_true(after.reserved <= before.reserved);
+    run_free(&r);
+}
+
+// ---- mistakes -----------------------------------------------------------------------------------
+
+static void a_value_cannot_be_read_in_a_capture(void **state)
+{
+    (void)state;
+    run r = run_new();
+    for (int i = 0; i < WARM; i++)
+        assert_int_equal(step(&r), TERN_OK);
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_int_equal(step(&r), TERN_OK);
+    assert_true(isnan(tern_item(r.loss)));
+    assert_null(tern_cuda_graph_end());
+    assert_error(TERN_ERR_STATE, "captur");
+    assert_int_equal(step(&r), TERN_OK); // all goes on
+    assert_int_equal(tern_synchronize(here), TERN_OK);
+    tern_cuda_graph_free(captured(&r));
+    run_free(&r);
+}
+
+static void a_first_step_cannot_be_captured(void **state)
+{
+    (void)state;
+    run r = run_new();
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_int_equal(step(&r), TERN_ERR_STATE);
+    assert_null(tern_cuda_graph_end());
+    assert_error(TERN_ERR_STATE, "run a step before capturing one");
+    tern_optim_zero_grad(r.optim);
+    assert_int_equal(step(&r), TERN_OK);
+    run_free(&r);
+}
+
+static void captures_begin_once_and_end_once(void **state)
+{
+    (void)state;
+    assert_null_with(tern_cuda_graph_end(), TERN_ERR_STATE, "captures nothing");
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_status(tern_cuda_graph_begin(here.index), TERN_ERR_STATE, "already");
+    tern_cuda_graph *empty = tern_cuda_graph_end();
+    assert_no_error();
+    assert_int_equal(tern_cuda_graph_replay(empty), TERN_OK);
+    tern_cuda_graph_free(empty);
+}
+
+static void a_moved_parameter_is_found_at_the_replay(void **state)
+{
+    (void)state;
+    run r = run_new();
+    for (int i = 0; i < WARM; i++)
+        assert_int_equal(step(&r), TERN_OK);
+    tern_cuda_graph *graph = captured(&r);
+    assert_non_null(tern_module_to(r.net, tern_cpu(0)));
+    assert_status(tern_cuda_graph_replay(graph), TERN_ERR_STATE, "moved since the capture");
+    tern_cuda_graph_free(graph);
+    run_free(&r);
+}
+
+int main(int argc, char **argv)
+{
+    const int nothing = choose_devices(argc, argv);
+    if (!nothing && kind != TERN_CUDA) {
+        puts("skipped: graphs are for CUDA devices");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(a_replayed_step_is_the_step_bit_for_bit),
+        CHECK_TEST(a_captured_step_goes_on_eagerly_where_it_ended),
+        CHECK_TEST(a_replay_is_one_launch),
+        CHECK_TEST(memory_of_a_graph_goes_back_with_it),
+        CHECK_TEST(a_value_cannot_be_read_in_a_capture),
+        CHECK_TEST(a_first_step_cannot_be_captured),
+        CHECK_TEST(captures_begin_once_and_end_once),
+        CHECK_TEST(a_moved_parameter_is_found_at_the_replay),
+    };
+    return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);
+}

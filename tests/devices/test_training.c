@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training on devices: the same losses as on the CPU, over two devices, and without waiting.
+#include "devices/device_check.h"
+#include "devices/sim.h"
+
+#define ROWS 8
+
+// A network with dropout, its optimizer and one batch, all on one device.
+typedef struct training {
+    tern_module *net, *criterion;
+    tern_optim *optim;
+    tern_tensor *x, *y;
+} training;
+
+static training training_on(tern_device device)
+{
+    tern_manual_seed(3);
+    training t = {
+        .net = tern_nn_sequential(tern_nn_linear(6, 32), tern_nn_relu(), tern_nn_dropout(0.25),
+                                  tern_nn_linear(32, 3)),
+        .criterion = tern_nn_cross_entropy_loss(.weight = tern_from_data(tern_dims(3),
+                                                                         ((float[]){1, 2, 0.5f}))),
+        .x = tern_to(small_input(ROWS), device),
+        .y = tern_to(small_labels(ROWS), device),
+    };
+    assert_non_null(tern_module_to(t.net, device));
+    assert_non_null(tern_module_to(t.criterion, device));
+    t.optim = tern_optim_adam(t.net, .lr = 0.02);
+    assert_non_null(t.optim);
+    return t;
+}
+
+static void training_free(training *t)
+{
+    tern_optim_free(t->optim);
+    tern_module_free(t->net);
+    tern_module_free(t->criterion);
+}
+
+// Queues a step; the loss, where it is made, or NULL.
+static tern_tensor *queue_step(training *t)
+{
+    tern_optim_zero_grad(t->optim);
+    tern_tensor *loss = tern_loss(t->criterion, tern_forward(t->net, t->x), t->y);
+    if (tern_backward(loss) || !tern_clip_grad_norm(t->net, 1.0) || tern_optim_step(t->optim))
+        return NULL;
+    return loss;
+}
+
+static void step(training *t)
+{
+    tern_scope scope = tern_scope_open();
+    assert_non_null(queue_step(t));
+    assert_no_error();
+    tern_scope_close(scope);
+}
+
+static double step_and_read(training *t)
+{
+    tern_scope scope = tern_scope_open();
+    const double loss = tern_item(queue_step(t));
+    assert_no_error();
+    tern_scope_close(scope);
+    return loss;
+}
+
+static void a_run_gives_the_losses_of_the_cpu(void **state)
+{
+    (void)state;
+    training device = training_on(here), cpu = training_on(tern_cpu(0));
+    double first = 0, last = 0;
+    tern_manual_seed(11); // the masks
+    double losses[12];
+    for (int i = 0; i < 12; i++)
+        losses[i] = step_and_read(&cpu);
+    tern_manual_seed(11);
+    for (int i = 0; i < 12; i++) {
+        last = step_and_read(&device);
+        first = i ? first : last;
+        assert_near(last, losses[i], 1e-5, 1e-6);
+    }
+    assert_true(last < 0.9 * first);
+    training_free(&device);
+    training_free(&cpu);
+}
+
+// ---- two devices --------------------------------------------------------------------------------
+
+// Two halves, each where it was put; the values in between move.
+typedef struct split_module {
+    tern_module base;
+    tern_device second_home;
+} split_module;
+
+static tern_status split_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    const split_module *self = (const split_module *)module;
+    tern_tensor *h = tern_forward(tern_module_child(module, "first"), in->at[0]);
+    out->at[0] = tern_forward(tern_module_child(module, "second"), tern_to(h, self->second_home));
+    out->count = 1;
+    return out->at[0] ? TERN_OK : tern_error_code();
+}
+
+static const tern_module_class split_class = {"Split", sizeof(split_module), split_call};
+
+static tern_module *split_net(tern_device first, tern_device second)
+{
+    tern_manual_seed(3);
+    tern_module *module = tern_module_new(&split_class);
+    assert_non_null(module);
+    ((split_module *)module)->second_home = second;
+    tern_module *head = tern_module_add_child(
+        module, "first", tern_nn_sequential(tern_nn_linear(6, 32), tern_nn_relu()));
+    tern_module *tail = tern_module_add_child(module, "second", tern_nn_linear(32, 3));
+    assert_non_null(tern_module_to(head, first));
+    assert_non_null(tern_module_to(tail, second));
+    return tern_module_done(module);
+}
+
+static tern_tensor *train_split(tern_device first, tern_device second)
+{
+    tern_module *net = split_net(first, second);
+    tern_optim *optim = tern_optim_sgd(net, .lr = 0.1, .momentum = 0.9);
+    tern_tensor *x = tern_to(small_input(ROWS), first), *y = tern_to(small_labels(ROWS), second);
+    for (int i = 0; i < 8; i++) {
+        tern_optim_zero_grad(optim);
+        tern_tensor *loss = tern_cross_entropy(tern_forward(net, x), y);
+        assert_true(is_on(loss, second));
+        assert_int_equal(tern_backward(loss), TERN_OK);
+        assert_non_null(tern_clip_grad_norm(net, 0.5)); // of gradients on both
+        assert_int_equal(tern_optim_step(optim), TERN_OK);
+    }
+    tern_tensor *weight = tern_module_parameter(net, "first.0.weight");
+    assert_true(is_on(tern_grad(weight), first));
+    weight = tern_clone(tern_detach(weight));
+    tern_optim_free(optim);
+    tern_module_free(net);
+    return weight;
+}
+
+static void a_model_split_over_two_devices_trains_as_on_one(void **state)
+{
+    (void)state;
+    NEEDS_TWO_DEVICES();
+    tern_tensor *one = train_split(tern_cpu(0), tern_cpu(0)), *two = train_split(here, there);
+    check_same(two, one, 1e-5);
+}
+
+static void two_devices_work_at_once(void **state)
+{
+    (void)state;
+    NEEDS_TWO_DEVICES();
+    training a = training_on(here), b = training_on(there);
+    for (int i = 0; i < 3; i++) {
+        step(&a);
+        step(&b);
+    }
+    if (!sim_begin()) {
+        training_free(&a);
+        training_free(&b);
+        skip();
+    }
+    sim.trace_waits();
+    for (int i = 0; i < 3; i++) {
+        step(&a);
+        step(&b);
+    }
+    tern_sim_wait wait;
+    if (sim.waits(&wait, 1))
+        fail_msg("a wait of kind %d: device %d on device %d", (int)wait.waiter, wait.device,
+                 wait.on_device);
+    training_free(&a);
+    training_free(&b);
+}
+
+static void a_value_error_on_one_device_stops_the_step_on_both(void **state)
+{
+    (void)state;
+    NEEDS_TWO_DEVICES();
+    tern_module *net = split_net(here, there);
+    tern_optim *optim = tern_optim_sgd(net, .lr = 0.1);
+    tern_tensor *x = tern_to(small_input(ROWS), here), *y = tern_to(small_labels(ROWS), there);
+    tern_tensor *first = tern_module_parameter(net, "first.0.weight");
+    tern_tensor *second = tern_module_parameter(net, "second.weight");
+    tern_tensor *kept[] = {tern_clone(tern_detach(first)), tern_clone(tern_detach(second))};
+    assert_non_null(tern_fill_(tern_select(y, 0, 2), 7));
+    tern_status status = tern_backward(tern_cross_entropy(tern_forward(net, x), y));
+    if (!status)
+        status = tern_optim_step(optim);
+    if (!status)
+        status = tern_synchronize(there);
+    assert_int_equal(status, TERN_ERR_INDEX);
+    assert_error(TERN_ERR_INDEX, "label of sample 2 is 7, but must be 0 to 2");
+    check_same(first, kept[0], 0);
+    check_same(second, kept[1], 0);
+    tern_error_clear();
+    tern_optim_zero_grad(optim);
+    y = tern_to(small_labels(ROWS), there);
+    assert_int_equal(tern_backward(tern_cross_entropy(tern_forward(net, x), y)), TERN_OK);
+    assert_int_equal(tern_optim_step(optim), TERN_OK);
+    assert_int_equal(tern_synchronize(there), TERN_OK);
+    tern_optim_free(optim);
+    tern_module_free(net);
+}
+
+// ---- what a step costs --------------------------------------------------------------------------
+
+static void from_the_third_step_on_nothing_waits_and_nothing_is_allocated(void **state)
+{
+    (void)state;
+    training t = training_on(here);
+    step(&t);
+    step(&t);
+    tern_cuda_memory before, after;
+    assert_int_equal(tern_cuda_get_memory(here.index, &before), TERN_OK);
+    if (sim_begin())
+        sim.count_reset();
+    for (int i = 0; i < 5; i++)
+        step(&t);
+    if (sim.count) {
+        tern_sim_counts c;
+        sim.count(&c);
+        assert_int_equal(c.mallocs + c.frees + c.host_allocs + c.host_frees, 0);
+        assert_int_equal(c.device_waits + c.stream_waits + c.event_waits, 0);
+        assert_int_equal(c.copy_waits + c.free_waits, 0);
+        assert_int_equal(c.streams + c.events, 0);
+        print_message("a step: %ld launches, %ld products\n", c.launches / 5, c.products / 5);
+    }
+    assert_int_equal(tern_cuda_get_memory(here.index, &after), TERN_OK);
+    assert_int_equal(after.device_allocs, before.device_allocs);
+    assert_int_equal(after.allocated, before.allocated);
+    training_free(&t);
+}
+
+int main(int argc, char **argv)
+{
+    const int nothing = choose_devices(argc, argv);
+    const struct CMUnitTest everywhere[] = {
+        CHECK_TEST(a_run_gives_the_losses_of_the_cpu),
+        CHECK_TEST(a_model_split_over_two_devices_trains_as_on_one),
+        CHECK_TEST(a_value_error_on_one_device_stops_the_step_on_both),
+    };
+    const struct CMUnitTest on_cuda[] = {
+        CHECK_TEST(two_devices_work_at_once),
+        CHECK_TEST(from_the_third_step_on_nothing_waits_and_nothing_is_allocated),
+    };
+    if (nothing)
+        return nothing;
+    int failed = cmocka_run_group_tests(everywhere, NULL, NULL);
+    if (kind == TERN_CUDA)
+        failed += cmocka_run_group_tests(on_cuda, NULL, NULL);
+    tern_shutdown();
+    return failed;
+}
