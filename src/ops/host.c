@@ -17,9 +17,10 @@ static tern_status download(const tern_tensor *t, void *data)
     const tern_tensor *packed = t->contiguous ? t : tern_copied(t);
     if (!packed)
         return tern_error_code();
-    TERN_TRY(tern_backend_of(device.type)
-                 ->device->to_host(device.index, data, tern_view_of(packed).data,
-                                   t->numel * (int64_t)tern_dtype_size(t->dtype)));
+    const tern_device_table *table = tern_backend_of(device.type)->device;
+    table->fault_publish(device.index);
+    TERN_TRY(table->to_host(device.index, data, tern_view_of(packed).data,
+                            t->numel * (int64_t)tern_dtype_size(t->dtype)));
     return poll(device);
 }
 

@@ -206,6 +206,9 @@ static tern_status scale(clip *c, tern_tensor *total)
     for (int i = 0; i < c->parts; i++) {
         const device_part *part = &c->part[i];
         tern_exec exec = tern_exec_of(part->device);
+        if (!c->options->allow_nonfinite)
+            exec.site = tern_fault_site("clip_grad_norm", "the norm of the gradients",
+                                        TERN_FAULT_NOT_FINITE);
         TERN_TRY(tern_kernels_of(part->device)
                      ->list_clip(&exec, c->options->max_norm, &norms[i], part->views, part->count));
     }

@@ -122,6 +122,7 @@ tern_exec tern_exec_of(tern_device device);
 
 // Makes a device that exists ready for use; at once when it is.
 tern_status tern_device_open(tern_device device);
+bool tern_device_is_open(tern_device device);
 
 // Turns the unspecified device into the default one and checks that the device exists;
 // opens it.
@@ -131,11 +132,16 @@ tern_status tern_device_resolve(const char *op, tern_device *device);
 
 // Remembers operation, module path and limit under a number that goes to tern_exec.site. `what`
 // says what the element is ("label of sample", "index"); static strings.
+// With TERN_FAULT_NOT_FINITE as the limit, `what` is a number that is not finite.
+#define TERN_FAULT_NOT_FINITE (-1)
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit);
 
 // Raises the error of the device's fault record, if one is set, and keeps the record set (optimizer
 // kernels go on refusing). On the CPU fronts call it right after the kernel.
 tern_status tern_fault_poll(tern_device device);
+
+// The same after everything queued on the device is done.
+tern_status tern_fault_wait(tern_device device);
 
 // The first zero_grad after the error was raised clears the record.
 void tern_fault_clear_raised(tern_device device);

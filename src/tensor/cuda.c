@@ -95,6 +95,13 @@ tern_status tern_cuda_memory_print(int index, FILE *out)
     return TERN_OK;
 }
 
+void tern_cuda_shutdown(void)
+{
+    for (int i = 0; i < TERN_MAX_DEVICES; i++)
+        if (tern_device_is_open(tern_cuda(i)) && tern_cuda_backend()->cuda->empty_cache(i))
+            tern_error_clear();
+}
+
 // ---- devices by free memory ---------------------------------------------------------------------
 
 typedef struct free_memory {

@@ -190,6 +190,5 @@ void tern_device_guard_close_(tern_device_guard_ *guard)
 tern_status tern_synchronize(tern_device device)
 {
     TERN_TRY(tern_device_resolve("synchronize", &device));
-    TERN_TRY(tern_backend_of(device.type)->device->synchronize(device.index));
-    return tern_fault_poll(device);
+    return tern_fault_wait(device);
 }

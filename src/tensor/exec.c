@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a device carries for its kernels: the fault record and the state of draws inside steps.
 #include <stdio.h>
+#include <string.h>
 #include "base/fork.h"
 #include "tensor/backend.h"
 #include "tensor/op.h"
@@ -29,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static device_state states[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
 static uint64_t draw_seeds[TERN_DEVICE_TYPES]; // of devices that are not open yet
 static fault_site sites[SITES];
-static uint32_t last_site;
+static uint32_t taken; // places in it, again and again
 
 static device_state *state_of(tern_device device)
 {
@@ -62,10 +63,14 @@ static tern_status open_first(tern_device device)
     return status;
 }
 
+bool tern_device_is_open(tern_device device)
+{
+    return atomic_load_explicit(&state_of(device)->open, memory_order_acquire);
+}
+
 tern_status tern_device_open(tern_device device)
 {
-    const _Atomic bool *open = &state_of(device)->open;
-    return atomic_load_explicit(open, memory_order_acquire) ? TERN_OK : open_first(device);
+    return tern_device_is_open(device) ? TERN_OK : open_first(device);
 }
 
 tern_exec tern_exec_of(tern_device device)
@@ -75,16 +80,41 @@ tern_exec tern_exec_of(tern_device device)
     return exec;
 }
 
+// FNV-1a.
+static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;
+    return hash;
+}
+
+static uint32_t place_of(const fault_site *site)
+{
+    uint32_t hash = hash_bytes(2166136261u, &site->op, sizeof site->op);
+    hash = hash_bytes(hash, &site->what, sizeof site->what);
+    hash = hash_bytes(hash, &site->limit, sizeof site->limit);
+    return hash_bytes(hash, site->path, strlen(site->path)) % SITES;
+}
+
+static bool is_same(const fault_site *a, const fault_site *b)
+{
+    return a->op == b->op && a->what == b->what && a->limit == b->limit &&
+           strcmp(a->path, b->path) == 0;
+}
+
+// A site keeps its number from step to step, so that a captured kernel names it rightly, until
+// another one takes its place.
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
 {
+    fault_site wanted = {.op = op, .what = what, .limit = limit};
+    tern_path_format(wanted.path, sizeof wanted.path);
+    fault_site *site = &sites[place_of(&wanted)];
     tern_lock(&lock);
-    uint32_t number = ++last_site;
-    fault_site *site = &sites[number % SITES];
-    site->number = number;
-    site->op = op;
-    site->what = what;
-    site->limit = limit;
-    tern_path_format(site->path, sizeof site->path);
+    if (!site->number || !is_same(site, &wanted)) {
+        wanted.number = (uint32_t)(++taken * SITES + (uint32_t)(site - sites));
+        *site = wanted;
+    }
+    uint32_t number = site->number;
     tern_unlock(&lock);
     return number;
 }
@@ -100,6 +130,24 @@ static bool take_fault(tern_device device, const tern_fault *fault, fault_site *
     return again;
 }
 
+static tern_status raise_fault(const tern_fault *fault, const fault_site *site)
+{
+    if (site->number != fault->site)
+        return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
+                                (long long)fault->value, (long long)fault->element);
+    char path[PATH_SIZE];
+    tern_path_format(path, sizeof path); // the sentence carries the path of the caller already
+    bool elsewhere = site->path[0] && !path[0];
+    const char *in = elsewhere ? " [in " : "", *where = elsewhere ? site->path : "";
+    if (site->limit == TERN_FAULT_NOT_FINITE)
+        return tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite%s%s%s", site->op,
+                                site->what, in, where, elsewhere ? "]" : "");
+    return tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld%s%s%s",
+                            site->op, site->what, (long long)fault->element,
+                            (long long)fault->value, (long long)site->limit - 1, in, where,
+                            elsewhere ? "]" : "");
+}
+
 tern_status tern_fault_poll(tern_device device)
 {
     if (!table_of(device)->fault_seen(device.index))
@@ -112,16 +160,14 @@ tern_status tern_fault_poll(tern_device device)
                                 "a value error found by %s was not dealt with: call "
                                 "zero_grad before going on",
                                 site.number == fault.site ? site.op : "a kernel");
-    if (site.number != fault.site)
-        return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
-                                (long long)fault.value, (long long)fault.element);
-    char path[PATH_SIZE];
-    tern_path_format(path, sizeof path); // the sentence carries the path of the caller already
-    bool elsewhere = site.path[0] && !path[0];
-    return tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld%s%s%s",
-                            site.op, site.what, (long long)fault.element, (long long)fault.value,
-                            (long long)site.limit - 1, elsewhere ? " [in " : "",
-                            elsewhere ? site.path : "", elsewhere ? "]" : "");
+    return raise_fault(&fault, &site);
+}
+
+tern_status tern_fault_wait(tern_device device)
+{
+    table_of(device)->fault_publish(device.index);
+    TERN_TRY(table_of(device)->synchronize(device.index));
+    return tern_fault_poll(device);
 }
 
 void tern_fault_clear_raised(tern_device device)

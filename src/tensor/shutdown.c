@@ -5,6 +5,7 @@
 #include "tensor/generator.h"
 #include "tensor/header.h"
 #include "tensor/leaf.h"
+#include "tensor/plugin.h"
 #include "tensor/scope.h"
 
 void tern_shutdown(void)
@@ -15,6 +16,7 @@ void tern_shutdown(void)
     tern_engine_shutdown();
     tern_header_shutdown();
     tern_generator_shutdown();
+    tern_cuda_shutdown();
     tern_pool_shutdown();
     tern_memory_trim();
     tern_process_end();

@@ -93,6 +93,7 @@ static tern_status from_cuda(const tern_storage *to, void *data, const tern_stor
     const int index = from->device.index;
     if (to->pinned && !wait)
         return cuda->cuda->pinned_to_host(index, data, source, nbytes, to->block);
+    cuda->device->fault_publish(index);
     TERN_TRY(cuda->device->to_host(index, data, source, nbytes));
     return tern_fault_poll(from->device);
 }
