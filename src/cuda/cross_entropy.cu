@@ -81,7 +81,7 @@ template <class T> __device__ __forceinline__ bool counts(const entropy<T> &e, i
     return label != e.ignore_index && label >= 0 && label < e.classes;
 }
 
-// ---- forward -------------------------------------------------------------------------------------
+// ---- forward ------------------------------------------------------------------------------------
 
 // One thread looks for the largest first: a few exponentials that do not wait for each other.
 template <class T> __device__ __forceinline__ exp_sum<computed_t<T>> row_exp_sum(const line<T> &row)
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(THREADS)
         write_loss(e, sum);
 }
 
-// ---- backward ------------------------------------------------------------------------------------
+// ---- backward -----------------------------------------------------------------------------------
 
 // Labels: dx[c] = g ((1 - e) w[t] + e / C sum w) p[c] - g e / C w[c], and g (1 - e) w[t] less at c
 // = t. Probabilities q: dx[c] = g (sum w q) p[c] - g w[c] q[c]. p is the softmax, e the smoothing.
@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// ---- launchers -----------------------------------------------------------------------------------
+// ---- launchers ----------------------------------------------------------------------------------
 
 template <class T>
 static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_args *args)

@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_blocks(const scan_plan plan
     }
 }
 
-// ---- launcher ------------------------------------------------------------------------------------
+// ---- launcher -----------------------------------------------------------------------------------
 
 static scan_plan plan_of(const tern_strided *y, const tern_strided *x, int dim, bool reverse)
 {

@@ -40,7 +40,7 @@ __device__ __forceinline__ list_part list_part_of(const list_chunk &list, int bl
     return list_part{list.data[low], (tern_dtype)list.dtype[low], first, last};
 }
 
-// ---- the norm ------------------------------------------------------------------------------------
+// ---- the norm -----------------------------------------------------------------------------------
 
 // What is added up, or compared, for the norm.
 enum norm_kind { NORM_SQUARES, NORM_ABS, NORM_POWERS, NORM_COUNT, NORM_LARGEST, NORM_SMALLEST };
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(LIST_THREADS)
     }
 }
 
-// ---- scaling -------------------------------------------------------------------------------------
+// ---- scaling ------------------------------------------------------------------------------------
 
 template <class T> __device__ __forceinline__ void scale_part(const list_part &part, double factor)
 {
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(LIST_THREADS)
         scale_part<__nv_bfloat16>(part, factor);
 }
 
-// ---- launchers -----------------------------------------------------------------------------------
+// ---- launchers ----------------------------------------------------------------------------------
 
 static int64_t share_for(const tern_strided *list, int64_t count)
 {

@@ -13,7 +13,7 @@ template <class T> __device__ __forceinline__ computed_t<T> squared_error(T x, T
     return off * off;
 }
 
-// ---- one number ----------------------------------------------------------------------------------
+// ---- one number ---------------------------------------------------------------------------------
 
 template <class T> __device__ __forceinline__ void write_loss(T *loss, double sum, double divisor)
 {
@@ -83,7 +83,7 @@ static tern_status reduce_mse(const tern_exec *exec, double divisor, T *loss, co
     return tern_cuda_launched("mse");
 }
 
-// ---- element by element --------------------------------------------------------------------------
+// ---- element by element -------------------------------------------------------------------------
 
 // Views: loss, x, t.
 template <class T> struct each_body {
@@ -133,7 +133,7 @@ template <class T> struct grad_body {
     }
 };
 
-// ---- launchers -----------------------------------------------------------------------------------
+// ---- launchers ----------------------------------------------------------------------------------
 
 static tern_strided flat(const tern_strided *view)
 {

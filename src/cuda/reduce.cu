@@ -29,7 +29,7 @@ __device__ __forceinline__ void store_result(const reduce_result &to, int64_t at
     }
 }
 
-// ---- sums ----------------------------------------------------------------------------------------
+// ---- sums ---------------------------------------------------------------------------------------
 
 // Totals are added; integers wrap around.
 template <class Total> struct total_fold {
@@ -110,7 +110,7 @@ template <class T> struct integer_sum_fold : plain_fold<integer_sum_joint> {
     }
 };
 
-// ---- counts --------------------------------------------------------------------------------------
+// ---- counts -------------------------------------------------------------------------------------
 
 struct count_joint : total_fold<unsigned long long> {
     __device__ void write(acc total, const int64_t *y) const
@@ -130,7 +130,7 @@ template <class T> struct count_fold : plain_fold<count_joint> {
     }
 };
 
-// ---- norms ---------------------------------------------------------------------------------------
+// ---- norms --------------------------------------------------------------------------------------
 
 struct square_joint : total_fold<double> {
     __device__ void write(acc total, const int64_t *y) const
@@ -162,7 +162,7 @@ template <class T> struct power_fold : plain_fold<power_joint> {
     }
 };
 
-// ---- extremes ------------------------------------------------------------------------------------
+// ---- extremes -----------------------------------------------------------------------------------
 
 template <class C> __device__ __forceinline__ bool is_nan(C)
 {
@@ -221,7 +221,7 @@ template <class T> struct extreme_fold : plain_fold<extreme_joint<T>> {
     }
 };
 
-// ---- launchers -----------------------------------------------------------------------------------
+// ---- launchers ----------------------------------------------------------------------------------
 
 // x, and how it is cut.
 struct reduce_input {

@@ -19,7 +19,7 @@
 
 #include "cuda/reduce_plan.cuh"
 
-// ---- rows ----------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 
 // Every `step`-th term from `first` on.
 template <class T, class Op>
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
     }
 }
 
-// ---- columns -------------------------------------------------------------------------------------
+// ---- columns ------------------------------------------------------------------------------------
 
 // What the warps of a block found for the column of this lane, in the warps' order.
 template <class Acc, class Op> __device__ __forceinline__ Acc join_warps(Acc value, const Op &op)
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
     }
 }
 
-// ---- segments ------------------------------------------------------------------------------------
+// ---- segments -----------------------------------------------------------------------------------
 
 // A warp for each output.
 template <class Op>

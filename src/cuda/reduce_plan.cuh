@@ -34,7 +34,7 @@ typedef struct reduce_plan {
     int lanes;   // rows: threads for one output
 } reduce_plan;
 
-// ---- on the device -------------------------------------------------------------------------------
+// ---- on the device ------------------------------------------------------------------------------
 
 // Where term `term` lies in x, from the first one of its output.
 __device__ __forceinline__ int64_t reduce_term(const reduce_plan &plan, int64_t term)
@@ -66,7 +66,7 @@ __device__ __forceinline__ reduce_places reduce_output(const reduce_plan &plan, 
     return at;
 }
 
-// ---- on the host ---------------------------------------------------------------------------------
+// ---- on the host --------------------------------------------------------------------------------
 
 static inline int64_t reduce_ceil_div(int64_t a, int64_t b)
 {

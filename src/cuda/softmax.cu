@@ -10,7 +10,7 @@
 #define LONG_THREADS  256
 #define LONG_WARPS    (LONG_THREADS / WARP_LANES)
 
-// ---- short rows ----------------------------------------------------------------------------------
+// ---- short rows ---------------------------------------------------------------------------------
 
 // A lane's elements of a row of up to 32 PER.
 template <class T, int PER>
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(SHORT_THREADS)
     }
 }
 
-// ---- long rows and columns -----------------------------------------------------------------------
+// ---- long rows and columns ----------------------------------------------------------------------
 
 // What a kernel goes over: units are rows, or blocks of columns, `across` of them side by side.
 typedef struct long_lines {
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(LONG_THREADS)
     }
 }
 
-// ---- launchers -----------------------------------------------------------------------------------
+// ---- launchers ----------------------------------------------------------------------------------
 
 // How a kernel is launched: y and x are dx, dy in the backward, where `of` is the forward's result.
 typedef struct softmax_call {

@@ -37,7 +37,7 @@ template <class C> __device__ __forceinline__ C step_or_zero(C x, C least)
     return x < least && x > -least ? 0 : x;
 }
 
-// ---- the table -----------------------------------------------------------------------------------
+// ---- the table ----------------------------------------------------------------------------------
 
 template <class Values> struct step_chunk {
     Values values;
@@ -54,7 +54,7 @@ __global__ void step_write(Values *values, step_record *records, int count,
         records[i] = chunk.record[i];
 }
 
-// ---- the pass ------------------------------------------------------------------------------------
+// ---- the pass -----------------------------------------------------------------------------------
 
 // The tensor that the block works on: the last that begins no later. All threads call.
 __device__ __forceinline__ int step_tensor_of(const step_record *records, int count, int64_t block)
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(STEP_THREADS)
         step_elements<__nv_bfloat16, Update>(*values, r, first, own);
 }
 
-// ---- on the host ---------------------------------------------------------------------------------
+// ---- on the host --------------------------------------------------------------------------------
 
 // Elements of a block, for the tensors together.
 static inline int64_t step_block_elements(const tern_step_tensor *tensors, int64_t count)

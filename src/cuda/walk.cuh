@@ -19,7 +19,7 @@
 #define WALK_THREADS 256
 #define WALK_MOST    INT32_MAX // elements that are counted in 32 bits
 
-// ---- on the device -------------------------------------------------------------------------------
+// ---- on the device ------------------------------------------------------------------------------
 
 // The dimensions of one launch, innermost first; fewer than 2^31 elements or packs.
 template <int VIEWS> struct walk {
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(WALK_THREADS) walk_each(walk<Body::VIEWS> w, B
     body.one(at);
 }
 
-// ---- on the host ---------------------------------------------------------------------------------
+// ---- on the host --------------------------------------------------------------------------------
 
 // Views with the dimensions joined that follow each other in all of them; innermost first.
 template <int VIEWS> struct joined {
