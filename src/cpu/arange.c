@@ -2,7 +2,6 @@
 // y[i] = start + i * step
 #include "base/pool.h"
 #include "cpu/elementwise.h"
-#include "cpu/integer.h"
 #include "cpu/span.h"
 #include "cpu/walk.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/integer.h"
+#include "base/integer.h"
 
 #define number              int64_t
 #define ADD_OF(a, alpha, b) wrap_add(a, wrap_mul(alpha, b))

@@ -5,6 +5,7 @@
 #ifndef TERN_SRC_CPU_ELEMENTWISE_H
 #define TERN_SRC_CPU_ELEMENTWISE_H
 
+#include "base/integer.h"
 #include "cpu/isa.h"
 
 // What an operation computes in: float for float32, float16 and bfloat16, double for float64,
@@ -54,16 +55,6 @@ typedef struct elementwise {
     block_params params;
 } elementwise;
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views);
-
-// x without its fraction; out of range the nearest int64, NaN gives 0.
-static inline int64_t truncate_to_int64(double x)
-{
-    if (x >= 0x1p63)
-        return INT64_MAX;
-    if (x < -0x1p63)
-        return INT64_MIN;
-    return x == x ? (int64_t)x : 0;
-}
 
 // Tables of blocks, by operation; NULL where the operation has none for the type.
 extern block_fn *const TERN_ISA_NAME(unary_float)[TERN_UNARY_COUNT];

@@ -4,43 +4,13 @@
 #include "base/error.h"
 #include "cpu/elementwise.h"
 #include "cpu/span.h"
+#include "tensor/comparison.h"
 
 static block_fn *const *const tables[COMPUTE_COUNT] = {
     [COMPUTE_FLOAT] = TERN_ISA_NAME(unary_float),
     [COMPUTE_DOUBLE] = TERN_ISA_NAME(unary_double),
     [COMPUTE_INT64] = TERN_ISA_NAME(unary_int64),
 };
-
-static bool compares(tern_unary_op op)
-{
-    return op >= TERN_UNARY_EQ_SCALAR && op <= TERN_UNARY_GE_SCALAR;
-}
-
-// An integer comparison that always holds, or never does.
-static tern_unary_op constant_comparison(bool holds, int64_t *limit)
-{
-    *limit = holds ? INT64_MAX : INT64_MIN;
-    return holds ? TERN_UNARY_LE_SCALAR : TERN_UNARY_LT_SCALAR;
-}
-
-// Integers are compared with a number exactly: with the nearest integer on the right side of it.
-static tern_unary_op integer_comparison(tern_unary_op op, double number, int64_t *limit)
-{
-    const bool equality = op == TERN_UNARY_EQ_SCALAR || op == TERN_UNARY_NE_SCALAR;
-    const bool below = op == TERN_UNARY_LT_SCALAR || op == TERN_UNARY_LE_SCALAR;
-    if (isnan(number))
-        return constant_comparison(op == TERN_UNARY_NE_SCALAR, limit);
-    if (equality && floor(number) != number)
-        return constant_comparison(op == TERN_UNARY_NE_SCALAR, limit);
-    if (number >= 0x1p63)
-        return constant_comparison(below || op == TERN_UNARY_NE_SCALAR, limit);
-    if (number < -0x1p63)
-        return constant_comparison(!below && op != TERN_UNARY_EQ_SCALAR, limit);
-    // v < 2.5 is v < 3, v <= 2.5 is v <= 2
-    const bool up = op == TERN_UNARY_LT_SCALAR || op == TERN_UNARY_GE_SCALAR;
-    *limit = truncate_to_int64(up ? ceil(number) : floor(number));
-    return op;
-}
 
 // The number as an element of the dtype, for comparing; past the largest one it stays what it is.
 static double rounded_to(tern_dtype dtype, double number)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations with one operand on integers and bool.
 #include "cpu/elementwise.h"
-#include "cpu/integer.h"
 
 #define BLOCK(name, out, expression)                                                               \
     static void name(void *y, const void *const *x, int64_t n, const block_params *p)              \

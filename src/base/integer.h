@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer arithmetic that wraps around, as in two's complement, without overflowing; and how a
+// number becomes an integer. For C, C++ and CUDA.
+#ifndef TERN_SRC_BASE_INTEGER_H
+#define TERN_SRC_BASE_INTEGER_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define TERN_INTEGER_INLINE static inline __host__ __device__
+#else
+#define TERN_INTEGER_INLINE static inline
+#endif
+
+TERN_INTEGER_INLINE int64_t wrap_add(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+TERN_INTEGER_INLINE int64_t wrap_sub(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+TERN_INTEGER_INLINE int64_t wrap_mul(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+// base^exponent; with a negative exponent the quotient 1 / base^-exponent cut towards zero, 0 for
+// base 0.
+TERN_INTEGER_INLINE int64_t wrap_pow(int64_t base, int64_t exponent)
+{
+    if (exponent < 0)
+        return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) ? -1 : 1;
+    int64_t power = 1;
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1)
+            power = wrap_mul(power, base);
+        base = wrap_mul(base, base);
+    }
+    return power;
+}
+
+// x without its fraction; out of range the nearest int64, NaN gives 0.
+TERN_INTEGER_INLINE int64_t truncate_to_int64(double x)
+{
+    if (x >= 0x1p63)
+        return INT64_MAX;
+    if (x < -0x1p63)
+        return INT64_MIN;
+    return x == x ? (int64_t)x : 0;
+}
+
+#endif
