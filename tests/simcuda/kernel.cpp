@@ -2,6 +2,7 @@
 // Launches: checks as a device makes them, then on the stream, then all blocks of the grid.
 #include "kernel.h"
 
+#include <cerrno>
 #include <map>
 #include <memory>
 #include <vector>
@@ -95,7 +96,9 @@ static void run(const Kernel &kernel)
     begin_scheduling();
     release(&kernel_begin);
     running_name = kernel.launch.name;
+    const int host_errno = errno; // the host's mathematical functions set it, a device's do not
     run_grid(kernel.launch);
+    errno = host_errno;
     running_name = nullptr;
     acquire(&kernel_end);
     end_shared();
