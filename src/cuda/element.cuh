@@ -4,6 +4,7 @@
 #ifndef TERN_SRC_CUDA_ELEMENT_CUH
 #define TERN_SRC_CUDA_ELEMENT_CUH
 
+#include "base/integer.h"
 #include "cuda/tern_cu.h"
 
 // An element of bool: 0 or not.
@@ -52,16 +53,6 @@ template <> struct element<truth> {
         return {(uint8_t)(x != 0)};
     }
 };
-
-// x without its fraction; out of range the nearest int64, NaN gives 0.
-__host__ __device__ __forceinline__ int64_t truncate_to_int64(double x)
-{
-    if (x >= 0x1p63)
-        return INT64_MAX;
-    if (x < -0x1p63)
-        return INT64_MIN;
-    return x == x ? (int64_t)x : 0;
-}
 
 // Cases of a switch over the dtype of integers and bool.
 #define TERN_WHOLE_CASES(T, ...)                                                                   \

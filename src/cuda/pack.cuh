@@ -27,6 +27,20 @@ template <int N, class T> __device__ __forceinline__ void pack_store(T *y, const
     *reinterpret_cast<pack<T, N> *>(y) = values;
 }
 
+// The pack at x, or the one element there N times.
+template <int N, class T>
+__device__ __forceinline__ pack<T, N> pack_load_or_splat(const T *x, bool splat)
+{
+    if (!splat)
+        return pack_load<N>(x);
+    pack<T, N> values;
+    const T value = *x;
+#pragma unroll
+    for (int k = 0; k < N; k++)
+        values.at[k] = value;
+    return values;
+}
+
 // Whether the widest loads may begin at x, and `stride` elements of `size` bytes behind it.
 static inline bool pack_aligned(const void *x, int64_t stride, int64_t size)
 {

@@ -11,6 +11,7 @@
 //     __device__ void one(const int64_t *at) const;                   at[v]: elements from view v's
 //     __device__ void some(const int64_t *at, unsigned splat) const;  data on; bit v of splat: the
 //                                                                     pack of view v is one value
+// A body of WIDTH 1 needs no `some`.
 #ifndef TERN_SRC_CUDA_WALK_CUH
 #define TERN_SRC_CUDA_WALK_CUH
 
@@ -67,9 +68,13 @@ __global__ void __launch_bounds__(WALK_THREADS) walk_flat(int64_t packs, int64_t
 #pragma unroll
     for (int v = 0; v < Body::VIEWS; v++)
         at[v] = i;
-    if (pack)
-        body.some(at, 0);
-    else if (i < numel)
+    if constexpr (Body::WIDTH > 1) {
+        if (pack) {
+            body.some(at, 0);
+            return;
+        }
+    }
+    if (i < numel)
         body.one(at);
 }
 
@@ -178,6 +183,19 @@ static inline bool joined_rows(const joined<VIEWS> &j, int width, unsigned *spla
     return true;
 }
 
+// One half of the outermost dimension.
+template <int VIEWS> static inline joined<VIEWS> joined_half(const joined<VIEWS> &j, bool upper)
+{
+    joined<VIEWS> half = j;
+    const int outer = j.rank - 1;
+    const int64_t low = j.size[outer] / 2;
+    half.size[outer] = upper ? j.size[outer] - low : low;
+    half.numel = j.numel / j.size[outer] * half.size[outer];
+    for (int v = 0; upper && v < VIEWS; v++)
+        half.start[v] += low * j.stride[outer][v];
+    return half;
+}
+
 // n / size for n < 2^31: Granlund and Montgomery, "Division by invariant integers using
 // multiplication", PLDI 1994.
 template <class Dimension> static inline void set_divisor(Dimension *dim, uint32_t size)
@@ -234,30 +252,23 @@ template <class Body>
 static tern_status walk_run_strided(const tern_exec *exec, const char *op,
                                     const joined<Body::VIEWS> &j, const Body &body)
 {
-    unsigned splat;
     if (j.numel == 0)
         return TERN_OK;
-    if (j.numel > WALK_MOST) { // halves of the outermost dimension
-        joined<Body::VIEWS> low = j, high = j;
-        const int outer = j.rank - 1;
-        low.size[outer] = j.size[outer] / 2;
-        high.size[outer] = j.size[outer] - low.size[outer];
-        low.numel = j.numel / j.size[outer] * low.size[outer];
-        high.numel = j.numel - low.numel;
-        for (int v = 0; v < Body::VIEWS; v++)
-            high.start[v] += low.size[outer] * j.stride[outer][v];
-        TERN_TRY(walk_run_strided(exec, op, low, body));
-        return walk_run_strided(exec, op, high, body);
+    if (j.numel > WALK_MOST) {
+        TERN_TRY(walk_run_strided(exec, op, joined_half(j, false), body));
+        return walk_run_strided(exec, op, joined_half(j, true), body);
     }
-    if (joined_rows(j, Body::WIDTH, &splat)) {
-        const walk<Body::VIEWS> w = walk_make(j, Body::WIDTH, splat);
-        TERN_LAUNCH((walk_rows<Body>), walk_blocks(w.numel), WALK_THREADS, 0, exec->stream, w,
-                    body);
-    } else {
-        const walk<Body::VIEWS> w = walk_make(j, 1, 0);
-        TERN_LAUNCH((walk_each<Body>), walk_blocks(w.numel), WALK_THREADS, 0, exec->stream, w,
-                    body);
+    if constexpr (Body::WIDTH > 1) {
+        unsigned splat;
+        if (joined_rows(j, Body::WIDTH, &splat)) {
+            const walk<Body::VIEWS> w = walk_make(j, Body::WIDTH, splat);
+            TERN_LAUNCH((walk_rows<Body>), walk_blocks(w.numel), WALK_THREADS, 0, exec->stream, w,
+                        body);
+            return tern_cuda_launched(op);
+        }
     }
+    const walk<Body::VIEWS> w = walk_make(j, 1, 0);
+    TERN_LAUNCH((walk_each<Body>), walk_blocks(w.numel), WALK_THREADS, 0, exec->stream, w, body);
     return tern_cuda_launched(op);
 }
 

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of the elementwise operations, in float and in double under one name, to within 4 units
+// in the last place. What a rounded argument loses, and the result would show many times over, is
+// computed and put back.
+#ifndef TERN_SRC_CUDA_REALMATH_CUH
+#define TERN_SRC_CUDA_REALMATH_CUH
+
+#include "cuda/tern_cu.h"
+
+#define REAL_FUNCTION(name, in_float, in_double)                                                   \
+    __device__ __forceinline__ float real_##name(float x)                                          \
+    {                                                                                              \
+        return in_float(x);                                                                        \
+    }                                                                                              \
+    __device__ __forceinline__ double real_##name(double x)                                        \
+    {                                                                                              \
+        return in_double(x);                                                                       \
+    }
+REAL_FUNCTION(abs, fabsf, fabs)
+REAL_FUNCTION(sqrt, sqrtf, sqrt)
+REAL_FUNCTION(exp, expf, exp)
+REAL_FUNCTION(log, logf, log)
+REAL_FUNCTION(log1p, log1pf, log1p)
+REAL_FUNCTION(sin, sinf, sin)
+REAL_FUNCTION(cos, cosf, cos)
+REAL_FUNCTION(tanh, tanhf, tanh)
+REAL_FUNCTION(erfc, erfcf, erfc)
+REAL_FUNCTION(round, rintf, rint)
+#undef REAL_FUNCTION
+
+__device__ __forceinline__ float real_rsqrt(float x)
+{
+    return rsqrtf(x);
+}
+__device__ __forceinline__ double real_rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+__device__ __forceinline__ float real_pow(float x, float y)
+{
+    return powf(x, y);
+}
+__device__ __forceinline__ double real_pow(double x, double y)
+{
+    return pow(x, y);
+}
+__device__ __forceinline__ float real_fma(float a, float b, float c)
+{
+    return fmaf(a, b, c);
+}
+__device__ __forceinline__ double real_fma(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+
+// A constant as its nearest R and what is missing: `rest` is what double itself lacks.
+template <class R> struct split {
+    R value, lost;
+};
+template <class R> __device__ __forceinline__ split<R> split_of(double number, double rest)
+{
+    const R value = (R)number;
+    return {value, (R)((number - (double)value) + rest)};
+}
+
+template <class R> __device__ __forceinline__ R bounded(R x, R bound)
+{
+    const R low = x < -bound ? -bound : x; // NaN stays
+    return low > bound ? bound : low;
+}
+
+// 1 / (1 + exp(-x)) by way of exp(-|x|), which does not overflow.
+template <class R> __device__ __forceinline__ R real_sigmoid(R x)
+{
+    const R e = real_exp(-real_abs(x));
+    return (x >= 0 ? 1 : e) / (1 + e);
+}
+
+// From here down exp(x) is subnormal, and has fewer bits than x exp(x) needs.
+template <class R> struct exp_floor;
+template <> struct exp_floor<float> {
+    static __device__ __forceinline__ float value()
+    {
+        return -87;
+    }
+};
+template <> struct exp_floor<double> {
+    static __device__ __forceinline__ double value()
+    {
+        return -708;
+    }
+};
+
+// x sigmoid(x); -inf gives NaN.
+template <class R> __device__ __forceinline__ R real_silu(R x)
+{
+    const R least = exp_floor<R>::value();
+    if (x < least) { // exp(x) in two steps, x between them
+        const R low = x < 2 * least ? 2 * least : x;
+        return (x * real_exp(low + 32)) * (R)1.26641655490941757e-14; // exp(-32)
+    }
+    const R e = real_exp(-real_abs(x));
+    return (x >= 0 ? x : x * e) / (1 + e);
+}
+
+// sigmoid + x sigmoid', where x sigmoid' is 0 for large x
+template <class R> __device__ __forceinline__ R real_silu_slope(R x)
+{
+    const R sigma = real_sigmoid(x);
+    return sigma * (1 + bounded(x, (R)1000) * (1 - sigma));
+}
+
+// log(1 + exp(beta x)) / beta. Far below 0 that is exp(beta x) / beta, which may be subnormal.
+template <class R> __device__ __forceinline__ R real_softplus(R x, R beta)
+{
+    const R t = x * beta;
+    const R lost = real_abs(t) < 2000 ? real_fma(x, beta, -t) : 0;
+    if (t < exp_floor<R>::value() / 4) {
+        const R low = t < 3 * exp_floor<R>::value() ? 3 * exp_floor<R>::value() : t;
+        const R e = real_exp(low + 32);
+        return ((e + e * lost) / beta) * (R)1.26641655490941757e-14;
+    }
+    const R e = real_exp(-real_abs(t));
+    const R slope = (t >= 0 ? 1 : e) / (1 + e);
+    return ((t > 0 ? t : 0) + (real_log1p(e) + slope * lost)) / beta;
+}
+
+// P(X <= x) of the normal distribution: erfc(-x / sqrt(2)) / 2.
+template <class R> __device__ __forceinline__ R real_normal_cdf(R x)
+{
+    const split<R> c = split_of<R>(0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55);
+    const R t = -x * c.value;
+    const R lost = real_fma(-x, c.value, -t) - x * c.lost;
+    const R density = (R)0x1.20dd750429b6dp0 * real_exp(-t * t); // 2 / sqrt(pi) ..
+    return (R)0.5 * (real_erfc(t) - (real_abs(t) < 27 ? density * lost : 0));
+}
+
+template <class R> __device__ __forceinline__ R real_gelu(R x)
+{
+    return x * real_normal_cdf(x);
+}
+
+// Phi(x) + x phi(x)
+template <class R> __device__ __forceinline__ R real_gelu_slope(R x)
+{
+    const R near = bounded(x, (R)40); // phi is 0 there
+    const R density = (R)0x1.9884533d43651p-2 * real_exp((R)-0.5 * near * near);
+    return real_normal_cdf(x) + near * density;
+}
+
+// sigmoid(u), u = 2 sqrt(2 / pi) (x + 0.044715 x^3): tanh(a) = 2 sigmoid(2 a) - 1, so that the tanh
+// form of gelu is x times this.
+template <class R> __device__ __forceinline__ R real_gelu_tanh_sigmoid(R x)
+{
+    const split<R> a = split_of<R>(0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54);
+    const split<R> b = split_of<R>(0x1.2444f2a4d8b4bp-4, -0x1.6c843a29d1c70p-61);
+    const R z = x * x, z_lost = real_fma(x, x, -z);
+    const R p = b.value * z;
+    const R p_lost = real_fma(b.value, z, -p) + (b.value * z_lost + b.lost * z);
+    const R s = a.value + p, part = s - a.value;
+    const R s_lost = (a.value - (s - part)) + (p - part) + p_lost + a.lost;
+    const R u = x * s, u_lost = real_fma(x, s, -u) + x * s_lost;
+    const R y = real_sigmoid(u);
+    return real_abs(u) < 800 ? y + y * (1 - y) * u_lost : y;
+}
+
+template <class R> __device__ __forceinline__ R real_gelu_tanh(R x)
+{
+    return x * real_gelu_tanh_sigmoid(x);
+}
+
+template <class R> __device__ __forceinline__ R real_gelu_tanh_slope(R x)
+{
+    const R s = real_gelu_tanh_sigmoid(x);
+    const R near = bounded(x, (R)40); // s (1 - s) is 0 there
+    const R slope = (R)0x1.b6676bf7450f0p-3 * near * near + (R)0x1.9884533d43651p0;
+    return s + near * s * (1 - s) * slope;
+}
+
+#endif
