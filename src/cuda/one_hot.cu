@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// y[n, c] = label[n] == c, one thread an element
+#include "cuda/fault.cuh"
+#include "cuda/walk.cuh"
+
+struct one_hot_job {
+    int64_t *y;            // (N, C)
+    const int64_t *labels; // (N)
+    int64_t numel, classes, stride;
+    tern_fault *fault;
+    uint32_t site;
+};
+
+__global__ void __launch_bounds__(WALK_THREADS) one_hot(one_hot_job job)
+{
+    const int64_t i = walk_thread();
+    if (i >= job.numel)
+        return;
+    const int64_t n = i / job.classes, c = i - n * job.classes;
+    const int64_t label = job.labels[n * job.stride];
+    job.y[i] = label == c;
+    if (c == 0 && (label < 0 || label >= job.classes))
+        fault_report(job.fault, job.site, n, label);
+}
+
+extern "C" tern_status tern_cuda_one_hot(const tern_exec *exec, const tern_strided *y,
+                                         const tern_strided *labels)
+{
+    const int64_t numel = tern_strided_numel(y);
+    const one_hot_job job = {(int64_t *)y->data,
+                             (const int64_t *)labels->data,
+                             numel,
+                             y->size[1],
+                             labels->stride[0],
+                             exec->fault,
+                             exec->site};
+    if (numel == 0)
+        return TERN_OK;
+    TERN_LAUNCH(one_hot, walk_blocks(numel), WALK_THREADS, 0, exec->stream, job);
+    return tern_cuda_launched("one_hot");
+}
