@@ -44,10 +44,11 @@ tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_strided *y,
                                const tern_strided *bias, bool relu);
 
 // `words` (n, uint32, in memory of the device) to n elements of y as the kind says; see random.c.
-// Element i takes word i, but float64 words 2 i and 2 i + 1, and normals the pair that i is in.
+// `words` has tern_cuda_word_count words.
 tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, double a, double b,
                                  int64_t low, int64_t high, const uint32_t *words,
                                  const tern_strided *y);
+int64_t tern_cuda_word_count(tern_random_kind kind, tern_dtype dtype, int64_t numel);
 
 // ---- state of a device, written by one-thread kernels in stream order ---------------------------
 

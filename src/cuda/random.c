@@ -58,10 +58,9 @@ static tern_status draw(int index, const tern_generator *generator, uint32_t *wo
 }
 
 // How many words elements take: whole blocks of 4.
-static int64_t words_of(tern_dtype dtype, int64_t numel)
+static int64_t words_of(tern_random_kind kind, tern_dtype dtype, int64_t numel)
 {
-    int64_t words = dtype == TERN_FLOAT64 ? 2 * numel : numel;
-    return (words + 3) / 4 * 4;
+    return (tern_cuda_word_count(kind, dtype, numel) + 3) / 4 * 4;
 }
 
 static tern_strided part_of(const tern_strided *y, int64_t first, int64_t numel)
@@ -81,12 +80,12 @@ tern_status tern_cuda_random(const tern_exec *exec, tern_random_kind kind, doubl
     TERN_CHECK(!tern_cuda_capture_of(exec->device.index), TERN_ERR_UNSUPPORTED,
                "random fills cannot be captured: fill before, or use dropout");
     tern_cuda_scratch scratch;
-    const int64_t most = words_of(y->dtype, numel < CHUNK ? numel : CHUNK);
+    const int64_t most = words_of(kind, y->dtype, numel < CHUNK ? numel : CHUNK);
     TERN_TRY(tern_cuda_scratch_take(exec, most * (int64_t)sizeof(uint32_t), &scratch));
     tern_status status = TERN_OK;
     for (int64_t first = 0; first < numel && !status; first += CHUNK) {
         const int64_t count = numel - first < CHUNK ? numel - first : CHUNK;
-        const int64_t words = words_of(y->dtype, count);
+        const int64_t words = words_of(kind, y->dtype, count);
         const tern_strided part = part_of(y, first, count);
         status = draw(exec->device.index, generator, scratch.data, words);
         if (!status)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout. A thread draws four words and does the four elements that they are for: with Philox
+// nothing but the number of the call has to be kept for the backward.
+#include "base/philox.h"
+#include "cuda/walk.cuh"
+
+#define GROUP 4
+
+struct dropout_job {
+    const tern_draw_state *draws;
+    uint64_t *id;
+    uint64_t offset, threshold;
+    double scale;
+    int64_t numel;
+    bool replay, aligned;
+};
+
+template <class T>
+__device__ __forceinline__ T drop(T x, uint32_t word, uint64_t threshold, computed_t<T> scale)
+{
+    return narrow<T>(word >= threshold ? widen(x) * scale : 0);
+}
+
+template <class T>
+__global__ void __launch_bounds__(WALK_THREADS) dropout(dropout_job job, T *y, const T *x)
+{
+    const int64_t group = walk_thread(), first = group * GROUP;
+    if (first >= job.numel)
+        return;
+    const uint64_t call = job.replay ? *job.id : job.draws->base + job.offset;
+    if (group == 0 && !job.replay)
+        *job.id = call;
+    const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
+    const computed_t<T> scale = (computed_t<T>)job.scale;
+    if (job.aligned && first + GROUP <= job.numel) {
+        pack<T, GROUP> values = pack_load<GROUP>(x + first);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            values.at[k] = drop(values.at[k], block.word[k], job.threshold, scale);
+        pack_store(y + first, values);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < GROUP; k++)
+        if (first + k < job.numel)
+            y[first + k] = drop(x[first + k], block.word[k], job.threshold, scale);
+}
+
+template <class T>
+static tern_status run(const tern_exec *exec, dropout_job job, const tern_strided *y,
+                       const tern_strided *x)
+{
+    const uintptr_t both = (uintptr_t)y->data | (uintptr_t)x->data;
+    job.aligned = both % sizeof(pack<T, GROUP>) == 0;
+    TERN_LAUNCH(dropout<T>, walk_blocks((job.numel + GROUP - 1) / GROUP), WALK_THREADS, 0,
+                exec->stream, job, (T *)y->data, (const T *)x->data);
+    return tern_cuda_launched("dropout");
+}
+
+extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, double p, uint64_t offset,
+                                         bool replay, uint64_t *id, const tern_strided *y,
+                                         const tern_strided *x)
+{
+    dropout_job job = {};
+    job.draws = exec->draws;
+    job.id = id;
+    job.offset = offset;
+    job.threshold = tern_philox_threshold(p);
+    job.scale = p < 1 ? 1 / (1 - p) : 0;
+    job.numel = tern_strided_numel(y);
+    job.replay = replay;
+    if (job.numel == 0)
+        return TERN_OK;
+    switch (y->dtype) {
+        TERN_FLOATING_CASES(T, run<T>(exec, job, y, x))
+    default:
+        return TERN_OK;
+    }
+}

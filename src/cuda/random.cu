@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random words to numbers. Each element has words of its own, so that the order of threads does not
+// matter: one for uniform numbers and normals of up to 32 bits, else two.
+//
+// Uniform numbers have as many random bits as the dtype's significand: 24, 53, 11, 8. Normals come in
+// pairs by Box and Muller's method, the words of both elements of a pair making the two.
+#include "cuda/element.cuh"
+#include "cuda/realmath.cuh"
+#include "cuda/walk.cuh"
+
+#define TWO_PI 6.28318530717958647692
+
+// ---- words ---------------------------------------------------------------------------------------
+
+static int words_each(tern_random_kind kind, tern_dtype dtype)
+{
+    const bool small = kind == TERN_RANDOM_UNIFORM || kind == TERN_RANDOM_NORMAL;
+    return small && dtype != TERN_FLOAT64 ? 1 : 2;
+}
+
+extern "C" int64_t tern_cuda_word_count(tern_random_kind kind, tern_dtype dtype, int64_t numel)
+{
+    const int64_t paired = kind == TERN_RANDOM_NORMAL ? numel + numel % 2 : numel;
+    return paired * words_each(kind, dtype);
+}
+
+__device__ __forceinline__ uint64_t two_words(const uint32_t *words, int64_t i)
+{
+    return (uint64_t)words[2 * i] << 32 | words[2 * i + 1];
+}
+
+// Random bits of an element's significand.
+template <class T> struct random_bits;
+template <> struct random_bits<float> {
+    static const int value = 24;
+};
+template <> struct random_bits<__half> {
+    static const int value = 11;
+};
+template <> struct random_bits<__nv_bfloat16> {
+    static const int value = 8;
+};
+
+// [0, 1), for element i
+template <class T> struct unit_draw {
+    static __device__ __forceinline__ float at(const uint32_t *words, int64_t i)
+    {
+        const int bits = random_bits<T>::value;
+        return (float)(words[i] >> (32 - bits)) * (1.0f / (float)(1 << bits));
+    }
+};
+template <> struct unit_draw<double> {
+    static __device__ __forceinline__ double at(const uint32_t *words, int64_t i)
+    {
+        return (double)(two_words(words, i) >> 11) * 0x1p-53;
+    }
+};
+
+// ---- numbers -------------------------------------------------------------------------------------
+
+// Bounds and range rounded as the dtype holds them.
+template <class T> struct uniform_body {
+    static const int VIEWS = 1, WIDTH = 1;
+    typedef computed_t<T> C;
+    T *y;
+    const uint32_t *words;
+    C low, high;
+
+    static __device__ __forceinline__ C rounded(C x)
+    {
+        return widen(narrow<T>(x));
+    }
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        const C from = rounded(low), range = rounded(rounded(high) - from);
+        y[at[0]] = narrow<T>(real_fma(unit_draw<T>::at(words, at[0]), range, from));
+    }
+};
+
+// In float: (0, 1] and an angle in (0, 2 pi].
+__device__ __forceinline__ void polar(const uint32_t *words, int64_t pair, float *unit,
+                                      float *angle)
+{
+    const float step = 0x1p-32f, turn = (float)(TWO_PI * 0x1p-32);
+    *unit = fmaf((float)words[2 * pair], step, step / 2);
+    *angle = fmaf((float)words[2 * pair + 1], turn, turn / 2);
+}
+
+__device__ __forceinline__ void polar(const uint32_t *words, int64_t pair, double *unit,
+                                      double *angle)
+{
+    *unit = (double)((two_words(words, 2 * pair) >> 11) + 1) * 0x1p-53;
+    *angle = (double)(two_words(words, 2 * pair + 1) >> 11) * (TWO_PI * 0x1p-53);
+}
+
+// J. G. Box, M. E. Muller, "A note on the generation of random normal deviates", 1958.
+template <class T>
+__global__ void __launch_bounds__(WALK_THREADS)
+    normal_pairs(T *y, const uint32_t *words, int64_t numel, computed_t<T> mean,
+                 computed_t<T> deviation)
+{
+    typedef computed_t<T> C;
+    const int64_t pair = walk_thread();
+    C unit, angle;
+    if (2 * pair >= numel)
+        return;
+    polar(words, pair, &unit, &angle);
+    const C radius = real_sqrt(-2 * real_log(unit));
+    y[2 * pair] = narrow<T>(real_fma(radius * real_sin(angle), deviation, mean));
+    if (2 * pair + 1 < numel)
+        y[2 * pair + 1] = narrow<T>(real_fma(radius * real_cos(angle), deviation, mean));
+}
+
+// Of any dtype.
+template <class T> __device__ __forceinline__ T whole_number(int64_t x)
+{
+    return element<T>::store((typename element<T>::type)x);
+}
+
+template <class T> struct bernoulli_body {
+    static const int VIEWS = 1, WIDTH = 1;
+    T *y;
+    const uint32_t *words;
+    double probability;
+
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        y[at[0]] = whole_number<T>(unit_draw<double>::at(words, at[0]) < probability);
+    }
+};
+
+// 64 random bits times the range, the upper half: no bias that could be seen.
+template <class T> struct integer_body {
+    static const int VIEWS = 1, WIDTH = 1;
+    T *y;
+    const uint32_t *words;
+    int64_t low;
+    uint64_t range;
+
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        const uint64_t above = __umul64hi(two_words(words, at[0]), range);
+        y[at[0]] = whole_number<T>((int64_t)((uint64_t)low + above));
+    }
+};
+
+// ---- the choice ----------------------------------------------------------------------------------
+
+struct random_fill {
+    const tern_exec *exec;
+    const tern_strided *y;
+    const uint32_t *words;
+    double a, b;
+    int64_t low, high;
+};
+
+template <class T> static tern_status uniform(const random_fill &fill)
+{
+    const tern_strided *const views[] = {fill.y};
+    const uniform_body<T> body = {(T *)fill.y->data, fill.words, (computed_t<T>)fill.a,
+                                  (computed_t<T>)fill.b};
+    return walk_run(fill.exec, "random", views, body);
+}
+
+template <class T> static tern_status normal(const random_fill &fill)
+{
+    typedef computed_t<T> C;
+    const int64_t numel = tern_strided_numel(fill.y);
+    if (numel == 0)
+        return TERN_OK;
+    TERN_LAUNCH(normal_pairs<T>, walk_blocks((numel + 1) / 2), WALK_THREADS, 0, fill.exec->stream,
+                (T *)fill.y->data, fill.words, numel, (C)fill.a, (C)fill.b);
+    return tern_cuda_launched("random");
+}
+
+template <class T> static tern_status bernoulli(const random_fill &fill)
+{
+    const tern_strided *const views[] = {fill.y};
+    const bernoulli_body<T> body = {(T *)fill.y->data, fill.words, fill.a};
+    return walk_run(fill.exec, "random", views, body);
+}
+
+template <class T> static tern_status integers(const random_fill &fill)
+{
+    const tern_strided *const views[] = {fill.y};
+    const integer_body<T> body = {(T *)fill.y->data, fill.words, fill.low,
+                                  (uint64_t)fill.high - (uint64_t)fill.low};
+    return walk_run(fill.exec, "random", views, body);
+}
+
+template <class T> static tern_status floating(const random_fill &fill, tern_random_kind kind)
+{
+    switch (kind) {
+    case TERN_RANDOM_UNIFORM:
+        return uniform<T>(fill);
+    case TERN_RANDOM_NORMAL:
+        return normal<T>(fill);
+    case TERN_RANDOM_BERNOULLI:
+        return bernoulli<T>(fill);
+    case TERN_RANDOM_INTEGER:
+        return integers<T>(fill);
+    }
+    return TERN_OK;
+}
+
+template <class T> static tern_status whole(const random_fill &fill, tern_random_kind kind)
+{
+    return kind == TERN_RANDOM_BERNOULLI ? bernoulli<T>(fill) : integers<T>(fill);
+}
+
+extern "C" tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, double a,
+                                            double b, int64_t low, int64_t high,
+                                            const uint32_t *words, const tern_strided *y)
+{
+    const random_fill fill = {exec, y, words, a, b, low, high};
+    switch (y->dtype) {
+        TERN_FLOATING_CASES(T, floating<T>(fill, kind))
+        TERN_WHOLE_CASES(T, whole<T>(fill, kind))
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+    return TERN_OK;
+}
