@@ -12,8 +12,8 @@ typedef struct evaluation {
     int64_t confusion[CLASSES][CLASSES]; // [label][prediction]
 } evaluation;
 
-// Runs the net, which is on `device`, over the loader's epoch in evaluation mode, without recording.
-// Waits for the device once, at the end.
+// Runs the net, which is on `device`, over the loader's epoch in evaluation mode, without
+// recording. Waits for the device once, at the end.
 tern_status evaluate(tern_module *net, tern_module *criterion, tern_loader *loader,
                      tern_device device, evaluation *result);
 

@@ -18,21 +18,9 @@ if [ "$1" = fails ]; then
     exit 0
 fi
 
-# split COUNT NAME: COUNT images, in turn bright below with label 1 and bright above with label 9.
-split()
-{
-    mkdir -p "$work/data"
-    awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) for (k = 0; k < 784; k++)
-        printf "%c", (k < 392) == (i % 2) ? "~" : " " }' >"$work/pixels"
-    hex=$(printf '%04x' "$1")
-    size="\\0\\0\\$(printf %o 0x"${hex%??}")\\$(printf %o 0x"${hex#??}")"
-    { printf '\0\0\10\3'"$size"'\0\0\0\34\0\0\0\34'; cat "$work/pixels"; } |
-        gzip >"$work/data/$2-images-idx3-ubyte.gz"
-    { printf '\0\0\10\1'"$size"; awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++)
-        printf "%c", i % 2 ? "\t" : "\001" }'; } | gzip >"$work/data/$2-labels-idx1-ubyte.gz"
-}
-split 640 train
-split 100 t10k
+. "$(dirname "$0")/../examples/images.sh"
+write_images "$work/data" 640 train
+write_images "$work/data" 100 t10k
 "$work/quickstart" "$work/data" >"$work/out"
 cat "$work/out"
 [ "$(wc -l <"$work/out")" = 2 ] || fail "two epochs print two lines"
