@@ -2,6 +2,7 @@
 // The common norm of a list of tensors, and scaling them by it. Pointers go by value, LIST_CHUNK
 // tensors a launch; each block folds a share of one tensor in double, one more block joins them all.
 #include "cuda/block.cuh"
+#include "cuda/fault.cuh"
 #include "cuda/pack.cuh"
 
 #define LIST_THREADS 256
@@ -158,11 +159,18 @@ template <class T> __device__ __forceinline__ void scale_part(const list_part &p
         x[i] = narrow<T>(widen(x[i]) * by);
 }
 
+// With a site a norm that is not finite is a fault, and nothing is scaled.
 __global__ void __launch_bounds__(LIST_THREADS)
-    list_scale(const list_chunk list, double max_norm, bool wide, const void *norm)
+    list_scale(const list_chunk list, double max_norm, bool wide, const void *norm,
+               tern_fault *fault, uint32_t site)
 {
     const double total = wide ? *(const double *)norm : (double)*(const float *)norm;
     const double factor = max_norm / (total + 1e-6);
+    if (site != 0 && !isfinite(total)) {
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+            fault_report(fault, site, 0, 0);
+        return;
+    }
     if (factor >= 1)
         return;
     const list_part part = list_part_of(list, (int)blockIdx.x);
@@ -258,7 +266,8 @@ extern "C" tern_status tern_cuda_list_clip(const tern_exec *exec, double max_nor
         const int blocks = take_chunk(&chunk, list, count, &next, share);
         if (blocks > 0)
             TERN_LAUNCH(list_scale, (unsigned)blocks, LIST_THREADS, 0, exec->stream, chunk,
-                        max_norm, total->dtype == TERN_FLOAT64, (const void *)total->data);
+                        max_norm, total->dtype == TERN_FLOAT64, (const void *)total->data,
+                        exec->fault, exec->site);
     }
     return tern_cuda_launched("list_clip");
 }
