@@ -20,11 +20,11 @@ bool tern_cuda_tf32(void)
 }
 
 // Setting the stream takes the workspace away again: these two belong together.
-static cublasStatus_t bind(cublasHandle_t handle, const tern_cuda_stream *stream)
+static cublasStatus_t bind(cublasHandle_t handle, const tern_cuda_stream *stream, void *workspace)
 {
     cublasStatus_t status = cublasSetStream(handle, stream->stream);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasSetWorkspace(handle, stream->workspace, (size_t)WORKSPACE);
+        status = cublasSetWorkspace(handle, workspace, (size_t)WORKSPACE);
     return status;
 }
 
@@ -36,33 +36,34 @@ static cublasStatus_t full_precision(cublasHandle_t handle)
         (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
 }
 
-static tern_status take_workspace(tern_cuda_stream *stream)
+tern_status tern_cuda_workspace_take(int index, void **workspace)
 {
-    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    tern_cuda_device *device = tern_cuda_device_of(index);
     pthread_mutex_lock(&device->lock);
-    cudaError_t error = tern_cuda_device_take(device, WORKSPACE, &stream->workspace);
+    cudaError_t error = tern_cuda_device_take(device, WORKSPACE, workspace);
     pthread_mutex_unlock(&device->lock);
     if (error == cudaErrorMemoryAllocation)
         return tern_cuda_out_of_memory(device, WORKSPACE);
     return tern_cuda_check("matmul", error);
 }
 
-static void give_workspace(tern_cuda_stream *stream)
+void tern_cuda_workspace_give(int index, void *workspace)
 {
-    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    if (!workspace)
+        return;
     pthread_mutex_lock(&device->lock);
-    tern_cuda_device_give(device, WORKSPACE, stream->workspace);
+    tern_cuda_device_give(device, WORKSPACE, workspace);
     pthread_mutex_unlock(&device->lock);
-    stream->workspace = NULL;
 }
 
 static tern_status blas_new(tern_cuda_stream *stream)
 {
-    TERN_TRY(take_workspace(stream));
+    TERN_TRY(tern_cuda_workspace_take(stream->index, &stream->workspace));
     cublasHandle_t handle = NULL;
     cublasStatus_t status = cublasCreate(&handle);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = bind(handle, stream);
+        status = bind(handle, stream, stream->workspace);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = full_precision(handle);
     if (status == CUBLAS_STATUS_SUCCESS) {
@@ -71,7 +72,15 @@ static tern_status blas_new(tern_cuda_stream *stream)
     }
     if (handle)
         cublasDestroy(handle);
-    give_workspace(stream);
+    tern_cuda_workspace_give(stream->index, stream->workspace);
+    return tern_cuda_check_blas("matmul", status);
+}
+
+tern_status tern_cuda_blas_use(tern_cuda_stream *stream, void *workspace)
+{
+    pthread_mutex_lock(&stream->lock);
+    cublasStatus_t status = bind(stream->blas, stream, workspace ? workspace : stream->workspace);
+    pthread_mutex_unlock(&stream->lock);
     return tern_cuda_check_blas("matmul", status);
 }
 
@@ -89,5 +98,5 @@ void tern_cuda_blas_free(tern_cuda_stream *stream)
         return;
     cublasDestroy(stream->blas);
     stream->blas = NULL;
-    give_workspace(stream);
+    tern_cuda_workspace_give(stream->index, stream->workspace);
 }

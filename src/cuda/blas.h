@@ -9,6 +9,11 @@
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
 void tern_cuda_blas_free(tern_cuda_stream *stream);
 
+// A workspace by itself, and having the stream's handle, which exists, use one: NULL for its own.
+tern_status tern_cuda_workspace_take(int index, void **workspace);
+void tern_cuda_workspace_give(int index, void *workspace);
+tern_status tern_cuda_blas_use(tern_cuda_stream *stream, void *workspace);
+
 void tern_plugin_allow_tf32(bool allow);
 bool tern_cuda_tf32(void);
 

@@ -11,6 +11,7 @@ static tern_cuda_device devices[TERN_MAX_DEVICES];
 
 static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 static int device_count;
+static char count_reason[256] = "no CUDA device was found";
 
 static _Thread_local int entered = -1;
 
@@ -34,8 +35,8 @@ static void ask_count(void)
     cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
         cudaGetLastError();
-        tern_log_send(TERN_LOG_INFO, "no CUDA device: %s (%s)", cudaGetErrorString(error),
-                      cudaGetErrorName(error));
+        snprintf(count_reason, sizeof count_reason, "no CUDA device: %s (%s)",
+                 cudaGetErrorString(error), cudaGetErrorName(error));
         return;
     }
     device_count = count < TERN_MAX_DEVICES ? count : TERN_MAX_DEVICES;
@@ -45,6 +46,11 @@ int tern_plugin_count(void)
 {
     pthread_once(&count_once, ask_count);
     return device_count;
+}
+
+const char *tern_plugin_reason(void)
+{
+    return tern_plugin_count() > 0 ? "" : count_reason;
 }
 
 // ---- making a device ready ----------------------------------------------------------------------

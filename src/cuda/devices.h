@@ -6,6 +6,7 @@
 #include "tensor/backend.h"
 
 int tern_plugin_count(void);
+const char *tern_plugin_reason(void);
 tern_status tern_plugin_open(int index);
 void tern_plugin_exec(int index, tern_exec *exec);
 tern_status tern_plugin_synchronize(int index);

@@ -3,9 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include "cuda/device.h"
 #include "cuda/graph.h"
-#include "cuda/stream.h"
-#include "tensor/backend.h"
 
 // Not in use, by device. They stay for the life of the process, so they come from the C library,
 // not from an allocator that a program may want to exchange.
@@ -18,9 +17,11 @@ static tern_cuda_fence *fence_new(int index)
     if (!fence)
         return NULL;
     fence->index = index;
-    bool relaxed = tern_cuda_relax();
-    cudaError_t error = cudaEventCreateWithFlags(&fence->event, cudaEventDisableTiming);
-    tern_cuda_unrelax(relaxed);
+    tern_cuda_relax();
+    cudaError_t error = tern_cuda_enter(index); // whose the event will be
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&fence->event, cudaEventDisableTiming);
+    tern_cuda_unrelax();
     if (error == cudaSuccess)
         return fence;
     cudaGetLastError();
@@ -46,20 +47,28 @@ void tern_cuda_fence_give(tern_cuda_fence *fence)
     pthread_mutex_unlock(&spare_lock);
 }
 
+// Callers find another way or raise: the next launch is not what failed.
+static cudaError_t told(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error;
+}
+
 cudaError_t tern_cuda_fence_add(tern_cuda_fence **list, tern_cuda_stream *stream)
 {
     tern_cuda_fence *fence = *list;
     while (fence && fence->stream != stream)
         fence = fence->next;
     if (fence)
-        return cudaEventRecord(fence->event, stream->stream);
+        return told(cudaEventRecord(fence->event, stream->stream));
     fence = tern_cuda_fence_take(stream->index);
     if (!fence)
         return cudaErrorMemoryAllocation;
     cudaError_t error = cudaEventRecord(fence->event, stream->stream);
     if (error != cudaSuccess) {
         tern_cuda_fence_give(fence);
-        return error;
+        return told(error);
     }
     fence->stream = stream;
     fence->next = *list;
@@ -75,6 +84,8 @@ static bool reached(const tern_cuda_fence *fence)
 
 bool tern_cuda_fence_reached(tern_cuda_fence **list)
 {
+    if (tern_cuda_capturing_thread())
+        return !*list;
     for (tern_cuda_fence **link = list; *link;) {
         tern_cuda_fence *fence = *link;
         if (reached(fence)) {
@@ -90,12 +101,14 @@ bool tern_cuda_fence_reached(tern_cuda_fence **list)
 
 void tern_cuda_fence_wait(tern_cuda_fence **list)
 {
+    tern_cuda_relax();
     while (*list) {
         tern_cuda_fence *fence = *list;
         cudaEventSynchronize(fence->event);
         *list = fence->next;
         tern_cuda_fence_give(fence);
     }
+    tern_cuda_unrelax();
     cudaGetLastError(); // whoever needs the device again finds its fault there
 }
 
@@ -105,7 +118,7 @@ cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stre
         tern_cuda_fence *fence = *list;
         cudaError_t error = cudaStreamWaitEvent(stream->stream, fence->event, 0);
         if (error != cudaSuccess)
-            return error;
+            return told(error);
         *list = fence->next;
         tern_cuda_fence_give(fence);
     }

@@ -19,7 +19,8 @@ typedef struct tern_cuda_fence {
 // Puts a fence behind the work queued on the stream so far into the list; one of the same stream
 // that is in it moves there.
 cudaError_t tern_cuda_fence_add(tern_cuda_fence **list, struct tern_cuda_stream *stream);
-// Drops the fences that were reached, without waiting; true when none is left.
+// Drops the fences that were reached, without waiting; true when none is left. A thread that
+// captures may not ask: to it none is reached.
 bool tern_cuda_fence_reached(tern_cuda_fence **list);
 // The host waits for all of them, and they are dropped.
 void tern_cuda_fence_wait(tern_cuda_fence **list);
@@ -27,7 +28,7 @@ void tern_cuda_fence_wait(tern_cuda_fence **list);
 // for stay.
 cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, struct tern_cuda_stream *stream);
 
-// One fence by itself: NULL when there is no event or memory for it.
+// One fence by itself; the device becomes the thread's. NULL when there is no event or memory for it.
 tern_cuda_fence *tern_cuda_fence_take(int index);
 void tern_cuda_fence_give(tern_cuda_fence *fence);
 

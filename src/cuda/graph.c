@@ -39,40 +39,40 @@ tern_status tern_cuda_not_capturing(int index, const char *what)
     return TERN_OK;
 }
 
-static void exchange_mode(enum cudaStreamCaptureMode mode)
+void tern_cuda_relax(void)
 {
-    if (cudaThreadExchangeStreamCaptureMode(&mode) != cudaSuccess)
+    if (!capturing)
+        return;
+    capturing->mode = cudaStreamCaptureModeRelaxed;
+    if (cudaThreadExchangeStreamCaptureMode(&capturing->mode) != cudaSuccess)
         cudaGetLastError();
 }
 
-bool tern_cuda_relax(void)
+void tern_cuda_unrelax(void)
 {
-    if (capturing)
-        exchange_mode(cudaStreamCaptureModeRelaxed);
-    return capturing;
-}
-
-void tern_cuda_unrelax(bool relaxed)
-{
-    if (relaxed) // the mode of a thread that was never changed
-        exchange_mode(cudaStreamCaptureModeGlobal);
+    if (capturing && cudaThreadExchangeStreamCaptureMode(&capturing->mode) != cudaSuccess)
+        cudaGetLastError();
 }
 
 // ---- capture ------------------------------------------------------------------------------------
 
-// What a first use would make: that is not for a graph.
-static tern_status prepare(tern_cuda_device *device, tern_cuda_stream *stream)
+// What a first use would make is made before: that is not for a graph. Its products get a workspace
+// of their own.
+static tern_status prepare(tern_cuda_capture *capture)
 {
     cublasHandle_t handle = NULL;
-    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(device->index)));
+    tern_cuda_stream *stream = capture->stream;
+    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(capture->index)));
     pthread_mutex_lock(&stream->lock);
     tern_status status = tern_cuda_blas_of(stream, &handle);
     pthread_mutex_unlock(&stream->lock);
-    return status;
+    TERN_TRY(status);
+    TERN_TRY(tern_cuda_workspace_take(capture->index, &capture->workspace));
+    return tern_cuda_blas_use(stream, capture->workspace);
 }
 
 // Nobody waits for the streams in between: waiting for one that captures ends the capture.
-static cudaError_t begin(tern_cuda_device *device, tern_cuda_stream *stream)
+static cudaError_t begin_on(tern_cuda_device *device, tern_cuda_stream *stream)
 {
     cudaError_t error = tern_cuda_device_wait(device);
     if (error != cudaSuccess)
@@ -86,34 +86,45 @@ static cudaError_t begin(tern_cuda_device *device, tern_cuda_stream *stream)
     return error;
 }
 
-tern_status tern_plugin_capture_begin(int index)
+static tern_status begin(tern_cuda_capture *capture)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
-    tern_cuda_stream *stream = tern_cuda_stream_of(index);
-    TERN_CHECK(!capturing, TERN_ERR_STATE, "cuda_graph_begin: this thread captures cuda:%d already",
-               capturing->index);
-    TERN_TRY(prepare(device, stream));
-    tern_cuda_capture *capture = tern_mem_alloc(sizeof *capture);
-    if (!capture)
-        return TERN_ERR_NOMEM;
-    *capture = (tern_cuda_capture){.index = index, .stream = stream, .pool.of_graph = true};
-    cudaError_t error = begin(device, stream);
-    if (error != cudaSuccess) {
-        tern_mem_free(capture, sizeof *capture);
-        return tern_cuda_check("cuda_graph_begin", error);
-    }
-    capturing = capture;
-    return TERN_OK;
+    tern_status status = prepare(capture);
+    if (!status)
+        status = tern_cuda_check("cuda_graph_begin",
+                                 begin_on(tern_cuda_device_of(capture->index), capture->stream));
+    if (status && capture->workspace)
+        (void)tern_cuda_blas_use(capture->stream, NULL);
+    return status;
 }
 
 // Memory that was taken goes back to the streams.
 static void capture_free(tern_cuda_capture *capture)
 {
     tern_cuda_device *device = tern_cuda_device_of(capture->index);
+    if (capture->exec && cudaGraphExecDestroy(capture->exec) != cudaSuccess)
+        cudaGetLastError();
+    tern_cuda_workspace_give(capture->index, capture->workspace);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release(device, &capture->pool);
     pthread_mutex_unlock(&device->lock);
     tern_mem_free(capture, sizeof *capture);
+}
+
+tern_status tern_plugin_capture_begin(int index)
+{
+    TERN_CHECK(!capturing, TERN_ERR_STATE, "cuda_graph_begin: this thread captures cuda:%d already",
+               capturing->index);
+    tern_cuda_capture *capture = tern_mem_alloc(sizeof *capture);
+    if (!capture)
+        return TERN_ERR_NOMEM;
+    *capture = (tern_cuda_capture){
+        .index = index, .stream = tern_cuda_stream_of(index), .pool.of_graph = true};
+    tern_status status = begin(capture);
+    if (status)
+        capture_free(capture);
+    else
+        capturing = capture;
+    return status;
 }
 
 static cudaError_t instantiate(tern_cuda_capture *capture, cudaGraph_t graph, bool discard)
@@ -144,11 +155,12 @@ void *tern_plugin_capture_end(int index, bool discard)
     (void)tern_cuda_enter(index);
     cudaError_t error = end(capture, discard);
     capturing = NULL;
-    if (!discard && error == cudaSuccess)
+    tern_status status = discard ? TERN_OK : tern_cuda_check("cuda_graph_end", error);
+    if (tern_cuda_blas_use(capture->stream, NULL) && !status)
+        status = TERN_ERR_DEVICE;
+    if (!discard && !status)
         return capture;
     capture_free(capture);
-    if (!discard)
-        (void)tern_cuda_check("cuda_graph_end", error);
     return NULL;
 }
 
@@ -158,9 +170,8 @@ tern_status tern_plugin_graph_launch(void *graph)
 {
     const tern_cuda_capture *capture = graph;
     TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_enter(capture->index)));
-    return tern_cuda_check(
-        "cuda_graph_replay",
-        cudaGraphLaunch(capture->exec, tern_cuda_stream_of(capture->index)->stream));
+    const cudaStream_t stream = tern_cuda_stream_of(capture->index)->stream;
+    return tern_cuda_check("cuda_graph_replay", cudaGraphLaunch(capture->exec, stream));
 }
 
 void tern_plugin_graph_free(void *graph)
@@ -169,7 +180,5 @@ void tern_plugin_graph_free(void *graph)
     if (!capture)
         return;
     (void)tern_cuda_device_wait(tern_cuda_device_of(capture->index));
-    cudaGraphExecDestroy(capture->exec);
-    cudaGetLastError();
     capture_free(capture);
 }

@@ -9,7 +9,9 @@
 typedef struct tern_cuda_capture {
     int index; // of the device
     struct tern_cuda_stream *stream;
-    tern_cuda_pool pool; // what was taken meanwhile
+    enum cudaStreamCaptureMode mode; // that the thread has but for tern_cuda_relax
+    tern_cuda_pool pool;             // what was taken meanwhile
+    void *workspace;                 // of its products, which may run beside the stream's own
     cudaGraphExec_t exec;
 } tern_cuda_capture;
 
@@ -25,8 +27,8 @@ bool tern_cuda_capturing_thread(void);
 bool tern_cuda_captures(void);
 
 // While a thread captures, CUDA refuses it calls that take memory: between these two it does not.
-bool tern_cuda_relax(void);
-void tern_cuda_unrelax(bool relaxed);
+void tern_cuda_relax(void);
+void tern_cuda_unrelax(void);
 
 // The slots for graphs.
 bool tern_plugin_capturing(int index);

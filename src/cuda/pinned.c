@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page-locked host memory: taking it is slow, so it is kept by powers of two, and used again when the
-// copies that were queued with it are done.
+// Page-locked host memory: taking it is slow, so it is kept by powers of two, and used again when
+// the copies that were queued with it are done.
 #include "cuda/pinned.h"
 
 #include <stdlib.h>
@@ -28,19 +28,12 @@ static int64_t rounded(int64_t nbytes)
     return size;
 }
 
-// Fences cannot be asked while the thread captures.
-static bool is_idle(pinned_block *block)
-{
-    return !block->fences ||
-           (!tern_cuda_capturing_thread() && tern_cuda_fence_reached(&block->fences));
-}
-
 static pinned_block *take_kept(int64_t nbytes)
 {
     pinned_block *found = NULL;
     pthread_mutex_lock(&lock);
-    for (pinned_block **link = &kept; *link && !found; link = &(*link)->next) {
-        if ((*link)->nbytes == nbytes && is_idle(*link)) {
+    for (pinned_block **link = &kept; *link; link = &(*link)->next) {
+        if ((*link)->nbytes == nbytes && tern_cuda_fence_reached(&(*link)->fences)) {
             found = *link;
             *link = found->next;
             break;
@@ -76,14 +69,16 @@ static cudaError_t take_new(int64_t nbytes, pinned_block **out)
     pinned_block *block = calloc(1, sizeof *block);
     if (!block)
         return cudaErrorMemoryAllocation;
-    bool relaxed = tern_cuda_relax();
+    tern_cuda_relax();
     cudaError_t error = cudaHostAlloc(&block->data, (size_t)nbytes, cudaHostAllocPortable);
-    tern_cuda_unrelax(relaxed);
+    tern_cuda_unrelax();
     block->nbytes = nbytes;
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         *out = block;
-    else
+    } else {
+        cudaGetLastError(); // the next launch is not what failed
         free(block);
+    }
     return error;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plugin's one exported symbol, and what it calls back: names of src/base that the core answers.
+// The plugin's one exported symbol, and names of src/base that the core answers.
 #include "cuda/plugin.h"
 
 #include "base/error.h"

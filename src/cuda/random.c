@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills by cuRAND: Philox4x32-10 in the order that its documentation promises never to change. A fill
-// takes the words from the generator's position on, and moves it past them to a multiple of 4; the
-// words become elements in random.cu.
+// Fills by cuRAND: Philox4x32-10 in the order that its documentation promises never to change. A
+// fill takes the words from the generator's position on, and moves it past them to a multiple of 4;
+// the words become elements in random.cu.
 #include "cuda/random.h"
 
 #include "cuda/check.h"

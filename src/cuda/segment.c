@@ -62,9 +62,9 @@ static void count_reserved(tern_cuda_heap *heap, int64_t nbytes)
 
 cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void **data)
 {
-    bool relaxed = tern_cuda_relax();
+    tern_cuda_relax();
     cudaError_t error = cudaMalloc(data, (size_t)nbytes);
-    tern_cuda_unrelax(relaxed);
+    tern_cuda_unrelax();
     if (error != cudaSuccess) {
         cudaGetLastError(); // the next launch is not what failed
         return error;
@@ -76,10 +76,10 @@ cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void
 
 void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data)
 {
-    bool relaxed = tern_cuda_relax();
+    tern_cuda_relax();
     if (cudaFree(data) != cudaSuccess)
         cudaGetLastError(); // the device is broken; whoever needs it again is told
-    tern_cuda_unrelax(relaxed);
+    tern_cuda_unrelax();
     device->heap.reserved -= nbytes;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory from the device, and what describes it. Descriptions that are no longer needed are kept, so
-// that a step seen before takes no host memory; they come from the C library, because they outlive
-// everything a program may free before it exchanges the allocator.
+// Memory from the device, and what describes it. Descriptions that are no longer needed are kept,
+// so that a step seen before takes no host memory; they come from the C library, because they
+// outlive everything a program may free before it exchanges the allocator.
 #ifndef TERN_SRC_CUDA_SEGMENT_H
 #define TERN_SRC_CUDA_SEGMENT_H
 

@@ -35,6 +35,7 @@ static const tern_device_table devices = {
 };
 
 static const tern_cuda_table cuda = {
+    .reason = tern_plugin_reason,
     .properties = tern_plugin_properties,
     .memory = tern_plugin_memory,
     .reset_peak = tern_plugin_reset_peak,

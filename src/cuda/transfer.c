@@ -67,9 +67,9 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
                                 const void *source, int64_t nbytes)
 {
     enable_peers(to->index, from->index);
-    cudaError_t error = tern_cuda_enter(from->index);
+    cudaError_t error = tern_cuda_stream_order(to, from);
     if (error == cudaSuccess)
-        error = tern_cuda_stream_order(to, from);
+        error = tern_cuda_enter(from->index);
     if (error == cudaSuccess)
         error =
             cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes, from->stream);

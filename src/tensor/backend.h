@@ -48,6 +48,7 @@ typedef struct tern_device_table {
 
 // What only CUDA devices have; the functions of <tern/cuda.h> check and call these.
 typedef struct tern_cuda_table {
+    const char *(*reason)(void); // why count is 0: what CUDA says
     tern_status (*properties)(int index, tern_cuda_properties *out);
     tern_status (*memory)(int index, tern_cuda_memory *out);
     void (*reset_peak)(int index);

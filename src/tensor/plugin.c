@@ -133,12 +133,11 @@ static void load(void)
         say("%.512s belongs to another version of tern", path);
         return;
     }
-    const char *why = "no CUDA device was found";
     int count = backend->device->count();
     if (count > TERN_MAX_DEVICES)
         count = TERN_MAX_DEVICES;
     if (count < 1) {
-        say_no_device(why);
+        say_no_device(backend->cuda->reason());
         return;
     }
     say("%d CUDA device%s", count, count == 1 ? "" : "s");
