@@ -157,7 +157,7 @@ int tern_cuda_multiprocessors(int index)
     return devices[index].multiprocessors;
 }
 
-static cudaError_t wait_for_streams(tern_cuda_device *device)
+static cudaError_t wait_for_streams(const tern_cuda_device *device)
 {
     cudaError_t error = tern_cuda_enter(device->index);
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
@@ -171,7 +171,9 @@ static cudaError_t wait_for_streams(tern_cuda_device *device)
 cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->streams_lock);
+    tern_cuda_relax();
     cudaError_t error = wait_for_streams(device);
+    tern_cuda_unrelax();
     pthread_mutex_unlock(&device->streams_lock);
     return error;
 }

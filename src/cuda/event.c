@@ -56,7 +56,10 @@ tern_status tern_plugin_event_wait(tern_cuda_event *event, int index)
 tern_status tern_plugin_event_synchronize(tern_cuda_event *event)
 {
     TERN_TRY(tern_cuda_not_capturing(event->index, "an event is waited for"));
-    return tern_cuda_check("cuda_event_synchronize", cudaEventSynchronize(event->event));
+    tern_cuda_relax();
+    cudaError_t error = cudaEventSynchronize(event->event);
+    tern_cuda_unrelax();
+    return tern_cuda_check("cuda_event_synchronize", error);
 }
 
 static tern_status elapsed(tern_cuda_event *start, tern_cuda_event *end, float *milliseconds)

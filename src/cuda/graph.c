@@ -39,19 +39,24 @@ tern_status tern_cuda_not_capturing(int index, const char *what)
     return TERN_OK;
 }
 
-void tern_cuda_relax(void)
+static void exchange_mode(void)
 {
-    if (!capturing)
-        return;
-    capturing->mode = cudaStreamCaptureModeRelaxed;
     if (cudaThreadExchangeStreamCaptureMode(&capturing->mode) != cudaSuccess)
         cudaGetLastError();
 }
 
+void tern_cuda_relax(void)
+{
+    if (!capturing || capturing->relaxed++ > 0)
+        return;
+    capturing->mode = cudaStreamCaptureModeRelaxed;
+    exchange_mode();
+}
+
 void tern_cuda_unrelax(void)
 {
-    if (capturing && cudaThreadExchangeStreamCaptureMode(&capturing->mode) != cudaSuccess)
-        cudaGetLastError();
+    if (capturing && --capturing->relaxed == 0)
+        exchange_mode();
 }
 
 // ---- capture ------------------------------------------------------------------------------------

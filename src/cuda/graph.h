@@ -10,6 +10,7 @@ typedef struct tern_cuda_capture {
     int index; // of the device
     struct tern_cuda_stream *stream;
     enum cudaStreamCaptureMode mode; // that the thread has but for tern_cuda_relax
+    int relaxed;                     // how many of those are open
     tern_cuda_pool pool;             // what was taken meanwhile
     void *workspace;                 // of its products, which may run beside the stream's own
     cudaGraphExec_t exec;
@@ -26,7 +27,8 @@ tern_status tern_cuda_not_capturing(int index, const char *what);
 bool tern_cuda_capturing_thread(void);
 bool tern_cuda_captures(void);
 
-// While a thread captures, CUDA refuses it calls that take memory: between these two it does not.
+// While a thread captures, CUDA refuses it calls that take memory or wait, also for what has nothing
+// to do with the capture: between these two it does not.
 void tern_cuda_relax(void);
 void tern_cuda_unrelax(void);
 

@@ -148,5 +148,8 @@ tern_status tern_plugin_stream_synchronize(tern_cuda_stream *stream)
                "cuda_stream_synchronize: work of the stream is being captured, there is nothing to "
                "wait for");
     TERN_TRY(tern_cuda_check("cuda_stream_synchronize", tern_cuda_enter(stream->index)));
-    return tern_cuda_check("cuda_stream_synchronize", cudaStreamSynchronize(stream->stream));
+    tern_cuda_relax();
+    cudaError_t error = cudaStreamSynchronize(stream->stream);
+    tern_cuda_unrelax();
+    return tern_cuda_check("cuda_stream_synchronize", error);
 }

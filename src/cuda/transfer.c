@@ -20,19 +20,27 @@ tern_status tern_plugin_to_device(int index, void *data, const void *host, int64
         return TERN_OK;
     TERN_TRY(tern_cuda_not_capturing(index, "host memory is copied to the device"));
     TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_enter(index)));
-    return tern_cuda_check("copy to the device",
-                           upload(tern_cuda_device_of(index), data, host, nbytes));
+    tern_cuda_relax();
+    cudaError_t error = upload(tern_cuda_device_of(index), data, host, nbytes);
+    tern_cuda_unrelax();
+    return tern_cuda_check("copy to the device", error);
+}
+
+static cudaError_t download(const tern_cuda_stream *stream, void *host, const void *data,
+                            int64_t nbytes)
+{
+    cudaError_t error = tern_cuda_enter(stream->index);
+    if (error == cudaSuccess && nbytes > 0)
+        error = cudaMemcpyAsync(host, data, (size_t)nbytes, cudaMemcpyDeviceToHost, stream->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream->stream) : error;
 }
 
 tern_status tern_plugin_to_host(int index, void *host, const void *data, int64_t nbytes)
 {
     TERN_TRY(tern_cuda_not_capturing(index, "a value is read"));
-    const cudaStream_t stream = tern_cuda_stream_of(index)->stream;
-    cudaError_t error = tern_cuda_enter(index);
-    if (error == cudaSuccess && nbytes > 0)
-        error = cudaMemcpyAsync(host, data, (size_t)nbytes, cudaMemcpyDeviceToHost, stream);
-    if (error == cudaSuccess)
-        error = cudaStreamSynchronize(stream);
+    tern_cuda_relax();
+    cudaError_t error = download(tern_cuda_stream_of(index), host, data, nbytes);
+    tern_cuda_unrelax();
     return tern_cuda_check("copy to the host", error);
 }
 

@@ -60,7 +60,7 @@ void open_plugin(void)
     plugin.device = backend->device;
     plugin.kernels = backend->kernels;
     plugin.cuda = backend->cuda;
-    find("tern_sim_fail", &plugin.fail);
+    find("tern_sim_fail", &plugin.fail_call);
     find("tern_sim_fail_from", &plugin.fail_from);
     find("tern_sim_fail_none", &plugin.fail_none);
     find("tern_sim_calls", &plugin.calls);
@@ -94,6 +94,33 @@ void give(piece *taken)
 {
     plugin.device->free(taken->index, taken->data, taken->nbytes, taken->block);
     *taken = (piece){0};
+}
+
+tern_exec exec_of(int index)
+{
+    tern_exec exec = {.device = {TERN_CUDA, index}};
+    plugin.device->exec(index, &exec);
+    return exec;
+}
+
+void fill(const piece *y, float value)
+{
+    const tern_exec exec = exec_of(y->index);
+    const tern_strided view = {y->data, TERN_FLOAT32, 1, {y->nbytes / 4}, {1}};
+    assert_int_equal(plugin.kernels->fill(&exec, &view, value), TERN_OK);
+}
+
+void copy(const piece *y, const piece *x)
+{
+    assert_int_equal(plugin.device->across(y->index, y->data, x->index, x->data, y->nbytes),
+                     TERN_OK);
+}
+
+float first_of(const piece *x)
+{
+    float value = NAN;
+    assert_int_equal(plugin.device->to_host(x->index, &value, x->data, sizeof value), TERN_OK);
+    return value;
 }
 
 tern_cuda_memory memory_of(int index)

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "tensor/backend.h"
 #include "simcuda.h"
+#include "cuda_runtime_api.h"
 
 #define KIB ((int64_t)1 << 10)
 #define MIB ((int64_t)1 << 20)
@@ -16,7 +17,7 @@ typedef struct plugin_check {
     const tern_kernels *kernels;
     const tern_cuda_table *cuda;
     // of the simulation
-    void (*fail)(enum tern_sim_call call, long n, int code);
+    void (*fail_call)(enum tern_sim_call call, long n, int code);
     void (*fail_from)(enum tern_sim_call call, long n, int code);
     void (*fail_none)(void);
     long (*calls)(enum tern_sim_call call);
@@ -33,6 +34,9 @@ void open_plugin(void);
 // Devices 0 and 1 are ready; a setup of a group.
 int open_devices(void **state);
 
+// Where kernels of the device run.
+tern_exec exec_of(int index);
+
 // A block of memory of a device.
 typedef struct piece {
     int index;
@@ -42,6 +46,13 @@ typedef struct piece {
 
 piece take(int index, int64_t nbytes); // the test fails without memory
 void give(piece *taken);
+
+// Queues y = value, as many float32 as fit, on the current stream.
+void fill(const piece *y, float value);
+// Queues y = x on the current stream.
+void copy(const piece *y, const piece *x);
+// The first float32, after waiting for the current stream.
+float first_of(const piece *x);
 
 tern_cuda_memory memory_of(int index);
 tern_sim_counts counts(void);
