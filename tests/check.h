@@ -69,4 +69,13 @@ static inline double value_at(tern_tensor *t, int64_t index)
             assert_near(value_at(t_, i_), expected_[i_], 0, 0);                                    \
     } while (0)
 
+// 0 where there is a CUDA device, else what a program that needs one exits with.
+static inline int cuda_missing(void)
+{
+    if (tern_cuda_is_available())
+        return 0;
+    printf("skipped: %s\n", tern_cuda_reason());
+    return getenv("TERN_REQUIRE_CUDA") ? 1 : 77;
+}
+
 #endif

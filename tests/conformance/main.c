@@ -64,6 +64,8 @@ static void take_arguments(int argc, char **argv)
     const char *text = getenv("TERN_TEST_SEED");
     if (text)
         seed = strtoull(text, NULL, 0);
+    if (argc > 2 && strncmp(argv[2], "cuda", 4) == 0 && cuda_missing())
+        exit(cuda_missing());
     if (argc < 2 || tern_device_parse(argc > 2 ? argv[2] : "cpu", &device)) {
         fputs("usage: conformance INCLUDE_DIR [DEVICE [OPERATION]]\n", stderr);
         tern_error_print(stderr);

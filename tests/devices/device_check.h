@@ -15,10 +15,8 @@ static int choose_devices(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "cuda";
     const bool cuda = strcmp(word, "cuda") == 0;
-    if (cuda && !tern_cuda_is_available()) {
-        printf("skipped: %s\n", tern_cuda_reason());
-        return getenv("TERN_REQUIRE_CUDA") ? 1 : 77;
-    }
+    if (cuda && cuda_missing())
+        return cuda_missing();
     kind = cuda ? TERN_CUDA : TERN_CPU;
     int first = cuda ? 0 : 1, count = tern_device_count(kind);
     here = (tern_device){kind, first};
