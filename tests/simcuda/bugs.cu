@@ -170,6 +170,16 @@ __global__ void shared_not_written(float *x)
     x[threadIdx.x] = s[threadIdx.x];
 }
 
+// The second block finds nothing of what the first one left.
+__global__ void shared_of_last_block(float *x)
+{
+    TERN_SHARED(float, s, [64]);
+    if (blockIdx.x == 0)
+        s[threadIdx.x] = 1;
+    __syncthreads();
+    x[blockIdx.x * 32 + threadIdx.x] = s[threadIdx.x];
+}
+
 __global__ void too_much_shared(float *x)
 {
     TERN_SHARED(float, s, [12289]);
@@ -204,6 +214,7 @@ BUG(lane_not_in_mask, 1, 32, 0)
 BUG(misaligned, 1, 8, 0)
 BUG(int_overflow, 1, 32, 0, 0x20000001)
 BUG(shared_not_written, 1, 64, 0)
+BUG(shared_of_last_block, 2, 32, 0)
 BUG(too_much_shared, 1, 64, 0)
 
 const struct bug kernel_bugs[] = {
@@ -230,6 +241,7 @@ const struct bug kernel_bugs[] = {
     NAMED(misaligned),
     NAMED(int_overflow),
     NAMED(shared_not_written),
+    NAMED(shared_of_last_block),
     NAMED(too_much_shared),
     {nullptr, nullptr},
 };
