@@ -97,12 +97,29 @@ static tern_status without_terms(const tern_exec *exec, const tern_matmul_args *
     return args->accumulate ? TERN_OK : tern_cuda_fill(exec, &args->y, 0);
 }
 
+// The bias in every row of y, for a product that is added to it. In 16 bits a product is rounded
+// when it is stored; what is added after that is added to the rounded one.
+static tern_status put_bias(const tern_exec *exec, const tern_matmul_args *args)
+{
+    tern_strided rows = args->y;
+    rows.data = args->bias->data;
+    rows.stride[0] = rows.stride[1] = 0;
+    rows.stride[2] = args->bias->stride[0];
+    return tern_cuda_copy(exec, &args->y, &rows);
+}
+
 tern_status tern_cuda_matmul(const tern_exec *exec, const tern_matmul_args *args)
 {
+    tern_matmul_args product = *args;
     if (tern_strided_numel(&args->y) == 0)
         return TERN_OK;
-    TERN_TRY(args->a.size[2] == 0 ? without_terms(exec, args) : multiply_on(exec, args));
-    if (args->bias || args->relu)
-        return tern_cuda_epilogue(exec, &args->y, args->bias, args->relu);
+    if (args->bias && tern_dtype_size(args->y.dtype) == 2) {
+        TERN_TRY(put_bias(exec, args));
+        product.bias = NULL;
+        product.accumulate = true;
+    }
+    TERN_TRY(args->a.size[2] == 0 ? without_terms(exec, &product) : multiply_on(exec, &product));
+    if (product.bias || product.relu)
+        return tern_cuda_epilogue(exec, &product.y, product.bias, product.relu);
     return TERN_OK;
 }
