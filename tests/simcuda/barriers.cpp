@@ -29,7 +29,7 @@ static void open_barrier(RunningBlock &met)
             met.threads[(size_t)i].state = State::ready;
 }
 
-static int meet_at_barrier(int predicate, const void *place)
+__attribute__((always_inline)) static inline int meet_at_barrier(int predicate, const void *place)
 {
     running_thread("__syncthreads");
     RunningBlock &met = block();
@@ -113,7 +113,8 @@ static void open_warp(const Thread &thread, Warp &warp, unsigned mask)
 }
 
 // All lanes of the mask meet; returns which set of slots holds what they brought.
-static unsigned meet_in_warp(unsigned mask, uint64_t value, int predicate, const void *place)
+__attribute__((always_inline)) static inline unsigned meet_in_warp(unsigned mask, uint64_t value,
+                                                                   int predicate, const void *place)
 {
     Thread &thread = running_thread("a warp primitive");
     Warp &warp = warp_of(thread);

@@ -20,11 +20,7 @@ static uint64_t walk_at, walked; // the place of the thread that runs in the ord
 static Walk walk;
 static unsigned blocks_run;
 
-RunningBlock &block()
-{
-    static RunningBlock &only = *new RunningBlock();
-    return only;
-}
+RunningBlock &running_block = *new RunningBlock();
 
 Thread &running_thread(const char *what)
 {
@@ -37,13 +33,6 @@ static void make_running(Thread &thread)
 {
     block().running = &thread;
     tern_sim_thread_index = thread.index;
-}
-
-void wait_for_others(State state)
-{
-    Thread &thread = *block().running;
-    thread.state = state;
-    leave(thread.stack);
 }
 
 static void end_thread(Thread &thread)

@@ -45,9 +45,22 @@ struct RunningBlock {
     Thread *running;    // NULL between threads
 };
 
-RunningBlock &block();
+extern RunningBlock &running_block;
+
+static inline RunningBlock &block()
+{
+    return running_block;
+}
+
 Thread &running_thread(const char *what); // breaks off outside of kernels
-void wait_for_others(State state);        // until somebody sets the thread ready
+
+// Until somebody sets the thread ready.
+static inline void wait_for_others(State state)
+{
+    Thread &thread = *block().running;
+    thread.state = state;
+    leave(thread.stack);
+}
 
 void shape_block(dim3 size);
 void run_block(void (*body)(const void *), const void *state); // all threads to their end

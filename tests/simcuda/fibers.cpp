@@ -5,13 +5,10 @@
 #include <cstdlib>
 #include <sys/mman.h>
 
-#include "sanitizers.h"
-
 #ifndef __x86_64__
 #error "the simulated device switches stacks on x86-64 only"
 #endif
 
-extern "C" void tern_sim_switch_stack(void **save, void *load);
 __asm__(".text\n"
         ".globl tern_sim_switch_stack\n"
         ".hidden tern_sim_switch_stack\n"
@@ -28,23 +25,7 @@ __asm__(".text\n"
 namespace sim
 {
 
-static constexpr size_t stack_size = 64 << 10; // a page of it is a guard
-
-struct Stack {
-    void *pointer; // while nobody runs on it
-    char *memory;
-    void *tsan_fiber, *asan_stack;
-};
-
-static void *scheduler_pointer;
-#if SIM_TSAN
-static void *scheduler_fiber;
-#endif
-#if SIM_ASAN
-static const void *scheduler_bottom;
-static size_t scheduler_size;
-static void *scheduler_asan_stack;
-#endif
+Scheduler scheduler;
 
 Stack *new_stack(void (*main)())
 {
@@ -71,42 +52,14 @@ Stack *new_stack(void (*main)())
 void begin_scheduling()
 {
 #if SIM_TSAN
-    scheduler_fiber = __tsan_get_current_fiber();
-#endif
-}
-
-void switch_to(Stack *stack)
-{
-#if SIM_TSAN
-    __tsan_switch_to_fiber(stack->tsan_fiber, 1); // 1: a switch orders nothing
-#endif
-#if SIM_ASAN
-    __sanitizer_start_switch_fiber(&scheduler_asan_stack, stack->memory, stack_size);
-#endif
-    tern_sim_switch_stack(&scheduler_pointer, stack->pointer);
-#if SIM_ASAN
-    __sanitizer_finish_switch_fiber(scheduler_asan_stack, nullptr, nullptr);
-#endif
-}
-
-void leave(Stack *stack)
-{
-#if SIM_TSAN
-    __tsan_switch_to_fiber(scheduler_fiber, 1);
-#endif
-#if SIM_ASAN
-    __sanitizer_start_switch_fiber(&stack->asan_stack, scheduler_bottom, scheduler_size);
-#endif
-    tern_sim_switch_stack(&stack->pointer, scheduler_pointer);
-#if SIM_ASAN
-    __sanitizer_finish_switch_fiber(stack->asan_stack, &scheduler_bottom, &scheduler_size);
+    scheduler.tsan_fiber = __tsan_get_current_fiber();
 #endif
 }
 
 void enter_first_time()
 {
 #if SIM_ASAN
-    __sanitizer_finish_switch_fiber(nullptr, &scheduler_bottom, &scheduler_size);
+    __sanitizer_finish_switch_fiber(nullptr, &scheduler.bottom, &scheduler.size);
 #endif
 }
 
