@@ -5,8 +5,8 @@
 
 #include "cuda/tern_cu.h"
 
-// *a / size, where inverse is 1 / size; the rest goes to *a. Exact for 0 <= *a < 2^52, which is more
-// than memory holds.
+// *a / size, where inverse is 1 / size; the rest goes to *a. Exact for 0 <= *a < 2^52, which is
+// more than memory holds.
 __device__ __forceinline__ int64_t place_divide(int64_t *a, int64_t size, double inverse)
 {
     int64_t quotient = (int64_t)((double)*a * inverse);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common norm of a list of tensors, and scaling them by it. Pointers go by value, LIST_CHUNK
-// tensors a launch; each block folds a share of one tensor in double, one more block joins them all.
+// tensors a launch; each block folds a share of one tensor in double, one more block joins them.
 #include "cuda/block.cuh"
 #include "cuda/fault.cuh"
 #include "cuda/pack.cuh"

@@ -14,19 +14,14 @@ struct reduce_result {
 
 __device__ __forceinline__ void store_result(const reduce_result &to, int64_t at, double value)
 {
-    switch (to.dtype) {
-    case TERN_FLOAT64:
+    if (to.dtype == TERN_FLOAT64)
         ((double *)to.y)[at] = value;
-        break;
-    case TERN_FLOAT16:
+    else if (to.dtype == TERN_FLOAT16)
         ((__half *)to.y)[at] = narrow<__half>((float)value);
-        break;
-    case TERN_BFLOAT16:
+    else if (to.dtype == TERN_BFLOAT16)
         ((__nv_bfloat16 *)to.y)[at] = narrow<__nv_bfloat16>((float)value);
-        break;
-    default:
+    else
         ((float *)to.y)[at] = (float)value;
-    }
 }
 
 // ---- sums ---------------------------------------------------------------------------------------
