@@ -89,8 +89,7 @@ static void for_other_users(tern_cuda_device *device, tern_cuda_block *block, ea
         tern_cuda_stream *stream = device->streams[slot];
         bool user = stream && stream != block->stream && block->users >> slot & 1;
         if (user && each(block, stream) != cudaSuccess) {
-            cudaStreamSynchronize(stream->stream);
-            cudaGetLastError();
+            tern_cuda_told(cudaStreamSynchronize(stream->stream));
         }
     }
 }

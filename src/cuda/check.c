@@ -2,12 +2,19 @@
 #include "cuda/check.h"
 
 #include "base/error.h"
+#include "cuda/device.h"
+
+cudaError_t tern_cuda_told(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error;
+}
 
 tern_status tern_cuda_check(const char *op, cudaError_t error)
 {
-    if (error == cudaSuccess)
+    if (tern_cuda_told(error) == cudaSuccess)
         return TERN_OK;
-    cudaGetLastError(); // it was told; the next launch is not what failed
     return tern_error_raise(error == cudaErrorMemoryAllocation ? TERN_ERR_NOMEM : TERN_ERR_DEVICE,
                             "%s: CUDA: %s (%s)", op, cudaGetErrorString(error),
                             cudaGetErrorName(error));

@@ -26,7 +26,7 @@ cudaError_t tern_cuda_enter(int index)
         return cudaSuccess;
     cudaError_t error = cudaSetDevice(index);
     entered = error == cudaSuccess ? index : -1;
-    return error;
+    return tern_cuda_told(error);
 }
 
 static void ask_count(void)
@@ -175,7 +175,7 @@ cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
     cudaError_t error = wait_for_streams(device);
     tern_cuda_unrelax();
     pthread_mutex_unlock(&device->streams_lock);
-    return error;
+    return tern_cuda_told(error);
 }
 
 tern_status tern_plugin_synchronize(int index)

@@ -31,6 +31,9 @@ typedef struct tern_cuda_device {
     bool peer[TERN_MAX_DEVICES]; // access was asked for; under streams_lock
 } tern_cuda_device;
 
+// The error of a call, which the next launch is not told of: callers raise it or find another way.
+cudaError_t tern_cuda_told(cudaError_t error);
+
 // Of an index that exists.
 tern_cuda_device *tern_cuda_device_of(int index);
 

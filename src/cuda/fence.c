@@ -47,28 +47,20 @@ void tern_cuda_fence_give(tern_cuda_fence *fence)
     pthread_mutex_unlock(&spare_lock);
 }
 
-// Callers find another way or raise: the next launch is not what failed.
-static cudaError_t told(cudaError_t error)
-{
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return error;
-}
-
 cudaError_t tern_cuda_fence_add(tern_cuda_fence **list, tern_cuda_stream *stream)
 {
     tern_cuda_fence *fence = *list;
     while (fence && fence->stream != stream)
         fence = fence->next;
     if (fence)
-        return told(cudaEventRecord(fence->event, stream->stream));
+        return tern_cuda_told(cudaEventRecord(fence->event, stream->stream));
     fence = tern_cuda_fence_take(stream->index);
     if (!fence)
         return cudaErrorMemoryAllocation;
     cudaError_t error = cudaEventRecord(fence->event, stream->stream);
     if (error != cudaSuccess) {
         tern_cuda_fence_give(fence);
-        return told(error);
+        return tern_cuda_told(error);
     }
     fence->stream = stream;
     fence->next = *list;
@@ -118,7 +110,7 @@ cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stre
         tern_cuda_fence *fence = *list;
         cudaError_t error = cudaStreamWaitEvent(stream->stream, fence->event, 0);
         if (error != cudaSuccess)
-            return told(error);
+            return tern_cuda_told(error);
         *list = fence->next;
         tern_cuda_fence_give(fence);
     }

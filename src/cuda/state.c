@@ -21,9 +21,7 @@ static cudaError_t publish(tern_cuda_device *device)
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(device->mirror, device->fault, sizeof *device->fault,
                                 cudaMemcpyDeviceToHost, tern_cuda_stream_of(device->index)->stream);
-    if (error != cudaSuccess)
-        cudaGetLastError();
-    return error;
+    return tern_cuda_told(error);
 }
 
 void tern_plugin_fault_publish(int index)
@@ -54,8 +52,7 @@ void tern_plugin_fault_clear(int index)
     if (tern_cuda_fault_clear(tern_cuda_stream_of(index)->stream, device->fault))
         return;
     memset(device->mirror, 0, sizeof *device->mirror);
-    if (tern_cuda_device_wait(device) != cudaSuccess)
-        cudaGetLastError();
+    (void)tern_cuda_device_wait(device);
 }
 
 void tern_plugin_draws_write(int index, tern_draw_state state)

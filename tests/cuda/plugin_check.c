@@ -50,9 +50,9 @@ void open_plugin(void)
         printf("%s\n", path ? dlerror() : "TERN_CUDA_PLUGIN does not name the simulated plugin");
         exit(path ? 1 : 77);
     }
-    tern_plugin_entry *entry;
-    find(TERN_PLUGIN_ENTRY, &entry);
-    const tern_backend *backend = entry(TERN_ABI_HASH, &host);
+    plugin.host = &host;
+    find(TERN_PLUGIN_ENTRY, &plugin.entry);
+    const tern_backend *backend = plugin.entry(TERN_ABI_HASH, &host);
     if (!backend) {
         printf("the plugin belongs to another build\n");
         exit(1);

@@ -13,6 +13,8 @@
 #define MIB ((int64_t)1 << 20)
 
 typedef struct plugin_check {
+    tern_plugin_entry *entry;
+    const tern_host_api *host;
     const tern_device_table *device;
     const tern_kernels *kernels;
     const tern_cuda_table *cuda;
