@@ -4,7 +4,7 @@
 #include "cuda/map.cuh"
 #include "cuda/realmath.cuh"
 
-// ---- floating ------------------------------------------------------------------------------------
+// ---- floating -----------------------------------------------------------------------------------
 
 // y = expression of a and b; alpha is the factor of ADD.
 #define BINARY_STRUCT(op, name, ...)                                                               \
@@ -63,7 +63,7 @@ template <class T> static tern_status in_float(const operands<2> &o, tern_binary
     }
 }
 
-// ---- integers and bool ---------------------------------------------------------------------------
+// ---- integers and bool --------------------------------------------------------------------------
 
 struct whole_binary {
     static const bool PACKS = true;
@@ -72,7 +72,7 @@ struct whole_binary {
 
     __device__ __forceinline__ int64_t operator()(int64_t a, int64_t b) const
     {
-        switch (op) {
+        switch ((int)op) {
         case TERN_BINARY_ADD:
             return wrap_add(a, wrap_mul(alpha, b));
         case TERN_BINARY_SUB:
@@ -83,9 +83,8 @@ struct whole_binary {
             return wrap_pow(a, b);
         case TERN_BINARY_MIN:
             return a < b ? a : b;
-        default:
-            return a > b ? a : b;
         }
+        return a > b ? a : b;
     }
 };
 
@@ -95,7 +94,7 @@ static tern_status in_int64(const operands<2> &o, tern_binary_op op, int64_t alp
     return map<T, T>(o, whole_binary{op, alpha});
 }
 
-// ---- what gives bool -----------------------------------------------------------------------------
+// ---- what gives bool ----------------------------------------------------------------------------
 
 template <class C> struct binary_test {
     static const bool PACKS = true;
@@ -103,7 +102,7 @@ template <class C> struct binary_test {
 
     __device__ __forceinline__ bool operator()(C a, C b) const
     {
-        switch (op) {
+        switch ((int)op) {
         case TERN_BINARY_EQ:
             return a == b;
         case TERN_BINARY_NE:
@@ -118,9 +117,8 @@ template <class C> struct binary_test {
             return a >= b;
         case TERN_BINARY_AND:
             return a != 0 && b != 0;
-        default:
-            return a != 0 || b != 0;
         }
+        return a != 0 || b != 0;
     }
 };
 
@@ -140,7 +138,7 @@ static tern_status test(const operands<2> &o, tern_binary_op op, tern_dtype dtyp
     return TERN_OK;
 }
 
-// ---- the choice ----------------------------------------------------------------------------------
+// ---- the choice ---------------------------------------------------------------------------------
 
 static tern_status compute(const operands<2> &o, tern_binary_op op, tern_dtype dtype, double alpha)
 {

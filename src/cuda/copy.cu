@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x. Between equal dtypes bytes are moved; a transpose goes through tiles of shared memory, so
-// that both sides are read and written along their rows. Casts of floating dtypes up to 32 bits move
-// packs, the others single elements.
+// that both sides are read and written along their rows. Casts between float32 and a 16-bit dtype
+// move packs, the others single elements.
 #include "cuda/element.cuh"
 #include "cuda/walk.cuh"
 
-// ---- bytes ---------------------------------------------------------------------------------------
+// ---- bytes --------------------------------------------------------------------------------------
 
 template <class Bits> struct copy_body {
     static const int VIEWS = 2, WIDTH = pack_width<Bits>::value;
@@ -30,12 +30,12 @@ static tern_status copy_bits(const tern_exec *exec, const tern_strided *y, const
     return walk_run(exec, "copy", views, body);
 }
 
-// ---- transposes ----------------------------------------------------------------------------------
+// ---- transposes ---------------------------------------------------------------------------------
 
 #define TILE      32
 #define TILE_ROWS 8 // of a tile, that a block moves at once
 
-// y (.., rows, cols) has unit stride along cols, x along rows. `outside` walks the other dimensions.
+// y (.., rows, cols) has unit stride along cols, x along rows. `outside` walks the rest.
 struct transpose {
     int64_t rows, cols, y_row, x_col;
     uint32_t tile_rows, tile_cols;
@@ -118,7 +118,7 @@ static tern_status copy_same(const tern_exec *exec, const tern_strided *y, const
     return row >= 0 ? copy_transposed<Bits>(exec, j, row) : copy_bits<Bits>(exec, y, x);
 }
 
-// ---- casts ---------------------------------------------------------------------------------------
+// ---- casts --------------------------------------------------------------------------------------
 
 // An element on its way from one dtype to another; floating ones are exact in double.
 struct cast_value {
@@ -216,7 +216,7 @@ struct cast_body {
     }
 };
 
-// float32, float16 and bfloat16.
+// Between float32 and a 16-bit dtype.
 template <class To, class From> struct float_cast_body {
     static const int VIEWS = 2, WIDTH = 8;
     To *y;

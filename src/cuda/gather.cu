@@ -2,8 +2,8 @@
 // Reading and adding along one dimension by int64 indices.
 //
 // Gathering is a walk over the index. Adding keeps the order of the index, in one of two ways. With
-// many lines along `dim` a thread does a line from its start to its end. With few, the places of the
-// index are sorted by where they go, and a thread sums what meets in one element.
+// many lines along `dim` a thread does a line from its start to its end. With few, the places of
+// the index are sorted by where they go, and a thread sums what meets in one element.
 #include "cuda/element.cuh"
 #include "cuda/fault.cuh"
 #include "cuda/sort.cuh"
@@ -42,7 +42,7 @@ static tern_strided standing(const tern_strided *indexed, int dim)
     return view;
 }
 
-// ---- gather --------------------------------------------------------------------------------------
+// ---- gather -------------------------------------------------------------------------------------
 
 // Views: y, x without dim, index.
 template <class Bits> struct gather_body {
@@ -97,7 +97,7 @@ extern "C" tern_status tern_cuda_gather(const tern_exec *exec, const tern_stride
     return TERN_OK;
 }
 
-// ---- scatter_add: lines --------------------------------------------------------------------------
+// ---- scatter_add: lines -------------------------------------------------------------------------
 
 template <class C> __device__ __forceinline__ C plus(C a, C b)
 {
@@ -194,7 +194,7 @@ template <class T> static tern_status add_lines_wide(const scatter &s)
     return status;
 }
 
-// ---- scatter_add: sorted -------------------------------------------------------------------------
+// ---- scatter_add: sorted ------------------------------------------------------------------------
 
 #define NOWHERE INT64_MAX // sorts behind all that is added
 
@@ -294,7 +294,7 @@ template <class T> static tern_status add_by_sorting(const scatter &s)
     return status;
 }
 
-// ---- scatter_add: the choice ---------------------------------------------------------------------
+// ---- scatter_add: the choice --------------------------------------------------------------------
 
 #define SHORT_LINE 32    // places that a thread may add one after the other
 #define MANY_LINES 16384 // as many threads keep a device busy

@@ -7,8 +7,8 @@
 #include "cuda/element.cuh"
 #include "cuda/walk.cuh"
 
-// Views: y, then INPUTS operands of type In. F::PACKS: so short that each element of a pack may have
-// a copy of its code.
+// Views: y, then INPUTS operands of type In. F::PACKS: so short that each element of a pack may
+// have a copy of its code.
 template <class Out, class In, int INPUTS, class F> struct map_body {
     static const int VIEWS = INPUTS + 1, WIDTH = F::PACKS ? pack_width<In>::value : 1;
     Out *y;

@@ -2,15 +2,15 @@
 // Random words to numbers. Each element has words of its own, so that the order of threads does not
 // matter: one for uniform numbers and normals of up to 32 bits, else two.
 //
-// Uniform numbers have as many random bits as the dtype's significand: 24, 53, 11, 8. Normals come in
-// pairs by Box and Muller's method, the words of both elements of a pair making the two.
+// Uniform numbers have as many random bits as the dtype's significand: 24, 53, 11, 8. Normals come
+// in pairs by Box and Muller's method, the words of both elements of a pair making the two.
 #include "cuda/element.cuh"
 #include "cuda/realmath.cuh"
 #include "cuda/walk.cuh"
 
 #define TWO_PI 6.28318530717958647692
 
-// ---- words ---------------------------------------------------------------------------------------
+// ---- words --------------------------------------------------------------------------------------
 
 static int words_each(tern_random_kind kind, tern_dtype dtype)
 {
@@ -56,7 +56,7 @@ template <> struct unit_draw<double> {
     }
 };
 
-// ---- numbers -------------------------------------------------------------------------------------
+// ---- numbers ------------------------------------------------------------------------------------
 
 // Bounds and range rounded as the dtype holds them.
 template <class T> struct uniform_body {
@@ -144,7 +144,7 @@ template <class T> struct integer_body {
     }
 };
 
-// ---- the choice ----------------------------------------------------------------------------------
+// ---- the choice ---------------------------------------------------------------------------------
 
 struct random_fill {
     const tern_exec *exec;

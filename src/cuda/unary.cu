@@ -10,7 +10,7 @@ struct unary_params {
     int64_t integer[2];
 };
 
-// ---- integers and bool ---------------------------------------------------------------------------
+// ---- integers and bool --------------------------------------------------------------------------
 
 struct whole_unary {
     static const bool PACKS = true;
@@ -19,7 +19,7 @@ struct whole_unary {
 
     __device__ __forceinline__ int64_t operator()(int64_t v) const
     {
-        switch (op) {
+        switch ((int)op) {
         case TERN_UNARY_NEG:
             return wrap_sub(0, v);
         case TERN_UNARY_ABS:
@@ -36,9 +36,8 @@ struct whole_unary {
             return wrap_mul(v, a);
         case TERN_UNARY_POW_SCALAR:
             return wrap_pow(v, a);
-        default: // round
-            return v;
         }
+        return v; // round
     }
     static bool has(tern_unary_op op)
     {
@@ -49,7 +48,7 @@ struct whole_unary {
     }
 };
 
-// ---- what gives bool -----------------------------------------------------------------------------
+// ---- what gives bool ----------------------------------------------------------------------------
 
 template <class C> struct unary_test {
     static const bool PACKS = true;
@@ -58,7 +57,7 @@ template <class C> struct unary_test {
 
     __device__ __forceinline__ bool operator()(C v) const
     {
-        switch (op) {
+        switch ((int)op) {
         case TERN_UNARY_ISFINITE:
             return v - v == 0;
         case TERN_UNARY_NOT:
@@ -73,9 +72,8 @@ template <class C> struct unary_test {
             return v <= a;
         case TERN_UNARY_GT_SCALAR:
             return v > a;
-        default:
-            return v >= a;
         }
+        return v >= a;
     }
 };
 
@@ -104,7 +102,7 @@ static tern_status test(const operands<1> &o, tern_unary_op op, tern_dtype dtype
     return TERN_OK;
 }
 
-// ---- the choice ----------------------------------------------------------------------------------
+// ---- the choice ---------------------------------------------------------------------------------
 
 // The exponents of everyday use do not need a power.
 static int power_code(double exponent)

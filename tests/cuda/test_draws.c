@@ -10,7 +10,7 @@
 #define N    10007
 #define SEED 0x123456789abcdef0u
 
-// ---- dropout -------------------------------------------------------------------------------------
+// ---- dropout ------------------------------------------------------------------------------------
 
 static uint64_t id;
 
@@ -88,7 +88,7 @@ static void everything_is_dropped_at_one_even_infinities(void **state)
         assert_true(y[i] == 0);
 }
 
-// ---- fills ---------------------------------------------------------------------------------------
+// ---- fills --------------------------------------------------------------------------------------
 
 // Word i of cuRAND's host generator: 65536 interleaved subsequences.
 static uint32_t word(uint64_t i)
@@ -102,7 +102,7 @@ static uint64_t word_pair(uint64_t i)
     return (uint64_t)word(2 * i) << 32 | word(2 * i + 1);
 }
 
-// Fills y, whose memory is `bytes` long, with the generator at `position`; returns where it is then.
+// Fills n elements of y with the generator at `position`; returns where it is then.
 static uint64_t draw(tern_random_kind kind, double a, double b, int64_t low, int64_t high,
                      uint64_t position, tern_dtype dtype, void *y, int64_t n)
 {

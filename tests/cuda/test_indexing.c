@@ -50,7 +50,7 @@ static float uneven(uint64_t *random)
     return ldexpf((float)random_below(random, 1 << 20) - (1 << 19), (int)random_below(random, 30));
 }
 
-// ---- scatter_add ---------------------------------------------------------------------------------
+// ---- scatter_add --------------------------------------------------------------------------------
 
 static void a_long_list_is_added_in_its_order(void **state)
 {
@@ -97,7 +97,7 @@ static void rows_are_added_in_the_order_of_their_list(void **state)
     assert_memory_equal(y, expected, sizeof y);
 }
 
-// Few places in each line, then many, of an index that differs everywhere; along the last dimension.
+// Few places in each line, then many, of an index that differs everywhere.
 static void lines_are_added_from_their_start(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void integers_wrap_around_and_truths_are_joined(void **state)
     assert_int_equal(truth[2], 1);
 }
 
-// ---- gather --------------------------------------------------------------------------------------
+// ---- gather -------------------------------------------------------------------------------------
 
 // Rows of whole packs, and of an odd length.
 static void rows_are_gathered_by_one_index_each(void **state)
@@ -197,7 +197,7 @@ static void rows_are_gathered_by_one_index_each(void **state)
     }
 }
 
-// ---- what is out of range ------------------------------------------------------------------------
+// ---- what is out of range -----------------------------------------------------------------------
 
 static void gather_from_five(float *y, int64_t *index, int64_t n)
 {
