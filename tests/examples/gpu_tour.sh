@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu_tour.sh PROGRAM DEVICE OTHER: the tour goes to these devices and shows what it says.
 set -eu
+export TERN_CPU_DEVICES=3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 d=$2 o=$3
