@@ -56,7 +56,7 @@ const char *tern_plugin_reason(void)
 // ---- making a device ready ----------------------------------------------------------------------
 
 typedef struct device_state {
-    tern_fault fault;
+    tern_fault fault, carried[TERN_MAX_DEVICES];
     tern_draw_state draws;
 } device_state;
 
@@ -67,6 +67,7 @@ static cudaError_t begin_state(tern_cuda_device *device)
         return error;
     device_state *state = device->state;
     device->fault = &state->fault;
+    device->carried = state->carried;
     device->draws = &state->draws;
     error = cudaMemsetAsync(state, 0, sizeof *state, device->first.stream);
     if (error != cudaSuccess)

@@ -24,6 +24,7 @@ typedef struct tern_cuda_device {
     // The device's memory behind tern_exec, and what the host sees of the fault record.
     void *state;
     tern_fault *fault;
+    tern_fault *carried; // records of other devices, by their index
     tern_draw_state *draws;
     tern_fault *mirror; // page-locked
 

@@ -10,6 +10,12 @@ __global__ void clear_fault(tern_fault *fault)
     fault->value = 0;
 }
 
+__global__ void carry_fault(tern_fault *fault, const tern_fault *other)
+{
+    if (!fault->set && other->set)
+        *fault = *other;
+}
+
 __global__ void write_draws(tern_draw_state *draws, uint64_t seed, uint64_t base)
 {
     draws->seed = seed;
@@ -25,6 +31,13 @@ extern "C" tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fa
 {
     TERN_LAUNCH(clear_fault, 1, 1, 0, stream, fault);
     return tern_cuda_launched("fault_clear");
+}
+
+extern "C" tern_status tern_cuda_fault_carry(cudaStream_t stream, tern_fault *fault,
+                                             const tern_fault *other)
+{
+    TERN_LAUNCH(carry_fault, 1, 1, 0, stream, fault, other);
+    return tern_cuda_launched("fault_carry");
 }
 
 extern "C" tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,

@@ -69,6 +69,14 @@ static void enable_peers(int a, int b)
     pthread_mutex_unlock(&device->streams_lock);
 }
 
+// What follows from values that were not right is not right either: the record goes along.
+static cudaError_t copy_fault(const tern_cuda_device *to, tern_cuda_stream *from)
+{
+    const tern_cuda_device *source = tern_cuda_device_of(from->index);
+    return cudaMemcpyPeerAsync(&to->carried[from->index], to->index, source->fault, from->index,
+                               sizeof *source->fault, from->stream);
+}
+
 // The source's stream copies, when the destination's is done with the memory; that one then waits
 // for it. The host waits for nothing.
 static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
@@ -82,8 +90,20 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
         error =
             cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes, from->stream);
     if (error == cudaSuccess)
+        error = copy_fault(tern_cuda_device_of(to->index), from);
+    if (error == cudaSuccess)
         error = tern_cuda_stream_order(from, to);
+    if (error == cudaSuccess)
+        error = tern_cuda_enter(to->index);
     return error;
+}
+
+static tern_status carry_across(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
+                                const void *source, int64_t nbytes)
+{
+    const tern_cuda_device *device = tern_cuda_device_of(to->index);
+    TERN_TRY(tern_cuda_check("copy between devices", copy_between(to, data, from, source, nbytes)));
+    return tern_cuda_fault_carry(to->stream, device->fault, &device->carried[from->index]);
 }
 
 static cudaError_t copy_within(int index, void *data, const void *source, int64_t nbytes)
@@ -99,8 +119,7 @@ tern_status tern_plugin_across(int to, void *data, int from, const void *source,
 {
     if (nbytes == 0)
         return TERN_OK;
-    return tern_cuda_check("copy between devices",
-                           to == from ? copy_within(to, data, source, nbytes)
-                                      : copy_between(tern_cuda_stream_of(to), data,
-                                                     tern_cuda_stream_of(from), source, nbytes));
+    if (to == from)
+        return tern_cuda_check("copy", copy_within(to, data, source, nbytes));
+    return carry_across(tern_cuda_stream_of(to), data, tern_cuda_stream_of(from), source, nbytes);
 }

@@ -119,13 +119,28 @@ uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
     return number;
 }
 
+// Copies between devices carry a fault along: it is the same one there, and handed out with this.
+static void note_raised(tern_device device, const tern_fault *fault)
+{
+    const tern_device_table *table = table_of(device);
+    for (int i = 0; i < TERN_MAX_DEVICES; i++) {
+        device_state *state = &states[device.type][i];
+        tern_fault other = {0};
+        if (!state->open || (i != device.index && table->fault_read(i, &other)))
+            continue;
+        bool same = other.set && other.site == fault->site && other.element == fault->element;
+        state->raised = state->raised || same || i == device.index;
+    }
+}
+
 // Hands the fault out; true when it was handed out before.
 static bool take_fault(tern_device device, const tern_fault *fault, fault_site *site)
 {
     tern_lock(&lock);
     *site = sites[fault->site % SITES];
     bool again = state_of(device)->raised;
-    state_of(device)->raised = true;
+    if (!again)
+        note_raised(device, fault);
     tern_unlock(&lock);
     return again;
 }
@@ -173,6 +188,13 @@ tern_status tern_fault_wait(tern_device device)
 void tern_fault_clear_raised(tern_device device)
 {
     tern_lock(&lock);
+    for (int i = 0; i < TERN_MAX_DEVICES && state_of(device)->raised; i++) {
+        device_state *other = &states[device.type][i];
+        if (!other->raised || i == device.index)
+            continue;
+        table_of(device)->fault_clear(i);
+        other->raised = false;
+    }
     if (state_of(device)->raised)
         table_of(device)->fault_clear(device.index);
     state_of(device)->raised = false;
