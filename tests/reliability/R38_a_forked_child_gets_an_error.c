@@ -61,6 +61,7 @@ static bool zeroes(void) { tern_optim_zero_grad(t.optim); return tern_error_pend
 static bool makes_an_optimizer(void) { return !tern_optim_adam(t.net); }
 static bool loads(void) { tern_batch b; return !tern_loader_next(t.loader, &b); }
 static bool makes_a_dataset(void) { return !tern_data_tensors(x, y); }
+static bool moves_a_dataset(void) { return !tern_dataset_to(t.dataset, tern_cpu(0)); }
 static bool opens_files(void) { return !tern_data_mnist("/nowhere", TERN_TRAIN); }
 static bool seeds(void) { tern_manual_seed(1); return tern_error_pending(); }
 static bool makes_a_generator(void) { return !tern_generator_new(1); }
@@ -98,6 +99,7 @@ static const struct {
     CALL(makes_an_optimizer),
     CALL(loads),
     CALL(makes_a_dataset),
+    CALL(moves_a_dataset),
     CALL(opens_files),
     CALL(seeds),
     CALL(makes_a_generator),

@@ -98,6 +98,11 @@ static tern_status get_samples(void)
     return world_see(b.x);
 }
 
+static tern_status move_samples(void)
+{
+    return tern_dataset_to(w.set, tern_cpu(1)) ? get_samples() : tern_error_code();
+}
+
 // ---- looking ------------------------------------------------------------------------------------
 
 // What `print` writes is seen.
@@ -150,6 +155,7 @@ const operation inputs_and_outputs[] = {
     {"read_plain", 2, .run = read_plain},
     {"create_loader", 1, .prepare = load_mnist, .run = create_loader},
     {"get_samples", 3, .prepare = load_mnist, .run = get_samples},
+    {"move_samples", 8, .prepare = load_mnist, .run = move_samples},
     {"epoch", 10, .prepare = prepare_loader, .run = epoch, .goes_on = true, .keeps = true},
     {"moving_epoch", 24, .prepare = prepare_moving_loader, .run = epoch, .goes_on = true,
      .keeps = true},
