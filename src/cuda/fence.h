@@ -28,7 +28,8 @@ void tern_cuda_fence_wait(tern_cuda_fence **list);
 // for stay.
 cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, struct tern_cuda_stream *stream);
 
-// One fence by itself; the device becomes the thread's. NULL when there is no event or memory for it.
+// One fence by itself; the device becomes the thread's. NULL when there is no event or memory for
+// it.
 tern_cuda_fence *tern_cuda_fence_take(int index);
 void tern_cuda_fence_give(tern_cuda_fence *fence);
 

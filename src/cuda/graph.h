@@ -27,8 +27,8 @@ tern_status tern_cuda_not_capturing(int index, const char *what);
 bool tern_cuda_capturing_thread(void);
 bool tern_cuda_captures(void);
 
-// While a thread captures, CUDA refuses it calls that take memory or wait, also for what has nothing
-// to do with the capture: between these two it does not.
+// While a thread captures, CUDA refuses it calls that take memory or wait, also for what has
+// nothing to do with the capture: between these two it does not.
 void tern_cuda_relax(void);
 void tern_cuda_unrelax(void);
 
