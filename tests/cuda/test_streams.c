@@ -131,6 +131,7 @@ static void a_repeated_crossing_takes_no_more_memory(void **state)
     (void)state;
     tern_cuda_stream *side = new_stream();
     int64_t taken = 0;
+    assert_int_equal(plugin.cuda->empty_cache(0), TERN_OK);
     for (int round = 0; round < 8; round++) {
         piece x = take(0, 4 * MIB);
         fill(&x, (float)round);
