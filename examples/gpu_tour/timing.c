@@ -29,12 +29,11 @@ void show_products(const tour *t)
         double host = time_product(t->host, sizes[i], t->quick ? 2 : count);
         double device = time_product(t->device, sizes[i], t->quick ? 2 : count);
         double flops = 2e-6 * pow((double)sizes[i], 3); // per product, in millions per ms
-        say("(%lld, %lld): %s %.3f ms, %.0f GFLOP/s; %s %.3f ms, %.0f GFLOP/s", (long long)sizes[i],
-            (long long)sizes[i], tern_device_string(t->host), host, flops / host,
-            tern_device_string(t->device), device, flops / device);
+        say("(%lld, %lld): %s %.3f ms, %.0f GFLOP/s; %s %.3f ms, %.0f GFLOP/s: %.2f times as fast",
+            (long long)sizes[i], (long long)sizes[i], tern_device_string(t->host), host,
+            flops / host, tern_device_string(t->device), device, flops / device, host / device);
         tern_scope_close(scope);
     }
-    say("a launch costs a GPU microseconds whatever the size: small products do not pay for it");
 }
 
 // ---- reading ------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ expect "seeded again, with draws elsewhere before it, the first is back: yes"
 expect "the front is on $d, the back on $o"
 expect_like "60 steps: the loss falls below a tenth: yes .*"
 expect_like "queued on both before waiting for either: .* ms"
-expect_like "(64, 64): cpu:0 .* ms, .* GFLOP/s; $d .* ms, .* GFLOP/s"
+expect_like "(64, 64): cpu:0 .* ms, .* GFLOP/s; $d .* ms, .* GFLOP/s: .* times as fast"
 expect_like "5 steps that read their loss: .* ms a step"
 
 case $d in
@@ -84,6 +84,8 @@ cuda:*)
     ;;
 *)
     expect_like "left out: there is no GPU: .*"
+    alone=$(TERN_CPU_DEVICES=1 "$1" --quick | grep -c '^  left out: ')
+    [ "$alone" = 5 ] || { echo "FAILED: one device leaves $alone out, not 5" >&2; failed=1; }
     ;;
 esac
 exit "$failed"
