@@ -92,11 +92,11 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_memory_print(int index, FILE *out)
 /// `t` itself when it is there already. A temporary; not differentiable. TERN_ERR_DEVICE for a
 /// tensor that is not on the CPU, and where there is no CUDA device.
 TERN_API tern_tensor *tern_pin_memory(tern_tensor *t);
-/// True for a CPU tensor in page-locked memory.
+/// True for a CPU tensor in page-locked memory; false on failure.
 TERN_API bool tern_is_pinned(const tern_tensor *t);
-/// Like tern_to, but does not wait where it need not: to a device from pinned memory, and from a
-/// device into pinned memory. In the first case the values must not be changed, in the second not
-/// be read, before tern_synchronize of the device.
+/// Like tern_to, but does not wait where it need not: from pinned memory to a device, and from a
+/// device to cpu:0, where the copy is in pinned memory. Before tern_synchronize of the device, what
+/// is copied from pinned memory must not be changed, and what is copied into it not be read.
 TERN_API tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device);
 
 // ---- streams and events -------------------------------------------------------------------------
@@ -110,7 +110,7 @@ TERN_API tern_cuda_stream *tern_cuda_stream_new(int index);
 /// Waits for its work and frees it; it must not be current in any thread. NULL is fine.
 TERN_API void tern_cuda_stream_free(tern_cuda_stream *stream);
 /// Makes `stream` the calling thread's current one on its device, NULL the one that device `index`
-/// had to begin with. Returns the one before (NULL for that one).
+/// had to begin with. Returns the one before (NULL for that one, and on failure, with an error).
 TERN_API tern_cuda_stream *tern_cuda_stream_set(int index, tern_cuda_stream *stream);
 /// Waits, on the host, for the work queued on the stream so far.
 TERN_API TERN_NODISCARD tern_status tern_cuda_stream_synchronize(tern_cuda_stream *stream);

@@ -49,7 +49,7 @@ TERN_API tern_device tern_try_gpu(int index);
 /// Returns how many there are, 1 or more; `out` may be NULL to ask for that only. Never fails.
 TERN_API int tern_try_all_gpus(tern_device *out, int most);
 
-/// Reads "cpu", "cuda", "cpu:1", "cuda:0"; without an index the current device of the type. Fails
+/// Reads "cpu", "cuda", "cpu:1", "cuda:0"; without an index cpu:0 or the current CUDA device. Fails
 /// with TERN_ERR_ARG for other words and TERN_ERR_DEVICE when there is no such device; then `*out`
 /// is left alone.
 TERN_API TERN_NODISCARD tern_status tern_device_parse(const char *text, tern_device *out);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
 /// Random numbers. The CPU generator is PyTorch's (mt19937): the same seed gives the same bits for
-/// rand, uniform, randint, randperm and bernoulli, and randn within 2e-6.
+/// rand, uniform, randint, randperm and bernoulli, and randn within 2e-6. On a CUDA device fills
+/// are cuRAND's (Philox4x32-10): for a seed other numbers than the CPU's, the same each time.
 ///
 ///     tern_manual_seed(42);
 ///     tern_tensor *x = tern_randn(tern_dims(6, 4));

@@ -43,10 +43,18 @@ static tern_status carry(const tern_tensor *to, const tern_tensor *from, bool wa
                              from->numel * size, wait);
 }
 
+// A copy to the host need not wait only where its memory is page-locked.
+static tern_tensor *destination(tern_tensor *t, tern_device device, bool wait)
+{
+    if (!wait && tern_dev(t).type == TERN_CUDA && tern_device_equal(device, tern_cpu(0)))
+        return tern_tensor_new_pinned("to", t->dtype, tern_shape_get(t));
+    return tern_tensor_new("to", t->dtype, device, tern_shape_get(t));
+}
+
 static tern_tensor *moved(tern_tensor *t, tern_device device, bool wait)
 {
     tern_tensor *packed = tern_make_contiguous(t);
-    tern_tensor *y = packed ? tern_tensor_new("to", t->dtype, device, tern_shape_get(t)) : NULL;
+    tern_tensor *y = packed ? destination(t, device, wait) : NULL;
     return y && !carry(y, packed, wait) ? y : NULL;
 }
 
