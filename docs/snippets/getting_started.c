@@ -76,8 +76,8 @@ static tern_status squares_get(tern_dataset *self, const int64_t *index, int64_t
     return tern_error_code();
 }
 
-static const tern_dataset_class squares_class = {"squares", sizeof(squares), squares_count,
-                                                 squares_get, NULL, NULL};
+static const tern_dataset_class squares_class = {
+    "squares", sizeof(squares), squares_count, squares_get, NULL, NULL};
 // [/squares]
 
 static tern_dataset *squares_new(int64_t count)

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A guide shows what is compiled, and what the library really says.
 
-    guide.py ROOT GUIDE [PROGRAM]
+    guide.py ROOT GUIDE [PROGRAM...]
     guide.py ROOT GUIDE --fill     # writes the regions, as they are now, into the guide's blocks
 
 Every ```c block follows a comment that names where it is from: <!-- FILE#REGION --> is what FILE
 has between the lines "// [REGION]" and "// [/REGION]"; <!-- FILE --> is some lines of FILE. The
 indentation that all lines have in common does not count. Every line of a ```text block, and every
-`tern: sentence`, is a line that PROGRAM prints; one that ends in "..." stands for any that begins
-so. Links lead to files that are there; every
-tern_name and TERN_NAME is one of the sources.
+`tern: sentence`, is a line that a PROGRAM prints; one that ends in "..." stands for any that begins
+so. Links lead to files that are there; every tern_name and TERN_NAME is one of the sources.
 """
 import functools
 import re
@@ -105,7 +104,13 @@ def known(root, name):
     return name in sources(root)
 
 
-def problems(root, guide, program):
+def run(program):
+    """Its exit status and the lines that it prints."""
+    ended = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=False)
+    return ended.returncode, [line.rstrip() for line in ended.stdout.split("\n")]
+
+
+def problems(root, guide, programs):
     lines = guide.read_text().split("\n")
     found = blocks(lines)
     for start, language, before, text in found:
@@ -115,14 +120,14 @@ def problems(root, guide, program):
         if wrong:
             yield start, wrong
     output = []
-    if program:
-        run = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=False)
-        output = [line.rstrip() for line in run.stdout.split("\n")]
-        if run.returncode:
-            yield 0, f"{program} ends with {run.returncode}:\n{run.stdout}"
+    for program in programs:
+        status, printed = run(program)
+        output += printed
+        if status:
+            yield 0, f"{program} ends with {status}:\n" + "\n".join(printed)
     for number, line in said(lines, found):
         if not is_printed(line.rstrip(), output):
-            yield number, f"is not printed by {program}: {line}"
+            yield number, f"is not printed by {' or '.join(programs)}: {line}"
     for number, line in enumerate(lines):
         for link in LINK.findall(line):
             if "://" not in link and not (guide.parent / link).exists():
@@ -146,8 +151,7 @@ def main():
     root, guide = Path(sys.argv[1]), Path(sys.argv[2])
     if sys.argv[3:] == ["--fill"]:
         return fill(root, guide)
-    program = sys.argv[3] if len(sys.argv) > 3 else None
-    wrong = list(problems(root, guide, program))
+    wrong = list(problems(root, guide, sys.argv[3:]))
     for number, what in wrong:
         print(f"{guide.name}:{number}: {what}")
     return 1 if wrong else 0
