@@ -40,12 +40,14 @@ build_in()
     ninja -C "$1" >&2
 }
 
-# sanitized COMPILER WHAT OPTION OF MESON TEST...
+# sanitized COMPILER WHAT SIMULATION OPTION OF MESON TEST...
+# Of the CUDA backend the simulated device can be watched: SIMULATION is enabled or disabled.
 sanitized()
 {
     compiler=$1
     what=$2
-    shift 2
+    simulation=$3
+    shift 3
     name=$compiler-$(echo "$what" | tr , -)
     flags=-fno-sanitize-recover=all
     case $what in
@@ -56,19 +58,23 @@ sanitized()
             export CC=clang CXX=clang++
         fi
         build_in "$build-$name" -Dexamples=disabled -Doptimization=1 -Db_sanitize="$what" \
-            -Db_lundef=false -Dc_args="$flags" -Dc_link_args="$flags"
+            -Db_lundef=false -Dc_args="$flags" -Dc_link_args="$flags" -Dcuda=disabled \
+            -Dcudasim="$simulation"
     )
     # What others see of a build is the plain one's; the stored runs repeat what other tests do.
     suites "$name" "$build-$name" --no-suite build --no-suite style --no-suite docs \
         --no-suite golden "$@"
 }
 
-build_in "$build" -Dexamples=enabled -Dwerror=$werror
+# One kind of GPU is enough to see that everything compiles.
+build_in "$build" -Dexamples=enabled -Dwerror=$werror -Dgpu_archs=90
 suites plain "$build" "$@"
 if [ "$mode" != plain ]; then
-    sanitized gcc address,undefined "$@"
-    sanitized clang address,undefined "$@"
-    sanitized clang thread --no-suite one-thread "$@"
+    simulation=disabled
+    [ "$(uname -m)" != x86_64 ] || simulation=enabled
+    sanitized gcc address,undefined "$simulation" "$@"
+    sanitized clang address,undefined disabled "$@"
+    sanitized clang thread "$simulation" --no-suite one-thread "$@"
 fi
 if [ "$mode" = long ]; then
     # shellcheck source=scripts/long.sh
