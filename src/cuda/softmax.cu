@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and its logarithm over the middle dimension of (outer, n, inner), and their gradients.
 // Short rows (inner = 1) are held in registers, one by each warp. Long rows take a block each;
-// where inner > 1 a block takes 32 columns that lie side by side, and its warps share their elements.
+// where inner > 1 a block takes 32 columns that lie side by side, and its warps share the elements.
 #include "cuda/divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/pack.cuh"

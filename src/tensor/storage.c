@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counted memory on a device, and its way from one device to another.
+#include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/backend.h"
 #include "tensor/op.h"
@@ -20,6 +21,8 @@ static void *take_memory(tern_storage *s)
 
 static void give_memory_back(tern_storage *s)
 {
+    if (tern_forked() && s->block)
+        return; // CUDA works in the parent only
     if (s->pinned)
         tern_backend_of(TERN_CUDA)->cuda->pinned_free(s->data, s->nbytes, s->block);
     else
