@@ -79,6 +79,21 @@ static void a_replay_takes_the_id_and_not_the_base(void **state)
     assert_memory_not_equal(first, other, sizeof first);
 }
 
+// Kept where word * 2^-32 >= p: p may be a word itself.
+static void a_word_equal_to_the_probability_keeps(void **state)
+{
+    (void)state;
+    float x[4] = {1, 1, 1, 1}, y[4];
+    const tern_philox_block block = tern_philox(SEED, 0, 0);
+    plugin.device->draws_write(0, (tern_draw_state){SEED, 0});
+    for (int i = 0; i < 4; i++) {
+        drop(block.word[i] * 0x1p-32, 0, false, TERN_FLOAT32, x, y, 4);
+        assert_true(y[i] != 0);
+        drop((block.word[i] + 0.5) * 0x1p-32, 0, false, TERN_FLOAT32, x, y, 4);
+        assert_true(y[i] == 0);
+    }
+}
+
 static void everything_is_dropped_at_one_even_infinities(void **state)
 {
     (void)state;
@@ -222,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dropout_has_the_bits_of_the_cpu),
         cmocka_unit_test(a_replay_takes_the_id_and_not_the_base),
+        cmocka_unit_test(a_word_equal_to_the_probability_keeps),
         cmocka_unit_test(everything_is_dropped_at_one_even_infinities),
         cmocka_unit_test(uniform_numbers_are_the_high_bits_of_the_words),
         cmocka_unit_test(uniform_numbers_of_16_bits_stay_below_the_end),
