@@ -7,6 +7,7 @@
 
 #include "base/integer.h"
 #include "cpu/isa.h"
+#include "tensor/comparison.h"
 
 // What an operation computes in: float for float32, float16 and bfloat16, double for float64,
 // int64_t for integers and bool.
@@ -25,10 +26,7 @@ static inline compute_type compute_type_of(tern_dtype dtype)
 }
 
 // Parameters of an operation, in both forms; blocks use the one of their type.
-typedef struct block_params {
-    double floating[2];
-    int64_t integer[2];
-} block_params;
+typedef scalar_params block_params;
 
 // y[i] = op(x[0][i], x[1][i]), n elements. y may be one of the operands. Predicates write bytes.
 typedef void block_fn(void *y, const void *const *x, int64_t n, const block_params *p);

@@ -4,12 +4,6 @@
 #include "cuda/unary.cuh"
 #include "tensor/comparison.h"
 
-// What the kernels get: parameters in the type they compute in.
-struct unary_params {
-    double floating[2];
-    int64_t integer[2];
-};
-
 // ---- integers and bool --------------------------------------------------------------------------
 
 struct whole_unary {
@@ -78,20 +72,20 @@ template <class C> struct unary_test {
 };
 
 template <class T>
-static tern_status test_floating(const operands<1> &o, tern_unary_op op, const unary_params &p)
+static tern_status test_floating(const operands<1> &o, tern_unary_op op, const scalar_params &p)
 {
     typedef computed_t<T> C;
     return map<truth, T>(o, unary_test<C>{op, (C)p.floating[0]});
 }
 
 template <class T>
-static tern_status test_whole(const operands<1> &o, tern_unary_op op, const unary_params &p)
+static tern_status test_whole(const operands<1> &o, tern_unary_op op, const scalar_params &p)
 {
     return map<truth, T>(o, unary_test<int64_t>{op, p.integer[0]});
 }
 
 static tern_status test(const operands<1> &o, tern_unary_op op, tern_dtype dtype,
-                        const unary_params &p)
+                        const scalar_params &p)
 {
     switch (dtype) {
         TERN_FLOATING_CASES(T, test_floating<T>(o, op, p))
@@ -121,39 +115,20 @@ static int power_code(double exponent)
     return TERN_UNARY_POW_SCALAR;
 }
 
-// The number as an element of the dtype, for comparing; past the largest one it stays what it is.
-static double rounded_to(tern_dtype dtype, double number)
+static float round_to(tern_dtype dtype, float number)
 {
-    double rounded = number;
-    if (dtype == TERN_FLOAT16)
-        rounded = __half2float(__float2half((float)number));
-    else if (dtype == TERN_BFLOAT16)
-        rounded = __bfloat162float(__float2bfloat16((float)number));
-    return isinf(rounded) ? number : rounded;
-}
-
-static tern_unary_op set_params(unary_params *to, tern_unary_op op, tern_dtype dtype,
-                                const double p[2])
-{
-    for (int i = 0; p && i < 2; i++) {
-        to->floating[i] = compares(op) ? rounded_to(dtype, p[i]) : p[i];
-        to->integer[i] = truncate_to_int64(p[i]);
-    }
-    if (p && dtype == TERN_BOOL && op == TERN_UNARY_ADD_SCALAR)
-        to->integer[0] = p[0] != 0;
-    if (p && compares(op) && !tern_dtype_is_floating(dtype))
-        return integer_comparison(op, p[0], &to->integer[0]);
-    return op;
+    return dtype == TERN_FLOAT16 ? __half2float(__float2half(number))
+                                 : __bfloat162float(__float2bfloat16(number));
 }
 
 template <class T>
-static tern_status whole(const operands<1> &o, tern_unary_op op, const unary_params &p)
+static tern_status whole(const operands<1> &o, tern_unary_op op, const scalar_params &p)
 {
     return map<T, T>(o, whole_unary{op, p.integer[0], p.integer[1]});
 }
 
 static tern_status compute(const operands<1> &o, tern_unary_op op, tern_dtype dtype,
-                           const unary_params &p)
+                           const scalar_params &p)
 {
     const int code = op == TERN_UNARY_POW_SCALAR ? power_code(p.floating[0]) : (int)op;
     switch (dtype) {
@@ -173,9 +148,9 @@ static tern_status compute(const operands<1> &o, tern_unary_op op, tern_dtype dt
 extern "C" tern_status tern_cuda_unary(const tern_exec *exec, tern_unary_op op, const double p[2],
                                        const tern_strided *y, const tern_strided *x)
 {
-    unary_params params = {};
+    scalar_params params = {};
     const operands<1> o = operands_of(exec, "unary", y, x);
-    const tern_unary_op which = set_params(&params, op, x->dtype, p);
+    const tern_unary_op which = set_scalar_params(&params, op, x->dtype, p, round_to);
     if (which >= TERN_UNARY_ISFINITE)
         return test(o, which, x->dtype, params);
     TERN_CHECK(tern_dtype_is_floating(x->dtype) || whole_unary::has(which), TERN_ERR_DTYPE,

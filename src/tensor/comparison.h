@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How kernels compare integers with a number that need not be one.
+// How a number that comes with an elementwise operation is brought to the dtype of the elements, for
+// every backend.
 #ifndef TERN_SRC_TENSOR_COMPARISON_H
 #define TERN_SRC_TENSOR_COMPARISON_H
 
@@ -20,21 +21,54 @@ static inline tern_unary_op constant_comparison(bool holds, int64_t *limit)
 }
 
 // Integers are compared with a number exactly: with the nearest integer on the right side of it.
-static inline tern_unary_op integer_comparison(tern_unary_op op, double number, int64_t *limit)
+static inline tern_unary_op integer_comparison(tern_unary_op op, double value, int64_t *limit)
 {
     const bool equality = op == TERN_UNARY_EQ_SCALAR || op == TERN_UNARY_NE_SCALAR;
     const bool below = op == TERN_UNARY_LT_SCALAR || op == TERN_UNARY_LE_SCALAR;
-    if (isnan(number))
+    if (isnan(value))
         return constant_comparison(op == TERN_UNARY_NE_SCALAR, limit);
-    if (equality && floor(number) != number)
+    if (equality && floor(value) != value)
         return constant_comparison(op == TERN_UNARY_NE_SCALAR, limit);
-    if (number >= 0x1p63)
+    if (value >= 0x1p63)
         return constant_comparison(below || op == TERN_UNARY_NE_SCALAR, limit);
-    if (number < -0x1p63)
+    if (value < -0x1p63)
         return constant_comparison(!below && op != TERN_UNARY_EQ_SCALAR, limit);
     // v < 2.5 is v < 3, v <= 2.5 is v <= 2
     const bool up = op == TERN_UNARY_LT_SCALAR || op == TERN_UNARY_GE_SCALAR;
-    *limit = truncate_to_int64(up ? ceil(number) : floor(number));
+    *limit = truncate_to_int64(up ? ceil(value) : floor(value));
+    return op;
+}
+
+// The numbers of an operation, in the types that kernels compute in.
+typedef struct scalar_params {
+    double floating[2];
+    int64_t integer[2];
+} scalar_params;
+
+// A float rounded to float16 or bfloat16; backends have their own conversions.
+typedef float round_16_bit(tern_dtype dtype, float value);
+
+// The number as an element of the dtype, for comparing; past the largest one it stays what it is.
+static inline double rounded_to(tern_dtype dtype, double value, round_16_bit *round)
+{
+    double rounded = value;
+    if (dtype == TERN_FLOAT16 || dtype == TERN_BFLOAT16)
+        rounded = (double)round(dtype, (float)value);
+    return isinf(rounded) ? value : rounded;
+}
+
+// Fills `to` (p may be NULL); returns the operation that does the same with what is in it.
+static inline tern_unary_op set_scalar_params(scalar_params *to, tern_unary_op op, tern_dtype dtype,
+                                              const double p[2], round_16_bit *round)
+{
+    for (int i = 0; p && i < 2; i++) {
+        to->floating[i] = compares(op) ? rounded_to(dtype, p[i], round) : p[i];
+        to->integer[i] = truncate_to_int64(p[i]);
+    }
+    if (p && dtype == TERN_BOOL && op == TERN_UNARY_ADD_SCALAR)
+        to->integer[0] = p[0] != 0;
+    if (p && compares(op) && !tern_dtype_is_floating(dtype))
+        return integer_comparison(op, p[0], &to->integer[0]);
     return op;
 }
 

@@ -4,6 +4,7 @@
 #define TERN_TESTS_CUDA_MIRROR_H
 
 #include "plugin_check.h"
+#include "strided.h"
 
 typedef struct mirror {
     void *host;
@@ -32,23 +33,6 @@ static inline tern_strided there(const mirror *m, tern_strided view)
     view.data = (char *)m->device.data + ((char *)view.data - (char *)m->host);
     return view;
 }
-
-// A contiguous view; sizes end with -1.
-static inline tern_strided view_of(void *data, tern_dtype dtype, const int64_t *sizes)
-{
-    tern_strided view = {.data = data, .dtype = dtype};
-    while (sizes[view.rank] >= 0) {
-        view.size[view.rank] = sizes[view.rank];
-        view.rank++;
-    }
-    int64_t stride = 1;
-    for (int d = view.rank - 1; d >= 0; d--) {
-        view.stride[d] = stride;
-        stride *= view.size[d];
-    }
-    return view;
-}
-#define VIEW(data, dtype, ...) view_of(data, dtype, (const int64_t[]){__VA_ARGS__, -1})
 
 static inline uint32_t random_below(uint64_t *state, uint32_t limit)
 {

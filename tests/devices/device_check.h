@@ -80,4 +80,14 @@ static inline void check_same(tern_tensor *a, tern_tensor *b, double rtol)
     free(x);
 }
 
+// The end of main: the first list everywhere, the second on CUDA devices.
+#define RUN_DEVICE_TESTS(everywhere, on_cuda)                                                      \
+    do {                                                                                           \
+        int failed_ = cmocka_run_group_tests(everywhere, NULL, NULL);                              \
+        if (kind == TERN_CUDA)                                                                     \
+            failed_ += cmocka_run_group_tests(on_cuda, NULL, NULL);                                \
+        tern_shutdown();                                                                           \
+        return failed_;                                                                            \
+    } while (0)
+
 #endif

@@ -148,9 +148,5 @@ int main(int argc, char **argv)
     };
     if (nothing)
         return nothing;
-    int failed = cmocka_run_group_tests(everywhere, NULL, NULL);
-    if (kind == TERN_CUDA)
-        failed += cmocka_run_group_tests(on_cuda, NULL, NULL);
-    tern_shutdown();
-    return failed;
+    RUN_DEVICE_TESTS(everywhere, on_cuda);
 }

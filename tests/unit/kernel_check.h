@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "cpu/backend.h"
+#include "strided.h"
 
 static tern_fault kernel_fault;
 static tern_draw_state kernel_draws = {.seed = 1, .base = 0};
@@ -47,23 +48,6 @@ static inline double random_value(void)
 {
     return (double)(int32_t)random_below(1u << 21) / 0x1p20 - 1;
 }
-
-// A contiguous view of up to 4 dimensions; sizes end with -1.
-static inline tern_strided view_of(void *data, tern_dtype dtype, const int64_t *sizes)
-{
-    tern_strided view = {.data = data, .dtype = dtype};
-    while (sizes[view.rank] >= 0) {
-        view.size[view.rank] = sizes[view.rank];
-        view.rank++;
-    }
-    int64_t stride = 1;
-    for (int d = view.rank - 1; d >= 0; d--) {
-        view.stride[d] = stride;
-        stride *= view.size[d];
-    }
-    return view;
-}
-#define VIEW(data, dtype, ...) view_of(data, dtype, (const int64_t[]){__VA_ARGS__, -1})
 
 // |actual - expected| <= tolerance; NaN equals NaN.
 #define assert_within(actual, expected, tolerance, kernels)                                        \
