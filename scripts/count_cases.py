@@ -21,10 +21,11 @@ def count(test):
     text = test.get("stdout", "") + test.get("stderr", "")
     cases = {kind: sum(map(int, re.findall(pattern, text))) for kind, pattern in TOTALS.items()}
     result = test["result"]
+    if result == "EXPECTEDFAIL":  # what it prints is what it was to find
+        return {"passed": 1, "failed": 0, "skipped": 0}
     if result == "SKIP":
         return {"passed": 0, "failed": 0, "skipped": max(1, cases["skipped"])}
-    good = result in ("OK", "EXPECTEDFAIL")
-    if not good:  # a crash prints no totals of its own
+    if result != "OK":  # a crash prints no totals of its own
         cases["failed"] = max(1, cases["failed"])
     elif sum(cases.values()) == 0:
         cases["passed"] = 1
