@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a number that comes with an elementwise operation is brought to the dtype of the elements, for
-// every backend.
+// How a number that comes with an elementwise operation is brought to the dtype of the elements,
+// for every backend.
 #ifndef TERN_SRC_TENSOR_COMPARISON_H
 #define TERN_SRC_TENSOR_COMPARISON_H
 
