@@ -215,6 +215,8 @@ int main(void)
         cmocka_unit_test(a_million_uniform_numbers_are_those_of_the_definition),
     };
     const char *name = getenv("TERN_TEST_DEVICE");
+    if (name && strncmp(name, "cuda", 4) == 0 && cuda_missing())
+        return cuda_missing();
     if (tern_device_parse(name ? name : "cpu", &device)) {
         tern_error_print(stderr);
         return 1;

@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Checks the CUDA backend on a machine with a GPU: part by part, each meant to take less than 8
+# minutes, without a network. What each found is appended to one report.
+# Usage: scripts/gpu_check.sh PART...
+#   build       everything, the plugin for the GPU that is there
+#   suite       every test that runs on a GPU; only what needs a second one may be skipped
+#   memcheck racecheck initcheck synccheck
+#               the same tests under a tool of compute-sanitizer; memcheck:2/4: their second quarter
+# Environment: TERN_BUILD, the folder to build in (build-gpu); TERN_REPORT, the report
+# (gpu-check.txt there); TERN_DEPS, a folder in which packages were unpacked (dpkg -x) that the
+# machine lacks: libcmocka0, libcmocka-dev, zlib1g-dev, dataset-fashion-mnist.
+TERN_BUILD=${TERN_BUILD:-$(cd "$(dirname "$0")/.." && pwd)/build-gpu}
+. "$(dirname "$0")/common.sh"
+
+mkdir -p "$build"
+report=${TERN_REPORT:-$build/gpu-check.txt}
+status=0
+
+note()
+{
+    printf '%s\n' "$*" | tee -a "$report" >&2
+}
+
+# Packages that lie in a folder are found there; the data set where programs look for it.
+use_packages()
+{
+    [ -n "${TERN_DEPS:-}" ] || return 0
+    triplet=$(cc -dumpmachine)
+    libraries=$TERN_DEPS/usr/lib/$triplet
+    export PKG_CONFIG_PATH="$libraries/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$TERN_DEPS"
+    export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    export CPATH="$TERN_DEPS/usr/include" LIBRARY_PATH="$libraries"
+    if [ ! -e /usr/share/datasets ] && [ -d "$TERN_DEPS/usr/share/datasets" ]; then
+        ln -s "$TERN_DEPS/usr/share/datasets" /usr/share/datasets || note "no data set"
+    fi
+}
+
+gpu()
+{
+    nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader 2>/dev/null |
+        head -n 1
+}
+
+part_build()
+{
+    archs=$(gpu | sed 's/.*, //; s/\.//')
+    configure "$build" -Dtests=enabled -Dcuda=enabled -Dgpu_archs="${archs:-90}" &&
+        ninja -C "$build" >&2
+}
+
+# tests OPTION OF MESON TEST...: the tests that run on a GPU, without which they fail.
+tests()
+{
+    TERN_REQUIRE_CUDA=1 meson test -C "$build" --no-rebuild --print-errorlogs "$@" >&2
+}
+
+part_suite()
+{
+    tests --suite gpu --logbase gpu
+    result=$?
+    note "  $(python3 "$root/scripts/count_cases.py" "$build/meson-logs/gpu.json" | tail -n 1)"
+    return $result
+}
+
+# The names of every `count`-th test, from the first-th on.
+shard()
+{
+    meson test -C "$build" --no-rebuild --list --suite gpu 2>/dev/null | sed 's/.* \/ //' |
+        awk -v first="$1" -v count="$2" '(NR - first) % count == 0'
+}
+
+# sanitize TOOL FIRST COUNT. A machine that does not let the tool run says so in the smallest test.
+sanitize()
+{
+    tool="compute-sanitizer --tool $1 --error-exitcode 9"
+    command -v compute-sanitizer >/dev/null || { note "  not here: compute-sanitizer"; return 0; }
+    if ! TERN_CUDA_PLUGIN=$build/src/cuda/libtern-cuda.so $tool \
+        "$build/tests/devices/test_meeting" cuda >"$build/$1.log" 2>&1 &&
+        ! grep -q 'ERROR SUMMARY: [1-9]' "$build/$1.log"; then
+        note "  refused: $(grep -i -m 1 -e error -e support "$build/$1.log")"
+        return 0
+    fi
+    # shellcheck disable=SC2046 # one word a test
+    tests -t 20 --wrap "$tool" --logbase "$1" $(shard "$2" "$3")
+}
+
+# part NAME or NAME:FIRST/COUNT
+part()
+{
+    name=${1%%:*}
+    which=${1#"$name"}
+    which=${which#:}
+    first=${which%%/*}
+    count=${which##*/}
+    case $name in
+    build) part_build ;;
+    suite) part_suite ;;
+    *) sanitize "$name" "${first:-1}" "${count:-1}" ;;
+    esac
+}
+
+for word in "$@"; do
+    case ${word%%:*} in
+    build | suite | memcheck | racecheck | initcheck | synccheck) ;;
+    *) say "unknown part: $word" && exit 2 ;;
+    esac
+done
+
+[ $# -gt 0 ] || { sed -n '3,13s/^# //p' "$0" && exit 2; }
+use_packages
+commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
+device=$(gpu)
+note "$(date -u +%Y-%m-%dT%H:%M) commit $commit, ${device:-no GPU}"
+for word in "$@"; do
+    if [ "${word%%:*}" != build ] && [ -z "$device" ]; then
+        note "$word: skipped, no NVIDIA driver"
+        continue
+    fi
+    begin=$(date +%s)
+    result=passed
+    part "$word" || { result=FAILED && status=1; }
+    note "$word: $result, $(($(date +%s) - begin)) s"
+done
+exit $status
