@@ -95,6 +95,7 @@ def sources(root):
     files = [p for f in folders for p in (root / f).rglob("*.[ch]")]
     files += [root / "README.md", root / "meson_options.txt"]
     files += [p for p in (root / "src").rglob("meson.build")]
+    files += [p for p in (root / "scripts").glob("*.sh")]
     return {word for p in files for word in re.findall(r"\w+", p.read_text())}
 
 
