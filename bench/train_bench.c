@@ -3,6 +3,8 @@
 // same work in PyTorch.
 //
 //     train_bench 784,512,512,10 64 cross_entropy    layer sizes, batch, cross_entropy or mse
+//     train_bench 784,512,512,10 64 cross_entropy cuda:0 graph tf32
+//                       on a device; each step a replay of a captured one; with TF32 products
 //
 // One request a line on stdin, one answer a line on stdout:
 //     info        what computes
@@ -20,6 +22,7 @@
 #include <tern/tern.h>
 
 enum { MAX_LAYERS = 8, POOL = 8 }; // batches that take turns
+enum { WARM_UP = 3 };              // steps before one is captured
 
 typedef struct task {
     int64_t size[MAX_LAYERS + 1];
@@ -30,6 +33,10 @@ typedef struct task {
     tern_optim *opt;
     tern_tensor *x[POOL], *y[POOL];
     int64_t step;
+    tern_device device;
+    bool captures;
+    tern_cuda_graph *graph;                      // of a step, once it was captured
+    tern_tensor *fixed_x, *fixed_y, *fixed_loss; // what it reads and writes
 } task;
 
 static double seconds(void)
@@ -55,14 +62,32 @@ static void make_data(task *t)
     tern_tensor *x = tern_rand(tern_dims(rows, t->size[0]), .dtype = TERN_FLOAT32);
     tern_tensor *y = t->classes ? tern_randint(0, out, tern_dims(rows))
                                 : tern_rand(tern_dims(rows, out), .dtype = TERN_FLOAT32);
+    x = tern_to(x, t->device);
+    y = tern_to(y, t->device);
     for (int i = 0; i < POOL; i++) {
         t->x[i] = tern_retain(tern_narrow(x, 0, i * t->batch, t->batch));
         t->y[i] = tern_retain(tern_narrow(y, 0, i * t->batch, t->batch));
     }
+    t->fixed_x = tern_retain(tern_clone(t->x[0]));
+    t->fixed_y = tern_retain(tern_clone(t->y[0]));
+    t->fixed_loss = tern_retain(tern_zeros(tern_dims(), .device = t->device));
+}
+
+static void free_data(task *t)
+{
+    for (int i = 0; i < POOL; i++) {
+        tern_release(t->x[i]);
+        tern_release(t->y[i]);
+    }
+    tern_release(t->fixed_x);
+    tern_release(t->fixed_y);
+    tern_release(t->fixed_loss);
 }
 
 static void free_net(task *t)
 {
+    tern_cuda_graph_free(t->graph);
+    t->graph = NULL;
     tern_optim_free(t->opt);
     tern_module_free(t->criterion);
     tern_module_free(t->net);
@@ -82,18 +107,57 @@ static void make_net(task *t)
     t->step = 0;
     t->criterion = t->classes ? tern_nn_cross_entropy_loss() : tern_nn_mse_loss();
     t->opt = tern_optim_adam(t->net, .lr = 1e-3);
+    tern_module_to(t->net, t->device);
+    tern_module_to(t->criterion, t->device);
+}
+
+static tern_tensor *queue_step(task *t, tern_tensor *x, tern_tensor *y)
+{
+    tern_tensor *loss = tern_loss(t->criterion, tern_forward(t->net, x), y);
+    tern_optim_zero_grad(t->opt);
+    return tern_backward(loss) || tern_optim_step(t->opt) ? NULL : loss;
+}
+
+static void queue_fixed_step(task *t)
+{
+    tern_scope scope = tern_scope_open();
+    tern_tensor *loss = queue_step(t, t->fixed_x, t->fixed_y);
+    if (loss)
+        tern_copy_(t->fixed_loss, tern_detach(loss));
+    tern_scope_close(scope);
+}
+
+static void capture_step(task *t)
+{
+    if (tern_cuda_graph_begin(t->device.index))
+        return;
+    queue_fixed_step(t);
+    t->graph = tern_cuda_graph_end();
+}
+
+// The batch goes where the captured step reads it.
+static tern_tensor *replay_step(task *t, int at)
+{
+    tern_copy_(t->fixed_x, t->x[at]);
+    tern_copy_(t->fixed_y, t->y[at]);
+    if (t->step > WARM_UP && !t->graph)
+        capture_step(t);
+    if (t->step <= WARM_UP)
+        queue_fixed_step(t);
+    else if (!t->graph || tern_cuda_graph_replay(t->graph))
+        return NULL;
+    return t->fixed_loss;
 }
 
 static double train_step(task *t, bool wants_loss)
 {
     tern_scope scope = tern_scope_open();
     int at = (int)(t->step++ % POOL);
-    tern_tensor *loss = tern_loss(t->criterion, tern_forward(t->net, t->x[at]), t->y[at]);
+    tern_tensor *loss = t->captures ? replay_step(t, at) : queue_step(t, t->x[at], t->y[at]);
     double value = wants_loss ? tern_item(loss) : 0;
-    tern_optim_zero_grad(t->opt);
-    if (tern_backward(loss) || tern_optim_step(t->opt))
-        exit(tern_error_print(stderr));
     tern_scope_close(scope);
+    if (tern_error_pending())
+        exit(tern_error_print(stderr));
     return value;
 }
 
@@ -102,6 +166,8 @@ static double run_steps(task *t, long count)
     double start = seconds();
     for (long i = 0; i < count; i++)
         train_step(t, false);
+    if (tern_synchronize(t->device))
+        exit(tern_error_print(stderr));
     return seconds() - start;
 }
 
@@ -109,8 +175,9 @@ static void answer(task *t, const char *request)
 {
     long count = strchr(request, ' ') ? strtol(strchr(request, ' '), NULL, 10) : 0;
     if (!strncmp(request, "info", 4))
-        printf("tern %s, %s, %d thread(s)\n", tern_version(), tern_cpu_backend()->kernels->name,
-               tern_num_threads());
+        printf("tern %s, %s, %d thread(s), %s%s\n", tern_version(),
+               tern_cpu_backend()->kernels->name, tern_num_threads(), tern_device_string(t->device),
+               t->captures ? ", replayed" : "");
     else if (!strncmp(request, "losses", 6)) {
         for (long i = 0; i < count; i++)
             printf("%.9g ", train_step(t, true));
@@ -127,23 +194,41 @@ static void answer(task *t, const char *request)
     fflush(stdout);
 }
 
+// The words behind the loss: a device, then graph and tf32 in any order.
+static tern_status read_words(task *t, int count, char **word)
+{
+    t->device = tern_cpu(0);
+    for (int i = 0; i < count; i++) {
+        if (!strcmp(word[i], "graph"))
+            t->captures = true;
+        else if (!strcmp(word[i], "tf32"))
+            tern_cuda_allow_tf32(true);
+        else if (tern_device_parse(word[i], &t->device))
+            return tern_error_code();
+    }
+    if (t->captures && t->device.type != TERN_CUDA)
+        return tern_error_raise(TERN_ERR_ARG, "train_bench: graph takes a CUDA device");
+    return TERN_OK;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        return fprintf(stderr, "usage: train_bench SIZES BATCH cross_entropy|mse\n"), 2;
+    if (argc < 4)
+        return fprintf(stderr, "usage: train_bench SIZES BATCH cross_entropy|mse [DEVICE] [graph] "
+                               "[tf32]\n"),
+               2;
     task t = {.batch = strtol(argv[2], NULL, 10)};
     char request[64];
     t.classes = !strcmp(argv[3], "cross_entropy");
     read_sizes(&t, argv[1]);
+    if (read_words(&t, argc - 4, argv + 4))
+        return tern_error_print(stderr);
     tern_manual_seed(0);
     make_data(&t);
     make_net(&t);
     while (!tern_error_pending() && fgets(request, sizeof request, stdin))
         answer(&t, request);
-    for (int i = 0; i < POOL; i++) {
-        tern_release(t.x[i]);
-        tern_release(t.y[i]);
-    }
+    free_data(&t);
     free_net(&t);
     return tern_error_print(stderr);
 }
