@@ -7,6 +7,8 @@
 #   suite       every test that runs on a GPU; only what needs a second one may be skipped
 #   memcheck racecheck initcheck synccheck
 #               the same tests under a tool of compute-sanitizer; memcheck:2/4: their second quarter
+#   bench       the example from start to end, then training steps beside PyTorch and JAX, as far as
+#               they are installed, in float32 and TF32; bench:64 with batches of 64 alone
 # Environment: TERN_BUILD, the folder to build in (build-gpu); TERN_REPORT, the report
 # (gpu-check.txt there); TERN_DEPS, a folder in which packages were unpacked (dpkg -x) that the
 # machine lacks: libcmocka0, libcmocka-dev, zlib1g-dev, dataset-fashion-mnist.
@@ -45,7 +47,8 @@ gpu()
 part_build()
 {
     archs=$(gpu | sed 's/.*, //; s/\.//')
-    configure "$build" -Dtests=enabled -Dcuda=enabled -Dgpu_archs="${archs:-90}" &&
+    configure "$build" -Dtests=enabled -Dexamples=enabled -Dcuda=enabled \
+        -Dgpu_archs="${archs:-90}" &&
         ninja -C "$build" >&2
 }
 
@@ -75,7 +78,7 @@ sanitize()
 {
     tool="compute-sanitizer --tool $1 --error-exitcode 9"
     command -v compute-sanitizer >/dev/null || { note "  not here: compute-sanitizer"; return 0; }
-    if ! TERN_CUDA_PLUGIN=$build/src/cuda/libtern-cuda.so $tool \
+    if ! TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so" $tool \
         "$build/tests/devices/test_meeting" cuda >"$build/$1.log" 2>&1 &&
         ! grep -q 'ERROR SUMMARY: [1-9]' "$build/$1.log"; then
         note "  refused: $(grep -i -m 1 -e error -e support "$build/$1.log")"
@@ -85,7 +88,32 @@ sanitize()
     tests -t 20 --wrap "$tool" --logbase "$1" $(shard "$2" "$3")
 }
 
-# part NAME or NAME:FIRST/COUNT
+# with MODULE OPTION: the option and python3, where that has the module.
+with()
+{
+    python3 -c "import $1" 2>/dev/null && printf '%s python3' "$2"
+}
+
+# bench BATCH, or all for "".
+bench()
+{
+    [ -z "$(with torch x)" ] && note "  not here: PyTorch"
+    [ -z "$(with jax x)" ] && note "  not here: JAX"
+    export TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so"
+    begun=$(date +%s%N)
+    "$build/examples/mlp_mnist/mlp_mnist" --device cuda --quiet >"$build/bench.log" 2>&1 || return 1
+    note "  mlp_mnist, $((($(date +%s%N) - begun) / 1000000)) ms: $(tail -n 1 "$build/bench.log")"
+    for precision in '' --tf32; do
+        # shellcheck disable=SC2046,SC2086 # options
+        python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --device cuda:0 \
+            --variants eager compile graph --rounds 9 --block 0.1 $precision \
+            $(with torch --torch) $(with jax --jax) ${1:+--batch "$1"} >"$build/bench.log" 2>&1 ||
+            { tail -n 3 "$build/bench.log" >&2 && return 1; }
+        note "$(cat "$build/bench.log")"
+    done
+}
+
+# part NAME, NAME:FIRST/COUNT or bench:BATCH
 part()
 {
     name=${1%%:*}
@@ -96,18 +124,19 @@ part()
     case $name in
     build) part_build ;;
     suite) part_suite ;;
+    bench) bench "$which" ;;
     *) sanitize "$name" "${first:-1}" "${count:-1}" ;;
     esac
 }
 
 for word in "$@"; do
     case ${word%%:*} in
-    build | suite | memcheck | racecheck | initcheck | synccheck) ;;
+    build | suite | memcheck | racecheck | initcheck | synccheck | bench) ;;
     *) say "unknown part: $word" && exit 2 ;;
     esac
 done
 
-[ $# -gt 0 ] || { sed -n '3,13s/^# //p' "$0" && exit 2; }
+[ $# -gt 0 ] || { sed -n '3,15s/^# //p' "$0" && exit 2; }
 use_packages
 commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
 device=$(gpu)
