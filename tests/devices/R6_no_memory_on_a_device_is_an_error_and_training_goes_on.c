@@ -2,9 +2,7 @@
 // Every allocation of a step fails in turn, every call of a move does, and memory really runs out:
 // one clear error, nothing is lost, and what is smaller goes on with the bits of a run that never
 // failed. Failures are injected into the simulated device.
-#include "devices/device_check.h"
 #include "devices/failing.h"
-#include "devices/sim.h"
 
 static const enum tern_sim_call kinds[] = {
     TERN_SIM_MALLOC, TERN_SIM_HOST_ALLOC, TERN_SIM_MEMCPY,       TERN_SIM_LAUNCH,
@@ -161,13 +159,7 @@ static void running_out_of_memory_names_what_has_it_and_a_smaller_step_goes_on(v
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_devices(argc, argv);
-    // The first tensor opens the plugin's device.
-    if (!nothing &&
-        (kind != TERN_CUDA || !tern_zeros(tern_dims(1), .device = here) || !sim_begin())) {
-        puts("skipped: failures are injected into the simulated device");
-        return 77;
-    }
+    const int nothing = choose_failing_device(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_move_that_fails_leaves_everything_where_it_was),
         CHECK_TEST(a_step_without_memory_changes_nothing_and_can_be_repeated),

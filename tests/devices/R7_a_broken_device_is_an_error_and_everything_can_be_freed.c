@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // After each of the errors that are final for a device, every call that uses it is an error, none
 // hangs, everything can be freed, and other devices go on. The errors are injected.
-#include "devices/device_check.h"
 #include "devices/failing.h"
-#include "devices/sim.h"
 
 // Errors after which a CUDA device does nothing more in this process.
 static const int final_codes[] = {46, 214, 220, 221, 700, 709, 710, 714, 715, 716, 717, 718, 719};
@@ -40,13 +38,7 @@ static void a_broken_device_gives_errors_and_lets_everything_be_freed(void **sta
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_devices(argc, argv);
-    // The first tensor opens the plugin's device.
-    if (!nothing &&
-        (kind != TERN_CUDA || !tern_zeros(tern_dims(1), .device = here) || !sim_begin())) {
-        puts("skipped: failures are injected into the simulated device");
-        return 77;
-    }
+    const int nothing = choose_failing_device(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_broken_device_gives_errors_and_lets_everything_be_freed),
     };
