@@ -12,15 +12,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <cuda_runtime_api.h>
-#include <simcuda.h>
 
 #include "kernels.h"
+
+#ifdef TERN_CUDA_SIM
+#include <simcuda.h>
+enum { simulated = 1 };
+#else
+enum { simulated = 0 };
+#endif
 
 // The call answers so; what it left for cudaGetLastError is taken.
 #define assert_answer(call, answer)                                                                \
@@ -32,13 +37,51 @@
     } while (0)
 #define assert_done(call) assert_answer(call, cudaSuccess)
 
-enum { floats = 64 }; // in a buffer
-
-static inline bool is_lazy(void)
+static inline void note_refusal(const char *call, cudaError_t got, cudaError_t answer)
 {
-    const char *streams = getenv("TERN_SIM_STREAMS");
-    return streams && !strcmp(streams, "lazy");
+    (void)cudaGetLastError();
+    if (got == cudaSuccess || (simulated && got != answer))
+        fail_msg("%s: %s, not %s", call, cudaGetErrorName(got), cudaGetErrorName(answer));
+    if (got != answer)
+        print_message("%s: %s, not %s\n", call, cudaGetErrorName(got), cudaGetErrorName(answer));
 }
+
+// The call fails: with this code in the simulation, with any where CUDA's manual names none.
+#define assert_refused(call, answer) note_refusal(#call, (call), answer)
+
+// Says why, where there is no device.
+static inline bool device_missing(void)
+{
+    int count = 0, driver = 0;
+    cudaError_t error = cudaGetDeviceCount(&count);
+    if (error == cudaSuccess && count > 0)
+        return false;
+    (void)cudaDriverGetVersion(&driver);
+    print_message("skipped: %s\n", driver ? cudaGetErrorString(error) : "no NVIDIA driver");
+    return true;
+}
+
+// Where there has to be a device, one that is missing is a failure.
+static inline int end_without_device(void)
+{
+    return simulated || getenv("TERN_REQUIRE_CUDA") ? 1 : 77;
+}
+
+// What main returns.
+#define run_cases(tests, set_up, tear_down)                                                        \
+    (device_missing() ? end_without_device() : cmocka_run_group_tests(tests, set_up, tear_down))
+
+static inline void need_two_devices(void)
+{
+    int count = 0;
+    assert_done(cudaGetDeviceCount(&count));
+    if (count < 2) {
+        print_message("there is one device\n");
+        skip();
+    }
+}
+
+enum { floats = 64 }; // in a buffer
 
 static inline cudaStream_t new_stream(unsigned flags)
 {
@@ -81,29 +124,5 @@ static inline float value_now(const float *buffer)
         assert_true(host[i] == host[0]);
     return host[0];
 }
-
-// Ends well when `body` does, in a process of its own with this in the environment.
-static inline void in_child(const char *name, const char *value, void (*body)(void))
-{
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        setenv(name, value, 1);
-        body();
-        _exit(0);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-}
-
-// For use within a child, where a failed assertion of cmocka has nowhere to go.
-#define require(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
-            _exit(1);                                                                              \
-        }                                                                                          \
-    } while (0)
 
 #endif

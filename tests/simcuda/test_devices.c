@@ -1,137 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: how many, which, what they have. Settings are read once, so each case that sets one runs
-// in a process of its own.
+// Devices: what they say of themselves, and which calls they refuse.
 #include "check_sim.h"
+
+#include <sys/wait.h>
 
 static int count_of_devices(void)
 {
-    int count = -1;
-    cudaError_t error = cudaGetDeviceCount(&count);
-    return error == cudaSuccess ? count : -(int)error;
+    int count = 0;
+    assert_done(cudaGetDeviceCount(&count));
+    return count;
 }
 
-// The number that the device has where nothing is renumbered.
-static int physical_number(int device)
-{
-    struct cudaDeviceProp prop;
-    require(cudaGetDeviceProperties(&prop, device) == cudaSuccess);
-    return prop.pciBusID - 1;
-}
-
-static void see_four(void)
-{
-    require(count_of_devices() == 4);
-    for (int i = 0; i < 4; i++)
-        require(physical_number(i) == i);
-}
-
-static void see_one_less(void)
-{
-    require(count_of_devices() == 7);
-}
-
-static void see_third_and_first(void)
-{
-    require(count_of_devices() == 2);
-    require(physical_number(0) == 2 && physical_number(1) == 0);
-    require(cudaSetDevice(2) == cudaErrorInvalidDevice);
-    require(cudaGetLastError() == cudaErrorInvalidDevice && !cudaGetLastError());
-}
-
-static void see_second(void)
-{
-    require(count_of_devices() == 1 && physical_number(0) == 1);
-}
-
-static void see_none(void)
-{
-    void *data;
-    int device, version = -1;
-    require(count_of_devices() == -(int)cudaErrorNoDevice);
-    require(cudaSetDevice(0) == cudaErrorNoDevice);
-    require(cudaGetDevice(&device) == cudaErrorNoDevice);
-    require(cudaMalloc(&data, 1) == cudaErrorNoDevice);
-    require(cudaDriverGetVersion(&version) == cudaSuccess);
-}
-
-static void the_environment_says_how_many_and_which(void **state)
+static void attributes_agree_with_properties(void **state)
 {
     (void)state;
-    in_child("TERN_SIM_SEED", "1", see_four);
-    in_child("TERN_SIM_DEVICES", "7", see_one_less);
-    in_child("TERN_SIM_DEVICES", "0", see_none);
-    in_child("CUDA_VISIBLE_DEVICES", "2,0", see_third_and_first);
-    in_child("CUDA_VISIBLE_DEVICES", "1,9,2", see_second); // ends at the first that is not there
-    in_child("CUDA_VISIBLE_DEVICES", "1,-1,2", see_second);
-    in_child("CUDA_VISIBLE_DEVICES", "", see_none);
-    in_child("CUDA_VISIBLE_DEVICES", "-1", see_none);
-    in_child("CUDA_VISIBLE_DEVICES", "1,1", see_none);
+    static const enum cudaDeviceAttr attributes[] = {
+        cudaDevAttrComputeCapabilityMajor,
+        cudaDevAttrComputeCapabilityMinor,
+        cudaDevAttrMultiProcessorCount,
+        cudaDevAttrMaxThreadsPerBlock,
+        cudaDevAttrMaxSharedMemoryPerBlock,
+        cudaDevAttrMaxSharedMemoryPerBlockOptin,
+        cudaDevAttrWarpSize,
+    };
+    for (int device = 0; device < count_of_devices(); device++) {
+        struct cudaDeviceProp prop;
+        assert_done(cudaGetDeviceProperties(&prop, device));
+        assert_int_not_equal(prop.name[0], '\0');
+        const size_t expected[] = {
+            (size_t)prop.major,
+            (size_t)prop.minor,
+            (size_t)prop.multiProcessorCount,
+            (size_t)prop.maxThreadsPerBlock,
+            prop.sharedMemPerBlock,
+            prop.sharedMemPerBlockOptin,
+            (size_t)prop.warpSize,
+        };
+        for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+            int value = -1;
+            assert_done(cudaDeviceGetAttribute(&value, attributes[i], device));
+            assert_int_equal(value, expected[i]);
+        }
+    }
 }
 
-static size_t total_of(int device)
-{
-    size_t available = 0, total = 0;
-    require(cudaSetDevice(device) == cudaSuccess);
-    require(cudaMemGetInfo(&available, &total) == cudaSuccess && available == total);
-    struct cudaDeviceProp prop;
-    require(cudaGetDeviceProperties(&prop, device) == cudaSuccess);
-    require(prop.totalGlobalMem == total);
-    return total;
-}
-
-static void have_sizes(void)
-{
-    require(total_of(0) == 512 << 10 && total_of(1) == 3 << 20);
-    require(total_of(2) == (size_t)1 << 30 && total_of(3) == (size_t)1 << 30);
-}
-
-static void have_sizes_of_their_own(void)
-{
-    setenv("TERN_SIM_MEMORY", "1M,2M,3M,4M", 1);
-    require(total_of(0) == 4 << 20 && total_of(1) == 2 << 20);
-}
-
-static void memory_is_as_large_as_the_environment_says(void **state)
-{
-    (void)state;
-    in_child("TERN_SIM_MEMORY", "512K,3M,1G", have_sizes);
-    in_child("CUDA_VISIBLE_DEVICES", "3,1", have_sizes_of_their_own);
-}
-
-static void devices_describe_themselves(void **state)
+static void devices_that_do_not_exist_are_101(void **state)
 {
     (void)state;
     struct cudaDeviceProp prop;
     int value;
-    assert_done(cudaGetDeviceProperties(&prop, 1));
-    assert_string_equal(prop.name, "tern simulated device");
-    assert_int_equal(prop.major * 10 + prop.minor, 90);
-    assert_done(cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, 1));
-    assert_int_equal(value, prop.major);
-    assert_done(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, 1));
-    assert_int_equal(value, prop.multiProcessorCount);
-    assert_done(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 1));
-    assert_int_equal(value, prop.maxThreadsPerBlock);
-    assert_answer(cudaGetDeviceProperties(&prop, 4), cudaErrorInvalidDevice);
-    assert_answer(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, -1), cudaErrorInvalidDevice);
-    assert_done(cudaRuntimeGetVersion(&value));
-    assert_int_equal(value, CUDART_VERSION);
-    assert_done(cudaDriverGetVersion(&value));
-    assert_int_equal(value, CUDART_VERSION);
+    const int wrong[] = {-1, count_of_devices()};
+    for (int i = 0; i < 2; i++) {
+        assert_answer(cudaGetDeviceProperties(&prop, wrong[i]), cudaErrorInvalidDevice);
+        assert_answer(cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, wrong[i]),
+                      cudaErrorInvalidDevice);
+        assert_answer(cudaSetDevice(wrong[i]), cudaErrorInvalidDevice);
+    }
+    assert_done(cudaGetDevice(&value));
+    assert_int_equal(value, 0);
+}
+
+static void the_driver_is_as_new_as_the_runtime(void **state)
+{
+    (void)state;
+    int runtime, driver;
+    assert_done(cudaRuntimeGetVersion(&runtime));
+    assert_int_equal(runtime, CUDART_VERSION);
+    assert_done(cudaDriverGetVersion(&driver));
+    assert_in_range(driver / 1000, runtime / 1000, 1000); // the same major version will do
 }
 
 static void peers_reach_each_others_memory_once_allowed(void **state)
 {
     (void)state;
     int can = 0;
-    float *x = new_buffer(3);
-    assert_done(cudaDeviceCanAccessPeer(&can, 1, 0));
-    assert_true(can);
+    need_two_devices();
     assert_done(cudaDeviceCanAccessPeer(&can, 1, 1));
     assert_false(can);
+    assert_done(cudaDeviceCanAccessPeer(&can, 1, 0));
+    if (!can) {
+        print_message("device 1 cannot access device 0\n");
+        skip();
+    }
+    float *x = new_buffer(3);
     assert_done(cudaSetDevice(1));
     assert_answer(cudaDeviceDisablePeerAccess(0), cudaErrorPeerAccessNotEnabled);
     assert_answer(cudaDeviceEnablePeerAccess(1, 0), cudaErrorInvalidDevice);
+    assert_answer(cudaDeviceEnablePeerAccess(0, 1), cudaErrorInvalidValue);
     assert_done(cudaDeviceEnablePeerAccess(0, 0));
     assert_answer(cudaDeviceEnablePeerAccess(0, 0), cudaErrorPeerAccessAlreadyEnabled);
     float *y = new_buffer(0);
@@ -147,26 +102,31 @@ static void peers_reach_each_others_memory_once_allowed(void **state)
     assert_done(cudaSetDevice(0));
 }
 
+// CUDA's manual does not say with which code.
 static void a_forked_child_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(count_of_devices(), 4); // the runtime is in use
+    assert_done(cudaFree(new_buffer(0))); // the runtime is in use
     pid_t child = fork();
-    if (child == 0)
-        _exit(count_of_devices() == -(int)cudaErrorInitializationError ? 0 : 1);
+    if (child == 0) {
+        void *data;
+        alarm(20);
+        _exit((int)cudaMalloc(&data, 8));
+    }
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_true(WIFEXITED(status));
+    assert_refused((cudaError_t)WEXITSTATUS(status), cudaErrorInitializationError);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_says_how_many_and_which), // before any other uses it
-        cmocka_unit_test(memory_is_as_large_as_the_environment_says),
-        cmocka_unit_test(devices_describe_themselves),
+        cmocka_unit_test(attributes_agree_with_properties),
+        cmocka_unit_test(devices_that_do_not_exist_are_101),
+        cmocka_unit_test(the_driver_is_as_new_as_the_runtime),
         cmocka_unit_test(peers_reach_each_others_memory_once_allowed),
         cmocka_unit_test(a_forked_child_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device language: what kernels compute is what CUDA's manual says of it.
+// The device language: what kernels compute is what CUDA's manual says of it, within the errors
+// that it states.
 #include "check_sim.h"
 
 static cudaStream_t stream;
@@ -50,7 +51,9 @@ static void lanes_hand_each_other_values(void **state)
         assert_true(lanes[i].down == 0.25 * (i % 16 < 12 ? i + 4 : i));
         assert_true(lanes[i].nth == (long long)(warp + 11) << 40);
         assert_int_equal(lanes[i].ballot, warp ? 0xaaaa : 0xaaaaaaaa);
-        assert_int_equal(lanes[i].active, warp ? 0xffff : 0xffffffff);
+        if (simulated) // a device may part the lanes of a warp
+            assert_int_equal(lanes[i].active, warp ? 0xffff : 0xffffffff);
+        assert_true(lanes[i].active >> lane & 1);
         assert_true(lanes[i].any && lanes[i].all);
         assert_int_equal(lanes[i].count, 16);
         assert_false(lanes[i].some);
@@ -100,9 +103,11 @@ static void atomics_lose_nothing(void **state)
     assert_in_range(-t.swapped, 1, 384);
 }
 
-static bool near(double a, double b)
+// So many units in the last place from the nearest float, as CUDA's manual counts them.
+static bool within(int units, float got, double want)
 {
-    return fabs(a - b) <= 1e-6 * (1 + fabs(b));
+    float nearest = (float)want, unit = nextafterf(nearest, INFINITY) - nearest;
+    return fabsf(got - nearest) <= (float)units * unit;
 }
 
 static void functions_compute_what_they_say(void **state)
@@ -111,13 +116,14 @@ static void functions_compute_what_they_say(void **state)
     struct numbers n, *data = new_block(sizeof n, 0);
     launch_numbers(stream, data, 1.5f);
     take(&n, data, sizeof n);
-    assert_true(near(n.rsqrt, 0.81649658092772603));
-    assert_true(near(n.sincos[0], 0.99749498660405443) && near(n.sincos[1], 0.0707372016677029));
+    assert_true(within(2, n.rsqrt, 0.81649658092772603));
+    assert_true(within(2, n.sincos[0], 0.99749498660405443));
+    assert_true(within(2, n.sincos[1], 0.0707372016677029));
     assert_true(n.fused == 1.25f && n.product == 4.5f);
     assert_true(n.saturated[0] == 0 && n.saturated[1] == 0.25f && n.saturated[2] == 1);
     assert_int_equal(n.as_uint, 0x3fc00000);
-    assert_true(near(n.as_float, 3.14159265358979) && n.as_double == 2);
-    assert_true(near(n.fast_exp, 4.4816890703380645));
+    assert_true(n.as_float == 3.14159265358979f && n.as_double == 2);
+    assert_true(within(3, n.fast_exp, 4.4816890703380645)); // 2 + floor(1.173 * 1.5)
     assert_int_equal(n.high, 0xa8ed3844);
     assert_int_equal(n.wide_high, 15);
     assert_int_equal(n.population, 8);
@@ -168,5 +174,5 @@ int main(void)
         cmocka_unit_test(functions_compute_what_they_say),
         cmocka_unit_test(vectors_load_sixteen_bytes),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return run_cases(tests, set_up, tear_down);
 }

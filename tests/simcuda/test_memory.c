@@ -1,51 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that runs out, copies of every kind, launches that a device refuses, failures on demand
-// and the counters.
+// Memory that runs out, copies of every kind, and launches that a device refuses.
 #include "check_sim.h"
 
-static void memory_runs_out_and_comes_back(void **state)
+static int attribute(enum cudaDeviceAttr which)
+{
+    int value = 0;
+    assert_done(cudaDeviceGetAttribute(&value, which, 0));
+    return value;
+}
+
+static void more_memory_than_there_is_is_refused(void **state)
 {
     (void)state;
-    void *first, *second;
+    void *data;
     size_t available, total;
-    tern_sim_set_memory(2, 1 << 20);
-    assert_done(cudaSetDevice(2));
-    assert_done(cudaMalloc(&first, 700 << 10));
-    assert_answer(cudaMalloc(&second, 400 << 10), cudaErrorMemoryAllocation);
-    assert_null(second);
+    assert_done(cudaMemGetInfo(&available, &total));
+    assert_in_range(available, 1, total);
+    assert_answer(cudaMalloc(&data, total + 1), cudaErrorMemoryAllocation);
     assert_done(cudaGetLastError());
-    assert_done(cudaMemGetInfo(&available, &total));
-    assert_int_equal(total, 1 << 20);
-    assert_int_equal(available, (1 << 20) - (700 << 10));
-    assert_done(cudaFree(first));
-    assert_done(cudaMalloc(&second, 400 << 10));
-    assert_done(cudaFree(second));
-    assert_answer(cudaMalloc(&first, SIZE_MAX), cudaErrorMemoryAllocation);
-    assert_done(cudaMemGetInfo(&available, &total));
-    assert_int_equal(available, total);
-    assert_done(cudaSetDevice(0));
+    assert_done(cudaMalloc(&data, 400 << 10));
+    assert_done(cudaFree(data));
 }
 
-static void nothing_is_allocated_for_no_bytes(void **state)
+static void nothing_can_be_freed(void **state)
 {
     (void)state;
-    void *data = &data;
-    assert_done(cudaMalloc(&data, 0));
-    assert_null(data);
     assert_done(cudaFree(NULL));
-    assert_done(cudaFreeHost(NULL));
 }
 
-static void device_memory_is_aligned_and_not_a_number(void **state)
+static void device_memory_is_aligned(void **state)
 {
     (void)state;
     for (size_t nbytes = 1; nbytes < 3000; nbytes += 333) {
         void *data;
-        unsigned char byte = 0;
         assert_done(cudaMalloc(&data, nbytes));
         assert_int_equal((uintptr_t)data % 256, 0);
-        assert_done(cudaMemcpy(&byte, (char *)data + nbytes - 1, 1, cudaMemcpyDeviceToHost));
-        assert_int_equal(byte, 0xff);
         assert_done(cudaFree(data));
     }
 }
@@ -55,13 +44,11 @@ static void pointers_tell_what_they_are(void **state)
     (void)state;
     struct cudaPointerAttributes a;
     void *pinned;
-    assert_done(cudaSetDevice(1));
     float *x = new_buffer(0);
-    assert_done(cudaSetDevice(0));
     assert_done(cudaMallocHost(&pinned, 100));
     assert_done(cudaPointerGetAttributes(&a, x + 3));
     assert_int_equal(a.type, cudaMemoryTypeDevice);
-    assert_int_equal(a.device, 1);
+    assert_int_equal(a.device, 0);
     assert_ptr_equal(a.devicePointer, x + 3);
     assert_done(cudaPointerGetAttributes(&a, pinned));
     assert_int_equal(a.type, cudaMemoryTypeHost);
@@ -71,36 +58,48 @@ static void pointers_tell_what_they_are(void **state)
     assert_done(cudaFreeHost(pinned));
 }
 
-static void copies_go_between_all_places(void **state)
+static void assert_holds(const float *buffer, float value, cudaStream_t stream)
+{
+    assert_done(cudaStreamSynchronize(stream));
+    assert_true(value_now(buffer) == value);
+}
+
+static void copies_go_within_a_device_and_to_the_host(void **state)
 {
     (void)state;
-    float *here = new_buffer(1), *other = new_buffer(2), host[floats];
-    const size_t nbytes = sizeof host;
+    float *x = new_buffer(1), *y = new_buffer(2), host[floats];
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    assert_done(cudaMemcpyAsync(y, x, sizeof host, cudaMemcpyDeviceToDevice, stream));
+    assert_done(cudaMemsetAsync(x, 0, sizeof host, stream));
+    assert_done(cudaMemcpyAsync(host, y, sizeof host, cudaMemcpyDefault, stream));
+    assert_done(cudaStreamSynchronize(stream));
+    assert_true(host[0] == 1 && host[floats - 1] == 1);
+    assert_holds(x, 0, stream);
+    assert_done(cudaMemcpyAsync(x, y, sizeof host, cudaMemcpyDefault, stream));
+    assert_holds(x, 1, stream);
+    assert_done(cudaStreamDestroy(stream));
+    assert_done(cudaFree(x));
+    assert_done(cudaFree(y));
+}
+
+static void copies_go_between_devices_without_peer_access(void **state)
+{
+    (void)state;
+    need_two_devices();
+    struct cudaPointerAttributes a;
+    float *here = new_buffer(1), *other = new_buffer(2);
     assert_done(cudaSetDevice(1));
     float *there = new_buffer(3);
+    assert_done(cudaPointerGetAttributes(&a, there));
+    assert_int_equal(a.device, 1);
     assert_done(cudaSetDevice(0));
     cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    tern_sim_counts counts;
-    tern_sim_count_reset();
-    assert_done(cudaMemcpyAsync(other, here, nbytes, cudaMemcpyDeviceToDevice, stream));
-    assert_done(cudaMemcpyPeerAsync(here, 0, there, 1, nbytes, stream)); // without peer access
+    const size_t nbytes = floats * sizeof(float);
+    assert_done(cudaMemcpyPeerAsync(here, 0, there, 1, nbytes, stream));
+    assert_holds(here, 3, stream);
     assert_done(cudaMemcpyAsync(there, other, nbytes, cudaMemcpyDefault, stream));
-    assert_done(cudaMemcpyAsync(host, there, nbytes, cudaMemcpyDefault, stream));
-    assert_true(host[0] == 1);
-    assert_done(cudaMemsetAsync(other, 0, nbytes, stream));
-    assert_done(cudaMemcpyAsync(host, here, nbytes, cudaMemcpyDeviceToHost, stream));
-    assert_true(host[0] == 3);
-    assert_done(cudaMemcpyAsync(here, other, nbytes, cudaMemcpyDeviceToDevice, stream));
-    assert_done(cudaMemcpyAsync(host, here, nbytes, cudaMemcpyDeviceToHost, stream));
-    assert_true(host[floats - 1] == 0);
-    tern_sim_count(&counts);
-    assert_int_equal(counts.copies_within, 2);
-    assert_int_equal(counts.copies_across, 2);
-    assert_int_equal(counts.copies_to_host, 3);
-    assert_int_equal(counts.copies_to_device, 0);
-    assert_int_equal(counts.memsets, 1);
-    assert_int_equal(counts.copy_waits, 3);
-    assert_int_equal(counts.stream_waits, 0);
+    assert_done(cudaMemcpyAsync(here, there, nbytes, cudaMemcpyDefault, stream));
+    assert_holds(here, 2, stream);
     assert_done(cudaStreamDestroy(stream));
     assert_done(cudaFree(here));
     assert_done(cudaFree(there));
@@ -110,145 +109,32 @@ static void copies_go_between_all_places(void **state)
 static void launches_beyond_the_limits_are_refused(void **state)
 {
     (void)state;
-    float *x = new_buffer(1);
+    float *x = new_buffer(0);
     cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    const int usual = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    const int most = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     launch_too_large(stream, x);
     assert_answer(cudaGetLastError(), cudaErrorInvalidConfiguration);
-    assert_done(launch_with_shared(stream, x, 48 << 10, 0));
-    assert_answer(launch_with_shared(stream, x, (48 << 10) + 4, 0), cudaErrorInvalidValue);
-    assert_answer(launch_with_shared(stream, x, 4, 228 << 10), cudaErrorInvalidValue);
-    assert_done(launch_with_shared(stream, x, 100 << 10, 100 << 10));
+    assert_done(launch_with_shared(stream, x, (size_t)usual, 0));
+    assert_refused(launch_with_shared(stream, x, (size_t)usual + 4, 0), cudaErrorInvalidValue);
+    assert_answer(launch_with_shared(stream, x, 4, most + 4), cudaErrorInvalidValue);
+    assert_done(launch_with_shared(stream, x, (size_t)most, most));
     assert_done(cudaStreamSynchronize(stream));
     assert_true(value_now(x) == 1);
     assert_done(cudaStreamDestroy(stream));
     assert_done(cudaFree(x));
 }
 
-static void the_nth_call_fails_on_demand(void **state)
-{
-    (void)state;
-    void *data;
-    tern_sim_fail(TERN_SIM_MALLOC, 2, cudaErrorMemoryAllocation);
-    assert_done(cudaMalloc(&data, 8));
-    assert_done(cudaFree(data));
-    assert_answer(cudaMalloc(&data, 8), cudaErrorMemoryAllocation);
-    assert_done(cudaMalloc(&data, 8));
-    assert_done(cudaFree(data));
-    tern_sim_fail_from(TERN_SIM_MALLOC, 1, cudaErrorUnknown);
-    assert_answer(cudaMalloc(&data, 8), cudaErrorUnknown);
-    assert_answer(cudaMalloc(&data, 8), cudaErrorUnknown);
-    tern_sim_fail_none();
-    assert_done(cudaMalloc(&data, 8));
-    assert_done(cudaFree(data));
-}
-
-static void every_kind_of_call_fails_on_demand(void **state)
-{
-    (void)state;
-    float *x = new_buffer(1), host[floats];
-    void *data = NULL;
-    cudaStream_t stream = new_stream(cudaStreamNonBlocking), made;
-    cudaEvent_t event = new_event(), another;
-    const int code = cudaErrorUnknown;
-    tern_sim_fail(TERN_SIM_HOST_ALLOC, 1, code);
-    assert_answer(cudaHostAlloc(&data, 8, cudaHostAllocDefault), code);
-    assert_null(data);
-    tern_sim_fail(TERN_SIM_MEMCPY, 1, code);
-    assert_answer(cudaMemcpyAsync(host, x, sizeof host, cudaMemcpyDeviceToHost, stream), code);
-    tern_sim_fail(TERN_SIM_MEMSET, 1, code);
-    assert_answer(cudaMemsetAsync(x, 0, sizeof host, stream), code);
-    tern_sim_fail(TERN_SIM_LAUNCH, 1, code);
-    launch_scale_and_add(stream, x, 1, 1);
-    assert_answer(cudaGetLastError(), code);
-    tern_sim_fail(TERN_SIM_STREAM_CREATE, 1, code);
-    assert_answer(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), code);
-    tern_sim_fail(TERN_SIM_EVENT_CREATE, 1, code);
-    assert_answer(cudaEventCreateWithFlags(&another, cudaEventDisableTiming), code);
-    tern_sim_fail(TERN_SIM_EVENT_RECORD, 1, code);
-    assert_answer(cudaEventRecord(event, stream), code);
-    tern_sim_fail(TERN_SIM_WAIT, 1, code);
-    assert_answer(cudaStreamSynchronize(stream), code);
-    tern_sim_fail(TERN_SIM_WAIT, 1, code);
-    assert_answer(cudaDeviceSynchronize(), code);
-    tern_sim_fail(TERN_SIM_CAPTURE, 1, code);
-    assert_answer(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), code);
-    assert_true(value_now(x) == 1); // nothing was done
-    assert_done(cudaEventDestroy(event));
-    assert_done(cudaStreamDestroy(stream));
-    assert_done(cudaFree(x));
-}
-
-static void a_fault_stays_with_its_device(void **state)
-{
-    (void)state;
-    float *x = new_buffer(1);
-    assert_done(cudaSetDevice(1));
-    float *y = new_buffer(1);
-    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    tern_sim_fail(TERN_SIM_FAULT, 1, cudaErrorIllegalAddress);
-    launch_scale_and_add(stream, y, 1, 1);
-    assert_int_equal(cudaStreamSynchronize(stream), cudaErrorIllegalAddress);
-    void *data;
-    assert_int_equal(cudaMalloc(&data, 8), cudaErrorIllegalAddress);
-    assert_int_equal(cudaMemcpyAsync(y, y, 0, cudaMemcpyDefault, stream), cudaErrorIllegalAddress);
-    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
-    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress); // is not cleared
-    assert_int_equal(cudaSetDevice(0), cudaSuccess);
-    assert_true(value_now(x) == 1); // other devices go on
-    tern_sim_break_device(1, cudaSuccess);
-    assert_done(cudaSetDevice(1));
-    assert_true(value_now(y) == 1); // the kernel did not run
-    assert_done(cudaStreamDestroy(stream));
-    assert_done(cudaFree(x));
-    assert_done(cudaFree(y));
-    assert_done(cudaSetDevice(0));
-}
-
-static void calls_are_counted(void **state)
-{
-    (void)state;
-    tern_sim_counts counts;
-    tern_sim_count_reset();
-    long mallocs = tern_sim_calls(TERN_SIM_MALLOC);
-    float *x = new_buffer(1); // a stream, a copy and a wait of its own
-    tern_sim_count(&counts);
-    assert_int_equal(counts.live_blocks, 1);
-    assert_int_equal(counts.live_bytes, floats * sizeof(float));
-    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    launch_scale_and_add(stream, x, 1, 1);
-    assert_done(cudaStreamSynchronize(stream));
-    assert_done(cudaDeviceSynchronize());
-    assert_done(cudaStreamQuery(stream));
-    assert_done(cudaStreamDestroy(stream));
-    assert_done(cudaFree(x));
-    tern_sim_count(&counts);
-    assert_int_equal(counts.mallocs, 1);
-    assert_int_equal(tern_sim_calls(TERN_SIM_MALLOC), mallocs + 1);
-    assert_int_equal(counts.frees, 1);
-    assert_int_equal(counts.free_waits, 1);
-    assert_int_equal(counts.launches, 1);
-    assert_int_equal(counts.copies_to_device, 1);
-    assert_int_equal(counts.streams, 2);
-    assert_int_equal(counts.stream_waits, 2);
-    assert_int_equal(counts.device_waits, 1);
-    assert_int_equal(counts.queries, 1);
-    assert_int_equal(counts.live_blocks, 0);
-    assert_int_equal(counts.live_bytes, 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_runs_out_and_comes_back),
-        cmocka_unit_test(nothing_is_allocated_for_no_bytes),
-        cmocka_unit_test(device_memory_is_aligned_and_not_a_number),
+        cmocka_unit_test(more_memory_than_there_is_is_refused),
+        cmocka_unit_test(nothing_can_be_freed),
+        cmocka_unit_test(device_memory_is_aligned),
         cmocka_unit_test(pointers_tell_what_they_are),
-        cmocka_unit_test(copies_go_between_all_places),
+        cmocka_unit_test(copies_go_within_a_device_and_to_the_host),
+        cmocka_unit_test(copies_go_between_devices_without_peer_access),
         cmocka_unit_test(launches_beyond_the_limits_are_refused),
-        cmocka_unit_test(the_nth_call_fails_on_demand),
-        cmocka_unit_test(every_kind_of_call_fails_on_demand),
-        cmocka_unit_test(a_fault_stays_with_its_device),
-        cmocka_unit_test(calls_are_counted),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_cases(tests, NULL, NULL);
 }
