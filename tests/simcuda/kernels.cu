@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include "kernels.h"
+#include "launch.h"
 
 __global__ void scale_and_add(float *x, float factor, float addend)
 {
