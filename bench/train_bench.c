@@ -11,7 +11,9 @@
 //     reset       begins anew, with the weights of the start
 //     losses N    the losses of the next N steps
 //     run N       the seconds that the next N steps take
+//     probe       what a float32 product adds to 1 where 2^-12 is right and TF32 gives 0
 //     peak        this core's multiply-adds at their fastest, in GFLOP/s
+//     versions    of what computes
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +33,7 @@ typedef struct task {
     bool classes;
     tern_module *net, *criterion;
     tern_optim *opt;
+    tern_tensor *start[2 * MAX_LAYERS]; // the parameters at the start
     tern_tensor *x[POOL], *y[POOL];
     int64_t step;
     tern_device device;
@@ -87,7 +90,8 @@ static void free_data(task *t)
 static void free_net(task *t)
 {
     tern_cuda_graph_free(t->graph);
-    t->graph = NULL;
+    for (int i = 0; i < 2 * t->layers; i++)
+        tern_release(t->start[i]);
     tern_optim_free(t->opt);
     tern_module_free(t->criterion);
     tern_module_free(t->net);
@@ -104,11 +108,38 @@ static void make_net(task *t)
         layer[count++] = tern_nn_linear(t->size[i], t->size[i + 1]);
     }
     t->net = tern_nn_sequential_new(count, layer);
-    t->step = 0;
     t->criterion = t->classes ? tern_nn_cross_entropy_loss() : tern_nn_mse_loss();
     t->opt = tern_optim_adam(t->net, .lr = 1e-3);
     tern_module_to(t->net, t->device);
     tern_module_to(t->criterion, t->device);
+    for (int i = 0; i < 2 * t->layers; i++)
+        t->start[i] =
+            tern_retain(tern_clone(tern_detach(tern_optim_parameter_at(t->opt, i, NULL, 0))));
+}
+
+static tern_status reset_parameter(task *t, int i)
+{
+    tern_tensor *first = tern_optim_state(t->opt, i, "exp_avg");
+    tern_tensor *second = tern_optim_state(t->opt, i, "exp_avg_sq");
+    tern_copy_(tern_optim_parameter_at(t->opt, i, NULL, 0), t->start[i]);
+    if (first && second) { // there is none before the first step
+        tern_zero_(first);
+        tern_zero_(second);
+    }
+    return tern_optim_set_step_count(t->opt, i, 0);
+}
+
+// In place: a captured step reads and writes where it did.
+static void reset(task *t)
+{
+    tern_scope scope = tern_scope_open();
+    tern_status status = TERN_OK;
+    tern_no_grad {
+        for (int i = 0; i < 2 * t->layers && status == TERN_OK; i++)
+            status = reset_parameter(t, i);
+    }
+    t->step = 0;
+    tern_scope_close(scope);
 }
 
 static tern_tensor *queue_step(task *t, tern_tensor *x, tern_tensor *y)
@@ -161,14 +192,32 @@ static double train_step(task *t, bool wants_loss)
     return value;
 }
 
+static void wait(const task *t)
+{
+    if (tern_synchronize(t->device))
+        exit(tern_error_print(stderr));
+}
+
 static double run_steps(task *t, long count)
 {
+    wait(t);
     double start = seconds();
     for (long i = 0; i < count; i++)
         train_step(t, false);
-    if (tern_synchronize(t->device))
-        exit(tern_error_print(stderr));
+    wait(t);
     return seconds() - start;
+}
+
+static double probe(const task *t)
+{
+    tern_scope scope = tern_scope_open();
+    tern_tensor *a =
+        tern_full(tern_dims(64, 64), 1 + 0x1p-12, .dtype = TERN_FLOAT32, .device = t->device);
+    tern_tensor *identity = tern_eye(64, 64, .dtype = TERN_FLOAT32, .device = t->device);
+    tern_tensor *product = tern_matmul(a, identity);
+    double value = tern_item(tern_select(tern_select(product, 0, 0), 0, 0)) - 1;
+    tern_scope_close(scope);
+    return value;
 }
 
 static void answer(task *t, const char *request)
@@ -186,9 +235,12 @@ static void answer(task *t, const char *request)
         printf("%.9f\n", run_steps(t, count));
     else if (!strncmp(request, "peak", 4))
         printf("%.6g\n", fma_peak(0.02) * 1e-9);
+    else if (!strncmp(request, "probe", 5))
+        printf("%.9g\n", probe(t));
+    else if (!strncmp(request, "versions", 8))
+        printf("tern %s\n", tern_version());
     else {
-        free_net(t);
-        make_net(t);
+        reset(t);
         printf("done\n");
     }
     fflush(stdout);
