@@ -7,34 +7,36 @@ jit: one compiled step a call. scan: as many steps in one call as are asked for,
 them. Data and weights are those of train_bench.c: PyTorch's generator draws them, so that the
 losses can be compared; without PyTorch this peer cannot be had.
 """
+import io
+import os
+import subprocess
 import sys
 import time
 from functools import partial
 
 import jax
 import jax.numpy as jnp
-import torch
+import jaxlib
+import numpy
 
-POOL = 8
+from serve import serve
+
 BLOCK = 64  # steps of one scan
 BETA1, BETA2, EPS, LR = 0.9, 0.999, 1e-8, 1e-3
+COARSE = 1 + 2**-12  # TF32 makes it 1
 
 
-def draw(sizes, batch, classes):
-    """Batches and weights, with the draws of torch_peer.py."""
-    torch.manual_seed(0)
-    x = torch.rand(POOL * batch, sizes[0])
-    if classes:
-        y = torch.randint(0, sizes[-1], (POOL * batch,))
-    else:
-        y = torch.rand(POOL * batch, sizes[-1])
-    torch.manual_seed(1)
-    layers = [torch.nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])]
-    weights = [(jnp.array(layer.weight.detach().numpy()), jnp.array(layer.bias.detach().numpy()))
-               for layer in layers]
-    shape = (POOL, batch)
-    return (jnp.array(x.numpy()).reshape(*shape, -1),
-            jnp.array(y.numpy()).reshape(*shape, *y.shape[1:]), weights)
+def draw(sizes, batch, loss):
+    """Batches and weights, from another process: PyTorch's CUDA libraries stay out of this one."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "draws.py")
+    words = [",".join(str(size) for size in sizes), str(batch), loss]
+    drawn = subprocess.run([sys.executable, script, *words], capture_output=True, check=False)
+    if drawn.returncode:
+        raise RuntimeError("no data: " + drawn.stderr.decode().strip().splitlines()[-1])
+    file = numpy.load(io.BytesIO(drawn.stdout))
+    arrays = {name: jnp.array(array) for name, array in file.items()}
+    weights = [(arrays[f"weight{i}"], arrays[f"bias{i}"]) for i in range(len(sizes) - 1)]
+    return arrays["x"], arrays["y"], weights
 
 
 def loss_of(weights, x, y, classes):
@@ -46,10 +48,10 @@ def loss_of(weights, x, y, classes):
     return jnp.square(x - y).mean()
 
 
-def update(classes, xs, ys, state, _):
+def update(classes, xs, ys, state):
     """One step of Adam on the batch whose turn it is."""
     weights, first, second, step = state
-    at = step % POOL
+    at = step % len(xs)
     loss, grads = jax.value_and_grad(loss_of)(weights, xs[at], ys[at], classes)
     step = step + 1
     mix = jax.tree_util.tree_map
@@ -63,12 +65,15 @@ def update(classes, xs, ys, state, _):
 
 class Task:
     def __init__(self, variant, sizes, batch, loss):
-        classes = loss == "cross_entropy"
-        xs, ys, self.weights = draw(sizes, batch, classes)
-        one = partial(update, classes, xs, ys)
-        self.one = jax.jit(lambda state: one(state, None), donate_argnums=0)
-        self.block = jax.jit(lambda state: jax.lax.scan(one, state, None, length=BLOCK),
-                             donate_argnums=0)
+        xs, ys, self.weights = draw(sizes, batch, loss)
+        one = partial(update, loss == "cross_entropy")
+
+        def block(xs, ys, state):
+            return jax.lax.scan(lambda state, _: one(xs, ys, state), state, None, length=BLOCK)
+
+        # The batches are arguments: what a function closes over is compiled into it.
+        self.one = partial(jax.jit(one, donate_argnums=2), xs, ys)
+        self.block = partial(jax.jit(block, donate_argnums=2), xs, ys)
         self.scans = variant == "scan"
         self.reset()
 
@@ -97,25 +102,37 @@ class Task:
         return time.perf_counter() - start
 
     def answer(self, word, count):
-        if word == "info":
-            return f"JAX {jax.__version__}, {jax.devices()[0]}"
-        if word == "reset":
-            return self.reset()
         if word == "losses":
             return " ".join(repr(float(self.step())) for _ in range(count))
-        return repr(self.run(count))
+        if word == "run":
+            return repr(self.run(count))
+        return {"info": info, "reset": self.reset, "probe": probe, "versions": versions}[word]()
 
 
-def main():
-    variant, sizes, batch, loss, *more = sys.argv[1:]
+def info():
+    return f"JAX {jax.__version__}, {jax.devices()[0]}"
+
+
+def probe():
+    product = jnp.full((64, 64), COARSE, jnp.float32) @ jnp.eye(64, dtype=jnp.float32)
+    return repr(float(product[0, 0]) - 1)
+
+
+def versions():
+    return f"JAX {jax.__version__}, jaxlib {jaxlib.__version__}"
+
+
+def make_task(sizes, batch, loss, more):
     jax.config.update("jax_default_matmul_precision",
                       "tensorfloat32" if "tf32" in more else "float32")
-    if not any(word.startswith("cuda") for word in more):
-        jax.config.update("jax_platforms", "cpu")
-    task = Task(variant, [int(size) for size in sizes.split(",")], int(batch), loss)
-    for request in sys.stdin:
-        word, *count = request.split()
-        print(task.answer(word, int(count[0]) if count else 0), flush=True)
+    # Where the device cannot be had JAX would go on without it.
+    on_cuda = any(word.startswith("cuda") for word in more)
+    jax.config.update("jax_platforms", "cuda" if on_cuda else "cpu")
+    try:
+        jax.devices()
+    except AssertionError as error:
+        raise RuntimeError("this JAX knows no CUDA") from error
+    return Task(sys.argv[1], sizes, batch, loss)
 
 
-main()
+serve(make_task, sys.argv[2:])
