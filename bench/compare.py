@@ -8,19 +8,27 @@
 
 Every program waits for its turn: blocks of at least --block seconds of steps are dealt out in a
 random order, twice to each in a round, and the shorter of the two counts. A ratio is formed within
-a round; the median over the rounds is printed with its 95 % bootstrap interval. tern runs twice:
-what the two differ by (A/A) is what this run can resolve. Before anything is timed the losses of
-the first steps are compared. A ratio over 1 says that tern took less time. On a CUDA device tern
-replays a captured step, and does it eagerly beside.
+a round; the median over the rounds is printed with its 95 % bootstrap interval. A ratio over 1 says
+that tern took less time. tern runs twice: what the two differ by (A/A) is what this run can
+resolve, and a row where that is over 3 % is void. Before anything is timed the losses of the first
+steps are compared, and the precision of a product. On a CUDA device tern replays a captured step,
+and does it eagerly beside. "ready after" are the seconds from the start of a process until it was
+compiled and warm. A PyTorch or JAX that cannot do something is left out of that row, and the reason
+is printed.
 """
 import argparse
 import csv
 import os
 import random
-import re
 import statistics
-import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+sys.dont_write_bytecode = True
+
+from pace import Clock, Peak  # noqa: E402
+from peer import Gone, Peer, keep  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 W1 = ("784,512,512,10", "cross_entropy")
@@ -28,54 +36,10 @@ TINY = ("2,16,16,1", "mse")
 TASKS = [("W1", *W1, batch) for batch in (1, 64, 1024)]
 TASKS += [("tiny", *TINY, batch) for batch in (1, 64)]
 CUDA_TASKS = [("W1", *W1, batch) for batch in (64, 128, 1024, 8192)]
-LOSSES = 8  # steps whose losses must agree; later the roundings of one sum lead apart
 TOLERANCE = 1e-4  # relative to the first loss
 TF32_TOLERANCE = 1e-2  # 10 bits of each factor
-# Settings of the shell that would change a peer.
-FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH)")
-
-
-class Peer:
-    def __init__(self, name, command, cores):
-        env = {k: v for k, v in os.environ.items() if not FOREIGN.match(k)}
-        for variable in ("TERN", "OMP", "MKL", "OPENBLAS", "BLIS"):
-            env[variable + "_NUM_THREADS"] = str(len(cores))
-        self.name = name
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env,
-            preexec_fn=lambda: os.sched_setaffinity(0, cores))
-        self.steps = 1
-        self.seconds = []  # of one step, by round
-
-    def ask(self, request):
-        self.process.stdin.write(request + "\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline().strip()
-        if not answer:
-            raise SystemExit(f"{self.name} ended without an answer to '{request}'")
-        return answer
-
-    def step_time(self):
-        """Each block trains from the start: nobody works on a net that has learned it all."""
-        self.ask("reset")
-        return float(self.ask(f"run {self.steps}")) / self.steps
-
-    def calibrate(self, block):
-        """As many steps as fill a block, after warming up."""
-        while (took := self.step_time() * self.steps) < block:
-            wanted = int(1.1 * block / took * self.steps)
-            self.steps = max(self.steps + 1, min(10 * self.steps, wanted))
-
-    def libraries(self):
-        """Who computes the products, as the process itself has mapped it."""
-        with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:
-            files = {os.path.basename(line.split()[-1]) for line in maps if "/" in line}
-        known = re.compile(r"(?<!cu)(?<!scipy_open)blas|mkl|dnnl|blis")
-        return ", ".join(sorted(f for f in files if known.search(f) and ".so" in f))
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
+FLOAT32 = 2**-12  # the answer to a probe; TF32 loses it
+SPIN_UP = 2  # seconds that a GPU works before the first round
 
 
 def flops(sizes, batch):
@@ -91,37 +55,30 @@ def interval(values, draws=2000):
     return statistics.median(values), medians[int(0.025 * draws)], medians[int(0.975 * draws)]
 
 
-def check_losses(peers, tolerance):
-    """The same work: every peer's losses are the first one's."""
-    losses = [[float(word) for word in peer.ask(f"losses {LOSSES}").split()] for peer in peers]
-    first = losses[0]
-    for peer, theirs in zip(peers, losses):
-        off = max(abs(a - b) for a, b in zip(first, theirs))
-        if not off <= tolerance * first[0]:
-            raise SystemExit(f"{peer.name}: losses are off by {off:g}: not the same work")
+def check_same_work(peers, tf32):
+    """Every peer's losses are the first one's, and without TF32 nobody uses it."""
+    first = peers[0].losses
+    limit = (TF32_TOLERANCE if tf32 else TOLERANCE) * first[0]
+    for peer in peers:
+        if not all(abs(a - b) <= limit for a, b in zip(first, peer.losses)):
+            raise SystemExit(f"{peer.name}: losses {peer.losses}, not {first}: not the same work")
+        if not tf32 and peer.probe != FLOAT32:
+            raise SystemExit(f"{peer.name}: 1 + 2^-12 became 1 + {peer.probe:g}: not the same "
+                             "precision")
 
 
-def play_rounds(peers, rounds, order):
-    """Fills every peer's seconds; returns the peak of each round."""
-    peaks = []
-    for _ in range(rounds):
-        best = {peer: float("inf") for peer in peers}
-        seen = [float(peers[0].ask("peak"))]
-        for turn in range(2):
-            for peer in order.sample(peers, len(peers)):
-                best[peer] = min(best[peer], peer.step_time())
-            seen.append(float(peers[0].ask("peak")))
-        for peer in peers:
-            peer.seconds.append(best[peer])
-        peaks.append(max(seen))
-    return peaks
+def is_void(low, high):
+    """Half of the interval of tern against itself, as it is printed, is over 3 %, or all of it is
+    over 3 % off 1."""
+    low, high = round(1000 * low), round(1000 * high)
+    return high - low > 60 or low > 1030 or high < 970
 
 
 def on_cuda(args):
     return args.device.startswith("cuda")
 
 
-def start(args, task, cores):
+def choose(args, task, cores):
     """The peers of a row: tern, tern again, then the others."""
     _, sizes, loss, batch = task
     words = [sizes, str(batch), loss, args.device] + (["tf32"] if args.tf32 else [])
@@ -137,46 +94,85 @@ def start(args, task, cores):
     return peers
 
 
-def print_row(args, task, peers, infos, peaks, threads):
-    """What was measured of one task: tern's own line, then one for each PyTorch."""
+def start(args, peers):
+    """Those that are ready to be timed. They start together, each on a core, but compile in turns:
+    compilers time what they choose from, and nobody else is to be at work then."""
+    with ThreadPoolExecutor(len(peers[0].cores)) as pool:
+        peers = keep(peers, Peer.start, pool.map)
+    peers = keep(peers, lambda peer: peer.warm_up(args.block))
+    check_same_work(peers, args.tf32)
+    return peers
+
+
+def spin_up(tern):
+    end = time.perf_counter() + SPIN_UP
+    while time.perf_counter() < end:
+        tern.step_time()
+
+
+def play_round(peers, order):
+    """Gives each peer the seconds of its better block. Returns those that are still there."""
+    best = {peer: float("inf") for peer in peers}
+
+    def play_block(peer):
+        best[peer] = min(best[peer], peer.step_time())
+
+    for _ in range(2):
+        left = keep(order.sample(peers, len(peers)), play_block)
+        peers = [peer for peer in peers if peer in left]
+    for peer in peers:
+        peer.seconds.append(best[peer])
+    return peers
+
+
+def precision(args, peer):
+    return ", not in TF32" if args.tf32 and peer.probe != 0 else ""
+
+
+def print_row(args, task, peers, pace, threads):
+    """What was measured of one task: tern's own line, then one for each of the others. `pace` is
+    in words."""
     name, sizes, _, batch = task
     tern, again, *others = peers
-    steady = statistics.median(peaks)
-    odd = sum(abs(peak - steady) > 0.03 * steady for peak in peaks)
-    step = statistics.median(tern.seconds)
-    work = flops([int(size) for size in sizes.split(",")], batch)
-    share = 100 * work / step / (steady * 1e9 * threads) if steady else 0
     _, low, high = interval([b / a for a, b in zip(tern.seconds, again.seconds)])
-    where, peak = f"{threads} thread(s)", (
-        f", {share:.1f} % of the peak ({steady:.0f} GFLOP/s a core; over 3 % off in {odd} of "
-        f"{args.rounds} rounds)")
-    if on_cuda(args):
-        where = args.device + (", TF32" if args.tf32 else "")
-        peak = f", {work / step / 1e12:.2f} TFLOP/s"
-    print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {where}: tern {step * 1e6:.1f} us a "
-          f"step{peak}, A/A {low:.3f} to {high:.3f}")
+    void = ", void: A/A over 3 %" if is_void(low, high) else ""
+    where = args.device if on_cuda(args) else f"{threads} thread(s)"
+    where += ", TF32" if args.tf32 else ""
+    print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {where}: "
+          f"tern {statistics.median(tern.seconds) * 1e6:.1f} us a step, {pace}, "
+          f"A/A {low:.3f} to {high:.3f}{void}, ready after {tern.ready:.1f} s"
+          f"{precision(args, tern)}")
     for peer in others:
         ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
-        print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {infos[peer]}, {peer.name}, "
-              f"{statistics.median(peer.seconds) * 1e6:.1f} us, {peer.libraries()}")
-
-
-def row(args, task, cores, write):
-    """Measures one task and prints its lines."""
-    name, sizes, _, batch = task
-    peers = start(args, task, cores)
-    infos = {peer: peer.ask("info") for peer in peers}
-    check_losses(peers, TF32_TOLERANCE if args.tf32 else TOLERANCE)
-    for peer in peers:
-        peer.calibrate(args.block)
-    peaks = play_rounds(peers, args.rounds, random.Random(f"{name}{batch}{len(cores)}"))
-    print_row(args, task, peers, infos, peaks, len(cores))
+        libraries = "" if on_cuda(args) else peer.libraries()
+        print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {peer.info}, {peer.name}, "
+              f"{statistics.median(peer.seconds) * 1e6:.1f} us{', ' * bool(libraries)}{libraries}, "
+              f"ready after {peer.ready:.1f} s{precision(args, peer)}")
     sys.stdout.flush()
-    for peer in peers:
-        for number, seconds in enumerate(peer.seconds):
-            write([name, batch, len(cores), infos[peer], peer.name, number, f"{seconds:.9f}",
-                   f"{peaks[number]:.6g}"])
-        peer.end()
+
+
+def row(args, task, cores, clock, told):
+    """Measures one task and prints its lines. Returns what goes to the file."""
+    name, sizes, _, batch = task
+    peers = start(args, choose(args, task, cores))
+    tell_versions(peers, told)
+    meter = clock or Peak(peers[0])
+    if clock:
+        spin_up(peers[0])
+    order = random.Random(f"{name}{batch}{len(cores)}")
+    readings = [meter.read()]
+    for _ in range(args.rounds):
+        peers = play_round(peers, order)
+        readings.append(meter.read())
+    rounds = [meter.of_round(pair) for pair in zip(readings, readings[1:])]
+    step = statistics.median(peers[0].seconds)
+    work = flops([int(size) for size in sizes.split(",")], batch)
+    print_row(args, task, peers, meter.words(rounds, work / step, len(cores)), len(cores))
+    with ThreadPoolExecutor(len(peers)) as pool:
+        list(pool.map(Peer.end, peers))
+    return [[name, batch, len(cores), peer.info, peer.name, number, f"{seconds:.9f}", *reading]
+            for peer in peers
+            for number, (seconds, reading) in enumerate(zip(peer.seconds, rounds))]
 
 
 def processor():
@@ -185,12 +181,21 @@ def processor():
     return names[0] if names else "unknown"
 
 
-def main():
+def tell_versions(peers, told):
+    """Once each; they are the rest of the heading."""
+    for versions in dict.fromkeys(peer.versions for peer in peers):
+        if versions not in told:
+            print(versions)
+    told.update(peer.versions for peer in peers)
+
+
+def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", required=True, help="the built train_bench")
     parser.add_argument("--torch", action="append", default=[], help="a Python that has PyTorch")
-    parser.add_argument("--variants", nargs="*", default=["eager"], help="eager, compile, graph")
+    parser.add_argument("--variants", nargs="*", default=["eager"],
+                        help="eager, compile, reduce-overhead, graph, graph-compile")
     parser.add_argument("--jax", action="append", default=[],
                         help="a Python that has JAX, and PyTorch for the data")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:0")
@@ -201,18 +206,29 @@ def main():
     parser.add_argument("--only", help="W1 or tiny")
     parser.add_argument("--batch", type=int, help="this batch only")
     parser.add_argument("--csv", help="every block goes to this file")
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    args = parse()
     cores = sorted(os.sched_getaffinity(0))
     counts = [len(cores)] if on_cuda(args) else args.threads or sorted({1, len(cores)})
+    clock = Clock(args.device) if on_cuda(args) else None
     print(f"{processor()}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
+    if clock:
+        print(clock.heading())
     with open(args.csv or os.devnull, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["task", "batch", "threads", "what", "variant", "round", "step_seconds",
-                         "peak_gflops"])
+                         *(clock or Peak).columns])
+        told = set()
         for count in counts:
             for task in CUDA_TASKS if on_cuda(args) else TASKS:
                 if args.only in (None, task[0]) and args.batch in (None, task[3]):
-                    row(args, task, set(cores[:count]), writer.writerow)
+                    writer.writerows(row(args, task, set(cores[:count]), clock, told))
 
 
-main()
+try:
+    main()
+except Gone as gone:
+    sys.exit(str(gone))
