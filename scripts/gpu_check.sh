@@ -8,8 +8,8 @@
 #   memcheck racecheck initcheck synccheck
 #               the same tests, but for those of CUDA's own rules, under a tool of
 #               compute-sanitizer; memcheck:2/4: their second quarter
-#   bench       the example from start to end, then training steps beside PyTorch and JAX, as far as
-#               they are installed, in float32 and TF32; bench:64 with batches of 64 alone
+#   bench       the example from start to end, then training steps beside PyTorch and JAX if they
+#               are there, float32 and TF32: half an hour; bench:64 does batches of 64 alone
 # Environment: TERN_BUILD, the folder to build in (build-gpu); TERN_REPORT, the report
 # (gpu-check.txt there); TERN_DEPS, a folder in which packages were unpacked (dpkg -x) that the
 # machine lacks: libcmocka0, libcmocka-dev, zlib1g-dev, dataset-fashion-mnist.
@@ -97,23 +97,44 @@ with()
     python3 -c "import $1" 2>/dev/null && printf '%s python3' "$2"
 }
 
+# The example from start to end, with an empty cache of the driver's and with what that left there.
+first_starts()
+{
+    export CUDA_CACHE_PATH="$build/cuda-cache"
+    rm -rf "$CUDA_CACHE_PATH"
+    for start in first second; do
+        begun=$(date +%s%N)
+        "$build/examples/mlp_mnist/mlp_mnist" --device cuda --quiet >"$build/bench.log" 2>&1 ||
+            { note "  mlp_mnist: $(tail -n 1 "$build/bench.log")" && return 1; }
+        took=$((($(date +%s%N) - begun) / 1000000))
+        note "  mlp_mnist, $start start, $took ms: $(tail -n 1 "$build/bench.log")"
+    done
+}
+
+# compare OPTION...: what it prints goes to the report line by line, so that none is lost.
+compare()
+{
+    rm -f "$build/bench.failed"
+    # shellcheck disable=SC2046 # options
+    { python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --device cuda:0 \
+        --variants eager compile reduce-overhead graph graph-compile \
+        $(with torch --torch) $(with jax --jax) "$@" 2>&1 ||
+        touch "$build/bench.failed"; } | tee -a "$report" >&2
+    [ ! -e "$build/bench.failed" ]
+}
+
 # bench BATCH, or all for "".
 bench()
 {
+    ninja -C "$build" bench/train_bench >&2 || return 1
     [ -z "$(with torch x)" ] && note "  not here: PyTorch"
     [ -z "$(with jax x)" ] && note "  not here: JAX"
     export TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so"
-    begun=$(date +%s%N)
-    "$build/examples/mlp_mnist/mlp_mnist" --device cuda --quiet >"$build/bench.log" 2>&1 || return 1
-    note "  mlp_mnist, $((($(date +%s%N) - begun) / 1000000)) ms: $(tail -n 1 "$build/bench.log")"
-    for precision in '' --tf32; do
-        # shellcheck disable=SC2046,SC2086 # options
-        python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --device cuda:0 \
-            --variants eager compile graph --rounds 9 --block 0.1 $precision \
-            $(with torch --torch) $(with jax --jax) ${1:+--batch "$1"} >"$build/bench.log" 2>&1 ||
-            { tail -n 3 "$build/bench.log" >&2 && return 1; }
-        note "$(cat "$build/bench.log")"
-    done
+    failed=0
+    first_starts || failed=1
+    compare ${1:+--batch "$1"} || failed=1
+    compare --tf32 ${1:+--batch "$1"} || failed=1
+    return $failed
 }
 
 # part NAME, NAME:FIRST/COUNT or bench:BATCH
