@@ -148,8 +148,8 @@ TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event 
 /// Between begin and end nothing may wait for the device or read a value. What the host computed is
 /// frozen, but for the numbers of optimizers (learning rate, step count): those are the current
 /// ones in each replay, which also counts as a step of theirs. Tensors that the captured work reads
-/// or writes must live as long as the graph. One thread captures; any thread may replay, one at a
-/// time.
+/// or writes must live as long as the graph. Only what the capturing thread does is captured:
+/// others may use the device meanwhile, its first stream too. Any thread may replay, one at a time.
 typedef struct tern_cuda_graph tern_cuda_graph;
 
 /// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include "cuda/allocator.h"
 #include "cuda/check.h"
+#include "cuda/graph.h"
 
 #define WORKSPACE ((int64_t)32 << 20)
 
@@ -20,9 +21,9 @@ bool tern_cuda_tf32(void)
 }
 
 // Setting the stream takes the workspace away again: these two belong together.
-static cublasStatus_t bind(cublasHandle_t handle, const tern_cuda_stream *stream, void *workspace)
+static cublasStatus_t bind(cublasHandle_t handle, cudaStream_t stream, void *workspace)
 {
-    cublasStatus_t status = cublasSetStream(handle, stream->stream);
+    cublasStatus_t status = cublasSetStream(handle, stream);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = cublasSetWorkspace(handle, workspace, (size_t)WORKSPACE);
     return status;
@@ -34,6 +35,23 @@ static cublasStatus_t full_precision(cublasHandle_t handle)
     return cublasSetMathMode(
         handle,
         (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
+}
+
+tern_status tern_cuda_blas_bind(cublasHandle_t *handle, cudaStream_t stream, void *workspace)
+{
+    cublasHandle_t made = *handle;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (!made)
+        status = cublasCreate(&made);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = bind(made, stream, workspace);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = full_precision(made);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        *handle = made;
+    else if (made && !*handle)
+        cublasDestroy(made);
+    return tern_cuda_check_blas("matmul", status);
 }
 
 tern_status tern_cuda_workspace_take(int index, void **workspace)
@@ -60,35 +78,19 @@ void tern_cuda_workspace_give(int index, void *workspace)
 static tern_status blas_new(tern_cuda_stream *stream)
 {
     TERN_TRY(tern_cuda_workspace_take(stream->index, &stream->workspace));
-    cublasHandle_t handle = NULL;
-    cublasStatus_t status = cublasCreate(&handle);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = bind(handle, stream, stream->workspace);
-    if (status == CUBLAS_STATUS_SUCCESS)
-        status = full_precision(handle);
-    if (status == CUBLAS_STATUS_SUCCESS) {
-        stream->blas = handle;
-        return TERN_OK;
-    }
-    if (handle)
-        cublasDestroy(handle);
-    tern_cuda_workspace_give(stream->index, stream->workspace);
-    return tern_cuda_check_blas("matmul", status);
-}
-
-tern_status tern_cuda_blas_use(tern_cuda_stream *stream, void *workspace)
-{
-    pthread_mutex_lock(&stream->lock);
-    cublasStatus_t status = bind(stream->blas, stream, workspace ? workspace : stream->workspace);
-    pthread_mutex_unlock(&stream->lock);
-    return tern_cuda_check_blas("matmul", status);
+    tern_status status = tern_cuda_blas_bind(&stream->blas, stream->stream, stream->workspace);
+    if (status)
+        tern_cuda_workspace_give(stream->index, stream->workspace);
+    return status;
 }
 
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
-    if (!stream->blas)
+    const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    const bool captured = capture && capture->stream == stream;
+    if (!captured && !stream->blas)
         TERN_TRY(blas_new(stream));
-    *handle = stream->blas;
+    *handle = captured ? capture->recorder->blas : stream->blas;
     return TERN_OK;
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS handles: one a stream, with a workspace of its own.
+// cuBLAS handles: one a stream, with a workspace of its own, and one for what is captured.
 #ifndef TERN_SRC_CUDA_BLAS_H
 #define TERN_SRC_CUDA_BLAS_H
 
 #include "cuda/device.h"
 
-// The stream's handle, made when first asked for; the stream's lock is held by the caller.
+// The handle for the calling thread's products on the stream, made when first asked for; the
+// stream's lock is held by the caller.
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
 void tern_cuda_blas_free(tern_cuda_stream *stream);
 
-// A workspace by itself, and having the stream's handle, which exists, use one: NULL for its own.
+// A handle by itself, which may be NULL before: then it is made. Its products run on the stream and
+// use the workspace.
+tern_status tern_cuda_blas_bind(cublasHandle_t *handle, cudaStream_t stream, void *workspace);
 tern_status tern_cuda_workspace_take(int index, void **workspace);
 void tern_cuda_workspace_give(int index, void *workspace);
-tern_status tern_cuda_blas_use(tern_cuda_stream *stream, void *workspace);
 
 void tern_plugin_allow_tf32(bool allow);
 bool tern_cuda_tf32(void);

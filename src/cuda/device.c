@@ -148,7 +148,7 @@ void tern_plugin_exec(int index, tern_exec *exec)
 {
     const tern_cuda_device *device = &devices[index];
     (void)tern_cuda_enter(index); // if that fails, so does the launch
-    exec->stream = tern_cuda_stream_of(index)->stream;
+    exec->stream = tern_cuda_raw_stream_of(index);
     exec->fault = device->fault;
     exec->draws = device->draws;
 }

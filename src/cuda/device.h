@@ -20,6 +20,7 @@ typedef struct tern_cuda_device {
     pthread_mutex_t lock;
     tern_cuda_stream *streams[TERN_CUDA_STREAMS]; // by slot; changed under both locks
     tern_cuda_heap heap;                          // under lock
+    struct tern_cuda_recorder *recorders;         // that nobody captures on; under streams_lock
 
     // The device's memory behind tern_exec, and what the host sees of the fault record.
     void *state;

@@ -38,9 +38,8 @@ void tern_plugin_event_free(tern_cuda_event *event)
 tern_status tern_plugin_event_record(tern_cuda_event *event)
 {
     TERN_TRY(tern_cuda_check("cuda_event_record", tern_cuda_enter(event->index)));
-    TERN_TRY(
-        tern_cuda_check("cuda_event_record",
-                        cudaEventRecord(event->event, tern_cuda_stream_of(event->index)->stream)));
+    TERN_TRY(tern_cuda_check("cuda_event_record",
+                             cudaEventRecord(event->event, tern_cuda_raw_stream_of(event->index))));
     event->recorded = true;
     return TERN_OK;
 }
@@ -48,9 +47,8 @@ tern_status tern_plugin_event_record(tern_cuda_event *event)
 tern_status tern_plugin_event_wait(tern_cuda_event *event, int index)
 {
     TERN_TRY(tern_cuda_check("cuda_event_wait", tern_cuda_enter(index)));
-    return tern_cuda_check(
-        "cuda_event_wait",
-        cudaStreamWaitEvent(tern_cuda_stream_of(index)->stream, event->event, 0));
+    return tern_cuda_check("cuda_event_wait",
+                           cudaStreamWaitEvent(tern_cuda_raw_stream_of(index), event->event, 0));
 }
 
 tern_status tern_plugin_event_synchronize(tern_cuda_event *event)

@@ -53,11 +53,11 @@ cudaError_t tern_cuda_fence_add(tern_cuda_fence **list, tern_cuda_stream *stream
     while (fence && fence->stream != stream)
         fence = fence->next;
     if (fence)
-        return tern_cuda_told(cudaEventRecord(fence->event, stream->stream));
+        return tern_cuda_told(cudaEventRecord(fence->event, tern_cuda_raw_stream(stream)));
     fence = tern_cuda_fence_take(stream->index);
     if (!fence)
         return cudaErrorMemoryAllocation;
-    cudaError_t error = cudaEventRecord(fence->event, stream->stream);
+    cudaError_t error = cudaEventRecord(fence->event, tern_cuda_raw_stream(stream));
     if (error != cudaSuccess) {
         tern_cuda_fence_give(fence);
         return tern_cuda_told(error);
@@ -108,7 +108,7 @@ cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stre
 {
     while (*list) {
         tern_cuda_fence *fence = *list;
-        cudaError_t error = cudaStreamWaitEvent(stream->stream, fence->event, 0);
+        cudaError_t error = cudaStreamWaitEvent(tern_cuda_raw_stream(stream), fence->event, 0);
         if (error != cudaSuccess)
             return tern_cuda_told(error);
         *list = fence->next;

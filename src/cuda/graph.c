@@ -2,6 +2,7 @@
 #include "cuda/graph.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include "base/mem.h"
 #include "cuda/blas.h"
 #include "cuda/device.h"
@@ -61,45 +62,69 @@ void tern_cuda_unrelax(void)
 
 // ---- capture ------------------------------------------------------------------------------------
 
+// They stay for the life of the process, as fences do.
+static tern_status recorder_new(tern_cuda_recorder **made)
+{
+    tern_cuda_recorder *recorder = calloc(1, sizeof *recorder);
+    if (!recorder)
+        return tern_cuda_check("cuda_graph_begin", cudaErrorMemoryAllocation);
+    const cudaError_t error = cudaStreamCreateWithFlags(&recorder->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        *made = recorder;
+    else
+        free(recorder);
+    return tern_cuda_check("cuda_graph_begin", error);
+}
+
+static tern_status recorder_take(tern_cuda_device *device, tern_cuda_recorder **taken)
+{
+    pthread_mutex_lock(&device->streams_lock);
+    *taken = device->recorders;
+    if (*taken)
+        device->recorders = (*taken)->next;
+    pthread_mutex_unlock(&device->streams_lock);
+    return *taken ? TERN_OK : recorder_new(taken);
+}
+
+static void recorder_give(tern_cuda_device *device, tern_cuda_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    pthread_mutex_lock(&device->streams_lock);
+    recorder->next = device->recorders;
+    device->recorders = recorder;
+    pthread_mutex_unlock(&device->streams_lock);
+}
+
 // What a first use would make is made before: that is not for a graph. Its products get a workspace
 // of their own.
 static tern_status prepare(tern_cuda_capture *capture)
 {
-    cublasHandle_t handle = NULL;
-    tern_cuda_stream *stream = capture->stream;
     TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(capture->index)));
-    pthread_mutex_lock(&stream->lock);
-    tern_status status = tern_cuda_blas_of(stream, &handle);
-    pthread_mutex_unlock(&stream->lock);
-    TERN_TRY(status);
+    TERN_TRY(recorder_take(tern_cuda_device_of(capture->index), &capture->recorder));
     TERN_TRY(tern_cuda_workspace_take(capture->index, &capture->workspace));
-    return tern_cuda_blas_use(stream, capture->workspace);
+    return tern_cuda_blas_bind(&capture->recorder->blas, capture->recorder->stream,
+                               capture->workspace);
 }
 
-// Nobody waits for the streams in between: waiting for one that captures ends the capture.
-static cudaError_t begin_on(tern_cuda_device *device, tern_cuda_stream *stream)
+// What was queued so far is what the captured work begins with, on any stream.
+static cudaError_t begin_on(const tern_cuda_recorder *recorder, tern_cuda_device *device)
 {
     cudaError_t error = tern_cuda_device_wait(device);
     if (error != cudaSuccess)
         return error;
-    pthread_mutex_lock(&device->streams_lock);
     atomic_fetch_add(&captures, 1);
-    error = cudaStreamBeginCapture(stream->stream, cudaStreamCaptureModeThreadLocal);
+    error = cudaStreamBeginCapture(recorder->stream, cudaStreamCaptureModeThreadLocal);
     if (error != cudaSuccess)
         atomic_fetch_sub(&captures, 1);
-    pthread_mutex_unlock(&device->streams_lock);
     return error;
 }
 
 static tern_status begin(tern_cuda_capture *capture)
 {
-    tern_status status = prepare(capture);
-    if (!status)
-        status = tern_cuda_check("cuda_graph_begin",
-                                 begin_on(tern_cuda_device_of(capture->index), capture->stream));
-    if (status && capture->workspace)
-        (void)tern_cuda_blas_use(capture->stream, NULL);
-    return status;
+    TERN_TRY(prepare(capture));
+    return tern_cuda_check("cuda_graph_begin",
+                           begin_on(capture->recorder, tern_cuda_device_of(capture->index)));
 }
 
 // Memory that was taken goes back to the streams.
@@ -108,6 +133,7 @@ static void capture_free(tern_cuda_capture *capture)
     tern_cuda_device *device = tern_cuda_device_of(capture->index);
     if (capture->exec && cudaGraphExecDestroy(capture->exec) != cudaSuccess)
         cudaGetLastError();
+    recorder_give(device, capture->recorder);
     tern_cuda_workspace_give(capture->index, capture->workspace);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release(device, &capture->pool);
@@ -143,7 +169,7 @@ static cudaError_t instantiate(tern_cuda_capture *capture, cudaGraph_t graph, bo
 static cudaError_t end(tern_cuda_capture *capture, bool discard)
 {
     cudaGraph_t graph = NULL;
-    cudaError_t error = cudaStreamEndCapture(capture->stream->stream, &graph);
+    cudaError_t error = cudaStreamEndCapture(capture->recorder->stream, &graph);
     atomic_fetch_sub(&captures, 1);
     if (error != cudaSuccess || !graph) {
         cudaGetLastError();
@@ -160,10 +186,9 @@ void *tern_plugin_capture_end(int index, bool discard)
     (void)tern_cuda_enter(index);
     cudaError_t error = end(capture, discard);
     capturing = NULL;
-    tern_status status = discard ? TERN_OK : tern_cuda_check("cuda_graph_end", error);
-    if (tern_cuda_blas_use(capture->stream, NULL) && !status)
-        status = TERN_ERR_DEVICE;
-    if (!discard && !status)
+    recorder_give(tern_cuda_device_of(index), capture->recorder);
+    capture->recorder = NULL;
+    if (!discard && !tern_cuda_check("cuda_graph_end", error))
         return capture;
     capture_free(capture);
     return NULL;
@@ -175,7 +200,7 @@ tern_status tern_plugin_graph_launch(void *graph)
 {
     const tern_cuda_capture *capture = graph;
     TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_enter(capture->index)));
-    const cudaStream_t stream = tern_cuda_stream_of(capture->index)->stream;
+    const cudaStream_t stream = tern_cuda_raw_stream_of(capture->index);
     return tern_cuda_check("cuda_graph_replay", cudaGraphLaunch(capture->exec, stream));
 }
 

@@ -3,16 +3,26 @@
 #ifndef TERN_SRC_CUDA_GRAPH_H
 #define TERN_SRC_CUDA_GRAPH_H
 
+#include <cublas_v2.h>
 #include "cuda/pool.h"
 #include <tern/error.h>
 
+// What a thread captures on: a CUDA stream, and a handle for its products. It outlives the graph,
+// whose kernels may use what belongs to the handle, and serves the next capture.
+typedef struct tern_cuda_recorder {
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    struct tern_cuda_recorder *next;
+} tern_cuda_recorder;
+
 typedef struct tern_cuda_capture {
-    int index; // of the device
-    struct tern_cuda_stream *stream;
+    int index;                       // of the device
+    struct tern_cuda_stream *stream; // whose work is captured
+    tern_cuda_recorder *recorder;
     enum cudaStreamCaptureMode mode; // that the thread has but for tern_cuda_relax
     int relaxed;                     // how many of those are open
     tern_cuda_pool pool;             // what was taken meanwhile
-    void *workspace;                 // of its products, which may run beside the stream's own
+    void *workspace;                 // of its products
     cudaGraphExec_t exec;
 } tern_cuda_capture;
 

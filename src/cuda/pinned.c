@@ -124,7 +124,7 @@ static cudaError_t copy(int index, void *to, const void *from, int64_t nbytes,
     tern_cuda_stream *stream = tern_cuda_stream_of(index);
     cudaError_t error = tern_cuda_enter(index);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync(to, from, (size_t)nbytes, kind, stream->stream);
+        error = cudaMemcpyAsync(to, from, (size_t)nbytes, kind, tern_cuda_raw_stream(stream));
     if (error != cudaSuccess || tern_cuda_capturing_thread())
         return error;
     pthread_mutex_lock(&lock);

@@ -20,7 +20,7 @@ static cudaError_t publish(tern_cuda_device *device)
     cudaError_t error = tern_cuda_enter(device->index);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(device->mirror, device->fault, sizeof *device->fault,
-                                cudaMemcpyDeviceToHost, tern_cuda_stream_of(device->index)->stream);
+                                cudaMemcpyDeviceToHost, tern_cuda_raw_stream_of(device->index));
     return tern_cuda_told(error);
 }
 
@@ -49,7 +49,7 @@ void tern_plugin_fault_clear(int index)
     tern_cuda_device *device = tern_cuda_device_of(index);
     if (tern_cuda_capture_of(index) || tern_cuda_device_wait(device) != cudaSuccess)
         return;
-    if (tern_cuda_fault_clear(tern_cuda_stream_of(index)->stream, device->fault))
+    if (tern_cuda_fault_clear(tern_cuda_raw_stream_of(index), device->fault))
         return;
     memset(device->mirror, 0, sizeof *device->mirror);
     (void)tern_cuda_device_wait(device);
@@ -59,14 +59,14 @@ void tern_plugin_draws_write(int index, tern_draw_state state)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
     if (tern_cuda_enter(index) == cudaSuccess)
-        (void)tern_cuda_draws_write(tern_cuda_stream_of(index)->stream, device->draws, state);
+        (void)tern_cuda_draws_write(tern_cuda_raw_stream_of(index), device->draws, state);
 }
 
 void tern_plugin_draws_advance(int index, uint64_t count)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
     if (tern_cuda_enter(index) == cudaSuccess)
-        (void)tern_cuda_draws_advance(tern_cuda_stream_of(index)->stream, device->draws, count);
+        (void)tern_cuda_draws_advance(tern_cuda_raw_stream_of(index), device->draws, count);
 }
 
 tern_status tern_plugin_draws_read(int index, tern_draw_state *state)

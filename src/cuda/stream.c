@@ -16,12 +16,23 @@ tern_cuda_stream *tern_cuda_stream_of(int index)
     return current[index] ? current[index] : &tern_cuda_device_of(index)->first;
 }
 
+cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream)
+{
+    const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    return capture && capture->stream == stream ? capture->recorder->stream : stream->stream;
+}
+
+cudaStream_t tern_cuda_raw_stream_of(int index)
+{
+    return tern_cuda_raw_stream(tern_cuda_stream_of(index));
+}
+
 bool tern_cuda_stream_captured(const tern_cuda_stream *stream)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (!tern_cuda_captures())
         return false;
-    return cudaStreamIsCapturing(stream->stream, &status) == cudaSuccess &&
+    return cudaStreamIsCapturing(tern_cuda_raw_stream(stream), &status) == cudaSuccess &&
            status != cudaStreamCaptureStatusNone;
 }
 

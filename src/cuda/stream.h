@@ -27,11 +27,16 @@ struct tern_cuda_stream {
 // The calling thread's current stream of a device.
 tern_cuda_stream *tern_cuda_stream_of(int index);
 
+// Where the calling thread's work on a stream goes. What it captures goes to a CUDA stream that
+// nobody else has, so that other threads may use theirs meanwhile, though it be the same.
+cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream);
+cudaStream_t tern_cuda_raw_stream_of(int index); // of the current one
+
 // Later work on `to` waits, on the device, for the work queued on `from` so far. Captured work and
 // other work do not wait for each other: a capture begins after a wait for the whole device.
 cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to);
 
-// Whether work queued on the stream is captured.
+// Whether work that the calling thread queues on the stream is captured.
 bool tern_cuda_stream_captured(const tern_cuda_stream *stream);
 
 // Makes and ends the stream inside; the device is current.

@@ -74,7 +74,7 @@ static cudaError_t copy_fault(const tern_cuda_device *to, tern_cuda_stream *from
 {
     const tern_cuda_device *source = tern_cuda_device_of(from->index);
     return cudaMemcpyPeerAsync(&to->carried[from->index], to->index, source->fault, from->index,
-                               sizeof *source->fault, from->stream);
+                               sizeof *source->fault, tern_cuda_raw_stream(from));
 }
 
 // The source's stream copies, when the destination's is done with the memory; that one then waits
@@ -87,8 +87,8 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
     if (error == cudaSuccess)
         error = tern_cuda_enter(from->index);
     if (error == cudaSuccess)
-        error =
-            cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes, from->stream);
+        error = cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes,
+                                    tern_cuda_raw_stream(from));
     if (error == cudaSuccess)
         error = copy_fault(tern_cuda_device_of(to->index), from);
     if (error == cudaSuccess)
@@ -103,7 +103,8 @@ static tern_status carry_across(tern_cuda_stream *to, void *data, tern_cuda_stre
 {
     const tern_cuda_device *device = tern_cuda_device_of(to->index);
     TERN_TRY(tern_cuda_check("copy between devices", copy_between(to, data, from, source, nbytes)));
-    return tern_cuda_fault_carry(to->stream, device->fault, &device->carried[from->index]);
+    return tern_cuda_fault_carry(tern_cuda_raw_stream(to), device->fault,
+                                 &device->carried[from->index]);
 }
 
 static cudaError_t copy_within(int index, void *data, const void *source, int64_t nbytes)
@@ -112,7 +113,7 @@ static cudaError_t copy_within(int index, void *data, const void *source, int64_
     if (error != cudaSuccess)
         return error;
     return cudaMemcpyAsync(data, source, (size_t)nbytes, cudaMemcpyDeviceToDevice,
-                           tern_cuda_stream_of(index)->stream);
+                           tern_cuda_raw_stream_of(index));
 }
 
 tern_status tern_plugin_across(int to, void *data, int from, const void *source, int64_t nbytes)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training step that is captured once and replayed does what the step does.
+#include <pthread.h>
+#include <stdatomic.h>
 #include "devices/device_check.h"
 #include "devices/sim.h"
 
@@ -175,6 +177,74 @@ static void memory_of_a_graph_goes_back_with_it(void **state)
     run_free(&r);
 }
 
+// ---- beside a capture ---------------------------------------------------------------------------
+
+typedef struct bystander {
+    atomic_bool stop;
+    atomic_int rounds;
+    bool failed;
+} bystander;
+
+// Takes memory of the device and gives it back, computes, waits, reads.
+static void *work_on_the_device(void *argument)
+{
+    bystander *b = argument;
+    for (int64_t n = 1000; !atomic_load(&b->stop); n += 1000) {
+        tern_scope scope = tern_scope_open();
+        tern_tensor *x = tern_full(tern_dims(n), 0.5, .device = here);
+        const double sum = tern_item(tern_sum(tern_add(x, x), TERN_ALL_AXES, false));
+        tern_scope_close(scope);
+        b->failed |= sum != (double)n || tern_cuda_empty_cache(here.index) || tern_error_pending();
+        atomic_fetch_add(&b->rounds, 1);
+    }
+    tern_error_print(stderr);
+    return NULL;
+}
+
+static void wait_for_rounds(bystander *b, int count)
+{
+    const int end = atomic_load(&b->rounds) + count;
+    while (atomic_load(&b->rounds) < end)
+        sched_yield();
+}
+
+static void another_thread_uses_the_device_while_one_captures(void **state)
+{
+    (void)state;
+    run eager = run_new();
+    float expected[WARM + 1], losses[WARM + 1];
+    for (int i = 0; i <= WARM; i++) {
+        fill_batch(&eager, i);
+        assert_int_equal(step(&eager), TERN_OK);
+        assert_int_equal(tern_to_host(eager.loss, &expected[i], sizeof expected[i]), TERN_OK);
+    }
+    run replayed = run_new();
+    for (int i = 0; i < WARM; i++) {
+        fill_batch(&replayed, i);
+        assert_int_equal(step(&replayed), TERN_OK);
+    }
+    fill_batch(&replayed, WARM);
+    bystander other = {.failed = false};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, work_on_the_device, &other), 0);
+    wait_for_rounds(&other, 1);
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    wait_for_rounds(&other, 2);
+    assert_int_equal(step(&replayed), TERN_OK);
+    wait_for_rounds(&other, 2);
+    tern_cuda_graph *graph = tern_cuda_graph_end();
+    assert_no_error();
+    assert_int_equal(tern_cuda_graph_replay(graph), TERN_OK);
+    assert_int_equal(tern_to_host(replayed.loss, &losses[WARM], sizeof losses[WARM]), TERN_OK);
+    atomic_store(&other.stop, true);
+    pthread_join(thread, NULL);
+    assert_false(other.failed);
+    assert_memory_equal(&losses[WARM], &expected[WARM], sizeof losses[WARM]);
+    tern_cuda_graph_free(graph);
+    run_free(&eager);
+    run_free(&replayed);
+}
+
 // ---- mistakes -----------------------------------------------------------------------------------
 
 static void a_value_cannot_be_read_in_a_capture(void **state)
@@ -244,6 +314,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_captured_step_goes_on_eagerly_where_it_ended),
         CHECK_TEST(a_replay_is_one_launch),
         CHECK_TEST(memory_of_a_graph_goes_back_with_it),
+        CHECK_TEST(another_thread_uses_the_device_while_one_captures),
         CHECK_TEST(a_value_cannot_be_read_in_a_capture),
         CHECK_TEST(a_first_step_cannot_be_captured),
         CHECK_TEST(captures_begin_once_and_end_once),
