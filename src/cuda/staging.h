@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page-locked memory through which small copies to a device go: a copy from memory that is not
+// Page-locked memory through which copies to a device go: a copy from memory that is not
 // page-locked would wait for what the stream has to do before.
 #ifndef TERN_SRC_CUDA_STAGING_H
 #define TERN_SRC_CUDA_STAGING_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills. Pinned memory is copied when the stream comes to it; pageable memory is read at
-// once and written before the call returns, as a device does it.
+// Copies and fills. Memory of the host is read when the stream comes to it, pageable memory, too:
+// CUDA does not promise that it is read at once. Pageable memory is written before a call returns.
 #include <cstring>
 
 #include "capture.h"
@@ -80,18 +80,6 @@ static void wait_for_copy(const StreamRef &stream)
     run_all(stream);
 }
 
-static cudaError_t copy_staged(const Copy &copy, const StreamRef &stream)
-{
-    const char *from = (const char *)copy.from;
-    auto stage = std::make_shared<std::vector<char>>(from, from + copy.nbytes);
-    int device = stream->device;
-    return submit(stream, [copy, stage, device] {
-        Copy staged = copy;
-        staged.from = stage->data();
-        perform(staged, device);
-    });
-}
-
 static cudaError_t copy(const Copy &copy, const StreamRef &stream)
 {
     bool pageable_to = copy.to_device < 0 && !pinned_at(copy.to);
@@ -100,8 +88,6 @@ static cudaError_t copy(const Copy &copy, const StreamRef &stream)
         if (cudaError_t refused = refuse_work(stream))
             return refused;
     count_copy(copy);
-    if (pageable_from && !pageable_to)
-        return copy_staged(copy, stream);
     int device = stream->device;
     cudaError_t error = submit(stream, [copy, device] { perform(copy, device); });
     if (error)

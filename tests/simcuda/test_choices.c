@@ -99,22 +99,30 @@ static void the_legacy_stream_passes_a_lazy_one_that_does_not_block(void **state
     assert_done(cudaFree(x));
 }
 
-static void pinned_memory_is_read_when_the_stream_comes_to_it(void **state)
+static void assert_read_late(float *host)
 {
-    (void)state;
     float *x = new_buffer(1);
-    void *pinned;
     cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    assert_done(cudaHostAlloc(&pinned, floats * sizeof(float), cudaHostAllocDefault));
-    memset(pinned, 0, floats * sizeof(float));
-    assert_done(cudaMemcpyAsync(x, pinned, floats * sizeof(float), cudaMemcpyDefault, stream));
+    memset(host, 0, floats * sizeof(float));
+    assert_done(cudaMemcpyAsync(x, host, floats * sizeof(float), cudaMemcpyDefault, stream));
     for (int i = 0; i < floats; i++)
-        ((float *)pinned)[i] = 5;
+        host[i] = 5;
     assert_done(cudaStreamSynchronize(stream));
     assert_true(value_now(x) == (is_lazy() ? 5 : 0));
-    assert_done(cudaFreeHost(pinned));
     assert_done(cudaStreamDestroy(stream));
     assert_done(cudaFree(x));
+}
+
+// CUDA promises it of no kind of memory that it was read when the call returns.
+static void host_memory_is_read_when_the_stream_comes_to_it(void **state)
+{
+    (void)state;
+    void *pinned;
+    float pageable[floats];
+    assert_done(cudaHostAlloc(&pinned, floats * sizeof(float), cudaHostAllocDefault));
+    assert_read_late(pinned);
+    assert_read_late(pageable);
+    assert_done(cudaFreeHost(pinned));
 }
 
 static void a_copy_to_pageable_memory_is_there_when_the_call_returns(void **state)
@@ -272,7 +280,7 @@ int main(void)
         cmocka_unit_test(each_query_of_a_lazy_stream_lets_it_do_one_thing),
         cmocka_unit_test(a_lazy_stream_that_is_destroyed_still_waits),
         cmocka_unit_test(the_legacy_stream_passes_a_lazy_one_that_does_not_block),
-        cmocka_unit_test(pinned_memory_is_read_when_the_stream_comes_to_it),
+        cmocka_unit_test(host_memory_is_read_when_the_stream_comes_to_it),
         cmocka_unit_test(a_copy_to_pageable_memory_is_there_when_the_call_returns),
         cmocka_unit_test(host_functions_of_a_lazy_stream_run_when_it_is_waited_for),
         cmocka_unit_test(no_time_has_passed_on_a_lazy_stream),

@@ -151,37 +151,6 @@ static void a_synchronous_copy_waits_for_blocking_streams(void **state)
     assert_done(cudaFree(x));
 }
 
-// CUDA's manual says that such a copy may be synchronous; who does not wait for it relies on this.
-static void assert_read_at_once(size_t count)
-{
-    float *host = malloc(count * sizeof *host), *got = malloc(count * sizeof *got);
-    assert_non_null(host);
-    assert_non_null(got);
-    void *x;
-    assert_done(cudaMalloc(&x, count * sizeof *host));
-    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
-    hold_back(stream);
-    for (size_t i = 0; i < count; i++)
-        host[i] = (float)i;
-    assert_done(cudaMemcpyAsync(x, host, count * sizeof *host, cudaMemcpyHostToDevice, stream));
-    memset(host, 0, count * sizeof *host);
-    assert_done(cudaMemcpyAsync(got, x, count * sizeof *got, cudaMemcpyDeviceToHost, stream));
-    assert_done(cudaStreamSynchronize(stream));
-    for (size_t i = 0; i < count; i++)
-        assert_true(got[i] == (float)i);
-    assert_done(cudaStreamDestroy(stream));
-    assert_done(cudaFree(x));
-    free(host);
-    free(got);
-}
-
-static void pageable_memory_is_read_when_the_copy_is_asked_for(void **state)
-{
-    (void)state;
-    assert_read_at_once(floats);
-    assert_read_at_once(1 << 20); // more than a driver stages in one piece
-}
-
 static void note_place(void *data)
 {
     int *places = data, place = places[0]++;
@@ -257,7 +226,6 @@ int main(void)
         cmocka_unit_test(work_of_a_destroyed_stream_goes_on),
         cmocka_unit_test(the_legacy_stream_orders_blocking_streams),
         cmocka_unit_test(a_synchronous_copy_waits_for_blocking_streams),
-        cmocka_unit_test(pageable_memory_is_read_when_the_copy_is_asked_for),
         cmocka_unit_test(host_functions_run_in_their_place),
         cmocka_unit_test(time_passes_between_two_events),
         cmocka_unit_test(streams_and_events_of_another_device_are_refused),
