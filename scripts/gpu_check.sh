@@ -8,6 +8,7 @@
 #   memcheck racecheck initcheck synccheck
 #               the same tests, but for those of CUDA's own rules, under a tool of
 #               compute-sanitizer; memcheck:2/4: their second quarter
+#   first       what is looked at first (scripts/gpu_first.sh); first:floor one subject alone
 #   bench       the example from start to end, then training steps beside PyTorch and JAX if they
 #               are there, float32 and TF32: half an hour; bench:64 does batches of 64 alone
 # Environment: TERN_BUILD, the folder to build in (build-gpu); TERN_REPORT, the report
@@ -16,6 +17,8 @@
 TERN_BUILD=${TERN_BUILD:-$(cd "$(dirname "$0")/.." && pwd)/build-gpu}
 . "$(dirname "$0")/common.sh"
 
+# shellcheck source=scripts/gpu_first.sh
+. "$root/scripts/gpu_first.sh"
 mkdir -p "$build"
 report=${TERN_REPORT:-$build/gpu-check.txt}
 status=0
@@ -45,11 +48,17 @@ gpu()
         head -n 1
 }
 
-part_build()
+# As nvcc's -arch has it: 90.
+architecture()
 {
     archs=$(gpu | sed 's/.*, //; s/\.//')
+    echo "${archs:-90}"
+}
+
+part_build()
+{
     configure "$build" -Dtests=enabled -Dexamples=enabled -Dcuda=enabled \
-        -Dgpu_archs="${archs:-90}" &&
+        -Dgpu_archs="$(architecture)" &&
         ninja -C "$build" >&2
 }
 
@@ -61,10 +70,10 @@ tests()
 
 part_suite()
 {
-    tests --suite gpu --logbase gpu
-    result=$?
+    suite_status=0
+    tests --suite gpu --logbase gpu || suite_status=1
     note "  $(python3 "$root/scripts/count_cases.py" "$build/meson-logs/gpu.json" | tail -n 1)"
-    return $result
+    return $suite_status
 }
 
 # The names of every `count`-th test, from the first-th on. The tools would report the errors that
@@ -80,15 +89,17 @@ shard()
 sanitize()
 {
     tool="compute-sanitizer --tool $1 --error-exitcode 9"
-    command -v compute-sanitizer >/dev/null || { note "  not here: compute-sanitizer"; return 0; }
+    command -v compute-sanitizer >/dev/null || { note "  not here: compute-sanitizer"; return 77; }
     if ! TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so" $tool \
         "$build/tests/devices/test_meeting" cuda >"$build/$1.log" 2>&1 &&
         ! grep -q 'ERROR SUMMARY: [1-9]' "$build/$1.log"; then
         note "  refused: $(grep -i -m 1 -e error -e support "$build/$1.log")"
-        return 0
+        return 77
     fi
-    # shellcheck disable=SC2046 # one word a test
-    tests -t 20 --wrap "$tool" --logbase "$1" $(shard "$2" "$3")
+    chosen=$(shard "$2" "$3")
+    [ -n "$chosen" ] || { note "  no test is left for this shard"; return 1; }
+    # shellcheck disable=SC2086 # one word a test
+    tests -t 20 --wrap "$tool" --logbase "$1" $chosen
 }
 
 # with MODULE OPTION: the option and python3, where that has the module.
@@ -149,18 +160,19 @@ part()
     build) part_build ;;
     suite) part_suite ;;
     bench) bench "$which" ;;
+    first) look_first "$which" ;;
     *) sanitize "$name" "${first:-1}" "${count:-1}" ;;
     esac
 }
 
 for word in "$@"; do
     case ${word%%:*} in
-    build | suite | memcheck | racecheck | initcheck | synccheck | bench) ;;
+    build | suite | memcheck | racecheck | initcheck | synccheck | bench | first) ;;
     *) say "unknown part: $word" && exit 2 ;;
     esac
 done
 
-[ $# -gt 0 ] || { sed -n '3,16s/^# //p' "$0" && exit 2; }
+[ $# -gt 0 ] || { sed -n '3,/^[^#]/s/^# //p' "$0" && exit 2; }
 use_packages
 commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
 device=$(gpu)
@@ -171,8 +183,13 @@ for word in "$@"; do
         continue
     fi
     begin=$(date +%s)
-    result=passed
-    part "$word" || { result=FAILED && status=1; }
+    result=0
+    (part "$word") || result=$?
+    case $result in
+    0) result=passed ;;
+    77) result=skipped ;;
+    *) result=FAILED && status=1 ;;
+    esac
     note "$word: $result, $(($(date +%s) - begin)) s"
 done
 exit $status

@@ -8,9 +8,9 @@ fi
 check=$TERN_SOURCE/scripts/gpu_check.sh
 export TERN_BUILD="$work/b" TERN_REPORT="$work/report"
 
-"$check" suite memcheck:1/4 2>"$work/log" || fail "a skipped part is a failure"
+"$check" suite memcheck:1/4 first:floor bench:64 2>"$work/log" || fail "a skipped part is a failure"
 "$check" racecheck 2>"$work/log" || fail "a skipped part is a failure"
-for part in suite memcheck:1/4 racecheck; do
+for part in suite memcheck:1/4 first:floor bench:64 racecheck; do
     grep -q "^$part: skipped, no NVIDIA driver\$" "$work/report" ||
         { cat "$work/report"; fail "the report does not say that $part was skipped"; }
 done
