@@ -89,7 +89,8 @@ TERN_BEGIN_DECLS
 TERN_API const char *tern_version(void);
 
 /// Joins the worker threads and frees what the process holds: caches, default generators, the
-/// calling thread's frames. Live modules, optimizers and retained tensors stay the caller's.
+/// calling thread's frames, and all of the CUDA devices on which no tensor, stream or graph is
+/// alive. Live modules, optimizers and retained tensors stay the caller's.
 /// Later calls start again from nothing. No other thread may be inside the library.
 ///
 /// fork: the child of a process that uses tern has none of its threads. Every call there that

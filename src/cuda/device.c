@@ -6,6 +6,8 @@
 #include "cuda/allocator.h"
 #include "cuda/devices.h"
 #include "cuda/graph.h"
+#include "cuda/heap.h"
+#include "cuda/pinned.h"
 
 static tern_cuda_device devices[TERN_MAX_DEVICES];
 
@@ -140,6 +142,41 @@ tern_status tern_plugin_open(int index)
     char name[32];
     snprintf(name, sizeof name, "cuda:%d cannot be used", index);
     return tern_cuda_check(name, error);
+}
+
+// ---- and closing it -----------------------------------------------------------------------------
+
+static bool is_idle(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    tern_cuda_heap_trim(device);
+    bool idle = !device->heap.segments && atomic_load(&device->graphs) == 0;
+    for (int slot = 1; slot < TERN_CUDA_STREAMS; slot++)
+        idle = idle && !device->streams[slot];
+    pthread_mutex_unlock(&device->lock);
+    return idle;
+}
+
+static void end(tern_cuda_device *device)
+{
+    tern_cuda_pinned_trim();
+    tern_cuda_recorders_end(device);
+    tern_cuda_staging_end(&device->staging);
+    cudaFreeHost(device->mirror);
+    tern_cuda_stream_end(&device->first);
+    end_state(device);
+    pthread_mutex_destroy(&device->streams_lock);
+    pthread_mutex_destroy(&device->lock);
+}
+
+bool tern_plugin_close(int index)
+{
+    tern_cuda_device *device = &devices[index];
+    if (tern_cuda_enter(index) != cudaSuccess || tern_cuda_device_wait(device) != cudaSuccess ||
+        !is_idle(device))
+        return false;
+    end(device);
+    return true;
 }
 
 // ---- the other slots ----------------------------------------------------------------------------

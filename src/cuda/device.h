@@ -4,6 +4,7 @@
 #define TERN_SRC_CUDA_DEVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include "base/error.h"
 #include "cuda/fence.h"
 #include "cuda/plugin.h"
@@ -21,6 +22,7 @@ typedef struct tern_cuda_device {
     tern_cuda_stream *streams[TERN_CUDA_STREAMS]; // by slot; changed under both locks
     tern_cuda_heap heap;                          // under lock
     struct tern_cuda_recorder *recorders;         // that nobody captures on; under streams_lock
+    atomic_int graphs;                            // that are captured or were
 
     // The device's memory behind tern_exec, and what the host sees of the fault record.
     void *state;

@@ -8,6 +8,7 @@
 int tern_plugin_count(void);
 const char *tern_plugin_reason(void);
 tern_status tern_plugin_open(int index);
+bool tern_plugin_close(int index);
 void tern_plugin_exec(int index, tern_exec *exec);
 tern_status tern_plugin_synchronize(int index);
 tern_status tern_plugin_properties(int index, tern_cuda_properties *out);

@@ -62,7 +62,6 @@ void tern_cuda_unrelax(void)
 
 // ---- capture ------------------------------------------------------------------------------------
 
-// They stay for the life of the process, as fences do.
 static tern_status recorder_new(tern_cuda_recorder **made)
 {
     tern_cuda_recorder *recorder = calloc(1, sizeof *recorder);
@@ -94,6 +93,19 @@ static void recorder_give(tern_cuda_device *device, tern_cuda_recorder *recorder
     recorder->next = device->recorders;
     device->recorders = recorder;
     pthread_mutex_unlock(&device->streams_lock);
+}
+
+void tern_cuda_recorders_end(tern_cuda_device *device)
+{
+    while (device->recorders) {
+        tern_cuda_recorder *recorder = device->recorders;
+        device->recorders = recorder->next;
+        if (recorder->blas)
+            cublasDestroy(recorder->blas);
+        cudaStreamDestroy(recorder->stream);
+        cudaGetLastError();
+        free(recorder);
+    }
 }
 
 // What a first use would make is made before: that is not for a graph. Its products get a workspace
@@ -138,6 +150,7 @@ static void capture_free(tern_cuda_capture *capture)
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release(device, &capture->pool);
     pthread_mutex_unlock(&device->lock);
+    atomic_fetch_sub(&device->graphs, 1);
     tern_mem_free(capture, sizeof *capture);
 }
 
@@ -150,6 +163,7 @@ tern_status tern_plugin_capture_begin(int index)
         return TERN_ERR_NOMEM;
     *capture = (tern_cuda_capture){
         .index = index, .stream = tern_cuda_stream_of(index), .pool.of_graph = true};
+    atomic_fetch_add(&tern_cuda_device_of(index)->graphs, 1);
     tern_status status = begin(capture);
     if (status)
         capture_free(capture);

@@ -26,6 +26,9 @@ typedef struct tern_cuda_capture {
     cudaGraphExec_t exec;
 } tern_cuda_capture;
 
+// Ends those of a device on which nobody captures.
+void tern_cuda_recorders_end(struct tern_cuda_device *device);
+
 // What the calling thread captures on the device; NULL when it does not.
 tern_cuda_capture *tern_cuda_capture_of(int index);
 

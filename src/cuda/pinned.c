@@ -51,7 +51,7 @@ static void give_back(pinned_block *block)
     free(block);
 }
 
-static void give_all_back(void)
+void tern_cuda_pinned_trim(void)
 {
     pthread_mutex_lock(&lock);
     pinned_block *block = kept;
@@ -88,7 +88,7 @@ void *tern_plugin_pinned_alloc(int64_t nbytes, void **block)
     pinned_block *taken = take_kept(size);
     cudaError_t error = taken ? cudaSuccess : take_new(size, &taken);
     if (error == cudaErrorMemoryAllocation && !tern_cuda_capturing_thread()) {
-        give_all_back();
+        tern_cuda_pinned_trim();
         error = take_new(size, &taken);
     }
     if (error != cudaSuccess) {

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <tern/error.h>
 
+// Gives back what is kept.
+void tern_cuda_pinned_trim(void);
+
 void *tern_plugin_pinned_alloc(int64_t nbytes, void **block);
 void tern_plugin_pinned_free(void *data, int64_t nbytes, void *block);
 tern_status tern_plugin_pinned_to_device(int index, void *data, const void *host, int64_t nbytes,

@@ -19,6 +19,8 @@ cudaError_t tern_cuda_staging_begin(tern_cuda_staging *staging)
 
 void tern_cuda_staging_end(tern_cuda_staging *staging)
 {
+    for (int i = 0; i < TERN_CUDA_STAGES; i++)
+        tern_cuda_fence_wait(&staging->busy[i]);
     cudaFreeHost(staging->memory);
     pthread_mutex_destroy(&staging->lock);
 }

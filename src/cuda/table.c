@@ -17,6 +17,7 @@ static const tern_device_table devices = {
     .name = "cuda",
     .count = tern_plugin_count,
     .open = tern_plugin_open,
+    .close = tern_plugin_close,
     .alloc = tern_plugin_alloc,
     .free = tern_plugin_free,
     .use = tern_plugin_use,

@@ -17,6 +17,9 @@ typedef struct tern_device_table {
     int (*count)(void);
     // Makes the device ready; called once, before anything else. May be NULL.
     tern_status (*open)(int index);
+    // Gives back all that the device took, so that it may be opened anew. False, and it stays open,
+    // while memory, streams or graphs of it are alive, or when it is broken. May be NULL.
+    bool (*close)(int index);
 
     // Memory, in stream order. `*block` is the backend's, given back to free and use.
     void *(*alloc)(int index, int64_t nbytes, void **block); // NULL raises TERN_ERR_NOMEM
@@ -124,6 +127,8 @@ tern_exec tern_exec_of(tern_device device);
 // Makes a device that exists ready for use; at once when it is.
 tern_status tern_device_open(tern_device device);
 bool tern_device_is_open(tern_device device);
+// Closes it if it can be; no other thread is inside the library.
+void tern_device_close(tern_device device);
 
 // Turns the unspecified device into the default one and checks that the device exists;
 // opens it.

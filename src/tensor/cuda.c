@@ -98,8 +98,7 @@ tern_status tern_cuda_memory_print(int index, FILE *out)
 void tern_cuda_shutdown(void)
 {
     for (int i = 0; i < TERN_MAX_DEVICES; i++)
-        if (tern_device_is_open(tern_cuda(i)) && tern_cuda_backend()->cuda->empty_cache(i))
-            tern_error_clear();
+        tern_device_close(tern_cuda(i));
 }
 
 // ---- devices by free memory ---------------------------------------------------------------------

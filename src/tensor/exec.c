@@ -73,6 +73,19 @@ tern_status tern_device_open(tern_device device)
     return tern_device_is_open(device) ? TERN_OK : open_first(device);
 }
 
+void tern_device_close(tern_device device)
+{
+    if (!tern_device_is_open(device))
+        return;
+    device_state *state = state_of(device);
+    tern_lock(&lock);
+    if (table_of(device)->close && table_of(device)->close(device.index)) {
+        state->open = false;
+        state->raised = false;
+    }
+    tern_unlock(&lock);
+}
+
 tern_exec tern_exec_of(tern_device device)
 {
     tern_exec exec = {.device = device};

@@ -9,7 +9,7 @@
 // why. The first call opens the plugin; it is never closed.
 const tern_backend *tern_cuda_backend(void);
 
-// Gives back what the devices that were used have cached.
+// Closes the devices that nothing is alive on.
 void tern_cuda_shutdown(void);
 
 #endif

@@ -69,11 +69,9 @@ static void a_run_gives_the_losses_of_the_cpu(void **state)
     (void)state;
     training device = training_on(here), cpu = training_on(tern_cpu(0));
     double first = 0, last = 0;
-    tern_manual_seed(11); // the masks
     double losses[12];
     for (int i = 0; i < 12; i++)
         losses[i] = step_and_read(&cpu);
-    tern_manual_seed(11);
     for (int i = 0; i < 12; i++) {
         last = step_and_read(&device);
         first = i ? first : last;
@@ -227,6 +225,63 @@ static void from_the_third_step_on_nothing_waits_and_nothing_is_allocated(void *
     training_free(&t);
 }
 
+// ---- shutdown -----------------------------------------------------------------------------------
+
+static double loss_of_a_run(void)
+{
+    tern_scope scope = tern_scope_open();
+    training t = training_on(here);
+    for (int i = 0; i < 3; i++)
+        step(&t);
+    const double loss = tern_item(tern_loss(t.criterion, tern_forward(t.net, t.x), t.y));
+    training_free(&t);
+    tern_scope_close(scope);
+    return loss;
+}
+
+static void a_shutdown_gives_all_back_and_a_device_begins_anew(void **state)
+{
+    (void)state;
+    const double first = loss_of_a_run();
+    tern_shutdown();
+    if (sim_begin()) {
+        tern_sim_counts c;
+        sim.count(&c);
+        assert_int_equal(c.live_blocks, 0);
+    }
+    tern_cuda_memory memory;
+    assert_int_equal(tern_cuda_get_memory(here.index, &memory), TERN_OK);
+    assert_true(memory.reserved < 1 << 20); // no workspace yet
+    assert_true(loss_of_a_run() == first);
+    assert_no_error();
+}
+
+static void what_is_alive_on_a_device_outlives_a_shutdown(void **state)
+{
+    (void)state;
+    tern_scope scope = tern_scope_open();
+    tern_tensor *x = tern_retain(tern_full(tern_dims(5), 3, .device = here));
+    tern_tensor *sum = tern_retain(tern_zeros(tern_dims(), .device = here));
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    tern_copy_(sum, tern_sum(x, TERN_ALL_AXES, false));
+    tern_cuda_graph *graph = tern_cuda_graph_end();
+    tern_scope_close(scope);
+    tern_shutdown();
+    scope = tern_scope_open();
+    assert_int_equal(tern_cuda_graph_replay(graph), TERN_OK);
+    assert_true(tern_item(sum) == 15);
+    tern_release(x);
+    tern_release(sum);
+    tern_scope_close(scope);
+    tern_shutdown(); // the graph alone
+    tern_cuda_stream *stream = tern_cuda_stream_new(here.index);
+    tern_cuda_graph_free(graph);
+    tern_shutdown(); // the stream alone
+    assert_int_equal(tern_cuda_stream_synchronize(stream), TERN_OK);
+    tern_cuda_stream_free(stream);
+    assert_no_error();
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_devices(argc, argv);
@@ -237,6 +292,8 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest on_cuda[] = {
         CHECK_TEST(from_the_third_step_on_nothing_waits_and_nothing_is_allocated),
+        cmocka_unit_test(a_shutdown_gives_all_back_and_a_device_begins_anew),
+        cmocka_unit_test(what_is_alive_on_a_device_outlives_a_shutdown),
     };
     const struct CMUnitTest on_simulated[] = {
         CHECK_TEST(two_devices_work_at_once),
