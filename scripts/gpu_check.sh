@@ -85,10 +85,29 @@ shard()
         awk -v first="$1" -v count="$2" '(NR - first) % count == 0'
 }
 
+# The options of a tool. memcheck also looks for memory that a program leaves behind, and keeps
+# allocations apart.
+options_of()
+{
+    echo "--tool $1 --require-cuda-init no --error-exitcode 9"
+    [ "$1" != memcheck ] || echo "--leak-check full --check-device-heap yes --padding 512"
+}
+
+# Where each block is an allocation of its own, memcheck knows where it ends: for the tests of
+# kernels. wrapped TOOL NAME CACHE TEST...
+wrapped()
+{
+    wrapper=$1
+    log=$2
+    cache=$3
+    shift 3
+    [ $# = 0 ] || TERN_CACHE=$cache tests -t 20 --wrap "$wrapper" --logbase "$log" "$@"
+}
+
 # sanitize TOOL FIRST COUNT. A machine that does not let the tool run says so in the smallest test.
 sanitize()
 {
-    tool="compute-sanitizer --tool $1 --error-exitcode 9"
+    tool="compute-sanitizer $(options_of "$1" | tr '\n' ' ')"
     command -v compute-sanitizer >/dev/null || { note "  not here: compute-sanitizer"; return 77; }
     if ! TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so" $tool \
         "$build/tests/devices/test_meeting" cuda >"$build/$1.log" 2>&1 &&
@@ -98,8 +117,14 @@ sanitize()
     fi
     chosen=$(shard "$2" "$3")
     [ -n "$chosen" ] || { note "  no test is left for this shard"; return 1; }
+    kernels=$(echo "$chosen" | grep -e '^conformance' -e '^R' || true)
+    others=$(echo "$chosen" | grep -v -e '^conformance' -e '^R' || true)
+    sanitize_status=0
     # shellcheck disable=SC2086 # one word a test
-    tests -t 20 --wrap "$tool" --logbase "$1" $chosen
+    wrapped "$tool" "$1-kernels" 0 $kernels || sanitize_status=1
+    # shellcheck disable=SC2086
+    wrapped "$tool" "$1" 1 $others || sanitize_status=1
+    return $sanitize_status
 }
 
 # with MODULE OPTION: the option and python3, where that has the module.
