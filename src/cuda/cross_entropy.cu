@@ -7,6 +7,7 @@
 #include "cuda/fault.cuh"
 
 #define THREADS    256
+#define RESIDENT   3 // blocks on a multiprocessor: ptxas would spill for more
 #define MAX_BLOCKS 1024
 #define FEW_ROUNDS 4 // of samples that one block may take, to spare the second kernel
 
@@ -168,7 +169,8 @@ __device__ __forceinline__ void write_loss(const entropy<T> &e, const loss_sum &
 
 // parts (blocks), or NULL where one block does all.
 template <class T>
-__global__ void __launch_bounds__(THREADS) entropy_forward(const entropy<T> e, loss_sum *parts)
+__global__ void __launch_bounds__(THREADS, RESIDENT)
+    entropy_forward(const entropy<T> e, loss_sum *parts)
 {
     const int groups = THREADS / e.lanes;
     int64_t sample = (int64_t)blockIdx.x * e.rounds * groups + (int)threadIdx.x / e.lanes;

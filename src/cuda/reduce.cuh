@@ -88,7 +88,7 @@ __device__ __forceinline__ void give_result(const Op &op, const typename Op::acc
 
 // parts (outputs, segments), or NULL where the terms are not cut. A block's y is the segment.
 template <class T, class Op>
-__global__ void __launch_bounds__(REDUCE_THREADS)
+__global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
     reduce_rows(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
 {
     const int lane = (int)threadIdx.x % plan.lanes, groups = REDUCE_THREADS / plan.lanes;
@@ -127,7 +127,7 @@ template <class Acc, class Op> __device__ __forceinline__ Acc join_warps(Acc val
 }
 
 template <class T, class Op>
-__global__ void __launch_bounds__(REDUCE_THREADS)
+__global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
     reduce_columns(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
 {
     const int lane = (int)threadIdx.x % REDUCE_COLUMNS, warp = (int)threadIdx.x / REDUCE_COLUMNS;
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(REDUCE_THREADS)
 
 // A warp for each output.
 template <class Op>
-__global__ void __launch_bounds__(REDUCE_THREADS)
+__global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
     reduce_join(const reduce_plan plan, const Op op, const typename Op::acc *parts)
 {
     enum { GROUPS = REDUCE_THREADS / WARP_LANES };

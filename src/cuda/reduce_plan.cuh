@@ -9,6 +9,7 @@
 #include "cuda/pack.cuh"
 
 #define REDUCE_THREADS      256
+#define REDUCE_RESIDENT     3    // blocks on a multiprocessor: ptxas would spill for a fourth
 #define REDUCE_COLUMNS      32   // side by side in a block, a warp's lanes
 #define REDUCE_BLOCKS       1024 // that keep a device busy
 #define REDUCE_ROW_TERMS    4096 // the least that is worth a block of its own

@@ -8,6 +8,7 @@
 
 #define SHORT_THREADS 128
 #define LONG_THREADS  256
+#define LONG_RESIDENT 3 // blocks on a multiprocessor: ptxas would spill for a fourth
 #define LONG_WARPS    (LONG_THREADS / WARP_LANES)
 
 // ---- short rows ---------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ __device__ __forceinline__ void share_store(T *y, const line_share &s, int64_t i
 
 // W > 1: rows whose elements fill packs.
 template <class T, int W>
-__global__ void __launch_bounds__(LONG_THREADS)
+__global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
     softmax_long(bool log, T *y, const T *x, const long_lines lines)
 {
     typedef computed_t<T> C;
@@ -181,7 +182,7 @@ __global__ void __launch_bounds__(LONG_THREADS)
 }
 
 template <class T, int W>
-__global__ void __launch_bounds__(LONG_THREADS)
+__global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
     softmax_grad_long(bool log, T *dx, const T *dy, const T *y, const long_lines lines)
 {
     typedef computed_t<T> C;

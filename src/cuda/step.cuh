@@ -13,12 +13,13 @@
 
 #include "cuda/pack.cuh"
 
-#define STEP_THREADS 256
-#define STEP_LEAST   2048  // elements of a block,
-#define STEP_MOST    16384 // at most
-#define STEP_BLOCKS  2048  // more than this take more elements each
-#define STEP_RECORDS 256   // bytes before the first record of the table
-#define STEP_CHUNK   36    // records that go into a kernel's arguments
+#define STEP_THREADS  256
+#define STEP_RESIDENT 2     // blocks on a multiprocessor: ptxas would spill for a third
+#define STEP_LEAST    2048  // elements of a block,
+#define STEP_MOST     16384 // at most
+#define STEP_BLOCKS   2048  // more than this take more elements each
+#define STEP_RECORDS  256   // bytes before the first record of the table
+#define STEP_CHUNK    36    // records that go into a kernel's arguments
 
 // One tensor in the table.
 typedef struct step_record {
@@ -132,7 +133,7 @@ __device__ __forceinline__ void step_elements(const typename Update::values &val
 }
 
 template <class Update>
-__global__ void __launch_bounds__(STEP_THREADS)
+__global__ void __launch_bounds__(STEP_THREADS, STEP_RESIDENT)
     step_update(const typename Update::values *values, const step_record *records, int count,
                 int64_t elements, const tern_fault *fault)
 {
