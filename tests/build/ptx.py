@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What nvcc makes of kernels, without a device: those over contiguous memory load and store 16
-bytes at once, and none of float32 or 16-bit elements computes in double.
+bytes at once, none of float32 or 16-bit elements computes in double, and none leaves it to ptxas to
+fuse a product with a sum.
 Arguments: nvcc and its flags; then -- and the .cu files."""
 import re
 import subprocess
 import sys
 
 WIDE = re.compile(r'walk_flat|walk_rows|bias_relu<[^>]*, [48]>')
+UNROUNDED = re.compile(r'\b(?:add|sub|mul)\.(?:ftz\.)?(?:sat\.)?f(?:32|64)\b')
 NARROW_TYPES = re.compile(r'float|__half|__nv_bfloat16')
 
 
@@ -22,6 +24,8 @@ def entries(nvcc, source):
 
 
 def faults_of(name, ptx):
+    if UNROUNDED.search(ptx):
+        yield 'has products and sums that may be fused'
     if 'double' in name or not NARROW_TYPES.search(name):
         return
     if re.search(r'\.f64\b', ptx):
