@@ -13,9 +13,11 @@ typedef unsigned long long fault_word; // of 64 bits, as atomics take them
 // The record cannot get better by this element. Everything is read by atomics: others write it.
 __device__ __forceinline__ bool fault_settled(tern_fault *fault, uint32_t site, int64_t element)
 {
-    return atomicAdd(&fault->set, 0u) == 1 &&
-           (atomicAdd(&fault->site, 0u) != site ||
-            (int64_t)atomicAdd((fault_word *)&fault->element, (fault_word)0) <= element);
+    if (atomicAdd(&fault->set, 0u) != 1)
+        return false;
+    __threadfence(); // else the rest may be read as it was before it was set
+    return atomicAdd(&fault->site, 0u) != site ||
+           (int64_t)atomicAdd((fault_word *)&fault->element, (fault_word)0) <= element;
 }
 
 __device__ __forceinline__ void fault_write(tern_fault *fault, uint32_t before, uint32_t site,
