@@ -2,7 +2,6 @@
 // Cross-entropy over (N, C, S), softmax and all in one kernel, and its gradient. A group of lanes
 // takes a sample: one thread where classes are few or lie apart (S > 1), up to a block where they
 // are many. Losses are added by blocks; one more kernel joins several of them.
-#include "cuda/divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/fault.cuh"
 
@@ -21,7 +20,7 @@ template <class T> struct entropy {
     C *total;              /* (1) */
     T *loss;               /* (1), or (N, S) */
     int64_t samples, classes, spatial, ignore_index;
-    double smoothing, spatial_inverse;
+    double smoothing;
     tern_reduction reduction;
     int lanes, rounds; // threads for a sample, samples for each group of them
     tern_fault *fault;
@@ -298,7 +297,6 @@ static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_arg
     e.classes = args->x.size[1];
     e.spatial = args->x.size[2];
     e.samples = args->x.size[0] * e.spatial;
-    e.spatial_inverse = 1 / (double)e.spatial;
     e.ignore_index = args->ignore_index;
     e.smoothing = args->label_smoothing;
     e.reduction = args->reduction;
