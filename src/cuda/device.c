@@ -15,20 +15,18 @@ static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 static int device_count;
 static char count_reason[256] = "no CUDA device was found";
 
-static _Thread_local int entered = -1;
-
 tern_cuda_device *tern_cuda_device_of(int index)
 {
     return &devices[index];
 }
 
+// CUDA is asked each time: other code of the process may have made another device this thread's.
 cudaError_t tern_cuda_enter(int index)
 {
-    if (entered == index)
+    int current = -1;
+    if (tern_cuda_told(cudaGetDevice(&current)) == cudaSuccess && current == index)
         return cudaSuccess;
-    cudaError_t error = cudaSetDevice(index);
-    entered = error == cudaSuccess ? index : -1;
-    return tern_cuda_told(error);
+    return tern_cuda_told(cudaSetDevice(index));
 }
 
 static void ask_count(void)

@@ -68,6 +68,7 @@ void open_plugin(void)
     find("tern_sim_count", &plugin.count);
     find("tern_sim_trace_waits", &plugin.trace_waits);
     find("tern_sim_waits", &plugin.waits);
+    find("tern_sim_meddle", &plugin.meddle);
     find("tern_sim_set_memory", &plugin.set_memory);
 }
 

@@ -27,6 +27,7 @@ typedef struct plugin_check {
     void (*count)(tern_sim_counts *counts);
     void (*trace_waits)(void);
     size_t (*waits)(tern_sim_wait *waits, size_t capacity);
+    void (*meddle)(int device, int error);
     void (*set_memory)(int device, size_t bytes);
 } plugin_check;
 

@@ -233,6 +233,13 @@ cudaError_t cudaRuntimeGetVersion(int *version)
     return cudaSuccess;
 }
 
+void tern_sim_meddle(int device, int error)
+{
+    std::lock_guard<std::recursive_mutex> hold(the_lock());
+    current = device;
+    remember((cudaError_t)error);
+}
+
 void tern_sim_set_memory(int device, size_t bytes)
 {
     std::lock_guard<std::recursive_mutex> hold(the_lock());

@@ -28,6 +28,20 @@ static void memory_runs_out_and_comes_back(void **state)
     assert_done(cudaSetDevice(0));
 }
 
+static void meddling_changes_the_device_and_leaves_an_error(void **state)
+{
+    (void)state;
+    int device = -1;
+    tern_sim_meddle(1, cudaErrorInvalidValue);
+    assert_int_equal(cudaGetLastError(), cudaErrorInvalidValue);
+    assert_done(cudaGetDevice(&device));
+    assert_int_equal(device, 1);
+    tern_sim_meddle(0, cudaSuccess);
+    assert_done(cudaGetLastError());
+    assert_done(cudaGetDevice(&device));
+    assert_int_equal(device, 0);
+}
+
 static void the_nth_call_fails_on_demand(void **state)
 {
     (void)state;
@@ -230,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_runs_out_and_comes_back),
+        cmocka_unit_test(meddling_changes_the_device_and_leaves_an_error),
         cmocka_unit_test(the_nth_call_fails_on_demand),
         cmocka_unit_test(every_kind_of_call_fails_on_demand),
         cmocka_unit_test(calls_of_the_libraries_fail_on_demand),

@@ -107,6 +107,10 @@ TERN_SIM_EXPORT void tern_sim_trace_waits(void);
 // How many were noted; the first `capacity` of them are written to `waits`.
 TERN_SIM_EXPORT size_t tern_sim_waits(tern_sim_wait *waits, size_t capacity);
 
+// What other code of the process may do between two calls: the device is the calling thread's then,
+// and the error is what its next cudaGetLastError tells.
+TERN_SIM_EXPORT void tern_sim_meddle(int device, int error);
+
 // Sets what the device has in all; what is in use stays.
 TERN_SIM_EXPORT void tern_sim_set_memory(int device, size_t bytes);
 
