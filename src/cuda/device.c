@@ -29,6 +29,12 @@ cudaError_t tern_cuda_enter(int index)
     return tern_cuda_told(cudaSetDevice(index));
 }
 
+cudaError_t tern_cuda_enter_to_launch(int index)
+{
+    cudaGetLastError();
+    return tern_cuda_enter(index);
+}
+
 static void ask_count(void)
 {
     int count = 0; // the call leaves it alone when it fails
@@ -182,7 +188,7 @@ bool tern_plugin_close(int index)
 void tern_plugin_exec(int index, tern_exec *exec)
 {
     const tern_cuda_device *device = &devices[index];
-    (void)tern_cuda_enter(index); // if that fails, so does the launch
+    (void)tern_cuda_enter_to_launch(index); // if that fails, so does the launch
     exec->stream = tern_cuda_raw_stream_of(index);
     exec->fault = device->fault;
     exec->draws = device->draws;

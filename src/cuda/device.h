@@ -44,6 +44,9 @@ tern_cuda_device *tern_cuda_device_of(int index);
 // Makes the device the calling thread's.
 cudaError_t tern_cuda_enter(int index);
 
+// The same before launches: an error that other code of the process left is not theirs.
+cudaError_t tern_cuda_enter_to_launch(int index);
+
 // The device's own memory that is never given back: no block, but counted as reserved. Synchronous.
 cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void **data);
 void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data);

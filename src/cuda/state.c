@@ -49,7 +49,8 @@ void tern_plugin_fault_clear(int index)
     tern_cuda_device *device = tern_cuda_device_of(index);
     if (tern_cuda_capture_of(index) || tern_cuda_device_wait(device) != cudaSuccess)
         return;
-    if (tern_cuda_fault_clear(tern_cuda_raw_stream_of(index), device->fault))
+    if (tern_cuda_enter_to_launch(index) != cudaSuccess ||
+        tern_cuda_fault_clear(tern_cuda_raw_stream_of(index), device->fault))
         return;
     memset(device->mirror, 0, sizeof *device->mirror);
     (void)tern_cuda_device_wait(device);
@@ -58,14 +59,14 @@ void tern_plugin_fault_clear(int index)
 void tern_plugin_draws_write(int index, tern_draw_state state)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_enter(index) == cudaSuccess)
+    if (tern_cuda_enter_to_launch(index) == cudaSuccess)
         (void)tern_cuda_draws_write(tern_cuda_raw_stream_of(index), device->draws, state);
 }
 
 void tern_plugin_draws_advance(int index, uint64_t count)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_enter(index) == cudaSuccess)
+    if (tern_cuda_enter_to_launch(index) == cudaSuccess)
         (void)tern_cuda_draws_advance(tern_cuda_raw_stream_of(index), device->draws, count);
 }
 

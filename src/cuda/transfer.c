@@ -100,7 +100,7 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
     if (error == cudaSuccess)
         error = tern_cuda_stream_order(from, to);
     if (error == cudaSuccess)
-        error = tern_cuda_enter(to->index);
+        error = tern_cuda_enter_to_launch(to->index);
     return error;
 }
 
