@@ -125,7 +125,7 @@ static cudaError_t copy(int index, void *to, const void *from, int64_t nbytes,
     cudaError_t error = tern_cuda_enter(index);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(to, from, (size_t)nbytes, kind, tern_cuda_raw_stream(stream));
-    if (error != cudaSuccess || tern_cuda_capturing_thread())
+    if (error != cudaSuccess || tern_cuda_stream_captured(stream))
         return error;
     pthread_mutex_lock(&lock);
     error = tern_cuda_fence_add(&block->fences, stream);

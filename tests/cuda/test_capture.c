@@ -203,6 +203,27 @@ static void a_graph_outlives_the_stream_that_it_was_captured_on(void **state)
     give(&x);
 }
 
+// ---- what is not captured -----------------------------------------------------------------------
+
+static void a_copy_to_another_device_holds_its_page_locked_memory(void **state)
+{
+    (void)state;
+    piece x = take(1, 4096);
+    void *block, *block_too;
+    float *host = plugin.cuda->pinned_alloc(x.nbytes, &block);
+    host[0] = 1;
+    begin();
+    assert_int_equal(plugin.cuda->pinned_to_device(1, x.data, host, x.nbytes, block), TERN_OK);
+    plugin.cuda->pinned_free(host, x.nbytes, block);
+    host = plugin.cuda->pinned_alloc(x.nbytes, &block_too);
+    host[0] = 2;
+    void *graph = end();
+    assert_near(first_of(&x), 1, 0, 0);
+    plugin.cuda->pinned_free(host, x.nbytes, block_too);
+    plugin.cuda->graph_free(graph);
+    give(&x);
+}
+
 // ---- what is refused ----------------------------------------------------------------------------
 
 static void waiting_while_a_device_is_captured_is_an_error(void **state)
@@ -307,6 +328,7 @@ int main(void)
         cmocka_unit_test_setup(a_tensor_freed_meanwhile_is_kept_for_the_graph, calm),
         cmocka_unit_test_setup(what_a_graph_made_may_be_freed_before_and_after_it, calm),
         cmocka_unit_test_setup(a_graph_outlives_the_stream_that_it_was_captured_on, calm),
+        cmocka_unit_test_setup(a_copy_to_another_device_holds_its_page_locked_memory, calm),
         cmocka_unit_test_setup(waiting_while_a_device_is_captured_is_an_error, calm),
         cmocka_unit_test_setup(a_discarded_capture_gives_its_memory_back, calm),
         cmocka_unit_test_setup(ending_without_beginning_is_an_error, calm),
