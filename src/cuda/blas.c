@@ -41,8 +41,10 @@ tern_status tern_cuda_blas_bind(cublasHandle_t *handle, cudaStream_t stream, voi
 {
     cublasHandle_t made = *handle;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    tern_cuda_relax();
     if (!made)
         status = cublasCreate(&made);
+    tern_cuda_unrelax();
     if (status == CUBLAS_STATUS_SUCCESS)
         status = bind(made, stream, workspace);
     if (status == CUBLAS_STATUS_SUCCESS)

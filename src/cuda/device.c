@@ -136,7 +136,9 @@ tern_status tern_plugin_open(int index)
     device->index = index;
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->streams_lock, NULL);
+    tern_cuda_relax();
     cudaError_t error = begin(device);
+    tern_cuda_unrelax();
     if (error == cudaSuccess) {
         device->streams[0] = &device->first;
         return TERN_OK;

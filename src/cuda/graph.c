@@ -143,8 +143,10 @@ static tern_status begin(tern_cuda_capture *capture)
 static void capture_free(tern_cuda_capture *capture)
 {
     tern_cuda_device *device = tern_cuda_device_of(capture->index);
+    tern_cuda_relax();
     if (capture->exec && cudaGraphExecDestroy(capture->exec) != cudaSuccess)
         cudaGetLastError();
+    tern_cuda_unrelax();
     recorder_give(device, capture->recorder);
     tern_cuda_workspace_give(capture->index, capture->workspace);
     pthread_mutex_lock(&device->lock);

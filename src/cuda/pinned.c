@@ -46,7 +46,9 @@ static pinned_block *take_kept(int64_t nbytes)
 static void give_back(pinned_block *block)
 {
     tern_cuda_fence_wait(&block->fences);
+    tern_cuda_relax();
     cudaFreeHost(block->data);
+    tern_cuda_unrelax();
     cudaGetLastError();
     free(block);
 }

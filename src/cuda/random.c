@@ -52,7 +52,9 @@ static tern_status draw(int index, const tern_generator *generator, uint32_t *wo
 {
     tern_cuda_stream *stream = tern_cuda_stream_of(index);
     pthread_mutex_lock(&stream->lock);
+    tern_cuda_relax();
     curandStatus_t status = generate(stream, generator, words, count);
+    tern_cuda_unrelax();
     pthread_mutex_unlock(&stream->lock);
     return tern_cuda_check_random("random", status);
 }

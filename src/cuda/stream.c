@@ -129,12 +129,14 @@ void tern_plugin_stream_free(tern_cuda_stream *stream)
     tern_cuda_device *device = tern_cuda_device_of(stream->index);
     (void)tern_cuda_enter(stream->index);
     pthread_mutex_lock(&device->streams_lock);
+    tern_cuda_relax();
     cudaStreamSynchronize(stream->stream);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_adopt(device, stream);
     device->streams[stream->slot] = NULL;
     pthread_mutex_unlock(&device->lock);
     tern_cuda_stream_end(stream);
+    tern_cuda_unrelax();
     pthread_mutex_unlock(&device->streams_lock);
     tern_mem_free(stream, sizeof *stream);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: what is captured, the memory that belongs to them, and what is refused meanwhile.
 #include "plugin_check.h"
+#include "tensor/generator.h"
 
 static int calm(void **state)
 {
@@ -224,6 +225,56 @@ static void a_copy_to_another_device_holds_its_page_locked_memory(void **state)
     give(&x);
 }
 
+static tern_strided matrix(const piece *x)
+{
+    return (tern_strided){x->data, TERN_FLOAT32, 3, {1, 4, 4}, {16, 4, 1}};
+}
+
+// y = x x, for matrices of 4 x 4.
+static void square(const piece *y, const piece *x)
+{
+    const tern_exec exec = exec_of(y->index);
+    const tern_matmul_args args = {.y = matrix(y), .a = matrix(x), .b = matrix(x)};
+    assert_int_equal(plugin.kernels->matmul(&exec, &args), TERN_OK);
+}
+
+static void draw(const piece *y)
+{
+    const tern_exec exec = exec_of(y->index);
+    const tern_strided view = {y->data, TERN_FLOAT32, 1, {y->nbytes / 4}, {1}};
+    tern_generator generator = {.seed = 1};
+    assert_int_equal(
+        plugin.kernels->random(&exec, TERN_RANDOM_UNIFORM, 0, 1, 0, 0, &generator, &view), TERN_OK);
+}
+
+// Handles, generators and peers are made when they are first needed: elsewhere, in a capture too.
+static void what_is_first_used_elsewhere_does_not_end_a_capture(void **state)
+{
+    (void)state;
+    piece x = take(0, 64), ones = take(1, 64), product = take(1, 64), drawn = take(1, 64);
+    tern_cuda_stream *side = plugin.cuda->stream_new(0);
+    assert_non_null(side);
+    begin();
+    void *first = end();
+    begin();
+    fill(&x, 5);
+    fill(&ones, 1);
+    square(&product, &ones);
+    draw(&drawn);
+    plugin.cuda->graph_free(first);
+    plugin.cuda->stream_free(side);
+    void *graph = end();
+    assert_near(first_of(&product), 4, 0, 0);
+    assert_near(first_of(&drawn), 0.5, 0, 0.5);
+    replay(graph);
+    assert_near(first_of(&x), 5, 0, 0);
+    plugin.cuda->graph_free(graph);
+    give(&x);
+    give(&ones);
+    give(&product);
+    give(&drawn);
+}
+
 // ---- what is refused ----------------------------------------------------------------------------
 
 static void waiting_while_a_device_is_captured_is_an_error(void **state)
@@ -329,6 +380,7 @@ int main(void)
         cmocka_unit_test_setup(what_a_graph_made_may_be_freed_before_and_after_it, calm),
         cmocka_unit_test_setup(a_graph_outlives_the_stream_that_it_was_captured_on, calm),
         cmocka_unit_test_setup(a_copy_to_another_device_holds_its_page_locked_memory, calm),
+        cmocka_unit_test_setup(what_is_first_used_elsewhere_does_not_end_a_capture, calm),
         cmocka_unit_test_setup(waiting_while_a_device_is_captured_is_an_error, calm),
         cmocka_unit_test_setup(a_discarded_capture_gives_its_memory_back, calm),
         cmocka_unit_test_setup(ending_without_beginning_is_an_error, calm),

@@ -55,6 +55,16 @@ static void a_device_opens_when_the_calls_that_failed_work_again(void **state)
     give(&x);
 }
 
+static void a_device_opens_while_another_one_is_captured(void **state)
+{
+    (void)state;
+    assert_int_equal(plugin.cuda->capture_begin(0), TERN_OK);
+    assert_int_equal(plugin.device->open(1), TERN_OK);
+    void *graph = plugin.cuda->capture_end(0, false);
+    assert_no_error();
+    plugin.cuda->graph_free(graph);
+}
+
 static int only_the_plugin(void **state)
 {
     (void)state;
@@ -68,6 +78,7 @@ int main(void)
         cmocka_unit_test(another_version_of_the_library_gets_no_tables),
         cmocka_unit_test(the_tables_have_every_slot),
         cmocka_unit_test(a_device_opens_when_the_calls_that_failed_work_again),
+        cmocka_unit_test(a_device_opens_while_another_one_is_captured),
     };
     return cmocka_run_group_tests(tests, only_the_plugin, NULL);
 }

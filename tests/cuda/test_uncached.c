@@ -47,12 +47,24 @@ static void page_locked_memory_goes_back_too(void **state)
     assert_int_equal(counts().host_frees - before.host_frees, 1);
 }
 
+static void page_locked_memory_goes_back_in_a_capture_too(void **state)
+{
+    (void)state;
+    void *block, *host = plugin.cuda->pinned_alloc(5000, &block);
+    assert_int_equal(plugin.cuda->capture_begin(0), TERN_OK);
+    plugin.cuda->pinned_free(host, 5000, block);
+    void *graph = plugin.cuda->capture_end(0, false);
+    assert_no_error();
+    plugin.cuda->graph_free(graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_freed_block_goes_back_to_the_device),
         cmocka_unit_test(a_graph_keeps_its_blocks_until_it_is_freed),
         cmocka_unit_test(page_locked_memory_goes_back_too),
+        cmocka_unit_test(page_locked_memory_goes_back_in_a_capture_too),
     };
     return cmocka_run_group_tests(tests, open_devices, NULL);
 }

@@ -78,6 +78,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
 {
     Call call;
+    TERN_SIM_TRY(refuse_unsafe());
     if (!is_exec(exec))
         broken_rule("cudaGraphExecDestroy of %p, which does not exist or was destroyed",
                     (void *)exec);

@@ -304,6 +304,23 @@ static void allocating_is_900_unless_the_thread_is_relaxed(void **state)
     assert_done(cudaFree(data));
 }
 
+static void a_relaxed_thread_destroys_a_graph_beside_its_capture(void **state)
+{
+    fixture *f = *state;
+    cudaGraph_t graph;
+    assert_done(cudaStreamBeginCapture(f->stream, local));
+    launch_scale_and_add(f->stream, f->x, 1, 1);
+    assert_done(cudaStreamEndCapture(f->stream, &graph));
+    cudaGraphExec_t exec = instance_of(graph);
+    assert_done(cudaStreamBeginCapture(f->stream, local));
+    enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    assert_done(cudaThreadExchangeStreamCaptureMode(&mode));
+    assert_done(cudaGraphExecDestroy(exec));
+    assert_done(cudaThreadExchangeStreamCaptureMode(&mode));
+    assert_done(cudaStreamEndCapture(f->stream, &graph));
+    assert_done(cudaGraphDestroy(graph));
+}
+
 typedef struct elsewhere { // what another thread does, and the answer
     void *data;
     cudaStream_t stream;
@@ -415,6 +432,7 @@ int main(void)
         CASE(the_legacy_stream_is_free_while_another_kind_captures),
         CASE(a_graph_reads_pinned_memory_at_each_launch),
         CASE(allocating_is_900_unless_the_thread_is_relaxed),
+        CASE(a_relaxed_thread_destroys_a_graph_beside_its_capture),
         CASE(a_global_capture_forbids_other_threads_too),
         CASE(other_threads_allocate_and_free_while_one_captures),
         CASE(a_capture_ends_in_the_thread_that_began_it),
