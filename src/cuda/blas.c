@@ -77,12 +77,46 @@ void tern_cuda_workspace_give(int index, void *workspace)
     pthread_mutex_unlock(&device->lock);
 }
 
+// ---- of streams ---------------------------------------------------------------------------------
+
+// Handles stay as long as the device is open: destroying one waits for all of the device, and that
+// ends what other threads capture there.
+static cublasHandle_t handle_take(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    cublasHandle_t handle = device->handle_count ? device->handles[--device->handle_count] : NULL;
+    pthread_mutex_unlock(&device->lock);
+    return handle;
+}
+
+// There are no more of them than there may be streams.
+static void handle_give(tern_cuda_device *device, cublasHandle_t handle)
+{
+    if (!handle)
+        return;
+    pthread_mutex_lock(&device->lock);
+    device->handles[device->handle_count++] = handle;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void tern_cuda_handles_end(tern_cuda_device *device)
+{
+    for (cublasHandle_t handle; (handle = handle_take(device));)
+        cublasDestroy(handle);
+}
+
 static tern_status blas_new(tern_cuda_stream *stream)
 {
+    tern_cuda_device *device = tern_cuda_device_of(stream->index);
     TERN_TRY(tern_cuda_workspace_take(stream->index, &stream->workspace));
-    tern_status status = tern_cuda_blas_bind(&stream->blas, stream->stream, stream->workspace);
-    if (status)
-        tern_cuda_workspace_give(stream->index, stream->workspace);
+    cublasHandle_t handle = handle_take(device);
+    tern_status status = tern_cuda_blas_bind(&handle, stream->stream, stream->workspace);
+    if (!status) {
+        stream->blas = handle;
+        return TERN_OK;
+    }
+    handle_give(device, handle);
+    tern_cuda_workspace_give(stream->index, stream->workspace);
     return status;
 }
 
@@ -100,7 +134,7 @@ void tern_cuda_blas_free(tern_cuda_stream *stream)
 {
     if (!stream->blas)
         return;
-    cublasDestroy(stream->blas);
+    handle_give(tern_cuda_device_of(stream->index), stream->blas);
     stream->blas = NULL;
     tern_cuda_workspace_give(stream->index, stream->workspace);
 }

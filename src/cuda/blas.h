@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS handles: one a stream, with a workspace of its own, and one for what is captured.
+// cuBLAS handles: one a stream, with a workspace of its own, and one for what is captured. Those of
+// streams that ended serve new ones.
 #ifndef TERN_SRC_CUDA_BLAS_H
 #define TERN_SRC_CUDA_BLAS_H
 
@@ -9,6 +10,8 @@
 // stream's lock is held by the caller.
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
 void tern_cuda_blas_free(tern_cuda_stream *stream);
+// Those that serve no stream, when the device is closed.
+void tern_cuda_handles_end(tern_cuda_device *device);
 
 // A handle by itself, which may be NULL before: then it is made. Its products run on the stream and
 // use the workspace.

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include "cuda/allocator.h"
+#include "cuda/blas.h"
 #include "cuda/devices.h"
 #include "cuda/graph.h"
 #include "cuda/heap.h"
@@ -170,6 +171,7 @@ static void end(tern_cuda_device *device)
     tern_cuda_staging_end(&device->staging);
     cudaFreeHost(device->mirror);
     tern_cuda_stream_end(&device->first);
+    tern_cuda_handles_end(device);
     end_state(device);
     pthread_mutex_destroy(&device->streams_lock);
     pthread_mutex_destroy(&device->lock);

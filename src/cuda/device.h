@@ -23,6 +23,8 @@ typedef struct tern_cuda_device {
     tern_cuda_heap heap;                          // under lock
     struct tern_cuda_recorder *recorders;         // that nobody captures on; under streams_lock
     atomic_int graphs;                            // that are captured or were
+    cublasHandle_t handles[TERN_CUDA_STREAMS];    // of streams that ended; under lock
+    int handle_count;
 
     // The device's memory behind tern_exec, and what the host sees of the fault record.
     void *state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: what is captured, the memory that belongs to them, and what is refused meanwhile.
+#include <pthread.h>
 #include "plugin_check.h"
 #include "tensor/generator.h"
 
@@ -275,6 +276,48 @@ static void what_is_first_used_elsewhere_does_not_end_a_capture(void **state)
     give(&drawn);
 }
 
+static tern_cuda_stream *stream_with_a_handle(void)
+{
+    tern_cuda_stream *stream = plugin.cuda->stream_new(0);
+    assert_non_null(stream);
+    (void)plugin.cuda->stream_set(0, stream);
+    piece ones = take(0, 64), product = take(0, 64);
+    fill(&ones, 1);
+    square(&product, &ones);
+    assert_near(first_of(&product), 4, 0, 0);
+    give(&ones);
+    give(&product);
+    (void)plugin.cuda->stream_set(0, NULL);
+    return stream;
+}
+
+static void *free_stream(void *stream)
+{
+    plugin.cuda->stream_free(stream);
+    return NULL;
+}
+
+static void another_thread_frees_a_stream_while_one_captures(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    tern_cuda_stream *stream = stream_with_a_handle();
+    begin();
+    assert_int_equal(pthread_create(&thread, NULL, free_stream, stream), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    plugin.cuda->graph_free(end());
+}
+
+static void a_handle_serves_the_next_stream(void **state)
+{
+    (void)state;
+    plugin.cuda->stream_free(stream_with_a_handle());
+    const long created = plugin.calls(TERN_SIM_BLAS_CREATE);
+    for (int i = 0; i < 100; i++)
+        plugin.cuda->stream_free(stream_with_a_handle());
+    assert_int_equal(plugin.calls(TERN_SIM_BLAS_CREATE), created);
+}
+
 // ---- what is refused ----------------------------------------------------------------------------
 
 static void waiting_while_a_device_is_captured_is_an_error(void **state)
@@ -381,6 +424,8 @@ int main(void)
         cmocka_unit_test_setup(a_graph_outlives_the_stream_that_it_was_captured_on, calm),
         cmocka_unit_test_setup(a_copy_to_another_device_holds_its_page_locked_memory, calm),
         cmocka_unit_test_setup(what_is_first_used_elsewhere_does_not_end_a_capture, calm),
+        cmocka_unit_test_setup(another_thread_frees_a_stream_while_one_captures, calm),
+        cmocka_unit_test_setup(a_handle_serves_the_next_stream, calm),
         cmocka_unit_test_setup(waiting_while_a_device_is_captured_is_an_error, calm),
         cmocka_unit_test_setup(a_discarded_capture_gives_its_memory_back, calm),
         cmocka_unit_test_setup(ending_without_beginning_is_an_error, calm),

@@ -238,10 +238,11 @@ static void a_product_that_fails_is_an_error_and_the_next_one_works(void **state
     const int codes[] = {cudaErrorMemoryAllocation, 3, 13}; // ALLOC_FAILED, EXECUTION_FAILED
     const tern_status statuses[] = {TERN_ERR_NOMEM, TERN_ERR_NOMEM, TERN_ERR_DEVICE};
     const product p = {.batch = 1, .m = 2, .n = 3, .k = 4, .dtype = TERN_FLOAT32};
+    tern_cuda_stream *fresh[3]; // none ends before the last one, which would inherit its handle
     for (int i = 0; i < 3; i++) {
-        tern_cuda_stream *fresh = plugin.cuda->stream_new(0); // without a handle
+        fresh[i] = plugin.cuda->stream_new(0);
         operand a = make(1, 2, 2, TERN_FLOAT32, false, false, 0);
-        (void)plugin.cuda->stream_set(0, fresh);
+        (void)plugin.cuda->stream_set(0, fresh[i]);
         const tern_matmul_args args = {.y = a.view, .a = a.view, .b = a.view};
         const tern_exec exec = exec_of(0);
         const int64_t reserved = memory_of(0).reserved;
@@ -252,9 +253,10 @@ static void a_product_that_fails_is_an_error_and_the_next_one_works(void **state
         assert_true(i == 2 || memory_of(0).reserved == reserved);
         assert_product(p);
         (void)plugin.cuda->stream_set(0, NULL);
-        plugin.cuda->stream_free(fresh);
         drop(&a);
     }
+    for (int i = 0; i < 3; i++)
+        plugin.cuda->stream_free(fresh[i]);
 }
 
 int main(void)

@@ -136,12 +136,13 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// Waits for the device.
+// Waits for the device by cudaDeviceSynchronize, which ends captures there.
 cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     Call call;
+    (void)refuse_wait_for_device(handle->device);
     run_device(handle->device);
     delete handle;
     return CUBLAS_STATUS_SUCCESS;

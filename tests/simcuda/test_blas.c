@@ -395,6 +395,24 @@ static void products_run_in_the_order_of_their_stream(void **state)
     assert_done(cudaFree(y));
 }
 
+// The manual: it calls cudaDeviceSynchronize, which is nothing for a device with a capture.
+static void destroying_a_handle_ends_a_capture(void **state)
+{
+    (void)state;
+    cublasHandle_t other;
+    cudaGraph_t graph = NULL;
+    assert_status(cublasCreate(&other), CUBLAS_STATUS_SUCCESS);
+    assert_done(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    (void)cublasDestroy(other);
+    const cudaError_t answer = cudaStreamEndCapture(stream, &graph);
+    (void)cudaGetLastError();
+    print_message("the end says %s\n", cudaGetErrorName(answer));
+    if (simulated)
+        assert_int_equal(answer, cudaErrorStreamCaptureInvalidated);
+    if (graph)
+        assert_done(cudaGraphDestroy(graph));
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -418,6 +436,7 @@ int main(void)
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(setting_the_stream_takes_the_workspace_away),
         cmocka_unit_test(products_run_in_the_order_of_their_stream),
+        cmocka_unit_test(destroying_a_handle_ends_a_capture),
     };
     return run_cases(tests, set_up, tear_down);
 }
