@@ -145,11 +145,12 @@ TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event 
 ///         tern_cuda_graph_replay(graph);
 ///     }
 ///
-/// Between begin and end nothing may wait for the device or read a value. What the host computed is
-/// frozen, but for the numbers of optimizers (learning rate, step count): those are the current
-/// ones in each replay, which also counts as a step of theirs. Tensors that the captured work reads
-/// or writes must live as long as the graph. Only what the capturing thread does is captured:
-/// others may use the device meanwhile, its first stream too. Any thread may replay, one at a time.
+/// Between begin and end nothing waits for the device, reads a value or replays a graph. What the
+/// host computed is frozen, but for numbers of optimizers (learning rate, step count): those are
+/// the current ones in each replay, which counts as a step of theirs. Tensors that the captured
+/// work reads or writes must live as long as the graph. Only what the capturing thread does is
+/// captured: others may use the device meanwhile, its first stream too. Any thread may replay, one
+/// at a time.
 typedef struct tern_cuda_graph tern_cuda_graph;
 
 /// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so
@@ -158,7 +159,8 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_graph_begin(int index);
 /// Ends the capture; freed with tern_cuda_graph_free. NULL when something in between failed: then
 /// nothing was captured and the error is pending.
 TERN_API tern_cuda_graph *tern_cuda_graph_end(void);
-/// Queues the captured work on the device's current stream.
+/// Queues the captured work on the device's current stream. TERN_ERR_STATE while the calling thread
+/// captures the device.
 TERN_API TERN_NODISCARD tern_status tern_cuda_graph_replay(tern_cuda_graph *graph);
 /// Waits for its last replay and frees it and its memory. NULL is fine.
 TERN_API void tern_cuda_graph_free(tern_cuda_graph *graph);

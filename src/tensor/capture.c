@@ -82,6 +82,9 @@ tern_status tern_cuda_graph_replay(tern_cuda_graph *graph)
     TERN_TRY(tern_fork_check());
     if (tern_error_pending())
         return tern_error_code();
+    TERN_CHECK(!tern_capturing(graph->device), TERN_ERR_STATE,
+               "cuda_graph_replay: %s is being captured, and a graph cannot become part of another",
+               tern_device_string(graph->device));
     for (int64_t i = 0; i < graph->count; i++)
         TERN_TRY(graph->hooks[i].run(graph->hooks[i].user));
     return table()->graph_launch(graph->graph);

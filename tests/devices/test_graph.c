@@ -289,6 +289,22 @@ static void captures_begin_once_and_end_once(void **state)
     tern_cuda_graph_free(empty);
 }
 
+static void a_graph_is_not_replayed_in_a_capture(void **state)
+{
+    (void)state;
+    run r = run_new();
+    for (int i = 0; i < WARM; i++)
+        assert_int_equal(step(&r), TERN_OK);
+    tern_cuda_graph *graph = captured(&r);
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_int_equal(tern_cuda_graph_replay(graph), TERN_ERR_STATE);
+    assert_null(tern_cuda_graph_end());
+    assert_error(TERN_ERR_STATE, "is being captured, and a graph cannot become part of another");
+    assert_int_equal(tern_cuda_graph_replay(graph), TERN_OK); // all goes on
+    tern_cuda_graph_free(graph);
+    run_free(&r);
+}
+
 static void a_moved_parameter_is_found_at_the_replay(void **state)
 {
     (void)state;
@@ -318,6 +334,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_value_cannot_be_read_in_a_capture),
         CHECK_TEST(a_first_step_cannot_be_captured),
         CHECK_TEST(captures_begin_once_and_end_once),
+        CHECK_TEST(a_graph_is_not_replayed_in_a_capture),
         CHECK_TEST(a_moved_parameter_is_found_at_the_replay),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);

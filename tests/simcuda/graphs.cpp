@@ -63,9 +63,11 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle)
     TERN_SIM_TRY(call.error);
     if (!is_exec(exec))
         broken_rule("cudaGraphLaunch of %p, which does not exist or was destroyed", (void *)exec);
+    StreamRef stream = stream_of(handle);
+    TERN_SIM_TRY(refuse_work(stream));
     counts().graph_launches++;
     std::shared_ptr<const CUgraph_st> graph = exec->graph;
-    return remember(submit(stream_of(handle), [graph] { replay(*graph); }));
+    return remember(submit(stream, [graph] { replay(*graph); }));
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)

@@ -304,6 +304,23 @@ static void allocating_is_900_unless_the_thread_is_relaxed(void **state)
     assert_done(cudaFree(data));
 }
 
+static void a_graph_is_not_launched_into_a_capture(void **state)
+{
+    fixture *f = *state;
+    cudaGraph_t graph;
+    assert_done(cudaStreamBeginCapture(f->stream, local));
+    launch_scale_and_add(f->stream, f->x, 1, 1);
+    assert_done(cudaStreamEndCapture(f->stream, &graph));
+    cudaGraphExec_t exec = instance_of(graph);
+    assert_done(cudaStreamBeginCapture(f->stream, local));
+    assert_refused(cudaGraphLaunch(exec, f->stream), cudaErrorStreamCaptureUnsupported);
+    if (cudaStreamEndCapture(f->stream, &graph) == cudaSuccess)
+        assert_done(cudaGraphDestroy(graph));
+    (void)cudaGetLastError();
+    assert_done(cudaGraphExecDestroy(exec));
+    assert_true(value_now(f->x) == 1);
+}
+
 static void a_relaxed_thread_destroys_a_graph_beside_its_capture(void **state)
 {
     fixture *f = *state;
@@ -432,6 +449,7 @@ int main(void)
         CASE(the_legacy_stream_is_free_while_another_kind_captures),
         CASE(a_graph_reads_pinned_memory_at_each_launch),
         CASE(allocating_is_900_unless_the_thread_is_relaxed),
+        CASE(a_graph_is_not_launched_into_a_capture),
         CASE(a_relaxed_thread_destroys_a_graph_beside_its_capture),
         CASE(a_global_capture_forbids_other_threads_too),
         CASE(other_threads_allocate_and_free_while_one_captures),
