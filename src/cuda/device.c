@@ -114,9 +114,16 @@ no_mirror:
     return error;
 }
 
+static void end_memory(tern_cuda_device *device)
+{
+    tern_cuda_staging_end(&device->staging);
+    cudaFreeHost(device->mirror);
+    end_state(device);
+}
+
 static cudaError_t begin(tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_enter(device->index);
+    cudaError_t error = tern_cuda_enter_to_launch(device->index);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        device->index);
@@ -130,6 +137,21 @@ static cudaError_t begin(tern_cuda_device *device)
     return error;
 }
 
+// The first launch tells whether the device has its kernels.
+static tern_status begin_to_launch(tern_cuda_device *device)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d cannot be used", device->index);
+    TERN_TRY(tern_cuda_check(name, begin(device)));
+    const tern_draw_state none = {0};
+    tern_status status = tern_cuda_draws_write(device->first.stream, device->draws, none);
+    if (status) {
+        end_memory(device);
+        tern_cuda_stream_end(&device->first);
+    }
+    return status;
+}
+
 tern_status tern_plugin_open(int index)
 {
     tern_cuda_device *device = &devices[index];
@@ -138,17 +160,15 @@ tern_status tern_plugin_open(int index)
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->streams_lock, NULL);
     tern_cuda_relax();
-    cudaError_t error = begin(device);
+    tern_status status = begin_to_launch(device);
     tern_cuda_unrelax();
-    if (error == cudaSuccess) {
+    if (!status) {
         device->streams[0] = &device->first;
         return TERN_OK;
     }
     pthread_mutex_destroy(&device->streams_lock);
     pthread_mutex_destroy(&device->lock);
-    char name[32];
-    snprintf(name, sizeof name, "cuda:%d cannot be used", index);
-    return tern_cuda_check(name, error);
+    return status;
 }
 
 // ---- and closing it -----------------------------------------------------------------------------
@@ -168,11 +188,9 @@ static void end(tern_cuda_device *device)
 {
     tern_cuda_pinned_trim();
     tern_cuda_recorders_end(device);
-    tern_cuda_staging_end(&device->staging);
-    cudaFreeHost(device->mirror);
     tern_cuda_stream_end(&device->first);
     tern_cuda_handles_end(device);
-    end_state(device);
+    end_memory(device);
     pthread_mutex_destroy(&device->streams_lock);
     pthread_mutex_destroy(&device->lock);
 }

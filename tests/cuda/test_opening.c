@@ -55,6 +55,20 @@ static void a_device_opens_when_the_calls_that_failed_work_again(void **state)
     give(&x);
 }
 
+static void a_device_without_kernels_does_not_open(void **state)
+{
+    (void)state;
+    const tern_sim_counts before = counts();
+    plugin.fail_call(TERN_SIM_LAUNCH, 1, cudaErrorNoKernelImageForDevice);
+    assert_int_equal(plugin.device->open(0), TERN_ERR_DEVICE);
+    assert_error(TERN_ERR_DEVICE, "(cudaErrorNoKernelImageForDevice): tern was built for other "
+                                  "GPUs, its option gpu_archs says for which");
+    plugin.fail_none();
+    assert_int_equal(counts().live_bytes, before.live_bytes);
+    assert_int_equal(counts().host_allocs - before.host_allocs,
+                     counts().host_frees - before.host_frees);
+}
+
 static void a_device_opens_while_another_one_is_captured(void **state)
 {
     (void)state;
@@ -77,6 +91,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(another_version_of_the_library_gets_no_tables),
         cmocka_unit_test(the_tables_have_every_slot),
+        cmocka_unit_test(a_device_without_kernels_does_not_open),
         cmocka_unit_test(a_device_opens_when_the_calls_that_failed_work_again),
         cmocka_unit_test(a_device_opens_while_another_one_is_captured),
     };

@@ -140,6 +140,8 @@ static const struct {
     TEXT(cudaErrorInvalidDeviceFunction, "invalid device function"),
     TEXT(cudaErrorNoDevice, "no CUDA-capable device is detected"),
     TEXT(cudaErrorInvalidDevice, "invalid device ordinal"),
+    TEXT(cudaErrorNoKernelImageForDevice,
+         "no kernel image is available for execution on the device"),
     TEXT(cudaErrorPeerAccessUnsupported, "peer access is not supported between these two devices"),
     TEXT(cudaErrorInvalidResourceHandle, "invalid resource handle"),
     TEXT(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
