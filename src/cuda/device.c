@@ -226,7 +226,7 @@ static cudaError_t wait_for_streams(const tern_cuda_device *device)
     cudaError_t error = tern_cuda_enter(device->index);
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
         const tern_cuda_stream *stream = device->streams[slot];
-        if (stream && !tern_cuda_stream_captured(stream))
+        if (stream && !tern_cuda_stream_joined(stream))
             error = cudaStreamSynchronize(stream->stream);
     }
     return error;

@@ -27,13 +27,21 @@ cudaStream_t tern_cuda_raw_stream_of(int index)
     return tern_cuda_raw_stream(tern_cuda_stream_of(index));
 }
 
-bool tern_cuda_stream_captured(const tern_cuda_stream *stream)
+static bool captures(cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (!tern_cuda_captures())
-        return false;
-    return cudaStreamIsCapturing(tern_cuda_raw_stream(stream), &status) == cudaSuccess &&
+    return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
            status != cudaStreamCaptureStatusNone;
+}
+
+bool tern_cuda_stream_captured(const tern_cuda_stream *stream)
+{
+    return tern_cuda_captures() && captures(tern_cuda_raw_stream(stream));
+}
+
+bool tern_cuda_stream_joined(const tern_cuda_stream *stream)
+{
+    return tern_cuda_captures() && captures(stream->stream);
 }
 
 cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)

@@ -38,6 +38,8 @@ cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)
 
 // Whether work that the calling thread queues on the stream is captured.
 bool tern_cuda_stream_captured(const tern_cuda_stream *stream);
+// Whether an event made the stream itself part of a capture: then nobody can wait for it.
+bool tern_cuda_stream_joined(const tern_cuda_stream *stream);
 
 // Makes and ends the stream inside; the device is current.
 cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot);

@@ -308,6 +308,32 @@ static void another_thread_frees_a_stream_while_one_captures(void **state)
     plugin.cuda->graph_free(end());
 }
 
+static void *replay_once(void *graph)
+{
+    if (plugin.cuda->graph_launch(graph))
+        tern_error_print(stderr);
+    return NULL;
+}
+
+// That it captures into another one does not keep a thread from waiting.
+static void freeing_a_graph_waits_for_replays_of_other_threads(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    tern_sim_wait wait;
+    begin();
+    void *graph = end();
+    begin();
+    assert_int_equal(pthread_create(&thread, NULL, replay_once, graph), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    plugin.trace_waits();
+    plugin.cuda->graph_free(graph);
+    assert_true(plugin.waits(&wait, 1) >= 1);
+    assert_int_equal(wait.waiter, TERN_SIM_HOST_ON_STREAM);
+    assert_int_equal(wait.on_device, 0);
+    plugin.cuda->graph_free(end());
+}
+
 static void a_handle_serves_the_next_stream(void **state)
 {
     (void)state;
@@ -425,6 +451,7 @@ int main(void)
         cmocka_unit_test_setup(a_copy_to_another_device_holds_its_page_locked_memory, calm),
         cmocka_unit_test_setup(what_is_first_used_elsewhere_does_not_end_a_capture, calm),
         cmocka_unit_test_setup(another_thread_frees_a_stream_while_one_captures, calm),
+        cmocka_unit_test_setup(freeing_a_graph_waits_for_replays_of_other_threads, calm),
         cmocka_unit_test_setup(a_handle_serves_the_next_stream, calm),
         cmocka_unit_test_setup(waiting_while_a_device_is_captured_is_an_error, calm),
         cmocka_unit_test_setup(a_discarded_capture_gives_its_memory_back, calm),
