@@ -33,7 +33,7 @@ static cudaError_t take(tern_cuda_device *device, int64_t nbytes, tern_cuda_bloc
 
 // A graph that is being captured may use what is free only when it is replayed: then nothing is
 // given back.
-static bool give_back(tern_cuda_device *device)
+bool tern_cuda_make_room(tern_cuda_device *device)
 {
     if (tern_cuda_capture_of(device->index) || tern_cuda_device_wait(device) != cudaSuccess)
         return false;
@@ -51,7 +51,7 @@ void *tern_plugin_alloc(int index, int64_t nbytes, void **block)
     cudaError_t error = tern_cuda_enter(index);
     if (error == cudaSuccess)
         error = rounded < 0 ? cudaErrorMemoryAllocation : take(device, rounded, &taken);
-    if (error == cudaErrorMemoryAllocation && rounded >= 0 && give_back(device))
+    if (error == cudaErrorMemoryAllocation && rounded >= 0 && tern_cuda_make_room(device))
         error = take(device, rounded, &taken);
     if (error == cudaErrorMemoryAllocation)
         tern_cuda_out_of_memory(device, nbytes);

@@ -14,6 +14,9 @@ void tern_plugin_reset_peak(int index);
 tern_status tern_plugin_empty_cache(int index);
 int tern_plugin_biggest(int index, int64_t *nbytes, int most);
 
+// Gives back what is cached, for a call that found no memory; false where that cannot be.
+bool tern_cuda_make_room(tern_cuda_device *device);
+
 // Raises TERN_ERR_NOMEM, with what there is and who holds it.
 tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes);
 

@@ -37,14 +37,23 @@ static cublasStatus_t full_precision(cublasHandle_t handle)
         (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
 }
 
-tern_status tern_cuda_blas_bind(cublasHandle_t *handle, cudaStream_t stream, void *workspace)
+static cublasStatus_t create(int index, cublasHandle_t *handle)
+{
+    tern_cuda_relax();
+    cublasStatus_t status = cublasCreate(handle);
+    if (status == CUBLAS_STATUS_ALLOC_FAILED && tern_cuda_make_room(tern_cuda_device_of(index)))
+        status = cublasCreate(handle);
+    tern_cuda_unrelax();
+    return status;
+}
+
+tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t stream,
+                                void *workspace)
 {
     cublasHandle_t made = *handle;
     cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-    tern_cuda_relax();
     if (!made)
-        status = cublasCreate(&made);
-    tern_cuda_unrelax();
+        status = create(index, &made);
     if (status == CUBLAS_STATUS_SUCCESS)
         status = bind(made, stream, workspace);
     if (status == CUBLAS_STATUS_SUCCESS)
@@ -56,12 +65,20 @@ tern_status tern_cuda_blas_bind(cublasHandle_t *handle, cudaStream_t stream, voi
     return tern_cuda_check_blas("matmul", status);
 }
 
-tern_status tern_cuda_workspace_take(int index, void **workspace)
+static cudaError_t take(tern_cuda_device *device, void **workspace)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
     pthread_mutex_lock(&device->lock);
     cudaError_t error = tern_cuda_device_take(device, WORKSPACE, workspace);
     pthread_mutex_unlock(&device->lock);
+    return error;
+}
+
+tern_status tern_cuda_workspace_take(int index, void **workspace)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    cudaError_t error = take(device, workspace);
+    if (error == cudaErrorMemoryAllocation && tern_cuda_make_room(device))
+        error = take(device, workspace);
     if (error == cudaErrorMemoryAllocation)
         return tern_cuda_out_of_memory(device, WORKSPACE);
     return tern_cuda_check("matmul", error);
@@ -110,7 +127,8 @@ static tern_status blas_new(tern_cuda_stream *stream)
     tern_cuda_device *device = tern_cuda_device_of(stream->index);
     TERN_TRY(tern_cuda_workspace_take(stream->index, &stream->workspace));
     cublasHandle_t handle = handle_take(device);
-    tern_status status = tern_cuda_blas_bind(&handle, stream->stream, stream->workspace);
+    tern_status status =
+        tern_cuda_blas_bind(stream->index, &handle, stream->stream, stream->workspace);
     if (!status) {
         stream->blas = handle;
         return TERN_OK;

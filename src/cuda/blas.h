@@ -15,7 +15,8 @@ void tern_cuda_handles_end(tern_cuda_device *device);
 
 // A handle by itself, which may be NULL before: then it is made. Its products run on the stream and
 // use the workspace.
-tern_status tern_cuda_blas_bind(cublasHandle_t *handle, cudaStream_t stream, void *workspace);
+tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t stream,
+                                void *workspace);
 tern_status tern_cuda_workspace_take(int index, void **workspace);
 void tern_cuda_workspace_give(int index, void *workspace);
 

@@ -115,7 +115,7 @@ static tern_status prepare(tern_cuda_capture *capture)
     TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(capture->index)));
     TERN_TRY(recorder_take(tern_cuda_device_of(capture->index), &capture->recorder));
     TERN_TRY(tern_cuda_workspace_take(capture->index, &capture->workspace));
-    return tern_cuda_blas_bind(&capture->recorder->blas, capture->recorder->stream,
+    return tern_cuda_blas_bind(capture->index, &capture->recorder->blas, capture->recorder->stream,
                                capture->workspace);
 }
 

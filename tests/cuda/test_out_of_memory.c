@@ -55,6 +55,36 @@ static void kept_memory_is_given_back_before_there_is_none(void **state)
     give(&x);
 }
 
+// y = x x, for matrices of 4 x 4.
+static void multiply(const piece *y, const piece *x)
+{
+    const tern_exec exec = exec_of(0);
+    const tern_strided to = {y->data, TERN_FLOAT32, 3, {1, 4, 4}, {16, 4, 1}};
+    tern_strided from = to;
+    from.data = x->data;
+    const tern_matmul_args args = {.y = to, .a = from, .b = from};
+    assert_int_equal(plugin.kernels->matmul(&exec, &args), TERN_OK);
+}
+
+static void kept_memory_makes_room_for_a_first_product(void **state)
+{
+    (void)state;
+    piece ones = take(0, 64), product = take(0, 64);
+    fill(&ones, 1);
+    piece most = take(0, 240 * MIB); // leaves less than cuBLAS gets to work with
+    give(&most);
+    multiply(&product, &ones);
+    assert_near(first_of(&product), 4, 0, 0);
+    tern_cuda_stream *side = plugin.cuda->stream_new(0); // with a handle of its own
+    (void)plugin.cuda->stream_set(0, side);
+    plugin.fail_call(TERN_SIM_BLAS_CREATE, 1, 3); // CUBLAS_STATUS_ALLOC_FAILED
+    multiply(&product, &ones);
+    (void)plugin.cuda->stream_set(0, NULL);
+    plugin.cuda->stream_free(side);
+    give(&ones);
+    give(&product);
+}
+
 static void memory_that_waits_for_another_stream_is_waited_for(void **state)
 {
     (void)state;
@@ -215,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup(the_error_says_who_holds_the_memory, roomy),
         cmocka_unit_test_setup(sizes_beyond_counting_are_refused, roomy),
         cmocka_unit_test_setup(kept_memory_is_given_back_before_there_is_none, roomy),
+        cmocka_unit_test_setup(kept_memory_makes_room_for_a_first_product, roomy),
         cmocka_unit_test_setup(memory_that_waits_for_another_stream_is_waited_for, roomy),
         cmocka_unit_test_setup(a_small_device_still_serves_what_fits, roomy),
         cmocka_unit_test_setup(a_call_that_fails_is_an_error_and_leaves_nothing_behind, roomy),

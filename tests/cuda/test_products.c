@@ -245,6 +245,7 @@ static void a_product_that_fails_is_an_error_and_the_next_one_works(void **state
         (void)plugin.cuda->stream_set(0, fresh[i]);
         const tern_matmul_args args = {.y = a.view, .a = a.view, .b = a.view};
         const tern_exec exec = exec_of(0);
+        assert_int_equal(plugin.cuda->empty_cache(0), TERN_OK);
         const int64_t reserved = memory_of(0).reserved;
         plugin.fail_from(calls[i], 1, codes[i]);
         assert_int_equal(plugin.kernels->matmul(&exec, &args), statuses[i]);
