@@ -138,10 +138,14 @@ static tern_status blas_new(tern_cuda_stream *stream)
     return status;
 }
 
+// The workspace of a stream that an event made part of a capture is not the graph's to keep.
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
     const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
     const bool captured = capture && capture->stream == stream;
+    TERN_CHECK(captured || !tern_cuda_stream_joined(stream), TERN_ERR_UNSUPPORTED,
+               "matmul: products are captured on the stream that the capture began on; this one "
+               "became part of it by an event");
     if (!captured && !stream->blas)
         TERN_TRY(blas_new(stream));
     *handle = captured ? capture->recorder->blas : stream->blas;

@@ -276,6 +276,43 @@ static void what_is_first_used_elsewhere_does_not_end_a_capture(void **state)
     give(&drawn);
 }
 
+static void wait_for_stream(tern_cuda_stream *from, tern_cuda_stream *to)
+{
+    tern_cuda_event *event = plugin.cuda->event_new(0);
+    (void)plugin.cuda->stream_set(0, from);
+    assert_int_equal(plugin.cuda->event_record(event), TERN_OK);
+    (void)plugin.cuda->stream_set(0, to);
+    assert_int_equal(plugin.cuda->event_wait(event, 0), TERN_OK);
+    plugin.cuda->event_free(event);
+}
+
+// A graph would go on using its workspace when the stream is gone, or multiplies for others.
+static void a_stream_that_joined_a_capture_does_not_multiply(void **state)
+{
+    (void)state;
+    piece x = take(0, 64), ones = take(0, 64), product = take(0, 64);
+    tern_cuda_stream *side = plugin.cuda->stream_new(0);
+    const tern_matmul_args args = {.y = matrix(&product), .a = matrix(&ones), .b = matrix(&ones)};
+    fill(&ones, 1);
+    begin();
+    wait_for_stream(NULL, side);
+    fill(&x, 3);
+    const tern_exec exec = exec_of(0);
+    assert_int_equal(plugin.kernels->matmul(&exec, &args), TERN_ERR_UNSUPPORTED);
+    assert_error(TERN_ERR_UNSUPPORTED, "on the stream that the capture began on");
+    wait_for_stream(side, NULL);
+    square(&product, &ones);
+    void *graph = end();
+    replay(graph);
+    assert_near(first_of(&x), 3, 0, 0);
+    assert_near(first_of(&product), 4, 0, 0);
+    plugin.cuda->graph_free(graph);
+    plugin.cuda->stream_free(side);
+    give(&x);
+    give(&ones);
+    give(&product);
+}
+
 static tern_cuda_stream *stream_with_a_handle(void)
 {
     tern_cuda_stream *stream = plugin.cuda->stream_new(0);
@@ -450,6 +487,7 @@ int main(void)
         cmocka_unit_test_setup(a_graph_outlives_the_stream_that_it_was_captured_on, calm),
         cmocka_unit_test_setup(a_copy_to_another_device_holds_its_page_locked_memory, calm),
         cmocka_unit_test_setup(what_is_first_used_elsewhere_does_not_end_a_capture, calm),
+        cmocka_unit_test_setup(a_stream_that_joined_a_capture_does_not_multiply, calm),
         cmocka_unit_test_setup(another_thread_frees_a_stream_while_one_captures, calm),
         cmocka_unit_test_setup(freeing_a_graph_waits_for_replays_of_other_threads, calm),
         cmocka_unit_test_setup(a_handle_serves_the_next_stream, calm),
