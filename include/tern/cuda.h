@@ -150,7 +150,8 @@ TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event 
 /// the current ones in each replay, which counts as a step of theirs. Tensors that the captured
 /// work reads or writes must live as long as the graph. Only what the capturing thread does is
 /// captured: others may use the device meanwhile, its first stream too. Any thread may replay, one
-/// at a time.
+/// at a time. A replay keeps the order of the stream that it is queued on, and of no other: where
+/// its tensors are written or read on another one, an event has to be waited for.
 typedef struct tern_cuda_graph tern_cuda_graph;
 
 /// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so
