@@ -232,14 +232,20 @@ static cudaError_t wait_for_streams(const tern_cuda_device *device)
     return error;
 }
 
-cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
+cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device)
 {
-    pthread_mutex_lock(&device->streams_lock);
     tern_cuda_relax();
     cudaError_t error = wait_for_streams(device);
     tern_cuda_unrelax();
-    pthread_mutex_unlock(&device->streams_lock);
     return tern_cuda_told(error);
+}
+
+cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->streams_lock);
+    cudaError_t error = tern_cuda_streams_wait(device);
+    pthread_mutex_unlock(&device->streams_lock);
+    return error;
 }
 
 tern_status tern_plugin_synchronize(int index)

@@ -55,5 +55,7 @@ void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data)
 
 // Waits for all work on the device but what is being captured.
 cudaError_t tern_cuda_device_wait(tern_cuda_device *device);
+// The same for who holds one of the locks.
+cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device);
 
 #endif

@@ -88,10 +88,12 @@ void tern_cuda_heap_put(tern_cuda_device *device, tern_cuda_block *block)
         take_out(block);
         merge(device, block);
     }
-    if (tern_cuda_heap_keeps() || block->pool->of_graph)
+    if (tern_cuda_heap_keeps() || block->pool->of_graph) {
         put_in(block);
-    else
-        tern_cuda_segment_free(device, block->segment);
+        return;
+    }
+    (void)tern_cuda_streams_wait(device); // that cudaFree waits is not promised
+    tern_cuda_segment_free(device, block->segment);
 }
 
 // Leaves nbytes to `block`; what is behind becomes a free block. There is a spare one.
@@ -302,6 +304,7 @@ void tern_cuda_heap_trim(tern_cuda_device *device)
         tern_cuda_fence_wait(&block->fences);
         tern_cuda_heap_put(device, block);
     }
+    (void)tern_cuda_streams_wait(device); // other threads may have freed more meanwhile
     for (tern_cuda_segment *s = device->heap.segments, *next; s; s = next) {
         next = s->next;
         if (!tern_cuda_segment_idle(s) || s->first->pool->of_graph)

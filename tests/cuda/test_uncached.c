@@ -19,6 +19,17 @@ static void a_freed_block_goes_back_to_the_device(void **state)
     assert_int_equal(counts().live_bytes, before.live_bytes);
 }
 
+static void work_that_is_queued_on_a_freed_block_is_done_first(void **state)
+{
+    (void)state;
+    piece x = take(0, MIB), y = take(0, MIB);
+    fill(&x, 5);
+    copy(&y, &x);
+    give(&x);
+    assert_near(first_of(&y), 5, 0, 0);
+    give(&y);
+}
+
 static void a_graph_keeps_its_blocks_until_it_is_freed(void **state)
 {
     (void)state;
@@ -62,6 +73,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_freed_block_goes_back_to_the_device),
+        cmocka_unit_test(work_that_is_queued_on_a_freed_block_is_done_first),
         cmocka_unit_test(a_graph_keeps_its_blocks_until_it_is_freed),
         cmocka_unit_test(page_locked_memory_goes_back_too),
         cmocka_unit_test(page_locked_memory_goes_back_in_a_capture_too),

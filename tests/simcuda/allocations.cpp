@@ -43,11 +43,10 @@ static const Block *block_to_free(const char *call, const void *pointer, bool pi
     return block;
 }
 
-static void wait_to_free(int device)
+static void note_wait_to_free(int device)
 {
     counts().free_waits++;
     note_wait(TERN_SIM_HOST_ON_FREE, -1, nullptr, device, nullptr);
-    run_device(device);
 }
 
 } // namespace sim
@@ -65,7 +64,8 @@ cudaError_t cudaMalloc(void **pointer, size_t nbytes)
     return remember(allocate(pointer, nbytes));
 }
 
-// Waits for all work of the device that the memory is of.
+// It "may" wait for the device, says CUDA's manual. So it counts as a wait, and work that is still
+// to be done finds the memory gone.
 cudaError_t cudaFree(void *pointer)
 {
     Call call;
@@ -74,7 +74,7 @@ cudaError_t cudaFree(void *pointer)
         return cudaSuccess;
     TERN_SIM_TRY(refuse_unsafe());
     const Block *block = block_to_free("cudaFree", pointer, false);
-    wait_to_free(block->device);
+    note_wait_to_free(block->device);
     device_at(block->device).used -= in_granules(block->nbytes);
     counts().frees++;
     counts().live_blocks--;
@@ -104,7 +104,7 @@ cudaError_t cudaMallocHost(void **pointer, size_t nbytes)
     return cudaHostAlloc(pointer, nbytes, cudaHostAllocDefault);
 }
 
-// Waits for every device: each may be copying from there or to it.
+// It may wait for every device: each may be copying from there or to it.
 cudaError_t cudaFreeHost(void *pointer)
 {
     Call call;
@@ -114,7 +114,7 @@ cudaError_t cudaFreeHost(void *pointer)
     TERN_SIM_TRY(refuse_unsafe());
     const Block *block = block_to_free("cudaFreeHost", pointer, true);
     for (int device = 0; device < device_count(); device++)
-        wait_to_free(device);
+        note_wait_to_free(device);
     counts().host_frees++;
     free_block(block);
     return cudaSuccess;

@@ -18,6 +18,7 @@ float *new_floats(float value)
         each = value;
     cudaMalloc(&data, sizeof host);
     cudaMemcpyAsync(data, host, sizeof host, cudaMemcpyHostToDevice, stream);
+    cudaStreamSynchronize(stream);
     return (float *)data;
 }
 
@@ -68,6 +69,24 @@ static const char *freed_pointer()
     float *x = new_floats(0);
     cudaFree(x);
     launch_set_ones(stream, x);
+    return nullptr;
+}
+
+static const char *freed_before_use()
+{
+    float *x = new_floats(0);
+    launch_set_ones(stream, x);
+    cudaFree(x);
+    cudaStreamSynchronize(stream);
+    return nullptr;
+}
+
+static const char *freed_before_copy()
+{
+    float *x = new_floats(0), *y = new_floats(0);
+    cudaMemcpyAsync(y, x, sizeof(float) * bug_floats, cudaMemcpyDeviceToDevice, stream);
+    cudaFree(x);
+    cudaStreamSynchronize(stream);
     return nullptr;
 }
 
@@ -256,6 +275,7 @@ const bug host_bugs[] = {
     NAMED(fork_without_join),     NAMED(random_in_capture),
     NAMED(graph_of_freed_memory), NAMED(product_past_the_end),
     NAMED(blas_on_other_device),  NAMED(leaked_memory),
+    NAMED(freed_before_use),      NAMED(freed_before_copy),
     {nullptr, nullptr},
 };
 

@@ -64,10 +64,20 @@ static void count_copy(const Copy &copy)
         counts().copies_to_host++;
 }
 
+// Memory may have been freed since the copy was queued.
+static void check_again(const Copy &copy)
+{
+    if (copy.to_device >= 0)
+        check_device_memory("a queued copy, destination", copy.to, copy.nbytes);
+    if (copy.from_device >= 0)
+        check_device_memory("a queued copy, source", copy.from, copy.nbytes);
+}
+
 static void perform(const Copy &copy, int device)
 {
     if (fault_of(device))
         return;
+    check_again(copy);
     Reach reach(copy.to_device >= 0 ? copy.to_device : device,
                 copy.from_device >= 0 ? copy.from_device : device);
     memmove(copy.to, copy.from, copy.nbytes);
