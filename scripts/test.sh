@@ -46,7 +46,7 @@ sanitized()
 {
     compiler=$1
     what=$2
-    simulation=$3
+    with_simulation=$3
     shift 3
     name=$compiler-$(echo "$what" | tr , -)
     flags=-fno-sanitize-recover=all
@@ -59,7 +59,7 @@ sanitized()
         fi
         build_in "$build-$name" -Dexamples=disabled -Doptimization=1 -Db_sanitize="$what" \
             -Db_lundef=false -Dc_args="$flags" -Dc_link_args="$flags" -Dcuda=disabled \
-            -Dcudasim="$simulation"
+            -Dcudasim="$with_simulation"
     )
     # What others see of a build is the plain one's; the stored runs repeat what other tests do.
     suites "$name" "$build-$name" --no-suite build --no-suite style --no-suite docs \
