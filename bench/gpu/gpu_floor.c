@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "floor_kernels.h"
 #include "timing.h"
@@ -25,13 +24,6 @@ typedef struct chain {
 
 static int multiprocessors;
 static bool quick;
-
-static double host_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static int scaled(int count)
 {

@@ -13,6 +13,9 @@ void must(cudaError_t error, const char *call);
 // Memory of the device, all of its bits 0.
 void *device_zeros(size_t nbytes);
 
+// By the host's clock.
+double host_seconds(void);
+
 // Queues work on `stream`.
 typedef void queue_function(cudaStream_t stream, void *work);
 
