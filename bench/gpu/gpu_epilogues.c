@@ -324,15 +324,28 @@ static void run(const epilogue *e, const precision *kind, const struct size *siz
     trial_free(&t);
 }
 
+static const epilogue *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof epilogues / sizeof *epilogues; i++)
+        if (!strcmp(epilogues[i].name, name))
+            return &epilogues[i];
+    printf("gpu_epilogues: unknown epilogue: %s\n", name);
+    exit(2);
+}
+
+static void run_all(const epilogue *e)
+{
+    for (int kind = 0; kind < PRECISIONS; kind++)
+        for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
+            run(e, &precisions[kind], &sizes[size]);
+}
+
 int main(int argc, char **argv)
 {
     MUST(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     library = lt_new();
     for (int i = 1; i < argc; i++)
-        for (size_t e = 0; e < sizeof epilogues / sizeof *epilogues; e++)
-            for (int kind = 0; kind < PRECISIONS && !strcmp(argv[i], epilogues[e].name); kind++)
-                for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
-                    run(&epilogues[e], &precisions[kind], &sizes[size]);
+        run_all(find(argv[i]));
     lt_free(&library);
     MUST(cudaStreamDestroy(stream));
     return 0;

@@ -213,12 +213,21 @@ static const struct fact {
     {"generator", show_generator},
 };
 
+static void show(const char *name)
+{
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (!strcmp(facts[i].name, name)) {
+            facts[i].show();
+            return;
+        }
+    printf("gpu_facts: unknown fact: %s\n", name);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        for (size_t k = 0; k < sizeof facts / sizeof *facts; k++)
-            if (!strcmp(facts[k].name, argv[i]))
-                facts[k].show();
+        show(argv[i]);
     tern_shutdown();
     return 0;
 }

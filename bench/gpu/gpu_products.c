@@ -142,6 +142,10 @@ static void measure_layer(int layer, int batch, int in, int out, const precision
 static void measure_batch(int batch, const precision *kind)
 {
     const int sizes[] = {784, 512, 512, 10};
+    if (batch < 1) {
+        printf("gpu_products: write peak or the size of a batch\n");
+        exit(2);
+    }
     for (int layer = 1; layer <= 3; layer++)
         measure_layer(layer, batch, sizes[layer - 1], sizes[layer], kind);
 }

@@ -304,14 +304,20 @@ static void allocating_is_900_unless_the_thread_is_relaxed(void **state)
     assert_done(cudaFree(data));
 }
 
-static void a_graph_is_not_launched_into_a_capture(void **state)
+static cudaGraphExec_t instance_of_one_launch(fixture *f)
 {
-    fixture *f = *state;
     cudaGraph_t graph;
     assert_done(cudaStreamBeginCapture(f->stream, local));
     launch_scale_and_add(f->stream, f->x, 1, 1);
     assert_done(cudaStreamEndCapture(f->stream, &graph));
-    cudaGraphExec_t exec = instance_of(graph);
+    return instance_of(graph);
+}
+
+static void a_graph_is_not_launched_into_a_capture(void **state)
+{
+    fixture *f = *state;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec = instance_of_one_launch(f);
     assert_done(cudaStreamBeginCapture(f->stream, local));
     assert_refused(cudaGraphLaunch(exec, f->stream), cudaErrorStreamCaptureUnsupported);
     if (cudaStreamEndCapture(f->stream, &graph) == cudaSuccess)
@@ -325,10 +331,7 @@ static void a_relaxed_thread_destroys_a_graph_beside_its_capture(void **state)
 {
     fixture *f = *state;
     cudaGraph_t graph;
-    assert_done(cudaStreamBeginCapture(f->stream, local));
-    launch_scale_and_add(f->stream, f->x, 1, 1);
-    assert_done(cudaStreamEndCapture(f->stream, &graph));
-    cudaGraphExec_t exec = instance_of(graph);
+    cudaGraphExec_t exec = instance_of_one_launch(f);
     assert_done(cudaStreamBeginCapture(f->stream, local));
     enum cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     assert_done(cudaThreadExchangeStreamCaptureMode(&mode));
