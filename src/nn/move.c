@@ -2,7 +2,7 @@
 // Moving a module to another device or dtype: per storage, in place, all or nothing.
 #include "base/mem.h"
 #include "nn/module.h"
-#include "nn/pointer_map.h"
+#include "base/pointer_map.h"
 #include "tensor/backend.h"
 
 // One storage that moves. Both are held.

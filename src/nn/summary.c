@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "nn/module.h"
-#include "nn/pointer_map.h"
+#include "base/pointer_map.h"
 
 // A module of the table, with what it gave when it ran last.
 typedef struct row {

@@ -2,7 +2,7 @@
 // Walks over a module and what is below, with full names, each thing once or under every name.
 #include <string.h>
 #include "nn/module.h"
-#include "nn/pointer_map.h"
+#include "base/pointer_map.h"
 
 typedef struct walk {
     bool every_name; // else each module once

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 #include "base/mem.h"
-#include "nn/pointer_map.h"
+#include "base/pointer_map.h"
 
 tern_optim *tern_optim_retain(tern_optim *optim)
 {

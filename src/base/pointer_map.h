@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers pointers in the order in which they are met, so that walks visit each thing once.
-#ifndef TERN_SRC_NN_POINTER_MAP_H
-#define TERN_SRC_NN_POINTER_MAP_H
+#ifndef TERN_SRC_BASE_POINTER_MAP_H
+#define TERN_SRC_BASE_POINTER_MAP_H
 
 #include <stdint.h>
 #include <tern/error.h>

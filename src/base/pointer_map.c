@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nn/pointer_map.h"
+#include "base/pointer_map.h"
 
 #include <string.h>
 #include "base/error.h"
