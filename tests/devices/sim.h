@@ -20,6 +20,7 @@ static struct {
     void (*trace_waits)(void);
     size_t (*waits)(tern_sim_wait *waits, size_t capacity);
     void (*set_memory)(int device, size_t bytes);
+    void (*last_graph)(tern_sim_graph_shape *shape);
 } sim;
 
 static inline bool sim_find(void *plugin, const char *name, void *slot)
@@ -42,7 +43,8 @@ static inline bool sim_begin(void)
                  sim_find(plugin, "tern_sim_count_reset", &sim.count_reset) &&
                  sim_find(plugin, "tern_sim_trace_waits", &sim.trace_waits) &&
                  sim_find(plugin, "tern_sim_waits", &sim.waits) &&
-                 sim_find(plugin, "tern_sim_set_memory", &sim.set_memory);
+                 sim_find(plugin, "tern_sim_set_memory", &sim.set_memory) &&
+                 sim_find(plugin, "tern_sim_last_graph", &sim.last_graph);
     if (plugin)
         dlclose(plugin);
     return found;

@@ -95,7 +95,7 @@ static cublasStatus_t enqueue(cublasHandle_t handle, const Product &product)
     counts().products++;
     counts().products_unprepared += captures(stream) && !handle->workspace;
     int device = handle->device;
-    cudaError_t error = submit(stream, [product, device] {
+    cudaError_t error = submit(stream, Kind::product, [product, device] {
         if (fault_of(device))
             return;
         Reach reach(device);

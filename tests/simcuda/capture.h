@@ -14,6 +14,7 @@ namespace sim
 {
 
 struct Node {
+    Kind kind;
     Work work;
     std::vector<size_t> after; // nodes that come first, all of lower number
 };
@@ -38,7 +39,7 @@ struct Capture {
 
 typedef std::shared_ptr<Capture> CaptureRef;
 
-cudaError_t capture_work(const StreamRef &stream, Work work);
+cudaError_t capture_work(const StreamRef &stream, Kind kind, Work work);
 void merge_tail(std::vector<size_t> &tail, const std::vector<size_t> &more);
 
 // Each returns the error that the call must fail with, if a capture forbids it, and invalidates

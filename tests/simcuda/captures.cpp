@@ -13,12 +13,12 @@ namespace sim
 static std::vector<CaptureRef> &active = *new std::vector<CaptureRef>;
 static thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
-cudaError_t capture_work(const StreamRef &stream, Work work)
+cudaError_t capture_work(const StreamRef &stream, Kind kind, Work work)
 {
     Capture &capture = *stream->capture;
     if (capture.invalid)
         return cudaErrorStreamCaptureInvalidated;
-    capture.graph.nodes.push_back({std::move(work), stream->tail});
+    capture.graph.nodes.push_back({kind, std::move(work), stream->tail});
     stream->tail = {capture.graph.nodes.size() - 1};
     return cudaSuccess;
 }

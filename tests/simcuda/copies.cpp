@@ -99,7 +99,7 @@ static cudaError_t copy(const Copy &copy, const StreamRef &stream)
             return refused;
     count_copy(copy);
     int device = stream->device;
-    cudaError_t error = submit(stream, [copy, device] { perform(copy, device); });
+    cudaError_t error = submit(stream, Kind::copy, [copy, device] { perform(copy, device); });
     if (error)
         return error;
     if (pageable_to)
@@ -129,7 +129,7 @@ static cudaError_t fill(void *to, int value, size_t nbytes, const StreamRef &str
         return cudaSuccess;
     int of = check_device_memory("cudaMemset", to, nbytes), device = stream->device;
     counts().memsets++;
-    return submit(stream, [to, value, nbytes, of, device] {
+    return submit(stream, Kind::copy, [to, value, nbytes, of, device] {
         if (fault_of(device))
             return;
         Reach reach(of);

@@ -62,7 +62,7 @@ static cudaError_t record(CUevent_st *event, const StreamRef &stream)
         return cudaSuccess;
     }
     auto mark = std::make_shared<Mark>(Mark{stream, 0, 0});
-    cudaError_t error = submit(stream, [mark] { mark->seconds = now(); });
+    cudaError_t error = submit(stream, Kind::other, [mark] { mark->seconds = now(); });
     if (error)
         return error;
     mark->done = stream->issued;
@@ -103,7 +103,7 @@ static cudaError_t order_after(const StreamRef &stream, const CUevent_st &event)
     note_wait(TERN_SIM_STREAM_ON_EVENT, stream->device, handle_of(stream), mark->stream->device,
               handle_of(mark->stream));
     counts().event_orders_across += stream->device != mark->stream->device;
-    return submit(stream, [mark] { run_until(mark->stream.get(), mark->done); });
+    return submit(stream, Kind::other, [mark] { run_until(mark->stream.get(), mark->done); });
 }
 
 static cudaError_t refuse_event_wait(const CUevent_st &event)

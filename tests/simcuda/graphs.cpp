@@ -41,9 +41,40 @@ static void replay(const CUgraph_st &graph)
     }
 }
 
+static tern_sim_graph_shape shape; // of the graph that was instantiated last
+
+static void count_node(tern_sim_graph_shape &of, Kind kind)
+{
+    of.nodes++;
+    of.kernels += kind == Kind::kernel;
+    of.products += kind == Kind::product;
+    of.copies += kind == Kind::copy;
+}
+
+static tern_sim_graph_shape shape_of(const CUgraph_st &graph)
+{
+    tern_sim_graph_shape of = {};
+    std::vector<int> length; // of the longest path that ends with the node
+    for (const Node &node : graph.nodes) {
+        int before = 0;
+        for (size_t n : node.after)
+            before = std::max(before, length[n]);
+        length.push_back(before + 1);
+        of.longest_path = std::max(of.longest_path, before + 1);
+        count_node(of, node.kind);
+    }
+    return of;
+}
+
 } // namespace sim
 
 using namespace sim;
+
+void tern_sim_last_graph(tern_sim_graph_shape *of)
+{
+    Call call;
+    *of = shape;
+}
 
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long)
 {
@@ -52,6 +83,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
     if (!graph)
         return remember(cudaErrorInvalidValue);
     counts().instantiations++;
+    shape = shape_of(*graph);
     *exec = new CUgraphExec_st{std::make_shared<CUgraph_st>(*graph)};
     execs.push_back(*exec);
     return cudaSuccess;
@@ -67,7 +99,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle)
     TERN_SIM_TRY(refuse_work(stream));
     counts().graph_launches++;
     std::shared_ptr<const CUgraph_st> graph = exec->graph;
-    return remember(submit(stream, [graph] { replay(*graph); }));
+    return remember(submit(stream, Kind::other, [graph] { replay(*graph); }));
 }
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)

@@ -135,7 +135,7 @@ static cudaError_t launch_kernel(std::unique_ptr<Kernel> kernel)
     check_arguments(*kernel);
     counts().launches++;
     std::shared_ptr<Kernel> shared = std::move(kernel);
-    return remember(submit(stream, [shared] { run(*shared); }));
+    return remember(submit(stream, Kind::kernel, [shared] { run(*shared); }));
 }
 
 } // namespace sim

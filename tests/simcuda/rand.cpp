@@ -111,7 +111,7 @@ static curandStatus_t generate(curandGenerator_t generator, Draw draw)
     generator->position += draw.count;
     counts().fills++;
     int device = generator->device;
-    cudaError_t error = submit(stream, [draw, device] {
+    cudaError_t error = submit(stream, Kind::other, [draw, device] {
         if (fault_of(device))
             return;
         Reach reach(device);

@@ -17,6 +17,7 @@ namespace sim
 
 struct Capture;
 typedef std::function<void()> Work;
+enum class Kind { kernel, product, copy, other };
 
 } // namespace sim
 
@@ -41,7 +42,7 @@ const void *handle_of(const StreamRef &stream);
 const std::vector<StreamRef> &all_streams();
 
 // Hands the work to the stream, or to the graph that it captures into.
-cudaError_t submit(const StreamRef &stream, Work work);
+cudaError_t submit(const StreamRef &stream, Kind kind, Work work);
 // The same, by the libraries; `device` is that of the stream.
 bool captures(const StreamRef &stream);
 

@@ -136,13 +136,13 @@ bool captures(const StreamRef &stream)
     return stream->capture != nullptr;
 }
 
-cudaError_t submit(const StreamRef &stream, Work work)
+cudaError_t submit(const StreamRef &stream, Kind kind, Work work)
 {
     if (stream->legacy)
         if (cudaError_t refused = refuse_legacy(stream->device))
             return refused;
     if (stream->capture)
-        return capture_work(stream, std::move(work));
+        return capture_work(stream, kind, std::move(work));
     order_with_legacy(stream);
     enqueue(stream, std::move(work));
     if (!settings().lazy)
@@ -225,5 +225,5 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_t function, void 
     Call call(current_device());
     TERN_SIM_TRY(call.error);
     StreamRef stream = stream_of(handle);
-    return remember(submit(stream, [function, data] { function(data); }));
+    return remember(submit(stream, Kind::other, [function, data] { function(data); }));
 }

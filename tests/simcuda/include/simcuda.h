@@ -84,6 +84,14 @@ typedef struct tern_sim_counts {
 TERN_SIM_EXPORT void tern_sim_count(tern_sim_counts *counts);
 TERN_SIM_EXPORT void tern_sim_count_reset(void); // all but the live ones
 
+typedef struct tern_sim_graph_shape {
+    int nodes, kernels, products, copies; // copies: memory is copied or set; products: of cuBLAS
+    int longest_path;                     // nodes that come after one another
+} tern_sim_graph_shape;
+
+// What the graph that was instantiated last consists of.
+TERN_SIM_EXPORT void tern_sim_last_graph(tern_sim_graph_shape *shape);
+
 enum tern_sim_waiter {
     TERN_SIM_STREAM_ON_EVENT,  // cudaStreamWaitEvent
     TERN_SIM_STREAM_ON_LEGACY, // the legacy stream's rule
