@@ -3,6 +3,7 @@
 #include "cuda/allocator.h"
 
 #include <stdatomic.h>
+#include "cuda/blas.h"
 #include "cuda/check.h"
 #include "cuda/graph.h"
 #include "cuda/heap.h"
@@ -20,15 +21,23 @@ static void count_allocated(tern_cuda_heap *heap, int64_t nbytes)
         heap->allocated_peak = heap->allocated;
 }
 
-static cudaError_t take(tern_cuda_device *device, int64_t nbytes, tern_cuda_block **block)
+static cudaError_t take(tern_cuda_device *device, tern_cuda_stream *stream, tern_cuda_pool *pool,
+                        int64_t nbytes, tern_cuda_block **block)
 {
-    tern_cuda_stream *stream = tern_cuda_stream_of(device->index);
     pthread_mutex_lock(&device->lock);
-    cudaError_t error = tern_cuda_heap_take(device, stream, pool_of(stream), nbytes, block);
+    cudaError_t error = tern_cuda_heap_take(device, stream, pool, nbytes, block);
     if (error == cudaSuccess)
         count_allocated(&device->heap, (*block)->nbytes);
     pthread_mutex_unlock(&device->lock);
     return error;
+}
+
+void tern_cuda_trim(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    tern_cuda_heap_trim(device);
+    pthread_mutex_unlock(&device->lock);
+    tern_cuda_workspace_trim(device);
 }
 
 // A graph that is being captured may use what is free only when it is replayed: then nothing is
@@ -37,22 +46,21 @@ bool tern_cuda_make_room(tern_cuda_device *device)
 {
     if (tern_cuda_capture_of(device->index) || tern_cuda_device_wait(device) != cudaSuccess)
         return false;
-    pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_trim(device);
-    pthread_mutex_unlock(&device->lock);
+    tern_cuda_trim(device);
     return true;
 }
 
-void *tern_plugin_alloc(int index, int64_t nbytes, void **block)
+static void *alloc(tern_cuda_stream *stream, tern_cuda_pool *pool, int64_t nbytes, void **block)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_device *device = tern_cuda_device_of(stream->index);
     const int64_t rounded = tern_cuda_heap_rounded(nbytes);
     tern_cuda_block *taken = NULL;
-    cudaError_t error = tern_cuda_enter(index);
+    cudaError_t error = tern_cuda_enter(stream->index);
     if (error == cudaSuccess)
-        error = rounded < 0 ? cudaErrorMemoryAllocation : take(device, rounded, &taken);
+        error =
+            rounded < 0 ? cudaErrorMemoryAllocation : take(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation && rounded >= 0 && tern_cuda_make_room(device))
-        error = take(device, rounded, &taken);
+        error = take(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation)
         tern_cuda_out_of_memory(device, nbytes);
     else
@@ -61,6 +69,18 @@ void *tern_plugin_alloc(int index, int64_t nbytes, void **block)
         return NULL;
     *block = taken;
     return taken->data;
+}
+
+void *tern_plugin_alloc(int index, int64_t nbytes, void **block)
+{
+    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    return alloc(stream, pool_of(stream), nbytes, block);
+}
+
+void *tern_plugin_alloc_outside(int index, int64_t nbytes, void **block)
+{
+    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    return alloc(stream, &stream->pool, nbytes, block);
 }
 
 // ---- freeing ------------------------------------------------------------------------------------
@@ -121,6 +141,27 @@ void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
     pthread_mutex_unlock(&device->lock);
 }
 
+// Behind the stream that used the block last. What a capture uses it waits for at its replays.
+static void use_next(tern_cuda_block *block, tern_cuda_stream *stream)
+{
+    tern_cuda_stream *last = block->last;
+    tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    if (capture && !tern_cuda_stream_captured(last))
+        capture->users |= (uint64_t)1 << last->slot;
+    else if (tern_cuda_stream_order(last, stream) != cudaSuccess)
+        tern_cuda_told(cudaStreamSynchronize(last->stream));
+    block->last = stream;
+}
+
+static void use(tern_cuda_block *block, tern_cuda_stream *stream)
+{
+    if (!block->last)
+        (void)tern_cuda_told(tern_cuda_graph_result_use(block->pool->graph, stream));
+    else if (block->last != stream)
+        use_next(block, stream);
+    block->users |= (uint64_t)1 << stream->slot;
+}
+
 void tern_plugin_use(int index, void *block)
 {
     tern_cuda_block *used = block;
@@ -129,12 +170,7 @@ void tern_plugin_use(int index, void *block)
         return;
     tern_cuda_device *device = tern_cuda_device_of(index);
     pthread_mutex_lock(&device->lock);
-    if (used->last != stream && tern_cuda_stream_order(used->last, stream) != cudaSuccess) {
-        cudaStreamSynchronize(((tern_cuda_stream *)used->last)->stream);
-        cudaGetLastError();
-    }
-    used->users |= (uint64_t)1 << stream->slot;
-    used->last = stream;
+    use(used, stream);
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -144,9 +180,7 @@ tern_status tern_plugin_empty_cache(int index)
     tern_cuda_device *device = tern_cuda_device_of(index);
     TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_enter(index)));
     TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_device_wait(device)));
-    pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_trim(device);
-    pthread_mutex_unlock(&device->lock);
+    tern_cuda_trim(device);
     return TERN_OK;
 }
 

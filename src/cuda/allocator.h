@@ -6,6 +6,7 @@
 #include "cuda/device.h"
 
 void *tern_plugin_alloc(int index, int64_t nbytes, void **block);
+void *tern_plugin_alloc_outside(int index, int64_t nbytes, void **block);
 void tern_plugin_free(int index, void *data, int64_t nbytes, void *block);
 void tern_plugin_use(int index, void *block);
 
@@ -14,6 +15,8 @@ void tern_plugin_reset_peak(int index);
 tern_status tern_plugin_empty_cache(int index);
 int tern_plugin_biggest(int index, int64_t *nbytes, int most);
 
+// Gives back what nobody uses. All work on the device was waited for.
+void tern_cuda_trim(tern_cuda_device *device);
 // Gives back what is cached, for a call that found no memory; false where that cannot be.
 bool tern_cuda_make_room(tern_cuda_device *device);
 

@@ -65,17 +65,18 @@ tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t 
     return tern_cuda_check_blas("matmul", status);
 }
 
+// Where there is none yet.
 static cudaError_t take(tern_cuda_device *device, void **workspace)
 {
     pthread_mutex_lock(&device->lock);
-    cudaError_t error = tern_cuda_device_take(device, WORKSPACE, workspace);
+    cudaError_t error =
+        *workspace ? cudaSuccess : tern_cuda_device_take(device, WORKSPACE, workspace);
     pthread_mutex_unlock(&device->lock);
     return error;
 }
 
-tern_status tern_cuda_workspace_take(int index, void **workspace)
+static tern_status workspace_take(tern_cuda_device *device, void **workspace)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
     cudaError_t error = take(device, workspace);
     if (error == cudaErrorMemoryAllocation && tern_cuda_make_room(device))
         error = take(device, workspace);
@@ -84,14 +85,27 @@ tern_status tern_cuda_workspace_take(int index, void **workspace)
     return tern_cuda_check("matmul", error);
 }
 
-void tern_cuda_workspace_give(int index, void *workspace)
+static void workspace_give(tern_cuda_device *device, void **workspace)
+{
+    pthread_mutex_lock(&device->lock);
+    if (*workspace)
+        tern_cuda_device_give(device, WORKSPACE, *workspace);
+    *workspace = NULL;
+    pthread_mutex_unlock(&device->lock);
+}
+
+tern_status tern_cuda_workspace_of_graphs(int index, void **workspace)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
-    if (!workspace)
-        return;
-    pthread_mutex_lock(&device->lock);
-    tern_cuda_device_give(device, WORKSPACE, workspace);
-    pthread_mutex_unlock(&device->lock);
+    TERN_TRY(workspace_take(device, &device->workspace));
+    *workspace = device->workspace;
+    return TERN_OK;
+}
+
+void tern_cuda_workspace_trim(tern_cuda_device *device)
+{
+    if (atomic_load(&device->graphs) == 0)
+        workspace_give(device, &device->workspace);
 }
 
 // ---- of streams ---------------------------------------------------------------------------------
@@ -125,7 +139,7 @@ void tern_cuda_handles_end(tern_cuda_device *device)
 static tern_status blas_new(tern_cuda_stream *stream)
 {
     tern_cuda_device *device = tern_cuda_device_of(stream->index);
-    TERN_TRY(tern_cuda_workspace_take(stream->index, &stream->workspace));
+    TERN_TRY(workspace_take(device, &stream->workspace));
     cublasHandle_t handle = handle_take(device);
     tern_status status =
         tern_cuda_blas_bind(stream->index, &handle, stream->stream, stream->workspace);
@@ -134,7 +148,7 @@ static tern_status blas_new(tern_cuda_stream *stream)
         return TERN_OK;
     }
     handle_give(device, handle);
-    tern_cuda_workspace_give(stream->index, stream->workspace);
+    workspace_give(device, &stream->workspace);
     return status;
 }
 
@@ -154,9 +168,10 @@ tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
 
 void tern_cuda_blas_free(tern_cuda_stream *stream)
 {
+    tern_cuda_device *device = tern_cuda_device_of(stream->index);
     if (!stream->blas)
         return;
-    handle_give(tern_cuda_device_of(stream->index), stream->blas);
+    handle_give(device, stream->blas);
     stream->blas = NULL;
-    tern_cuda_workspace_give(stream->index, stream->workspace);
+    workspace_give(device, &stream->workspace);
 }

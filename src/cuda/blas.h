@@ -17,8 +17,12 @@ void tern_cuda_handles_end(tern_cuda_device *device);
 // use the workspace.
 tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t stream,
                                 void *workspace);
-tern_status tern_cuda_workspace_take(int index, void **workspace);
-void tern_cuda_workspace_give(int index, void *workspace);
+
+// The workspace of what is captured: graphs of a device share one, because their replays are
+// ordered. It stays, once taken, while there are graphs.
+tern_status tern_cuda_workspace_of_graphs(int index, void **workspace);
+// Gives it back when there are none.
+void tern_cuda_workspace_trim(tern_cuda_device *device);
 
 void tern_plugin_allow_tf32(bool allow);
 bool tern_cuda_tf32(void);

@@ -7,7 +7,6 @@
 #include "cuda/blas.h"
 #include "cuda/devices.h"
 #include "cuda/graph.h"
-#include "cuda/heap.h"
 #include "cuda/pinned.h"
 
 static tern_cuda_device devices[TERN_MAX_DEVICES];
@@ -175,8 +174,8 @@ tern_status tern_plugin_open(int index)
 
 static bool is_idle(tern_cuda_device *device)
 {
+    tern_cuda_trim(device);
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_trim(device);
     bool idle = !device->heap.segments && atomic_load(&device->graphs) == 0;
     for (int slot = 1; slot < TERN_CUDA_STREAMS; slot++)
         idle = idle && !device->streams[slot];

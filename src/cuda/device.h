@@ -23,6 +23,8 @@ typedef struct tern_cuda_device {
     tern_cuda_heap heap;                          // under lock
     struct tern_cuda_recorder *recorders;         // that nobody captures on; under streams_lock
     atomic_int graphs;                            // that are captured or were
+    void *workspace;                              // of all graphs' products; under lock
+    uint64_t replayed;                            // slot of the last replay's stream; under lock
     cublasHandle_t handles[TERN_CUDA_STREAMS];    // of streams that ended; under lock
     int handle_count;
 

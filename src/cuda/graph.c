@@ -108,15 +108,15 @@ void tern_cuda_recorders_end(tern_cuda_device *device)
     }
 }
 
-// What a first use would make is made before: that is not for a graph. Its products get a workspace
-// of their own.
+// What a first use would make is made before: that is not for a graph.
 static tern_status prepare(tern_cuda_capture *capture)
 {
+    void *workspace;
     TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(capture->index)));
     TERN_TRY(recorder_take(tern_cuda_device_of(capture->index), &capture->recorder));
-    TERN_TRY(tern_cuda_workspace_take(capture->index, &capture->workspace));
+    TERN_TRY(tern_cuda_workspace_of_graphs(capture->index, &workspace));
     return tern_cuda_blas_bind(capture->index, &capture->recorder->blas, capture->recorder->stream,
-                               capture->workspace);
+                               workspace);
 }
 
 // What was queued so far is what the captured work begins with, on any stream.
@@ -148,11 +148,12 @@ static void capture_free(tern_cuda_capture *capture)
         cudaGetLastError();
     tern_cuda_unrelax();
     recorder_give(device, capture->recorder);
-    tern_cuda_workspace_give(capture->index, capture->workspace);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release(device, &capture->pool);
     pthread_mutex_unlock(&device->lock);
     atomic_fetch_sub(&device->graphs, 1);
+    if (!tern_cuda_heap_keeps())
+        tern_cuda_workspace_trim(device);
     tern_mem_free(capture, sizeof *capture);
 }
 
@@ -164,7 +165,7 @@ tern_status tern_plugin_capture_begin(int index)
     if (!capture)
         return TERN_ERR_NOMEM;
     *capture = (tern_cuda_capture){
-        .index = index, .stream = tern_cuda_stream_of(index), .pool.of_graph = true};
+        .index = index, .stream = tern_cuda_stream_of(index), .pool.graph = capture};
     atomic_fetch_add(&tern_cuda_device_of(index)->graphs, 1);
     tern_status status = begin(capture);
     if (status)
@@ -194,6 +195,15 @@ static cudaError_t end(tern_cuda_capture *capture, bool discard)
     return instantiate(capture, graph, discard);
 }
 
+// What the graph leaves to its user is used on streams that its replays wait for, and that wait for
+// them: tern_plugin_use has to look at each use.
+static void close_pool(tern_cuda_device *device, const tern_cuda_pool *pool)
+{
+    pthread_mutex_lock(&device->lock);
+    tern_cuda_heap_forget_last(device, pool);
+    pthread_mutex_unlock(&device->lock);
+}
+
 void *tern_plugin_capture_end(int index, bool discard)
 {
     tern_cuda_capture *capture = tern_cuda_capture_of(index);
@@ -202,6 +212,7 @@ void *tern_plugin_capture_end(int index, bool discard)
     (void)tern_cuda_enter(index);
     cudaError_t error = end(capture, discard);
     capturing = NULL;
+    close_pool(tern_cuda_device_of(index), &capture->pool);
     recorder_give(tern_cuda_device_of(index), capture->recorder);
     capture->recorder = NULL;
     if (!discard && !tern_cuda_check("cuda_graph_end", error))
@@ -212,12 +223,46 @@ void *tern_plugin_capture_end(int index, bool discard)
 
 // ---- graphs -------------------------------------------------------------------------------------
 
+static cudaError_t order_behind(const tern_cuda_device *device, uint64_t slots,
+                                tern_cuda_stream *stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++)
+        if (slots >> slot & 1 && device->streams[slot])
+            error = tern_cuda_stream_order(device->streams[slot], stream);
+    return error;
+}
+
+// Behind the last replay of any graph, whose workspace this one uses, and behind those who used
+// what this graph made.
+static cudaError_t launch(tern_cuda_device *device, tern_cuda_capture *capture,
+                          tern_cuda_stream *stream)
+{
+    cudaError_t error = order_behind(device, capture->users | device->replayed, stream);
+    if (error == cudaSuccess)
+        error = cudaGraphLaunch(capture->exec, tern_cuda_raw_stream(stream));
+    if (error == cudaSuccess)
+        capture->users = device->replayed = (uint64_t)1 << stream->slot;
+    return error;
+}
+
 tern_status tern_plugin_graph_launch(void *graph)
 {
-    const tern_cuda_capture *capture = graph;
+    tern_cuda_capture *capture = graph;
+    tern_cuda_device *device = tern_cuda_device_of(capture->index);
     TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_enter(capture->index)));
-    const cudaStream_t stream = tern_cuda_raw_stream_of(capture->index);
-    return tern_cuda_check("cuda_graph_replay", cudaGraphLaunch(capture->exec, stream));
+    pthread_mutex_lock(&device->lock);
+    const cudaError_t error = launch(device, capture, tern_cuda_stream_of(capture->index));
+    pthread_mutex_unlock(&device->lock);
+    return tern_cuda_check("cuda_graph_replay", error);
+}
+
+cudaError_t tern_cuda_graph_result_use(tern_cuda_capture *capture, tern_cuda_stream *stream)
+{
+    const cudaError_t error =
+        order_behind(tern_cuda_device_of(capture->index), capture->users, stream);
+    capture->users |= (uint64_t)1 << stream->slot;
+    return error;
 }
 
 void tern_plugin_graph_free(void *graph)

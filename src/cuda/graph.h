@@ -22,7 +22,7 @@ typedef struct tern_cuda_capture {
     enum cudaStreamCaptureMode mode; // that the thread has but for tern_cuda_relax
     int relaxed;                     // how many of those are open
     tern_cuda_pool pool;             // what was taken meanwhile
-    void *workspace;                 // of its products
+    uint64_t users;                  // slots of the streams that the next replay waits for
     cudaGraphExec_t exec;
 } tern_cuda_capture;
 
@@ -44,6 +44,10 @@ bool tern_cuda_captures(void);
 // nothing to do with the capture: between these two it does not.
 void tern_cuda_relax(void);
 void tern_cuda_unrelax(void);
+
+// A stream is about to use what a graph that is captured made: it waits for the last replay, and
+// the next one waits for it. Under the device's lock.
+cudaError_t tern_cuda_graph_result_use(tern_cuda_capture *capture, struct tern_cuda_stream *stream);
 
 // The slots for graphs.
 bool tern_plugin_capturing(int index);

@@ -88,7 +88,7 @@ void tern_cuda_heap_put(tern_cuda_device *device, tern_cuda_block *block)
         take_out(block);
         merge(device, block);
     }
-    if (tern_cuda_heap_keeps() || block->pool->of_graph) {
+    if (tern_cuda_heap_keeps() || block->pool->graph) {
         put_in(block);
         return;
     }
@@ -187,14 +187,16 @@ static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *
 static tern_cuda_block *take_kept(tern_cuda_device *device, tern_cuda_stream *stream,
                                   tern_cuda_pool *pool, int64_t nbytes)
 {
-    if (pool->of_graph)
+    if (pool->graph)
         return take_captured(stream, pool, nbytes);
     tern_cuda_block *block = take_free(pool, nbytes);
     if (block || !device->heap.waiting)
         return block;
     collect(device);
     block = take_free(pool, nbytes);
-    return block ? block : take_waiting(device, stream, pool, nbytes);
+    if (block || tern_cuda_capturing_thread()) // whose waiting would be captured
+        return block;
+    return take_waiting(device, stream, pool, nbytes);
 }
 
 static int64_t segment_size(int64_t nbytes)
@@ -220,7 +222,8 @@ cudaError_t tern_cuda_heap_take(tern_cuda_device *device, tern_cuda_stream *stre
         error = tern_cuda_segment_new(device, segment_size(nbytes), is_small(nbytes), &found);
         if (error != cudaSuccess)
             return error;
-        found->pool = pool;
+        found->pool = pool; // where what is split off goes as well
+        found->stream = stream;
     }
     if (worth_splitting(found, nbytes))
         split(device, found, nbytes);
@@ -264,12 +267,24 @@ static void merge_all(tern_cuda_device *device)
         merge_neighbours(device, s);
 }
 
-void tern_cuda_heap_release(tern_cuda_device *device, const tern_cuda_pool *pool)
+void tern_cuda_heap_forget_last(tern_cuda_device *device, const tern_cuda_pool *pool)
 {
     for (tern_cuda_segment *s = device->heap.segments; s; s = s->next)
         for (tern_cuda_block *block = s->first; block; block = block->after)
             if (block->pool == pool)
-                move(block, &block->stream->pool);
+                block->last = NULL;
+}
+
+void tern_cuda_heap_release(tern_cuda_device *device, const tern_cuda_pool *pool)
+{
+    for (tern_cuda_segment *s = device->heap.segments; s; s = s->next) {
+        for (tern_cuda_block *block = s->first; block; block = block->after) {
+            if (block->pool != pool)
+                continue;
+            move(block, &block->stream->pool);
+            block->last = block->stream;
+        }
+    }
     merge_all(device);
     if (!tern_cuda_heap_keeps())
         tern_cuda_heap_trim(device);
@@ -307,7 +322,7 @@ void tern_cuda_heap_trim(tern_cuda_device *device)
     (void)tern_cuda_streams_wait(device); // other threads may have freed more meanwhile
     for (tern_cuda_segment *s = device->heap.segments, *next; s; s = next) {
         next = s->next;
-        if (!tern_cuda_segment_idle(s) || s->first->pool->of_graph)
+        if (!tern_cuda_segment_idle(s) || s->first->pool->graph)
             continue;
         take_out(s->first);
         tern_cuda_segment_free(device, s);

@@ -22,6 +22,8 @@ void tern_cuda_heap_put_later(tern_cuda_device *device, tern_cuda_block *block);
 // Waits for what freed blocks wait for, and gives back segments that nobody uses any of.
 void tern_cuda_heap_trim(tern_cuda_device *device);
 
+// That the blocks of a pool were used last is known of no stream: each use has to ask.
+void tern_cuda_heap_forget_last(tern_cuda_device *device, const tern_cuda_pool *pool);
 // Blocks of a graph's pool come into the keeping of their streams.
 void tern_cuda_heap_release(tern_cuda_device *device, const tern_cuda_pool *pool);
 // Blocks of a stream that ends, with nothing left to do, come into the keeping of the first one.

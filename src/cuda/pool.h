@@ -19,7 +19,7 @@ typedef struct tern_cuda_free_set {
 
 typedef struct tern_cuda_pool {
     tern_cuda_free_set small, large;
-    bool of_graph; // its segments are never given back to the device
+    struct tern_cuda_capture *graph; // whose it is: its segments are never given back to the device
 } tern_cuda_pool;
 
 typedef struct tern_cuda_segment {

@@ -59,6 +59,7 @@ static const tern_cuda_table cuda = {
     .event_synchronize = tern_plugin_event_synchronize,
     .event_elapsed = tern_plugin_event_elapsed,
     .capturing = tern_plugin_capturing,
+    .alloc_outside = tern_plugin_alloc_outside,
     .capture_begin = tern_plugin_capture_begin,
     .capture_end = tern_plugin_capture_end,
     .graph_launch = tern_plugin_graph_launch,

@@ -108,6 +108,8 @@ static tern_status carry_across(tern_cuda_stream *to, void *data, tern_cuda_stre
                                 const void *source, int64_t nbytes)
 {
     const tern_cuda_device *device = tern_cuda_device_of(to->index);
+    TERN_TRY(tern_cuda_not_capturing(to->index, "memory of another device is copied to it"));
+    TERN_TRY(tern_cuda_not_capturing(from->index, "its memory is copied to another device"));
     TERN_TRY(tern_cuda_check("copy between devices", copy_between(to, data, from, source, nbytes)));
     return tern_cuda_fault_carry(tern_cuda_raw_stream(to), device->fault,
                                  &device->carried[from->index]);

@@ -84,6 +84,8 @@ typedef struct tern_cuda_table {
     // Capture of the calling thread's current stream of the device. Memory taken meanwhile belongs
     // to the graph, and goes back to the cache with it.
     bool (*capturing)(int index);
+    // Memory that is not the graph's, though the thread captures. NULL raises.
+    void *(*alloc_outside)(int index, int64_t nbytes, void **block);
     tern_status (*capture_begin)(int index);
     void *(*capture_end)(int index, bool discard); // NULL when discarded or failed, which raises
     tern_status (*graph_launch)(void *graph);

@@ -1,39 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: what is captured, the memory that belongs to them, and what is refused meanwhile.
+// Graphs: what is captured, what other threads may do beside it, and what is refused meanwhile.
 #include <pthread.h>
-#include "plugin_check.h"
+#include "capture_check.h"
 #include "tensor/generator.h"
-
-static int calm(void **state)
-{
-    (void)state;
-    tern_error_clear();
-    plugin.fail_none();
-    assert_false(plugin.cuda->capturing(0));
-    assert_int_equal(plugin.cuda->empty_cache(0), TERN_OK);
-    return 0;
-}
-
-static void begin(void)
-{
-    assert_int_equal(plugin.cuda->capture_begin(0), TERN_OK);
-    assert_true(plugin.cuda->capturing(0));
-    assert_false(plugin.cuda->capturing(1));
-}
-
-static void *end(void)
-{
-    void *graph = plugin.cuda->capture_end(0, false);
-    assert_no_error();
-    assert_non_null(graph);
-    assert_false(plugin.cuda->capturing(0));
-    return graph;
-}
-
-static void replay(void *graph)
-{
-    assert_int_equal(plugin.cuda->graph_launch(graph), TERN_OK);
-}
 
 static void captured_work_runs_when_it_is_replayed(void **state)
 {
@@ -54,126 +23,6 @@ static void captured_work_runs_when_it_is_replayed(void **state)
     plugin.cuda->graph_free(NULL);
     give(&x);
     give(&y);
-}
-
-static void replaying_waits_for_nothing_and_takes_nothing(void **state)
-{
-    (void)state;
-    piece x = take(0, MIB);
-    begin();
-    piece inner = take(0, MIB);
-    fill(&inner, 1);
-    copy(&x, &inner);
-    give(&inner);
-    void *graph = end();
-    const int64_t taken = memory_of(0).device_allocs;
-    plugin.trace_waits();
-    for (int i = 0; i < 5; i++)
-        replay(graph);
-    assert_int_equal(plugin.waits(NULL, 0), 0);
-    assert_int_equal(memory_of(0).device_allocs, taken);
-    plugin.cuda->graph_free(graph);
-    give(&x);
-}
-
-static void memory_of_a_graph_is_its_own_until_it_is_freed(void **state)
-{
-    (void)state;
-    piece result = take(0, 4 * MIB);
-    begin();
-    piece inner = take(0, 4 * MIB);
-    void *place = inner.data;
-    fill(&inner, 1);
-    copy(&result, &inner);
-    give(&inner);
-    inner = take(0, 4 * MIB); // within the graph it is used again
-    assert_ptr_equal(inner.data, place);
-    give(&inner);
-    void *graph = end();
-    piece others[4];
-    for (int i = 0; i < 4; i++) {
-        others[i] = take(0, 4 * MIB);
-        assert_ptr_not_equal(others[i].data, place);
-        fill(&others[i], 9);
-    }
-    assert_int_equal(plugin.cuda->empty_cache(0), TERN_OK); // not the graph's
-    replay(graph);
-    assert_near(first_of(&result), 1, 0, 0);
-    for (int i = 0; i < 4; i++) {
-        assert_near(first_of(&others[i]), 9, 0, 0);
-        give(&others[i]);
-    }
-    assert_int_equal(plugin.cuda->empty_cache(0), TERN_OK);
-    plugin.cuda->graph_free(graph);
-    piece again = take(0, 4 * MIB);
-    assert_ptr_equal(again.data, place);
-    give(&again);
-    give(&result);
-}
-
-static void a_graph_takes_what_its_stream_has_free(void **state)
-{
-    (void)state;
-    piece x = take(0, 30 * MIB);
-    char *start = x.data;
-    give(&x);
-    begin();
-    const int64_t taken = memory_of(0).device_allocs;
-    x = take(0, 10 * MIB);
-    assert_ptr_equal(x.data, start);
-    assert_int_equal(memory_of(0).device_allocs, taken);
-    give(&x);
-    void *graph = end();
-    x = take(0, 20 * MIB); // the rest stayed with the stream
-    assert_ptr_equal(x.data, start + 10 * MIB);
-    give(&x);
-    plugin.cuda->graph_free(graph);
-    x = take(0, 30 * MIB); // and both are one again
-    assert_ptr_equal(x.data, start);
-    give(&x);
-}
-
-static void a_tensor_freed_meanwhile_is_kept_for_the_graph(void **state)
-{
-    (void)state;
-    piece x = take(0, 4 * MIB), y = take(0, 4 * MIB);
-    void *place = x.data;
-    fill(&x, 1);
-    begin();
-    copy(&y, &x);
-    give(&x);
-    void *graph = end();
-    piece other = take(0, 4 * MIB);
-    assert_ptr_not_equal(other.data, place);
-    fill(&other, 2);
-    replay(graph);
-    assert_near(first_of(&y), 1, 0, 0);
-    plugin.cuda->graph_free(graph);
-    give(&other);
-    give(&y);
-}
-
-static void what_a_graph_made_may_be_freed_before_and_after_it(void **state)
-{
-    (void)state;
-    const int64_t before = memory_of(0).allocated;
-    begin();
-    piece x = take(0, 4 * MIB), y = take(0, 4 * MIB);
-    fill(&x, 1);
-    fill(&y, 2);
-    void *graph = end();
-    replay(graph);
-    assert_near(first_of(&x), 1, 0, 0);
-    give(&x);
-    piece other = take(0, 4 * MIB);
-    fill(&other, 5);
-    replay(graph);
-    assert_near(first_of(&other), 5, 0, 0);
-    plugin.cuda->graph_free(graph);
-    assert_near(first_of(&y), 2, 0, 0);
-    give(&y);
-    give(&other);
-    assert_int_equal(memory_of(0).allocated, before);
 }
 
 static void a_graph_outlives_the_stream_that_it_was_captured_on(void **state)
@@ -416,25 +265,6 @@ static void waiting_while_a_device_is_captured_is_an_error(void **state)
     give(&x);
 }
 
-static void a_discarded_capture_gives_its_memory_back(void **state)
-{
-    (void)state;
-    const tern_cuda_memory before = memory_of(0);
-    begin();
-    piece x = take(0, 4 * MIB);
-    fill(&x, 1);
-    give(&x);
-    assert_null(plugin.cuda->capture_end(0, true));
-    assert_no_error();
-    assert_false(plugin.cuda->capturing(0));
-    assert_int_equal(plugin.cuda->empty_cache(0), TERN_OK);
-    assert_int_equal(memory_of(0).allocated, before.allocated);
-    x = take(0, MIB);
-    fill(&x, 2);
-    assert_near(first_of(&x), 2, 0, 0);
-    give(&x);
-}
-
 static void ending_without_beginning_is_an_error(void **state)
 {
     (void)state;
@@ -479,11 +309,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(captured_work_runs_when_it_is_replayed, calm),
-        cmocka_unit_test_setup(replaying_waits_for_nothing_and_takes_nothing, calm),
-        cmocka_unit_test_setup(memory_of_a_graph_is_its_own_until_it_is_freed, calm),
-        cmocka_unit_test_setup(a_graph_takes_what_its_stream_has_free, calm),
-        cmocka_unit_test_setup(a_tensor_freed_meanwhile_is_kept_for_the_graph, calm),
-        cmocka_unit_test_setup(what_a_graph_made_may_be_freed_before_and_after_it, calm),
         cmocka_unit_test_setup(a_graph_outlives_the_stream_that_it_was_captured_on, calm),
         cmocka_unit_test_setup(a_copy_to_another_device_holds_its_page_locked_memory, calm),
         cmocka_unit_test_setup(what_is_first_used_elsewhere_does_not_end_a_capture, calm),
@@ -492,7 +317,6 @@ int main(void)
         cmocka_unit_test_setup(freeing_a_graph_waits_for_replays_of_other_threads, calm),
         cmocka_unit_test_setup(a_handle_serves_the_next_stream, calm),
         cmocka_unit_test_setup(waiting_while_a_device_is_captured_is_an_error, calm),
-        cmocka_unit_test_setup(a_discarded_capture_gives_its_memory_back, calm),
         cmocka_unit_test_setup(ending_without_beginning_is_an_error, calm),
         cmocka_unit_test_setup(a_capture_that_fails_leaves_the_device_usable, calm),
     };
