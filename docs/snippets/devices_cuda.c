@@ -261,6 +261,12 @@ static void graphs(void)
     expect(isnan(tern_item(r.loss)));
     expect(!tern_cuda_graph_end());
     expect_error(TERN_ERR_STATE);
+
+    tern_tensor *far = tern_ones(tern_dims(2), .device = tern_cuda(1));
+    expect(tern_cuda_graph_begin(0) == TERN_OK);
+    expect(!tern_relu(far));
+    expect(!tern_cuda_graph_end());
+    expect_error(TERN_ERR_STATE);
     tern_optim_free(r.opt);
     tern_module_free(r.net);
 }

@@ -54,7 +54,8 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_set_device(int index);
 TERN_API int tern_cuda_current_device(void);
 
 /// Seeds the default generator of the current CUDA device and its draws inside steps. Without a
-/// device it does nothing, as in PyTorch.
+/// device it does nothing, as in PyTorch; nor while the calling thread captures one, which raises
+/// TERN_ERR_STATE.
 TERN_API void tern_cuda_manual_seed(uint64_t seed);
 /// The same for all CUDA devices.
 TERN_API void tern_cuda_manual_seed_all(uint64_t seed);
@@ -145,13 +146,13 @@ TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event 
 ///         tern_cuda_graph_replay(graph);
 ///     }
 ///
-/// Between begin and end nothing waits for the device, reads a value or replays a graph. What the
-/// host computed is frozen, but for numbers of optimizers (learning rate, step count): those are
-/// the current ones in each replay, which counts as a step of theirs. Tensors that the captured
-/// work reads or writes must live as long as the graph. Only what the capturing thread does is
-/// captured: others may use the device meanwhile, its first stream too. Any thread may replay, one
-/// at a time. A replay keeps the order of the stream that it is queued on, and of no other: where
-/// its tensors are written or read on another one, an event has to be waited for.
+/// Between begin and end nothing waits for the device, reads a value or replays a graph, and no
+/// other CUDA device works. What the host computed is frozen, but for numbers of optimizers
+/// (learning rate, step count): those are the current ones in each replay, which counts as a step
+/// of theirs. Nothing runs before the first replay: a capture leaves gradients and step counts as
+/// they are. The graph holds the tensors that the captured work uses. Only what the capturing
+/// thread does is captured: others may use the device meanwhile, its first stream too. Any thread
+/// may replay, one at a time. docs/devices.md has a table of what a capture may contain.
 typedef struct tern_cuda_graph tern_cuda_graph;
 
 /// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so
@@ -160,8 +161,11 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_graph_begin(int index);
 /// Ends the capture; freed with tern_cuda_graph_free. NULL when something in between failed: then
 /// nothing was captured and the error is pending.
 TERN_API tern_cuda_graph *tern_cuda_graph_end(void);
-/// Queues the captured work on the device's current stream. TERN_ERR_STATE while the calling thread
-/// captures the device.
+/// Queues the captured work on the device's current stream, behind what other streams do with its
+/// tensors. TERN_ERR_STATE, and nothing is done, where the captured work would not be what its step
+/// is now: gradients are present or absent otherwise than at the capture (unless the work begins
+/// with zero_grad), parameters were frozen or moved since, an optimizer needs another kernel; and
+/// while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_cuda_graph_replay(tern_cuda_graph *graph);
 /// Waits for its last replay and frees it and its memory. NULL is fine.
 TERN_API void tern_cuda_graph_free(tern_cuda_graph *graph);

@@ -231,7 +231,8 @@ TERN_API tern_module *tern_module_requires_grad_(tern_module *module, bool requi
 /// Moves parameters, buffers and gradients to `device`, in place, and returns the module. The
 /// tensors stay the same tensors: optimizers and pointers to them stay valid, and what shared
 /// memory before shares it after. All or nothing: NULL on failure (TERN_ERR_DEVICE,
-/// TERN_ERR_NOMEM), and nothing has moved. Waits for the devices.
+/// TERN_ERR_NOMEM; TERN_ERR_STATE while the calling thread captures), and nothing has moved. Waits
+/// for the devices.
 TERN_API tern_module *tern_module_to(tern_module *module, tern_device device);
 
 /// Casts floating parameters, buffers and gradients to a floating dtype, likewise; others stay.

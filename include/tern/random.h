@@ -23,7 +23,8 @@ TERN_BEGIN_DECLS
 /// A stream of random numbers.
 typedef struct tern_generator tern_generator;
 
-/// Seeds the default generators of all devices, and the draws inside steps.
+/// Seeds the default generators of all devices, and the draws inside steps. While the calling
+/// thread captures a CUDA device it does nothing but raise TERN_ERR_STATE.
 TERN_API void tern_manual_seed(uint64_t seed);
 
 /// A generator of your own, for tensors on any device; freed with tern_generator_free. NULL on

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module does to everything below it in one go: modes, gradients.
 #include "nn/module.h"
+#include "tensor/capture.h"
 
 static void set_training(tern_module *module, void *user)
 {
@@ -45,7 +46,8 @@ static void set_requires_grad(tern_module *module, void *user)
 {
     const tern_module_tensors *list = &module->private_->parameters;
     for (int64_t i = 0; i < list->count; i++)
-        list->at[i].tensor->requires_grad = *(const bool *)user;
+        if (!tern_capture_leaf(list->at[i].tensor, TERN_LEAF_REQUIRES_SET))
+            list->at[i].tensor->requires_grad = *(const bool *)user;
 }
 
 tern_module *tern_module_requires_grad_(tern_module *module, bool requires_grad)

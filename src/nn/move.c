@@ -4,6 +4,7 @@
 #include "nn/module.h"
 #include "base/pointer_map.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 
 // One storage that moves. Both are held.
 typedef struct move_item {
@@ -60,16 +61,15 @@ static tern_status plan_module(const char *name, tern_module *module, void *user
 
 // ---- copying ------------------------------------------------------------------------------------
 
-static tern_strided flat(const tern_storage *s, tern_dtype dtype)
+static tern_strided flat(tern_storage *s, tern_dtype dtype)
 {
     int64_t numel = s->nbytes / (int64_t)tern_dtype_size(dtype);
-    if (s->block)
-        tern_storage_use(s);
+    tern_storage_use(s, "");
     return tern_view_contiguous(s->data, dtype, tern_shape_make(1, &numel));
 }
 
-static tern_status cast_elements(const tern_storage *to, tern_dtype to_dtype,
-                                 const tern_storage *from, tern_dtype from_dtype)
+static tern_status cast_elements(tern_storage *to, tern_dtype to_dtype, tern_storage *from,
+                                 tern_dtype from_dtype)
 {
     tern_exec exec = tern_exec_of(to->device);
     tern_strided y = flat(to, to_dtype), x = flat(from, from_dtype);
@@ -111,6 +111,7 @@ static void switch_tensor(move_plan *plan, tern_tensor *t)
     int64_t index = tern_pointer_map_find(&plan->map, t->storage);
     if (index < 0)
         return;
+    t->storage->left = true;
     tern_storage_drop(t->storage);
     t->storage = plan->items[index].to;
     tern_storage_hold(t->storage);
@@ -178,14 +179,16 @@ static tern_module *carry_out(tern_module *module, move_plan *plan)
 
 tern_module *tern_module_to(tern_module *module, tern_device device)
 {
-    if (tern_check_module("module_to", module) || tern_device_resolve("module_to", &device))
+    if (tern_check_module("module_to", module) || tern_device_resolve("module_to", &device) ||
+        tern_capture_refuse("module_to", "its work uses the parameters where they are"))
         return NULL;
     return carry_out(module, &(move_plan){.device = device});
 }
 
 tern_module *tern_module_to_dtype(tern_module *module, tern_dtype dtype)
 {
-    if (tern_check_module("module_to_dtype", module))
+    if (tern_check_module("module_to_dtype", module) ||
+        tern_capture_refuse("module_to_dtype", "its work uses the parameters where they are"))
         return NULL;
     TERN_CHECK_PTR(tern_dtype_is_floating(dtype), TERN_ERR_DTYPE,
                    "module_to_dtype: %s is not a floating dtype", tern_dtype_name(dtype));

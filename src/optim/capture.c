@@ -9,7 +9,7 @@
 // An entry as the graph knows it.
 typedef struct captured_entry {
     bool active;
-    const void *param, *grad;
+    unsigned states; // that its kernel is given, one bit each
 } captured_entry;
 
 typedef struct captured_step {
@@ -19,39 +19,42 @@ typedef struct captured_step {
     captured_entry *entries;
 } captured_step;
 
-static captured_entry entry_now(const tern_optim_entry *entry, bool active)
+static captured_entry entry_now(const tern_optim *optim, const tern_optim_entry *entry)
 {
-    const tern_tensor *grad = entry->param->grad;
-    return (captured_entry){
-        .active = active,
-        .param = tern_view_of(entry->param).data,
-        .grad = active && grad ? tern_view_of(grad).data : NULL,
-    };
+    return (captured_entry){entry->active,
+                            optim->klass->needs(optim, &optim->groups[entry->group])};
 }
 
-static tern_status check_unmoved(const captured_step *step)
+// Which kernel runs is captured; what it reads from the plan is not.
+static tern_status check_structure(const captured_step *step)
 {
     const tern_optim *optim = step->optim;
     TERN_CHECK(optim->entry_count == step->count, TERN_ERR_STATE,
                "cuda_graph_replay: parameters were added to the optimizer since the capture; "
                "capture the step again");
     for (int64_t i = 0; i < step->count; i++) {
-        const captured_entry *then = &step->entries[i];
-        captured_entry now = entry_now(&optim->entries[i], then->active);
-        TERN_CHECK(now.param == then->param && now.grad == then->grad, TERN_ERR_STATE,
-                   "cuda_graph_replay: %s or its gradient moved since the capture; capture the "
-                   "step again",
-                   optim->entries[i].name);
+        const tern_optim_entry *entry = &optim->entries[i];
+        const unsigned then = step->entries[i].states, states = entry_now(optim, entry).states;
+        TERN_CHECK(!step->entries[i].active || states == then, TERN_ERR_STATE,
+                   "cuda_graph_replay: the update of %s %s %s; capture the step again", entry->name,
+                   states > then ? "needs, as it did not at the capture, a"
+                                 : "no longer needs, as it did at the capture, a",
+                   optim->klass->state[__builtin_ctz(states ^ then)]);
     }
     return TERN_OK;
+}
+
+static tern_status check_replay(void *user)
+{
+    const captured_step *step = user;
+    TERN_TRY(tern_check_optim("cuda_graph_replay", step->optim));
+    TERN_TRY(tern_optim_poll(&step->home, 1));
+    return check_structure(step);
 }
 
 static tern_status before_replay(void *user)
 {
     captured_step *step = user;
-    TERN_TRY(tern_check_optim("cuda_graph_replay", step->optim));
-    TERN_TRY(tern_optim_poll(&step->home, 1));
-    TERN_TRY(check_unmoved(step));
     for (int64_t i = 0; i < step->count; i++)
         step->optim->entries[i].active = step->entries[i].active;
     return tern_optim_launch(step->optim, TERN_OPTIM_REPLAY, &step->home, 1);
@@ -60,7 +63,7 @@ static tern_status before_replay(void *user)
 static void drop_step(void *user)
 {
     captured_step *step = user;
-    tern_drop(step->home.plan);
+    tern_storage_drop(step->home.plan);
     tern_optim_free(step->optim);
     tern_mem_free(step->entries, (size_t)(step->count ? step->count : 1) * sizeof *step->entries);
     tern_mem_free(step, sizeof *step);
@@ -78,20 +81,28 @@ static captured_step *make_step(tern_optim *optim)
         return NULL;
     }
     for (int64_t i = 0; i < step->count; i++)
-        step->entries[i] = entry_now(&optim->entries[i], optim->entries[i].active);
+        step->entries[i] = entry_now(optim, &optim->entries[i]);
     step->optim = tern_optim_retain(optim);
-    step->home = optim->homes[0];
-    tern_hold(step->home.plan);
+    step->home.device = optim->homes[0].device;
     return step;
 }
 
+static tern_status add_step(captured_step *step)
+{
+    TERN_TRY(tern_optim_make_plan(step->optim, &step->home));
+    return tern_capture_hook((tern_replay_hook){check_replay, before_replay, drop_step, step});
+}
+
+// Each captured step has a plan of its own: all of a graph's are written before it is launched.
 tern_status tern_optim_capture(tern_optim *optim)
 {
     captured_step *step = make_step(optim);
     if (!step)
         return TERN_ERR_NOMEM;
-    tern_status status = tern_capture_hook((tern_replay_hook){before_replay, drop_step, step});
-    if (status)
+    tern_status status = add_step(step);
+    if (status) {
         drop_step(step);
-    return status;
+        return status;
+    }
+    return tern_optim_launch(optim, TERN_OPTIM_CAPTURE, &step->home, 1);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "optim/optim.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 
 #define MAX_DEVICES 32
 
@@ -29,6 +30,8 @@ static tern_status visit_param(gradients *g, const tern_tensor *param)
         g->capacity++;
         return TERN_OK;
     }
+    TERN_TRY(tern_capture_check_training(g->function, tern_dev(param)));
+    TERN_TRY(tern_capture_leaf(param, TERN_LEAF_GRAD_ASKED));
     TERN_CHECK(param->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
                "%s: the gradient of %s was left unusable by a failed backward; call zero_grad",
                g->function, tern_name(param));

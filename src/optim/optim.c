@@ -37,7 +37,7 @@ void tern_optim_free(tern_optim *optim)
     cut_entries(optim, 0);
     tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);
     for (int64_t i = 0; i < optim->home_capacity; i++)
-        tern_drop(optim->homes[i].plan);
+        tern_storage_drop(optim->homes[i].plan);
     tern_mem_free(optim->homes, (size_t)optim->home_capacity * sizeof *optim->homes);
     tern_mem_free(optim->entries, (size_t)optim->entry_capacity * sizeof *optim->entries);
     tern_mem_free(optim->groups, (size_t)optim->group_capacity * sizeof *optim->groups);

@@ -44,8 +44,8 @@ typedef struct tern_optim_class {
 // tern_step_plan. The CPU has none.
 typedef struct tern_optim_home {
     tern_device device;
-    tern_tensor *plan; // bytes, for every launch of a step
-    int64_t planned;   // of them, by the launches of this step so far
+    tern_storage *plan; // for every launch of a step; held
+    int64_t planned;    // of them, by the launches of this step so far
 } tern_optim_home;
 
 // What a pass over the launches of a step does on devices with plans.
@@ -90,6 +90,8 @@ tern_status tern_optim_check_group(const char *function, const tern_optim *optim
 // Runs a pass over the active entries; `homes` has all of their devices.
 tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_home *homes,
                               int64_t home_count);
+// Memory for every launch of a step, held by the home in place of what it had.
+tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_home *home);
 // Is a value error known on one of the devices? Does not wait.
 tern_status tern_optim_poll(const tern_optim_home *homes, int64_t home_count);
 // The step as part of the capture that the calling thread is in.

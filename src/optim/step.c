@@ -30,23 +30,26 @@ static void find_homes(tern_optim *optim)
 static bool has_plan(const tern_optim *optim, const tern_optim_home *home)
 {
     return home->device.type == TERN_CPU ||
-           (home->plan && tern_device_equal(tern_dev(home->plan), home->device) &&
-            home->plan->numel >= optim->entry_count * PLAN_PER_ENTRY);
+           (home->plan && tern_device_equal(home->plan->device, home->device) &&
+            home->plan->nbytes >= optim->entry_count * PLAN_PER_ENTRY);
+}
+
+tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_home *home)
+{
+    tern_storage *plan =
+        tern_storage_new_outside(home->device, optim->entry_count * PLAN_PER_ENTRY);
+    if (!plan)
+        return TERN_ERR_NOMEM;
+    tern_storage_drop(home->plan);
+    home->plan = plan;
+    return TERN_OK;
 }
 
 static tern_status prepare_plans(tern_optim *optim)
 {
-    for (int64_t i = 0; i < optim->home_count; i++) {
-        tern_optim_home *home = &optim->homes[i];
-        if (has_plan(optim, home))
-            continue;
-        tern_tensor *plan = tern_empty(tern_dims(optim->entry_count * PLAN_PER_ENTRY),
-                                       .dtype = TERN_UINT8, .device = home->device);
-        if (!plan)
-            return tern_error_code();
-        tern_drop(home->plan);
-        home->plan = tern_hold(plan);
-    }
+    for (int64_t i = 0; i < optim->home_count; i++)
+        if (!has_plan(optim, &optim->homes[i]))
+            TERN_TRY(tern_optim_make_plan(optim, &optim->homes[i]));
     return TERN_OK;
 }
 
@@ -83,6 +86,7 @@ static tern_status check_entries(tern_optim *optim)
 {
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
+        TERN_TRY(tern_capture_leaf(entry->param, TERN_LEAF_GRAD_ASKED));
         entry->active = entry->param->grad && entry->param->grad_state == TERN_GRAD_PRESENT;
         TERN_TRY(check_gradient(entry));
     }
@@ -226,8 +230,9 @@ static bool goes_with(const tern_optim_entry *entry, const tern_optim_entry *fir
 // The part of the home's plan for a launch over `count` tensors.
 static tern_step_plan next_plan(tern_optim_home *home, tern_optim_pass pass, int64_t count)
 {
+    tern_storage_use(home->plan, "");
     tern_step_plan plan = {
-        .memory = (char *)data_of(home->plan) + home->planned,
+        .memory = (char *)home->plan->data + home->planned,
         .write = pass != TERN_OPTIM_CAPTURE,
         .run = pass != TERN_OPTIM_REPLAY,
     };
@@ -303,27 +308,16 @@ static tern_status check_step(tern_optim *optim)
     if (tern_error_pending())
         return tern_error_code();
     find_homes(optim);
+    for (int64_t i = 0; i < optim->home_count; i++)
+        TERN_TRY(tern_capture_check_training("optim_step", optim->homes[i].device));
     TERN_TRY(tern_optim_poll(optim->homes, optim->home_count));
     return check_entries(optim);
 }
 
+// All homes are the captured device: any other was refused.
 static bool is_captured(const tern_optim *optim)
 {
-    for (int64_t i = 0; i < optim->home_count; i++)
-        if (tern_capturing(optim->homes[i].device))
-            return true;
-    return false;
-}
-
-static tern_status check_capture(const tern_optim *optim)
-{
-    TERN_CHECK(optim->home_count == 1, TERN_ERR_UNSUPPORTED,
-               "optim_step: a step over %lld devices cannot be captured",
-               (long long)optim->home_count);
-    TERN_CHECK(
-        all_states_are_ready(optim) && all_plans_are_ready(optim), TERN_ERR_STATE,
-        "optim_step: the optimizer's state is not there yet: run a step before capturing one");
-    return TERN_OK;
+    return optim->home_count > 0 && tern_capturing(optim->homes[0].device);
 }
 
 static tern_status run_step(tern_optim *optim)
@@ -332,9 +326,10 @@ static tern_status run_step(tern_optim *optim)
         TERN_TRY(prepare_states(optim));
         return tern_optim_launch(optim, TERN_OPTIM_STEP, optim->homes, optim->home_count);
     }
-    TERN_TRY(check_capture(optim));
-    TERN_TRY(tern_optim_capture(optim));
-    return tern_optim_launch(optim, TERN_OPTIM_CAPTURE, optim->homes, optim->home_count);
+    TERN_CHECK(
+        all_states_are_ready(optim), TERN_ERR_STATE,
+        "optim_step: the optimizer's state is not there yet: run a step before capturing one");
+    return tern_optim_capture(optim);
 }
 
 tern_status tern_optim_step(tern_optim *optim)

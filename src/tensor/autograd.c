@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users call: gradient mode, backward, operations of their own.
 #include <string.h>
+#include "tensor/capture.h"
 #include "tensor/leaf.h"
 #include "tensor/node.h"
 
@@ -26,6 +27,7 @@ tern_backward_options tern_backward_defaults(void)
 static tern_status check_loss(const tern_tensor *loss, const tern_tensor *gradient)
 {
     TERN_TRY(tern_check_tensor("backward", "loss", loss));
+    TERN_TRY(tern_capture_check_training("backward", tern_dev(loss)));
     TERN_CHECK(loss->requires_grad, TERN_ERR_STATE,
                "backward: the loss (%s, made by %s) has no history: no tensor it was made of "
                "requires a gradient, or it was made under tern_no_grad",

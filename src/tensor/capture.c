@@ -1,99 +1,337 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs: work that is captured once and replayed as a whole.
 #include "tensor/capture.h"
-#include "base/fork.h"
-#include "base/mem.h"
-#include "tensor/op.h"
-#include "tensor/plugin.h"
 
-struct tern_cuda_graph {
+#include <string.h>
+#include "base/mem.h"
+#include "base/pointer_map.h"
+#include "tensor/op.h"
+
+// Memory that the graph uses and did not make itself.
+typedef struct captured_storage {
+    tern_storage *storage; // held
+    uint64_t version;      // at its first use
+    bool written;
+    char label[TERN_LABEL_SIZE];
+} captured_storage;
+
+// What the host knows of a leaf.
+typedef struct leaf_state {
+    tern_grad_state grad;
+    bool requires_grad;
+} leaf_state;
+
+typedef struct captured_leaf {
+    tern_tensor *leaf;               // held
+    tern_storage *grad;              // that the graph uses for its gradient; held, or NULL
+    leaf_state before, after;        // the capture
+    bool asked_grad, asked_requires; // the graph is right for that part of `before` alone
+    bool set_grad, set_requires;     // captured work sets it, whatever it was
+} captured_leaf;
+
+struct tern_capture {
     tern_device device;
-    void *graph; // the backend's
+    uint64_t id;
+    bool failed;        // something could not be noted
+    bool clears_faults; // begins, before any optimizer, with zero_grad
+    uint64_t draws;
+    captured_storage *storages;
+    int64_t storage_count, storage_capacity;
+    captured_leaf *leaves;
+    tern_pointer_map leaf_map; // leaf -> its number
+    int64_t leaf_count, leaf_capacity;
     tern_replay_hook *hooks;
-    int64_t count, capacity;
+    int64_t hook_count, hook_capacity;
 };
 
-static _Thread_local tern_cuda_graph *capture; // in progress
+_Atomic int tern_captures;
+static _Atomic uint64_t last_id;
+static _Thread_local tern_capture *now;
+
+// ---- of the calling thread ----------------------------------------------------------------------
+
+tern_capture *tern_capture_of_thread(void)
+{
+    return now;
+}
 
 bool tern_capturing(tern_device device)
 {
+    const tern_capture *capture = tern_capture_now();
     return capture && tern_device_equal(capture->device, device);
+}
+
+static tern_status refuse_other(const char *op, tern_device device)
+{
+    return tern_error_raise(TERN_ERR_STATE,
+                            "%s: %s cannot work while this thread captures %s: replays would not "
+                            "repeat it; do it before the capture begins, or after it ended",
+                            op, tern_device_string(device), tern_device_string(now->device));
+}
+
+tern_status tern_capture_check(const char *op, tern_device device)
+{
+    if (device.type == TERN_CPU || !tern_capture_now() || tern_capturing(device))
+        return TERN_OK;
+    return refuse_other(op, device);
+}
+
+tern_status tern_capture_check_training(const char *op, tern_device device)
+{
+    return !tern_capture_now() || tern_capturing(device) ? TERN_OK : refuse_other(op, device);
+}
+
+tern_status tern_capture_refuse(const char *op, const char *why)
+{
+    const tern_capture *capture = tern_capture_now();
+    TERN_CHECK(!capture, TERN_ERR_STATE, "%s: not while %s is captured: %s", op,
+               tern_device_string(capture->device), why);
+    return TERN_OK;
+}
+
+// ---- what is captured ---------------------------------------------------------------------------
+
+void tern_capture_made(tern_storage *s)
+{
+    if (tern_capturing(s->device))
+        atomic_store_explicit(&s->capture, now->id, memory_order_relaxed);
+}
+
+static bool is_known(const tern_capture *capture, const tern_storage *s)
+{
+    return atomic_load_explicit(&s->capture, memory_order_relaxed) == capture->id;
+}
+
+static tern_status note_storage(tern_capture *capture, tern_storage *s, const char *label)
+{
+    TERN_TRY(tern_mem_grow((void **)&capture->storages, &capture->storage_capacity,
+                           capture->storage_count + 1, sizeof *capture->storages));
+    captured_storage *noted = &capture->storages[capture->storage_count++];
+    *noted = (captured_storage){.storage = s, .version = atomic_load(&s->version)};
+    memcpy(noted->label, label, strlen(label) + 1);
+    tern_storage_hold(s);
+    atomic_store_explicit(&s->capture, capture->id, memory_order_relaxed);
+    return TERN_OK;
+}
+
+void tern_capture_storage(tern_storage *s, const char *label)
+{
+    tern_capture *capture = now;
+    bool used = s->pinned || tern_device_equal(s->device, capture->device);
+    if (used && !is_known(capture, s) && note_storage(capture, s, label))
+        capture->failed = true;
+}
+
+static leaf_state state_of(const tern_tensor *leaf)
+{
+    return (leaf_state){leaf->grad_state, leaf->requires_grad};
+}
+
+// Sets what captured work may have changed, and nothing else.
+static void set_state(const captured_leaf *noted, leaf_state state)
+{
+    if (noted->asked_grad || noted->set_grad)
+        noted->leaf->grad_state = state.grad;
+    if (noted->set_requires)
+        noted->leaf->requires_grad = state.requires_grad;
+}
+
+// What is noted of the leaf; its first event notes how it was before. NULL raises.
+static captured_leaf *leaf_of(tern_capture *capture, const tern_tensor *leaf)
+{
+    int64_t index;
+    if (tern_mem_grow((void **)&capture->leaves, &capture->leaf_capacity, capture->leaf_count + 1,
+                      sizeof *capture->leaves) ||
+        tern_pointer_map_add(&capture->leaf_map, leaf, &index))
+        return NULL;
+    if (index == capture->leaf_count)
+        capture->leaves[capture->leaf_count++] = (captured_leaf){
+            .leaf = tern_hold((tern_tensor *)(uintptr_t)leaf), .before = state_of(leaf)};
+    return &capture->leaves[index];
+}
+
+tern_status tern_capture_leaf_event(const tern_tensor *leaf, tern_leaf_event event)
+{
+    tern_capture *capture = now;
+    captured_leaf *noted = leaf_of(capture, leaf);
+    if (!noted) {
+        capture->failed = true;
+        return TERN_ERR_NOMEM;
+    }
+    switch (event) {
+    case TERN_LEAF_GRAD_ASKED:
+        noted->asked_grad = noted->asked_grad || !noted->set_grad;
+        break;
+    case TERN_LEAF_GRAD_ZEROED:
+        noted->set_grad = true;
+        capture->clears_faults = capture->clears_faults || capture->hook_count == 0;
+        break;
+    case TERN_LEAF_REQUIRES_ASKED:
+        noted->asked_requires = noted->asked_requires || !noted->set_requires;
+        break;
+    case TERN_LEAF_REQUIRES_SET:
+        noted->set_requires = true;
+        break;
+    }
+    return TERN_OK;
+}
+
+uint64_t *tern_capture_draws(tern_device device)
+{
+    return tern_capturing(device) ? &now->draws : NULL;
 }
 
 tern_status tern_capture_hook(tern_replay_hook hook)
 {
-    TERN_TRY(tern_mem_grow((void **)&capture->hooks, &capture->capacity, capture->count + 1,
-                           sizeof *capture->hooks));
-    capture->hooks[capture->count++] = hook;
+    TERN_TRY(tern_mem_grow((void **)&now->hooks, &now->hook_capacity, now->hook_count + 1,
+                           sizeof *now->hooks));
+    now->hooks[now->hook_count++] = hook;
     return TERN_OK;
 }
 
-static const tern_cuda_table *table(void)
+// ---- beginning and end --------------------------------------------------------------------------
+
+tern_capture *tern_capture_begin(tern_device device)
 {
-    return tern_cuda_backend()->cuda;
+    tern_capture *capture = tern_mem_alloc(sizeof *capture);
+    if (!capture)
+        return NULL;
+    capture->device = device;
+    capture->id = atomic_fetch_add(&last_id, 1) + 1;
+    now = capture;
+    atomic_fetch_add(&tern_captures, 1);
+    return capture;
 }
 
-tern_status tern_cuda_graph_begin(int index)
+// Where the graph reads or writes the leaf's gradient, if it does.
+static tern_storage *captured_grad(const tern_capture *capture, const tern_tensor *leaf)
 {
-    tern_device device = tern_cuda(index);
-    TERN_TRY(tern_fork_check());
-    TERN_TRY(tern_device_resolve("cuda_graph_begin", &device));
-    if (tern_error_pending())
-        return tern_error_code();
-    TERN_CHECK(!capture, TERN_ERR_STATE, "cuda_graph_begin: this thread captures on %s already",
-               tern_device_string(capture->device));
-    tern_draw_advance(device); // the captured draws count from 0
-    tern_cuda_graph *graph = tern_mem_alloc(sizeof *graph);
-    if (!graph)
-        return TERN_ERR_NOMEM;
-    graph->device = device;
-    tern_status status = table()->capture_begin(device.index);
-    if (status)
-        tern_mem_free(graph, sizeof *graph);
-    else
-        capture = graph;
-    return status;
+    tern_storage *s = leaf->grad ? leaf->grad->storage : NULL;
+    return s && is_known(capture, s) ? s : NULL;
 }
 
-static void free_host_side(tern_cuda_graph *graph)
+static void settle_leaf(const tern_capture *capture, captured_leaf *noted)
 {
-    for (int64_t i = 0; i < graph->count; i++)
-        graph->hooks[i].drop(graph->hooks[i].user);
-    tern_mem_free(graph->hooks, (size_t)graph->capacity * sizeof *graph->hooks);
-    tern_mem_free(graph, sizeof *graph);
+    noted->after = state_of(noted->leaf);
+    noted->grad = captured_grad(capture, noted->leaf);
+    if (noted->grad)
+        tern_storage_hold(noted->grad);
+    set_state(noted, noted->before);
 }
 
-tern_cuda_graph *tern_cuda_graph_end(void)
+tern_status tern_capture_end(tern_capture *capture)
 {
-    tern_cuda_graph *graph = capture;
-    TERN_CHECK_PTR(graph, TERN_ERR_STATE, "cuda_graph_end: this thread captures nothing");
-    capture = NULL;
-    graph->graph = table()->capture_end(graph->device.index, tern_error_pending());
-    if (graph->graph)
-        return graph;
-    free_host_side(graph);
-    return NULL;
+    now = NULL;
+    atomic_fetch_sub(&tern_captures, 1);
+    for (int64_t i = 0; i < capture->leaf_count; i++)
+        settle_leaf(capture, &capture->leaves[i]);
+    for (int64_t i = 0; i < capture->storage_count; i++) {
+        captured_storage *noted = &capture->storages[i];
+        noted->written = atomic_load(&noted->storage->version) != noted->version;
+    }
+    TERN_CHECK(!capture->failed, TERN_ERR_NOMEM,
+               "cuda_graph_end: no memory to note what the graph uses");
+    return TERN_OK;
 }
 
-tern_status tern_cuda_graph_replay(tern_cuda_graph *graph)
+void tern_capture_free(tern_capture *capture)
 {
-    if (!graph)
-        return tern_null_error("cuda_graph_replay", "graph");
-    TERN_TRY(tern_fork_check());
-    if (tern_error_pending())
-        return tern_error_code();
-    TERN_CHECK(!tern_capturing(graph->device), TERN_ERR_STATE,
-               "cuda_graph_replay: %s is being captured, and a graph cannot become part of another",
-               tern_device_string(graph->device));
-    for (int64_t i = 0; i < graph->count; i++)
-        TERN_TRY(graph->hooks[i].run(graph->hooks[i].user));
-    return table()->graph_launch(graph->graph);
-}
-
-void tern_cuda_graph_free(tern_cuda_graph *graph)
-{
-    if (!graph)
+    if (!capture)
         return;
-    table()->graph_free(graph->graph);
-    free_host_side(graph);
+    for (int64_t i = 0; i < capture->hook_count; i++)
+        capture->hooks[i].drop(capture->hooks[i].user);
+    for (int64_t i = 0; i < capture->leaf_count; i++) {
+        tern_storage_drop(capture->leaves[i].grad);
+        tern_drop(capture->leaves[i].leaf);
+    }
+    for (int64_t i = 0; i < capture->storage_count; i++)
+        tern_storage_drop(capture->storages[i].storage);
+    tern_pointer_map_free(&capture->leaf_map);
+    tern_mem_free(capture->hooks, (size_t)capture->hook_capacity * sizeof *capture->hooks);
+    tern_mem_free(capture->leaves, (size_t)capture->leaf_capacity * sizeof *capture->leaves);
+    tern_mem_free(capture->storages, (size_t)capture->storage_capacity * sizeof *capture->storages);
+    tern_mem_free(capture, sizeof *capture);
+}
+
+// ---- replays ------------------------------------------------------------------------------------
+
+#define AGAIN "capture the step again"
+
+static tern_status check_storage(const captured_storage *noted)
+{
+    const char *label = noted->label[0] ? noted->label : "a tensor that the graph uses";
+    TERN_CHECK(!atomic_load(&noted->storage->left), TERN_ERR_STATE,
+               "cuda_graph_replay: %s moved since the capture; " AGAIN, label);
+    return TERN_OK;
+}
+
+static const char *grad_words(tern_grad_state state)
+{
+    switch (state) {
+    case TERN_GRAD_ABSENT:
+        return "absent";
+    case TERN_GRAD_PRESENT:
+        return "present";
+    case TERN_GRAD_UNUSABLE:
+        break;
+    }
+    return "unusable after a failed backward";
+}
+
+static tern_status check_leaf(const captured_leaf *noted)
+{
+    const tern_tensor *leaf = noted->leaf;
+    const char *name = tern_name(leaf);
+    TERN_CHECK(!noted->grad || (leaf->grad && leaf->grad->storage == noted->grad), TERN_ERR_STATE,
+               "cuda_graph_replay: the gradient of %s moved since the capture; " AGAIN, name);
+    TERN_CHECK(!noted->asked_requires || leaf->requires_grad == noted->before.requires_grad,
+               TERN_ERR_STATE,
+               "cuda_graph_replay: %s %s a gradient since the capture, but the graph %s it; " AGAIN,
+               name, leaf->requires_grad ? "requires" : "no longer requires",
+               leaf->requires_grad ? "does not compute" : "computes");
+    TERN_CHECK(!noted->asked_grad || leaf->grad_state == noted->before.grad, TERN_ERR_STATE,
+               "cuda_graph_replay: the gradient of %s is %s, but was %s at the capture, which "
+               "decided whether the graph overwrites it, adds to it or uses it; begin the captured "
+               "work with zero_grad, or make it so before the replay",
+               name, grad_words(leaf->grad_state), grad_words(noted->before.grad));
+    return TERN_OK;
+}
+
+tern_status tern_capture_check_replay(const tern_capture *capture)
+{
+    TERN_TRY(tern_capture_refuse("cuda_graph_replay", "a graph cannot become part of another"));
+    for (int64_t i = 0; i < capture->storage_count; i++)
+        TERN_TRY(check_storage(&capture->storages[i]));
+    for (int64_t i = 0; i < capture->leaf_count; i++)
+        TERN_TRY(check_leaf(&capture->leaves[i]));
+    if (capture->clears_faults)
+        tern_fault_clear_raised(capture->device);
+    for (int64_t i = 0; i < capture->hook_count; i++)
+        TERN_TRY(capture->hooks[i].check(capture->hooks[i].user));
+    return TERN_OK;
+}
+
+tern_status tern_capture_before_replay(const tern_capture *capture)
+{
+    tern_draw_advance(capture->device); // the captured draws count from the base
+    for (int64_t i = 0; i < capture->storage_count; i++)
+        tern_storage_order(capture->storages[i].storage);
+    for (int64_t i = 0; i < capture->hook_count; i++)
+        TERN_TRY(capture->hooks[i].run(capture->hooks[i].user));
+    return TERN_OK;
+}
+
+// A tensor whose history was captured is still what that says.
+static void touch(tern_storage *s)
+{
+    if (!atomic_load(&s->recorded))
+        atomic_fetch_add_explicit(&s->version, 1, memory_order_relaxed);
+}
+
+void tern_capture_after_replay(const tern_capture *capture)
+{
+    for (int64_t i = 0; i < capture->storage_count; i++)
+        if (capture->storages[i].written)
+            touch(capture->storages[i].storage);
+    for (int64_t i = 0; i < capture->leaf_count; i++)
+        set_state(&capture->leaves[i], capture->leaves[i].after);
 }

@@ -2,6 +2,7 @@
 // Backward: marks what the loss reaches, then runs the nodes by descending number.
 #include <string.h>
 #include "base/mem.h"
+#include "tensor/capture.h"
 #include "tensor/header.h"
 #include "tensor/leaf.h"
 #include "tensor/node.h"
@@ -42,6 +43,7 @@ static tern_status reach_node(engine *e, tern_node *node)
                "backward: the graph of %s was freed by an earlier backward; give that one "
                ".retain_graph = true",
                tern_node_name(node));
+    TERN_TRY(tern_capture_check_training("backward", node->out[0].device));
     TERN_TRY(tern_mem_grow((void **)&e->nodes, &e->capacity, e->count + 1, sizeof *e->nodes));
     node->mark = e->mark;
     e->nodes[e->count++] = tern_node_hold(node);
@@ -56,6 +58,7 @@ static tern_status reach_leaf(engine *e, const tern_edge *edge)
                "backward: %s moved to %s on %s after the forward; run the forward again",
                leaf->label[0] ? leaf->label : leaf->op, tern_dtype_name(leaf->dtype),
                tern_device_string(tern_dev(leaf)));
+    TERN_TRY(tern_capture_check_training("backward", edge->device));
     if (leaf->collected)
         return TERN_OK;
     TERN_CHECK(

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/fork.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 #include "tensor/op.h"
 
 #define SITES     256
@@ -216,6 +217,9 @@ void tern_fault_clear_raised(tern_device device)
 
 uint64_t tern_draw_next(tern_device device)
 {
+    uint64_t *captured = tern_capture_draws(device);
+    if (captured)
+        return (*captured)++;
     tern_lock(&lock);
     uint64_t number = state_of(device)->drawn++;
     tern_unlock(&lock);
@@ -224,11 +228,12 @@ uint64_t tern_draw_next(tern_device device)
 
 void tern_draw_advance(tern_device device)
 {
-    device_state *state = state_of(device);
+    uint64_t *captured = tern_capture_draws(device);
     tern_lock(&lock);
-    if (state->drawn)
-        table_of(device)->draws_advance(device.index, state->drawn);
-    state->drawn = 0;
+    uint64_t *drawn = captured ? captured : &state_of(device)->drawn;
+    if (*drawn)
+        table_of(device)->draws_advance(device.index, *drawn);
+    *drawn = 0;
     tern_unlock(&lock);
 }
 

@@ -5,6 +5,7 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 
 // The default generators of the devices. The lock guards `started` and the seeds, and is taken
 // before a generator's own.
@@ -50,9 +51,15 @@ static void reseed_type(int type, uint64_t seed)
             reseed(&defaults.at[type][i], seed);
 }
 
+static tern_status check_seed(const char *function)
+{
+    TERN_TRY(tern_fork_check());
+    return tern_capture_refuse(function, "replays would not seed");
+}
+
 void tern_manual_seed(uint64_t seed)
 {
-    if (tern_fork_check())
+    if (check_seed("manual_seed"))
         return;
     tern_lock(&defaults.lock);
     reseed_type(TERN_CPU, seed);
@@ -63,7 +70,7 @@ void tern_manual_seed(uint64_t seed)
 
 void tern_cuda_manual_seed_all(uint64_t seed)
 {
-    if (tern_fork_check())
+    if (check_seed("cuda_manual_seed_all"))
         return;
     tern_lock(&defaults.lock);
     reseed_type(TERN_CUDA, seed);
@@ -73,6 +80,8 @@ void tern_cuda_manual_seed_all(uint64_t seed)
 
 void tern_cuda_manual_seed(uint64_t seed)
 {
+    if (check_seed("cuda_manual_seed"))
+        return;
     tern_generator *generator =
         tern_cuda_is_available() ? tern_default_generator(tern_cuda(-1)) : NULL;
     if (!generator)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 #include "tensor/generator.h"
 
 #define MAGIC      "tern rng"
@@ -141,6 +142,7 @@ tern_status tern_generator_save(const tern_generator *generator, void *state, si
 tern_status tern_generator_load(tern_generator *generator, const void *state, size_t size)
 {
     TERN_TRY(check("generator_load", generator, state, size));
+    TERN_TRY(tern_capture_refuse("generator_load", "replays would not load"));
     saved_state s = {.has_draws = false};
     TERN_TRY(decode(state, &s));
     tern_generator_lock(generator);

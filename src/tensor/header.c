@@ -6,6 +6,7 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "base/poison.h"
+#include "tensor/capture.h"
 #include "tensor/op.h"
 
 #define BLOCK_HEADERS 4096 // also the number of deaths before a header is used again
@@ -244,7 +245,7 @@ static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_devi
 static tern_tensor *make(const char *op, tern_dtype dtype, tern_device device, tern_shape shape,
                          bool pinned)
 {
-    tern_tensor *t = tern_header_new(op);
+    tern_tensor *t = tern_capture_check(op, device) ? NULL : tern_header_new(op);
     if (!t)
         return NULL;
     tern_header_shape(t, shape);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/leaf.h"
 
+#include "tensor/capture.h"
 #include "tensor/header.h"
 #include "tensor/node.h"
 
@@ -30,7 +31,7 @@ static tern_status ensure_grad(tern_tensor *leaf)
 
 tern_tensor *tern_leaf_grad_target(tern_tensor *leaf, bool *accumulate)
 {
-    if (ensure_grad(leaf))
+    if (tern_capture_leaf(leaf, TERN_LEAF_GRAD_ASKED) || ensure_grad(leaf))
         return NULL;
     *accumulate = leaf->grad_state == TERN_GRAD_PRESENT;
     leaf->grad_state = TERN_GRAD_PRESENT;
@@ -61,7 +62,7 @@ tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate)
 
 tern_tensor *tern_grad(const tern_tensor *t)
 {
-    if (tern_check_tensor("grad", "t", t))
+    if (tern_check_tensor("grad", "t", t) || tern_capture_leaf(t, TERN_LEAF_GRAD_ASKED))
         return NULL;
     if (t->grad_state == TERN_GRAD_UNUSABLE)
         tern_error_raise(TERN_ERR_STATE,
@@ -73,10 +74,11 @@ tern_tensor *tern_grad(const tern_tensor *t)
 
 void tern_zero_grad(tern_tensor *t)
 {
-    if (tern_check_tensor("zero_grad", "t", t))
+    if (tern_check_tensor("zero_grad", "t", t) || tern_capture_leaf(t, TERN_LEAF_GRAD_ZEROED))
         return;
     t->grad_state = TERN_GRAD_ABSENT;
-    tern_fault_clear_raised(tern_dev(t));
+    if (!tern_capturing(tern_dev(t))) // else replays do
+        tern_fault_clear_raised(tern_dev(t));
 }
 
 bool tern_requires_grad(const tern_tensor *t)
@@ -99,6 +101,8 @@ tern_tensor *tern_set_requires_grad(tern_tensor *t, bool requires_grad)
     TERN_CHECK_PTR(!requires_grad || tern_dtype_is_floating(t->dtype), TERN_ERR_DTYPE,
                    "set_requires_grad: %s cannot have a gradient: its dtype is not floating",
                    tern_tensor_string(t));
+    if (tern_capture_leaf(t, TERN_LEAF_REQUIRES_SET))
+        return NULL;
     t->requires_grad = requires_grad;
     return t;
 }

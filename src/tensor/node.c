@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "tensor/capture.h"
 #include "tensor/header.h"
 
 static _Atomic uint64_t last_number;
@@ -23,6 +24,15 @@ static tern_status check_history(const tern_node_class *node_class, const tern_t
                "memory, so its gradient is unknown; clone it before the change",
                node_class->name, tern_tensor_string(t), t->op);
     return TERN_OK;
+}
+
+static tern_status check_input(const tern_node_class *node_class, const tern_tensor *t)
+{
+    TERN_TRY(check_history(node_class, t));
+    if (t->requires_grad)
+        TERN_TRY(tern_capture_check_training(node_class->name, tern_dev(t)));
+    bool may_learn = !t->node && (t->requires_grad || t->label[0]);
+    return may_learn ? tern_capture_leaf(t, TERN_LEAF_REQUIRES_ASKED) : TERN_OK;
 }
 
 static void set_edge(tern_edge *edge, tern_tensor *t)
@@ -49,7 +59,7 @@ tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
         return TERN_OK;
     for (int i = 0; i < count; i++) {
         if (inputs[i])
-            TERN_TRY(check_history(node_class, inputs[i]));
+            TERN_TRY(check_input(node_class, inputs[i]));
         wanted = wanted || (inputs[i] && inputs[i]->requires_grad);
     }
     if (!wanted)
@@ -214,6 +224,7 @@ tern_tensor *tern_record_op(const tern_node_class *node_class, tern_tensor *y,
 tern_status tern_check_inplace(const char *op, const tern_tensor *t)
 {
     TERN_TRY(tern_check_tensor(op, "t", t));
+    TERN_TRY(tern_capture_check(op, tern_dev(t)));
     for (int i = 0; i < t->rank; i++)
         TERN_CHECK(t->stride[i] != 0 || t->size[i] <= 1, TERN_ERR_STATE,
                    "%s: %s is expanded: several of its elements share one place; clone it first",

@@ -3,6 +3,7 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/backend.h"
+#include "tensor/capture.h"
 #include "tensor/op.h"
 #include "tensor/tensor.h"
 
@@ -12,11 +13,14 @@ static const tern_device_table *table_of(const tern_storage *s)
 }
 
 // Page-locked memory is the CUDA backend's, although its device is the CPU.
-static void *take_memory(tern_storage *s)
+static void *take_memory(tern_storage *s, bool outside)
 {
+    const int index = s->device.index;
     if (s->pinned)
         return tern_backend_of(TERN_CUDA)->cuda->pinned_alloc(s->nbytes, &s->block);
-    return table_of(s)->alloc(s->device.index, s->nbytes, &s->block);
+    if (outside && tern_capturing(s->device))
+        return tern_backend_of(TERN_CUDA)->cuda->alloc_outside(index, s->nbytes, &s->block);
+    return table_of(s)->alloc(index, s->nbytes, &s->block);
 }
 
 static void give_memory_back(tern_storage *s)
@@ -29,13 +33,13 @@ static void give_memory_back(tern_storage *s)
         table_of(s)->free(s->device.index, s->data, s->nbytes, s->block);
 }
 
-static tern_storage *make(tern_device device, int64_t nbytes, bool pinned)
+static tern_storage *make(tern_device device, int64_t nbytes, bool pinned, bool outside)
 {
     tern_storage *s = tern_cache_alloc(sizeof *s);
     if (!s)
         return NULL;
     *s = (tern_storage){.device = device, .nbytes = nbytes, .pinned = pinned};
-    s->data = take_memory(s);
+    s->data = take_memory(s, outside);
     if (!s->data) {
         tern_cache_free(s, sizeof *s);
         return NULL;
@@ -43,17 +47,26 @@ static tern_storage *make(tern_device device, int64_t nbytes, bool pinned)
     atomic_init(&s->refs, 1);
     atomic_init(&s->version, 0);
     atomic_init(&s->recorded, 0);
+    atomic_init(&s->left, false);
+    atomic_init(&s->capture, 0);
+    if (!outside)
+        tern_capture_made(s);
     return s;
 }
 
 tern_storage *tern_storage_new(tern_device device, int64_t nbytes)
 {
-    return make(device, nbytes, false);
+    return make(device, nbytes, false, false);
 }
 
 tern_storage *tern_storage_new_pinned(int64_t nbytes)
 {
-    return make(tern_cpu(0), nbytes, true);
+    return make(tern_cpu(0), nbytes, true, false);
+}
+
+tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes)
+{
+    return make(device, nbytes, false, true);
 }
 
 void tern_storage_hold(tern_storage *s)
@@ -69,11 +82,20 @@ void tern_storage_drop(tern_storage *s)
     tern_cache_free(s, sizeof *s);
 }
 
-void tern_storage_use(const tern_storage *s)
+void tern_storage_order(const tern_storage *s)
 {
     const tern_device_table *table = table_of(s);
-    if (table->use)
+    if (s->block && table->use)
         table->use(s->device.index, s->block);
+}
+
+void tern_storage_use(tern_storage *s, const char *label)
+{
+    if (!s->block)
+        return;
+    if (tern_capture_now())
+        tern_capture_storage(s, label);
+    tern_storage_order(s);
 }
 
 // ---- copies -------------------------------------------------------------------------------------
@@ -101,17 +123,17 @@ static tern_status from_cuda(const tern_storage *to, void *data, const tern_stor
     return tern_fault_poll(from->device);
 }
 
-tern_status tern_storage_copy(const tern_storage *to, int64_t to_byte, const tern_storage *from,
+tern_status tern_storage_copy(tern_storage *to, int64_t to_byte, tern_storage *from,
                               int64_t from_byte, int64_t nbytes, bool wait)
 {
     void *data = (char *)to->data + to_byte;
     const void *source = (const char *)from->data + from_byte;
     if (nbytes == 0)
         return TERN_OK;
-    if (to->block)
-        tern_storage_use(to);
-    if (from->block)
-        tern_storage_use(from);
+    TERN_TRY(tern_capture_check("copy", to->device));
+    TERN_TRY(tern_capture_check("copy", from->device));
+    tern_storage_use(to, "");
+    tern_storage_use(from, "");
     if (to->device.type == from->device.type)
         return table_of(to)->across(to->device.index, data, from->device.index, source, nbytes);
     if (from->device.type == TERN_CPU)

@@ -18,7 +18,9 @@ typedef struct tern_storage {
     void *data;
     void *block; // the backend's, or NULL
     int64_t nbytes;
-    bool pinned; // page-locked memory of the host
+    bool pinned;              // page-locked memory of the host
+    _Atomic bool left;        // by tensors that moved elsewhere
+    _Atomic uint64_t capture; // the last one that used it: see tensor/capture.h
 } tern_storage;
 
 // A gradient is absent (its memory may be kept), present, or left unusable by a failed backward.
@@ -93,16 +95,21 @@ void tern_tensor_set_label(tern_tensor *t, const char *label);
 
 tern_storage *tern_storage_new(tern_device device, int64_t nbytes); // refs 1; NULL raises
 tern_storage *tern_storage_new_pinned(int64_t nbytes);
+// For what the host has written between replays: memory of a graph that the thread captures is
+// free to its kernels until they write it.
+tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes);
 void tern_storage_hold(tern_storage *s);
 void tern_storage_drop(tern_storage *s); // NULL is fine
 
-// A kernel of the calling thread is about to be given memory of `s`, which has a block: what other
-// streams do with it comes first.
-void tern_storage_use(const tern_storage *s);
+// Work of the calling thread is about to be given memory of `s`, for a tensor with that label: what
+// other streams do with it comes first, and a graph that captures the work holds it.
+void tern_storage_use(tern_storage *s, const char *label);
+// The first half of that.
+void tern_storage_order(const tern_storage *s);
 
 // Bytes from one storage to another, in stream order; neither touches versions nor is recorded.
 // Without `wait`, copies between a device and pinned memory are only queued.
-tern_status tern_storage_copy(const tern_storage *to, int64_t to_byte, const tern_storage *from,
+tern_status tern_storage_copy(tern_storage *to, int64_t to_byte, tern_storage *from,
                               int64_t from_byte, int64_t nbytes, bool wait);
 
 // The values of `t` were changed in place. Also brings t's own history up to date.

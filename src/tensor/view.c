@@ -5,7 +5,7 @@
 tern_strided tern_view_of(const tern_tensor *t)
 {
     if (t->storage->block)
-        tern_storage_use(t->storage);
+        tern_storage_use(t->storage, t->label);
     tern_strided view = {
         .data = (char *)t->storage->data + t->offset * (int64_t)tern_dtype_size(t->dtype),
         .dtype = t->dtype,
