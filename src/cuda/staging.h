@@ -8,21 +8,29 @@
 #include <stdint.h>
 #include "cuda/fence.h"
 
-#define TERN_CUDA_STAGES      32
-#define TERN_CUDA_STAGE_BYTES ((int64_t)64 << 10)
+#define TERN_CUDA_STAGES 32 // the most that a ring has
 
-// A ring: the oldest copy is waited for when 32 are under way.
-typedef struct tern_cuda_staging {
+// Stages that are used in turn: where all are under way, the oldest copy is waited for.
+typedef struct tern_cuda_staging_ring {
     pthread_mutex_t lock;
-    char *memory;
+    unsigned stages;
+    int64_t stage_bytes;
+    char *memory; // NULL until it is needed
     tern_cuda_fence *busy[TERN_CUDA_STAGES];
     unsigned next;
+} tern_cuda_staging_ring;
+
+// Many stages for batches and single values; two for what is large, so that one is filled while the
+// other is copied. A device that gets nothing large never takes the second ring's memory.
+typedef struct tern_cuda_staging {
+    tern_cuda_staging_ring small, large;
 } tern_cuda_staging;
 
 cudaError_t tern_cuda_staging_begin(tern_cuda_staging *staging);
 void tern_cuda_staging_end(tern_cuda_staging *staging);
 
-// Queues a copy of at most TERN_CUDA_STAGE_BYTES; the host's memory may be reused at once.
+// Queues a copy; the host's memory may be reused at once. The first large one takes memory; where
+// there is none, the copy goes in small pieces. Between tern_cuda_relax and tern_cuda_unrelax.
 cudaError_t tern_cuda_staging_copy(tern_cuda_staging *staging, struct tern_cuda_stream *stream,
                                    void *data, const void *host, int64_t nbytes);
 

@@ -6,18 +6,12 @@
 
 // ---- the host -----------------------------------------------------------------------------------
 
-// Piece by piece: of memory that is not page-locked CUDA promises neither that it was read when the
-// call returns, nor that the call does not wait for what the stream has to do.
-static cudaError_t upload(tern_cuda_device *device, char *data, const char *host, int64_t nbytes)
+// Through page-locked memory: of other memory CUDA promises neither that it was read when the call
+// returns, nor that the call does not wait for what the stream has to do.
+static cudaError_t upload(tern_cuda_device *device, void *data, const void *host, int64_t nbytes)
 {
     tern_cuda_stream *stream = tern_cuda_stream_of(device->index);
-    cudaError_t error = cudaSuccess;
-    for (int64_t done = 0; done < nbytes && error == cudaSuccess; done += TERN_CUDA_STAGE_BYTES) {
-        const int64_t left = nbytes - done;
-        const int64_t piece = left < TERN_CUDA_STAGE_BYTES ? left : TERN_CUDA_STAGE_BYTES;
-        error = tern_cuda_staging_copy(&device->staging, stream, data + done, host + done, piece);
-    }
-    return error;
+    return tern_cuda_staging_copy(&device->staging, stream, data, host, nbytes);
 }
 
 tern_status tern_plugin_to_device(int index, void *data, const void *host, int64_t nbytes)

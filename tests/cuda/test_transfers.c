@@ -9,6 +9,14 @@ static int calm(void **state)
     return 0;
 }
 
+// Device 0 as when it is opened, with no more page-locked memory than every device takes.
+static int fresh_device(void **state)
+{
+    assert_true(plugin.device->close(0));
+    assert_int_equal(plugin.device->open(0), TERN_OK);
+    return calm(state);
+}
+
 static void up(const piece *x, const void *host)
 {
     assert_int_equal(plugin.device->to_device(x->index, x->data, host, x->nbytes), TERN_OK);
@@ -22,18 +30,18 @@ static void down(void *host, const piece *x)
 static void values_come_back_as_they_went(void **state)
 {
     (void)state;
-    const int64_t sizes[] = {0, 1, 100, 64 * KIB, 64 * KIB + 1, 3 * MIB};
-    char *host = test_malloc((size_t)(3 * MIB)), *back = test_malloc((size_t)(3 * MIB));
+    const int64_t sizes[] = {0, 1, 100, 64 * KIB, 64 * KIB + 1, MIB, MIB + 1, 4 * MIB, 13 * MIB};
+    const int64_t most = 13 * MIB;
+    char *host = test_malloc((size_t)most), *back = test_malloc((size_t)most);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (int64_t j = 0; j < sizes[i]; j++)
             host[j] = (char)(j * 31 + (int64_t)i);
-        memset(back, 0x55, (size_t)(3 * MIB));
+        memset(back, 0x55, (size_t)most);
         piece x = take(1, sizes[i]);
         up(&x, host);
         down(back, &x);
         assert_memory_equal(back, host, (size_t)sizes[i]);
-        assert_int_equal(back[sizes[i] < 3 * MIB ? sizes[i] : 0],
-                         sizes[i] < 3 * MIB ? 0x55 : host[0]);
+        assert_int_equal(back[sizes[i] < most ? sizes[i] : 0], sizes[i] < most ? 0x55 : host[0]);
         give(&x);
     }
     test_free(host);
@@ -43,13 +51,17 @@ static void values_come_back_as_they_went(void **state)
 static void host_memory_may_be_reused_when_a_copy_returns(void **state)
 {
     (void)state;
-    for (int64_t nbytes = 4; nbytes <= MIB; nbytes *= 512) {
+    const int64_t sizes[] = {4, 2 * KIB, MIB, 4 * MIB, 9 * MIB};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t nbytes = sizes[i];
         float *host = test_calloc((size_t)nbytes, 1);
         piece x = take(0, nbytes);
-        host[0] = 1;
+        host[0] = host[nbytes / 4 - 1] = 1;
         up(&x, host);
-        host[0] = 2;
+        host[0] = host[nbytes / 4 - 1] = 2;
         assert_near(first_of(&x), 1, 0, 0);
+        down(host, &x);
+        assert_near(host[nbytes / 4 - 1], 1, 0, 0);
         give(&x);
         test_free(host);
     }
@@ -64,6 +76,89 @@ static void small_copies_to_a_device_do_not_wait(void **state)
     plugin.trace_waits();
     for (int i = 0; i < 32; i++)
         up(&x, host);
+    assert_int_equal(plugin.waits(NULL, 0), 0);
+    test_free(host);
+    give(&x);
+}
+
+// What copies of these bytes to device 0 ask of CUDA.
+static void expect_pieces(int64_t nbytes, long pieces, long host_allocs)
+{
+    char *host = test_malloc((size_t)nbytes), *back = test_malloc((size_t)nbytes);
+    for (int64_t i = 0; i < nbytes; i++)
+        host[i] = (char)(i * 7 + (i >> 12));
+    piece x = take(0, nbytes);
+    const tern_sim_counts before = counts();
+    up(&x, host);
+    const tern_sim_counts after = counts();
+    assert_int_equal(after.copies_to_device - before.copies_to_device, pieces);
+    assert_int_equal(after.host_allocs - before.host_allocs, host_allocs);
+    down(back, &x);
+    assert_memory_equal(back, host, (size_t)nbytes);
+    give(&x);
+    test_free(host);
+    test_free(back);
+}
+
+static void small_copies_take_no_more_page_locked_memory(void **state)
+{
+    (void)state;
+    expect_pieces(4, 1, 0);
+    expect_pieces(64 * KIB, 1, 0);
+    expect_pieces(64 * KIB + 1, 2, 0);
+    expect_pieces(MIB, 16, 0);
+}
+
+static void large_copies_go_in_few_pieces_through_memory_taken_once(void **state)
+{
+    (void)state;
+    expect_pieces(MIB + 1, 1, 1);
+    expect_pieces(4 * MIB, 1, 0);
+    expect_pieces(4 * MIB + 1, 2, 0);
+    expect_pieces(13 * MIB, 4, 0);
+}
+
+static void without_page_locked_memory_large_copies_go_in_small_pieces(void **state)
+{
+    (void)state;
+    plugin.fail_call(TERN_SIM_HOST_ALLOC, 1, cudaErrorMemoryAllocation);
+    expect_pieces(3 * MIB, 48, 0);
+    plugin.fail_none();
+    assert_no_error();
+    piece x = take(0, MIB);
+    fill(&x, 3); // its launch is not told of what failed
+    assert_near(first_of(&x), 3, 0, 0);
+    give(&x);
+    expect_pieces(3 * MIB, 1, 1); // there is memory again
+}
+
+// What is copied to one device is no part of what the thread captures on another.
+static void a_large_copy_takes_its_memory_while_another_device_is_captured(void **state)
+{
+    (void)state;
+    assert_int_equal(plugin.cuda->capture_begin(1), TERN_OK);
+    float *host = test_calloc(2, (size_t)MIB);
+    piece x = take(0, 2 * MIB);
+    host[0] = 4;
+    up(&x, host);
+    void *graph = plugin.cuda->capture_end(1, false);
+    assert_no_error();
+    assert_near(first_of(&x), 4, 0, 0);
+    plugin.cuda->graph_free(graph);
+    test_free(host);
+    give(&x);
+}
+
+static void two_large_copies_to_a_device_do_not_wait(void **state)
+{
+    (void)state;
+    piece x = take(0, 4 * MIB);
+    char *host = test_calloc(4, (size_t)MIB);
+    up(&x, host);
+    assert_int_equal(plugin.device->synchronize(0), TERN_OK);
+    plugin.trace_waits();
+    up(&x, host);
+    up(&x, host);
     assert_int_equal(plugin.waits(NULL, 0), 0);
     test_free(host);
     give(&x);
@@ -249,6 +344,14 @@ int main(void)
         cmocka_unit_test_setup(values_come_back_as_they_went, calm),
         cmocka_unit_test_setup(host_memory_may_be_reused_when_a_copy_returns, calm),
         cmocka_unit_test_setup(small_copies_to_a_device_do_not_wait, calm),
+        cmocka_unit_test_setup(small_copies_take_no_more_page_locked_memory, fresh_device),
+        cmocka_unit_test_setup(large_copies_go_in_few_pieces_through_memory_taken_once,
+                               fresh_device),
+        cmocka_unit_test_setup(without_page_locked_memory_large_copies_go_in_small_pieces,
+                               fresh_device),
+        cmocka_unit_test_setup(a_large_copy_takes_its_memory_while_another_device_is_captured,
+                               fresh_device),
+        cmocka_unit_test_setup(two_large_copies_to_a_device_do_not_wait, calm),
         cmocka_unit_test_setup(more_small_copies_than_may_be_under_way_arrive_whole, calm),
         cmocka_unit_test_setup(devices_copy_from_each_other_and_only_they_wait, calm),
         cmocka_unit_test_setup(a_device_uses_what_it_was_sent_when_it_has_come, calm),
