@@ -8,7 +8,8 @@
 
 #include "cuda/tern_cu.h"
 
-#define WARP_LANES 32
+#define WARP_BITS  5
+#define WARP_LANES (1 << WARP_BITS)
 #define WARP_ALL   0xffffffffu
 
 struct add_values {

@@ -2,6 +2,7 @@
 // Cross-entropy over (N, C, S), softmax and all in one kernel, and its gradient. A group of lanes
 // takes a sample: one thread where classes are few or lie apart (S > 1), up to a block where they
 // are many. Losses are added by blocks; one more kernel joins several of them.
+#include "cuda/divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/fault.cuh"
 
@@ -19,7 +20,8 @@ template <class T> struct entropy {
     C *lse;                /* (N, S) */
     C *total;              /* (1) */
     T *loss;               /* (1), or (N, S) */
-    int64_t samples, classes, spatial, ignore_index;
+    int64_t samples, classes, ignore_index;
+    place_divisor spatial;
     double smoothing;
     tern_reduction reduction;
     int lanes, rounds; // threads for a sample, samples for each group of them
@@ -43,8 +45,9 @@ template <class T> struct line {
 template <class T>
 __device__ __forceinline__ line<T> line_of(const entropy<T> &e, int64_t sample, bool inside)
 {
-    const int64_t s = e.spatial;
-    const int64_t at = s == 1 ? sample * e.classes : sample / s * e.classes * s + sample % s;
+    const int64_t s = (int64_t)e.spatial.size;
+    int64_t inner = sample;
+    const int64_t outer = divide_by(&inner, e.spatial), at = outer * e.classes * s + inner;
     return line<T>{
         e.x + at, e.q ? e.q + at : NULL, s, inside ? e.classes : 0, (int)threadIdx.x % e.lanes,
         e.lanes};
@@ -295,8 +298,8 @@ static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_arg
     e.total = (C *)args->total.data;
     e.loss = (T *)args->loss.data;
     e.classes = args->x.size[1];
-    e.spatial = args->x.size[2];
-    e.samples = args->x.size[0] * e.spatial;
+    e.spatial = place_divisor_of(args->x.size[2]);
+    e.samples = args->x.size[0] * args->x.size[2];
     e.ignore_index = args->ignore_index;
     e.smoothing = args->label_smoothing;
     e.reduction = args->reduction;
@@ -308,7 +311,7 @@ static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_arg
 // Lanes for a sample: one up to `few` classes.
 template <class T> static int lanes_for(const entropy<T> &e, int64_t few)
 {
-    if (e.spatial > 1 || e.classes <= few)
+    if (e.spatial.size > 1 || e.classes <= few)
         return 1;
     return e.classes <= 128 ? 8 : e.classes <= 2048 ? WARP_LANES : THREADS;
 }

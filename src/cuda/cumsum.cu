@@ -12,8 +12,7 @@
 
 typedef struct scan_plan {
     int rank; // of the other dimensions
-    int64_t size[TERN_MAX_RANK];
-    double inverse[TERN_MAX_RANK];
+    place_divisor size[TERN_MAX_RANK];
     int64_t x_stride[TERN_MAX_RANK], y_stride[TERN_MAX_RANK];
     int64_t lines, n, x_step, y_step;
 } scan_plan;
@@ -34,7 +33,7 @@ __device__ __forceinline__ scan_line scan_find(const scan_plan &plan, int64_t li
 {
     scan_line at = {0, 0};
     for (int d = plan.rank - 1; d >= 0; d--) {
-        const int64_t outer = place_divide(&line, plan.size[d], plan.inverse[d]);
+        const int64_t outer = divide_by(&line, plan.size[d]);
         at.x += line * plan.x_stride[d];
         at.y += line * plan.y_stride[d];
         line = outer;
@@ -122,8 +121,7 @@ static scan_plan plan_of(const tern_strided *y, const tern_strided *x, int dim, 
     for (int d = 0; d < y->rank; d++) {
         if (d == dim)
             continue;
-        plan.size[plan.rank] = y->size[d];
-        plan.inverse[plan.rank] = 1 / (double)y->size[d];
+        plan.size[plan.rank] = place_divisor_of(y->size[d]);
         plan.x_stride[plan.rank] = x->stride[d];
         plan.y_stride[plan.rank++] = y->stride[d];
         plan.lines *= y->size[d];

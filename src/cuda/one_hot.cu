@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[n, c] = label[n] == c, one thread an element
+#include "cuda/divide.cuh"
 #include "cuda/fault.cuh"
 #include "cuda/walk.cuh"
 
 struct one_hot_job {
     int64_t *y;            // (N, C)
     const int64_t *labels; // (N)
-    int64_t numel, classes, stride;
+    int64_t numel, stride;
+    place_divisor classes;
     tern_fault *fault;
     uint32_t site;
 };
@@ -16,10 +18,11 @@ __global__ void __launch_bounds__(WALK_THREADS) one_hot(one_hot_job job)
     const int64_t i = walk_thread();
     if (i >= job.numel)
         return;
-    const int64_t n = i / job.classes, c = i - n * job.classes;
+    int64_t c = i;
+    const int64_t n = divide_by(&c, job.classes);
     const int64_t label = job.labels[n * job.stride];
     job.y[i] = label == c;
-    if (c == 0 && (label < 0 || label >= job.classes))
+    if (c == 0 && (label < 0 || label >= (int64_t)job.classes.size))
         fault_report(job.fault, job.site, n, label);
 }
 
@@ -27,12 +30,8 @@ extern "C" tern_status tern_cuda_one_hot(const tern_exec *exec, const tern_strid
                                          const tern_strided *labels)
 {
     const int64_t numel = tern_strided_numel(y);
-    const one_hot_job job = {(int64_t *)y->data,
-                             (const int64_t *)labels->data,
-                             numel,
-                             y->size[1],
-                             labels->stride[0],
-                             exec->fault,
+    const one_hot_job job = {(int64_t *)y->data, (const int64_t *)labels->data, numel,
+                             labels->stride[0],  place_divisor_of(y->size[1]),  exec->fault,
                              exec->site};
     if (numel == 0)
         return TERN_OK;

@@ -21,15 +21,24 @@
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-// Every `step`-th term from `first` on.
+// The terms are counted before: of a loop whose step it does not know the compiler finds the turns
+// by a 64-bit division.
+__device__ __forceinline__ int64_t reduce_turns(int64_t first, int64_t last, int step_bits)
+{
+    return (last - first + (1 << step_bits) - 1) >> step_bits;
+}
+
+// Every 2^step_bits-th term from `first` on.
 template <class T, class Op>
 __device__ __forceinline__ void fold_terms(const reduce_plan &plan, const Op &op,
                                            typename Op::state &state, const T *x, int64_t first,
-                                           int64_t last, int step)
+                                           int64_t last, int step_bits)
 {
+    const int64_t turns = reduce_turns(first, last, step_bits);
     if (plan.fold_count > 1) {
 #pragma unroll 1
-        for (int64_t term = first; term < last; term += step) {
+        for (int64_t i = 0; i < turns; i++) {
+            const int64_t term = first + (i << step_bits);
             op.add(state, x[reduce_term(plan, term)], term);
             op.rest(state);
         }
@@ -37,7 +46,8 @@ __device__ __forceinline__ void fold_terms(const reduce_plan &plan, const Op &op
     }
     const int64_t stride = plan.fold[0].x_stride;
 #pragma unroll 4
-    for (int64_t term = first; term < last; term += step) {
+    for (int64_t i = 0; i < turns; i++) {
+        const int64_t term = first + (i << step_bits);
         op.add(state, x[term * stride], term);
         op.rest(state);
     }
@@ -46,32 +56,32 @@ __device__ __forceinline__ void fold_terms(const reduce_plan &plan, const Op &op
 // The same for neighbours in memory; the terms that fill no pack come last.
 template <class T, class Op>
 __device__ __forceinline__ void fold_packs(const Op &op, typename Op::state &state, const T *x,
-                                           int64_t first, int64_t last, int lane, int step)
+                                           int64_t first, int64_t last, int lane, int step_bits)
 {
     enum { WIDTH = pack_width<T>::value };
-    const int64_t packs = (last - first) / WIDTH;
+    const int64_t packs = (last - first) / WIDTH, turns = reduce_turns(lane, packs, step_bits);
 #pragma unroll 4
-    for (int64_t i = lane; i < packs; i += step) {
-        const int64_t term = first + i * WIDTH;
+    for (int64_t i = 0; i < turns; i++) {
+        const int64_t term = first + (lane + (i << step_bits)) * WIDTH;
         const pack<T, WIDTH> values = pack_load<WIDTH>(x + term);
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
             op.add(state, values.at[k], term + k);
         op.rest(state);
     }
-    for (int64_t term = first + packs * WIDTH + lane; term < last; term += step)
+    for (int64_t term = first + packs * WIDTH + lane; term < last; term += 1 << step_bits)
         op.add(state, x[term], term);
     op.rest(state);
 }
 
-// Over the `lanes` threads of a group: a part of a warp, or the block.
+// Over the 2^lane_bits threads of a group: a part of a warp, or the block.
 template <class Acc, class Op>
-__device__ __forceinline__ Acc group_reduce(Acc value, int lanes, const Op &op)
+__device__ __forceinline__ Acc group_reduce(Acc value, int lane_bits, const Op &op)
 {
-    if (lanes > WARP_LANES)
+    if (lane_bits > WARP_BITS)
         return block_reduce(value, op.none(), op);
-    for (int mask = lanes / 2; mask > 0; mask /= 2)
-        value = op(value, lane_exchange(value, mask));
+    for (int bit = lane_bits - 1; bit >= 0; bit--)
+        value = op(value, lane_exchange(value, 1 << bit));
     return value;
 }
 
@@ -91,20 +101,22 @@ template <class T, class Op>
 __global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
     reduce_rows(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
 {
-    const int lane = (int)threadIdx.x % plan.lanes, groups = REDUCE_THREADS / plan.lanes;
+    const int group = (int)threadIdx.x >> plan.lane_bits;
+    const int lane = (int)threadIdx.x & ((1 << plan.lane_bits) - 1);
+    const int groups = REDUCE_THREADS >> plan.lane_bits;
     const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
     for (int64_t base = (int64_t)blockIdx.x * groups; base < plan.outputs;
          base += (int64_t)gridDim.x * groups) {
-        const int64_t output = base + (int)threadIdx.x / plan.lanes;
+        const int64_t output = base + group;
         const bool inside = output < plan.outputs;
         const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
         const reduce_places at = reduce_output(plan, inside ? output : 0);
         typename Op::state state = op.start();
         if (plan.packed)
-            fold_packs(op, state, x + at.x, first, last, lane, plan.lanes);
+            fold_packs(op, state, x + at.x, first, last, lane, plan.lane_bits);
         else
-            fold_terms(plan, op, state, x + at.x, first + lane, last, plan.lanes);
-        const typename Op::acc result = group_reduce(op.finish(state), plan.lanes, op);
+            fold_terms(plan, op, state, x + at.x, first + lane, last, plan.lane_bits);
+        const typename Op::acc result = group_reduce(op.finish(state), plan.lane_bits, op);
         if (lane == 0 && inside)
             give_result(op, result, at, parts, output * plan.segments + blockIdx.y);
     }
@@ -132,18 +144,17 @@ __global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
 {
     const int lane = (int)threadIdx.x % REDUCE_COLUMNS, warp = (int)threadIdx.x / REDUCE_COLUMNS;
     const int64_t inner = plan.keep[plan.keep_count - 1].size;
-    const int64_t units = plan.outputs / inner * plan.across;
     const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
-    for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
+    for (int64_t unit = blockIdx.x; unit < plan.units; unit += gridDim.x) {
         int64_t column = unit;
-        const int64_t outer = place_divide(&column, plan.across, plan.across_inverse);
+        const int64_t outer = divide_by(&column, plan.across);
         column = column * REDUCE_COLUMNS + lane;
         const int64_t output = outer * inner + column;
         const bool inside = column < inner;
         const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
         const reduce_places at = reduce_output(plan, inside ? output : 0);
         typename Op::state state = op.start();
-        fold_terms(plan, op, state, x + at.x, first + warp, last, REDUCE_THREADS / REDUCE_COLUMNS);
+        fold_terms(plan, op, state, x + at.x, first + warp, last, REDUCE_BITS - WARP_BITS);
         const typename Op::acc result = join_warps(op.finish(state), op);
         if (warp == 0 && inside)
             give_result(op, result, at, parts, output * plan.segments + blockIdx.y);
@@ -182,15 +193,13 @@ static void launch_reduce(const tern_exec *exec, const reduce_plan &plan, const 
 {
     // Of no terms the pointer may lead behind the memory.
     const T *x = plan.terms > 0 ? (const T *)data : NULL;
-    if (plan.columns) {
-        const int64_t units = plan.outputs / plan.keep[plan.keep_count - 1].size * plan.across;
-        TERN_LAUNCH((reduce_columns<T, Op>), reduce_grid(units, plan.segments), REDUCE_THREADS, 0,
-                    exec->stream, plan, op, x, parts);
-        return;
-    }
-    const int64_t units = reduce_ceil_div(plan.outputs * plan.lanes, REDUCE_THREADS);
-    TERN_LAUNCH((reduce_rows<T, Op>), reduce_grid(units, plan.segments), REDUCE_THREADS, 0,
-                exec->stream, plan, op, x, parts);
+    const dim3 grid = reduce_grid(plan.units, plan.segments);
+    if (plan.columns)
+        TERN_LAUNCH((reduce_columns<T, Op>), grid, REDUCE_THREADS, 0, exec->stream, plan, op, x,
+                    parts);
+    else
+        TERN_LAUNCH((reduce_rows<T, Op>), grid, REDUCE_THREADS, 0, exec->stream, plan, op, x,
+                    parts);
 }
 
 template <class T, class Op>

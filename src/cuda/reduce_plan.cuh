@@ -8,7 +8,8 @@
 #include "cuda/divide.cuh"
 #include "cuda/pack.cuh"
 
-#define REDUCE_THREADS      256
+#define REDUCE_BITS         8
+#define REDUCE_THREADS      (1 << REDUCE_BITS)
 #define REDUCE_RESIDENT     3    // blocks on a multiprocessor: ptxas would spill for a fourth
 #define REDUCE_COLUMNS      32   // side by side in a block, a warp's lanes
 #define REDUCE_BLOCKS       1024 // that keep a device busy
@@ -17,9 +18,9 @@
 
 typedef struct reduce_dim {
     int64_t size;
-    double inverse; // of size
     int64_t x_stride;
     int64_t y_stride[2];
+    place_divisor divisor; // the size
 } reduce_dim;
 
 typedef struct reduce_plan {
@@ -28,11 +29,11 @@ typedef struct reduce_plan {
     int64_t outputs;                                             // product of the kept sizes
     int64_t terms;                                               // product of the folded sizes
     int64_t segments, segment_terms;                             // the terms may be cut
-    bool columns;   // the innermost kept dimension is the denser: a thread folds a column
-    int64_t across; // columns: blocks that lie side by side
-    double across_inverse;
-    bool packed; // rows allow the widest loads
-    int lanes;   // rows: threads for one output
+    bool columns;         // the innermost kept dimension is the denser: a thread folds a column
+    int64_t units;        // of work for a block: groups of outputs, or of columns
+    place_divisor across; // columns: blocks that lie side by side
+    bool packed;          // rows allow the widest loads
+    int lane_bits;        // rows: 2^lane_bits threads for one output
 } reduce_plan;
 
 // ---- on the device ------------------------------------------------------------------------------
@@ -42,7 +43,7 @@ __device__ __forceinline__ int64_t reduce_term(const reduce_plan &plan, int64_t 
 {
     int64_t at = 0;
     for (int d = plan.fold_count - 1; d > 0; d--) {
-        const int64_t outer = place_divide(&term, plan.fold[d].size, plan.fold[d].inverse);
+        const int64_t outer = divide_by(&term, plan.fold[d].divisor);
         at += term * plan.fold[d].x_stride;
         term = outer;
     }
@@ -58,7 +59,7 @@ __device__ __forceinline__ reduce_places reduce_output(const reduce_plan &plan, 
     reduce_places at = {0, {0, 0}};
     for (int d = plan.keep_count - 1; d >= 0; d--) {
         const reduce_dim &dim = plan.keep[d];
-        const int64_t outer = d > 0 ? place_divide(&output, dim.size, dim.inverse) : 0;
+        const int64_t outer = d > 0 ? divide_by(&output, dim.divisor) : 0;
         at.x += output * dim.x_stride;
         at.y[0] += output * dim.y_stride[0];
         at.y[1] += output * dim.y_stride[1];
@@ -118,9 +119,9 @@ static inline int64_t reduce_coalesce(reduce_dim *dims, int *count)
         }
     }
     if (kept == 0)
-        dims[kept++] = reduce_dim{1, 1, 0, {0, 0}};
+        dims[kept++] = reduce_dim{1, 0, {0, 0}, {}};
     for (int i = 0; i < kept; i++)
-        dims[i].inverse = 1 / (double)dims[i].size;
+        dims[i].divisor = place_divisor_of(dims[i].size);
     *count = kept;
     return numel;
 }
@@ -130,7 +131,7 @@ static inline void reduce_sort_dims(reduce_plan *plan, const tern_strided *x, co
 {
     for (int d = 0; d < x->rank; d++) {
         const bool folded = y->size[d] == 1;
-        reduce_dim dim = {x->size[d], 0, x->stride[d], {0, 0}};
+        reduce_dim dim = {x->size[d], x->stride[d], {0, 0}, {}};
         if (x->size[d] == 1)
             continue;
         if (!folded) {
@@ -154,10 +155,10 @@ static inline bool reduce_is_packed(const reduce_plan *plan, const tern_strided 
 }
 
 // Blocks that would be idle take a share of the terms.
-static inline void reduce_cut(reduce_plan *plan, int64_t blocks, int64_t least)
+static inline void reduce_cut(reduce_plan *plan, int64_t least)
 {
     const int64_t most = reduce_ceil_div(plan->terms, least);
-    int64_t segments = reduce_smaller(most, REDUCE_BLOCKS / (blocks > 0 ? blocks : 1));
+    int64_t segments = reduce_smaller(most, REDUCE_BLOCKS / (plan->units > 0 ? plan->units : 1));
     segments = segments < 1 ? 1 : segments;
     // Whole packs, so that every segment begins where a row may.
     plan->segment_terms = reduce_ceil_div(reduce_ceil_div(plan->terms, segments), 16) * 16;
@@ -174,14 +175,16 @@ static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strid
     const reduce_dim *fold = &plan.fold[plan.fold_count - 1];
     plan.columns = keep->size > 1 && (fold->size == 1 || reduce_is_outside(fold, keep));
     if (plan.columns) {
-        plan.across = reduce_ceil_div(keep->size, REDUCE_COLUMNS);
-        plan.across_inverse = 1 / (double)plan.across;
-        reduce_cut(&plan, plan.outputs / keep->size * plan.across, REDUCE_COLUMN_TERMS);
+        const int64_t across = reduce_ceil_div(keep->size, REDUCE_COLUMNS);
+        plan.across = place_divisor_of(across);
+        plan.units = plan.outputs / keep->size * across;
+        reduce_cut(&plan, REDUCE_COLUMN_TERMS);
         return plan;
     }
     plan.packed = reduce_is_packed(&plan, x);
-    plan.lanes = plan.terms <= 32 ? 8 : plan.terms <= 1024 ? WARP_LANES : REDUCE_THREADS;
-    reduce_cut(&plan, reduce_ceil_div(plan.outputs * plan.lanes, REDUCE_THREADS), REDUCE_ROW_TERMS);
+    plan.lane_bits = plan.terms <= 32 ? 3 : plan.terms <= 1024 ? WARP_BITS : REDUCE_BITS;
+    plan.units = reduce_ceil_div(plan.outputs, REDUCE_THREADS >> plan.lane_bits);
+    reduce_cut(&plan, REDUCE_ROW_TERMS);
     return plan;
 }
 

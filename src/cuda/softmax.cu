@@ -94,8 +94,8 @@ __global__ void __launch_bounds__(SHORT_THREADS)
 
 // What a kernel goes over: units are rows, or blocks of columns, `across` of them side by side.
 typedef struct long_lines {
-    int64_t units, n, inner, across;
-    double across_inverse;
+    int64_t units, n, inner;
+    place_divisor across;
 } long_lines;
 
 // What of a row or column a thread works on: elements first, first + step, ... below n, the first
@@ -110,7 +110,7 @@ __device__ __forceinline__ line_share share_of(const long_lines &lines, int64_t 
     const int64_t n = lines.n, inner = lines.inner;
     if (inner == 1)
         return line_share{unit * n, n, 1, (int)threadIdx.x, LONG_THREADS};
-    const int64_t outer = place_divide(&unit, lines.across, lines.across_inverse);
+    const int64_t outer = divide_by(&unit, lines.across);
     const int64_t column = unit * WARP_LANES + (int)threadIdx.x % WARP_LANES;
     return line_share{outer * n * inner + column, column < inner ? n : 0, inner,
                       (int)threadIdx.x / WARP_LANES, LONG_WARPS};
@@ -236,7 +236,7 @@ template <class T, int PER> static void launch_short(const softmax_call *c)
 template <class T, int W> static void launch_long(const softmax_call *c)
 {
     const int64_t across = (c->inner + WARP_LANES - 1) / WARP_LANES;
-    const long_lines lines = {c->outer * across, c->n, c->inner, across, 1 / (double)across};
+    const long_lines lines = {c->outer * across, c->n, c->inner, place_divisor_of(across)};
     if (c->of)
         TERN_LAUNCH((softmax_grad_long<T, W>), grid_of(lines.units), LONG_THREADS, 0,
                     c->exec->stream, c->log, (T *)c->y, (const T *)c->x, (const T *)c->of, lines);

@@ -15,6 +15,7 @@
 #ifndef TERN_SRC_CUDA_WALK_CUH
 #define TERN_SRC_CUDA_WALK_CUH
 
+#include "cuda/divide.cuh"
 #include "cuda/pack.cuh"
 
 #define WALK_THREADS 256
@@ -25,8 +26,8 @@
 // The dimensions of one launch, innermost first; fewer than 2^31 elements or packs.
 template <int VIEWS> struct walk {
     struct dimension {
-        uint32_t size, factor, shift; // n / size = (high word of n * factor, plus n) >> shift
-        int64_t stride[VIEWS];        // elements
+        divisor<uint32_t> size;
+        int64_t stride[VIEWS]; // elements
     };
     uint32_t numel;
     int rank;
@@ -43,12 +44,11 @@ __device__ __forceinline__ void walk_find(const walk<VIEWS> &w, uint32_t i, int6
     for (int v = 0; v < VIEWS; v++)
         at[v] = w.start[v];
     for (int d = 0; d < w.rank; d++) {
-        const uint32_t above = (__umulhi(i, w.dim[d].factor) + i) >> w.dim[d].shift;
-        const uint32_t along = i - above * w.dim[d].size;
+        uint32_t along = i;
+        i = divide_by(&along, w.dim[d].size);
 #pragma unroll
         for (int v = 0; v < VIEWS; v++)
             at[v] += along * w.dim[d].stride[v];
-        i = above;
     }
 }
 
@@ -196,17 +196,6 @@ template <int VIEWS> static inline joined<VIEWS> joined_half(const joined<VIEWS>
     return half;
 }
 
-// n / size for n < 2^31: Granlund and Montgomery, "Division by invariant integers using
-// multiplication", PLDI 1994.
-template <class Dimension> static inline void set_divisor(Dimension *dim, uint32_t size)
-{
-    dim->size = size;
-    dim->shift = 0;
-    while (dim->shift < 31 && (1u << dim->shift) < size)
-        dim->shift++;
-    dim->factor = (uint32_t)((((uint64_t)1 << 32) * ((1u << dim->shift) - size)) / size + 1);
-}
-
 // By elements (width 1) or packs; fewer than 2^31.
 template <int VIEWS>
 static inline walk<VIEWS> walk_make(const joined<VIEWS> &j, int width, unsigned splat)
@@ -219,7 +208,7 @@ static inline walk<VIEWS> walk_make(const joined<VIEWS> &j, int width, unsigned 
         w.start[v] = j.start[v];
     for (int d = 0; d < j.rank; d++) {
         const int unit = d == 0 ? width : 1;
-        set_divisor(&w.dim[d], (uint32_t)(j.size[d] / unit));
+        w.dim[d].size = divisor_of((uint32_t)(j.size[d] / unit));
         for (int v = 0; v < VIEWS; v++)
             w.dim[d].stride[v] = j.stride[d][v] * unit;
     }
