@@ -1,34 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes after a matrix product: bias and relu in one kernel. A thread keeps its columns' bias
-// and goes down the rows.
+// and goes down the rows, several at once: their loads do not wait for each other.
 #include "cuda/pack.cuh"
 
 #define THREADS  256
-#define ROWS_PER 4 // of a thread, where there are enough
+#define ROWS_PER 4 // of a thread at once
+#define RESIDENT 3 // blocks on a multiprocessor
 
-// The block is `across` threads wide, a power of two; x counts blocks of columns, y of rows.
 template <class T, int W>
-__global__ void __launch_bounds__(THREADS)
-    bias_relu(T *y, const T *bias, int64_t rows, int64_t cols, int across, bool relu)
+__device__ __forceinline__ pack<T, W> finished(const pack<T, W> &line, const pack<T, W> &add,
+                                               bool biased, bool relu)
 {
     typedef computed_t<T> C;
-    const int64_t column = ((int64_t)blockIdx.x * across + (int)threadIdx.x % across) * W;
-    const int down = THREADS / across;
+    pack<T, W> result;
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+        const C sum = biased ? widen(line.at[k]) + widen(add.at[k]) : (C)widen(line.at[k]);
+        result.at[k] = narrow<T>(relu && sum < 0 ? (C)0 : sum);
+    }
+    return result;
+}
+
+// The block is 2^across_bits threads wide; x counts blocks of columns, y of rows.
+template <class T, int W>
+__global__ void __launch_bounds__(THREADS, RESIDENT)
+    bias_relu(T *y, const T *bias, int64_t rows, int64_t cols, int across_bits, bool relu)
+{
+    const int thread = (int)threadIdx.x, across = 1 << across_bits, down = THREADS >> across_bits;
+    const int64_t column = (((int64_t)blockIdx.x << across_bits) + (thread & (across - 1))) * W;
     if (column >= cols)
         return;
-    pack<T, W> add;
-    for (int k = 0; k < W; k++)
-        add.at[k] = narrow<T>((C)0);
+    pack<T, W> add = {}, line[ROWS_PER];
     if (bias)
         add = pack_load<W>(bias + column);
-    for (int64_t row = (int64_t)blockIdx.y * down + (int)threadIdx.x / across; row < rows;
-         row += (int64_t)gridDim.y * down) {
-        pack<T, W> line = pack_load<W>(y + row * cols + column);
-        for (int k = 0; k < W; k++) {
-            const C sum = bias ? widen(line.at[k]) + widen(add.at[k]) : (C)widen(line.at[k]);
-            line.at[k] = narrow<T>(relu && sum < 0 ? (C)0 : sum);
-        }
-        pack_store<W>(y + row * cols + column, line);
+    y += column;
+#pragma unroll 1
+    for (int64_t row = (int64_t)blockIdx.y * down * ROWS_PER + (thread >> across_bits); row < rows;
+         row += (int64_t)gridDim.y * down * ROWS_PER) {
+#pragma unroll
+        for (int k = 0; k < ROWS_PER; k++)
+            if (row + k * down < rows)
+                line[k] = pack_load<W>(y + (row + k * down) * cols);
+#pragma unroll
+        for (int k = 0; k < ROWS_PER; k++)
+            if (row + k * down < rows)
+                pack_store<W>(y + (row + k * down) * cols, finished(line[k], add, bias, relu));
     }
 }
 
@@ -37,13 +53,14 @@ static tern_status launch(const tern_exec *exec, T *y, const T *bias, int64_t ro
                           bool relu)
 {
     const int64_t packs = cols / W;
-    int across = 1;
-    while (across < THREADS && across < packs)
-        across *= 2;
-    const int64_t down = THREADS / across * ROWS_PER, blocks = (rows + down - 1) / down;
+    int across_bits = 0;
+    while (1 << across_bits < THREADS && 1 << across_bits < packs)
+        across_bits++;
+    const int64_t across = 1 << across_bits, down = THREADS / across * ROWS_PER;
+    const int64_t blocks = (rows + down - 1) / down;
     const dim3 grid((unsigned)((packs + across - 1) / across),
                     (unsigned)(blocks < 65535 ? blocks : 65535));
-    TERN_LAUNCH((bias_relu<T, W>), grid, THREADS, 0, exec->stream, y, bias, rows, cols, across,
+    TERN_LAUNCH((bias_relu<T, W>), grid, THREADS, 0, exec->stream, y, bias, rows, cols, across_bits,
                 relu);
     return tern_cuda_launched("matmul");
 }
