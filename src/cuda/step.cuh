@@ -77,9 +77,13 @@ template <class T, int STATES> struct step_arrays {
     __device__ step_arrays(const step_record &r, int64_t first)
         : param((T *)r.param + first), grad((const T *)r.grad + first)
     {
+        TERN_ASSUME_GLOBAL(r.param);
+        TERN_ASSUME_GLOBAL(r.grad);
 #pragma unroll
-        for (int s = 0; s < STATES; s++)
+        for (int s = 0; s < STATES; s++) {
+            TERN_ASSUME_GLOBAL(r.state[s]);
             state[s] = (T *)r.state[s] + first;
+        }
     }
     __device__ bool aligned() const
     {

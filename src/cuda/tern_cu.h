@@ -4,8 +4,9 @@
 //
 // Rules for kernels: launch through TERN_LAUNCH, a template's name in parentheses; shared memory
 // through TERN_SHARED and TERN_DYN_SHARED; barriers and shuffles are reached by every thread of the
-// block or warp (guard the body, do not return early); no inline PTX, no cooperative groups, no
-// cudaMemcpyToSymbol; no float atomics, so that results repeat.
+// block or warp (guard the body, do not return early); a pointer that is read from memory is said
+// to be one to global memory by TERN_ASSUME_GLOBAL, or its loads are generic ones; no inline PTX,
+// no cooperative groups, no cudaMemcpyToSymbol; no float atomics, so that results repeat.
 #ifndef TERN_SRC_CUDA_TERN_CU_H
 #define TERN_SRC_CUDA_TERN_CU_H
 
@@ -24,6 +25,7 @@
 #define TERN_DYN_SHARED(type, name)                                                                \
     extern __shared__ __align__(16) unsigned char tern_dynamic_shared_[];                          \
     type *name = reinterpret_cast<type *>(tern_dynamic_shared_)
+#define TERN_ASSUME_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
 #endif
 
 // ---- element types ------------------------------------------------------------------------------

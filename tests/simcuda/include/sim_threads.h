@@ -95,4 +95,7 @@ static inline T tern_sim_shuffled(const void *place, tern_sim_direction directio
         tern_sim_shared(&name##_key, sizeof(name##_type), alignof(name##_type)))
 #define TERN_DYN_SHARED(T, name) T *name = static_cast<T *>(tern_sim_dynamic_shared)
 
+// One address space is all there is.
+#define TERN_ASSUME_GLOBAL(pointer) ((void)(pointer))
+
 #endif
