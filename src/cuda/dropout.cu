@@ -10,7 +10,6 @@ struct dropout_job {
     const tern_draw_state *draws;
     uint64_t *id;
     uint64_t offset, threshold;
-    double scale;
     int64_t numel;
     bool replay, aligned;
 };
@@ -22,7 +21,8 @@ __device__ __forceinline__ T drop(T x, uint32_t word, uint64_t threshold, comput
 }
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS) dropout(dropout_job job, T *y, const T *x)
+__global__ void __launch_bounds__(WALK_THREADS)
+    dropout(dropout_job job, computed_t<T> scale, T *y, const T *x)
 {
     const int64_t group = walk_thread(), first = group * GROUP;
     if (first >= job.numel)
@@ -31,7 +31,6 @@ __global__ void __launch_bounds__(WALK_THREADS) dropout(dropout_job job, T *y, c
     if (group == 0 && !job.replay)
         *job.id = call;
     const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
-    const computed_t<T> scale = (computed_t<T>)job.scale;
     if (job.aligned && first + GROUP <= job.numel) {
         pack<T, GROUP> values = pack_load<GROUP>(x + first);
 #pragma unroll
@@ -47,13 +46,13 @@ __global__ void __launch_bounds__(WALK_THREADS) dropout(dropout_job job, T *y, c
 }
 
 template <class T>
-static tern_status run(const tern_exec *exec, dropout_job job, const tern_strided *y,
+static tern_status run(const tern_exec *exec, dropout_job job, double scale, const tern_strided *y,
                        const tern_strided *x)
 {
     const uintptr_t both = (uintptr_t)y->data | (uintptr_t)x->data;
     job.aligned = both % sizeof(pack<T, GROUP>) == 0;
     TERN_LAUNCH(dropout<T>, walk_blocks((job.numel + GROUP - 1) / GROUP), WALK_THREADS, 0,
-                exec->stream, job, (T *)y->data, (const T *)x->data);
+                exec->stream, job, (computed_t<T>)scale, (T *)y->data, (const T *)x->data);
     return tern_cuda_launched("dropout");
 }
 
@@ -66,13 +65,13 @@ extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, double p, uint64
     job.id = id;
     job.offset = offset;
     job.threshold = tern_philox_threshold(p);
-    job.scale = p < 1 ? 1 / (1 - p) : 0;
     job.numel = tern_strided_numel(y);
     job.replay = replay;
     if (job.numel == 0)
         return TERN_OK;
+    const double scale = p < 1 ? 1 / (1 - p) : 0;
     switch (y->dtype) {
-        TERN_FLOATING_CASES(T, run<T>(exec, job, y, x))
+        TERN_FLOATING_CASES(T, run<T>(exec, job, scale, y, x))
     default:
         return TERN_OK;
     }
