@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cross-entropy over (N, C, S), softmax and all in one kernel, and its gradient. A group of lanes
 // takes a sample: one thread where classes are few or lie apart (S > 1), up to a block where they
-// are many. Losses are added by blocks; one more kernel joins several of them.
+// are many, 16 bytes at once where rows are aligned. Losses are added by blocks; one more kernel
+// joins several of them.
 #include "cuda/divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/fault.cuh"
+#include "cuda/pack.cuh"
 
 #define THREADS    256
 #define RESIDENT   3 // blocks on a multiprocessor: ptxas would spill for more
@@ -22,7 +24,7 @@ template <class T> struct entropy {
     T *loss;               /* (1), or (N, S) */
     int64_t samples, classes, ignore_index;
     place_divisor spatial;
-    double smoothing;
+    double smoothing, uniform; // uniform: what smoothing gives each class
     tern_reduction reduction;
     int lanes, rounds; // threads for a sample, samples for each group of them
     tern_fault *fault;
@@ -53,6 +55,17 @@ __device__ __forceinline__ line<T> line_of(const entropy<T> &e, int64_t sample, 
         e.lanes};
 }
 
+// Classes c to c + W - 1 of a row; where W > 1 they are neighbours, and aligned.
+template <int W, class T>
+__device__ __forceinline__ pack<T, W> classes_from(const line<T> &row, int64_t c)
+{
+    if (W > 1)
+        return pack_load<W>(row.x + c);
+    pack<T, W> one;
+    one.at[0] = row.x[c * row.stride];
+    return one;
+}
+
 // Over the lanes of a sample.
 template <class V, class Combine>
 __device__ __forceinline__ V lanes_reduce(V value, V none, int lanes, Combine combine)
@@ -70,8 +83,7 @@ __device__ __forceinline__ double smooth(const entropy<T> &e, const line<T> &row
 {
     if (!row.q)
         return 1;
-    return (double)widen(row.q[c * row.stride]) * (1 - e.smoothing) +
-           e.smoothing / (double)e.classes;
+    return (double)widen(row.q[c * row.stride]) * (1 - e.smoothing) + e.uniform;
 }
 
 template <class T> __device__ __forceinline__ double weight_of(const entropy<T> &e, int64_t c)
@@ -87,13 +99,17 @@ template <class T> __device__ __forceinline__ bool counts(const entropy<T> &e, i
 // ---- forward ------------------------------------------------------------------------------------
 
 // One thread looks for the largest first: a few exponentials that do not wait for each other.
-template <class T> __device__ __forceinline__ exp_sum<computed_t<T>> row_exp_sum(const line<T> &row)
+template <int W, class T>
+__device__ __forceinline__ exp_sum<computed_t<T>> row_exp_sum(const line<T> &row)
 {
     typedef computed_t<T> C;
     exp_sum<C> all = exp_sum_none<C>();
     if (row.lanes > 1) {
-        for (int64_t c = row.lane; c < row.classes; c += row.lanes)
-            exp_sum_add(all, (C)widen(row.x[c * row.stride]));
+        for (int64_t c = row.lane * W; c < row.classes; c += row.lanes * W) {
+            const pack<T, W> x = classes_from<W>(row, c);
+            for (int k = 0; k < W; k++)
+                exp_sum_add(all, (C)widen(x.at[k]));
+        }
         return lanes_reduce(all, exp_sum_none<C>(), row.lanes, exp_sum_join());
     }
     for (int64_t c = 0; c < row.classes; c++)
@@ -130,15 +146,15 @@ __device__ __forceinline__ loss_sum label_loss(const entropy<T> &e, const line<T
         return loss_sum{hit, weight};
     const double lse = (double)all.top + (double)logarithm(all.sum);
     const double rest = products.total * lse - products.loss;
-    return loss_sum{(1 - e.smoothing) * hit + e.smoothing / (double)e.classes * rest, weight};
+    return loss_sum{(1 - e.smoothing) * hit + e.uniform * rest, weight};
 }
 
 // All lanes call; what the sample gives is lane 0's.
-template <class T>
+template <int W, class T>
 __device__ __forceinline__ loss_sum sample_loss(const entropy<T> &e, int64_t sample, bool inside)
 {
     const line<T> row = line_of(e, inside ? sample : 0, inside);
-    const exp_sum<computed_t<T>> all = exp_sum_finish(row_exp_sum(row));
+    const exp_sum<computed_t<T>> all = exp_sum_finish(row_exp_sum<W>(row));
     loss_sum products = {0, 0}, own = {0, 0};
     if (e.q || e.smoothing > 0)
         products = row_products(e, row);
@@ -170,7 +186,7 @@ __device__ __forceinline__ void write_loss(const entropy<T> &e, const loss_sum &
 }
 
 // parts (blocks), or NULL where one block does all.
-template <class T>
+template <class T, int W>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     entropy_forward(const entropy<T> e, loss_sum *parts)
 {
@@ -178,7 +194,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     int64_t sample = (int64_t)blockIdx.x * e.rounds * groups + (int)threadIdx.x / e.lanes;
     loss_sum sum = {0, 0};
     for (int round = 0; round < e.rounds; round++, sample += groups) {
-        const loss_sum own = sample_loss(e, sample, sample < e.samples);
+        const loss_sum own = sample_loss<W>(e, sample, sample < e.samples);
         sum.loss += own.loss;
         sum.total += own.total;
     }
@@ -227,9 +243,8 @@ __device__ __forceinline__ factors<computed_t<T>> factors_of(const entropy<T> &e
     const int64_t label = e.labels[sample];
     if (!counts(e, label))
         return factors<C>{0, 0, 0, -1, false};
-    const double uniform = e.smoothing / (double)e.classes;
     const double hit = g * ((1 - e.smoothing) * weight_of(e, label));
-    return factors<C>{(C)(hit + g * (uniform * mass)), (C)(g * uniform), (C)hit, label, true};
+    return factors<C>{(C)(hit + g * (e.uniform * mass)), (C)(g * e.uniform), (C)hit, label, true};
 }
 
 // The gradient of a sample's loss.
@@ -245,18 +260,36 @@ __device__ __forceinline__ double loss_gradient(const entropy<T> &e, const T *dl
 template <class T>
 __device__ __forceinline__ computed_t<T> class_gradient(const entropy<T> &e, const line<T> &row,
                                                         const factors<computed_t<T>> &f,
-                                                        computed_t<T> lse, int64_t c)
+                                                        computed_t<T> x, computed_t<T> lse,
+                                                        int64_t c)
 {
     typedef computed_t<T> C;
     if (!f.counts)
         return 0;
-    C dx = exponential(widen(row.x[c * row.stride]) - lse) * f.scale;
+    C dx = exponential(x - lse) * f.scale;
     if (f.share != 0)
         dx -= (C)(weight_of(e, c) * smooth(e, row, c)) * f.share;
     return c == f.label ? dx - f.hit : dx;
 }
 
-template <class T>
+// All classes of a sample, in the shares of its lanes.
+template <int W, class T>
+__device__ __forceinline__ void sample_gradient(const entropy<T> &e, const line<T> &row,
+                                                const factors<computed_t<T>> &f, computed_t<T> lse,
+                                                T *dx)
+{
+    for (int64_t c = row.lane * W; c < row.classes; c += row.lanes * W) {
+        pack<T, W> line = classes_from<W>(row, c);
+        for (int k = 0; k < W; k++)
+            line.at[k] = narrow<T>(class_gradient(e, row, f, widen(line.at[k]), lse, c + k));
+        if (W > 1)
+            pack_store<W>(dx + c, line);
+        else
+            dx[c * row.stride] = line.at[0];
+    }
+}
+
+template <class T, int W>
 __global__ void __launch_bounds__(THREADS)
     entropy_backward(const entropy<T> e, T *dx, const T *dloss)
 {
@@ -275,10 +308,7 @@ __global__ void __launch_bounds__(THREADS)
         if (inside) {
             const factors<computed_t<T>> f =
                 factors_of(e, sample, loss_gradient(e, dloss, sample), mass);
-            const computed_t<T> lse = e.lse[sample];
-            T *to = dx + (row.x - e.x);
-            for (int64_t c = row.lane; c < row.classes; c += row.lanes)
-                to[c * row.stride] = narrow<T>(class_gradient(e, row, f, lse, c));
+            sample_gradient<W>(e, row, f, e.lse[sample], dx + (row.x - e.x));
         }
     }
 }
@@ -302,6 +332,7 @@ static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_arg
     e.samples = args->x.size[0] * args->x.size[2];
     e.ignore_index = args->ignore_index;
     e.smoothing = args->label_smoothing;
+    e.uniform = e.smoothing / (double)e.classes;
     e.reduction = args->reduction;
     e.fault = exec->fault;
     e.site = exec->site;
@@ -316,6 +347,23 @@ template <class T> static int lanes_for(const entropy<T> &e, int64_t few)
     return e.classes <= 128 ? 8 : e.classes <= 2048 ? WARP_LANES : THREADS;
 }
 
+// Whether lanes that share a row may read whole packs of it.
+template <class T> static bool rows_are_packs(const entropy<T> &e, const T *x)
+{
+    return e.lanes > 1 && e.classes >= 8 * pack_width<T>::value &&
+           pack_aligned(x, e.classes, (int64_t)sizeof(T));
+}
+
+template <class T>
+static void launch_forward(const tern_exec *exec, const entropy<T> &e, int blocks, loss_sum *parts)
+{
+    if (rows_are_packs(e, e.x))
+        TERN_LAUNCH((entropy_forward<T, pack_width<T>::value>), blocks, THREADS, 0, exec->stream, e,
+                    parts);
+    else
+        TERN_LAUNCH((entropy_forward<T, 1>), blocks, THREADS, 0, exec->stream, e, parts);
+}
+
 template <class T>
 static tern_status run_forward(const tern_exec *exec, const tern_cross_entropy_args *args)
 {
@@ -326,13 +374,12 @@ static tern_status run_forward(const tern_exec *exec, const tern_cross_entropy_a
     tern_cuda_scratch scratch;
     e.rounds = (int)rounds;
     if (turns <= FEW_ROUNDS) {
-        TERN_LAUNCH((entropy_forward<T>), 1, THREADS, 0, exec->stream, e, (loss_sum *)NULL);
+        launch_forward(exec, e, 1, NULL);
         return tern_cuda_launched("cross_entropy");
     }
     const int blocks = (int)((turns + rounds - 1) / rounds);
     TERN_TRY(tern_cuda_scratch_take(exec, blocks * (int64_t)sizeof(loss_sum), &scratch));
-    TERN_LAUNCH((entropy_forward<T>), blocks, THREADS, 0, exec->stream, e,
-                (loss_sum *)scratch.data);
+    launch_forward(exec, e, blocks, (loss_sum *)scratch.data);
     TERN_LAUNCH((entropy_join<T>), 1, THREADS, 0, exec->stream, e, (const loss_sum *)scratch.data,
                 blocks);
     tern_cuda_scratch_free(exec, &scratch);
@@ -358,8 +405,13 @@ static tern_status run_backward(const tern_exec *exec, const tern_cross_entropy_
     const int64_t groups = THREADS / e.lanes, blocks = (e.samples + groups - 1) / groups;
     if (blocks == 0)
         return TERN_OK;
-    TERN_LAUNCH((entropy_backward<T>), (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20), THREADS, 0,
-                exec->stream, e, (T *)dx->data, (const T *)dloss->data);
+    const unsigned grid = (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+    if (rows_are_packs(e, e.x) && rows_are_packs(e, (const T *)dx->data))
+        TERN_LAUNCH((entropy_backward<T, pack_width<T>::value>), grid, THREADS, 0, exec->stream, e,
+                    (T *)dx->data, (const T *)dloss->data);
+    else
+        TERN_LAUNCH((entropy_backward<T, 1>), grid, THREADS, 0, exec->stream, e, (T *)dx->data,
+                    (const T *)dloss->data);
     return tern_cuda_launched("cross_entropy_grad");
 }
 

@@ -57,6 +57,8 @@ static const setup label_setups[] = {
     {.in = {S(2, 3, 2, 3), S(2, 2, 3), S(3)}, .p = {3, 2, 0}},
     {.in = {S(1, 1), S(1), S(1)}, .p = {1, -100, 0}},
     {.in = {S(37, 100), S(37), S(100)}, .p = {100, -100, 0}},
+    {.in = {S(5, 136), S(5), S(136)}, .p = {136, 7, 0.1}},
+    {.in = {S(3, 2056), S(3), S(2056)}, .p = {2056, -100, 0.1}},
 };
 
 static const setup probability_setups[] = {
@@ -65,6 +67,7 @@ static const setup probability_setups[] = {
     {.in = {S(5), S(5), S(5)}, .p = {5, -100, 0.1}},
     {.in = {S(3, 4, 2), S(3, 4, 2), S(4)}, .p = {4, -100, 0.1}},
     {.in = {S(1, 1), S(1, 1), S(1)}, .p = {1, -100, 0}},
+    {.in = {S(5, 136), S(5, 136), S(136)}, .p = {136, -100, 0.1}},
 };
 
 // No label counts, or no sample is there: the mean is NaN.
