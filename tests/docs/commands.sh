@@ -21,7 +21,7 @@ block program >build.sh
 grep -q '^cc ' build.sh || fail "the guide has no line for the compiler"
 cc()
 {
-    $CC $warnings $TERN_FLAGS "$@"
+    command $CC $warnings $TERN_FLAGS "$@"
 }
 . ./build.sh
 ./train | tail -n 1 | grep -q '^epoch 10: .* % right$' ||
