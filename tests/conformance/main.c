@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// conformance INCLUDE_DIR [DEVICE [OPERATION]]: every case on one device; TERN_TEST_SEED chooses
-// the numbers.
+// conformance INCLUDE_DIR [DEVICE [OPERATION | PART/PARTS]]: every case on one device, those of one
+// operation, or every PARTS-th from the PART-th on. TERN_TEST_SEED chooses the numbers.
 #include "check.h"
 #include "conformance.h"
 #include "manifest.h"
@@ -19,6 +19,7 @@ static uint64_t seed = 20241;
 static job jobs[MOST_TESTS];
 static struct CMUnitTest tests[MOST_TESTS];
 static size_t test_count;
+static size_t part = 1, parts = 1; // every `parts`-th of them from the `part`-th on
 
 static void run_job(void **state)
 {
@@ -59,6 +60,24 @@ static void add_cases(const case_list *list, const char *only)
     }
 }
 
+static bool read_part(const char *text)
+{
+    size_t first, step;
+    if (sscanf(text, "%zu/%zu", &first, &step) != 2 || first == 0 || step == 0)
+        return false;
+    part = first;
+    parts = step;
+    return true;
+}
+
+static void keep_part(void)
+{
+    size_t kept = 0;
+    for (size_t i = part - 1; i < test_count; i += parts)
+        tests[kept++] = tests[i];
+    test_count = kept;
+}
+
 static void take_arguments(int argc, char **argv)
 {
     const char *text = getenv("TERN_TEST_SEED");
@@ -67,7 +86,7 @@ static void take_arguments(int argc, char **argv)
     if (argc > 2 && strncmp(argv[2], "cuda", 4) == 0 && cuda_missing())
         exit(cuda_missing());
     if (argc < 2 || tern_device_parse(argc > 2 ? argv[2] : "cpu", &device)) {
-        fputs("usage: conformance INCLUDE_DIR [DEVICE [OPERATION]]\n", stderr);
+        fputs("usage: conformance INCLUDE_DIR [DEVICE [OPERATION | PART/PARTS]]\n", stderr);
         tern_error_print(stderr);
         exit(1);
     }
@@ -78,18 +97,19 @@ static void take_arguments(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *only = argc > 3 ? argv[3] : NULL;
+    const char *only = argc > 3 && !read_part(argv[3]) ? argv[3] : NULL;
     take_arguments(argc, argv);
     add_cases(&elementwise_cases, only);
     add_cases(&reduction_cases, only);
     add_cases(&product_cases, only);
     add_cases(&shape_cases, only);
-    if (test_count == 0) {
-        fprintf(stderr, "there is no case of %s\n", only ? only : "anything");
-        return 1;
-    }
     if (!only)
         tests[test_count++] =
             (struct CMUnitTest)cmocka_unit_test(every_operation_of_the_headers_is_covered);
+    keep_part();
+    if (test_count == 0) {
+        fprintf(stderr, "there is no case of %s\n", argv[3]);
+        return 1;
+    }
     return _cmocka_run_group_tests("conformance", tests, test_count, NULL, NULL);
 }
