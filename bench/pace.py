@@ -4,6 +4,7 @@
 A meter has `columns`, the names of what it reads; `read()`, a tuple of that, its pace first; and
 `of_round()`, which makes one of a round's readings. Where there is nothing to read it is ().
 """
+import math
 import operator
 import os
 import statistics
@@ -53,18 +54,20 @@ def nvidia_smi(fields, index):
         answer = subprocess.run(
             ["nvidia-smi", f"--id={which or index}", "--query-gpu=" + fields,
              "--format=csv,noheader,nounits"],
-            capture_output=True, text=True, timeout=20, check=True)
+            capture_output=True, text=True, errors="replace", timeout=20, check=True)
     except (OSError, subprocess.SubprocessError):
         return []
-    return [value.strip() for value in answer.stdout.strip().split(",")]
+    values = [value.strip() for value in answer.stdout.strip().split(",")]
+    return values if len(values) == len(fields.split(",")) else []
 
 
 def number(text, base=None):
-    """0 for "[N/A]"."""
+    """0 for "[N/A]" and what else is no number."""
     try:
-        return int(text, base) if base else float(text)
+        value = int(text, base) if base else float(text)
     except ValueError:
         return 0
+    return value if math.isfinite(value) else 0
 
 
 class Clock:
