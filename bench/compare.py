@@ -14,16 +14,19 @@ resolve, and a row where that is over 3 % is void. Before anything is timed the 
 steps are compared, and the precision of a product. On a CUDA device tern replays a captured step,
 and does it eagerly beside. "ready after" are the seconds from the start of a process until it was
 compiled and warm. A PyTorch or JAX that cannot do something is left out of that row, and the reason
-is printed.
+is printed. With --seconds the run ends at about that time: a row that has begun is printed with the
+rounds that it had.
 """
 import argparse
-import csv
+import json
+import math
 import os
 import random
 import statistics
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 
 sys.dont_write_bytecode = True
 
@@ -74,6 +77,10 @@ def is_void(low, high):
     return high - low > 60 or low > 1030 or high < 970
 
 
+def time_left(args):
+    return args.end - time.perf_counter()
+
+
 def on_cuda(args):
     return args.device.startswith("cuda")
 
@@ -86,8 +93,12 @@ def choose(args, task, cores):
     peers = [Peer(name, [args.tern, *best], cores) for name in ("tern", "tern again")]
     if on_cuda(args):
         peers.append(Peer("tern eager", [args.tern, *words], cores))
+    for plugin in args.plugin:
+        other = ["env", "TERN_CUDA_PLUGIN=" + plugin, args.tern]
+        name = os.path.basename(plugin)
+        peers += [Peer(name, [*other, *best], cores), Peer(name, [*other, *words], cores)]
     for pythons, name, variants in ((args.torch, "torch_peer.py", args.variants),
-                                    (args.jax, "jax_peer.py", ["jit", "scan"])):
+                                    (args.jax, "jax_peer.py", args.jax_variants)):
         for python in pythons:
             script = [python, os.path.join(HERE, name)]
             peers += [Peer(variant, [*script, variant, *words], cores) for variant in variants]
@@ -138,9 +149,11 @@ def print_row(args, task, peers, pace, threads):
     void = ", void: A/A over 3 %" if is_void(low, high) else ""
     where = args.device if on_cuda(args) else f"{threads} thread(s)"
     where += ", TF32" if args.tf32 else ""
+    if len(tern.seconds) < args.rounds:
+        where += f", {len(tern.seconds)} rounds only"
     print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {where}: "
           f"tern {statistics.median(tern.seconds) * 1e6:.1f} us a step, {pace}, "
-          f"A/A {low:.3f} to {high:.3f}{void}, ready after {tern.ready:.1f} s"
+          f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, ready after {tern.ready:.1f} s"
           f"{precision(args, tern)}")
     for peer in others:
         ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
@@ -151,6 +164,15 @@ def print_row(args, task, peers, pace, threads):
     sys.stdout.flush()
 
 
+def play(args, peers, meter, order):
+    """Rounds, as many as there is time for, and the meter's reading of each."""
+    readings = [meter.read()]
+    while len(readings) <= args.rounds and (len(readings) == 1 or time_left(args) > 0):
+        peers = play_round(peers, order)
+        readings.append(meter.read())
+    return peers, [meter.of_round(pair) for pair in zip(readings, readings[1:])]
+
+
 def row(args, task, cores, clock, told):
     """Measures one task and prints its lines. Returns what goes to the file."""
     name, sizes, _, batch = task
@@ -159,20 +181,19 @@ def row(args, task, cores, clock, told):
     meter = clock or Peak(peers[0])
     if clock:
         spin_up(peers[0])
-    order = random.Random(f"{name}{batch}{len(cores)}")
-    readings = [meter.read()]
-    for _ in range(args.rounds):
-        peers = play_round(peers, order)
-        readings.append(meter.read())
-    rounds = [meter.of_round(pair) for pair in zip(readings, readings[1:])]
+    peers, rounds = play(args, peers, meter, random.Random(f"{name}{batch}{len(cores)}"))
     step = statistics.median(peers[0].seconds)
     work = flops([int(size) for size in sizes.split(",")], batch)
     print_row(args, task, peers, meter.words(rounds, work / step, len(cores)), len(cores))
     with ThreadPoolExecutor(len(peers)) as pool:
         list(pool.map(Peer.end, peers))
-    return [[name, batch, len(cores), peer.info, peer.name, number, f"{seconds:.9f}", *reading]
-            for peer in peers
-            for number, (seconds, reading) in enumerate(zip(peer.seconds, rounds))]
+    return {
+        "task": name, "sizes": sizes, "batch": batch, "device": args.device, "tf32": args.tf32,
+        "threads": len(cores),
+        "peers": [{"variant": peer.name, "what": peer.info, "versions": peer.versions,
+                   "ready_seconds": peer.ready, "step_seconds": peer.seconds} for peer in peers],
+        "pace": [dict(zip(meter.columns, reading)) for reading in rounds],
+    }
 
 
 def processor():
@@ -198,15 +219,23 @@ def parse():
                         help="eager, compile, reduce-overhead, graph, graph-compile")
     parser.add_argument("--jax", action="append", default=[],
                         help="a Python that has JAX, and PyTorch for the data")
+    parser.add_argument("--jax-variants", nargs="*", default=["jit", "scan"])
+    parser.add_argument("--plugin", action="append", default=[],
+                        help="tern once more, with this plugin for CUDA")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:0")
     parser.add_argument("--tf32", action="store_true", help="products in TF32, of everybody")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--block", type=float, default=0.2, help="seconds")
     parser.add_argument("--threads", type=int, nargs="*", default=None, help="1 and all cores")
     parser.add_argument("--only", help="W1 or tiny")
-    parser.add_argument("--batch", type=int, help="this batch only")
-    parser.add_argument("--csv", help="every block goes to this file")
-    return parser.parse_args()
+    parser.add_argument("--batch", type=int, nargs="*", help="these batches only")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="for the whole run")
+    parser.add_argument("--patience", type=float, default=Peer.patience,
+                        help="seconds for one answer; the longest are compilations")
+    parser.add_argument("--json", help="every row is added to this file, a line each")
+    args = parser.parse_args()
+    args.end = time.perf_counter() + args.seconds
+    return args
 
 
 def main():
@@ -214,18 +243,20 @@ def main():
     cores = sorted(os.sched_getaffinity(0))
     counts = [len(cores)] if on_cuda(args) else args.threads or sorted({1, len(cores)})
     clock = Clock(args.device) if on_cuda(args) else None
+    tasks = [task for task in (CUDA_TASKS if on_cuda(args) else TASKS)
+             if args.only in (None, task[0]) and task[3] in (args.batch or [task[3]])]
     print(f"{processor()}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
     if clock:
         print(clock.heading())
-    with open(args.csv or os.devnull, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["task", "batch", "threads", "what", "variant", "round", "step_seconds",
-                         *(clock or Peak).columns])
-        told = set()
-        for count in counts:
-            for task in CUDA_TASKS if on_cuda(args) else TASKS:
-                if args.only in (None, task[0]) and args.batch in (None, task[3]):
-                    writer.writerows(row(args, task, set(cores[:count]), clock, told))
+    Peer.patience = args.patience
+    told = set()
+    with open(args.json or os.devnull, "a", encoding="utf-8") as file:
+        for count, task in product(counts, tasks):
+            if time_left(args) > 0:
+                result = row(args, task, set(cores[:count]), clock, told)
+                print(json.dumps(result), file=file, flush=True)
+            else:
+                print(f"left out: {task[0]}, batch {task[3]}: there is no time")
 
 
 try:

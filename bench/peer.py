@@ -9,7 +9,6 @@ import tempfile
 import time
 
 LOSSES = 8  # steps whose losses must agree; later the roundings of one sum lead apart
-PATIENCE = 240  # seconds; the longest answer is a compilation
 # Settings of the shell that would change a peer.
 FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH|PYTORCH|JAX|XLA|NVIDIA_TF32)")
 
@@ -28,6 +27,8 @@ def environment(cores):
 
 
 class Peer:
+    patience = 240  # seconds; the longest answer is a compilation
+
     def __init__(self, name, command, cores):
         self.name, self.command, self.cores = name, command, cores
         self.complaints = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
@@ -57,8 +58,8 @@ class Peer:
         try:
             self.process.stdin.write(request + "\n")
             self.process.stdin.flush()
-            if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
-                raise self.gone(f"no answer to '{request}' within {PATIENCE} s")
+            if not select.select([self.process.stdout], [], [], self.patience)[0]:
+                raise self.gone(f"no answer to '{request}' within {self.patience:g} s")
         except BrokenPipeError:
             pass
         answer = self.process.stdout.readline().strip()

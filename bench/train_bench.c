@@ -220,13 +220,21 @@ static double probe(const task *t)
     return value;
 }
 
+static void tell_info(const task *t)
+{
+    tern_cuda_memory memory;
+    printf("tern %s, %s, %d thread(s), %s%s", tern_version(), tern_cpu_backend()->kernels->name,
+           tern_num_threads(), tern_device_string(t->device), t->captures ? ", replayed" : "");
+    if (t->device.type == TERN_CUDA && !tern_cuda_get_memory(t->device.index, &memory))
+        printf(", %.1f MiB reserved", (double)memory.reserved_peak / (1 << 20));
+    printf("\n");
+}
+
 static void answer(task *t, const char *request)
 {
     long count = strchr(request, ' ') ? strtol(strchr(request, ' '), NULL, 10) : 0;
     if (!strncmp(request, "info", 4))
-        printf("tern %s, %s, %d thread(s), %s%s\n", tern_version(),
-               tern_cpu_backend()->kernels->name, tern_num_threads(), tern_device_string(t->device),
-               t->captures ? ", replayed" : "");
+        tell_info(t);
     else if (!strncmp(request, "losses", 6)) {
         for (long i = 0; i < count; i++)
             printf("%.9g ", train_step(t, true));
