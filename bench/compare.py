@@ -15,7 +15,7 @@ steps are compared, and the precision of a product. On a CUDA device tern replay
 and does it eagerly beside. "ready after" are the seconds from the start of a process until it was
 compiled and warm. A PyTorch or JAX that cannot do something is left out of that row, and the reason
 is printed. With --seconds the run ends at about that time: a row that has begun is printed with the
-rounds that it had.
+rounds that it had, and one that has not is a failure.
 """
 import argparse
 import json
@@ -249,7 +249,7 @@ def main():
     if clock:
         print(clock.heading())
     Peer.patience = args.patience
-    told = set()
+    told, status = set(), 0
     with open(args.json or os.devnull, "a", encoding="utf-8") as file:
         for count, task in product(counts, tasks):
             if time_left(args) > 0:
@@ -257,9 +257,11 @@ def main():
                 print(json.dumps(result), file=file, flush=True)
             else:
                 print(f"left out: {task[0]}, batch {task[3]}: there is no time")
+                status = 1
+    return status
 
 
 try:
-    main()
+    sys.exit(main())
 except Gone as gone:
     sys.exit(str(gone))

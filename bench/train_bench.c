@@ -290,5 +290,7 @@ int main(int argc, char **argv)
         answer(&t, request);
     free_data(&t);
     free_net(&t);
-    return tern_error_print(stderr);
+    const int status = tern_error_print(stderr);
+    tern_shutdown();
+    return status;
 }
