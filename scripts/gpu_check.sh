@@ -1,220 +1,243 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the CUDA backend on a machine with a GPU: part by part, each meant to take less than 8
-# minutes, without a network. What each found is appended to one report.
-# Usage: scripts/gpu_check.sh PART...
-#   build       everything, the plugin for the GPU that is there
-#   suite       every test that runs on a GPU; only what needs a second one may be skipped
-#   memcheck racecheck initcheck synccheck
-#               the same tests, but for those of CUDA's own rules, under a tool of
-#               compute-sanitizer; memcheck:2/4: their second quarter
-#   first       what is looked at first (scripts/gpu_first.sh); first:floor one subject alone
-#   bench       the example from start to end, then training steps beside PyTorch and JAX if they
-#               are there, float32 and TF32: half an hour; bench:64 does batches of 64 alone
-# Environment: TERN_BUILD, the folder to build in (build-gpu); TERN_REPORT, the report
-# (gpu-check.txt there); TERN_DEPS, a folder in which packages were unpacked (dpkg -x) that the
-# machine lacks: libcmocka0, libcmocka-dev, zlib1g-dev, dataset-fashion-mnist.
-TERN_BUILD=${TERN_BUILD:-$(cd "$(dirname "$0")/.." && pwd)/build-gpu}
-. "$(dirname "$0")/common.sh"
+# Checks the CUDA backend on a machine with a GPU, without a network. What is found is in the report
+# as soon as it is found, and a step that fails or takes too long does not end the others.
+# Usage: scripts/gpu_check.sh 1|2|3|STEP...
+#   1, 2, 3     parts of less than 8 minutes each: the steps of a line below, as far as time goes
+#
+#   machine     1  where things are, and which versions
+#   start       1  the first calls
+#   suite       1  every test that runs on a GPU
+#   facts       1  captures of what never ran, kernels made of PTX
+#   floor       1  what nothing on this GPU can be faster than
+#   bench       1  training steps at a batch of 64 beside PyTorch's, eager and captured, and beside
+#                  tern's own with memory from cudaMallocAsync
+#   memcheck racecheck
+#               2  the tests, but for those of CUDA's own rules, under a tool of compute-sanitizer
+#   products    2  rates of cuBLAS
+#   epilogues   2  what cublasLt's epilogues compute
+#   mnist       3  the example from start to end, twice, first with an empty cache of the driver's
+#   peers       3  training steps at 64 and 1024 beside PyTorch, compiled and captured, and JAX
+#   tf32        3  the same with TF32 products
+#   initcheck synccheck asan build
+#               -  further tools; the host's half under AddressSanitizer; a build on the spot
+#
+# It runs what scripts/gpu_pack.sh made if that is there and starts, else it builds on the spot.
+# Environment: TERN_REPORT, the folder for the report, the output of what failed and the timings
+# (build-gpu-report); TERN_PACK (build-gpu-pack); TERN_BUILD, the folder to build in (build-gpu);
+# TERN_COMMIT, the name of the commit in the report; TERN_PART_SECONDS (460).
+# Exit status: 0, 1 when something failed, 2 for an unknown word, 77 when there is no NVIDIA driver,
+# 1 for that as well with TERN_REQUIRE_CUDA=1.
+. "$(dirname "$0")/gpu_common.sh"
 
-# shellcheck source=scripts/gpu_first.sh
-. "$root/scripts/gpu_first.sh"
-mkdir -p "$build"
-report=${TERN_REPORT:-$build/gpu-check.txt}
-status=0
+# shellcheck source=scripts/gpu_steps.sh
+. "$root/scripts/gpu_steps.sh"
+report=${TERN_REPORT:-$root/build-gpu-report}
+programs=
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 note()
 {
-    printf '%s\n' "$*" | tee -a "$report" >&2
+    printf '%s\n' "$*" | tee -a "$report/report.txt" >&2
 }
 
-# Packages that lie in a folder are found there; the data set where programs look for it.
-use_packages()
+steps_of()
 {
-    [ -n "${TERN_DEPS:-}" ] || return 0
-    triplet=$(cc -dumpmachine)
-    libraries=$TERN_DEPS/usr/lib/$triplet
-    export PKG_CONFIG_PATH="$libraries/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$TERN_DEPS"
-    export LD_LIBRARY_PATH="$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-    export CPATH="$TERN_DEPS/usr/include" LIBRARY_PATH="$libraries"
-    if [ ! -e /usr/share/datasets ] && [ -d "$TERN_DEPS/usr/share/datasets" ]; then
-        ln -s "$TERN_DEPS/usr/share/datasets" /usr/share/datasets || note "no data set"
-    fi
+    case $1 in
+    1) echo machine start suite facts floor bench ;;
+    2) echo memcheck racecheck products epilogues ;;
+    3) echo mnist peers tf32 ;;
+    *) echo "$1" ;;
+    esac
 }
 
+# ---- time ---------------------------------------------------------------------------------------
+
+# begin PART OR STEP: the time of a part begins.
+begin()
+{
+    case $1 in
+    1 | 2 | 3) deadline=$(($(date +%s) + ${TERN_PART_SECONDS:-460})) ;;
+    *) deadline=$(($(date +%s) + 3600)) ;;
+    esac
+}
+
+# left SECONDS: those, or as many as the part has left.
+left()
+{
+    seconds=$((deadline - $(date +%s)))
+    [ "$seconds" -lt "$1" ] || seconds=$1
+    [ "$seconds" -gt 0 ] || seconds=0
+    echo "$seconds"
+}
+
+shown()
+{
+    echo "$*" | sed "s|$work/||g; s|$root/||g" | cut -c 1-100
+}
+
+# look SECONDS COMMAND...: what it prints goes into the report line by line.
+look()
+{
+    within=$(left "$1")
+    shift
+    if [ "$within" = 0 ]; then
+        step_status=1
+        note "  no time was left for: $(shown "$@")"
+        return
+    fi
+    {
+        ended=0
+        timeout -k 5 "$within" "$@" 2>&1 || ended=$?
+        echo "$ended" >"$work/ended"
+    } | sed -u 's/^/  /' | tee -a "$report/report.txt" >&2
+    read -r ended <"$work/ended"
+    [ "$ended" != 0 ] || return 0
+    step_status=1
+    case $ended in
+    124 | 137) ended="ended after $within s" ;;
+    *) ended="ended with $ended" ;;
+    esac
+    note "  $ended: $(shown "$@")"
+}
+
+# ---- the machine --------------------------------------------------------------------------------
+
+# The GPU, where there is a driver.
 gpu()
 {
-    nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader 2>/dev/null |
-        head -n 1
+    timeout 30 nvidia-smi --query-gpu=name,driver_version,compute_cap --format=csv,noheader \
+        2>/dev/null | head -n 1 | grep . || python3 -c "import ctypes
+assert ctypes.CDLL('libcuda.so.1').cuInit(0) == 0
+print('a GPU that nvidia-smi does not show')" 2>/dev/null || true
+}
+
+# Without git the tree is taken for the one that was packed.
+commit()
+{
+    if [ -n "${TERN_COMMIT:-}" ]; then
+        echo "$TERN_COMMIT"
+    else
+        git -C "$root" rev-parse --short HEAD 2>/dev/null || cat "$pack/commit" 2>/dev/null ||
+            echo unknown
+    fi
 }
 
 # As nvcc's -arch has it: 90.
 architecture()
 {
-    archs=$(gpu | sed 's/.*, //; s/\.//')
-    echo "${archs:-90}"
+    found=$(echo "$device" | sed -n 's/.*, \([0-9]*\)\.\([0-9]\)$/\1\2/p')
+    echo "${found:-90}"
 }
 
-part_build()
+unresolved()
 {
-    configure "$build" -Dtests=enabled -Dexamples=enabled -Dcuda=enabled \
-        -Dgpu_archs="$(architecture)" &&
-        ninja -C "$build" >&2
+    ldd "$programs/src/cuda/libtern-cuda.so" 2>/dev/null | awk '/not found/ { print $1; exit }'
 }
 
-# tests OPTION OF MESON TEST...: the tests that run on a GPU, without which they fail.
-tests()
+# The toolkit need not be where it was when the programs were built.
+find_cuda_libraries()
 {
-    TERN_REQUIRE_CUDA=1 meson test -C "$build" --no-rebuild --print-errorlogs "$@" >&2
-}
-
-part_suite()
-{
-    suite_status=0
-    tests --suite gpu --logbase gpu || suite_status=1
-    note "  $(python3 "$root/scripts/count_cases.py" "$build/meson-logs/gpu.json" | tail -n 1)"
-    return $suite_status
-}
-
-# The names of every `count`-th test, from the first-th on. The tools would report the errors that
-# tests of CUDA's rules provoke.
-shard()
-{
-    meson test -C "$build" --no-rebuild --list --suite gpu 2>/dev/null |
-        sed 's/.* \/ //; /^rules_/d' |
-        awk -v first="$1" -v count="$2" '(NR - first) % count == 0'
-}
-
-# The options of a tool. memcheck also looks for memory that a program leaves behind, and keeps
-# allocations apart.
-options_of()
-{
-    echo "--tool $1 --require-cuda-init no --error-exitcode 9"
-    [ "$1" != memcheck ] || echo "--leak-check full --check-device-heap yes --padding 512"
-}
-
-# Where each block is an allocation of its own, memcheck knows where it ends: for the tests of
-# kernels. wrapped TOOL NAME CACHE TEST...
-wrapped()
-{
-    wrapper=$1
-    log=$2
-    cache=$3
-    shift 3
-    [ $# = 0 ] || TERN_CACHE=$cache tests -t 20 --wrap "$wrapper" --logbase "$log" "$@"
-}
-
-# sanitize TOOL FIRST COUNT. A machine that does not let the tool run says so in the smallest test.
-sanitize()
-{
-    tool="compute-sanitizer $(options_of "$1" | tr '\n' ' ')"
-    command -v compute-sanitizer >/dev/null || { note "  not here: compute-sanitizer"; return 77; }
-    if ! TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so" $tool \
-        "$build/tests/devices/test_meeting" cuda >"$build/$1.log" 2>&1 &&
-        ! grep -q 'ERROR SUMMARY: [1-9]' "$build/$1.log"; then
-        note "  refused: $(grep -i -m 1 -e error -e support "$build/$1.log")"
-        return 77
-    fi
-    chosen=$(shard "$2" "$3")
-    [ -n "$chosen" ] || { note "  no test is left for this shard"; return 1; }
-    kernels=$(echo "$chosen" | grep -e '^conformance' -e '^R' || true)
-    others=$(echo "$chosen" | grep -v -e '^conformance' -e '^R' || true)
-    sanitize_status=0
-    # shellcheck disable=SC2086 # one word a test
-    wrapped "$tool" "$1-kernels" 0 $kernels || sanitize_status=1
-    # shellcheck disable=SC2086
-    wrapped "$tool" "$1" 1 $others || sanitize_status=1
-    return $sanitize_status
-}
-
-# with MODULE OPTION: the option and python3, where that has the module.
-with()
-{
-    python3 -c "import $1" 2>/dev/null && printf '%s python3' "$2"
-}
-
-# The example from start to end, with an empty cache of the driver's and with what that left there.
-first_starts()
-{
-    export CUDA_CACHE_PATH="$build/cuda-cache"
-    rm -rf "$CUDA_CACHE_PATH"
-    for start in first second; do
-        begun=$(date +%s%N)
-        "$build/examples/mlp_mnist/mlp_mnist" --device cuda --quiet >"$build/bench.log" 2>&1 ||
-            { note "  mlp_mnist: $(tail -n 1 "$build/bench.log")" && return 1; }
-        took=$((($(date +%s%N) - begun) / 1000000))
-        note "  mlp_mnist, $start start, $took ms: $(tail -n 1 "$build/bench.log")"
+    [ -n "$(unresolved)" ] || return 0
+    packages=$(python3 -c 'import sysconfig; print(sysconfig.get_path("purelib"))' || true)
+    for folder in "${CUDA_HOME:-}"/lib64 "${CUDA_HOME:-}"/lib /usr/local/cuda*/lib64 \
+        /usr/local/cuda*/targets/*/lib "$packages"/nvidia/*/lib; do
+        if [ -e "$folder/$(unresolved)" ]; then
+            export LD_LIBRARY_PATH="$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+            [ -n "$(unresolved)" ] || return 0
+        fi
     done
+    note "not found: $(unresolved)"
+    return 1
 }
 
-# compare OPTION...: what it prints goes to the report line by line, so that none is lost.
-compare()
+# ---- programs -----------------------------------------------------------------------------------
+
+unpack()
 {
-    rm -f "$build/bench.failed"
-    # shellcheck disable=SC2046 # options
-    { python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --device cuda:0 \
-        --variants eager compile reduce-overhead graph graph-compile \
-        $(with torch --torch) $(with jax --jax) "$@" 2>&1 ||
-        touch "$build/bench.failed"; } | tee -a "$report" >&2
-    [ ! -e "$build/bench.failed" ]
+    programs=$work/programs
+    mkdir "$programs"
+    tar -C "$programs" -xJf "$pack/programs.tar.xz" 2>"$work/log" ||
+        python3 -c 'import sys, tarfile; tarfile.open(sys.argv[1]).extractall(sys.argv[2])' \
+            "$pack/programs.tar.xz" "$programs" 2>"$work/log"
 }
 
-# bench BATCH, or all for "".
-bench()
+starts()
 {
-    ninja -C "$build" bench/train_bench >&2 || return 1
-    [ -z "$(with torch x)" ] && note "  not here: PyTorch"
-    [ -z "$(with jax x)" ] && note "  not here: JAX"
-    export TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so"
-    failed=0
-    first_starts || failed=1
-    compare ${1:+--batch "$1"} || failed=1
-    compare --tf32 ${1:+--batch "$1"} || failed=1
-    return $failed
+    "$programs/examples/mlp_mnist/mlp_mnist" --help >"$work/log" 2>&1 && find_cuda_libraries
 }
 
-# part NAME, NAME:FIRST/COUNT or bench:BATCH
-part()
+use_pack()
 {
-    name=${1%%:*}
-    which=${1#"$name"}
-    which=${which#:}
-    first=${which%%/*}
-    count=${which##*/}
-    case $name in
-    build) part_build ;;
-    suite) part_suite ;;
-    bench) bench "$which" ;;
-    first) look_first "$which" ;;
-    *) sanitize "$name" "${first:-1}" "${count:-1}" ;;
-    esac
-}
-
-for word in "$@"; do
-    case ${word%%:*} in
-    build | suite | memcheck | racecheck | initcheck | synccheck | bench | first) ;;
-    *) say "unknown part: $word" && exit 2 ;;
-    esac
-done
-
-[ $# -gt 0 ] || { sed -n '3,/^[^#]/s/^# //p' "$0" && exit 2; }
-use_packages
-commit=$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)
-device=$(gpu)
-note "$(date -u +%Y-%m-%dT%H:%M) commit $commit, ${device:-no GPU}"
-for word in "$@"; do
-    if [ "${word%%:*}" != build ] && [ -z "$device" ]; then
-        note "$word: skipped, no NVIDIA driver"
-        continue
+    [ -e "$pack/programs.tar.xz" ] || { note "no carried programs: $pack"; return 1; }
+    if ! unpack || ! starts; then
+        note "the carried programs do not start: $(tail -n 1 "$work/log")"
+        return 1
     fi
-    begin=$(date +%s)
+    list=$pack/tests
+    note "programs: carried, of commit $(cat "$pack/commit"), $(cat "$pack/about")"
+}
+
+# What a machine without zlib's and cmocka's headers needs was carried with the programs.
+build_here()
+{
+    begun=$(date +%s)
+    if [ -d "$pack/include" ]; then
+        mkdir -p "$build/lib"
+        cp "$pack"/lib/* "$build/lib/"
+        export CPATH="$pack/include${CPATH:+:$CPATH}"
+        export LIBRARY_PATH="$pack/lib${LIBRARY_PATH:+:$LIBRARY_PATH}"
+    fi
+    (build_for "$(architecture)") >"$work/build" 2>&1 || {
+        tail -n 20 "$work/build" | sed 's/^/  /' | tee -a "$report/report.txt" >&2
+        note "nothing can be built here"
+        return 1
+    }
+    programs=$build
+    list=$build/gpu-tests
+    note "programs: built here in $(($(date +%s) - begun)) s"
+    find_cuda_libraries
+}
+
+# ---- steps --------------------------------------------------------------------------------------
+
+# step NAME: reports what came of it.
+step()
+{
+    begun=$(date +%s)
     result=0
-    (part "$word") || result=$?
+    (run_step "$1") || result=$?
     case $result in
     0) result=passed ;;
     77) result=skipped ;;
     *) result=FAILED && status=1 ;;
     esac
-    note "$word: $result, $(($(date +%s) - begin)) s"
+    note "$1: $result, $(($(date +%s) - begun)) s"
+}
+
+for word in "$@"; do
+    is_known "$word" || { say "unknown part or step: $word" && exit 2; }
+done
+[ $# -gt 0 ] || { sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0" && exit 2; }
+mkdir -p "$report"
+begin "$1"
+status=0
+device=$(gpu)
+note "$(date -u +%Y-%m-%dT%H:%M) commit $(commit), ${device:-no GPU}"
+if [ -z "$device" ]; then
+    note "$*: skipped, no NVIDIA driver"
+    [ -z "${TERN_REQUIRE_CUDA:-}" ] || exit 1
+    exit 77
+fi
+if [ "$1" = build ] || ! use_pack; then
+    build_here || exit 1
+fi
+export TERN_CUDA_PLUGIN="$programs/src/cuda/libtern-cuda.so"
+for word in "$@"; do
+    [ "$word" = "$1" ] || begin "$word"
+    for name in $(steps_of "$word"); do
+        step "$name"
+    done
 done
 exit $status
