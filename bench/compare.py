@@ -77,8 +77,8 @@ def is_void(low, high):
     return high - low > 60 or low > 1030 or high < 970
 
 
-def time_left(args):
-    return args.end - time.perf_counter()
+def time_left(end):
+    return end - time.perf_counter()
 
 
 def on_cuda(args):
@@ -105,12 +105,20 @@ def choose(args, task, cores):
     return peers
 
 
-def start(args, peers):
+def start(args, peers, end):
     """Those that are ready to be timed. They start together, each on a core, but compile in turns:
-    compilers time what they choose from, and nobody else is to be at work then."""
+    compilers time what they choose from, and nobody else is to be at work then. The last third of
+    the time is for the rounds."""
+    latest = end - time_left(end) / 3
+
+    def warm_up(peer):
+        if time_left(latest) <= 0 and not peer.name.startswith("tern"):
+            raise peer.gone("there was no time to compile it")
+        peer.warm_up(args.block)
+
     with ThreadPoolExecutor(len(peers[0].cores)) as pool:
         peers = keep(peers, Peer.start, pool.map)
-    peers = keep(peers, lambda peer: peer.warm_up(args.block))
+    peers = keep(peers, warm_up)
     check_same_work(peers, args.tf32)
     return peers
 
@@ -150,7 +158,7 @@ def print_row(args, task, peers, pace, threads):
     where = args.device if on_cuda(args) else f"{threads} thread(s)"
     where += ", TF32" if args.tf32 else ""
     if len(tern.seconds) < args.rounds:
-        where += f", {len(tern.seconds)} rounds only"
+        where += f", {len(tern.seconds)} of {args.rounds} rounds"
     print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {where}: "
           f"tern {statistics.median(tern.seconds) * 1e6:.1f} us a step, {pace}, "
           f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, ready after {tern.ready:.1f} s"
@@ -164,24 +172,25 @@ def print_row(args, task, peers, pace, threads):
     sys.stdout.flush()
 
 
-def play(args, peers, meter, order):
+def play(args, peers, meter, order, end):
     """Rounds, as many as there is time for, and the meter's reading of each."""
     readings = [meter.read()]
-    while len(readings) <= args.rounds and (len(readings) == 1 or time_left(args) > 0):
+    while len(readings) <= args.rounds and (len(readings) == 1 or time_left(end) > 0):
         peers = play_round(peers, order)
         readings.append(meter.read())
     return peers, [meter.of_round(pair) for pair in zip(readings, readings[1:])]
 
 
-def row(args, task, cores, clock, told):
+def row(args, task, cores, clock, told, end):
     """Measures one task and prints its lines. Returns what goes to the file."""
     name, sizes, _, batch = task
-    peers = start(args, choose(args, task, cores))
+    peers = start(args, choose(args, task, cores), end)
     tell_versions(peers, told)
     meter = clock or Peak(peers[0])
     if clock:
         spin_up(peers[0])
-    peers, rounds = play(args, peers, meter, random.Random(f"{name}{batch}{len(cores)}"))
+    order = random.Random(f"{name}{batch}{len(cores)}")
+    peers, rounds = play(args, peers, meter, order, end)
     step = statistics.median(peers[0].seconds)
     work = flops([int(size) for size in sizes.split(",")], batch)
     print_row(args, task, peers, meter.words(rounds, work / step, len(cores)), len(cores))
@@ -248,12 +257,15 @@ def main():
     print(f"{processor()}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
     if clock:
         print(clock.heading())
+    rows = list(product(counts, tasks))
     Peer.patience = args.patience
     told, status = set(), 0
     with open(args.json or os.devnull, "a", encoding="utf-8") as file:
-        for count, task in product(counts, tasks):
-            if time_left(args) > 0:
-                result = row(args, task, set(cores[:count]), clock, told)
+        for number, (count, task) in enumerate(rows):
+            left = time_left(args.end)
+            if left > 0:
+                end = time.perf_counter() + left / (len(rows) - number)
+                result = row(args, task, set(cores[:count]), clock, told, end)
                 print(json.dumps(result), file=file, flush=True)
             else:
                 print(f"left out: {task[0]}, batch {task[3]}: there is no time")
