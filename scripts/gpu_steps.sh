@@ -104,7 +104,7 @@ compare()
     seconds=$(left "$1")
     shift
     look "$seconds" python3 -u "$root/bench/compare.py" --tern "$programs/bench/train_bench" \
-        --device cuda:0 --only W1 --torch python3 --seconds "$((seconds - 30))" --patience 60 \
+        --device cuda:0 --only W1 --torch python3 --seconds "$((seconds - 30))" --patience 90 \
         --json "$report/bench.jsonl" "$@"
 }
 
