@@ -5,7 +5,8 @@
 # beside CUDA's, the list of tests, the data set, the commit, and what a build there would need.
 # Usage: scripts/gpu_pack.sh
 # Environment: TERN_PACK, the folder (build-gpu-pack); TERN_BUILD, the one to build in (build-gpu);
-# TERN_GPU_ARCH, the compute capability without the dot (90), PTX of it included.
+# TERN_GPU_ARCH, the compute capability without the dot (90), PTX of it included; TERN_COMMIT, the
+# name of a tree that is not git's.
 #
 # The programs run where glibc is not older than the one that the folder's file `about` names.
 . "$(dirname "$0")/gpu_common.sh"
@@ -61,9 +62,11 @@ glibc()
 
 commit()
 {
-    printf '%s' "$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)"
-    git -C "$root" diff --quiet HEAD 2>/dev/null || printf ' with changes'
-    echo
+    name=$(git -C "$root" rev-parse --short HEAD 2>/dev/null) || name=${TERN_COMMIT:-unknown}
+    if git -C "$root" diff --shortstat HEAD 2>/dev/null | grep -q .; then
+        name="$name with changes"
+    fi
+    echo "$name"
 }
 
 arch=${TERN_GPU_ARCH:-90}

@@ -75,7 +75,7 @@ step_start()
 
 step_suite()
 {
-    tests 210 suite
+    tests 210 suite --limit 60
 }
 
 # Captures of what never ran, kernels loaded one by one and all at once; kernels made of PTX.
