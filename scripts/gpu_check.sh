@@ -136,6 +136,12 @@ unresolved()
     ldd "$programs/src/cuda/libtern-cuda.so" 2>/dev/null | awk '/not found/ { print $1; exit }'
 }
 
+# A toolkit that is only on the path.
+if [ -z "${CUDA_HOME:-}" ] && [ ! -d /usr/local/cuda ] && command -v nvcc >/dev/null; then
+    CUDA_HOME=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
+    export CUDA_HOME
+fi
+
 # The toolkit need not be where it was when the programs were built.
 find_cuda_libraries()
 {

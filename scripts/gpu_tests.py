@@ -9,8 +9,9 @@
 
 A line of the list is a test in JSON. Its paths begin with @PROGRAMS@ (a build folder, or what was
 carried of one), @SOURCE@ (the tree), @DATA@ (the data set) or @CURAND@ (that library). The log has
-the lines that count_cases.py reads; the end of the output of what failed is added to the file of
-failures. A test that has not begun when the seconds are over is a failure.
+the lines that count_cases.py reads; the start and the end of the output of what failed are added to
+the file of failures. Cases that failed or were skipped are named. A test that has not begun when
+the seconds are over is a failure; --limit is for each, beside its own.
 """
 import argparse
 import json
@@ -29,6 +30,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DATA = "/usr/share/datasets/fashion-mnist"
 KEPT = 16000  # characters of the output that are kept: half from the start, half from the end
 SKIPPED = 77
+CASE = re.compile(r"^\[  (FAILED |SKIPPED) \] (.*[^:\n])$", re.MULTILINE)  # not the totals
+MOST_CASES = 20  # that are named of a test
 
 
 def list_tests(build):
@@ -95,7 +98,7 @@ class Run:
         except OSError as error:
             return "ERROR", f"it does not start: {error}"
         try:
-            output, _ = process.communicate(timeout=min(left, self.args.limit or test["limit"]))
+            output, _ = process.communicate(timeout=min(left, self.args.limit, test["limit"]))
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return "TIMEOUT", process.communicate()[0]
@@ -105,6 +108,8 @@ class Run:
     def tell(self, name, result, took, output):
         with self.printing:
             print(f"{result:8}{took:6.1f} s  {name}", flush=True)
+            for what, case in list(dict.fromkeys(CASE.findall(output)))[:MOST_CASES]:
+                print(f"{what.strip().lower():>16}  {case}", flush=True)
             self.passed += result == "OK"
             self.failed += result not in ("OK", "SKIP")
             with open(self.args.log, "a", encoding="utf-8") as log:
@@ -144,7 +149,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--but", default="")
     parser.add_argument("--wrap", default="")
-    parser.add_argument("--limit", type=float)
+    parser.add_argument("--limit", type=float, default=math.inf)
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args()

@@ -52,7 +52,8 @@ script "$stage/bench/gpu/gpu_floor" 'case $* in barrier) exit 3 ;; copy) sleep 6
 script "$stage/bench/gpu/gpu_products" 'echo "products of $*"'
 script "$stage/bench/gpu/gpu_epilogues" 'echo "epilogue $*"'
 script "$stage/tests/devices/test_meeting" 'echo met'
-script "$stage/tests/fails" 'echo the planted failure; exit 3'
+script "$stage/tests/fails" 'echo "[  FAILED  ] 1 test(s), listed below:"' \
+    'echo "[  FAILED  ] the planted failure"' 'exit 3'
 script "$stage/tests/hangs" '[ -n "$TERN_CACHE" ] || { echo the planted hang; sleep 60; }'
 script "$stage/tests/skips" 'exit 77'
 script "$stage/tests/data" '[ -d "$1" ] && [ "$TERN_REQUIRE_CUDA" = 1 ]'
@@ -77,6 +78,7 @@ says '^  OK .* s  meeting$'
 says '^  FAIL .* s  R0_fails$'
 says '^  TIMEOUT .* s  R0_hangs$'
 says '^  SKIP .* s  R0_skips$'
+says '^  *failed  the planted failure$'
 says '^  1 passed, 2 failed, 1 skipped$'
 says '^suite: FAILED'
 says '^facts: passed'
@@ -85,7 +87,7 @@ says '^  ended after [0-9]* s: programs/bench/gpu/gpu_floor copy$'
 says '^  no time was left for: programs/bench/gpu/gpu_floor cache$'
 says '^floor: FAILED'
 says '^bench: FAILED'
-for line in '^the planted failure$' '^status 3$' '^the planted hang$' 'R0_hangs: TIMEOUT$'; do
+for line in 'the planted failure$' '^status 3$' '^the planted hang$' 'R0_hangs: TIMEOUT$'; do
     grep -q "$line" "$TERN_REPORT/failures.txt" || fail "the failures do not say: $line"
 done
 [ "$(find "$TERN_REPORT" -type f | wc -l)" -le 8 ] || fail "the report has too many files"
