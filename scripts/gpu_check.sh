@@ -136,11 +136,13 @@ unresolved()
     ldd "$programs/src/cuda/libtern-cuda.so" 2>/dev/null | awk '/not found/ { print $1; exit }'
 }
 
-# A toolkit that is only on the path.
-if [ -z "${CUDA_HOME:-}" ] && [ ! -d /usr/local/cuda ] && command -v nvcc >/dev/null; then
+# Where a toolkit is that is only on the path.
+find_toolkit()
+{
+    [ -z "${CUDA_HOME:-}" ] && [ ! -d /usr/local/cuda ] && command -v nvcc >/dev/null || return 0
     CUDA_HOME=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
     export CUDA_HOME
-fi
+}
 
 # The toolkit need not be where it was when the programs were built.
 find_cuda_libraries()
@@ -236,6 +238,7 @@ if [ -z "$device" ]; then
     [ -z "${TERN_REQUIRE_CUDA:-}" ] || exit 1
     exit 77
 fi
+find_toolkit
 if [ "$1" = build ] || ! use_pack; then
     build_here || exit 1
 fi
