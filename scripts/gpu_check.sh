@@ -12,10 +12,10 @@
 #   floor       1  what nothing on this GPU can be faster than
 #   bench       1  training steps at a batch of 64 beside PyTorch's, eager and captured, and beside
 #                  tern's own with memory from cudaMallocAsync
-#   memcheck racecheck
-#               2  the tests, but for those of CUDA's own rules, under a tool of compute-sanitizer
+#   memcheck    2  the tests, but for those of CUDA's own rules, under a tool of compute-sanitizer
 #   products    2  rates of cuBLAS
 #   epilogues   2  what cublasLt's epilogues compute
+#   racecheck   2  the tests under another tool
 #   mnist       3  the example from start to end, twice, first with an empty cache of the driver's
 #   peers       3  training steps at 64 and 1024 beside PyTorch, compiled and captured, and JAX
 #   tf32        3  the same with TF32 products
@@ -46,7 +46,7 @@ steps_of()
 {
     case $1 in
     1) echo machine start suite facts floor bench ;;
-    2) echo memcheck racecheck products epilogues ;;
+    2) echo memcheck products epilogues racecheck ;;
     3) echo mnist peers tf32 ;;
     *) echo "$1" ;;
     esac

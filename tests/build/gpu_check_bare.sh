@@ -7,7 +7,7 @@
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/common.sh"
 toolkit=$1
-simulated=$2
+simulated=$(realpath "$2")
 bare=$work/bare
 cache=$TERN_BUILD/bare-packages.tar # a second run needs no network
 [ -n "${TERN_TEST_LONG:-}" ] || skip "it takes minutes; TERN_TEST_LONG=1 runs it"
@@ -34,8 +34,8 @@ for tool in pkg-config git ccache; do
     [ ! -e "$bare/usr/bin/$tool" ] || fail "$tool is there"
 done
 
-TERN_BUILD=$TERN_BUILD/bare-build TERN_PACK=$bare/tern/build-gpu-pack TERN_GPU_ARCH=90 \
-    "$TERN_SOURCE/scripts/gpu_pack.sh" >"$work/log" 2>&1 ||
+env -u CC -u CXX -u LD_LIBRARY_PATH TERN_BUILD="$TERN_BUILD/bare-build" TERN_GPU_ARCH=90 \
+    TERN_PACK="$bare/tern/build-gpu-pack" "$TERN_SOURCE/scripts/gpu_pack.sh" >"$work/log" 2>&1 ||
     { tail -n 20 "$work/log"; fail "gpu_pack.sh"; }
 git -C "$TERN_SOURCE" ls-files -z | (cd "$TERN_SOURCE" && tar --null -T - -cf -) |
     tar -C "$bare/tern" -xf -
