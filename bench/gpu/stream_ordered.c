@@ -17,8 +17,9 @@
 typedef struct block block;
 struct block {
     void *data;
-    int capture; // the number of that in which it was taken; 0: of none
-    block *next; // in one of the lists below
+    int capture;   // the number of that in which it was taken; 0: of none
+    void *outside; // the other plugin's block, where that is what it is
+    block *next;   // in one of the lists below
 };
 
 static const tern_host_api *host;
@@ -84,6 +85,22 @@ static void *take(int index, int64_t nbytes, void **taken)
     return b->data;
 }
 
+// What is written between replays may not be a node of the graph.
+static void *take_outside(int index, int64_t nbytes, void **taken)
+{
+    block *b = calloc(1, sizeof *b);
+    if (!b)
+        raise_nomem("no memory of the host for a block of cuda:%d", index);
+    else
+        b->data = real->cuda->alloc_outside(index, nbytes, &b->outside);
+    if (!b || !b->data) {
+        free(b);
+        return NULL;
+    }
+    *taken = b;
+    return b->data;
+}
+
 static void free_in_order(const block *b, int index)
 {
     if (cudaFreeAsync(b->data, stream_of(index)) != cudaSuccess)
@@ -98,11 +115,13 @@ static void give_back(block *b, int index)
 
 static void give(int index, void *data, int64_t nbytes, void *given)
 {
-    (void)nbytes;
     block *b = given;
     if (!data)
         return;
-    if (capture && b->capture != capture) {
+    if (b->outside) {
+        real->device->free(index, data, nbytes, b->outside);
+        free(b);
+    } else if (capture && b->capture != capture) {
         push(&kept, b);
     } else if (b->capture == capture) {
         if (capture)
@@ -172,6 +191,7 @@ static const tern_backend *wrapped(void)
     device.use = NULL;
     cuda = *real->cuda;
     cuda.memory = tell_memory;
+    cuda.alloc_outside = take_outside;
     cuda.capture_begin = capture_begin;
     cuda.capture_end = capture_end;
     cuda.graph_free = graph_free;
