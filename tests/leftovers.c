@@ -3,7 +3,7 @@
 // must be those from its start, or it fails. Children made by fork are left alone, and processes in
 // which NVIDIA's driver is loaded: it keeps files and threads of its own until they end.
 #include <dirent.h>
-#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,12 +152,17 @@ static int report_count(const char *what, int before, int after)
     return 1;
 }
 
+static int is_driver(struct dl_phdr_info *library, size_t size, void *user)
+{
+    (void)size;
+    (void)user;
+    return library->dlpi_name && strstr(library->dlpi_name, "/libcuda.so") != NULL;
+}
+
+// Without asking the loader to look for it.
 static bool has_driver(void)
 {
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (driver)
-        dlclose(driver);
-    return driver;
+    return dl_iterate_phdr(is_driver, NULL) != 0;
 }
 
 __attribute__((destructor)) static void compare_with_the_start(void)
