@@ -29,6 +29,15 @@ static int choose_devices(int argc, char **argv)
     return 0;
 }
 
+// The same for a program about what only CUDA devices have.
+static inline int choose_cuda(int argc, char **argv)
+{
+    const int nothing = choose_devices(argc, argv);
+    if (!nothing && kind != TERN_CUDA)
+        puts("skipped: this is about CUDA devices");
+    return !nothing && kind != TERN_CUDA ? 77 : nothing;
+}
+
 #define NEEDS_TWO_DEVICES()                                                                        \
     do {                                                                                           \
         if (!have_two) {                                                                           \
@@ -63,6 +72,19 @@ static inline tern_tensor *small_labels(int64_t rows)
     for (int64_t i = 0; i < rows; i++)
         labels[i] = (i * 5 + 1) % 3;
     return tern_from_data(tern_dims(rows), labels, .dtype = TERN_INT64);
+}
+
+// A step of training, nothing of which is left.
+static inline tern_status train_step(tern_module *net, tern_optim *optim, tern_tensor *x,
+                                     tern_tensor *y)
+{
+    tern_scope scope = tern_scope_open();
+    tern_optim_zero_grad(optim);
+    tern_status status = tern_backward(tern_cross_entropy(tern_forward(net, x), y));
+    if (!status)
+        status = tern_optim_step(optim);
+    tern_scope_close(scope);
+    return status;
 }
 
 // Two tensors, wherever they are, hold the same float32 numbers: by bits, or within rtol.

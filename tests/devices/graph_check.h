@@ -6,15 +6,6 @@
 
 #include "devices/device_check.h"
 
-// choose_devices for programs that are about CUDA devices alone.
-static inline int choose_graphs(int argc, char **argv)
-{
-    const int nothing = choose_devices(argc, argv);
-    if (!nothing && kind != TERN_CUDA)
-        puts("skipped: graphs are for CUDA devices");
-    return !nothing && kind != TERN_CUDA ? 77 : nothing;
-}
-
 enum { ROWS = 8, WARM = 3 };
 
 typedef struct run {

@@ -262,7 +262,7 @@ static void a_moved_parameter_is_found_at_the_replay(void **state)
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_graphs(argc, argv);
+    const int nothing = choose_cuda(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_replayed_step_is_the_step_bit_for_bit),
         CHECK_TEST(a_captured_step_goes_on_eagerly_where_it_ended),

@@ -162,7 +162,7 @@ static void a_capture_that_failed_changes_nothing(void **state)
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_graphs(argc, argv);
+    const int nothing = choose_cuda(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_graph_of_forward_and_backward_trains_with_an_eager_update),
         CHECK_TEST(a_graph_that_overwrites_gradients_is_not_replayed_over_present_ones),

@@ -319,7 +319,7 @@ static void training_on_the_cpu_is_refused_in_a_capture(void **state)
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_graphs(argc, argv);
+    const int nothing = choose_cuda(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(an_input_that_was_released_stays_with_its_graph),
         CHECK_TEST(a_graph_lets_go_of_what_it_holds),

@@ -18,24 +18,13 @@ static const row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static tern_status step(tern_module *net, tern_optim *optim, tern_tensor *x, tern_tensor *y)
-{
-    tern_scope scope = tern_scope_open();
-    tern_optim_zero_grad(optim);
-    tern_status status = tern_backward(tern_cross_entropy(tern_forward(net, x), y));
-    if (!status)
-        status = tern_optim_step(optim);
-    tern_scope_close(scope);
-    return status;
-}
-
 static tern_sim_graph_shape shape_of(tern_module *net, tern_optim *optim, int64_t batch)
 {
     tern_sim_graph_shape shape;
     tern_tensor *x = tern_zeros(tern_dims(batch, 784), .device = here);
     tern_tensor *y = tern_zeros(tern_dims(batch), .dtype = TERN_INT64, .device = here);
     assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
-    assert_int_equal(step(net, optim, x, y), TERN_OK);
+    assert_int_equal(train_step(net, optim, x, y), TERN_OK);
     tern_cuda_graph *graph = tern_cuda_graph_end();
     assert_non_null(graph);
     sim.last_graph(&shape);
@@ -63,7 +52,7 @@ static void a_captured_step_has_the_nodes_of_the_table(void **state)
     tern_optim *optim = tern_optim_adam(net, .lr = 1e-3);
     tern_tensor *x = tern_zeros(tern_dims(1, 784), .device = here);
     tern_tensor *y = tern_zeros(tern_dims(1), .dtype = TERN_INT64, .device = here);
-    assert_int_equal(step(net, optim, x, y), TERN_OK); // gradients and state are there
+    assert_int_equal(train_step(net, optim, x, y), TERN_OK); // gradients and state are there
     for (int i = 0; i < ROWS; i++) {
         const tern_sim_graph_shape shape = shape_of(net, optim, rows[i].batch);
         same = same && memcmp(&shape, &rows[i].shape, sizeof shape) == 0;
@@ -77,11 +66,7 @@ static void a_captured_step_has_the_nodes_of_the_table(void **state)
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_devices(argc, argv);
-    if (!nothing && kind != TERN_CUDA) {
-        puts("skipped: graphs are for CUDA devices");
-        return 77;
-    }
+    const int nothing = choose_cuda(argc, argv);
     const struct CMUnitTest tests[] = {CHECK_TEST(a_captured_step_has_the_nodes_of_the_table)};
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);
 }

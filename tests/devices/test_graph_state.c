@@ -303,7 +303,7 @@ static void a_replay_between_forward_and_backward_is_a_change_in_place(void **st
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_graphs(argc, argv);
+    const int nothing = choose_cuda(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(masks_are_new_in_each_replay_without_an_update_too),
         CHECK_TEST(seeding_in_a_capture_is_refused),

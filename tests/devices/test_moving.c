@@ -139,17 +139,6 @@ static void a_criterion_left_behind_says_what_mends_it(void **state)
 
 // ---- optimizers ---------------------------------------------------------------------------------
 
-static tern_status train_step(tern_module *net, tern_optim *optim, tern_tensor *x, tern_tensor *y)
-{
-    tern_scope scope = tern_scope_open();
-    tern_optim_zero_grad(optim);
-    tern_status status = tern_backward(tern_cross_entropy(tern_forward(net, x), y));
-    if (!status)
-        status = tern_optim_step(optim);
-    tern_scope_close(scope);
-    return status;
-}
-
 // Weights after six steps, moved before step `move_at`; -1: never.
 static tern_tensor *weights_after(int move_at, tern_optim *(*make)(tern_module *))
 {

@@ -132,11 +132,7 @@ static void threads_train_on_shared_and_on_own_devices(void **state)
 
 int main(int argc, char **argv)
 {
-    const int nothing = choose_devices(argc, argv);
-    if (!nothing && kind != TERN_CUDA) {
-        puts("skipped: streams are for CUDA devices");
-        return 77;
-    }
+    const int nothing = choose_cuda(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_tensor_of_another_stream_is_waited_for),
         CHECK_TEST(memory_that_another_stream_used_is_not_reused_too_early),
