@@ -28,7 +28,7 @@ bool tern_cuda_captures(void)
 
 bool tern_plugin_capturing(int index)
 {
-    return tern_cuda_capture_of(index);
+    return tern_cuda_capture_of(index) && tern_cuda_stream_captured(tern_cuda_stream_of(index));
 }
 
 tern_status tern_cuda_not_capturing(int index, const char *what)

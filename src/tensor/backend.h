@@ -82,7 +82,8 @@ typedef struct tern_cuda_table {
     double (*event_elapsed)(tern_cuda_event *start, tern_cuda_event *end);
 
     // Capture of the calling thread's current stream of the device. Memory taken meanwhile belongs
-    // to the graph, and goes back to the cache with it.
+    // to the graph, and goes back to the cache with it. Another stream's work is captured once that
+    // waited for an event of this one: whether the current one's is, `capturing` tells.
     bool (*capturing)(int index);
     // Memory that is not the graph's, though the thread captures. NULL raises.
     void *(*alloc_outside)(int index, int64_t nbytes, void **block);

@@ -68,16 +68,25 @@ static tern_status refuse_other(const char *op, tern_device device)
                             op, tern_device_string(device), tern_device_string(now->device));
 }
 
+static tern_status check_stream(const char *op, tern_device device)
+{
+    TERN_CHECK(tern_backend_of(TERN_CUDA)->cuda->capturing(device.index), TERN_ERR_STATE,
+               "%s: the current stream of %s is not part of the capture: let it wait for an event "
+               "of the one that is captured, or make that one current again",
+               op, tern_device_string(device));
+    return TERN_OK;
+}
+
 tern_status tern_capture_check(const char *op, tern_device device)
 {
-    if (device.type == TERN_CPU || !tern_capture_now() || tern_capturing(device))
-        return TERN_OK;
-    return refuse_other(op, device);
+    return device.type == TERN_CPU ? TERN_OK : tern_capture_check_training(op, device);
 }
 
 tern_status tern_capture_check_training(const char *op, tern_device device)
 {
-    return !tern_capture_now() || tern_capturing(device) ? TERN_OK : refuse_other(op, device);
+    if (!tern_capture_now())
+        return TERN_OK;
+    return tern_capturing(device) ? check_stream(op, device) : refuse_other(op, device);
 }
 
 tern_status tern_capture_refuse(const char *op, const char *why)

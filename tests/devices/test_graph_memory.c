@@ -259,6 +259,35 @@ static void replays_that_share_the_workspace_do_not_overlap(void **state)
     streams_free(streams);
 }
 
+static void a_stream_that_takes_no_part_in_a_capture_is_refused(void **state)
+{
+    (void)state;
+    tern_cuda_stream *const *streams = streams_new();
+    tern_cuda_event *event = tern_cuda_event_new(here.index);
+    tern_tensor *x = filled(100, 1), *y = filled(100, 0);
+    assert_int_equal(tern_synchronize(here), TERN_OK);
+    begin();
+    (void)tern_cuda_stream_set(here.index, streams[1]);
+    assert_null_with(tern_add_scalar_(y, 1), TERN_ERR_STATE,
+                     "the current stream of cuda:0 is not part of the capture");
+    assert_null_with(tern_mul(x, x), TERN_ERR_STATE, "not part of the capture");
+    (void)tern_cuda_stream_set(here.index, NULL);
+    assert_int_equal(tern_cuda_event_record(event), TERN_OK);
+    (void)tern_cuda_stream_set(here.index, streams[1]);
+    assert_int_equal(tern_cuda_event_wait(event, here.index), TERN_OK);
+    assert_non_null(tern_add_(y, x, 1)); // now it is
+    assert_int_equal(tern_cuda_event_record(event), TERN_OK);
+    (void)tern_cuda_stream_set(here.index, NULL);
+    assert_int_equal(tern_cuda_event_wait(event, here.index), TERN_OK);
+    tern_cuda_graph *graph = end();
+    replay(graph);
+    replay(graph);
+    assert_true(first_of(y) == 2);
+    tern_cuda_graph_free(graph);
+    tern_cuda_event_free(event);
+    streams_free(streams);
+}
+
 // ---- other devices ------------------------------------------------------------------------------
 
 static void work_of_a_second_device_is_refused_in_a_capture(void **state)
@@ -329,6 +358,7 @@ int main(int argc, char **argv)
         CHECK_TEST(graphs_of_a_device_share_a_workspace),
         CHECK_TEST(replays_and_other_work_are_in_order_on_any_stream),
         CHECK_TEST(replays_that_share_the_workspace_do_not_overlap),
+        CHECK_TEST(a_stream_that_takes_no_part_in_a_capture_is_refused),
         CHECK_TEST(work_of_a_second_device_is_refused_in_a_capture),
         CHECK_TEST(training_on_the_cpu_is_refused_in_a_capture),
     };
