@@ -11,7 +11,8 @@
 /// A module holds its tensors and owns its children; it is counted, tern_module_retain and
 /// tern_module_free. Keys are PyTorch's: the names on the way joined by dots. Tensors handed out
 /// belong to the module. While an error is pending a NULL module fails quietly, else it is
-/// TERN_ERR_NULL. Threads: a module is used by one thread at a time; only its count is atomic.
+/// TERN_ERR_NULL. Threads: several may run one module at the same time; what changes it (training,
+/// moves, modes, hooks) is one thread's alone. Its count is atomic.
 #ifndef TERN_MODULE_H
 #define TERN_MODULE_H
 

@@ -10,8 +10,8 @@
 /// Constructors return a module to be freed with tern_module_free or given to a container, NULL on
 /// failure. Parameters are drawn from the CPU's default generator, weight before bias, the same
 /// bits as PyTorch's for the same seed, then moved to the device. A loss is a module: its weights
-/// are buffers, which tern_module_to moves. Threads: a constructor runs on any thread; a module is
-/// used by one at a time.
+/// are buffers, which tern_module_to moves. Threads: a constructor runs on any thread, and several
+/// may run one module at the same time (module.h).
 #ifndef TERN_NN_H
 #define TERN_NN_H
 

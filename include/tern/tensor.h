@@ -11,7 +11,8 @@
 ///
 /// Every call that makes a tensor returns a temporary of the innermost scope (scope.h), or NULL
 /// with a pending error: TERN_ERR_NULL, _SHAPE, _DTYPE, _DEVICE, _ARG, _INDEX, _STATE (dead
-/// tensor), _NOMEM. Negative dimensions count from the end. One thread at a time uses a tensor.
+/// tensor), _NOMEM. Negative dimensions count from the end. Several threads may read a tensor; one
+/// that changes it is alone with it.
 #ifndef TERN_TENSOR_H
 #define TERN_TENSOR_H
 

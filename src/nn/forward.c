@@ -63,12 +63,12 @@ void tern_forward_enter(tern_forward_frame *frame, tern_module *module)
     for (int i = frame->entries - 1; i >= 0; i--)
         tern_path_push(&frame->entry[i]);
     innermost = frame;
-    module->private_->running++;
+    atomic_fetch_add_explicit(&module->private_->running, 1, memory_order_relaxed);
 }
 
 void tern_forward_leave(tern_forward_frame *frame)
 {
-    frame->module->private_->running--;
+    atomic_fetch_sub_explicit(&frame->module->private_->running, 1, memory_order_relaxed);
     innermost = frame->outside;
     for (int i = 0; i < frame->entries; i++)
         tern_path_pop();

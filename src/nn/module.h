@@ -42,11 +42,11 @@ typedef struct tern_module_private {
     tern_module *self;
     tern_module *parent; // that took it last, for its name in messages; not held
     bool training;
-    bool done;        // the constructor is through: nothing may be added
-    bool failed;      // an addition failed
-    int running;      // forwards in progress
-    int depth;        // of the tree below
-    tern_scope scope; // of the constructor
+    bool done;           // the constructor is through: nothing may be added
+    bool failed;         // an addition failed
+    _Atomic int running; // forwards in progress, on any thread
+    int depth;           // of the tree below
+    tern_scope scope;    // of the constructor
     tern_module_tensors parameters, buffers;
     tern_module_link *children;
     int64_t child_count, child_capacity;

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "check.h"
+#include "nn/module.h"
 #include "training.h"
 
 #define THREADS 3
@@ -82,6 +83,58 @@ static void threads_train_while_they_share_the_random_numbers(void **state)
     int64_t live = tern_live_tensors();
     assert_int_equal(run_threads(train_with_shared_draws, THREADS, items, 1), 0);
     assert_int_equal(tern_live_tensors(), live);
+}
+
+// ---- one net for all ----------------------------------------------------------------------------
+
+#define EVALUATIONS 500
+
+typedef struct evaluation {
+    tern_module *net;
+    tern_tensor *x, *expected;
+} evaluation;
+
+static tern_status count_call(tern_module *module, const tern_tensors *in, tern_tensors *out,
+                              void *calls)
+{
+    (void)module;
+    (void)in;
+    (void)out;
+    atomic_fetch_add((atomic_int *)calls, 1);
+    return TERN_OK;
+}
+
+static void *evaluate(void *item)
+{
+    const evaluation *e = item;
+    bool same = true;
+    for (int i = 0; i < EVALUATIONS && same; i++) {
+        tern_scope scope = tern_scope_open();
+        bool before = tern_set_grad_enabled(i % 2 == 0); // graphs of all threads share the leaves
+        tern_tensor *other = tern_ne(tern_forward(e->net, e->x), e->expected);
+        same = other && tern_item(tern_sum(other, TERN_ALL_AXES, false)) == 0;
+        (void)tern_set_grad_enabled(before);
+        tern_scope_close(scope);
+    }
+    return same ? NULL : item;
+}
+
+static void threads_evaluate_one_net_at_the_same_time(void **state)
+{
+    (void)state;
+    atomic_int calls = 0;
+    tern_scope scope = tern_scope_open();
+    tern_module *net = tern_module_eval(tern_nn_sequential(tern_nn_linear(5, 7), tern_nn_dropout(),
+                                                           tern_nn_gelu(), tern_nn_linear(7, 3)));
+    uint64_t hook = tern_module_add_forward_hook(net, count_call, &calls);
+    evaluation e = {.net = net, .x = tern_randn(tern_dims(4, 5))};
+    e.expected = tern_detach(tern_forward(net, e.x));
+    assert_int_equal(run_threads(evaluate, THREADS, &e, 0), 0);
+    assert_int_equal(atomic_load(&calls), 1 + THREADS * EVALUATIONS);
+    tern_module_remove_hook(net, hook);
+    assert_int_equal(net->private_->hook_count, 0); // no forward counts as still running
+    tern_module_free(net);
+    tern_scope_close(scope);
 }
 
 // ---- from one thread to another -----------------------------------------------------------------
@@ -261,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(threads_train_nets_of_their_own),
         cmocka_unit_test(threads_train_while_they_share_the_random_numbers),
+        cmocka_unit_test(threads_evaluate_one_net_at_the_same_time),
         cmocka_unit_test(tensors_go_backward_and_die_on_other_threads_than_their_makers),
         cmocka_unit_test(settings_change_while_others_work),
         cmocka_unit_test(errors_are_each_threads_own),
