@@ -3,10 +3,10 @@
 /// Host memory: the allocator that everything in tern goes through, and what it holds.
 ///
 /// Freed storage, tensor headers and graph nodes are kept for reuse, so that a training step whose
-/// shapes were seen before allocates nothing. The last 256 modules, optimizers, datasets and
-/// loaders that were freed are kept a while too, so that freeing or using one of them again is an
-/// error, not a crash. `TERN_CACHE=0` in the environment turns both off, for tools that watch every
-/// allocation.
+/// shapes were seen before allocates nothing. The last 256 modules, optimizers, datasets, loaders
+/// and generators that were freed are kept a while too, so that freeing or using one of them again
+/// is an error, not a crash. `TERN_CACHE=0` in the environment turns both off, for tools that watch
+/// every allocation.
 #ifndef TERN_MEMORY_H
 #define TERN_MEMORY_H
 

@@ -30,9 +30,11 @@ TERN_API void tern_manual_seed(uint64_t seed);
 /// A generator of your own, for tensors on any device; freed with tern_generator_free. NULL on
 /// failure.
 TERN_API tern_generator *tern_generator_new(uint64_t seed);
-/// Frees a generator of your own. NULL is fine.
+/// Frees a generator of your own; one that was freed already is TERN_ERR_STATE, here and wherever
+/// it is used. NULL is fine.
 TERN_API void tern_generator_free(tern_generator *generator);
-/// Starts the stream of `seed` anew. Fails with TERN_ERR_NULL only.
+/// Starts the stream of `seed` anew. Fails with TERN_ERR_NULL, and TERN_ERR_STATE
+/// for a freed one.
 TERN_API TERN_NODISCARD tern_status tern_generator_seed(tern_generator *generator, uint64_t seed);
 /// The default generator of a device, owned by the library; NULL with TERN_ERR_DEVICE.
 TERN_API tern_generator *tern_default_generator(tern_device device);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "data/order.h"
+#include "tensor/generator.h"
 #include "tensor/op.h"
 
 struct tern_loader {
@@ -52,6 +53,7 @@ static tern_status check_options(const tern_loader_new_options *options, tern_de
     TERN_CHECK(options->batch_size >= 1, TERN_ERR_ARG,
                "loader_new: batch_size is %lld, but must be at least 1",
                (long long)options->batch_size);
+    TERN_TRY(tern_check_generator("loader_new", options->generator));
     *device = options->device;
     TERN_TRY(tern_device_resolve("loader_new", device));
     if (options->device.type == TERN_DEVICE_UNSPECIFIED && is_first_cpu(*device))
@@ -235,7 +237,8 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
         return false;
     }
     end_batch(loader);
-    if (tern_error_pending() || tern_fork_check() || tern_fault_poll(loader->home))
+    if (tern_error_pending() || tern_fork_check() || tern_fault_poll(loader->home) ||
+        tern_check_generator("loader_next", loader->own))
         return false;
     if (!loader->running && begin_epoch(loader))
         return false;

@@ -39,7 +39,7 @@ static tern_status draw_into(const random_fill *fill, tern_generator *generator,
 // A new tensor, filled; NULL when `t` is.
 static tern_tensor *drawn(const random_fill *fill, tern_generator *generator, tern_tensor *t)
 {
-    generator = t ? tern_generator_for(generator, tern_dev(t)) : NULL;
+    generator = t ? tern_generator_for(t->op, generator, tern_dev(t)) : NULL;
     return generator && !draw(fill, generator, t) ? t : NULL;
 }
 
@@ -226,7 +226,8 @@ tern_tensor *tern_randperm_with(const tern_randperm_options *o)
     if (check_perm(o->n, dtype))
         return NULL;
     tern_tensor *t = tern_create("randperm", dtype, o->device, o->requires_grad, tern_dims(o->n));
-    tern_generator *generator = t ? tern_generator_for(o->generator, tern_dev(t)) : NULL;
+    tern_generator *generator =
+        t ? tern_generator_for("randperm", o->generator, tern_dev(t)) : NULL;
     return generator && !permute_into(t, generator) ? t : NULL;
 }
 
@@ -249,10 +250,11 @@ tern_tensor *tern_bernoulli_like(const tern_tensor *t, double p, tern_generator 
 
 // ---- in place ----------------------------------------------------------------------------------
 
-static tern_tensor *redraw(const random_fill *fill, tern_tensor *t, tern_generator *generator)
+static tern_tensor *redraw(const char *op, const random_fill *fill, tern_tensor *t,
+                           tern_generator *generator)
 {
     tern_node *node = NULL;
-    generator = tern_generator_for(generator, tern_dev(t));
+    generator = tern_generator_for(op, generator, tern_dev(t));
     if (!generator || tern_begin_overwrite(&node, t))
         return NULL;
     return tern_end_inplace(t, node, draw_into(fill, generator, t));
@@ -265,7 +267,7 @@ tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generat
     TERN_CHECK_PTR(isfinite(low) && isfinite(high) && low <= high, TERN_ERR_ARG,
                    "uniform_: low %g and high %g are no range", low, high);
     random_fill fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
-    return redraw(&fill, t, generator);
+    return redraw("uniform_", &fill, t, generator);
 }
 
 tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generator *generator)
@@ -275,7 +277,7 @@ tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generato
     TERN_CHECK_PTR(std >= 0 && isfinite(mean) && isfinite(std), TERN_ERR_ARG,
                    "normal_: mean %g and std %g must be finite, std not negative", mean, std);
     random_fill fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
-    return redraw(&fill, t, generator);
+    return redraw("normal_", &fill, t, generator);
 }
 
 tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator)
@@ -283,5 +285,5 @@ tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator
     if (tern_check_inplace("bernoulli_", t) || check_probability("bernoulli_", p))
         return NULL;
     random_fill fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
-    return redraw(&fill, t, generator);
+    return redraw("bernoulli_", &fill, t, generator);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/generator.h"
+#include <stddef.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/fork.h"
@@ -121,9 +122,18 @@ tern_generator *tern_default_generator(tern_device device)
     return generator;
 }
 
-tern_generator *tern_generator_for(tern_generator *generator, tern_device device)
+tern_status tern_check_generator(const char *op, const tern_generator *generator)
 {
-    return generator ? generator : tern_default_generator(device);
+    TERN_CHECK(!generator || !generator->freed, TERN_ERR_STATE,
+               "%s: this generator was freed already", op);
+    return TERN_OK;
+}
+
+tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device)
+{
+    if (!generator)
+        return tern_default_generator(device);
+    return tern_check_generator(op, generator) ? NULL : generator;
 }
 
 tern_generator *tern_generator_new(uint64_t seed)
@@ -141,14 +151,18 @@ void tern_generator_free(tern_generator *generator)
     // A default generator belongs to the library.
     if (!generator || generator->device.type != TERN_DEVICE_UNSPECIFIED)
         return;
+    if (tern_check_generator("generator_free", generator))
+        return;
     pthread_mutex_destroy(&generator->lock);
-    tern_mem_free(generator, sizeof *generator);
+    generator->freed = true;
+    tern_mem_free_late(generator, sizeof *generator, offsetof(tern_generator, lock));
 }
 
 tern_status tern_generator_seed(tern_generator *generator, uint64_t seed)
 {
     if (!generator)
         return tern_null_error("generator_seed", "generator");
+    TERN_TRY(tern_check_generator("generator_seed", generator));
     TERN_TRY(tern_fork_check());
     reseed(generator, seed);
     return TERN_OK;

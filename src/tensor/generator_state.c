@@ -112,6 +112,7 @@ static tern_status check(const char *op, const tern_generator *generator, const 
         return tern_null_error(op, "generator");
     if (!state)
         return tern_null_error(op, "state");
+    TERN_TRY(tern_check_generator(op, generator));
     TERN_TRY(tern_fork_check());
     TERN_CHECK(size >= STATE_SIZE, TERN_ERR_ARG, "%s: a state has %d bytes, not %zu", op,
                (int)STATE_SIZE, size);

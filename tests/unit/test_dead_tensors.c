@@ -382,6 +382,35 @@ static void a_freed_dataset_and_a_freed_loader_are_named(void **state)
     assert_null_with(tern_dataset_retain(set), TERN_ERR_STATE, "dataset_retain: data_tensors");
 }
 
+static void a_freed_generator_is_named(void **state)
+{
+    (void)state;
+    tern_generator *g = tern_generator_new(1);
+    tern_dataset *set = numbers(3);
+    tern_loader *loader = tern_loader_new(set, .shuffle = true, .generator = g);
+    tern_tensor *t = tern_zeros(tern_dims(2));
+    unsigned char bytes[4096];
+    tern_batch b;
+    assert_true(tern_loader_next(loader, &b));
+    tern_generator_free(g);
+    tern_generator_free(g);
+    assert_error(TERN_ERR_STATE, "generator_free: this generator was freed already");
+    assert_null_with(tern_rand(tern_dims(2), .generator = g), TERN_ERR_STATE,
+                     "rand: this generator was freed already");
+    assert_null_with(tern_randperm(2, .generator = g), TERN_ERR_STATE, "randperm: this generator");
+    assert_null_with(tern_normal_(t, 0, 1, g), TERN_ERR_STATE, "normal_: this generator was freed");
+    assert_tensor(t, tern_dims(2), 0, 0);
+    assert_status(tern_generator_seed(g, 1), TERN_ERR_STATE, "generator_seed: this generator");
+    assert_status(tern_generator_save(g, bytes, sizeof bytes), TERN_ERR_STATE,
+                  "generator_save: this generator was freed already");
+    assert_false(tern_loader_next(loader, &b));
+    assert_error(TERN_ERR_STATE, "loader_next: this generator was freed already");
+    assert_null_with(tern_loader_new(set, .generator = g), TERN_ERR_STATE,
+                     "loader_new: this generator was freed already");
+    tern_loader_free(loader);
+    tern_dataset_free(set);
+}
+
 static void a_freed_object_is_found_while_fewer_than_256_others_were_freed(void **state)
 {
     (void)state;
@@ -421,6 +450,7 @@ int main(void)
         LIFETIME_TEST(a_freed_module_is_named),
         LIFETIME_TEST(a_freed_optimizer_is_named),
         LIFETIME_TEST(a_freed_dataset_and_a_freed_loader_are_named),
+        LIFETIME_TEST(a_freed_generator_is_named),
         LIFETIME_TEST(a_freed_object_is_found_while_fewer_than_256_others_were_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
