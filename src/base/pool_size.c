@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/pool_size.h"
+#include "base/text.h"
 
 int tern_pool_cpus(void)
 {
@@ -21,22 +22,10 @@ int tern_pool_cpus(void)
     return cpus > 1 ? (int)cpus : 1;
 }
 
-// The number that `text` is, 0 where it is none from 1 to TERN_MAX_THREADS.
-static int parse_count(const char *text)
-{
-    int count = 0;
-    for (const char *digit = text; *digit; digit++) {
-        if (*digit < '0' || *digit > '9' || count > TERN_MAX_THREADS)
-            return 0;
-        count = count * 10 + (*digit - '0');
-    }
-    return count <= TERN_MAX_THREADS ? count : 0;
-}
-
 int tern_pool_default_threads(void)
 {
     const char *setting = getenv("TERN_NUM_THREADS");
-    int count = setting ? parse_count(setting) : 0;
+    int count = setting ? tern_text_count(setting, TERN_MAX_THREADS) : 0;
     if (count > 0)
         return count;
     if (setting && setting[0])

@@ -52,3 +52,14 @@ void tern_text_format(char *buffer, size_t size, const char *format, va_list wor
     hide_control_characters(buffer);
     errno = saved;
 }
+
+int tern_text_count(const char *text, int most)
+{
+    int count = 0;
+    for (const char *digit = text; *digit; digit++) {
+        if (*digit < '0' || *digit > '9' || count > most)
+            return 0;
+        count = count * 10 + (*digit - '0');
+    }
+    return count <= most ? count : 0;
+}

@@ -15,6 +15,9 @@
 void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
     TERN_PRINTF_(3, 0);
 
+// The number that `text` is, in decimal digits; 0 where it is none from 1 to `most`.
+int tern_text_count(const char *text, int most);
+
 // What an errno stands for, as in the C locale. Thread-safe; valid until the thread's next call.
 const char *tern_text_reason(int error);
 

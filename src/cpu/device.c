@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "cpu/backend.h"
 
 static pthread_once_t count_once = PTHREAD_ONCE_INIT;
@@ -15,12 +16,11 @@ static void read_count(void)
     const char *text = getenv("TERN_CPU_DEVICES");
     if (!text || !*text)
         return;
-    char *end;
-    long count = strtol(text, &end, 10);
-    if (*end == '\0' && count >= 1 && count <= TERN_MAX_DEVICES)
-        device_count = (int)count;
+    int count = tern_text_count(text, TERN_MAX_DEVICES);
+    if (count > 0)
+        device_count = count;
     else
-        tern_log_send(TERN_LOG_WARN, "TERN_CPU_DEVICES=%s is not a number from 1 to %d; using 1",
+        tern_log_send(TERN_LOG_WARN, "TERN_CPU_DEVICES is '%s', not a number from 1 to %d: ignored",
                       text, TERN_MAX_DEVICES);
 }
 

@@ -107,6 +107,9 @@ static void the_environment_sets_the_number_of_cpu_devices(void **state)
     assert_int_equal(in_child_with("TERN_CPU_DEVICES", "0", device_count), 1);
     assert_int_equal(in_child_with("TERN_CPU_DEVICES", "two", device_count), 1);
     assert_int_equal(in_child_with("TERN_CPU_DEVICES", "", device_count), 1);
+    assert_int_equal(in_child_with("TERN_CPU_DEVICES", " 4", device_count), 1);
+    assert_int_equal(in_child_with("TERN_CPU_DEVICES", "+4", device_count), 1);
+    assert_int_equal(in_child_with("TERN_CPU_DEVICES", "4 ", device_count), 1);
 }
 
 int main(void)
