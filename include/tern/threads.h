@@ -15,8 +15,9 @@
 TERN_BEGIN_DECLS
 
 /// Sets the number of threads that CPU kernels use, the calling one included (1 to 256). The start
-/// value is `TERN_NUM_THREADS`, else the number of CPUs the process may run on. When fewer threads
-/// can be started, fewer are used. Waits for work in progress. Fails with TERN_ERR_ARG.
+/// value is `TERN_NUM_THREADS`, else the number of CPUs the process may run on, no more than the
+/// CPU quota of its control group is worth. When fewer threads can be started, fewer are used.
+/// Waits for work in progress. Fails with TERN_ERR_ARG.
 TERN_API TERN_NODISCARD tern_status tern_set_num_threads(int count);
 
 /// The number of threads in use.

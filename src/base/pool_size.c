@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/pool_size.h"
 #include "base/text.h"
@@ -18,7 +19,10 @@ int tern_pool_cpus(void)
     // Fails where the machine has more CPUs than a cpu_set_t counts.
     long cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
                                                               : sysconf(_SC_NPROCESSORS_ONLN);
+    int quota = tern_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
     errno = saved;
+    if (quota > 0 && quota < cpus)
+        return quota;
     return cpus > 1 ? (int)cpus : 1;
 }
 

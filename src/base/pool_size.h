@@ -5,7 +5,7 @@
 
 #define TERN_MAX_THREADS 256
 
-// The CPUs that this process may run on; at least 1.
+// The CPUs that this process may run on, no more than its CPU quota is worth; at least 1.
 int tern_pool_cpus(void);
 
 // TERN_NUM_THREADS where it is a number from 1 to TERN_MAX_THREADS, else the CPUs.

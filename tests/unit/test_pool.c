@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "child.h"
@@ -229,7 +230,8 @@ static void the_environment_says_how_many_threads(void **state)
     (void)state;
     cpu_set_t mask;
     assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
-    int cpus = CPU_COUNT(&mask);
+    int quota = tern_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup"); // 0: none
+    int cpus = quota > 0 && quota < CPU_COUNT(&mask) ? quota : CPU_COUNT(&mask);
     assert_int_equal(exit_status_of("threads", NULL), cpus);
     assert_int_equal(exit_status_of("threads", "5"), 5);
     assert_int_equal(exit_status_of("threads", "007"), 7);
