@@ -6,6 +6,10 @@
 /// calling thread has set; workers take both from it, and no call changes them. Calls may raise
 /// floating-point exception flags of their thread and never clear one. Traps (feenableexcept) must
 /// be off: kernels also compute values that they then drop.
+///
+/// While a kernel uses several threads its caller cannot be cancelled: pthread_cancel takes effect
+/// afterwards. Asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) must be off inside every
+/// call.
 #ifndef TERN_THREADS_H
 #define TERN_THREADS_H
 

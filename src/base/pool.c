@@ -231,6 +231,19 @@ static void stop_workers(void)
     atomic_store(&pool.stop, false);
 }
 
+// Waits for work in progress. The next region starts workers anew, as many as before for 0.
+static void change_workers(int wanted)
+{
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pthread_mutex_lock(&pool.busy);
+    stop_workers();
+    if (wanted > 0)
+        atomic_store(&pool.wanted, wanted);
+    pthread_mutex_unlock(&pool.busy);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
 static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
 {
     int64_t chunks = (int64_t)(pool.workers + 1) * CHUNKS_PER_THREAD;
@@ -244,15 +257,19 @@ static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
     wait_for_the_others();
 }
 
-// With `busy` held.
+// With `busy` held. A caller that pthread_cancel ended in between would hold it for ever: it ends
+// afterwards.
 static void run_together(int64_t pieces, tern_pool_fn *fn, void *context)
 {
+    int cancel_state;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     if (!pool.started)
         start_workers();
     if (pool.workers > 0)
         run_region(pieces, fn, context);
     else
         run_inline(pieces, fn, context);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
@@ -270,11 +287,8 @@ void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
 
 void tern_pool_shutdown(void)
 {
-    if (inside || tern_forked())
-        return;
-    pthread_mutex_lock(&pool.busy);
-    stop_workers();
-    pthread_mutex_unlock(&pool.busy);
+    if (!inside && !tern_forked())
+        change_workers(0);
 }
 
 int tern_num_threads(void)
@@ -296,9 +310,6 @@ tern_status tern_set_num_threads(int count)
     TERN_CHECK(!inside, TERN_ERR_STATE,
                "set_num_threads: called from inside parallel work of the library");
     TERN_TRY(tern_fork_check()); // `busy` may be held by a thread that stayed with the parent
-    pthread_mutex_lock(&pool.busy);
-    stop_workers();
-    atomic_store(&pool.wanted, count);
-    pthread_mutex_unlock(&pool.busy);
+    change_workers(count);
     return TERN_OK;
 }

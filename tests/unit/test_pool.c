@@ -183,6 +183,37 @@ static void after_a_shutdown_the_next_region_starts_again(void **state)
     run_and_check(100);
 }
 
+static void pause_and_count(void *counter, int64_t index)
+{
+    (void)index;
+    pause_milliseconds(1); // where a thread can be cancelled
+    atomic_fetch_add((atomic_int *)counter, 1);
+}
+
+static void *run_a_region_and_end(void *counter)
+{
+    tern_pool_run(60, pause_and_count, counter);
+    pthread_testcancel();
+    return counter;
+}
+
+static void a_cancelled_caller_ends_its_region_first(void **state)
+{
+    (void)state;
+    atomic_int counter = 0;
+    pthread_t thread;
+    void *result;
+    assert_int_equal(pthread_create(&thread, NULL, run_a_region_and_end, &counter), 0);
+    while (atomic_load(&counter) == 0)
+        pause_milliseconds(1);
+    assert_int_equal(pthread_cancel(thread), 0);
+    assert_int_equal(pthread_join(thread, &result), 0);
+    assert_ptr_equal(result, PTHREAD_CANCELED);
+    assert_int_equal(atomic_load(&counter), 60);
+    assert_int_equal(tern_set_num_threads(3), TERN_OK);
+    workers_take_part_are_named_and_take_no_signals(state);
+}
+
 static void wrong_numbers_of_threads_are_refused(void **state)
 {
     (void)state;
@@ -256,6 +287,7 @@ int main(int argc, char **argv)
         TEST(threads_cannot_be_changed_from_inside_a_piece),
         TEST(callers_at_the_same_time_each_get_their_work_done),
         TEST(after_a_shutdown_the_next_region_starts_again),
+        TEST(a_cancelled_caller_ends_its_region_first),
         TEST(wrong_numbers_of_threads_are_refused),
         TEST(errno_is_kept),
         TEST(the_environment_says_how_many_threads),
