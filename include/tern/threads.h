@@ -7,9 +7,10 @@
 /// floating-point exception flags of their thread and never clear one. Traps (feenableexcept) must
 /// be off: kernels also compute values that they then drop.
 ///
-/// While a kernel uses several threads its caller cannot be cancelled: pthread_cancel takes effect
-/// afterwards. Asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) must be off inside every
-/// call.
+/// A thread that calls the library needs 128 KiB of stack, for modules of any depth; with a CUDA
+/// device, what its driver needs as well. While a kernel uses several threads its caller cannot be
+/// cancelled: pthread_cancel takes effect afterwards. Asynchronous cancellation
+/// (PTHREAD_CANCEL_ASYNCHRONOUS) must be off inside every call.
 #ifndef TERN_THREADS_H
 #define TERN_THREADS_H
 

@@ -76,6 +76,68 @@ static void a_thread_that_ends_with_open_scopes_leaves_nothing(void **state)
     assert_true(tern_grad_enabled());
 }
 
+// Sanitizers want more for themselves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+#define SMALLEST_STACK (1 << 20)
+#else
+#define SMALLEST_STACK (128 << 10) // threads.h
+#endif
+
+static tern_module *deepest_module(void)
+{
+    tern_module *net = tern_nn_linear(8, 8);
+    while (net) {
+        tern_module *outer = tern_nn_sequential(tern_module_retain(net), tern_nn_gelu());
+        if (!outer) // and `net` is the deepest one
+            break;
+        tern_module_free(net);
+        net = outer;
+    }
+    tern_error_clear();
+    return net;
+}
+
+static bool train_and_print(tern_module *net, FILE *file)
+{
+    tern_module *criterion = tern_nn_cross_entropy_loss();
+    tern_optim *optim = tern_optim_adam(net);
+    tern_tensor *x = tern_randn(tern_dims(300, 8)), *y = tern_randint(0, 8, tern_dims(300));
+    tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
+    bool failed = tern_backward(loss) || tern_optim_step(optim) || tern_print(loss, file) ||
+                  tern_module_summary_print(net, tern_dims(300, 8), file);
+    tern_optim_free(optim);
+    tern_module_free(criterion);
+    return !failed;
+}
+
+static void *use_the_deepest_module(void *argument)
+{
+    visit *v = argument;
+    FILE *file = fopen("/dev/null", "w");
+    tern_module *net = deepest_module();
+    v->fine = file && net && train_and_print(net, file);
+    v->fine = v->fine && !tern_forward(net, tern_ones(tern_dims(3))) && // with the longest path
+              tern_error_code() == TERN_ERR_SHAPE && tern_error_print(file);
+    tern_module_free(net);
+    if (file)
+        fclose(file);
+    return NULL;
+}
+
+static void the_deepest_module_fits_on_the_smallest_stack(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    pthread_attr_t small;
+    visit v = {0};
+    assert_int_equal(pthread_attr_init(&small), 0);
+    assert_int_equal(pthread_attr_setstacksize(&small, SMALLEST_STACK), 0);
+    assert_int_equal(pthread_create(&thread, &small, use_the_deepest_module, &v), 0);
+    pthread_join(thread, NULL);
+    pthread_attr_destroy(&small);
+    assert_true(v.fine);
+}
+
 // ---- references ---------------------------------------------------------------------------------
 
 #define REFERENCES 20000
@@ -205,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LIFETIME_TEST(the_scope_of_another_thread_is_no_scope),
         LIFETIME_TEST(a_thread_that_ends_with_open_scopes_leaves_nothing),
+        LIFETIME_TEST(the_deepest_module_fits_on_the_smallest_stack),
         LIFETIME_TEST(references_of_many_threads_are_all_counted),
         LIFETIME_TEST(modules_are_freed_by_whichever_thread_is_last),
         LIFETIME_TEST(a_loader_goes_on_on_another_thread),
