@@ -24,6 +24,7 @@ typedef struct thread_frames {
 static _Atomic uint64_t last_number;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key; // its destructor closes the frames of a thread that ends
+static bool has_key;      // false: the program had taken all keys
 static _Thread_local thread_frames frames;
 
 static void empty_frame(frame *f)
@@ -60,7 +61,19 @@ static void at_thread_end(void *unused)
 
 static void make_key(void)
 {
-    pthread_key_create(&key, at_thread_end);
+    has_key = pthread_key_create(&key, at_thread_end) == 0;
+}
+
+static tern_status watch_thread_end(void)
+{
+    pthread_once(&once, make_key);
+    if (has_key)
+        TERN_CHECK(pthread_setspecific(key, &frames) == 0, TERN_ERR_NOMEM,
+                   "no memory for a thread's first scope");
+    else
+        tern_log_send(TERN_LOG_WARN, "the program has taken all thread-specific keys: what a "
+                                     "thread leaves open at its end stays allocated");
+    return TERN_OK;
 }
 
 static frame *take_frame(void)
@@ -89,8 +102,7 @@ static tern_status ensure_root(void)
 {
     if (frames.top)
         return TERN_OK;
-    pthread_once(&once, make_key);
-    pthread_setspecific(key, &frames);
+    TERN_TRY(watch_thread_end());
     return push_frame(0, false);
 }
 

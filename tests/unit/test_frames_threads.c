@@ -2,6 +2,7 @@
 // Frames, references and loaders that more than one thread sees.
 #include <pthread.h>
 
+#include "child.h"
 #include "lifetime_check.h"
 
 // ---- frames belong to their thread --------------------------------------------------------------
@@ -75,6 +76,49 @@ static void a_thread_that_ends_with_open_scopes_leaves_nothing(void **state)
     assert_true(once >= bytes);
     assert_true(tern_grad_enabled());
 }
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+static int warnings;
+
+static void count_warnings(tern_log_level level, const char *line, void *user)
+{
+    (void)user;
+    warnings += level == TERN_LOG_WARN && strstr(line, "thread-specific keys") != NULL;
+}
+
+static void *make_something(void *fine)
+{
+    tern_scope scope = tern_scope_open();
+    *(bool *)fine = tern_ones(tern_dims(3)) != NULL;
+    tern_scope_close(scope);
+    return NULL;
+}
+
+static int use_the_library_without_a_key(void)
+{
+    pthread_key_t keys[4096]; // more than there are
+    int count = 0, mine = 42;
+    bool fine = false, others_fine = false;
+    while (count < 4096 && pthread_key_create(&keys[count], NULL) == 0)
+        pthread_setspecific(keys[count++], &mine);
+    tern_set_log(count_warnings, NULL);
+    make_something(&fine);
+    run_on_thread(make_something, &others_fine);
+    bool kept = count > 0 && count < 4096;
+    for (int i = 0; i < count; i++)
+        kept = kept && pthread_getspecific(keys[i]) == &mine;
+    return kept && fine && others_fine && warnings == 2 ? 0 : 1;
+}
+
+// Before the library is used here: it takes its key once.
+static void without_a_thread_key_those_of_the_program_stay_as_they_are(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of_child(use_the_library_without_a_key), 0);
+}
+
+// ---- stacks -------------------------------------------------------------------------------------
 
 // Sanitizers want more for themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
@@ -265,6 +309,7 @@ static void a_retained_loss_keeps_its_graph_when_its_thread_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_a_thread_key_those_of_the_program_stay_as_they_are),
         LIFETIME_TEST(the_scope_of_another_thread_is_no_scope),
         LIFETIME_TEST(a_thread_that_ends_with_open_scopes_leaves_nothing),
         LIFETIME_TEST(the_deepest_module_fits_on_the_smallest_stack),
