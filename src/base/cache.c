@@ -68,7 +68,7 @@ static size_t alignment_of(size_t nbytes)
 
 static void start(void)
 {
-    const char *setting = getenv("TERN_CACHE");
+    const char *setting = secure_getenv("TERN_CACHE");
     enabled = !setting || strcmp(setting, "0") != 0;
 }
 

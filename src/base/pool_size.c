@@ -28,7 +28,7 @@ int tern_pool_cpus(void)
 
 int tern_pool_default_threads(void)
 {
-    const char *setting = getenv("TERN_NUM_THREADS");
+    const char *setting = secure_getenv("TERN_NUM_THREADS");
     int count = setting ? tern_text_count(setting, TERN_MAX_THREADS) : 0;
     if (count > 0)
         return count;

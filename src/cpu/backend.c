@@ -71,7 +71,7 @@ static const tern_backend *chosen;
 
 static void choose(void)
 {
-    const char *wish = getenv("TERN_CPU_ISA");
+    const char *wish = secure_getenv("TERN_CPU_ISA");
     if (wish && *wish) {
         chosen = backend_named(wish);
         if (chosen)

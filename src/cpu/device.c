@@ -13,7 +13,7 @@ static int device_count = 1;
 
 static void read_count(void)
 {
-    const char *text = getenv("TERN_CPU_DEVICES");
+    const char *text = secure_getenv("TERN_CPU_DEVICES");
     if (!text || !*text)
         return;
     int count = tern_text_count(text, TERN_MAX_DEVICES);

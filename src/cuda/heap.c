@@ -17,7 +17,7 @@ static bool keeps;
 
 static void read_keeps(void)
 {
-    const char *setting = getenv("TERN_CACHE");
+    const char *setting = secure_getenv("TERN_CACHE");
     keeps = !setting || strcmp(setting, "0") != 0;
 }
 

@@ -2,10 +2,14 @@
 // Opens the CUDA backend the first time it is asked for, and remembers why there is none.
 #include "tensor/plugin.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include "base/error.h"
 #include "base/mem.h"
 #include "tensor/abi.h"
@@ -48,14 +52,34 @@ static bool has_driver(void)
 static const char *const beside[] = {"tern/libtern-cuda.so", "src/cuda/libtern-cuda.so",
                                      "libtern-cuda.so"};
 
-static bool own_directory(char *path)
+// This library, or the program that it is a part of; "" where that is not known. Found when it is
+// loaded: a path from the working directory leads elsewhere later.
+static char own_path[PATH_MAX];
+
+// A privileged program (setuid) trusts an absolute path only: what else the loader knows, whoever
+// started the program may have chosen.
+__attribute__((constructor)) static void find_own_path(void)
 {
     Dl_info info;
-    const char *slash = dladdr(&host, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : 0;
-    if (!slash || slash - info.dli_fname >= PATH_SIZE / 2)
+    struct link_map *object;
+    int saved = errno;
+    bool known = dladdr1(&host, &info, (void **)&object, RTLD_DL_LINKMAP);
+    if (known && (object->l_name[0] == '/' || !getauxval(AT_SECURE)))
+        known = realpath(object->l_name[0] ? object->l_name : "/proc/self/exe", own_path);
+    else
+        known = false;
+    if (!known)
+        own_path[0] = '\0';
+    errno = saved;
+}
+
+static bool own_directory(char *path)
+{
+    const char *slash = strrchr(own_path, '/');
+    if (!slash || slash - own_path >= PATH_SIZE / 2)
         return false;
-    memcpy(path, info.dli_fname, (size_t)(slash - info.dli_fname) + 1);
-    path[slash - info.dli_fname + 1] = '\0';
+    memcpy(path, own_path, (size_t)(slash - own_path) + 1);
+    path[slash - own_path + 1] = '\0';
     return true;
 }
 
@@ -84,7 +108,7 @@ static bool find_plugin(char *path)
 
 static bool choose_plugin(char *path)
 {
-    const char *wish = getenv("TERN_CUDA_PLUGIN");
+    const char *wish = secure_getenv("TERN_CUDA_PLUGIN");
     if (wish && *wish) {
         snprintf(path, PATH_SIZE, "%s", wish);
         return true;
@@ -115,7 +139,7 @@ static tern_plugin_entry *open_plugin(const char *path)
 // CUDA_VISIBLE_DEVICES is the usual cause of a driver without devices.
 static void say_no_device(const char *why)
 {
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    const char *visible = secure_getenv("CUDA_VISIBLE_DEVICES");
     if (visible)
         say("%s; CUDA_VISIBLE_DEVICES is \"%.128s\"", why, visible);
     else
