@@ -129,6 +129,8 @@ typedef int64_t tern_dataset_size_fn(const tern_dataset *self);
 /// Makes a batch of the samples `index[0]` ... `index[count - 1]`, which are in range: sets
 /// `out->count` (0 before) and `out->at[]`, tensors whose first size is `count`. x, y, size and
 /// index are filled in by the caller. Runs without recording; its temporaries die, but the results.
+/// It may free the dataset, which is kept until it returns; the loader that asks it cannot be
+/// freed, reset or asked for a batch by it (TERN_ERR_STATE).
 typedef tern_status tern_dataset_get_fn(tern_dataset *self, const int64_t *index, int64_t count,
                                         tern_batch *out);
 /// Frees what the dataset holds, but not `self`.

@@ -139,7 +139,8 @@ typedef tern_status tern_forward_hook_fn(tern_module *module, const tern_tensors
 
 /// Adds a hook that runs before each forward of `module`; `user` is handed to it. Hooks run in the
 /// order in which they were added, and never in tern_module_summary_print; a hook may remove
-/// itself. Returns a number for tern_module_remove_hook, 0 on failure.
+/// itself and free its module, which then ends its forward, but not run it (TERN_ERR_STATE).
+/// Returns a number for tern_module_remove_hook, 0 on failure.
 TERN_API uint64_t tern_module_add_forward_pre_hook(tern_module *module,
                                                    tern_forward_pre_hook_fn *hook, void *user);
 /// Likewise one that runs after each forward.
@@ -188,9 +189,10 @@ typedef struct tern_module_entry {
     bool persistent;     ///< true for parameters
 } tern_module_entry;
 
-/// Called for each tensor; anything but TERN_OK ends the walk and is returned by it.
+/// Called for each tensor; anything but TERN_OK ends the walk and is returned by it. It may free
+/// the module that is walked over, which is kept to the end of the walk.
 typedef tern_status tern_module_entry_fn(const tern_module_entry *entry, void *user);
-/// Called for each module.
+/// Called for each module, likewise.
 typedef tern_status tern_module_fn(const char *name, tern_module *module, void *user);
 
 /// Visits every distinct parameter once, in the order of tern_module_parameter_at.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of the module that runs, per thread.
+// What runs, per thread: how deep it is inside callbacks, and the path of the module.
 #include <string.h>
 
+#include "base/callback.h"
 #include "base/error.h"
+
+_Thread_local int tern_callback_depth;
 
 static _Thread_local tern_path_entry *innermost;
 

@@ -2,6 +2,7 @@
 // What all datasets have in common: counting, and checks around what their classes do.
 #include "data/dataset.h"
 
+#include "base/callback.h"
 #include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/op.h"
@@ -69,18 +70,19 @@ void tern_dataset_free(tern_dataset *dataset)
     if (refs > __atomic_load_n(&dataset->loaders_, __ATOMIC_RELAXED))
         drop(dataset);
     else
-        tern_error_raise(TERN_ERR_STATE,
-                         "dataset_free: %s was freed already; only loaders still hold it",
-                         tern_dataset_name(dataset));
+        tern_error_raise(
+            TERN_ERR_STATE,
+            "dataset_free: %s was freed already; only loaders and calls in progress still hold it",
+            tern_dataset_name(dataset));
 }
 
-tern_dataset *tern_dataset_of_loader(tern_dataset *dataset)
+tern_dataset *tern_dataset_hold(tern_dataset *dataset)
 {
     __atomic_fetch_add(&dataset->loaders_, 1, __ATOMIC_RELAXED);
     return tern_dataset_retain(dataset);
 }
 
-void tern_dataset_leave_loader(tern_dataset *dataset)
+void tern_dataset_drop(tern_dataset *dataset)
 {
     __atomic_fetch_sub(&dataset->loaders_, 1, __ATOMIC_RELAXED);
     drop(dataset);
@@ -88,7 +90,9 @@ void tern_dataset_leave_loader(tern_dataset *dataset)
 
 int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)
 {
+    tern_callback_begin();
     int64_t count = dataset->klass->count(dataset);
+    tern_callback_end();
     if (count >= 0)
         return count;
     if (!tern_error_pending())
@@ -99,9 +103,12 @@ int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)
 
 int64_t tern_dataset_size(const tern_dataset *dataset)
 {
-    return tern_check_dataset("dataset_size", dataset)
-               ? -1
-               : tern_dataset_count("dataset_size", dataset);
+    if (tern_check_dataset("dataset_size", dataset))
+        return -1;
+    tern_dataset *held = tern_dataset_hold((tern_dataset *)(uintptr_t)dataset); // a count, no value
+    int64_t count = tern_dataset_count("dataset_size", held);
+    tern_dataset_drop(held);
+    return count;
 }
 
 static tern_status check_made(const char *op, const tern_dataset *dataset, int64_t count,
@@ -125,7 +132,9 @@ static tern_status check_made(const char *op, const tern_dataset *dataset, int64
 static tern_status make(const char *op, tern_dataset *dataset, const int64_t *index, int64_t count,
                         tern_batch *made)
 {
+    tern_callback_begin();
     tern_status status = dataset->klass->get(dataset, index, count, made);
+    tern_callback_end();
     if (status && !tern_error_pending())
         return tern_error_raise(status, "%s: %s failed to make a batch and did not say why", op,
                                 tern_dataset_name(dataset));
@@ -173,6 +182,10 @@ tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index, int64_
     if (!index || !out)
         return tern_null_error("dataset_get", index ? "out" : "index");
     TERN_TRY(tern_fork_check());
-    TERN_TRY(check_index(dataset, index, count));
-    return tern_dataset_fetch("dataset_get", dataset, index, count, out);
+    (void)tern_dataset_hold(dataset);
+    tern_status status = check_index(dataset, index, count);
+    if (!status)
+        status = tern_dataset_fetch("dataset_get", dataset, index, count, out);
+    tern_dataset_drop(dataset);
+    return status;
 }

@@ -15,9 +15,9 @@ tern_status tern_check_dataset(const char *function, const tern_dataset *dataset
 // For messages; never NULL.
 const char *tern_dataset_name(const tern_dataset *dataset);
 
-// The reference of a loader, which users cannot give back.
-tern_dataset *tern_dataset_of_loader(tern_dataset *dataset);
-void tern_dataset_leave_loader(tern_dataset *dataset);
+// A reference of a loader, or of a call in progress, which users cannot give back.
+tern_dataset *tern_dataset_hold(tern_dataset *dataset);
+void tern_dataset_drop(tern_dataset *dataset);
 
 // Holds the tensors on another device instead, or fails and changes nothing; waits.
 tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);

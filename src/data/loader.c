@@ -18,6 +18,7 @@ struct tern_loader {
     int64_t *order;      // sample numbers of the epoch when shuffling, else of the batch
     int64_t capacity;    // of order
     bool running;        // an epoch is in progress
+    bool asking;         // the dataset, whose functions may not change this loader
     bool order_ended;    // tern_order_end was called for it
     int64_t samples;     // in the epoch
     int64_t done;        // samples handed out
@@ -30,6 +31,15 @@ static tern_status check_loader(const char *function, const tern_loader *loader)
     if (!loader)
         return tern_null_error(function, "loader");
     TERN_CHECK(loader->dataset, TERN_ERR_STATE, "%s: this loader was freed already", function);
+    return TERN_OK;
+}
+
+static tern_status check_change(const char *function, const tern_loader *loader)
+{
+    TERN_TRY(check_loader(function, loader));
+    TERN_CHECK(!loader->asking, TERN_ERR_STATE,
+               "%s: called by %s while this loader asks it for samples; call it afterwards",
+               function, tern_dataset_name(loader->dataset));
     return TERN_OK;
 }
 
@@ -69,7 +79,7 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
     tern_loader *loader = tern_mem_alloc(sizeof *loader);
     if (!loader)
         return NULL;
-    loader->dataset = tern_dataset_of_loader(options->dataset);
+    loader->dataset = tern_dataset_hold(options->dataset);
     loader->batch_size = options->batch_size;
     loader->shuffle = options->shuffle;
     loader->drop_last = options->drop_last;
@@ -91,10 +101,10 @@ static void end_batch(tern_loader *loader)
 
 void tern_loader_free(tern_loader *loader)
 {
-    if (!loader || check_loader("loader_free", loader))
+    if (!loader || check_change("loader_free", loader))
         return;
     end_batch(loader);
-    tern_dataset_leave_loader(loader->dataset);
+    tern_dataset_drop(loader->dataset);
     tern_mem_free(loader->order, (size_t)loader->capacity * sizeof *loader->order);
     loader->dataset = NULL;
     tern_mem_free_late(loader, sizeof *loader, sizeof loader->dataset);
@@ -141,7 +151,7 @@ static tern_status end_epoch(tern_loader *loader)
 
 void tern_loader_reset(tern_loader *loader)
 {
-    if (!check_loader("loader_reset", loader))
+    if (!check_change("loader_reset", loader))
         loader->running = false;
 }
 
@@ -226,11 +236,21 @@ static tern_status next_batch(tern_loader *loader, int64_t size)
     return TERN_OK;
 }
 
+// False at the end and on failure.
+static bool go_on(tern_loader *loader)
+{
+    if (!loader->running && begin_epoch(loader))
+        return false;
+    int64_t size = next_size(loader);
+    tern_status status = size > 0 ? next_batch(loader, size) : end_epoch(loader);
+    return !status && size > 0;
+}
+
 bool tern_loader_next(tern_loader *loader, tern_batch *batch)
 {
     if (batch)
         *batch = (tern_batch){0};
-    if (check_loader("loader_next", loader))
+    if (check_change("loader_next", loader))
         return false;
     if (!batch) {
         (void)tern_null_error("loader_next", "batch");
@@ -240,14 +260,12 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
     if (tern_error_pending() || tern_fork_check() || tern_fault_poll(loader->home) ||
         tern_check_generator("loader_next", loader->own))
         return false;
-    if (!loader->running && begin_epoch(loader))
-        return false;
-    int64_t size = next_size(loader);
-    tern_status status = size > 0 ? next_batch(loader, size) : end_epoch(loader);
-    if (status || size == 0)
-        return false;
-    *batch = loader->batch;
-    return true;
+    loader->asking = true;
+    bool more = go_on(loader);
+    loader->asking = false;
+    if (more)
+        *batch = loader->batch;
+    return more;
 }
 
 // ---- asking -----------------------------------------------------------------------------------
@@ -256,7 +274,11 @@ int64_t tern_loader_batches(const tern_loader *loader)
 {
     if (check_loader("loader_batches", loader))
         return -1;
+    tern_loader *asking = (tern_loader *)(uintptr_t)loader; // no batch or epoch of it changes
+    bool before = asking->asking;
+    asking->asking = true;
     int64_t samples = tern_dataset_count("loader_batches", loader->dataset);
+    asking->asking = before;
     if (samples < 0)
         return -1;
     bool part = samples % loader->batch_size != 0 && !loader->drop_last;

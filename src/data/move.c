@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datasets that live on a device: nothing but the numbers of samples goes there for a batch.
+#include "base/callback.h"
 #include "base/fork.h"
 #include "data/dataset.h"
 #include "tensor/backend.h"
@@ -34,7 +35,10 @@ static tern_status move(tern_dataset *dataset, tern_device device)
                "dataset_to: %s cannot be moved to %s: its class has no `to`; loaders with .device "
                "copy its batches there",
                name, tern_device_string(device));
-    tern_status status = dataset->klass->to(dataset, device);
+    tern_callback_begin();
+    tern_status status = dataset->klass->to(tern_dataset_hold(dataset), device);
+    tern_callback_end();
+    tern_dataset_drop(dataset);
     if (status && !tern_error_pending())
         return tern_error_raise(status,
                                 "dataset_to: %s could not be moved to %s and did not say "

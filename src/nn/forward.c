@@ -63,15 +63,16 @@ void tern_forward_enter(tern_forward_frame *frame, tern_module *module)
     for (int i = frame->entries - 1; i >= 0; i--)
         tern_path_push(&frame->entry[i]);
     innermost = frame;
-    atomic_fetch_add_explicit(&module->private_->running, 1, memory_order_relaxed);
+    frame->in_hook = false;
+    tern_module_begin_run(module);
 }
 
 void tern_forward_leave(tern_forward_frame *frame)
 {
-    atomic_fetch_sub_explicit(&frame->module->private_->running, 1, memory_order_relaxed);
     innermost = frame->outside;
     for (int i = 0; i < frame->entries; i++)
         tern_path_pop();
+    tern_module_end_run(frame->module);
 }
 
 // ---- the bracket --------------------------------------------------------------------------------
@@ -144,9 +145,22 @@ static tern_status run(tern_module *module, tern_tensors *in, tern_tensors *out)
         observer->observe(module, out, observer->user);
         return TERN_OK;
     }
+    tern_forward_frame *frame = innermost;
+    frame->in_hook = true;
     TERN_TRY(run_before(module, in));
+    frame->in_hook = false;
     TERN_TRY(module->klass->call(module, in, out));
+    frame->in_hook = true;
     return run_after(module, in, out);
+}
+
+static tern_status check_not_in_its_hook(const tern_module *module)
+{
+    for (const tern_forward_frame *f = innermost; f; f = f->outside)
+        TERN_CHECK(!f->in_hook || f->module != module, TERN_ERR_STATE,
+                   "module_forward: a hook of this %s runs the module itself, which would not end",
+                   module->klass->name);
+    return TERN_OK;
 }
 
 tern_status tern_module_forward(tern_module *module, const tern_tensors *in, tern_tensors *out)
@@ -160,15 +174,14 @@ tern_status tern_module_forward(tern_module *module, const tern_tensors *in, ter
     TERN_CHECK(module->private_->done, TERN_ERR_STATE,
                "module_forward: the constructor of %s did not end with tern_module_done",
                module->klass->name);
+    TERN_TRY(check_not_in_its_hook(module));
     tern_tensors result = {0};
     tern_forward_frame frame;
-    (void)tern_module_retain(module); // a hook may let it go
     tern_forward_enter(&frame, module);
     tern_status status = run(module, &given, &result);
     if (status && !tern_error_pending())
         status = tern_error_raise(status, "%s failed without saying why", module->klass->name);
     tern_forward_leave(&frame);
-    tern_module_free(module);
     if (!status)
         *out = result;
     return status;

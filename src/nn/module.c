@@ -3,6 +3,7 @@
 #include "nn/module.h"
 
 #include <string.h>
+#include "base/callback.h"
 #include "base/mem.h"
 
 tern_module *tern_module_new(const tern_module_class *module_class)
@@ -100,10 +101,26 @@ static void drop_module(tern_module *module)
     tern_mem_free_late(module, module->klass->size, sizeof *module);
 }
 
-// False when all references are those of parents: the caller has none to give.
+void tern_module_begin_run(tern_module *module)
+{
+    atomic_fetch_add_explicit(&module->private_->refs, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&module->private_->running, 1, memory_order_relaxed);
+    tern_callback_begin();
+}
+
+void tern_module_end_run(tern_module *module)
+{
+    tern_callback_end();
+    atomic_fetch_sub_explicit(&module->private_->running, 1, memory_order_relaxed);
+    drop_module(module);
+}
+
+// False when all references are those of parents and of what runs: the caller has none to give.
 static bool is_callers(const tern_module *module)
 {
-    return atomic_load(&module->private_->refs) > atomic_load(&module->private_->places);
+    const tern_module_private *private_ = module->private_;
+    return atomic_load(&private_->refs) >
+           atomic_load(&private_->places) + atomic_load(&private_->running);
 }
 
 static const char *parent_of(const tern_module *module)
@@ -118,6 +135,11 @@ void tern_module_free(tern_module *module)
         return;
     if (is_callers(module))
         drop_module(module);
+    else if (atomic_load(&module->private_->places) == 0)
+        tern_error_raise(TERN_ERR_STATE,
+                         "module_free: this %s was freed already; only the call that runs it holds "
+                         "it still",
+                         module->klass->name);
     else
         tern_error_raise(TERN_ERR_STATE,
                          "module_free: %s belongs to %s, which frees it; tern_module_retain it for "

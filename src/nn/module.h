@@ -44,7 +44,7 @@ typedef struct tern_module_private {
     bool training;
     bool done;           // the constructor is through: nothing may be added
     bool failed;         // an addition failed
-    _Atomic int running; // forwards in progress, on any thread
+    _Atomic int running; // forwards and walks in progress, on any thread, each with a reference
     int depth;           // of the tree below
     tern_scope scope;    // of the constructor
     tern_module_tensors parameters, buffers;
@@ -72,6 +72,11 @@ static inline tern_status tern_check_module(const char *function, const tern_mod
     return tern_fork_check();
 }
 
+// Keep a module that runs or is walked over: callbacks may give back the program's references, not
+// this one.
+void tern_module_begin_run(tern_module *module);
+void tern_module_end_run(tern_module *module);
+
 // Calls `visit` for the module and everything below, as often as it is there. Allocates nothing.
 typedef void tern_module_visit_fn(tern_module *module, void *user);
 void tern_module_visit(tern_module *module, tern_module_visit_fn *visit, void *user);
@@ -94,6 +99,7 @@ typedef struct tern_forward_frame {
     struct tern_forward_frame *outside;
     tern_path_entry entry[4]; // the module, and containers between it and the one outside
     int entries;
+    bool in_hook; // a hook of the module runs
 } tern_forward_frame;
 void tern_forward_enter(tern_forward_frame *frame, tern_module *module);
 void tern_forward_leave(tern_forward_frame *frame);

@@ -56,7 +56,10 @@ static tern_status walk_modules(const char *function, const tern_module *module,
     TERN_TRY(tern_check_module(function, module));
     if (!w->visit)
         return tern_null_error(function, "visit");
-    tern_status status = walk_module(w, module->private_->self);
+    tern_module *root = module->private_->self;
+    tern_module_begin_run(root);
+    tern_status status = walk_module(w, root);
+    tern_module_end_run(root);
     tern_pointer_map_free(&w->seen);
     return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward: marks what the loss reaches, then runs the nodes by descending number.
 #include <string.h>
+#include "base/callback.h"
 #include "base/mem.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
@@ -293,7 +294,9 @@ tern_status tern_engine_run(tern_tensor *loss, tern_tensor *gradient, bool retai
     engine *e = kept.busy ? &own : &kept;
     bool before = tern_set_grad_enabled(false);
     e->busy = true;
+    tern_callback_begin();
     tern_status status = run_from(e, loss, gradient, retain_graph);
+    tern_callback_end();
     e->busy = false;
     if (e == &own)
         engine_free(&own);

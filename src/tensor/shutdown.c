@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tern/memory.h>
+#include "base/callback.h"
+#include "base/error.h"
 #include "base/fork.h"
 #include "base/pool.h"
 #include "tensor/generator.h"
@@ -12,6 +14,13 @@ void tern_shutdown(void)
 {
     if (tern_forked()) // what there is belongs to the parent
         return;
+    if (tern_callback_depth > 0) {
+        tern_error_raise(
+            TERN_ERR_STATE,
+            "shutdown: called by a module, hook, dataset, visitor or backward function, "
+            "to which the library would return; call it afterwards");
+        return;
+    }
     tern_scope_shutdown();
     tern_engine_shutdown();
     tern_header_shutdown();
