@@ -107,8 +107,8 @@ typedef struct tern_function {
 /// tensors are kept for the backward; their in-place change is caught. `data` (nbytes, at most 64)
 /// is copied. count <= 8, saved_count <= 8. Does nothing when no input requires a gradient. Returns
 /// output, which from now on carries the history; NULL with TERN_ERR_ARG for more than that, with
-/// TERN_ERR_STATE for an output that has a history already, with TERN_ERR_DTYPE for one that is not
-/// floating, or with TERN_ERR_NOMEM.
+/// TERN_ERR_STATE for an output that has a history or that a recorded operation has used, with
+/// TERN_ERR_DTYPE for one that is not floating, or with TERN_ERR_NOMEM.
 TERN_API tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
                                   tern_tensor *const *inputs, int count, tern_tensor *const *saved,
                                   int saved_count, const void *data, size_t nbytes);

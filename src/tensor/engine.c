@@ -20,7 +20,6 @@ typedef struct engine {
     bool busy;
 } engine;
 
-static _Atomic uint64_t last_mark;
 static _Thread_local engine kept;
 
 static void engine_free(engine *e)
@@ -244,13 +243,13 @@ static void engine_clear(engine *e, bool failed)
 // may be no memory for one. The nodes that are left to do are linked where dying ones are.
 static void spoil_graph(tern_node *root)
 {
-    uint64_t mark = atomic_fetch_add(&last_mark, 1) + 1;
+    uint64_t mark = tern_node_new_mark();
     tern_node *left = tern_node_hold(root);
     root->mark = mark;
-    root->next_drop = NULL;
+    root->next = NULL;
     while (left) {
         tern_node *node = left;
-        left = node->next_drop;
+        left = node->next;
         for (int64_t i = 0; i < node->inputs; i++) {
             tern_node *from = node->in[i].node;
             if (node->in[i].leaf)
@@ -258,7 +257,7 @@ static void spoil_graph(tern_node *root)
             if (!from || from->mark == mark)
                 continue;
             from->mark = mark;
-            from->next_drop = left;
+            from->next = left;
             left = tern_node_hold(from);
         }
         tern_node_free_graph(node);
@@ -276,7 +275,7 @@ void tern_engine_spoil(tern_tensor *loss)
 
 static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient, bool retain_graph)
 {
-    e->mark = atomic_fetch_add(&last_mark, 1) + 1;
+    e->mark = tern_node_new_mark();
     tern_status status = reach_all(e, loss->node);
     bool started = status == TERN_OK;
     if (started) {

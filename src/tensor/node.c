@@ -7,6 +7,12 @@
 #include "tensor/header.h"
 
 static _Atomic uint64_t last_number;
+static _Atomic uint64_t last_mark;
+
+uint64_t tern_node_new_mark(void)
+{
+    return atomic_fetch_add(&last_mark, 1) + 1;
+}
 
 static size_t node_size(int64_t inputs)
 {
@@ -84,13 +90,21 @@ tern_node *tern_node_hold(tern_node *node)
     return node;
 }
 
+static void drop_saved(tern_node *node, int slot)
+{
+    tern_tensor *t = node->saved[slot];
+    if (!t)
+        return;
+    node->saved[slot] = NULL;
+    atomic_fetch_sub_explicit(&t->saves, 1, memory_order_relaxed);
+    tern_drop(t);
+}
+
 void tern_node_free_graph(tern_node *node)
 {
     node->freed = true;
-    for (int i = 0; i < TERN_NODE_SAVED; i++) {
-        tern_drop(node->saved[i]);
-        node->saved[i] = NULL;
-    }
+    for (int i = 0; i < TERN_NODE_SAVED; i++)
+        drop_saved(node, i);
     for (int64_t i = 0; i < node->inputs; i++) {
         tern_node *from = node->in[i].node;
         tern_tensor *leaf = node->in[i].leaf;
@@ -109,14 +123,14 @@ void tern_node_drop(tern_node *node)
 {
     if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
         return;
-    node->next_drop = drop_list;
+    node->next = drop_list;
     drop_list = node;
     if (dropping)
         return;
     dropping = true;
     while (drop_list) {
         tern_node *n = drop_list;
-        drop_list = n->next_drop;
+        drop_list = n->next;
         tern_node_free_graph(n);
         for (int i = 0; i < TERN_NODE_OUTPUTS; i++)
             tern_drop(n->grad[i]);
@@ -128,8 +142,10 @@ void tern_node_drop(tern_node *node)
 void tern_node_save(tern_node *node, int slot, tern_tensor *t)
 {
     node->saved[slot] = tern_hold(t);
-    if (t)
-        node->saved_version[slot] = t->storage->version;
+    if (!t)
+        return;
+    atomic_fetch_add_explicit(&t->saves, 1, memory_order_relaxed);
+    node->saved_version[slot] = t->storage->version;
 }
 
 tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y)
@@ -187,6 +203,10 @@ tern_dtype tern_node_input_dtype(const tern_node *node, int input)
 
 tern_status tern_node_check_saved(const tern_node *node)
 {
+    TERN_CHECK(!node->overwritten, TERN_ERR_STATE,
+               "backward: a value that %s needs was changed in place, by what was computed from "
+               "it; clone it before the change",
+               tern_node_name(node));
     for (int i = 0; i < TERN_NODE_SAVED; i++) {
         const tern_tensor *t = node->saved[i];
         TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
@@ -240,12 +260,48 @@ tern_status tern_check_inplace(const char *op, const tern_tensor *t)
     return TERN_OK;
 }
 
+static tern_node *append(tern_node *last, tern_node *node, uint64_t mark)
+{
+    if (!node || node->mark == mark)
+        return last;
+    node->mark = mark;
+    node->next = NULL;
+    last->next = node;
+    return node;
+}
+
+// Lets go of `t` wherever `root`, its history from now on, leads: a tensor and a node that hold
+// each other would never be freed. No backward can use the old values: they were changed. Nodes
+// that keep `t` and are not found belong to other graphs.
+static void forget_overwritten(tern_node *root, tern_tensor *t)
+{
+    uint64_t mark = tern_node_new_mark();
+    tern_node *last = root;
+    root->mark = mark;
+    root->next = NULL;
+    for (tern_node *node = root; node && atomic_load(&t->saves) > 0; node = node->next) {
+        for (int i = 0; i < TERN_NODE_SAVED; i++) {
+            if (node->saved[i] == t) {
+                drop_saved(node, i);
+                node->overwritten = true;
+            } else if (node->saved[i]) {
+                last = append(last, node->saved[i]->node, mark);
+            }
+        }
+        for (int64_t i = 0; i < node->inputs; i++)
+            last = append(last, node->in[i].node, mark);
+    }
+}
+
 void tern_inplace_done(tern_tensor *t, tern_node *node)
 {
     tern_tensor_touched(t);
+    tern_hold(t); // the graph alone may have held it
     if (node) {
+        forget_overwritten(node, t);
         tern_node_output(node, 0, t);
         t->storage->recorded = t->history_version;
     }
     tern_node_end(node);
+    tern_drop(t);
 }

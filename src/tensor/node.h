@@ -27,14 +27,15 @@ struct tern_node {
     const tern_node_class *node_class;
     const tern_function *function; // a user's operation, else NULL
     bool freed;                    // by a backward
-    uint64_t mark;                 // of the last backward that reached it
+    bool overwritten;              // a value that it kept is gone: see tern_inplace_done
+    uint64_t mark;                 // of the last walk over the graph that reached it
     int outputs;
     tern_node_output_facts out[TERN_NODE_OUTPUTS];
     tern_tensor *grad[TERN_NODE_OUTPUTS]; // what has arrived in a running backward
     tern_tensor *saved[TERN_NODE_SAVED];
     uint64_t saved_version[TERN_NODE_SAVED];
     tern_node_data data;
-    tern_node *next_drop;
+    tern_node *next; // in a list of nodes to be freed or looked at
     int64_t inputs;
     tern_edge in[]; // `inputs` of them
 };
@@ -48,6 +49,9 @@ tern_node *tern_node_hold(tern_node *node);
 
 // Lets go of the saved tensors and the edges; the node can no longer be run.
 void tern_node_free_graph(tern_node *node);
+
+// A mark that no node has.
+uint64_t tern_node_new_mark(void);
 
 // TERN_ERR_STATE when a saved tensor was changed in place since.
 tern_status tern_node_check_saved(const tern_node *node);

@@ -44,6 +44,7 @@ struct tern_tensor {
     int64_t numel;               // the first field that is poisoned
     _Atomic int32_t refs;        // everybody: frames, retains, modules, nodes
     _Atomic int32_t retains;     // tern_retain less tern_release
+    _Atomic int32_t saves;       // of refs those of nodes that keep it for their backward
     _Atomic uint32_t last_stamp; // what it dies of should nobody else hold it
     bool contiguous;
     bool requires_grad; // a leaf that collects, or any tensor with a node
