@@ -15,6 +15,10 @@ diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) di
 diff "$TERN_SOURCE/tests/reliability/exports.txt" "$work/exported" ||
     fail "listed (<) and exported (>) differ"
 
+readelf -dlW "$libdir/libtern.so" >"$work/headers"
+grep -q GNU_RELRO "$work/headers" && grep FLAGS_1 "$work/headers" | grep -q NOW ||
+    fail "the table of imports stays writable"
+
 nm -g --defined-only "$libdir/libtern.a" | awk 'NF == 3 { print $3 }' | grep -v '^tern_' &&
     fail "libtern.a defines these globals"
 exit 0
