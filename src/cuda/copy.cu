@@ -114,7 +114,7 @@ static tern_status copy_same(const tern_exec *exec, const tern_strided *y, const
 {
     const tern_strided *const views[] = {y, x};
     const joined<2> j = join(views);
-    const int row = j.numel <= WALK_MOST ? transposed_dim(j) : -1;
+    const int row = j.numel > 0 && j.numel <= WALK_MOST ? transposed_dim(j) : -1;
     return row >= 0 ? copy_transposed<Bits>(exec, j, row) : copy_bits<Bits>(exec, y, x);
 }
 

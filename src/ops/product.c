@@ -76,6 +76,8 @@ static tern_status make_contiguous(scratch *temp, tern_strided *view)
         return tern_failed();
     tern_strided to = tern_view_of(copy), from = *view;
     *view = to;
+    if (tern_strided_numel(&to) == 0)
+        return TERN_OK;
     tern_views_coalesce((tern_strided *const[]){&to, &from}, 2);
     tern_exec exec = tern_exec_of(temp->device);
     return tern_kernels_of(temp->device)->copy(&exec, &to, &from);

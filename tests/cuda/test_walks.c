@@ -82,6 +82,22 @@ static void rows_of_a_larger_array(void **state)
     }
 }
 
+// Without elements there is no tile either.
+static void an_empty_transpose_copies_nothing(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4 * 4; k++) {
+        const tern_dtype dtype = of_size[k % 4];
+        int64_t size[] = {8, 3, 5, 6};
+        size[k / 4] = 0;
+        const tern_strided y = VIEW(to, dtype, size[0], size[1], size[2], size[3]);
+        tern_strided x = y;
+        x.data = from;
+        x.stride[2] = 1, x.stride[3] = 16;
+        check_copy(&y, &x);
+    }
+}
+
 static void transposes_of_whole_and_of_cut_tiles(void **state)
 {
     (void)state;
@@ -131,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flat_views_of_every_length_and_alignment),
         cmocka_unit_test(rows_of_a_larger_array),
+        cmocka_unit_test(an_empty_transpose_copies_nothing),
         cmocka_unit_test(transposes_of_whole_and_of_cut_tiles),
         cmocka_unit_test(dimensions_in_any_order),
     };
