@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folding runs of one element type into accumulators. A template: ELEM is the type read, ACC the
 // 8-byte type of the accumulators, FOLD(name) the names, ACC_LOW and ACC_HIGH what every maximum
-// and minimum starts from, ACC_IS_NAN(x) is x != x, for one and for a vector, ACC_ADD(a, b) the
-// sum. The order of the additions depends on the lengths alone.
+// and minimum starts from, ACC_IS_NAN(x) is x != x, for one and for a vector, ACC_SUMS the type
+// that sums are added in: unsigned for integers, whose sums wrap. The order of the additions
+// depends on the lengths alone.
 
 typedef ACC FOLD(vec) __attribute__((vector_size(FOLD_BYTES)));
+typedef ACC_SUMS FOLD(sums) __attribute__((vector_size(FOLD_BYTES)));
 typedef int64_t FOLD(mask) __attribute__((vector_size(FOLD_BYTES)));
 typedef ELEM FOLD(part) __attribute__((vector_size(FOLD_BYTES / sizeof(ACC) * sizeof(ELEM)),
                                        aligned(sizeof(ELEM)), may_alias));
@@ -34,7 +36,7 @@ FOLD_INLINE ACC FOLD(map)(fold_op op, ACC x, const fold_param *param)
 FOLD_INLINE ACC FOLD(combine)(fold_op op, ACC a, ACC x)
 {
     if (fold_op_adds(op))
-        return ACC_ADD(a, x);
+        return (ACC)((ACC_SUMS)a + (ACC_SUMS)x);
     const bool better = op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a;
     return (better | ACC_IS_NAN(x)) ? x : a;
 }
@@ -62,7 +64,7 @@ FOLD_INLINE FOLD(vec) FOLD(vec_map)(fold_op op, FOLD(vec) x, const fold_param *p
 FOLD_INLINE FOLD(vec) FOLD(vec_combine)(fold_op op, FOLD(vec) a, FOLD(vec) x)
 {
     if (fold_op_adds(op))
-        return a + x;
+        return (FOLD(vec))((FOLD(sums))a + (FOLD(sums))x);
     const FOLD(mask) better = op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a;
     return FOLD(vec_select)(better | ACC_IS_NAN(x), x, a);
 }

@@ -31,7 +31,7 @@ static int64_t place(const reduce_dim *dims, int count, int64_t index)
 #define ACC_LOW          -INFINITY
 #define ACC_HIGH         INFINITY
 #define ACC_IS_NAN(x)    ((x) != (x))
-#define ACC_ADD(a, b)    ((a) + (b))
+#define ACC_SUMS         double
 #define FOLD(name)       float_##name
 #define FOLD_LOAD        span_load_float
 #define FOLD_DTYPE       TERN_FLOAT32
@@ -56,7 +56,7 @@ static int64_t place(const reduce_dim *dims, int count, int64_t index)
 #undef ACC_LOW
 #undef ACC_HIGH
 #undef ACC_IS_NAN
-#undef ACC_ADD
+#undef ACC_SUMS
 #undef FOLD
 #undef FOLD_LOAD
 #undef FOLD_DTYPE
@@ -66,7 +66,7 @@ static int64_t place(const reduce_dim *dims, int count, int64_t index)
 #define ACC_LOW       INT64_MIN
 #define ACC_HIGH      INT64_MAX
 #define ACC_IS_NAN(x) 0
-#define ACC_ADD(a, b) ((int64_t)((uint64_t)(a) + (uint64_t)(b))) // wraps
+#define ACC_SUMS      uint64_t
 #define FOLD(name)    int64_##name
 #define FOLD_LOAD     span_load_int64
 #define FOLD_DTYPE    TERN_INT64

@@ -180,12 +180,23 @@ static void integers_are_summed_exactly_in_int64(void **state)
 static void a_sum_out_of_the_range_of_int64_wraps(void **state)
 {
     (void)state;
-    int64_t y, large[] = {INT64_MAX, 1, 1};
-    const tern_strided in = VIEW(large, TERN_INT64, 3), out = VIEW(&y, TERN_INT64, 1);
+    static int64_t large[4 * COLS], columns[COLS]; // long enough for vectors
+    int64_t y;
+    for (int i = 0; i < 4 * COLS; i++)
+        large[i] = INT64_MAX;
+    const tern_strided few = VIEW(large, TERN_INT64, 3), out = VIEW(&y, TERN_INT64, 1);
+    const tern_strided many = VIEW(large, TERN_INT64, 4 * COLS);
+    const tern_strided rows = VIEW(large, TERN_INT64, 4, COLS);
+    const tern_strided of_columns = VIEW(columns, TERN_INT64, 1, COLS);
     FOR_EACH_TABLE(kernels)
     {
-        assert_int_equal(kernels->reduce(&kernel_exec, TERN_REDUCE_SUM, 0, &out, &in), 0);
-        assert_true(y == INT64_MIN + 1);
+        assert_int_equal(kernels->reduce(&kernel_exec, TERN_REDUCE_SUM, 0, &out, &few), 0);
+        assert_true(y == INT64_MAX - 2); // n (2^63 - 1) modulo 2^64: n 2^63 - n
+        assert_int_equal(kernels->reduce(&kernel_exec, TERN_REDUCE_SUM, 0, &out, &many), 0);
+        assert_true(y == -4 * COLS);
+        assert_int_equal(kernels->reduce(&kernel_exec, TERN_REDUCE_SUM, 0, &of_columns, &rows), 0);
+        for (int c = 0; c < COLS; c++)
+            assert_true(columns[c] == -4);
     }
 }
 
