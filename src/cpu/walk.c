@@ -100,6 +100,8 @@ static void walk_piece(void *context, int64_t piece)
 
 void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, const void *context)
 {
+    if (tern_strided_numel(views[0]) == 0) // its other sizes may be beyond what bytes can count
+        return;
     walk w;
     w.count = count;
     w.rank = 0;
@@ -111,8 +113,6 @@ void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, 
         w.step[v] = 1;
     }
     set_dimensions(&w, views);
-    if (w.numel == 0)
-        return;
     const int saved = errno; // functions of the mathematical library set it
     if (w.rank <= 1 && w.numel <= TERN_WALK_PIECE)
         run(context, w.numel, w.data, w.step);

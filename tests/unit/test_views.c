@@ -193,6 +193,18 @@ static void expand_repeats_without_copying(void **state)
     assert_null_with(tern_expand(t, tern_dims(2, (int64_t)1 << 62)), TERN_ERR_SHAPE, "too many");
 }
 
+// Bytes of a row that is not there need no 64 bits.
+static void an_empty_tensor_may_have_another_size_that_is_huge(void **state)
+{
+    (void)state;
+    const int64_t huge = (int64_t)1 << 61;
+    tern_tensor *t = tern_zeros(tern_dims(0, huge)), *column = tern_ones(tern_dims(0, 1));
+    assert_empty(tern_add(t, column), tern_dims(0, huge));
+    assert_empty(tern_transpose(tern_mul(t, column), 0, 1), tern_dims(huge, 0));
+    assert_empty(tern_clone(tern_expand(column, tern_dims(0, huge))), tern_dims(0, huge));
+    assert_tensor(tern_sum(tern_add(t, column), TERN_ALL_AXES, false), tern_dims(), 0);
+}
+
 static void sizes_of_one_come_and_go(void **state)
 {
     (void)state;
@@ -325,6 +337,7 @@ int main(void)
         CHECK_TEST(transpose_and_permute_reorder_dimensions),
         CHECK_TEST(narrow_select_and_slice_cut),
         CHECK_TEST(expand_repeats_without_copying),
+        CHECK_TEST(an_empty_tensor_may_have_another_size_that_is_huge),
         CHECK_TEST(sizes_of_one_come_and_go),
         CHECK_TEST(views_see_changes_of_their_base),
         CHECK_TEST(every_dtype_can_be_viewed),
