@@ -120,6 +120,55 @@ static void elementwise_operations_agree(void **state)
     check_all(cases, COUNT(cases), each, COUNT(each));
 }
 
+static tern_tensor *leaky_relu(tern_tensor *x)
+{
+    return tern_leaky_relu(x, 0.25);
+}
+
+// Where a function has a kink its slope is the one that PyTorch takes.
+static void slopes_at_zero_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        tern_tensor *(*call)(tern_tensor *x);
+        double slope[4];
+    } functions[] = {
+        {"relu", tern_relu, {0, 0, 1, 0}},
+        {"leaky_relu", leaky_relu, {0.25, 0.25, 1, 0.25}},
+        {"abs", tern_abs, {0, 0, 1, -1}},
+    };
+    const float data[] = {0, -0.0F, 2, -2};
+    for (int k = 0; k < COUNT(functions) * COUNT(each) * 4; k++) {
+        const int which = k / 4 % COUNT(functions), way = k % 4; // CPU or device; row or column
+        const tern_dtype dtype = each[k / 4 / COUNT(functions)].dtype;
+        tern_tensor *x = tern_from_data(tern_dims(4, 1), data);
+        x = tern_to(tern_to_dtype(tern_expand(x, tern_dims(4, 3)), dtype),
+                    way & 1 ? here : tern_cpu(0));
+        assert_non_null(tern_set_requires_grad(x, true));
+        tern_tensor *y = functions[which].call(way & 2 ? tern_transpose(x, 0, 1) : x);
+        assert_int_equal(tern_backward(tern_sum(y, TERN_ALL_AXES, false)), TERN_OK);
+        const double *slope = functions[which].slope;
+        assert_tensor(tern_select(tern_grad(x), 1, 2), tern_dims(4), slope[0], slope[1], slope[2],
+                      slope[3]);
+    }
+}
+
+static void casts_of_what_integers_do_not_hold_agree(void **state)
+{
+    (void)state;
+    static const tern_dtype to[] = {TERN_INT32, TERN_INT64, TERN_BOOL};
+    const double data[] = {NAN, INFINITY, -INFINITY, 3e9, -3e9, 1e30, -1.5, 0};
+    relative = absolute = 0;
+    for (int k = 0; k < COUNT(each) * COUNT(to); k++) {
+        tern_tensor *x = tern_from_data(tern_dims(8), data, .dtype = TERN_FLOAT64);
+        x = tern_to_dtype(x, each[k / COUNT(to)].dtype);
+        check_agrees(tern_dtype_name(to[k % COUNT(to)]),
+                     tern_to_dtype(tern_to(x, here), to[k % COUNT(to)]),
+                     tern_to_dtype(x, to[k % COUNT(to)]));
+    }
+}
+
 // ---- rows ---------------------------------------------------------------------------------------
 
 static tern_tensor *softmax_1(tern_tensor *x)
@@ -297,6 +346,8 @@ int main(int argc, char **argv)
     const int nothing = choose_devices(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(elementwise_operations_agree),
+        CHECK_TEST(slopes_at_zero_are_the_same_everywhere),
+        CHECK_TEST(casts_of_what_integers_do_not_hold_agree),
         CHECK_TEST(softmaxes_and_running_sums_of_every_length_agree),
         CHECK_TEST(reductions_agree),
         CHECK_TEST(products_and_losses_agree),

@@ -88,6 +88,21 @@ static void modules_and_optimizers_are_clipped_whole_and_tied_tensors_once(void 
     tern_optim_free(o);
 }
 
+static void every_gradient_of_many_is_scaled(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    tern_tensor *list[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        list[i] = with_grad(tern_cpu(0), TERN_FLOAT64, i % 2 ? 0 : 2, i % 2 ? -2 : 0);
+    const double factor = 1 / (sqrt(4.0 * COUNT) + 1e-6);
+    assert_tensor_near(tern_clip_grad_norm(NULL, 1, .params = list, .param_count = COUNT), 1e-13,
+                       tern_dims(), sqrt(4.0 * COUNT));
+    for (int i = 0; i < COUNT; i++)
+        assert_tensor_near(tern_grad(list[i]), 1e-15, tern_dims(2), i % 2 ? 0 : 2 * factor,
+                           i % 2 ? -2 * factor : 0);
+}
+
 static void without_gradients_the_norm_is_zero(void **state)
 {
     (void)state;
@@ -179,6 +194,7 @@ int main(void)
         CHECK_TEST(other_norms_are_computed_too),
         CHECK_TEST(norms_of_several_devices_and_dtypes_are_joined),
         CHECK_TEST(modules_and_optimizers_are_clipped_whole_and_tied_tensors_once),
+        CHECK_TEST(every_gradient_of_many_is_scaled),
         CHECK_TEST(without_gradients_the_norm_is_zero),
         CHECK_TEST(a_norm_that_is_not_finite_is_an_error_unless_allowed),
         CHECK_TEST(values_are_clamped),

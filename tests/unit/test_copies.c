@@ -77,6 +77,33 @@ static void casts_truncate_round_and_test_for_zero(void **state)
     assert_null_with(tern_to_dtype(t, TERN_DTYPE_UNSPECIFIED), TERN_ERR_DTYPE, "to_dtype");
 }
 
+// 300 elements: NaN, infinities and what is out of range among numbers, in vectors and after them.
+static void casts_to_integers_take_the_nearest_and_nan_gives_0(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    static const double odd[] = {NAN, INFINITY, -INFINITY, 3e9, -3e9, -NAN, -1.5};
+    static const double words[] = {0, INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, 0, -1};
+    static const double longs[] = {0, 0x1p63, -0x1p63, 3e9, -3e9, 0, -1}; // 2^63 - 1 as a double
+    static const tern_dtype from[] = {TERN_FLOAT32, TERN_FLOAT64, TERN_BFLOAT16};
+    for (size_t k = 0; k < sizeof from / sizeof *from; k++) {
+        double data[COUNT], as_int32[COUNT], as_int64[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            data[i] = odd[i % 7];
+            as_int32[i] = words[i % 7];
+            as_int64[i] = longs[i % 7];
+            if (from[k] == TERN_BFLOAT16 && fabs(data[i]) == 3e9) // rounded to 8 bits
+                as_int64[i] = data[i] < 0 ? -179 * 0x1p24 : 179 * 0x1p24;
+        }
+        tern_tensor *x = tern_from_data(tern_dims(COUNT), data, .dtype = TERN_FLOAT64);
+        x = tern_to_dtype(x, from[k]);
+        check_close_to(tern_to_dtype(x, TERN_INT32), tern_dims(COUNT), as_int32, COUNT, 0, __FILE__,
+                       __LINE__);
+        check_close_to(tern_to_dtype(x, TERN_INT64), tern_dims(COUNT), as_int64, COUNT, 0, __FILE__,
+                       __LINE__);
+    }
+}
+
 static void gradients_are_cast_back(void **state)
 {
     (void)state;
@@ -220,6 +247,7 @@ int main(void)
         CHECK_TEST(contiguous_copies_only_where_it_must),
         CHECK_TEST(a_move_copies_to_the_other_device_and_gradients_come_back),
         CHECK_TEST(casts_truncate_round_and_test_for_zero),
+        CHECK_TEST(casts_to_integers_take_the_nearest_and_nan_gives_0),
         CHECK_TEST(gradients_are_cast_back),
         CHECK_TEST(cat_joins_along_any_dimension),
         CHECK_TEST(cat_says_what_does_not_fit),

@@ -226,6 +226,47 @@ static void what_a_backward_needs_may_not_change(void **state)
     tern_zero_grad(x);
 }
 
+static tern_tensor *add_one_(tern_tensor *t)
+{
+    return tern_add_scalar_(t, 1);
+}
+
+static tern_tensor *double_(tern_tensor *t)
+{
+    return tern_mul_scalar_(t, 2);
+}
+
+static tern_tensor *add_itself_(tern_tensor *t)
+{
+    return tern_add_(t, t, 1);
+}
+
+static tern_tensor *square_(tern_tensor *t)
+{
+    return tern_mul_(t, t);
+}
+
+static tern_tensor *halve_copied_(tern_tensor *t)
+{
+    return tern_copy_(t, tern_mul_scalar(t, 0.5));
+}
+
+static void changes_count_when_nothing_is_recorded_too(void **state)
+{
+    (void)state;
+    tern_tensor *(*const changes[])(tern_tensor *) = {add_one_, double_,    add_itself_,
+                                                      square_,  tern_zero_, halve_copied_};
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        tern_tensor *x = check_2x3(true);
+        tern_tensor *y = tern_exp(x); // saves its output
+        tern_no_grad {
+            assert_non_null(changes[i](y));
+        }
+        assert_status(backward_counted(y), TERN_ERR_STATE, "exp");
+        tern_zero_grad(x);
+    }
+}
+
 static void a_failed_change_leaves_the_values(void **state)
 {
     (void)state;
@@ -253,6 +294,7 @@ int main(void)
         CHECK_TEST(gradients_flow_through_add_and_numbers),
         CHECK_TEST(gradients_flow_through_mul),
         CHECK_TEST(what_a_backward_needs_may_not_change),
+        CHECK_TEST(changes_count_when_nothing_is_recorded_too),
         CHECK_TEST(a_failed_change_leaves_the_values),
     };
     return cmocka_run_group_tests_name("inplace", tests, NULL, check_shutdown);

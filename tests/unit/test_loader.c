@@ -255,6 +255,24 @@ static void no_memory_at_any_allocation_leaves_the_order_as_it_was(void **state)
     tern_dataset_free(set);
 }
 
+static void batches_are_counted_as_they_come(void **state)
+{
+    (void)state;
+    const int64_t samples[] = {0, 1, 3, 4, 5, 8};
+    const int64_t counts[][2] = {{0, 0}, {1, 0}, {1, 0}, {1, 1}, {2, 1}, {2, 2}}; // by drop_last
+    for (int k = 0; k < 2 * 6; k++) {
+        tern_dataset *set = numbers(samples[k / 2]);
+        tern_loader *loader = tern_loader_new(set, .batch_size = 4, .drop_last = k % 2);
+        assert_int_equal(tern_loader_batches(loader), counts[k / 2][k % 2]);
+        int64_t seen = 0;
+        for (tern_batch b; tern_loader_next(loader, &b);)
+            seen++;
+        assert_int_equal(seen, counts[k / 2][k % 2]);
+        tern_loader_free(loader);
+        tern_dataset_free(set);
+    }
+}
+
 static void a_loader_that_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -363,6 +381,7 @@ int main(void)
         TEST(after_a_failed_batch_the_same_one_is_next),
         TEST(a_value_error_of_a_kernel_is_reported_by_the_next_call),
         TEST(no_memory_at_any_allocation_leaves_the_order_as_it_was),
+        TEST(batches_are_counted_as_they_come),
         TEST(a_loader_that_cannot_be_is_refused),
         TEST(calls_without_a_loader_are_errors),
         TEST(batches_go_to_the_loaders_device),

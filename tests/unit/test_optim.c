@@ -284,6 +284,19 @@ static void a_restored_state_goes_on_as_the_first_one(void **state)
     }
 }
 
+static void state_that_is_replaced_is_freed(void **state)
+{
+    (void)state;
+    tern_tensor *p = leaf(start, 2), *value = tern_ones(tern_dims(2));
+    tern_optim *o = tern_optim_adam(NULL, .params = &p, .param_count = 1);
+    assert_int_equal(tern_optim_set_state(o, 0, "exp_avg", value), TERN_OK);
+    const int64_t live = tern_live_tensors();
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(tern_optim_set_state(o, 0, "exp_avg", value), TERN_OK);
+    assert_int_equal(tern_live_tensors(), live);
+    tern_optim_free(o);
+}
+
 static void state_that_does_not_fit_is_refused(void **state)
 {
     (void)state;
@@ -319,6 +332,7 @@ int main(void)
         CHECK_TEST(dropout_draws_anew_after_a_step),
         CHECK_TEST(parameters_are_listed_with_their_names),
         CHECK_TEST(a_restored_state_goes_on_as_the_first_one),
+        CHECK_TEST(state_that_is_replaced_is_freed),
         CHECK_TEST(state_that_does_not_fit_is_refused),
     };
     if (optim_check_begin())
