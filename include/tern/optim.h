@@ -201,7 +201,8 @@ typedef struct tern_clip_grad_norm_options {
 TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
 /// Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), norm being the p-norm over all
 /// their elements, and returns the norm from before as a 0-dim tensor on the first gradient's
-/// device, without waiting (a norm that is not finite is found at once only on the CPU). NULL on
+/// device, without waiting (a norm that is not finite is found at once only on the CPU). It is
+/// computed in float64 and returned in float64 when a gradient is, else in float32. NULL on
 /// failure; TERN_ERR_NUMERIC leaves the gradients as they are.
 TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options);
 #define tern_clip_grad_norm(...)                                                                   \

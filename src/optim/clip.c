@@ -108,6 +108,7 @@ typedef struct clip {
     tern_strided *views; // grouped by device
     device_part part[MAX_DEVICES];
     int parts;
+    tern_tensor *total; // the norm in float64, held
 } clip;
 
 static tern_status list_norm(double p, tern_device device, tern_tensor *total,
@@ -118,14 +119,18 @@ static tern_status list_norm(double p, tern_device device, tern_tensor *total,
     return tern_kernels_of(device)->list_norm(&exec, p, &y, views, count);
 }
 
-static tern_dtype norm_dtype(tern_device device)
-{
-    return device.type == TERN_CPU ? TERN_FLOAT64 : TERN_FLOAT32;
-}
-
 static tern_tensor *new_norm(tern_device device)
 {
-    return tern_tensor_new("clip_grad_norm", norm_dtype(device), device, (tern_shape){0});
+    return tern_tensor_new("clip_grad_norm", TERN_FLOAT64, device, (tern_shape){0});
+}
+
+// What the caller gets.
+static tern_dtype result_dtype(const gradients *g)
+{
+    for (int64_t i = 0; i < g->count; i++)
+        if (g->at[i]->dtype == TERN_FLOAT64)
+            return TERN_FLOAT64;
+    return TERN_FLOAT32;
 }
 
 // Cuts the gradients into parts by device.
@@ -155,12 +160,10 @@ static tern_status split(clip *c)
 static tern_tensor *join_norms(clip *c)
 {
     tern_strided views[MAX_DEVICES];
-    tern_tensor *first = c->part[0].norm;
     if (c->parts == 1)
-        return first;
+        return c->part[0].norm;
     for (int i = 0; i < c->parts; i++) {
         tern_tensor *here = tern_to(c->part[i].norm, c->part[0].device);
-        here = here ? tern_to_dtype(here, first->dtype) : NULL;
         if (!here)
             return NULL;
         views[i] = tern_view_of(here);
@@ -186,22 +189,21 @@ static tern_tensor *total_norm(clip *c)
 }
 
 // The CPU is done already, so looking costs nothing; elsewhere it would mean waiting.
-static tern_status check_finite(const clip *c, const tern_tensor *total)
+static tern_status check_finite(const clip *c)
 {
-    if (c->options->allow_nonfinite || tern_dev(total).type != TERN_CPU)
+    if (c->options->allow_nonfinite || tern_dev(c->total).type != TERN_CPU)
         return TERN_OK;
-    double norm = *(const double *)tern_view_of(total).data;
+    double norm = *(const double *)tern_view_of(c->total).data;
     TERN_CHECK(isfinite(norm), TERN_ERR_NUMERIC,
                "clip_grad_norm: the norm of the gradients is %g; they are left as they are", norm);
     return TERN_OK;
 }
 
-static tern_status scale(clip *c, tern_tensor *total)
+static tern_status scale(clip *c)
 {
     tern_strided norms[MAX_DEVICES];
     for (int i = 0; i < c->parts; i++) {
-        tern_tensor *here = tern_to(total, c->part[i].device);
-        here = here ? tern_to_dtype(here, norm_dtype(c->part[i].device)) : NULL;
+        tern_tensor *here = tern_to(c->total, c->part[i].device);
         if (!here)
             return tern_error_code();
         norms[i] = tern_view_of(here);
@@ -226,17 +228,19 @@ static tern_tensor *measure(clip *c)
     tern_scope scope = tern_scope_open();
     if (!scope)
         return NULL;
-    return tern_scope_close_keep(scope, split(c) ? NULL : total_norm(c));
+    c->total = tern_hold(split(c) ? NULL : total_norm(c));
+    return tern_scope_close_keep(scope, c->total ? tern_to_dtype(c->total, result_dtype(&c->grads))
+                                                 : NULL);
 }
 
-static tern_status shorten(clip *c, tern_tensor *total)
+static tern_status shorten(clip *c)
 {
     tern_scope scope = tern_scope_open();
     if (!scope)
         return TERN_ERR_NOMEM;
-    tern_status status = check_finite(c, total);
+    tern_status status = check_finite(c);
     if (!status)
-        status = scale(c, total);
+        status = scale(c);
     tern_scope_close(scope);
     return status;
 }
@@ -264,20 +268,21 @@ tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options
     clip c = {.options = options};
     const gradient_source source = {"clip_grad_norm", options->module, options->optim,
                                     options->params, options->param_count};
-    tern_tensor *total = NULL;
+    tern_tensor *norm = NULL;
     if (check_norm_options(options) || collect(&c.grads, &source))
         return NULL;
     size_t nbytes = (size_t)c.grads.count * sizeof *c.views;
     c.views = tern_cache_alloc(nbytes);
     if (!c.views)
         goto no_views;
-    total = measure(&c);
-    if (total && shorten(&c, total))
-        total = NULL;
+    norm = measure(&c);
+    if (norm && shorten(&c))
+        norm = NULL;
+    tern_drop(c.total);
     tern_cache_free(c.views, nbytes);
 no_views:
     free_gradients(&c.grads);
-    return total;
+    return norm;
 }
 
 // ---- by value -----------------------------------------------------------------------------------

@@ -282,6 +282,42 @@ static void what_is_alive_on_a_device_outlives_a_shutdown(void **state)
     assert_no_error();
 }
 
+// A leaf whose gradient is (a, b).
+static tern_tensor *leaf_with_gradient(tern_device device, tern_dtype dtype, double a, double b)
+{
+    const double gradient[] = {a, b};
+    tern_tensor *p =
+        tern_zeros(tern_dims(2), .dtype = dtype, .device = device, .requires_grad = true);
+    tern_tensor *w = tern_to(tern_from_data(tern_dims(2), gradient, .dtype = TERN_FLOAT64), device);
+    tern_tensor *product = tern_mul(p, tern_to_dtype(w, dtype));
+    assert_int_equal(tern_backward(tern_sum(product, TERN_ALL_AXES, false)), TERN_OK);
+    return p;
+}
+
+// A norm in float32 would lose eight digits, and be infinite or 0 beyond its range.
+static void clipping_computes_in_float64(void **state)
+{
+    (void)state;
+    const double sizes[] = {0.1, 1e-60, 1e60};
+    for (int i = 0; i < 3; i++) {
+        const double size = sizes[i], max_norm = size / 7;
+        tern_tensor *list[] = {leaf_with_gradient(here, TERN_FLOAT64, size, 2 * size),
+                               leaf_with_gradient(there, TERN_FLOAT64, 2 * size, 0)};
+        tern_tensor *norm = tern_clip_grad_norm(NULL, max_norm, .params = list, .param_count = 2);
+        assert_tensor_near(norm, 1e-15 * size, tern_dims(), 3 * size);
+        const double factor = max_norm / (3 * size + 1e-6);
+        assert_tensor_near(tern_grad(list[0]), 1e-15 * size, tern_dims(2), size * factor,
+                           2 * size * factor);
+        assert_tensor_near(tern_grad(list[1]), 1e-15 * size, tern_dims(2), 2 * size * factor, 0);
+    }
+    // The norm, 4.2e38, is beyond float32; the gradients are not.
+    tern_tensor *p = leaf_with_gradient(here, TERN_FLOAT32, 3e38, -3e38);
+    tern_tensor *norm = tern_clip_grad_norm(NULL, 1e6, .params = &p, .param_count = 1);
+    assert_tensor(norm, tern_dims(), INFINITY);
+    assert_int_equal(tern_dtype_of(norm), TERN_FLOAT32);
+    assert_tensor_near(tern_grad(p), 0.1, tern_dims(2), 1e6 * sqrt(0.5), -1e6 * sqrt(0.5));
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_devices(argc, argv);
@@ -289,6 +325,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_run_gives_the_losses_of_the_cpu),
         CHECK_TEST(a_model_split_over_two_devices_trains_as_on_one),
         CHECK_TEST(a_value_error_on_one_device_stops_the_step_on_both),
+        CHECK_TEST(clipping_computes_in_float64),
     };
     const struct CMUnitTest on_cuda[] = {
         CHECK_TEST(from_the_third_step_on_nothing_waits_and_nothing_is_allocated),

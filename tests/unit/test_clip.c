@@ -88,6 +88,22 @@ static void modules_and_optimizers_are_clipped_whole_and_tied_tensors_once(void 
     tern_optim_free(o);
 }
 
+static void the_norm_is_float64_where_a_gradient_is(void **state)
+{
+    (void)state;
+    tern_tensor *list[] = {with_grad(tern_cpu(0), TERN_FLOAT32, 3, -4),
+                           with_grad(tern_cpu(0), TERN_BFLOAT16, 3, -4),
+                           with_grad(tern_cpu(0), TERN_FLOAT64, 3, -4), tern_zeros(tern_dims(2))};
+    const tern_dtype dtypes[] = {TERN_FLOAT32, TERN_FLOAT32, TERN_FLOAT64, TERN_FLOAT32};
+    for (int i = 0; i < 4; i++) {
+        tern_tensor *norm = tern_clip_grad_norm(NULL, 9, .params = &list[i], .param_count = 1);
+        assert_int_equal(tern_dtype_of(norm), dtypes[i]);
+        assert_tensor(norm, tern_dims(), i < 3 ? 5 : 0);
+    }
+    tern_tensor *norm = tern_clip_grad_norm(NULL, 9, .params = list, .param_count = 3);
+    assert_int_equal(tern_dtype_of(norm), TERN_FLOAT64);
+}
+
 static void every_gradient_of_many_is_scaled(void **state)
 {
     (void)state;
@@ -194,6 +210,7 @@ int main(void)
         CHECK_TEST(other_norms_are_computed_too),
         CHECK_TEST(norms_of_several_devices_and_dtypes_are_joined),
         CHECK_TEST(modules_and_optimizers_are_clipped_whole_and_tied_tensors_once),
+        CHECK_TEST(the_norm_is_float64_where_a_gradient_is),
         CHECK_TEST(every_gradient_of_many_is_scaled),
         CHECK_TEST(without_gradients_the_norm_is_zero),
         CHECK_TEST(a_norm_that_is_not_finite_is_an_error_unless_allowed),
