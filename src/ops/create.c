@@ -90,9 +90,9 @@ static tern_status arange_count(const tern_arange_options *o, tern_dtype dtype, 
     TERN_CHECK(isfinite(o->start) && isfinite(o->end) && isfinite(o->step), TERN_ERR_ARG,
                "arange: start %g, end %g and step %g must be finite", o->start, o->end, o->step);
     TERN_CHECK(o->step != 0, TERN_ERR_ARG, "arange: step is 0 (start, end and step are all given)");
+    TERN_CHECK(o->step > 0 ? o->start <= o->end : o->start >= o->end, TERN_ERR_ARG,
+               "arange: step %g leads away from end: start %g, end %g", o->step, o->start, o->end);
     double exact = ceil((o->end - o->start) / o->step);
-    TERN_CHECK(exact >= 0, TERN_ERR_ARG, "arange: step %g leads away from end: start %g, end %g",
-               o->step, o->start, o->end);
     TERN_CHECK(exact < 0x1p62, TERN_ERR_SHAPE, "arange: %g elements are too many", exact);
     *count = (int64_t)exact;
     TERN_TRY(tern_check_integral("arange", "start", o->start, dtype));

@@ -108,6 +108,11 @@ static void arange_counts_up_and_down(void **state)
     assert_empty(tern_arange(3, 3, 1), tern_dims(0));
     assert_null_with(tern_arange(0, 3, 0), TERN_ERR_ARG, "arange: step is 0");
     assert_null_with(tern_arange(0, 3, -1), TERN_ERR_ARG, "arange: step -1 leads away from end");
+    // The quotient rounds up to -0.
+    assert_null_with(tern_arange(5, 4, 2), TERN_ERR_ARG, "arange: step 2 leads away from end");
+    assert_null_with(tern_arange(5, 4.5, 1), TERN_ERR_ARG, "arange: step 1 leads away from end");
+    assert_null_with(tern_arange(0, 1e-300, -1e300, .dtype = TERN_FLOAT64), TERN_ERR_ARG, "away");
+    assert_empty(tern_arange(3, 3, -2), tern_dims(0));
     assert_null_with(tern_arange(0, INFINITY, 1), TERN_ERR_ARG, "must be finite");
     assert_null_with(tern_arange(0, 1, 0.5), TERN_ERR_DTYPE, "step 0.5 has a fraction");
     assert_null_with(tern_arange(0.5, 3, 1), TERN_ERR_DTYPE, "start 0.5 has a fraction");
