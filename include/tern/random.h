@@ -118,8 +118,9 @@ TERN_API tern_tensor *tern_randn_like(const tern_tensor *t);
 TERN_API tern_tensor *tern_randint_like(const tern_tensor *t, int64_t low, int64_t high);
 
 /// Overwrites a floating `t` in place with numbers uniform in [low, high), from `generator` or the
-/// device's default (NULL). Returns t. Not differentiable. TERN_ERR_ARG when low > high or one is
-/// not finite; TERN_ERR_STATE for a leaf that requires a gradient, outside of tern_no_grad.
+/// device's default (NULL). Returns t. Not differentiable. TERN_ERR_ARG when low > high, or
+/// when one of them or high - low is beyond the dtype's largest value; TERN_ERR_STATE for a leaf
+/// that requires a gradient, outside of tern_no_grad.
 TERN_API tern_tensor *tern_uniform_(tern_tensor *t, double low, double high,
                                     tern_generator *generator);
 /// Likewise with normal numbers; TERN_ERR_ARG when std < 0.

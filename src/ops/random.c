@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random tensors, from a generator's stream.
+#include <float.h>
 #include <math.h>
 #include "base/mem.h"
 #include "ops/front.h"
@@ -250,6 +251,14 @@ tern_tensor *tern_bernoulli_like(const tern_tensor *t, double p, tern_generator 
 
 // ---- in place ----------------------------------------------------------------------------------
 
+static double largest_value(tern_dtype dtype)
+{
+    return dtype == TERN_FLOAT64    ? DBL_MAX
+           : dtype == TERN_FLOAT16  ? 65504
+           : dtype == TERN_BFLOAT16 ? 0x1.fep127
+                                    : (double)FLT_MAX;
+}
+
 static tern_tensor *redraw(const char *op, const random_fill *fill, tern_tensor *t,
                            tern_generator *generator)
 {
@@ -266,6 +275,10 @@ tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generat
         return NULL;
     TERN_CHECK_PTR(isfinite(low) && isfinite(high) && low <= high, TERN_ERR_ARG,
                    "uniform_: low %g and high %g are no range", low, high);
+    const double largest = largest_value(t->dtype);
+    TERN_CHECK_PTR(low >= -largest && high <= largest && high - low <= largest, TERN_ERR_ARG,
+                   "uniform_: low %g, high %g or their difference is beyond %s", low, high,
+                   tern_dtype_name(t->dtype));
     random_fill fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
     return redraw("uniform_", &fill, t, generator);
 }

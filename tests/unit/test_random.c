@@ -275,6 +275,16 @@ static void wrong_arguments_are_named(void **state)
     assert_null_with(tern_randperm(2, .dtype = TERN_BOOL), TERN_ERR_DTYPE, "bool");
     assert_null_with(tern_randperm(2, .requires_grad = true), TERN_ERR_DTYPE, "gradient");
     assert_null_with(tern_uniform_(t, 1, 0, NULL), TERN_ERR_ARG, "uniform_: low 1 and high 0");
+    assert_null_with(tern_uniform_(t, -3e38, 3e38, NULL), TERN_ERR_ARG,
+                     "uniform_: low -3e+38, high 3e+38 or their difference is beyond float32");
+    assert_null_with(tern_uniform_(t, 0, 1e39, NULL), TERN_ERR_ARG, "beyond float32");
+    assert_null_with(tern_uniform_(t, -1e39, 0, NULL), TERN_ERR_ARG, "beyond float32");
+    tern_tensor *half = tern_zeros(tern_dims(9), .dtype = TERN_FLOAT16);
+    assert_null_with(tern_uniform_(half, -4e4, 4e4, NULL), TERN_ERR_ARG, "beyond float16");
+    assert_true(tern_item(tern_amax(tern_abs(tern_uniform_(half, -3e4, 3e4, NULL)), TERN_ALL_AXES,
+                                    false)) <= 3e4);
+    tern_tensor *doubles = tern_zeros(tern_dims(9), .dtype = TERN_FLOAT64);
+    assert_null_with(tern_uniform_(doubles, -1e308, 1e308, NULL), TERN_ERR_ARG, "beyond float64");
     assert_null_with(tern_uniform_(n, 0, 1, NULL), TERN_ERR_DTYPE, "uniform_: dtype is int64");
     assert_null_with(tern_normal_(t, 0, -1, NULL), TERN_ERR_ARG, "normal_");
     assert_null_with(tern_normal_(NULL, 0, 1, NULL), TERN_ERR_NULL, "normal_: t is NULL");
