@@ -7,6 +7,7 @@ static tern_status mark_axes(const char *op, const tern_tensor *x, tern_axis_lis
 {
     TERN_CHECK(axes.count <= TERN_MAX_RANK, TERN_ERR_ARG, "%s: %d axes; there are at most %d", op,
                axes.count, TERN_MAX_RANK);
+    TERN_CHECK(axes.count >= -1, TERN_ERR_ARG, "%s: %d axes; -1 stands for all", op, axes.count);
     for (int i = 0; i < axes.count; i++) {
         int dim = axes.axis[i];
         TERN_TRY(tern_check_dim(op, x->rank, &dim));

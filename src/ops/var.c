@@ -44,7 +44,7 @@ static tern_status prepare(const char *op, tern_tensor *x, tern_axis_list axes, 
 static tern_tensor *gradient(tern_node *node, tern_tensor *dvar)
 {
     tern_tensor *x = tern_node_saved(node, 0), *mean = tern_node_saved(node, 1);
-    double freedom = (double)tern_node_data_of(node)->i[0];
+    double freedom = tern_node_data_of(node)->d[0];
     double scale = freedom > 0 ? 2 / freedom : INFINITY;
     tern_tensor *share = tern_reshape(tern_mul_scalar(dvar, scale), tern_shape_get(mean));
     return tern_mul(share, tern_sub(x, mean));
@@ -71,7 +71,7 @@ static tern_tensor *record(const tern_node_class *node_class, spread *s, int64_t
 {
     if (!s->mean)
         return s->y;
-    tern_node_data data = {.i = {s->reduced.count - correction}};
+    tern_node_data data = {.d = {(double)s->reduced.count - (double)correction}};
     tern_tensor *saved[] = {s->x, s->mean, s->y};
     return tern_record_op(node_class, s->y, &s->x, 1, saved, saved_count, &data);
 }

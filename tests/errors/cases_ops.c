@@ -13,7 +13,9 @@
     REFUSES(tern_##name, "an axis given twice", TERN_ERR_ARG, #name ": axis 1 is there twice",     \
             call(f->x, tern_axes(1, -1)))                                                          \
     REFUSES(tern_##name, "more axes than there can be", TERN_ERR_ARG, #name ": 9 axes",            \
-            call(f->x, tern_axes(0, 1, 2, 3, 4, 5, 6, 7, 8)))
+            call(f->x, tern_axes(0, 1, 2, 3, 4, 5, 6, 7, 8)))                                      \
+    REFUSES(tern_##name, "a count of axes below -1", TERN_ERR_ARG, #name ": -7 axes",              \
+            call(f->x, (tern_axis_list){.count = -7}))
 #define ONLY_FLOATING(name, call)                                                                  \
     REFUSES(tern_##name, "integers", TERN_ERR_DTYPE, #name ": x is int64",                         \
             call(f->ints, TERN_ALL_AXES))

@@ -193,6 +193,17 @@ static void a_failed_bias_is_not_taken_for_no_bias(void **state)
     assert_error(TERN_ERR_SHAPE, "matmul: a (2, 3) and b (2, 3) do not fit: 3 columns meet 2 rows");
 }
 
+static void a_correction_may_be_any_number(void **state)
+{
+    (void)state;
+    const float data[] = {1, 3};
+    tern_tensor *x = tern_from_data(tern_dims(2), data, .requires_grad = true);
+    tern_tensor *y = tern_var(x, TERN_ALL_AXES, INT64_MIN, false);
+    assert_tensor(y, tern_dims(), 0x1p-62); // 2 / (2 + 2^63)
+    assert_int_equal(tern_backward(y), TERN_OK);
+    assert_tensor(tern_grad(x), tern_dims(2), -0x1p-62, 0x1p-62); // 2 (x - mean) / (2 + 2^63)
+}
+
 static void a_result_that_cannot_be_counted_is_an_error_of_shape(void **state)
 {
     (void)state;
@@ -218,6 +229,7 @@ int main(void)
         CHECK_TEST(comparisons_and_indices_have_no_history),
         CHECK_TEST(a_null_chain_fails_once_and_says_why),
         CHECK_TEST(a_failed_bias_is_not_taken_for_no_bias),
+        CHECK_TEST(a_correction_may_be_any_number),
         CHECK_TEST(a_result_that_cannot_be_counted_is_an_error_of_shape),
     };
     return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
