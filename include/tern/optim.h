@@ -180,7 +180,7 @@ TERN_API tern_tensor *tern_optim_state(const tern_optim *optim, int64_t index, c
 /// have.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_state(tern_optim *optim, int64_t index,
                                                          const char *name, tern_tensor *value);
-/// Sets the number of updates that parameter `index` had, 0 or more.
+/// Sets the number of updates that parameter `index` had, 0 to 2^53.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_step_count(tern_optim *optim, int64_t index,
                                                               int64_t count);
 

@@ -310,6 +310,14 @@ static void state_that_does_not_fit_is_refused(void **state)
     assert_status(tern_optim_set_state(o, 0, NULL, p), TERN_ERR_NULL, "name is NULL");
     assert_status(tern_optim_set_state(o, 0, "exp_avg", NULL), TERN_ERR_NULL, "value is NULL");
     assert_status(tern_optim_set_step_count(o, 0, -1), TERN_ERR_ARG, "-1 updates");
+    const int64_t most = (int64_t)1 << 53;
+    assert_status(tern_optim_set_step_count(o, 0, most + 1), TERN_ERR_ARG, "9007199254740993 upd");
+    assert_status(tern_optim_set_step_count(o, 0, INT64_MAX), TERN_ERR_ARG, "updates");
+    assert_int_equal(tern_optim_set_step_count(o, 0, most), TERN_OK);
+    set_grad(p, 1, -1);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_true(isfinite(value_at(p, 0)) && isfinite(value_at(p, 1)));
+    assert_true(tern_optim_step_count(o, 0) == most + 1);
     assert_status(tern_optim_set_step_count(o, 4, 1), TERN_ERR_INDEX, "no parameter 4");
     assert_null_with(tern_optim_state(o, 0, "sum"), TERN_ERR_ARG, "no state \"sum\"");
     assert_null_with(tern_optim_state(o, 9, "exp_avg"), TERN_ERR_INDEX, "no parameter 9");
