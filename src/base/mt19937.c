@@ -74,22 +74,28 @@ static float u24(tern_mt19937 *generator)
     return (float)(tern_mt19937_u32(generator) & 0xFFFFFFu) * 0x1p-24f;
 }
 
-// Fused, as PyTorch's kernels for AVX2 and AVX-512 are compiled.
+// Fused, as PyTorch's kernels for AVX2 and AVX-512 are compiled; a number that rounds up to the end
+// of the range becomes its beginning.
 void tern_mt19937_uniform_f32(tern_mt19937 *generator, float *out, int64_t numel, double from,
                               double to)
 {
     float begin = (float)from;
-    float range = (float)to - begin;
-    for (int64_t i = 0; i < numel; i++)
-        out[i] = fmaf(u24(generator), range, begin);
+    float end = (float)to;
+    float range = end - begin;
+    for (int64_t i = 0; i < numel; i++) {
+        float x = fmaf(u24(generator), range, begin);
+        out[i] = x < end ? x : begin;
+    }
 }
 
 void tern_mt19937_uniform_f64(tern_mt19937 *generator, double *out, int64_t numel, double from,
                               double to)
 {
     double range = to - from;
-    for (int64_t i = 0; i < numel; i++)
-        out[i] = fma(tern_mt19937_u53(generator), range, from);
+    for (int64_t i = 0; i < numel; i++) {
+        double x = fma(tern_mt19937_u53(generator), range, from);
+        out[i] = x < to ? x : from;
+    }
 }
 
 void tern_mt19937_randint(tern_mt19937 *generator, int64_t *out, int64_t numel, int64_t low,
@@ -97,7 +103,7 @@ void tern_mt19937_randint(tern_mt19937 *generator, int64_t *out, int64_t numel, 
 {
     uint64_t range = (uint64_t)high - (uint64_t)low;
     for (int64_t i = 0; i < numel; i++) {
-        uint64_t word = range >> 32 ? tern_mt19937_u64(generator) : tern_mt19937_u32(generator);
+        uint64_t word = range >> 28 ? tern_mt19937_u64(generator) : tern_mt19937_u32(generator);
         out[i] = (int64_t)(word % range + (uint64_t)low);
     }
 }

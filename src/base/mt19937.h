@@ -36,7 +36,7 @@ double tern_mt19937_u53(tern_mt19937 *generator);
 bool tern_mt19937_bernoulli(tern_mt19937 *generator, double p);
 
 // Fills with from + x * (to - from), x being 24 (float64: 53) random bits in [0, 1), all in the
-// element's type. rand() is the range 0 to 1.
+// element's type; `from` where that rounds to `to`. rand() is the range 0 to 1.
 void tern_mt19937_uniform_f32(tern_mt19937 *generator, float *out, int64_t numel, double from,
                               double to);
 void tern_mt19937_uniform_f64(tern_mt19937 *generator, double *out, int64_t numel, double from,
@@ -50,7 +50,8 @@ void tern_mt19937_normal_f32(tern_mt19937 *generator, float *out, int64_t numel,
 void tern_mt19937_normal_f64(tern_mt19937 *generator, double *out, int64_t numel, double mean,
                              double std);
 
-// Fills with integers from `low` to `high` - 1; low < high.
+// Fills with integers from `low` to `high` - 1; low < high. From a range of 2^28 on each takes a
+// draw of 64 bits.
 void tern_mt19937_randint(tern_mt19937 *generator, int64_t *out, int64_t numel, int64_t low,
                           int64_t high);
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills from a generator's stream, in PyTorch's order: one draw after the other, on one thread.
-#include <math.h>
 #include "base/mt19937.h"
 #include "cpu/elementwise.h"
 #include "cpu/span.h"
 #include "tensor/generator.h"
 
-#define CHUNK   256
-#define BLOCK   16
-#define TWO_PIF 6.28318530717958647692f
+#define CHUNK 256
+#define BLOCK 16
 
 // Elements from..from + n - 1 of a contiguous view.
 static void *at(const tern_strided *y, int64_t from)
@@ -21,74 +19,45 @@ static bool is_half(tern_dtype dtype)
     return dtype == TERN_FLOAT16 || dtype == TERN_BFLOAT16;
 }
 
-// The value as the 16-bit dtype holds it.
-static float rounded(float value, tern_dtype dtype)
+// ---- 16-bit dtypes: float32's numbers, rounded --------------------------------------------------
+
+static float rounded(double value, tern_dtype dtype)
 {
+    const float narrow = (float)value;
     uint32_t bits; // room for any dtype that the compiler thinks of
     float back;
-    span_store_float(&bits, &value, dtype, 1, 1);
+    span_store_float(&bits, &narrow, dtype, 1, 1);
     span_load_float(&back, &bits, dtype, 1, 1);
     return back;
 }
 
-// ---- 16-bit dtypes -----------------------------------------------------------------------------
-
-// As many random bits as the dtype's significand has, in [0, 1).
-static void draw_halves(tern_mt19937 *mt, tern_dtype dtype, float *out, int64_t n)
-{
-    const int bits = dtype == TERN_FLOAT16 ? 11 : 8;
-    const uint32_t mask = (1u << bits) - 1;
-    for (int64_t i = 0; i < n; i++)
-        out[i] = (float)(tern_mt19937_u32(mt) & mask) / (float)(mask + 1);
-}
-
+// Rounding may reach the end of the range once more, and then gives its beginning.
 static void uniform_halves(tern_mt19937 *mt, const tern_strided *y, double low, double high)
 {
-    const float from = rounded((float)low, y->dtype);
-    const float range = rounded(rounded((float)high, y->dtype) - from, y->dtype);
+    const float from = rounded(low, y->dtype), to = rounded(high, y->dtype);
     float chunk[CHUNK];
     const int64_t numel = tern_strided_numel(y);
     for (int64_t done = 0; done < numel; done += CHUNK) {
         const int64_t n = numel - done < CHUNK ? numel - done : CHUNK;
-        draw_halves(mt, y->dtype, chunk, n);
+        tern_mt19937_uniform_f32(mt, chunk, n, low, high);
+        span_store_float(at(y, done), chunk, y->dtype, 1, n);
+        span_load_float(chunk, at(y, done), y->dtype, 1, n);
         for (int64_t i = 0; i < n; i++)
-            chunk[i] = chunk[i] * range + from;
+            chunk[i] = chunk[i] < to ? chunk[i] : from;
         span_store_float(at(y, done), chunk, y->dtype, 1, n);
     }
 }
 
-// One block of Box and Muller's method from 16 uniform draws.
-static void normal_block(tern_mt19937 *mt, const tern_strided *y, int64_t from, float mean,
-                         float std)
-{
-    float x[BLOCK];
-    draw_halves(mt, y->dtype, x, BLOCK);
-    for (int i = 0; i < BLOCK / 2; i++) {
-        const float radius = sqrtf(-2.0f * logf(1.0f - x[i])) * std;
-        const float theta = TWO_PIF * x[i + BLOCK / 2];
-        x[i] = radius * cosf(theta) + mean;
-        x[i + BLOCK / 2] = radius * sinf(theta) + mean;
-    }
-    span_store_float(at(y, from), x, y->dtype, 1, BLOCK);
-}
-
-// The last block is drawn again when the others do not end where y does.
+// Blocks of 16; the last one is drawn again when the others do not end where y does.
 static void normal_halves(tern_mt19937 *mt, const tern_strided *y, double mean, double std)
 {
-    const int64_t numel = tern_strided_numel(y);
-    if (numel < BLOCK) {
-        double few[BLOCK];
-        tern_mt19937_normal_f64(mt, few, numel, mean, std);
-        span_store_double(y->data, few, y->dtype, 1, numel);
-        return;
+    const int64_t numel = tern_strided_numel(y), n = numel < BLOCK ? numel : BLOCK;
+    float block[BLOCK];
+    for (int64_t done = 0; done < numel; done += n) {
+        const int64_t from = done < numel - n ? done : numel - n;
+        tern_mt19937_normal_f32(mt, block, n, mean, std);
+        span_store_float(at(y, from), block, y->dtype, 1, n);
     }
-    for (int64_t i = 0; i + BLOCK <= numel; i += BLOCK)
-        normal_block(mt, y, i, (float)mean, (float)std);
-    if (numel % BLOCK == 0)
-        return;
-    float unused[BLOCK]; // the fill draws for the rest too
-    draw_halves(mt, y->dtype, unused, numel % BLOCK);
-    normal_block(mt, y, numel - BLOCK, (float)mean, (float)std);
 }
 
 // ---- whole numbers, of any dtype ---------------------------------------------------------------

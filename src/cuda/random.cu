@@ -2,8 +2,8 @@
 // Random words to numbers. Each element has words of its own, so that the order of threads does not
 // matter: one for uniform numbers and normals of up to 32 bits, else two.
 //
-// Uniform numbers have as many random bits as the dtype's significand: 24, 53, 11, 8. Normals come
-// in pairs by Box and Muller's method, the words of both elements of a pair making the two.
+// Uniform numbers have 24 random bits, in float64 53; 16-bit dtypes round float's. Normals come in
+// pairs by Box and Muller's method, the words of both elements of a pair making the two.
 #include "cuda/element.cuh"
 #include "cuda/realmath.cuh"
 #include "cuda/walk.cuh"
@@ -29,24 +29,12 @@ __device__ __forceinline__ uint64_t two_words(const uint32_t *words, int64_t i)
     return (uint64_t)words[2 * i] << 32 | words[2 * i + 1];
 }
 
-// Random bits of an element's significand.
-template <class T> struct random_bits;
-template <> struct random_bits<float> {
-    static const int value = 24;
-};
-template <> struct random_bits<__half> {
-    static const int value = 11;
-};
-template <> struct random_bits<__nv_bfloat16> {
-    static const int value = 8;
-};
-
 // [0, 1), for element i
-template <class T> struct unit_draw {
+template <class C> struct unit_draw;
+template <> struct unit_draw<float> {
     static __device__ __forceinline__ float at(const uint32_t *words, int64_t i)
     {
-        const int bits = random_bits<T>::value;
-        return (float)(words[i] >> (32 - bits)) * (1.0f / (float)(1 << bits));
+        return (float)(words[i] >> 8) * 0x1p-24f;
     }
 };
 template <> struct unit_draw<double> {
@@ -58,7 +46,7 @@ template <> struct unit_draw<double> {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// Bounds and range rounded as the dtype holds them.
+// What rounds up to the end of the range becomes its beginning.
 template <class T> struct uniform_body {
     static const int VIEWS = 1, WIDTH = 1;
     typedef computed_t<T> C;
@@ -72,8 +60,8 @@ template <class T> struct uniform_body {
     }
     __device__ __forceinline__ void one(const int64_t *at) const
     {
-        const C from = rounded(low), range = rounded(rounded(high) - from);
-        y[at[0]] = narrow<T>(real_fma(unit_draw<T>::at(words, at[0]), range, from));
+        const C x = rounded(real_fma(unit_draw<C>::at(words, at[0]), high - low, low));
+        y[at[0]] = narrow<T>(x < rounded(high) ? x : low);
     }
 };
 

@@ -144,20 +144,48 @@ static void uniform_numbers_are_the_high_bits_of_the_words(void **state)
         assert_true(fabs(wide[i] - (-3 + 8 * ((double)(word_pair(i) >> 11) * 0x1p-53))) < 1e-15);
 }
 
-// 8 bits of a word: every sixteenth of the range has its share, and 1 is never reached.
+static void a_uniform_number_that_rounds_to_the_end_is_the_beginning(void **state)
+{
+    (void)state;
+    static float y[N];
+    int ends = 0;
+    draw(TERN_RANDOM_UNIFORM, 0x1p24 - 3, 0x1p24 + 4, 0, 0, 0, TERN_FLOAT32, y, N);
+    for (uint64_t i = 0; i < N; i++) {
+        const double exact = 0x1p24 - 3 + 7 * ((double)(word(i) >> 8) * 0x1p-24);
+        const float expected = (float)exact;
+        assert_true(y[i] == (expected < 0x1p24f + 4 ? expected : 0x1p24f - 3));
+        ends += expected == 0x1p24f + 4;
+    }
+    assert_true(ends > 0);
+}
+
+// To the nearest of 8 bits, even ones of two.
+static float rounded_to_bfloat16(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+// float32's numbers: every sixteenth of the range has its share, and 1, which some round to, is 0.
 static void uniform_numbers_of_16_bits_stay_below_the_end(void **state)
 {
     (void)state;
     static uint16_t y[N];
-    int seen[16] = {0};
+    int seen[16] = {0}, ends = 0;
     draw(TERN_RANDOM_UNIFORM, 0, 1, 0, 0, 0, TERN_BFLOAT16, y, N);
     for (uint64_t i = 0; i < N; i++) {
         const uint32_t bits = (uint32_t)y[i] << 16;
         float value;
         memcpy(&value, &bits, sizeof value);
-        assert_true(value == (float)(word(i) >> 24) / 256);
+        const float expected = rounded_to_bfloat16((float)(word(i) >> 8) * 0x1p-24f);
+        assert_true(value == (expected < 1 ? expected : 0));
+        ends += expected == 1;
         seen[(int)(value * 16)]++;
     }
+    assert_true(ends > 0);
     for (int k = 0; k < 16; k++)
         assert_in_range(seen[k], N / 16 - 120, N / 16 + 120); // five standard deviations
 }
@@ -240,6 +268,7 @@ int main(void)
         cmocka_unit_test(a_word_equal_to_the_probability_keeps),
         cmocka_unit_test(everything_is_dropped_at_one_even_infinities),
         cmocka_unit_test(uniform_numbers_are_the_high_bits_of_the_words),
+        cmocka_unit_test(a_uniform_number_that_rounds_to_the_end_is_the_beginning),
         cmocka_unit_test(uniform_numbers_of_16_bits_stay_below_the_end),
         cmocka_unit_test(normals_come_from_pairs_of_words),
         cmocka_unit_test(normals_of_float64_use_53_bits),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes random.h: PyTorch's random tensors, for tests/unit/test_random.c, beside those in rng.h.
 
-Run: python3 make_random.py > random.h      (PyTorch 1.13, CPU)
+Run: python3 make_random.py > random.h      (PyTorch 2.15, CPU)
 """
 import torch
 
@@ -25,6 +25,8 @@ for name, dtype in (("float16", torch.float16), ("bfloat16", torch.bfloat16)):
     store("randn_5_" + name, torch.randn(5, dtype=dtype))
     store("randn_35_" + name, torch.randn(35, dtype=dtype))
     store("after_" + name, torch.rand(1))
+    store("randn_16_" + name, torch.empty(16, dtype=dtype).normal_(2, 3))
+    store("to_the_end_" + name, torch.empty(24, dtype=dtype).uniform_(1000, 1003))
 
 torch.manual_seed(0)
 store("randint_float16", torch.randint(3, 17, (6,), dtype=torch.float16))

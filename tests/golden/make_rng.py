@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes rng.h: what PyTorch's CPU generator gives, for tests/unit/test_mt19937.c.
 
-Run: python3 make_rng.py > rng.h      (PyTorch 1.13; its CPU kernels of AVX2 or AVX-512)
+Run: python3 make_rng.py > rng.h      (PyTorch 2.15; its CPU kernels of AVX2 or AVX-512)
 """
 import textwrap
 
@@ -66,6 +66,12 @@ i64("randint_32_bits", torch.randint(0, 2**32, (4,)))
 i64("randint_wide", torch.randint(-(2**63), 2**63 - 1, (4,)))
 i64("random63", torch.empty(4, dtype=torch.int64).random_())
 i64("randperm_50", torch.randperm(50))
+
+torch.manual_seed(10)
+i64("randint_2_28_less_1", torch.randint(-3, 2**28 - 4, (4,)))
+i64("randint_2_28", torch.randint(-3, 2**28 - 3, (4,)))
+f32("uniform_to_the_end", torch.empty(24).uniform_(2**24 - 3, 2**24 + 4))
+f64("uniform_f64_to_the_end", torch.empty(24, dtype=DOUBLE).uniform_(2**53 - 3, 2**53 + 4))
 
 torch.manual_seed(11)
 f32("normal_first_5", torch.randn(5))

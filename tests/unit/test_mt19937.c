@@ -73,6 +73,16 @@ static void uniform_has_the_bits_of_pytorch(void **state)
     ASSERT_SAME_BITS(x, uniform_7);
     tern_mt19937_uniform_f64(&generator, y, 24, -1.0 / 28, 1.0 / 28);
     ASSERT_SAME_BITS(y, uniform_f64_after_it);
+    int64_t words[4];
+    tern_mt19937_seed(&generator, 10); // the draws of 32 and 64 bits that rng.h has before them
+    tern_mt19937_randint(&generator, words, 4, -3, (1 << 28) - 4);
+    ASSERT_SAME_BITS(words, randint_2_28_less_1);
+    tern_mt19937_randint(&generator, words, 4, -3, (1 << 28) - 3);
+    ASSERT_SAME_BITS(words, randint_2_28);
+    tern_mt19937_uniform_f32(&generator, x, 24, 0x1p24 - 3, 0x1p24 + 4);
+    ASSERT_SAME_BITS(x, uniform_to_the_end);
+    tern_mt19937_uniform_f64(&generator, y, 24, 0x1p53 - 3, 0x1p53 + 4);
+    ASSERT_SAME_BITS(y, uniform_f64_to_the_end);
 }
 
 static void bernoulli_gives_the_masks_of_pytorch(void **state)

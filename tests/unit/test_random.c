@@ -97,6 +97,9 @@ static void integers_and_permutations_are_the_same(void **state)
     tern_tensor *wide = tern_randint(INT64_MIN, INT64_MAX, tern_dims(4));
     for (int i = 0; i < 4; i++)
         assert_true(tern_item_int(tern_select(wide, 0, i)) == randint_wide[i]);
+    tern_manual_seed(10);
+    assert_list(tern_randint(-3, 268435452, tern_dims(4)), randint_2_28_less_1, 0);
+    assert_list(tern_randint(-3, 268435453, tern_dims(4)), randint_2_28, 0);
     tern_manual_seed(9);
     tern_tensor *again = tern_randint_like(tern_zeros(tern_dims(16), .dtype = TERN_INT32), 3, 17);
     assert_list(again, randint_3_17, 0);
@@ -125,6 +128,10 @@ static void other_dtypes_draw_as_in_pytorch(void **state)
         assert_list(tern_randn(tern_dims(5), .dtype = dtype_), randn_5_##name, close / 16);        \
         assert_list(tern_randn(tern_dims(35), .dtype = dtype_), randn_35_##name, close);           \
         assert_list(tern_rand(tern_dims(1)), after_##name, 0);                                     \
+        empty = tern_empty(tern_dims(16), .dtype = dtype_);                                        \
+        assert_list(tern_normal_(empty, 2, 3, NULL), randn_16_##name, close * 4);                  \
+        empty = tern_empty(tern_dims(24), .dtype = dtype_);                                        \
+        assert_list(tern_uniform_(empty, 1000, 1003, NULL), to_the_end_##name, 0);                 \
     } while (0)
     HALF(TERN_FLOAT16, float16, 0.004);
     HALF(TERN_BFLOAT16, bfloat16, 0.04);
