@@ -182,6 +182,43 @@ static void the_deepest_module_fits_on_the_smallest_stack(void **state)
     assert_true(v.fine);
 }
 
+// ---- headers come from one pool -----------------------------------------------------------------
+
+// Each tensor has a size and values of its own: no header may be given to two.
+static void *make_and_end(void *argument)
+{
+    visit *v = argument;
+    v->fine = true;
+    for (int i = 0; i < 3000; i++) {
+        tern_scope scope = tern_scope_open();
+        tern_tensor *at[8];
+        for (int k = 0; k < 8; k++)
+            at[k] = tern_full(tern_dims(k + 1), (double)(v->live + k));
+        for (int k = 0; k < 8; k++)
+            v->fine = v->fine && tern_numel(at[k]) == k + 1 &&
+                      tern_item(tern_select(at[k], 0, k)) == (double)(v->live + k);
+        tern_scope_close(scope);
+    }
+    return NULL;
+}
+
+static void threads_take_headers_from_one_pool(void **state)
+{
+    (void)state;
+    const int64_t live = tern_live_tensors();
+    visit visits[4];
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        visits[i] = (visit){.live = 1000 * i};
+        assert_int_equal(pthread_create(&threads[i], NULL, make_and_end, &visits[i]), 0);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++)
+        assert_true(visits[i].fine);
+    assert_int_equal(tern_live_tensors(), live);
+}
+
 // ---- references ---------------------------------------------------------------------------------
 
 #define REFERENCES 20000
@@ -313,6 +350,7 @@ int main(void)
         LIFETIME_TEST(the_scope_of_another_thread_is_no_scope),
         LIFETIME_TEST(a_thread_that_ends_with_open_scopes_leaves_nothing),
         LIFETIME_TEST(the_deepest_module_fits_on_the_smallest_stack),
+        LIFETIME_TEST(threads_take_headers_from_one_pool),
         LIFETIME_TEST(references_of_many_threads_are_all_counted),
         LIFETIME_TEST(modules_are_freed_by_whichever_thread_is_last),
         LIFETIME_TEST(a_loader_goes_on_on_another_thread),

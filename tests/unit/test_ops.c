@@ -193,6 +193,19 @@ static void a_failed_bias_is_not_taken_for_no_bias(void **state)
     assert_error(TERN_ERR_SHAPE, "matmul: a (2, 3) and b (2, 3) do not fit: 3 columns meet 2 rows");
 }
 
+// 1 + 2 + ... + n, exact in float32; ends fall everywhere between vectors.
+static void a_sum_of_any_length_has_every_element(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 300; n++) {
+        tern_tensor *x = tern_arange(1, n + 1, 1, .dtype = TERN_FLOAT32);
+        assert_tensor(tern_sum(x, TERN_ALL_AXES, false), tern_dims(), n * (n + 1) / 2);
+        x = tern_expand(tern_reshape(x, tern_dims(n, 1)), tern_dims(n, 3));
+        assert_true(tern_item(tern_sum(tern_contiguous(x), TERN_ALL_AXES, false)) ==
+                    3 * n * (n + 1) / 2);
+    }
+}
+
 static void a_correction_may_be_any_number(void **state)
 {
     (void)state;
@@ -229,6 +242,7 @@ int main(void)
         CHECK_TEST(comparisons_and_indices_have_no_history),
         CHECK_TEST(a_null_chain_fails_once_and_says_why),
         CHECK_TEST(a_failed_bias_is_not_taken_for_no_bias),
+        CHECK_TEST(a_sum_of_any_length_has_every_element),
         CHECK_TEST(a_correction_may_be_any_number),
         CHECK_TEST(a_result_that_cannot_be_counted_is_an_error_of_shape),
     };
