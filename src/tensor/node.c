@@ -246,7 +246,7 @@ tern_status tern_check_inplace(const char *op, const tern_tensor *t)
     TERN_TRY(tern_check_tensor(op, "t", t));
     TERN_TRY(tern_capture_check(op, tern_dev(t)));
     for (int i = 0; i < t->rank; i++)
-        TERN_CHECK(t->stride[i] != 0 || t->size[i] <= 1, TERN_ERR_STATE,
+        TERN_CHECK(t->stride[i] != 0 || t->size[i] <= 1 || t->numel == 0, TERN_ERR_STATE,
                    "%s: %s is expanded: several of its elements share one place; clone it first",
                    op, tern_tensor_string(t));
     if (!tern_grad_enabled() || !t->requires_grad)

@@ -148,6 +148,18 @@ static void leaves_and_shared_places_are_not_changed(void **state)
                      "copy_: t is a view, so no gradient could flow to source");
 }
 
+static void an_empty_tensor_has_no_places_to_share(void **state)
+{
+    (void)state;
+    tern_tensor *t = tern_expand(tern_zeros(tern_dims(1, 1)), tern_dims(3, 1));
+    t = tern_narrow(t, 1, 0, 0);
+    assert_int_equal(tern_stride(t, 0), 0);
+    assert_ptr_equal(tern_zero_(t), t);
+    assert_ptr_equal(tern_copy_(t, tern_ones(tern_dims(3, 0))), t);
+    assert_ptr_equal(tern_add_(t, tern_ones(tern_dims(1)), 1), t);
+    assert_no_error();
+}
+
 static void gradients_flow_through_copy(void **state)
 {
     (void)state;
@@ -289,6 +301,7 @@ int main(void)
         CHECK_TEST(add_and_mul_broadcast_and_promote),
         CHECK_TEST(results_that_do_not_fit_are_refused),
         CHECK_TEST(leaves_and_shared_places_are_not_changed),
+        CHECK_TEST(an_empty_tensor_has_no_places_to_share),
         CHECK_TEST(gradients_flow_through_copy),
         CHECK_TEST(constants_stop_the_gradient),
         CHECK_TEST(gradients_flow_through_add_and_numbers),
