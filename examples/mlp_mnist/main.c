@@ -78,7 +78,7 @@ static tern_status build(training *t)
     t->net = tern_module_to(make_net(o), t->device);
     t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
     t->optim = make_optim(o, t->net);
-    if (keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
+    if (tern_error_pending() || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
         return tern_error_code();
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
                                       .device = t->device);

@@ -43,7 +43,8 @@ typedef struct tern_cuda_properties {
     int64_t total_memory; ///< bytes
 } tern_cuda_properties;
 
-/// Fills `*out`. TERN_ERR_DEVICE when there is no such device; then `*out` is left alone.
+/// Fills `*out`, without opening the device. TERN_ERR_DEVICE when there is no such device; then
+/// `*out` is left alone.
 TERN_API TERN_NODISCARD tern_status tern_cuda_get_properties(int index, tern_cuda_properties *out);
 
 /// Makes `cuda:index` the calling thread's current device: what the word "cuda" means, and where
@@ -64,7 +65,8 @@ TERN_API void tern_cuda_manual_seed_all(uint64_t seed);
 /// For the whole process.
 TERN_API void tern_cuda_allow_tf32(bool allow);
 
-/// All CUDA devices, the one with most free memory first, to `out`, at most `most` of them.
+/// All CUDA devices, the one with most free memory first, to `out`, at most `most` of them; one
+/// that cannot be asked comes last. Opens none of them, as tern_cuda_get_memory.
 TERN_API TERN_NODISCARD tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most);
 
 // ---- memory -------------------------------------------------------------------------------------
@@ -80,7 +82,9 @@ typedef struct tern_cuda_memory {
     int64_t total;          ///< of the device
 } tern_cuda_memory;
 
-/// Fills `*out`. TERN_ERR_DEVICE when there is no such device; then `*out` is left alone.
+/// Fills `*out`. TERN_ERR_DEVICE when there is no such device; then `*out` is left alone. A device
+/// that nothing used is not opened: NVML tells what is free, and where there is none
+/// (libnvidia-ml.so.1) CUDA does, which takes some memory of the device to do so.
 TERN_API TERN_NODISCARD tern_status tern_cuda_get_memory(int index, tern_cuda_memory *out);
 /// Starts the peaks anew from what is held now.
 TERN_API TERN_NODISCARD tern_status tern_cuda_reset_peak_memory(int index);

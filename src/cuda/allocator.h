@@ -11,6 +11,7 @@ void tern_plugin_free(int index, void *data, int64_t nbytes, void *block);
 void tern_plugin_use(int index, void *block);
 
 tern_status tern_plugin_memory(int index, tern_cuda_memory *out);
+tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out);
 void tern_plugin_reset_peak(int index);
 tern_status tern_plugin_empty_cache(int index);
 int tern_plugin_biggest(int index, int64_t *nbytes, int most);

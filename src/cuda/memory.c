@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include "cuda/allocator.h"
 #include "cuda/check.h"
+#include "cuda/nvml.h"
 
 #define BIGGEST   3
 #define SIZE_TEXT 24
@@ -46,6 +47,18 @@ tern_status tern_plugin_memory(int index, tern_cuda_memory *out)
 {
     tern_cuda_memory memory = counted(tern_cuda_device_of(index));
     TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
+    *out = memory;
+    return TERN_OK;
+}
+
+// By NVML, for CUDA would make a context; where there is no NVML, it does.
+tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out)
+{
+    struct cudaDeviceProp properties;
+    TERN_TRY(tern_cuda_check("cuda_get_memory", cudaGetDeviceProperties(&properties, index)));
+    tern_cuda_memory memory = {.total = (int64_t)properties.totalGlobalMem};
+    if (!tern_cuda_nvml_free(properties.uuid.bytes, &memory.free))
+        TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
     *out = memory;
     return TERN_OK;
 }

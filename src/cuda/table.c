@@ -39,6 +39,7 @@ static const tern_cuda_table cuda = {
     .reason = tern_plugin_reason,
     .properties = tern_plugin_properties,
     .memory = tern_plugin_memory,
+    .memory_unopened = tern_plugin_memory_unopened,
     .reset_peak = tern_plugin_reset_peak,
     .empty_cache = tern_plugin_empty_cache,
     .biggest = tern_plugin_biggest,

@@ -54,6 +54,8 @@ typedef struct tern_cuda_table {
     const char *(*reason)(void); // why count is 0: what CUDA says
     tern_status (*properties)(int index, tern_cuda_properties *out);
     tern_status (*memory)(int index, tern_cuda_memory *out);
+    tern_status (*memory_unopened)(int index,
+                                   tern_cuda_memory *out); // of a device that is not open
     void (*reset_peak)(int index);
     tern_status (*empty_cache)(int index);
     // Sizes of the biggest blocks that are held, descending; returns how many of `most`.
@@ -133,8 +135,9 @@ bool tern_device_is_open(tern_device device);
 // Closes it if it can be; no other thread is inside the library.
 void tern_device_close(tern_device device);
 
-// Turns the unspecified device into the default one and checks that the device exists;
-// opens it.
+// Turns the unspecified device into the default one and checks that the device exists.
+tern_status tern_device_find(const char *op, tern_device *device);
+// The same, and opens it.
 tern_status tern_device_resolve(const char *op, tern_device *device);
 
 // ---- value errors found by kernels -------------------------------------------------------------

@@ -17,20 +17,27 @@ int tern_cuda_device_count(void)
 }
 
 // The backend's own table, after `*index` was made that of a device that exists; NULL raises.
-static const tern_cuda_table *table_for(const char *op, int *index)
+static const tern_cuda_table *table_to_ask(const char *op, int *index)
 {
     tern_device device = tern_cuda(*index);
-    if (tern_fork_check() || tern_device_resolve(op, &device))
+    if (tern_fork_check() || tern_device_find(op, &device))
         return NULL;
     *index = device.index;
     return tern_cuda_backend()->cuda;
+}
+
+// The same, and the device is open.
+static const tern_cuda_table *table_for(const char *op, int *index)
+{
+    const tern_cuda_table *table = table_to_ask(op, index);
+    return table && !tern_device_open(tern_cuda(*index)) ? table : NULL;
 }
 
 tern_status tern_cuda_get_properties(int index, tern_cuda_properties *out)
 {
     if (!out)
         return tern_null_error("cuda_get_properties", "out");
-    const tern_cuda_table *table = table_for("cuda_get_properties", &index);
+    const tern_cuda_table *table = table_to_ask("cuda_get_properties", &index);
     return table ? table->properties(index, out) : tern_error_code();
 }
 
@@ -46,8 +53,11 @@ tern_status tern_cuda_get_memory(int index, tern_cuda_memory *out)
 {
     if (!out)
         return tern_null_error("cuda_get_memory", "out");
-    const tern_cuda_table *table = table_for("cuda_get_memory", &index);
-    return table ? table->memory(index, out) : tern_error_code();
+    const tern_cuda_table *table = table_to_ask("cuda_get_memory", &index);
+    if (!table)
+        return tern_error_code();
+    return tern_device_is_open(tern_cuda(index)) ? table->memory(index, out)
+                                                 : table->memory_unopened(index, out);
 }
 
 tern_status tern_cuda_reset_peak_memory(int index)
@@ -117,17 +127,27 @@ static int compare_free(const void *a, const void *b)
     return x->index - y->index;
 }
 
+// Less than any device has for one that cannot be asked: its place says so, not an error.
+static int64_t ask_free(int index)
+{
+    const bool pending = tern_error_pending();
+    tern_cuda_memory memory;
+    if (!tern_cuda_get_memory(index, &memory))
+        return memory.free;
+    if (!pending)
+        tern_error_clear();
+    return -1;
+}
+
 tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most)
 {
     free_memory list[TERN_MAX_DEVICES];
     if (!out)
         return tern_null_error("cuda_devices_by_free_memory", "out");
+    TERN_TRY(tern_fork_check());
     int count = tern_cuda_device_count();
-    for (int i = 0; i < count; i++) {
-        tern_cuda_memory memory;
-        TERN_TRY(tern_cuda_get_memory(i, &memory));
-        list[i] = (free_memory){i, memory.free};
-    }
+    for (int i = 0; i < count; i++)
+        list[i] = (free_memory){i, ask_free(i)};
     qsort(list, (size_t)count, sizeof *list, compare_free);
     for (int i = 0; i < count && i < most; i++)
         out[i] = tern_cuda(list[i].index);

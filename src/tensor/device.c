@@ -80,7 +80,7 @@ const char *tern_device_string(tern_device device)
     return text;
 }
 
-tern_status tern_device_resolve(const char *op, tern_device *device)
+tern_status tern_device_find(const char *op, tern_device *device)
 {
     tern_device wanted = or_default(*device);
     TERN_CHECK(wanted.type == TERN_CPU || wanted.type == TERN_CUDA, TERN_ERR_DEVICE,
@@ -91,9 +91,14 @@ tern_status tern_device_resolve(const char *op, tern_device *device)
     TERN_CHECK(wanted.index >= 0 && wanted.index < count, TERN_ERR_DEVICE,
                "%s: there is no device %s: %d of its kind are available", op,
                tern_device_string(wanted), count);
-    TERN_TRY(tern_device_open(wanted));
     *device = wanted;
     return TERN_OK;
+}
+
+tern_status tern_device_resolve(const char *op, tern_device *device)
+{
+    TERN_TRY(tern_device_find(op, device));
+    return tern_device_open(*device);
 }
 
 // Reads the digits after the colon; -1 when they are not a number of at most 3 digits.
@@ -127,7 +132,7 @@ tern_status tern_device_parse(const char *text, tern_device *out)
         device.index = current_cuda;
     TERN_CHECK(device.type != TERN_DEVICE_UNSPECIFIED && device.index >= 0, TERN_ERR_ARG,
                "device_parse: \"%s\" is not a device: write cpu, cpu:1, cuda or cuda:0", text);
-    TERN_TRY(tern_device_resolve("device_parse", &device));
+    TERN_TRY(tern_device_find("device_parse", &device));
     *out = device;
     return TERN_OK;
 }

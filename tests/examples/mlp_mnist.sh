@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# mlp_mnist.sh PROGRAM DEVICE [too_large]: training on another device is the training on the CPU:
-# the same batches, so the same losses. The data is kept there; what is too large is not, and said.
+# mlp_mnist.sh PROGRAM DEVICE [too_large | full]: training on another device is the training on the
+# CPU: the same batches, so the same losses. The data is kept there; what is too large is not, and
+# said. With "full" there is no room for anything, which is one sentence.
 set -eu
 export TERN_CPU_DEVICES=2
 work=$(mktemp -d)
@@ -26,6 +27,15 @@ train()
 }
 
 write_images "$work/data" 100 t10k
+if [ "$case" = full ]; then
+    write_images "$work/data" 650 train
+    "$program" --data "$work/data" --device "$device" 2>"$work/told" &&
+        { echo "FAILED: it trains on a device without memory" >&2; exit 1; }
+    cat "$work/told"
+    [ "$(grep -c "$device cannot be used: .*memory" "$work/told"),$(wc -l <"$work/told")" = 1,1 ] ||
+        { echo "FAILED: that is not the one sentence" >&2; exit 1; }
+    exit 0
+fi
 if [ "$case" = fits ]; then
     write_images "$work/data" 650 train # the last batch is a short one
     options='--epochs 2 --hidden 64'

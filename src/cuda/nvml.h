@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What NVIDIA's management library knows of a device without a context on it.
+#ifndef TERN_SRC_CUDA_NVML_H
+#define TERN_SRC_CUDA_NVML_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Free bytes of the device, or of the part of one (MIG), that has this UUID; false where NVML is
+// not there or does not know it.
+bool tern_cuda_nvml_free(const char uuid[16], int64_t *nbytes);
+
+#endif
