@@ -225,12 +225,20 @@ static void wrong_numbers_of_threads_are_refused(void **state)
     assert_non_null(strstr(tern_error_message(), "0"));
 }
 
+static void count_and_set_errno(void *context, int64_t index)
+{
+    count(context, index);
+    errno = 5;
+}
+
 static void errno_is_kept(void **state)
 {
     (void)state;
     tern_pool_shutdown();
     errno = 77;
-    tern_pool_run(100, count, done);
+    tern_pool_run(100, count_and_set_errno, done);
+    assert_int_equal(errno, 77);
+    tern_pool_run(1, count_and_set_errno, done);
     assert_int_equal(errno, 77);
 }
 
