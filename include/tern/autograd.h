@@ -77,11 +77,7 @@ static inline void tern_grad_guard_close_(tern_grad_guard_ *guard)
 
 /// Runs the statement or block that follows without recording: `tern_no_grad { ... }`. However the
 /// block is left, recording is as before; `break` and `continue` leave this block only.
-#define tern_no_grad TERN_NO_GRAD_AT_(__LINE__)
-/// A guard named by its line, so that one block may stand inside another.
-#define TERN_NO_GRAD_AT_(line) TERN_NO_GRAD_JOIN_(line)
-/// The name, once `line` is a number.
-#define TERN_NO_GRAD_JOIN_(line) TERN_NO_GRAD_(tern_grad_guard_##line##_)
+#define tern_no_grad TERN_NO_GRAD_(TERN_LINE_NAME_(tern_grad_guard_))
 /// A loop that runs once; its guard is closed however it is left.
 #define TERN_NO_GRAD_(guard)                                                                       \
     for (tern_grad_guard_ guard                                                                    \

@@ -40,6 +40,13 @@
 #define TERN_END_DECLS
 #endif
 
+/// `word` and the line make a name, so that one block that has a guard may stand inside another.
+#define TERN_LINE_NAME_(word) TERN_NAME_AT_(word, __LINE__)
+/// The line is a number from here on.
+#define TERN_NAME_AT_(word, line) TERN_NAME_JOIN_(word, line)
+/// One word of two.
+#define TERN_NAME_JOIN_(word, line) word##line##_
+
 /// A pragma inside a macro.
 #define TERN_PRAGMA_(words) _Pragma(#words)
 // -Wshadow: the options of a call inside the options of another are inside its block.

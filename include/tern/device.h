@@ -85,11 +85,7 @@ TERN_API void tern_device_guard_close_(tern_device_guard_ *guard);
 /// `tern_with_device(dev) { ... }`. However the block is left, the default is as before; `break`
 /// and `continue` leave this block only. When there is no such device the block does not run and
 /// the error is pending.
-#define tern_with_device(device) TERN_WITH_DEVICE_AT_(device, __LINE__)
-/// A guard named by its line, so that one block may stand inside another.
-#define TERN_WITH_DEVICE_AT_(device, line) TERN_WITH_DEVICE_JOIN_(device, line)
-/// The name, once `line` is a number.
-#define TERN_WITH_DEVICE_JOIN_(device, line) TERN_WITH_DEVICE_(device, tern_device_guard_##line##_)
+#define tern_with_device(device) TERN_WITH_DEVICE_(device, TERN_LINE_NAME_(tern_device_guard_))
 /// A loop that runs once; its guard is closed however it is left.
 #define TERN_WITH_DEVICE_(device, guard)                                                           \
     for (tern_device_guard_ guard                                                                  \
