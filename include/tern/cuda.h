@@ -51,7 +51,8 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_get_properties(int index, tern_cud
 /// `tern_cuda(-1)` is. It does not move tensors, nor change tern_default_device. TERN_ERR_DEVICE
 /// when there is no such device.
 TERN_API TERN_NODISCARD tern_status tern_cuda_set_device(int index);
-/// The calling thread's current device; 0 at the start.
+/// The calling thread's current device; 0 at the start. In a tern_with_device of a CUDA device it
+/// is that one.
 TERN_API int tern_cuda_current_device(void);
 
 /// Seeds the default generator of the current CUDA device and its draws inside steps. Without a

@@ -36,7 +36,7 @@ typedef struct tern_device {
 TERN_API tern_device tern_cpu(int index);
 
 /// `cuda:index`, unchecked; -1 stands for the calling thread's current one
-/// (tern_cuda_set_device).
+/// (tern_cuda_set_device, tern_with_device).
 TERN_API tern_device tern_cuda(int index);
 
 /// `cuda:0` when there is one, else `cpu:0`. Never fails.
@@ -72,7 +72,8 @@ TERN_API tern_device tern_default_device(void);
 
 /// What tern_with_device keeps while it is open.
 typedef struct tern_device_guard_ {
-    tern_device before; ///< what it goes back to
+    tern_device before; ///< the default device that it goes back to
+    int cuda_before;    ///< the current CUDA device that it goes back to
     bool open;          ///< false once the block has run
 } tern_device_guard_;
 
@@ -82,9 +83,10 @@ TERN_API tern_device_guard_ tern_device_guard_open_(tern_device device);
 TERN_API void tern_device_guard_close_(tern_device_guard_ *guard);
 
 /// Runs the statement or block that follows with `device` as the calling thread's default:
-/// `tern_with_device(dev) { ... }`. However the block is left, the default is as before; `break`
-/// and `continue` leave this block only. When there is no such device the block does not run and
-/// the error is pending.
+/// `tern_with_device(dev) { ... }`. A CUDA device is the current one there as well: "cuda" and
+/// `tern_cuda(-1)` are that device. However the block is left, both are as before; `break` and
+/// `continue` leave this block only. When there is no such device the block does not run and the
+/// error is pending.
 #define tern_with_device(device) TERN_WITH_DEVICE_(device, TERN_LINE_NAME_(tern_device_guard_))
 /// A loop that runs once; its guard is closed however it is left.
 #define TERN_WITH_DEVICE_(device, guard)                                                           \

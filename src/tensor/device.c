@@ -183,13 +183,17 @@ tern_device tern_default_device(void)
 
 tern_device_guard_ tern_device_guard_open_(tern_device device)
 {
-    tern_device before = default_device;
-    return (tern_device_guard_){before, tern_set_default_device(device) == TERN_OK};
+    tern_device_guard_ guard = {default_device, current_cuda, false};
+    guard.open = tern_set_default_device(device) == TERN_OK;
+    if (guard.open && default_device.type == TERN_CUDA)
+        current_cuda = default_device.index;
+    return guard;
 }
 
 void tern_device_guard_close_(tern_device_guard_ *guard)
 {
     default_device = guard->before;
+    current_cuda = guard->cuda_before;
 }
 
 tern_status tern_synchronize(tern_device device)

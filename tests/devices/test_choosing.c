@@ -96,6 +96,43 @@ static void cuda_means_the_current_device(void **state)
     assert_int_equal(tern_cuda_set_device(0), TERN_OK);
 }
 
+static bool word_cuda_means(tern_device device)
+{
+    tern_device parsed = {0};
+    return tern_device_parse("cuda", &parsed) == TERN_OK && tern_device_equal(parsed, device) &&
+           tern_cuda_current_device() == device.index &&
+           is_on(tern_zeros(tern_dims(2), .device = tern_cuda(-1)), device);
+}
+
+static void sets_another(void)
+{
+    tern_with_device(tern_cuda(0))
+    {
+        assert_int_equal(tern_cuda_set_device(1), TERN_OK);
+        return;
+    }
+}
+
+static void in_a_block_cuda_means_the_device_of_the_block(void **state)
+{
+    (void)state;
+    NEEDS_TWO_DEVICES();
+    assert_int_equal(tern_cuda_set_device(0), TERN_OK);
+    tern_with_device(tern_cuda(1))
+    {
+        assert_true(word_cuda_means(tern_cuda(1)));
+        tern_with_device(tern_cpu(0)) assert_true(word_cuda_means(tern_cuda(1)));
+        tern_with_device(tern_cuda(0)) assert_true(word_cuda_means(tern_cuda(0)));
+        sets_another();
+        assert_true(word_cuda_means(tern_cuda(1)));
+        break;
+    }
+    assert_true(word_cuda_means(tern_cuda(0)));
+    tern_with_device(tern_cuda(63)) fail();
+    assert_error(TERN_ERR_DEVICE, "cuda:63");
+    assert_true(word_cuda_means(tern_cuda(0)));
+}
+
 static void new_tensors_go_to_the_default_device(void **state)
 {
     (void)state;
@@ -205,6 +242,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_cuda_device_tells_what_it_is),
         CHECK_TEST(devices_are_sorted_by_free_memory),
         CHECK_TEST(cuda_means_the_current_device),
+        CHECK_TEST(in_a_block_cuda_means_the_device_of_the_block),
         CHECK_TEST(visible_devices_are_renumbered),
     };
     if (nothing)
