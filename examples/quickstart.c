@@ -7,10 +7,9 @@
 static double accuracy(tern_module *net, tern_dataset *data, tern_device dev)
 {
     tern_loader *loader = tern_loader_new(data, .batch_size = 1000, .device = dev);
-    tern_batch b;
     double correct = 0, samples = 0;
     tern_module_eval(net);
-    while (tern_loader_next(loader, &b)) {
+    tern_each_batch (b, loader) {
         tern_no_grad {
             tern_tensor *guess = tern_argmax(tern_forward(net, b.x), 1, false);
             correct += tern_item(tern_sum(tern_eq(guess, b.y), TERN_ALL_AXES, false));
@@ -41,8 +40,7 @@ int main(int argc, char **argv)
     tern_loader *loader = tern_loader_new(train, .batch_size = 64, .shuffle = true, .device = dev);
 
     for (int epoch = 0; epoch < 2 && !tern_error_pending(); epoch++) {
-        tern_batch b;
-        while (tern_loader_next(loader, &b)) { // temporaries live until the next one
+        tern_each_batch (b, loader) { // temporaries live until the next one
             tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
             tern_optim_zero_grad(opt);
             if (tern_backward(loss) || tern_optim_step(opt))

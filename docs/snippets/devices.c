@@ -243,8 +243,7 @@ static double epoch(tern_module *net, tern_optim *opt, tern_loader *loader, tern
 {
     // [sum]
     tern_tensor *sum = tern_zeros(tern_dims(), .device = dev); // stays on the device
-    tern_batch b;
-    while (tern_loader_next(loader, &b)) {
+    tern_each_batch (b, loader) {
         tern_tensor *loss = tern_mse_loss(tern_forward(net, b.x), b.y, TERN_REDUCTION_MEAN);
         tern_optim_zero_grad(opt);
         if (tern_backward(loss) || tern_optim_step(opt))

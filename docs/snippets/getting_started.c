@@ -92,9 +92,8 @@ static void datasets(void)
 {
     tern_dataset *data = squares_new(10);
     tern_loader *loader = tern_loader_new(data, .batch_size = 4);
-    tern_batch b;
     double sum = 0;
-    while (tern_loader_next(loader, &b))
+    tern_each_batch (b, loader)
         sum += tern_item(tern_sum(b.y, TERN_ALL_AXES, false));
     expect(sum == 285);
     tern_loader_free(loader);

@@ -83,8 +83,7 @@ static void state_from_batch_to_batch(void)
     tern_loader *loader = tern_loader_new(data, .batch_size = 2);
     // [state]
     tern_tensor *mean = NULL; // of all batches, the last ones count most
-    tern_batch b;
-    while (tern_loader_next(loader, &b)) {
+    tern_each_batch (b, loader) {
         tern_tensor *m = tern_mean(b.x, TERN_ALL_AXES, false);
         if (mean)
             m = tern_add(tern_mul_scalar(mean, 0.5), tern_mul_scalar(m, 0.5));
@@ -127,8 +126,9 @@ static void losses_kept(void)
     double value[STEPS];            // numbers: nothing to hold
     tern_tensor *kept[STEPS] = {0}; // tensors: each retained, later released
     int step = 0;
-    tern_batch b;
-    while (step < STEPS && tern_loader_next(loader, &b)) {
+    tern_each_batch (b, loader) {
+        if (step == STEPS)
+            break;
         tern_tensor *loss = tern_mse_loss(b.x, b.y, TERN_REDUCTION_MEAN);
         value[step] = tern_item(loss);
         kept[step++] = tern_retain(loss);
@@ -148,10 +148,9 @@ static void two_loaders(void)
     tern_loader *train = tern_loader_new(data, .batch_size = 4);
     tern_loader *test = tern_loader_new(data, .batch_size = 8);
     // [nested]
-    tern_batch b, t;
-    while (tern_loader_next(train, &b)) {
+    tern_each_batch (b, train) {
         tern_tensor *y = tern_mul(b.x, b.x);
-        while (tern_loader_next(test, &t)) // ends its own batches only
+        tern_each_batch (t, test) // ends its own batches only
             tern_mean(t.x, TERN_ALL_AXES, false);
         tern_add(y, b.x); // y and b are alive
     }

@@ -33,11 +33,10 @@ static tern_dataset *dataset(int count)
 static double accuracy(tern_module *net, tern_dataset *data)
 {
     tern_loader *loader = tern_loader_new(data, .batch_size = 100);
-    tern_batch b;
     double correct = 0;
     tern_module_eval(net); // dropout off
     tern_no_grad {         // nothing is recorded for a backward
-        while (tern_loader_next(loader, &b)) {
+        tern_each_batch (b, loader) {
             tern_tensor *guess = tern_argmax(tern_forward(net, b.x), 1, false);
             correct += tern_item(tern_sum(tern_eq(guess, b.y), TERN_ALL_AXES, false));
         }
@@ -62,9 +61,8 @@ int main(void)
     double share = 0;
 
     for (int epoch = 1; epoch <= 10 && !tern_error_pending(); epoch++) {
-        tern_batch b;
         double sum = 0;
-        while (tern_loader_next(loader, &b)) {
+        tern_each_batch (b, loader) {
             tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
             tern_optim_zero_grad(opt);
             if (tern_backward(loss) || tern_optim_step(opt))

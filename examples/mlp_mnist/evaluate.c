@@ -44,10 +44,9 @@ static int64_t count_all(const evaluation *e, bool correct_only)
 
 static void run(tern_module *net, tern_module *criterion, tern_loader *loader, sums *s)
 {
-    tern_batch b;
     tern_module_eval(net);
     tern_no_grad {
-        while (tern_loader_next(loader, &b)) {
+        tern_each_batch (b, loader) {
             tern_tensor *logits = tern_forward(net, b.x);
             add_batch(s, tern_loss(criterion, logits, b.y), logits, &b);
         }

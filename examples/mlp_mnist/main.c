@@ -120,8 +120,7 @@ static tern_status set_lr(training *t, int64_t epoch, int64_t samples)
 
 static tern_status train_epoch(training *t, progress *p, sums *s)
 {
-    tern_batch b;
-    while (tern_loader_next(t->train_loader, &b)) {
+    tern_each_batch (b, t->train_loader) {
         tern_tensor *logits = tern_forward(t->net, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
         tern_optim_zero_grad(t->optim);

@@ -5,17 +5,13 @@
 ///     tern_dataset *train = tern_data_mnist("/usr/share/datasets/fashion-mnist", TERN_TRAIN);
 ///     tern_loader *loader =
 ///         tern_loader_new(train, .batch_size = 64, .shuffle = true, .device = dev);
-///     for (int epoch = 0; epoch < 5; epoch++) {
-///         tern_batch b;
-///         while (tern_loader_next(loader, &b))
+///     for (int epoch = 0; epoch < 5; epoch++)
+///         tern_each_batch (b, loader)
 ///             step(b.x, b.y);                      // temporaries live until the next batch
-///     }
 ///     tern_loader_free(loader);
 ///     tern_dataset_free(train);
 ///
-/// A dataset is counted; a loader holds the one it was given, so any order of freeing is right. A
-/// loader is in one place of one epoch: loops over the same loader inside each other share it, and
-/// the inner one ends the outer one's batch; make a second loader of the dataset instead. For
+/// A dataset is counted; a loader holds the one it was given, so any order of freeing is right. For
 /// one seed the order of samples is PyTorch's. Threads: a dataset or a loader is used by one thread
 /// at a time; only a dataset's count is atomic.
 #ifndef TERN_DATA_H
@@ -188,9 +184,47 @@ TERN_API tern_loader *tern_loader_new_with(const tern_loader_new_options *option
 /// Frees the loader, its last batch, and the temporaries made since. NULL is fine.
 TERN_API void tern_loader_free(tern_loader *loader);
 
-/// The next batch into `*batch`, and true; or false, with `*batch` zeroed: at the end of an epoch,
-/// on failure, and while an error is pending. After the end of an epoch the next call begins
-/// another; after a failure, or a `break` in between, it goes on with the same one.
+/// What tern_each_batch keeps while it runs.
+typedef struct tern_epoch_guard_ {
+    tern_loader *loader; ///< NULL when no epoch was begun
+    int outer;           ///< epochs of the loader that were set aside before
+    int own;             ///< those that are while this one is in progress
+    bool open;           ///< false once the loop has run
+} tern_epoch_guard_;
+
+/// What entering tern_each_batch runs: begins an epoch.
+TERN_API tern_epoch_guard_ tern_epoch_guard_open_(tern_loader *loader);
+/// What each round begins with: the batch; false when there is none.
+TERN_API bool tern_epoch_guard_next_(tern_epoch_guard_ *guard, tern_batch *batch);
+/// What leaving it runs: ends the epoch.
+TERN_API void tern_epoch_guard_close_(tern_epoch_guard_ *guard);
+
+/// Runs the statement or block that follows once for each batch of an epoch, which it declares as
+/// `batch`: `tern_each_batch (b, loader) { ... }`. A loop of C: `continue` goes on with the next
+/// batch, and `break`, `return` and `goto` end the epoch; the next loop begins another. The loop
+/// ends on failure and while an error is pending; look for it behind the loop.
+///
+/// The batch, and the temporaries that the thread makes in a round, die when the round ends, and so
+/// does what the last round made when the loop is left: tern_retain or tern_assign what is needed
+/// behind it. Loops may stand inside each other, over one loader too: each has an epoch of its own,
+/// and the outer one's batch and temporaries stay. An epoch that tern_loader_next has in progress
+/// goes on after the loop.
+///
+/// Draws and reports as tern_loader_next; leaving early waits for nothing.
+#define tern_each_batch(batch, loader)                                                             \
+    TERN_EACH_BATCH_(batch, loader, TERN_LINE_NAME_(tern_epoch_guard_))
+/// A loop that runs once around the loop over the batches; its guard is closed however it is left.
+#define TERN_EACH_BATCH_(batch, loader, guard)                                                     \
+    for (tern_epoch_guard_ guard                                                                   \
+         __attribute__((cleanup(tern_epoch_guard_close_))) = tern_epoch_guard_open_(loader);       \
+         guard.open; guard.open = false)                                                           \
+        for (tern_batch batch; tern_epoch_guard_next_(&guard, &batch);)
+
+/// For loops that tern_each_batch does not fit. The next batch into `*batch`, and true; or false,
+/// with `*batch` zeroed: at the end of an epoch, on failure, and while an error is pending. After
+/// the end of an epoch the next call begins another; after a failure, or a `break` in between, it
+/// goes on with the same one, which tern_loader_reset gives up. Loops of this call over one loader
+/// inside each other share its epoch, and the inner one ends the outer one's batch.
 ///
 /// The batch belongs to the loader until its next call, and so do the temporaries that the thread
 /// makes meanwhile: each call ends those of the call before, but not those of another loader.

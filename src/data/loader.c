@@ -23,6 +23,8 @@ struct tern_loader {
     int64_t samples;     // in the epoch
     int64_t done;        // samples handed out
     int64_t epoch, position;
+    int depth;          // epochs set aside
+    tern_loader *outer; // the last of them: the loader as it was
 };
 
 // NULL follows the rule of pending errors; a freed one is found while its memory is kept.
@@ -99,13 +101,52 @@ static void end_batch(tern_loader *loader)
     loader->frame = 0;
 }
 
+static void free_order(tern_loader *loader)
+{
+    tern_mem_free(loader->order, (size_t)loader->capacity * sizeof *loader->order);
+    loader->order = NULL;
+    loader->capacity = 0;
+}
+
+// Puts the epoch in progress aside, its batch with it.
+static tern_status set_aside(tern_loader *loader)
+{
+    tern_loader *outer = tern_mem_alloc(sizeof *outer);
+    if (!outer)
+        return TERN_ERR_NOMEM;
+    *outer = *loader;
+    loader->outer = outer;
+    loader->depth++;
+    loader->frame = 0;
+    loader->batch = (tern_batch){0};
+    loader->order = NULL;
+    loader->capacity = 0;
+    loader->running = false;
+    return TERN_OK;
+}
+
+// Ends the epochs begun since `depth` of them were set aside.
+static void go_back(tern_loader *loader, int depth)
+{
+    while (loader->depth > depth) {
+        tern_loader *outer = loader->outer;
+        int64_t epoch = loader->epoch;
+        end_batch(loader);
+        free_order(loader);
+        *loader = *outer;
+        loader->epoch = epoch;
+        tern_mem_free(outer, sizeof *outer);
+    }
+}
+
 void tern_loader_free(tern_loader *loader)
 {
     if (!loader || check_change("loader_free", loader))
         return;
+    go_back(loader, 0);
     end_batch(loader);
     tern_dataset_drop(loader->dataset);
-    tern_mem_free(loader->order, (size_t)loader->capacity * sizeof *loader->order);
+    free_order(loader);
     loader->dataset = NULL;
     tern_mem_free_late(loader, sizeof *loader, sizeof loader->dataset);
 }
@@ -236,14 +277,32 @@ static tern_status next_batch(tern_loader *loader, int64_t size)
     return TERN_OK;
 }
 
-// False at the end and on failure.
-static bool go_on(tern_loader *loader)
+static bool may_go_on(tern_loader *loader)
 {
-    if (!loader->running && begin_epoch(loader))
-        return false;
+    return !tern_error_pending() && !tern_fork_check() && !tern_fault_poll(loader->home) &&
+           !tern_check_generator("loader_next", loader->own);
+}
+
+// Asks the dataset, which must not change the loader meanwhile.
+static tern_status begin_asking(tern_loader *loader)
+{
+    loader->asking = true;
+    tern_status status = begin_epoch(loader);
+    loader->asking = false;
+    return status;
+}
+
+// The next batch of the epoch in progress, or its end.
+static bool hand_out(tern_loader *loader, tern_batch *batch)
+{
     int64_t size = next_size(loader);
+    loader->asking = true;
     tern_status status = size > 0 ? next_batch(loader, size) : end_epoch(loader);
-    return !status && size > 0;
+    loader->asking = false;
+    if (status || size == 0)
+        return false;
+    *batch = loader->batch;
+    return true;
 }
 
 bool tern_loader_next(tern_loader *loader, tern_batch *batch)
@@ -257,15 +316,55 @@ bool tern_loader_next(tern_loader *loader, tern_batch *batch)
         return false;
     }
     end_batch(loader);
-    if (tern_error_pending() || tern_fork_check() || tern_fault_poll(loader->home) ||
-        tern_check_generator("loader_next", loader->own))
+    if (!may_go_on(loader) || (!loader->running && begin_asking(loader)))
         return false;
-    loader->asking = true;
-    bool more = go_on(loader);
-    loader->asking = false;
-    if (more)
-        *batch = loader->batch;
-    return more;
+    return hand_out(loader, batch);
+}
+
+// ---- a loop with an epoch of its own ------------------------------------------------------------
+
+tern_epoch_guard_ tern_epoch_guard_open_(tern_loader *loader)
+{
+    tern_epoch_guard_ guard = {0};
+    if (check_change("each_batch", loader))
+        return guard;
+    guard.outer = loader->depth;
+    if (!loader->running)
+        end_batch(loader);
+    if (!may_go_on(loader) || (loader->running && set_aside(loader)))
+        return guard;
+    if (begin_asking(loader)) {
+        go_back(loader, guard.outer);
+        return guard;
+    }
+    guard.own = loader->depth;
+    guard.loader = loader;
+    guard.open = true;
+    return guard;
+}
+
+// Begins no epoch: a loop inside may have been left by longjmp, and the epoch may have been reset,
+// or run to its end by tern_loader_next.
+bool tern_epoch_guard_next_(tern_epoch_guard_ *guard, tern_batch *batch)
+{
+    tern_loader *loader = guard->loader;
+    *batch = (tern_batch){0};
+    if (check_change("each_batch", loader))
+        return false;
+    go_back(loader, guard->own);
+    end_batch(loader);
+    return may_go_on(loader) && loader->running && hand_out(loader, batch);
+}
+
+void tern_epoch_guard_close_(tern_epoch_guard_ *guard)
+{
+    tern_loader *loader = guard->loader;
+    if (!loader || !loader->dataset) // did not open, or was freed in the loop
+        return;
+    go_back(loader, guard->own);
+    end_batch(loader);
+    loader->running = false;
+    go_back(loader, guard->outer);
 }
 
 // ---- asking -----------------------------------------------------------------------------------

@@ -237,3 +237,31 @@ REFUSES(tern_loader_next, "a dataset that gives another number", TERN_ERR_SHAPE,
         "loader_next: own|(2, 3)", next_of(four, give_too_few))
 HANDS_ON(tern_loader_next, "of the step before", !tern_loader_next(f->loader, &unread))
 TAKES(tern_loader_next, "a loader and a batch", tern_loader_next(f->loader, &unread))
+
+static int batches_of(tern_loader *loader)
+{
+    int batches = 0;
+    tern_each_batch (b, loader)
+        batches++;
+    return batches;
+}
+
+static int batches_after_a_free(fixture *f)
+{
+    int batches = 0;
+    tern_loader *loader = tern_loader_new(f->dataset);
+    tern_each_batch (b, loader) {
+        batches++;
+        tern_loader_free(loader);
+    }
+    return batches;
+}
+
+REFUSES(tern_epoch_guard_open_, "a loader that is NULL", TERN_ERR_NULL,
+        "each_batch: loader is NULL", batches_of(NULL) == 0)
+HANDS_ON(tern_epoch_guard_open_, "of the step before", batches_of(f->loader) == 0)
+REFUSES(tern_epoch_guard_next_, "a loader that was freed in the loop", TERN_ERR_STATE,
+        "each_batch: this loader was freed", batches_after_a_free(f) < 2)
+CANNOT_FAIL(tern_epoch_guard_close_, "a loop that began no epoch",
+            (tern_epoch_guard_close_(&(tern_epoch_guard_){0}), 1))
+TAKES(tern_epoch_guard_open_, "a loader", batches_of(f->loader) > 0)
