@@ -78,10 +78,13 @@ static void moving(void)
     // [/move]
     expect(is_on(x, tern_cpu(0)) && is_on(y, dev) && x != y && y == z);
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-result"
     // [forgotten]
     tern_to(x, dev); // the new tensor is lost: x is still on cpu:0
     tern_tensor *sum = tern_add(x, y);
     // [/forgotten]
+#pragma GCC diagnostic pop
     expect(!sum);
     expect_error(TERN_ERR_DEVICE);
 

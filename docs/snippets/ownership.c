@@ -148,13 +148,15 @@ static void two_loaders(void)
     tern_loader *train = tern_loader_new(data, .batch_size = 4);
     tern_loader *test = tern_loader_new(data, .batch_size = 8);
     // [nested]
+    double sum = 0;
     tern_each_batch (b, train) {
         tern_tensor *y = tern_mul(b.x, b.x);
         tern_each_batch (t, test) // ends its own batches only
-            tern_mean(t.x, TERN_ALL_AXES, false);
-        tern_add(y, b.x); // y and b are alive
+            sum += tern_item(tern_mean(t.x, TERN_ALL_AXES, false));
+        sum += tern_item(tern_mean(tern_add(y, b.x), TERN_ALL_AXES, false)); // y and b are alive
     }
     // [/nested]
+    expect(sum == (5 + 37) + 2 * 3.5);
     tern_loader_free(test);
     tern_loader_free(train);
     tern_dataset_free(data);

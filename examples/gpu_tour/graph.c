@@ -48,7 +48,7 @@ static tern_status step(const run *r)
 static void give_batch(const run *r, int i)
 {
     tern_scope scope = tern_scope_open();
-    tern_tensor *x = tern_arange(.start = i, .end = i + 256, .step = 1, .dtype = TERN_FLOAT32);
+    tern_tensor *x = tern_arange(i, i + 256, 1, .dtype = TERN_FLOAT32);
     x = tern_reshape(tern_sin(x), tern_dims(32, 8));
     tern_copy_(r->x, x);
     tern_copy_(r->y, tern_sum(x, tern_axes(1), true));

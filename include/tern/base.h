@@ -6,8 +6,9 @@
 ///
 ///     tern_module *fc = tern_nn_linear(784, 512, .bias = false);
 ///
-/// The required values come first and in order, the optional ones by name; a name that does not
-/// exist is a compile error. C++ and bindings fill the struct themselves:
+/// The required values come first and in order, the optional ones by name; a required value that is
+/// missing or of another type and a name that does not exist are compile errors. C++ and bindings
+/// fill the struct themselves:
 ///
 ///     tern_nn_linear_options o = tern_nn_linear_defaults();
 ///     o.in_features = 784; o.out_features = 512; o.bias = false;
@@ -22,7 +23,7 @@
 #if defined(__GNUC__)
 /// Marks what the library exports.
 #define TERN_API __attribute__((visibility("default")))
-/// The result says whether the call worked: it must be looked at.
+/// The result must be looked at: it says whether the call worked, or is all that the call is for.
 #define TERN_NODISCARD __attribute__((warn_unused_result))
 /// The words from `first` on are printed by the format `words`.
 #define TERN_PRINTF_(words, first) __attribute__((__format__(__printf__, words, first)))
@@ -75,6 +76,27 @@
         TERN_OPTIONS_END_                                                                          \
         function##_with(&options_);                                                                \
     })
+
+/// Passes a required value through the function of its type, and the words after it as they are:
+/// where an initialiser would take the 2 of `tern_zeros(2, 3)` for a rank, the call does not
+/// compile; nor does one that leaves a required value out.
+#define TERN_REQUIRED_1_(of_a, a, ...) tern_required_##of_a##_(a), __VA_ARGS__
+/// Likewise for two.
+#define TERN_REQUIRED_2_(of_a, of_b, a, ...)                                                       \
+    tern_required_##of_a##_(a), TERN_REQUIRED_1_(of_b, __VA_ARGS__)
+/// Likewise for three.
+#define TERN_REQUIRED_3_(of_a, of_b, of_c, a, ...)                                                 \
+    tern_required_##of_a##_(a), TERN_REQUIRED_2_(of_b, of_c, __VA_ARGS__)
+
+/// Defines the function that takes a required value of a type, and returns it.
+#define TERN_REQUIRED_TYPE_(name, type)                                                            \
+    static inline type tern_required_##name##_(type value)                                         \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+TERN_REQUIRED_TYPE_(int64, int64_t)
+TERN_REQUIRED_TYPE_(double, double)
+TERN_REQUIRED_TYPE_(text, const char *)
 
 /// The version of the headers: its first number.
 #define TERN_VERSION_MAJOR 0

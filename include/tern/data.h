@@ -42,6 +42,7 @@ typedef struct tern_batch {
 
 /// Samples that are found by number.
 typedef struct tern_dataset tern_dataset;
+TERN_REQUIRED_TYPE_(dataset, tern_dataset *)
 
 /// One more reference. Returns the dataset. NULL stays NULL.
 TERN_API tern_dataset *tern_dataset_retain(tern_dataset *dataset);
@@ -68,6 +69,7 @@ typedef enum tern_data_split {
     TERN_TRAIN,                 ///< what a net learns from
     TERN_TEST                   ///< what it is judged by
 } tern_data_split;
+TERN_REQUIRED_TYPE_(split, tern_data_split)
 
 /// `tern_data_mnist(directory, TERN_TRAIN)`.
 typedef struct tern_data_mnist_options {
@@ -85,7 +87,9 @@ TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
 /// is not there or cannot be read, TERN_ERR_FORMAT for one that is not as it should be, for numbers
 /// of images and labels that differ, and for a label out of range.
 TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *options);
-#define tern_data_mnist(...) TERN_WITH_(tern_data_mnist, .classes = 10, .reserved_ = 0, __VA_ARGS__)
+#define tern_data_mnist(...)                                                                       \
+    TERN_WITH_(tern_data_mnist, .classes = 10, .reserved_ = 0,                                     \
+               TERN_REQUIRED_2_(text, split, __VA_ARGS__, ))
 
 /// Samples are the slices of `count` (1 to TERN_BATCH_TENSORS) tensors along their first dimension,
 /// which is of one size. The tensors are held, not copied: changing them in place changes the
@@ -180,7 +184,7 @@ TERN_API tern_loader *tern_loader_new_with(const tern_loader_new_options *option
 #define tern_loader_new(...)                                                                       \
     TERN_WITH_(tern_loader_new, .batch_size = 1, .shuffle = false, .drop_last = false,             \
                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .generator = NULL, .reserved_ = 0,          \
-               __VA_ARGS__)
+               TERN_REQUIRED_1_(dataset, __VA_ARGS__, ))
 /// Frees the loader, its last batch, and the temporaries made since. NULL is fine.
 TERN_API void tern_loader_free(tern_loader *loader);
 

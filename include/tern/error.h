@@ -38,6 +38,13 @@ typedef enum tern_status {
     TERN_ERR_NUMERIC      ///< a value is not finite where it has to be
 } tern_status;
 
+/// Hands a status on for macros: gcc is silent when the value of a block in parentheses is thrown
+/// away, but not when a function's is.
+TERN_NODISCARD static inline tern_status tern_status_of_(tern_status status)
+{
+    return status;
+}
+
 /// The name of a code, for example "shape"; "unknown" for any other number. Static storage.
 TERN_API const char *tern_status_name(tern_status code);
 

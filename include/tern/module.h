@@ -26,6 +26,7 @@ TERN_BEGIN_DECLS
 
 /// What computes tensors from tensors; made by a constructor, freed with tern_module_free.
 typedef struct tern_module tern_module;
+TERN_REQUIRED_TYPE_(module, tern_module *)
 
 /// The most tensors that a module takes or gives.
 #define TERN_MAX_TENSORS 8
@@ -252,6 +253,7 @@ typedef struct tern_module_summary_print_options {
     tern_shape input;    ///< of the one tensor that goes in
     FILE *file;          ///< NULL stands for stdout
 } tern_module_summary_print_options;
+TERN_REQUIRED_TYPE_(file, FILE *)
 
 TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(void);
 /// Writes a table: each module with its output's shape and number of parameters, then totals. Runs
@@ -260,8 +262,9 @@ TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(vo
 TERN_API TERN_NODISCARD tern_status
 tern_module_summary_print_with(const tern_module_summary_print_options *options);
 #define tern_module_summary_print(...)                                                             \
-    TERN_WITH_(tern_module_summary_print, .dtype = TERN_DTYPE_UNSPECIFIED, .reserved_ = 0,         \
-               __VA_ARGS__)
+    tern_status_of_(TERN_WITH_(tern_module_summary_print, .dtype = TERN_DTYPE_UNSPECIFIED,         \
+                               .reserved_ = 0,                                                     \
+                               TERN_REQUIRED_3_(module, shape, file, __VA_ARGS__, )))
 
 TERN_END_DECLS
 

@@ -63,7 +63,8 @@ TERN_API tern_nn_linear_options tern_nn_linear_defaults(void);
 TERN_API tern_module *tern_nn_linear_with(const tern_nn_linear_options *options);
 #define tern_nn_linear(...)                                                                        \
     TERN_WITH_(tern_nn_linear, .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                      \
-               .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0, __VA_ARGS__)
+               .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                             \
+               TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, ))
 
 /// `tern_nn_flatten()`, `tern_nn_flatten(0, 1)`.
 typedef struct tern_nn_flatten_options {

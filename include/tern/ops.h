@@ -24,122 +24,145 @@ TERN_API tern_dtype tern_promote(const tern_tensor *a, const tern_tensor *b);
 
 // ---- elementwise, two operands ------------------------------------------------------------------
 
-TERN_API tern_tensor *tern_add(tern_tensor *a, tern_tensor *b); ///< a + b; of bools: or
-TERN_API tern_tensor *tern_sub(tern_tensor *a, tern_tensor *b); ///< a - b; not for bool
-TERN_API tern_tensor *tern_mul(tern_tensor *a, tern_tensor *b); ///< a * b; of bools: and
+TERN_API TERN_NODISCARD tern_tensor *tern_add(tern_tensor *a,
+                                              tern_tensor *b); ///< a + b; of bools: or
+TERN_API TERN_NODISCARD tern_tensor *tern_sub(tern_tensor *a,
+                                              tern_tensor *b); ///< a - b; not for bool
+TERN_API TERN_NODISCARD tern_tensor *tern_mul(tern_tensor *a,
+                                              tern_tensor *b); ///< a * b; of bools: and
 /// a / b, true division: integers give float32.
-TERN_API tern_tensor *tern_div(tern_tensor *a, tern_tensor *b);
+TERN_API TERN_NODISCARD tern_tensor *tern_div(tern_tensor *a, tern_tensor *b);
 /// a to the power b; not for bool. Integers to a negative power are TERN_ERR_ARG in the scalar
 /// form.
-TERN_API tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b);
+TERN_API TERN_NODISCARD tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b);
 /// The smaller value; NaN wins; equal values share the gradient.
-TERN_API tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b);
-TERN_API tern_tensor *tern_maximum(tern_tensor *a, tern_tensor *b); ///< the larger value, likewise
+TERN_API TERN_NODISCARD tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b);
+TERN_API TERN_NODISCARD tern_tensor *tern_maximum(tern_tensor *a,
+                                                  tern_tensor *b); ///< the larger value, likewise
 
 /// x + value. A number never changes the dtype of x: one with a fraction and an integer x is
 /// TERN_ERR_DTYPE, and so is a bool x.
-TERN_API tern_tensor *tern_add_scalar(tern_tensor *x, double value);
-TERN_API tern_tensor *tern_sub_scalar(tern_tensor *x, double value); ///< x - value, likewise
-TERN_API tern_tensor *tern_mul_scalar(tern_tensor *x, double value); ///< x * value, likewise
+TERN_API TERN_NODISCARD tern_tensor *tern_add_scalar(tern_tensor *x, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_sub_scalar(tern_tensor *x,
+                                                     double value); ///< x - value, likewise
+TERN_API TERN_NODISCARD tern_tensor *tern_mul_scalar(tern_tensor *x,
+                                                     double value); ///< x * value, likewise
 /// x / value; integers and bool give float32.
-TERN_API tern_tensor *tern_div_scalar(tern_tensor *x, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_div_scalar(tern_tensor *x, double value);
 /// x to a power, likewise; an integer x and a negative one are TERN_ERR_ARG.
-TERN_API tern_tensor *tern_pow_scalar(tern_tensor *x, double exponent);
+TERN_API TERN_NODISCARD tern_tensor *tern_pow_scalar(tern_tensor *x, double exponent);
 
 // Comparisons give bool; not differentiable. A number is seen as x's dtype holds it.
-TERN_API tern_tensor *tern_eq(tern_tensor *a, tern_tensor *b);      ///< a == b, as bool
-TERN_API tern_tensor *tern_ne(tern_tensor *a, tern_tensor *b);      ///< a != b, as bool
-TERN_API tern_tensor *tern_lt(tern_tensor *a, tern_tensor *b);      ///< a < b, as bool
-TERN_API tern_tensor *tern_le(tern_tensor *a, tern_tensor *b);      ///< a <= b, as bool
-TERN_API tern_tensor *tern_gt(tern_tensor *a, tern_tensor *b);      ///< a > b, as bool
-TERN_API tern_tensor *tern_ge(tern_tensor *a, tern_tensor *b);      ///< a >= b, as bool
-TERN_API tern_tensor *tern_eq_scalar(tern_tensor *x, double value); ///< x == value, as bool
-TERN_API tern_tensor *tern_ne_scalar(tern_tensor *x, double value); ///< x != value, as bool
-TERN_API tern_tensor *tern_lt_scalar(tern_tensor *x, double value); ///< x < value, as bool
-TERN_API tern_tensor *tern_le_scalar(tern_tensor *x, double value); ///< x <= value, as bool
-TERN_API tern_tensor *tern_gt_scalar(tern_tensor *x, double value); ///< x > value, as bool
-TERN_API tern_tensor *tern_ge_scalar(tern_tensor *x, double value); ///< x >= value, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_eq(tern_tensor *a, tern_tensor *b); ///< a == b, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_ne(tern_tensor *a, tern_tensor *b); ///< a != b, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_lt(tern_tensor *a, tern_tensor *b); ///< a < b, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_le(tern_tensor *a, tern_tensor *b); ///< a <= b, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_gt(tern_tensor *a, tern_tensor *b); ///< a > b, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_ge(tern_tensor *a, tern_tensor *b); ///< a >= b, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_eq_scalar(tern_tensor *x,
+                                                    double value); ///< x == value, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_ne_scalar(tern_tensor *x,
+                                                    double value); ///< x != value, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_lt_scalar(tern_tensor *x,
+                                                    double value); ///< x < value, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_le_scalar(tern_tensor *x,
+                                                    double value); ///< x <= value, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_gt_scalar(tern_tensor *x,
+                                                    double value); ///< x > value, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_ge_scalar(tern_tensor *x,
+                                                    double value); ///< x >= value, as bool
 // Logic on truth values (non-zero is true); results are bool; not differentiable.
-TERN_API tern_tensor *tern_logical_and(tern_tensor *a, tern_tensor *b); ///< both are not 0, as bool
-TERN_API tern_tensor *tern_logical_or(tern_tensor *a, tern_tensor *b);  ///< one is not 0, as bool
-TERN_API tern_tensor *tern_logical_not(tern_tensor *x);                 ///< x is 0, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_logical_and(tern_tensor *a,
+                                                      tern_tensor *b); ///< both are not 0, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_logical_or(tern_tensor *a,
+                                                     tern_tensor *b);  ///< one is not 0, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_logical_not(tern_tensor *x); ///< x is 0, as bool
 
 // ---- elementwise, one operand -------------------------------------------------------------------
 // Integers and bool give float32, except neg, abs, relu, clamp and round, which keep the dtype.
 
-TERN_API tern_tensor *tern_neg(tern_tensor *x);     ///< -x; not for bool
-TERN_API tern_tensor *tern_abs(tern_tensor *x);     ///< |x|, derivative 0 at 0; not for bool
-TERN_API tern_tensor *tern_sqrt(tern_tensor *x);    ///< square root
-TERN_API tern_tensor *tern_rsqrt(tern_tensor *x);   ///< 1 / sqrt(x)
-TERN_API tern_tensor *tern_exp(tern_tensor *x);     ///< e to the power x
-TERN_API tern_tensor *tern_log(tern_tensor *x);     ///< natural logarithm; NaN below 0
-TERN_API tern_tensor *tern_log1p(tern_tensor *x);   ///< log(1 + x), exact near 0
-TERN_API tern_tensor *tern_sin(tern_tensor *x);     ///< sine, x in radians
-TERN_API tern_tensor *tern_cos(tern_tensor *x);     ///< cosine, x in radians
-TERN_API tern_tensor *tern_tanh(tern_tensor *x);    ///< hyperbolic tangent
-TERN_API tern_tensor *tern_sigmoid(tern_tensor *x); ///< 1 / (1 + exp(-x))
-TERN_API tern_tensor *tern_relu(tern_tensor *x);    ///< max(x, 0), derivative 0 at 0, NaN stays
+TERN_API TERN_NODISCARD tern_tensor *tern_neg(tern_tensor *x); ///< -x; not for bool
+TERN_API TERN_NODISCARD tern_tensor *tern_abs(
+    tern_tensor *x); ///< |x|, derivative 0 at 0; not for bool
+TERN_API TERN_NODISCARD tern_tensor *tern_sqrt(tern_tensor *x);  ///< square root
+TERN_API TERN_NODISCARD tern_tensor *tern_rsqrt(tern_tensor *x); ///< 1 / sqrt(x)
+TERN_API TERN_NODISCARD tern_tensor *tern_exp(tern_tensor *x);   ///< e to the power x
+TERN_API TERN_NODISCARD tern_tensor *tern_log(tern_tensor *x);   ///< natural logarithm; NaN below 0
+TERN_API TERN_NODISCARD tern_tensor *tern_log1p(tern_tensor *x); ///< log(1 + x), exact near 0
+TERN_API TERN_NODISCARD tern_tensor *tern_sin(tern_tensor *x);   ///< sine, x in radians
+TERN_API TERN_NODISCARD tern_tensor *tern_cos(tern_tensor *x);   ///< cosine, x in radians
+TERN_API TERN_NODISCARD tern_tensor *tern_tanh(tern_tensor *x);  ///< hyperbolic tangent
+TERN_API TERN_NODISCARD tern_tensor *tern_sigmoid(tern_tensor *x); ///< 1 / (1 + exp(-x))
+TERN_API TERN_NODISCARD tern_tensor *tern_relu(
+    tern_tensor *x); ///< max(x, 0), derivative 0 at 0, NaN stays
 /// x * Phi(x), Phi the normal distribution function, by erf (Hendrycks and Gimpel 2016).
-TERN_API tern_tensor *tern_gelu(tern_tensor *x);
+TERN_API TERN_NODISCARD tern_tensor *tern_gelu(tern_tensor *x);
 /// Its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-TERN_API tern_tensor *tern_gelu_tanh(tern_tensor *x);
-TERN_API tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
+TERN_API TERN_NODISCARD tern_tensor *tern_gelu_tanh(tern_tensor *x);
+TERN_API TERN_NODISCARD tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
 /// x where x > 0, else negative_slope * x.
-TERN_API tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope);
+TERN_API TERN_NODISCARD tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope);
 /// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
-TERN_API tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold);
+TERN_API TERN_NODISCARD tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold);
 /// min(max(x, low), high); pass -INFINITY or INFINITY to leave a side open. NaN stays. The gradient
 /// passes where low <= x <= high.
-TERN_API tern_tensor *tern_clamp(tern_tensor *x, double low, double high);
-TERN_API tern_tensor *tern_round(tern_tensor *x); ///< half to even; not differentiable (gradient 0)
-TERN_API tern_tensor *tern_isfinite(tern_tensor *x); ///< neither NaN nor infinite, as bool
+TERN_API TERN_NODISCARD tern_tensor *tern_clamp(tern_tensor *x, double low, double high);
+TERN_API TERN_NODISCARD tern_tensor *tern_round(
+    tern_tensor *x); ///< half to even; not differentiable (gradient 0)
+TERN_API TERN_NODISCARD tern_tensor *tern_isfinite(
+    tern_tensor *x); ///< neither NaN nor infinite, as bool
 
 /// a where the bool condition holds, else b; all three broadcast.
-TERN_API tern_tensor *tern_where(tern_tensor *condition, tern_tensor *a, tern_tensor *b);
+TERN_API TERN_NODISCARD tern_tensor *tern_where(tern_tensor *condition, tern_tensor *a,
+                                                tern_tensor *b);
 /// x with `value` where the bool mask (broadcast to x's shape) holds.
-TERN_API tern_tensor *tern_masked_fill(tern_tensor *x, tern_tensor *mask, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_masked_fill(tern_tensor *x, tern_tensor *mask,
+                                                      double value);
 
 // ---- reductions ---------------------------------------------------------------------------------
 // Over any axes (TERN_ALL_AXES, or an empty list: all). keepdim leaves them with size 1.
 
 /// The sum; integers and bool give int64.
-TERN_API tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// The mean. Floating only.
-TERN_API tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// Sum of squared deviations over n - correction: 1 is unbiased, 0 the population's. Floating only.
-TERN_API tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes, int64_t correction,
-                               bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes,
+                                              int64_t correction, bool keepdim);
 /// The square root of tern_var.
-TERN_API tern_tensor *tern_std(tern_tensor *x, tern_axis_list axes, int64_t correction,
-                               bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_std(tern_tensor *x, tern_axis_list axes,
+                                              int64_t correction, bool keepdim);
 /// The largest value; NaN wins; equal values share the gradient. Empty is TERN_ERR_SHAPE.
-TERN_API tern_tensor *tern_amax(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_amax(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// The smallest value, likewise.
-TERN_API tern_tensor *tern_amin(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_amin(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// (sum |x|^p)^(1/p); p may be 0 (count of non-zeros) and +-INFINITY. Floating only.
-TERN_API tern_tensor *tern_norm(tern_tensor *x, double p, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_norm(tern_tensor *x, double p, tern_axis_list axes,
+                                               bool keepdim);
 /// Whether one element is not 0, as bool; false for none.
-TERN_API tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// Whether every element is not 0, as bool; true for none.
-TERN_API tern_tensor *tern_all(tern_tensor *x, tern_axis_list axes, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_all(tern_tensor *x, tern_axis_list axes, bool keepdim);
 
 /// The largest value along one dimension and the int64 index of its first place; the gradient goes
 /// to that element. `indices` may be NULL.
-TERN_API tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices);
+TERN_API TERN_NODISCARD tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim,
+                                              tern_tensor **indices);
 /// The smallest value and its place, likewise.
-TERN_API tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices);
+TERN_API TERN_NODISCARD tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim,
+                                              tern_tensor **indices);
 /// The int64 index of the first largest value; not differentiable.
-TERN_API tern_tensor *tern_argmax(tern_tensor *x, int dim, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_argmax(tern_tensor *x, int dim, bool keepdim);
 /// The int64 index of the first smallest value; not differentiable.
-TERN_API tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim);
+TERN_API TERN_NODISCARD tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim);
 /// Running sum along one dimension; integers give int64.
-TERN_API tern_tensor *tern_cumsum(tern_tensor *x, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_cumsum(tern_tensor *x, int dim);
 
 // ---- products -----------------------------------------------------------------------------------
 
 /// (.., M, K) x (.., K, N) -> (.., M, N), leading sizes broadcast; a vector counts as a row on the
 /// left and a column on the right, and its dimension goes away again. Floating, one dtype.
-TERN_API tern_tensor *tern_matmul(tern_tensor *a, tern_tensor *b);
+TERN_API TERN_NODISCARD tern_tensor *tern_matmul(tern_tensor *a, tern_tensor *b);
 
 /// Activations that a linear layer can apply on its way.
 typedef enum tern_activation {
@@ -154,15 +177,15 @@ typedef enum tern_activation {
 } tern_activation;
 
 /// activation(x W^T + b): x (.., In), weight (Out, In), bias (Out) or NULL -> (.., Out).
-TERN_API tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
-                                  tern_activation activation);
+TERN_API TERN_NODISCARD tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight,
+                                                 tern_tensor *bias, tern_activation activation);
 
 // ---- softmax and losses -------------------------------------------------------------------------
 
 /// exp(x) / sum exp(x) along one dimension. Floating only.
-TERN_API tern_tensor *tern_softmax(tern_tensor *x, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_softmax(tern_tensor *x, int dim);
 /// Its logarithm, x - log sum exp(x), without overflow. Floating only.
-TERN_API tern_tensor *tern_log_softmax(tern_tensor *x, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_log_softmax(tern_tensor *x, int dim);
 
 /// What becomes of the losses of the samples.
 typedef enum tern_reduction {
@@ -190,7 +213,8 @@ TERN_API tern_cross_entropy_options tern_cross_entropy_defaults(void);
 TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options);
 #define tern_cross_entropy(...)                                                                    \
     TERN_WITH_(tern_cross_entropy, .weight = NULL, .ignore_index = -100, .label_smoothing = 0,     \
-               .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__)
+               .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0,                                   \
+               TERN_REQUIRED_2_(tensor, tensor, __VA_ARGS__, ))
 
 /// (input - target)^2. Shapes must be equal: broadcasting here is nearly always a mistake.
 TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,
@@ -204,11 +228,11 @@ TERN_API tern_tensor *tern_dropout(tern_tensor *x, double p, bool training);
 // Indices are int64; one out of range is TERN_ERR_INDEX.
 
 /// out[i][j] = x[index[i][j]][j] for dim 0, and so on: the result has index's shape.
-TERN_API tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index);
+TERN_API TERN_NODISCARD tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index);
 /// The slices of x along dim that a 1-dim index names.
-TERN_API tern_tensor *tern_index_select(tern_tensor *x, int dim, tern_tensor *index);
+TERN_API TERN_NODISCARD tern_tensor *tern_index_select(tern_tensor *x, int dim, tern_tensor *index);
 /// int64 labels (..) -> int64 (.., classes) with a single 1; not differentiable.
-TERN_API tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes);
+TERN_API TERN_NODISCARD tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes);
 
 TERN_END_DECLS
 

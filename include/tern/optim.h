@@ -24,6 +24,7 @@ TERN_BEGIN_DECLS
 
 /// What changes parameters by their gradients; made by tern_optim_sgd and its like.
 typedef struct tern_optim tern_optim;
+TERN_REQUIRED_TYPE_(optim, tern_optim *)
 
 // ---- making one ---------------------------------------------------------------------------------
 // The parameters are those of `module`, or, with NULL for the module, the `params` given. None at
@@ -51,7 +52,7 @@ TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
 #define tern_optim_sgd(...)                                                                        \
     TERN_WITH_(tern_optim_sgd, .lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0,       \
                .nesterov = false, .maximize = false, .params = NULL, .param_count = 0,             \
-               .reserved_ = 0, __VA_ARGS__)
+               .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, ))
 
 /// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
 typedef struct tern_optim_adam_options {
@@ -83,10 +84,10 @@ TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *optio
     .params = NULL, .param_count = 0
 #define tern_optim_adam(...)                                                                       \
     TERN_WITH_(tern_optim_adam, TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .reserved_ = 0,      \
-               __VA_ARGS__)
+               TERN_REQUIRED_1_(module, __VA_ARGS__, ))
 #define tern_optim_adamw(...)                                                                      \
     TERN_WITH_(tern_optim_adamw, TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .reserved_ = 0,  \
-               __VA_ARGS__)
+               TERN_REQUIRED_1_(module, __VA_ARGS__, ))
 
 /// One more reference. Returns the optimizer. NULL stays NULL.
 TERN_API tern_optim *tern_optim_retain(tern_optim *optim);
@@ -116,9 +117,10 @@ TERN_API tern_optim_add_group_options tern_optim_add_group_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_optim_add_group_with(const tern_optim_add_group_options *options);
 #define tern_optim_add_group(...)                                                                  \
-    TERN_WITH_(tern_optim_add_group, .lr = NAN, .weight_decay = NAN, .momentum = NAN,              \
-               .dampening = NAN, .betas = {NAN, NAN}, .eps = NAN, .params = NULL,                  \
-               .param_count = 0, .reserved_ = 0, __VA_ARGS__)
+    tern_status_of_(TERN_WITH_(tern_optim_add_group, .lr = NAN, .weight_decay = NAN,               \
+                               .momentum = NAN, .dampening = NAN, .betas = {NAN, NAN}, .eps = NAN, \
+                               .params = NULL, .param_count = 0, .reserved_ = 0,                   \
+                               TERN_REQUIRED_2_(optim, module, __VA_ARGS__, )))
 
 /// How many groups there are, at least 1; -1 for NULL.
 TERN_API int tern_optim_num_groups(const tern_optim *optim);
@@ -207,7 +209,8 @@ TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
 TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options);
 #define tern_clip_grad_norm(...)                                                                   \
     TERN_WITH_(tern_clip_grad_norm, .norm_type = 2, .allow_nonfinite = false, .optim = NULL,       \
-               .params = NULL, .param_count = 0, .reserved_ = 0, __VA_ARGS__)
+               .params = NULL, .param_count = 0, .reserved_ = 0,                                   \
+               TERN_REQUIRED_2_(module, double, __VA_ARGS__, ))
 
 /// `tern_clip_grad_value(net, 0.5)`.
 typedef struct tern_clip_grad_value_options {
@@ -224,8 +227,9 @@ TERN_API tern_clip_grad_value_options tern_clip_grad_value_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_clip_grad_value_with(const tern_clip_grad_value_options *options);
 #define tern_clip_grad_value(...)                                                                  \
-    TERN_WITH_(tern_clip_grad_value, .optim = NULL, .params = NULL, .param_count = 0,              \
-               .reserved_ = 0, __VA_ARGS__)
+    tern_status_of_(TERN_WITH_(tern_clip_grad_value, .optim = NULL, .params = NULL,                \
+                               .param_count = 0, .reserved_ = 0,                                   \
+                               TERN_REQUIRED_2_(module, double, __VA_ARGS__, )))
 
 TERN_END_DECLS
 

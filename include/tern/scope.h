@@ -26,6 +26,7 @@ TERN_BEGIN_DECLS
 
 /// An n-dimensional array on a device: see tensor.h.
 typedef struct tern_tensor tern_tensor;
+TERN_REQUIRED_TYPE_(tensor, tern_tensor *)
 
 /// The number of a scope; 0 is never one.
 typedef uint64_t tern_scope;

@@ -60,6 +60,7 @@ typedef struct tern_axis_list {
 
 /// Sizes from an array. More than TERN_MAX_RANK are kept as a count, which every user refuses.
 TERN_API tern_shape tern_shape_make(int rank, const int64_t *dims);
+TERN_REQUIRED_TYPE_(shape, tern_shape)
 /// Axes from an array, like tern_shape_make.
 TERN_API tern_axis_list tern_axis_list_make(int count, const int64_t *axes);
 /// The product of the sizes, 1 for rank 0; -1 when it overflows or a size is negative.
@@ -111,9 +112,12 @@ TERN_API tern_tensor *tern_empty_with(const tern_empty_options *options);
 TERN_API tern_tensor *tern_zeros_with(const tern_zeros_options *options);
 /// A tensor of ones.
 TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
-#define tern_empty(...) TERN_WITH_(tern_empty, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
-#define tern_zeros(...) TERN_WITH_(tern_zeros, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
-#define tern_ones(...)  TERN_WITH_(tern_ones, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_empty(...)                                                                            \
+    TERN_WITH_(tern_empty, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+#define tern_zeros(...)                                                                            \
+    TERN_WITH_(tern_zeros, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+#define tern_ones(...)                                                                             \
+    TERN_WITH_(tern_ones, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
 
 /// `tern_full(tern_dims(2), 3.5)`.
 typedef struct tern_full_options {
@@ -127,7 +131,8 @@ typedef struct tern_full_options {
 TERN_API tern_full_options tern_full_defaults(void);
 /// A tensor whose elements are all `value`.
 TERN_API tern_tensor *tern_full_with(const tern_full_options *options);
-#define tern_full(...) TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_full(...)                                                                             \
+    TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(shape, double, __VA_ARGS__, ))
 
 /// `tern_arange(0, 10, 2)`.
 typedef struct tern_arange_options {
@@ -137,13 +142,15 @@ typedef struct tern_arange_options {
     char reserved_;
     double start; ///< the first element
     double end;   ///< not reached
-    double step;  ///< not 0; missing words are 0, so all three are given
+    double step;  ///< not 0
 } tern_arange_options;
 TERN_API tern_arange_options tern_arange_defaults(void);
 /// start, start + step, ... before end: ceil((end - start) / step) elements. TERN_ERR_ARG when step
 /// leads away from end, TERN_ERR_DTYPE for bool and for fractions in an integer dtype.
 TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
-#define tern_arange(...) TERN_WITH_(tern_arange, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_arange(...)                                                                           \
+    TERN_WITH_(tern_arange, TERN_TENSOR_DEFAULTS_,                                                 \
+               TERN_REQUIRED_3_(double, double, double, __VA_ARGS__, ))
 
 /// `tern_linspace(0, 1, 11)`.
 typedef struct tern_linspace_options {
@@ -158,7 +165,9 @@ typedef struct tern_linspace_options {
 TERN_API tern_linspace_options tern_linspace_defaults(void);
 /// `count` values from start to end, both included, equally far apart.
 TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
-#define tern_linspace(...) TERN_WITH_(tern_linspace, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_linspace(...)                                                                         \
+    TERN_WITH_(tern_linspace, TERN_TENSOR_DEFAULTS_,                                               \
+               TERN_REQUIRED_3_(double, double, int64, __VA_ARGS__, ))
 
 /// `tern_eye(3, 3)`.
 typedef struct tern_eye_options {
@@ -167,12 +176,13 @@ typedef struct tern_eye_options {
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
     int64_t rows; ///< >= 0
-    int64_t cols; ///< >= 0; given too
+    int64_t cols; ///< >= 0
 } tern_eye_options;
 TERN_API tern_eye_options tern_eye_defaults(void);
 /// (rows, cols) with ones on the diagonal and zeros elsewhere.
 TERN_API tern_tensor *tern_eye_with(const tern_eye_options *options);
-#define tern_eye(...) TERN_WITH_(tern_eye, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_eye(...)                                                                              \
+    TERN_WITH_(tern_eye, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, ))
 
 /// `tern_from_data(tern_dims(2), (float[]){1, 2})`.
 typedef struct tern_from_data_options {
@@ -186,23 +196,28 @@ typedef struct tern_from_data_options {
 TERN_API tern_from_data_options tern_from_data_defaults(void);
 /// A tensor with a copy of the caller's values. A bool that is neither 0 nor 1 is TERN_ERR_ARG.
 TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
-#define tern_from_data(...) TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_, __VA_ARGS__)
+#define tern_from_data(...)                                                                        \
+    TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
 
 /// Same sizes, dtype and device as `t`; uninitialised.
-TERN_API tern_tensor *tern_empty_like(const tern_tensor *t);
-TERN_API tern_tensor *tern_zeros_like(const tern_tensor *t); ///< likewise, zeros
-TERN_API tern_tensor *tern_ones_like(const tern_tensor *t);  ///< likewise, ones
+TERN_API TERN_NODISCARD tern_tensor *tern_empty_like(const tern_tensor *t);
+TERN_API TERN_NODISCARD tern_tensor *tern_zeros_like(const tern_tensor *t); ///< likewise, zeros
+TERN_API TERN_NODISCARD tern_tensor *tern_ones_like(const tern_tensor *t);  ///< likewise, ones
 /// Likewise, all of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
-TERN_API tern_tensor *tern_full_like(const tern_tensor *t, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_full_like(const tern_tensor *t, double value);
 
 /// Same dtype and device as `t`, of another shape; uninitialised.
-TERN_API tern_tensor *tern_new_empty(const tern_tensor *t, tern_shape shape);
-TERN_API tern_tensor *tern_new_zeros(const tern_tensor *t, tern_shape shape); ///< likewise, zeros
-TERN_API tern_tensor *tern_new_ones(const tern_tensor *t, tern_shape shape);  ///< likewise, ones
+TERN_API TERN_NODISCARD tern_tensor *tern_new_empty(const tern_tensor *t, tern_shape shape);
+TERN_API TERN_NODISCARD tern_tensor *tern_new_zeros(const tern_tensor *t,
+                                                    tern_shape shape); ///< likewise, zeros
+TERN_API TERN_NODISCARD tern_tensor *tern_new_ones(const tern_tensor *t,
+                                                   tern_shape shape); ///< likewise, ones
 /// Likewise, all of them `value`, as tern_full_like.
-TERN_API tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape,
+                                                   double value);
 /// A copy of `data`, which holds numel elements of t's dtype in host memory.
-TERN_API tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape, const void *data);
+TERN_API TERN_NODISCARD tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape,
+                                                     const void *data);
 
 // ---- asking ------------------------------------------------------------------------------------
 // These take a live tensor; with NULL or a dead one they leave an error pending and return zero.
@@ -251,45 +266,48 @@ TERN_API int64_t tern_format(const tern_tensor *t, char *buffer, size_t size);
 
 /// The same elements in another shape; one size may be -1. A view where the strides allow, else a
 /// contiguous copy.
-TERN_API tern_tensor *tern_reshape(tern_tensor *t, tern_shape shape);
+TERN_API TERN_NODISCARD tern_tensor *tern_reshape(tern_tensor *t, tern_shape shape);
 /// Like tern_reshape, but TERN_ERR_SHAPE where only a copy would do.
-TERN_API tern_tensor *tern_view(tern_tensor *t, tern_shape shape);
+TERN_API TERN_NODISCARD tern_tensor *tern_view(tern_tensor *t, tern_shape shape);
 /// Joins dimensions first ... last, both included, into one.
-TERN_API tern_tensor *tern_flatten(tern_tensor *t, int first, int last);
+TERN_API TERN_NODISCARD tern_tensor *tern_flatten(tern_tensor *t, int first, int last);
 /// Dimensions a and b change places.
-TERN_API tern_tensor *tern_transpose(tern_tensor *t, int a, int b);
+TERN_API TERN_NODISCARD tern_tensor *tern_transpose(tern_tensor *t, int a, int b);
 /// Dimension i of the result is dimension axes[i] of t.
-TERN_API tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes);
+TERN_API TERN_NODISCARD tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes);
 /// Elements start ... start + length - 1 of one dimension.
-TERN_API tern_tensor *tern_narrow(tern_tensor *t, int dim, int64_t start, int64_t length);
+TERN_API TERN_NODISCARD tern_tensor *tern_narrow(tern_tensor *t, int dim, int64_t start,
+                                                 int64_t length);
 /// Elements start, start + step, ... before end; negative start and end count from the end and are
 /// cut to the size as in Python; step > 0. INT64_MAX as end means "to the end".
-TERN_API tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end, int64_t step);
+TERN_API TERN_NODISCARD tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end,
+                                                int64_t step);
 /// One index of a dimension, which goes away.
-TERN_API tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index);
+TERN_API TERN_NODISCARD tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index);
 /// Repeats dimensions of size 1 (and new leading ones) without copying; -1 keeps a size.
-TERN_API tern_tensor *tern_expand(tern_tensor *t, tern_shape shape);
+TERN_API TERN_NODISCARD tern_tensor *tern_expand(tern_tensor *t, tern_shape shape);
 /// Removes dimension `dim` when its size is 1, else changes nothing.
-TERN_API tern_tensor *tern_squeeze(tern_tensor *t, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_squeeze(tern_tensor *t, int dim);
 /// Inserts a dimension of size 1 before dimension `dim` (of the result).
-TERN_API tern_tensor *tern_unsqueeze(tern_tensor *t, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_unsqueeze(tern_tensor *t, int dim);
 /// The same memory without history: gradients do not flow through.
-TERN_API tern_tensor *tern_detach(tern_tensor *t);
+TERN_API TERN_NODISCARD tern_tensor *tern_detach(tern_tensor *t);
 
 // ---- copies -------------------------------------------------------------------------------------
 
 /// `t` itself when it is contiguous, else a contiguous copy.
-TERN_API tern_tensor *tern_contiguous(tern_tensor *t);
+TERN_API TERN_NODISCARD tern_tensor *tern_contiguous(tern_tensor *t);
 /// A contiguous copy; gradients flow through.
-TERN_API tern_tensor *tern_clone(tern_tensor *t);
+TERN_API TERN_NODISCARD tern_tensor *tern_clone(tern_tensor *t);
 /// A copy on `device`, or `t` itself when it is there already; gradients flow back.
-TERN_API tern_tensor *tern_to(tern_tensor *t, tern_device device);
+TERN_API TERN_NODISCARD tern_tensor *tern_to(tern_tensor *t, tern_device device);
 /// A copy of another dtype, or `t` itself when it has it; gradients flow between floating dtypes.
-TERN_API tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype);
+TERN_API TERN_NODISCARD tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype);
 /// Joins tensors along a dimension; they agree in all others, in dtype and device. count >= 1.
-TERN_API tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim);
 /// Joins tensors of one shape along a new dimension.
-TERN_API tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count,
+                                                int dim);
 /// Views of `size` elements along a dimension (the last may be shorter), at most `capacity`, into
 /// `out`; `*count` says how many. More than `capacity` is TERN_ERR_ARG and writes nothing.
 TERN_API TERN_NODISCARD tern_status tern_split(tern_tensor *t, int64_t size, int dim,

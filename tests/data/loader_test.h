@@ -45,7 +45,7 @@ static inline int leaves_nothing(void **state)
 // Sample i is (i): int64.
 static inline tern_dataset *numbers(int64_t count)
 {
-    tern_tensor *x = tern_arange(.start = 0, .end = (double)count, .step = 1);
+    tern_tensor *x = tern_arange(0, (double)count, 1);
     tern_dataset *set = tern_data_tensors(x);
     assert_non_null(set);
     return set;

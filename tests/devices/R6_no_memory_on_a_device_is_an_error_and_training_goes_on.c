@@ -139,7 +139,7 @@ static void running_out_of_memory_names_what_has_it_and_a_smaller_step_goes_on(v
         tern_scope scope = tern_scope_open();
         tern_tensor *x = tern_zeros(tern_dims(rows, 8), .device = here);
         if (x)
-            (void)tern_matmul(x, tern_zeros(tern_dims(8, 8), .device = here));
+            (void)!tern_matmul(x, tern_zeros(tern_dims(8, 8), .device = here));
         tern_scope_close(scope);
         rows *= 2;
         assert_true(rows < (int64_t)1 << 30);

@@ -201,7 +201,7 @@ static void an_epoch_in_progress_goes_on_after_a_move(void **state)
 static void tensors_are_copied_when_their_dataset_moves(void **state)
 {
     (void)state;
-    tern_tensor *x = tern_arange(.start = 0, .end = 6, .step = 1, .dtype = TERN_FLOAT32);
+    tern_tensor *x = tern_arange(0, 6, 1, .dtype = TERN_FLOAT32);
     x = tern_reshape(x, tern_dims(2, 3));
     tern_tensor *y = tern_from_data(tern_dims(3), ((int64_t[]){7, 8, 9}), .dtype = TERN_INT64);
     tern_dataset *set = tern_data_tensors(tern_transpose(x, 0, 1), y);

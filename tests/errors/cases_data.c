@@ -57,7 +57,7 @@ REFUSES(tern_data_mnist_with, "options that are NULL", TERN_ERR_NULL, "data_mnis
 REFUSES(tern_data_mnist_with, "a directory that is NULL", TERN_ERR_NULL,
         "data_mnist: directory is NULL", tern_data_mnist(NULL, TERN_TRAIN))
 REFUSES(tern_data_mnist_with, "no split", TERN_ERR_ARG, "data_mnist: |split|TERN_TRAIN|TERN_TEST",
-        tern_data_mnist("/"))
+        tern_data_mnist("/", TERN_SPLIT_UNSPECIFIED))
 REFUSES(tern_data_mnist_with, "a directory that is not there", TERN_ERR_IO,
         "data_mnist: |/nowhere/at-all", tern_data_mnist("/nowhere/at-all", TERN_TRAIN))
 REFUSES(tern_data_mnist_with, "a directory without the files", TERN_ERR_IO,

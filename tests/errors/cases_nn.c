@@ -65,7 +65,7 @@ REFUSES(tern_nn_sequential_new, "what a child deep inside refuses", TERN_ERR_SHA
 REFUSES(tern_nn_linear_with, "no features in", TERN_ERR_ARG, "nn_linear: in_features is 0|positive",
         tern_nn_linear(0, 4))
 REFUSES(tern_nn_linear_with, "no features out", TERN_ERR_ARG, "nn_linear: |out_features 0|positive",
-        tern_nn_linear(4))
+        tern_nn_linear(4, 0))
 REFUSES(tern_nn_linear_with, "integers", TERN_ERR_DTYPE, "nn_linear: int64|floating",
         tern_nn_linear(3, 4, .dtype = TERN_INT64))
 REFUSES(tern_nn_linear_with, "a dtype that does not exist", TERN_ERR_DTYPE,

@@ -90,7 +90,7 @@ REFUSES(tern_full_with, "a value out of the range of the dtype", TERN_ERR_ARG,
         "full: value 256|uint8", tern_full(tern_dims(2), 256, .dtype = TERN_UINT8))
 REFUSES(tern_full_with, "NaN as an integer", TERN_ERR_ARG, "full: value nan|int32",
         tern_full(tern_dims(2), NAN, .dtype = TERN_INT32))
-REFUSES(tern_arange_with, "a step of 0", TERN_ERR_ARG, "arange: step is 0", tern_arange(0, 4))
+REFUSES(tern_arange_with, "a step of 0", TERN_ERR_ARG, "arange: step is 0", tern_arange(0, 4, 0))
 REFUSES(tern_arange_with, "a step that leads away", TERN_ERR_ARG, "arange: step -1|start 0, end 4",
         tern_arange(0, 4, -1))
 REFUSES(tern_arange_with, "an end that is NaN", TERN_ERR_ARG, "arange: |end nan",

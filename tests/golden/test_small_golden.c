@@ -43,7 +43,7 @@ static void sixty_thousand_samples_come_in_pytorchs_order(void **state)
     tern_manual_seed(0);
     tern_module *net = make_mlp();
     tern_scope scope = tern_scope_open();
-    tern_dataset *numbers = tern_data_tensors(tern_arange(.start = 0, .end = SAMPLES, .step = 1));
+    tern_dataset *numbers = tern_data_tensors(tern_arange(0, SAMPLES, 1));
     tern_loader *loader = tern_loader_new(numbers, .batch_size = 64, .shuffle = true);
     for (int epoch = 0; epoch < 2; epoch++) {
         tern_batch b;

@@ -96,7 +96,7 @@ static uint64_t made_tensors(void)
     hash = bits_of(tern_dropout(tern_ones(tern_dims(1001)), 0.3, true), hash);
     hash = bits_of(tern_full(tern_dims(17), 0.1), hash);
     hash = bits_of(tern_linspace(0, 1, 1001), hash);
-    hash = bits_of(tern_eye(9), hash);
+    hash = bits_of(tern_eye(9, 9), hash);
     tern_scope_close(scope);
     return hash;
 }

@@ -103,9 +103,8 @@ FORMULA(joins,
 FORMULA(stacks, tern_stack((tern_tensor *[]){w.a, w.b, w.a}, 3, 1))
 FORMULA(makers, tern_add(tern_add(tern_eye(4, 6), tern_zeros_like(w.a)),
                          tern_add(tern_full_like(w.a, 3), tern_ones(tern_dims(4, 6)))))
-FORMULA(more_makers,
-        tern_add(tern_new_full(w.a, tern_dims(6), 2),
-                 tern_add(tern_arange(.start = 0, .end = 6, .step = 1), tern_linspace(0, 1, 6))))
+FORMULA(more_makers, tern_add(tern_new_full(w.a, tern_dims(6), 2),
+                              tern_add(tern_arange(0, 6, 1), tern_linspace(0, 1, 6))))
 FORMULA(random_numbers,
         tern_add(tern_add(tern_rand_like(w.a), tern_randn_like(w.a)),
                  tern_add(tern_bernoulli_like(w.a, 0.5, NULL), tern_randint(0, 9, tern_dims(6)))))

@@ -13,7 +13,7 @@
 static void samples_are_slices_of_any_number_of_tensors(void **state)
 {
     (void)state;
-    tern_tensor *x = tern_arange(.start = 0, .end = 12, .step = 1, .dtype = TERN_FLOAT64);
+    tern_tensor *x = tern_arange(0, 12, 1, .dtype = TERN_FLOAT64);
     x = tern_reshape(x, tern_dims(4, 3));
     tern_tensor *y = tern_from_data(tern_dims(4), ((int64_t[]){5, 6, 7, 8}), .dtype = TERN_INT64);
     tern_tensor *z = tern_from_data(tern_dims(4, 1, 2), ((uint8_t[]){0, 1, 2, 3, 4, 5, 6, 7}),
@@ -40,7 +40,7 @@ static void samples_are_slices_of_any_number_of_tensors(void **state)
 static void views_with_strides_and_offsets_give_their_own_elements(void **state)
 {
     (void)state;
-    tern_tensor *x = tern_arange(.start = 0, .end = 12, .step = 1, .dtype = TERN_FLOAT32);
+    tern_tensor *x = tern_arange(0, 12, 1, .dtype = TERN_FLOAT32);
     x = tern_reshape(x, tern_dims(3, 4));
     tern_dataset *set = tern_data_tensors(tern_transpose(x, 0, 1),
                                           tern_narrow(tern_reshape(x, tern_dims(12)), 0, 5, 4));

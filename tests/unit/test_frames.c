@@ -48,9 +48,9 @@ static void scopes_that_continue_leaves_open_do_not_pile_up(void **state)
         if (step > 2)
             assert_int_equal(tern_memory_live_bytes(), bytes);
         tern_scope outer = tern_scope_open();
-        tern_neg(b.x);
+        (void)!tern_neg(b.x);
         (void)tern_scope_open();
-        tern_neg(b.x);
+        (void)!tern_neg(b.x);
         if (step % 2)
             continue;
         tern_scope_close(outer);
@@ -246,7 +246,7 @@ static tern_tensor *climb(tern_tensor *x, int levels)
 {
     tern_scope scope = tern_scope_open();
     tern_tensor *y = tern_add_scalar(x, 1);
-    tern_neg(y);
+    (void)!tern_neg(y);
     return tern_scope_close_keep(scope, levels > 1 ? climb(y, levels - 1) : y);
 }
 
@@ -378,7 +378,7 @@ static tern_status backward_with_open_scopes(tern_backward_context *context)
     (void)tern_scope_open();
     tern_tensor *dx = tern_mul_scalar(tern_context_grad(context), 5);
     (void)tern_scope_open();
-    tern_neg(dx);
+    (void)!tern_neg(dx);
     return tern_context_set_grad(context, 0, dx);
 }
 

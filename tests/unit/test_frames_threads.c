@@ -55,7 +55,7 @@ static void *leave_everything_open(void *argument)
     tern_tensor *w = tern_ones(tern_dims(3), .requires_grad = true);
     v->fine = !tern_backward(total(tern_mul(w, w))) && tern_grad(w);
     tern_set_grad_enabled(false);
-    (void)tern_neg(NULL); // an error is left pending too
+    (void)!tern_neg(NULL); // an error is left pending too
     v->live = tern_live_tensors();
     return NULL;
 }
@@ -298,7 +298,7 @@ static void *go_on(void *argument)
 {
     hand_over *h = argument;
     h->went_on = tern_loader_next(h->loader, &h->batch);
-    tern_neg(h->batch.x);
+    (void)!tern_neg(h->batch.x);
     return NULL;
 }
 

@@ -123,7 +123,7 @@ static void mnist_needs_a_directory_and_a_part(void **state)
     (void)state;
     assert_null(tern_data_mnist(NULL, TERN_TRAIN));
     assert_error(TERN_ERR_NULL, "data_mnist: directory is NULL");
-    assert_null(tern_data_mnist(directory));
+    assert_null(tern_data_mnist(directory, TERN_SPLIT_UNSPECIFIED));
     assert_error(TERN_ERR_ARG, "TERN_TRAIN or TERN_TEST");
     assert_null(tern_data_mnist_with(NULL));
     assert_error(TERN_ERR_NULL, "options is NULL");
