@@ -84,7 +84,9 @@ typedef enum tern_log_level {
 /// Receives one line, without newline. May be called from any thread, never two at once.
 typedef void tern_log_fn(tern_log_level level, const char *line, void *user);
 
-/// Sets the process's log callback; NULL (the start) drops every line. Thread safe.
+/// Sets the process's log callback, which gets every line. With NULL (the start) warnings go to
+/// stderr, each kind once, unless `TERN_LOG` is `off` in the environment; the rest is dropped.
+/// Thread safe.
 TERN_API void tern_set_log(tern_log_fn *callback, void *user);
 
 TERN_END_DECLS

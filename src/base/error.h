@@ -40,7 +40,7 @@ tern_status tern_null_error(const char *function, const char *argument);
 tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
     TERN_PRINTF_(2, 0);
 
-// Sends one line to the log callback, if there is one.
+// Sends one line to the log callback; without one, the first warning of a format goes to stderr.
 void tern_log_send(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
 void tern_log_send_v(tern_log_level level, const char *format, va_list words) TERN_PRINTF_(2, 0);
 

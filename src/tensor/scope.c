@@ -147,6 +147,21 @@ void tern_scope_close(tern_scope scope)
         close_frame(&frames.top);
 }
 
+// More than a long unrolled step makes, and less than a machine's memory holds of small tensors.
+#define MOST_EXPECTED 10000
+
+// A loop that opens no scope is found by what it leaves, once in a process. A step over a loader's
+// batch may make as many as it needs.
+static void warn_of_many(const frame *f)
+{
+    static atomic_bool warned;
+    if (f->count == MOST_EXPECTED && !f->of_loader && !atomic_exchange(&warned, true))
+        tern_log_send(TERN_LOG_WARN,
+                      "%d temporaries are alive in one scope: open a scope in each round of a loop "
+                      "without a loader, and close it (tern_scope_open, tern_scope_close)",
+                      MOST_EXPECTED);
+}
+
 static bool frame_has(const frame *f, const tern_tensor *t)
 {
     for (int64_t i = f->count - 1; i >= 0; i--)
@@ -207,6 +222,7 @@ tern_status tern_frame_adopt(tern_tensor *t)
     if (f->count == f->capacity)
         TERN_TRY(tern_mem_grow((void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items));
     f->items[f->count++] = t;
+    warn_of_many(f);
     return TERN_OK;
 }
 

@@ -25,11 +25,13 @@ nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $2); print $2 }' | sor
 comm -12 "$work/words" "$work/imports" >"$work/found"
 [ ! -s "$work/found" ] || fail "the library imports: $(tr '\n' ' ' <"$work/found")"
 
-# NULL stands for one of the two where a function prints; nobody else knows them.
+# NULL stands for one of the two where a function prints, and warnings have stderr where there is no
+# callback; nobody else knows them.
 nm -A -u "$libdir/libtern.a" |
     sed -n 's/.*:src_\(.*\)\.c\.o: *U \(stdout\|stderr\|stdin\)$/\1 \2/p' | sort >"$work/streams"
 cat >"$work/printers" <<'END'
 base_error stderr
+base_log stderr
 nn_summary stdout
 ops_print stdout
 END
