@@ -37,8 +37,9 @@ static inline tern_capture *tern_capture_now(void)
 bool tern_capturing(tern_device device);
 
 // Work on a device other than the captured one, or on a stream that takes no part in the capture,
-// would be done once, and never by a replay: TERN_ERR_STATE. The first is for all work; the host's is done at the capture, once, so the CPU
-// may work. The second is for what training consists of, and refuses the CPU as well.
+// would be done once, and never by a replay: TERN_ERR_STATE. The first is for all work; the host's
+// is done at the capture, once, so the CPU may work. The second is for what training consists of,
+// and refuses the CPU as well.
 tern_status tern_capture_check(const char *op, tern_device device);
 tern_status tern_capture_check_training(const char *op, tern_device device);
 // TERN_ERR_STATE while the calling thread captures: "<op>: not while cuda:0 is captured: <why>".

@@ -97,11 +97,8 @@ static storage joined(machine *m, const instruction *ins)
             all.leaves |= m->memories[m->reg[operands[i]].memory].leaves;
         }
     for (int i = 0; i < 3 && all.needs; i++)
-        if (operands[i] >= 0) {
-            storage *own = &m->memories[m->reg[operands[i]].memory];
-            own->saved |= saves(ins->op);
-            all.from |= own->from | UINT64_C(1) << m->reg[operands[i]].memory;
-        }
+        if (operands[i] >= 0)
+            m->memories[m->reg[operands[i]].memory].saved |= saves(ins->op);
     all.saved = all.needs && saves(ins->op);
     return all;
 }
@@ -302,9 +299,6 @@ static bool run_change(machine *m, const instruction *ins)
         storage *own = &m->memories[a->memory];
         own->needs = true;
         own->leaves |= all.leaves;
-        if (ins->b >= 0)
-            m->cyclic |= m->memories[m->reg[ins->b].memory].from >> a->memory & 1;
-        own->from |= all.from;
     }
     machine_drop_views(m, a->memory, ins->a, history);
     return true;

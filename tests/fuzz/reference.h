@@ -21,7 +21,6 @@ typedef struct storage {
     bool is_leaf;
     bool saved;      // a backward may need its values
     unsigned leaves; // which leaves it depends on, a bit each
-    uint64_t from;   // which memories it was computed from, a bit each
 } storage;
 
 // A register: elements are at places, row-major.
@@ -53,7 +52,6 @@ typedef struct machine {
     bool refused; // the instruction is not well conditioned
     bool recording;
     bool changed_saved;     // a saved value was changed since its forward
-    bool cyclic;            // memory was changed by what was computed from it, with a history
     bool may_change_saved;  // set by the generator
     int place[MOST_PLACES]; // the node of each place
     scalar *nodes;
