@@ -341,6 +341,36 @@ static void steps_over_hundreds_of_tensors_agree(void **state)
         }
 }
 
+// Three steps by numbers whose share in them is large.
+static tern_tensor *train_by(tern_device device, bool adam)
+{
+    tern_manual_seed(9);
+    tern_module *net = tern_module_to_dtype(tern_nn_linear(7, 5), TERN_FLOAT64);
+    assert_non_null(tern_module_to(net, device));
+    tern_optim *optim = adam ? tern_optim_adam(net, .lr = 0.1, .eps = 0.3, .weight_decay = 0.2)
+                             : tern_optim_sgd(net, .lr = 0.1, .momentum = 0.8, .dampening = 0.4);
+    tern_tensor *x = tern_full(tern_dims(2, 7), 0.5, .dtype = TERN_FLOAT64, .device = device);
+    for (int i = 0; i < 3; i++) {
+        tern_optim_zero_grad(optim);
+        tern_tensor *y = tern_forward(net, x);
+        assert_int_equal(tern_backward(tern_sum(tern_mul(y, y), TERN_ALL_AXES, false)), TERN_OK);
+        assert_int_equal(tern_optim_step(optim), TERN_OK);
+    }
+    tern_tensor *weight = tern_detach(tern_module_parameter(net, "weight"));
+    weight = tern_to(tern_clone(weight), tern_cpu(0));
+    tern_optim_free(optim);
+    tern_module_free(net);
+    return weight;
+}
+
+static void every_number_of_an_optimizer_counts_the_same(void **state)
+{
+    (void)state;
+    relative = absolute = 1e-12;
+    check_agrees("adam", train_by(here, true), train_by(tern_cpu(0), true));
+    check_agrees("sgd", train_by(here, false), train_by(tern_cpu(0), false));
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_devices(argc, argv);
@@ -352,6 +382,7 @@ int main(int argc, char **argv)
         CHECK_TEST(reductions_agree),
         CHECK_TEST(products_and_losses_agree),
         CHECK_TEST(steps_over_hundreds_of_tensors_agree),
+        CHECK_TEST(every_number_of_an_optimizer_counts_the_same),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);
 }
