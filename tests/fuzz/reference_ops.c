@@ -287,10 +287,11 @@ static bool matmul(machine *m, const instruction *ins, array *v, int *out)
 // a b^T + c; relu of it where n[0] says so.
 static bool linear(machine *m, const instruction *ins, array *v, int *out)
 {
-    const array *x = &m->reg[ins->a], *w = &m->reg[ins->b], *bias = &m->reg[ins->c];
+    const array *x = &m->reg[ins->a], *w = &m->reg[ins->b];
+    const array *bias = ins->c >= 0 ? &m->reg[ins->c] : NULL;
     const int last = x->rank - 1;
     if (x->rank < 1 || w->rank != 2 || x->size[last] != w->size[1] ||
-        (ins->c >= 0 && (bias->rank != 1 || bias->size[0] != w->size[0])))
+        (bias && (bias->rank != 1 || bias->size[0] != w->size[0])))
         return false;
     const int inner = (int)w->size[1], cols = (int)w->size[0];
     *v = machine_shape(x->rank, x->size);
