@@ -8,7 +8,12 @@
 #include "fuzz/generate.h"
 #include "fuzz/run_tern.h"
 
+// Instrumented programs take up to forty times as long.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
+enum { PROGRAMS = 3000 };
+#else
 enum { PROGRAMS = 30000 };
+#endif
 
 typedef struct tally {
     int instructions, backwards, refused, values;
