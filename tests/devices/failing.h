@@ -10,15 +10,8 @@
 static inline tern_status failing_step(tern_module *net, tern_optim *optim, tern_tensor *x,
                                        tern_tensor *y)
 {
-    tern_scope scope = tern_scope_open();
-    tern_optim_zero_grad(optim);
-    tern_status status = tern_backward(tern_cross_entropy(tern_forward(net, x), y));
-    if (!status)
-        status = tern_optim_step(optim);
-    if (!status)
-        status = tern_synchronize(here);
-    tern_scope_close(scope);
-    return status;
+    tern_status status = train_step(net, optim, x, y);
+    return status ? status : tern_synchronize(here);
 }
 
 // 0, or the exit code of a program that has no simulated device. The first tensor opens the plugin.
