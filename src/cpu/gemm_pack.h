@@ -16,6 +16,17 @@ typedef struct panel {
     int64_t pitch;
 } panel;
 
+// Stores a vector of which `kept` elements count. What lies behind them is written next, or else
+// `left`, the elements to the panel's end, says that a whole vector would pass it. Masked stores
+// cost many cycles on some processors.
+ALWAYS_INLINE void pack_store(real *packed, vec x, int64_t kept, int64_t left)
+{
+    if (kept == VEC_WIDTH || left >= VEC_WIDTH)
+        vec_store(packed, x);
+    else
+        vec_store_lanes(packed, x, lanes_first(kept));
+}
+
 // The source's rows lie along k: blocks of width x width are transposed in registers.
 static UNCHECKED void pack_block(const panel *p, int64_t first, int64_t k)
 {
@@ -36,11 +47,12 @@ static UNCHECKED void pack_block(const panel *p, int64_t first, int64_t k)
             x[i] = i < rows ? vec_load_lanes(source + i * p->across, on) : (vec){0};
     }
     vec_transpose(x);
-    const lanes on = lanes_first(kept);
+    // In a panel of several vectors a row, the elements behind belong to a block that is done.
+    const int64_t left = p->pitch < VEC_WIDTH ? (p->k - k) * p->pitch : 0;
     UNROLL
     for (int i = 0; i < VEC_WIDTH; i++) {
         if (i < cols)
-            vec_store_lanes(packed + i * p->pitch, x[i], on);
+            pack_store(packed + i * p->pitch, x[i], kept, left - i * p->pitch);
     }
 }
 
@@ -55,19 +67,17 @@ static void pack_transposed(const panel *p)
 // The source's elements for one k lie side by side.
 static UNCHECKED void pack_copied(const panel *p)
 {
-    for (int64_t first = 0; first < p->pitch; first += VEC_WIDTH) {
-        const int64_t here = p->count - first < VEC_WIDTH ? p->count - first : VEC_WIDTH;
-        const int64_t kept = p->pitch - first < VEC_WIDTH ? p->pitch - first : VEC_WIDTH;
-        const lanes from = lanes_first(here > 0 ? here : 0), to = lanes_first(kept);
-        const real *source = p->source + first;
-        real *packed = p->packed + first;
-        if (here == VEC_WIDTH) {
-            for (int64_t k = 0; k < p->k; k++)
-                vec_store(packed + k * p->pitch, vec_load(source + k * p->along));
-        } else {
-            for (int64_t k = 0; k < p->k; k++)
-                vec_store_lanes(packed + k * p->pitch, vec_load_lanes(source + k * p->along, from),
-                                to);
+    int64_t left = p->k * p->pitch;
+    real *packed = p->packed;
+    const real *source = p->source;
+    for (int64_t k = 0; k < p->k; k++, packed += p->pitch, source += p->along, left -= p->pitch) {
+        for (int64_t first = 0; first < p->pitch; first += VEC_WIDTH) {
+            const int64_t here = p->count - first;
+            const vec x = here >= VEC_WIDTH ? vec_load(source + first)
+                          : here > 0        ? vec_load_lanes(source + first, lanes_first(here))
+                                            : (vec){0};
+            const int64_t kept = p->pitch - first;
+            pack_store(packed + first, x, kept < VEC_WIDTH ? kept : VEC_WIDTH, left - first);
         }
     }
 }

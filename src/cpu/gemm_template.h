@@ -63,16 +63,66 @@ static gemm_way choose_way(const GEMM_ARGS *g)
     return turned < tiles ? WAY_TURNED : WAY_TILES;
 }
 
-// Packing pays when it is done once for many tiles. Reading a in place is nearly as good until its
-// rows are so far apart that every one needs a page of its own.
-static bool worth_packing_a(const product *p)
+// What reading an operand in place costs more than reading it packed, in cycles for each tile and
+// each of its steps along k, and what packing a step costs; measured. An operand's steps are a
+// stride apart: where that is a multiple of a large power of two, their lines share few sets of a
+// cache and drive each other out.
+#define CACHE_LINE 64
+#define CACHE_WAYS 8
+#define L1_SETS    64
+#define L2_SETS    1024
+#define L2_COST    0.5
+#define L3_COST    1.5
+#define PACK_COST  7.0
+#define LEAST_K    32 // less is not worth the question
+
+static int64_t power_of_two_in(int64_t count)
 {
-    return p->n >= 1024 && p->m >= 256 && p->k >= 64;
+    return count & -count;
 }
 
+static int64_t lines_apart(int64_t stride)
+{
+    const int64_t bytes = stride * (int64_t)sizeof(real);
+    return bytes % CACHE_LINE ? 1 : bytes / CACHE_LINE;
+}
+
+// Do so many lines stay in half of a cache?
+static bool stay_cached(int64_t lines, int64_t stride, int64_t sets)
+{
+    const int64_t shared = power_of_two_in(lines_apart(stride));
+    return lines * (shared < sets ? shared : sets) <= sets * (CACHE_WAYS / 2);
+}
+
+static double in_place_cost(int64_t k, int64_t stride)
+{
+    const int64_t bytes = stride * (int64_t)sizeof(real);
+    const int64_t steps = least(k, BLOCK_DEPTH);
+    const int64_t lines = bytes < CACHE_LINE ? steps * bytes / CACHE_LINE : steps;
+    if (stay_cached(lines, stride, L1_SETS))
+        return 0;
+    return stay_cached(lines, stride, L2_SETS) ? L2_COST : L3_COST;
+}
+
+// A transposed a is read again for every column of tiles. Else its rows lie along k, and are read
+// nearly as well in place until every one needs a page of its own.
+static bool worth_packing_a(const product *p)
+{
+    if (p->a_col == 1)
+        return p->n >= 1024 && p->m >= 256 && p->k >= 64;
+    const double tiles = (double)parts_of(p->n, p->tile_cols);
+    return tiles * L3_COST > PACK_COST && p->k >= LEAST_K &&
+           tiles * in_place_cost(p->k, p->a_col) > PACK_COST;
+}
+
+// b is read once for every row of tiles, line after line: only lines that share sets cost.
 static bool worth_packing_b(const product *p)
 {
-    return p->b_col != 1 || (p->m >= 256 && p->k >= 64);
+    if (p->b_col != 1 || (p->m >= 256 && p->k >= 64))
+        return true;
+    const double tiles = (double)parts_of(p->m, TILE_ROWS);
+    return tiles * L3_COST > PACK_COST && p->k >= LEAST_K && lines_apart(p->b_row) % 4 == 0 &&
+           tiles * in_place_cost(p->k, p->b_row) > PACK_COST;
 }
 
 static product tiles_product(const GEMM_ARGS *g)

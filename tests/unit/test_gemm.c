@@ -201,6 +201,27 @@ static void blocks_join_without_a_seam(void **state)
     }
 }
 
+// Rows a power of two apart share few sets of a cache: both operands are packed.
+static void crowded_operands_match_a_triple_loop(void **state)
+{
+    (void)state;
+    static const int64_t shapes[][3] = {{131, 131, 400}, {125, 131, 65}, {131, 125, 601}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        const int64_t longest = shapes[s][0] > shapes[s][1] ? shapes[s][0] : shapes[s][1];
+        for (int turns = 0; turns < 4; turns++) {
+            const gemm_case c = {.m = shapes[s][0],
+                                 .n = shapes[s][1],
+                                 .k = shapes[s][2],
+                                 .pad = 256 - longest,
+                                 .a_turned = turns & 1,
+                                 .b_turned = turns & 2,
+                                 .bias = true,
+                                 .accumulate = turns == 1};
+            check_both(&c);
+        }
+    }
+}
+
 static void layers_of_a_network_match_a_triple_loop(void **state)
 {
     (void)state;
@@ -226,6 +247,7 @@ static void the_bits_are_the_same_for_any_number_of_threads(void **state)
     static const gemm_case cases[] = {
         {.m = 64, .n = 512, .k = 784, .b_turned = true, .bias = true, .relu = true},
         {.m = 512, .n = 784, .k = 64, .a_turned = true, .accumulate = true},
+        {.m = 512, .n = 260, .k = 500, .a_turned = true},
         {.m = 300, .n = 301, .k = 302, .b_turned = true},
         {.m = 1, .n = 1500, .k = 900},
         {.m = 1, .n = 1500, .k = 900, .b_turned = true},
@@ -349,6 +371,7 @@ int main(void)
         TEST(every_small_shape_matches_a_triple_loop),
         TEST(a_batch_is_so_many_products),
         TEST(blocks_join_without_a_seam),
+        TEST(crowded_operands_match_a_triple_loop),
         TEST(layers_of_a_network_match_a_triple_loop),
         TEST(the_bits_are_the_same_for_any_number_of_threads),
         TEST(nan_and_infinity_reach_what_depends_on_them),
