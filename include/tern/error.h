@@ -81,7 +81,8 @@ typedef enum tern_log_level {
     TERN_LOG_INFO             ///< once-a-process facts
 } tern_log_level;
 
-/// Receives one line, without newline. May be called from any thread, never two at once.
+/// Receives one line, without newline. May be called from any thread, never two at once, and with
+/// cancellation disabled (tern/threads.h).
 typedef void tern_log_fn(tern_log_level level, const char *line, void *user);
 
 /// Sets the process's log callback, which gets every line. With NULL (the start) warnings go to

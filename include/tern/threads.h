@@ -8,9 +8,14 @@
 /// be off: kernels also compute values that they then drop.
 ///
 /// A thread that calls the library needs 128 KiB of stack, for modules of any depth; with a CUDA
-/// device, what its driver needs as well. While a kernel uses several threads its caller cannot be
-/// cancelled: pthread_cancel takes effect afterwards. Asynchronous cancellation
-/// (PTHREAD_CANCEL_ASYNCHRONOUS) must be off inside every call.
+/// device, what its driver needs as well.
+///
+/// No call is a cancellation point, and functions of yours (hooks, modules, datasets, visitors,
+/// backward functions, the allocator, the log callback) are called with cancellation disabled:
+/// pthread_cancel takes effect after the call. So a function that waits without end keeps its
+/// thread; one that enables cancellation and is cancelled leaves what the call worked on unusable.
+/// Asynchronous cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) must be off inside every call, and every
+/// cancellation inside one that uses a CUDA device: its driver decides there.
 #ifndef TERN_THREADS_H
 #define TERN_THREADS_H
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/allocator.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/fork.h"
 
@@ -66,23 +67,25 @@ void *tern_allocator_take(size_t nbytes, size_t align)
 {
     if (nbytes > PTRDIFF_MAX)
         return NULL;
-    int saved = errno;
+    int saved = errno, cancel_state = tern_cancel_disable();
     void *memory = take_once(nbytes, align);
     if (!memory && tern_memory_cached_bytes() > 0) {
         tern_memory_trim();
         memory = take_once(nbytes, align);
     }
+    tern_cancel_restore(cancel_state);
     errno = saved;
     return memory;
 }
 
 void tern_allocator_give(void *memory, size_t nbytes)
 {
-    int saved = errno;
+    int saved = errno, cancel_state = tern_cancel_disable();
     tern_allocator allocator = claim(0);
     if (!tern_forked() || allocator.free == libc_free) // another one may wait for a lost lock
         allocator.free(memory, nbytes, allocator.user);
     atomic_fetch_sub(&taken, (int64_t)nbytes);
+    tern_cancel_restore(cancel_state);
     errno = saved;
 }
 

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // How deep this thread is inside functions that the library calls and returns from into itself:
-// hooks, modules, datasets, visitors, backward functions. tern_shutdown is refused there.
+// hooks, modules, datasets, visitors, backward functions. tern_shutdown is refused there, and
+// cancellation is off.
 #ifndef TERN_SRC_BASE_CALLBACK_H
 #define TERN_SRC_BASE_CALLBACK_H
 
+#include "base/cancel.h"
+
 extern _Thread_local int tern_callback_depth;
+extern _Thread_local int tern_callback_cancel_state; // as it was outside the outermost
 
 static inline void tern_callback_begin(void)
 {
-    tern_callback_depth++;
+    if (tern_callback_depth++ == 0)
+        tern_callback_cancel_state = tern_cancel_disable();
 }
 
 static inline void tern_callback_end(void)
 {
-    tern_callback_depth--;
+    if (--tern_callback_depth == 0)
+        tern_cancel_restore(tern_callback_cancel_state);
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -63,8 +64,9 @@ int tern_error_print(FILE *file)
 {
     if (!tern_error_pending())
         return 0;
-    int saved = errno;
+    int saved = errno, cancel_state = tern_cancel_disable();
     fprintf(file ? file : stderr, "tern: %s\n", pending_sentence);
+    tern_cancel_restore(cancel_state);
     errno = saved;
     tern_error_clear();
     return 1;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/text.h"
@@ -65,7 +66,7 @@ static void deliver(tern_log_level level, const char *format, const char *line)
 {
     if (inside || tern_forked())
         return;
-    int saved = errno;
+    int saved = errno, cancel_state = tern_cancel_disable();
     tern_lock(&lock);
     if (log_callback) {
         inside = true;
@@ -75,6 +76,7 @@ static void deliver(tern_log_level level, const char *format, const char *line)
         warning_print(format, line);
     }
     tern_unlock(&lock);
+    tern_cancel_restore(cancel_state);
     errno = saved;
 }
 

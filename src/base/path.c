@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 _Thread_local int tern_callback_depth;
+_Thread_local int tern_callback_cancel_state;
 
 static _Thread_local tern_path_entry *innermost;
 

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/fp_mode.h"
@@ -234,14 +235,13 @@ static void stop_workers(void)
 // Waits for work in progress. The next region starts workers anew, as many as before for 0.
 static void change_workers(int wanted)
 {
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int cancel_state = tern_cancel_disable();
     pthread_mutex_lock(&pool.busy);
     stop_workers();
     if (wanted > 0)
         atomic_store(&pool.wanted, wanted);
     pthread_mutex_unlock(&pool.busy);
-    pthread_setcancelstate(cancel_state, NULL);
+    tern_cancel_restore(cancel_state);
 }
 
 static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
@@ -261,15 +261,14 @@ static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
 // afterwards.
 static void run_together(int64_t pieces, tern_pool_fn *fn, void *context)
 {
-    int cancel_state;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    int cancel_state = tern_cancel_disable();
     if (!pool.started)
         start_workers();
     if (pool.workers > 0)
         run_region(pieces, fn, context);
     else
         run_inline(pieces, fn, context);
-    pthread_setcancelstate(cancel_state, NULL);
+    tern_cancel_restore(cancel_state);
 }
 
 void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/cgroup.h"
 #include "base/error.h"
 #include "base/pool_size.h"
@@ -14,12 +15,13 @@
 
 int tern_pool_cpus(void)
 {
-    int saved = errno;
+    int saved = errno, cancel_state = tern_cancel_disable();
     cpu_set_t mask;
     // Fails where the machine has more CPUs than a cpu_set_t counts.
     long cpus = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask)
                                                               : sysconf(_SC_NPROCESSORS_ONLN);
     int quota = tern_cgroup_cpus("/proc/self/cgroup", "/sys/fs/cgroup");
+    tern_cancel_restore(cancel_state);
     errno = saved;
     if (quota > 0 && quota < cpus)
         return quota;

@@ -3,6 +3,7 @@
 #include "data/dataset.h"
 
 #include "base/callback.h"
+#include "base/cancel.h"
 #include "base/fork.h"
 #include "base/mem.h"
 #include "tensor/op.h"
@@ -57,8 +58,10 @@ static void drop(tern_dataset *dataset)
 {
     if (__atomic_sub_fetch(&dataset->refs_, 1, __ATOMIC_ACQ_REL) > 0)
         return;
+    int cancel_state = tern_cancel_disable();
     if (dataset->klass->free)
         dataset->klass->free(dataset);
+    tern_cancel_restore(cancel_state);
     tern_mem_free_late(dataset, dataset->klass->nbytes, sizeof *dataset);
 }
 

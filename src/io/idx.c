@@ -3,6 +3,7 @@
 #include <tern/idx.h>
 
 #include <string.h>
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "io/gzip.h"
 #include "tensor/tensor.h"
@@ -209,8 +210,9 @@ tern_tensor *tern_idx_read(const char *path)
         (void)tern_null_error("idx_read", "path");
         return NULL;
     }
-    int saved = errno;
+    int saved = errno, cancel_state = tern_cancel_disable();
     tern_tensor *t = read_file(path);
+    tern_cancel_restore(cancel_state);
     errno = saved;
     return t;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "nn/module.h"
 #include "base/pointer_map.h"
@@ -168,6 +169,7 @@ static tern_status write_table(const table *t, FILE *file)
 {
     char number[32];
     int saved = errno; // the first write to a stream may set it even if all goes well
+    int cancel_state = tern_cancel_disable();
     fprintf(file, "%-*s %-*s %10s\n" RULE, NAME_WIDTH, "Layer", SHAPE_WIDTH, "Output shape",
             "Parameters");
     for (int64_t i = 0; i < t->count; i++)
@@ -176,6 +178,7 @@ static tern_status write_table(const table *t, FILE *file)
     fprintf(file, ", trainable: %s\n", with_commas(t->trainable, number));
     fprintf(file, "Bytes of parameters and buffers: %s\n", with_commas(t->nbytes, number));
     bool written = !fflush(file) && !ferror(file);
+    tern_cancel_restore(cancel_state);
     errno = saved;
     TERN_CHECK(written, TERN_ERR_IO, "module_summary_print: the file cannot be written");
     return TERN_OK;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <string.h>
+#include "base/cancel.h"
 #include "base/mem.h"
 #include "ops/print.h"
 
@@ -175,7 +176,9 @@ static tern_status write_text(const tern_shown *shown, FILE *file)
     sink s = {.buffer = text, .size = size};
     put_tensor(&s, shown);
     int saved = errno; // the first write to a stream may set it even if all goes well
+    int cancel_state = tern_cancel_disable();
     bool written = fputs(text, file) != EOF && fputc('\n', file) != EOF && !fflush(file);
+    tern_cancel_restore(cancel_state);
     errno = saved;
     tern_mem_free(text, size);
     TERN_CHECK(written, TERN_ERR_IO, "print: the file cannot be written");

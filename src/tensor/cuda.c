@@ -2,6 +2,7 @@
 // The functions of <tern/cuda.h> about devices and memory: check, then ask the backend.
 #include <math.h>
 #include <stdlib.h>
+#include "base/cancel.h"
 #include "base/fork.h"
 #include "tensor/op.h"
 #include "tensor/plugin.h"
@@ -90,7 +91,7 @@ tern_status tern_cuda_memory_print(int index, FILE *out)
         return tern_null_error("cuda_memory_print", "out");
     const tern_cuda_table *table = table_for("cuda_memory_print", &index);
     TERN_TRY(table ? table->memory(index, &memory) : tern_error_code());
-    int blocks = table->biggest(index, biggest, MOST_BLOCKS);
+    int blocks = table->biggest(index, biggest, MOST_BLOCKS), cancel_state = tern_cancel_disable();
     fprintf(out,
             "cuda:%d memory in MiB: allocated %.2f (peak %.2f), reserved %.2f (peak %.2f), "
             "free on the device %.2f of %.2f\n",
@@ -102,6 +103,7 @@ tern_status tern_cuda_memory_print(int index, FILE *out)
     for (int i = 0; i < blocks; i++)
         fprintf(out, " %.2f", mebibytes(biggest[i]));
     fprintf(out, blocks ? "\n" : " none\n");
+    tern_cancel_restore(cancel_state);
     return TERN_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "tensor/abi.h"
@@ -146,7 +147,7 @@ static void say_no_device(const char *why)
         say("%s", why);
 }
 
-static void load(void)
+static void find_and_open(void)
 {
     char path[PATH_SIZE];
     tern_plugin_entry *entry = choose_plugin(path) ? open_plugin(path) : NULL;
@@ -166,6 +167,13 @@ static void load(void)
     }
     say("%d CUDA device%s", count, count == 1 ? "" : "s");
     cuda_backend = backend;
+}
+
+static void load(void)
+{
+    int cancel_state = tern_cancel_disable();
+    find_and_open();
+    tern_cancel_restore(cancel_state);
 }
 
 const tern_backend *tern_cuda_backend(void)
