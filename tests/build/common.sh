@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # For the cases beside it: a folder of one's own that goes away again, the library installed in it
 # from the build at hand, and consumers that know nothing of the tree but what pkg-config says.
-# From meson: TERN_SOURCE, TERN_BUILD (folders), CC and CXX (commands), TERN_FLAGS (sanitizers).
+# From meson: TERN_SOURCE, TERN_BUILD (folders), CC and CXX (commands), TERN_FLAGS (sanitizers),
+# TERN_FORTIFIED (where calls check the sizes of buffers).
 # shellcheck shell=sh disable=SC2034,SC2046,SC2086
 
 set -eu

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The shared library shows exactly what the public headers declare and tests/reliability/exports.txt
 # lists, so that a change of the ABI is seen in review; the static one defines nothing else than
-# names that begin with tern_.
+# names that begin with tern_. What it imports cannot be redirected, and calls that write into a
+# buffer check its size where that is known.
 . "$(dirname "$0")/common.sh"
 [ -z "$TERN_FLAGS" ] || skip "instrumented libraries have symbols of their own"
 install_tern
@@ -18,6 +19,12 @@ diff "$TERN_SOURCE/tests/reliability/exports.txt" "$work/exported" ||
 readelf -dlW "$libdir/libtern.so" >"$work/headers"
 grep -q GNU_RELRO "$work/headers" && grep FLAGS_1 "$work/headers" | grep -q NOW ||
     fail "the table of imports stays writable"
+if [ -n "$TERN_FORTIFIED" ]; then
+    for library in libtern.so libtern.a; do
+        nm -u "$libdir/$library" | sed 's/@.*//; s/.* //' | sort -u >"$work/imports"
+        grep -qx '__vsnprintf_chk' "$work/imports" || fail "calls in $library check no sizes"
+    done
+fi
 
 nm -g --defined-only "$libdir/libtern.a" | awk 'NF == 3 { print $3 }' | grep -v '^tern_' &&
     fail "libtern.a defines these globals"
