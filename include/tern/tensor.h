@@ -17,6 +17,7 @@
 #define TERN_TENSOR_H
 
 #include <tern/base.h>
+#include <tern/data_type.h>
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/scope.h>
@@ -186,18 +187,26 @@ TERN_API tern_tensor *tern_eye_with(const tern_eye_options *options);
 
 /// `tern_from_data(tern_dims(2), (float[]){1, 2})`.
 typedef struct tern_from_data_options {
-    tern_dtype dtype;   ///< what `data` points to, float32 unless said
+    tern_dtype dtype;   ///< what `data` points to; unless said that of its type, or float32
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
-    char reserved_;
-    tern_shape shape; ///< sizes, each 0 or more
-    const void *data; ///< numel elements, row-major, host memory; NULL only when numel is 0
+    char reserved_;     ///< the dtype of data's C type, 16 for words of 16 bits; 0: not known
+    tern_shape shape;   ///< sizes, each 0 or more
+    const void *data;   ///< numel elements, row-major, host memory; NULL only when numel is 0
 } tern_from_data_options;
 TERN_API tern_from_data_options tern_from_data_defaults(void);
 /// A tensor with a copy of the caller's values. A bool that is neither 0 nor 1 is TERN_ERR_ARG.
+///
+/// The macro knows the C type of `data`: float *, double *, bool *, uint8_t *, int32_t *, int64_t *
+/// and integers of their sizes (also arrays of two dimensions) give their dtype, and another one
+/// that is said is TERN_ERR_DTYPE. uint16_t * and int16_t * want float16 or bfloat16 said. Nothing
+/// is known of a void *. Other pointers do not compile. C++ and bindings set reserved_, or nothing
+/// is checked.
 TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
 #define tern_from_data(...)                                                                        \
-    TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_,                                              \
+               .reserved_ = TERN_DATA_TYPE_(TERN_DATA_SECOND_(__VA_ARGS__, )),                     \
+               TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
 
 /// Same sizes, dtype and device as `t`; uninitialised.
 TERN_API TERN_NODISCARD tern_tensor *tern_empty_like(const tern_tensor *t);
@@ -215,9 +224,18 @@ TERN_API TERN_NODISCARD tern_tensor *tern_new_ones(const tern_tensor *t,
 /// Likewise, all of them `value`, as tern_full_like.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape,
                                                    double value);
-/// A copy of `data`, which holds numel elements of t's dtype in host memory.
+/// A copy of `data`, which holds numel elements of t's dtype in host memory; TERN_ERR_DTYPE where
+/// its C type is another one's, as in tern_from_data.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape,
                                                      const void *data);
+/// What the macro calls: the type is that of reserved_ in tern_from_data_options.
+TERN_API TERN_NODISCARD tern_tensor *tern_new_tensor_typed(const tern_tensor *t, tern_shape shape,
+                                                           char data_type, const void *data);
+#ifndef __cplusplus
+/// The function, told the C type of the data.
+#define tern_new_tensor(t, shape, ...)                                                             \
+    tern_new_tensor_typed(t, shape, TERN_DATA_TYPE_(TERN_DATA_FIRST_(__VA_ARGS__, )), __VA_ARGS__)
+#endif
 
 // ---- asking ------------------------------------------------------------------------------------
 // These take a live tensor; with NULL or a dead one they leave an error pending and return zero.

@@ -8,6 +8,7 @@
 #include <tern/base.h>
 #include <tern/cuda.h>
 #include <tern/data.h>
+#include <tern/data_type.h>
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/idx.h>

@@ -199,10 +199,48 @@ tern_from_data_options tern_from_data_defaults(void)
     return (tern_from_data_options){TERN_TENSOR_DEFAULTS_};
 }
 
+// What a pointer to elements of a dtype is called in C.
+static const char *data_name(char data_type)
+{
+    static const char *const names[] = {
+        [TERN_FLOAT32] = "float *",       [TERN_FLOAT64] = "double *",
+        [TERN_FLOAT16] = "_Float16 *",    [TERN_BFLOAT16] = "__bf16 *",
+        [TERN_INT64] = "int64_t *",       [TERN_INT32] = "int32_t *",
+        [TERN_UINT8] = "uint8_t *",       [TERN_BOOL] = "bool *",
+        [TERN_DATA_WORDS_] = "uint16_t *"};
+    size_t i = (unsigned char)data_type;
+    return i < sizeof names / sizeof *names && names[i] ? names[i] : "of no type with a dtype";
+}
+
+tern_status tern_check_data_type(const char *op, char data_type, tern_dtype dtype)
+{
+    bool half = dtype == TERN_FLOAT16 || dtype == TERN_BFLOAT16;
+    TERN_CHECK(
+        !data_type || data_type == (char)dtype || (data_type == TERN_DATA_WORDS_ && half),
+        TERN_ERR_DTYPE,
+        "%s: the data is %s, the dtype is %s: give data of that dtype, or convert the tensor "
+        "with tern_to_dtype",
+        op, data_name(data_type), tern_dtype_name(dtype));
+    return TERN_OK;
+}
+
+// The dtype that is said, else that of the data's type, else float32; unspecified after an error.
+static tern_dtype data_dtype(const char *op, const tern_from_data_options *o)
+{
+    if (o->dtype == TERN_DTYPE_UNSPECIFIED && o->reserved_ == TERN_DATA_WORDS_) {
+        tern_error_raise(TERN_ERR_DTYPE,
+                         "%s: the data is uint16_t *: say .dtype = TERN_FLOAT16 or TERN_BFLOAT16",
+                         op);
+        return TERN_DTYPE_UNSPECIFIED;
+    }
+    return or_else(o->dtype, or_else((tern_dtype)o->reserved_, TERN_FLOAT32));
+}
+
 static tern_tensor *create_from(const char *op, const tern_from_data_options *o)
 {
-    tern_dtype dtype = or_else(o->dtype, TERN_FLOAT32);
-    if (tern_check_dtype(op, dtype) || tern_check_shape(op, o->shape, dtype))
+    tern_dtype dtype = data_dtype(op, o);
+    if (dtype == TERN_DTYPE_UNSPECIFIED || tern_check_dtype(op, dtype) ||
+        tern_check_data_type(op, o->reserved_, dtype) || tern_check_shape(op, o->shape, dtype))
         return NULL;
     if (!o->data && tern_shape_numel(o->shape) > 0) {
         tern_null_error(op, "data");

@@ -57,9 +57,17 @@ tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape, double value)
     return full_like("new_full", t, &shape, value);
 }
 
-tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape, const void *data)
+tern_tensor *(tern_new_tensor)(const tern_tensor *t, tern_shape shape, const void *data)
 {
-    if (tern_check_tensor("new_tensor", "t", t) || tern_check_shape("new_tensor", shape, t->dtype))
+    return tern_new_tensor_typed(t, shape, 0, data);
+}
+
+tern_tensor *tern_new_tensor_typed(const tern_tensor *t, tern_shape shape, char data_type,
+                                   const void *data)
+{
+    if (tern_check_tensor("new_tensor", "t", t) ||
+        tern_check_data_type("new_tensor", data_type, t->dtype) ||
+        tern_check_shape("new_tensor", shape, t->dtype))
         return NULL;
     if (!data && tern_shape_numel(shape) > 0) {
         tern_null_error("new_tensor", "data");

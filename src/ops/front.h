@@ -17,6 +17,8 @@ tern_status tern_check_shape(const char *op, tern_shape shape, tern_dtype dtype)
 tern_status tern_check_range(const char *op, const char *name, double value, tern_dtype dtype);
 // `value` has no fraction where `dtype` has none, and fits it.
 tern_status tern_check_integral(const char *op, const char *name, double value, tern_dtype dtype);
+// Data whose C type says `data_type` (tern_from_data_options.reserved_) may be read as `dtype`.
+tern_status tern_check_data_type(const char *op, char data_type, tern_dtype dtype);
 
 // ---- making ------------------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ static const char *const not_operations[] = {
     "new_ones",
     "new_full",
     "new_tensor",
+    "new_tensor_typed",
     // asking, and the way to host memory
     "dtype_of",
     "device_of",

@@ -65,7 +65,7 @@ CANNOT_FAIL(tern_from_data_defaults, "fills a struct", !tern_from_data_defaults(
 #define ONES(...)             tern_ones(__VA_ARGS__)
 #define FULL(shape, ...)      tern_full(shape, 1, __VA_ARGS__)
 #define FULL_OF(...)          tern_full(__VA_ARGS__, 1)
-#define FROM(shape, ...)      tern_from_data(shape, sixteen, __VA_ARGS__)
+#define FROM(shape, ...)      tern_from_data(shape, (const void *)sixteen, __VA_ARGS__)
 #define FROM_ANY(...)         tern_from_data(__VA_ARGS__, sixteen)
 #define ARANGE(unused, ...)   tern_arange(0, 4, 1, __VA_ARGS__)
 #define LINSPACE(unused, ...) tern_linspace(0, 4, 5, __VA_ARGS__)
@@ -116,7 +116,13 @@ REFUSES(tern_from_data_with, "a negative size", TERN_ERR_SHAPE, "from_data: |(2,
         tern_from_data(tern_dims(2, -3), sixteen))
 REFUSES(tern_from_data_with, "a bool that is neither 0 nor 1", TERN_ERR_ARG,
         "from_data: element 1|is 7, not 0 or 1",
-        tern_from_data(tern_dims(2), ((const unsigned char[]){1, 7}), .dtype = TERN_BOOL))
+        tern_from_data(tern_dims(2), (const void *)"\1\7", .dtype = TERN_BOOL))
+REFUSES(tern_from_data_with, "data of another type than the dtype", TERN_ERR_DTYPE,
+        "from_data: the data is int64_t *, the dtype is float32",
+        tern_from_data(tern_dims(2), sixteen, .dtype = TERN_FLOAT32))
+REFUSES(tern_from_data_with, "words of 16 bits of no dtype", TERN_ERR_DTYPE,
+        "from_data: the data is uint16_t *|TERN_BFLOAT16",
+        tern_from_data(tern_dims(2), ((const uint16_t[]){1, 2})))
 TAKES(tern_from_data_with, "NULL for no elements",
       tern_numel(tern_from_data(tern_dims(0, 3), NULL)) == 0)
 
@@ -132,7 +138,7 @@ REFUSES(tern_full_like, "a value out of the range of the dtype", TERN_ERR_ARG,
 #define NEW_ZEROS(t, shape)  tern_new_zeros(t, shape)
 #define NEW_ONES(t, shape)   tern_new_ones(t, shape)
 #define NEW_FULL(t, shape)   tern_new_full(t, shape, 1)
-#define NEW_TENSOR(t, shape) tern_new_tensor(t, shape, sixteen)
+#define NEW_TENSOR(t, shape) (tern_new_tensor)(t, shape, (const void *)sixteen)
 #define NEW(name, make)                                                                            \
     NULL_AND_DEAD(tern_##name, #name, "t", make(NULL, tern_dims(2)), make(f->dead, tern_dims(2)))  \
     REFUSES(tern_##name, "a negative size", TERN_ERR_SHAPE, #name ": |(-2,)",                      \
@@ -147,7 +153,13 @@ NEW(new_tensor, NEW_TENSOR)
 REFUSES(tern_new_full, "a value out of the range of the dtype", TERN_ERR_ARG,
         "new_full: value 1e+30|int64", tern_new_full(f->ints, tern_dims(2), 1e30))
 REFUSES(tern_new_tensor, "data that is NULL", TERN_ERR_NULL, "new_tensor: data is NULL",
-        tern_new_tensor(f->x, tern_dims(2), NULL))
+        (tern_new_tensor)(f->x, tern_dims(2), NULL))
+NULL_AND_DEAD(tern_new_tensor_typed, "new_tensor", "t",
+              tern_new_tensor(NULL, tern_dims(2), sixteen),
+              tern_new_tensor(f->dead, tern_dims(2), sixteen))
+REFUSES(tern_new_tensor_typed, "data of another type than t", TERN_ERR_DTYPE,
+        "new_tensor: the data is int64_t *, the dtype is float32",
+        tern_new_tensor(f->x, tern_dims(2), sixteen))
 
 // ---- asking -------------------------------------------------------------------------------------
 

@@ -129,7 +129,7 @@ static tern_tensor *from_patterns(tern_dtype dtype, const uint64_t *pattern)
         else
             cells.wide[i] = pattern[i];
     }
-    return tern_from_data(tern_dims(CHUNK), &cells, .dtype = dtype);
+    return tern_from_data(tern_dims(CHUNK), (const void *)&cells, .dtype = dtype);
 }
 
 // Every pair of landmarks, then again from the first.
@@ -145,10 +145,10 @@ static tern_tensor *from_landmarks(tern_dtype dtype, int input)
 
 static tern_tensor *random_mask(void)
 {
-    static uint8_t truth[CHUNK];
+    static bool truth[CHUNK];
     for (int i = 0; i < CHUNK; i++)
-        truth[i] = (uint8_t)(random_word() & 1);
-    return tern_from_data(tern_dims(CHUNK), truth, .dtype = TERN_BOOL);
+        truth[i] = random_word() & 1;
+    return tern_from_data(tern_dims(CHUNK), truth);
 }
 
 // Half of the numbers are spread over all patterns, half are of everyday size.

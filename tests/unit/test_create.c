@@ -167,9 +167,76 @@ static void from_data_copies_the_callers_values(void **state)
                   -3);
     assert_empty(tern_from_data(tern_dims(0), NULL), tern_dims(0));
     assert_null_with(tern_from_data(tern_dims(2), NULL), TERN_ERR_NULL, "from_data: data is NULL");
-    const unsigned char odd[] = {1, 7};
+    const void *odd = (const unsigned char[]){1, 7};
     assert_null_with(tern_from_data(tern_dims(2), odd, .dtype = TERN_BOOL), TERN_ERR_ARG,
                      "from_data: element 1 of the bool data is 7");
+}
+
+static void assert_pair(tern_dtype dtype, tern_tensor *t)
+{
+    assert_int_equal(tern_dtype_of(t), dtype);
+    assert_tensor(t, tern_dims(2), 1, -2);
+}
+
+// What a macro makes of an argument: it may have parentheses of its own.
+#define BARE(list)     list->data
+#define CAST(list)     (list)->data
+#define ENCLOSED(list) ((list)->data)
+
+static void data_is_of_the_dtype_that_its_c_type_says(void **state)
+{
+    (void)state;
+    const struct holder {
+        double *data;
+    } *list = &(const struct holder){(double[]){1, -2}};
+    short words[] = {0x3C00, 0};
+    float many[3] = {1, -2, 3};
+    assert_pair(TERN_FLOAT32, tern_from_data(tern_dims(2), (float[]){1, -2}));
+    assert_pair(TERN_FLOAT32, tern_from_data(tern_dims(2), ((float[]){1, -2})));
+    assert_pair(TERN_FLOAT32, tern_from_data(tern_dims(2), many));
+    assert_pair(TERN_FLOAT32, tern_from_data(tern_dims(2), (const float(*)[1])many));
+    assert_pair(TERN_FLOAT32, tern_from_data(tern_dims(2), (const void *)many));
+    assert_pair(TERN_FLOAT64, tern_from_data(tern_dims(2), (double[]){1, -2}));
+    assert_pair(TERN_FLOAT64, tern_from_data(tern_dims(2), BARE(list)));
+    assert_pair(TERN_FLOAT64, tern_from_data(tern_dims(2), ENCLOSED(list)));
+    assert_pair(TERN_FLOAT64, tern_from_data(tern_dims(2), CAST(list), .dtype = TERN_FLOAT64));
+    assert_pair(TERN_INT64, tern_from_data(tern_dims(2), (int64_t[]){1, -2}));
+    assert_pair(TERN_INT64, tern_from_data(tern_dims(2), (long long[]){1, -2}));
+    assert_pair(TERN_INT32, tern_from_data(tern_dims(2), (const int[]){1, -2}));
+    assert_pair(TERN_INT32, tern_from_data(tern_dims(2), (int32_t[2][1]){{1}, {-2}}));
+    assert_tensor(tern_from_data(tern_dims(1), words, .dtype = TERN_FLOAT16), tern_dims(1), 1);
+    assert_int_equal(tern_dtype_of(tern_from_data(tern_dims(1), (uint8_t[]){1})), TERN_UINT8);
+    assert_int_equal(tern_dtype_of(tern_from_data(tern_dims(1), (bool[]){true})), TERN_BOOL);
+    assert_int_equal(tern_dtype_of(tern_from_data(tern_dims(0), NULL)), TERN_FLOAT32);
+}
+
+// The arrays are shorter than what would be read: instruments say so where it is.
+static void data_of_another_type_than_the_dtype_is_refused(void **state)
+{
+    (void)state;
+    const int one[] = {1};
+    const double wide[] = {1, 2};
+    const uint16_t words[] = {0x3C00};
+    const tern_tensor *t = tern_zeros(tern_dims(1), .dtype = TERN_INT64);
+    assert_null_with(tern_from_data(tern_dims(1), one, .dtype = TERN_INT64), TERN_ERR_DTYPE,
+                     "from_data: the data is int32_t *, the dtype is int64: give data");
+    assert_null_with(tern_from_data(tern_dims(2), wide, .dtype = TERN_FLOAT32), TERN_ERR_DTYPE,
+                     "from_data: the data is double *, the dtype is float32");
+    assert_null_with(tern_from_data(tern_dims(1), (bool[]){1}, .dtype = TERN_UINT8), TERN_ERR_DTYPE,
+                     "the data is bool *, the dtype is uint8");
+    assert_null_with(tern_from_data(tern_dims(1), words, .dtype = TERN_INT32), TERN_ERR_DTYPE,
+                     "the data is uint16_t *, the dtype is int32");
+    assert_null_with(tern_from_data(tern_dims(1), words), TERN_ERR_DTYPE,
+                     "say .dtype = TERN_FLOAT16 or TERN_BFLOAT16");
+    assert_null_with(tern_new_tensor(t, tern_dims(1), one), TERN_ERR_DTYPE,
+                     "new_tensor: the data is int32_t *, the dtype is int64");
+    assert_null_with(tern_new_tensor(t, tern_dims(2), (double[]){1, 2}), TERN_ERR_DTYPE,
+                     "new_tensor: the data is double *");
+    tern_from_data_options o = tern_from_data_defaults();
+    o.shape = tern_dims(1), o.data = one, o.dtype = TERN_INT64, o.reserved_ = TERN_INT32;
+    assert_null_with(tern_from_data_with(&o), TERN_ERR_DTYPE, "the data is int32_t *");
+    o.dtype = TERN_DTYPE_UNSPECIFIED;
+    assert_int_equal(tern_item_int(tern_from_data_with(&o)), 1);
 }
 
 static void tensors_in_the_image_of_another(void **state)
@@ -266,6 +333,8 @@ int main(void)
         CHECK_TEST(linspace_meets_both_ends),
         CHECK_TEST(eye_has_ones_on_its_diagonal),
         CHECK_TEST(from_data_copies_the_callers_values),
+        CHECK_TEST(data_is_of_the_dtype_that_its_c_type_says),
+        CHECK_TEST(data_of_another_type_than_the_dtype_is_refused),
         CHECK_TEST(tensors_in_the_image_of_another),
         CHECK_TEST(values_reach_the_host_and_come_back),
         CHECK_TEST(items_are_exact),
