@@ -4,8 +4,8 @@
 
     reference_filter.py INCLUDE/TERN FOLDER
 
-Copies the headers for Doxygen: gives `x_defaults`, the macro over `x_with` and the field
-`reserved_` their sentence where they have none. Lines keep their numbers.
+Copies the headers for Doxygen: gives `x_defaults`, the macros over `x_with` and over numbers
+and the field `reserved_` their sentence where they have none. Lines keep their numbers.
 """
 import os
 import re
@@ -13,6 +13,7 @@ import sys
 
 DEFAULTS = re.compile(r'^TERN_API \w+ (\w+)_defaults\(void\);$')
 MACRO = re.compile(r'^#define (\w+)\(\.\.\.\)')
+NUMBERS = re.compile(r'^#define (\w+)\(\w[^)]*\).*TERN_SCALAR_\(')
 RESERVED = re.compile(r'^\s+char reserved_;$')
 
 
@@ -31,6 +32,8 @@ def filtered(text):
             line += f' ///< The options of {defaults.group(1)} as they are unless said.'
         elif RESERVED.match(line):
             line += ' ///< Not for use: what follows is required, what is before has a default.'
+        elif NUMBERS.match(line) and bare:
+            line += ' ///< The function, with numbers of any C type; see scalar.h.'
         elif macro and bare and f'{macro.group(1)}_with(' in text:
             behind_macro = (f' ///< Calls {macro.group(1)}_with(): the required values come first, '
                             'then options by name, as in `.field = value`.')

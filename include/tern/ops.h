@@ -40,19 +40,21 @@ TERN_API TERN_NODISCARD tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b
 TERN_API TERN_NODISCARD tern_tensor *tern_maximum(tern_tensor *a,
                                                   tern_tensor *b); ///< the larger value, likewise
 
-/// x + value. A number never changes the dtype of x: one with a fraction and an integer x is
+/// x + value. Integers are taken exactly (scalar.h), as in all that follows; those of an int64 x
+/// wrap around. A number never changes the dtype of x: one with a fraction and an integer x is
 /// TERN_ERR_DTYPE, and so is a bool x.
-TERN_API TERN_NODISCARD tern_tensor *tern_add_scalar(tern_tensor *x, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_add_scalar(tern_tensor *x, tern_scalar value);
 TERN_API TERN_NODISCARD tern_tensor *tern_sub_scalar(tern_tensor *x,
-                                                     double value); ///< x - value, likewise
+                                                     tern_scalar value); ///< x - value, likewise
 TERN_API TERN_NODISCARD tern_tensor *tern_mul_scalar(tern_tensor *x,
-                                                     double value); ///< x * value, likewise
+                                                     tern_scalar value); ///< x * value, likewise
 /// x / value; integers and bool give float32.
-TERN_API TERN_NODISCARD tern_tensor *tern_div_scalar(tern_tensor *x, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_div_scalar(tern_tensor *x, tern_scalar value);
 /// x to a power, likewise; an integer x and a negative one are TERN_ERR_ARG.
-TERN_API TERN_NODISCARD tern_tensor *tern_pow_scalar(tern_tensor *x, double exponent);
+TERN_API TERN_NODISCARD tern_tensor *tern_pow_scalar(tern_tensor *x, tern_scalar exponent);
 
-// Comparisons give bool; not differentiable. A number is seen as x's dtype holds it.
+// Comparisons give bool; not differentiable. A number is seen as a floating x's dtype holds it;
+// integers are compared with any number exactly.
 TERN_API TERN_NODISCARD tern_tensor *tern_eq(tern_tensor *a, tern_tensor *b); ///< a == b, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_ne(tern_tensor *a, tern_tensor *b); ///< a != b, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_lt(tern_tensor *a, tern_tensor *b); ///< a < b, as bool
@@ -60,17 +62,17 @@ TERN_API TERN_NODISCARD tern_tensor *tern_le(tern_tensor *a, tern_tensor *b); //
 TERN_API TERN_NODISCARD tern_tensor *tern_gt(tern_tensor *a, tern_tensor *b); ///< a > b, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_ge(tern_tensor *a, tern_tensor *b); ///< a >= b, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_eq_scalar(tern_tensor *x,
-                                                    double value); ///< x == value, as bool
+                                                    tern_scalar value); ///< x == value, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_ne_scalar(tern_tensor *x,
-                                                    double value); ///< x != value, as bool
+                                                    tern_scalar value); ///< x != value, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_lt_scalar(tern_tensor *x,
-                                                    double value); ///< x < value, as bool
+                                                    tern_scalar value); ///< x < value, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_le_scalar(tern_tensor *x,
-                                                    double value); ///< x <= value, as bool
+                                                    tern_scalar value); ///< x <= value, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_gt_scalar(tern_tensor *x,
-                                                    double value); ///< x > value, as bool
+                                                    tern_scalar value); ///< x > value, as bool
 TERN_API TERN_NODISCARD tern_tensor *tern_ge_scalar(tern_tensor *x,
-                                                    double value); ///< x >= value, as bool
+                                                    tern_scalar value); ///< x >= value, as bool
 // Logic on truth values (non-zero is true); results are bool; not differentiable.
 TERN_API TERN_NODISCARD tern_tensor *tern_logical_and(tern_tensor *a,
                                                       tern_tensor *b); ///< both are not 0, as bool
@@ -106,7 +108,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_leaky_relu(tern_tensor *x, double nega
 TERN_API TERN_NODISCARD tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold);
 /// min(max(x, low), high); pass -INFINITY or INFINITY to leave a side open. NaN stays. The gradient
 /// passes where low <= x <= high.
-TERN_API TERN_NODISCARD tern_tensor *tern_clamp(tern_tensor *x, double low, double high);
+TERN_API TERN_NODISCARD tern_tensor *tern_clamp(tern_tensor *x, tern_scalar low, tern_scalar high);
 TERN_API TERN_NODISCARD tern_tensor *tern_round(
     tern_tensor *x); ///< half to even; not differentiable (gradient 0)
 TERN_API TERN_NODISCARD tern_tensor *tern_isfinite(
@@ -117,7 +119,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_where(tern_tensor *condition, tern_ten
                                                 tern_tensor *b);
 /// x with `value` where the bool mask (broadcast to x's shape) holds.
 TERN_API TERN_NODISCARD tern_tensor *tern_masked_fill(tern_tensor *x, tern_tensor *mask,
-                                                      double value);
+                                                      tern_scalar value);
 
 // ---- reductions ---------------------------------------------------------------------------------
 // Over any axes (TERN_ALL_AXES, or an empty list: all). keepdim leaves them with size 1.
@@ -235,5 +237,22 @@ TERN_API TERN_NODISCARD tern_tensor *tern_index_select(tern_tensor *x, int dim, 
 TERN_API TERN_NODISCARD tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes);
 
 TERN_END_DECLS
+
+#ifndef __cplusplus
+// Numbers of any C type, integers exactly.
+#define tern_add_scalar(x, value)        tern_add_scalar(x, TERN_SCALAR_(value))
+#define tern_sub_scalar(x, value)        tern_sub_scalar(x, TERN_SCALAR_(value))
+#define tern_mul_scalar(x, value)        tern_mul_scalar(x, TERN_SCALAR_(value))
+#define tern_div_scalar(x, value)        tern_div_scalar(x, TERN_SCALAR_(value))
+#define tern_pow_scalar(x, value)        tern_pow_scalar(x, TERN_SCALAR_(value))
+#define tern_eq_scalar(x, value)         tern_eq_scalar(x, TERN_SCALAR_(value))
+#define tern_ne_scalar(x, value)         tern_ne_scalar(x, TERN_SCALAR_(value))
+#define tern_lt_scalar(x, value)         tern_lt_scalar(x, TERN_SCALAR_(value))
+#define tern_le_scalar(x, value)         tern_le_scalar(x, TERN_SCALAR_(value))
+#define tern_gt_scalar(x, value)         tern_gt_scalar(x, TERN_SCALAR_(value))
+#define tern_ge_scalar(x, value)         tern_ge_scalar(x, TERN_SCALAR_(value))
+#define tern_clamp(x, low, high)         tern_clamp(x, TERN_SCALAR_(low), TERN_SCALAR_(high))
+#define tern_masked_fill(x, mask, value) tern_masked_fill(x, mask, TERN_SCALAR_(value))
+#endif
 
 #endif

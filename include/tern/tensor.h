@@ -20,6 +20,7 @@
 #include <tern/data_type.h>
 #include <tern/device.h>
 #include <tern/error.h>
+#include <tern/scalar.h>
 #include <tern/scope.h>
 
 TERN_BEGIN_DECLS
@@ -126,14 +127,14 @@ typedef struct tern_full_options {
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    tern_shape shape; ///< sizes, each 0 or more
-    double value;     ///< converted as a cast; out of an integer dtype's range is TERN_ERR_ARG
+    tern_shape shape;  ///< sizes, each 0 or more
+    tern_scalar value; ///< cast to the dtype; out of an integer dtype's range is TERN_ERR_ARG
 } tern_full_options;
 TERN_API tern_full_options tern_full_defaults(void);
 /// A tensor whose elements are all `value`.
 TERN_API tern_tensor *tern_full_with(const tern_full_options *options);
 #define tern_full(...)                                                                             \
-    TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(shape, double, __VA_ARGS__, ))
+    TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(shape, scalar, __VA_ARGS__, ))
 
 /// `tern_arange(0, 10, 2)`.
 typedef struct tern_arange_options {
@@ -141,17 +142,18 @@ typedef struct tern_arange_options {
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    double start; ///< the first element
-    double end;   ///< not reached
-    double step;  ///< not 0
+    tern_scalar start; ///< the first element
+    tern_scalar end;   ///< not reached
+    tern_scalar step;  ///< not 0
 } tern_arange_options;
 TERN_API tern_arange_options tern_arange_defaults(void);
 /// start, start + step, ... before end: ceil((end - start) / step) elements. TERN_ERR_ARG when step
-/// leads away from end, TERN_ERR_DTYPE for bool and for fractions in an integer dtype.
+/// leads away from end, TERN_ERR_DTYPE for bool and for fractions in an integer dtype. Integers are
+/// exact in int64.
 TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
 #define tern_arange(...)                                                                           \
     TERN_WITH_(tern_arange, TERN_TENSOR_DEFAULTS_,                                                 \
-               TERN_REQUIRED_3_(double, double, double, __VA_ARGS__, ))
+               TERN_REQUIRED_3_(scalar, scalar, scalar, __VA_ARGS__, ))
 
 /// `tern_linspace(0, 1, 11)`.
 typedef struct tern_linspace_options {
@@ -213,7 +215,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_empty_like(const tern_tensor *t);
 TERN_API TERN_NODISCARD tern_tensor *tern_zeros_like(const tern_tensor *t); ///< likewise, zeros
 TERN_API TERN_NODISCARD tern_tensor *tern_ones_like(const tern_tensor *t);  ///< likewise, ones
 /// Likewise, all of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
-TERN_API TERN_NODISCARD tern_tensor *tern_full_like(const tern_tensor *t, double value);
+TERN_API TERN_NODISCARD tern_tensor *tern_full_like(const tern_tensor *t, tern_scalar value);
 
 /// Same dtype and device as `t`, of another shape; uninitialised.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_empty(const tern_tensor *t, tern_shape shape);
@@ -223,7 +225,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_new_ones(const tern_tensor *t,
                                                    tern_shape shape); ///< likewise, ones
 /// Likewise, all of them `value`, as tern_full_like.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape,
-                                                   double value);
+                                                   tern_scalar value);
 /// A copy of `data`, which holds numel elements of t's dtype in host memory; TERN_ERR_DTYPE where
 /// its C type is another one's, as in tern_from_data.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape,
@@ -341,18 +343,27 @@ TERN_API TERN_NODISCARD tern_status tern_chunk(tern_tensor *t, int64_t chunks, i
 /// Copies `source`, broadcast to t's shape, cast to its dtype, from any device.
 TERN_API tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source);
 /// All of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
-TERN_API tern_tensor *tern_fill_(tern_tensor *t, double value);
+TERN_API tern_tensor *tern_fill_(tern_tensor *t, tern_scalar value);
 TERN_API tern_tensor *tern_zero_(tern_tensor *t); ///< all of them 0
-/// t + alpha * other, other broadcast to t's shape.
+/// t + alpha * other, other broadcast to t's shape; alpha has the digits of a double.
 TERN_API tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha);
 /// t * other, other broadcast to t's shape.
 TERN_API tern_tensor *tern_mul_(tern_tensor *t, tern_tensor *other);
 /// t + value; as tern_add_scalar, a fraction and an integer t are TERN_ERR_DTYPE.
-TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, double value);
+TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, tern_scalar value);
 /// t * value, likewise.
-TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, double value);
+TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, tern_scalar value);
 
 TERN_END_DECLS
+
+#ifndef __cplusplus
+// Numbers of any C type, integers exactly.
+#define tern_full_like(t, value)       tern_full_like(t, TERN_SCALAR_(value))
+#define tern_new_full(t, shape, value) tern_new_full(t, shape, TERN_SCALAR_(value))
+#define tern_fill_(t, value)           tern_fill_(t, TERN_SCALAR_(value))
+#define tern_add_scalar_(t, value)     tern_add_scalar_(t, TERN_SCALAR_(value))
+#define tern_mul_scalar_(t, value)     tern_mul_scalar_(t, TERN_SCALAR_(value))
+#endif
 
 #ifdef __cplusplus
 template <typename... Sizes> inline tern_shape tern_dims(Sizes... sizes)

@@ -18,6 +18,7 @@
 #include <tern/ops.h>
 #include <tern/optim.h>
 #include <tern/random.h>
+#include <tern/scalar.h>
 #include <tern/scope.h>
 #include <tern/tensor.h>
 #include <tern/threads.h>

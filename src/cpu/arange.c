@@ -4,12 +4,14 @@
 #include "cpu/elementwise.h"
 #include "cpu/span.h"
 #include "cpu/walk.h"
+#include "tensor/comparison.h"
 
 #define CHUNK 512
 
 typedef struct sequence {
     const tern_strided *y;
-    double start, step;
+    double start, step;    // for floating elements
+    int64_t first, stride; // for integers
 } sequence;
 
 static void floating_chunk(const sequence *s, char *to, int64_t begin, int64_t n)
@@ -29,10 +31,9 @@ static void floating_chunk(const sequence *s, char *to, int64_t begin, int64_t n
 
 static void integer_chunk(const sequence *s, char *to, int64_t begin, int64_t n)
 {
-    const int64_t start = truncate_to_int64(s->start), step = truncate_to_int64(s->step);
     int64_t values[CHUNK];
     for (int64_t i = 0; i < n; i++)
-        values[i] = wrap_add(start, wrap_mul(begin + i, step));
+        values[i] = wrap_add(s->first, wrap_mul(begin + i, s->stride));
     span_store_int64(to, values, s->y->dtype, 1, n);
 }
 
@@ -51,11 +52,12 @@ static void arange_piece(void *context, int64_t piece)
     }
 }
 
-tern_status TERN_ISA_NAME(arange)(const tern_exec *exec, const tern_strided *y, double start,
-                                  double step)
+tern_status TERN_ISA_NAME(arange)(const tern_exec *exec, const tern_strided *y, tern_scalar start,
+                                  tern_scalar step)
 {
     (void)exec;
-    sequence s = {y, start, step};
+    sequence s = {y, scalar_floating(start, TERN_FLOAT64), scalar_floating(step, TERN_FLOAT64),
+                  scalar_integer(start), scalar_integer(step)};
     tern_pool_run((y->size[0] + TERN_WALK_PIECE - 1) / TERN_WALK_PIECE, arange_piece, &s);
     return TERN_OK;
 }

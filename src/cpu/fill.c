@@ -4,6 +4,7 @@
 #include "cpu/elementwise.h"
 #include "cpu/span.h"
 #include "cpu/walk.h"
+#include "tensor/comparison.h"
 
 // One element as it is stored.
 typedef struct pattern {
@@ -45,16 +46,17 @@ static void fill_run(const void *context, int64_t n, char *const *views, const i
 }
 
 // Writes the value as an element of the dtype.
-static void store_value(void *to, tern_dtype dtype, double value)
+static void store_value(void *to, tern_dtype dtype, tern_scalar value)
 {
-    const float narrow = (float)value;
-    const int64_t integer = dtype == TERN_BOOL ? value != 0 : truncate_to_int64(value);
+    const double wide = scalar_floating(value, dtype);
+    const float narrow = (float)wide;
+    const int64_t integer = dtype == TERN_BOOL ? scalar_truth(value) : scalar_integer(value);
     switch (compute_type_of(dtype)) {
     case COMPUTE_FLOAT:
         span_store_float(to, &narrow, dtype, 1, 1);
         break;
     case COMPUTE_DOUBLE:
-        span_store_double(to, &value, dtype, 1, 1);
+        span_store_double(to, &wide, dtype, 1, 1);
         break;
     case COMPUTE_INT64:
         span_store_int64(to, &integer, dtype, 1, 1);
@@ -64,7 +66,7 @@ static void store_value(void *to, tern_dtype dtype, double value)
     }
 }
 
-tern_status TERN_ISA_NAME(fill)(const tern_exec *exec, const tern_strided *y, double value)
+tern_status TERN_ISA_NAME(fill)(const tern_exec *exec, const tern_strided *y, tern_scalar value)
 {
     (void)exec;
     uint64_t storage = 0;

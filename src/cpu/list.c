@@ -53,7 +53,7 @@ tern_status TERN_ISA_NAME(list_clip)(const tern_exec *exec, double max_norm,
     const double norm = total->dtype == TERN_FLOAT64 ? *(const double *)total->data
                                                      : (double)*(const float *)total->data;
     const double factor = max_norm / (norm + 1e-6);
-    const double p[2] = {factor > 1 ? 1 : factor, 0};
+    const tern_scalar p[2] = {tern_scalar_double(factor > 1 ? 1 : factor), tern_scalar_int(0)};
     for (int64_t i = 0; i < count; i++) {
         const tern_strided x = flat(&list[i]);
         tern_status status = TERN_ISA_NAME(unary)(exec, TERN_UNARY_MUL_SCALAR, p, &x, &x);

@@ -18,7 +18,7 @@ static float round_to(tern_dtype dtype, float number)
                                  : bfloat_to_float(float_to_bfloat(number));
 }
 
-tern_status TERN_ISA_NAME(unary)(const tern_exec *exec, tern_unary_op op, const double p[2],
+tern_status TERN_ISA_NAME(unary)(const tern_exec *exec, tern_unary_op op, const tern_scalar p[2],
                                  const tern_strided *y, const tern_strided *x)
 {
     (void)exec;

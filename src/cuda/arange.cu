@@ -2,6 +2,7 @@
 // y[i] = start + i * step, one thread an element
 #include "cuda/element.cuh"
 #include "cuda/walk.cuh"
+#include "tensor/comparison.h"
 
 template <class T> struct floating_sequence {
     static const int VIEWS = 1, WIDTH = 1;
@@ -27,24 +28,27 @@ template <class T> struct integer_sequence {
 };
 
 template <class T>
-static tern_status floating(const tern_exec *exec, const tern_strided *y, double start, double step)
+static tern_status floating(const tern_exec *exec, const tern_strided *y, tern_scalar start,
+                            tern_scalar step)
 {
     const tern_strided *const views[] = {y};
-    const floating_sequence<T> body = {(T *)y->data, start, step};
+    const floating_sequence<T> body = {(T *)y->data, scalar_floating(start, TERN_FLOAT64),
+                                       scalar_floating(step, TERN_FLOAT64)};
     return walk_run(exec, "arange", views, body);
 }
 
 template <class T>
-static tern_status integers(const tern_exec *exec, const tern_strided *y, double start, double step)
+static tern_status integers(const tern_exec *exec, const tern_strided *y, tern_scalar start,
+                            tern_scalar step)
 {
     const tern_strided *const views[] = {y};
-    const integer_sequence<T> body = {(T *)y->data, (uint64_t)truncate_to_int64(start),
-                                      (uint64_t)truncate_to_int64(step)};
+    const integer_sequence<T> body = {(T *)y->data, (uint64_t)scalar_integer(start),
+                                      (uint64_t)scalar_integer(step)};
     return walk_run(exec, "arange", views, body);
 }
 
-extern "C" tern_status tern_cuda_arange(const tern_exec *exec, const tern_strided *y, double start,
-                                        double step)
+extern "C" tern_status tern_cuda_arange(const tern_exec *exec, const tern_strided *y,
+                                        tern_scalar start, tern_scalar step)
 {
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, floating<T>(exec, y, start, step))

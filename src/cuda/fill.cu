@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cuda/element.cuh"
 #include "cuda/walk.cuh"
+#include "tensor/comparison.h"
 
 // The bits of one element, whatever its type is.
 template <class Bits> struct fill_body {
@@ -32,25 +33,26 @@ template <class To, class From> static uint64_t bits_of(From value)
     return bits;
 }
 
-static uint64_t element_bits(tern_dtype dtype, double value)
+static uint64_t element_bits(tern_dtype dtype, tern_scalar value)
 {
+    const double number = scalar_floating(value, dtype);
     switch (dtype) {
     case TERN_FLOAT32:
-        return bits_of<float>(value);
+        return bits_of<float>(number);
     case TERN_FLOAT64:
-        return bits_of<double>(value);
+        return bits_of<double>(number);
     case TERN_FLOAT16:
-        return bits_of<__half>((float)value);
+        return bits_of<__half>((float)number);
     case TERN_BFLOAT16:
-        return bits_of<__nv_bfloat16>((float)value);
+        return bits_of<__nv_bfloat16>((float)number);
     case TERN_INT64:
-        return bits_of<int64_t>(truncate_to_int64(value));
+        return bits_of<int64_t>(scalar_integer(value));
     case TERN_INT32:
-        return bits_of<int32_t>(truncate_to_int64(value));
+        return bits_of<int32_t>(scalar_integer(value));
     case TERN_UINT8:
-        return bits_of<uint8_t>(truncate_to_int64(value));
+        return bits_of<uint8_t>(scalar_integer(value));
     case TERN_BOOL:
-        return value != 0;
+        return scalar_truth(value);
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
@@ -65,7 +67,8 @@ static tern_status fill(const tern_exec *exec, const tern_strided *y, uint64_t b
     return walk_run(exec, "fill", views, body);
 }
 
-extern "C" tern_status tern_cuda_fill(const tern_exec *exec, const tern_strided *y, double value)
+extern "C" tern_status tern_cuda_fill(const tern_exec *exec, const tern_strided *y,
+                                      tern_scalar value)
 {
     const uint64_t bits = element_bits(y->dtype, value);
     switch (tern_dtype_size(y->dtype)) {

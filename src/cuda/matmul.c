@@ -94,7 +94,7 @@ static tern_status multiply_on(const tern_exec *exec, const tern_matmul_args *ar
 // A sum of no terms.
 static tern_status without_terms(const tern_exec *exec, const tern_matmul_args *args)
 {
-    return args->accumulate ? TERN_OK : tern_cuda_fill(exec, &args->y, 0);
+    return args->accumulate ? TERN_OK : tern_cuda_fill(exec, &args->y, tern_scalar_int(0));
 }
 
 // The bias in every row of y, for a product that is added to it. In 16 bits a product is rounded

@@ -145,8 +145,9 @@ static tern_status compute(const operands<1> &o, tern_unary_op op, tern_dtype dt
     return TERN_OK;
 }
 
-extern "C" tern_status tern_cuda_unary(const tern_exec *exec, tern_unary_op op, const double p[2],
-                                       const tern_strided *y, const tern_strided *x)
+extern "C" tern_status tern_cuda_unary(const tern_exec *exec, tern_unary_op op,
+                                       const tern_scalar p[2], const tern_strided *y,
+                                       const tern_strided *x)
 {
     scalar_params params = {};
     const operands<1> o = operands_of(exec, "unary", y, x);

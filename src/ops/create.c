@@ -3,8 +3,9 @@
 #include <math.h>
 #include "base/mem.h"
 #include "ops/front.h"
+#include "tensor/comparison.h"
 
-tern_tensor *tern_filled(tern_tensor *t, double value)
+tern_tensor *(tern_filled)(tern_tensor *t, tern_scalar value)
 {
     if (!t)
         return NULL;
@@ -19,7 +20,7 @@ static tern_dtype or_else(tern_dtype dtype, tern_dtype fallback)
     return dtype == TERN_DTYPE_UNSPECIFIED ? fallback : dtype;
 }
 
-static tern_tensor *create_constant(const char *op, const tern_zeros_options *o, double value)
+static tern_tensor *create_constant(const char *op, const tern_zeros_options *o, int value)
 {
     if (!o) {
         tern_null_error(op, "options");
@@ -83,27 +84,82 @@ tern_arange_options tern_arange_defaults(void)
     return (tern_arange_options){TERN_TENSOR_DEFAULTS_};
 }
 
-// The number of elements, after the checks.
-static tern_status arange_count(const tern_arange_options *o, tern_dtype dtype, int64_t *count)
+// The three numbers of a sequence of integers; false where one of them is no int64.
+typedef struct integer_range {
+    int64_t start, end, step;
+} integer_range;
+
+static bool as_integer(tern_scalar value, int64_t *integer)
 {
+    *integer = scalar_integer(value);
+    return value.is_integer || (value.floating >= -0x1p63 && value.floating < 0x1p63);
+}
+
+// The end of a range may have a fraction, which is as good as the integer behind it.
+static bool as_integers(const tern_arange_options *o, integer_range *range)
+{
+    tern_scalar end = o->end;
+    if (!end.is_integer)
+        end.floating =
+            scalar_floating(o->step, TERN_FLOAT64) > 0 ? ceil(end.floating) : floor(end.floating);
+    return as_integer(o->start, &range->start) && as_integer(end, &range->end) &&
+           as_integer(o->step, &range->step);
+}
+
+// ceil((end - start) / step), which may be more than an int64 holds.
+static uint64_t integers_in(const integer_range *range)
+{
+    const bool up = range->step > 0;
+    if (up ? range->start >= range->end : range->start <= range->end)
+        return 0;
+    const uint64_t start = (uint64_t)range->start, end = (uint64_t)range->end;
+    const uint64_t step = (uint64_t)range->step;
+    return ((up ? end - start : start - end) - 1) / (up ? step : 0 - step) + 1;
+}
+
+static tern_status check_arange(const tern_arange_options *o, tern_dtype dtype)
+{
+    const double start = scalar_floating(o->start, TERN_FLOAT64);
+    const double end = scalar_floating(o->end, TERN_FLOAT64);
+    const double step = scalar_floating(o->step, TERN_FLOAT64);
+    const bool integers = o->start.is_integer && o->end.is_integer;
     TERN_CHECK(dtype != TERN_BOOL, TERN_ERR_DTYPE, "arange: dtype is bool, which cannot count");
-    TERN_CHECK(isfinite(o->start) && isfinite(o->end) && isfinite(o->step), TERN_ERR_ARG,
-               "arange: start %g, end %g and step %g must be finite", o->start, o->end, o->step);
-    TERN_CHECK(o->step != 0, TERN_ERR_ARG, "arange: step is 0 (start, end and step are all given)");
-    TERN_CHECK(o->step > 0 ? o->start <= o->end : o->start >= o->end, TERN_ERR_ARG,
-               "arange: step %g leads away from end: start %g, end %g", o->step, o->start, o->end);
-    double exact = ceil((o->end - o->start) / o->step);
-    TERN_CHECK(exact < 0x1p62, TERN_ERR_SHAPE, "arange: %g elements are too many", exact);
-    *count = (int64_t)exact;
+    TERN_CHECK(isfinite(start) && isfinite(end) && isfinite(step), TERN_ERR_ARG,
+               "arange: start %g, end %g and step %g must be finite", start, end, step);
+    TERN_CHECK(step != 0, TERN_ERR_ARG, "arange: step is 0 (start, end and step are all given)");
+    const bool rises = integers ? o->start.integer < o->end.integer : start < end;
+    const bool falls = integers ? o->start.integer > o->end.integer : start > end;
+    TERN_CHECK(step > 0 ? !falls : !rises, TERN_ERR_ARG,
+               "arange: step %g leads away from end: start %g, end %g", step, start, end);
     TERN_TRY(tern_check_integral("arange", "start", o->start, dtype));
     if (!tern_dtype_is_floating(dtype))
-        TERN_CHECK(o->step == trunc(o->step), TERN_ERR_DTYPE,
+        TERN_CHECK(step == trunc(step), TERN_ERR_DTYPE,
                    "arange: step %g has a fraction and dtype is %s: say .dtype = TERN_FLOAT32",
-                   o->step, tern_dtype_name(dtype));
-    if (*count > 0)
-        TERN_TRY(tern_check_range("arange", "the last element",
-                                  o->start + ((double)*count - 1) * o->step, dtype));
+                   step, tern_dtype_name(dtype));
     return TERN_OK;
+}
+
+// The number of elements and the last one, after the checks.
+static tern_status arange_count(const tern_arange_options *o, tern_dtype dtype, int64_t *count)
+{
+    TERN_TRY(check_arange(o, dtype));
+    integer_range range;
+    tern_scalar last;
+    if (!tern_dtype_is_floating(dtype) && as_integers(o, &range)) {
+        const uint64_t exact = integers_in(&range);
+        TERN_CHECK(exact < UINT64_C(1) << 62, TERN_ERR_SHAPE, "arange: %g elements are too many",
+                   (double)exact);
+        *count = (int64_t)exact;
+        last = tern_scalar_int(wrap_add(range.start, wrap_mul(*count - 1, range.step)));
+    } else {
+        const double start = scalar_floating(o->start, TERN_FLOAT64);
+        const double step = scalar_floating(o->step, TERN_FLOAT64);
+        const double exact = ceil((scalar_floating(o->end, TERN_FLOAT64) - start) / step);
+        TERN_CHECK(exact < 0x1p62, TERN_ERR_SHAPE, "arange: %g elements are too many", exact);
+        *count = (int64_t)exact;
+        last = tern_scalar_double(start + (exact - 1) * step);
+    }
+    return *count > 0 ? tern_check_range("arange", "the last element", last, dtype) : TERN_OK;
 }
 
 tern_tensor *tern_arange_with(const tern_arange_options *o)

@@ -10,7 +10,7 @@ static tern_tensor *create_like(const char *op, const tern_tensor *t, const tern
 }
 
 static tern_tensor *full_like(const char *op, const tern_tensor *t, const tern_shape *shape,
-                              double value)
+                              tern_scalar value)
 {
     if (tern_check_tensor(op, "t", t) || tern_check_range(op, "value", value, t->dtype))
         return NULL;
@@ -24,15 +24,15 @@ tern_tensor *tern_empty_like(const tern_tensor *t)
 
 tern_tensor *tern_zeros_like(const tern_tensor *t)
 {
-    return full_like("zeros_like", t, NULL, 0);
+    return full_like("zeros_like", t, NULL, tern_scalar_int(0));
 }
 
 tern_tensor *tern_ones_like(const tern_tensor *t)
 {
-    return full_like("ones_like", t, NULL, 1);
+    return full_like("ones_like", t, NULL, tern_scalar_int(1));
 }
 
-tern_tensor *tern_full_like(const tern_tensor *t, double value)
+tern_tensor *(tern_full_like)(const tern_tensor *t, tern_scalar value)
 {
     return full_like("full_like", t, NULL, value);
 }
@@ -44,15 +44,15 @@ tern_tensor *tern_new_empty(const tern_tensor *t, tern_shape shape)
 
 tern_tensor *tern_new_zeros(const tern_tensor *t, tern_shape shape)
 {
-    return full_like("new_zeros", t, &shape, 0);
+    return full_like("new_zeros", t, &shape, tern_scalar_int(0));
 }
 
 tern_tensor *tern_new_ones(const tern_tensor *t, tern_shape shape)
 {
-    return full_like("new_ones", t, &shape, 1);
+    return full_like("new_ones", t, &shape, tern_scalar_int(1));
 }
 
-tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape, double value)
+tern_tensor *(tern_new_full)(const tern_tensor *t, tern_shape shape, tern_scalar value)
 {
     return full_like("new_full", t, &shape, value);
 }

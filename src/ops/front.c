@@ -50,22 +50,37 @@ static bool integer_range(tern_dtype dtype, double *below, double *above)
     return false;
 }
 
-tern_status tern_check_range(const char *op, const char *name, double value, tern_dtype dtype)
+static tern_status check_integer(const char *op, const char *name, int64_t value, tern_dtype dtype)
 {
     double below, above;
-    TERN_CHECK(!integer_range(dtype, &below, &above) || (value > below && value < above),
-               TERN_ERR_ARG, "%s: %s %g is out of the range of %s", op, name, value,
+    TERN_CHECK(dtype == TERN_INT64 || !integer_range(dtype, &below, &above) ||
+                   ((double)value > below && (double)value < above),
+               TERN_ERR_ARG, "%s: %s %lld is out of the range of %s", op, name, (long long)value,
                tern_dtype_name(dtype));
     return TERN_OK;
 }
 
-tern_status tern_check_integral(const char *op, const char *name, double value, tern_dtype dtype)
+tern_status(tern_check_range)(const char *op, const char *name, tern_scalar value, tern_dtype dtype)
+{
+    if (value.is_integer)
+        return check_integer(op, name, value.integer, dtype);
+    double below, above;
+    TERN_CHECK(!integer_range(dtype, &below, &above) ||
+                   (value.floating > below && value.floating < above),
+               TERN_ERR_ARG, "%s: %s %g is out of the range of %s", op, name, value.floating,
+               tern_dtype_name(dtype));
+    return TERN_OK;
+}
+
+tern_status(tern_check_integral)(const char *op, const char *name, tern_scalar value,
+                                 tern_dtype dtype)
 {
     if (tern_dtype_is_floating(dtype))
         return TERN_OK;
-    TERN_CHECK(!isfinite(value) || value == trunc(value), TERN_ERR_DTYPE,
-               "%s: %s %g has a fraction and the dtype is %s", op, name, value,
-               tern_dtype_name(dtype));
+    TERN_CHECK(value.is_integer || !isfinite(value.floating) ||
+                   value.floating == trunc(value.floating),
+               TERN_ERR_DTYPE, "%s: %s %g has a fraction and the dtype is %s", op, name,
+               value.floating, tern_dtype_name(dtype));
     return tern_check_range(op, name, value, dtype);
 }
 

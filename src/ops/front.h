@@ -14,9 +14,14 @@ tern_status tern_check_dtype(const char *op, tern_dtype dtype);
 // At most TERN_MAX_RANK sizes, none negative, whose elements can be counted and addressed.
 tern_status tern_check_shape(const char *op, tern_shape shape, tern_dtype dtype);
 // `value` can be cast to `dtype`: within the range of an integer dtype.
-tern_status tern_check_range(const char *op, const char *name, double value, tern_dtype dtype);
+tern_status tern_check_range(const char *op, const char *name, tern_scalar value, tern_dtype dtype);
 // `value` has no fraction where `dtype` has none, and fits it.
-tern_status tern_check_integral(const char *op, const char *name, double value, tern_dtype dtype);
+tern_status tern_check_integral(const char *op, const char *name, tern_scalar value,
+                                tern_dtype dtype);
+#define tern_check_range(op, name, value, dtype)                                                   \
+    tern_check_range(op, name, TERN_SCALAR_(value), dtype)
+#define tern_check_integral(op, name, value, dtype)                                                \
+    tern_check_integral(op, name, TERN_SCALAR_(value), dtype)
 // Data whose C type says `data_type` (tern_from_data_options.reserved_) may be read as `dtype`.
 tern_status tern_check_data_type(const char *op, char data_type, tern_dtype dtype);
 
@@ -28,7 +33,8 @@ tern_tensor *tern_create(const char *op, tern_dtype dtype, tern_device device, b
                          tern_shape shape);
 // `t` with every element set to `value`, or NULL on failure. Neither checked nor recorded; takes
 // NULL.
-tern_tensor *tern_filled(tern_tensor *t, double value);
+tern_tensor *tern_filled(tern_tensor *t, tern_scalar value);
+#define tern_filled(t, value) tern_filled(t, TERN_SCALAR_(value))
 // Copies host memory into `t`, of any strides; not recorded. A bool that is not 0 or 1 is
 // TERN_ERR_ARG.
 tern_status tern_upload(const char *op, tern_tensor *t, const void *data);

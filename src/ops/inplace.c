@@ -2,6 +2,7 @@
 // Changes in place that do not combine old and new values: copies, constants; and with a number.
 #include <tern/ops.h>
 #include "ops/front.h"
+#include "tensor/comparison.h"
 
 bool tern_overlaps(const tern_tensor *a, const tern_tensor *b)
 {
@@ -114,7 +115,7 @@ tern_status tern_begin_overwrite(tern_node **node, tern_tensor *t)
     return tern_node_begin(node, &overwrite_class, &t, 1);
 }
 
-static tern_tensor *fill(const char *op, tern_tensor *t, double value)
+static tern_tensor *fill(const char *op, tern_tensor *t, tern_scalar value)
 {
     tern_node *node = NULL;
     if (tern_check_inplace(op, t) || tern_check_range(op, "value", value, t->dtype) ||
@@ -123,14 +124,14 @@ static tern_tensor *fill(const char *op, tern_tensor *t, double value)
     return tern_end_inplace(t, node, tern_filled(t, value) ? TERN_OK : tern_error_code());
 }
 
-tern_tensor *tern_fill_(tern_tensor *t, double value)
+tern_tensor *(tern_fill_)(tern_tensor *t, tern_scalar value)
 {
     return fill("fill_", t, value);
 }
 
 tern_tensor *tern_zero_(tern_tensor *t)
 {
-    return fill("zero_", t, 0);
+    return fill("zero_", t, tern_scalar_int(0));
 }
 
 // ---- with a number -----------------------------------------------------------------------------
@@ -147,7 +148,7 @@ static const tern_node_class mul_scalar_class = {.name = "mul_scalar_",
                                                  .backward = mul_scalar_backward};
 
 static tern_tensor *with_number(const tern_node_class *node_class, tern_unary_op op, tern_tensor *t,
-                                double value)
+                                tern_scalar value)
 {
     const char *name = node_class->name;
     tern_node *node = NULL;
@@ -159,16 +160,16 @@ static tern_tensor *with_number(const tern_node_class *node_class, tern_unary_op
         tern_node_begin(&node, node_class, &t, 1))
         return NULL;
     if (node)
-        tern_node_data_of(node)->d[0] = value;
+        tern_node_data_of(node)->d[0] = scalar_floating(value, t->dtype);
     return tern_end_inplace(t, node, tern_launch_unary(op, value, 0, t, t));
 }
 
-tern_tensor *tern_add_scalar_(tern_tensor *t, double value)
+tern_tensor *(tern_add_scalar_)(tern_tensor *t, tern_scalar value)
 {
     return with_number(&add_scalar_class, TERN_UNARY_ADD_SCALAR, t, value);
 }
 
-tern_tensor *tern_mul_scalar_(tern_tensor *t, double value)
+tern_tensor *(tern_mul_scalar_)(tern_tensor *t, tern_scalar value)
 {
     return with_number(&mul_scalar_class, TERN_UNARY_MUL_SCALAR, t, value);
 }

@@ -43,7 +43,10 @@ typedef struct tern_unary_front {
     bool no_bool; // bool is TERN_ERR_DTYPE
 } tern_unary_front;
 
-tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, double p0, double p1);
+tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
+                            tern_scalar p1);
+#define tern_unary_run(front, x, p0, p1)                                                           \
+    tern_unary_run(front, x, TERN_SCALAR_(p0), TERN_SCALAR_(p1))
 // Backwards for a front: from the saved operand or output; and for operations with a constant
 // derivative.
 tern_node_backward tern_unary_backward, tern_unary_linear_backward;

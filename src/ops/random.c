@@ -116,8 +116,8 @@ static tern_status check_bounds(const char *op, int64_t low, int64_t high, tern_
                (long long)high);
     if (dtype == TERN_INT64)
         return TERN_OK;
-    TERN_TRY(tern_check_range(op, "low", (double)low, dtype));
-    return tern_check_range(op, "high - 1", (double)(high - 1), dtype);
+    TERN_TRY(tern_check_range(op, "low", low, dtype));
+    return tern_check_range(op, "high - 1", high - 1, dtype);
 }
 
 static random_fill integer_fill(int64_t low, int64_t high)

@@ -2,9 +2,10 @@
 // A tensor and a number, which never changes the tensor's dtype.
 #include "ops/front.h"
 #include "ops/launch.h"
+#include "tensor/comparison.h"
 
 // Fails for NULL and dead tensors too, so that x->dtype may be looked at.
-static tern_status check(const tern_unary_front *front, const tern_tensor *x, double value)
+static tern_status check(const tern_unary_front *front, const tern_tensor *x, tern_scalar value)
 {
     TERN_TRY(tern_check_tensor(front->node.name, "x", x));
     if (x->dtype == TERN_BOOL && front->no_bool)
@@ -12,33 +13,43 @@ static tern_status check(const tern_unary_front *front, const tern_tensor *x, do
     return tern_check_integral(front->node.name, "value", value, x->dtype);
 }
 
-static tern_tensor *run(const tern_unary_front *front, tern_tensor *x, double value, double p0)
+static tern_tensor *run(const tern_unary_front *front, tern_tensor *x, tern_scalar value)
 {
-    return check(front, x, value) ? NULL : tern_unary_run(front, x, p0, 0);
+    return check(front, x, value) ? NULL : tern_unary_run(front, x, value, 0);
 }
 
-tern_tensor *tern_add_scalar(tern_tensor *x, double value)
+tern_tensor *(tern_add_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {
         {"add_scalar", tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
-    return run(&front, x, value, value);
+    return run(&front, x, value);
 }
 
-tern_tensor *tern_sub_scalar(tern_tensor *x, double value)
+// Of integers, the one that has the same effect when sums wrap around.
+static tern_scalar negated(tern_scalar value, tern_dtype dtype)
+{
+    if (!tern_dtype_is_floating(dtype))
+        return tern_scalar_int(wrap_sub(0, scalar_integer(value)));
+    return tern_scalar_double(-scalar_floating(value, dtype));
+}
+
+tern_tensor *(tern_sub_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {
         {"sub_scalar", tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
-    return run(&front, x, value, -value);
+    if (check(&front, x, value))
+        return NULL;
+    return tern_unary_run(&front, x, negated(value, x->dtype), 0);
 }
 
-tern_tensor *tern_mul_scalar(tern_tensor *x, double value)
+tern_tensor *(tern_mul_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {
         {"mul_scalar", tern_unary_linear_backward}, TERN_UNARY_MUL_SCALAR, 0, true};
-    return run(&front, x, value, value);
+    return run(&front, x, value);
 }
 
-tern_tensor *tern_div_scalar(tern_tensor *x, double value)
+tern_tensor *(tern_div_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {{"div_scalar", tern_unary_linear_backward},
                                            TERN_UNARY_DIV_SCALAR,
@@ -47,28 +58,31 @@ tern_tensor *tern_div_scalar(tern_tensor *x, double value)
     return tern_unary_run(&front, x, value, 0);
 }
 
-tern_tensor *tern_pow_scalar(tern_tensor *x, double exponent)
+tern_tensor *(tern_pow_scalar)(tern_tensor *x, tern_scalar exponent)
 {
     static const tern_unary_front front = {
         {"pow_scalar", tern_unary_backward}, TERN_UNARY_POW_SCALAR, 0, true};
     if (tern_check_tensor("pow_scalar", "x", x))
         return NULL;
-    TERN_CHECK_PTR(tern_dtype_is_floating(x->dtype) || !(exponent < 0), TERN_ERR_ARG,
+    const double number = scalar_floating(exponent, TERN_FLOAT64);
+    TERN_CHECK_PTR(tern_dtype_is_floating(x->dtype) || !(number < 0), TERN_ERR_ARG,
                    "pow_scalar: x is %s and exponent is %g: integers have no negative powers",
-                   tern_dtype_name(x->dtype), exponent);
-    return run(&front, x, exponent, exponent);
+                   tern_dtype_name(x->dtype), number);
+    return run(&front, x, exponent);
 }
 
 // A comparison sees the number as x's dtype holds it: 0.1 equals a float32 made from 0.1.
-static tern_tensor *compare(const tern_unary_front *front, tern_tensor *x, double value)
+static tern_tensor *compare(const tern_unary_front *front, tern_tensor *x, tern_scalar value)
 {
     if (tern_check_tensor(front->node.name, "x", x))
         return NULL;
-    return tern_unary_run(front, x, x->dtype == TERN_FLOAT32 ? (float)value : value, 0);
+    if (x->dtype == TERN_FLOAT32)
+        value = tern_scalar_double((float)scalar_floating(value, TERN_FLOAT32));
+    return tern_unary_run(front, x, value, 0);
 }
 
 #define COMPARISON(name, operation)                                                                \
-    tern_tensor *tern_##name##_scalar(tern_tensor *x, double value)                                \
+    tern_tensor *(tern_##name##_scalar)(tern_tensor * x, tern_scalar value)                        \
     {                                                                                              \
         static const tern_unary_front front = {{#name "_scalar", NULL}, operation, 0, false};      \
         return compare(&front, x, value);                                                          \

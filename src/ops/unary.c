@@ -4,6 +4,7 @@
 
 #include "ops/front.h"
 #include "ops/launch.h"
+#include "tensor/comparison.h"
 
 tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_tensor *dx,
                                    const tern_tensor *dy, const tern_tensor *s)
@@ -57,16 +58,18 @@ static tern_status zero_backward(tern_node *node, tern_tensor *const *dy, tern_t
     return dx[0] ? TERN_OK : tern_failed();
 }
 
-static tern_tensor *record(const tern_unary_front *front, tern_tensor *x, tern_tensor *y, double p0,
-                           double p1)
+static tern_tensor *record(const tern_unary_front *front, tern_tensor *x, tern_tensor *y,
+                           tern_scalar p0, tern_scalar p1)
 {
-    tern_node_data data = {.d = {p0, p1}, .i = {front->op}};
+    tern_node_data data = {.d = {scalar_floating(p0, x->dtype), scalar_floating(p1, x->dtype)},
+                           .i = {front->op}};
     tern_tensor *saved = tern_unary_saves_output(front->op) ? y : x;
     int saved_count = front->node.backward == tern_unary_backward;
     return tern_record_op(&front->node, y, &x, 1, &saved, saved_count, &data);
 }
 
-tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, double p0, double p1)
+tern_tensor *(tern_unary_run)(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
+                              tern_scalar p1)
 {
     const char *name = front->node.name;
     tern_operands in = {.op = name, .count = 1, .name = {"x"}, .at = {x}};
@@ -134,16 +137,27 @@ tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold)
     return tern_unary_run(&front, x, beta, threshold);
 }
 
-tern_tensor *tern_clamp(tern_tensor *x, double low, double high)
+static bool is_nan(tern_scalar value)
+{
+    return !value.is_integer && isnan(value.floating);
+}
+
+static tern_status check_bound(const char *name, tern_scalar value, tern_dtype dtype)
+{
+    const bool open = !value.is_integer && isinf(value.floating);
+    return open ? TERN_OK : tern_check_integral("clamp", name, value, dtype);
+}
+
+tern_tensor *(tern_clamp)(tern_tensor *x, tern_scalar low, tern_scalar high)
 {
     static const tern_unary_front front = {
         {"clamp", tern_unary_backward}, TERN_UNARY_CLAMP, TERN_PREPARE_PLAIN, true};
     if (tern_check_tensor("clamp", "x", x))
         return NULL;
-    TERN_CHECK_PTR(!isnan(low) && !isnan(high), TERN_ERR_ARG,
-                   "clamp: low is %g and high is %g; INFINITY leaves a side open", low, high);
-    if ((!isinf(low) && tern_check_integral("clamp", "low", low, x->dtype)) ||
-        (!isinf(high) && tern_check_integral("clamp", "high", high, x->dtype)))
+    TERN_CHECK_PTR(!is_nan(low) && !is_nan(high), TERN_ERR_ARG,
+                   "clamp: low is %g and high is %g; INFINITY leaves a side open",
+                   scalar_floating(low, TERN_FLOAT64), scalar_floating(high, TERN_FLOAT64));
+    if (check_bound("low", low, x->dtype) || check_bound("high", high, x->dtype))
         return NULL;
     return tern_unary_run(&front, x, low, high);
 }

@@ -75,7 +75,7 @@ static tern_status check_mask(const tern_operands *in)
     return TERN_OK;
 }
 
-tern_tensor *tern_masked_fill(tern_tensor *x, tern_tensor *mask, double value)
+tern_tensor *(tern_masked_fill)(tern_tensor *x, tern_tensor *mask, tern_scalar value)
 {
     static const tern_node_class masked_fill = {"masked_fill", masked_fill_backward};
     tern_operands in = {.op = "masked_fill", .count = 2, .name = {"x", "mask"}, .at = {x, mask}};

@@ -39,6 +39,26 @@ static inline tern_unary_op integer_comparison(tern_unary_op op, double value, i
     return op;
 }
 
+// A number for floating elements; an integer is rounded once, to the type that they compute in.
+static inline double scalar_floating(tern_scalar value, tern_dtype dtype)
+{
+    if (!value.is_integer)
+        return value.floating;
+    return dtype == TERN_FLOAT64 ? (double)value.integer : (double)(float)value.integer;
+}
+
+// For integers, without its fraction.
+static inline int64_t scalar_integer(tern_scalar value)
+{
+    return value.is_integer ? value.integer : truncate_to_int64(value.floating);
+}
+
+// For bool.
+static inline bool scalar_truth(tern_scalar value)
+{
+    return value.is_integer ? value.integer != 0 : value.floating != 0;
+}
+
 // The numbers of an operation, in the types that kernels compute in.
 typedef struct scalar_params {
     double floating[2];
@@ -59,16 +79,17 @@ static inline double rounded_to(tern_dtype dtype, double value, round_16_bit *ro
 
 // Fills `to` (p may be NULL); returns the operation that does the same with what is in it.
 static inline tern_unary_op set_scalar_params(scalar_params *to, tern_unary_op op, tern_dtype dtype,
-                                              const double p[2], round_16_bit *round)
+                                              const tern_scalar p[2], round_16_bit *round)
 {
     for (int i = 0; p && i < 2; i++) {
-        to->floating[i] = compares(op) ? rounded_to(dtype, p[i], round) : p[i];
-        to->integer[i] = truncate_to_int64(p[i]);
+        const double plain = scalar_floating(p[i], dtype);
+        to->floating[i] = compares(op) ? rounded_to(dtype, plain, round) : plain;
+        to->integer[i] = scalar_integer(p[i]);
     }
     if (p && dtype == TERN_BOOL && op == TERN_UNARY_ADD_SCALAR)
-        to->integer[0] = p[0] != 0;
-    if (p && compares(op) && !tern_dtype_is_floating(dtype))
-        return integer_comparison(op, p[0], &to->integer[0]);
+        to->integer[0] = scalar_truth(p[0]);
+    if (p && compares(op) && !tern_dtype_is_floating(dtype) && !p[0].is_integer)
+        return integer_comparison(op, p[0].floating, &to->integer[0]);
     return op;
 }
 

@@ -146,17 +146,19 @@ typedef enum tern_random_kind {
 } tern_random_kind;
 
 // y[..] = value
-typedef tern_status tern_kernel_fill(const tern_exec *exec, const tern_strided *y, double value);
+typedef tern_status tern_kernel_fill(const tern_exec *exec, const tern_strided *y,
+                                     tern_scalar value);
 // y = x, cast; same sizes, any pair of dtypes. Floating to integer truncates; to bool: non-zero.
 typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_strided *y,
                                      const tern_strided *x);
 // y[i] = start + i * step, 1-dim contiguous; computed in double (floating) or int64
-typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided *y, double start,
-                                       double step);
+typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided *y,
+                                       tern_scalar start, tern_scalar step);
 
 // y = op(x), same sizes; same dtype, or y bool. Transcendental ones: floating only.
-typedef tern_status tern_kernel_unary(const tern_exec *exec, tern_unary_op op, const double p[2],
-                                      const tern_strided *y, const tern_strided *x);
+typedef tern_status tern_kernel_unary(const tern_exec *exec, tern_unary_op op,
+                                      const tern_scalar p[2], const tern_strided *y,
+                                      const tern_strided *x);
 // dx = dy * op'(s); s is the op's output for exp, sqrt, rsqrt, tanh, sigmoid, relu, and its input
 // for all others (tern_unary_saves_output). One floating dtype.
 typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op op,

@@ -81,8 +81,10 @@ tern_tensor *tern_sum_to(tern_tensor *t, tern_shape shape);
 // Elementwise launches: expand operands to y's sizes, coalesce, call the kernel. Not recorded; y's
 // version is not touched.
 tern_status tern_launch_copy(tern_tensor *y, const tern_tensor *x);
-tern_status tern_launch_unary(tern_unary_op op, double p0, double p1, tern_tensor *y,
+tern_status tern_launch_unary(tern_unary_op op, tern_scalar p0, tern_scalar p1, tern_tensor *y,
                               const tern_tensor *x);
+#define tern_launch_unary(op, p0, p1, y, x)                                                        \
+    tern_launch_unary(op, TERN_SCALAR_(p0), TERN_SCALAR_(p1), y, x)
 tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
                                const tern_tensor *a, const tern_tensor *b);
 

@@ -83,14 +83,14 @@ tern_status tern_launch_copy(tern_tensor *y, const tern_tensor *x)
     return tern_kernels_of(exec.device)->copy(&exec, &vy, &vx);
 }
 
-tern_status tern_launch_unary(tern_unary_op op, double p0, double p1, tern_tensor *y,
-                              const tern_tensor *x)
+tern_status(tern_launch_unary)(tern_unary_op op, tern_scalar p0, tern_scalar p1, tern_tensor *y,
+                               const tern_tensor *x)
 {
     tern_exec exec = tern_exec_of(tern_dev(y));
     tern_strided vy = tern_view_of(y);
     tern_strided vx = tern_view_expand(tern_view_of(x), tern_shape_get(y));
     tern_views_coalesce((tern_strided *const[]){&vy, &vx}, 2);
-    return tern_kernels_of(exec.device)->unary(&exec, op, (const double[]){p0, p1}, &vy, &vx);
+    return tern_kernels_of(exec.device)->unary(&exec, op, (const tern_scalar[]){p0, p1}, &vy, &vx);
 }
 
 tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,

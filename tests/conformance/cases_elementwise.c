@@ -193,7 +193,54 @@ static tern_tensor *call_masked_fill(tern_tensor *const *in, const op_case *c, c
 }
 EACH(masked_fill, x[1] != 0 ? p[0] : x[0])
 
+// ---- integers that no double holds --------------------------------------------------------------
+
+#define BEYOND INT64_C(9007199254740993) // 2^53 + 1
+
+#define BEYOND_CASE(name, expression, ...)                                                         \
+    static tern_tensor *call_beyond_##name(tern_tensor *const *in, const op_case *c,               \
+                                           const setup *s)                                         \
+    {                                                                                              \
+        tern_tensor *x = in[0];                                                                    \
+        (void)c;                                                                                   \
+        (void)s;                                                                                   \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    EACH(beyond_##name, expression)
+
+BEYOND_CASE(add_scalar, x[0] + (real)BEYOND, tern_add_scalar(x, BEYOND))
+BEYOND_CASE(sub_scalar, x[0] - (real)BEYOND, tern_sub_scalar(x, BEYOND))
+BEYOND_CASE(mul_scalar, x[0] * (real)BEYOND, tern_mul_scalar(x, BEYOND))
+BEYOND_CASE(eq_scalar, x[0] == 1, tern_eq_scalar(tern_add_scalar(x, BEYOND - 1), BEYOND))
+BEYOND_CASE(ne_scalar, x[0] != 1, tern_ne_scalar(tern_add_scalar(x, BEYOND - 1), BEYOND))
+BEYOND_CASE(lt_scalar, x[0] < 1, tern_lt_scalar(tern_add_scalar(x, BEYOND - 1), BEYOND))
+BEYOND_CASE(le_scalar, x[0] <= 1, tern_le_scalar(tern_add_scalar(x, BEYOND - 1), BEYOND))
+BEYOND_CASE(gt_scalar, x[0] > 1, tern_gt_scalar(tern_add_scalar(x, BEYOND - 1), BEYOND))
+BEYOND_CASE(ge_scalar, x[0] >= 1, tern_ge_scalar(tern_add_scalar(x, BEYOND - 1), BEYOND))
+BEYOND_CASE(clamp, (real)BEYOND + clamp(x[0], -1, 1),
+            tern_clamp(tern_add_scalar(x, BEYOND), BEYOND - 1, BEYOND + 1))
+BEYOND_CASE(masked_fill, x[1] != 0 ? (real)BEYOND : x[0], tern_masked_fill(x, in[1], BEYOND))
+BEYOND_CASE(full_like, (real)BEYOND + 0 * x[0], tern_full_like(x, BEYOND))
+
+// A range from BEYOND, in the shape of x.
+static tern_tensor *range_like(tern_tensor *x)
+{
+    tern_tensor *range =
+        tern_arange(BEYOND, BEYOND + tern_numel(x), 1, .device = tern_device_of(x));
+    return tern_reshape(range, tern_shape_of(x));
+}
+static tern_tensor *count_like(tern_tensor *x)
+{
+    tern_tensor *range = tern_arange(0, tern_numel(x), 1, .device = tern_device_of(x));
+    return tern_reshape(range, tern_shape_of(x));
+}
+BEYOND_CASE(arange, (real)BEYOND + x[0], tern_add(x, tern_sub(range_like(x), count_like(x))))
+
 // clang-format off
+#define BEYOND_DOUBLE(name, ...)                                                                   \
+    {.op = #name, .note = "beyond double", .call = call_beyond_##name,                             \
+     .reference = reference_each, .each = each_beyond_##name, .setups = one_setups,                \
+     .setup_count = COUNT(one_setups), .inputs = 1, .values = {SMALL}, .dtypes = I64, __VA_ARGS__}
 #define UNARY(name, ...)                                                                           \
     {.op = #name, .call = call_##name, .reference = reference_each, .each = each_##name,           \
      .setups = one_setups, .setup_count = COUNT(one_setups), .inputs = 1, __VA_ARGS__}
@@ -324,6 +371,21 @@ static const op_case cases[] = {
     {.op = "where", .call = call_where, .reference = reference_each, .each = each_where,
      .setups = three_setups, .setup_count = COUNT(three_setups), .inputs = 3,
      .values = {MASK, WIDE, WIDE}, .dtypes = ALL, .specials = true, .gradients = 6},
+    BEYOND_DOUBLE(add_scalar, .result = SAME),
+    BEYOND_DOUBLE(sub_scalar, .result = SAME),
+    BEYOND_DOUBLE(mul_scalar, .result = SAME),
+    BEYOND_DOUBLE(eq_scalar, .result = TRUTH),
+    BEYOND_DOUBLE(ne_scalar, .result = TRUTH),
+    BEYOND_DOUBLE(lt_scalar, .result = TRUTH),
+    BEYOND_DOUBLE(le_scalar, .result = TRUTH),
+    BEYOND_DOUBLE(gt_scalar, .result = TRUTH),
+    BEYOND_DOUBLE(ge_scalar, .result = TRUTH),
+    BEYOND_DOUBLE(clamp, .result = SAME),
+    BEYOND_DOUBLE(full_like, .result = SAME),
+    BEYOND_DOUBLE(arange, .result = SAME),
+    {.op = "masked_fill", .note = "beyond double", .call = call_beyond_masked_fill,
+     .reference = reference_each, .each = each_beyond_masked_fill, .setups = mask_setups,
+     .setup_count = COUNT(mask_setups), .inputs = 2, .values = {SMALL, MASK}, .dtypes = I64},
     {.op = "masked_fill", .call = call_masked_fill, .reference = reference_each,
      .each = each_masked_fill, .setups = mask_setups, .setup_count = COUNT(mask_setups),
      .inputs = 2, .values = {WIDE, MASK}, .dtypes = ALL, .p = {1}, .specials = true,

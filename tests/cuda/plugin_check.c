@@ -108,7 +108,7 @@ void fill(const piece *y, float value)
 {
     const tern_exec exec = exec_of(y->index);
     const tern_strided view = {y->data, TERN_FLOAT32, 1, {y->nbytes / 4}, {1}};
-    assert_int_equal(plugin.kernels->fill(&exec, &view, value), TERN_OK);
+    assert_int_equal(plugin.kernels->fill(&exec, &view, tern_scalar_double(value)), TERN_OK);
 }
 
 void copy(const piece *y, const piece *x)

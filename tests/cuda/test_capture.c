@@ -286,7 +286,7 @@ static void a_capture_that_fails_leaves_the_device_usable(void **state)
         const tern_strided view = {x.data, TERN_FLOAT32, 1, {MIB / 4}, {1}};
         void *graph = NULL;
         if (!plugin.cuda->capture_begin(0)) {
-            bool failed = plugin.kernels->fill(&exec, &view, 1);
+            bool failed = plugin.kernels->fill(&exec, &view, tern_scalar_int(1));
             graph = plugin.cuda->capture_end(0, failed);
         }
         assert_true(!graph || plugin.cuda->graph_launch(graph));

@@ -6,11 +6,11 @@
 
 // name, arguments, parameters
 #define SLOTS(X)                                                                                   \
-    X(fill, (e, y, v), const tern_exec *e, const tern_strided *y, double v)                        \
+    X(fill, (e, y, v), const tern_exec *e, const tern_strided *y, tern_scalar v)                   \
     X(copy, (e, y, x), const tern_exec *e, const tern_strided *y, const tern_strided *x)           \
-    X(arange, (e, y, from, step), const tern_exec *e, const tern_strided *y, double from,          \
-      double step)                                                                                 \
-    X(unary, (e, op, p, y, x), const tern_exec *e, tern_unary_op op, const double p[2],            \
+    X(arange, (e, y, from, step), const tern_exec *e, const tern_strided *y, tern_scalar from,     \
+      tern_scalar step)                                                                            \
+    X(unary, (e, op, p, y, x), const tern_exec *e, tern_unary_op op, const tern_scalar p[2],       \
       const tern_strided *y, const tern_strided *x)                                                \
     X(unary_grad, (e, op, p, dx, dy, s), const tern_exec *e, tern_unary_op op, const double p[2],  \
       const tern_strided *dx, const tern_strided *dy, const tern_strided *s)                       \

@@ -25,7 +25,8 @@ ARROWS = {
 # Whose types a public header holds.
 PUBLIC = {
     'base': ['base', 'error', 'memory', 'threads'],
-    'tensor': ['autograd', 'cuda', 'data_type', 'device', 'random', 'scope', 'tensor'],
+    'tensor': ['autograd', 'cuda', 'data_type', 'device', 'random', 'scalar', 'scope',
+               'tensor'],
     'ops': ['ops'],
     'nn': ['module', 'nn'],
     'optim': ['optim'],

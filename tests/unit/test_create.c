@@ -77,11 +77,11 @@ static void options_start_from_their_defaults(void **state)
     assert_tensor(tern_ones_with(&z), tern_dims(2), 1, 1);
     tern_full_options f = tern_full_defaults();
     f.shape = tern_dims(1);
-    f.value = 4;
+    f.value = tern_scalar_int(4);
     assert_tensor(tern_full_with(&f), tern_dims(1), 4);
     tern_arange_options a = tern_arange_defaults();
-    a.end = 3;
-    a.step = 1;
+    a.end = tern_scalar_int(3);
+    a.step = tern_scalar_double(1);
     assert_tensor(tern_arange_with(&a), tern_dims(3), 0, 1, 2);
     tern_linspace_options l = tern_linspace_defaults();
     l.end = 1;

@@ -90,7 +90,7 @@ static void a_result_does_not_depend_on_its_place_in_a_row(void **state)
         const tern_kernels *kernels = tern_cpu_kernel_table_for(instruction_sets[s]);
         if (!kernels)
             continue;
-        const double p[2] = {1.0, 20.0};
+        const tern_scalar p[2] = {tern_scalar_double(1), tern_scalar_double(20)};
         for (int op = 0; op < TERN_UNARY_ISFINITE; op++) {
             for (int i = 0; i < LONGEST; i++)
                 x[i] = shaped_value();
