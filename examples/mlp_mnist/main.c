@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a multi-layer perceptron on MNIST or Fashion-MNIST: the whole of a training script, from
 // the data files to the test accuracy.
+#include <signal.h>
+
 #include "evaluate.h"
 #include "options.h"
 #include "progress.h"
@@ -13,7 +15,27 @@ typedef struct training {
     tern_module *net, *criterion;
     tern_optim *optim;
     evaluation evaluation;
+    int64_t epochs_done;
 } training;
+
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+// The first Ctrl-C is looked at between two steps, a second one ends the program. Where the signal
+// is ignored, as for a job in the background, it stays so.
+static void catch_interrupt(void)
+{
+    struct sigaction now;
+    if (sigaction(SIGINT, NULL, &now) || now.sa_handler == SIG_IGN)
+        return;
+    now = (struct sigaction){.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
+    (void)sigaction(SIGINT, &now, NULL);
+}
 
 static tern_module *make_net(const options *o)
 {
@@ -127,6 +149,8 @@ static tern_status train_epoch(training *t, progress *p, sums *s)
         if (set_lr(t, p->epoch, s->samples) || tern_backward(loss) || tern_optim_step(t->optim))
             break;
         add_batch(s, loss, logits, &b);
+        if (interrupted)
+            break;
         if (progress_due(p))
             progress_draw(p, s->samples, mean(s, s->loss), mean(s, s->correct));
     }
@@ -141,8 +165,13 @@ static tern_status run_epoch(training *t, int64_t epoch)
               tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device), 0};
     progress_begin(&p, epoch, t->options.epochs, tern_dataset_size(t->train_data),
                    t->options.quiet);
-    if (!train_epoch(t, &p, &s) &&
-        !evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation))
+    tern_status status = train_epoch(t, &p, &s);
+    const bool whole = s.samples == p.total;
+    t->epochs_done += whole;
+    if (!status && !whole)
+        progress_interrupt(&p, s.samples);
+    if (!status && !evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation) &&
+        whole)
         progress_end(&p, s.samples, mean(&s, s.loss), mean(&s, s.correct), t->evaluation.accuracy);
     tern_scope_close(scope);
     return tern_error_code();
@@ -151,13 +180,14 @@ static tern_status run_epoch(training *t, int64_t epoch)
 static tern_status train(training *t)
 {
     double started = progress_now();
-    for (int64_t epoch = 1; epoch <= t->options.epochs; epoch++)
+    catch_interrupt();
+    for (int64_t epoch = 1; epoch <= t->options.epochs && !interrupted; epoch++)
         if (run_epoch(t, epoch))
             return tern_error_code();
     if (!t->options.quiet)
         evaluation_confusions_print(&t->evaluation, stdout);
     printf("test_accuracy=%.4f test_loss=%.4f epochs=%lld seconds=%.1f\n", t->evaluation.accuracy,
-           t->evaluation.loss, (long long)t->options.epochs, progress_now() - started);
+           t->evaluation.loss, (long long)t->epochs_done, progress_now() - started);
     return TERN_OK;
 }
 
@@ -175,7 +205,7 @@ static void release(training *t)
 
 static int finish(training *t, int status_on_error)
 {
-    int status = tern_error_pending() ? status_on_error : 0;
+    int status = tern_error_pending() ? status_on_error : interrupted ? EXIT_INTERRUPTED : 0;
     tern_error_print(stderr);
     release(t);
     return status;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line that shows how an epoch goes: redrawn in place on a terminal, once per epoch elsewhere.
+// The line that shows how an epoch goes: redrawn in place on a terminal, as wide as it is there,
+// and once per epoch elsewhere. In colour where the terminal has it, unless NO_COLOR is set.
 #ifndef MLP_MNIST_PROGRESS_H
 #define MLP_MNIST_PROGRESS_H
 
@@ -7,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct progress {
-    bool quiet, terminal;
+    bool quiet, terminal, colour;
     int64_t epoch, epochs, total; // total: samples per epoch
     double started, drawn;        // seconds
 } progress;
@@ -20,6 +21,9 @@ void progress_begin(progress *p, int64_t epoch, int64_t epochs, int64_t total, b
 bool progress_due(const progress *p);
 void progress_draw(progress *p, int64_t samples, double loss, double accuracy);
 // Ends the line with what the test set says.
-void progress_end(progress *p, int64_t samples, double loss, double accuracy, double test_accuracy);
+void progress_end(const progress *p, int64_t samples, double loss, double accuracy,
+                  double test_accuracy);
+// Ends the line where a signal ended the epoch.
+void progress_interrupt(const progress *p, int64_t samples);
 
 #endif
