@@ -85,14 +85,16 @@ static tern_tensor *draw(tern_device device)
 
 void show_seeds(const tour *t)
 {
+    const char *name = tern_device_string(t->device);
+    say("each device draws from a stream of its own; tern_manual_seed(7) sets all of them");
     tern_manual_seed(7);
     tern_tensor *first = draw(t->device), *second = draw(t->device);
-    say("two draws on %s after tern_manual_seed(7) are the same: %s", tern_device_string(t->device),
-        yes_or_no(same_bits(first, second)));
+    say("a second draw on %s goes on in its stream, with other numbers: %s", name,
+        yes_or_no(!same_bits(first, second)));
     tern_manual_seed(7);
     (void)draw(t->host);
     (void)draw(t->other);
-    say("seeded again, with draws elsewhere before it, the first is back: %s",
+    say("seeded again, the first draw on %s is back, whatever other devices drew: %s", name,
         yes_or_no(same_bits(first, draw(t->device))));
     if (t->device.type != TERN_CUDA)
         return;
@@ -100,10 +102,9 @@ void show_seeds(const tour *t)
     tern_tensor *on_host = draw(t->host);
     tern_cuda_manual_seed_all(8);
     tern_tensor *on_gpu = draw(t->device);
-    say("after tern_cuda_manual_seed_all(8) the GPU draws others: %s",
+    say("tern_cuda_manual_seed_all(8) sets the streams of the GPUs alone: other numbers there: %s",
         yes_or_no(!same_bits(first, on_gpu)));
     tern_manual_seed(7);
     (void)draw(t->device);
-    say("and the CPU's stream does not depend on it: %s",
-        yes_or_no(same_bits(on_host, draw(t->host))));
+    say("and the same ones on the CPU: %s", yes_or_no(same_bits(on_host, draw(t->host))));
 }

@@ -20,20 +20,34 @@ static double time_product(tern_device device, int64_t size, int count)
     return tern_synchronize(device) ? NAN : (now_ms() - started) / count;
 }
 
+static void say_product(const tour *t, int64_t size)
+{
+    const int count = t->quick ? 2 : size < 512 ? 100 : 5;
+    const double flops = 2e-6 * pow((double)size, 3); // per product, in millions per ms
+    const double host = time_product(t->host, size, count);
+    if (t->device.type != TERN_CUDA) { // its CPU devices are the same processor
+        say("(%lld, %lld): %s %.3f ms, %.0f GFLOP/s", (long long)size, (long long)size,
+            tern_device_string(t->host), host, flops / host);
+        return;
+    }
+    const double device = time_product(t->device, size, count);
+    say("(%lld, %lld): %s %.3f ms, %.0f GFLOP/s; %s %.3f ms, %.0f GFLOP/s: %.2f times as fast",
+        (long long)size, (long long)size, tern_device_string(t->host), host, flops / host,
+        tern_device_string(t->device), device, flops / device, host / device);
+}
+
 void show_products(const tour *t)
 {
     static const int64_t sizes[] = {64, 256, 1024, 2048};
     for (int i = 0; i < (t->quick ? 1 : 4) && !tern_error_pending(); i++) {
         tern_scope scope = tern_scope_open();
-        int count = sizes[i] < 512 ? 100 : 5;
-        double host = time_product(t->host, sizes[i], t->quick ? 2 : count);
-        double device = time_product(t->device, sizes[i], t->quick ? 2 : count);
-        double flops = 2e-6 * pow((double)sizes[i], 3); // per product, in millions per ms
-        say("(%lld, %lld): %s %.3f ms, %.0f GFLOP/s; %s %.3f ms, %.0f GFLOP/s: %.2f times as fast",
-            (long long)sizes[i], (long long)sizes[i], tern_device_string(t->host), host,
-            flops / host, tern_device_string(t->device), device, flops / device, host / device);
+        say_product(t, sizes[i]);
         tern_scope_close(scope);
     }
+    if (t->device.type != TERN_CUDA)
+        say("there is no GPU to compare it with");
+    else
+        say("small products are faster on the CPU: a kernel's start costs some microseconds");
 }
 
 // ---- reading ------------------------------------------------------------------------------------
