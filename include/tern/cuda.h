@@ -41,6 +41,8 @@ typedef struct tern_cuda_properties {
     int minor;            ///< compute capability
     int multiprocessors;  ///< streaming multiprocessors
     int64_t total_memory; ///< bytes
+    char pci_bus_id[16];  ///< "0000:1b:00.0": domain, bus, device and function
+    char uuid[48];        ///< "GPU-8dfb...", as nvidia-smi -L and CUDA_VISIBLE_DEVICES write it
 } tern_cuda_properties;
 
 /// Fills `*out`, without opening the device. TERN_ERR_DEVICE when there is no such device; then

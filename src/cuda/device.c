@@ -2,11 +2,13 @@
 // Which devices there are, and making one ready.
 #include "cuda/device.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "cuda/allocator.h"
 #include "cuda/blas.h"
 #include "cuda/devices.h"
 #include "cuda/graph.h"
+#include "cuda/nvml.h"
 #include "cuda/pinned.h"
 
 static tern_cuda_device devices[TERN_MAX_DEVICES];
@@ -264,6 +266,12 @@ tern_status tern_plugin_properties(int index, tern_cuda_properties *out)
         .total_memory = (int64_t)given.totalGlobalMem,
     };
     snprintf(properties.name, sizeof properties.name, "%s", given.name);
+    snprintf(properties.pci_bus_id, sizeof properties.pci_bus_id, "%04x:%02x:%02x.0",
+             (unsigned)given.pciDomainID, (unsigned)given.pciBusID & 0xff,
+             (unsigned)given.pciDeviceID & 0xff);
+    _Static_assert(sizeof properties.uuid == UUID_TEXT, "write_uuid fills it");
+    tern_cuda_write_uuid(properties.uuid, strstr(given.name, " MIG ") ? "MIG" : "GPU",
+                         given.uuid.bytes);
     *out = properties;
     return TERN_OK;
 }

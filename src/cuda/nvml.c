@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define UUID_TEXT 48
-
 // As nvml.h declares them; 0 is success.
 typedef struct nvml_memory {
     unsigned long long total, free, used;
@@ -46,8 +44,7 @@ static void load(void)
         dlclose(library);
 }
 
-// "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"
-static void write_uuid(char text[UUID_TEXT], const char *kind, const char uuid[16])
+void tern_cuda_write_uuid(char text[UUID_TEXT], const char *kind, const char uuid[16])
 {
     int used = snprintf(text, UUID_TEXT, "%s", kind);
     for (int i = 0; i < 16; i++)
@@ -61,7 +58,7 @@ static bool ask(const char *kind, const char uuid[16], int64_t *nbytes)
     char text[UUID_TEXT];
     nvml_device *device = NULL;
     nvml_memory memory;
-    write_uuid(text, kind, uuid);
+    tern_cuda_write_uuid(text, kind, uuid);
     if (nvml.find(text, &device) || nvml.memory(device, &memory))
         return false;
     *nbytes = (int64_t)memory.free;

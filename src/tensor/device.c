@@ -89,8 +89,9 @@ tern_status tern_device_find(const char *op, tern_device *device)
     TERN_CHECK(wanted.type != TERN_CUDA || count > 0, TERN_ERR_DEVICE, "%s: there is no %s: %s", op,
                tern_device_string(wanted), tern_cuda_reason());
     TERN_CHECK(wanted.index >= 0 && wanted.index < count, TERN_ERR_DEVICE,
-               "%s: there is no device %s: %d of its kind are available", op,
-               tern_device_string(wanted), count);
+               "%s: there is no device %s: %d of its kind are available%s", op,
+               tern_device_string(wanted), count,
+               wanted.type == TERN_CUDA ? tern_cuda_visible() : "");
     *device = wanted;
     return TERN_OK;
 }

@@ -15,13 +15,14 @@
 #include "base/mem.h"
 #include "tensor/abi.h"
 #include "tensor/plugin_path.h"
+#include "tensor/visible.h"
 
 #define PATH_SIZE   4096
 #define REASON_SIZE 1024
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const tern_backend *cuda_backend;
-static char reason[REASON_SIZE];
+static char reason[REASON_SIZE], visible[REASON_SIZE / 2];
 
 static const tern_host_api host = {
     .error_raise = tern_error_raise_v,
@@ -137,16 +138,6 @@ static tern_plugin_entry *open_plugin(const char *path)
     return entry;
 }
 
-// CUDA_VISIBLE_DEVICES is the usual cause of a driver without devices.
-static void say_no_device(const char *why)
-{
-    const char *visible = secure_getenv("CUDA_VISIBLE_DEVICES");
-    if (visible)
-        say("%s; CUDA_VISIBLE_DEVICES is \"%.128s\"", why, visible);
-    else
-        say("%s", why);
-}
-
 static void find_and_open(void)
 {
     char path[PATH_SIZE];
@@ -158,14 +149,13 @@ static void find_and_open(void)
         say("%.512s belongs to another version of tern", path);
         return;
     }
-    int count = backend->device->count();
-    if (count > TERN_MAX_DEVICES)
-        count = TERN_MAX_DEVICES;
+    const int count = backend->device->count();
+    tern_visible_say(visible, sizeof visible, count);
     if (count < 1) {
-        say_no_device(backend->cuda->reason());
+        say("%s%s", backend->cuda->reason(), visible);
         return;
     }
-    say("%d CUDA device%s", count, count == 1 ? "" : "s");
+    say("%d CUDA device%s%s", count, count == 1 ? "" : "s", visible);
     cuda_backend = backend;
 }
 
@@ -180,6 +170,11 @@ const tern_backend *tern_cuda_backend(void)
 {
     pthread_once(&once, load);
     return cuda_backend;
+}
+
+const char *tern_cuda_visible(void)
+{
+    return tern_cuda_backend() ? visible : "";
 }
 
 const char *tern_cuda_reason(void)

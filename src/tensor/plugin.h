@@ -9,6 +9,10 @@
 // why. The first call opens the plugin; it is never closed.
 const tern_backend *tern_cuda_backend(void);
 
+// What CUDA_VISIBLE_DEVICES says, to follow a number of devices in a sentence; "" where it is not
+// set.
+const char *tern_cuda_visible(void);
+
 // Closes the devices that nothing is alive on.
 void tern_cuda_shutdown(void);
 

@@ -52,6 +52,15 @@ static void a_cuda_device_tells_what_it_is(void **state)
     assert_int_equal(tern_cuda_get_properties(0, &properties), TERN_OK);
     assert_true(strlen(properties.name) > 0 && properties.major > 0 && properties.minor >= 0);
     assert_true(properties.multiprocessors > 0 && properties.total_memory > 0);
+    unsigned domain, bus, slot, function;
+    assert_int_equal(
+        sscanf(properties.pci_bus_id, "%4x:%2x:%2x.%1x", &domain, &bus, &slot, &function), 4);
+    assert_int_equal(strlen(properties.pci_bus_id), strlen("0000:1b:00.0"));
+    assert_int_equal(strlen(properties.uuid), strlen("GPU-00000000-0000-0000-0000-000000000001"));
+    if (sim_begin()) { // whose first device says so
+        assert_string_equal(properties.pci_bus_id, "0000:01:00.0");
+        assert_string_equal(properties.uuid, "GPU-00000000-0000-0000-0000-000000000001");
+    }
     tern_cuda_memory memory = {0};
     assert_int_equal(tern_cuda_get_memory(0, &memory), TERN_OK);
     assert_int_equal(memory.total, properties.total_memory);

@@ -47,9 +47,21 @@ static void train_on_the_cpu(void)
     tern_module_free(net);
 }
 
+// The child's part, where there are devices.
+static int tell_visible(void)
+{
+    printf("%s|", tern_cuda_reason());
+    if (tern_zeros(tern_dims(1), .device = tern_cuda(60)))
+        return 2;
+    printf("%s", tern_error_message());
+    return 0;
+}
+
 // The child's part.
 static int tell(void)
 {
+    if (tern_cuda_device_count() > 0)
+        return tell_visible();
     if (tern_cuda_is_available() || tern_cuda_device_count() != 0 ||
         !tern_device_equal(tern_device_best(), tern_cpu(0)))
         return 2;
@@ -105,7 +117,28 @@ static void hidden_devices_are_said_to_be_hidden(void **state)
     if (!plugin)
         skip();
     check_reason(reason_with(plugin, ""), "CUDA_VISIBLE_DEVICES is \"\"");
-    check_reason(reason_with(plugin, "7"), "CUDA_VISIBLE_DEVICES is \"7\"");
+    check_reason(reason_with(plugin, "70"),
+                 "CUDA_VISIBLE_DEVICES is \"70\", in which \"70\" names no device");
+    check_reason(reason_with(plugin, "0, 0"), "is \"0, 0\", which names \"0\" twice");
+}
+
+static void words_that_name_no_device_are_told(void **state)
+{
+    (void)state;
+    const char *plugin = getenv("TERN_TEST_PLUGIN");
+    if (!plugin)
+        skip();
+    assert_string_equal(reason_with(plugin, "0"),
+                        "1 CUDA device; CUDA_VISIBLE_DEVICES is \"0\"|"
+                        "zeros: there is no device cuda:60: 1 of its kind are available; "
+                        "CUDA_VISIBLE_DEVICES is \"0\"");
+    const char *ended = "CUDA_VISIBLE_DEVICES is \"0, 70 ,1\", in which \"70\" names no device and "
+                        "ends the list";
+    const char *told = reason_with(plugin, "0, 70 ,1");
+    const char *first = strstr(told, ended);
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, ended)); // the error says it as well
+    assert_null(strstr(reason_with(plugin, "0,70"), "ends the list"));
 }
 
 int main(int argc, char **argv)
@@ -119,6 +152,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_library_that_is_no_plugin_is_named),
         cmocka_unit_test(a_plugin_of_another_version_is_refused),
         cmocka_unit_test(hidden_devices_are_said_to_be_hidden),
+        cmocka_unit_test(words_that_name_no_device_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
