@@ -42,12 +42,12 @@ static void at_most_8_dimensions(void)
 static void a_graph_is_used_once(void)
 {
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
-    tern_tensor *loss = tern_sum(tern_mul(w, w), TERN_ALL_AXES, false);
+    tern_tensor *loss = tern_sum_all(tern_mul(w, w));
     expect(!tern_backward(loss));
     expect(!tern_requires_grad(tern_grad(w))); // no backward of the backward
     expect(tern_backward(loss) == TERN_ERR_STATE);
     expect_error(TERN_ERR_STATE);
-    loss = tern_sum(tern_mul(w, w), TERN_ALL_AXES, false);
+    loss = tern_sum_all(tern_mul(w, w));
     expect(!tern_backward(loss, .retain_graph = true) && !tern_backward(loss));
     expect(tern_item(tern_select(tern_grad(w), 0, 0)) == 6); // three backwards
     tern_zero_grad(w);

@@ -12,7 +12,7 @@ static void tensors(void)
     tern_tensor *c = tern_mul(a, b);                          // (2, 3): b counts for each row
     tern_tensor *i = tern_arange(0, 10, 2);                   // int64: 0 2 4 6 8
     tern_tensor *d = tern_zeros(tern_dims(2, 3), .dtype = TERN_FLOAT64);
-    double total = tern_item(tern_sum(c, TERN_ALL_AXES, false)); // 10.5
+    double total = tern_item(tern_sum_all(c)); // 10.5
     // [/tensors]
     expect(total == 10.5 && tern_numel(i) == 5 && tern_dtype_of(d) == TERN_FLOAT64);
 
@@ -41,7 +41,7 @@ static void gradients(void)
 {
     // [gradients]
     tern_tensor *w = tern_full(tern_dims(3), 2, .requires_grad = true);
-    tern_tensor *loss = tern_sum(tern_mul(w, w), TERN_ALL_AXES, false);
+    tern_tensor *loss = tern_sum_all(tern_mul(w, w));
     if (tern_backward(loss))
         tern_error_print(stderr);
     tern_tensor *g = tern_grad(w); // 2 w: 4 4 4; w owns it
@@ -94,7 +94,7 @@ static void datasets(void)
     tern_loader *loader = tern_loader_new(data, .batch_size = 4);
     double sum = 0;
     tern_each_batch (b, loader)
-        sum += tern_item(tern_sum(b.y, TERN_ALL_AXES, false));
+        sum += tern_item(tern_sum_all(b.y));
     expect(sum == 285);
     tern_loader_free(loader);
     tern_dataset_free(data);

@@ -122,7 +122,7 @@ static void add_batch(sums *s, tern_tensor *loss, tern_tensor *logits, const ter
     tern_no_grad {
         tern_tensor *right = tern_eq(tern_argmax(logits, 1, false), b->y);
         tern_add_(s->loss, loss, (double)b->size);
-        tern_add_(s->correct, tern_sum(right, TERN_ALL_AXES, false), 1);
+        tern_add_(s->correct, tern_sum_all(right), 1);
     }
     s->samples += b->size;
 }

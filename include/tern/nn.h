@@ -50,7 +50,7 @@ TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const 
 /// `tern_nn_linear(784, 512, .bias = false)`.
 typedef struct tern_nn_linear_options {
     bool bias;          ///< true
-    tern_dtype dtype;   ///< floating; float32 unless said
+    tern_dtype dtype;   ///< floating; the default dtype unless said
     tern_device device; ///< the default device unless said
     char reserved_;
     int64_t in_features;  ///< In > 0

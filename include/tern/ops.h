@@ -30,7 +30,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_sub(tern_tensor *a,
                                               tern_tensor *b); ///< a - b; not for bool
 TERN_API TERN_NODISCARD tern_tensor *tern_mul(tern_tensor *a,
                                               tern_tensor *b); ///< a * b; of bools: and
-/// a / b, true division: integers give float32.
+/// a / b, true division: integers give the default dtype.
 TERN_API TERN_NODISCARD tern_tensor *tern_div(tern_tensor *a, tern_tensor *b);
 /// a to the power b; not for bool. Integers to a negative power are TERN_ERR_ARG in the scalar
 /// form.
@@ -48,7 +48,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_sub_scalar(tern_tensor *x,
                                                      tern_scalar value); ///< x - value, likewise
 TERN_API TERN_NODISCARD tern_tensor *tern_mul_scalar(tern_tensor *x,
                                                      tern_scalar value); ///< x * value, likewise
-/// x / value; integers and bool give float32.
+/// x / value; integers and bool give the default dtype.
 TERN_API TERN_NODISCARD tern_tensor *tern_div_scalar(tern_tensor *x, tern_scalar value);
 /// x to a power, likewise; an integer x and a negative one are TERN_ERR_ARG.
 TERN_API TERN_NODISCARD tern_tensor *tern_pow_scalar(tern_tensor *x, tern_scalar exponent);
@@ -81,7 +81,7 @@ TERN_API TERN_NODISCARD tern_tensor *tern_logical_or(tern_tensor *a,
 TERN_API TERN_NODISCARD tern_tensor *tern_logical_not(tern_tensor *x); ///< x is 0, as bool
 
 // ---- elementwise, one operand -------------------------------------------------------------------
-// Integers and bool give float32, except neg, abs, relu, clamp and round, which keep the dtype.
+// Integers and bool give the default dtype, except neg, abs, relu, clamp and round, which keep the dtype.
 
 TERN_API TERN_NODISCARD tern_tensor *tern_neg(tern_tensor *x); ///< -x; not for bool
 TERN_API TERN_NODISCARD tern_tensor *tern_abs(
@@ -128,6 +128,10 @@ TERN_API TERN_NODISCARD tern_tensor *tern_masked_fill(tern_tensor *x, tern_tenso
 TERN_API TERN_NODISCARD tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// The mean. Floating only.
 TERN_API TERN_NODISCARD tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim);
+/// The sum of all elements, 0-dim: tern_sum(x, TERN_ALL_AXES, false).
+TERN_API TERN_NODISCARD tern_tensor *tern_sum_all(tern_tensor *x);
+/// The mean of all elements, 0-dim: tern_mean(x, TERN_ALL_AXES, false).
+TERN_API TERN_NODISCARD tern_tensor *tern_mean_all(tern_tensor *x);
 /// Sum of squared deviations over n - correction: 1 is unbiased, 0 the population's. Floating only.
 TERN_API TERN_NODISCARD tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes,
                                               int64_t correction, bool keepdim);
@@ -217,6 +221,11 @@ TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *
     TERN_WITH_(tern_cross_entropy, .weight = NULL, .ignore_index = -100, .label_smoothing = 0,     \
                .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0,                                   \
                TERN_REQUIRED_2_(tensor, tensor, __VA_ARGS__, ))
+
+/// The share of the samples whose largest logit is that of their label, a 0-dim float32; NaN of no
+/// sample. input (N, C), (N, C, d1, ..) or (C), target the integer labels (N), (N, d1, ..) or (). Of
+/// equal logits the first counts. Without history.
+TERN_API TERN_NODISCARD tern_tensor *tern_accuracy(tern_tensor *input, tern_tensor *target);
 
 /// (input - target)^2. Shapes must be equal: broadcasting here is nearly always a mistake.
 TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,

@@ -51,7 +51,7 @@ TERN_API TERN_NODISCARD tern_status tern_generator_load(tern_generator *generato
 
 /// `tern_rand(tern_dims(2, 3), .dtype = TERN_FLOAT64)`: uniform in [0, 1).
 typedef struct tern_rand_options {
-    tern_dtype dtype;          ///< floating; float32 unless said
+    tern_dtype dtype;          ///< floating; the default dtype unless said
     tern_device device;        ///< the default device unless said
     bool requires_grad;        ///< a leaf that collects gradients; floating dtypes only
     tern_generator *generator; ///< the device's default unless said; borrowed

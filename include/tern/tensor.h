@@ -30,15 +30,16 @@ TERN_BEGIN_DECLS
 
 /// Types of elements. float16 and bfloat16 are stored in 16 bits and computed in float32.
 typedef enum tern_dtype {
-    TERN_DTYPE_UNSPECIFIED = 0, ///< the call's default, float32 where nothing else is said
-    TERN_FLOAT32,               ///< 4 bytes
-    TERN_FLOAT64,               ///< 8 bytes
-    TERN_FLOAT16,               ///< 2 bytes, 11 bits of precision
-    TERN_BFLOAT16,              ///< 2 bytes, 8 bits of precision
-    TERN_INT64,                 ///< 8 bytes, signed; labels and indices
-    TERN_INT32,                 ///< 4 bytes, signed
-    TERN_UINT8,                 ///< 1 byte, unsigned
-    TERN_BOOL                   ///< 1 byte, 0 or 1
+    TERN_DTYPE_UNSPECIFIED =
+        0,         ///< the call's default: tern_default_dtype where nothing else is said
+    TERN_FLOAT32,  ///< 4 bytes
+    TERN_FLOAT64,  ///< 8 bytes
+    TERN_FLOAT16,  ///< 2 bytes, 11 bits of precision
+    TERN_BFLOAT16, ///< 2 bytes, 8 bits of precision
+    TERN_INT64,    ///< 8 bytes, signed; labels and indices
+    TERN_INT32,    ///< 4 bytes, signed
+    TERN_UINT8,    ///< 1 byte, unsigned
+    TERN_BOOL      ///< 1 byte, 0 or 1
 } tern_dtype;
 
 /// "float32", "int64", ...; "unspecified" for 0, "unknown" for other numbers. Static storage.
@@ -47,6 +48,13 @@ TERN_API const char *tern_dtype_name(tern_dtype dtype);
 TERN_API size_t tern_dtype_size(tern_dtype dtype);
 /// True for the four floating dtypes.
 TERN_API bool tern_dtype_is_floating(tern_dtype dtype);
+
+/// Makes `dtype` that of new tensors and layers where the calling thread says none, and of what
+/// integers become in an operation that needs fractions. Floating only, else TERN_ERR_DTYPE.
+/// Data sets and what is read from files keep their own.
+TERN_API TERN_NODISCARD tern_status tern_set_default_dtype(tern_dtype dtype);
+/// The calling thread's default dtype; float32 at the start.
+TERN_API tern_dtype tern_default_dtype(void);
 
 /// Sizes by value; `dim[rank...]` is unused. Made by tern_dims.
 typedef struct tern_shape {
@@ -88,7 +96,7 @@ TERN_API bool tern_shape_equal(tern_shape a, tern_shape b);
 
 /// What every creating call takes: `tern_zeros(tern_dims(2, 3), .dtype = TERN_INT64)`.
 typedef struct tern_zeros_options {
-    tern_dtype dtype;   ///< float32 unless said
+    tern_dtype dtype;   ///< the default dtype unless said
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
@@ -123,7 +131,7 @@ TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
 
 /// `tern_full(tern_dims(2), 3.5)`.
 typedef struct tern_full_options {
-    tern_dtype dtype;   ///< float32 unless said
+    tern_dtype dtype;   ///< the default dtype unless said
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
@@ -157,7 +165,7 @@ TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
 
 /// `tern_linspace(0, 1, 11)`.
 typedef struct tern_linspace_options {
-    tern_dtype dtype;   ///< float32 unless said
+    tern_dtype dtype;   ///< the default dtype unless said
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
@@ -174,7 +182,7 @@ TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
 
 /// `tern_eye(3, 3)`.
 typedef struct tern_eye_options {
-    tern_dtype dtype;   ///< float32 unless said
+    tern_dtype dtype;   ///< the default dtype unless said
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;

@@ -26,7 +26,7 @@ static tern_tensor *create_constant(const char *op, const tern_zeros_options *o,
         tern_null_error(op, "options");
         return NULL;
     }
-    tern_dtype dtype = or_else(o->dtype, TERN_FLOAT32);
+    tern_dtype dtype = or_else(o->dtype, tern_default_dtype());
     return tern_filled(tern_create(op, dtype, o->device, o->requires_grad, o->shape), value);
 }
 
@@ -41,8 +41,8 @@ tern_tensor *tern_empty_with(const tern_empty_options *o)
         tern_null_error("empty", "options");
         return NULL;
     }
-    return tern_create("empty", or_else(o->dtype, TERN_FLOAT32), o->device, o->requires_grad,
-                       o->shape);
+    return tern_create("empty", or_else(o->dtype, tern_default_dtype()), o->device,
+                       o->requires_grad, o->shape);
 }
 
 tern_tensor *tern_zeros_with(const tern_zeros_options *o)
@@ -62,7 +62,7 @@ tern_full_options tern_full_defaults(void)
 
 static tern_tensor *create_full(const char *op, const tern_full_options *o)
 {
-    tern_dtype dtype = or_else(o->dtype, TERN_FLOAT32);
+    tern_dtype dtype = or_else(o->dtype, tern_default_dtype());
     if (tern_check_dtype(op, dtype) || tern_check_range(op, "value", o->value, dtype))
         return NULL;
     return tern_filled(tern_create(op, dtype, o->device, o->requires_grad, o->shape), o->value);
@@ -214,7 +214,7 @@ tern_tensor *tern_linspace_with(const tern_linspace_options *o)
         tern_null_error("linspace", "options");
         return NULL;
     }
-    tern_dtype dtype = or_else(o->dtype, TERN_FLOAT32);
+    tern_dtype dtype = or_else(o->dtype, tern_default_dtype());
     TERN_CHECK_PTR(isfinite(o->start) && isfinite(o->end), TERN_ERR_ARG,
                    "linspace: start %g and end %g must be finite", o->start, o->end);
     if (tern_check_dtype("linspace", dtype) ||
@@ -238,9 +238,10 @@ tern_tensor *tern_eye_with(const tern_eye_options *o)
         tern_null_error("eye", "options");
         return NULL;
     }
-    tern_tensor *t = tern_filled(tern_create("eye", or_else(o->dtype, TERN_FLOAT32), o->device,
-                                             o->requires_grad, tern_dims(o->rows, o->cols)),
-                                 0);
+    tern_tensor *t =
+        tern_filled(tern_create("eye", or_else(o->dtype, tern_default_dtype()), o->device,
+                                o->requires_grad, tern_dims(o->rows, o->cols)),
+                    0);
     if (!t)
         return NULL;
     tern_shape diagonal = tern_dims(o->rows < o->cols ? o->rows : o->cols);

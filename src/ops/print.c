@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "ops/print.h"
+#include "tensor/node.h"
 
 // Text that is cut where the buffer ends and counted on.
 typedef struct sink {
@@ -114,6 +115,22 @@ static void put_suffix(sink *s, int indent, const char *name, const char *value)
     put(s, value);
 }
 
+// "cross_entropy" is <CrossEntropyBackward0>, as PyTorch names its nodes.
+static const char *name_grad_fn(const tern_node *node, char *text, size_t size)
+{
+    static const char end[] = "Backward0>";
+    size_t used = 0;
+    bool first = true;
+    text[used++] = '<';
+    for (const char *c = tern_node_name(node); *c && used + sizeof end < size; c++) {
+        if (*c != '_')
+            text[used++] = (char)(first && *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
+        first = *c == '_';
+    }
+    memcpy(text + used, end, sizeof end);
+    return text;
+}
+
 static void put_suffixes(sink *s, const tern_tensor *t, int indent)
 {
     tern_device device = tern_dev(t);
@@ -122,9 +139,13 @@ static void put_suffixes(sink *s, const tern_tensor *t, int indent)
         put_suffix(s, indent, "device", tern_device_string(device));
     if (empty && t->rank != 1)
         put_suffix(s, indent, "size", tern_shape_string(tern_shape_get(t)));
-    if (t->dtype != TERN_FLOAT32 && (empty || (t->dtype != TERN_INT64 && t->dtype != TERN_BOOL)))
+    if (t->dtype != tern_default_dtype() &&
+        (empty || (t->dtype != TERN_INT64 && t->dtype != TERN_BOOL)))
         put_suffix(s, indent, "dtype", tern_dtype_name(t->dtype));
-    if (t->requires_grad)
+    char grad_fn[64];
+    if (t->node)
+        put_suffix(s, indent, "grad_fn", name_grad_fn(t->node, grad_fn, sizeof grad_fn));
+    else if (t->requires_grad)
         put_suffix(s, indent, "requires_grad", "true");
 }
 

@@ -69,7 +69,7 @@ static tern_tensor *create_drawn(const char *op, const random_fill *fill,
         tern_null_error(op, "options");
         return NULL;
     }
-    tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? TERN_FLOAT32 : o->dtype;
+    tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? tern_default_dtype() : o->dtype;
     if (check_floating(op, dtype))
         return NULL;
     return drawn(fill, o->generator, tern_create(op, dtype, o->device, o->requires_grad, o->shape));

@@ -108,6 +108,16 @@ tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim)
     return run(&front, x, axes, keepdim);
 }
 
+tern_tensor *tern_sum_all(tern_tensor *x)
+{
+    return tern_sum(x, TERN_ALL_AXES, false);
+}
+
+tern_tensor *tern_mean_all(tern_tensor *x)
+{
+    return tern_mean(x, TERN_ALL_AXES, false);
+}
+
 tern_tensor *tern_amax(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
     static const reduce_front front = {{"amax", extreme_backward}, TERN_REDUCE_AMAX, 0, true};

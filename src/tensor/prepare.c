@@ -118,7 +118,7 @@ static tern_status meet_dtypes(tern_operands *o, unsigned flags)
 {
     o->dtype = flags & TERN_PREPARE_PROMOTE ? promoted(o) : o->at[0]->dtype;
     if ((flags & TERN_PREPARE_TO_FLOATING) && !tern_dtype_is_floating(o->dtype))
-        o->dtype = TERN_FLOAT32;
+        o->dtype = tern_default_dtype();
     if (!(flags & (TERN_PREPARE_PROMOTE | TERN_PREPARE_TO_FLOATING)))
         return TERN_OK;
     for (int i = 0; i < o->count; i++) {

@@ -52,6 +52,28 @@ REFUSES(tern_norm, "a p that is NaN", TERN_ERR_ARG, "norm: p is NaN",
 REFUSES(tern_norm, "the largest of no elements", TERN_ERR_SHAPE, "norm: x (0, 3)",
         tern_norm(f->empty, INFINITY, TERN_ALL_AXES, false))
 
+#define OVER_ALL(name)                                                                             \
+    NULL_AND_DEAD(tern_##name##_all, #name, "x", tern_##name##_all(NULL),                          \
+                  tern_##name##_all(f->dead))
+OVER_ALL(sum)
+OVER_ALL(mean)
+REFUSES(tern_mean_all, "integers", TERN_ERR_DTYPE, "mean: x is int64", tern_mean_all(f->ints))
+TAKES(tern_sum_all, "no elements", tern_sum_all(f->empty))
+
+NULL_AND_DEAD(tern_accuracy, "accuracy", "input", tern_accuracy(NULL, f->labels),
+              tern_accuracy(f->dead, f->labels))
+NULL_AND_DEAD(tern_accuracy, "accuracy", "target", tern_accuracy(f->x, NULL),
+              tern_accuracy(f->x, f->dead))
+REFUSES(tern_accuracy, "a label too many", TERN_ERR_SHAPE,
+        "accuracy: input (4, 5) and target (2,) do not fit: target must be (4,)",
+        tern_accuracy(f->wide, f->labels))
+REFUSES(tern_accuracy, "probabilities", TERN_ERR_DTYPE, "accuracy: target is float32|labels",
+        tern_accuracy(f->x, f->x))
+REFUSES(tern_accuracy, "an input without classes", TERN_ERR_SHAPE, "accuracy: input has no dim",
+        tern_accuracy(f->scalar, f->labels))
+REFUSES(tern_accuracy, "operands on two devices", TERN_ERR_DEVICE,
+        "accuracy: input is on cpu:1 and target on cpu:0", tern_accuracy(f->far, f->labels))
+
 #define DIM_CASES(name, call)                                                                      \
     NULL_AND_DEAD(tern_##name, #name, "x", call(NULL, 0), call(f->dead, 0))                        \
     REFUSES(tern_##name, "a dim that x does not have", TERN_ERR_ARG,                               \

@@ -17,6 +17,9 @@ CANNOT_FAIL(tern_shape_numel, "-1 stands for a product that does not exist, with
             tern_shape_numel(tern_dims(INT64_MAX, 2)) == -1)
 CANNOT_FAIL(tern_shape_equal, "two numbers are compared",
             tern_shape_equal(tern_dims(2, 3), tern_dims(2, 3)))
+CANNOT_FAIL(tern_default_dtype, "the thread's", tern_default_dtype() == TERN_FLOAT32)
+REFUSES(tern_set_default_dtype, "integers", TERN_ERR_DTYPE,
+        "set_default_dtype: int64 is not floating", tern_set_default_dtype(TERN_INT64))
 TAKES(tern_dtype_name, "a number that is no dtype",
       strcmp(tern_dtype_name((tern_dtype)77), "unknown") == 0 &&
           tern_dtype_size((tern_dtype)-1) == 0)

@@ -225,6 +225,34 @@ static void a_result_that_cannot_be_counted_is_an_error_of_shape(void **state)
     assert_error(TERN_ERR_SHAPE, "matmul: the result (1099511627776, 1099511627776) has too many");
 }
 
+static void short_forms_are_over_all_elements(void **state)
+{
+    (void)state;
+    tern_tensor *x = check_2x3(false); // 0 to 5
+    assert_tensor(tern_sum_all(x), tern_dims(), 15);
+    assert_tensor(tern_mean_all(x), tern_dims(), 2.5);
+    assert_tensor(tern_sum_all(tern_ones(tern_dims(3), .dtype = TERN_BOOL)), tern_dims(), 3);
+}
+
+static void accuracy_is_the_share_of_right_labels(void **state)
+{
+    (void)state;
+    const float logits[][3] = {{1, 5, 2}, {4, 4, 3}, {0, -1, 7}, {2, 1, 0}};
+    tern_tensor *x = tern_from_data(tern_dims(4, 3), logits);
+    const int64_t labels[] = {1, 0, 2, 2}; // of equal logits the first counts
+    tern_tensor *y = tern_from_data(tern_dims(4), labels);
+    assert_tensor(tern_accuracy(x, y), tern_dims(), 0.75);
+    assert_int_equal(tern_dtype_of(tern_accuracy(x, y)), TERN_FLOAT32);
+    assert_tensor(tern_accuracy(tern_select(x, 0, 3), tern_select(y, 0, 3)), tern_dims(), 0);
+    tern_tensor *pixels = tern_reshape(tern_transpose(x, 0, 1), tern_dims(1, 3, 2, 2));
+    tern_tensor *places = tern_to_dtype(tern_reshape(y, tern_dims(1, 2, 2)), TERN_UINT8);
+    assert_tensor(tern_accuracy(pixels, places), tern_dims(), 0.75);
+    tern_tensor *leaf = tern_ones(tern_dims(4, 3), .requires_grad = true);
+    assert_false(tern_requires_grad(tern_accuracy(leaf, y)));
+    assert_true(isnan(tern_item(tern_accuracy(tern_zeros(tern_dims(0, 3)),
+                                              tern_zeros(tern_dims(0), .dtype = TERN_INT64)))));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +273,8 @@ int main(void)
         CHECK_TEST(a_sum_of_any_length_has_every_element),
         CHECK_TEST(a_correction_may_be_any_number),
         CHECK_TEST(a_result_that_cannot_be_counted_is_an_error_of_shape),
+        CHECK_TEST(short_forms_are_over_all_elements),
+        CHECK_TEST(accuracy_is_the_share_of_right_labels),
     };
     return cmocka_run_group_tests_name("ops", tests, NULL, NULL);
 }
