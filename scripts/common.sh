@@ -3,6 +3,7 @@
 # shellcheck shell=sh disable=SC2034
 
 set -eu
+unset CDPATH # cd would say where it went
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${TERN_BUILD:-$root/build}
 
@@ -11,16 +12,30 @@ say()
     printf 'tern: %s\n' "$*" >&2
 }
 
+# first_of COMMAND...: the first that is here; where none is, the first.
+first_of()
+{
+    for name in "$@"; do
+        command -v "$name" >/dev/null && break
+        name=$1
+    done
+    echo "$name"
+}
+
+# compiler c|cc: the command, which may come with options, that Meson takes for C or C++.
+compiler()
+{
+    case $1 in
+    c) echo "${CC:-$(first_of cc gcc clang)}" ;;
+    *) echo "${CXX:-$(first_of c++ g++ clang++)}" ;;
+    esac
+}
+
 compiles()
 {
     dir=$(mktemp -d)
     printf '%s\nint main(void) { return 0; }\n' "$2" >"$dir/t.$1"
-    # shellcheck disable=SC2086 # a compiler may come with options
-    case $1 in
-    c) set -- ${CC:-cc} ;;
-    *) set -- ${CXX:-c++} ;;
-    esac
-    "$@" -o "$dir/t" "$dir"/t.c* >/dev/null 2>&1
+    $(compiler "$1") -o "$dir/t" "$dir/t.$1" >/dev/null 2>&1
     status=$?
     rm -rf "$dir"
     return $status
@@ -30,7 +45,7 @@ compiles()
 have()
 {
     case $1 in
-    gcc) command -v "${CC:-cc}" >/dev/null ;;
+    gcc) $(compiler c) --version >/dev/null 2>&1 ;;
     libc6-dev) compiles c '#include <stdio.h>' ;;
     g++) compiles cc '#include <cstdio>' ;;
     meson) command -v meson >/dev/null ;;
@@ -42,7 +57,7 @@ have()
     clang) command -v clang >/dev/null ;;
     libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
     valgrind | doxygen | gcovr | clang-format) command -v "$1" >/dev/null ;;
-    libopenblas0-pthread) ldconfig -p | grep -q libopenblas.so.0 ;;
+    libopenblas0-pthread) PATH=$PATH:/sbin ldconfig -p | grep -q libopenblas.so.0 ;;
     python3-torch) /usr/bin/python3 -c "import torch" 2>/dev/null ;;
     dataset-fashion-mnist) [ -d /usr/share/datasets/fashion-mnist ] ;;
     *) false ;;
@@ -75,7 +90,7 @@ need()
             $wanted >&2 || true
         wanted=$(missing "$@")
     fi
-    [ -z "$wanted" ] || { say "missing, by their Debian names:$wanted"; exit 2; }
+    [ -z "$wanted" ] || { say "missing, by their Debian names:$wanted${CC:+; CC is $CC}"; exit 2; }
 }
 
 # configure DIRECTORY OPTION...: sets up a build directory, or brings one up to date.

@@ -13,7 +13,7 @@
         -t 40 $(meson test -C "$build" --list --suite unit 2>/dev/null | sed -n 's|.* / ||p' |
             grep -vxE 'memory|pool') >&2
 ) || status=1
-logs="$logs $build/meson-logs/valgrind.json"
+logs=$logs$build/meson-logs/valgrind.json$newline
 
 # Ten seeds get 88 % of the test images right.
 for seed in 0 1 2 3 4 5 6 7 8 9; do

@@ -20,7 +20,9 @@ need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka
 werror=false # a compiler newer than this tree may warn of more: only our own runs insist
 [ -z "${CI:-}" ] || werror=true
 status=0
-logs=
+logs= # one line each
+newline='
+'
 
 # suites NAME DIRECTORY OPTION OF MESON TEST...: runs them; their log is counted under the name.
 suites()
@@ -30,7 +32,7 @@ suites()
     shift 2
     say "testing: $name"
     meson test -C "$dir" --no-rebuild --print-errorlogs -t 5 --logbase "$name" "$@" >&2 || status=1
-    logs="$logs $dir/meson-logs/$name.json"
+    logs=$logs$dir/meson-logs/$name.json$newline
 }
 
 # build_in DIRECTORY OPTION...
@@ -80,6 +82,8 @@ if [ "$mode" = long ]; then
     # shellcheck source=scripts/long.sh
     . "$root/scripts/long.sh"
 fi
-# shellcheck disable=SC2086 # one word a log
+IFS=$newline
+set -f
+# shellcheck disable=SC2086 # one line a log
 python3 "$root/scripts/count_cases.py" $logs || status=1
 exit $status
