@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs every test: first as it is, then again under the
-# sanitizers of gcc and clang. The last line counts the cases.
+# sanitizers of gcc and clang, or of clang alone where that is the compiler. The last line counts
+# the cases.
 # Usage: scripts/test.sh [--plain | --long] [options of `meson test`, for example --suite unit]
 #   --plain   without the builds with sanitizers
 #   --long    also what takes hours: more cases in each test, valgrind, ten training runs
@@ -74,8 +75,12 @@ suites plain "$build" "$@"
 if [ "$mode" != plain ]; then
     simulation=disabled
     [ "$(uname -m)" != x86_64 ] || simulation=enabled
-    sanitized gcc address,undefined "$simulation" "$@"
-    sanitized clang address,undefined disabled "$@"
+    if $(compiler c) --version | grep -q clang; then
+        sanitized clang address,undefined "$simulation" "$@"
+    else
+        sanitized gcc address,undefined "$simulation" "$@"
+        sanitized clang address,undefined disabled "$@"
+    fi
     sanitized clang thread "$simulation" --no-suite one-thread "$@"
 fi
 if [ "$mode" = long ]; then
