@@ -7,6 +7,7 @@
 
 set -eu
 export LC_ALL=C # sorted lists are compared
+case ${TMPDIR:-} in *' '*) unset TMPDIR ;; esac # what pkg-config says is split at blanks
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 root=$work/root

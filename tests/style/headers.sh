@@ -4,8 +4,9 @@
 # that is no template. There is at least one.
 # shellcheck disable=SC1091,SC2013,SC2016,SC2086,SC2154
 . "$(dirname "$0")/../build/common.sh"
-flags="-I$TERN_SOURCE/include"
-headers="$TERN_SOURCE/include/tern/*.h"
+cd "$TERN_SOURCE" # of names without blanks, wherever the tree is
+flags=-Iinclude
+headers='include/tern/*.h'
 case $1 in
 c) command="$CC -std=c11 -x c" ;;
 cpp)
@@ -14,8 +15,8 @@ cpp)
     ;;
 internal)
     command="$CC -std=c11 -x c -D_GNU_SOURCE -Wno-unused-function"
-    flags="$flags -I$TERN_SOURCE/src"
-    headers="$TERN_SOURCE/src/*/*.h"
+    flags="$flags -Isrc"
+    headers='src/*/*.h'
     ;;
 esac
 
@@ -25,14 +26,14 @@ is_template()
 {
     head -n 10 "$1" | grep -qi 'a template\|including source' && return 0
     for part in $(sed -n 's/^#include "\(.*\)"/\1/p' "$1"); do
-        is_template "$TERN_SOURCE/src/$part" && return 0
+        is_template "src/$part" && return 0
     done
     return 1
 }
 
 in_tern_h()
 {
-    [ "${1##*/}" = tern.h ] || grep -q "#include <tern/${1##*/}>" "$TERN_SOURCE/include/tern/tern.h"
+    [ "${1##*/}" = tern.h ] || grep -q "#include <tern/${1##*/}>" include/tern/tern.h
 }
 
 bad=0
