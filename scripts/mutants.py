@@ -109,7 +109,7 @@ def passes(build, targets, tests):
     built = subprocess.run(['ninja', '-C', build, *needed], capture_output=True, text=True)
     if built.returncode:
         raise Wrong('it does not compile:\n' + built.stdout[-2000:])
-    ran = subprocess.run(['meson', 'test', '-C', build, '--no-rebuild', *tests],
+    ran = subprocess.run(['meson', 'test', '-C', build, '--no-rebuild', '-t', '5', *tests],
                          capture_output=True, text=True)
     return ran.returncode == 0
 
