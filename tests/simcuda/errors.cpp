@@ -186,3 +186,11 @@ const char *cudaGetErrorString(cudaError_t error)
             return entry.text;
     return "unrecognized error code";
 }
+
+#if SIM_ALIGNMENT
+// What code compiled with -fsanitize=alignment calls, in place of UBSan's runtime.
+extern "C" [[noreturn]] void __ubsan_handle_type_mismatch_v1_abort(void *, void *address)
+{
+    sim::broken_rule("misaligned address %p", address);
+}
+#endif
