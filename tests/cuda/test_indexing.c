@@ -5,35 +5,42 @@
 
 // ---- gather -------------------------------------------------------------------------------------
 
-// Rows of whole packs, and of an odd length.
+// x's rows have `stride` elements, the first `cols` of which are gathered.
+static void gather_rows(int cols, int stride)
+{
+    static float x[9 * 33], y[20][32];
+    static int64_t index[20];
+    uint64_t random = 4;
+    for (int i = 0; i < 9 * 33; i++)
+        x[i] = (float)i;
+    for (int i = 0; i < 20; i++)
+        index[i] = random_below(&random, 9);
+    mirror my = MIRROR(y), mx = MIRROR(x), mi = MIRROR(index);
+    tern_strided xv = VIEW(x, TERN_FLOAT32, 9, cols), yv = VIEW(y, TERN_FLOAT32, 20, cols);
+    tern_strided iv = VIEW(index, TERN_INT64, 20, cols);
+    xv.stride[0] = stride;
+    yv.stride[0] = 32;
+    iv.stride[0] = 1;
+    iv.stride[1] = 0;
+    xv = there(&mx, xv);
+    yv = there(&my, yv);
+    iv = there(&mi, iv);
+    assert_int_equal(plugin.kernels->gather(&exec, &yv, &xv, &iv, 0), TERN_OK);
+    mirror_end(&my);
+    mirror_end(&mx);
+    mirror_end(&mi);
+    for (int i = 0; i < 20; i++)
+        for (int c = 0; c < cols; c++)
+            assert_true(y[i][c] == (float)(index[i] * stride + c));
+}
+
+// Rows of whole packs, of an odd length, and that begin inside a pack.
 static void rows_are_gathered_by_one_index_each(void **state)
 {
     (void)state;
-    static float x[9][32], y[20][32];
-    static int64_t index[20];
-    uint64_t random = 4;
-    for (int cols = 32; cols >= 31; cols--) {
-        for (int i = 0; i < 9 * 32; i++)
-            x[i / 32][i % 32] = (float)i;
-        for (int i = 0; i < 20; i++)
-            index[i] = random_below(&random, 9);
-        mirror my = MIRROR(y), mx = MIRROR(x), mi = MIRROR(index);
-        tern_strided xv = VIEW(x, TERN_FLOAT32, 9, cols), yv = VIEW(y, TERN_FLOAT32, 20, cols);
-        tern_strided iv = VIEW(index, TERN_INT64, 20, cols);
-        xv.stride[0] = yv.stride[0] = 32;
-        iv.stride[0] = 1;
-        iv.stride[1] = 0;
-        xv = there(&mx, xv);
-        yv = there(&my, yv);
-        iv = there(&mi, iv);
-        assert_int_equal(plugin.kernels->gather(&exec, &yv, &xv, &iv, 0), TERN_OK);
-        mirror_end(&my);
-        mirror_end(&mx);
-        mirror_end(&mi);
-        for (int i = 0; i < 20; i++)
-            for (int c = 0; c < cols; c++)
-                assert_true(y[i][c] == (float)(index[i] * 32 + c));
-    }
+    gather_rows(32, 32);
+    gather_rows(31, 32);
+    gather_rows(32, 33);
 }
 
 // ---- what is out of range -----------------------------------------------------------------------
