@@ -90,6 +90,49 @@ static void seeds_give_the_known_numbers(void)
     expect(memcmp(order, known, sizeof order) == 0);
 }
 
+static void casts_saturate(void)
+{
+    tern_tensor *x = tern_from_data(tern_dims(5), ((float[]){INFINITY, 3e9f, NAN, -INFINITY, 300}));
+    int32_t whole[5];
+    uint8_t bytes[5];
+    expect(!tern_to_host(tern_to_dtype(x, TERN_INT32), whole, sizeof whole));
+    expect(whole[0] == INT32_MAX && whole[1] == INT32_MAX && whole[2] == 0 &&
+           whole[3] == INT32_MIN);
+    expect(!tern_to_host(tern_to_dtype(x, TERN_UINT8), bytes, sizeof bytes));
+    expect(bytes[0] == 255 && bytes[4] == 44);
+    tern_tensor *large = tern_full(tern_dims(), 1LL << 40, .dtype = TERN_INT64);
+    expect(tern_item_int(tern_to_dtype(large, TERN_INT32)) == 0); // the low bits
+}
+
+static void slopes_at_infinity(void)
+{
+    tern_tensor *(*const functions[])(tern_tensor *) = {tern_gelu, tern_gelu_tanh, tern_silu};
+    for (int i = 0; i < 3; i++) {
+        tern_tensor *x =
+            tern_from_data(tern_dims(2), ((float[]){INFINITY, -INFINITY}), .requires_grad = true);
+        float slope[2];
+        expect(!tern_backward(tern_sum_all(functions[i](x))));
+        expect(!tern_to_host(tern_grad(x), slope, sizeof slope) && slope[0] == 1 && slope[1] == 0);
+    }
+}
+
+static void shapes_and_dtypes_stay(void)
+{
+    tern_tensor *bytes = tern_full(tern_dims(1), 44, .dtype = TERN_UINT8);
+    expect(!tern_add_scalar(bytes, 300));
+    expect_error(TERN_ERR_ARG);
+    expect(!tern_item_int(tern_eq_scalar(bytes, 300)));
+    tern_tensor *two[] = {tern_ones(tern_dims(1)), tern_arange(0, 1, 1)};
+    expect(!tern_cat(two, 2, 0));
+    expect_error(TERN_ERR_DTYPE);
+    tern_tensor *one = tern_zeros(tern_dims(), .dtype = TERN_INT64);
+    expect(!tern_gather(tern_ones(tern_dims(2)), 0, one));
+    expect_error(TERN_ERR_SHAPE);
+    tern_tensor *mask = tern_ones(tern_dims(2, 1), .dtype = TERN_BOOL);
+    expect(!tern_masked_fill(tern_ones(tern_dims(3)), mask, 2));
+    expect_error(TERN_ERR_SHAPE);
+}
+
 static void no_grad_is_left_by_break(void)
 {
     int rounds = 0;
@@ -113,6 +156,9 @@ int main(void)
         in_place_rules,
         clipping_refuses_what_is_not_finite,
         seeds_give_the_known_numbers,
+        casts_saturate,
+        slopes_at_infinity,
+        shapes_and_dtypes_stay,
         no_grad_is_left_by_break,
     };
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
