@@ -40,7 +40,7 @@ suites()
 build_in()
 {
     configure "$@" -Dtests=enabled
-    ninja -C "$1" >&2
+    ninja -C "$1" all meson-test-prereq >&2
 }
 
 # sanitized COMPILER WHAT SIMULATION OPTION OF MESON TEST...
