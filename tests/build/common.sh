@@ -27,6 +27,19 @@ skip()
     exit 77
 }
 
+toolkit=$work/toolkit
+
+# stand_in_toolkit COMMANDS: a CUDA toolkit whose nvcc does these.
+stand_in_toolkit()
+{
+    mkdir -p "$toolkit/bin" "$toolkit/include" "$toolkit/lib64"
+    printf '#!/bin/sh\n%s\n' "$1" >"$toolkit/bin/nvcc"
+    chmod +x "$toolkit/bin/nvcc"
+    for name in cudart cublas curand; do
+        echo 'int nothing;' | $CC -shared -x c -o "$toolkit/lib64/lib$name.so" -
+    done
+}
+
 install_tern()
 {
     DESTDIR=$root meson install -C "$TERN_BUILD" --no-rebuild --quiet >"$work/install.log" 2>&1 ||

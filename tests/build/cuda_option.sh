@@ -3,21 +3,13 @@
 # cuda_option.sh missing|broken auto|enabled|disabled: what the setup makes of such a CUDA toolkit
 # with the option cuda set so.
 . "$(dirname "$0")/common.sh"
-toolkit=$work/toolkit
-
-broken_toolkit()
-{
-    mkdir -p "$toolkit/bin" "$toolkit/include" "$toolkit/lib64"
-    printf '#!/bin/sh\necho planted fault >&2\nexit 1\n' >"$toolkit/bin/nvcc"
-    chmod +x "$toolkit/bin/nvcc"
-    for name in cudart cublas curand; do
-        echo 'int nothing;' | $CC -shared -x c -o "$toolkit/lib64/lib$name.so" -
-    done
-}
 
 case $1 in
 missing) reason="no nvcc: looked for $toolkit/bin/nvcc" ;;
-broken) reason='nvcc does not work: planted fault'; broken_toolkit ;;
+broken)
+    reason='nvcc does not work: planted fault'
+    stand_in_toolkit 'echo planted fault >&2; exit 1'
+    ;;
 esac
 case $2 in
 auto) status=0 expected="CUDA backend *: no: $reason" ;;
