@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and runs every test: first as it is, then again under the
-# sanitizers of gcc and clang, or of clang alone where that is the compiler. The last line counts
-# the cases.
-# Usage: scripts/test.sh [--plain | --long] [options of `meson test`, for example --suite unit]
-#   --plain   without the builds with sanitizers
-#   --long    also what takes hours: more cases in each test, valgrind, ten training runs
+# Installs what is missing, builds, and runs every test. The last line counts the cases.
+# Usage: scripts/test.sh [--plain | --sanitizers | --long] [options of `meson test`]
+#   --plain        nothing more, as without a word
+#   --sanitizers   then again in builds with the sanitizers of gcc and clang, or of
+#                  clang alone where that is the compiler
+#   --long         those, and what takes hours: every case of a sweep, valgrind, ten trainings
+# An option of `meson test` is for example --suite unit.
 . "$(dirname "$0")/common.sh"
 
-mode=all
+mode=plain
 case ${1:-} in
---plain | --long) mode=${1#--} && shift ;;
+--plain | --sanitizers | --long) mode=${1#--} && shift ;;
 esac
 
 need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
