@@ -16,11 +16,17 @@ trap 'rm -rf "$stage"' EXIT
 
 need gcc libc6-dev g++ meson ninja-build python3 zlib1g-dev libcmocka-dev dataset-fashion-mnist
 
+# The library, as programs ask for it.
+tern()
+{
+    ldd "$build/examples/mlp_mnist/mlp_mnist" | awk '$1 ~ /^libtern\.so/ { print $1 }'
+}
+
 # Debug information stays here: it is most of a program's size.
 take_programs()
 {
     # shellcheck disable=SC2046,SC2086 # one word a program
-    for file in $gpu_plugins $gpu_programs $(cat "$build/gpu-programs") libtern.so.0; do
+    for file in $gpu_plugins $gpu_programs $(cat "$build/gpu-programs") $(tern); do
         mkdir -p "$stage/$(dirname "$file")"
         strip -o "$stage/$file" "$build/$file"
     done
@@ -35,7 +41,7 @@ library()
 take_libraries()
 {
     mkdir -p "$stage/lib"
-    cp -L "$(library libz.so.1 libtern.so.0)" "$stage/lib/libz.so.1"
+    cp -L "$(library libz.so.1 "$(tern)")" "$stage/lib/libz.so.1"
     cp -L "$(library libcmocka.so.0 tests/devices/test_meeting)" "$stage/lib/libcmocka.so.0"
 }
 

@@ -11,10 +11,11 @@ done
 version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" "$TERN_SOURCE/meson.build" | head -n 1)
 [ "$(pkg-config --modversion tern)" = "$version" ] || fail "tern.pc is not of version $version"
 [ -f "$libdir/libtern.a" ] || fail "no libtern.a"
-for link in libtern.so libtern.so.0; do
+abi=${version%.*} # until 1.0
+for link in libtern.so "libtern.so.$abi"; do
     [ "$(readlink -f "$libdir/$link")" = "$libdir/libtern.so.$version" ] ||
         fail "$link is no link to libtern.so.$version"
 done
-objdump -p "$libdir/libtern.so" | grep -q 'SONAME *libtern.so.0$' || fail "the soname"
+objdump -p "$libdir/libtern.so" | grep -q "SONAME *libtern.so.$abi\$" || fail "the soname"
 pkg-config --static --libs tern | grep -q -e '-lz' || fail "the static libraries lack zlib"
 if pkg-config --libs tern | grep -q -e '-lz'; then fail "the shared library asks for zlib"; fi

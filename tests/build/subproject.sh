@@ -1,10 +1,24 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A project that has tern in subprojects/ and asks for dependency('tern').
+# A project that asks for dependency('tern') and has it in subprojects/, by the wrap file of
+# docs/getting-started.md, with a repository here, or where there is no git by a copy.
 . "$(dirname "$0")/common.sh"
 
-mkdir -p "$work/subprojects/tern"
-(cd "$TERN_SOURCE" && cp -R meson.build meson_options.txt include src "$work/subprojects/tern/")
+mkdir -p "$work/tern" "$work/subprojects"
+(cd "$TERN_SOURCE" && cp -R meson.build meson_options.txt include src "$work/tern/")
+guide=$TERN_SOURCE/docs/getting-started.md
+if command -v git >/dev/null; then
+    export GIT_CONFIG_GLOBAL=/dev/null
+    git -C "$work/tern" init --quiet --initial-branch=main
+    git -C "$work/tern" add .
+    git -C "$work/tern" -c user.name=tern -c user.email= commit --quiet --message tern
+    sed -n '/^\[wrap-git\]$/,/^```$/{/^```$/!p}' "$guide" |
+        sed "s|^url = .*|url = file://$work/tern|" >"$work/subprojects/tern.wrap"
+    grep -q '^url = file' "$work/subprojects/tern.wrap" || fail "the guide shows no wrap file"
+else
+    echo 'the wrap file was left out: there is no git'
+    mv "$work/tern" "$work/subprojects/tern"
+fi
 cp "$TERN_SOURCE/tests/build/consumer.c" "$work/"
 cat >"$work/meson.build" <<'END'
 project('consumer', 'c', default_options: ['c_std=c11', 'warning_level=3', 'werror=true'])
