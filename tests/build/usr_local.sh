@@ -4,7 +4,7 @@
 # starts. What that writes to /usr and /etc is in memory, seen by this test alone.
 . "$(dirname "$0")/common.sh"
 [ -z "$TERN_FLAGS" ] || skip "the plain build shows it"
-grep -q '^prefix=/usr/local$' "$TERN_BUILD/meson-private/tern.pc" || skip "the prefix is another one"
+grep -q '^prefix=/usr/local$' "$TERN_BUILD/meson-private/tern.pc" || skip "another prefix"
 if [ -z "${TERN_PRIVATE_MOUNTS:-}" ]; then
     [ "$(id -u)" = 0 ] || skip "mounts take root"
     unshare --mount true 2>/dev/null || skip "mounts are not allowed"
