@@ -6,7 +6,8 @@
 #   --sanitizers   then again in builds with the sanitizers of gcc and clang, or of
 #                  clang alone where that is the compiler
 #   --long         those, and what takes hours: every case of a sweep, valgrind, ten trainings
-# An option of `meson test` is for example --suite unit.
+# An option of `meson test` is for example --suite unit. Without --long one representative of each
+# family of a sweep runs.
 . "$(dirname "$0")/common.sh"
 
 mode=plain
@@ -25,15 +26,21 @@ status=0
 logs= # one line each
 newline='
 '
+sweeps='--no-suite long'
+[ "$mode" != long ] || sweeps=
 
 # suites NAME DIRECTORY OPTION OF MESON TEST...: runs them; their log is counted under the name.
+# shellcheck disable=SC2086 # words
 suites()
 {
     name=$1
     dir=$2
     shift 2
     say "testing: $name"
-    meson test -C "$dir" --no-rebuild --print-errorlogs -t 5 --logbase "$name" "$@" >&2 || status=1
+    begun=$(date +%s)
+    meson test -C "$dir" --no-rebuild --print-errorlogs -t 5 --logbase "$name" \
+        $sweeps "$@" >&2 || status=1
+    say "tested: $name, in $(($(date +%s) - begun)) s"
     logs=$logs$dir/meson-logs/$name.json$newline
 }
 
