@@ -23,7 +23,7 @@ SOURCE = re.compile(r"^<!-- ([^ #;]+)(?:#([a-z0-9_]+))?\b.*-->$")
 SENTENCE = re.compile(r"`(tern: [^`]+)`")
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 NAME = re.compile(r"\b(?:tern_|TERN_)\w+\*?")
-LANGUAGES = ("c", "text", "sh", "meson")
+LANGUAGES = ("c", "text", "sh", "meson", "cmake", "ini")
 
 
 def blocks(lines):
