@@ -54,6 +54,17 @@ install_tern()
     esac
 }
 
+# Of the installed tern: its $abi, the file $kept that says what programs rely on in that, and the
+# command to $write it.
+kept_abi()
+{
+    abi=$(pkg-config --modversion tern |
+        sed 's/^\(0\.[0-9]*\).*/\1/; s/^\([1-9][0-9]*\)\..*/\1/')
+    kept=$TERN_SOURCE/tests/reliability/abi-$abi.txt
+    write="python3 tests/build/abi.py include >${kept#"$TERN_SOURCE"/}"
+    [ -f "$kept" ] || fail "nothing is kept of this version: $write"
+}
+
 # consumer LANGUAGE shared|static FILE: builds FILE in the way and runs it.
 consumer()
 {
