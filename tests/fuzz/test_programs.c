@@ -7,13 +7,9 @@
 // `test_programs write FIRST COUNT` writes programs and the reference's numbers for PyTorch.
 #include "fuzz/generate.h"
 #include "fuzz/run_tern.h"
+#include "instrumented.h"
 
-// Instrumented programs take up to forty times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(__clang__)
-enum { PROGRAMS = 3000 };
-#else
-enum { PROGRAMS = 30000 };
-#endif
+enum { PROGRAMS = INSTRUMENTED ? 3000 : 30000 };
 
 typedef struct tally {
     int instructions, backwards, refused, values;
