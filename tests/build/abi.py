@@ -41,6 +41,7 @@ def statements(include):
     text = re.sub(r'\s+', ' ', ' '.join(lines))
     text = re.sub(ATTRIBUTE, '', text)
     text = re.sub(r'static inline [^{;]*\{(?:[^{}]|\{[^{}]*\})*\}', '', text)
+    text = re.sub(r'\bunion \{([^{}]*)\} ?;', r'\1', text)  # one without a name: its fields
     return [each.strip() for each in re.findall(r'(?:[^;{]|\{[^}]*\})*;', text)]
 
 
@@ -81,7 +82,8 @@ def lines_of(include):
         elif text.startswith('typedef'):
             declarations.append(text)
         elif '(' in text:
-            declarations.append(text)
+            # In parentheses, for some are macros as well.
+            declarations.append(re.sub(r'(\w+) ?\(', r'(\1)(', text, count=1))
             functions.append(re.search(r'(\w+) ?\(', text)[1])
     values = values_of(include, [check[-1] for check in checks])
     yield from (check[0].format(check[1], values[check[-1]]) for check in checks)
