@@ -57,6 +57,7 @@ have()
     clang) command -v clang >/dev/null ;;
     libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
     valgrind | doxygen | gcovr | clang-format | cmake) command -v "$1" >/dev/null ;;
+    libdw1) PATH=$PATH:/sbin ldconfig -p | grep -q libdw.so.1 ;;
     libopenblas0-pthread) PATH=$PATH:/sbin ldconfig -p | grep -q libopenblas.so.0 ;;
     python3-torch) /usr/bin/python3 -c "import torch" 2>/dev/null ;;
     dataset-fashion-mnist) [ -d /usr/share/datasets/fashion-mnist ] ;;

@@ -15,7 +15,7 @@ case ${1:-} in
 --plain | --sanitizers | --long) mode=${1#--} && shift ;;
 esac
 
-need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
+need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev libdw1 \
     dataset-fashion-mnist
 [ "$mode" = plain ] || need clang libclang-rt-dev clang-format doxygen cmake
 [ "$mode" != long ] || need valgrind

@@ -57,8 +57,18 @@ TERN_API tern_status tern_error_code(void);
 /// The sentence of the pending error, "" when there is none. Valid until the thread's next error.
 TERN_API const char *tern_error_message(void);
 
-/// Writes "tern: <sentence>\n" to `file` and clears the error. Returns the exit status for `main`:
-/// 1 when an error was pending, else 0 with nothing written. NULL stands for stderr.
+/// Writes where in the program the pending error was raised: the innermost call that is not tern's
+/// own, as "train_step (train.c:42)"; at most `size` bytes with the final 0. Without debug
+/// information or without libdw (elfutils), which is opened for this, it is the function and what
+/// would give the line. The lines are looked up here, in files of this machine; that takes
+/// milliseconds. False, and "", when no error is pending or its calls are not known (in a forked
+/// child). Where tern is linked statically (libtern.a), its calls are told from the program's by
+/// debug information and by names that begin with tern_. Thread-safe, waits for no device.
+TERN_API bool tern_error_location(char *buffer, size_t size);
+
+/// Writes "tern: <sentence>\n" to `file`, then "  at <location>\n" where there is one, and clears
+/// the error. Returns the exit status for `main`: 1 when an error was pending, else 0 with nothing
+/// written. NULL stands for stderr.
 TERN_API int tern_error_print(FILE *file);
 
 /// Copies the sentence into `buffer` (at most `size` bytes with the final 0; NULL with 0 to leave

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/backtrace.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -13,6 +14,10 @@
 
 static _Thread_local tern_status pending_code;
 static _Thread_local char pending_sentence[TERN_SENTENCE_SIZE];
+
+// The calls that led to it.
+static _Thread_local const void *pending_frames[TERN_MOST_FRAMES];
+static _Thread_local int pending_frame_count;
 
 static const char *const status_names[] = {
     [TERN_OK] = "ok",
@@ -60,12 +65,22 @@ void tern_error_clear(void)
     pending_code = TERN_OK;
 }
 
+bool tern_error_location(char *buffer, size_t size)
+{
+    const int count = tern_error_pending() ? pending_frame_count : 0;
+    return tern_location(pending_frames, count, buffer, size);
+}
+
 int tern_error_print(FILE *file)
 {
+    char place[TERN_SENTENCE_SIZE];
     if (!tern_error_pending())
         return 0;
     int saved = errno, cancel_state = tern_cancel_disable();
-    fprintf(file ? file : stderr, "tern: %s\n", pending_sentence);
+    file = file ? file : stderr;
+    fprintf(file, "tern: %s\n", pending_sentence);
+    if (tern_error_location(place, sizeof place))
+        fprintf(file, "  at %s\n", place);
     tern_cancel_restore(cancel_state);
     errno = saved;
     tern_error_clear();
@@ -121,6 +136,7 @@ tern_status tern_error_raise_v(tern_status code, const char *format, va_list wor
         return code;
     }
     memcpy(pending_sentence, sentence, sizeof sentence);
+    pending_frame_count = tern_backtrace(pending_frames, TERN_MOST_FRAMES);
     pending_code = code;
     return code;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include "base/backtrace.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/mem.h"
@@ -133,6 +134,7 @@ static tern_plugin_entry *open_plugin(const char *path)
     void *symbol = dlsym(library, TERN_PLUGIN_ENTRY);
     tern_plugin_entry *entry;
     memcpy(&entry, &symbol, sizeof entry);
+    tern_location_own(symbol);
     if (!entry)
         say("%.512s is not a backend of tern: it has no %s", path, TERN_PLUGIN_ENTRY);
     return entry;

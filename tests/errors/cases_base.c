@@ -11,6 +11,8 @@ CANNOT_FAIL(tern_status_name, "any other number is \"unknown\"",
 CANNOT_FAIL(tern_error_pending, "looks at the thread's error", !tern_error_pending())
 CANNOT_FAIL(tern_error_code, "looks at the thread's error", tern_error_code() == TERN_OK)
 CANNOT_FAIL(tern_error_message, "looks at the thread's error", !tern_error_message()[0])
+CANNOT_FAIL(tern_error_location, "nothing is written where there is no room",
+            !tern_error_location(NULL, 0))
 CANNOT_FAIL(tern_error_print, "NULL stands for stderr; what cannot be written is lost",
             tern_error_print(NULL) == 0)
 CANNOT_FAIL(tern_error_take, "NULL leaves the sentence out", tern_error_take(NULL, 0) == TERN_OK)

@@ -65,14 +65,17 @@ static void the_first_error_stays_and_later_ones_go_to_the_log(void **state)
 static void printing_writes_the_sentence_and_clears(void **state)
 {
     (void)state;
-    char text[64] = "";
+    char text[1024] = "";
     FILE *file = fmemopen(text, sizeof text, "w");
     assert_non_null(file);
     (void)tern_error_raise(TERN_ERR_ARG, "lr is -1");
     assert_int_equal(tern_error_print(file), 1);
     assert_int_equal(tern_error_print(file), 0);
     fclose(file);
-    assert_string_equal(text, "tern: lr is -1\n");
+    const char *sentence = "tern: lr is -1\n", *place = text + strlen(sentence);
+    assert_memory_equal(text, sentence, strlen(sentence));
+    assert_memory_equal(place, "  at ", 5);
+    assert_ptr_equal(strchr(place, '\n'), text + strlen(text) - 1); // one line
     assert_false(tern_error_pending());
 }
 
