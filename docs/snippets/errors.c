@@ -77,7 +77,10 @@ static void a_label_out_of_range(void)
 // [log]
 static void to_file(tern_log_level level, const char *line, void *user)
 {
-    fprintf(user, "%s: %s\n", level == TERN_LOG_ERROR ? "error" : "note", line);
+    const char *kind = level == TERN_LOG_ERROR         ? "error"
+                       : level == TERN_LOG_LATER_ERROR ? "later"
+                                                       : "note";
+    fprintf(user, "%s: %s\n", kind, line);
 }
 // [/log]
 

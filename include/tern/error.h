@@ -4,13 +4,16 @@
 ///
 /// A call that makes something returns NULL on failure, any other fallible call returns a
 /// tern_status. The first failure stays pending in the calling thread, as a code and one sentence,
-/// until it is printed, taken or cleared; later failures only go to the log callback. While an
-/// error is pending, a call that is given NULL fails quietly with it, so a script may chain calls
-/// and look once per step:
+/// until it is printed, taken or cleared; the log callback sees it and every later failure. While
+/// an error is pending, a call that is given NULL fails quietly with it, so a script may chain
+/// calls and look once per step:
 ///
 ///     tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
 ///     if (tern_backward(loss) || tern_optim_step(opt))
 ///         return tern_error_print(stderr);
+///
+/// With `TERN_TRAP=1` in the environment the thread gets a SIGTRAP where an error becomes pending:
+/// a debugger stops there, and a process without one ends.
 ///
 /// Threads: everything here concerns the calling thread, except the log callback.
 #ifndef TERN_ERROR_H
@@ -79,20 +82,23 @@ TERN_API tern_status tern_error_take(char *buffer, size_t size);
 TERN_API void tern_error_clear(void);
 
 /// Makes an error pending, for modules and operations of your own: a printf format whose result is
-/// one sentence without a final newline. When one is pending already it stays and the new one goes
-/// to the log. Returns `code`, so that `return tern_error_raise(...)` reads well.
+/// one sentence without a final newline. When one is pending already it stays and the new one only
+/// goes to the log. Returns `code`, so that `return tern_error_raise(...)` reads well.
 TERN_API tern_status tern_error_raise(tern_status code, const char *format, ...) TERN_PRINTF_(2, 3);
 
 /// How loud a log line is.
 typedef enum tern_log_level {
     TERN_LOG_UNSPECIFIED = 0, ///< no level
-    TERN_LOG_ERROR,           ///< a failure that came while another error was pending
+    TERN_LOG_ERROR,           ///< an error that became pending, in the thread of the callback
+    TERN_LOG_LATER_ERROR,     ///< a failure that came while another error was pending
     TERN_LOG_WARN,            ///< something that works but is probably not meant
     TERN_LOG_INFO             ///< once-a-process facts
 } tern_log_level;
 
 /// Receives one line, without newline. May be called from any thread, never two at once, and with
-/// cancellation disabled (tern/threads.h).
+/// cancellation disabled (tern/threads.h). At TERN_LOG_ERROR the error is pending already:
+/// tern_error_location says where it was raised. It runs inside the call that failed, which may
+/// hold locks: of tern it may use this header only.
 typedef void tern_log_fn(tern_log_level level, const char *line, void *user);
 
 /// Sets the process's log callback, which gets every line. With NULL (the start) warnings go to

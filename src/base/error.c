@@ -19,6 +19,9 @@ static _Thread_local char pending_sentence[TERN_SENTENCE_SIZE];
 static _Thread_local const void *pending_frames[TERN_MOST_FRAMES];
 static _Thread_local int pending_frame_count;
 
+// Between tern_error_hold and tern_error_tell; an error has come since.
+static _Thread_local bool held, untold;
+
 static const char *const status_names[] = {
     [TERN_OK] = "ok",
     [TERN_ERR_NULL] = "null",
@@ -125,6 +128,13 @@ tern_status tern_error_raise(tern_status code, const char *format, ...)
     return code;
 }
 
+// The callback may raise and clear errors of its own: the sentence is not the pending one.
+static void tell(const char *sentence)
+{
+    tern_log_line(TERN_LOG_ERROR, sentence);
+    tern_trap();
+}
+
 tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
 {
     char sentence[TERN_SENTENCE_SIZE];
@@ -132,13 +142,33 @@ tern_status tern_error_raise_v(tern_status code, const char *format, va_list wor
     if (code == TERN_OK || !is_status(code)) // a failure must not read as a success
         code = TERN_ERR_ARG;
     if (tern_error_pending()) {
-        tern_log_line(TERN_LOG_ERROR, sentence);
+        tern_log_line(TERN_LOG_LATER_ERROR, sentence);
         return code;
     }
     memcpy(pending_sentence, sentence, sizeof sentence);
     pending_frame_count = tern_backtrace(pending_frames, TERN_MOST_FRAMES);
     pending_code = code;
+    untold = held;
+    if (!held)
+        tell(sentence);
     return code;
+}
+
+void tern_error_hold(void)
+{
+    held = true;
+    untold = false;
+}
+
+void tern_error_tell(void)
+{
+    char sentence[TERN_SENTENCE_SIZE];
+    const bool due = untold && tern_error_pending();
+    held = untold = false;
+    if (!due)
+        return;
+    memcpy(sentence, pending_sentence, sizeof sentence);
+    tell(sentence);
 }
 
 tern_status tern_null_error(const char *function, const char *argument)

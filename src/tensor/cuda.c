@@ -134,11 +134,12 @@ static int64_t ask_free(int index)
 {
     const bool pending = tern_error_pending();
     tern_cuda_memory memory;
-    if (!tern_cuda_get_memory(index, &memory))
-        return memory.free;
-    if (!pending)
+    tern_error_hold();
+    bool known = !tern_cuda_get_memory(index, &memory);
+    if (!known && !pending)
         tern_error_clear();
-    return -1;
+    tern_error_tell();
+    return known ? memory.free : -1;
 }
 
 tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most)

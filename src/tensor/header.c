@@ -228,6 +228,7 @@ static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_devi
 {
     bool first = !tern_error_pending();
     int64_t nbytes = t->numel * (int64_t)tern_dtype_size(t->dtype);
+    tern_error_hold();
     tern_storage *storage =
         pinned ? tern_storage_new_pinned(nbytes) : tern_storage_new(device, nbytes);
     if (!storage && first && tern_error_code() == TERN_ERR_NOMEM) {
@@ -239,6 +240,7 @@ static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_devi
                          tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
                          tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
     }
+    tern_error_tell();
     return storage;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The shared library ends no process, runs none, writes to no stream but the one it is given, and
-# keeps no more state than tests/reliability/state.txt lists.
+# The shared library ends no process unless TERN_TRAP=1 asks for a signal, runs none, writes to no
+# stream but the one it is given, and keeps no more state than tests/reliability/state.txt lists.
 . "$(dirname "$0")/common.sh"
 [ -z "$TERN_FLAGS" ] || skip "instrumented libraries have state of their own"
 install_tern
@@ -10,7 +10,7 @@ library=$libdir/libtern.so
 # Whole words; what begins with "__" also stands for the checked forms, as __printf_chk.
 cat >"$work/forbidden" <<'END'
 exit _exit _Exit quick_exit at_quick_exit atexit abort __assert_fail __assert
-raise kill tgkill pthread_kill signal sigaction sigprocmask sigaltstack
+kill tgkill pthread_kill signal sigaction sigprocmask sigaltstack
 setlocale fesetenv feenableexcept
 printf __printf_chk vprintf __vprintf_chk puts putchar putc_unlocked perror dprintf vdprintf psignal
 system popen fork vfork posix_spawn posix_spawnp clone
@@ -36,6 +36,10 @@ nn_summary stdout
 ops_print stdout
 END
 diff "$work/printers" "$work/streams" || fail "listed (<) and found (>) users of a stream differ"
+
+# TERN_TRAP=1 asks for a signal, in one place.
+nm -A -u "$libdir/libtern.a" | sed -n 's/.*:src_\(.*\)\.c\.o: *U raise$/\1/p' >"$work/raisers"
+[ "$(cat "$work/raisers")" = base_trap ] || fail "these raise signals: $(cat "$work/raisers")"
 
 # Every exported symbol is code.
 nm -D --defined-only "$library" | awk '$2 != "T"' >"$work/data"

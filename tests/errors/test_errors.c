@@ -30,14 +30,19 @@ const error_case *error_cases(void)
 
 // ---- one case -----------------------------------------------------------------------------------
 
-static int log_lines;
+static int first_errors; // lines about an error that became pending
+static int log_lines;    // others
+static char last_first[1024];
 
 static void count_line(tern_log_level level, const char *line, void *user)
 {
-    (void)level;
-    (void)line;
     (void)user;
-    log_lines++;
+    if (level != TERN_LOG_ERROR) {
+        log_lines++;
+        return;
+    }
+    first_errors++;
+    snprintf(last_first, sizeof last_first, "%s", line);
 }
 
 static void check_words(const char *words, const char *sentence)
@@ -81,6 +86,7 @@ static outcome call(const error_case *c, fixture *f)
 
 static void call_alone(const error_case *c, fixture *f)
 {
+    first_errors = 0;
     outcome result = call(c, f);
     if (!result.failed)
         fail_msg("the call worked (%s)", tern_error_message());
@@ -88,6 +94,8 @@ static void call_alone(const error_case *c, fixture *f)
     if (result.has_code)
         assert_int_equal(result.code, c->code);
     assert_int_equal(log_lines, 0);
+    assert_true(first_errors > 0); // a case may make another call fail first
+    assert_string_equal(last_first, tern_error_message());
     tern_error_clear();
 }
 
@@ -95,8 +103,10 @@ static void call_alone(const error_case *c, fixture *f)
 static void call_while_pending(const error_case *c, fixture *f)
 {
     (void)tern_error_raise(TERN_ERR_IO, "the first error");
+    first_errors = 0;
     outcome result = call(c, f);
     assert_string_equal(tern_error_message(), "the first error");
+    assert_int_equal(first_errors, 0);
     assert_true(result.failed);
     if (c->code == TERN_ERR_NULL) {
         assert_int_equal(log_lines, 0);

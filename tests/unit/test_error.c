@@ -49,17 +49,42 @@ static void nothing_is_pending_at_the_start(void **state)
     assert_int_equal(tern_error_take(NULL, 0), TERN_OK);
 }
 
-static void the_first_error_stays_and_later_ones_go_to_the_log(void **state)
+static void the_first_error_stays_and_all_go_to_the_log(void **state)
 {
     (void)state;
     assert_int_equal(tern_error_raise(TERN_ERR_SHAPE, "add: %d and %d", 2, 3), TERN_ERR_SHAPE);
-    assert_int_equal(seen.lines, 0);
+    assert_int_equal(seen.lines, 1);
+    assert_int_equal(seen.level, TERN_LOG_ERROR);
+    assert_string_equal(seen.last, "add: 2 and 3");
     assert_int_equal(tern_error_raise(TERN_ERR_IO, "later"), TERN_ERR_IO);
     assert_int_equal(tern_error_code(), TERN_ERR_SHAPE);
     assert_string_equal(tern_error_message(), "add: 2 and 3");
+    assert_int_equal(seen.lines, 2);
+    assert_int_equal(seen.level, TERN_LOG_LATER_ERROR);
+    assert_string_equal(seen.last, "later");
+    tern_error_clear();
+    (void)tern_error_raise(TERN_ERR_ARG, "first again");
+    assert_int_equal(seen.level, TERN_LOG_ERROR);
+}
+
+static void an_error_that_is_held_back_is_told_once_if_it_stays(void **state)
+{
+    (void)state;
+    tern_error_hold();
+    (void)tern_error_raise(TERN_ERR_NOMEM, "no bytes");
+    tern_error_clear();
+    tern_error_tell();
+    assert_int_equal(seen.lines, 0);
+    tern_error_hold();
+    (void)tern_error_raise(TERN_ERR_NOMEM, "no bytes");
+    tern_error_clear();
+    (void)tern_error_raise(TERN_ERR_NOMEM, "no bytes for a table");
+    assert_int_equal(seen.lines, 0);
+    tern_error_tell();
+    tern_error_tell();
     assert_int_equal(seen.lines, 1);
     assert_int_equal(seen.level, TERN_LOG_ERROR);
-    assert_string_equal(seen.last, "later");
+    assert_string_equal(seen.last, "no bytes for a table");
 }
 
 static void printing_writes_the_sentence_and_clears(void **state)
@@ -181,6 +206,7 @@ static void null_is_named_unless_an_error_is_pending(void **state)
     assert_string_equal(tern_error_message(), "tern_relu: x is NULL");
     tern_error_clear();
     (void)tern_error_raise(TERN_ERR_NOMEM, "first");
+    seen.lines = 0;
     assert_int_equal(tern_null_error("tern_relu", "x"), TERN_ERR_NOMEM);
     assert_int_equal(seen.lines, 0);
     assert_string_equal(tern_error_message(), "first");
@@ -341,7 +367,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_pending_at_the_start),
-        TEST(the_first_error_stays_and_later_ones_go_to_the_log),
+        TEST(the_first_error_stays_and_all_go_to_the_log),
+        TEST(an_error_that_is_held_back_is_told_once_if_it_stays),
         TEST(printing_writes_the_sentence_and_clears),
         TEST(taking_copies_what_fits_and_clears),
         TEST(a_long_sentence_is_cut_between_characters),
