@@ -16,8 +16,10 @@
 int tern_backtrace(const void **frames, int most);
 
 // Writes the innermost call of these that is not the library's own, as "train_step (train.c:42)",
-// or what is known of it and what would give the line. False, and "", when there are no frames.
-// Reads debug information from files, so it is slow and takes memory from the C library's heap.
+// or what is known of it and what would give the line. False, and "", when there are no frames, and
+// in a forked child.
+// Reads debug information from files, in a thread that ends again, so it is slow and takes memory
+// from the C library's heap.
 //
 // The library's own is what lies in libtern.so or in a plugin. Where the library is part of a
 // program (libtern.a), it is what debug information says was compiled from its sources, and every

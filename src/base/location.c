@@ -2,6 +2,8 @@
 // Which of the kept calls is the user's, and what is said of it.
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +11,10 @@
 
 #include "base/backtrace.h"
 #include "base/debug_info.h"
+#include "base/fork.h"
 #include "base/text.h"
+
+#define STACK_BYTES ((size_t)4 << 20)
 
 static _Atomic(const void *) plugin_code;
 
@@ -137,23 +142,59 @@ static void describe(const search *s, const void *code, char *buffer, size_t siz
                    (size_t)((const char *)code - (const char *)info.dli_fbase), remedy);
 }
 
-bool tern_location(const void *const *frames, int count, char *buffer, size_t size)
+// ---- the search ---------------------------------------------------------------------------------
+
+typedef struct request {
+    const void *const *frames;
+    int count;
+    char *buffer; // of `size` bytes
+    size_t size;
+} request;
+
+static void *answer(void *user)
 {
+    const request *r = user;
     search s;
-    if (size > 0)
-        buffer[0] = 0;
-    if (size == 0 || count == 0)
-        return false;
-    int saved = errno, i = 0;
+    int i = 0;
     search_begin(&s);
-    while (i < count && is_passed_over(&s, frames[i]))
+    while (i < r->count && is_passed_over(&s, r->frames[i]))
         i++;
-    if (i < count)
-        describe(&s, frames[i], buffer, size);
+    if (i < r->count)
+        describe(&s, r->frames[i], r->buffer, r->size);
     else
-        write_text(buffer, size, "an unknown line (%s to see it)",
+        write_text(r->buffer, r->size, "an unknown line (%s to see it)",
                    s.debug ? "compile with -g" : "install libdw");
     tern_debug_info_close(s.debug);
+    return NULL;
+}
+
+// libdw takes more stack than a thread of the program may have; signals are the program's.
+static bool answer_in_a_thread(request *r)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    if (pthread_attr_init(&attributes))
+        return false;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
+                   pthread_create(&thread, &attributes, answer, r) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started && pthread_join(thread, NULL) == 0;
+}
+
+bool tern_location(const void *const *frames, int count, char *buffer, size_t size)
+{
+    request r = {frames, count, buffer, size};
+    if (size > 0)
+        buffer[0] = 0;
+    if (size == 0 || count == 0 || tern_forked())
+        return false;
+    int saved = errno;
+    if (!answer_in_a_thread(&r))
+        write_text(buffer, size, "an unknown line (no thread can be started to look it up)");
     errno = saved;
     return true;
 }

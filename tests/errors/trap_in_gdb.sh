@@ -7,7 +7,8 @@ command -v gdb >/dev/null || { echo "skipped: there is no gdb"; exit 77; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 TERN_TRAP=1 DEBUGINFOD_URLS='' gdb -batch -ex 'set startup-with-shell off' -ex run \
-    -ex 'print tern_error_message()' -ex backtrace -ex continue --args "$1" fail >"$log" 2>&1 \
+    -ex 'print (char *)tern_error_message()' -ex backtrace -ex continue \
+    --args "$1" fail >"$log" 2>&1 \
     </dev/null || true
 if grep -q -i -e 'ptrace: Operation not permitted' -e 'not being run' "$log" &&
     ! grep -q SIGTRAP "$log"; then
