@@ -13,7 +13,8 @@ if [ "$1" = fails ]; then
         fail "there was no data, but the exit status is 0"
     fi
     cat "$work/log"
-    [ "$(wc -l <"$work/log")" = 1 ] || fail "not one sentence"
+    [ "$(wc -l <"$work/log")" = 2 ] || fail "not one sentence and one place"
+    sed -n 2p "$work/log" | grep -q '^  at .*quickstart' || fail "the place is not in the program"
     grep -q '^tern: .*nowhere' "$work/log" || fail "the sentence does not name the folder"
     exit 0
 fi
