@@ -64,9 +64,10 @@ TERN_API const char *tern_error_message(void);
 /// own, as "train_step (train.c:42)"; at most `size` bytes with the final 0. Without debug
 /// information or without libdw (elfutils), which is opened for this, it is the function and what
 /// would give the line. The lines are looked up here, in files of this machine, in a thread that
-/// ends again (libdw needs more stack than some threads have); that takes milliseconds. False, and "", when no error is pending or its calls are not known (in a forked
-/// child). Where tern is linked statically (libtern.a), its calls are told from the program's by
-/// debug information and by names that begin with tern_. Thread-safe, waits for no device.
+/// ends again (libdw needs more stack than some threads have); that takes milliseconds. False, and
+/// "", when no error is pending or its calls are not known (in a forked child). Where tern is
+/// linked statically (libtern.a), its calls are told from the program's by debug information and by
+/// names that begin with tern_. Thread-safe, waits for no device.
 TERN_API bool tern_error_location(char *buffer, size_t size);
 
 /// Writes "tern: <sentence>\n" to `file`, then "  at <location>\n" where there is one, and clears
