@@ -81,7 +81,8 @@ TERN_API TERN_NODISCARD tern_tensor *tern_logical_or(tern_tensor *a,
 TERN_API TERN_NODISCARD tern_tensor *tern_logical_not(tern_tensor *x); ///< x is 0, as bool
 
 // ---- elementwise, one operand -------------------------------------------------------------------
-// Integers and bool give the default dtype, except neg, abs, relu, clamp and round, which keep the dtype.
+// Integers and bool give the default dtype, except neg, abs, relu, clamp and round, which keep
+// theirs.
 
 TERN_API TERN_NODISCARD tern_tensor *tern_neg(tern_tensor *x); ///< -x; not for bool
 TERN_API TERN_NODISCARD tern_tensor *tern_abs(
@@ -223,8 +224,8 @@ TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *
                TERN_REQUIRED_2_(tensor, tensor, __VA_ARGS__, ))
 
 /// The share of the samples whose largest logit is that of their label, a 0-dim float32; NaN of no
-/// sample. input (N, C), (N, C, d1, ..) or (C), target the integer labels (N), (N, d1, ..) or (). Of
-/// equal logits the first counts. Without history.
+/// sample. input (N, C), (N, C, d1, ..) or (C), target the integer labels (N), (N, d1, ..) or ().
+/// Of equal logits the first counts. Without history.
 TERN_API TERN_NODISCARD tern_tensor *tern_accuracy(tern_tensor *input, tern_tensor *target);
 
 /// (input - target)^2. Shapes must be equal: broadcasting here is nearly always a mistake.

@@ -30,16 +30,15 @@ TERN_BEGIN_DECLS
 
 /// Types of elements. float16 and bfloat16 are stored in 16 bits and computed in float32.
 typedef enum tern_dtype {
-    TERN_DTYPE_UNSPECIFIED =
-        0,         ///< the call's default: tern_default_dtype where nothing else is said
-    TERN_FLOAT32,  ///< 4 bytes
-    TERN_FLOAT64,  ///< 8 bytes
-    TERN_FLOAT16,  ///< 2 bytes, 11 bits of precision
-    TERN_BFLOAT16, ///< 2 bytes, 8 bits of precision
-    TERN_INT64,    ///< 8 bytes, signed; labels and indices
-    TERN_INT32,    ///< 4 bytes, signed
-    TERN_UINT8,    ///< 1 byte, unsigned
-    TERN_BOOL      ///< 1 byte, 0 or 1
+    TERN_DTYPE_UNSPECIFIED = 0, ///< the call's default, mostly tern_default_dtype
+    TERN_FLOAT32,               ///< 4 bytes
+    TERN_FLOAT64,               ///< 8 bytes
+    TERN_FLOAT16,               ///< 2 bytes, 11 bits of precision
+    TERN_BFLOAT16,              ///< 2 bytes, 8 bits of precision
+    TERN_INT64,                 ///< 8 bytes, signed; labels and indices
+    TERN_INT32,                 ///< 4 bytes, signed
+    TERN_UINT8,                 ///< 1 byte, unsigned
+    TERN_BOOL                   ///< 1 byte, 0 or 1
 } tern_dtype;
 
 /// "float32", "int64", ...; "unspecified" for 0, "unknown" for other numbers. Static storage.

@@ -14,7 +14,7 @@ mkdir "$bin" "$tree"
 cp -R "$TERN_SOURCE/scripts" "$tree"
 
 # No apt-get and no sudo among them: nothing is installed.
-for tool in basename cat dirname env grep id mkdir mktemp rm tr uname pkg-config; do
+for tool in basename cat date dirname env grep id mkdir mktemp rm tr uname pkg-config; do
     file=$(command -v "$tool") && ln -s "$file" "$bin/$tool"
 done
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$bin/python3"
@@ -75,7 +75,8 @@ echo 'int main(void) { return 0; }' >"$work/empty.c"
 $CC -fsanitize=address -o "$work/empty" "$work/empty.c" 2>/dev/null || exit 0
 script doxygen ':'
 script clang-format ':'
-options=
+script cmake ':'
+options=--sanitizers
 counts 'plain clang-address-undefined clang-thread' -u CC -u CXX
 called gcc "$CC"
 counts 'plain gcc-address-undefined clang-address-undefined clang-thread' -u CC -u CXX
