@@ -37,8 +37,10 @@ TERN_API tern_backward_options tern_backward_defaults(void);
 /// unusable until they are zeroed. Does not wait for the device.
 TERN_API TERN_NODISCARD tern_status tern_backward_with(const tern_backward_options *options);
 #define tern_backward(...)                                                                         \
-    tern_status_of_(TERN_WITH_(tern_backward, .gradient = NULL, .retain_graph = false,             \
-                               .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )))
+    tern_status_of_(TERN_WITH_(tern_backward, (TERN_FIELDS_1_, loss),                              \
+                               (.gradient = NULL, .retain_graph = false, .reserved_ = 0,           \
+                                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
+                               __VA_ARGS__))
 
 /// The gradient of a leaf, of its shape, dtype and device, owned by it; NULL without error when
 /// there is none, with TERN_ERR_STATE when a failed backward left it unusable.

@@ -7,8 +7,12 @@
 ///     tern_module *fc = tern_nn_linear(784, 512, .bias = false);
 ///
 /// The required values come first and in order, the optional ones by name; a required value that is
-/// missing or of another type and a name that does not exist are compile errors. C++ and bindings
-/// fill the struct themselves:
+/// missing or of another type and a name that does not exist are compile errors. In C++17 and later
+/// a callable sets the optional ones:
+///
+///     tern_module *fc = tern_nn_linear(784, 512, [](auto &o) { o.bias = false; });
+///
+/// Bindings fill the struct themselves:
 ///
 ///     tern_nn_linear_options o = tern_nn_linear_defaults();
 ///     o.in_features = 784; o.out_features = 512; o.bias = false;
@@ -19,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <tern/cpp.h>
 
 #if defined(__GNUC__)
 /// Marks what the library exports.
@@ -67,15 +72,20 @@
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(GCC diagnostic pop)
 #endif
 
-/// Calls `function_with(&options)`, options being the defaults overridden by the caller's words.
-/// The defaults end with `.reserved_ = 0`, so that positional words fill the required fields.
-#define TERN_WITH_(function, ...)                                                                  \
+#ifndef __cplusplus
+/// Calls `function_with(&options)`, options being the defaults overridden by the caller's words:
+/// `initialiser` is both, in parentheses. The defaults end with `.reserved_ = 0`, so that words
+/// without a name fill the fields behind it. C++ takes these `fields` and the words (cpp.h).
+#define TERN_WITH_(function, fields, initialiser, ...)                                             \
     __extension__({                                                                                \
         TERN_OPTIONS_BEGIN_                                                                        \
-        function##_options options_ = {__VA_ARGS__};                                               \
+        function##_options options_ = {TERN_WORDS_ initialiser};                                   \
         TERN_OPTIONS_END_                                                                          \
         function##_with(&options_);                                                                \
     })
+#endif
+/// Takes the parentheses from `TERN_WORDS_ (a, b)`.
+#define TERN_WORDS_(...) __VA_ARGS__
 
 /// Passes a required value through the function of its type, and the words after it as they are:
 /// where an initialiser would take the 2 of `tern_zeros(2, 3)` for a rank, the call does not

@@ -88,8 +88,9 @@ TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
 /// of images and labels that differ, and for a label out of range.
 TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *options);
 #define tern_data_mnist(...)                                                                       \
-    TERN_WITH_(tern_data_mnist, .classes = 10, .reserved_ = 0,                                     \
-               TERN_REQUIRED_2_(text, split, __VA_ARGS__, ))
+    TERN_WITH_(tern_data_mnist, (TERN_FIELDS_2_, directory, split),                                \
+               (.classes = 10, .reserved_ = 0, TERN_REQUIRED_2_(text, split, __VA_ARGS__, )),      \
+               __VA_ARGS__)
 
 /// Samples are the slices of `count` (1 to TERN_BATCH_TENSORS) tensors along their first dimension,
 /// which is of one size. The tensors are held, not copied: changing them in place changes the
@@ -97,7 +98,10 @@ TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *optio
 /// has no history. NULL on failure, also when one of the tensors is NULL.
 TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tensors);
 
-#ifndef __cplusplus
+#ifdef __cplusplus
+/// `tern_data_tensors(x, y)`, `tern_data_tensors(x)`, ...
+#define tern_data_tensors(...) (tern_cpp_::list(tern_data_tensors_new, {__VA_ARGS__}))
+#else
 /// `tern_data_tensors(x, y)`, `tern_data_tensors(x)`, ...
 #define tern_data_tensors(...)                                                                     \
     tern_data_tensors_new(                                                                         \
@@ -182,9 +186,11 @@ TERN_API tern_loader_new_options tern_loader_new_defaults(void);
 /// _DEVICE, _NOMEM).
 TERN_API tern_loader *tern_loader_new_with(const tern_loader_new_options *options);
 #define tern_loader_new(...)                                                                       \
-    TERN_WITH_(tern_loader_new, .batch_size = 1, .shuffle = false, .drop_last = false,             \
-               .device = {TERN_DEVICE_UNSPECIFIED, 0}, .generator = NULL, .reserved_ = 0,          \
-               TERN_REQUIRED_1_(dataset, __VA_ARGS__, ))
+    TERN_WITH_(tern_loader_new, (TERN_FIELDS_1_, dataset),                                         \
+               (.batch_size = 1, .shuffle = false, .drop_last = false,                             \
+                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .generator = NULL, .reserved_ = 0,         \
+                TERN_REQUIRED_1_(dataset, __VA_ARGS__, )),                                         \
+               __VA_ARGS__)
 /// Frees the loader, its last batch, and the temporaries made since. NULL is fine.
 TERN_API void tern_loader_free(tern_loader *loader);
 

@@ -262,9 +262,10 @@ TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(vo
 TERN_API TERN_NODISCARD tern_status
 tern_module_summary_print_with(const tern_module_summary_print_options *options);
 #define tern_module_summary_print(...)                                                             \
-    tern_status_of_(TERN_WITH_(tern_module_summary_print, .dtype = TERN_DTYPE_UNSPECIFIED,         \
-                               .reserved_ = 0,                                                     \
-                               TERN_REQUIRED_3_(module, shape, file, __VA_ARGS__, )))
+    tern_status_of_(TERN_WITH_(tern_module_summary_print, (TERN_FIELDS_3_, module, input, file),   \
+                               (.dtype = TERN_DTYPE_UNSPECIFIED, .reserved_ = 0,                   \
+                                TERN_REQUIRED_3_(module, shape, file, __VA_ARGS__, )),             \
+                               __VA_ARGS__))
 
 TERN_END_DECLS
 

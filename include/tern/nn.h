@@ -30,6 +30,10 @@ TERN_API tern_module *tern_nn_sequential_new(int64_t count, tern_module *const *
 /// finds them.
 TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children);
 
+#ifdef __cplusplus
+/// Calls make(count, children) with what is listed; braces are evaluated in order.
+#define TERN_NN_CHILDREN_(make, ...) (tern_cpp_::list(make, {__VA_ARGS__}))
+#else
 /// Calls make(count, children) with what is listed. The list is an array initialiser, which gcc and
 /// clang evaluate in order: so the random stream is that of the order written.
 #define TERN_NN_CHILDREN_(make, ...)                                                               \
@@ -40,6 +44,7 @@ TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const 
         TERN_PRAGMA_(GCC diagnostic pop)                                                           \
         make((int64_t)(sizeof children_ / sizeof children_[0]) - 1, children_ + 1);                \
     })
+#endif
 /// `tern_nn_sequential(a, b, c)`.
 #define tern_nn_sequential(...) TERN_NN_CHILDREN_(tern_nn_sequential_new, __VA_ARGS__)
 /// `tern_nn_module_list(a, b, c)`.
@@ -62,9 +67,11 @@ TERN_API tern_nn_linear_options tern_nn_linear_defaults(void);
 /// +-1 / sqrt(In).
 TERN_API tern_module *tern_nn_linear_with(const tern_nn_linear_options *options);
 #define tern_nn_linear(...)                                                                        \
-    TERN_WITH_(tern_nn_linear, .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                      \
-               .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                             \
-               TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, ))
+    TERN_WITH_(tern_nn_linear, (TERN_FIELDS_2_, in_features, out_features),                        \
+               (.bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
+                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
+                TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                                    \
+               __VA_ARGS__)
 
 /// `tern_nn_flatten()`, `tern_nn_flatten(0, 1)`.
 typedef struct tern_nn_flatten_options {
@@ -78,7 +85,8 @@ TERN_API tern_nn_flatten_options tern_nn_flatten_defaults(void);
 /// unless said otherwise. A view where the strides allow.
 TERN_API tern_module *tern_nn_flatten_with(const tern_nn_flatten_options *options);
 #define tern_nn_flatten(...)                                                                       \
-    TERN_WITH_(tern_nn_flatten, .start_dim = 1, .end_dim = -1, .reserved_ = 0, __VA_ARGS__)
+    TERN_WITH_(tern_nn_flatten, (TERN_MAYBE_2_, start_dim, end_dim),                               \
+               (.start_dim = 1, .end_dim = -1, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
 
 /// `tern_nn_dropout(0.2)`.
 typedef struct tern_nn_dropout_options {
@@ -90,7 +98,9 @@ TERN_API tern_nn_dropout_options tern_nn_dropout_defaults(void);
 /// In training each element is zeroed with probability p and the others divided by 1 - p; in
 /// evaluation the input itself.
 TERN_API tern_module *tern_nn_dropout_with(const tern_nn_dropout_options *options);
-#define tern_nn_dropout(...) TERN_WITH_(tern_nn_dropout, .p = 0.5, .reserved_ = 0, __VA_ARGS__)
+#define tern_nn_dropout(...)                                                                       \
+    TERN_WITH_(tern_nn_dropout, (TERN_MAYBE_1_, p), (.p = 0.5, .reserved_ = 0, __VA_ARGS__),       \
+               __VA_ARGS__)
 
 /// Hands its input on as it is.
 TERN_API tern_module *tern_nn_identity(void);
@@ -122,7 +132,8 @@ TERN_API tern_nn_gelu_options tern_nn_gelu_defaults(void);
 /// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016): see tern_gelu.
 TERN_API tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options);
 #define tern_nn_gelu(...)                                                                          \
-    TERN_WITH_(tern_nn_gelu, .approximate = TERN_APPROXIMATE_NONE, .reserved_ = 0, __VA_ARGS__)
+    TERN_WITH_(tern_nn_gelu, (TERN_MAYBE_1_, approximate),                                         \
+               (.approximate = TERN_APPROXIMATE_NONE, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
 
 /// `tern_nn_leaky_relu(0.2)`.
 typedef struct tern_nn_leaky_relu_options {
@@ -134,7 +145,8 @@ TERN_API tern_nn_leaky_relu_options tern_nn_leaky_relu_defaults(void);
 /// x where x > 0, else negative_slope * x.
 TERN_API tern_module *tern_nn_leaky_relu_with(const tern_nn_leaky_relu_options *options);
 #define tern_nn_leaky_relu(...)                                                                    \
-    TERN_WITH_(tern_nn_leaky_relu, .negative_slope = 0.01, .reserved_ = 0, __VA_ARGS__)
+    TERN_WITH_(tern_nn_leaky_relu, (TERN_MAYBE_1_, negative_slope),                                \
+               (.negative_slope = 0.01, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
 
 // ---- losses -------------------------------------------------------------------------------------
 
@@ -153,8 +165,9 @@ TERN_API tern_nn_cross_entropy_loss_options tern_nn_cross_entropy_loss_defaults(
 TERN_API tern_module *tern_nn_cross_entropy_loss_with(
     const tern_nn_cross_entropy_loss_options *options);
 #define tern_nn_cross_entropy_loss(...)                                                            \
-    TERN_WITH_(tern_nn_cross_entropy_loss, .weight = NULL, .ignore_index = -100,                   \
-               .label_smoothing = 0, .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0,             \
+    TERN_WITH_(tern_nn_cross_entropy_loss, (TERN_FIELDS_0_, ),                                     \
+               (.weight = NULL, .ignore_index = -100, .label_smoothing = 0,                        \
+                .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__),                    \
                __VA_ARGS__)
 
 /// `tern_nn_mse_loss(.reduction = TERN_REDUCTION_SUM)`.
@@ -167,7 +180,8 @@ TERN_API tern_nn_mse_loss_options tern_nn_mse_loss_defaults(void);
 /// (input - target)^2, of equal shapes.
 TERN_API tern_module *tern_nn_mse_loss_with(const tern_nn_mse_loss_options *options);
 #define tern_nn_mse_loss(...)                                                                      \
-    TERN_WITH_(tern_nn_mse_loss, .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__)
+    TERN_WITH_(tern_nn_mse_loss, (TERN_FIELDS_0_, ),                                               \
+               (.reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
 
 TERN_END_DECLS
 

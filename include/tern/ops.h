@@ -219,9 +219,11 @@ TERN_API tern_cross_entropy_options tern_cross_entropy_defaults(void);
 /// TERN_ERR_INDEX with its sample, found on the device. All labels ignored: mean is NaN.
 TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options);
 #define tern_cross_entropy(...)                                                                    \
-    TERN_WITH_(tern_cross_entropy, .weight = NULL, .ignore_index = -100, .label_smoothing = 0,     \
-               .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0,                                   \
-               TERN_REQUIRED_2_(tensor, tensor, __VA_ARGS__, ))
+    TERN_WITH_(tern_cross_entropy, (TERN_FIELDS_2_, input, target),                                \
+               (.weight = NULL, .ignore_index = -100, .label_smoothing = 0,                        \
+                .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0,                                  \
+                TERN_REQUIRED_2_(tensor, tensor, __VA_ARGS__, )),                                  \
+               __VA_ARGS__)
 
 /// The share of the samples whose largest logit is that of their label, a 0-dim float32; NaN of no
 /// sample. input (N, C), (N, C, d1, ..) or (C), target the integer labels (N), (N, d1, ..) or ().

@@ -50,9 +50,11 @@ TERN_API tern_optim_sgd_options tern_optim_sgd_defaults(void);
 /// momentum b with nesterov, else g = b; p -= lr g.
 TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
 #define tern_optim_sgd(...)                                                                        \
-    TERN_WITH_(tern_optim_sgd, .lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0,       \
-               .nesterov = false, .maximize = false, .params = NULL, .param_count = 0,             \
-               .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, ))
+    TERN_WITH_(tern_optim_sgd, (TERN_FIELDS_1_, module),                                           \
+               (.lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0, .nesterov = false,   \
+                .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0,               \
+                TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
+               __VA_ARGS__)
 
 /// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
 typedef struct tern_optim_adam_options {
@@ -83,11 +85,15 @@ TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *optio
     .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .amsgrad = false, .maximize = false,           \
     .params = NULL, .param_count = 0
 #define tern_optim_adam(...)                                                                       \
-    TERN_WITH_(tern_optim_adam, TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .reserved_ = 0,      \
-               TERN_REQUIRED_1_(module, __VA_ARGS__, ))
+    TERN_WITH_(tern_optim_adam, (TERN_FIELDS_1_, module),                                          \
+               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .reserved_ = 0,                      \
+                TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
+               __VA_ARGS__)
 #define tern_optim_adamw(...)                                                                      \
-    TERN_WITH_(tern_optim_adamw, TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .reserved_ = 0,  \
-               TERN_REQUIRED_1_(module, __VA_ARGS__, ))
+    TERN_WITH_(tern_optim_adamw, (TERN_FIELDS_1_, module),                                         \
+               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .reserved_ = 0,                   \
+                TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
+               __VA_ARGS__)
 
 /// One more reference. Returns the optimizer. NULL stays NULL.
 TERN_API tern_optim *tern_optim_retain(tern_optim *optim);
@@ -117,10 +123,11 @@ TERN_API tern_optim_add_group_options tern_optim_add_group_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_optim_add_group_with(const tern_optim_add_group_options *options);
 #define tern_optim_add_group(...)                                                                  \
-    tern_status_of_(TERN_WITH_(tern_optim_add_group, .lr = NAN, .weight_decay = NAN,               \
-                               .momentum = NAN, .dampening = NAN, .betas = {NAN, NAN}, .eps = NAN, \
-                               .params = NULL, .param_count = 0, .reserved_ = 0,                   \
-                               TERN_REQUIRED_2_(optim, module, __VA_ARGS__, )))
+    tern_status_of_(TERN_WITH_(tern_optim_add_group, (TERN_FIELDS_2_, optim, module),              \
+                               (.lr = NAN, .weight_decay = NAN, .momentum = NAN, .dampening = NAN, \
+                                .betas = {NAN, NAN}, .eps = NAN, .params = NULL, .param_count = 0, \
+                                .reserved_ = 0, TERN_REQUIRED_2_(optim, module, __VA_ARGS__, )),   \
+                               __VA_ARGS__))
 
 /// How many groups there are, at least 1; -1 for NULL.
 TERN_API int tern_optim_num_groups(const tern_optim *optim);
@@ -208,9 +215,11 @@ TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
 /// failure; TERN_ERR_NUMERIC leaves the gradients as they are.
 TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options);
 #define tern_clip_grad_norm(...)                                                                   \
-    TERN_WITH_(tern_clip_grad_norm, .norm_type = 2, .allow_nonfinite = false, .optim = NULL,       \
-               .params = NULL, .param_count = 0, .reserved_ = 0,                                   \
-               TERN_REQUIRED_2_(module, double, __VA_ARGS__, ))
+    TERN_WITH_(tern_clip_grad_norm, (TERN_FIELDS_2_, module, max_norm),                            \
+               (.norm_type = 2, .allow_nonfinite = false, .optim = NULL, .params = NULL,           \
+                .param_count = 0, .reserved_ = 0,                                                  \
+                TERN_REQUIRED_2_(module, double, __VA_ARGS__, )),                                  \
+               __VA_ARGS__)
 
 /// `tern_clip_grad_value(net, 0.5)`.
 typedef struct tern_clip_grad_value_options {
@@ -227,9 +236,10 @@ TERN_API tern_clip_grad_value_options tern_clip_grad_value_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_clip_grad_value_with(const tern_clip_grad_value_options *options);
 #define tern_clip_grad_value(...)                                                                  \
-    tern_status_of_(TERN_WITH_(tern_clip_grad_value, .optim = NULL, .params = NULL,                \
-                               .param_count = 0, .reserved_ = 0,                                   \
-                               TERN_REQUIRED_2_(module, double, __VA_ARGS__, )))
+    tern_status_of_(TERN_WITH_(tern_clip_grad_value, (TERN_FIELDS_2_, module, clip_value),         \
+                               (.optim = NULL, .params = NULL, .param_count = 0, .reserved_ = 0,   \
+                                TERN_REQUIRED_2_(module, double, __VA_ARGS__, )),                  \
+                               __VA_ARGS__))
 
 TERN_END_DECLS
 

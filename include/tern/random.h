@@ -67,14 +67,17 @@ typedef tern_rand_options tern_randn_options;
     .requires_grad = false, .generator = NULL, .reserved_ = 0
 
 TERN_API tern_rand_options tern_rand_defaults(void);
+TERN_API tern_randn_options tern_randn_defaults(void);
 /// Uniform in [0, 1). TERN_ERR_DTYPE for a dtype that is not floating.
 TERN_API tern_tensor *tern_rand_with(const tern_rand_options *options);
 /// Normal with mean 0 and standard deviation 1; fails likewise.
 TERN_API tern_tensor *tern_randn_with(const tern_randn_options *options);
 #define tern_rand(...)                                                                             \
-    TERN_WITH_(tern_rand, TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_rand, (TERN_FIELDS_1_, shape),                                                 \
+               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
 #define tern_randn(...)                                                                            \
-    TERN_WITH_(tern_randn, TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_randn, (TERN_FIELDS_1_, shape),                                                \
+               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
 
 /// `tern_randint(0, 10, tern_dims(64))`: integers in [low, high).
 typedef struct tern_randint_options {
@@ -92,8 +95,9 @@ TERN_API tern_randint_options tern_randint_defaults(void);
 /// dtype does not hold.
 TERN_API tern_tensor *tern_randint_with(const tern_randint_options *options);
 #define tern_randint(...)                                                                          \
-    TERN_WITH_(tern_randint, TERN_RANDOM_DEFAULTS_,                                                \
-               TERN_REQUIRED_3_(int64, int64, shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_randint, (TERN_FIELDS_3_, low, high, shape),                                   \
+               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_3_(int64, int64, shape, __VA_ARGS__, )),      \
+               __VA_ARGS__)
 
 /// `tern_randperm(60000)`: 0 ... n - 1 in random order.
 typedef struct tern_randperm_options {
@@ -109,7 +113,8 @@ TERN_API tern_randperm_options tern_randperm_defaults(void);
 /// n, TERN_ERR_DTYPE for bool.
 TERN_API tern_tensor *tern_randperm_with(const tern_randperm_options *options);
 #define tern_randperm(...)                                                                         \
-    TERN_WITH_(tern_randperm, TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(int64, __VA_ARGS__, ))
+    TERN_WITH_(tern_randperm, (TERN_FIELDS_1_, n),                                                 \
+               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(int64, __VA_ARGS__, )), __VA_ARGS__)
 
 /// 1 with probability p, else 0, each element for itself: shape, dtype and device of `t`. 0 <= p <=
 /// 1 (else TERN_ERR_ARG); generator NULL: the device's default.

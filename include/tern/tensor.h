@@ -109,6 +109,8 @@ typedef tern_zeros_options tern_ones_options;
 
 /// Options with defaults and no shape; likewise for every `_defaults` below.
 TERN_API tern_zeros_options tern_zeros_defaults(void);
+TERN_API tern_empty_options tern_empty_defaults(void);
+TERN_API tern_ones_options tern_ones_defaults(void);
 
 /// What tern_zeros and its like start from.
 #define TERN_TENSOR_DEFAULTS_                                                                      \
@@ -122,11 +124,14 @@ TERN_API tern_tensor *tern_zeros_with(const tern_zeros_options *options);
 /// A tensor of ones.
 TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
 #define tern_empty(...)                                                                            \
-    TERN_WITH_(tern_empty, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_empty, (TERN_FIELDS_1_, shape),                                                \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
 #define tern_zeros(...)                                                                            \
-    TERN_WITH_(tern_zeros, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_zeros, (TERN_FIELDS_1_, shape),                                                \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
 #define tern_ones(...)                                                                             \
-    TERN_WITH_(tern_ones, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_ones, (TERN_FIELDS_1_, shape),                                                 \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
 
 /// `tern_full(tern_dims(2), 3.5)`.
 typedef struct tern_full_options {
@@ -141,7 +146,9 @@ TERN_API tern_full_options tern_full_defaults(void);
 /// A tensor whose elements are all `value`.
 TERN_API tern_tensor *tern_full_with(const tern_full_options *options);
 #define tern_full(...)                                                                             \
-    TERN_WITH_(tern_full, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(shape, scalar, __VA_ARGS__, ))
+    TERN_WITH_(tern_full, (TERN_FIELDS_2_, shape, value),                                          \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(shape, scalar, __VA_ARGS__, )),            \
+               __VA_ARGS__)
 
 /// `tern_arange(0, 10, 2)`.
 typedef struct tern_arange_options {
@@ -159,8 +166,9 @@ TERN_API tern_arange_options tern_arange_defaults(void);
 /// exact in int64.
 TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
 #define tern_arange(...)                                                                           \
-    TERN_WITH_(tern_arange, TERN_TENSOR_DEFAULTS_,                                                 \
-               TERN_REQUIRED_3_(scalar, scalar, scalar, __VA_ARGS__, ))
+    TERN_WITH_(tern_arange, (TERN_FIELDS_3_, start, end, step),                                    \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_3_(scalar, scalar, scalar, __VA_ARGS__, )),   \
+               __VA_ARGS__)
 
 /// `tern_linspace(0, 1, 11)`.
 typedef struct tern_linspace_options {
@@ -176,8 +184,9 @@ TERN_API tern_linspace_options tern_linspace_defaults(void);
 /// `count` values from start to end, both included, equally far apart.
 TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
 #define tern_linspace(...)                                                                         \
-    TERN_WITH_(tern_linspace, TERN_TENSOR_DEFAULTS_,                                               \
-               TERN_REQUIRED_3_(double, double, int64, __VA_ARGS__, ))
+    TERN_WITH_(tern_linspace, (TERN_FIELDS_3_, start, end, count),                                 \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_3_(double, double, int64, __VA_ARGS__, )),    \
+               __VA_ARGS__)
 
 /// `tern_eye(3, 3)`.
 typedef struct tern_eye_options {
@@ -192,7 +201,9 @@ TERN_API tern_eye_options tern_eye_defaults(void);
 /// (rows, cols) with ones on the diagonal and zeros elsewhere.
 TERN_API tern_tensor *tern_eye_with(const tern_eye_options *options);
 #define tern_eye(...)                                                                              \
-    TERN_WITH_(tern_eye, TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, ))
+    TERN_WITH_(tern_eye, (TERN_FIELDS_2_, rows, cols),                                             \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),             \
+               __VA_ARGS__)
 
 /// `tern_from_data(tern_dims(2), (float[]){1, 2})`.
 typedef struct tern_from_data_options {
@@ -209,13 +220,15 @@ TERN_API tern_from_data_options tern_from_data_defaults(void);
 /// The macro knows the C type of `data`: float *, double *, bool *, uint8_t *, int32_t *, int64_t *
 /// and integers of their sizes (also arrays of two dimensions) give their dtype, and another one
 /// that is said is TERN_ERR_DTYPE. uint16_t * and int16_t * want float16 or bfloat16 said. Nothing
-/// is known of a void *. Other pointers do not compile. C++ and bindings set reserved_, or nothing
-/// is checked.
+/// is known of a void *. Other pointers do not compile. C++ also takes values in braces, as many as
+/// the shape has (else TERN_ERR_SHAPE). Bindings set reserved_, or nothing is checked.
 TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
 #define tern_from_data(...)                                                                        \
-    TERN_WITH_(tern_from_data, TERN_TENSOR_DEFAULTS_,                                              \
-               .reserved_ = TERN_DATA_TYPE_(TERN_DATA_SECOND_(__VA_ARGS__, )),                     \
-               TERN_REQUIRED_1_(shape, __VA_ARGS__, ))
+    TERN_WITH_(tern_from_data, (TERN_FIELDS_2_, shape, data),                                      \
+               (TERN_TENSOR_DEFAULTS_,                                                             \
+                .reserved_ = TERN_DATA_TYPE_(TERN_DATA_SECOND_(__VA_ARGS__, )),                    \
+                TERN_REQUIRED_1_(shape, __VA_ARGS__, )),                                           \
+               __VA_ARGS__)
 
 /// Same sizes, dtype and device as `t`; uninitialised.
 TERN_API TERN_NODISCARD tern_tensor *tern_empty_like(const tern_tensor *t);
@@ -383,6 +396,84 @@ template <typename... Axes> inline tern_axis_list tern_axes(Axes... axes)
     const int64_t list[] = {0, static_cast<int64_t>(axes)...};
     return tern_axis_list_make(static_cast<int>(sizeof...(axes)), list + 1);
 }
+
+namespace tern_cpp_
+{
+
+/// The dtype of a C type, 16 for words of 16 bits; what is no number of a dtype has none.
+template <typename Number> constexpr char data_type()
+{
+    constexpr bool words = std::is_same_v<Number, short> || std::is_same_v<Number, unsigned short>;
+    constexpr bool integer = std::is_same_v<Number, int> || std::is_same_v<Number, long> ||
+                             std::is_same_v<Number, long long>;
+    constexpr int dtype = std::is_same_v<Number, float>           ? TERN_FLOAT32
+                          : std::is_same_v<Number, double>        ? TERN_FLOAT64
+                          : std::is_same_v<Number, unsigned char> ? TERN_UINT8
+                          : std::is_same_v<Number, bool>          ? TERN_BOOL
+                          : words                                 ? TERN_DATA_WORDS_
+                          : !integer                              ? TERN_DTYPE_UNSPECIFIED
+                          : sizeof(Number) == 8                   ? TERN_INT64
+                                                                  : TERN_INT32;
+    static_assert(dtype != TERN_DTYPE_UNSPECIFIED, "data of this C type is of no dtype");
+    return static_cast<char>(dtype);
+}
+
+/// The caller's values: a pointer, an array of one or two dimensions, or a list in braces.
+class data
+{
+  public:
+    data(const void *pointer) : values(pointer)
+    {
+    }
+    template <typename Number>
+    data(const Number *pointer) : values(pointer), type(data_type<Number>())
+    {
+    }
+    template <typename Number, size_t n>
+    data(const Number (*rows)[n]) : values(rows), type(data_type<Number>())
+    {
+    }
+    template <typename Number>
+    data(std::initializer_list<Number> list)
+        : values(list.begin()), type(data_type<Number>()), count(static_cast<int64_t>(list.size()))
+    {
+    }
+
+    // The first value; NULL with an error when a list is not as long as the shape wants.
+    const void *of(tern_shape shape) const
+    {
+        const int64_t numel = tern_shape_numel(shape);
+        if (count < 0 || count == numel)
+            return values;
+        tern_error_raise(TERN_ERR_SHAPE, "%lld values for a shape of %lld elements",
+                         static_cast<long long>(count), static_cast<long long>(numel));
+        return nullptr;
+    }
+
+    const void *const values;
+    const char type = 0;      // their dtype, 0 when it is not known
+    const int64_t count = -1; // of a list
+};
+
+/// The word for tern_from_data's `data`.
+template <> struct word<const void *> {
+    using type = data;
+    static void set(tern_from_data_options &options, const void *tern_from_data_options::*field,
+                    const data &value)
+    {
+        options.reserved_ = value.type;
+        options.*field = value.of(options.shape);
+    }
+};
+
+inline tern_tensor *new_tensor(const tern_tensor *t, tern_shape shape, const data &value)
+{
+    return tern_new_tensor_typed(t, shape, value.type, value.of(shape));
+}
+
+} // namespace tern_cpp_
+
+#define tern_new_tensor(t, shape, ...) (tern_cpp_::new_tensor(t, shape, __VA_ARGS__))
 #endif
 
 #endif

@@ -35,6 +35,16 @@ tern_zeros_options tern_zeros_defaults(void)
     return (tern_zeros_options){TERN_TENSOR_DEFAULTS_};
 }
 
+tern_empty_options tern_empty_defaults(void)
+{
+    return tern_zeros_defaults();
+}
+
+tern_ones_options tern_ones_defaults(void)
+{
+    return tern_zeros_defaults();
+}
+
 tern_tensor *tern_empty_with(const tern_empty_options *o)
 {
     if (!o) {

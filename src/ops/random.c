@@ -62,6 +62,11 @@ tern_rand_options tern_rand_defaults(void)
     return (tern_rand_options){TERN_RANDOM_DEFAULTS_};
 }
 
+tern_randn_options tern_randn_defaults(void)
+{
+    return tern_rand_defaults();
+}
+
 static tern_tensor *create_drawn(const char *op, const random_fill *fill,
                                  const tern_rand_options *o)
 {

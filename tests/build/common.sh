@@ -65,12 +65,12 @@ kept_abi()
     [ -f "$kept" ] || fail "nothing is kept of this version: $write"
 }
 
-# consumer LANGUAGE shared|static FILE: builds FILE in the way and runs it.
+# consumer STANDARD shared|static FILE: builds FILE in the way and runs it.
 consumer()
 {
     case $1 in
-    c) command="$CC -std=c11" ;;
-    cpp) command="$CXX -std=c++17" ;;
+    c++*) command="$CXX -std=$1" ;;
+    *) command="$CC -std=$1" ;;
     esac
     options=
     if [ "$2" = static ]; then

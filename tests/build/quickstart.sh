@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# quickstart.sh learns|fails: the program of the README builds as a stranger would build it. It
-# learns to tell two kinds of images apart, or says which file is missing.
+# quickstart.sh learns|fails|c++17|c++20: the program of the README builds as a stranger would build
+# it. It learns to tell two kinds of images apart, or says which file is missing; the one in C++
+# does what that in C does, by every compiler that is here.
 . "$(dirname "$0")/common.sh"
 install_tern
 $CC -std=c11 $warnings $TERN_FLAGS $(pkg-config --cflags tern) -o "$work/quickstart" \
@@ -26,3 +27,13 @@ write_images "$work/data" 100 t10k
 cat "$work/out"
 [ "$(wc -l <"$work/out")" = 2 ] || fail "two epochs print two lines"
 tail -n 1 "$work/out" | grep -q '^epoch 2: 100.0 %' || fail "it has not learnt two kinds of images"
+
+compilers=$CXX
+[ -n "$TERN_FLAGS" ] || compilers="g++ clang++" # a sanitizer is the library's compiler's
+for compiler in $compilers; do
+    case $1 in c++*) command -v "$compiler" >/dev/null || continue ;; *) continue ;; esac
+    $compiler -std="$1" $warnings $TERN_FLAGS -I"$(pkg-config --variable=includedir tern)" -o \
+        "$work/quickstart_cpp" "$TERN_SOURCE/examples/quickstart.cpp" $(pkg-config --libs tern)
+    "$work/quickstart_cpp" "$work/data" >"$work/out_cpp"
+    cmp "$work/out" "$work/out_cpp" || fail "$compiler's program says something else"
+done

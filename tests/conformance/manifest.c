@@ -21,6 +21,8 @@ static const char *const not_operations[] = {
     "default_dtype",
     "set_default_dtype",
     "zeros_defaults",
+    "empty_defaults",
+    "ones_defaults",
     "full_defaults",
     "arange_defaults",
     "linspace_defaults",

@@ -5,9 +5,10 @@
     guide.py ROOT GUIDE [PROGRAM...]
     guide.py ROOT GUIDE --fill     # writes the regions, as they are now, into the guide's blocks
 
-Every ```c block follows a comment that names where it is from: <!-- FILE#REGION --> is what FILE
-has between the lines "// [REGION]" and "// [/REGION]"; <!-- FILE --> is some lines of FILE. The
-indentation that all lines have in common does not count. Every line of a ```text block, and every
+Every ```c, ```cpp and ```python block follows a comment that names where it is from:
+<!-- FILE#REGION --> is what FILE has between the lines "// [REGION]" and "// [/REGION]";
+<!-- FILE --> is some lines of FILE. The indentation that all lines have in common does not count.
+Every line of a ```text block, and every
 `tern: sentence`, is a line that a PROGRAM prints; one that ends in "..." stands for any that begins
 so; of "  at FUNCTION (FILE:LINE)" the last part of FILE is compared. Links lead to files that are
 there; every tern_name and TERN_NAME is one of the sources.
@@ -25,7 +26,8 @@ SENTENCE = re.compile(r"`(tern: [^`]+)`")
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 FOLDERS = re.compile(r"\((?:[^()]*/)(?=[^/()]+:\d+\)$)")
 NAME = re.compile(r"\b(?:tern_|TERN_)\w+\*?")
-LANGUAGES = ("c", "text", "sh", "meson", "cmake", "ini")
+COMPILED = ("c", "cpp", "python")
+LANGUAGES = (*COMPILED, "text", "sh", "meson", "cmake", "ini")
 
 
 def blocks(lines):
@@ -125,7 +127,7 @@ def problems(root, guide, programs):
     for start, language, before, text in found:
         if language not in LANGUAGES:
             yield start, f"is a block of the language '{language}'"
-        wrong = check_c(root, before, text) if language == "c" else None
+        wrong = check_c(root, before, text) if language in COMPILED else None
         if wrong:
             yield start, wrong
     output = []
@@ -137,8 +139,9 @@ def problems(root, guide, programs):
     for number, line in said(lines, found):
         if not is_printed(line.rstrip(), output):
             yield number, f"is not printed by {' or '.join(programs)}: {line}"
+    inside = {number for start, _, _, text in found for number in range(start, start + len(text))}
     for number, line in enumerate(lines):
-        for link in LINK.findall(line):
+        for link in LINK.findall(line) if number not in inside else ():
             if "://" not in link and not (guide.parent / link).exists():
                 yield number + 1, f"leads nowhere: {link}"
         for name in NAME.findall(line):

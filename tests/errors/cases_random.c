@@ -53,6 +53,7 @@ REFUSES(tern_generator_load, "a state with one bit turned", TERN_ERR_FORMAT,
 
 // ---- tensors ------------------------------------------------------------------------------------
 
+CANNOT_FAIL(tern_randn_defaults, "fills a struct", !tern_randn_defaults().generator)
 CANNOT_FAIL(tern_rand_defaults, "fills a struct", !tern_rand_defaults().generator)
 CANNOT_FAIL(tern_randint_defaults, "fills a struct", !tern_randint_defaults().generator)
 CANNOT_FAIL(tern_randperm_defaults, "fills a struct", !tern_randperm_defaults().generator)

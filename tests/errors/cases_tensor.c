@@ -30,6 +30,8 @@ TAKES(tern_shape_make, "NULL for no sizes", tern_shape_make(0, NULL).rank == 0)
 // ---- making -------------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_zeros_defaults, "fills a struct", !tern_zeros_defaults().requires_grad)
+CANNOT_FAIL(tern_empty_defaults, "fills a struct", !tern_empty_defaults().requires_grad)
+CANNOT_FAIL(tern_ones_defaults, "fills a struct", !tern_ones_defaults().requires_grad)
 CANNOT_FAIL(tern_full_defaults, "fills a struct", !tern_full_defaults().requires_grad)
 CANNOT_FAIL(tern_arange_defaults, "fills a struct", !tern_arange_defaults().requires_grad)
 CANNOT_FAIL(tern_linspace_defaults, "fills a struct", !tern_linspace_defaults().requires_grad)

@@ -24,7 +24,7 @@ ARROWS = {
 
 # Whose types a public header holds.
 PUBLIC = {
-    'base': ['base', 'error', 'memory', 'threads'],
+    'base': ['base', 'cpp', 'error', 'memory', 'threads'],
     'tensor': ['autograd', 'cuda', 'data_type', 'device', 'random', 'scalar', 'scope',
                'tensor'],
     'ops': ['ops'],
