@@ -9,17 +9,6 @@
 #ifndef TERN_CPP_H
 #define TERN_CPP_H
 
-#ifdef __cplusplus
-#if __cplusplus < 201703L
-#error "tern needs C++17 or later"
-#endif
-
-#include <initializer_list>
-#include <type_traits>
-
-/// A call, for one list of fields: `function_with` on the defaults, changed by the words.
-#define TERN_WITH_(function, fields, initialiser, ...)                                             \
-    (TERN_FIELDS_OF_(function, TERN_WORDS_ fields)::call(__VA_ARGS__))
 /// The fields are words of their own from here on.
 #define TERN_FIELDS_OF_(function, ...) TERN_FIELDS_IN_(function, __VA_ARGS__)
 /// The first of them is a macro, below.
@@ -45,6 +34,17 @@
     tern_cpp_::any_of<TERN_FIELDS_0_(function, ), TERN_FIELDS_1_(function, a),                     \
                       TERN_FIELDS_2_(function, a, b)>
 
+#ifdef __cplusplus
+#if __cplusplus < 201703L
+#error "tern needs C++17 or later"
+#endif
+
+#include <initializer_list>
+#include <type_traits>
+
+/// A call, for one list of fields: `function_with` on the defaults, changed by the words.
+#define TERN_WITH_(function, fields, initialiser, ...)                                             \
+    (TERN_FIELDS_OF_(function, TERN_WORDS_ fields)::call(__VA_ARGS__))
 namespace tern_cpp_
 {
 

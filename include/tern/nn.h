@@ -27,7 +27,7 @@ TERN_BEGIN_DECLS
 /// when count is 0.
 TERN_API tern_module *tern_nn_sequential_new(int64_t count, tern_module *const *children);
 /// Holds children named "0", "1", ... for a module that runs them itself; tern_module_child_at
-/// finds them.
+/// finds them. Takes over the caller's references likewise.
 TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Headers, both libraries, the soname and tern.pc arrive, and tern.pc says the version.
+# Headers, their description, both libraries, the soname and tern.pc arrive, and tern.pc says the
+# version.
 . "$(dirname "$0")/common.sh"
 install_tern
 
@@ -10,6 +11,8 @@ for header in "$TERN_SOURCE"/include/tern/*.h; do
 done
 version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" "$TERN_SOURCE/meson.build" | head -n 1)
 [ "$(pkg-config --modversion tern)" = "$version" ] || fail "tern.pc is not of version $version"
+command -v python3 >/dev/null && { find "$root" -path '*/share/tern/tern.json' | grep -q . ||
+    fail "no description of the headers"; }
 [ -f "$libdir/libtern.a" ] || fail "no libtern.a"
 abi=${version%.*} # until 1.0
 for link in libtern.so "libtern.so.$abi"; do

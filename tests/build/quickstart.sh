@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# quickstart.sh learns|fails|c++17|c++20: the program of the README builds as a stranger would build
-# it. It learns to tell two kinds of images apart, or says which file is missing; the one in C++
-# does what that in C does, by every compiler that is here.
+# quickstart.sh learns|fails|c++17|c++20|python: the program of the README builds as a stranger
+# would build it. It learns to tell two kinds of images apart, or says which file is missing; the one
+# in C++, by every compiler that is here, and the one in Python say what that in C says.
 . "$(dirname "$0")/common.sh"
 install_tern
 $CC -std=c11 $warnings $TERN_FLAGS $(pkg-config --cflags tern) -o "$work/quickstart" \
@@ -37,3 +37,17 @@ for compiler in $compilers; do
     "$work/quickstart_cpp" "$work/data" >"$work/out_cpp"
     cmp "$work/out" "$work/out_cpp" || fail "$compiler's program says something else"
 done
+
+if [ "$1" = python ]; then
+    command -v python3 >/dev/null || skip "no Python"
+    [ -z "$TERN_FLAGS" ] || skip "a sanitizer is no Python's"
+    example="$TERN_SOURCE/examples/python/quickstart.py"
+    json=$(find "$root" -path '*/share/tern/tern.json')
+    [ "$(wc -l <"$example")" -le 150 ] || fail "the example is longer than 150 lines"
+    python3 "$example" "$libdir/libtern.so" "$json" "$work/data" >"$work/out_python"
+    cmp "$work/out" "$work/out_python" || fail "Python's program says something else"
+    if python3 "$example" "$libdir/libtern.so" "$json" "$work/nowhere" 2>"$work/log"; then
+        fail "there was no data, but the exit status is 0"
+    fi
+    grep -q '^tern: .*nowhere' "$work/log" || fail "the sentence does not name the folder"
+fi
