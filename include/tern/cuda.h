@@ -95,6 +95,9 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_reset_peak_memory(int index);
 TERN_API TERN_NODISCARD tern_status tern_cuda_empty_cache(int index);
 /// Prints what tern_cuda_get_memory tells, and the biggest owners, to `out`.
 TERN_API TERN_NODISCARD tern_status tern_cuda_memory_print(int index, FILE *out);
+/// The same text into `buffer`, cut at `size`; returns the length it has uncut, -1 on failure. NULL
+/// with 0 to measure.
+TERN_API int64_t tern_cuda_memory_format(int index, char *buffer, size_t size);
 
 /// A copy of a CPU tensor in page-locked host memory, from and to which copies need not wait;
 /// `t` itself when it is there already. A temporary; not differentiable. TERN_ERR_DEVICE for a

@@ -266,6 +266,10 @@ tern_module_summary_print_with(const tern_module_summary_print_options *options)
                                (.dtype = TERN_DTYPE_UNSPECIFIED, .reserved_ = 0,                   \
                                 TERN_REQUIRED_3_(module, shape, file, __VA_ARGS__, )),             \
                                __VA_ARGS__))
+/// The same text into `buffer`, cut at `size`, for an input of `dtype` (TERN_DTYPE_UNSPECIFIED: as
+/// above); returns the length it has uncut, -1 on failure. NULL with 0 to measure.
+TERN_API int64_t tern_module_summary_format(tern_module *module, tern_shape input, tern_dtype dtype,
+                                            char *buffer, size_t size);
 
 TERN_END_DECLS
 

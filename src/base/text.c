@@ -63,3 +63,18 @@ int tern_text_count(const char *text, int most)
     }
     return count <= most ? count : 0;
 }
+
+void tern_write(tern_writer *writer, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    if (writer->file) {
+        (void)vfprintf(writer->file, format, words);
+    } else {
+        size_t used = (size_t)writer->length < writer->size ? (size_t)writer->length : writer->size;
+        size_t rest = writer->size - used;
+        int length = vsnprintf(rest ? writer->buffer + used : NULL, rest, format, words);
+        writer->length += length > 0 ? length : 0;
+    }
+    va_end(words);
+}

@@ -4,6 +4,7 @@
 #define TERN_SRC_BASE_TEXT_H
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <tern/error.h>
 
 // Bytes of an error sentence or a log line, the final 0 included.
@@ -20,6 +21,17 @@ int tern_text_count(const char *text, int most);
 
 // What an errno stands for, as in the C locale. Thread-safe; valid until the thread's next call.
 const char *tern_text_reason(int error);
+
+// Where a text of many pieces goes: to a file, or to a buffer that may be too small for it.
+typedef struct tern_writer {
+    FILE *file;     // NULL: the buffer
+    char *buffer;   // what does not fit is cut; NULL when size is 0
+    size_t size;    // of the buffer, the final 0 included
+    int64_t length; // of the text so far, uncut
+} tern_writer;
+
+// The next piece.
+void tern_write(tern_writer *writer, const char *format, ...) TERN_PRINTF_(2, 3);
 
 // Sends a finished line to the log callback.
 void tern_log_line(tern_log_level level, const char *line);

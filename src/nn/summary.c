@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "nn/module.h"
 #include "base/pointer_map.h"
 
@@ -150,7 +151,7 @@ static const char *with_commas(int64_t number, char text[32])
     return text;
 }
 
-static void write_row(const row *r, FILE *file)
+static void write_row(const row *r, tern_writer *writer)
 {
     char name[128], shape[96] = "not run", number[32] = "-";
     snprintf(name, sizeof name, "%*s%s%s%s", r->indent < 40 ? r->indent : 40, "", r->name,
@@ -162,26 +163,44 @@ static void write_row(const row *r, FILE *file)
         snprintf(shape, sizeof shape, "nothing");
     if (r->own > 0)
         (void)with_commas(r->own, number);
-    fprintf(file, "%-*s %-*s %10s\n", NAME_WIDTH, name, SHAPE_WIDTH, shape, number);
+    tern_write(writer, "%-*s %-*s %10s\n", NAME_WIDTH, name, SHAPE_WIDTH, shape, number);
 }
 
-static tern_status write_table(const table *t, FILE *file)
+static void write_table(const table *t, tern_writer *writer)
 {
     char number[32];
+    tern_write(writer, "%-*s %-*s %10s\n" RULE, NAME_WIDTH, "Layer", SHAPE_WIDTH, "Output shape",
+               "Parameters");
+    for (int64_t i = 0; i < t->count; i++)
+        write_row(&t->rows[i], writer);
+    tern_write(writer, RULE "Parameters: %s", with_commas(t->elements, number));
+    tern_write(writer, ", trainable: %s\n", with_commas(t->trainable, number));
+    tern_write(writer, "Bytes of parameters and buffers: %s\n", with_commas(t->nbytes, number));
+}
+
+static tern_status print_table(const table *t, FILE *file)
+{
     int saved = errno; // the first write to a stream may set it even if all goes well
     int cancel_state = tern_cancel_disable();
-    fprintf(file, "%-*s %-*s %10s\n" RULE, NAME_WIDTH, "Layer", SHAPE_WIDTH, "Output shape",
-            "Parameters");
-    for (int64_t i = 0; i < t->count; i++)
-        write_row(&t->rows[i], file);
-    fprintf(file, RULE "Parameters: %s", with_commas(t->elements, number));
-    fprintf(file, ", trainable: %s\n", with_commas(t->trainable, number));
-    fprintf(file, "Bytes of parameters and buffers: %s\n", with_commas(t->nbytes, number));
+    write_table(t, &(tern_writer){.file = file});
     bool written = !fflush(file) && !ferror(file);
     tern_cancel_restore(cancel_state);
     errno = saved;
     TERN_CHECK(written, TERN_ERR_IO, "module_summary_print: the file cannot be written");
     return TERN_OK;
+}
+
+static tern_status make_table(table *t, const tern_module_summary_print_options *o)
+{
+    TERN_TRY(tern_module_each_module(o->module, add_row, t));
+    return run_dry(t, o);
+}
+
+static void free_table(table *t)
+{
+    tern_mem_free(t->rows, (size_t)t->capacity * sizeof *t->rows);
+    tern_pointer_map_free(&t->map);
+    tern_pointer_map_free(&t->tensors);
 }
 
 tern_module_summary_print_options tern_module_summary_print_defaults(void)
@@ -195,13 +214,29 @@ tern_status tern_module_summary_print_with(const tern_module_summary_print_optio
         return tern_null_error("module_summary_print", "options");
     TERN_TRY(tern_check_module("module_summary_print", options->module));
     table t = {0};
-    tern_status status = tern_module_each_module(options->module, add_row, &t);
+    tern_status status = make_table(&t, options);
     if (!status)
-        status = run_dry(&t, options);
-    if (!status)
-        status = write_table(&t, options->file ? options->file : stdout);
-    tern_mem_free(t.rows, (size_t)t.capacity * sizeof *t.rows);
-    tern_pointer_map_free(&t.map);
-    tern_pointer_map_free(&t.tensors);
+        status = print_table(&t, options->file ? options->file : stdout);
+    free_table(&t);
     return status;
+}
+
+int64_t tern_module_summary_format(tern_module *module, tern_shape input, tern_dtype dtype,
+                                   char *buffer, size_t size)
+{
+    const tern_module_summary_print_options options = {
+        .module = module, .input = input, .dtype = dtype};
+    table t = {0};
+    if (tern_check_module("module_summary_format", module))
+        return -1;
+    if (!buffer && size > 0) {
+        tern_null_error("module_summary_format", "buffer");
+        return -1;
+    }
+    tern_writer writer = {.buffer = buffer, .size = size};
+    tern_status status = make_table(&t, &options);
+    if (!status)
+        write_table(&t, &writer);
+    free_table(&t);
+    return status ? -1 : writer.length;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/cancel.h"
 #include "base/fork.h"
+#include "base/text.h"
 #include "tensor/op.h"
 #include "tensor/plugin.h"
 
@@ -83,28 +84,43 @@ static double mebibytes(int64_t nbytes)
 
 #define MOST_BLOCKS 8
 
-tern_status tern_cuda_memory_print(int index, FILE *out)
+static tern_status write_memory(const char *op, int index, tern_writer *writer)
 {
     tern_cuda_memory memory;
     int64_t biggest[MOST_BLOCKS];
-    if (!out)
-        return tern_null_error("cuda_memory_print", "out");
-    const tern_cuda_table *table = table_for("cuda_memory_print", &index);
+    const tern_cuda_table *table = table_for(op, &index);
     TERN_TRY(table ? table->memory(index, &memory) : tern_error_code());
     int blocks = table->biggest(index, biggest, MOST_BLOCKS), cancel_state = tern_cancel_disable();
-    fprintf(out,
-            "cuda:%d memory in MiB: allocated %.2f (peak %.2f), reserved %.2f (peak %.2f), "
-            "free on the device %.2f of %.2f\n",
-            index, mebibytes(memory.allocated), mebibytes(memory.allocated_peak),
-            mebibytes(memory.reserved), mebibytes(memory.reserved_peak), mebibytes(memory.free),
-            mebibytes(memory.total));
-    fprintf(out,
-            "  taken from the device %lld times; biggest blocks:", (long long)memory.device_allocs);
+    tern_write(writer,
+               "cuda:%d memory in MiB: allocated %.2f (peak %.2f), reserved %.2f (peak %.2f), "
+               "free on the device %.2f of %.2f\n",
+               index, mebibytes(memory.allocated), mebibytes(memory.allocated_peak),
+               mebibytes(memory.reserved), mebibytes(memory.reserved_peak), mebibytes(memory.free),
+               mebibytes(memory.total));
+    tern_write(writer, "  taken from the device %lld times; biggest blocks:",
+               (long long)memory.device_allocs);
     for (int i = 0; i < blocks; i++)
-        fprintf(out, " %.2f", mebibytes(biggest[i]));
-    fprintf(out, blocks ? "\n" : " none\n");
+        tern_write(writer, " %.2f", mebibytes(biggest[i]));
+    tern_write(writer, blocks ? "\n" : " none\n");
     tern_cancel_restore(cancel_state);
     return TERN_OK;
+}
+
+tern_status tern_cuda_memory_print(int index, FILE *out)
+{
+    if (!out)
+        return tern_null_error("cuda_memory_print", "out");
+    return write_memory("cuda_memory_print", index, &(tern_writer){.file = out});
+}
+
+int64_t tern_cuda_memory_format(int index, char *buffer, size_t size)
+{
+    tern_writer writer = {.buffer = buffer, .size = size};
+    if (!buffer && size > 0) {
+        tern_null_error("cuda_memory_format", "buffer");
+        return -1;
+    }
+    return write_memory("cuda_memory_format", index, &writer) ? -1 : writer.length;
 }
 
 void tern_cuda_shutdown(void)

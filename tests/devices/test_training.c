@@ -225,6 +225,27 @@ static void from_the_third_step_on_nothing_waits_and_nothing_is_allocated(void *
     training_free(&t);
 }
 
+static void the_memory_as_text_is_what_is_printed(void **state)
+{
+    (void)state;
+    char text[400], begin[60], *printed = NULL;
+    size_t size = 0;
+    if (here.type != TERN_CUDA)
+        return;
+    assert_non_null(tern_zeros(tern_dims(1 << 18), .device = here));
+    FILE *file = open_memstream(&printed, &size);
+    assert_int_equal(tern_cuda_memory_print(here.index, file), TERN_OK);
+    fclose(file);
+    assert_int_equal(tern_cuda_memory_format(here.index, NULL, 0), size);
+    assert_int_equal(tern_cuda_memory_format(here.index, text, sizeof text), size);
+    assert_string_equal(text, printed);
+    snprintf(begin, sizeof begin, "cuda:%d memory in MiB: allocated ", here.index);
+    assert_memory_equal(text, begin, strlen(begin));
+    assert_int_equal(tern_cuda_memory_format(here.index, begin, 10), size);
+    assert_true(begin[9] == 0 && strncmp(begin, printed, 9) == 0);
+    free(printed);
+}
+
 // ---- shutdown -----------------------------------------------------------------------------------
 
 static double loss_of_a_run(void)
@@ -329,6 +350,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest on_cuda[] = {
         CHECK_TEST(from_the_third_step_on_nothing_waits_and_nothing_is_allocated),
+        cmocka_unit_test(the_memory_as_text_is_what_is_printed),
         cmocka_unit_test(a_shutdown_gives_all_back_and_a_device_begins_anew),
         cmocka_unit_test(what_is_alive_on_a_device_outlives_a_shutdown),
     };

@@ -28,10 +28,11 @@ static tern_cuda_properties properties = {.major = 7};
 static tern_cuda_memory memory = {.total = 7};
 static tern_device listed;
 
-#define PROPERTIES(index)   tern_cuda_get_properties(index, &properties)
-#define MEMORY(index)       tern_cuda_get_memory(index, &memory)
-#define PRINT_MEMORY(index) tern_cuda_memory_print(index, stdout)
-#define SET_STREAM(index)   tern_cuda_stream_set(index, NULL)
+#define PROPERTIES(index)    tern_cuda_get_properties(index, &properties)
+#define MEMORY(index)        tern_cuda_get_memory(index, &memory)
+#define PRINT_MEMORY(index)  tern_cuda_memory_print(index, stdout)
+#define FORMAT_MEMORY(index) (tern_cuda_memory_format(index, NULL, 0) == -1)
+#define SET_STREAM(index)    tern_cuda_stream_set(index, NULL)
 
 NEEDS_A_DEVICE(cuda_get_properties, PROPERTIES)
 NEEDS_A_DEVICE(cuda_set_device, tern_cuda_set_device)
@@ -39,6 +40,7 @@ NEEDS_A_DEVICE(cuda_get_memory, MEMORY)
 NEEDS_A_DEVICE(cuda_reset_peak_memory, tern_cuda_reset_peak_memory)
 NEEDS_A_DEVICE(cuda_empty_cache, tern_cuda_empty_cache)
 NEEDS_A_DEVICE(cuda_memory_print, PRINT_MEMORY)
+NEEDS_A_DEVICE(cuda_memory_format, FORMAT_MEMORY)
 NEEDS_A_DEVICE(cuda_stream_new, tern_cuda_stream_new)
 NEEDS_A_DEVICE(cuda_stream_set, SET_STREAM)
 NEEDS_A_DEVICE(cuda_event_new, tern_cuda_event_new)
@@ -50,6 +52,8 @@ REFUSES(tern_cuda_get_memory, "out that is NULL", TERN_ERR_NULL, "cuda_get_memor
         tern_cuda_get_memory(0, NULL))
 REFUSES(tern_cuda_memory_print, "out that is NULL", TERN_ERR_NULL, "cuda_memory_print: out is NULL",
         tern_cuda_memory_print(0, NULL))
+REFUSES(tern_cuda_memory_format, "a buffer that is NULL", TERN_ERR_NULL,
+        "cuda_memory_format: buffer is NULL", tern_cuda_memory_format(0, NULL, 64) == -1)
 REFUSES(tern_cuda_devices_by_free_memory, "out that is NULL", TERN_ERR_NULL,
         "cuda_devices_by_free_memory: out is NULL", tern_cuda_devices_by_free_memory(NULL, 1))
 TAKES(tern_cuda_devices_by_free_memory, "a machine without a device: out is left alone",

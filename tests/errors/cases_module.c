@@ -383,3 +383,11 @@ REFUSES(tern_module_summary_print_with, "a negative size", TERN_ERR_SHAPE, "(-2,
         summary(f->net, tern_dims(-2, 3), "/dev/null"))
 REFUSES(tern_module_summary_print_with, "a file that cannot be written", TERN_ERR_IO,
         "module_summary_print: ", summary(f->net, tern_dims(2, 3), "/dev/full"))
+NO_MODULE(tern_module_summary_format, "module_summary_format",
+          tern_module_summary_format(NULL, tern_dims(2, 3), TERN_FLOAT32, f->text, 64) == -1)
+REFUSES(tern_module_summary_format, "a buffer that is NULL", TERN_ERR_NULL,
+        "module_summary_format: buffer is NULL",
+        tern_module_summary_format(f->net, tern_dims(2, 3), TERN_FLOAT32, NULL, 64) == -1)
+REFUSES(tern_module_summary_format, "an input that does not fit", TERN_ERR_SHAPE,
+        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear)]",
+        tern_module_summary_format(f->net, tern_dims(2, 7), TERN_FLOAT32, f->text, 64) == -1)

@@ -66,6 +66,25 @@ static void a_summary_leaves_no_trace(void **state)
     tern_module_free(m);
 }
 
+static void a_summary_as_text_is_the_one_that_is_printed_cut_where_the_buffer_ends(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_linear(8, 2));
+    char *printed = summary(m, tern_dims(3, 4), TERN_DTYPE_UNSPECIFIED), text[600], cut[100];
+    int64_t length = (int64_t)strlen(printed);
+    const tern_dtype dtype = TERN_DTYPE_UNSPECIFIED;
+    assert_int_equal(tern_module_summary_format(m, tern_dims(3, 4), dtype, NULL, 0), length);
+    assert_int_equal(tern_module_summary_format(m, tern_dims(3, 4), dtype, text, sizeof text),
+                     length);
+    assert_string_equal(text, printed);
+    memset(cut, '#', sizeof cut);
+    assert_int_equal(tern_module_summary_format(m, tern_dims(3, 4), dtype, cut, 90), length);
+    assert_memory_equal(cut, printed, 89);
+    assert_true(cut[89] == 0 && cut[90] == '#');
+    free(printed);
+    tern_module_free(m);
+}
+
 static tern_status refuse(tern_module *module, tern_tensors *in, void *user)
 {
     (void)module;
@@ -144,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_summary_shows_shapes_and_parameters),
         CHECK_TEST(a_summary_leaves_no_trace),
+        cmocka_unit_test(a_summary_as_text_is_the_one_that_is_printed_cut_where_the_buffer_ends),
         CHECK_TEST(hooks_do_not_run),
         CHECK_TEST(a_module_that_does_not_run_is_shown_so_and_a_shared_one_once),
         CHECK_TEST(a_failing_forward_fails_the_summary_and_restores_the_modes),
