@@ -112,6 +112,14 @@ TERN_API tern_tensor *tern_record(const tern_function *function, tern_tensor *ou
                                   tern_tensor *const *inputs, int count, tern_tensor *const *saved,
                                   int saved_count, const void *data, size_t nbytes);
 
+/// Gives what tern_record recorded for `output` a pointer, in addition to its data, which the
+/// backward finds by tern_context_user. `free` (NULL: nothing) is called with it when the graph is
+/// freed, and at once when nothing was recorded or `output` is no output of tern_record
+/// (TERN_ERR_STATE). Returns output; NULL on failure.
+TERN_API tern_tensor *tern_record_user(tern_tensor *output, void *user, tern_free_fn *free);
+
+/// The pointer that tern_record_user gave; NULL when there is none.
+TERN_API void *tern_context_user(tern_backward_context *context);
 /// The gradient of the output, of its shape and dtype; borrowed for the call.
 TERN_API tern_tensor *tern_context_grad(tern_backward_context *context);
 /// Saved tensor `index`, borrowed for the call; NULL with TERN_ERR_ARG when there is none.

@@ -123,6 +123,10 @@ TERN_REQUIRED_TYPE_(text, const char *)
 
 TERN_BEGIN_DECLS
 
+/// Frees a `user` that an object kept for a callback: called once, when the object lets go of it,
+/// on the thread that does so, with cancellation disabled. It must not use that object.
+typedef void tern_free_fn(void *user);
+
 /// The version of the library that runs, for example "0.1.0". Static storage; never NULL. Any
 /// thread may ask.
 TERN_API const char *tern_version(void);

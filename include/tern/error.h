@@ -104,7 +104,8 @@ typedef void tern_log_fn(tern_log_level level, const char *line, void *user);
 
 /// Sets the process's log callback, which gets every line. With NULL (the start) warnings go to
 /// stderr, each kind once, unless `TERN_LOG` is `off` in the environment; the rest is dropped.
-/// Thread safe.
+/// When the call returns, the callback before is called no more and its `user` may be freed. Thread
+/// safe.
 TERN_API void tern_set_log(tern_log_fn *callback, void *user);
 
 TERN_END_DECLS

@@ -24,7 +24,8 @@ typedef struct tern_allocator {
 } tern_allocator;
 
 /// Replaces the allocator of the process; NULL restores the C library's. Fails with TERN_ERR_STATE
-/// while memory of the old one is in use (call tern_shutdown first). Thread safe.
+/// while memory of the old one is in use (call tern_shutdown first); after TERN_OK the old one is
+/// called no more and its `user` may be freed. Thread safe.
 TERN_API TERN_NODISCARD tern_status tern_set_allocator(const tern_allocator *allocator);
 
 /// Bytes that are in use now: what was allocated less what lies in caches. Thread safe.

@@ -116,6 +116,14 @@ TERN_API tern_module *tern_module_add_child(tern_module *module, const char *nam
 /// One more reference. Returns the module. NULL stays NULL.
 TERN_API tern_module *tern_module_retain(tern_module *module);
 
+/// Gives the module a pointer for the functions of its class, which may then serve many modules
+/// that have no struct of their own: tern_module_user finds it. `free` (NULL: nothing) is called
+/// with it when the module is freed or gets another one, and at once on failure.
+TERN_API TERN_NODISCARD tern_status tern_module_set_user(tern_module *module, void *user,
+                                                         tern_free_fn *free);
+/// That pointer; NULL when there is none, and on failure.
+TERN_API void *tern_module_user(const tern_module *module);
+
 /// Gives a reference back; the last one frees the module and what it holds. NULL is fine. When only
 /// parents hold it there is none to give back: TERN_ERR_STATE.
 TERN_API void tern_module_free(tern_module *module);
@@ -149,6 +157,11 @@ TERN_API uint64_t tern_module_add_forward_hook(tern_module *module, tern_forward
                                                void *user);
 /// Removes a hook; a number that is not there is fine.
 TERN_API void tern_module_remove_hook(tern_module *module, uint64_t number);
+/// Has `free` called with the hook's `user` when the hook is removed (once no forward of the module
+/// is in progress, at the next call about its hooks) or the module freed. TERN_ERR_ARG when there
+/// is no such hook.
+TERN_API TERN_NODISCARD tern_status tern_module_set_hook_free(tern_module *module, uint64_t number,
+                                                              tern_free_fn *free);
 
 // ---- looking things up --------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #ifndef TERN_SRC_BASE_CALLBACK_H
 #define TERN_SRC_BASE_CALLBACK_H
 
+#include <tern/base.h>
 #include "base/cancel.h"
 
 extern _Thread_local int tern_callback_depth;
@@ -20,6 +21,16 @@ static inline void tern_callback_end(void)
 {
     if (--tern_callback_depth == 0)
         tern_cancel_restore(tern_callback_cancel_state);
+}
+
+// Hands a program's pointer back to it.
+static inline void tern_free_user(tern_free_fn *free, void *user)
+{
+    if (!free)
+        return;
+    tern_callback_begin();
+    free(user);
+    tern_callback_end();
 }
 
 #endif

@@ -1,20 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward hooks: adding and removing them, also while they run.
+#include "base/callback.h"
 #include "base/mem.h"
 #include "nn/module.h"
 
 static _Atomic uint64_t last_number;
 
-// Closes the gaps of removed hooks. Not while a forward walks the list.
+// Closes the gaps of removed hooks. Not while a forward walks the list. What a program is handed
+// back may make it add a hook: then the list is looked at anew.
 static void sweep(tern_module_private *private_)
 {
-    int64_t kept = 0;
-    if (private_->running > 0)
-        return;
-    for (int64_t i = 0; i < private_->hook_count; i++)
-        if (private_->hooks[i].before || private_->hooks[i].after)
-            private_->hooks[kept++] = private_->hooks[i];
-    private_->hook_count = kept;
+    tern_module_hook gone;
+    do {
+        int64_t kept = 0;
+        if (private_->running > 0)
+            return;
+        gone = (tern_module_hook){0};
+        for (int64_t i = 0; i < private_->hook_count; i++) {
+            tern_module_hook hook = private_->hooks[i];
+            bool removed = !hook.before && !hook.after;
+            if (removed && !gone.free)
+                gone = hook;
+            else
+                private_->hooks[kept++] = hook;
+        }
+        private_->hook_count = kept;
+        tern_free_user(gone.free, gone.user);
+    } while (gone.free);
 }
 
 static uint64_t add_hook(tern_module *module, tern_module_hook hook)
@@ -64,4 +76,19 @@ void tern_module_remove_hook(tern_module *module, uint64_t number)
         }
     }
     sweep(private_);
+}
+
+tern_status tern_module_set_hook_free(tern_module *module, uint64_t number, tern_free_fn *free)
+{
+    TERN_TRY(tern_check_module("module_set_hook_free", module));
+    tern_module_private *private_ = module->private_;
+    for (int64_t i = 0; i < private_->hook_count; i++) {
+        tern_module_hook *hook = &private_->hooks[i];
+        if (hook->number == number && (hook->before || hook->after)) {
+            hook->free = free;
+            return TERN_OK;
+        }
+    }
+    return tern_error_raise(TERN_ERR_ARG, "module_set_hook_free: this %s has no hook %llu",
+                            module->klass->name, (unsigned long long)number);
 }

@@ -95,10 +95,34 @@ static void drop_module(tern_module *module)
     free_children(private_);
     free_tensors(&private_->buffers);
     free_tensors(&private_->parameters);
+    for (int64_t i = 0; i < private_->hook_count; i++)
+        tern_free_user(private_->hooks[i].free, private_->hooks[i].user);
+    tern_free_user(private_->user_free, private_->user);
     tern_mem_free(private_->hooks, (size_t)private_->hook_capacity * sizeof *private_->hooks);
     tern_mem_free(private_, sizeof *private_);
     module->private_ = NULL;
     tern_mem_free_late(module, module->klass->size, sizeof *module);
+}
+
+tern_status tern_module_set_user(tern_module *module, void *user, tern_free_fn *free)
+{
+    tern_status status = tern_check_module("module_set_user", module);
+    if (status) {
+        tern_free_user(free, user);
+        return status;
+    }
+    tern_module_private *private_ = module->private_;
+    void *old = private_->user;
+    tern_free_fn *free_old = private_->user_free;
+    private_->user = user;
+    private_->user_free = free;
+    tern_free_user(free_old, old);
+    return TERN_OK;
+}
+
+void *tern_module_user(const tern_module *module)
+{
+    return tern_check_module("module_user", module) ? NULL : module->private_->user;
 }
 
 void tern_module_begin_run(tern_module *module)

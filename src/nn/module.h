@@ -34,6 +34,7 @@ typedef struct tern_module_hook {
     tern_forward_pre_hook_fn *before;
     tern_forward_hook_fn *after;
     void *user;
+    tern_free_fn *free; // NULL: user is not the module's
 } tern_module_hook;
 
 typedef struct tern_module_private {
@@ -52,6 +53,8 @@ typedef struct tern_module_private {
     int64_t child_count, child_capacity;
     tern_module_hook *hooks;
     int64_t hook_count, hook_capacity;
+    void *user; // the program's
+    tern_free_fn *user_free;
 } tern_module_private;
 
 // A freed module is found while its memory is kept.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What users call: gradient mode, backward, operations of their own.
 #include <string.h>
+#include "base/callback.h"
 #include "tensor/capture.h"
 #include "tensor/leaf.h"
 #include "tensor/node.h"
@@ -145,6 +146,34 @@ tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
     if (output->node)
         output->node->function = function;
     return output;
+}
+
+tern_tensor *tern_record_user(tern_tensor *output, void *user, tern_free_fn *free)
+{
+    tern_status status = tern_check_tensor("record_user", "output", output);
+    tern_node *node = status ? NULL : output->node;
+    if (!status && node && !node->function)
+        status = tern_error_raise(TERN_ERR_STATE, "record_user: %s is no output of tern_record",
+                                  tern_tensor_string(output));
+    if (status || !node) {
+        tern_free_user(free, user);
+        return status ? NULL : output;
+    }
+    void *old = node->user;
+    tern_free_fn *free_old = node->user_free;
+    node->user = user;
+    node->user_free = free;
+    tern_free_user(free_old, old);
+    return output;
+}
+
+void *tern_context_user(tern_backward_context *context)
+{
+    if (!context) {
+        tern_null_error("context_user", "context");
+        return NULL;
+    }
+    return context->node->user;
 }
 
 tern_tensor *tern_context_grad(tern_backward_context *context)

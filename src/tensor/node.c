@@ -2,6 +2,7 @@
 #include "tensor/node.h"
 
 #include <string.h>
+#include "base/callback.h"
 #include "base/mem.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
@@ -102,7 +103,10 @@ static void drop_saved(tern_node *node, int slot)
 
 void tern_node_free_graph(tern_node *node)
 {
+    tern_free_fn *user_free = node->user_free;
     node->freed = true;
+    node->user_free = NULL;
+    tern_free_user(user_free, node->user);
     for (int i = 0; i < TERN_NODE_SAVED; i++)
         drop_saved(node, i);
     for (int64_t i = 0; i < node->inputs; i++) {

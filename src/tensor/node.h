@@ -35,6 +35,8 @@ struct tern_node {
     tern_tensor *saved[TERN_NODE_SAVED];
     uint64_t saved_version[TERN_NODE_SAVED];
     tern_node_data data;
+    void *user; // of a user's operation
+    tern_free_fn *user_free;
     tern_node *next; // in a list of nodes to be freed or looked at
     int64_t inputs;
     tern_edge in[]; // `inputs` of them

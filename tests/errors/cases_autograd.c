@@ -133,12 +133,26 @@ REFUSES(tern_record, "an output with history", TERN_ERR_STATE,
 REFUSES(tern_record, "an output of integers", TERN_ERR_DTYPE, "record: |twice|int64|floating",
         RECORD(&function, f->ints, LIST(f->leaf), 1, NULL, 0, NULL, 0))
 
+static int freed;
+
+static void count_freed(void *user)
+{
+    freed += user == &freed;
+}
+
+NULL_AND_DEAD(tern_record_user, "record_user", "output", tern_record_user(NULL, NULL, NULL),
+              tern_record_user(f->dead, NULL, NULL))
+REFUSES(tern_record_user, "the output of another operation", TERN_ERR_STATE,
+        "record_user: |no output of tern_record",
+        tern_record_user(f->made, &freed, count_freed) ? &freed : NULL)
+
 #define NO_CONTEXT(name, call)                                                                     \
     REFUSES(tern_context_##name, "a context that is NULL", TERN_ERR_NULL,                          \
             "context_" #name ": context is NULL", call)
 NO_CONTEXT(grad, tern_context_grad(NULL))
 NO_CONTEXT(saved, tern_context_saved(NULL, 0))
 NO_CONTEXT(data, tern_context_data(NULL))
+NO_CONTEXT(user, tern_context_user(NULL))
 NO_CONTEXT(needs, !tern_context_needs(NULL, 0))
 NO_CONTEXT(set_grad, tern_context_set_grad(NULL, 0, f->x))
 

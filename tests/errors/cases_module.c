@@ -256,6 +256,13 @@ REFUSES(tern_module_add_forward_pre_hook, "a hook that takes the input away", TE
         "linear: x is NULL", forward_with(f->net, f->x, true))
 REFUSES(tern_module_add_forward_hook, "a hook that takes the output away", TERN_ERR_STATE,
         "Sequential gave NULL as output 0", forward_with(f->net, f->x, false))
+NO_MODULE(tern_module_set_hook_free, "module_set_hook_free",
+          tern_module_set_hook_free(NULL, 1, NULL))
+REFUSES(tern_module_set_hook_free, "a number that is not there", TERN_ERR_ARG,
+        "module_set_hook_free: this Sequential has no hook 9999",
+        tern_module_set_hook_free(f->net, 9999, NULL))
+NO_MODULE(tern_module_set_user, "module_set_user", tern_module_set_user(NULL, NULL, NULL))
+NO_MODULE(tern_module_user, "module_user", tern_module_user(NULL))
 TAKES(tern_module_remove_hook, "a number that is not there",
       (tern_module_remove_hook(f->net, 9999), 1))
 
