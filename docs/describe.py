@@ -39,6 +39,7 @@ VALUE = re.compile(r"(?P<name>TERN_\w+)\s*(?:=\s*(?P<value>-?\w+))?\s*,?\s*"
                    r"(?P<text>(?:\s*///<.*)*)")
 CONSTANT = re.compile(r"^#define (TERN_\w*[A-Z])[ ]+\(?(-?\d+)\)?$", re.M)
 OBJECT = re.compile(r"^#define (TERN_\w+_DEFAULTS_)((?:.*\\\n)*.*)", re.M)
+CPP = re.compile(r"^#ifdef __cplusplus\n.*?^#(?:else|endif)\n", re.M | re.S)
 CALL = re.compile(r"^#define (\w+)\(\.\.\.\)[ \\\n]+((?:.*\\\n)*.*)", re.M)
 
 
@@ -150,7 +151,7 @@ def read_call(name, words, macros):
 
 
 def read_header(found, path):
-    text = path.read_text(encoding="utf-8")
+    text = CPP.sub("", path.read_text(encoding="utf-8"))
     for match in ITEM.finditer(text):
         comment = plain(match["doc"] or match["tail"])
         if match["code"].startswith("TERN_API"):

@@ -17,45 +17,40 @@
 
 /// A number by value. All zeros are 0.
 typedef struct tern_scalar {
-    union {
-        int64_t integer; ///< where is_integer holds
-        double floating; ///< where it does not
-    };
+    int64_t integer; ///< where is_integer holds
+    double floating; ///< where it does not
     bool is_integer; ///< which of the two it is
 #ifdef __cplusplus
     tern_scalar() = default;
     tern_scalar(const void *) = delete; // which would be true or false
-    tern_scalar(double value) : floating(value), is_integer(false)
+    tern_scalar(double value) : integer(0), floating(value), is_integer(false)
     {
     }
-    tern_scalar(float value) : floating(static_cast<double>(value)), is_integer(false)
+    tern_scalar(float value) : tern_scalar(static_cast<double>(value))
     {
     }
-    tern_scalar(bool value) : integer(value), is_integer(true)
+    tern_scalar(long long value) : integer(value), floating(0), is_integer(true)
     {
     }
-    tern_scalar(int value) : integer(value), is_integer(true)
+    tern_scalar(bool value) : tern_scalar(static_cast<long long>(value))
     {
     }
-    tern_scalar(long value) : integer(value), is_integer(true)
+    tern_scalar(int value) : tern_scalar(static_cast<long long>(value))
     {
     }
-    tern_scalar(long long value) : integer(value), is_integer(true)
+    tern_scalar(unsigned value) : tern_scalar(static_cast<long long>(value))
     {
     }
-    tern_scalar(unsigned value) : integer(value), is_integer(true)
+    tern_scalar(long value) : tern_scalar(static_cast<long long>(value))
     {
     }
     tern_scalar(unsigned long value) : tern_scalar(static_cast<unsigned long long>(value))
     {
     }
     tern_scalar(unsigned long long value)
+        : integer(static_cast<int64_t>(value <= INT64_MAX ? value : 0)),
+          floating(static_cast<double>(value)), is_integer(value <= INT64_MAX)
     {
-        is_integer = value <= INT64_MAX;
-        if (is_integer)
-            integer = static_cast<int64_t>(value);
-        else
-            floating = static_cast<double>(value);
     }
 #endif
 } tern_scalar;
@@ -65,6 +60,7 @@ static inline tern_scalar tern_scalar_int(int64_t value)
 {
     tern_scalar scalar_;
     scalar_.integer = value;
+    scalar_.floating = 0;
     scalar_.is_integer = true;
     return scalar_;
 }
@@ -73,6 +69,7 @@ static inline tern_scalar tern_scalar_int(int64_t value)
 static inline tern_scalar tern_scalar_double(double value)
 {
     tern_scalar scalar_;
+    scalar_.integer = 0;
     scalar_.floating = value;
     scalar_.is_integer = false;
     return scalar_;

@@ -41,7 +41,6 @@ def statements(include):
     text = re.sub(r'\s+', ' ', ' '.join(lines))
     text = re.sub(ATTRIBUTE, '', text)
     text = re.sub(r'static inline [^{;]*\{(?:[^{}]|\{[^{}]*\})*\}', '', text)
-    text = re.sub(r'\bunion \{([^{}]*)\} ?;', r'\1', text)  # one without a name: its fields
     return [each.strip() for each in re.findall(r'(?:[^;{]|\{[^}]*\})*;', text)]
 
 
