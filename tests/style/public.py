@@ -14,7 +14,8 @@ FUNCTION = re.compile(r'^(?:TERN_API|static inline)\s([^;{]*?)\b(tern_\w+)\s*\([
 MACRO = re.compile(r'^[ \t]*#[ \t]*define[ \t]+(\w+)(?:[^\n\\]|\\\n|\\.)*', re.M)
 BODY = re.compile(r'^(?:typedef )?(struct|enum) (\w+) \{(.*?)\}[^;{}]*;', re.M | re.S)
 TYPE = re.compile(r'^typedef\s+(?!\w+ \w+ \{)[^;{}]*?(\w+)(?:\([^;{}]*\))?;', re.M)
-FIELD = re.compile(r'\(\*(\w+)\)\([^()]*\)|(\w+)(?:\[\w*\])*\s*[;,]')
+# default and delete are C++'s words for its constructors.
+FIELD = re.compile(r'\(\*(\w+)\)\([^()]*\)|\b(?!(?:default|delete)\b)(\w+)(?:\[\w*\])*\s*[;,]')
 VALUE = re.compile(r'\b(TERN_\w+)\s*(?:=[^,}]*)?(?:,|\s*$)', re.S)
 
 
