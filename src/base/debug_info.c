@@ -12,7 +12,7 @@
 
 typedef struct Dwfl Dwfl;
 typedef struct Dwfl_Module Dwfl_Module;
-typedef struct Dwfl_Line Dwfl_Line;
+typedef struct Dwarf_Line Dwarf_Line;
 typedef struct Elf Elf;
 typedef uint64_t Dwarf_Addr;
 
@@ -23,6 +23,12 @@ typedef struct Dwarf_Die {
     long padding;
 } Dwarf_Die;
 
+typedef struct Dwarf_Attribute {
+    unsigned code, form;
+    unsigned char *value;
+    void *cu;
+} Dwarf_Attribute;
+
 typedef struct Dwfl_Callbacks {
     int (*find_elf)(Dwfl_Module *, void **, const char *, Dwarf_Addr, char **, Elf **);
     int (*find_debuginfo)(Dwfl_Module *, void **, const char *, Dwarf_Addr, const char *,
@@ -32,6 +38,7 @@ typedef struct Dwfl_Callbacks {
     char **debuginfo_path;
 } Dwfl_Callbacks;
 
+#define DW_AT_comp_dir            0x1b
 #define DW_TAG_inlined_subroutine 0x1d
 #define DW_TAG_subprogram         0x2e
 
@@ -47,10 +54,13 @@ typedef struct Dwfl_Callbacks {
     FUNCTION(Dwfl_Module *, dwfl_addrmodule, (Dwfl *, Dwarf_Addr))                                 \
     FUNCTION(const char *, dwfl_module_addrname, (Dwfl_Module *, Dwarf_Addr))                      \
     FUNCTION(Dwarf_Die *, dwfl_module_addrdie, (Dwfl_Module *, Dwarf_Addr, Dwarf_Addr *))          \
-    FUNCTION(Dwfl_Line *, dwfl_module_getsrc, (Dwfl_Module *, Dwarf_Addr))                         \
-    FUNCTION(const char *, dwfl_lineinfo,                                                          \
-             (Dwfl_Line *, Dwarf_Addr *, int *, int *, void *, void *))                            \
-    FUNCTION(const char *, dwfl_line_comp_dir, (Dwfl_Line *))                                      \
+    FUNCTION(Dwarf_Die *, dwfl_module_nextcu, (Dwfl_Module *, Dwarf_Die *, Dwarf_Addr *))          \
+    FUNCTION(int, dwarf_haspc, (Dwarf_Die *, Dwarf_Addr))                                          \
+    FUNCTION(Dwarf_Line *, dwarf_getsrc_die, (Dwarf_Die *, Dwarf_Addr))                            \
+    FUNCTION(const char *, dwarf_linesrc, (Dwarf_Line *, void *, void *))                          \
+    FUNCTION(int, dwarf_lineno, (Dwarf_Line *, int *))                                             \
+    FUNCTION(Dwarf_Attribute *, dwarf_attr, (Dwarf_Die *, unsigned, Dwarf_Attribute *))            \
+    FUNCTION(const char *, dwarf_formstring, (Dwarf_Attribute *))                                  \
     FUNCTION(int, dwarf_getscopes, (Dwarf_Die *, Dwarf_Addr, Dwarf_Die **))                        \
     FUNCTION(int, dwarf_tag, (Dwarf_Die *))                                                        \
     FUNCTION(const char *, dwarf_diename, (Dwarf_Die *))
@@ -135,6 +145,26 @@ static const char *function_at(const libdw *call, Dwarf_Die *unit, Dwarf_Addr ad
     return name;
 }
 
+// The compilation unit of an address. Not every compiler writes the table that it is looked up in;
+// then every unit is asked.
+static Dwarf_Die *unit_at(const libdw *call, Dwfl_Module *module, Dwarf_Addr address,
+                          Dwarf_Addr *bias)
+{
+    Dwarf_Die *unit = call->dwfl_module_addrdie(module, address, bias);
+    if (unit)
+        return unit;
+    do
+        unit = call->dwfl_module_nextcu(module, unit, bias);
+    while (unit && call->dwarf_haspc(unit, address - *bias) <= 0);
+    return unit;
+}
+
+static const char *folder_of(const libdw *call, Dwarf_Die *unit)
+{
+    Dwarf_Attribute attribute;
+    return call->dwarf_formstring(call->dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+}
+
 // libdw puts the folder of the compilation in front of what the compiler was given.
 static const char *as_given(const char *file, const char *folder)
 {
@@ -154,11 +184,11 @@ tern_source tern_debug_info_find(tern_debug_info *info, const void *code)
     if (!module)
         return found;
     Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = call->dwfl_module_addrdie(module, address, &bias);
-    Dwfl_Line *line = unit ? call->dwfl_module_getsrc(module, address) : NULL;
-    const char *file = line ? call->dwfl_lineinfo(line, NULL, &found.line, NULL, NULL, NULL) : NULL;
-    if (file) {
-        found.file = as_given(file, call->dwfl_line_comp_dir(line));
+    Dwarf_Die *unit = unit_at(call, module, address, &bias);
+    Dwarf_Line *line = unit ? call->dwarf_getsrc_die(unit, address - bias) : NULL;
+    const char *file = line ? call->dwarf_linesrc(line, NULL, NULL) : NULL;
+    if (file && call->dwarf_lineno(line, &found.line) == 0) {
+        found.file = as_given(file, folder_of(call, unit));
         found.unit = call->dwarf_diename(unit);
         found.function = function_at(call, unit, address - bias);
     }
