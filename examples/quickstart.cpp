@@ -13,7 +13,7 @@ static double accuracy(tern_module *net, tern_dataset *data, tern_device dev)
     tern_each_batch (b, loader) {
         tern_no_grad {
             tern_tensor *guess = tern_argmax(tern_forward(net, b.x), 1, false);
-            correct += tern_item(tern_sum(tern_eq(guess, b.y), TERN_ALL_AXES, false));
+            correct += tern_item(tern_sum_all(tern_eq(guess, b.y)));
             samples += static_cast<double>(b.size);
         }
     }

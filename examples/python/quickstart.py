@@ -99,13 +99,12 @@ class Tern:
 
 def accuracy(tern, net, data, dev):
     loader = tern.loader_new(data, batch_size=1000, device=dev)
-    every = tern.axis_list_make(-1, None)
     correct = 0
     tern.module_eval(net)
     tern.set_grad_enabled(False)
     for b in tern.batches(loader):
         guess = tern.argmax(tern.forward(net, b.x), 1, False)
-        correct += tern.item(tern.sum(tern.eq(guess, b.y), every, False))
+        correct += tern.item(tern.sum_all(tern.eq(guess, b.y)))
     tern.set_grad_enabled(True)
     tern.module_train(net, True)
     tern.loader_free(loader)
