@@ -8,6 +8,7 @@ them. Data and weights are those of train_bench.c: PyTorch's generator draws the
 losses can be compared; without PyTorch this peer cannot be had.
 """
 import io
+import math
 import os
 import subprocess
 import sys
@@ -57,7 +58,8 @@ def update(classes, xs, ys, state):
     mix = jax.tree_util.tree_map
     first = mix(lambda m, g: BETA1 * m + (1 - BETA1) * g, first, grads)
     second = mix(lambda v, g: BETA2 * v + (1 - BETA2) * g * g, second, grads)
-    correct1, correct2 = 1 - BETA1 ** step, 1 - BETA2 ** step
+    # 1 - beta ** step would lose digits in float32.
+    correct1, correct2 = (-jnp.expm1(step * math.log(beta)) for beta in (BETA1, BETA2))
     weights = mix(lambda w, m, v: w - LR / correct1 * m / (jnp.sqrt(v / correct2) + EPS),
                   weights, first, second)
     return (weights, first, second, step), loss
