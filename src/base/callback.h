@@ -33,4 +33,15 @@ static inline void tern_free_user(tern_free_fn *free, void *user)
     tern_callback_end();
 }
 
+// Puts another pointer and its function there, then frees the old one: `free` may come back here.
+static inline void tern_replace_user(void **user, tern_free_fn **free, void *new_user,
+                                     tern_free_fn *new_free)
+{
+    void *old = *user;
+    tern_free_fn *free_old = *free;
+    *user = new_user;
+    *free = new_free;
+    tern_free_user(free_old, old);
+}
+
 #endif

@@ -111,12 +111,7 @@ tern_status tern_module_set_user(tern_module *module, void *user, tern_free_fn *
         tern_free_user(free, user);
         return status;
     }
-    tern_module_private *private_ = module->private_;
-    void *old = private_->user;
-    tern_free_fn *free_old = private_->user_free;
-    private_->user = user;
-    private_->user_free = free;
-    tern_free_user(free_old, old);
+    tern_replace_user(&module->private_->user, &module->private_->user_free, user, free);
     return TERN_OK;
 }
 

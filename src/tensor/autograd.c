@@ -159,11 +159,7 @@ tern_tensor *tern_record_user(tern_tensor *output, void *user, tern_free_fn *fre
         tern_free_user(free, user);
         return status ? NULL : output;
     }
-    void *old = node->user;
-    tern_free_fn *free_old = node->user_free;
-    node->user = user;
-    node->user_free = free;
-    tern_free_user(free_old, old);
+    tern_replace_user(&node->user, &node->user_free, user, free);
     return output;
 }
 
