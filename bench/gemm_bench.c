@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cpu/gemm.h"
+#include "cpu/product/gemm.h"
 #include <tern/error.h>
 #include <tern/threads.h>
 

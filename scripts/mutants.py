@@ -57,7 +57,7 @@ def check(root):
         if count != 1 or fault['make'] == fault['find'] or not fault['test']:
             wrong += 1
             print(f"{fault['file']}: \"{fault['find']}\" is there {count} times")
-    rooms = {fault['file'].rsplit('/', 1)[0] for fault in faults}
+    rooms = {'/'.join(fault['file'].split('/')[:2]) for fault in faults}
     missing = {'src/' + room for room in os.listdir(os.path.join(root, 'src'))} - rooms
     missing = {room for room in missing if os.path.isdir(os.path.join(root, room))}
     print(f'{len(faults)} faults in {len(rooms)} rooms, {wrong} out of place')

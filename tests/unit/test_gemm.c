@@ -14,7 +14,7 @@
 
 #include <math.h>
 #include "base/error.h"
-#include "cpu/gemm.h"
+#include "cpu/product/gemm.h"
 #include <tern/memory.h>
 #include <tern/threads.h>
 

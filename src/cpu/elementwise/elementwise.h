@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise operations: an operation is a function over contiguous blocks of the type that it
+// computes in; the engine brings operands of any dtype and strides into that form and the result
+// back.
+#ifndef TERN_SRC_CPU_ELEMENTWISE_ELEMENTWISE_H
+#define TERN_SRC_CPU_ELEMENTWISE_ELEMENTWISE_H
+
+#include "base/integer.h"
+#include "cpu/isa.h"
+#include "tensor/comparison.h"
+
+// What an operation computes in: float for float32, float16 and bfloat16, double for float64,
+// int64_t for integers and bool.
+typedef enum compute_type {
+    COMPUTE_FLOAT,
+    COMPUTE_DOUBLE,
+    COMPUTE_INT64,
+    COMPUTE_COUNT
+} compute_type;
+
+static inline compute_type compute_type_of(tern_dtype dtype)
+{
+    if (!tern_dtype_is_floating(dtype))
+        return COMPUTE_INT64;
+    return dtype == TERN_FLOAT64 ? COMPUTE_DOUBLE : COMPUTE_FLOAT;
+}
+
+// Parameters of an operation, in both forms; blocks use the one of their type.
+typedef scalar_params block_params;
+
+// y[i] = op(x[0][i], x[1][i]), n elements. y may be one of the operands. Predicates write bytes.
+typedef void block_fn(void *y, const void *const *x, int64_t n, const block_params *p);
+
+// Loops of blocks: element i depends on elements i alone, also when y is an operand.
+#if defined(__clang__)
+#define ELEMENTWISE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ELEMENTWISE_LOOP _Pragma("GCC ivdep")
+#endif
+
+// Elements moved by their size alone, whatever their type is.
+typedef uint8_t __attribute__((may_alias)) raw_1;
+typedef uint16_t __attribute__((may_alias)) raw_2;
+typedef uint32_t __attribute__((may_alias)) raw_4;
+typedef uint64_t __attribute__((may_alias)) raw_8;
+
+// views: the result, then `inputs` operands (1 or 2) of one dtype. The result has that dtype, or is
+// bool where `predicate` is set.
+typedef struct elementwise {
+    block_fn *block;
+    int inputs;
+    bool predicate;
+    block_params params;
+} elementwise;
+void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views);
+
+// Tables of blocks, by operation; NULL where the operation has none for the type.
+extern block_fn *const TERN_ISA_NAME(unary_float)[TERN_UNARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(unary_double)[TERN_UNARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(unary_int64)[TERN_UNARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(unary_grad_float)[TERN_UNARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(unary_grad_double)[TERN_UNARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(binary_float)[TERN_BINARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(binary_double)[TERN_BINARY_COUNT];
+extern block_fn *const TERN_ISA_NAME(binary_int64)[TERN_BINARY_COUNT];
+
+#endif

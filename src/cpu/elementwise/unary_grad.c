@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// dx = dy * op'(s)
+#include "base/error.h"
+#include "cpu/elementwise/elementwise.h"
+
+tern_status TERN_ISA_NAME(unary_grad)(const tern_exec *exec, tern_unary_op op, const double p[2],
+                                      const tern_strided *dx, const tern_strided *dy,
+                                      const tern_strided *s)
+{
+    (void)exec;
+    const bool wide = s->dtype == TERN_FLOAT64;
+    elementwise e = {
+        .block = (wide ? TERN_ISA_NAME(unary_grad_double) : TERN_ISA_NAME(unary_grad_float))[op],
+        .inputs = 2,
+    };
+    TERN_CHECK(e.block && tern_dtype_is_floating(s->dtype), TERN_ERR_DTYPE,
+               "the gradient of unary operation %d is not made for %s", (int)op,
+               tern_dtype_name(s->dtype));
+    for (int i = 0; p && i < 2; i++)
+        e.params.floating[i] = p[i];
+    TERN_ISA_NAME(elementwise)(&e, (const tern_strided *const[]){dx, dy, s});
+    return TERN_OK;
+}

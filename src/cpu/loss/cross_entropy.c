@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/pool.h"
+#include "cpu/loss/cross_entropy_job.h"
+#include "cpu/fault.h"
+#include "cpu/span.h"
+#include "cpu/wide.h"
+
+#define PIECE 32768 // elements
+
+typedef struct ce_run {
+    ce_job job;
+    ce_piece *piece;
+} ce_run;
+
+bool ce_counts(const ce_job *job, int64_t sample, int64_t label, bool report)
+{
+    if (label == job->args->ignore_index)
+        return false;
+    if (label >= 0 && label < job->classes)
+        return true;
+    if (report)
+        tern_cpu_fault(job->exec, sample, label);
+    return false;
+}
+
+static void run_piece(void *context, int64_t piece)
+{
+    const ce_run *run = context;
+    const int64_t first = piece * run->job.samples_per_piece;
+    const int64_t left = run->job.samples - first;
+    const int64_t count = left < run->job.samples_per_piece ? left : run->job.samples_per_piece;
+    run->piece(&run->job, piece, first, first + count);
+}
+
+static int64_t run(const ce_job *job, ce_piece *piece)
+{
+    ce_run all = {.job = *job, .piece = piece};
+    const int64_t pieces = (job->samples + job->samples_per_piece - 1) / job->samples_per_piece;
+    tern_pool_run(pieces, run_piece, &all);
+    return pieces;
+}
+
+static double weight_sum(const tern_cross_entropy_args *args, int64_t classes)
+{
+    double sum = 0;
+    for (int64_t c = 0; args->weight && c < classes; c++)
+        sum += args->x.dtype == TERN_FLOAT64 ? ((const double *)args->weight->data)[c]
+                                             : (double)((const float *)args->weight->data)[c];
+    return args->weight ? sum : (double)classes;
+}
+
+static ce_job job_of(const tern_exec *exec, const tern_cross_entropy_args *args)
+{
+    ce_job job = {.exec = exec, .args = args};
+    job.classes = args->x.size[1];
+    job.spatial = args->x.size[2];
+    job.samples = args->x.size[0] * job.spatial;
+    job.weight_sum = weight_sum(args, job.classes);
+    int64_t each = PIECE / (job.classes + 1) + 1;
+    const int64_t least = (job.samples + CE_PIECES - 1) / CE_PIECES;
+    each = each < least ? least : each;
+    job.samples_per_piece = (each + CE_LANES - 1) / CE_LANES * CE_LANES;
+    return job;
+}
+
+static void store(const tern_strided *y, double value)
+{
+    span_store_double(y->data, &value, y->dtype, 1, 1);
+}
+
+// args in float32 or float64; `loss` is the caller's.
+static void forward(const tern_exec *exec, const tern_cross_entropy_args *args,
+                    const tern_strided *loss)
+{
+    double losses[CE_PIECES], totals[CE_PIECES], sum = 0, total = 0;
+    ce_job job = job_of(exec, args);
+    job.loss = losses;
+    job.total = totals;
+    const int64_t pieces =
+        run(&job, args->x.dtype == TERN_FLOAT64 ? ce_forward_double : ce_forward_float);
+    for (int64_t i = 0; i < pieces; i++) {
+        sum += losses[i];
+        total += totals[i];
+    }
+    store(&args->total, total);
+    if (args->reduction == TERN_REDUCTION_SUM)
+        store(loss, sum);
+    else if (args->reduction != TERN_REDUCTION_NONE)
+        store(loss, sum / total);
+}
+
+static void backward(const tern_exec *exec, const tern_cross_entropy_args *args,
+                     const tern_strided *dx, const tern_strided *dloss)
+{
+    ce_job job = job_of(exec, args);
+    job.dx = dx;
+    job.dloss = dloss;
+    if (args->reduction != TERN_REDUCTION_NONE) {
+        float narrow;
+        if (dloss->dtype == TERN_FLOAT64) {
+            job.gradient = *(const double *)dloss->data;
+        } else {
+            span_load_float(&narrow, dloss->data, dloss->dtype, 1, 1);
+            job.gradient = (double)narrow;
+        }
+    }
+    if (args->reduction != TERN_REDUCTION_NONE && args->reduction != TERN_REDUCTION_SUM)
+        job.gradient /= args->total.dtype == TERN_FLOAT64
+                            ? *(const double *)args->total.data
+                            : (double)*(const float *)args->total.data;
+    (void)run(&job, args->x.dtype == TERN_FLOAT64 ? ce_backward_double : ce_backward_float);
+}
+
+// float32 copies of what is in 16 bits.
+typedef struct wide_inputs {
+    tern_cross_entropy_args args;
+    tern_strided x, target, weight;
+} wide_inputs;
+
+static void free_inputs(wide_inputs *wide)
+{
+    wide_free(&wide->weight);
+    wide_free(&wide->target);
+    wide_free(&wide->x);
+}
+
+static tern_status widen(wide_inputs *wide, const tern_cross_entropy_args *args)
+{
+    *wide = (wide_inputs){.args = *args};
+    tern_status status = wide_copy(&wide->x, &args->x);
+    if (status == TERN_OK && args->probabilities)
+        status = wide_copy(&wide->target, &args->target);
+    if (status == TERN_OK && args->weight)
+        status = wide_copy(&wide->weight, args->weight);
+    wide->args.x = wide->x;
+    if (args->probabilities)
+        wide->args.target = wide->target;
+    if (args->weight)
+        wide->args.weight = &wide->weight;
+    return status;
+}
+
+tern_status TERN_ISA_NAME(cross_entropy)(const tern_exec *exec, const tern_cross_entropy_args *args)
+{
+    if (!wide_needed(args->x.dtype)) {
+        forward(exec, args, &args->loss);
+        return TERN_OK;
+    }
+    wide_inputs wide;
+    tern_strided loss = {0};
+    tern_status status = widen(&wide, args);
+    if (status == TERN_OK && args->reduction == TERN_REDUCTION_NONE)
+        status = wide_new(&loss, &args->loss);
+    if (status == TERN_OK) {
+        wide.args.loss = loss;
+        forward(exec, &wide.args, &args->loss);
+        if (loss.data)
+            wide_store(&args->loss, &loss);
+    }
+    wide_free(&loss);
+    free_inputs(&wide);
+    return status;
+}
+
+tern_status TERN_ISA_NAME(cross_entropy_grad)(const tern_exec *exec,
+                                              const tern_cross_entropy_args *args,
+                                              const tern_strided *dx, const tern_strided *dloss)
+{
+    if (!wide_needed(args->x.dtype)) {
+        backward(exec, args, dx, dloss);
+        return TERN_OK;
+    }
+    wide_inputs wide;
+    tern_strided gradient = {0};
+    tern_status status = widen(&wide, args);
+    if (status == TERN_OK && args->reduction == TERN_REDUCTION_NONE)
+        status = wide_copy(&gradient, dloss);
+    if (status == TERN_OK) {
+        // Each block of samples reads its logits before it writes: dx may take their place.
+        backward(exec, &wide.args, &wide.x, gradient.data ? &gradient : dloss);
+        wide_store(dx, &wide.x);
+    }
+    wide_free(&gradient);
+    free_inputs(&wide);
+    return status;
+}

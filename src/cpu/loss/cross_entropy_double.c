@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <string.h>
+
+#include "cpu/loss/cross_entropy_job.h"
+#include "cpu/elementwise/elementwise.h"
+#include "cpu/reduce/fold_ops.h"
+
+#define REAL      double
+#define REAL_BITS int64_t
+#define ROW_EXP   exp
+#define ROW_LOG   log
+#define ROW(name) row_##name
+#include "cpu/row.h"
+#include "cpu/loss/cross_entropy_real.h"
+#include "cpu/loss/cross_entropy_grad_real.h"
+
+void ce_forward_double(const ce_job *job, int64_t piece, int64_t first, int64_t last)
+{
+    row_forward(job, piece, first, last);
+}
+
+void ce_backward_double(const ce_job *job, int64_t piece, int64_t first, int64_t last)
+{
+    row_backward(job, piece, first, last);
+}

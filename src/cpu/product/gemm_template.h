@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix product for one element type and instruction set. The including source defines `real`,
+// REAL_IS_FLOAT, GEMM_ARGS (the type of the arguments) and GEMM_NAME (the function to define).
+//
+// There are three ways to compute a product: tiles of c, tiles of c transposed, and dot products.
+// The one with the least estimated cost is taken; the estimate knows shape and strides and nothing
+// else.
+#include <stddef.h>
+#include "base/mem.h"
+#include "cpu/product/gemm_block.h"
+#include "cpu/product/gemm_dot.h"
+
+typedef enum gemm_way { WAY_TILES, WAY_TURNED, WAY_DOTS } gemm_way;
+
+typedef struct gemm_plan {
+    gemm_way way;
+    GEMM_ARGS args;         // with settled strides; of the first product
+    bool pack_a, pack_b;    // as the tiles see a and b
+    int64_t a_room, b_room; // elements of scratch for one product
+    int64_t batch, groups;  // the batch is cut into groups that run side by side, or 1
+    real *scratch;          // (groups, a_room + b_room)
+} gemm_plan;
+
+// A stride along a dimension of size 1 says nothing; it becomes 1 where that gives a unit stride.
+static void settle_strides(int64_t rows, int64_t cols, int64_t *row, int64_t *col)
+{
+    if (*row == 1 || *col == 1)
+        return;
+    if (rows == 1)
+        *row = 1;
+    else if (cols == 1)
+        *col = 1;
+}
+
+// Estimated cycles of each way. Two multiply-adds start in a cycle and eight are under way, which
+// tiles of a few rows and one vector cannot fill.
+static double tiles_cost(double m, double n, double k, bool packs)
+{
+    const double vecs = (double)parts_of((int64_t)n, VEC_WIDTH);
+    return (m * vecs < 8 ? 8 : m * vecs) * k / 2 + (packs ? n * k / 4 : 0);
+}
+
+static double turned_cost(double m, double n, double k, bool packs)
+{
+    return tiles_cost(n, m, k, packs) + m * n / 4;
+}
+
+static double dots_cost(double m, double n, double k)
+{
+    return m * n * ((double)parts_of((int64_t)k, VEC_WIDTH) * 0.6 + 5);
+}
+
+static gemm_way choose_way(const GEMM_ARGS *g)
+{
+    const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+    const double tiles = tiles_cost(m, n, k, g->b_col != 1);
+    const double turned = turned_cost(m, n, k, g->a_row != 1);
+    if (g->a_col == 1 && g->b_row == 1) {
+        const double dots = dots_cost(m, n, k);
+        if (dots < tiles && dots < turned)
+            return WAY_DOTS;
+    }
+    return turned < tiles ? WAY_TURNED : WAY_TILES;
+}
+
+// What reading an operand in place costs more than reading it packed, in cycles for each tile and
+// each of its steps along k, and what packing a step costs; measured. An operand's steps are a
+// stride apart: where that is a multiple of a large power of two, their lines share few sets of a
+// cache and drive each other out.
+#define CACHE_LINE 64
+#define CACHE_WAYS 8
+#define L1_SETS    64
+#define L2_SETS    1024
+#define L2_COST    0.5
+#define L3_COST    1.5
+#define PACK_COST  7.0
+#define LEAST_K    32 // less is not worth the question
+
+static int64_t power_of_two_in(int64_t count)
+{
+    return count & -count;
+}
+
+static int64_t lines_apart(int64_t stride)
+{
+    const int64_t bytes = stride * (int64_t)sizeof(real);
+    return bytes % CACHE_LINE ? 1 : bytes / CACHE_LINE;
+}
+
+// Do so many lines stay in half of a cache?
+static bool stay_cached(int64_t lines, int64_t stride, int64_t sets)
+{
+    const int64_t shared = power_of_two_in(lines_apart(stride));
+    return lines * (shared < sets ? shared : sets) <= sets * (CACHE_WAYS / 2);
+}
+
+static double in_place_cost(int64_t k, int64_t stride)
+{
+    const int64_t bytes = stride * (int64_t)sizeof(real);
+    const int64_t steps = least(k, BLOCK_DEPTH);
+    const int64_t lines = bytes < CACHE_LINE ? steps * bytes / CACHE_LINE : steps;
+    if (stay_cached(lines, stride, L1_SETS))
+        return 0;
+    return stay_cached(lines, stride, L2_SETS) ? L2_COST : L3_COST;
+}
+
+// A transposed a is read again for every column of tiles. Else its rows lie along k, and are read
+// nearly as well in place until every one needs a page of its own.
+static bool worth_packing_a(const product *p)
+{
+    if (p->a_col == 1)
+        return p->n >= 1024 && p->m >= 256 && p->k >= 64;
+    const double tiles = (double)parts_of(p->n, p->tile_cols);
+    return tiles * L3_COST > PACK_COST && p->k >= LEAST_K &&
+           tiles * in_place_cost(p->k, p->a_col) > PACK_COST;
+}
+
+// b is read once for every row of tiles, line after line: only lines that share sets cost.
+static bool worth_packing_b(const product *p)
+{
+    if (p->b_col != 1 || (p->m >= 256 && p->k >= 64))
+        return true;
+    const double tiles = (double)parts_of(p->m, TILE_ROWS);
+    return tiles * L3_COST > PACK_COST && p->k >= LEAST_K && lines_apart(p->b_row) % 4 == 0 &&
+           tiles * in_place_cost(p->k, p->b_row) > PACK_COST;
+}
+
+static product tiles_product(const GEMM_ARGS *g)
+{
+    return (product){.m = g->m,
+                     .n = g->n,
+                     .k = g->k,
+                     .a = g->a,
+                     .a_row = g->a_row,
+                     .a_col = g->a_col,
+                     .b = g->b,
+                     .b_row = g->b_row,
+                     .b_col = g->b_col,
+                     .c = g->c,
+                     .c_row = g->c_row,
+                     .bias = g->bias,
+                     .relu = g->relu,
+                     .add = g->accumulate,
+                     .tile_cols = (g->m == 1   ? TILE_VECS_ROWS1
+                                   : g->m == 2 ? TILE_VECS_ROWS2
+                                               : TILE_VECS) *
+                                  VEC_WIDTH};
+}
+
+static product turned_product(const GEMM_ARGS *g)
+{
+    return (product){.m = g->n,
+                     .n = g->m,
+                     .k = g->k,
+                     .a = g->b,
+                     .a_row = g->b_col,
+                     .a_col = g->b_row,
+                     .b = g->a,
+                     .b_row = g->a_col,
+                     .b_col = g->a_row,
+                     .c = g->c,
+                     .c_row = g->c_row,
+                     .bias = g->bias,
+                     .relu = g->relu,
+                     .add = g->accumulate,
+                     .tile_cols = TILE_COLS,
+                     .turned = true};
+}
+
+static dot_block dots_product(const GEMM_ARGS *g)
+{
+    return (dot_block){.rows = g->m,
+                       .cols = g->n,
+                       .k = g->k,
+                       .a = g->a,
+                       .a_row = g->a_row,
+                       .b = g->b,
+                       .b_col = g->b_col,
+                       .c = g->c,
+                       .c_row = g->c_row,
+                       .bias = g->bias,
+                       .relu = g->relu,
+                       .add = g->accumulate};
+}
+
+static int64_t whole_lines(int64_t count)
+{
+    return parts_of(count, 64) * 64;
+}
+
+static void plan_scratch(gemm_plan *plan)
+{
+    if (plan->way == WAY_DOTS)
+        return;
+    const product p =
+        plan->way == WAY_TILES ? tiles_product(&plan->args) : turned_product(&plan->args);
+    const int64_t depth = least(p.k, BLOCK_DEPTH);
+    plan->pack_a = worth_packing_a(&p);
+    plan->pack_b = worth_packing_b(&p);
+    if (plan->pack_a)
+        plan->a_room = whole_lines((least(p.m, BLOCK_ROWS) + TILE_ROWS) * depth);
+    if (plan->pack_b)
+        plan->b_room =
+            whole_lines(parts_of(least(p.n, BLOCK_COLS), p.tile_cols) * p.tile_cols * depth);
+}
+
+// A batch of small products is cut into groups; larger products are cut themselves.
+#define GROUP_WORK (1 << 22)
+
+static gemm_plan make_plan(const GEMM_ARGS *g)
+{
+    gemm_plan plan = {.args = *g, .batch = g->batch > 1 ? g->batch : 1, .groups = 1};
+    static const real nothing;
+    if (g->k == 0) {
+        plan.args.a = plan.args.b = &nothing;
+        plan.args.a_row = plan.args.b_row = plan.args.a_batch = plan.args.b_batch = 0;
+        plan.args.a_col = plan.args.b_col = 1;
+    }
+    settle_strides(g->m, g->k, &plan.args.a_row, &plan.args.a_col);
+    settle_strides(g->k, g->n, &plan.args.b_row, &plan.args.b_col);
+    plan.way = choose_way(&plan.args);
+    plan_scratch(&plan);
+    if (plan.batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
+        plan.groups = least(plan.batch, pieces_of(g->m, (double)g->n * (double)plan.batch, g->k));
+    return plan;
+}
+
+static void run_one(const gemm_plan *plan, int64_t item, real *scratch, bool alone)
+{
+    GEMM_ARGS args = plan->args;
+    args.a += item * args.a_batch;
+    args.b += item * args.b_batch;
+    args.c += item * args.c_batch;
+    if (plan->way == WAY_DOTS) {
+        const dot_block dots = dots_product(&args);
+        dot_product(&dots, alone);
+        return;
+    }
+    product p = plan->way == WAY_TILES ? tiles_product(&args) : turned_product(&args);
+    p.packed_b = plan->pack_b ? scratch : NULL;
+    p.packed_a = plan->pack_a ? scratch + plan->b_room : NULL;
+    p.alone = alone;
+    run_product(&p);
+}
+
+static void run_group(void *context, int64_t index)
+{
+    const gemm_plan *plan = context;
+    real *scratch = plan->scratch + index * (plan->a_room + plan->b_room);
+    const int64_t end = part_begin(plan->batch, plan->groups, index + 1);
+    for (int64_t i = part_begin(plan->batch, plan->groups, index); i < end; i++)
+        run_one(plan, i, scratch, true);
+}
+
+static void run_plan(gemm_plan *plan)
+{
+    if (plan->groups > 1) {
+        tern_pool_run(plan->groups, run_group, plan);
+        return;
+    }
+    for (int64_t i = 0; i < plan->batch; i++)
+        run_one(plan, i, plan->scratch, false);
+}
+
+#define STACK_SCRATCH (8192 / sizeof(real))
+
+tern_status GEMM_NAME(const GEMM_ARGS *args)
+{
+    if (args->m == 0 || args->n == 0)
+        return TERN_OK;
+    gemm_plan plan = make_plan(args);
+    const size_t room = (size_t)(plan.groups * (plan.a_room + plan.b_room));
+    if (room <= STACK_SCRATCH) {
+        _Alignas(64) real local[STACK_SCRATCH];
+        plan.scratch = local;
+        run_plan(&plan);
+        return TERN_OK;
+    }
+    plan.scratch = tern_cache_alloc(room * sizeof(real));
+    if (!plan.scratch)
+        return TERN_ERR_NOMEM;
+    run_plan(&plan);
+    tern_cache_free(plan.scratch, room * sizeof(real));
+    return TERN_OK;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products by gemm.h; 16-bit operands are multiplied and added in float32.
+#include "cpu/product/gemm.h"
+#include "cpu/wide.h"
+
+// The same fields for both types.
+#define GEMM_ARGS(args)                                                                            \
+    {                                                                                              \
+        .m = (args)->y.size[1], .n = (args)->y.size[2], .k = (args)->a.size[2],                    \
+        .a = (args)->a.data, .a_row = (args)->a.stride[1], .a_col = (args)->a.stride[2],           \
+        .b = (args)->b.data, .b_row = (args)->b.stride[1], .b_col = (args)->b.stride[2],           \
+        .c = (args)->y.data, .c_row = row_stride(&(args)->y),                                      \
+        .bias = (args)->bias ? (args)->bias->data : NULL, .relu = (args)->relu,                    \
+        .accumulate = (args)->accumulate, .batch = (args)->y.size[0],                              \
+        .a_batch = (args)->a.stride[0], .b_batch = (args)->b.stride[0],                            \
+        .c_batch = (args)->y.stride[0],                                                            \
+    }
+
+// A single row may have any stride; gemm.h asks for one that holds it.
+static int64_t row_stride(const tern_strided *y)
+{
+    return y->size[1] > 1 ? y->stride[1] : y->size[2];
+}
+
+static tern_status matmul_f32(const tern_matmul_args *args)
+{
+    const tern_gemm_f32_args gemm = GEMM_ARGS(args);
+    return TERN_ISA_SUFFIX(tern_gemm_f32)(&gemm);
+}
+
+static tern_status matmul_f64(const tern_matmul_args *args)
+{
+    const tern_gemm_f64_args gemm = GEMM_ARGS(args);
+    return TERN_ISA_SUFFIX(tern_gemm_f64)(&gemm);
+}
+
+static void swap(int64_t *a, int64_t *b)
+{
+    const int64_t c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void transpose(tern_strided *x)
+{
+    swap(&x->size[1], &x->size[2]);
+    swap(&x->stride[1], &x->stride[2]);
+}
+
+// A copy that keeps the order of the dimensions in memory, and what is shared by the products.
+static tern_status widen_operand(tern_strided *wide, const tern_strided *x)
+{
+    tern_strided source = *x;
+    const bool transposed = x->stride[2] != 1 && x->size[2] != 1;
+    const bool shared = x->stride[0] == 0;
+    if (transposed)
+        transpose(&source);
+    if (shared)
+        source.size[0] = 1;
+    return wide_copy(wide, &source);
+}
+
+// The copy, seen as the operand was.
+static tern_strided operand_view(const tern_strided *wide, const tern_strided *x)
+{
+    tern_strided view = *wide;
+    if (x->stride[2] != 1 && x->size[2] != 1)
+        transpose(&view);
+    if (x->stride[0] == 0)
+        view.stride[0] = 0;
+    return view;
+}
+
+static tern_status matmul_wide(const tern_matmul_args *args)
+{
+    tern_strided a = {0}, b = {0}, y = {0}, bias = {0};
+    tern_status status = widen_operand(&a, &args->a);
+    if (status == TERN_OK)
+        status = widen_operand(&b, &args->b);
+    if (status == TERN_OK)
+        status = wide_new(&y, &args->y);
+    if (status == TERN_OK && args->bias)
+        status = wide_copy(&bias, args->bias);
+    if (status == TERN_OK) {
+        if (args->accumulate)
+            wide_load(&y, &args->y);
+        tern_matmul_args wide = *args;
+        wide.a = operand_view(&a, &args->a);
+        wide.b = operand_view(&b, &args->b);
+        wide.y = y;
+        wide.bias = args->bias ? &bias : NULL;
+        status = matmul_f32(&wide);
+    }
+    if (status == TERN_OK)
+        wide_store(&args->y, &y);
+    wide_free(&bias);
+    wide_free(&y);
+    wide_free(&b);
+    wide_free(&a);
+    return status;
+}
+
+tern_status TERN_ISA_NAME(matmul)(const tern_exec *exec, const tern_matmul_args *args)
+{
+    (void)exec;
+    const tern_strided *y = &args->y;
+    if (y->size[0] == 0 || y->size[1] == 0 || y->size[2] == 0)
+        return TERN_OK;
+    if (y->dtype == TERN_FLOAT64)
+        return matmul_f64(args);
+    return wide_needed(y->dtype) ? matmul_wide(args) : matmul_f32(args);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "base/philox.h"
+#include "base/pool.h"
+#include "cpu/elementwise/copy.h"
+#include "cpu/random/philox_vec.h"
+
+#define PIECE 16384 // a multiple of 4: a group of four draws lies in one piece
+#define BLOCK 512   // 16-bit elements that are widened at once, likewise
+
+typedef struct dropout_job {
+    uint64_t seed, call, threshold;
+    double scale;
+    int64_t numel;
+    const tern_strided *y, *x;
+} dropout_job;
+
+#define REAL          float
+#define DROPOUT(name) name##_float
+#include "cpu/random/dropout_real.h"
+#undef REAL
+#undef DROPOUT
+
+#define REAL          double
+#define DROPOUT(name) name##_double
+#include "cpu/random/dropout_real.h"
+
+static tern_strided part_of(const tern_strided *view, int64_t begin, int64_t n)
+{
+    return (tern_strided){(char *)view->data + begin * (int64_t)tern_dtype_size(view->dtype),
+                          view->dtype,
+                          1,
+                          {n},
+                          {1}};
+}
+
+static void run_widened(const dropout_job *job, int64_t begin, int64_t count)
+{
+    float wide[BLOCK];
+    for (int64_t done = 0; done < count; done += BLOCK) {
+        int64_t n = count - done < BLOCK ? count - done : BLOCK;
+        const tern_strided buffer = {wide, TERN_FLOAT32, 1, {n}, {1}};
+        const tern_strided from = part_of(job->x, begin + done, n);
+        const tern_strided to = part_of(job->y, begin + done, n);
+        TERN_ISA_NAME(copy_cast)(&buffer, &from);
+        block_float(job, begin + done, wide, wide, n);
+        TERN_ISA_NAME(copy_cast)(&to, &buffer);
+    }
+}
+
+static void run_piece(void *context, int64_t index)
+{
+    const dropout_job *job = context;
+    int64_t begin = index * PIECE, left = job->numel - begin;
+    int64_t n = left < PIECE ? left : PIECE;
+    void *y = part_of(job->y, begin, n).data, *x = part_of(job->x, begin, n).data;
+    if (job->y->dtype == TERN_FLOAT32)
+        block_float(job, begin, y, x, n);
+    else if (job->y->dtype == TERN_FLOAT64)
+        block_double(job, begin, y, x, n);
+    else
+        run_widened(job, begin, n);
+}
+
+tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, double p, uint64_t offset, bool replay,
+                                   uint64_t *id, const tern_strided *y, const tern_strided *x)
+{
+    dropout_job job = {.seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
+                       .threshold = tern_philox_threshold(p),
+                       .scale = p < 1 ? 1 / (1 - p) : 0,
+                       .numel = tern_strided_numel(y),
+                       .y = y,
+                       .x = x};
+    if (!replay)
+        *id = __atomic_load_n(&exec->draws->base, __ATOMIC_RELAXED) + offset;
+    job.call = *id;
+    tern_pool_run((job.numel + PIECE - 1) / PIECE, run_piece, &job);
+    return TERN_OK;
+}

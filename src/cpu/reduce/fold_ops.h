@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the reductions add up or compare, for every element type (fold.h).
+#ifndef TERN_SRC_CPU_REDUCE_FOLD_OPS_H
+#define TERN_SRC_CPU_REDUCE_FOLD_OPS_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(TERN_ISA_AVX512)
+#define FOLD_BYTES 64
+#elif defined(TERN_ISA_AVX2)
+#define FOLD_BYTES 32
+#else
+#define FOLD_BYTES 16
+#endif
+
+#define FOLD_INLINE static inline __attribute__((always_inline, unused))
+
+// So many elements, at most, are added in float before the sum goes on in double.
+#define FOLD_CHUNK 1024
+
+// Columns are folded so many at a time, and so many rows in one go.
+#define FOLD_MAX_COLUMNS 512
+#define FOLD_ROWS        32
+
+typedef enum fold_op {
+    FOLD_SUM,       // float32 in chunks of float32
+    FOLD_SUM_WIDE,  // float32 in double
+    FOLD_ABS,       // sums of |x|,
+    FOLD_SQUARE,    // x^2,
+    FOLD_POWER,     // |x|^p,
+    FOLD_NONZERO,   // x != 0,
+    FOLD_DEVIATION, // (x - shift)^2
+    FOLD_MAX,       // NaN wins from here on
+    FOLD_MIN,
+    FOLD_MAX_ABS,
+    FOLD_MIN_ABS
+} fold_op;
+
+static inline bool fold_op_adds(fold_op op)
+{
+    return op < FOLD_MAX;
+}
+
+// Calls `call` with op as a constant, so that each operation gets loops of its own.
+#define FOLD_SWITCH(op, call)                                                                      \
+    switch (op) {                                                                                  \
+    case FOLD_SUM:                                                                                 \
+    case FOLD_SUM_WIDE:                                                                            \
+        call(FOLD_SUM_WIDE);                                                                       \
+        break;                                                                                     \
+    case FOLD_ABS:                                                                                 \
+        call(FOLD_ABS);                                                                            \
+        break;                                                                                     \
+    case FOLD_SQUARE:                                                                              \
+        call(FOLD_SQUARE);                                                                         \
+        break;                                                                                     \
+    case FOLD_POWER:                                                                               \
+        call(FOLD_POWER);                                                                          \
+        break;                                                                                     \
+    case FOLD_NONZERO:                                                                             \
+        call(FOLD_NONZERO);                                                                        \
+        break;                                                                                     \
+    case FOLD_DEVIATION:                                                                           \
+        call(FOLD_DEVIATION);                                                                      \
+        break;                                                                                     \
+    case FOLD_MAX:                                                                                 \
+        call(FOLD_MAX);                                                                            \
+        break;                                                                                     \
+    case FOLD_MIN:                                                                                 \
+        call(FOLD_MIN);                                                                            \
+        break;                                                                                     \
+    case FOLD_MAX_ABS:                                                                             \
+        call(FOLD_MAX_ABS);                                                                        \
+        break;                                                                                     \
+    case FOLD_MIN_ABS:                                                                             \
+        call(FOLD_MIN_ABS);                                                                        \
+        break;                                                                                     \
+    }
+
+// What an operation needs beside the elements.
+typedef struct fold_param {
+    double power; // of FOLD_POWER
+    double shift; // of FOLD_DEVIATION
+} fold_param;
+
+#endif

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of float32 at full width: short runs in float, everything beyond them in double.
+#ifndef TERN_SRC_CPU_REDUCE_FOLD_SUM_H
+#define TERN_SRC_CPU_REDUCE_FOLD_SUM_H
+
+#include "cpu/reduce/fold_ops.h"
+
+typedef float fold_floats __attribute__((vector_size(FOLD_BYTES)));
+typedef float fold_floats_unaligned
+    __attribute__((vector_size(FOLD_BYTES), aligned(sizeof(float)), may_alias));
+
+#define FOLD_WIDTH (FOLD_BYTES / (int)sizeof(float))
+
+FOLD_INLINE fold_floats fold_load(const float *x)
+{
+    return *(const fold_floats_unaligned *)x;
+}
+
+// The lanes' sum, in pairs.
+FOLD_INLINE float fold_lanes(fold_floats v)
+{
+    typedef float four __attribute__((vector_size(16)));
+    four part[FOLD_BYTES / 16];
+    memcpy(part, &v, sizeof part);
+    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            part[i] += part[i + half];
+    return (part[0][0] + part[0][2]) + (part[0][1] + part[0][3]);
+}
+
+// n <= FOLD_CHUNK.
+FOLD_INLINE float fold_sum_chunk(const float *x, int64_t n)
+{
+    float total = 0;
+    int64_t i = 0;
+    if (n >= 4 * FOLD_WIDTH) {
+        fold_floats v[4];
+        for (int j = 0; j < 4; j++)
+            v[j] = fold_load(x + j * FOLD_WIDTH);
+        for (i = 4 * FOLD_WIDTH; i + 4 * FOLD_WIDTH <= n; i += 4 * FOLD_WIDTH)
+            for (int j = 0; j < 4; j++)
+                v[j] += fold_load(x + i + j * FOLD_WIDTH);
+        total = fold_lanes((v[0] + v[1]) + (v[2] + v[3]));
+    }
+    for (; i + FOLD_WIDTH <= n; i += FOLD_WIDTH)
+        total += fold_lanes(fold_load(x + i));
+    for (; i < n; i++)
+        total += x[i];
+    return total;
+}
+
+static inline double fold_sum_row(const float *x, int64_t n)
+{
+    double total = 0;
+    for (int64_t i = 0; i < n; i += FOLD_CHUNK)
+        total += (double)fold_sum_chunk(x + i, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
+    return total;
+}
+
+// Adds the columns of (rows, cols) to acc (cols); cols <= FOLD_MAX_COLUMNS.
+static inline void fold_sum_columns(double *acc, const float *x, int64_t row_stride, int64_t rows,
+                                    int64_t cols)
+{
+    float part[FOLD_MAX_COLUMNS];
+    while (rows > 0) {
+        int64_t run = rows < FOLD_ROWS ? rows : FOLD_ROWS;
+        rows -= run;
+        for (int64_t c = 0; c < cols; c++)
+            part[c] = x[c];
+        for (run--, x += row_stride; run >= 4; run -= 4, x += 4 * row_stride) {
+            const float *x1 = x + row_stride, *x2 = x1 + row_stride, *x3 = x2 + row_stride;
+            for (int64_t c = 0; c < cols; c++)
+                part[c] += (x[c] + x1[c]) + (x2[c] + x3[c]);
+        }
+        for (; run > 0; run--, x += row_stride)
+            for (int64_t c = 0; c < cols; c++)
+                part[c] += x[c];
+        for (int64_t c = 0; c < cols; c++)
+            acc[c] += (double)part[c];
+    }
+}
+
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "cpu/reduce/reduce_plan.h"
+#include "cpu/span.h"
+
+#define FINISH_PIECE 16384 // outputs
+#define FINISH_RUN   256
+#define SMALL_SLOTS  512 // accumulators that need no scratch
+
+typedef struct reduce_finish {
+    const reduce_plan *plan;
+    tern_reduce_op op;
+    double p;
+    const tern_strided *y;
+    const void *acc;
+} reduce_finish;
+
+static fold_op fold_of(tern_reduce_op op, double p)
+{
+    switch (op) {
+    case TERN_REDUCE_SUM:
+    case TERN_REDUCE_MEAN:
+    case TERN_REDUCE_COUNT:
+        return FOLD_SUM;
+    case TERN_REDUCE_AMAX:
+        return FOLD_MAX;
+    case TERN_REDUCE_AMIN:
+        return FOLD_MIN;
+    case TERN_REDUCE_NORM:
+        return reduce_norm_op(p);
+    case TERN_REDUCE_ANY:
+    case TERN_REDUCE_ALL:
+        return FOLD_NONZERO;
+    }
+    return FOLD_SUM;
+}
+
+static double finish_double(const reduce_finish *f, double total)
+{
+    const int64_t terms = f->plan->terms;
+    switch (f->op) {
+    case TERN_REDUCE_MEAN:
+        return total / (double)terms;
+    case TERN_REDUCE_NORM:
+        return reduce_norm_of(total, f->p, terms);
+    case TERN_REDUCE_ANY:
+        return total > 0;
+    case TERN_REDUCE_ALL:
+        return total == (double)terms;
+    case TERN_REDUCE_SUM:
+    case TERN_REDUCE_AMAX:
+    case TERN_REDUCE_AMIN:
+    case TERN_REDUCE_COUNT:
+        break;
+    }
+    return total;
+}
+
+static int64_t finish_int64(const reduce_finish *f, int64_t total)
+{
+    if (f->op == TERN_REDUCE_ANY)
+        return total > 0;
+    return f->op == TERN_REDUCE_ALL ? total == f->plan->terms : total;
+}
+
+// n outputs that lie along the innermost kept dimension.
+static void finish_run(const reduce_finish *f, int64_t first, int64_t n)
+{
+    const tern_strided *y = f->y;
+    const int64_t stride = f->plan->keep[f->plan->keep_count - 1].y_stride[0];
+    char *to =
+        (char *)y->data + reduce_place(f->plan, 0, first) * (int64_t)tern_dtype_size(y->dtype);
+    if (tern_dtype_is_floating(f->plan->dtype)) {
+        double run[FINISH_RUN];
+        for (int64_t i = 0; i < n; i++)
+            run[i] = finish_double(f, ((const double *)f->acc)[first + i]);
+        span_store_double(to, run, y->dtype, stride, n);
+    } else {
+        int64_t run[FINISH_RUN];
+        for (int64_t i = 0; i < n; i++)
+            run[i] = finish_int64(f, ((const int64_t *)f->acc)[first + i]);
+        span_store_int64(to, run, y->dtype, stride, n);
+    }
+}
+
+static void finish_piece(void *context, int64_t piece)
+{
+    const reduce_finish *f = context;
+    const int64_t inner = f->plan->keep[f->plan->keep_count - 1].size;
+    int64_t first = piece * FINISH_PIECE;
+    const int64_t outputs = f->plan->outputs;
+    const int64_t last = outputs - first < FINISH_PIECE ? outputs : first + FINISH_PIECE;
+    while (first < last) {
+        int64_t n = inner - first % inner;
+        n = n < FINISH_RUN ? n : FINISH_RUN;
+        n = n < last - first ? n : last - first;
+        finish_run(f, first, n);
+        first += n;
+    }
+}
+
+tern_status TERN_ISA_NAME(reduce)(const tern_exec *exec, tern_reduce_op op, double p,
+                                  const tern_strided *y, const tern_strided *x)
+{
+    (void)exec;
+    reduce_plan plan;
+    reduce_make_plan(&plan, x, y, NULL);
+    int64_t small[SMALL_SLOTS];
+    const int64_t slots = reduce_slots(&plan);
+    const size_t nbytes = (size_t)slots * sizeof *small;
+    void *acc = slots <= SMALL_SLOTS ? small : tern_cache_alloc(nbytes);
+    if (!acc)
+        return TERN_ERR_NOMEM;
+    reduce_fold(&plan, fold_of(op, p), p, NULL, acc);
+    reduce_finish finish = {.plan = &plan, .op = op, .p = p, .y = y, .acc = acc};
+    tern_pool_run((plan.outputs + FINISH_PIECE - 1) / FINISH_PIECE, finish_piece, &finish);
+    if (acc != small)
+        tern_cache_free(acc, nbytes);
+    return TERN_OK;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/pool.h"
+#include "cpu/reduce/fold_sum.h"
+#include "cpu/reduce/reduce_plan.h"
+#include "cpu/span.h"
+
+// Outputs whose segments are joined by one piece.
+#define JOIN_PIECE 4096
+
+typedef struct reduce_work {
+    const reduce_plan *plan;
+    fold_op op;
+    double power;
+    const double *shift; /* (outputs) or NULL */
+    void *acc;           /* (segments, outputs) */
+} reduce_work;
+
+// Where element `index` of the dimensions lies in x.
+static int64_t place(const reduce_dim *dims, int count, int64_t index)
+{
+    int64_t at = 0;
+    for (int d = count - 1; d > 0; d--) {
+        at += index % dims[d].size * dims[d].x_stride;
+        index /= dims[d].size;
+    }
+    return at + index * dims[0].x_stride;
+}
+
+#define ELEM             float
+#define ACC              double
+#define ACC_LOW          -INFINITY
+#define ACC_HIGH         INFINITY
+#define ACC_IS_NAN(x)    ((x) != (x))
+#define ACC_SUMS         double
+#define FOLD(name)       float_##name
+#define FOLD_LOAD        span_load_float
+#define FOLD_DTYPE       TERN_FLOAT32
+#define FOLD_SUM_IN_ELEM 1
+#include "cpu/reduce/fold.h"
+#include "cpu/reduce/reduce_task.h"
+#undef ELEM
+#undef FOLD
+#undef FOLD_LOAD
+#undef FOLD_DTYPE
+#undef FOLD_SUM_IN_ELEM
+
+#define ELEM             double
+#define FOLD(name)       double_##name
+#define FOLD_LOAD        span_load_double
+#define FOLD_DTYPE       TERN_FLOAT64
+#define FOLD_SUM_IN_ELEM 0
+#include "cpu/reduce/fold.h"
+#include "cpu/reduce/reduce_task.h"
+#undef ELEM
+#undef ACC
+#undef ACC_LOW
+#undef ACC_HIGH
+#undef ACC_IS_NAN
+#undef ACC_SUMS
+#undef FOLD
+#undef FOLD_LOAD
+#undef FOLD_DTYPE
+
+#define ELEM          int64_t
+#define ACC           int64_t
+#define ACC_LOW       INT64_MIN
+#define ACC_HIGH      INT64_MAX
+#define ACC_IS_NAN(x) 0
+#define ACC_SUMS      uint64_t
+#define FOLD(name)    int64_##name
+#define FOLD_LOAD     span_load_int64
+#define FOLD_DTYPE    TERN_INT64
+#include "cpu/reduce/fold.h"
+#include "cpu/reduce/reduce_task.h"
+
+static void run_tasks(void *context, int64_t piece)
+{
+    const reduce_work *work = context;
+    const reduce_plan *plan = work->plan;
+    const int64_t first = piece * plan->tasks_per_piece;
+    const int64_t end = first + plan->tasks_per_piece;
+    for (int64_t task = first; task < plan->tasks && task < end; task++) {
+        if (plan->dtype == TERN_FLOAT64)
+            double_task(work, task);
+        else if (tern_dtype_is_floating(plan->dtype))
+            float_task(work, task);
+        else
+            int64_task(work, task);
+    }
+}
+
+static void run_join(void *context, int64_t piece)
+{
+    const reduce_work *work = context;
+    const int64_t first = piece * JOIN_PIECE, outputs = work->plan->outputs;
+    const int64_t last = outputs - first < JOIN_PIECE ? outputs : first + JOIN_PIECE;
+    if (work->plan->dtype == TERN_FLOAT64)
+        double_join(work, first, last);
+    else if (tern_dtype_is_floating(work->plan->dtype))
+        float_join(work, first, last);
+    else
+        int64_join(work, first, last);
+}
+
+void reduce_fold(const reduce_plan *plan, fold_op op, double power, const double *shift, void *acc)
+{
+    reduce_work work = {.plan = plan, .op = op, .power = power, .shift = shift, .acc = acc};
+    if (plan->tasks == 0)
+        return;
+    tern_pool_run((plan->tasks + plan->tasks_per_piece - 1) / plan->tasks_per_piece, run_tasks,
+                  &work);
+    if (plan->segments > 1)
+        tern_pool_run((plan->outputs + JOIN_PIECE - 1) / JOIN_PIECE, run_join, &work);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cpu/reduce/reduce_plan.h"
+
+#include "cpu/reduce/fold_sum.h"
+
+// A task should be worth its while: elements that it reads.
+#define TASK_TERMS  65536
+#define PIECE_TERMS 32768
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+// Broadcasts (stride 0) outermost, then by falling stride.
+static bool is_outside(const reduce_dim *a, const reduce_dim *b)
+{
+    const uint64_t sa = (uint64_t)(a->x_stride < 0 ? -a->x_stride : a->x_stride);
+    const uint64_t sb = (uint64_t)(b->x_stride < 0 ? -b->x_stride : b->x_stride);
+    return sa - 1 > sb - 1;
+}
+
+static void insert(reduce_dim *dims, int *count, reduce_dim dim)
+{
+    int at = *count;
+    for (; at > 0 && is_outside(&dim, &dims[at - 1]); at--)
+        dims[at] = dims[at - 1];
+    dims[at] = dim;
+    ++*count;
+}
+
+static bool joins(const reduce_dim *outer, const reduce_dim *inner)
+{
+    return outer->x_stride == inner->x_stride * inner->size &&
+           outer->y_stride[0] == inner->y_stride[0] * inner->size &&
+           outer->y_stride[1] == inner->y_stride[1] * inner->size;
+}
+
+// Neighbours that lie as one dimension become one; no dimension becomes one of size 1.
+static int64_t coalesce(reduce_dim *dims, int *count)
+{
+    int kept = 0;
+    int64_t numel = 1;
+    for (int i = 0; i < *count; i++) {
+        numel *= dims[i].size;
+        if (kept > 0 && joins(&dims[kept - 1], &dims[i])) {
+            dims[i].size *= dims[kept - 1].size;
+            dims[kept - 1] = dims[i];
+        } else {
+            dims[kept++] = dims[i];
+        }
+    }
+    if (kept == 0)
+        dims[kept++] = (reduce_dim){.size = 1};
+    *count = kept;
+    return numel;
+}
+
+static void sort_dims(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
+                      const tern_strided *y2)
+{
+    for (int d = 0; d < x->rank; d++) {
+        const bool folded = y->size[d] == 1;
+        if (x->size[d] == 1)
+            continue;
+        reduce_dim dim = {.size = x->size[d], .x_stride = x->stride[d]};
+        if (!folded) {
+            dim.y_stride[0] = y->stride[d];
+            dim.y_stride[1] = y2 ? y2->stride[d] : 0;
+        }
+        insert(folded ? plan->fold : plan->keep, folded ? &plan->fold_count : &plan->keep_count,
+               dim);
+    }
+    plan->outputs = coalesce(plan->keep, &plan->keep_count);
+    plan->terms = coalesce(plan->fold, &plan->fold_count);
+}
+
+static void cut(reduce_plan *plan)
+{
+    const reduce_dim *keep = &plan->keep[plan->keep_count - 1];
+    const reduce_dim *fold = &plan->fold[plan->fold_count - 1];
+    plan->columns = keep->size > 1 && (fold->size == 1 || is_outside(fold, keep));
+    plan->block = plan->blocks = 1;
+    plan->units = plan->outputs;
+    if (plan->columns) {
+        plan->blocks = ceil_div(keep->size, FOLD_MAX_COLUMNS);
+        plan->block = ceil_div(keep->size, plan->blocks);
+        plan->units = plan->outputs / keep->size * plan->blocks;
+    }
+    int64_t terms = ceil_div(TASK_TERMS, plan->block);
+    const int64_t most = ceil_div(plan->terms, REDUCE_MAX_SEGMENTS);
+    terms = terms < most ? most : terms;
+    plan->segments = plan->terms > 0 ? ceil_div(plan->terms, terms) : 1;
+    plan->segment_terms = terms;
+    plan->tasks = plan->units * plan->segments;
+    const int64_t work = smaller(terms, plan->terms) * plan->block;
+    plan->tasks_per_piece = work < PIECE_TERMS ? PIECE_TERMS / (work + 1) + 1 : 1;
+}
+
+void reduce_make_plan(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
+                      const tern_strided *y2)
+{
+    *plan = (reduce_plan){
+        .x = x->data, .dtype = x->dtype, .element = (int64_t)tern_dtype_size(x->dtype)};
+    sort_dims(plan, x, y, y2);
+    if (plan->outputs > 0)
+        cut(plan);
+}
+
+int64_t reduce_place(const reduce_plan *plan, int which, int64_t index)
+{
+    int64_t at = 0;
+    for (int d = plan->keep_count - 1; d >= 0; d--) {
+        at += index % plan->keep[d].size * plan->keep[d].y_stride[which];
+        index /= plan->keep[d].size;
+    }
+    return at;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that go along one dimension of a view, once for every place in the others.
+#ifndef TERN_SRC_CPU_REDUCE_SCAN_H
+#define TERN_SRC_CPU_REDUCE_SCAN_H
+
+#include "cpu/isa.h"
+
+#define SCAN_PIECE 8192 // elements that one piece reads, at least one line
+#define SCAN_VIEWS 3
+
+// Line `line`: the first element of each view there, by the lines' row-major order.
+static inline void scan_line(const tern_strided *const *views, int count, int dim, int64_t line,
+                             char **data)
+{
+    for (int v = 0; v < count; v++)
+        data[v] = views[v] ? views[v]->data : NULL;
+    for (int d = views[0]->rank - 1; d >= 0; d--) {
+        if (d == dim)
+            continue;
+        int64_t i = line % views[0]->size[d];
+        line /= views[0]->size[d];
+        for (int v = 0; v < count; v++)
+            if (views[v])
+                data[v] += i * views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
+    }
+}
+
+static inline int64_t scan_lines(const tern_strided *view, int dim)
+{
+    int64_t lines = 1;
+    for (int d = 0; d < view->rank; d++)
+        lines *= d == dim ? 1 : view->size[d];
+    return lines;
+}
+
+static inline int64_t scan_lines_per_piece(int64_t length)
+{
+    return length > 0 && length < SCAN_PIECE ? SCAN_PIECE / length : 1;
+}
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mean, then the squares of the deviations from it, both summed in double.
+#include "base/mem.h"
+#include "base/pool.h"
+#include "cpu/reduce/reduce_plan.h"
+#include "cpu/span.h"
+
+#define FINISH_PIECE 16384 // outputs
+#define SMALL_SLOTS  512
+
+typedef struct var_finish {
+    const reduce_plan *plan;
+    const tern_strided *y; // var or mean
+    int which;
+    double divisor;
+    const double *acc; /* (outputs) */
+} var_finish;
+
+static void finish_piece(void *context, int64_t piece)
+{
+    const var_finish *f = context;
+    const int64_t first = piece * FINISH_PIECE, outputs = f->plan->outputs;
+    const int64_t last = outputs - first < FINISH_PIECE ? outputs : first + FINISH_PIECE;
+    const int64_t size = (int64_t)tern_dtype_size(f->y->dtype);
+    const reduce_dim *inner = &f->plan->keep[f->plan->keep_count - 1];
+    for (int64_t i = first; i < last;) {
+        double run[256];
+        int64_t n = inner->size - i % inner->size;
+        n = n < 256 ? n : 256;
+        n = n < last - i ? n : last - i;
+        for (int64_t j = 0; j < n; j++)
+            run[j] = f->acc[i + j] / f->divisor;
+        span_store_double((char *)f->y->data + reduce_place(f->plan, f->which, i) * size, run,
+                          f->y->dtype, inner->y_stride[f->which], n);
+        i += n;
+    }
+}
+
+static void finish(const reduce_plan *plan, const tern_strided *y, int which, double divisor,
+                   const double *acc)
+{
+    var_finish f = {.plan = plan, .y = y, .which = which, .divisor = divisor, .acc = acc};
+    tern_pool_run((plan->outputs + FINISH_PIECE - 1) / FINISH_PIECE, finish_piece, &f);
+}
+
+// mean (outputs) and acc (all slots) are scratch.
+static void fold_var(const reduce_plan *plan, double correction, const tern_strided *var,
+                     const tern_strided *mean, double *means, double *acc)
+{
+    const double n = (double)plan->terms, divisor = n - correction;
+    reduce_fold(plan, FOLD_SUM_WIDE, 0, NULL, acc);
+    for (int64_t i = 0; i < plan->outputs; i++)
+        means[i] = acc[i] / n;
+    if (var) {
+        reduce_fold(plan, FOLD_DEVIATION, 0, means, acc);
+        finish(plan, var, 0, divisor > 0 ? divisor : 0, acc);
+    }
+    if (mean)
+        finish(plan, mean, 1, 1, means);
+}
+
+tern_status TERN_ISA_NAME(var)(const tern_exec *exec, double correction, const tern_strided *var,
+                               const tern_strided *mean, const tern_strided *x)
+{
+    (void)exec;
+    if (!var && !mean)
+        return TERN_OK;
+    reduce_plan plan;
+    reduce_make_plan(&plan, x, var ? var : mean, mean ? mean : var);
+    double small[SMALL_SLOTS];
+    const int64_t slots = plan.outputs + reduce_slots(&plan);
+    const size_t nbytes = (size_t)slots * sizeof *small;
+    double *means = slots <= SMALL_SLOTS ? small : tern_cache_alloc(nbytes);
+    if (!means)
+        return TERN_ERR_NOMEM;
+    fold_var(&plan, correction, var, mean, means, means + plan.outputs);
+    if (means != small)
+        tern_cache_free(means, nbytes);
+    return TERN_OK;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = f(x) and y = f(a, b), element by element: a function over what elements are computed in,
+// applied to views of any strides.
+#ifndef TERN_SRC_CUDA_ELEMENTWISE_MAP_CUH
+#define TERN_SRC_CUDA_ELEMENTWISE_MAP_CUH
+
+#include "cuda/element.cuh"
+#include "cuda/walk.cuh"
+
+// Views: y, then INPUTS operands of type In. F::PACKS: so short that each element of a pack may
+// have a copy of its code.
+template <class Out, class In, int INPUTS, class F> struct map_body {
+    static const int VIEWS = INPUTS + 1, WIDTH = F::PACKS ? pack_width<In>::value : 1;
+    Out *y;
+    const In *x[INPUTS];
+    F f;
+
+    __device__ __forceinline__ Out apply(const In *values) const
+    {
+        if constexpr (INPUTS == 1)
+            return element<Out>::store(f(element<In>::load(values[0])));
+        else
+            return element<Out>::store(
+                f(element<In>::load(values[0]), element<In>::load(values[1])));
+    }
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        In values[INPUTS];
+#pragma unroll
+        for (int i = 0; i < INPUTS; i++)
+            values[i] = x[i][at[i + 1]];
+        y[at[0]] = apply(values);
+    }
+    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    {
+        pack<In, WIDTH> from[INPUTS];
+        pack<Out, WIDTH> to;
+#pragma unroll
+        for (int i = 0; i < INPUTS; i++)
+            from[i] = pack_load_or_splat<WIDTH>(x[i] + at[i + 1], splat >> (i + 1) & 1);
+#pragma unroll
+        for (int k = 0; k < WIDTH; k++) {
+            In values[INPUTS];
+#pragma unroll
+            for (int i = 0; i < INPUTS; i++)
+                values[i] = from[i].at[k];
+            to.at[k] = apply(values);
+        }
+        pack_store(y + at[0], to);
+    }
+};
+
+// What an elementwise launch works on.
+template <int INPUTS> struct operands {
+    const tern_exec *exec;
+    const char *op;
+    joined<INPUTS + 1> views;
+};
+
+static inline operands<1> operands_of(const tern_exec *exec, const char *op, const tern_strided *y,
+                                      const tern_strided *x)
+{
+    const tern_strided *const views[] = {y, x};
+    return {exec, op, join(views)};
+}
+
+static inline operands<2> operands_of(const tern_exec *exec, const char *op, const tern_strided *y,
+                                      const tern_strided *a, const tern_strided *b)
+{
+    const tern_strided *const views[] = {y, a, b};
+    return {exec, op, join(views)};
+}
+
+template <class Out, class In, int INPUTS, class F>
+static map_body<Out, In, INPUTS, F> map_of(const operands<INPUTS> &o, const F &f)
+{
+    map_body<Out, In, INPUTS, F> body = {};
+    body.y = (Out *)o.views.data[0];
+    for (int i = 0; i < INPUTS; i++)
+        body.x[i] = (const In *)o.views.data[i + 1];
+    body.f = f;
+    return body;
+}
+
+template <class Out, class In, int INPUTS, class F>
+static tern_status map_flat(const operands<INPUTS> &o, const F &f)
+{
+    return walk_run_flat(o.exec, o.op, o.views, map_of<Out, In>(o, f));
+}
+
+template <class Out, class In, int INPUTS, class F>
+static tern_status map_strided(const operands<INPUTS> &o, const F &f)
+{
+    return walk_run_strided(o.exec, o.op, o.views, map_of<Out, In>(o, f));
+}
+
+template <class Out, class In, int INPUTS, class F>
+static tern_status map(const operands<INPUTS> &o, const F &f)
+{
+    return joined_flat(o.views) ? map_flat<Out, In>(o, f) : map_strided<Out, In>(o, f);
+}
+
+#endif

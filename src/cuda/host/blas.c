@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/host/blas.h"
+
+#include <stdatomic.h>
+#include "cuda/host/allocator.h"
+#include "cuda/host/check.h"
+#include "cuda/host/graph.h"
+
+#define WORKSPACE ((int64_t)32 << 20)
+
+static atomic_bool tf32;
+
+void tern_plugin_allow_tf32(bool allow)
+{
+    atomic_store_explicit(&tf32, allow, memory_order_relaxed);
+}
+
+bool tern_cuda_tf32(void)
+{
+    return atomic_load_explicit(&tf32, memory_order_relaxed);
+}
+
+// Setting the stream takes the workspace away again: these two belong together.
+static cublasStatus_t bind(cublasHandle_t handle, cudaStream_t stream, void *workspace)
+{
+    cublasStatus_t status = cublasSetStream(handle, stream);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = cublasSetWorkspace(handle, workspace, (size_t)WORKSPACE);
+    return status;
+}
+
+// Products of 16-bit operands are added up in float32, also across parts of K.
+static cublasStatus_t full_precision(cublasHandle_t handle)
+{
+    return cublasSetMathMode(
+        handle,
+        (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION));
+}
+
+static cublasStatus_t create(int index, cublasHandle_t *handle)
+{
+    tern_cuda_relax();
+    cublasStatus_t status = cublasCreate(handle);
+    if (status == CUBLAS_STATUS_ALLOC_FAILED && tern_cuda_make_room(tern_cuda_device_of(index)))
+        status = cublasCreate(handle);
+    tern_cuda_unrelax();
+    return status;
+}
+
+tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t stream,
+                                void *workspace)
+{
+    cublasHandle_t made = *handle;
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    if (!made)
+        status = create(index, &made);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = bind(made, stream, workspace);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        status = full_precision(made);
+    if (status == CUBLAS_STATUS_SUCCESS)
+        *handle = made;
+    else if (made && !*handle)
+        cublasDestroy(made);
+    return tern_cuda_check_blas("matmul", status);
+}
+
+// Where there is none yet.
+static cudaError_t take(tern_cuda_device *device, void **workspace)
+{
+    pthread_mutex_lock(&device->lock);
+    cudaError_t error =
+        *workspace ? cudaSuccess : tern_cuda_device_take(device, WORKSPACE, workspace);
+    pthread_mutex_unlock(&device->lock);
+    return error;
+}
+
+static tern_status workspace_take(tern_cuda_device *device, void **workspace)
+{
+    cudaError_t error = take(device, workspace);
+    if (error == cudaErrorMemoryAllocation && tern_cuda_make_room(device))
+        error = take(device, workspace);
+    if (error == cudaErrorMemoryAllocation)
+        return tern_cuda_out_of_memory(device, WORKSPACE);
+    return tern_cuda_check("matmul", error);
+}
+
+static void workspace_give(tern_cuda_device *device, void **workspace)
+{
+    pthread_mutex_lock(&device->lock);
+    if (*workspace)
+        tern_cuda_device_give(device, WORKSPACE, *workspace);
+    *workspace = NULL;
+    pthread_mutex_unlock(&device->lock);
+}
+
+tern_status tern_cuda_workspace_of_graphs(int index, void **workspace)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    TERN_TRY(workspace_take(device, &device->workspace));
+    *workspace = device->workspace;
+    return TERN_OK;
+}
+
+void tern_cuda_workspace_trim(tern_cuda_device *device)
+{
+    if (atomic_load(&device->graphs) == 0)
+        workspace_give(device, &device->workspace);
+}
+
+// ---- of streams ---------------------------------------------------------------------------------
+
+// Handles stay as long as the device is open: destroying one waits for all of the device, and that
+// ends what other threads capture there.
+static cublasHandle_t handle_take(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    cublasHandle_t handle = device->handle_count ? device->handles[--device->handle_count] : NULL;
+    pthread_mutex_unlock(&device->lock);
+    return handle;
+}
+
+// There are no more of them than there may be streams.
+static void handle_give(tern_cuda_device *device, cublasHandle_t handle)
+{
+    if (!handle)
+        return;
+    pthread_mutex_lock(&device->lock);
+    device->handles[device->handle_count++] = handle;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void tern_cuda_handles_end(tern_cuda_device *device)
+{
+    for (cublasHandle_t handle; (handle = handle_take(device));)
+        cublasDestroy(handle);
+}
+
+static tern_status blas_new(tern_cuda_stream *stream)
+{
+    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    TERN_TRY(workspace_take(device, &stream->workspace));
+    cublasHandle_t handle = handle_take(device);
+    tern_status status =
+        tern_cuda_blas_bind(stream->index, &handle, stream->stream, stream->workspace);
+    if (!status) {
+        stream->blas = handle;
+        return TERN_OK;
+    }
+    handle_give(device, handle);
+    workspace_give(device, &stream->workspace);
+    return status;
+}
+
+// The workspace of a stream that an event made part of a capture is not the graph's to keep.
+tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
+{
+    const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    const bool captured = capture && capture->stream == stream;
+    TERN_CHECK(captured || !tern_cuda_stream_joined(stream), TERN_ERR_UNSUPPORTED,
+               "matmul: products are captured on the stream that the capture began on; this one "
+               "became part of it by an event");
+    if (!captured && !stream->blas)
+        TERN_TRY(blas_new(stream));
+    *handle = captured ? capture->recorder->blas : stream->blas;
+    return TERN_OK;
+}
+
+void tern_cuda_blas_free(tern_cuda_stream *stream)
+{
+    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    if (!stream->blas)
+        return;
+    handle_give(device, stream->blas);
+    stream->blas = NULL;
+    workspace_give(device, &stream->workspace);
+}

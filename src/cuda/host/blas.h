@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuBLAS handles: one a stream, with a workspace of its own, and one for what is captured. Those of
+// streams that ended serve new ones.
+#ifndef TERN_SRC_CUDA_HOST_BLAS_H
+#define TERN_SRC_CUDA_HOST_BLAS_H
+
+#include "cuda/host/device.h"
+
+// The handle for the calling thread's products on the stream, made when first asked for; the
+// stream's lock is held by the caller.
+tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
+void tern_cuda_blas_free(tern_cuda_stream *stream);
+// Those that serve no stream, when the device is closed.
+void tern_cuda_handles_end(tern_cuda_device *device);
+
+// A handle by itself, which may be NULL before: then it is made. Its products run on the stream and
+// use the workspace.
+tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t stream,
+                                void *workspace);
+
+// The workspace of what is captured: graphs of a device share one, because their replays are
+// ordered. It stays, once taken, while there are graphs.
+tern_status tern_cuda_workspace_of_graphs(int index, void **workspace);
+// Gives it back when there are none.
+void tern_cuda_workspace_trim(tern_cuda_device *device);
+
+void tern_plugin_allow_tf32(bool allow);
+bool tern_cuda_tf32(void);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the allocator says about a device's memory.
+#include <stdio.h>
+#include "cuda/host/allocator.h"
+#include "cuda/host/check.h"
+#include "cuda/host/nvml.h"
+
+#define BIGGEST   3
+#define SIZE_TEXT 24
+
+void tern_plugin_reset_peak(int index)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    pthread_mutex_lock(&device->lock);
+    device->heap.allocated_peak = device->heap.allocated;
+    device->heap.reserved_peak = device->heap.reserved;
+    pthread_mutex_unlock(&device->lock);
+}
+
+static tern_cuda_memory counted(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    const tern_cuda_heap *heap = &device->heap;
+    tern_cuda_memory memory = {
+        .allocated = heap->allocated,
+        .allocated_peak = heap->allocated_peak,
+        .reserved = heap->reserved,
+        .reserved_peak = heap->reserved_peak,
+        .device_allocs = heap->device_allocs,
+    };
+    pthread_mutex_unlock(&device->lock);
+    return memory;
+}
+
+static cudaError_t ask_device(int index, tern_cuda_memory *memory)
+{
+    size_t available = 0, total = 0;
+    cudaError_t error = tern_cuda_enter(index);
+    if (error == cudaSuccess)
+        error = cudaMemGetInfo(&available, &total);
+    memory->free = (int64_t)available;
+    memory->total = (int64_t)total;
+    return error;
+}
+
+tern_status tern_plugin_memory(int index, tern_cuda_memory *out)
+{
+    tern_cuda_memory memory = counted(tern_cuda_device_of(index));
+    TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
+    *out = memory;
+    return TERN_OK;
+}
+
+// By NVML, for CUDA would make a context; where there is no NVML, it does.
+tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out)
+{
+    struct cudaDeviceProp properties;
+    TERN_TRY(tern_cuda_check("cuda_get_memory", cudaGetDeviceProperties(&properties, index)));
+    tern_cuda_memory memory = {.total = (int64_t)properties.totalGlobalMem};
+    if (!tern_cuda_nvml_free(properties.uuid.bytes, &memory.free))
+        TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
+    *out = memory;
+    return TERN_OK;
+}
+
+// Keeps the `most` biggest in descending order; returns how many there are now.
+static int insert(int64_t *nbytes, int count, int most, int64_t size)
+{
+    int place = count;
+    while (place > 0 && nbytes[place - 1] < size)
+        place--;
+    if (place == most)
+        return count;
+    int last = count < most ? count : most - 1;
+    for (int i = last; i > place; i--)
+        nbytes[i] = nbytes[i - 1];
+    nbytes[place] = size;
+    return last + 1;
+}
+
+int tern_plugin_biggest(int index, int64_t *nbytes, int most)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    int count = 0;
+    pthread_mutex_lock(&device->lock);
+    for (const tern_cuda_segment *s = device->heap.segments; s; s = s->next)
+        for (const tern_cuda_block *block = s->first; block; block = block->after)
+            if (!block->free && !block->fences)
+                count = insert(nbytes, count, most, block->nbytes);
+    pthread_mutex_unlock(&device->lock);
+    return count;
+}
+
+// ---- out of memory ------------------------------------------------------------------------------
+
+static const char *size_text(char text[SIZE_TEXT], int64_t nbytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
+    if (nbytes < 1024) {
+        snprintf(text, SIZE_TEXT, "%d bytes", (int)nbytes);
+        return text;
+    }
+    double size = (double)nbytes / 1024;
+    int unit = 0;
+    for (; size >= 1024 && unit < 3; unit++)
+        size /= 1024;
+    snprintf(text, SIZE_TEXT, "%.2f %s", size, units[unit]);
+    return text;
+}
+
+// ", the biggest 10.00 GiB, 8.00 GiB, 512 bytes"
+static void describe_biggest(int index, char *text, size_t size)
+{
+    int64_t biggest[BIGGEST];
+    const int count = tern_plugin_biggest(index, biggest, BIGGEST);
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < count && used < size; i++) {
+        char one[SIZE_TEXT];
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? ", the biggest " : ", ",
+                                 size_text(one, biggest[i]));
+    }
+}
+
+tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes)
+{
+    char request[SIZE_TEXT], available[SIZE_TEXT], total[SIZE_TEXT], allocated[SIZE_TEXT],
+        reserved[SIZE_TEXT], biggest[128];
+    tern_cuda_memory memory = counted(device);
+    (void)ask_device(device->index, &memory);
+    cudaGetLastError();
+    describe_biggest(device->index, biggest, sizeof biggest);
+    return tern_error_raise(TERN_ERR_NOMEM,
+                            "cuda:%d has no memory for %s: %s of %s are free; tensors hold %s%s; "
+                            "%s are reserved",
+                            device->index, size_text(request, nbytes),
+                            size_text(available, memory.free), size_text(total, memory.total),
+                            size_text(allocated, memory.allocated), biggest,
+                            size_text(reserved, memory.reserved));
+}

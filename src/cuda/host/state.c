@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The host's half of a device's state; the kernels that write it are in state.cu. Of the fault
+// record the host sees a copy in page-locked memory, which work on the stream brings up to date.
+#include "cuda/host/state.h"
+
+#include <string.h>
+#include "cuda/host/device.h"
+#include "cuda/host/graph.h"
+#include "cuda/host/transfer.h"
+
+bool tern_plugin_fault_seen(int index)
+{
+    return __atomic_load_n(&tern_cuda_device_of(index)->mirror->set, __ATOMIC_ACQUIRE);
+}
+
+// What a slot that returns nothing meets, the next call that returns something meets too: a device
+// that failed once fails from then on.
+static cudaError_t publish(tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_enter(device->index);
+    if (error == cudaSuccess)
+        error = cudaMemcpyAsync(device->mirror, device->fault, sizeof *device->fault,
+                                cudaMemcpyDeviceToHost, tern_cuda_raw_stream_of(device->index));
+    return tern_cuda_told(error);
+}
+
+void tern_plugin_fault_publish(int index)
+{
+    (void)publish(tern_cuda_device_of(index));
+}
+
+tern_status tern_plugin_fault_read(int index, tern_fault *fault)
+{
+    TERN_TRY(tern_cuda_not_capturing(index, "the fault record is read"));
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    cudaError_t error = tern_cuda_device_wait(device);
+    if (error == cudaSuccess)
+        error = publish(device);
+    if (error == cudaSuccess)
+        error = tern_cuda_device_wait(device);
+    TERN_TRY(tern_cuda_check("fault record", error));
+    *fault = *device->mirror;
+    return TERN_OK;
+}
+
+// Copies of the record that are still queued would bring the fault back: they are waited for.
+void tern_plugin_fault_clear(int index)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    if (tern_cuda_capture_of(index) || tern_cuda_device_wait(device) != cudaSuccess)
+        return;
+    if (tern_cuda_enter_to_launch(index) != cudaSuccess ||
+        tern_cuda_fault_clear(tern_cuda_raw_stream_of(index), device->fault))
+        return;
+    memset(device->mirror, 0, sizeof *device->mirror);
+    (void)tern_cuda_device_wait(device);
+}
+
+void tern_plugin_draws_write(int index, tern_draw_state state)
+{
+    const tern_cuda_device *device = tern_cuda_device_of(index);
+    if (tern_cuda_enter_to_launch(index) == cudaSuccess)
+        (void)tern_cuda_draws_write(tern_cuda_raw_stream_of(index), device->draws, state);
+}
+
+void tern_plugin_draws_advance(int index, uint64_t count)
+{
+    const tern_cuda_device *device = tern_cuda_device_of(index);
+    if (tern_cuda_enter_to_launch(index) == cudaSuccess)
+        (void)tern_cuda_draws_advance(tern_cuda_raw_stream_of(index), device->draws, count);
+}
+
+tern_status tern_plugin_draws_read(int index, tern_draw_state *state)
+{
+    return tern_plugin_to_host(index, state, tern_cuda_device_of(index)->draws, sizeof *state);
+}

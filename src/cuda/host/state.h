@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The slots for the fault record and the state of draws inside steps.
+#ifndef TERN_SRC_CUDA_HOST_STATE_H
+#define TERN_SRC_CUDA_HOST_STATE_H
+
+#include "tensor/backend.h"
+
+bool tern_plugin_fault_seen(int index);
+void tern_plugin_fault_publish(int index);
+tern_status tern_plugin_fault_read(int index, tern_fault *fault);
+void tern_plugin_fault_clear(int index);
+
+void tern_plugin_draws_write(int index, tern_draw_state state);
+void tern_plugin_draws_advance(int index, uint64_t count);
+tern_status tern_plugin_draws_read(int index, tern_draw_state *state);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the CUDA backend.
+#include "cuda/host/table.h"
+
+#include "cuda/host/allocator.h"
+#include "cuda/host/blas.h"
+#include "cuda/host/devices.h"
+#include "cuda/host/event.h"
+#include "cuda/host/graph.h"
+#include "cuda/host/pinned.h"
+#include "cuda/plugin.h"
+#include "cuda/host/state.h"
+#include "cuda/host/stream.h"
+#include "cuda/host/transfer.h"
+
+static const tern_device_table devices = {
+    .name = "cuda",
+    .count = tern_plugin_count,
+    .open = tern_plugin_open,
+    .close = tern_plugin_close,
+    .alloc = tern_plugin_alloc,
+    .free = tern_plugin_free,
+    .use = tern_plugin_use,
+    .to_device = tern_plugin_to_device,
+    .to_host = tern_plugin_to_host,
+    .across = tern_plugin_across,
+    .synchronize = tern_plugin_synchronize,
+    .exec = tern_plugin_exec,
+    .fault_seen = tern_plugin_fault_seen,
+    .fault_publish = tern_plugin_fault_publish,
+    .fault_read = tern_plugin_fault_read,
+    .fault_clear = tern_plugin_fault_clear,
+    .draws_write = tern_plugin_draws_write,
+    .draws_advance = tern_plugin_draws_advance,
+    .draws_read = tern_plugin_draws_read,
+};
+
+static const tern_cuda_table cuda = {
+    .reason = tern_plugin_reason,
+    .properties = tern_plugin_properties,
+    .memory = tern_plugin_memory,
+    .memory_unopened = tern_plugin_memory_unopened,
+    .reset_peak = tern_plugin_reset_peak,
+    .empty_cache = tern_plugin_empty_cache,
+    .biggest = tern_plugin_biggest,
+    .allow_tf32 = tern_plugin_allow_tf32,
+    .pinned_alloc = tern_plugin_pinned_alloc,
+    .pinned_free = tern_plugin_pinned_free,
+    .pinned_to_device = tern_plugin_pinned_to_device,
+    .pinned_to_host = tern_plugin_pinned_to_host,
+    .stream_new = tern_plugin_stream_new,
+    .stream_free = tern_plugin_stream_free,
+    .stream_set = tern_plugin_stream_set,
+    .stream_index = tern_plugin_stream_index,
+    .stream_synchronize = tern_plugin_stream_synchronize,
+    .event_new = tern_plugin_event_new,
+    .event_free = tern_plugin_event_free,
+    .event_record = tern_plugin_event_record,
+    .event_wait = tern_plugin_event_wait,
+    .event_synchronize = tern_plugin_event_synchronize,
+    .event_elapsed = tern_plugin_event_elapsed,
+    .capturing = tern_plugin_capturing,
+    .alloc_outside = tern_plugin_alloc_outside,
+    .capture_begin = tern_plugin_capture_begin,
+    .capture_end = tern_plugin_capture_end,
+    .graph_launch = tern_plugin_graph_launch,
+    .graph_free = tern_plugin_graph_free,
+};
+
+static const tern_kernels kernels = {
+    .name = "cuda",
+    .fill = tern_cuda_fill,
+    .copy = tern_cuda_copy,
+    .arange = tern_cuda_arange,
+    .unary = tern_cuda_unary,
+    .unary_grad = tern_cuda_unary_grad,
+    .binary = tern_cuda_binary,
+    .where = tern_cuda_where,
+    .reduce = tern_cuda_reduce,
+    .var = tern_cuda_var,
+    .arg_reduce = tern_cuda_arg_reduce,
+    .cumsum = tern_cuda_cumsum,
+    .matmul = tern_cuda_matmul,
+    .softmax = tern_cuda_softmax,
+    .softmax_grad = tern_cuda_softmax_grad,
+    .cross_entropy = tern_cuda_cross_entropy,
+    .cross_entropy_grad = tern_cuda_cross_entropy_grad,
+    .mse = tern_cuda_mse,
+    .mse_grad = tern_cuda_mse_grad,
+    .dropout = tern_cuda_dropout,
+    .gather = tern_cuda_gather,
+    .scatter_add = tern_cuda_scatter_add,
+    .one_hot = tern_cuda_one_hot,
+    .random = tern_cuda_random,
+    .sgd = tern_cuda_sgd,
+    .adam = tern_cuda_adam,
+    .list_norm = tern_cuda_list_norm,
+    .list_clip = tern_cuda_list_clip,
+};
+
+const tern_backend tern_plugin_backend = {
+    .device = &devices,
+    .kernels = &kernels,
+    .cuda = &cuda,
+};

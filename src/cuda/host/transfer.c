@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/host/transfer.h"
+
+#include "cuda/host/device.h"
+#include "cuda/host/graph.h"
+
+// ---- the host -----------------------------------------------------------------------------------
+
+// Through page-locked memory: of other memory CUDA promises neither that it was read when the call
+// returns, nor that the call does not wait for what the stream has to do.
+static cudaError_t upload(tern_cuda_device *device, void *data, const void *host, int64_t nbytes)
+{
+    tern_cuda_stream *stream = tern_cuda_stream_of(device->index);
+    return tern_cuda_staging_copy(&device->staging, stream, data, host, nbytes);
+}
+
+tern_status tern_plugin_to_device(int index, void *data, const void *host, int64_t nbytes)
+{
+    if (nbytes == 0)
+        return TERN_OK;
+    TERN_TRY(tern_cuda_not_capturing(index, "host memory is copied to the device"));
+    TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_enter(index)));
+    tern_cuda_relax();
+    cudaError_t error = upload(tern_cuda_device_of(index), data, host, nbytes);
+    tern_cuda_unrelax();
+    return tern_cuda_check("copy to the device", error);
+}
+
+static cudaError_t download(const tern_cuda_stream *stream, void *host, const void *data,
+                            int64_t nbytes)
+{
+    cudaError_t error = tern_cuda_enter(stream->index);
+    if (error == cudaSuccess && nbytes > 0)
+        error = cudaMemcpyAsync(host, data, (size_t)nbytes, cudaMemcpyDeviceToHost, stream->stream);
+    return error == cudaSuccess ? cudaStreamSynchronize(stream->stream) : error;
+}
+
+tern_status tern_plugin_to_host(int index, void *host, const void *data, int64_t nbytes)
+{
+    TERN_TRY(tern_cuda_not_capturing(index, "a value is read"));
+    tern_cuda_relax();
+    cudaError_t error = download(tern_cuda_stream_of(index), host, data, nbytes);
+    tern_cuda_unrelax();
+    return tern_cuda_check("copy to the host", error);
+}
+
+// ---- two devices --------------------------------------------------------------------------------
+
+static void enable_peer(int index, int peer)
+{
+    int possible = 0;
+    if (cudaDeviceCanAccessPeer(&possible, index, peer) == cudaSuccess && possible &&
+        tern_cuda_enter(index) == cudaSuccess)
+        (void)cudaDeviceEnablePeerAccess(peer, 0);
+    cudaGetLastError(); // somebody else may have enabled it; without it copies go through the host
+}
+
+// Both ways, once.
+static void enable_peers(int a, int b)
+{
+    tern_cuda_device *device = tern_cuda_device_of(a < b ? a : b);
+    bool *asked = &device->peer[a < b ? b : a];
+    pthread_mutex_lock(&device->streams_lock);
+    if (!*asked) {
+        enable_peer(a, b);
+        enable_peer(b, a);
+        *asked = true;
+    }
+    pthread_mutex_unlock(&device->streams_lock);
+}
+
+// What follows from values that were not right is not right either: the record goes along.
+static cudaError_t copy_fault(const tern_cuda_device *to, tern_cuda_stream *from)
+{
+    const tern_cuda_device *source = tern_cuda_device_of(from->index);
+    return cudaMemcpyPeerAsync(&to->carried[from->index], to->index, source->fault, from->index,
+                               sizeof *source->fault, tern_cuda_raw_stream(from));
+}
+
+// The source's stream copies, when the destination's is done with the memory; that one then waits
+// for it. The host waits for nothing.
+static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
+                                const void *source, int64_t nbytes)
+{
+    enable_peers(to->index, from->index);
+    cudaError_t error = tern_cuda_stream_order(to, from);
+    if (error == cudaSuccess)
+        error = tern_cuda_enter(from->index);
+    if (error == cudaSuccess)
+        error = cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes,
+                                    tern_cuda_raw_stream(from));
+    if (error == cudaSuccess)
+        error = copy_fault(tern_cuda_device_of(to->index), from);
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_order(from, to);
+    if (error == cudaSuccess)
+        error = tern_cuda_enter_to_launch(to->index);
+    return error;
+}
+
+static tern_status carry_across(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
+                                const void *source, int64_t nbytes)
+{
+    const tern_cuda_device *device = tern_cuda_device_of(to->index);
+    TERN_TRY(tern_cuda_not_capturing(to->index, "memory of another device is copied to it"));
+    TERN_TRY(tern_cuda_not_capturing(from->index, "its memory is copied to another device"));
+    TERN_TRY(tern_cuda_check("copy between devices", copy_between(to, data, from, source, nbytes)));
+    return tern_cuda_fault_carry(tern_cuda_raw_stream(to), device->fault,
+                                 &device->carried[from->index]);
+}
+
+static cudaError_t copy_within(int index, void *data, const void *source, int64_t nbytes)
+{
+    cudaError_t error = tern_cuda_enter(index);
+    if (error != cudaSuccess)
+        return error;
+    return cudaMemcpyAsync(data, source, (size_t)nbytes, cudaMemcpyDeviceToDevice,
+                           tern_cuda_raw_stream_of(index));
+}
+
+tern_status tern_plugin_across(int to, void *data, int from, const void *source, int64_t nbytes)
+{
+    if (nbytes == 0)
+        return TERN_OK;
+    if (to == from)
+        return tern_cuda_check("copy", copy_within(to, data, source, nbytes));
+    return carry_across(tern_cuda_stream_of(to), data, tern_cuda_stream_of(from), source, nbytes);
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and adding along one dimension by int64 indices.
+//
+// Gathering is a walk over the index. Adding goes one of two ways. With many lines of indices along
+// `dim`, or short ones, a thread does a line from its start to its end. With few long ones the
+// places of the index are sorted by where they go, by scatter_sorted.cuh.
+#include "cuda/index/index.cuh"
+#include "cuda/index/scatter_sorted.cuh"
+
+// ---- gather -------------------------------------------------------------------------------------
+
+// Views: y, x without dim, index.
+template <class Bits> struct gather_body {
+    static const int VIEWS = 3, WIDTH = pack_width<Bits>::value;
+    Bits *y;
+    const Bits *x;
+    index_list index;
+    bool packs; // x has whole packs at every index
+
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        int64_t i;
+        y[at[0]] = index.read(at[2], &i) ? x[at[1] + i * index.hop] : 0;
+    }
+    // One index for all: a piece of a row of x. Else element by element.
+    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    {
+        int64_t i;
+        if (packs && splat == 4) {
+            pack<Bits, WIDTH> values = {};
+            if (index.read(at[2], &i))
+                values = pack_load<WIDTH>(x + at[1] + i * index.hop);
+            pack_store(y + at[0], values);
+            return;
+        }
+        for (int k = 0; k < WIDTH; k++) {
+            const int64_t next[VIEWS] = {at[0] + k, splat & 2 ? at[1] : at[1] + k,
+                                         splat & 4 ? at[2] : at[2] + k};
+            one(next);
+        }
+    }
+};
+
+template <class Bits>
+static tern_status gather(const tern_exec *exec, const tern_strided *y, const tern_strided *x,
+                          const tern_strided *index, int dim)
+{
+    const tern_strided still = standing(x, dim);
+    const tern_strided *const views[] = {y, &still, index};
+    const bool packs = x->stride[dim] % pack_width<Bits>::value == 0;
+    const gather_body<Bits> body = {(Bits *)y->data, (const Bits *)x->data,
+                                    list_of(exec, index, x, dim), packs};
+    return walk_run(exec, "gather", views, body);
+}
+
+extern "C" tern_status tern_cuda_gather(const tern_exec *exec, const tern_strided *y,
+                                        const tern_strided *x, const tern_strided *index, int dim)
+{
+    switch (tern_dtype_size(y->dtype)) {
+        TERN_SIZE_CASES(Bits, gather<Bits>(exec, y, x, index, dim))
+    }
+    return TERN_OK;
+}
+
+// ---- scatter_add: lines -------------------------------------------------------------------------
+
+// Views, without dim: y, x, index. Y is what 16-bit elements of y are summed in.
+template <class Y, class X> struct line_body {
+    static const int VIEWS = 3, WIDTH = 1;
+    Y *y;
+    const X *x;
+    index_list index;
+    int64_t length, x_step, index_step;
+
+    __device__ __forceinline__ void one(const int64_t *at) const
+    {
+        for (int64_t n = 0; n < length; n++) {
+            int64_t i;
+            if (!index.read(at[2] + n * index_step, &i))
+                continue;
+            Y *to = y + at[0] + i * index.hop;
+            *to = element<Y>::store(
+                plus(element<Y>::load(*to), element<X>::load(x[at[1] + n * x_step])));
+        }
+    }
+};
+
+template <class Y, class X> static tern_status add_lines(const scatter &s)
+{
+    const unsigned others = ~(1u << s.dim);
+    const tern_strided y = part_of(s, s.y, others), x = part_of(s, s.x, others),
+                       index = part_of(s, s.index, others);
+    const tern_strided *const views[] = {&y, &x, &index};
+    const line_body<Y, X> body = {
+        (Y *)y.data,          (const X *)x.data,  list_of(s.exec, s.index, s.y, s.dim),
+        s.index->size[s.dim], s.x->stride[s.dim], s.index->stride[s.dim]};
+    return walk_run(s.exec, "scatter_add", views, body);
+}
+
+// Contiguous, of y's sizes, in float.
+static tern_strided wide_view(const tern_strided *y, void *data)
+{
+    tern_strided wide = *y;
+    int64_t stride = 1;
+    wide.data = data;
+    wide.dtype = TERN_FLOAT32;
+    for (int d = y->rank - 1; d >= 0; d--) {
+        wide.stride[d] = stride;
+        stride *= y->size[d];
+    }
+    return wide;
+}
+
+// Sums of 16-bit elements are kept in float and rounded once.
+template <class T> static tern_status add_lines_wide(const scatter &s)
+{
+    tern_cuda_scratch scratch;
+    TERN_TRY(
+        tern_cuda_scratch_take(s.exec, tern_strided_numel(s.y) * (int64_t)sizeof(float), &scratch));
+    const tern_strided wide = wide_view(s.y, scratch.data);
+    scatter into = s;
+    into.y = &wide;
+    tern_status status = tern_cuda_copy(s.exec, &wide, s.y);
+    if (!status)
+        status = add_lines<float, T>(into);
+    if (!status)
+        status = tern_cuda_copy(s.exec, s.y, &wide);
+    tern_cuda_scratch_free(s.exec, &scratch);
+    return status;
+}
+
+// ---- scatter_add: the choice --------------------------------------------------------------------
+
+#define SHORT_LINE 32    // places that a thread may add one after the other
+#define MANY_LINES 16384 // as many threads keep a device busy
+
+template <class T> static tern_status add(const scatter &s)
+{
+    const int64_t length = s.index->size[s.dim];
+    const unsigned dims = place_dims(s);
+    const joined<3> places = places_of(s, dims);
+    const joined<2> columns = columns_of(s, ~dims);
+    if (places.numel == 0 || columns.numel == 0)
+        return TERN_OK;
+    if (length > SHORT_LINE && places.numel / length < MANY_LINES && can_sort(places, columns))
+        return add_by_sorting<T>(s, places, columns);
+    if constexpr (sizeof(T) == 2)
+        return length > 1 ? add_lines_wide<T>(s) : add_lines<T, T>(s);
+    else
+        return add_lines<T, T>(s);
+}
+
+extern "C" tern_status tern_cuda_scatter_add(const tern_exec *exec, const tern_strided *y,
+                                             const tern_strided *x, const tern_strided *index,
+                                             int dim)
+{
+    const scatter s = {exec, y, x, index, dim};
+    switch (y->dtype) {
+        TERN_FLOATING_CASES(T, add<T>(s))
+        TERN_WHOLE_CASES(T, add<T>(s))
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+    return TERN_OK;
+}

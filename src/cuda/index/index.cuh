@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reading and adding by int64 indices along one dimension share.
+#ifndef TERN_SRC_CUDA_INDEX_INDEX_CUH
+#define TERN_SRC_CUDA_INDEX_INDEX_CUH
+
+#include "cuda/element.cuh"
+#include "cuda/fault.cuh"
+#include "cuda/walk.cuh"
+
+// Indices along one dimension; what is out of range goes to the fault record.
+struct index_list {
+    const int64_t *data;
+    int64_t limit, hop; // size and stride of the indexed view along dim
+    tern_fault *fault;
+    uint32_t site;
+
+    // Whether *i is one, read from a place in the index's memory.
+    __device__ __forceinline__ bool read(int64_t place, int64_t *i) const
+    {
+        *i = data[place];
+        if (*i >= 0 && *i < limit)
+            return true;
+        fault_report(fault, site, place, *i);
+        return false;
+    }
+};
+
+static inline index_list list_of(const tern_exec *exec, const tern_strided *index,
+                                 const tern_strided *indexed, int dim)
+{
+    return {(const int64_t *)index->data, indexed->size[dim], indexed->stride[dim], exec->fault,
+            exec->site};
+}
+
+// The indexed view as one that stands still along dim.
+static inline tern_strided standing(const tern_strided *indexed, int dim)
+{
+    tern_strided view = *indexed;
+    view.stride[dim] = 0;
+    return view;
+}
+
+// ---- scatter_add --------------------------------------------------------------------------------
+
+template <class C> __device__ __forceinline__ C plus(C a, C b)
+{
+    return a + b;
+}
+__device__ __forceinline__ int64_t plus(int64_t a, int64_t b)
+{
+    return wrap_add(a, b);
+}
+
+struct scatter {
+    const tern_exec *exec;
+    const tern_strided *y, *x, *index;
+    int dim;
+};
+
+// A view of the dimensions for which `keep` has a bit, with the index's sizes.
+static inline tern_strided part_of(const scatter &s, const tern_strided *view, unsigned keep)
+{
+    tern_strided part = *view;
+    part.rank = 0;
+    for (int d = 0; d < s.index->rank; d++) {
+        if (!(keep >> d & 1))
+            continue;
+        part.size[part.rank] = s.index->size[d];
+        part.stride[part.rank] = view->stride[d];
+        part.rank++;
+    }
+    return part;
+}
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorting destinations with the places that go there: K. E. Batcher's bitonic network ("Sorting
+// networks and their applications", 1968), the same comparisons in every run.
+#ifndef TERN_SRC_CUDA_INDEX_SORT_CUH
+#define TERN_SRC_CUDA_INDEX_SORT_CUH
+
+#include "cuda/tern_cu.h"
+
+#define SORT_BLOCK   1024 // keys that one block sorts in shared memory
+#define SORT_THREADS (SORT_BLOCK / 2)
+
+// By `to`, then by `place`; no two are the same.
+struct sort_key {
+    int64_t to, place;
+};
+
+__device__ __forceinline__ bool sorts_after(const sort_key &a, const sort_key &b)
+{
+    return a.to > b.to || (a.to == b.to && a.place > b.place);
+}
+
+// Puts two keys in order; runs of `run` keys go up and down in turn.
+__device__ __forceinline__ void sort_pair(sort_key *low, sort_key *high, bool up)
+{
+    const sort_key a = *low, b = *high;
+    if (sorts_after(a, b) == up) {
+        *low = b;
+        *high = a;
+    }
+}
+
+// The lower key of pair `pair` among keys that are `apart` (a power of two) from their partners.
+__device__ __forceinline__ int64_t lower_of(int64_t pair, int64_t apart)
+{
+    return 2 * pair - (pair & (apart - 1));
+}
+
+// Merges runs of first / 2, first, .. last / 2 keys to twice their length, as far as that is done
+// within SORT_BLOCK neighbours.
+static __global__ void __launch_bounds__(SORT_THREADS)
+    sort_near(sort_key *keys, int64_t first, int64_t last)
+{
+    TERN_SHARED(sort_key, near, [SORT_BLOCK]);
+    const int64_t begin = (int64_t)blockIdx.x * SORT_BLOCK;
+    const int thread = (int)threadIdx.x;
+    near[thread] = keys[begin + thread];
+    near[thread + SORT_THREADS] = keys[begin + thread + SORT_THREADS];
+    for (int64_t run = first; run <= last; run *= 2) {
+        for (int64_t apart = min(run / 2, (int64_t)SORT_THREADS); apart > 0; apart /= 2) {
+            const int64_t low = lower_of(thread, apart);
+            __syncthreads();
+            sort_pair(&near[low], &near[low + apart], ((begin + low) & run) == 0);
+        }
+    }
+    __syncthreads();
+    keys[begin + thread] = near[thread];
+    keys[begin + thread + SORT_THREADS] = near[thread + SORT_THREADS];
+}
+
+// One step of the merge to runs of `run`.
+static __global__ void __launch_bounds__(SORT_THREADS)
+    sort_far(sort_key *keys, int64_t run, int64_t apart)
+{
+    const int64_t pair = (int64_t)blockIdx.x * SORT_THREADS + threadIdx.x;
+    const int64_t low = lower_of(pair, apart);
+    sort_pair(&keys[low], &keys[low + apart], (low & run) == 0);
+}
+
+// count: a power of two, at least SORT_BLOCK.
+static inline tern_status sort_keys(const tern_exec *exec, const char *op, sort_key *keys,
+                                    int64_t count)
+{
+    const unsigned blocks = (unsigned)(count / SORT_BLOCK);
+    TERN_LAUNCH(sort_near, blocks, SORT_THREADS, 0, exec->stream, keys, 2, SORT_BLOCK);
+    TERN_TRY(tern_cuda_launched(op));
+    for (int64_t run = 2 * SORT_BLOCK; run <= count; run *= 2) {
+        for (int64_t apart = run / 2; apart >= SORT_BLOCK; apart /= 2) {
+            TERN_LAUNCH(sort_far, blocks, SORT_THREADS, 0, exec->stream, keys, run, apart);
+            TERN_TRY(tern_cuda_launched(op));
+        }
+        TERN_LAUNCH(sort_near, blocks, SORT_THREADS, 0, exec->stream, keys, run, run);
+        TERN_TRY(tern_cuda_launched(op));
+    }
+    return TERN_OK;
+}
+
+static inline int64_t sort_room(int64_t count)
+{
+    int64_t room = SORT_BLOCK;
+    while (room < count)
+        room *= 2;
+    return room;
+}
+
+#endif

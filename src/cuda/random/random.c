@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills by cuRAND: Philox4x32-10 in the order that its documentation promises never to change. A
+// fill takes the words from the generator's position on, and moves it past them to a multiple of 4;
+// the words become elements in random.cu.
+#include "cuda/random/random.h"
+
+#include "cuda/host/check.h"
+#include "cuda/host/device.h"
+#include "cuda/host/graph.h"
+#include "tensor/generator.h"
+
+#define CHUNK ((int64_t)1 << 24) // elements at a time; a multiple of 4
+
+static curandStatus_t generator_new(tern_cuda_stream *stream)
+{
+    curandGenerator_t made = NULL;
+    curandStatus_t status = curandCreateGenerator(&made, CURAND_RNG_PSEUDO_PHILOX4_32_10);
+    if (status != CURAND_STATUS_SUCCESS)
+        return status;
+    status = curandSetGeneratorOrdering(made, CURAND_ORDERING_PSEUDO_LEGACY);
+    if (status == CURAND_STATUS_SUCCESS)
+        status = curandSetStream(made, stream->stream);
+    if (status == CURAND_STATUS_SUCCESS)
+        stream->random = made;
+    else
+        curandDestroyGenerator(made);
+    return status;
+}
+
+void tern_cuda_random_free(tern_cuda_stream *stream)
+{
+    if (stream->random)
+        curandDestroyGenerator(stream->random);
+    stream->random = NULL;
+}
+
+// Setting the seed does not go back to the start, so the place is set after it.
+static curandStatus_t generate(tern_cuda_stream *stream, const tern_generator *generator,
+                               uint32_t *words, int64_t count)
+{
+    curandStatus_t status = stream->random ? CURAND_STATUS_SUCCESS : generator_new(stream);
+    if (status == CURAND_STATUS_SUCCESS)
+        status = curandSetPseudoRandomGeneratorSeed(stream->random, generator->seed);
+    if (status == CURAND_STATUS_SUCCESS)
+        status = curandSetGeneratorOffset(stream->random, generator->position);
+    if (status == CURAND_STATUS_SUCCESS)
+        status = curandGenerate(stream->random, words, (size_t)count);
+    return status;
+}
+
+static tern_status draw(int index, const tern_generator *generator, uint32_t *words, int64_t count)
+{
+    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    pthread_mutex_lock(&stream->lock);
+    tern_cuda_relax();
+    curandStatus_t status = generate(stream, generator, words, count);
+    tern_cuda_unrelax();
+    pthread_mutex_unlock(&stream->lock);
+    return tern_cuda_check_random("random", status);
+}
+
+// How many words elements take: whole blocks of 4.
+static int64_t words_of(tern_random_kind kind, tern_dtype dtype, int64_t numel)
+{
+    return (tern_cuda_word_count(kind, dtype, numel) + 3) / 4 * 4;
+}
+
+static tern_strided part_of(const tern_strided *y, int64_t first, int64_t numel)
+{
+    tern_strided part = {.dtype = y->dtype, .rank = 1, .size = {numel}, .stride = {1}};
+    part.data = (char *)y->data + first * (int64_t)tern_dtype_size(y->dtype);
+    return part;
+}
+
+tern_status tern_cuda_random(const tern_exec *exec, tern_random_kind kind, double a, double b,
+                             int64_t low, int64_t high, tern_generator *generator,
+                             const tern_strided *y)
+{
+    const int64_t numel = tern_strided_numel(y);
+    if (numel == 0)
+        return TERN_OK;
+    TERN_CHECK(!tern_cuda_capture_of(exec->device.index), TERN_ERR_UNSUPPORTED,
+               "random fills cannot be captured: fill before, or use dropout");
+    tern_cuda_scratch scratch;
+    const int64_t most = words_of(kind, y->dtype, numel < CHUNK ? numel : CHUNK);
+    TERN_TRY(tern_cuda_scratch_take(exec, most * (int64_t)sizeof(uint32_t), &scratch));
+    tern_status status = TERN_OK;
+    for (int64_t first = 0; first < numel && !status; first += CHUNK) {
+        const int64_t count = numel - first < CHUNK ? numel - first : CHUNK;
+        const int64_t words = words_of(kind, y->dtype, count);
+        const tern_strided part = part_of(y, first, count);
+        status = draw(exec->device.index, generator, scratch.data, words);
+        if (!status)
+            status = tern_cuda_from_words(exec, kind, a, b, low, high, scratch.data, &part);
+        generator->position += (uint64_t)words;
+    }
+    tern_cuda_scratch_free(exec, &scratch);
+    return status;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// cuRAND generators: one a stream.
+#ifndef TERN_SRC_CUDA_RANDOM_RANDOM_H
+#define TERN_SRC_CUDA_RANDOM_RANDOM_H
+
+#include "cuda/host/stream.h"
+
+void tern_cuda_random_free(tern_cuda_stream *stream);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums, means, norms, extremes, any and all, by reduce.cuh. Floating sums are kept in double;
+// a few terms are added in the elements' own arithmetic before they go there.
+#include "cuda/reduce/reduce.cuh"
+
+// Where results go, and what becomes of a total on its way.
+struct reduce_result {
+    tern_reduce_op op;
+    double p;
+    int64_t terms;
+    void *y;
+    tern_dtype dtype;
+};
+
+__device__ __forceinline__ void store_result(const reduce_result &to, int64_t at, double value)
+{
+    if (to.dtype == TERN_FLOAT64)
+        ((double *)to.y)[at] = value;
+    else if (to.dtype == TERN_FLOAT16)
+        ((__half *)to.y)[at] = narrow<__half>((float)value);
+    else if (to.dtype == TERN_BFLOAT16)
+        ((__nv_bfloat16 *)to.y)[at] = narrow<__nv_bfloat16>((float)value);
+    else
+        ((float *)to.y)[at] = (float)value;
+}
+
+// ---- sums ---------------------------------------------------------------------------------------
+
+// Totals are added; integers wrap around.
+template <class Total> struct total_fold {
+    typedef Total acc;
+    reduce_result to;
+
+    __device__ acc none() const
+    {
+        return 0;
+    }
+    __device__ acc operator()(acc a, acc b) const
+    {
+        return a + b;
+    }
+};
+
+struct sum_joint : total_fold<double> {
+    __device__ void write(acc total, const int64_t *y) const
+    {
+        store_result(to, y[0], to.op == TERN_REDUCE_MEAN ? total / (double)to.terms : total);
+    }
+};
+
+// SUM and MEAN.
+template <class T> struct sum_fold : sum_joint {
+    typedef sum_joint joint;
+    struct state {
+        double total;
+        computed_t<T> part;
+    };
+    __device__ state start() const
+    {
+        return state{0, 0};
+    }
+    __device__ void add(state &s, T x, int64_t) const
+    {
+        s.part += widen(x);
+    }
+    __device__ void rest(state &s) const
+    {
+        s.total += (double)s.part;
+        s.part = 0;
+    }
+    __device__ acc finish(const state &s) const
+    {
+        return s.total;
+    }
+};
+
+struct integer_sum_joint : total_fold<unsigned long long> {
+    __device__ void write(acc total, const int64_t *y) const
+    {
+        ((int64_t *)to.y)[y[0]] = (int64_t)total;
+    }
+};
+
+// What needs no more than its total while it runs.
+template <class Joint> struct plain_fold : Joint {
+    typedef Joint joint;
+    typedef typename Joint::acc state;
+    __device__ state start() const
+    {
+        return this->none();
+    }
+    __device__ void rest(state &) const
+    {
+    }
+    __device__ state finish(state s) const
+    {
+        return s;
+    }
+};
+
+template <class T> struct integer_sum_fold : plain_fold<integer_sum_joint> {
+    __device__ void add(state &s, T x, int64_t) const
+    {
+        s += (state)(int64_t)x;
+    }
+};
+
+// ---- counts -------------------------------------------------------------------------------------
+
+struct count_joint : total_fold<unsigned long long> {
+    __device__ void write(acc total, const int64_t *y) const
+    {
+        if (to.op == TERN_REDUCE_NORM)
+            store_result(to, y[0], (double)total);
+        else
+            ((uint8_t *)to.y)[y[0]] = to.op == TERN_REDUCE_ANY ? total > 0 : total == (acc)to.terms;
+    }
+};
+
+// Of elements that are not 0: ANY, ALL, and the norm of p = 0.
+template <class T> struct count_fold : plain_fold<count_joint> {
+    __device__ void add(state &s, T x, int64_t) const
+    {
+        s += widen(x) != 0;
+    }
+};
+
+// ---- norms --------------------------------------------------------------------------------------
+
+struct square_joint : total_fold<double> {
+    __device__ void write(acc total, const int64_t *y) const
+    {
+        store_result(to, y[0], sqrt(total));
+    }
+};
+
+template <class T> struct square_fold : plain_fold<square_joint> {
+    __device__ void add(state &s, T element, int64_t) const
+    {
+        const double x = (double)widen(element);
+        s += x * x;
+    }
+};
+
+struct power_joint : total_fold<double> {
+    __device__ void write(acc total, const int64_t *y) const
+    {
+        store_result(to, y[0], to.p == 1 || to.terms == 0 ? total : pow(total, 1 / to.p));
+    }
+};
+
+template <class T> struct power_fold : plain_fold<power_joint> {
+    __device__ void add(state &s, T element, int64_t) const
+    {
+        const double x = fabs((double)widen(element));
+        s += this->to.p == 1 ? x : pow(x, this->to.p);
+    }
+};
+
+// ---- extremes -----------------------------------------------------------------------------------
+
+template <class C> __device__ __forceinline__ bool is_nan(C)
+{
+    return false;
+}
+template <> __device__ __forceinline__ bool is_nan(float x)
+{
+    return x != x;
+}
+template <> __device__ __forceinline__ bool is_nan(double x)
+{
+    return x != x;
+}
+
+// Norms are of floating elements.
+template <class C> __device__ __forceinline__ C magnitude(C x)
+{
+    return x;
+}
+template <> __device__ __forceinline__ float magnitude(float x)
+{
+    return fabsf(x);
+}
+template <> __device__ __forceinline__ double magnitude(double x)
+{
+    return fabs(x);
+}
+
+// AMAX, AMIN, and the norms of p = infinity and -infinity. NaN wins.
+template <class T> struct extreme_joint {
+    typedef computed_t<T> acc;
+    bool largest, absolute;
+    acc least; // what all else wins over
+    reduce_result to;
+
+    __device__ acc none() const
+    {
+        return least;
+    }
+    __device__ acc operator()(acc a, acc b) const
+    {
+        const bool better = largest ? b > a : b < a;
+        return better || is_nan(b) ? b : a;
+    }
+    __device__ void write(acc value, const int64_t *y) const
+    {
+        ((T *)to.y)[y[0]] = narrow<T>(absolute && to.terms == 0 ? (acc)0 : value);
+    }
+};
+
+template <class T> struct extreme_fold : plain_fold<extreme_joint<T>> {
+    __device__ void add(computed_t<T> &s, T element, int64_t) const
+    {
+        const computed_t<T> x = widen(element);
+        s = (*this)(s, this->absolute ? magnitude(x) : x);
+    }
+};
+
+// ---- launchers ----------------------------------------------------------------------------------
+
+// x, and how it is cut.
+struct reduce_input {
+    const tern_exec *exec;
+    reduce_plan plan;
+    const void *x;
+};
+
+template <class T, class Op>
+static tern_status fold_totals(const reduce_input *in, const reduce_result &to)
+{
+    Op op;
+    op.to = to;
+    return run_reduce<T>("reduce", in->exec, in->plan, op, in->x);
+}
+
+template <class T>
+static tern_status fold_extreme(const reduce_input *in, const reduce_result &to, bool largest,
+                                computed_t<T> lowest, computed_t<T> highest)
+{
+    extreme_fold<T> op;
+    op.largest = largest;
+    op.absolute = to.op == TERN_REDUCE_NORM;
+    op.least = largest ? lowest : highest;
+    op.to = to;
+    return run_reduce<T>("reduce", in->exec, in->plan, op, in->x);
+}
+
+template <class T> static tern_status fold_norm(const reduce_input *in, const reduce_result &to)
+{
+    if (to.p == 0)
+        return fold_totals<T, count_fold<T>>(in, to);
+    if (isinf(to.p))
+        return fold_extreme<T>(in, to, to.p > 0, 0, INFINITY);
+    if (to.p == 2)
+        return fold_totals<T, square_fold<T>>(in, to);
+    return fold_totals<T, power_fold<T>>(in, to);
+}
+
+template <class T> static tern_status reduce_real(const reduce_input *in, const reduce_result &to)
+{
+    switch (to.op) {
+    case TERN_REDUCE_AMAX:
+    case TERN_REDUCE_AMIN:
+        return fold_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, -INFINITY, INFINITY);
+    case TERN_REDUCE_NORM:
+        return fold_norm<T>(in, to);
+    case TERN_REDUCE_ANY:
+    case TERN_REDUCE_ALL:
+        return fold_totals<T, count_fold<T>>(in, to);
+    case TERN_REDUCE_SUM:
+    case TERN_REDUCE_MEAN:
+    case TERN_REDUCE_COUNT:
+        break;
+    }
+    return fold_totals<T, sum_fold<T>>(in, to);
+}
+
+template <class T>
+static tern_status reduce_integer(const reduce_input *in, const reduce_result &to, T lowest,
+                                  T highest)
+{
+    if (to.op == TERN_REDUCE_AMAX || to.op == TERN_REDUCE_AMIN)
+        return fold_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, lowest, highest);
+    if (to.op == TERN_REDUCE_ANY || to.op == TERN_REDUCE_ALL)
+        return fold_totals<T, count_fold<T>>(in, to);
+    return fold_totals<T, integer_sum_fold<T>>(in, to);
+}
+
+extern "C" tern_status tern_cuda_reduce(const tern_exec *exec, tern_reduce_op op, double p,
+                                        const tern_strided *y, const tern_strided *x)
+{
+    const reduce_input in = {exec, reduce_plan_of(x, y, NULL), x->data};
+    const reduce_result to = {op, p, in.plan.terms, y->data, y->dtype};
+    switch (x->dtype) {
+        TERN_FLOATING_CASES(T, reduce_real<T>(&in, to))
+    case TERN_INT64:
+        return reduce_integer<int64_t>(&in, to, INT64_MIN, INT64_MAX);
+    case TERN_INT32:
+        return reduce_integer<int32_t>(&in, to, INT32_MIN, INT32_MAX);
+    case TERN_UINT8:
+    case TERN_BOOL:
+        return reduce_integer<uint8_t>(&in, to, 0, UINT8_MAX);
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+    return TERN_OK;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over any dimensions, for any operation. Rows: a group of threads folds the terms of
+// one output. Columns: a block folds REDUCE_COLUMNS outputs that lie side by side, its warps share
+// their terms. Few outputs of many terms are cut into segments, and a second kernel joins them.
+//
+// An operation `Op` for elements T is passed by value and has
+//     state, acc            types: what a thread gathers in, and what is combined
+//     joint                 the base that joins segments and writes, or Op itself
+//     state start()         before the first term
+//     void add(state &, T x, int64_t term)
+//     void rest(state &)    now and then: a good time to round
+//     acc finish(state)
+//     acc none()            of no terms
+//     acc operator()(acc, acc)    both together; the order does not matter
+//     void write(acc, const int64_t y[2])    stores the result of an output
+// and lane_exchange is overloaded for acc where that is a struct.
+#ifndef TERN_SRC_CUDA_REDUCE_REDUCE_CUH
+#define TERN_SRC_CUDA_REDUCE_REDUCE_CUH
+
+#include "cuda/reduce/reduce_plan.cuh"
+
+// ---- rows ---------------------------------------------------------------------------------------
+
+// The terms are counted before: of a loop whose step it does not know the compiler finds the turns
+// by a 64-bit division.
+__device__ __forceinline__ int64_t reduce_turns(int64_t first, int64_t last, int step_bits)
+{
+    return (last - first + (1 << step_bits) - 1) >> step_bits;
+}
+
+// Every 2^step_bits-th term from `first` on.
+template <class T, class Op>
+__device__ __forceinline__ void fold_terms(const reduce_plan &plan, const Op &op,
+                                           typename Op::state &state, const T *x, int64_t first,
+                                           int64_t last, int step_bits)
+{
+    const int64_t turns = reduce_turns(first, last, step_bits);
+    if (plan.fold_count > 1) {
+#pragma unroll 1
+        for (int64_t i = 0; i < turns; i++) {
+            const int64_t term = first + (i << step_bits);
+            op.add(state, x[reduce_term(plan, term)], term);
+            op.rest(state);
+        }
+        return;
+    }
+    const int64_t stride = plan.fold[0].x_stride;
+#pragma unroll 4
+    for (int64_t i = 0; i < turns; i++) {
+        const int64_t term = first + (i << step_bits);
+        op.add(state, x[term * stride], term);
+        op.rest(state);
+    }
+}
+
+// The same for neighbours in memory; the terms that fill no pack come last.
+template <class T, class Op>
+__device__ __forceinline__ void fold_packs(const Op &op, typename Op::state &state, const T *x,
+                                           int64_t first, int64_t last, int lane, int step_bits)
+{
+    enum { WIDTH = pack_width<T>::value };
+    const int64_t packs = (last - first) / WIDTH, turns = reduce_turns(lane, packs, step_bits);
+#pragma unroll 4
+    for (int64_t i = 0; i < turns; i++) {
+        const int64_t term = first + (lane + (i << step_bits)) * WIDTH;
+        const pack<T, WIDTH> values = pack_load<WIDTH>(x + term);
+#pragma unroll
+        for (int k = 0; k < WIDTH; k++)
+            op.add(state, values.at[k], term + k);
+        op.rest(state);
+    }
+    for (int64_t term = first + packs * WIDTH + lane; term < last; term += 1 << step_bits)
+        op.add(state, x[term], term);
+    op.rest(state);
+}
+
+// Over the 2^lane_bits threads of a group: a part of a warp, or the block.
+template <class Acc, class Op>
+__device__ __forceinline__ Acc group_reduce(Acc value, int lane_bits, const Op &op)
+{
+    if (lane_bits > WARP_BITS)
+        return block_reduce(value, op.none(), op);
+    for (int bit = lane_bits - 1; bit >= 0; bit--)
+        value = op(value, lane_exchange(value, 1 << bit));
+    return value;
+}
+
+template <class Op>
+__device__ __forceinline__ void give_result(const Op &op, const typename Op::acc &result,
+                                            const reduce_places &at, typename Op::acc *parts,
+                                            int64_t part)
+{
+    if (parts)
+        parts[part] = result;
+    else
+        op.write(result, at.y);
+}
+
+// parts (outputs, segments), or NULL where the terms are not cut. A block's y is the segment.
+template <class T, class Op>
+__global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
+    reduce_rows(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
+{
+    const int group = (int)threadIdx.x >> plan.lane_bits;
+    const int lane = (int)threadIdx.x & ((1 << plan.lane_bits) - 1);
+    const int groups = REDUCE_THREADS >> plan.lane_bits;
+    const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
+    for (int64_t base = (int64_t)blockIdx.x * groups; base < plan.outputs;
+         base += (int64_t)gridDim.x * groups) {
+        const int64_t output = base + group;
+        const bool inside = output < plan.outputs;
+        const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
+        const reduce_places at = reduce_output(plan, inside ? output : 0);
+        typename Op::state state = op.start();
+        if (plan.packed)
+            fold_packs(op, state, x + at.x, first, last, lane, plan.lane_bits);
+        else
+            fold_terms(plan, op, state, x + at.x, first + lane, last, plan.lane_bits);
+        const typename Op::acc result = group_reduce(op.finish(state), plan.lane_bits, op);
+        if (lane == 0 && inside)
+            give_result(op, result, at, parts, output * plan.segments + blockIdx.y);
+    }
+}
+
+// ---- columns ------------------------------------------------------------------------------------
+
+// What the warps of a block found for the column of this lane, in the warps' order.
+template <class Acc, class Op> __device__ __forceinline__ Acc join_warps(Acc value, const Op &op)
+{
+    enum { WARPS = REDUCE_THREADS / REDUCE_COLUMNS };
+    TERN_SHARED(Acc, part, [WARPS][REDUCE_COLUMNS]);
+    const int lane = (int)threadIdx.x % REDUCE_COLUMNS, warp = (int)threadIdx.x / REDUCE_COLUMNS;
+    __syncthreads(); // `part` may still be read from the turn before
+    part[warp][lane] = value;
+    __syncthreads();
+    for (int w = 1; warp == 0 && w < WARPS; w++)
+        value = op(value, part[w][lane]);
+    return value;
+}
+
+template <class T, class Op>
+__global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
+    reduce_columns(const reduce_plan plan, const Op op, const T *x, typename Op::acc *parts)
+{
+    const int lane = (int)threadIdx.x % REDUCE_COLUMNS, warp = (int)threadIdx.x / REDUCE_COLUMNS;
+    const int64_t inner = plan.keep[plan.keep_count - 1].size;
+    const int64_t first = blockIdx.y * plan.segment_terms, end = first + plan.segment_terms;
+    for (int64_t unit = blockIdx.x; unit < plan.units; unit += gridDim.x) {
+        int64_t column = unit;
+        const int64_t outer = divide_by(&column, plan.across);
+        column = column * REDUCE_COLUMNS + lane;
+        const int64_t output = outer * inner + column;
+        const bool inside = column < inner;
+        const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
+        const reduce_places at = reduce_output(plan, inside ? output : 0);
+        typename Op::state state = op.start();
+        fold_terms(plan, op, state, x + at.x, first + warp, last, REDUCE_BITS - WARP_BITS);
+        const typename Op::acc result = join_warps(op.finish(state), op);
+        if (warp == 0 && inside)
+            give_result(op, result, at, parts, output * plan.segments + blockIdx.y);
+    }
+}
+
+// ---- segments -----------------------------------------------------------------------------------
+
+// A warp for each output.
+template <class Op>
+__global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
+    reduce_join(const reduce_plan plan, const Op op, const typename Op::acc *parts)
+{
+    enum { GROUPS = REDUCE_THREADS / WARP_LANES };
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    for (int64_t base = (int64_t)blockIdx.x * GROUPS; base < plan.outputs;
+         base += (int64_t)gridDim.x * GROUPS) {
+        const int64_t output = base + warp;
+        typename Op::acc result = op.none();
+        for (int64_t s = lane; output < plan.outputs && s < plan.segments; s += WARP_LANES)
+            result = op(result, parts[output * plan.segments + s]);
+        result = warp_reduce(result, op);
+        if (lane == 0 && output < plan.outputs)
+            op.write(result, reduce_output(plan, output).y);
+    }
+}
+
+static inline dim3 reduce_grid(int64_t blocks, int64_t segments)
+{
+    return dim3((unsigned)reduce_smaller(blocks, 1 << 20), (unsigned)segments);
+}
+
+template <class T, class Op>
+static void launch_reduce(const tern_exec *exec, const reduce_plan &plan, const Op &op,
+                          const void *data, typename Op::acc *parts)
+{
+    // Of no terms the pointer may lead behind the memory.
+    const T *x = plan.terms > 0 ? (const T *)data : NULL;
+    const dim3 grid = reduce_grid(plan.units, plan.segments);
+    if (plan.columns)
+        TERN_LAUNCH((reduce_columns<T, Op>), grid, REDUCE_THREADS, 0, exec->stream, plan, op, x,
+                    parts);
+    else
+        TERN_LAUNCH((reduce_rows<T, Op>), grid, REDUCE_THREADS, 0, exec->stream, plan, op, x,
+                    parts);
+}
+
+template <class T, class Op>
+static tern_status run_reduce(const char *name, const tern_exec *exec, const reduce_plan &plan,
+                              const Op &op, const void *x)
+{
+    typedef typename Op::acc acc;
+    typedef typename Op::joint joint;
+    tern_cuda_scratch scratch;
+    if (plan.outputs == 0)
+        return TERN_OK;
+    if (plan.segments == 1) {
+        launch_reduce<T>(exec, plan, op, x, (acc *)NULL);
+        return tern_cuda_launched(name);
+    }
+    const int64_t parts = plan.outputs * plan.segments;
+    TERN_TRY(tern_cuda_scratch_take(exec, parts * (int64_t)sizeof(acc), &scratch));
+    launch_reduce<T>(exec, plan, op, x, (acc *)scratch.data);
+    const int64_t units = reduce_ceil_div(plan.outputs * WARP_LANES, REDUCE_THREADS);
+    TERN_LAUNCH((reduce_join<joint>), reduce_grid(units, 1), REDUCE_THREADS, 0, exec->stream, plan,
+                (joint)op, (const acc *)scratch.data);
+    tern_cuda_scratch_free(exec, &scratch);
+    return tern_cuda_launched(name);
+}
+
+#endif

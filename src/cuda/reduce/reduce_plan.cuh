@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a reduction over any dimensions and strides is carried out: which dimensions are kept, which
+// are folded, and how the work is cut, by shape and strides alone. Passed to kernels by value.
+#ifndef TERN_SRC_CUDA_REDUCE_REDUCE_PLAN_CUH
+#define TERN_SRC_CUDA_REDUCE_REDUCE_PLAN_CUH
+
+#include "cuda/block.cuh"
+#include "cuda/divide.cuh"
+#include "cuda/pack.cuh"
+
+#define REDUCE_BITS         8
+#define REDUCE_THREADS      (1 << REDUCE_BITS)
+#define REDUCE_RESIDENT     3    // blocks on a multiprocessor: ptxas would spill for a fourth
+#define REDUCE_COLUMNS      32   // side by side in a block, a warp's lanes
+#define REDUCE_BLOCKS       1024 // that keep a device busy
+#define REDUCE_ROW_TERMS    4096 // the least that is worth a block of its own
+#define REDUCE_COLUMN_TERMS 128
+
+typedef struct reduce_dim {
+    int64_t size;
+    int64_t x_stride;
+    int64_t y_stride[2];
+    place_divisor divisor; // the size
+} reduce_dim;
+
+typedef struct reduce_plan {
+    int keep_count, fold_count;                                  // at least 1 each
+    reduce_dim keep[TERN_MAX_RANK + 1], fold[TERN_MAX_RANK + 1]; // innermost last
+    int64_t outputs;                                             // product of the kept sizes
+    int64_t terms;                                               // product of the folded sizes
+    int64_t segments, segment_terms;                             // the terms may be cut
+    bool columns;         // the innermost kept dimension is the denser: a thread folds a column
+    int64_t units;        // of work for a block: groups of outputs, or of columns
+    place_divisor across; // columns: blocks that lie side by side
+    bool packed;          // rows allow the widest loads
+    int lane_bits;        // rows: 2^lane_bits threads for one output
+} reduce_plan;
+
+// ---- on the device ------------------------------------------------------------------------------
+
+// Where term `term` lies in x, from the first one of its output.
+__device__ __forceinline__ int64_t reduce_term(const reduce_plan &plan, int64_t term)
+{
+    int64_t at = 0;
+    for (int d = plan.fold_count - 1; d > 0; d--) {
+        const int64_t outer = divide_by(&term, plan.fold[d].divisor);
+        at += term * plan.fold[d].x_stride;
+        term = outer;
+    }
+    return at + term * plan.fold[0].x_stride;
+}
+
+typedef struct reduce_places {
+    int64_t x, y[2];
+} reduce_places;
+
+__device__ __forceinline__ reduce_places reduce_output(const reduce_plan &plan, int64_t output)
+{
+    reduce_places at = {0, {0, 0}};
+    for (int d = plan.keep_count - 1; d >= 0; d--) {
+        const reduce_dim &dim = plan.keep[d];
+        const int64_t outer = d > 0 ? divide_by(&output, dim.divisor) : 0;
+        at.x += output * dim.x_stride;
+        at.y[0] += output * dim.y_stride[0];
+        at.y[1] += output * dim.y_stride[1];
+        output = outer;
+    }
+    return at;
+}
+
+// ---- on the host --------------------------------------------------------------------------------
+
+static inline int64_t reduce_ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static inline int64_t reduce_smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+// Broadcasts (stride 0) outermost, then by falling stride.
+static inline bool reduce_is_outside(const reduce_dim *a, const reduce_dim *b)
+{
+    const uint64_t sa = (uint64_t)(a->x_stride < 0 ? -a->x_stride : a->x_stride);
+    const uint64_t sb = (uint64_t)(b->x_stride < 0 ? -b->x_stride : b->x_stride);
+    return sa - 1 > sb - 1;
+}
+
+static inline void reduce_insert(reduce_dim *dims, int *count, const reduce_dim *dim)
+{
+    int at = *count;
+    for (; at > 0 && reduce_is_outside(dim, &dims[at - 1]); at--)
+        dims[at] = dims[at - 1];
+    dims[at] = *dim;
+    ++*count;
+}
+
+static inline bool reduce_joins(const reduce_dim *outer, const reduce_dim *inner)
+{
+    return outer->x_stride == inner->x_stride * inner->size &&
+           outer->y_stride[0] == inner->y_stride[0] * inner->size &&
+           outer->y_stride[1] == inner->y_stride[1] * inner->size;
+}
+
+// Neighbours that lie as one dimension become one; no dimension becomes one of size 1.
+static inline int64_t reduce_coalesce(reduce_dim *dims, int *count)
+{
+    int kept = 0;
+    int64_t numel = 1;
+    for (int i = 0; i < *count; i++) {
+        numel *= dims[i].size;
+        if (kept > 0 && reduce_joins(&dims[kept - 1], &dims[i])) {
+            dims[i].size *= dims[kept - 1].size;
+            dims[kept - 1] = dims[i];
+        } else {
+            dims[kept++] = dims[i];
+        }
+    }
+    if (kept == 0)
+        dims[kept++] = reduce_dim{1, 0, {0, 0}, {}};
+    for (int i = 0; i < kept; i++)
+        dims[i].divisor = place_divisor_of(dims[i].size);
+    *count = kept;
+    return numel;
+}
+
+static inline void reduce_sort_dims(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
+                                    const tern_strided *y2)
+{
+    for (int d = 0; d < x->rank; d++) {
+        const bool folded = y->size[d] == 1;
+        reduce_dim dim = {x->size[d], x->stride[d], {0, 0}, {}};
+        if (x->size[d] == 1)
+            continue;
+        if (!folded) {
+            dim.y_stride[0] = y->stride[d];
+            dim.y_stride[1] = y2 ? y2->stride[d] : 0;
+        }
+        reduce_insert(folded ? plan->fold : plan->keep,
+                      folded ? &plan->fold_count : &plan->keep_count, &dim);
+    }
+    plan->outputs = reduce_coalesce(plan->keep, &plan->keep_count);
+    plan->terms = reduce_coalesce(plan->fold, &plan->fold_count);
+}
+
+static inline bool reduce_is_packed(const reduce_plan *plan, const tern_strided *x)
+{
+    const int64_t size = (int64_t)tern_dtype_size(x->dtype);
+    bool aligned = plan->fold_count == 1 && plan->fold[0].x_stride == 1;
+    for (int d = 0; d < plan->keep_count; d++)
+        aligned = aligned && pack_aligned(x->data, plan->keep[d].x_stride, size);
+    return aligned;
+}
+
+// Blocks that would be idle take a share of the terms.
+static inline void reduce_cut(reduce_plan *plan, int64_t least)
+{
+    const int64_t most = reduce_ceil_div(plan->terms, least);
+    int64_t segments = reduce_smaller(most, REDUCE_BLOCKS / (plan->units > 0 ? plan->units : 1));
+    segments = segments < 1 ? 1 : segments;
+    // Whole packs, so that every segment begins where a row may.
+    plan->segment_terms = reduce_ceil_div(reduce_ceil_div(plan->terms, segments), 16) * 16;
+    plan->segments = plan->terms > 0 ? reduce_ceil_div(plan->terms, plan->segment_terms) : 1;
+}
+
+// Where y's size is 1 x is folded; y2 may be NULL.
+static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strided *y,
+                                         const tern_strided *y2)
+{
+    reduce_plan plan = {};
+    reduce_sort_dims(&plan, x, y, y2);
+    const reduce_dim *keep = &plan.keep[plan.keep_count - 1];
+    const reduce_dim *fold = &plan.fold[plan.fold_count - 1];
+    plan.columns = keep->size > 1 && (fold->size == 1 || reduce_is_outside(fold, keep));
+    if (plan.columns) {
+        const int64_t across = reduce_ceil_div(keep->size, REDUCE_COLUMNS);
+        plan.across = place_divisor_of(across);
+        plan.units = plan.outputs / keep->size * across;
+        reduce_cut(&plan, REDUCE_COLUMN_TERMS);
+        return plan;
+    }
+    plan.packed = reduce_is_packed(&plan, x);
+    plan.lane_bits = plan.terms <= 32 ? 3 : plan.terms <= 1024 ? WARP_BITS : REDUCE_BITS;
+    plan.units = reduce_ceil_div(plan.outputs, REDUCE_THREADS >> plan.lane_bits);
+    reduce_cut(&plan, REDUCE_ROW_TERMS);
+    return plan;
+}
+
+#endif
