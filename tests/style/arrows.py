@@ -1,34 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Includes go along the arrows between the rooms of the library.
+"""The rooms of the library: includes and calls go along the arrows between them.
 
-base <- tensor <- {cpu, cuda, io, ops}, ops <- nn <- optim, {ops, io} <- data,
-{nn, optim, data, io} <- train <- examples
+base <- device <- tensor <- autograd <- ops <- nn <- optim, device <- {cpu, cuda},
+tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- parallel,
+{autograd, nn} <- graph, all <- train <- examples
 """
 import os
 
+from known import CALLS, INCLUDES, MOVING
+from links import Links, is_header, line_of
 from tree import c_sources
 
-# What each room may include besides itself; what these may include, it may too.
+# What each room may include and call besides itself; what these may, it may too.
 ARROWS = {
     'base': [],
-    'tensor': ['base'],
-    'cpu': ['tensor'],
-    'cuda': ['tensor'],
-    'io': ['tensor'],
-    'ops': ['tensor'],
-    'nn': ['ops'],
+    'device': ['base'],
+    'cpu': ['device'],
+    'cuda': ['device'],
+    'tensor': ['device'],
+    'autograd': ['tensor'],
+    'ops': ['autograd'],
+    'state': ['tensor'],
+    'io': ['state'],
+    'nn': ['ops', 'state'],
     'optim': ['nn'],
     'data': ['ops', 'io'],
-    'train': ['nn', 'optim', 'data', 'io'],
+    'parallel': ['optim'],
+    'graph': ['nn'],
+    'train': ['data', 'parallel', 'graph'],
 }
 
-# Whose types a public header holds.
+# Whose types a public header holds and whose functions it declares; 'nn/*' is all below nn/.
 PUBLIC = {
     'base': ['base', 'cpp', 'error', 'memory', 'threads'],
-    'tensor': ['autograd', 'cuda', 'data_type', 'device', 'random', 'scalar', 'scope',
-               'tensor'],
-    'ops': ['ops'],
-    'nn': ['module', 'nn'],
+    'device': ['cuda', 'data_type', 'device', 'dtype', 'generator', 'reduction', 'scalar'],
+    'tensor': ['scope', 'tensor'],
+    'autograd': ['autograd', 'cuda_graph'],
+    'ops': ['ops', 'ops/*', 'random'],
+    'nn': ['module', 'nn', 'nn/*'],
     'optim': ['optim'],
     'io': ['idx'],
     'data': ['data'],
@@ -36,13 +45,16 @@ PUBLIC = {
 ROOM_OF_HEADER = {f'tern/{name}.h': room for room, names in PUBLIC.items() for name in names}
 
 # Kernels take the enums of the public operations as they are.
-ALLOWED = {('src/tensor/kernels.h', 'tern/ops.h')}
+ALLOWED = {('src/device/kernels.h', 'tern/ops.h')}
+
+# The CPU is linked in, where a plugin would be opened.
+ALLOWED_CALLS = {('device', 'tern_cpu_backend')}
 
 
 def reach(room):
     """The rooms that `room` may include, itself among them."""
     found = {room}
-    for below in ARROWS[room]:
+    for below in ARROWS.get(room, ()):
         found |= reach(below)
     return found
 
@@ -51,10 +63,15 @@ def room_of(path):
     """The room of a source file: None for tests and bench, which may look everywhere."""
     folder, _, rest = path.partition('/')
     if folder == 'src':
-        return rest.split('/')[0]
+        return MOVING.get(path, rest.split('/')[0])
     if folder == 'include':
-        return ROOM_OF_HEADER.get(rest)
+        return room_of_header(rest)
     return None
+
+
+def room_of_header(name):
+    """The room of a public header, "tern/nn/linear.h", or None."""
+    return ROOM_OF_HEADER.get(name, ROOM_OF_HEADER.get(f'{os.path.dirname(name)}/*.h'))
 
 
 def wrong_include(source, quote, name):
@@ -65,14 +82,14 @@ def wrong_include(source, quote, name):
     if quote == '<' and not name.startswith('tern/'):
         return None
     if quote == '<':
-        target = ROOM_OF_HEADER.get(name)
+        target = room_of_header(name)
         if target is None:
             return f'<{name}> is in no room: include one subject, and list new headers in PUBLIC'
     else:
-        target = name.split('/')[0] if '/' in name else None
+        target = room_of(f'src/{name}') if '/' in name else None
         if target not in ARROWS:
             return f'"{name}" names no room: write "room/file.h"'
-    if target not in reach(room) and (source.path, name) not in ALLOWED:
+    if target not in reach(room) and (source.path, name) not in ALLOWED | INCLUDES:
         return (f'{room} includes {name} of {target}, against the arrows; it may include '
                 f'{", ".join(sorted(reach(room)))}')
     return None
@@ -98,3 +115,37 @@ def check(root):
             if wrong:
                 findings.append(source.finding(line, wrong))
     return f'{count} includes', count, findings
+
+
+def home(paths):
+    """Of the files that define a name the one that counts: the plugin stands in for src/base."""
+    return min(sorted(paths), key=lambda path: len(reach(room_of(path))))
+
+
+def calls_of(links, path):
+    """(line, name, file that defines it) of each use of another file's function."""
+    for name, written in sorted(links.used(path).items()):
+        target = home(links.defined[name])
+        if target != path and not is_header(target):
+            yield line_of(links.sources[path], written), name, target
+
+
+def wrong_call(path, name, target):
+    room, other = room_of(path), room_of(target)
+    if other in reach(room) or (room, name) in ALLOWED_CALLS or (path, name) in CALLS:
+        return None
+    return f'calls {name} of {other} ({target}), against the arrows'
+
+
+def check_calls(root):
+    links = Links(root)
+    count, findings = 0, []
+    for path in links.sources:
+        if not path.startswith('src/') or room_of(path) not in ARROWS:
+            continue
+        for line, name, target in calls_of(links, path):
+            count += 1
+            wrong = wrong_call(path, name, target)
+            if wrong:
+                findings.append(links.sources[path].finding(line, wrong))
+    return f'{count} calls', count, findings

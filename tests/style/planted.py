@@ -6,6 +6,10 @@ line, or nothing when the line is 0.
 """
 LICENCE = '// SPDX-License-Identifier: Apache-2.0\n'
 
+FRONT = '\n'.join(f'{line:<99}\\' for line in (
+    '#define FRONT_(name)', '    int(tern_##name)(int x)', '    {',
+    '        return tern_op(x);')) + '\n    }'
+
 CLEAN = {
     '.clang-format': 'BasedOnStyle: LLVM\nIndentWidth: 4\nColumnLimit: 100\n'
                      'BreakBeforeBraces: Linux\nAllowShortFunctionsOnASingleLine: None\n',
@@ -16,13 +20,29 @@ CLEAN = {
     'meson.build': "# SPDX-License-Identifier: Apache-2.0\nproject('x', 'c')\n",
     'scripts/run.sh': '#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\necho\n',
     'src/base/mem.h': f'{LICENCE}int tern_mem(int a);\n',
+    'src/base/mem.c': f'{LICENCE}#include "base/mem.h"\n\n'
+                      'int tern_mem(int a)\n{\n    return a;\n}\n',
+    'src/base/error.c': f'{LICENCE}const char *tern_error_message(void)\n{{\n    return "";\n}}\n',
+    'src/tensor/op.h': f'{LICENCE}#define TERN_RUN(a) tern_op(a)\ntypedef int tern_result;\n'
+                       'int tern_op(int a);\n',
     'src/tensor/op.c': f'{LICENCE}#include "base/mem.h"\n#include <tern/error.h>\n\n'
                        'int tern_op(int a)\n{\n    switch (a) {\n    case 1:\n        return 2;\n'
-                       '    default:\n        return tern_mem(a);\n    }\n}\n',
+                       '    default:\n        return tern_mem(a);\n    }\n}\n'
+                       '\nstatic int tern_hidden(int a)\n{\n    return a;\n}\n',
+    'src/autograd/shutdown.c': f'{LICENCE}void tern_shutdown(void)\n{{\n}}\n',
+    'src/ops/unary.c': f'{LICENCE}#define FRONTS(FRONT) FRONT(relu)\n'
+                       '#define FRONT(name) FRONT_(name)\n'
+                       f'{FRONT}\n'
+                       'FRONT(abs)\nFRONTS(FRONT)\n#include "device/fronts.def"\n',
+    'src/device/fronts.def': f'{LICENCE}FRONT(exp)\n',
+    'src/cuda/host/plugin.c': f'{LICENCE}const char *tern_error_message(void)\n{{\n'
+                              '    return "";\n}\n',
     'include/tern/error.h': f'{LICENCE}/// @file\n/// Errors are values, and threads are fine.\n'
                             '#ifndef TERN_ERROR_H\n#define TERN_ERROR_H\n'
                             '/// The sentence; static storage, never NULL.\n'
-                            'TERN_API const char *tern_error_message(void);\n#endif\n',
+                            'TERN_API const char *tern_error_message(void);\n'
+                            '/// One; never NULL.\nstatic inline int tern_late(void)\n{\n'
+                            '    return tern_op(1);\n}\n#endif\n',
     'tests/test_op.c': f'{LICENCE}int main(void)\n{{\n    return 0;\n}}\n',
 }
 
@@ -43,9 +63,36 @@ INCLUDES = [
     ('arrows', 'src/nn/relu.c', '#include <tern/tern.h>\n', 1),
     ('arrows', 'src/attic/old.c', '#include "base/mem.h"\n', 1),
     ('arrows', 'include/tern/scope.h', '#include <tern/ops.h>\n', 1),
+    ('arrows', 'include/tern/device.h', '#include <tern/tensor.h>\n', 1),
+    ('arrows', 'src/cpu/relu.c', '#include "tensor/op.h"\n', 1),
+    ('arrows', 'src/io/npy.c', '#include <tern/ops/unary.h>\n', 1),
+    ('arrows', 'src/nn/relu.c', '#include <tern/ops/unary.h>\n#include "state/visit.h"\n', 0),
     ('arrows', 'examples/x.c', '#include "base/mem.h"\n', 1),
     ('arrows', 'src/train/fit.c', '#include "base/mem.h"\n#include "optim/optim.h"\n', 0),
     ('arrows', 'src/base/up.c', '/*\n#include "tensor/op.h"\n*/\n#include "base/mem.h"\n', 0),
+]
+
+CALL = 'int f(int a)\n{\n    return tern_%s(a);\n}\n'
+FROM_OP = '#include "tensor/op.h"\nint tern_mem(int a)\n{\n    %s;\n}\n'
+
+CALLS = [
+    ('calls', 'src/base/up.c', CALL % 'op', 3),
+    ('calls', 'src/base/up.c', f'static inline {CALL % "relu"}', 3),
+    ('calls', 'src/tensor/up.c', CALL % 'abs', 3),
+    ('calls', 'src/tensor/up.c', CALL % 'exp', 3),
+    ('calls', 'src/io/npy.c', CALL % 'relu', 3),
+    ('calls', 'src/cpu/op.c', f'int tern_cpu_op(int);\n{CALL % "op"}', 4),
+    ('calls', 'src/base/up.c', 'int (*table[])(int) = {tern_op};\n', 1),
+    ('calls', 'src/base/up.c', 'int f(void)\n{\n    return TERN_RUN(1);\n}\n', 3),
+    ('calls', 'src/base/up.c', CALL % 'late', 3),
+    ('calls', 'src/base/up.h', f'static inline {CALL % "op"}', 3),
+    ('calls', 'src/base/up.h', 'int tern_op(int a);\n', 0),
+    ('calls', 'src/base/up.c', f'// tern_op\nconst char *f = "tern_op";\n{CALL % "mem"}', 0),
+    ('calls', 'src/base/up.c', f'static int tern_op(int a)\n{{\n}}\n{CALL % "op"}', 0),
+    ('calls', 'src/base/up.c', f'#define SLOT(k) .k = tern_##k,\nint t[] = {{SLOT(op)}};\n', 0),
+    ('calls', 'src/base/up.c', 'int f(int a)\n{\n    return x->op(a) + x->tern_op(a);\n}\n', 0),
+    ('calls', 'src/data/rows.c', f'{CALL % "relu"}{CALL % "error_message"}', 0),
+    ('calls', 'src/attic/old.c', 'const char *tern_error_message(void)\n{\n}\n', 0),
 ]
 
 SIZES = [
@@ -128,4 +175,4 @@ COMMENTS = [
      '/// Gives a.\nTERN_API TERN_NODISCARD tern_status tern_x(int a);\n', 8),
 ]
 
-FAULTS = INCLUDES + SIZES + TEXTS + SOURCES + COMMENTS
+FAULTS = INCLUDES + CALLS + SIZES + TEXTS + SOURCES + COMMENTS

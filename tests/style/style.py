@@ -17,6 +17,7 @@ import sizes  # noqa: E402
 
 RULES = {
     'arrows': arrows.check,
+    'calls': arrows.check_calls,
     'documented': documented.check,
     'editorconfig': editorconfig.check,
     'ends': process.check_ends,

@@ -11,13 +11,18 @@ EDITORS = ('~', '.swp')  # what editors leave
 C_SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh')
 
 Finding = namedtuple('Finding', 'path line text')
-Function = namedtuple('Function', 'name first last')  # lines, from 1, both included
+# Lines from 1, both included; head: what stands before the brace.
+Function = namedtuple('Function', 'name first last head')
+Macro = namedtuple('Macro', 'name words body start')  # words: its parameters
 
 _COMMENT = r'//(?:[^\n\\]|\\.|\\\n)*|/\*.*?\*/'
 _LITERAL = r'"(?:[^"\\\n]|\\.|\\\n)*"|\'(?:[^\'\\\n]|\\.)*\''
 _TOKEN = re.compile(f'({_COMMENT})|({_LITERAL})', re.S)
 _DIRECTIVE = re.compile(r'^[ \t]*#(?:[^\n\\]|\\.|\\\n)*', re.M | re.S)
-_NAME = re.compile(r'(\w+(?:\(\w+\))?)\s*$')
+_NAME = re.compile(r'((?:\b\w+)?\(\w+\)|\w+)\s*$')
+_TYPE = re.compile(r'\b(?:struct|union|enum)\s+(\w+)\s*\{')
+_TYPEDEF = re.compile(r'(?:^typedef\b[^;{]*?|^\}\s*)(\w+)(?:\([^;{}]*\))?;', re.M)
+_DEFINE = re.compile(r'\s*#\s*define\s+(\w+)(?:\(([^)]*)\))?(.*)', re.S)
 
 
 def blanked(match):
@@ -74,33 +79,53 @@ class Source:
         for match in re.finditer(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)', self.bare, re.M):
             yield self.line_at(match.start(1)), match.group(1), match.group(2)
 
+    def defines(self):
+        """Its macros."""
+        for match in _DIRECTIVE.finditer(self.code):
+            macro = _DEFINE.match(match.group())
+            if macro:
+                name, words, body = macro.groups()
+                yield Macro(name, [word.strip() for word in (words or '').split(',')], body,
+                            match.start())
+
     def macros(self):
         """#defines that go over several lines, as functions."""
-        for match in _DIRECTIVE.finditer(self.code):
-            name = re.match(r'\s*#\s*define\s+(\w+)', match.group())
-            if name and '\n' in match.group():
-                yield Function(name.group(1), self.line_at(match.start()),
-                               self.line_at(match.end()))
+        for macro in self.defines():
+            if '\n' in macro.body:
+                first = self.line_at(macro.start)
+                yield Function(macro.name, first, first + macro.body.count('\n'), '')
+
+    def words(self):
+        """Every name in it."""
+        return set(re.findall(r'\b[A-Za-z_]\w*', self.code))
+
+    def types(self):
+        """The names of its structs, enums and typedefs."""
+        return set(_TYPE.findall(self.code)) | set(_TYPEDEF.findall(self.code))
+
+    def undirected(self):
+        """`code` without preprocessor lines."""
+        return _DIRECTIVE.sub(blanked, self.code)
 
     def functions(self):
         """Definitions, from the line of the first word to that of the closing brace."""
-        depth, head, start, opened = 0, '', 0, None
+        depth, head, start, opened, opened_head = 0, '', 0, None, ''
         branches = []  # the depth at which each open #if began
         line, before = 1, '\n'
         directives = {self.line_at(m.start() + m.group().index('#')): m.group().strip()
                       for m in _DIRECTIVE.finditer(self.code)}
-        body = _DIRECTIVE.sub(blanked, self.code)
-        for part in re.findall(r'[{};\n]|[^{};\n]+', body):
+        for part in re.findall(r'[{};\n]|[^{};\n]+', self.undirected()):
             if part == '\n':
                 line += 1
                 depth = _branch(directives.get(line, ''), branches, depth)
             elif part == '{' and (depth > 0 or not head.strip().startswith('extern')):
                 depth += 1
                 opened = _function_name(head) if depth == 1 else opened
+                opened_head = head if depth == 1 else opened_head
             elif part == '}':
                 depth = max(depth - 1, 0)
                 if depth == 0 and opened:
-                    yield Function(opened, start, line)
+                    yield Function(opened, start, line, opened_head)
                     opened = None
             if depth == 0:
                 if part in '{};' or _is_call(head, before, part):
