@@ -72,3 +72,17 @@ CALLS = {
     ('src/tensor/prepare.c', 'tern_to_dtype'),
     ('src/tensor/scope.c', 'tern_engine_shutdown'),
 }
+
+# Public functions that another room than their header's defines.
+ELSEWHERE = {
+    'tern_add_', 'tern_add_scalar_', 'tern_cat', 'tern_chunk', 'tern_clone', 'tern_contiguous',
+    'tern_copy_', 'tern_cuda_graph_begin', 'tern_cuda_graph_end', 'tern_cuda_graph_free',
+    'tern_cuda_graph_replay', 'tern_default_generator', 'tern_detach', 'tern_dtype_is_floating',
+    'tern_dtype_name', 'tern_dtype_size', 'tern_expand', 'tern_fill_', 'tern_flatten',
+    'tern_generator_free', 'tern_generator_load', 'tern_generator_new', 'tern_generator_save',
+    'tern_generator_seed', 'tern_generator_state_size', 'tern_is_pinned', 'tern_manual_seed',
+    'tern_mul_', 'tern_mul_scalar_', 'tern_narrow', 'tern_permute', 'tern_pin_memory',
+    'tern_promote', 'tern_reshape', 'tern_select', 'tern_slice', 'tern_split', 'tern_squeeze',
+    'tern_stack', 'tern_to', 'tern_to_dtype', 'tern_to_non_blocking', 'tern_transpose',
+    'tern_unsqueeze', 'tern_view', 'tern_zero_',
+}

@@ -93,6 +93,19 @@ CALLS = [
     ('calls', 'src/base/up.c', 'int f(int a)\n{\n    return x->op(a) + x->tern_op(a);\n}\n', 0),
     ('calls', 'src/data/rows.c', f'{CALL % "relu"}{CALL % "error_message"}', 0),
     ('calls', 'src/attic/old.c', 'const char *tern_error_message(void)\n{\n}\n', 0),
+    ('homes', 'include/tern/device.h', 'TERN_API int tern_op(int a);\n', 1),
+    ('homes', 'include/tern/nn/relu.h', 'TERN_API int\ntern_relu(int x);\n', 2),
+    ('homes', 'include/tern/ops.h', '\nTERN_API int tern_gone(int x);\n', 2),
+    ('homes', 'include/tern/tensor.h', 'TERN_API int tern_hidden(int a);\n', 1),
+    ('homes', 'include/tern/attic.h', 'TERN_API int tern_op(int a);\n', 1),
+    ('homes', 'include/tern/ops/unary.h', 'TERN_API int tern_relu(int x);\n', 0),
+    ('homes', 'include/tern/base.h', 'TERN_API void tern_shutdown(void);\n', 0),
+    ('families', 'src/cpu/loss/mse.c', 'int a;\n', 1),
+    ('families', 'src/cuda/loss/mse.cu', 'int a;\n', 1),
+    ('families', 'src/cpu/attic/mse.c', 'int a;\n', 1),
+    ('families', 'src/ops/deep/x.c', 'int a;\n', 1),
+    ('families', 'src/nn/layer/linear.c', 'int a;\n', 0),
+    ('families', 'src/cuda/host/heap.c', 'int a;\n', 0),
 ]
 
 SIZES = [

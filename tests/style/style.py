@@ -12,6 +12,7 @@ import editorconfig  # noqa: E402
 import format  # noqa: E402
 import leftovers  # noqa: E402
 import licence  # noqa: E402
+import places  # noqa: E402
 import process  # noqa: E402
 import sizes  # noqa: E402
 
@@ -21,7 +22,9 @@ RULES = {
     'documented': documented.check,
     'editorconfig': editorconfig.check,
     'ends': process.check_ends,
+    'families': places.check_families,
     'format': format.check,
+    'homes': places.check_homes,
     'leftovers': leftovers.check_leftovers,
     'licence': licence.check,
     'prints': process.check_prints,

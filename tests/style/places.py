@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a public header declares is defined in its room; the backends have the same families."""
+import os
+import re
+
+from arrows import home, room_of
+from known import ELSEWHERE
+from links import Links
+from tree import Finding, walk
+
+# Public functions that another room than their header's defines, and why.
+ALLOWED = {
+    'tern_shutdown': 'it ends every room, so it stands where all of them can be seen',
+}
+
+FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'product', 'random',
+            'reduce', 'step'}
+# The folders that a room may have; the rooms without a line have none.
+FOLDERS = {
+    'cpu': FAMILIES,
+    'cuda': FAMILIES | {'host'},
+    'nn': {'container', 'layer', 'loss', 'module'},
+    'optim': {'sched'},
+}
+MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}
+
+_FUNCTION = re.compile(r'^TERN_API\s[^;{]*?\b(tern_\w+)\s*\([^;{]*;', re.M)
+
+
+def wrong_home(links, path, name):
+    paths = links.defined.get(name)
+    if not paths:
+        return f'{name} is declared here, and no file of src defines it'
+    found = home(paths)
+    if room_of(found) == room_of(path) or name in ALLOWED or name in ELSEWHERE:
+        return None
+    return (f'{name} is declared in a header of {room_of(path)} and defined in '
+            f'{room_of(found)} ({found})')
+
+
+def check_homes(root):
+    links = Links(root)
+    count, findings = 0, []
+    for path, source in links.sources.items():
+        for match in _FUNCTION.finditer(source.code) if path.startswith('include/') else ():
+            count += 1
+            wrong = wrong_home(links, path, match.group(1))
+            if wrong:
+                findings.append(source.finding(source.line_at(match.start(1)), wrong))
+    return f'{count} public functions', count, findings
+
+
+def first_files(root):
+    """{(room, folder below it): its first file}."""
+    found = {}
+    for path in walk(root, ('src',)):
+        room, _, rest = path[len('src/'):].partition('/')
+        if os.path.dirname(rest):
+            found.setdefault((room, os.path.dirname(rest)), path)
+    return found
+
+
+def check_families(root):
+    folders = first_files(root)
+    findings = []
+    for (room, folder), path in folders.items():
+        mirror = MIRRORS.get(room)
+        if folder not in FOLDERS.get(room, ()):
+            wrong = f'src/{room}/{folder} is not among FOLDERS in tests/style/places.py'
+        elif mirror and folder in FAMILIES and (mirror, folder) not in folders:
+            wrong = f'src/{room} has a family {folder}, and src/{mirror} has none'
+        else:
+            continue
+        findings.append(Finding(path, 1, wrong))
+    return f'{len(folders)} folders', 1 + len(folders), findings
