@@ -7,6 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import arrows  # noqa: E402
+import circles  # noqa: E402
 import documented  # noqa: E402
 import editorconfig  # noqa: E402
 import format  # noqa: E402
@@ -19,6 +20,7 @@ import sizes  # noqa: E402
 RULES = {
     'arrows': arrows.check,
     'calls': arrows.check_calls,
+    'circles': circles.check,
     'documented': documented.check,
     'editorconfig': editorconfig.check,
     'ends': process.check_ends,
