@@ -173,7 +173,7 @@ def described(folder, version):
     for kind in ("functions", "calls", "structs", "enums", "constants", "callbacks", "opaque",
                  "aliases"):
         found[kind] = []
-    for path in sorted(Path(folder).glob("*.h")):
+    for path in sorted(Path(folder).rglob("*.h")):
         read_header(found, path)
     numbers = {item["name"]: item["value"] for item in found["constants"]}
     for field in (field for struct in found["structs"] for field in struct["fields"]):

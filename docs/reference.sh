@@ -17,6 +17,7 @@ status=0
     xml) echo 'GENERATE_HTML = NO' ;;
     esac
     printf 'INPUT = "%s" "%s"\n' "$folder/tern" "$docs/reference.md"
+    echo 'RECURSIVE = YES'
     printf 'OUTPUT_DIRECTORY = "%s"\n' "$folder"
 } | doxygen - >"$folder/log" 2>&1 || status=$?
 sed "s|^$folder/tern/|include/tern/|" "$folder/log" >&2

@@ -45,11 +45,13 @@ def filtered(text):
 
 
 def main(source, target):
-    for name in sorted(os.listdir(source)):
-        if name.endswith('.h'):
-            with open(os.path.join(source, name), encoding='utf-8') as file:
+    for folder, _, names in os.walk(source):
+        into = os.path.join(target, os.path.relpath(folder, source))
+        os.makedirs(into, exist_ok=True)
+        for name in sorted(name for name in names if name.endswith('.h')):
+            with open(os.path.join(folder, name), encoding='utf-8') as file:
                 text = filtered(file.read())
-            with open(os.path.join(target, name), 'w', encoding='utf-8') as file:
+            with open(os.path.join(into, name), 'w', encoding='utf-8') as file:
                 file.write(text)
 
 

@@ -3,7 +3,7 @@
 #ifndef TERN_TESTS_STRIDED_H
 #define TERN_TESTS_STRIDED_H
 
-#include "tensor/kernels.h"
+#include "device/kernels.h"
 
 // A contiguous view of up to 4 dimensions; sizes end with -1.
 static inline tern_strided view_of(void *data, tern_dtype dtype, const int64_t *sizes)

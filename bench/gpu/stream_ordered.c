@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "stream_ordered.h"
-#include "tensor/abi.h"
+#include "device/abi.h"
 
 typedef struct block block;
 struct block {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// CUDA devices: what there is, memory, streams, events, graphs.
+/// CUDA devices: what there is, memory, streams, events.
 ///
 /// The CUDA backend is a plugin that is opened when a CUDA device is first asked for; a program
 /// that never asks pays nothing, and one on a machine without a GPU gets a reason in words.
@@ -13,14 +13,13 @@
 /// is queued on the calling thread's current stream; a call that hands values to the host waits for
 /// it. Functions that take an index accept -1 for the calling thread's current device, and fail
 /// with TERN_ERR_DEVICE where there is no such device; so does whatever meets a fault of the
-/// device. A required pointer that is NULL is TERN_ERR_NULL. Tensors that a call makes are
-/// temporaries of the innermost scope. Threads: any, unless said otherwise; the current device and
-/// the current streams are per thread.
+/// device. A required pointer that is NULL is TERN_ERR_NULL. Threads: any, unless said otherwise;
+/// the current device and the current streams are per thread.
 #ifndef TERN_CUDA_H
 #define TERN_CUDA_H
 
 #include <stdio.h>
-#include <tern/tensor.h>
+#include <tern/device.h>
 
 TERN_BEGIN_DECLS
 
@@ -99,17 +98,6 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_memory_print(int index, FILE *out)
 /// with 0 to measure.
 TERN_API int64_t tern_cuda_memory_format(int index, char *buffer, size_t size);
 
-/// A copy of a CPU tensor in page-locked host memory, from and to which copies need not wait;
-/// `t` itself when it is there already. A temporary; not differentiable. TERN_ERR_DEVICE for a
-/// tensor that is not on the CPU, and where there is no CUDA device.
-TERN_API tern_tensor *tern_pin_memory(tern_tensor *t);
-/// True for a CPU tensor in page-locked memory; false on failure.
-TERN_API bool tern_is_pinned(const tern_tensor *t);
-/// Like tern_to, but does not wait where it need not: from pinned memory to a device, and from a
-/// device to cpu:0, where the copy is in pinned memory. Before tern_synchronize of the device, what
-/// is copied from pinned memory must not be changed, and what is copied into it not be read.
-TERN_API tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device);
-
 // ---- streams and events -------------------------------------------------------------------------
 
 /// A queue of work on one device. Every device has one to begin with. Using a tensor on another
@@ -141,44 +129,6 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_event_wait(tern_cuda_event *event,
 TERN_API TERN_NODISCARD tern_status tern_cuda_event_synchronize(tern_cuda_event *event);
 /// Milliseconds between two recorded events of one device; waits for both. NAN on failure.
 TERN_API double tern_cuda_event_elapsed(tern_cuda_event *start, tern_cuda_event *end);
-
-// ---- graphs -------------------------------------------------------------------------------------
-
-/// Work that was captured once and is replayed as a whole: a training step then costs one launch.
-///
-///     for (int i = 0; i < 3; i++)
-///         step();                                  // memory and state are there
-///     tern_cuda_graph_begin(0);
-///     step();                                      // captured, not run
-///     tern_cuda_graph *graph = tern_cuda_graph_end();
-///     while (...) {
-///         tern_copy_(x, next_batch);               // into the inputs that the step read
-///         tern_cuda_graph_replay(graph);
-///     }
-///
-/// Between begin and end nothing waits for the device, reads a value or replays a graph, and no
-/// other CUDA device works. What the host computed is frozen, but for numbers of optimizers
-/// (learning rate, step count): those are the current ones in each replay, which counts as a step
-/// of theirs. Nothing runs before the first replay: a capture leaves gradients and step counts as
-/// they are. The graph holds the tensors that the captured work uses. Only what the capturing
-/// thread does is captured: others may use the device meanwhile, its first stream too. Any thread
-/// may replay, one at a time. docs/devices.md has a table of what a capture may contain.
-typedef struct tern_cuda_graph tern_cuda_graph;
-
-/// Begins to capture the calling thread's work on device `index`. TERN_ERR_STATE when it does so
-/// already.
-TERN_API TERN_NODISCARD tern_status tern_cuda_graph_begin(int index);
-/// Ends the capture; freed with tern_cuda_graph_free. NULL when something in between failed: then
-/// nothing was captured and the error is pending.
-TERN_API tern_cuda_graph *tern_cuda_graph_end(void);
-/// Queues the captured work on the device's current stream, behind what other streams do with its
-/// tensors. TERN_ERR_STATE, and nothing is done, where the captured work would not be what its step
-/// is now: gradients are present or absent otherwise than at the capture (unless the work begins
-/// with zero_grad), parameters were frozen or moved since, an optimizer needs another kernel; and
-/// while the calling thread captures.
-TERN_API TERN_NODISCARD tern_status tern_cuda_graph_replay(tern_cuda_graph *graph);
-/// Waits for its last replay and frees it and its memory. NULL is fine.
-TERN_API void tern_cuda_graph_free(tern_cuda_graph *graph);
 
 TERN_END_DECLS
 

@@ -14,6 +14,11 @@
 #define TERN_OPS_H
 
 #include <tern/autograd.h>
+#include <tern/ops/copy.h>
+#include <tern/ops/inplace.h>
+#include <tern/ops/join.h>
+#include <tern/ops/view.h>
+#include <tern/reduction.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -193,14 +198,6 @@ TERN_API TERN_NODISCARD tern_tensor *tern_linear(tern_tensor *x, tern_tensor *we
 TERN_API TERN_NODISCARD tern_tensor *tern_softmax(tern_tensor *x, int dim);
 /// Its logarithm, x - log sum exp(x), without overflow. Floating only.
 TERN_API TERN_NODISCARD tern_tensor *tern_log_softmax(tern_tensor *x, int dim);
-
-/// What becomes of the losses of the samples.
-typedef enum tern_reduction {
-    TERN_REDUCTION_UNSPECIFIED = 0, ///< mean
-    TERN_REDUCTION_MEAN,            ///< their mean, 0-dim
-    TERN_REDUCTION_SUM,             ///< their sum, 0-dim
-    TERN_REDUCTION_NONE             ///< they stay, one each
-} tern_reduction;
 
 /// `tern_cross_entropy(logits, labels, .label_smoothing = 0.1)`.
 typedef struct tern_cross_entropy_options {

@@ -19,34 +19,12 @@
 #include <tern/base.h>
 #include <tern/data_type.h>
 #include <tern/device.h>
+#include <tern/dtype.h>
 #include <tern/error.h>
 #include <tern/scalar.h>
 #include <tern/scope.h>
 
 TERN_BEGIN_DECLS
-
-/// The largest number of dimensions.
-#define TERN_MAX_RANK 8
-
-/// Types of elements. float16 and bfloat16 are stored in 16 bits and computed in float32.
-typedef enum tern_dtype {
-    TERN_DTYPE_UNSPECIFIED = 0, ///< the call's default, mostly tern_default_dtype
-    TERN_FLOAT32,               ///< 4 bytes
-    TERN_FLOAT64,               ///< 8 bytes
-    TERN_FLOAT16,               ///< 2 bytes, 11 bits of precision
-    TERN_BFLOAT16,              ///< 2 bytes, 8 bits of precision
-    TERN_INT64,                 ///< 8 bytes, signed; labels and indices
-    TERN_INT32,                 ///< 4 bytes, signed
-    TERN_UINT8,                 ///< 1 byte, unsigned
-    TERN_BOOL                   ///< 1 byte, 0 or 1
-} tern_dtype;
-
-/// "float32", "int64", ...; "unspecified" for 0, "unknown" for other numbers. Static storage.
-TERN_API const char *tern_dtype_name(tern_dtype dtype);
-/// Bytes per element, 0 for no dtype.
-TERN_API size_t tern_dtype_size(tern_dtype dtype);
-/// True for the four floating dtypes.
-TERN_API bool tern_dtype_is_floating(tern_dtype dtype);
 
 /// Makes `dtype` that of new tensors and layers where the calling thread says none, and of what
 /// integers become in an operation that needs fractions. Floating only, else TERN_ERR_DTYPE.
@@ -279,6 +257,8 @@ TERN_API int64_t tern_stride(const tern_tensor *t, int dim);
 TERN_API int64_t tern_numel(const tern_tensor *t);
 /// Whether the elements lie one after another, row-major; false on failure.
 TERN_API bool tern_is_contiguous(const tern_tensor *t);
+/// True for a CPU tensor in page-locked memory; false on failure.
+TERN_API bool tern_is_pinned(const tern_tensor *t);
 /// The first element, in host memory; NULL with TERN_ERR_DEVICE for a tensor elsewhere.
 /// Writing through it is not seen by autograd.
 TERN_API void *tern_data(tern_tensor *t);
@@ -294,85 +274,11 @@ TERN_API int64_t tern_item_int(const tern_tensor *t);
 /// Copies all elements, row-major, to host memory of `nbytes` bytes, which must be numel times
 /// the dtype's size (else TERN_ERR_SHAPE). Waits for the device.
 TERN_API TERN_NODISCARD tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes);
-/// The reverse: overwrites t's elements, in place. Gradients do not flow from what was there.
-TERN_API TERN_NODISCARD tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes);
 /// Writes the tensor for a reader: four digits, edges of long dimensions, dtype and device when
 /// they are not the usual ones. NULL stands for stdout. Waits for the device.
 TERN_API TERN_NODISCARD tern_status tern_print(const tern_tensor *t, FILE *file);
 /// The same text into `buffer`, cut at `size`; returns the length it has uncut, -1 on failure.
 TERN_API int64_t tern_format(const tern_tensor *t, char *buffer, size_t size);
-
-// ---- views: they share memory with `t`, and gradients flow through ------------------------------
-
-/// The same elements in another shape; one size may be -1. A view where the strides allow, else a
-/// contiguous copy.
-TERN_API TERN_NODISCARD tern_tensor *tern_reshape(tern_tensor *t, tern_shape shape);
-/// Like tern_reshape, but TERN_ERR_SHAPE where only a copy would do.
-TERN_API TERN_NODISCARD tern_tensor *tern_view(tern_tensor *t, tern_shape shape);
-/// Joins dimensions first ... last, both included, into one.
-TERN_API TERN_NODISCARD tern_tensor *tern_flatten(tern_tensor *t, int first, int last);
-/// Dimensions a and b change places.
-TERN_API TERN_NODISCARD tern_tensor *tern_transpose(tern_tensor *t, int a, int b);
-/// Dimension i of the result is dimension axes[i] of t.
-TERN_API TERN_NODISCARD tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes);
-/// Elements start ... start + length - 1 of one dimension.
-TERN_API TERN_NODISCARD tern_tensor *tern_narrow(tern_tensor *t, int dim, int64_t start,
-                                                 int64_t length);
-/// Elements start, start + step, ... before end; negative start and end count from the end and are
-/// cut to the size as in Python; step > 0. INT64_MAX as end means "to the end".
-TERN_API TERN_NODISCARD tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end,
-                                                int64_t step);
-/// One index of a dimension, which goes away.
-TERN_API TERN_NODISCARD tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index);
-/// Repeats dimensions of size 1 (and new leading ones) without copying; -1 keeps a size.
-TERN_API TERN_NODISCARD tern_tensor *tern_expand(tern_tensor *t, tern_shape shape);
-/// Removes dimension `dim` when its size is 1, else changes nothing.
-TERN_API TERN_NODISCARD tern_tensor *tern_squeeze(tern_tensor *t, int dim);
-/// Inserts a dimension of size 1 before dimension `dim` (of the result).
-TERN_API TERN_NODISCARD tern_tensor *tern_unsqueeze(tern_tensor *t, int dim);
-/// The same memory without history: gradients do not flow through.
-TERN_API TERN_NODISCARD tern_tensor *tern_detach(tern_tensor *t);
-
-// ---- copies -------------------------------------------------------------------------------------
-
-/// `t` itself when it is contiguous, else a contiguous copy.
-TERN_API TERN_NODISCARD tern_tensor *tern_contiguous(tern_tensor *t);
-/// A contiguous copy; gradients flow through.
-TERN_API TERN_NODISCARD tern_tensor *tern_clone(tern_tensor *t);
-/// A copy on `device`, or `t` itself when it is there already; gradients flow back.
-TERN_API TERN_NODISCARD tern_tensor *tern_to(tern_tensor *t, tern_device device);
-/// A copy of another dtype, or `t` itself when it has it; gradients flow between floating dtypes.
-TERN_API TERN_NODISCARD tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype);
-/// Joins tensors along a dimension; they agree in all others, in dtype and device. count >= 1.
-TERN_API TERN_NODISCARD tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim);
-/// Joins tensors of one shape along a new dimension.
-TERN_API TERN_NODISCARD tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count,
-                                                int dim);
-/// Views of `size` elements along a dimension (the last may be shorter), at most `capacity`, into
-/// `out`; `*count` says how many. More than `capacity` is TERN_ERR_ARG and writes nothing.
-TERN_API TERN_NODISCARD tern_status tern_split(tern_tensor *t, int64_t size, int dim,
-                                               tern_tensor **out, int64_t capacity, int64_t *count);
-/// Like tern_split, into at most `chunks` pieces of ceil(size / chunks).
-TERN_API TERN_NODISCARD tern_status tern_chunk(tern_tensor *t, int64_t chunks, int dim,
-                                               tern_tensor **out, int64_t capacity, int64_t *count);
-
-// ---- in place: they change `t` and return it ----------------------------------------------------
-// A leaf that requires a gradient may only be changed under tern_no_grad. Elsewhere gradients flow
-// through. What a backward needs and finds changed is an error there.
-
-/// Copies `source`, broadcast to t's shape, cast to its dtype, from any device.
-TERN_API tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source);
-/// All of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
-TERN_API tern_tensor *tern_fill_(tern_tensor *t, tern_scalar value);
-TERN_API tern_tensor *tern_zero_(tern_tensor *t); ///< all of them 0
-/// t + alpha * other, other broadcast to t's shape; alpha has the digits of a double.
-TERN_API tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha);
-/// t * other, other broadcast to t's shape.
-TERN_API tern_tensor *tern_mul_(tern_tensor *t, tern_tensor *other);
-/// t + value; as tern_add_scalar, a fraction and an integer t are TERN_ERR_DTYPE.
-TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, tern_scalar value);
-/// t * value, likewise.
-TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, tern_scalar value);
 
 TERN_END_DECLS
 
@@ -380,9 +286,6 @@ TERN_END_DECLS
 // Numbers of any C type, integers exactly.
 #define tern_full_like(t, value)       tern_full_like(t, TERN_SCALAR_(value))
 #define tern_new_full(t, shape, value) tern_new_full(t, shape, TERN_SCALAR_(value))
-#define tern_fill_(t, value)           tern_fill_(t, TERN_SCALAR_(value))
-#define tern_add_scalar_(t, value)     tern_add_scalar_(t, TERN_SCALAR_(value))
-#define tern_mul_scalar_(t, value)     tern_mul_scalar_(t, TERN_SCALAR_(value))
 #endif
 
 #ifdef __cplusplus

@@ -4,14 +4,12 @@
 #define _GNU_SOURCE // posix_memalign, madvise
 #endif
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "base/allocator.h"
 #include "base/cancel.h"
-#include "base/error.h"
 #include "base/fork.h"
 
 // From here on blocks lie on huge pages where the system has them: updates of large parameters run
@@ -63,16 +61,14 @@ static void *take_once(size_t nbytes, size_t align)
     return memory;
 }
 
-void *tern_allocator_take(size_t nbytes, size_t align)
+void *tern_allocator_take(size_t nbytes, size_t align, tern_reclaim *reclaim)
 {
     if (nbytes > PTRDIFF_MAX)
         return NULL;
     int saved = errno, cancel_state = tern_cancel_disable();
     void *memory = take_once(nbytes, align);
-    if (!memory && tern_memory_cached_bytes() > 0) {
-        tern_memory_trim();
+    if (!memory && reclaim())
         memory = take_once(nbytes, align);
-    }
     tern_cancel_restore(cancel_state);
     errno = saved;
     return memory;
@@ -89,26 +85,17 @@ void tern_allocator_give(void *memory, size_t nbytes)
     errno = saved;
 }
 
-int64_t tern_memory_live_bytes(void)
+int64_t tern_allocator_taken(void)
 {
-    return atomic_load(&taken) - tern_memory_cached_bytes();
+    return atomic_load(&taken);
 }
 
-tern_status tern_set_allocator(const tern_allocator *allocator)
+bool tern_allocator_replace(const tern_allocator *allocator)
 {
-    if (allocator && (!allocator->alloc || !allocator->free))
-        return tern_null_error("set_allocator", allocator->alloc ? "free" : "alloc");
-    TERN_TRY(tern_fork_check());
-    tern_memory_trim();
     tern_lock(&lock);
-    int64_t in_use = atomic_load(&taken);
-    if (in_use == 0)
+    bool unused = atomic_load(&taken) == 0;
+    if (unused)
         current = allocator ? *allocator : (tern_allocator){libc_alloc, libc_free, NULL};
     tern_unlock(&lock);
-    TERN_CHECK(in_use == 0, TERN_ERR_STATE,
-               "set_allocator: %" PRId64
-               " bytes of the old allocator are in use; free what was made, "
-               "call tern_shutdown, then set the new one",
-               in_use);
-    return TERN_OK;
+    return unused;
 }

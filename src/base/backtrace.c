@@ -3,7 +3,7 @@
 #include <unwind.h>
 
 #include "base/backtrace.h"
-#include "base/fork.h"
+#include "base/process.h"
 
 typedef struct walk {
     const void **frames;

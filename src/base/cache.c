@@ -96,9 +96,17 @@ static void push(free_block *block, size_class class)
     tern_unlock(&lock);
 }
 
+bool tern_cache_reclaim(void)
+{
+    if (tern_memory_cached_bytes() == 0)
+        return false;
+    tern_memory_trim();
+    return true;
+}
+
 static void *new_block(size_t nbytes, size_t requested)
 {
-    void *memory = tern_allocator_take(nbytes, alignment_of(nbytes));
+    void *memory = tern_allocator_take(nbytes, alignment_of(nbytes), tern_cache_reclaim);
     TERN_CHECK_PTR(memory, TERN_ERR_NOMEM, "no memory for %zu bytes", requested);
     return memory;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raising errors inside the library: one-line checks, the rule for NULL operands, the path of the
-// module that runs, and log lines. Every call here leaves errno as it was and takes no memory from
-// the allocator.
+// Raising errors inside the library: one-line checks, the rule for NULL operands, and log lines.
+// Every call here leaves errno as it was and takes no memory from the allocator.
 #ifndef TERN_SRC_BASE_ERROR_H
 #define TERN_SRC_BASE_ERROR_H
 
 #include <stdarg.h>
 #include <tern/error.h>
+#include "base/path.h"
 
 // In a function that returns a tern_status: fails it unless `condition` holds.
 #define TERN_CHECK(condition, code, ...)                                                           \
@@ -52,22 +52,5 @@ void tern_trap(void);
 // Sends one line to the log callback; without one, the first warning of a format goes to stderr.
 void tern_log_send(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
 void tern_log_send_v(tern_log_level level, const char *format, va_list words) TERN_PRINTF_(2, 0);
-
-// One module on the way from the root to the one that runs. Lives on the stack of the call that
-// pushes it.
-typedef struct tern_path_entry {
-    const char *name;       // among its parent's children; NULL or "" for the root
-    const char *class_name; // for example "Linear"
-    struct tern_path_entry *parent;
-} tern_path_entry;
-
-// Makes `entry` (name and class_name filled in) the innermost module of this thread; the strings
-// are borrowed until the pop. Errors raised in between end with " [in 0.fc1 (Linear)]".
-void tern_path_push(tern_path_entry *entry);
-void tern_path_pop(void);
-
-// Writes "0.fc1 (Linear)" into `buffer`, "" outside every module; the root alone is shown as its
-// class. What does not fit loses its beginning, the outer modules.
-void tern_path_format(char *buffer, size_t size);
 
 #endif

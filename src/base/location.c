@@ -11,7 +11,7 @@
 
 #include "base/backtrace.h"
 #include "base/debug_info.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/text.h"
 
 #define STACK_BYTES ((size_t)4 << 20)
@@ -64,8 +64,9 @@ static void search_begin(search *s)
 // The folders that the library's sources lie in, beside that of this file.
 static bool is_room(const char *path)
 {
-    static const char *const rooms[] = {"base/", "tensor/", "cpu/",   "cuda/", "ops/",
-                                        "nn/",   "optim/",  "train/", "io/",   "data/"};
+    static const char *const rooms[] = {"base/", "device/", "tensor/",   "autograd/", "cpu/",
+                                        "cuda/", "ops/",    "state/",    "nn/",       "optim/",
+                                        "io/",   "data/",   "parallel/", "graph/",    "train/"};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         if (strncmp(path, rooms[i], strlen(rooms[i])) == 0)
             return true;

@@ -7,7 +7,7 @@
 
 #include "base/cancel.h"
 #include "base/error.h"
-#include "base/fork.h"
+#include "base/process.h"
 #include "base/text.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

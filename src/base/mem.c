@@ -11,7 +11,7 @@ void *tern_mem_alloc(size_t nbytes)
 {
     if (tern_fork_check())
         return NULL;
-    void *memory = tern_allocator_take(nbytes, 64);
+    void *memory = tern_allocator_take(nbytes, 64, tern_cache_reclaim);
     TERN_CHECK_PTR(memory, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
     return memset(memory, 0, nbytes);
 }

@@ -21,6 +21,9 @@ tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed, size_
 void *tern_cache_alloc(size_t nbytes);
 void tern_cache_free(void *memory, size_t nbytes); // NULL is fine
 
+// Gives back what the cache holds; false when that is nothing.
+bool tern_cache_reclaim(void);
+
 // A copy of a string in memory of its own, to be freed with tern_mem_free_string.
 char *tern_mem_string(const char *text);
 void tern_mem_free_string(char *text);

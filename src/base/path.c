@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/callback.h"
-#include "base/error.h"
+#include "base/path.h"
 
 _Thread_local int tern_callback_depth;
 _Thread_local int tern_callback_cancel_state;

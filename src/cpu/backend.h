@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CPU_BACKEND_H
 #define TERN_SRC_CPU_BACKEND_H
 
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 // Memory and order of the CPU devices.
 extern const tern_device_table tern_cpu_device_table;

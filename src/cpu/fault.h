@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CPU_FAULT_H
 #define TERN_SRC_CPU_FAULT_H
 
-#include "tensor/kernels.h"
+#include "device/kernels.h"
 
 // Writes the device's fault record, from any thread of the kernel. The first site stays; within it
 // the smallest element.

@@ -10,7 +10,7 @@
 #ifndef TERN_SRC_CPU_ISA_H
 #define TERN_SRC_CPU_ISA_H
 
-#include "tensor/kernels.h"
+#include "device/kernels.h"
 
 #if defined(TERN_ISA_AVX512)
 #define TERN_ISA avx512

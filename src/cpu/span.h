@@ -6,7 +6,7 @@
 #define TERN_SRC_CPU_SPAN_H
 
 #include <string.h>
-#include <tern/tensor.h>
+#include <tern/dtype.h>
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CPU_WALK_H
 #define TERN_SRC_CPU_WALK_H
 
-#include "tensor/kernels.h"
+#include "device/kernels.h"
 
 #define TERN_WALK_VIEWS 4
 

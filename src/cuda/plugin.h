@@ -5,7 +5,7 @@
 #define TERN_SRC_CUDA_PLUGIN_H
 
 #include <cuda_runtime_api.h>
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 TERN_BEGIN_DECLS
 

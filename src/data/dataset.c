@@ -6,7 +6,7 @@
 #include "base/cancel.h"
 #include "base/fork.h"
 #include "base/mem.h"
-#include "tensor/op.h"
+#include "ops/op.h"
 
 tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
 {

@@ -3,8 +3,9 @@
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "data/order.h"
-#include "tensor/generator.h"
-#include "tensor/op.h"
+#include "device/generator.h"
+#include "ops/op.h"
+#include "tensor/scope.h"
 
 struct tern_loader {
     tern_dataset *dataset; // NULL: the loader was freed

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "data/dataset.h"
 #include "data/rows.h"
-#include "tensor/op.h"
+#include "ops/op.h"
 
 enum { IMAGES, LABELS, PARTS };
 

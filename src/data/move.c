@@ -3,8 +3,8 @@
 #include "base/callback.h"
 #include "base/fork.h"
 #include "data/dataset.h"
-#include "tensor/backend.h"
-#include "tensor/op.h"
+#include "device/backend.h"
+#include "ops/op.h"
 
 static tern_status wait_for(tern_device device)
 {

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_DATA_ORDER_H
 #define TERN_SRC_DATA_ORDER_H
 
-#include "tensor/generator.h"
+#include "device/generator.h"
 
 // Begins an epoch: draws the base seed and, unless `order` is NULL, writes a permutation of
 // 0 ... samples - 1 to it. `own` is the user's generator or NULL.

@@ -4,7 +4,7 @@
 #include <tern/ops.h>
 #include "data/dataset.h"
 #include "data/rows.h"
-#include "tensor/op.h"
+#include "ops/op.h"
 
 typedef struct tensors {
     tern_dataset base;

@@ -7,7 +7,7 @@
 #include <tern/module.h>
 #include "base/error.h"
 #include "base/fork.h"
-#include "tensor/op.h"
+#include "ops/op.h"
 
 // The deepest nesting; walks recurse that far at most.
 #define TERN_MODULE_DEPTH 64

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moving a module to another device or dtype: per storage, in place, all or nothing.
 #include "base/mem.h"
-#include "nn/module.h"
 #include "base/pointer_map.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
+#include "nn/module.h"
 #include "tensor/capture.h"
 
 // One storage that moves. Both are held.

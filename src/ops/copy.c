@@ -96,11 +96,6 @@ tern_tensor *tern_to_non_blocking(tern_tensor *t, tern_device device)
 
 // ---- page-locked memory -------------------------------------------------------------------------
 
-bool tern_is_pinned(const tern_tensor *t)
-{
-    return !tern_check_tensor("is_pinned", "t", t) && t->storage->pinned;
-}
-
 tern_tensor *tern_pin_memory(tern_tensor *t)
 {
     if (tern_check_tensor("pin_memory", "t", t))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dropout: the mask is never stored, only the number of the draw that it came from.
+#include "device/draws.h"
 #include "ops/launch.h"
 
 static tern_status launch(double p, uint64_t offset, bool replay, tern_tensor *id, tern_tensor *y,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Changes in place that do not combine old and new values: copies, constants; and with a number.
 #include <tern/ops.h>
+#include "device/comparison.h"
 #include "ops/front.h"
-#include "tensor/comparison.h"
 
 bool tern_overlaps(const tern_tensor *a, const tern_tensor *b)
 {
@@ -14,12 +14,6 @@ bool tern_overlaps(const tern_tensor *a, const tern_tensor *b)
         if (a->size[i] != b->size[i] || a->stride[i] != b->stride[i])
             return true;
     return false;
-}
-
-tern_tensor *tern_copied(const tern_tensor *t)
-{
-    tern_tensor *y = tern_tensor_new("clone", t->dtype, tern_dev(t), tern_shape_get(t));
-    return y && !tern_launch_copy(y, t) ? y : NULL;
 }
 
 tern_status tern_check_target(const char *op, const tern_tensor *t, const char *name,
@@ -172,4 +166,14 @@ tern_tensor *(tern_add_scalar_)(tern_tensor *t, tern_scalar value)
 tern_tensor *(tern_mul_scalar_)(tern_tensor *t, tern_scalar value)
 {
     return with_number(&mul_scalar_class, TERN_UNARY_MUL_SCALAR, t, value);
+}
+
+tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes)
+{
+    tern_node *node = NULL;
+    TERN_TRY(tern_check_inplace("from_host", t));
+    TERN_TRY(tern_check_buffer("from_host", t, data, nbytes));
+    TERN_TRY(tern_begin_overwrite(&node, t));
+    tern_status status = tern_upload("from_host", t, data);
+    return tern_end_inplace(t, node, status) ? TERN_OK : status;
 }

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_OPS_LAUNCH_H
 #define TERN_SRC_OPS_LAUNCH_H
 
-#include "tensor/op.h"
+#include "ops/op.h"
 
 // The code of the failure that just left NULL behind.
 static inline tern_status tern_failed(void)

@@ -2,9 +2,10 @@
 // Random tensors, from a generator's stream.
 #include <float.h>
 #include <math.h>
+#include <tern/random.h>
 #include "base/mem.h"
+#include "device/generator.h"
 #include "ops/front.h"
-#include "tensor/generator.h"
 
 // A fill of the random kernel.
 typedef struct random_fill {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam (Kingma and Ba 2014), AMSGrad (Reddi et al. 2018), AdamW (Loshchilov and Hutter 2017).
+#include "device/backend.h"
 #include "optim/optim.h"
-#include "tensor/backend.h"
 
 static unsigned needs(const tern_optim *optim, const tern_optim_group *group)
 {

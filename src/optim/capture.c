@@ -2,8 +2,8 @@
 // A step in a captured graph: the update reads its numbers from a plan on the device, which is
 // written anew, with the learning rate and the step counts of the moment, before each replay.
 #include "base/mem.h"
+#include "device/backend.h"
 #include "optim/optim.h"
-#include "tensor/backend.h"
 #include "tensor/capture.h"
 
 // An entry as the graph knows it.

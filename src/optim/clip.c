@@ -2,8 +2,8 @@
 // Clipping gradients by their common norm (Pascanu et al. 2013) or by value.
 #include <stdio.h>
 #include "base/mem.h"
+#include "device/backend.h"
 #include "optim/optim.h"
-#include "tensor/backend.h"
 #include "tensor/capture.h"
 
 #define MAX_DEVICES 32

@@ -7,7 +7,7 @@
 #include <tern/optim.h>
 #include "base/error.h"
 #include "base/fork.h"
-#include "tensor/op.h"
+#include "ops/op.h"
 
 #define TERN_OPTIM_STATES 3
 

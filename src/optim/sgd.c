@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stochastic gradient descent with momentum (Polyak 1964; Nesterov's form: Sutskever et al. 2013).
+#include "device/backend.h"
 #include "optim/optim.h"
-#include "tensor/backend.h"
 
 static unsigned needs(const tern_optim *optim, const tern_optim_group *group)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One update: check everything, make what is missing, then launch.
+#include "device/backend.h"
+#include "device/draws.h"
 #include "optim/optim.h"
-#include "tensor/backend.h"
 #include "tensor/capture.h"
 
 static tern_optim_home *home_of(tern_optim_home *homes, int64_t count, tern_device device)

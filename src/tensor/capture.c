@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tensor/capture.h"
 
-#include <string.h>
+#include "base/error.h"
 #include "base/mem.h"
-#include "base/pointer_map.h"
-#include "tensor/op.h"
-
-// Memory that the graph uses and did not make itself.
-typedef struct captured_storage {
-    tern_storage *storage; // held
-    uint64_t version;      // at its first use
-    bool written;
-    char label[TERN_LABEL_SIZE];
-} captured_storage;
+#include "device/draws.h"
+#include "device/fault.h"
+#include "tensor/capture_storage.h"
 
 // What the host knows of a leaf.
 typedef struct leaf_state {
@@ -20,115 +13,13 @@ typedef struct leaf_state {
     bool requires_grad;
 } leaf_state;
 
-typedef struct captured_leaf {
+typedef struct tern_captured_leaf {
     tern_tensor *leaf;               // held
     tern_storage *grad;              // that the graph uses for its gradient; held, or NULL
     leaf_state before, after;        // the capture
     bool asked_grad, asked_requires; // the graph is right for that part of `before` alone
     bool set_grad, set_requires;     // captured work sets it, whatever it was
 } captured_leaf;
-
-struct tern_capture {
-    tern_device device;
-    uint64_t id;
-    bool failed;        // something could not be noted
-    bool clears_faults; // begins, before any optimizer, with zero_grad
-    uint64_t draws;
-    captured_storage *storages;
-    int64_t storage_count, storage_capacity;
-    captured_leaf *leaves;
-    tern_pointer_map leaf_map; // leaf -> its number
-    int64_t leaf_count, leaf_capacity;
-    tern_replay_hook *hooks;
-    int64_t hook_count, hook_capacity;
-};
-
-_Atomic int tern_captures;
-static _Atomic uint64_t last_id;
-static _Thread_local tern_capture *now;
-
-// ---- of the calling thread ----------------------------------------------------------------------
-
-tern_capture *tern_capture_of_thread(void)
-{
-    return now;
-}
-
-bool tern_capturing(tern_device device)
-{
-    const tern_capture *capture = tern_capture_now();
-    return capture && tern_device_equal(capture->device, device);
-}
-
-static tern_status refuse_other(const char *op, tern_device device)
-{
-    return tern_error_raise(TERN_ERR_STATE,
-                            "%s: %s cannot work while this thread captures %s: replays would not "
-                            "repeat it; do it before the capture begins, or after it ended",
-                            op, tern_device_string(device), tern_device_string(now->device));
-}
-
-static tern_status check_stream(const char *op, tern_device device)
-{
-    TERN_CHECK(tern_backend_of(TERN_CUDA)->cuda->capturing(device.index), TERN_ERR_STATE,
-               "%s: the current stream of %s is not part of the capture: let it wait for an event "
-               "of the one that is captured, or make that one current again",
-               op, tern_device_string(device));
-    return TERN_OK;
-}
-
-tern_status tern_capture_check(const char *op, tern_device device)
-{
-    return device.type == TERN_CPU ? TERN_OK : tern_capture_check_training(op, device);
-}
-
-tern_status tern_capture_check_training(const char *op, tern_device device)
-{
-    if (!tern_capture_now())
-        return TERN_OK;
-    return tern_capturing(device) ? check_stream(op, device) : refuse_other(op, device);
-}
-
-tern_status tern_capture_refuse(const char *op, const char *why)
-{
-    const tern_capture *capture = tern_capture_now();
-    TERN_CHECK(!capture, TERN_ERR_STATE, "%s: not while %s is captured: %s", op,
-               tern_device_string(capture->device), why);
-    return TERN_OK;
-}
-
-// ---- what is captured ---------------------------------------------------------------------------
-
-void tern_capture_made(tern_storage *s)
-{
-    if (tern_capturing(s->device))
-        atomic_store_explicit(&s->capture, now->id, memory_order_relaxed);
-}
-
-static bool is_known(const tern_capture *capture, const tern_storage *s)
-{
-    return atomic_load_explicit(&s->capture, memory_order_relaxed) == capture->id;
-}
-
-static tern_status note_storage(tern_capture *capture, tern_storage *s, const char *label)
-{
-    TERN_TRY(tern_mem_grow((void **)&capture->storages, &capture->storage_capacity,
-                           capture->storage_count + 1, sizeof *capture->storages));
-    captured_storage *noted = &capture->storages[capture->storage_count++];
-    *noted = (captured_storage){.storage = s, .version = atomic_load(&s->version)};
-    memcpy(noted->label, label, strlen(label) + 1);
-    tern_storage_hold(s);
-    atomic_store_explicit(&s->capture, capture->id, memory_order_relaxed);
-    return TERN_OK;
-}
-
-void tern_capture_storage(tern_storage *s, const char *label)
-{
-    tern_capture *capture = now;
-    bool used = s->pinned || tern_device_equal(s->device, capture->device);
-    if (used && !is_known(capture, s) && note_storage(capture, s, label))
-        capture->failed = true;
-}
 
 static leaf_state state_of(const tern_tensor *leaf)
 {
@@ -145,7 +36,7 @@ static void set_state(const captured_leaf *noted, leaf_state state)
 }
 
 // What is noted of the leaf; its first event notes how it was before. NULL raises.
-static captured_leaf *leaf_of(tern_capture *capture, const tern_tensor *leaf)
+static captured_leaf *leaf_of(tern_tensor_capture *capture, const tern_tensor *leaf)
 {
     int64_t index;
     if (tern_mem_grow((void **)&capture->leaves, &capture->leaf_capacity, capture->leaf_count + 1,
@@ -160,10 +51,10 @@ static captured_leaf *leaf_of(tern_capture *capture, const tern_tensor *leaf)
 
 tern_status tern_capture_leaf_event(const tern_tensor *leaf, tern_leaf_event event)
 {
-    tern_capture *capture = now;
+    tern_tensor_capture *capture = (tern_tensor_capture *)tern_capture_of_thread();
     captured_leaf *noted = leaf_of(capture, leaf);
     if (!noted) {
-        capture->failed = true;
+        capture->base.failed = true;
         return TERN_ERR_NOMEM;
     }
     switch (event) {
@@ -172,7 +63,7 @@ tern_status tern_capture_leaf_event(const tern_tensor *leaf, tern_leaf_event eve
         break;
     case TERN_LEAF_GRAD_ZEROED:
         noted->set_grad = true;
-        capture->clears_faults = capture->clears_faults || capture->hook_count == 0;
+        capture->clears_faults = capture->clears_faults || capture->base.hook_count == 0;
         break;
     case TERN_LEAF_REQUIRES_ASKED:
         noted->asked_requires = noted->asked_requires || !noted->set_requires;
@@ -184,41 +75,24 @@ tern_status tern_capture_leaf_event(const tern_tensor *leaf, tern_leaf_event eve
     return TERN_OK;
 }
 
-uint64_t *tern_capture_draws(tern_device device)
-{
-    return tern_capturing(device) ? &now->draws : NULL;
-}
-
-tern_status tern_capture_hook(tern_replay_hook hook)
-{
-    TERN_TRY(tern_mem_grow((void **)&now->hooks, &now->hook_capacity, now->hook_count + 1,
-                           sizeof *now->hooks));
-    now->hooks[now->hook_count++] = hook;
-    return TERN_OK;
-}
-
 // ---- beginning and end --------------------------------------------------------------------------
 
-tern_capture *tern_capture_begin(tern_device device)
+tern_tensor_capture *tern_tensor_capture_begin(tern_device device)
 {
-    tern_capture *capture = tern_mem_alloc(sizeof *capture);
-    if (!capture)
-        return NULL;
-    capture->device = device;
-    capture->id = atomic_fetch_add(&last_id, 1) + 1;
-    now = capture;
-    atomic_fetch_add(&tern_captures, 1);
+    tern_tensor_capture *capture = tern_mem_alloc(sizeof *capture);
+    if (capture)
+        tern_capture_begin(&capture->base, device);
     return capture;
 }
 
 // Where the graph reads or writes the leaf's gradient, if it does.
-static tern_storage *captured_grad(const tern_capture *capture, const tern_tensor *leaf)
+static tern_storage *captured_grad(const tern_tensor_capture *capture, const tern_tensor *leaf)
 {
     tern_storage *s = leaf->grad ? leaf->grad->storage : NULL;
-    return s && is_known(capture, s) ? s : NULL;
+    return s && tern_capture_knows(capture, s) ? s : NULL;
 }
 
-static void settle_leaf(const tern_capture *capture, captured_leaf *noted)
+static void settle_leaf(const tern_tensor_capture *capture, captured_leaf *noted)
 {
     noted->after = state_of(noted->leaf);
     noted->grad = captured_grad(capture, noted->leaf);
@@ -227,27 +101,25 @@ static void settle_leaf(const tern_capture *capture, captured_leaf *noted)
     set_state(noted, noted->before);
 }
 
-tern_status tern_capture_end(tern_capture *capture)
+tern_status tern_tensor_capture_end(tern_tensor_capture *capture)
 {
-    now = NULL;
-    atomic_fetch_sub(&tern_captures, 1);
+    tern_capture_end();
     for (int64_t i = 0; i < capture->leaf_count; i++)
         settle_leaf(capture, &capture->leaves[i]);
     for (int64_t i = 0; i < capture->storage_count; i++) {
-        captured_storage *noted = &capture->storages[i];
+        tern_captured_storage *noted = &capture->storages[i];
         noted->written = atomic_load(&noted->storage->version) != noted->version;
     }
-    TERN_CHECK(!capture->failed, TERN_ERR_NOMEM,
+    TERN_CHECK(!capture->base.failed, TERN_ERR_NOMEM,
                "cuda_graph_end: no memory to note what the graph uses");
     return TERN_OK;
 }
 
-void tern_capture_free(tern_capture *capture)
+void tern_tensor_capture_free(tern_tensor_capture *capture)
 {
     if (!capture)
         return;
-    for (int64_t i = 0; i < capture->hook_count; i++)
-        capture->hooks[i].drop(capture->hooks[i].user);
+    tern_capture_free(&capture->base);
     for (int64_t i = 0; i < capture->leaf_count; i++) {
         tern_storage_drop(capture->leaves[i].grad);
         tern_drop(capture->leaves[i].leaf);
@@ -255,7 +127,6 @@ void tern_capture_free(tern_capture *capture)
     for (int64_t i = 0; i < capture->storage_count; i++)
         tern_storage_drop(capture->storages[i].storage);
     tern_pointer_map_free(&capture->leaf_map);
-    tern_mem_free(capture->hooks, (size_t)capture->hook_capacity * sizeof *capture->hooks);
     tern_mem_free(capture->leaves, (size_t)capture->leaf_capacity * sizeof *capture->leaves);
     tern_mem_free(capture->storages, (size_t)capture->storage_capacity * sizeof *capture->storages);
     tern_mem_free(capture, sizeof *capture);
@@ -265,7 +136,7 @@ void tern_capture_free(tern_capture *capture)
 
 #define AGAIN "capture the step again"
 
-static tern_status check_storage(const captured_storage *noted)
+static tern_status check_storage(const tern_captured_storage *noted)
 {
     const char *label = noted->label[0] ? noted->label : "a tensor that the graph uses";
     TERN_CHECK(!atomic_load(&noted->storage->left), TERN_ERR_STATE,
@@ -305,7 +176,7 @@ static tern_status check_leaf(const captured_leaf *noted)
     return TERN_OK;
 }
 
-tern_status tern_capture_check_replay(const tern_capture *capture)
+tern_status tern_tensor_capture_check_replay(const tern_tensor_capture *capture)
 {
     TERN_TRY(tern_capture_refuse("cuda_graph_replay", "a graph cannot become part of another"));
     for (int64_t i = 0; i < capture->storage_count; i++)
@@ -313,19 +184,19 @@ tern_status tern_capture_check_replay(const tern_capture *capture)
     for (int64_t i = 0; i < capture->leaf_count; i++)
         TERN_TRY(check_leaf(&capture->leaves[i]));
     if (capture->clears_faults)
-        tern_fault_clear_raised(capture->device);
-    for (int64_t i = 0; i < capture->hook_count; i++)
-        TERN_TRY(capture->hooks[i].check(capture->hooks[i].user));
+        tern_fault_clear_raised(capture->base.device);
+    for (int64_t i = 0; i < capture->base.hook_count; i++)
+        TERN_TRY(capture->base.hooks[i].check(capture->base.hooks[i].user));
     return TERN_OK;
 }
 
-tern_status tern_capture_before_replay(const tern_capture *capture)
+tern_status tern_tensor_capture_before_replay(const tern_tensor_capture *capture)
 {
-    tern_draw_advance(capture->device); // the captured draws count from the base
+    tern_draw_advance(capture->base.device); // the captured draws count from the base
     for (int64_t i = 0; i < capture->storage_count; i++)
         tern_storage_order(capture->storages[i].storage);
-    for (int64_t i = 0; i < capture->hook_count; i++)
-        TERN_TRY(capture->hooks[i].run(capture->hooks[i].user));
+    for (int64_t i = 0; i < capture->base.hook_count; i++)
+        TERN_TRY(capture->base.hooks[i].run(capture->base.hooks[i].user));
     return TERN_OK;
 }
 
@@ -336,7 +207,7 @@ static void touch(tern_storage *s)
         atomic_fetch_add_explicit(&s->version, 1, memory_order_relaxed);
 }
 
-void tern_capture_after_replay(const tern_capture *capture)
+void tern_tensor_capture_after_replay(const tern_tensor_capture *capture)
 {
     for (int64_t i = 0; i < capture->storage_count; i++)
         if (capture->storages[i].written)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dtype of what is made without one.
-#include "tensor/op.h"
+#include <tern/tensor.h>
+#include "base/error.h"
 
 static _Thread_local tern_dtype default_dtype = TERN_FLOAT32;
 

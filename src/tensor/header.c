@@ -6,8 +6,9 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "base/poison.h"
-#include "tensor/capture.h"
-#include "tensor/op.h"
+#include "device/capture.h"
+#include "tensor/node.h"
+#include "tensor/scope.h"
 
 #define BLOCK_HEADERS 4096 // also the number of deaths before a header is used again
 

@@ -3,7 +3,30 @@
 #ifndef TERN_SRC_TENSOR_NODE_H
 #define TERN_SRC_TENSOR_NODE_H
 
-#include "tensor/op.h"
+#include "tensor/tensor.h"
+
+#define TERN_NODE_INPUTS  8 // of a user's operation; our own may have any number
+#define TERN_NODE_SAVED   8
+#define TERN_NODE_OUTPUTS 2
+
+// Gradients of the inputs from those of the outputs: dy[o] is never NULL (zeros where nothing
+// arrived); sets dx[i] for every input that tern_node_needs says. Runs without recording, in a
+// frame of its own.
+typedef tern_status tern_node_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
+
+typedef struct tern_node_class {
+    const char *name; // in messages
+    tern_node_backward *backward;
+} tern_node_class;
+
+// Numbers that a backward needs.
+typedef union tern_node_data {
+    struct {
+        double d[4];
+        int64_t i[8];
+    };
+    unsigned char bytes[96];
+} tern_node_data;
 
 // One input of a node: made by another node, or a leaf, or neither (needs no gradient).
 typedef struct tern_edge {
@@ -25,10 +48,11 @@ struct tern_node {
     _Atomic int32_t refs;
     uint64_t number; // grows over the process: an input's node has a smaller one
     const tern_node_class *node_class;
-    const tern_function *function; // a user's operation, else NULL
-    bool freed;                    // by a backward
-    bool overwritten;              // a value that it kept is gone: see tern_inplace_done
-    uint64_t mark;                 // of the last walk over the graph that reached it
+    const struct tern_function *function; // a user's operation, else NULL
+    const char *name;                     // the class's, or the user's operation's
+    bool freed;                           // by a backward
+    bool overwritten;                     // a value that it kept is gone: see tern_inplace_done
+    uint64_t mark;                        // of the last walk over the graph that reached it
     int outputs;
     tern_node_output_facts out[TERN_NODE_OUTPUTS];
     tern_tensor *grad[TERN_NODE_OUTPUTS]; // what has arrived in a running backward
@@ -42,20 +66,21 @@ struct tern_node {
     tern_edge in[]; // `inputs` of them
 };
 
-static inline const char *tern_node_name(const tern_node *node)
-{
-    return node->function ? node->function->name : node->node_class->name;
-}
+// Zeroed but for its number, with room for `inputs` edges; one reference, the caller's. NULL
+// raises.
+tern_node *tern_node_new(int64_t inputs);
 
 tern_node *tern_node_hold(tern_node *node);
+// Drops a reference to a node; releasing a long chain does not recurse.
+void tern_node_drop(tern_node *node);
 
 // Lets go of the saved tensors and the edges; the node can no longer be run.
 void tern_node_free_graph(tern_node *node);
 
+// Lets go of one saved tensor.
+void tern_node_drop_saved(tern_node *node, int slot);
+
 // A mark that no node has.
 uint64_t tern_node_new_mark(void);
-
-// TERN_ERR_STATE when a saved tensor was changed in place since.
-tern_status tern_node_check_saved(const tern_node *node);
 
 #endif

@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include "base/fork.h"
 #include "base/mem.h"
-#include "tensor/leaf.h"
-#include "tensor/op.h"
 
 typedef struct frame {
     struct frame *below;
@@ -23,8 +21,9 @@ typedef struct thread_frames {
 
 static _Atomic uint64_t last_number;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key; // its destructor closes the frames of a thread that ends
-static bool has_key;      // false: the program had taken all keys
+static pthread_key_t key;            // its destructor closes the frames of a thread that ends
+static bool has_key;                 // false: the program had taken all keys
+static void (*_Atomic at_end)(void); // what else the end of a thread runs
 static _Thread_local thread_frames frames;
 
 static void empty_frame(frame *f)
@@ -52,11 +51,18 @@ void tern_scope_shutdown(void)
     frames = (thread_frames){0};
 }
 
+void tern_scope_at_thread_end(void (*run)(void))
+{
+    atomic_store_explicit(&at_end, run, memory_order_relaxed);
+}
+
 static void at_thread_end(void *unused)
 {
     (void)unused;
     tern_scope_shutdown();
-    tern_engine_shutdown(); // its work lists: a backward has opened a frame, so this runs for it
+    void (*also)(void) = atomic_load_explicit(&at_end, memory_order_relaxed);
+    if (also)
+        also();
 }
 
 static void make_key(void)

@@ -2,9 +2,9 @@
 // Counted memory on a device, and its way from one device to another.
 #include "base/fork.h"
 #include "base/mem.h"
-#include "tensor/backend.h"
-#include "tensor/capture.h"
-#include "tensor/op.h"
+#include "device/backend.h"
+#include "device/fault.h"
+#include "tensor/capture_storage.h"
 #include "tensor/tensor.h"
 
 static const tern_device_table *table_of(const tern_storage *s)
@@ -67,11 +67,6 @@ tern_storage *tern_storage_new_pinned(int64_t nbytes)
 tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes)
 {
     return make(device, nbytes, false, true);
-}
-
-void tern_storage_hold(tern_storage *s)
-{
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
 }
 
 void tern_storage_drop(tern_storage *s)

@@ -99,7 +99,11 @@ tern_storage *tern_storage_new_pinned(int64_t nbytes);
 // For what the host has written between replays: memory of a graph that the thread captures is
 // free to its kernels until they write it.
 tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes);
-void tern_storage_hold(tern_storage *s);
+static inline void tern_storage_hold(tern_storage *s)
+{
+    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+}
+
 void tern_storage_drop(tern_storage *s); // NULL is fine
 
 // Work of the calling thread is about to be given memory of `s`, for a tensor with that label: what
@@ -117,6 +121,10 @@ tern_status tern_storage_copy(tern_storage *to, int64_t to_byte, tern_storage *f
 void tern_tensor_touched(tern_tensor *t);
 
 // ---- asking -----------------------------------------------------------------------------------
+
+// NULL follows the rule of pending errors; a dead tensor is TERN_ERR_STATE and named, and a forked
+// child may not use any.
+tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t);
 
 static inline tern_device tern_dev(const tern_tensor *t)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as kernels see them, and the launches of elementwise kernels.
-#include "tensor/op.h"
+#include "tensor/view.h"
+#include "base/error.h"
 
 tern_strided tern_view_of(const tern_tensor *t)
 {
@@ -110,5 +111,11 @@ tern_tensor *tern_make_contiguous(tern_tensor *t)
     if (t->contiguous)
         return t;
     tern_tensor *y = tern_tensor_new(t->op, t->dtype, tern_dev(t), tern_shape_get(t));
+    return y && !tern_launch_copy(y, t) ? y : NULL;
+}
+
+tern_tensor *tern_copied(const tern_tensor *t)
+{
+    tern_tensor *y = tern_tensor_new("clone", t->dtype, tern_dev(t), tern_shape_get(t));
     return y && !tern_launch_copy(y, t) ? y : NULL;
 }

@@ -102,7 +102,7 @@ def planted(told):
 
 def complete(root, told):
     """What the headers have by another way of counting."""
-    text = "".join(path.read_text() for path in (root / "include/tern").glob("*.h"))
+    text = "".join(path.read_text() for path in (root / "include/tern").rglob("*.h"))
     listed = next((root / "tests/reliability").glob("abi-*.txt")).read_text()
     exports = sorted(re.findall(r"^ *\(function \*\)(\w+),$", listed, re.M))
     functions = sorted(item["name"] for item in told["functions"])

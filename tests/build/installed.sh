@@ -6,9 +6,9 @@
 install_tern
 
 include=$(pkg-config --cflags-only-I tern | sed 's/^-I//; s/ .*//')
-for header in "$TERN_SOURCE"/include/tern/*.h; do
-    cmp "$header" "$include/tern/${header##*/}" || fail "the header ${header##*/}"
-done
+find "$TERN_SOURCE/include" -name '*.h' | while read -r header; do
+    cmp "$header" "$include/${header#"$TERN_SOURCE/include/"}" || fail "the header ${header##*/}"
+done || exit 1
 version=$(sed -n "s/^ *version: '\(.*\)',/\1/p" "$TERN_SOURCE/meson.build" | head -n 1)
 [ "$(pkg-config --modversion tern)" = "$version" ] || fail "tern.pc is not of version $version"
 command -v python3 >/dev/null && { find "$root" -path '*/share/tern/tern.json' | grep -q . ||

@@ -33,7 +33,7 @@ cat >"$work/printers" <<'END'
 base_error stderr
 base_log stderr
 nn_summary stdout
-ops_print stdout
+tensor_print stdout
 END
 diff "$work/printers" "$work/streams" || fail "listed (<) and found (>) users of a stream differ"
 

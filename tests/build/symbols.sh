@@ -9,7 +9,7 @@
 install_tern
 
 nm -D --defined-only "$libdir/libtern.so" | awk '{ print $3 }' | sort >"$work/exported"
-cat "$TERN_SOURCE"/include/tern/*.h | tr '\n' ' ' | sed 's/TERN_API/\n&/g' |
+find "$TERN_SOURCE/include/tern" -name '*.h' -exec cat {} + | tr '\n' ' ' | sed 's/TERN_API/\n&/g' |
     sed -n 's/^TERN_API[^(;]*[ *]\(tern_[a-z0-9_]*\)(.*/\1/p' | sort >"$work/declared"
 [ "$(wc -l <"$work/declared")" -gt 100 ] || fail "too few declarations were found"
 diff "$work/declared" "$work/exported" || fail "declared (<) and exported (>) differ"

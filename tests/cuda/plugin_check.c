@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include "base/error.h"
 #include "base/mem.h"
-#include "tensor/abi.h"
+#include "device/abi.h"
 
 plugin_check plugin;
 

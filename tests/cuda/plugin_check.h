@@ -5,7 +5,7 @@
 #define TERN_TESTS_CUDA_PLUGIN_CHECK_H
 
 #include "check.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
 #include "simcuda.h"
 #include "cuda_runtime_api.h"
 

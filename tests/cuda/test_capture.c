@@ -2,7 +2,7 @@
 // Graphs: what is captured, what other threads may do beside it, and what is refused meanwhile.
 #include <pthread.h>
 #include "capture_check.h"
-#include "tensor/generator.h"
+#include "device/generator.h"
 
 static void captured_work_runs_when_it_is_replayed(void **state)
 {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 #include "base/philox.h"
-#include "tensor/generator.h"
+#include "device/generator.h"
 
 #define N    10007
 #define SEED 0x123456789abcdef0u

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's entry, and making a device ready while calls fail.
 #include "plugin_check.h"
-#include "tensor/abi.h"
+#include "device/abi.h"
 
 static void another_version_of_the_library_gets_no_tables(void **state)
 {

@@ -5,7 +5,7 @@
 #define TERN_TESTS_LOADER_TEST_H
 
 #include "data/data_test.h"
-#include "tensor/op.h"
+#include "ops/op.h"
 
 static tern_scope scope;
 static int64_t live_before;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin whose declarations are not those of the library.
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 __attribute__((visibility("default"))) tern_plugin_entry tern_backend_v1;
 

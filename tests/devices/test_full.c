@@ -2,7 +2,7 @@
 // A device that is full, or out of order, is asked about like the others, and chosen last.
 #include "devices/device_check.h"
 #include "devices/sim.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 enum { DEVICES = 3 };
 

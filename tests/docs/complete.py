@@ -20,7 +20,7 @@ ROW = re.compile(r"^\| `(TERN_ERR_\w+)` \| ([^|]*) \|", re.M)
 def public_names(root):
     """Functions and macros, those of options by the macro's name; *_defaults and what only a macro
     runs (*_guard_*_, *_typed, tern_required_*_) are not counted."""
-    text = "\n".join(p.read_text() for p in sorted((root / "include/tern").glob("*.h")))
+    text = "\n".join(p.read_text() for p in sorted((root / "include/tern").rglob("*.h")))
     functions = {re.sub("_with$", "", name) for name in FUNCTION.findall(text)}
     names = functions | set(MACRO.findall(text))
     inner = re.compile("_defaults$|_guard_[a-z]+_$|_typed$|^tern_required_")

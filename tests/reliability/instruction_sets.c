@@ -2,7 +2,7 @@
 #include "instruction_sets.h"
 
 #include "cpu/backend.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 static const char *const names[INSTRUCTION_SETS] = {"portable", "avx2", "avx512"};
 static tern_backend backend;

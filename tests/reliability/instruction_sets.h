@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "tensor/kernels.h"
+#include "device/kernels.h"
 
 // Takes the kernels of set `index` from now on: true, or false where this machine lacks it. Index 0
 // is always there.

@@ -7,7 +7,6 @@ tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- para
 """
 import os
 
-from known import CALLS, INCLUDES, MOVING
 from links import Links, is_header, line_of
 from tree import c_sources
 
@@ -34,8 +33,8 @@ ARROWS = {
 PUBLIC = {
     'base': ['base', 'cpp', 'error', 'memory', 'threads'],
     'device': ['cuda', 'data_type', 'device', 'dtype', 'generator', 'reduction', 'scalar'],
-    'tensor': ['scope', 'tensor'],
-    'autograd': ['autograd', 'cuda_graph'],
+    'tensor': ['cuda_graph', 'scope', 'tensor'],
+    'autograd': ['autograd'],
     'ops': ['ops', 'ops/*', 'random'],
     'nn': ['module', 'nn', 'nn/*'],
     'optim': ['optim'],
@@ -43,9 +42,6 @@ PUBLIC = {
     'data': ['data'],
 }
 ROOM_OF_HEADER = {f'tern/{name}.h': room for room, names in PUBLIC.items() for name in names}
-
-# Kernels take the enums of the public operations as they are.
-ALLOWED = {('src/device/kernels.h', 'tern/ops.h')}
 
 # The CPU is linked in, where a plugin would be opened.
 ALLOWED_CALLS = {('device', 'tern_cpu_backend')}
@@ -63,7 +59,7 @@ def room_of(path):
     """The room of a source file: None for tests and bench, which may look everywhere."""
     folder, _, rest = path.partition('/')
     if folder == 'src':
-        return MOVING.get(path, rest.split('/')[0])
+        return rest.split('/')[0]
     if folder == 'include':
         return room_of_header(rest)
     return None
@@ -89,7 +85,7 @@ def wrong_include(source, quote, name):
         target = room_of(f'src/{name}') if '/' in name else None
         if target not in ARROWS:
             return f'"{name}" names no room: write "room/file.h"'
-    if target not in reach(room) and (source.path, name) not in ALLOWED | INCLUDES:
+    if target not in reach(room):
         return (f'{room} includes {name} of {target}, against the arrows; it may include '
                 f'{", ".join(sorted(reach(room)))}')
     return None
@@ -132,7 +128,7 @@ def calls_of(links, path):
 
 def wrong_call(path, name, target):
     room, other = room_of(path), room_of(target)
-    if other in reach(room) or (room, name) in ALLOWED_CALLS or (path, name) in CALLS:
+    if other in reach(room) or (room, name) in ALLOWED_CALLS:
         return None
     return f'calls {name} of {other} ({target}), against the arrows'
 

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../build/common.sh"
 cd "$TERN_SOURCE" # of names without blanks, wherever the tree is
 flags=-Iinclude
-headers='include/tern/*.h'
+headers=$(find include/tern -name '*.h' | sort)
 case $1 in
 c) command="$CC -std=c11 -x c" ;;
 cpp)
@@ -16,7 +16,7 @@ cpp)
 internal)
     command="$CC -std=c11 -x c -D_GNU_SOURCE -Wno-unused-function"
     flags="$flags -Isrc"
-    headers='src/*/*.h'
+    headers=$(find src -name '*.h' | sort)
     ;;
 esac
 
@@ -33,7 +33,7 @@ is_template()
 
 in_tern_h()
 {
-    [ "${1##*/}" = tern.h ] || grep -q "#include <tern/${1##*/}>" include/tern/tern.h
+    [ "${1##*/}" = tern.h ] || grep -q "#include <tern/${1#include/tern/}>" include/tern/tern.h
 }
 
 bad=0

@@ -4,7 +4,6 @@ import os
 import re
 
 from arrows import home, room_of
-from known import ELSEWHERE
 from links import Links
 from tree import Finding, walk
 
@@ -32,7 +31,7 @@ def wrong_home(links, path, name):
     if not paths:
         return f'{name} is declared here, and no file of src defines it'
     found = home(paths)
-    if room_of(found) == room_of(path) or name in ALLOWED or name in ELSEWHERE:
+    if room_of(found) == room_of(path) or name in ALLOWED:
         return None
     return (f'{name} is declared in a header of {room_of(path)} and defined in '
             f'{room_of(found)} ({found})')

@@ -5,7 +5,7 @@ import os
 import re
 from collections import namedtuple
 
-from tree import Source
+from tree import Source, walk
 
 # kind: function, type, macro, field or value; result: what a function returns.
 Symbol = namedtuple('Symbol', 'kind name line comment result')
@@ -69,12 +69,16 @@ class Header(Source):
         line = self.line_at(begin)
         return Symbol(kind, name, line, self.comment(line, self.line_at(end)), result.strip())
 
+    def guard(self):
+        name = self.path[len('include/tern/'):-len('.h')]
+        return f'TERN_{name.upper().replace("/", "_")}_H'
+
     def symbols(self):
         for match in FUNCTION.finditer(self.code):
             yield self._symbol('function', match.group(2), match.start(), match.end(),
                                match.group(1))
         for match in MACRO.finditer(self.code):
-            if match.group(1) != f'TERN_{os.path.basename(self.path)[:-2].upper()}_H':
+            if match.group(1) != self.guard():
                 yield self._symbol('macro', match.group(1), match.start(), match.end())
         for match in TYPE.finditer(self.code):
             yield self._symbol('type', match.group(1), match.start(), match.end())
@@ -94,7 +98,6 @@ class Header(Source):
 
 
 def headers(root):
-    folder = os.path.join(root, 'include', 'tern')
-    for name in sorted(os.listdir(folder)):
-        if name.endswith('.h'):
-            yield Header(root, f'include/tern/{name}')
+    for path in walk(root, ('include/tern',)):
+        if path.endswith('.h'):
+            yield Header(root, path)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "data/loader_test.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 // ---- who owns what ------------------------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What tables of numbers do not show: chance, faults, who shares and who keeps what.
 #include "base/philox.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
+#include "device/fault.h"
 #include "tensor_check.h"
 
 static const int64_t many = 10007;

@@ -4,7 +4,8 @@
 
 #include "golden/random.h"
 #include "golden/rng.h"
-#include "tensor/backend.h"
+#include "device/backend.h"
+#include "device/draws.h"
 #include "tensor_check.h"
 
 #define COUNT(values) (int64_t)(sizeof(values) / sizeof *(values))

@@ -3,7 +3,8 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "tensor/op.h"
+#include "ops/op.h"
+#include "tensor/scope.h"
 
 static int64_t live_before;
 

@@ -4,7 +4,7 @@
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
 #include "cpu/walk.h"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 #define CHUNK 512
 

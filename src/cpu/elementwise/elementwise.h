@@ -7,7 +7,7 @@
 
 #include "base/integer.h"
 #include "cpu/isa.h"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 // What an operation computes in: float for float32, float16 and bfloat16, double for float64,
 // int64_t for integers and bool.

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 static block_fn *const *const tables[COMPUTE_COUNT] = {
     [COMPUTE_FLOAT] = TERN_ISA_NAME(unary_float),

@@ -3,7 +3,7 @@
 #include "base/mt19937.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
-#include "tensor/generator.h"
+#include "device/generator.h"
 
 #define CHUNK 256
 #define BLOCK 16

@@ -2,7 +2,7 @@
 // y[i] = start + i * step, one thread an element
 #include "cuda/element.cuh"
 #include "cuda/walk.cuh"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 template <class T> struct floating_sequence {
     static const int VIEWS = 1, WIDTH = 1;

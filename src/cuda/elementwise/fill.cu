@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cuda/element.cuh"
 #include "cuda/walk.cuh"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 // The bits of one element, whatever its type is.
 template <class Bits> struct fill_body {

@@ -2,7 +2,7 @@
 // y = op(x): the choice, and all that computes in double or int64, where one kernel holds every
 // operation. float is in unary_float.cu.
 #include "cuda/elementwise/unary.cuh"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 // ---- integers and bool --------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CUDA_HOST_DEVICES_H
 #define TERN_SRC_CUDA_HOST_DEVICES_H
 
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 int tern_plugin_count(void);
 const char *tern_plugin_reason(void);

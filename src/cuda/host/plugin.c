@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cuda/host/table.h"
-#include "tensor/abi.h"
+#include "device/abi.h"
 
 static const tern_host_api *host;
 

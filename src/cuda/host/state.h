@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CUDA_HOST_STATE_H
 #define TERN_SRC_CUDA_HOST_STATE_H
 
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 bool tern_plugin_fault_seen(int index);
 void tern_plugin_fault_publish(int index);

@@ -2,7 +2,7 @@
 #ifndef TERN_SRC_CUDA_HOST_TABLE_H
 #define TERN_SRC_CUDA_HOST_TABLE_H
 
-#include "tensor/backend.h"
+#include "device/backend.h"
 
 extern const tern_backend tern_plugin_backend;
 

@@ -7,7 +7,7 @@
 #include "cuda/host/check.h"
 #include "cuda/host/device.h"
 #include "cuda/host/graph.h"
-#include "tensor/generator.h"
+#include "device/generator.h"
 
 #define CHUNK ((int64_t)1 << 24) // elements at a time; a multiple of 4
 

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// What users call: gradient mode, backward, operations of their own.
+#include <string.h>
+#include <tern/autograd.h>
+#include "autograd/engine.h"
+#include "autograd/leaf.h"
+#include "autograd/record.h"
+#include "base/callback.h"
+#include "tensor/capture.h"
+#include "tensor/node.h"
+
+tern_backward_options tern_backward_defaults(void)
+{
+    return (tern_backward_options){0};
+}
+
+static tern_status check_loss(const tern_tensor *loss, const tern_tensor *gradient)
+{
+    TERN_TRY(tern_check_tensor("backward", "loss", loss));
+    TERN_TRY(tern_capture_check_training("backward", tern_dev(loss)));
+    TERN_CHECK(loss->requires_grad, TERN_ERR_STATE,
+               "backward: the loss (%s, made by %s) has no history: no tensor it was made of "
+               "requires a gradient, or it was made under tern_no_grad",
+               tern_tensor_string(loss), loss->op);
+    if (!gradient) {
+        TERN_CHECK(loss->numel == 1, TERN_ERR_SHAPE,
+                   "backward: the loss is %s; without .gradient it must have one element",
+                   tern_tensor_string(loss));
+        return TERN_OK;
+    }
+    TERN_TRY(tern_check_tensor("backward", "gradient", gradient));
+    TERN_CHECK(tern_device_equal(tern_dev(loss), tern_dev(gradient)), TERN_ERR_DEVICE,
+               "backward: the loss is %s and the gradient %s", tern_tensor_string(loss),
+               tern_tensor_string(gradient));
+    TERN_CHECK(loss->dtype == gradient->dtype, TERN_ERR_DTYPE,
+               "backward: the loss is %s and the gradient %s", tern_tensor_string(loss),
+               tern_tensor_string(gradient));
+    TERN_CHECK(tern_shape_equal(tern_shape_get(loss), tern_shape_get(gradient)), TERN_ERR_SHAPE,
+               "backward: the loss is %s and the gradient %s", tern_tensor_string(loss),
+               tern_tensor_string(gradient));
+    return TERN_OK;
+}
+
+static tern_status run_backward(tern_tensor *loss, tern_tensor *gradient, bool retain_graph)
+{
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        return TERN_ERR_NOMEM;
+    if (!gradient)
+        gradient = tern_ones_like(loss);
+    tern_status status = TERN_ERR_NOMEM;
+    if (gradient)
+        status = loss->node ? tern_engine_run(loss, gradient, retain_graph)
+                            : tern_leaf_deliver(loss, gradient);
+    tern_scope_close(scope);
+    return status;
+}
+
+tern_status tern_backward_with(const tern_backward_options *options)
+{
+    if (!options)
+        return tern_null_error("backward", "options");
+    TERN_TRY(check_loss(options->loss, options->gradient));
+    tern_status status = run_backward(options->loss, options->gradient, options->retain_graph);
+    if (status == TERN_ERR_NOMEM)
+        tern_engine_spoil(options->loss);
+    return status;
+}
+
+// ---- operations of the user's own --------------------------------------------------------------
+
+struct tern_backward_context {
+    tern_node *node;
+    tern_tensor *const *dy;
+    tern_tensor **dx;
+};
+
+static tern_status function_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_backward_context context = {node, dy, dx};
+    return node->function->backward(&context);
+}
+
+#define RECORD_BYTES 64 // of a user's data
+
+static const tern_node_class function_class = {"function", function_backward};
+
+static tern_status check_record(const tern_function *function, tern_tensor *output,
+                                tern_tensor *const *inputs, int count, tern_tensor *const *saved,
+                                int saved_count, const void *data, size_t nbytes)
+{
+    if (!function || !function->name || !function->backward)
+        return tern_null_error("record", !function ? "function" : "a field of function");
+    TERN_TRY(tern_check_tensor("record", "output", output));
+    if ((count > 0 && !inputs) || (saved_count > 0 && !saved) || (nbytes > 0 && !data))
+        return tern_null_error("record", count > 0 && !inputs        ? "inputs"
+                                         : saved_count > 0 && !saved ? "saved"
+                                                                     : "data");
+    TERN_CHECK(count >= 0 && count <= TERN_NODE_INPUTS && saved_count >= 0 &&
+                   saved_count <= TERN_NODE_SAVED && nbytes <= RECORD_BYTES,
+               TERN_ERR_ARG,
+               "record: %s has %d inputs, %d saved tensors and %zu bytes, but at most "
+               "%d, %d and %d are possible",
+               function->name, count, saved_count, nbytes, TERN_NODE_INPUTS, TERN_NODE_SAVED,
+               RECORD_BYTES);
+    TERN_CHECK(!output->requires_grad, TERN_ERR_STATE,
+               "record: the output of %s already has a history; make it under tern_no_grad",
+               function->name);
+    TERN_CHECK(atomic_load(&output->saves) == 0, TERN_ERR_STATE,
+               "record: the output of %s was used by a recorded operation before, which would not "
+               "pass its gradient on; record it first",
+               function->name);
+    TERN_CHECK(tern_dtype_is_floating(output->dtype), TERN_ERR_DTYPE,
+               "record: the output of %s is %s; only floating dtypes have gradients",
+               function->name, tern_tensor_string(output));
+    for (int i = 0; i < count; i++)
+        TERN_TRY(tern_check_tensor(function->name, "an input", inputs[i]));
+    for (int i = 0; i < saved_count; i++)
+        TERN_TRY(tern_check_tensor(function->name, "a saved tensor", saved[i]));
+    return TERN_OK;
+}
+
+tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
+                         tern_tensor *const *inputs, int count, tern_tensor *const *saved,
+                         int saved_count, const void *data, size_t nbytes)
+{
+    if (check_record(function, output, inputs, count, saved, saved_count, data, nbytes))
+        return NULL;
+    tern_node_data bytes = {0};
+    if (nbytes)
+        memcpy(bytes.bytes, data, nbytes);
+    output->op = function->name;
+    if (!tern_record_op(&function_class, output, inputs, count, saved, saved_count, &bytes))
+        return NULL;
+    if (output->node) {
+        output->node->function = function;
+        output->node->name = function->name;
+    }
+    return output;
+}
+
+tern_tensor *tern_record_user(tern_tensor *output, void *user, tern_free_fn *free)
+{
+    tern_status status = tern_check_tensor("record_user", "output", output);
+    tern_node *node = status ? NULL : output->node;
+    if (!status && node && !node->function)
+        status = tern_error_raise(TERN_ERR_STATE, "record_user: %s is no output of tern_record",
+                                  tern_tensor_string(output));
+    if (status || !node) {
+        tern_free_user(free, user);
+        return status ? NULL : output;
+    }
+    tern_replace_user(&node->user, &node->user_free, user, free);
+    return output;
+}
+
+void *tern_context_user(tern_backward_context *context)
+{
+    if (!context) {
+        tern_null_error("context_user", "context");
+        return NULL;
+    }
+    return context->node->user;
+}
+
+tern_tensor *tern_context_grad(tern_backward_context *context)
+{
+    if (!context) {
+        tern_null_error("context_grad", "context");
+        return NULL;
+    }
+    return context->dy[0];
+}
+
+tern_tensor *tern_context_saved(tern_backward_context *context, int index)
+{
+    if (!context) {
+        tern_null_error("context_saved", "context");
+        return NULL;
+    }
+    TERN_CHECK_PTR(index >= 0 && index < TERN_NODE_SAVED && context->node->saved[index],
+                   TERN_ERR_ARG, "context_saved: %s saved no tensor %d",
+                   context->node->function->name, index);
+    return context->node->saved[index];
+}
+
+const void *tern_context_data(tern_backward_context *context)
+{
+    if (!context) {
+        tern_null_error("context_data", "context");
+        return NULL;
+    }
+    return context->node->data.bytes;
+}
+
+bool tern_context_needs(tern_backward_context *context, int index)
+{
+    if (!context) {
+        tern_null_error("context_needs", "context");
+        return false;
+    }
+    return index >= 0 && index < context->node->inputs && tern_node_needs(context->node, index);
+}
+
+tern_status tern_context_set_grad(tern_backward_context *context, int index, tern_tensor *gradient)
+{
+    if (!context)
+        return tern_null_error("context_set_grad", "context");
+    TERN_TRY(tern_check_tensor("context_set_grad", "gradient", gradient));
+    TERN_CHECK(index >= 0 && index < context->node->inputs, TERN_ERR_ARG,
+               "context_set_grad: %s has no input %d", context->node->function->name, index);
+    context->dx[index] = gradient;
+    return TERN_OK;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/inplace.h"
+
+#include <tern/autograd.h>
+
+#include "autograd/record.h"
+#include "device/capture.h"
+
+tern_status tern_check_inplace(const char *op, const tern_tensor *t)
+{
+    TERN_TRY(tern_check_tensor(op, "t", t));
+    TERN_TRY(tern_capture_check(op, tern_dev(t)));
+    for (int i = 0; i < t->rank; i++)
+        TERN_CHECK(t->stride[i] != 0 || t->size[i] <= 1 || t->numel == 0, TERN_ERR_STATE,
+                   "%s: %s is expanded: several of its elements share one place; clone it first",
+                   op, tern_tensor_string(t));
+    if (!tern_grad_enabled() || !t->requires_grad)
+        return TERN_OK;
+    TERN_CHECK(t->node, TERN_ERR_STATE,
+               "%s: %s is a leaf that requires a gradient; change it under tern_no_grad", op,
+               t->label[0] ? t->label : tern_tensor_string(t));
+    TERN_CHECK(!t->is_view, TERN_ERR_STATE,
+               "%s: %s is a view of a tensor with history; clone it before the change", op,
+               tern_tensor_string(t));
+    return TERN_OK;
+}
+
+static tern_node *append(tern_node *last, tern_node *node, uint64_t mark)
+{
+    if (!node || node->mark == mark)
+        return last;
+    node->mark = mark;
+    node->next = NULL;
+    last->next = node;
+    return node;
+}
+
+// Lets go of `t` wherever `root`, its history from now on, leads: a tensor and a node that hold
+// each other would never be freed. No backward can use the old values: they were changed. Nodes
+// that keep `t` and are not found belong to other graphs.
+static void forget_overwritten(tern_node *root, tern_tensor *t)
+{
+    uint64_t mark = tern_node_new_mark();
+    tern_node *last = root;
+    root->mark = mark;
+    root->next = NULL;
+    for (tern_node *node = root; node && atomic_load(&t->saves) > 0; node = node->next) {
+        for (int i = 0; i < TERN_NODE_SAVED; i++) {
+            if (node->saved[i] == t) {
+                tern_node_drop_saved(node, i);
+                node->overwritten = true;
+            } else if (node->saved[i]) {
+                last = append(last, node->saved[i]->node, mark);
+            }
+        }
+        for (int64_t i = 0; i < node->inputs; i++)
+            last = append(last, node->in[i].node, mark);
+    }
+}
+
+void tern_inplace_done(tern_tensor *t, tern_node *node)
+{
+    tern_tensor_touched(t);
+    tern_hold(t); // the graph alone may have held it
+    if (node) {
+        forget_overwritten(node, t);
+        tern_node_output(node, 0, t);
+        t->storage->recorded = t->history_version;
+    }
+    tern_node_end(node);
+    tern_drop(t);
+}

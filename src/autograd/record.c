@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "autograd/record.h"
+
+#include <tern/autograd.h>
+
+#include "tensor/capture.h"
+#include "tensor/header.h"
+
+// A tensor whose memory was written through another view no longer is what its history says; and a
+// view without history, from before a change that carries gradients, would lose them.
+static tern_status check_history(const tern_node_class *node_class, const tern_tensor *t)
+{
+    bool knows = t->node ? t->history_version == t->storage->version
+                         : !t->is_view || t->detached || t->history_version >= t->storage->recorded;
+    TERN_CHECK(knows, TERN_ERR_STATE,
+               "%s: an input (%s, made by %s) was changed in place through another view of its "
+               "memory, so its gradient is unknown; clone it before the change",
+               node_class->name, tern_tensor_string(t), t->op);
+    return TERN_OK;
+}
+
+static tern_status check_input(const tern_node_class *node_class, const tern_tensor *t)
+{
+    TERN_TRY(check_history(node_class, t));
+    if (t->requires_grad)
+        TERN_TRY(tern_capture_check_training(node_class->name, tern_dev(t)));
+    bool may_learn = !t->node && (t->requires_grad || t->label[0]);
+    return may_learn ? tern_capture_leaf(t, TERN_LEAF_REQUIRES_ASKED) : TERN_OK;
+}
+
+static void set_edge(tern_edge *edge, tern_tensor *t)
+{
+    *edge = (tern_edge){0};
+    if (!t)
+        return;
+    edge->shape = tern_shape_get(t);
+    edge->dtype = t->dtype;
+    edge->device = tern_dev(t);
+    if (!t->requires_grad)
+        return;
+    edge->output = t->output;
+    edge->node = t->node ? tern_node_hold(t->node) : NULL;
+    edge->leaf = t->node ? NULL : tern_hold(t);
+}
+
+tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
+                            tern_tensor *const *inputs, int count)
+{
+    bool wanted = false;
+    *node = NULL;
+    if (!tern_grad_enabled())
+        return TERN_OK;
+    for (int i = 0; i < count; i++) {
+        if (inputs[i])
+            TERN_TRY(check_input(node_class, inputs[i]));
+        wanted = wanted || (inputs[i] && inputs[i]->requires_grad);
+    }
+    if (!wanted)
+        return TERN_OK;
+    tern_node *n = tern_node_new(count);
+    if (!n)
+        return TERN_ERR_NOMEM;
+    n->node_class = node_class;
+    n->name = node_class->name;
+    for (int i = 0; i < count; i++)
+        set_edge(&n->in[i], inputs[i]);
+    *node = n;
+    return TERN_OK;
+}
+
+void tern_node_save(tern_node *node, int slot, tern_tensor *t)
+{
+    node->saved[slot] = tern_hold(t);
+    if (!t)
+        return;
+    atomic_fetch_add_explicit(&t->saves, 1, memory_order_relaxed);
+    node->saved_version[slot] = t->storage->version;
+}
+
+tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y)
+{
+    tern_tensor *alias = tern_header_alias(y->op, y, tern_shape_get(y), y->stride, y->offset);
+    if (!alias)
+        return TERN_ERR_NOMEM;
+    tern_node_save(node, slot, alias);
+    tern_drop(alias);
+    return TERN_OK;
+}
+
+tern_node_data *tern_node_data_of(tern_node *node)
+{
+    return &node->data;
+}
+
+void tern_node_output(tern_node *node, int index, tern_tensor *y)
+{
+    tern_node *before = y->node;
+    y->node = tern_node_hold(node);
+    y->output = index;
+    y->requires_grad = true;
+    y->history_version = y->storage->version;
+    node->out[index] = (tern_node_output_facts){tern_shape_get(y), y->dtype, tern_dev(y)};
+    if (node->outputs <= index)
+        node->outputs = index + 1;
+    tern_node_drop(before);
+}
+
+void tern_node_end(tern_node *node)
+{
+    tern_node_drop(node);
+}
+
+bool tern_node_needs(const tern_node *node, int input)
+{
+    return node->in[input].node || node->in[input].leaf;
+}
+
+tern_tensor *tern_node_saved(const tern_node *node, int slot)
+{
+    return node->saved[slot];
+}
+
+tern_shape tern_node_input_shape(const tern_node *node, int input)
+{
+    return node->in[input].shape;
+}
+
+tern_dtype tern_node_input_dtype(const tern_node *node, int input)
+{
+    return node->in[input].dtype;
+}
+
+tern_status tern_node_check_saved(const tern_node *node)
+{
+    TERN_CHECK(!node->overwritten, TERN_ERR_STATE,
+               "backward: a value that %s needs was changed in place, by what was computed from "
+               "it; clone it before the change",
+               node->name);
+    for (int i = 0; i < TERN_NODE_SAVED; i++) {
+        const tern_tensor *t = node->saved[i];
+        TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
+                   "backward: a value that %s needs (%s, made by %s) was changed in place after "
+                   "the forward; clone it before the change",
+                   node->name, tern_tensor_string(t), t->label[0] ? t->label : t->op);
+    }
+    return TERN_OK;
+}
+
+tern_tensor *tern_record_op(const tern_node_class *node_class, tern_tensor *y,
+                            tern_tensor *const *inputs, int count, tern_tensor *const *saved,
+                            int saved_count, const tern_node_data *data)
+{
+    tern_node *node;
+    if (tern_node_begin(&node, node_class, inputs, count))
+        return NULL;
+    if (!node)
+        return y;
+    for (int i = 0; i < saved_count; i++) {
+        if (saved[i] != y)
+            tern_node_save(node, i, saved[i]);
+        else if (tern_node_save_output(node, i, y)) {
+            tern_node_end(node);
+            return NULL;
+        }
+    }
+    if (data)
+        node->data = *data;
+    tern_node_output(node, 0, y);
+    tern_node_end(node);
+    return y;
+}

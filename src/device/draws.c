@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/draws.h"
+
+#include "base/fork.h"
+#include "device/capture.h"
+#include "device/state.h"
+
+// Of devices that are not open yet. Under the lock of the devices' states.
+static uint64_t seeds[TERN_DEVICE_TYPES];
+
+// Under the lock.
+static void load(tern_device device, tern_draw_state state)
+{
+    tern_device_table_of(device)->draws_write(device.index, state);
+    tern_device_state_of(device)->drawn = 0;
+}
+
+// Under the lock, once, when the device opens.
+void tern_draw_begin(tern_device device)
+{
+    load(device, (tern_draw_state){.seed = seeds[device.type]});
+}
+
+uint64_t tern_draw_next(tern_device device)
+{
+    uint64_t *captured = tern_capture_draws(device);
+    if (captured)
+        return (*captured)++;
+    tern_lock(&tern_device_lock);
+    uint64_t number = tern_device_state_of(device)->drawn++;
+    tern_unlock(&tern_device_lock);
+    return number;
+}
+
+void tern_draw_advance(tern_device device)
+{
+    uint64_t *captured = tern_capture_draws(device);
+    tern_lock(&tern_device_lock);
+    uint64_t *drawn = captured ? captured : &tern_device_state_of(device)->drawn;
+    if (*drawn)
+        tern_device_table_of(device)->draws_advance(device.index, *drawn);
+    *drawn = 0;
+    tern_unlock(&tern_device_lock);
+}
+
+void tern_draw_seed_type(tern_device_type type, uint64_t seed)
+{
+    tern_lock(&tern_device_lock);
+    seeds[type] = seed;
+    for (int i = 0; i < TERN_MAX_DEVICES; i++)
+        if (tern_device_state_of((tern_device){type, i})->open)
+            load((tern_device){type, i}, (tern_draw_state){.seed = seed});
+    tern_unlock(&tern_device_lock);
+}
+
+void tern_draw_seed(uint64_t seed)
+{
+    tern_draw_seed_type(TERN_CPU, seed);
+    tern_draw_seed_type(TERN_CUDA, seed);
+}
+
+void tern_draw_load(tern_device device, tern_draw_state saved)
+{
+    tern_lock(&tern_device_lock);
+    load(device, saved);
+    tern_unlock(&tern_device_lock);
+}
+
+tern_status tern_draw_save(tern_device device, tern_draw_state *saved)
+{
+    tern_lock(&tern_device_lock);
+    tern_status status = tern_device_table_of(device)->draws_read(device.index, saved);
+    saved->base += tern_device_state_of(device)->drawn;
+    tern_unlock(&tern_device_lock);
+    return status;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws inside steps: Philox by a base in device memory and a count that the host keeps.
+#ifndef TERN_SRC_DEVICE_DRAWS_H
+#define TERN_SRC_DEVICE_DRAWS_H
+
+#include "device/backend.h"
+
+// The number of the next draw on the device since its base last moved; what a dropout kernel takes
+// as `offset`.
+uint64_t tern_draw_next(tern_device device);
+// Moves the base on by the draws made since; tern_optim_step calls it.
+void tern_draw_advance(tern_device device);
+// Starts the draws of every device anew; tern_manual_seed calls it.
+void tern_draw_seed(uint64_t seed);
+void tern_draw_seed_type(tern_device_type type, uint64_t seed);
+// The state to go on from, draws since the base last moved included; and going back to one.
+tern_status tern_draw_save(tern_device device, tern_draw_state *saved); // waits
+void tern_draw_load(tern_device device, tern_draw_state state);
+// Under the lock of the devices' states, once, when the device opens.
+void tern_draw_begin(tern_device device);
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/fork.h"
+#include "device/state.h"
+
+#define SITES     256
+#define PATH_SIZE 128
+
+// Where a kernel that may find a bad value was launched from.
+typedef struct fault_site {
+    uint32_t number;
+    const char *op;
+    const char *what;
+    int64_t limit;
+    char path[PATH_SIZE];
+} fault_site;
+
+// Under the lock of the devices' states.
+static fault_site sites[SITES];
+static uint32_t taken; // places in it, again and again
+
+// FNV-1a.
+static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;
+    return hash;
+}
+
+static uint32_t place_of(const fault_site *site)
+{
+    uint32_t hash = hash_bytes(2166136261u, &site->op, sizeof site->op);
+    hash = hash_bytes(hash, &site->what, sizeof site->what);
+    hash = hash_bytes(hash, &site->limit, sizeof site->limit);
+    return hash_bytes(hash, site->path, strlen(site->path)) % SITES;
+}
+
+static bool is_same(const fault_site *a, const fault_site *b)
+{
+    return a->op == b->op && a->what == b->what && a->limit == b->limit &&
+           strcmp(a->path, b->path) == 0;
+}
+
+// A site keeps its number from step to step, so that a captured kernel names it rightly, until
+// another one takes its place.
+uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
+{
+    fault_site wanted = {.op = op, .what = what, .limit = limit};
+    tern_path_format(wanted.path, sizeof wanted.path);
+    fault_site *site = &sites[place_of(&wanted)];
+    tern_lock(&tern_device_lock);
+    if (!site->number || !is_same(site, &wanted)) {
+        wanted.number = (uint32_t)(++taken * SITES + (uint32_t)(site - sites));
+        *site = wanted;
+    }
+    uint32_t number = site->number;
+    tern_unlock(&tern_device_lock);
+    return number;
+}
+
+// Copies between devices carry a fault along: it is the same one there, and handed out with this.
+static void note_raised(tern_device device, const tern_fault *fault)
+{
+    const tern_device_table *table = tern_device_table_of(device);
+    for (int i = 0; i < TERN_MAX_DEVICES; i++) {
+        tern_device_state *state = tern_device_state_of((tern_device){device.type, i});
+        tern_fault other = {0};
+        if (!state->open || (i != device.index && table->fault_read(i, &other)))
+            continue;
+        bool same = other.set && other.site == fault->site && other.element == fault->element;
+        state->fault_raised = state->fault_raised || same || i == device.index;
+    }
+}
+
+// Hands the fault out; true when it was handed out before.
+static bool take_fault(tern_device device, const tern_fault *fault, fault_site *site)
+{
+    tern_lock(&tern_device_lock);
+    *site = sites[fault->site % SITES];
+    bool again = tern_device_state_of(device)->fault_raised;
+    if (!again)
+        note_raised(device, fault);
+    tern_unlock(&tern_device_lock);
+    return again;
+}
+
+static tern_status raise_fault(const tern_fault *fault, const fault_site *site)
+{
+    if (site->number != fault->site)
+        return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
+                                (long long)fault->value, (long long)fault->element);
+    char path[PATH_SIZE];
+    tern_path_format(path, sizeof path); // the sentence carries the path of the caller already
+    bool elsewhere = site->path[0] && !path[0];
+    const char *in = elsewhere ? " [in " : "", *where = elsewhere ? site->path : "";
+    if (site->limit == TERN_FAULT_NOT_FINITE)
+        return tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite%s%s%s", site->op,
+                                site->what, in, where, elsewhere ? "]" : "");
+    return tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld%s%s%s",
+                            site->op, site->what, (long long)fault->element,
+                            (long long)fault->value, (long long)site->limit - 1, in, where,
+                            elsewhere ? "]" : "");
+}
+
+tern_status tern_fault_poll(tern_device device)
+{
+    if (!tern_device_table_of(device)->fault_seen(device.index))
+        return TERN_OK;
+    tern_fault fault = {0};
+    TERN_TRY(tern_device_table_of(device)->fault_read(device.index, &fault));
+    fault_site site;
+    if (take_fault(device, &fault, &site))
+        return tern_error_raise(TERN_ERR_STATE,
+                                "a value error found by %s was not dealt with: call "
+                                "zero_grad before going on",
+                                site.number == fault.site ? site.op : "a kernel");
+    return raise_fault(&fault, &site);
+}
+
+tern_status tern_fault_wait(tern_device device)
+{
+    tern_device_table_of(device)->fault_publish(device.index);
+    TERN_TRY(tern_device_table_of(device)->synchronize(device.index));
+    return tern_fault_poll(device);
+}
+
+void tern_fault_clear_raised(tern_device device)
+{
+    tern_lock(&tern_device_lock);
+    for (int i = 0; i < TERN_MAX_DEVICES && tern_device_state_of(device)->fault_raised; i++) {
+        tern_device_state *other = tern_device_state_of((tern_device){device.type, i});
+        if (!other->fault_raised || i == device.index)
+            continue;
+        tern_device_table_of(device)->fault_clear(i);
+        other->fault_raised = false;
+    }
+    if (tern_device_state_of(device)->fault_raised)
+        tern_device_table_of(device)->fault_clear(device.index);
+    tern_device_state_of(device)->fault_raised = false;
+    tern_unlock(&tern_device_lock);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels that a backend offers. Each type is declared once, here; the declaration types the
+// table's slot and declares every implementation (`tern_kernel_fill tern_cpu_fill;`).
+//
+// Kernels trust their callers: shapes, dtypes and devices were checked in front. Views may have any
+// strides unless a kernel says "contiguous"; a stride of 0 is a broadcast. Outputs are distinct
+// from inputs, or the very same view (elementwise kernels may run in place). A kernel takes its
+// scratch before the first write, and fails only with TERN_ERR_NOMEM. Empty outputs are legal.
+#ifndef TERN_SRC_DEVICE_KERNELS_H
+#define TERN_SRC_DEVICE_KERNELS_H
+
+#include <tern/device.h>
+#include <tern/dtype.h>
+#include <tern/generator.h>
+#include <tern/reduction.h>
+#include <tern/scalar.h>
+
+// A view of a tensor as a kernel sees it. data points to the first element.
+typedef struct tern_strided {
+    void *data;
+    tern_dtype dtype;
+    int rank;
+    int64_t size[TERN_MAX_RANK];
+    int64_t stride[TERN_MAX_RANK]; // elements
+} tern_strided;
+
+static inline int64_t tern_strided_numel(const tern_strided *view)
+{
+    int64_t numel = 1;
+    for (int i = 0; i < view->rank; i++)
+        numel *= view->size[i];
+    return numel;
+}
+
+// The first value error that a kernel met since it was last cleared; device memory. With several in
+// one kernel, the one with the smallest element counts.
+typedef struct tern_fault {
+    uint32_t set;
+    uint32_t site;   // which operation: tern_fault_site gave the number
+    int64_t element; // where
+    int64_t value;   // what was there
+} tern_fault;
+
+// Draws inside steps: elements 4 k .. 4 k + 3 of call id use Philox counter (id, k), key = seed.
+typedef struct tern_draw_state {
+    uint64_t seed;
+    uint64_t base; // call ids count from here
+} tern_draw_state;
+
+// How an optimizer kernel on a device that captures graphs gets its values: they are written to
+// memory of the device, and the update reads them there. A graph holds the update alone; what goes
+// before each replay writes.
+typedef struct tern_step_plan {
+    void *memory; // of the device: tern_step_plan_size(count) bytes, 256-byte aligned
+    bool write;   // arguments and tensors to memory
+    bool run;     // update, from memory
+} tern_step_plan;
+
+static inline int64_t tern_step_plan_size(int64_t count)
+{
+    return 256 + 128 * count;
+}
+
+// Where and how a kernel runs.
+typedef struct tern_exec {
+    tern_device device;
+    void *stream;               // the backend's
+    tern_fault *fault;          // of the device
+    uint32_t site;              // for the fault record
+    tern_draw_state *draws;     // of the device, in its memory
+    const tern_step_plan *plan; // optimizer kernels; NULL: write and run, from scratch memory
+} tern_exec;
+
+typedef enum tern_unary_op {
+    TERN_UNARY_NEG,
+    TERN_UNARY_ABS,
+    TERN_UNARY_SQRT,
+    TERN_UNARY_RSQRT,
+    TERN_UNARY_EXP,
+    TERN_UNARY_LOG,
+    TERN_UNARY_LOG1P,
+    TERN_UNARY_SIN,
+    TERN_UNARY_COS,
+    TERN_UNARY_TANH,
+    TERN_UNARY_SIGMOID,
+    TERN_UNARY_RELU,
+    TERN_UNARY_GELU,
+    TERN_UNARY_GELU_TANH,
+    TERN_UNARY_SILU,
+    TERN_UNARY_LEAKY_RELU, // p0: slope
+    TERN_UNARY_SOFTPLUS,   // p0: beta, p1: threshold
+    TERN_UNARY_CLAMP,      // p0: low, p1: high
+    TERN_UNARY_ROUND,      // half to even
+    TERN_UNARY_SIGN,       // -1, 0, 1; NaN stays
+    TERN_UNARY_ADD_SCALAR, // x + p0
+    TERN_UNARY_MUL_SCALAR, // x * p0
+    TERN_UNARY_DIV_SCALAR, // x / p0
+    TERN_UNARY_POW_SCALAR, // x ^ p0
+    // From here on the output is bool.
+    TERN_UNARY_ISFINITE,
+    TERN_UNARY_NOT,
+    TERN_UNARY_EQ_SCALAR,
+    TERN_UNARY_NE_SCALAR,
+    TERN_UNARY_LT_SCALAR,
+    TERN_UNARY_LE_SCALAR,
+    TERN_UNARY_GT_SCALAR,
+    TERN_UNARY_GE_SCALAR,
+    TERN_UNARY_COUNT
+} tern_unary_op;
+
+typedef enum tern_binary_op {
+    TERN_BINARY_ADD, // a + alpha b
+    TERN_BINARY_SUB,
+    TERN_BINARY_MUL,
+    TERN_BINARY_DIV, // floating only
+    TERN_BINARY_POW,
+    TERN_BINARY_MIN, // NaN wins
+    TERN_BINARY_MAX,
+    // From here on the output is bool.
+    TERN_BINARY_EQ,
+    TERN_BINARY_NE,
+    TERN_BINARY_LT,
+    TERN_BINARY_LE,
+    TERN_BINARY_GT,
+    TERN_BINARY_GE,
+    TERN_BINARY_AND,
+    TERN_BINARY_OR,
+    TERN_BINARY_COUNT
+} tern_binary_op;
+
+typedef enum tern_reduce_op {
+    TERN_REDUCE_SUM,
+    TERN_REDUCE_MEAN,
+    TERN_REDUCE_AMAX, // NaN wins
+    TERN_REDUCE_AMIN,
+    TERN_REDUCE_NORM, // p: any, 0 and the infinities too
+    TERN_REDUCE_ANY,  // bool output
+    TERN_REDUCE_ALL,
+    TERN_REDUCE_COUNT
+} tern_reduce_op;
+
+typedef enum tern_random_kind {
+    TERN_RANDOM_UNIFORM,   // [a, b)
+    TERN_RANDOM_NORMAL,    // mean a, standard deviation b
+    TERN_RANDOM_BERNOULLI, // 1 with probability a
+    TERN_RANDOM_INTEGER    // [low, high)
+} tern_random_kind;
+
+// y[..] = value
+typedef tern_status tern_kernel_fill(const tern_exec *exec, const tern_strided *y,
+                                     tern_scalar value);
+// y = x, cast; same sizes, any pair of dtypes. Floating to integer truncates; to bool: non-zero.
+typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_strided *y,
+                                     const tern_strided *x);
+// y[i] = start + i * step, 1-dim contiguous; computed in double (floating) or int64
+typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided *y,
+                                       tern_scalar start, tern_scalar step);
+
+// y = op(x), same sizes; same dtype, or y bool. Transcendental ones: floating only.
+typedef tern_status tern_kernel_unary(const tern_exec *exec, tern_unary_op op,
+                                      const tern_scalar p[2], const tern_strided *y,
+                                      const tern_strided *x);
+// dx = dy * op'(s); s is the op's output for exp, sqrt, rsqrt, tanh, sigmoid, relu, and its input
+// for all others (tern_unary_saves_output). One floating dtype.
+typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op op,
+                                           const double p[2], const tern_strided *dx,
+                                           const tern_strided *dy, const tern_strided *s);
+// y = op(a, b), same sizes; a and b of one dtype, y too or bool. alpha is 1 but for ADD.
+typedef tern_status tern_kernel_binary(const tern_exec *exec, tern_binary_op op, double alpha,
+                                       const tern_strided *y, const tern_strided *a,
+                                       const tern_strided *b);
+// y = c ? a : b, same sizes; c bool
+typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided *y,
+                                      const tern_strided *c, const tern_strided *a,
+                                      const tern_strided *b);
+
+// y has x's rank, with size 1 where it reduces. Same dtype; SUM of integers and bool gives int64;
+// ANY, ALL bool. An empty reduction gives 0 (SUM, NORM, ANY), NaN (MEAN), true (ALL).
+typedef tern_status tern_kernel_reduce(const tern_exec *exec, tern_reduce_op op, double p,
+                                       const tern_strided *y, const tern_strided *x);
+// Variance and mean (NULL to leave it out), shaped as in reduce; divisor max(0, n - correction).
+typedef tern_status tern_kernel_var(const tern_exec *exec, double correction,
+                                    const tern_strided *var, const tern_strided *mean,
+                                    const tern_strided *x);
+// values (or NULL) and int64 indices have x's rank with size 1 in `dim`. NaN wins, then the first.
+typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
+                                           const tern_strided *values, const tern_strided *indices,
+                                           const tern_strided *x, int dim);
+// Running sum along dim, from the end when reverse; x of y's dtype.
+typedef tern_status tern_kernel_cumsum(const tern_exec *exec, const tern_strided *y,
+                                       const tern_strided *x, int dim, bool reverse);
+
+// y (B, M, N) = a (B, M, K) b (B, K, N), plus bias (N) or NULL, then relu if asked, or added to y.
+// a and b have a unit stride in one of the last two dims (or size 1 there), y in the last; batch
+// strides may be 0 in a and b. One floating dtype. K may be 0.
+typedef struct tern_matmul_args {
+    tern_strided y, a, b;
+    const tern_strided *bias;
+    bool relu;
+    bool accumulate;
+} tern_matmul_args;
+typedef tern_status tern_kernel_matmul(const tern_exec *exec, const tern_matmul_args *args);
+
+// y = softmax(x) or its logarithm over the middle dim of (outer, n, inner), contiguous.
+typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const tern_strided *y,
+                                        const tern_strided *x);
+// dx from dy and y, as above.
+typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log,
+                                             const tern_strided *dx, const tern_strided *dy,
+                                             const tern_strided *y);
+
+// Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or (N, C, S) of x's dtype:
+// probabilities.
+typedef struct tern_cross_entropy_args {
+    tern_strided x;             // (N, C, S)
+    tern_strided target;        // (N, S) int64, or (N, C, S)
+    const tern_strided *weight; // (C) or NULL
+    bool probabilities;
+    int64_t ignore_index;
+    double label_smoothing;
+    tern_reduction reduction;
+    tern_strided lse;   // (N, S): log sum exp of each row; float64 for float64, else float32
+    tern_strided total; // 1 element of lse's dtype: the divisor of the mean
+    tern_strided loss;  // 1 element, or (N, S) without reduction
+} tern_cross_entropy_args;
+// Forward: writes lse, total, loss. A label out of range goes to the fault record (element
+// n * S + s, value the label) and counts as ignored.
+typedef tern_status tern_kernel_cross_entropy(const tern_exec *exec,
+                                              const tern_cross_entropy_args *args);
+// Backward: dx (N, C, S) from dloss (shaped as loss) and what the forward wrote.
+typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
+                                                   const tern_cross_entropy_args *args,
+                                                   const tern_strided *dx,
+                                                   const tern_strided *dloss);
+
+// loss = mean or sum of (x - t)^2 (1 element), or elementwise; contiguous.
+typedef tern_status tern_kernel_mse(const tern_exec *exec, tern_reduction reduction,
+                                    const tern_strided *loss, const tern_strided *x,
+                                    const tern_strided *t);
+// dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for dt.
+typedef tern_status tern_kernel_mse_grad(const tern_exec *exec, tern_reduction reduction,
+                                         double scale, const tern_strided *dx,
+                                         const tern_strided *dloss, const tern_strided *x,
+                                         const tern_strided *t);
+
+// y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of
+// Philox(id, e / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device
+// memory). Replay: id is read from it.
+typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset,
+                                        bool replay, uint64_t *id, const tern_strided *y,
+                                        const tern_strided *x);
+
+// y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record
+// (element: its offset in index's memory, so that a repeated index names its place in the list;
+// value) and reads as 0.
+typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided *y,
+                                       const tern_strided *x, const tern_strided *index, int dim);
+// y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. A bad index
+// adds nothing.
+typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_strided *y,
+                                            const tern_strided *x, const tern_strided *index,
+                                            int dim);
+// y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record, its row is 0.
+typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
+                                        const tern_strided *labels);
+
+// Fills y (contiguous) from the generator's stream. a, b as the kind says; low, high for INTEGER.
+typedef tern_status tern_kernel_random(const tern_exec *exec, tern_random_kind kind, double a,
+                                       double b, int64_t low, int64_t high,
+                                       tern_generator *generator, const tern_strided *y);
+
+// One parameter of an optimizer step: contiguous, floating; the state has the parameter's dtype.
+typedef struct tern_step_tensor {
+    void *param, *grad;
+    void *state[3]; // SGD: momentum; Adam: exp_avg, exp_avg_sq, max_exp_avg_sq; NULL when unused
+    int64_t numel;
+    tern_dtype dtype;
+    int64_t step; // of this parameter, from 1
+} tern_step_tensor;
+
+typedef struct tern_sgd_args {
+    double lr, momentum, dampening, weight_decay;
+    bool nesterov, maximize;
+} tern_sgd_args;
+typedef struct tern_adam_args {
+    double lr, beta1, beta2, eps, weight_decay;
+    bool decoupled; // AdamW
+    bool amsgrad, maximize;
+} tern_adam_args;
+// One pass over all tensors of a group. Nothing is changed while the fault record is set.
+typedef tern_status tern_kernel_sgd(const tern_exec *exec, const tern_sgd_args *args,
+                                    const tern_step_tensor *tensors, int64_t count);
+typedef tern_status tern_kernel_adam(const tern_exec *exec, const tern_adam_args *args,
+                                     const tern_step_tensor *tensors, int64_t count);
+
+// total (1 element, float64 on CPU) = p-norm over the elements of all views, contiguous.
+typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p,
+                                          const tern_strided *total, const tern_strided *list,
+                                          int64_t count);
+// x *= min(1, max_norm / (total + 1e-6)) for all views. Where the front cannot look at the total
+// and gave a site, a total that is not finite goes to the fault record and nothing is scaled.
+typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm,
+                                          const tern_strided *total, const tern_strided *list,
+                                          int64_t count);
+
+// The table of a backend. Every slot is required.
+typedef struct tern_kernels {
+    const char *name; // "portable", "avx2", ...
+    tern_kernel_fill *fill;
+    tern_kernel_copy *copy;
+    tern_kernel_arange *arange;
+    tern_kernel_unary *unary;
+    tern_kernel_unary_grad *unary_grad;
+    tern_kernel_binary *binary;
+    tern_kernel_where *where;
+    tern_kernel_reduce *reduce;
+    tern_kernel_var *var;
+    tern_kernel_arg_reduce *arg_reduce;
+    tern_kernel_cumsum *cumsum;
+    tern_kernel_matmul *matmul;
+    tern_kernel_softmax *softmax;
+    tern_kernel_softmax_grad *softmax_grad;
+    tern_kernel_cross_entropy *cross_entropy;
+    tern_kernel_cross_entropy_grad *cross_entropy_grad;
+    tern_kernel_mse *mse;
+    tern_kernel_mse_grad *mse_grad;
+    tern_kernel_dropout *dropout;
+    tern_kernel_gather *gather;
+    tern_kernel_scatter_add *scatter_add;
+    tern_kernel_one_hot *one_hot;
+    tern_kernel_random *random;
+    tern_kernel_sgd *sgd;
+    tern_kernel_adam *adam;
+    tern_kernel_list_norm *list_norm;
+    tern_kernel_list_clip *list_clip;
+} tern_kernels;
+
+// True for operations whose derivative is computed from their output.
+static inline bool tern_unary_saves_output(tern_unary_op op)
+{
+    return op == TERN_UNARY_EXP || op == TERN_UNARY_SQRT || op == TERN_UNARY_RSQRT ||
+           op == TERN_UNARY_TANH || op == TERN_UNARY_SIGMOID || op == TERN_UNARY_RELU;
+}
+
+#endif

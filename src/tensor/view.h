@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of tensors as kernels see them, and elementwise launches on them. Nothing here is recorded.
+#ifndef TERN_SRC_TENSOR_VIEW_H
+#define TERN_SRC_TENSOR_VIEW_H
+
+#include "device/backend.h"
+#include "tensor/tensor.h"
+
+tern_strided tern_view_of(const tern_tensor *t);
+// The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
+tern_strided tern_view_expand(tern_strided view, tern_shape shape);
+// Merges neighbouring dims that all `count` views of the same sizes walk in one stride, and drops
+// those of size 1.
+void tern_views_coalesce(tern_strided *const *views, int count);
+// Contiguous view of the given sizes over data.
+tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
+// A contiguous copy.
+tern_tensor *tern_copied(const tern_tensor *t);
+// `t` itself, or a contiguous copy.
+tern_tensor *tern_make_contiguous(tern_tensor *t);
+
+// Elementwise launches: expand operands to y's sizes, coalesce, call the kernel. Not recorded; y's
+// version is not touched.
+tern_status tern_launch_copy(tern_tensor *y, const tern_tensor *x);
+tern_status tern_launch_unary(tern_unary_op op, tern_scalar p0, tern_scalar p1, tern_tensor *y,
+                              const tern_tensor *x);
+#define tern_launch_unary(op, p0, p1, y, x)                                                        \
+    tern_launch_unary(op, TERN_SCALAR_(p0), TERN_SCALAR_(p1), y, x)
+tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
+                               const tern_tensor *a, const tern_tensor *b);
+
+#endif
