@@ -90,6 +90,10 @@ tern_status tern_optim_check_group(const char *function, const tern_optim *optim
 // Runs a pass over the active entries; `homes` has all of their devices.
 tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_home *homes,
                               int64_t home_count);
+// The home on the device; NULL: none.
+tern_optim_home *tern_optim_home_of(tern_optim_home *homes, int64_t count, tern_device device);
+// The home's plan has room for every launch of a step.
+bool tern_optim_has_plan(const tern_optim *optim, const tern_optim_home *home);
 // Memory for every launch of a step, held by the home in place of what it had.
 tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_home *home);
 // Is a value error known on one of the devices? Does not wait.
