@@ -191,7 +191,7 @@ static slope kinked(op_code op, double x, double number)
     case OP_leaky_relu:
         return x > 0 ? (slope){x, 1} : (slope){number * x, number};
     default:
-        return (slope){fmin(fmax(x, -1), 1), x >= -1 && x <= 1};
+        return (slope){fmin(fmax(x, -1), 1), x > -1 && x < 1};
     }
 }
 

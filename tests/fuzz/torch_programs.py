@@ -79,6 +79,12 @@ def loaded(i, a, b, c):
     return a.detach()[:count].clone()
 
 
+def clamp(i, a, b, c):
+    if torch.__version__.startswith('1.'):  # which passes the gradient at a bound
+        return torch.where(a.abs() < 1, a, a.detach().clamp(-1, 1))
+    return a.clamp(-1, 1)
+
+
 def linear(i, a, b, c):
     y = F.linear(a, b, c)
     return torch.relu(y) if i.n[0] else y
@@ -99,7 +105,7 @@ OPERATIONS = {
     'pow_scalar': lambda i, a, b, c: a ** i.number,
     'leaky_relu': lambda i, a, b, c: F.leaky_relu(a, i.number),
     'softplus': lambda i, a, b, c: F.softplus(a, 2, 1e4),
-    'clamp': lambda i, a, b, c: a.clamp(-1, 1),
+    'clamp': clamp,
     'sum': reduce_by(lambda a, dims, keep: a.sum(dims, keep) if dims else a.clone()),
     'mean': reduce_by(lambda a, dims, keep: a.mean(dims, keep) if dims else a.clone()),
     'var': lambda i, a, b, c: a.var(i.n or list(range(a.dim())), correction=int(i.number),

@@ -36,7 +36,7 @@ GRAD(gelu, (dy * MATH(gelu_slope)(s)))
 GRAD(gelu_tanh, (dy * MATH(gelu_tanh_slope)(s)))
 GRAD(leaky_relu, s > 0 ? dy : dy * a)
 GRAD(softplus, ((a * s > b) ? dy : (dy * MATH(sigmoid)(a * s))))
-GRAD(clamp, ((s >= a) & (s <= b)) ? dy : 0)
+GRAD(clamp, ((s > a) & (s < b)) ? dy : 0)
 GRAD(zero, 0) // round, sign
 GRAD(same, dy)
 GRAD(mul_scalar, (dy * a))

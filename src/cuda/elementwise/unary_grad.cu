@@ -37,7 +37,7 @@
     X(TERN_UNARY_SILU, silu, dy * real_silu_slope(s))                                              \
     X(TERN_UNARY_LEAKY_RELU, leaky_relu, s > 0 ? dy : dy * a)                                      \
     X(TERN_UNARY_SOFTPLUS, softplus, a * s > b ? dy : dy * real_sigmoid(a * s))                    \
-    X(TERN_UNARY_CLAMP, clamp, s >= a && s <= b ? dy : 0)                                          \
+    X(TERN_UNARY_CLAMP, clamp, s > a && s < b ? dy : 0)                                            \
     X(TERN_UNARY_MUL_SCALAR, mul_scalar, dy * a)                                                   \
     X(TERN_UNARY_DIV_SCALAR, div_scalar, dy / a)                                                   \
     X(TERN_UNARY_POW_SCALAR, power_any, dy * (a * real_pow(s, a - 1)))                             \
