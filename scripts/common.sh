@@ -52,6 +52,7 @@ have()
     ninja-build) command -v ninja >/dev/null ;;
     pkg-config) command -v pkg-config >/dev/null ;;
     python3) command -v python3 >/dev/null ;;
+    python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
     zlib1g-dev) compiles c '#include <zlib.h>' ;;
     libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
     clang) command -v clang >/dev/null ;;

@@ -99,7 +99,7 @@ static void store(tern_dtype dtype, void *to, int64_t i, real x)
     }
 }
 
-static real load(tern_dtype dtype, const void *from, int64_t i)
+real array_element(tern_dtype dtype, const void *from, int64_t i)
 {
     switch (dtype) {
     case TERN_FLOAT32:
@@ -130,7 +130,7 @@ real array_round(tern_dtype dtype, real x)
         int64_t i;
     } cell = {0};
     store(dtype, &cell, 0, x);
-    return load(dtype, &cell, 0);
+    return array_element(dtype, &cell, 0);
 }
 
 // ---- tensors -----------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ array array_of_tensor(const tern_tensor *t)
         exit(1);
     }
     for (int64_t i = 0; i < a.numel; i++)
-        a.data[i] = load(a.dtype, bytes, i);
+        a.data[i] = array_element(a.dtype, bytes, i);
     free(bytes);
     return a;
 }

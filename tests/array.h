@@ -29,6 +29,8 @@ void array_free(array *a); // twice is fine
 
 // The nearest value that the dtype has; ties go to even, what is too large to infinity.
 real array_round(tern_dtype dtype, real x);
+// Element `i` of values of a dtype in host memory.
+real array_element(tern_dtype dtype, const void *from, int64_t i);
 
 // A tensor with the values of `a`; NULL with a pending error.
 tern_tensor *array_to_tensor(const array *a, tern_device device, array_layout layout);

@@ -5,7 +5,11 @@
 
 #include <tern/tern.h>
 
-// What a call takes besides its tensors; the names are those of ops_golden.h.
+// Most tensors that a call takes, and gives.
+#define GOLDEN_IN  3
+#define GOLDEN_OUT 2
+
+// What a call takes besides its tensors: the words of the family ops.
 typedef struct golden_words {
     double value, p, low, high, negative_slope, beta, threshold, label_smoothing;
     int dim, classes;

@@ -4,22 +4,22 @@
 #define TERN_TESTS_GOLDEN_TEST_H
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <tern/tern.h>
 
-#include "golden/mlp_golden.h"
+#include "golden/golden.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-// 64-bit FNV-1a over bytes.
-static inline uint64_t hash_bytes(const void *data, size_t nbytes)
+// The bytes have the 64-bit FNV-1a hash that a word tells.
+static inline void assert_hash(const golden_case *c, const char *word, const void *data,
+                               size_t nbytes)
 {
-    const unsigned char *byte = data;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < nbytes; i++)
-        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
-    return hash;
+    const char *told = golden_text(c, word);
+    if (!told || strtoull(told, NULL, 16) != golden_hash(0, data, nbytes))
+        fail_msg("%s: the %s is not %s", c->name, word, told);
 }
 
 static inline void assert_near(const char *what, int64_t at, double value, double expected,

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Stores what PyTorch computes when it trains an MLP on Fashion-MNIST, and a 4-8-3 net with every
-optimizer, as mlp_golden.h beside this file.
+optimizer: the families mlp and small. scripts/golden.sh runs it.
 
-    /usr/bin/python3 make_mlp.py [directory of the data set]
+    make_mlp.py [--sensitivity] [directory of the data set]
 
 With --sensitivity it writes nothing and prints how far the losses move when the sums inside the
 first layer run in another order: what two correct implementations may differ by.
@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from ctable import braces, f32, f32_bits, f64, fnv1a, head, wrap
+from golden import Golden, f64, fnv1a
 
 STEPS32, STEPS64 = 20, 200
 BATCH = 64
@@ -29,64 +29,30 @@ OPTIMIZERS = [
     ("adam_amsgrad", lambda p: torch.optim.Adam(p, lr=1e-3, weight_decay=1e-4, amsgrad=True)),
     ("adamw", lambda p: torch.optim.AdamW(p, lr=1e-3, weight_decay=0.01)),
 ]
-PROSE = """
-The model of golden_mlp_* is Sequential(Flatten, Linear(784, 512), ReLU, Linear(512, 512), ReLU,
-Linear(512, 10)), the data Fashion-MNIST's training part as float32 (N, 1, 28, 28) = byte / 255,
-the loss CrossEntropyLoss() and the batch 64. Each run is manual_seed(0), then the model, then a
-shuffling loader without workers, then the optimizer. In float64 runs the float32 parameters and
-images are converted after they were made.
-The net of golden_small_* is Sequential(Linear(4, 8), ReLU, Linear(8, 3)) after manual_seed(0),
-then x = randn(6, 4), all converted to float64: one batch, 30 steps of forward, zero_grad,
-backward, clipping, step. Parameters are stored one after another in the order of parameters().
-A 64-bit hash is FNV-1a over the little-endian bytes of the values.
+MLP_PROSE = """
+The model is Sequential(Flatten, Linear(784, 512), ReLU, Linear(512, 512), ReLU, Linear(512, 10)),
+the data Fashion-MNIST's training part as float32 (N, 1, 28, 28) = byte / 255, the loss
+CrossEntropyLoss() and the batch 64. Each run is manual_seed(0), then the model, then a shuffling
+loader without workers, then the optimizer. In float64 runs the float32 parameters and images are
+converted after they were made.
+A hash is 64-bit FNV-1a over the little-endian bytes of the values.
+parameter: the shape, the hash of all bits, the first and the last 4 elements.
+order: sample numbers as the loader gives them, right after the model was made: the hashes of epochs
+1 and 2 as int64, and the first 256 of epoch 1.
+gradients of the first step: the L2 norm and the sum, added up in double; places in the flattened
+tensor, and what is there.
+run: sgd: SGD(lr 0.05, momentum 0.9, nesterov, weight_decay 1e-4); adam: Adam(lr 1e-3);
+adam_amsgrad: Adam(lr 1e-3, weight_decay 1e-4, amsgrad); adamw: AdamW(lr 1e-3, weight_decay 0.01).
 """
-
-
-MLP_TYPES = """
-typedef struct golden_mlp_parameter {
-    const char *name;
-    int ndim;
-    int64_t shape[2];
-    uint64_t hash;              // of all bits
-    uint32_t first[4], last[4]; // bits of float32
-} golden_mlp_parameter;
-
-// The gradient of one parameter in step 1.
-typedef struct golden_mlp_gradient {
-    const char *name;
-    double norm, sum; // the L2 norm and the sum, added up in double
-    int64_t at[16];   // places in the flattened tensor,
-    double value[16]; // and what is there
-} golden_mlp_gradient;
-
-// sgd: SGD(lr 0.05, momentum 0.9, nesterov, weight_decay 1e-4); adam: Adam(lr 1e-3);
-// adam_amsgrad: Adam(lr 1e-3, weight_decay 1e-4, amsgrad);
-// adamw: AdamW(lr 1e-3, weight_decay 0.01).
-typedef struct golden_mlp_run {
-    const char *optimizer;
-    double losses32[20];  // of the float32 run
-    double losses64[200]; // of the float64 run
-} golden_mlp_run;
-"""
-SMALL_TYPES = """
-// Options of a parameter group; those that the optimizer does not have are 0.
-typedef struct golden_small_group {
-    double lr, weight_decay, momentum, dampening, beta1, beta2, eps, alpha, lr_decay;
-    double initial_accumulator_value, rho;
-} golden_small_group;
-
-typedef struct golden_small_case {
-    const char *name, *optimizer;
-    bool nesterov, amsgrad, centered;
-    const char *clip; // "none", "norm" or "value"
-    double clip_at, norm_type;
-    bool weighted;    // class weights in the loss, and the second target
-    int group_count;  // of 2 groups the first has the parameters of layer 0, the second of layer 2
-    golden_small_group group[2];
-    double losses[30];
-    double norms[30]; // what clipping by norm returned
-    double final[67]; // the parameters at the end
-} golden_small_case;
+SMALL_PROSE = """
+The net is Sequential(Linear(4, 8), ReLU, Linear(8, 3)) after manual_seed(0), then x = randn(6, 4),
+all converted to float64: one batch, 30 steps of forward, zero_grad, backward, clipping, step; the
+loss is CrossEntropyLoss(label_smoothing=0.1). Parameters are stored one after another in the order
+of parameters().
+inputs: x and the 67 first parameters, in float32; the targets without and with `weighted`; the
+class weights with `weighted`.
+An option has a value for each group; of 2 groups the first has the parameters of layer 0, the
+second of layer 2. norms: what clipping by norm returned; final: the parameters at the end.
 """
 
 
@@ -141,57 +107,50 @@ def sensitivity(data):
                    max(sums)))
 
 
-def initial_weights():
+def initial_weights(golden):
     torch.manual_seed(0)
-    rows = []
     for name, p in make_model().named_parameters():
-        flat = p.detach().flatten().numpy()
-        rows.append("    {\"%s\", %d, %s, UINT64_C(0x%016x),\n     %s,\n     %s}" % (
-            name, p.dim(), braces(str(n) for n in p.shape), fnv1a(flat.astype("<f4").tobytes()),
-            braces(f32_bits(x) for x in flat[:4]), braces(f32_bits(x) for x in flat[-4:])))
-    return ("static const golden_mlp_parameter golden_mlp_parameters[] = {\n%s};\n\n" %
-            ",\n".join(rows))
+        flat = p.detach().flatten()
+        bits = fnv1a(flat.numpy().astype("<f4").tobytes())
+        golden.case("parameter " + name, [("name", name), ("shape", list(p.shape)),
+                                          ("hash", f"0x{bits:016x}")],
+                    [("first", flat[:4]), ("last", flat[-4:])])
 
 
-def order(count):
+def order(golden, count):
     """The shuffle order of epochs 1 and 2, right after the model was made."""
     torch.manual_seed(0)
     make_model()
     loader = DataLoader(TensorDataset(torch.arange(count)), batch_size=BATCH, shuffle=True)
-    epochs = [torch.cat([batch[0] for batch in loader]).numpy() for _ in range(2)]
-    hashes = ["UINT64_C(0x%016x)" % fnv1a(e.astype("<i8").tobytes()) for e in epochs]
-    return ("// Sample numbers in the order of the loader: the hash of epochs 1 and 2 as int64,\n"
-            "// and the first 256 of epoch 1.\n"
-            "static const uint64_t golden_mlp_order_hash[2] = {\n    %s};\n"
-            "static const int64_t golden_mlp_order[256] = %s;\n\n" %
-            (",\n    ".join(hashes), braces((str(i) for i in epochs[0][:256]), 0)))
+    epochs = [torch.cat([batch[0] for batch in loader]) for _ in range(2)]
+    hashes = [fnv1a(e.numpy().astype("<i8").tobytes()) for e in epochs]
+    golden.case("order", [(f"hash{i}", f"0x{h:016x}") for i, h in enumerate(hashes)],
+                [("first", epochs[0][:256])])
 
 
-def gradients(grads, dtype):
-    literal = f32 if dtype == "float32" else f64
-    rows = []
+def gradients(golden, grads, dtype):
     for name, g in grads.items():
         flat = g.flatten()
-        at = [(k * 2654435761 + 12345) % flat.numel() for k in range(16)]
+        at = torch.tensor([(k * 2654435761 + 12345) % flat.numel() for k in range(16)])
         wide = flat.double()
-        rows.append("    {\"%s\", %s, %s,\n     %s,\n     %s}" % (
-            name, f64(wide.norm()), f64(wide.sum()), braces((str(i) for i in at), 5),
-            braces((literal(flat[i]) for i in at), 5)))
-    return "static const golden_mlp_gradient golden_mlp_gradients_%s[] = {\n%s};\n" % (
-        dtype, ",\n".join(rows))
+        golden.case(f"gradients {dtype} {name}",
+                    [("dtype", dtype), ("name", name), ("norm", wide.norm().item()),
+                     ("sum", wide.sum().item())], [("at", at), ("value", wide[at])])
 
 
 def mlp(data):
-    text = MLP_TYPES.lstrip() + "\n" + initial_weights() + order(len(data[1]))
-    runs = []
+    golden = Golden("mlp", "make_mlp.py", MLP_PROSE)
+    initial_weights(golden)
+    order(golden, len(data[1]))
     for index, (name, make) in enumerate(OPTIMIZERS):
         losses32, grads32 = train(data, make, torch.float32, STEPS32)
         losses64, grads64 = train(data, make, torch.float64, STEPS64)
         if index == 0:
-            text += gradients(grads32, "float32") + gradients(grads64, "float64")
-        runs.append("    {\"%s\",\n     %s,\n     %s}" % (name, braces(map(f32, losses32), 5),
-                                                         braces(map(f64, losses64), 5)))
-    return text + "\nstatic const golden_mlp_run golden_mlp_runs[] = {\n%s};\n\n" % ",\n".join(runs)
+            gradients(golden, grads32, "float32")
+            gradients(golden, grads64, "float64")
+        golden.case("run " + name, [("optimizer", name)],
+                    [("losses32", f64(losses32)), ("losses64", f64(losses64))])
+    golden.write()
 
 
 GROUP_FIELDS = ("lr weight_decay momentum dampening beta1 beta2 eps alpha lr_decay "
@@ -261,66 +220,48 @@ def small_run(kind, options, second, clip, weighted):
     return optimizer, losses, norms, final
 
 
-def small_case(kind, options, second=None, clip=("none", 0.0, 0.0), weighted=False):
+def small_case(golden, kind, options, second=None, clip=("none", 0.0, 0.0), weighted=False):
     optimizer, losses, norms, final = small_run(kind, options, second, clip, weighted)
-    groups = []
-    for group in optimizer.param_groups:
-        values = dict(group)
+    groups = [dict(group) for group in optimizer.param_groups]
+    for group in groups:
         if "betas" in group:
-            values["beta1"], values["beta2"] = group["betas"]
-        words = [".%s = %s" % (f, f64(values[f])) for f in GROUP_FIELDS if values.get(f)]
-        groups.append("{" + wrap(words, 10).strip() + "}")
-    flags = ", ".join(".%s = %s" % (f, "true" if options.get(f) else "false")
-                      for f in ("nesterov", "amsgrad", "centered"))
+            group["beta1"], group["beta2"] = group["betas"]
+    fields = [(f, [float(g.get(f) or 0) for g in groups]) for f in GROUP_FIELDS]
     name = " ".join([kind] + ["%s=%s" % item for item in options.items()])
     name += "; second group " + " ".join("%s=%s" % i for i in second.items()) if second else ""
     name += "; clip %s %g (norm type %g)" % clip if clip[0] != "none" else ""
     name += "; weight and ignored target" if weighted else ""
-    lines = ["    {.name = \"%s\"," % name,
-             "     .optimizer = \"%s\", %s," % (kind, flags),
-             "     .clip = \"%s\", .clip_at = %s, .norm_type = %s, .weighted = %s," %
-             (clip[0], f64(clip[1]), f64(clip[2]), "true" if weighted else "false"),
-             "     .group_count = %d, .group = {" % len(groups),
-             ",\n".join("         " + g for g in groups) + "},",
-             "     .losses = %s," % braces(map(f64, losses), 5)]
-    if norms:
-        lines.append("     .norms = %s," % braces(map(f64, norms), 5))
-    return "\n".join(lines) + "\n     .final = %s}" % braces(map(f64, final), 5)
+    words = [("optimizer", kind), ("groups", len(groups))]
+    words += [(f, True) for f in ("nesterov", "amsgrad", "centered") if options.get(f)]
+    words += [("clip", clip[0]), ("clip_at", clip[1]), ("norm_type", clip[2]),
+              ("weighted", weighted)] + [(f, values) for f, values in fields if any(values)]
+    golden.case(name, words, [("losses", f64(losses))] + [("norms", f64(norms))][not norms:] +
+                [("final", f64(final))])
 
 
 def small():
+    golden = Golden("small", "make_mlp.py", SMALL_PROSE)
     net, x = small_net()
     start = torch.cat([p.detach().flatten() for p in net.parameters()])
-    cases = [small_case(*c) for c in SMALL_OPTIMIZERS]
-    cases += [small_case(kind, first, second) for kind, first, second in SMALL_GROUPS]
-    cases += [small_case("SGD", dict(lr=0.5, momentum=0.9), clip=clip, weighted=True)
-              for clip in SMALL_CLIPS]
-    cases += [small_case("Adam", dict(lr=0.05), clip=SMALL_CLIPS[1]),
-              small_case("SGD", dict(lr=0.1), weighted=True),
-              small_case("AdamW", dict(lr=0.01), weighted=True)]
-    return "\n".join([
-        "// The input (6, 4) and the 67 first parameters, bits of float32; label_smoothing is 0.1.",
-        "static const uint32_t golden_small_x[24] = %s;" % braces(map(f32_bits, x.flatten()), 0),
-        "static const uint32_t golden_small_start[67] = %s;" % braces(map(f32_bits, start), 0),
-        "// The targets without and with `weighted`.",
-        "static const int64_t golden_small_target[2][6] = {%s};" %
-        ", ".join(braces(map(str, t)) for t in TARGETS),
-        "static const double golden_small_weight[3] = %s;" % braces(map(f64, WEIGHT)),
-        SMALL_TYPES,
-        "static const golden_small_case golden_small_cases[] = {\n%s};\n\n" % ",\n".join(cases)])
+    golden.case("inputs", (), [("x", x), ("start", start), ("target0", torch.tensor(TARGETS[0])),
+                               ("target1", torch.tensor(TARGETS[1])), ("weight", f64(WEIGHT))])
+    for case in SMALL_OPTIMIZERS + SMALL_GROUPS:
+        small_case(golden, *case)
+    for clip in SMALL_CLIPS:
+        small_case(golden, "SGD", dict(lr=0.5, momentum=0.9), clip=clip, weighted=True)
+    small_case(golden, "Adam", dict(lr=0.05), clip=SMALL_CLIPS[1])
+    small_case(golden, "SGD", dict(lr=0.1), weighted=True)
+    small_case(golden, "AdamW", dict(lr=0.01), weighted=True)
+    golden.write()
 
 
 def main():
-    torch.set_num_threads(1)
     words = [a for a in sys.argv[1:] if not a.startswith("--")]
     data = load(words[0] if words else "/usr/share/datasets/fashion-mnist")
     if "--sensitivity" in sys.argv:
         return sensitivity(data)
-    text = head("TERN_TESTS_MLP_GOLDEN_H", "make_mlp.py", torch.__version__, PROSE)
-    text += "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n\n" + mlp(data) + small()
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "mlp_golden.h")
-    with open(path, "w") as file:
-        file.write(text + "#endif\n")
+    mlp(data)
+    small()
 
 
 if __name__ == "__main__":

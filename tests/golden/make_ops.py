@@ -1,14 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stores PyTorch's results and gradients for the corner cases of the operations, as ops_golden.h
-beside this file.
-
-    /usr/bin/python3 make_ops.py
+"""Stores PyTorch's results and gradients for the corner cases of the operations, and the dtypes in
+which two operands meet: the families ops and promotion. scripts/golden.sh runs it.
 
 Inputs are multiples of 1/16, so that they are the same number in every floating dtype.
 """
 import itertools
-import os
 import sys
 
 sys.dont_write_bytecode = True
@@ -16,7 +13,7 @@ sys.dont_write_bytecode = True
 import torch
 import torch.nn.functional as F
 
-from ctable import f32, f64, head, wrap
+from golden import Golden, name_of
 
 INF, NAN = float("inf"), float("nan")
 FLOATS = (torch.float64, torch.float32)
@@ -26,93 +23,34 @@ MEAN, SUM, NONE = 1, 2, 3
 REDUCTION = {MEAN: "mean", SUM: "sum", NONE: "none"}
 SEED = [1.0, -0.5, 0.75, 2.0, -1.25]
 PROSE = """
-A case calls `op` with the arrays `in` and the numbers `param`. `out` is what it gives, `grad[i]`
-the gradient of `in[i]` when the backward starts from `grad_out` at `out[0]`; without dtype there
-is none. Values are stored as double: cast to the array's dtype they are PyTorch's bits; 0 and 1
-stand for bool. Float32 results are PyTorch's own in float32, not rounded float64 ones.
+A case calls `op` with the arrays in0, in1, .. and the words. out0, .. is what it gives, grad0 the
+gradient of in0 when the backward starts from `seed` at out0. Float32 results are PyTorch's own in
+float32, not rounded float64 ones.
 
-The op is the name of tern's function without tern_. Parameters by name:
+The op is the name of tern's function without tern_. Words:
   value             the number of *_scalar and masked_fill
-  axis              of a reduction, once for each axis; none: all axes
+  axes              of a reduction; none: all axes
   dim, keepdim, correction, p, low, high, negative_slope, beta, threshold, label_smoothing,
   ignore_index, classes: as in the function
   reduction         1 mean, 2 sum, 3 none
   activation        of linear: 1 none, 2 relu, 3 gelu, 4 gelu_tanh, 5 silu, 6 tanh, 7 sigmoid
-in[] of cross_entropy: input, target, weight (may be missing); of linear: x, weight, bias (may be
+Arrays of cross_entropy: input, target, weight (may be missing); of linear: x, weight, bias (may be
 missing); of masked_fill: x, mask; of gather and index_select: x, index; of where: condition, a,
-b.
-out[] of max and min: values, indices. to_dtype converts to the dtype of out[0].
+b. out of max and min: values, indices. to_dtype converts to the dtype of out0.
 """
-TYPES = """
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef struct golden_array {
-    const char *dtype; // "float32", "int64", ...; NULL: no array
-    int ndim;
-    int64_t shape[5];
-    const double *data; // row-major; NULL when there are no elements
-} golden_array;
-
-typedef struct golden_param {
-    const char *name;
-    double value;
-} golden_param;
-
-typedef struct golden_case {
-    const char *name; // unique together with the dtypes of in
-    const char *op;
-    int in_count, out_count, param_count;
-    golden_array in[3], out[2], grad_out, grad[3];
-    golden_param param[4];
-} golden_case;
-
-"""
-_cases = []
-_names = set()
+golden = Golden("ops", "make_ops.py", PROSE)
 
 
-def name_of(dtype):
-    return str(dtype).replace("torch.", "")
+def numbered(name, tensors):
+    return [(name + str(i), t) for i, t in enumerate(tensors) if t is not None]
 
 
-def array(t):
-    t = t.detach()
-    literal = f64 if t.dtype not in (torch.float32, torch.float16, torch.bfloat16) else f32
-    values = [literal(x) for x in t.double().flatten().tolist()]
-    data = "(const double[]){" + ", ".join(values) + "}" if values else "NULL"
-    shape = ", ".join(map(str, t.shape)) or "0"
-    return "{\"%s\", %d, {%s}, %s}" % (name_of(t.dtype), t.dim(), shape, data)
-
-
-def arrays(field, tensors):
-    rows = [array(t) if t is not None else "{0}" for t in tensors]
-    return ".%s = {%s}" % (field, ", ".join(rows))
-
-
-def record(name, op, inputs, params, outputs, seed, grads):
-    key = (name, tuple(t.dtype for t in inputs))
-    assert key not in _names, key
-    _names.add(key)
-    assert len(params) <= 4 and len(inputs) <= 3 and len(outputs) <= 2
-    parts = [".name = \"%s\"" % name, ".op = \"%s\"" % op, ".in_count = %d" % len(inputs),
-             ".out_count = %d" % len(outputs), ".param_count = %d" % len(params),
-             arrays("in", inputs)]
-    if params:
-        parts.append(".param = {%s}" % ", ".join("{\"%s\", %s}" % (k, f64(v)) for k, v in params))
-    parts.append(arrays("out", outputs))
+def record(name, op, inputs, words, outputs, seed, grads):
+    arrays = numbered("in", inputs) + numbered("out", outputs)
     if any(g is not None for g in grads):
-        parts += [".grad_out = " + array(seed), arrays("grad", grads)]
-    joined = ", ".join(parts).replace(" = ", "\1=\1").replace("(const double", "(const\1double")
-    words = joined.split(" ")
-    text, line = "    {", ""
-    for word in words:
-        if len(line) + len(word) > 92:
-            text += line.rstrip() + "\n     "
-            line = ""
-        line += word + " "
-    _cases.append((text + line.rstrip() + "},").replace("\1", " "))
+        arrays += [("seed", seed)] + numbered("grad", grads)
+    dtypes = ", ".join(dict.fromkeys(name_of(t.dtype) for t in inputs))
+    golden.case(f"{op}: {name}, {dtypes}", [("op", op), *words], arrays)
 
 
 def case(name, op, fn, inputs, *params, dtypes=FLOATS, grad=True):
@@ -268,7 +206,7 @@ def reductions():
     x = sixteenths(2, 3, 4)
     axes = ((), (0,), (1,), (2,), (0, 2), (-1,), (1, 2))
     for dims, keepdim in itertools.product(axes, (False, True)):
-        words = [("axis", d) for d in dims] + [("keepdim", keepdim)]
+        words = [("axes", dims), ("keepdim", keepdim)][not dims:]
         every = dims or (0, 1, 2)
         name = "over %s%s" % (" and ".join(map(str, dims)) or "all", ", keepdim" * keepdim)
         case("sum " + name, "sum", lambda x: x.sum(every, keepdim), [x], *words)
@@ -282,13 +220,13 @@ def reductions():
                  ("correction", c), *words)
     ties = real([[1, 3, 3, 2], [3, 0, 3, 3], [0, 0, 0, 0]])
     for dims in ((), (0,), (1,)):
-        words = [("axis", d) for d in dims]
+        words = [("axes", dims)][not dims:]
         for op in ("amax", "amin"):
             case("%s of ties over %s" % (op, dims[0] if dims else "all"), op,
                  lambda x: getattr(torch, op)(x, dims or (0, 1)), [ties], ("keepdim", 0), *words)
     hole = real([[1, NAN, 3], [2, 2, 2], [NAN, 5, NAN]])
     for op in ("amax", "amin"):
-        case(op + " with NaN", op, lambda x: getattr(x, op)(1), [hole], ("axis", 1), ("keepdim", 0),
+        case(op + " with NaN", op, lambda x: getattr(x, op)(1), [hole], ("axes", 1), ("keepdim", 0),
              grad=False)
     inputs = (("ties", ties), ("NaN", hole), ("infinities", real([[-INF, -INF]])))
     for op, (name, t), dim in itertools.product(("max", "min"), inputs, (0, 1)):
@@ -299,17 +237,17 @@ def reductions():
              grad=False)
     flat = real([[4, 4, 4, 4], [1, 2, 3, 4]])
     case("std of equal values", "std", lambda x: torch.std(x, 1, correction=0), [flat],
-         ("correction", 0), ("axis", 1), ("keepdim", 0))
+         ("correction", 0), ("axes", 1), ("keepdim", 0))
     case("var of one value, correction 1", "var", lambda x: torch.var(x, 1, correction=1),
-         [real([[2.5]])], ("correction", 1), ("axis", 1), ("keepdim", 0))
+         [real([[2.5]])], ("correction", 1), ("axes", 1), ("keepdim", 0))
     case("var with a large mean", "var", lambda x: torch.var(x, 0, correction=1),
-         [real([4096, 4096.5, 4097, 4097.5])], ("correction", 1), ("axis", 0), ("keepdim", 0))
+         [real([4096, 4096.5, 4097, 4097.5])], ("correction", 1), ("axes", 0), ("keepdim", 0))
     for op in ("sum", "mean"):
         case(op + " of no elements", op, lambda x: getattr(x, op)((0, 1)), [torch.zeros(0, 3)],
              ("keepdim", 0))
     for op in ("any", "all"):
         case("%s over 1" % op, op, lambda x: getattr(x != 0, op)(1),
-             [real([[0, 0, 0], [0, 1, 0], [NAN, 2, -1]])], ("axis", 1), ("keepdim", 0), grad=False)
+             [real([[0, 0, 0], [0, 1, 0], [NAN, 2, -1]])], ("axes", 1), ("keepdim", 0), grad=False)
     for dim in (0, 1, -1):
         case("cumsum over %d" % dim, "cumsum", lambda x: x.cumsum(dim), [x], ("dim", dim))
 
@@ -318,14 +256,14 @@ def norms():
     x = real([[3, 0, -4, 1], [0, 0, 0, 0], [2, -2, 2, 0.5], [-1, 1, -1, 1]])
     for p in (0, 0.5, 1, 2, 3, INF, -INF):
         fn = torch.linalg.vector_norm
-        case("norm %g over 1" % p, "norm", lambda x: fn(x, p, 1), [x], ("p", p), ("axis", 1),
+        case("norm %g over 1" % p, "norm", lambda x: fn(x, p, 1), [x], ("p", p), ("axes", 1),
              ("keepdim", 0))
         case("norm %g over all, keepdim" % p, "norm", lambda x: fn(x, p, (0, 1), True), [x],
              ("p", p), ("keepdim", 1))
         case("norm %g of zeros" % p, "norm", lambda x: fn(x, p), [real([0, 0, 0])], ("p", p),
              ("keepdim", 0))
         case("norm %g of NaN" % p, "norm", lambda x: fn(x, p, 0), [real([1, NAN])], ("p", p),
-             ("axis", 0), ("keepdim", 0), grad=False)
+             ("axes", 0), ("keepdim", 0), grad=False)
 
 
 MATMULS = [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 2)),
@@ -400,7 +338,7 @@ def integers():
         fixed(op + " of bool", op, getattr(torch, op), [t, f])
     for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool):
         x = torch.tensor([[3, 1, 3], [0, 2, 2]]).to(dtype)
-        words = ("axis", 1), ("keepdim", 0)
+        words = ("axes", 1), ("keepdim", 0)
         fixed("sum of integers gives int64", "sum", lambda x: x.sum((1,)), [x], *words)
         fixed("cumsum of integers gives int64", "cumsum", lambda x: x.cumsum(1), [x], ("dim", 1))
         fixed("amax of integers", "amax", lambda x: x.amax(1), [x], *words)
@@ -433,38 +371,30 @@ def conversions():
 
 
 def promotion():
-    """Result dtypes as numbers into golden_dtypes, for add (which is the common dtype) and div."""
-    def table(name, prose, rank_a, rank_b, fn):
+    """Result dtypes of add (which is the common dtype) and div: a word a row."""
+    tables = Golden("promotion", "make_ops.py", """
+A word is a row: the dtype of a, then that of a + b (or a / b) for each dtype of b, which come in
+the order of the rows.
+""")
+    for name, rank_a, rank_b, fn in (
+            ("both with dimensions", 1, 1, torch.add), ("a of 0 dimensions", 0, 1, torch.add),
+            ("b of 0 dimensions", 1, 0, torch.add), ("both of 0 dimensions", 0, 0, torch.add),
+            ("division", 1, 1, torch.div)):
         rows = []
-        for a, b in itertools.product(DTYPES, DTYPES):
-            x, y = torch.ones([2] * rank_a).to(a), torch.ones([2] * rank_b).to(b)
-            result = fn(x, y).dtype
-            assert fn is torch.div or result == torch.result_type(x, y)
-            rows.append(str(DTYPES.index(result)))
-        body = ",\n".join("    {" + ", ".join(rows[i:i + 8]) + "}" for i in range(0, 64, 8))
-        return "// %s\nstatic const int golden_promote_%s[8][8] = {\n%s};\n\n" % (prose, name, body)
-    text = "// Dtypes in the order of the tables below, which hold numbers into this list.\n"
-    text += "static const char *const golden_dtypes[8] = {\n%s};\n\n" % wrap(
-        ["\"%s\"" % name_of(d) for d in DTYPES])
-    text += table("dimensioned", "a + b, both with dimensions: row a, column b.", 1, 1, torch.add)
-    text += table("scalar_left", "a + b, a of 0 dimensions, b with some.", 0, 1, torch.add)
-    text += table("scalar_right", "a + b, a with dimensions, b of 0.", 1, 0, torch.add)
-    text += table("scalars", "a + b, both of 0 dimensions.", 0, 0, torch.add)
-    return text + table("div", "a / b, both with dimensions.", 1, 1, torch.div)
+        for a in DTYPES:
+            x = torch.ones([2] * rank_a).to(a)
+            rows.append((name_of(a), [name_of(fn(x, torch.ones([2] * rank_b).to(b)).dtype)
+                                      for b in DTYPES]))
+        tables.case(name, rows)
+    tables.write()
 
 
 def main():
-    torch.set_num_threads(1)
     for family in (losses, elementwise, two_operands, reductions, norms, products, indexing,
                    integers, conversions):
         family()
-    text = head("TERN_TESTS_OPS_GOLDEN_H", "make_ops.py", torch.__version__, PROSE) + TYPES.lstrip()
-    text += promotion() + "static const golden_case golden_cases[] = {\n"
-    text += "\n".join(_cases) + "\n};\n"
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ops_golden.h")
-    with open(path, "w") as file:
-        file.write(text + "\n#endif\n")
-    print("%d cases" % len(_cases))
+    golden.write()
+    promotion()
 
 
 if __name__ == "__main__":

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes print.h: how PyTorch prints tensors, for tests/unit/test_print.c.
-
-PyTorch's words become tern's: torch.float64 is float64, True is true.
-Run: python3 make_print.py > print.h      (PyTorch 1.13)
+"""Stores how PyTorch prints tensors, for tests/unit/test_print.c: the family print.
+scripts/golden.sh runs it. PyTorch's words become tern's: torch.float64 is float64, True is true.
 """
 import math
+import sys
+
+sys.dont_write_bytecode = True
 
 import torch
 
-import ctable
+from golden import Golden
 
 NAN, INF = math.nan, math.inf
-DTYPES = {torch.float32: "TERN_FLOAT32", torch.float64: "TERN_FLOAT64",
-          torch.float16: "TERN_FLOAT16", torch.bfloat16: "TERN_BFLOAT16",
-          torch.int64: "TERN_INT64", torch.int32: "TERN_INT32", torch.uint8: "TERN_UINT8",
-          torch.bool: "TERN_BOOL"}
 
 # name, shape, values (a list, or first and step of a sequence), dtype, requires_grad
 CASES = [
@@ -72,36 +69,8 @@ def text_of(made):
     return str(made).replace("torch.", "").replace("True", "true").replace("False", "false")
 
 
-def quoted(text):
-    lines = text.split("\n")
-    parts = ['"%s\\n"' % line for line in lines[:-1]] + ['"%s"' % lines[-1]]
-    return "\n         ".join(parts)
-
-
-print(ctable.head("TERN_TESTS_GOLDEN_PRINT_H", "make_print.py", torch.__version__,
-                  "How PyTorch prints tensors, in tern's words."), end="")
-print("""#include <math.h>
-#include <tern/tensor.h>
-
-typedef struct print_case {
-    const char *name;
-    tern_dtype dtype;
-    tern_shape shape;
-    bool requires_grad;
-    const double *values;   // NULL: a sequence
-    double first, step;
-    const char *text;
-} print_case;
-
-static const print_case print_cases[] = {""")
+golden = Golden("print", "make_print.py", "How PyTorch prints tensors, in tern's words.")
 for name, shape, values, dtype, requires_grad in CASES:
-    listed = isinstance(values, list)
-    data = "(const double[]){%s}" % ", ".join(map(ctable.f64, values or [0])) if listed else "NULL"
-    first, step = (0, 0) if listed else values
-    print("    {\"%s\", %s, {%d, {%s}}, %s,\n     %s, %s, %s,\n         %s}," % (
-        name, DTYPES[dtype], len(shape), ", ".join(map(str, shape)) or "0",
-        "true" if requires_grad else "false", data, ctable.f64(first), ctable.f64(step),
-        quoted(text_of(tensor(shape, values, dtype, requires_grad)))))
-print("""};
-
-#endif""")
+    made = tensor(shape, values, dtype, requires_grad)
+    golden.case(name, [("requires_grad", requires_grad)], [("values", made)], text_of(made))
+golden.write()

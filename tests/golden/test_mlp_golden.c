@@ -36,37 +36,60 @@ static tern_optim *make_optimizer(const char *name, tern_module *net)
     return tern_optim_adamw(net, .lr = 1e-3, .weight_decay = 0.01);
 }
 
-static void check_gradients(tern_module *net, const golden_mlp_gradient *golden, int count,
-                            double atol, double rtol)
+static double sum_of(const double *value, int64_t count, bool squared)
 {
-    for (int i = 0; i < count; i++) {
-        tern_tensor *grad = tern_grad(tern_module_parameter(net, golden[i].name));
-        assert_fine();
-        double *value = tern_data(tern_to_dtype(grad, TERN_FLOAT64));
-        double sum = 0, squares = 0;
-        for (int64_t k = 0; k < tern_numel(grad); k++) {
-            sum += value[k];
-            squares += value[k] * value[k];
-        }
-        assert_near(golden[i].name, -1, sqrt(squares), golden[i].norm, atol, rtol);
-        assert_near(golden[i].name, -2, sum, golden[i].sum, atol, rtol);
-        for (int k = 0; k < 16; k++)
-            assert_near(golden[i].name, golden[i].at[k], value[golden[i].at[k]], golden[i].value[k],
-                        atol, rtol);
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += squared ? value[i] * value[i] : value[i];
+    return sum;
+}
+
+static void check_gradient(const golden_case *c, tern_tensor *grad, double atol, double rtol)
+{
+    const char *name = golden_text(c, "name");
+    const int64_t *at = golden_values(c, "at", TERN_INT64, 16);
+    const double *expected = golden_values(c, "value", TERN_FLOAT64, 16);
+    assert_fine();
+    const double *value = tern_data(tern_to_dtype(grad, TERN_FLOAT64));
+    int64_t count = tern_numel(grad);
+    assert_near(name, -1, sqrt(sum_of(value, count, true)), golden_number(c, "norm", 0), atol,
+                rtol);
+    assert_near(name, -2, sum_of(value, count, false), golden_number(c, "sum", 0), atol, rtol);
+    for (int k = 0; k < 16; k++)
+        assert_near(name, at[k], value[at[k]], expected[k], atol, rtol);
+}
+
+// The stored gradients of this dtype.
+static void check_gradients(tern_module *net, tern_dtype dtype)
+{
+    const golden_file *file = golden_read("mlp");
+    const bool wide = dtype == TERN_FLOAT64;
+    int checked = 0;
+    for (int i = 0; i < file->count; i++) {
+        const golden_case *c = &file->cases[i];
+        if (strncmp(c->name, "gradients ", 10) != 0 ||
+            golden_dtype(golden_text(c, "dtype")) != dtype)
+            continue;
+        check_gradient(c, tern_grad(tern_module_parameter(net, golden_text(c, "name"))),
+                       wide ? 1e-12 : 1e-6, wide ? 1e-9 : 1e-5);
+        checked++;
     }
+    assert_int_equal(checked, tern_module_num_parameters(net));
 }
 
 // Trains as the script does. Checks the losses of `steps` steps; with `gradients` the gradients of
-// the first step as well, and no more.
-static void run(const golden_mlp_run *golden, tern_dtype dtype, int steps, bool gradients)
+// the first step as well.
+static void run(const golden_case *c, tern_dtype dtype, int steps, bool gradients)
 {
     tern_manual_seed(0);
     tern_module *net = make_mlp();
     tern_module *criterion = tern_nn_cross_entropy_loss();
     tern_loader *loader = tern_loader_new(train, .batch_size = 64, .shuffle = true);
     tern_module_to_dtype(net, dtype);
-    tern_optim *optim = make_optimizer(golden->optimizer, net);
-    const double *losses = dtype == TERN_FLOAT64 ? golden->losses64 : golden->losses32;
+    const char *optimizer = golden_text(c, "optimizer");
+    tern_optim *optim = make_optimizer(optimizer, net);
+    const double *losses = dtype == TERN_FLOAT64 ? golden_values(c, "losses64", TERN_FLOAT64, 200)
+                                                 : golden_values(c, "losses32", TERN_FLOAT64, 20);
     double rtol = dtype == TERN_FLOAT64 ? 1e-9 : 1e-5;
     tern_batch b;
     int step = 0;
@@ -76,13 +99,9 @@ static void run(const golden_mlp_run *golden, tern_dtype dtype, int steps, bool 
         tern_optim_zero_grad(optim);
         if (tern_backward(loss))
             break;
-        assert_near(golden->optimizer, step, tern_item(loss), losses[step], 0, rtol);
-        if (gradients && dtype == TERN_FLOAT32)
-            check_gradients(net, golden_mlp_gradients_float32, COUNT(golden_mlp_gradients_float32),
-                            1e-6, 1e-5);
-        else if (gradients)
-            check_gradients(net, golden_mlp_gradients_float64, COUNT(golden_mlp_gradients_float64),
-                            1e-12, 1e-9);
+        assert_near(optimizer, step, tern_item(loss), losses[step], 0, rtol);
+        if (gradients)
+            check_gradients(net, dtype);
         if (tern_optim_step(optim))
             break;
     }
@@ -97,13 +116,13 @@ static void run(const golden_mlp_run *golden, tern_dtype dtype, int steps, bool 
 static void gradients_of_the_first_float32_step_are_pytorchs(void **state)
 {
     (void)state;
-    run(&golden_mlp_runs[0], TERN_FLOAT32, 1, true);
+    run(golden_find("mlp", "run sgd"), TERN_FLOAT32, 1, true);
 }
 
 static void gradients_of_the_first_float64_step_are_pytorchs(void **state)
 {
     (void)state;
-    run(&golden_mlp_runs[0], TERN_FLOAT64, 1, true);
+    run(golden_find("mlp", "run sgd"), TERN_FLOAT64, 1, true);
 }
 
 static void twenty_float32_losses_are_pytorchs(void **state)
@@ -116,23 +135,22 @@ static void two_hundred_float64_losses_are_pytorchs(void **state)
     run(*state, TERN_FLOAT64, 200, false);
 }
 
-#define RUNS COUNT(golden_mlp_runs)
+#define RUNS 4
 
 // Two tests for each optimizer.
 static void add_runs(struct CMUnitTest *tests)
 {
     static char names[2 * RUNS][96];
+    static const char *const runs[RUNS] = {"run sgd", "run adam", "run adam_amsgrad", "run adamw"};
     for (int i = 0; i < RUNS; i++) {
-        void *golden = (void *)(uintptr_t)&golden_mlp_runs[i];
-        snprintf(names[2 * i], sizeof names[0], "twenty_float32_losses_are_pytorchs: %s",
-                 golden_mlp_runs[i].optimizer);
+        void *c = (void *)(uintptr_t)golden_find("mlp", runs[i]);
+        snprintf(names[2 * i], sizeof names[0], "twenty_float32_losses_are_pytorchs: %s", runs[i]);
         snprintf(names[2 * i + 1], sizeof names[0], "two_hundred_float64_losses_are_pytorchs: %s",
-                 golden_mlp_runs[i].optimizer);
+                 runs[i]);
         tests[2 * i] = (struct CMUnitTest){names[2 * i], twenty_float32_losses_are_pytorchs, start,
-                                           leaves_nothing, golden};
-        tests[2 * i + 1] =
-            (struct CMUnitTest){names[2 * i + 1], two_hundred_float64_losses_are_pytorchs, start,
-                                leaves_nothing, golden};
+                                           leaves_nothing, c};
+        tests[2 * i + 1] = (struct CMUnitTest){
+            names[2 * i + 1], two_hundred_float64_losses_are_pytorchs, start, leaves_nothing, c};
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "golden/golden_small.h"
 #include "golden/golden_test.h"
 
 // ---- the start of the MLP run -------------------------------------------------------------------
@@ -19,18 +20,21 @@ static void initial_weights_have_pytorchs_bits(void **state)
     (void)state;
     tern_manual_seed(0);
     tern_module *net = make_mlp();
-    assert_int_equal(tern_module_num_parameters(net), COUNT(golden_mlp_parameters));
-    for (int i = 0; i < COUNT(golden_mlp_parameters); i++) {
-        const golden_mlp_parameter *golden = &golden_mlp_parameters[i];
+    assert_int_equal(tern_module_num_parameters(net), 6);
+    for (int i = 0; i < 6; i++) {
+        const golden_case *c = &golden_read("mlp")->cases[i];
         char name[TERN_NAME_SIZE];
+        double sizes[2];
         tern_tensor *p = tern_module_parameter_at(net, i, name, sizeof name);
-        assert_string_equal(name, golden->name);
-        assert_true(
-            tern_shape_equal(tern_shape_of(p), tern_shape_make(golden->ndim, golden->shape)));
-        const uint32_t *bits = tern_data(p);
-        assert_memory_equal(bits, golden->first, sizeof golden->first);
-        assert_memory_equal(bits + tern_numel(p) - 4, golden->last, sizeof golden->last);
-        assert_true(hash_bytes(bits, 4 * (size_t)tern_numel(p)) == golden->hash);
+        assert_string_equal(name, golden_text(c, "name"));
+        assert_int_equal(tern_rank(p), golden_numbers(c, "shape", sizes, 2));
+        for (int d = 0; d < tern_rank(p); d++)
+            assert_int_equal(tern_size(p, d), (int64_t)sizes[d]);
+        const float *values = tern_data(p);
+        assert_memory_equal(values, golden_values(c, "first", TERN_FLOAT32, 4), 16);
+        assert_memory_equal(values + tern_numel(p) - 4, golden_values(c, "last", TERN_FLOAT32, 4),
+                            16);
+        assert_hash(c, "hash", values, 4 * (size_t)tern_numel(p));
     }
     tern_module_free(net);
 }
@@ -40,6 +44,7 @@ static void sixty_thousand_samples_come_in_pytorchs_order(void **state)
     (void)state;
     enum { SAMPLES = 60000 };
     static int64_t order[SAMPLES];
+    const golden_case *c = golden_find("mlp", "order");
     tern_manual_seed(0);
     tern_module *net = make_mlp();
     tern_scope scope = tern_scope_open();
@@ -51,9 +56,9 @@ static void sixty_thousand_samples_come_in_pytorchs_order(void **state)
         for (; tern_loader_next(loader, &b); count += b.size)
             memcpy(order + count, tern_data(b.x), (size_t)b.size * sizeof *order);
         assert_int_equal(count, SAMPLES);
-        assert_true(hash_bytes(order, sizeof order) == golden_mlp_order_hash[epoch]);
+        assert_hash(c, epoch == 0 ? "hash0" : "hash1", order, sizeof order);
         if (epoch == 0)
-            assert_memory_equal(order, golden_mlp_order, sizeof golden_mlp_order);
+            assert_memory_equal(order, golden_values(c, "first", TERN_INT64, 256), 256 * 8);
     }
     tern_loader_free(loader);
     tern_dataset_free(numbers);
@@ -65,38 +70,37 @@ static void sixty_thousand_samples_come_in_pytorchs_order(void **state)
 
 static const char *const parameter_names[] = {"0.weight", "0.bias", "2.weight", "2.bias"};
 
-static tern_module *make_small(void)
+static tern_module *make_small(const golden_small_case *c)
 {
     tern_manual_seed(0);
     tern_module *net =
         tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
-    uint32_t start[67];
+    float first[SMALL_ELEMENTS];
     size_t at = 0;
     for (int i = 0; i < COUNT(parameter_names); i++) {
         tern_tensor *p = tern_module_parameter(net, parameter_names[i]);
-        memcpy(start + at, tern_data(p), 4 * (size_t)tern_numel(p));
+        memcpy(first + at, tern_data(p), 4 * (size_t)tern_numel(p));
         at += (size_t)tern_numel(p);
     }
-    assert_int_equal(at, 67);
-    assert_memory_equal(start, golden_small_start, sizeof start);
+    assert_int_equal(at, SMALL_ELEMENTS);
+    assert_memory_equal(first, c->start, sizeof first);
     return tern_module_to_dtype(net, TERN_FLOAT64);
 }
 
 // randn is PyTorch's within 2e-6; the stored bits leave no such difference in the losses.
-static tern_tensor *make_input(void)
+static tern_tensor *make_input(const golden_small_case *c)
 {
     tern_tensor *drawn = tern_randn(tern_dims(6, 4));
-    float stored[24];
-    memcpy(stored, golden_small_x, sizeof stored);
     for (int i = 0; i < 24; i++)
-        assert_near("randn", i, ((float *)tern_data(drawn))[i], (double)stored[i], 2e-6, 0);
-    return tern_to_dtype(tern_from_data(tern_dims(6, 4), stored), TERN_FLOAT64);
+        assert_near("randn", i, ((float *)tern_data(drawn))[i], (double)c->x[i], 2e-6, 0);
+    return tern_to_dtype(tern_from_data(tern_dims(6, 4), c->x), TERN_FLOAT64);
 }
 
-static tern_module *make_loss(bool weighted)
+static tern_module *make_loss(const golden_small_case *c)
 {
-    tern_tensor *weight = tern_from_data(tern_dims(3), golden_small_weight, .dtype = TERN_FLOAT64);
-    return tern_nn_cross_entropy_loss(.weight = weighted ? weight : NULL, .label_smoothing = 0.1);
+    tern_tensor *weight = tern_from_data(tern_dims(3), c->weight, .dtype = TERN_FLOAT64);
+    return tern_nn_cross_entropy_loss(.weight = c->weighted ? weight : NULL,
+                                      .label_smoothing = 0.1);
 }
 
 static tern_optim *make_sgd(const golden_small_case *c, tern_module *first, tern_module *second)
@@ -160,7 +164,7 @@ static void clip(const golden_small_case *c, int step, tern_module *net)
 static void train(const golden_small_case *c, tern_module *net, tern_optim *optim,
                   tern_module *criterion, tern_tensor *x, tern_tensor *y)
 {
-    for (int step = 0; step < 30; step++) {
+    for (int step = 0; step < SMALL_STEPS; step++) {
         tern_scope scope = tern_scope_open();
         tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
         tern_optim_zero_grad(optim);
@@ -181,7 +185,7 @@ static void check_final(const golden_small_case *c, tern_module *net)
             assert_near(parameter_names[i], k, ((double *)tern_data(p))[k], c->final[at], 1e-12,
                         1e-9);
     }
-    assert_int_equal(at, 67);
+    assert_int_equal(at, SMALL_ELEMENTS);
 }
 
 static void thirty_steps_of_a_small_net_are_pytorchs(void **state)
@@ -192,11 +196,10 @@ static void thirty_steps_of_a_small_net_are_pytorchs(void **state)
         skip();
     }
     tern_scope scope = tern_scope_open();
-    tern_module *net = make_small();
-    tern_tensor *x = make_input();
-    tern_tensor *y =
-        tern_from_data(tern_dims(6), golden_small_target[c->weighted], .dtype = TERN_INT64);
-    tern_module *criterion = make_loss(c->weighted);
+    tern_module *net = make_small(c);
+    tern_tensor *x = make_input(c);
+    tern_tensor *y = tern_from_data(tern_dims(6), c->target, .dtype = TERN_INT64);
+    tern_module *criterion = make_loss(c);
     tern_optim *optim = make_optimizer(c, net);
     assert_fine();
     train(c, net, optim, criterion, x, y);
@@ -215,22 +218,24 @@ static int end_group(void **state)
     return tern_memory_live_bytes() != 0;
 }
 
-#define CASES COUNT(golden_small_cases)
+#define MOST_RUNS 100
 
 int main(void)
 {
-    static char names[CASES][160];
-    struct CMUnitTest tests[2 + CASES] = {
+    static char names[MOST_RUNS][160];
+    static golden_small_case runs[MOST_RUNS];
+    const int count = golden_small_count();
+    struct CMUnitTest tests[2 + MOST_RUNS] = {
         cmocka_unit_test_setup_teardown(initial_weights_have_pytorchs_bits, start, leaves_nothing),
         cmocka_unit_test_setup_teardown(sixty_thousand_samples_come_in_pytorchs_order, start,
                                         leaves_nothing),
     };
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < count && i < MOST_RUNS; i++) {
+        runs[i] = golden_small(i);
         snprintf(names[i], sizeof names[0], "thirty_steps_of_a_small_net_are_pytorchs: %s",
-                 golden_small_cases[i].name);
-        tests[2 + i] =
-            (struct CMUnitTest){names[i], thirty_steps_of_a_small_net_are_pytorchs, start,
-                                leaves_nothing, (void *)(uintptr_t)&golden_small_cases[i]};
+                 runs[i].name);
+        tests[2 + i] = (struct CMUnitTest){names[i], thirty_steps_of_a_small_net_are_pytorchs,
+                                           start, leaves_nothing, &runs[i]};
     }
-    return cmocka_run_group_tests_name("small net", tests, NULL, end_group);
+    return _cmocka_run_group_tests("small net", tests, 2 + (size_t)count, NULL, end_group);
 }

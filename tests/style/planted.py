@@ -51,7 +51,6 @@ HEADER = (f'{LICENCE}/// @file\n/// A subject in a few words. Threads: any. '
           'Calls return NULL when they fail;\n/// results are owned by the caller.\n'
           '#ifndef TERN_X_H\n#define TERN_X_H\n')
 LONG_BODY = '    a++;\n' * 58
-GOLDEN = 'Written by tests/golden/make.py: do not edit.'
 
 INCLUDES = [
     ('arrows', 'src/base/up.c', '#include "tensor/op.h"\n', 1),
@@ -119,8 +118,6 @@ CALLS = [
 SIZES = [
     ('sizes', 'src/base/long.c', LICENCE + 'int a;\n' * 500, 501),
     ('sizes', 'src/base/long.c', LICENCE + 'int a;\n' * 499, 0),
-    ('sizes', 'tests/golden/x.h', f'// x\n// {GOLDEN}\n' + 'int a;\n' * 500, 0),
-    ('sizes', 'src/base/x.h', f'// x\n// {GOLDEN}\n' + 'int a;\n' * 500, 501),
     ('sizes', 'src/base/long.c', f'{OP}{LONG_BODY}}}\n', 2),
     ('sizes', 'src/base/long.c', f'{OP}{LONG_BODY[:-9]}}}\n', 0),
     ('sizes', 'src/base/long.c', f'CALL(\n  a)\nstatic int f(void)\n{{\n{LONG_BODY}}}\n', 3),
@@ -144,7 +141,6 @@ TEXTS = [
     ('licence', 'tests/meson.build', "subdir('x')\n", 1),
     ('licence', 'meson_options.txt', "option('x')\n", 1),
     ('format', 'src/base/x.c', 'int a;\nint  b;\n', 2),
-    ('format', 'tests/golden/x.h', f'// x\n// {GOLDEN}\nint  a;\n', 0),
 ]
 
 SOURCES = [

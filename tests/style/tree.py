@@ -171,10 +171,3 @@ def c_sources(root, folders=C_FOLDERS):
     for path in walk(root, folders):
         if path.endswith(C_SUFFIXES):
             yield Source(root, path)
-
-
-def is_generated(source):
-    """Golden data: a header of the tests whose second line says which script wrote it."""
-    return (source.path.startswith('tests/') and source.path.endswith('.h') and
-            bool(re.match(r'// (Written|Made) by \S+\.py\b', source.lines[1] if
-                          len(source.lines) > 1 else '')))

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "data/data_fixture.h"
-#include "data/data_golden.h"
+#include "golden/golden.h"
 
 // (2, 3) of uint8, 10 to 15.
 static const unsigned char small[] = {0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 3, 10, 11, 12, 13, 14, 15};
@@ -346,24 +346,28 @@ static void fashion_mnist_has_the_bytes_that_numpy_reads(void **state)
 {
     (void)state;
     static const char *const names[2] = {"train", "t10k"};
+    static const char *const stored[2] = {"fashion train", "fashion t10k"};
     const char *home = getenv("TERN_TEST_DATA");
     if (!home || access(home, R_OK) != 0) {
         print_message("the data set is not there: %s\n", home ? home : "TERN_TEST_DATA is not set");
         skip();
     }
     for (int i = 0; i < 2; i++) {
-        const golden_fashion *golden = &golden_fashions[i];
+        const golden_case *c = golden_find("data", stored[i]);
+        const int64_t count = (int64_t)golden_number(c, "count", 0);
         char path[512];
         snprintf(path, sizeof path, "%s/%s-images-idx3-ubyte.gz", home, names[i]);
         tern_tensor *t = tern_idx_read(path);
         assert_non_null(t);
-        assert_true(tern_shape_equal(tern_shape_of(t), tern_dims(golden->count, 28, 28)));
-        assert_int_equal(crc32(0, tern_data(t), (uInt)tern_numel(t)), golden->bytes);
+        assert_true(tern_shape_equal(tern_shape_of(t), tern_dims(count, 28, 28)));
+        assert_int_equal(crc32(0, tern_data(t), (uInt)tern_numel(t)),
+                         (uint32_t)golden_number(c, "bytes", 0));
         snprintf(path, sizeof path, "%s/%s-labels-idx1-ubyte.gz", home, names[i]);
         t = tern_idx_read(path);
         assert_non_null(t);
-        assert_true(tern_shape_equal(tern_shape_of(t), tern_dims(golden->count)));
-        assert_int_equal(crc32(0, tern_data(t), (uInt)tern_numel(t)), golden->labels);
+        assert_true(tern_shape_equal(tern_shape_of(t), tern_dims(count)));
+        assert_int_equal(crc32(0, tern_data(t), (uInt)tern_numel(t)),
+                         (uint32_t)golden_number(c, "labels", 0));
     }
 }
 

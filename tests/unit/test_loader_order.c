@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "data/data_golden.h"
 #include "data/loader_test.h"
+#include "golden/golden.h"
 
 // ---- order --------------------------------------------------------------------------------------
 
@@ -25,36 +25,48 @@ static void ten_samples_come_in_the_order_that_pytorch_gives_for_seed_0(void **s
     tern_dataset_free(set);
 }
 
-static void check_order(const golden_order *golden)
+static void check_epoch(const golden_case *c, int epoch, tern_loader *loader)
+{
+    const char *names[] = {"epoch0", "epoch1", "epoch2"};
+    int64_t order[24];
+    int broken = epoch == 0 ? (int)golden_number(c, "broken", 0) : 0;
+    int64_t count = run_epoch(loader, order, broken);
+    assert_memory_equal(order, golden_values(c, names[epoch], TERN_INT64, count),
+                        (size_t)count * sizeof *order);
+    if (broken)
+        tern_loader_reset(loader);
+}
+
+static void check_order(const golden_case *c)
 {
     tern_manual_seed(7);
-    tern_generator *own = golden->own ? tern_generator_new(5) : NULL;
-    tern_dataset *set = numbers(golden->samples);
+    tern_generator *own = golden_number(c, "own", 0) != 0 ? tern_generator_new(5) : NULL;
+    tern_dataset *set = numbers((int64_t)golden_number(c, "samples", 0));
     tern_loader *loader =
-        tern_loader_new(set, .batch_size = golden->batch_size, .shuffle = golden->shuffle,
-                        .drop_last = golden->drop_last, .generator = own);
-    for (int epoch = 0; epoch < 3; epoch++) {
-        int64_t order[24];
-        int64_t count = run_epoch(loader, order, epoch == 0 ? golden->broken : 0);
-        assert_int_equal(count, golden->count[epoch]);
-        assert_memory_equal(order, golden->order[epoch], (size_t)count * sizeof *order);
-        if (epoch == 0 && golden->broken)
-            tern_loader_reset(loader);
-    }
-    uint32_t after;
-    memcpy(&after, tern_data(tern_rand(tern_dims(1), .generator = own)), sizeof after);
-    assert_int_equal(after, golden->after);
+        tern_loader_new(set, .batch_size = (int64_t)golden_number(c, "batch_size", 0),
+                        .shuffle = golden_number(c, "shuffle", 0) != 0,
+                        .drop_last = golden_number(c, "drop_last", 0) != 0, .generator = own);
+    for (int epoch = 0; epoch < 3; epoch++)
+        check_epoch(c, epoch, loader);
+    assert_memory_equal(tern_data(tern_rand(tern_dims(1), .generator = own)),
+                        golden_values(c, "after", TERN_FLOAT32, 1), sizeof(float));
     tern_loader_free(loader);
     tern_dataset_free(set);
     tern_generator_free(own);
 }
 
-// Stored by tests/data/make_data.py: also what the generator gives afterwards.
+// Stored by tests/golden/make_data.py: also what the generator gives afterwards.
 static void every_kind_of_loader_draws_as_pytorchs_does(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof golden_orders / sizeof golden_orders[0]; i++)
-        check_order(&golden_orders[i]);
+    const golden_file *file = golden_read("data");
+    int checked = 0;
+    for (int i = 0; i < file->count; i++)
+        if (strncmp(file->cases[i].name, "order ", 6) == 0) {
+            check_order(&file->cases[i]);
+            checked++;
+        }
+    assert_true(checked > 10);
 }
 
 static void without_shuffling_samples_come_in_turn(void **state)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "data/data_fixture.h"
-#include "data/data_golden.h"
+#include "golden/golden.h"
 
 // Writes `count` images (2, 3) with the bytes 0, 1, 2, ... and `labels` labels 0, 1, 2, ...
 static void write_mnist(const char *part, int count, int labels)
@@ -157,7 +157,7 @@ static void no_memory_for_mnist_is_reported_and_leaves_nothing(void **state)
     }
 }
 
-// Computed by numpy and PyTorch: tests/data/make_data.py.
+// Computed by numpy and PyTorch: tests/golden/make_data.py.
 static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
 {
     (void)state;
@@ -167,11 +167,12 @@ static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
         skip();
     }
     for (int i = 0; i < 2; i++) {
-        const golden_fashion *golden = &golden_fashions[i];
+        const golden_case *c = golden_find("data", i == 0 ? "fashion train" : "fashion t10k");
+        const int64_t count = (int64_t)golden_number(c, "count", 0);
         tern_dataset *set = tern_data_mnist(home, i == 0 ? TERN_TRAIN : TERN_TEST);
-        assert_int_equal(tern_dataset_size(set), golden->count);
+        assert_int_equal(tern_dataset_size(set), count);
         uLong pixels = 0, labels = 0;
-        for (int64_t first = 0; first < golden->count; first += 1000) {
+        for (int64_t first = 0; first < count; first += 1000) {
             tern_scope inner = tern_scope_open();
             int64_t index[1000];
             for (int64_t k = 0; k < 1000; k++)
@@ -181,11 +182,12 @@ static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
             pixels = crc32(pixels, tern_data(b.x), 1000 * 784 * sizeof(float));
             labels = crc32(labels, tern_data(b.y), 1000 * sizeof(int64_t));
             if (first == 0)
-                assert_memory_equal(tern_data(b.y), golden->first_labels, 64);
+                assert_memory_equal(tern_data(b.y), golden_values(c, "first_labels", TERN_INT64, 8),
+                                    64);
             tern_scope_close(inner);
         }
-        assert_int_equal(pixels, golden->pixels);
-        assert_int_equal(labels, golden->labels64);
+        assert_int_equal(pixels, (uint32_t)golden_number(c, "pixels", 0));
+        assert_int_equal(labels, (uint32_t)golden_number(c, "labels64", 0));
         tern_dataset_free(set);
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream against PyTorch's own output (golden/rng.h); the published words are held by the suite
-// `reliability` (R28).
+// The stream against PyTorch's own output (tests/golden/make_random.py); the published words are
+// held by the suite `reliability` (R28).
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,9 +11,25 @@
 #include <cmocka.h>
 
 #include "base/mt19937.h"
-#include "golden/rng.h"
+#include "golden/golden.h"
 
 #define ASSERT_SAME_BITS(a, b) assert_memory_equal(a, b, sizeof(b))
+
+static const void *stored(const char *name, tern_dtype dtype, int64_t numel)
+{
+    return golden_values(golden_find("random", "draws"), name, dtype, numel);
+}
+
+// The elements from the first on are those that are stored by this name.
+static void assert_stored(const void *first, size_t size, const char *name)
+{
+    const golden_array *g = golden_find_array(golden_find("random", "draws"), name);
+    assert_non_null(g);
+    assert_true(g->numel > 0);
+    assert_int_equal(tern_dtype_size(g->dtype), size);
+    assert_memory_equal(first, g->data, (size_t)g->numel * size);
+}
+#define ASSERT_STORED_BITS(values, name) assert_stored(values, sizeof *(values), name)
 
 static tern_mt19937 generator;
 
@@ -46,9 +62,9 @@ static void rand_has_the_bits_of_pytorch(void **state)
     float x[2000];
     double y[1000];
     tern_mt19937_uniform_f32(&generator, x, 2000, 0, 1);
-    ASSERT_SAME_BITS(x + 2000 - 8, rand_seed_0);
+    ASSERT_STORED_BITS(x + 2000 - 8, "rand_seed_0");
     tern_mt19937_uniform_f64(&generator, y, 1000, 0, 1);
-    ASSERT_SAME_BITS(y + 1000 - 8, rand_f64_after_it);
+    ASSERT_STORED_BITS(y + 1000 - 8, "rand_f64_after_it");
 }
 
 static void only_the_low_32_bits_of_a_seed_matter(void **state)
@@ -57,10 +73,10 @@ static void only_the_low_32_bits_of_a_seed_matter(void **state)
     float x[4];
     tern_mt19937_seed(&generator, (UINT64_C(1) << 40) + 5);
     tern_mt19937_uniform_f32(&generator, x, 4, 0, 1);
-    ASSERT_SAME_BITS(x, rand_seed_2_40_plus_5);
+    ASSERT_STORED_BITS(x, "rand_seed_2_40_plus_5");
     tern_mt19937_seed(&generator, UINT64_MAX);
     tern_mt19937_uniform_f32(&generator, x, 4, 0, 1);
-    ASSERT_SAME_BITS(x, rand_seed_2_64_minus_1);
+    ASSERT_STORED_BITS(x, "rand_seed_2_64_minus_1");
 }
 
 static void uniform_has_the_bits_of_pytorch(void **state)
@@ -70,19 +86,19 @@ static void uniform_has_the_bits_of_pytorch(void **state)
     double y[24];
     tern_mt19937_seed(&generator, 7);
     tern_mt19937_uniform_f32(&generator, x, 24, -0.3, 0.9);
-    ASSERT_SAME_BITS(x, uniform_7);
+    ASSERT_STORED_BITS(x, "uniform_7");
     tern_mt19937_uniform_f64(&generator, y, 24, -1.0 / 28, 1.0 / 28);
-    ASSERT_SAME_BITS(y, uniform_f64_after_it);
+    ASSERT_STORED_BITS(y, "uniform_f64_after_it");
     int64_t words[4];
-    tern_mt19937_seed(&generator, 10); // the draws of 32 and 64 bits that rng.h has before them
+    tern_mt19937_seed(&generator, 10); // the draws of 32 and 64 bits that come before them
     tern_mt19937_randint(&generator, words, 4, -3, (1 << 28) - 4);
-    ASSERT_SAME_BITS(words, randint_2_28_less_1);
+    ASSERT_STORED_BITS(words, "randint_2_28_less_1");
     tern_mt19937_randint(&generator, words, 4, -3, (1 << 28) - 3);
-    ASSERT_SAME_BITS(words, randint_2_28);
+    ASSERT_STORED_BITS(words, "randint_2_28");
     tern_mt19937_uniform_f32(&generator, x, 24, 0x1p24 - 3, 0x1p24 + 4);
-    ASSERT_SAME_BITS(x, uniform_to_the_end);
+    ASSERT_STORED_BITS(x, "uniform_to_the_end");
     tern_mt19937_uniform_f64(&generator, y, 24, 0x1p53 - 3, 0x1p53 + 4);
-    ASSERT_SAME_BITS(y, uniform_f64_to_the_end);
+    ASSERT_STORED_BITS(y, "uniform_f64_to_the_end");
 }
 
 static void bernoulli_gives_the_masks_of_pytorch(void **state)
@@ -92,7 +108,7 @@ static void bernoulli_gives_the_masks_of_pytorch(void **state)
     tern_mt19937_seed(&generator, 3);
     for (int i = 0; i < 40; i++)
         x[i] = tern_mt19937_bernoulli(&generator, 0.4);
-    ASSERT_SAME_BITS(x, bernoulli_3);
+    ASSERT_STORED_BITS(x, "bernoulli_3");
     for (int i = 0; i < 40; i++)
         x[i] = tern_mt19937_bernoulli(&generator, 0);
     for (int i = 0; i < 40; i++)
@@ -105,18 +121,18 @@ static void integers_and_permutations_are_those_of_pytorch(void **state)
     int64_t x[16], words[4], order[50];
     tern_mt19937_seed(&generator, 9);
     tern_mt19937_randint(&generator, x, 16, 3, 17);
-    ASSERT_SAME_BITS(x, randint_3_17);
+    ASSERT_STORED_BITS(x, "randint_3_17");
     tern_mt19937_randint(&generator, x, 4, 0, UINT32_MAX);
-    ASSERT_SAME_BITS(x, randint_32_bits_less_1);
+    ASSERT_STORED_BITS(x, "randint_32_bits_less_1");
     tern_mt19937_randint(&generator, x, 4, 0, INT64_C(1) << 32);
-    ASSERT_SAME_BITS(x, randint_32_bits);
+    ASSERT_STORED_BITS(x, "randint_32_bits");
     tern_mt19937_randint(&generator, x, 4, INT64_MIN, INT64_MAX);
-    ASSERT_SAME_BITS(x, randint_wide);
+    ASSERT_STORED_BITS(x, "randint_wide");
     for (int i = 0; i < 4; i++)
         words[i] = tern_mt19937_random63(&generator);
-    ASSERT_SAME_BITS(words, random63);
+    ASSERT_STORED_BITS(words, "random63");
     tern_mt19937_randperm(&generator, order, 50);
-    ASSERT_SAME_BITS(order, randperm_50);
+    ASSERT_STORED_BITS(order, "randperm_50");
 }
 
 static void a_permutation_of_nothing_draws_nothing(void **state)
@@ -139,15 +155,16 @@ static void small_normal_fills_draw_pairs(void **state)
     double y[4];
     tern_mt19937_seed(&generator, 11);
     tern_mt19937_normal_f32(&generator, x, 5, 0, 1);
-    assert_true(largest_difference_f32(x, normal_first_5, 5) <= 2e-7);
+    assert_true(largest_difference_f32(x, stored("normal_first_5", TERN_FLOAT32, 5), 5) <= 2e-7);
     tern_mt19937_normal_f64(&generator, y, 4, 0, 1);
-    assert_true(largest_difference_f64(y, normal_next_4_f64, 4) <= 2e-15);
+    assert_true(largest_difference_f64(y, stored("normal_next_4_f64", TERN_FLOAT64, 4), 4) <=
+                2e-15);
     tern_mt19937_normal_f32(&generator, x, 3, 2, 3);
-    assert_true(largest_difference_f32(x, normal_scaled_3, 3) <= 1e-6);
+    assert_true(largest_difference_f32(x, stored("normal_scaled_3", TERN_FLOAT32, 3), 3) <= 1e-6);
     tern_mt19937_normal_f32(&generator, x, 16, 0, 1);
-    assert_true(largest_difference_f32(x, normal_16, 16) <= 2e-6);
+    assert_true(largest_difference_f32(x, stored("normal_16", TERN_FLOAT32, 16), 16) <= 2e-6);
     tern_mt19937_normal_f32(&generator, x, 2, 0, 1);
-    assert_true(largest_difference_f32(x, normal_after_16, 2) <= 2e-7);
+    assert_true(largest_difference_f32(x, stored("normal_after_16", TERN_FLOAT32, 2), 2) <= 2e-7);
 }
 
 static void large_normal_fills_draw_blocks_of_16(void **state)
@@ -157,13 +174,15 @@ static void large_normal_fills_draw_blocks_of_16(void **state)
     double y[40];
     tern_mt19937_seed(&generator, 4);
     tern_mt19937_normal_f32(&generator, x, 40, 0, 1);
-    assert_true(largest_difference_f32(x, normal_40, 40) <= 2e-6);
+    assert_true(largest_difference_f32(x, stored("normal_40", TERN_FLOAT32, 40), 40) <= 2e-6);
     tern_mt19937_normal_f32(&generator, x, 33, -1, 0.02);
-    assert_true(largest_difference_f32(x, normal_scaled_33, 33) <= 2e-7);
+    assert_true(largest_difference_f32(x, stored("normal_scaled_33", TERN_FLOAT32, 33), 33) <=
+                2e-7);
     tern_mt19937_normal_f64(&generator, y, 40, 0, 1);
-    assert_true(largest_difference_f64(y, normal_f64_40, 40) <= 2e-15);
+    assert_true(largest_difference_f64(y, stored("normal_f64_40", TERN_FLOAT64, 40), 40) <= 2e-15);
     tern_mt19937_normal_f64(&generator, y, 17, 5, 0.5);
-    assert_true(largest_difference_f64(y, normal_f64_scaled_17, 17) <= 5e-15);
+    assert_true(largest_difference_f64(y, stored("normal_f64_scaled_17", TERN_FLOAT64, 17), 17) <=
+                5e-15);
 }
 
 static void seeding_forgets_a_waiting_normal_draw(void **state)
@@ -197,7 +216,7 @@ static void the_shuffle_order_of_a_loader_can_be_had(void **state)
     tern_mt19937 shuffle;
     tern_mt19937_seed(&shuffle, (uint64_t)tern_mt19937_random63(&generator));
     tern_mt19937_randperm(&shuffle, order, 10);
-    ASSERT_SAME_BITS(order, loader_order_seed_0);
+    ASSERT_STORED_BITS(order, "loader_order_seed_0");
 }
 
 // Means of a million draws: 5 standard errors.

@@ -3,30 +3,24 @@
 #include <errno.h>
 #include <locale.h>
 
-#include "golden/print.h"
+#include "golden/golden.h"
 #include "tensor_check.h"
 
-static tern_tensor *build(const print_case *c)
+static tern_tensor *build(const golden_case *c)
 {
-    int64_t numel = tern_shape_numel(c->shape);
-    tern_tensor *t = NULL;
-    double *values = malloc((size_t)numel * sizeof(double) + 1);
-    assert_non_null(values);
-    for (int64_t i = 0; i < numel; i++)
-        values[i] = c->values ? c->values[i] : c->first + c->step * (double)i;
-    t = tern_from_data(c->shape, values, .dtype = TERN_FLOAT64);
-    free(values);
-    t = tern_to_dtype(t, c->dtype);
-    return c->requires_grad ? tern_set_requires_grad(t, true) : t;
+    const golden_array *g = golden_find_array(c, "values");
+    return tern_from_data(g->shape, g->data, .dtype = g->dtype,
+                          .requires_grad = golden_number(c, "requires_grad", 0) != 0);
 }
 
 static void tensors_print_as_in_pytorch(void **state)
 {
     (void)state;
+    const golden_file *file = golden_read("print");
     char text[8192];
     int wrong = 0;
-    for (size_t i = 0; i < sizeof print_cases / sizeof *print_cases; i++) {
-        const print_case *c = &print_cases[i];
+    for (int i = 0; i < file->count; i++) {
+        const golden_case *c = &file->cases[i];
         int64_t length = tern_format(build(c), text, sizeof text);
         if (length == (int64_t)strlen(c->text) && strcmp(text, c->text) == 0)
             continue;

@@ -1,29 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random tensors against PyTorch's (tests/golden/make_rng.py and make_random.py), and generators.
+// Random tensors against PyTorch's (tests/golden/make_random.py), and generators.
 #include <pthread.h>
 
-#include "golden/random.h"
-#include "golden/rng.h"
 #include "device/backend.h"
 #include "device/draws.h"
+#include "golden/golden.h"
 #include "tensor_check.h"
 
-#define COUNT(values) (int64_t)(sizeof(values) / sizeof *(values))
-
-static void check_list(tern_tensor *t, const double *expected, int64_t count, double tolerance,
-                       int line)
+static void check_stored(tern_tensor *t, const char *name, double tolerance, int line)
 {
-    check_close_to(t, tern_dims(count), expected, count, tolerance, __FILE__, line);
+    const golden_array *g = golden_find_array(golden_find("random", "draws"), name);
+    double values[64];
+    assert_non_null(g);
+    assert_in_range(g->numel, 1, 64);
+    for (int64_t i = 0; i < g->numel; i++)
+        values[i] = (double)array_element(g->dtype, g->data, i);
+    check_close_to(t, tern_dims(g->numel), values, g->numel, tolerance, __FILE__, line);
 }
 
-// The elements of a 1-dim tensor are those of a golden array.
-#define assert_list(t, golden, tolerance)                                                          \
-    do {                                                                                           \
-        double wide_[COUNT(golden)];                                                               \
-        for (int64_t i_ = 0; i_ < COUNT(golden); i_++)                                             \
-            wide_[i_] = (double)(golden)[i_];                                                      \
-        check_list(t, wide_, COUNT(golden), tolerance, __LINE__);                                  \
-    } while (0)
+// The elements of a 1-dim tensor are those that are stored by this name.
+#define assert_list(t, name, tolerance) check_stored(t, #name, tolerance, __LINE__)
 
 static void before_a_seed_the_stream_is_pytorchs(void **state)
 {
@@ -95,9 +91,11 @@ static void integers_and_permutations_are_the_same(void **state)
     assert_list(tern_randint(3, 17, tern_dims(16)), randint_3_17, 0);
     assert_list(tern_randint(0, 4294967295, tern_dims(4)), randint_32_bits_less_1, 0);
     assert_list(tern_randint(0, 4294967296, tern_dims(4)), randint_32_bits, 0);
+    const int64_t *expected =
+        golden_values(golden_find("random", "draws"), "randint_wide", TERN_INT64, 4);
     tern_tensor *wide = tern_randint(INT64_MIN, INT64_MAX, tern_dims(4));
     for (int i = 0; i < 4; i++)
-        assert_true(tern_item_int(tern_select(wide, 0, i)) == randint_wide[i]);
+        assert_true(tern_item_int(tern_select(wide, 0, i)) == expected[i]);
     tern_manual_seed(10);
     assert_list(tern_randint(-3, 268435452, tern_dims(4)), randint_2_28_less_1, 0);
     assert_list(tern_randint(-3, 268435453, tern_dims(4)), randint_2_28, 0);

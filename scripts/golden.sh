@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Makes anew what the tests hold of PyTorch's results (tests/golden/data).
+# Usage: scripts/golden.sh [--check]
+#   --check   makes them in a folder that goes away and compares them with those of the tree, and
+#             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
+#             docs/pytorch-semantics.md; exits 1 when something differs
+# Environment: TERN_GOLDEN_VENV, the virtual environment that has PyTorch and numpy; it is made
+# where there is none (tern/golden-venv in $XDG_CACHE_HOME or ~/.cache).
+. "$(dirname "$0")/common.sh"
+
+torch='torch==2.15.0'
+numpy='numpy==2.4.6'
+venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
+python=$venv/bin/python
+
+make_venv()
+{
+    need python3 python3-venv
+    say "making $venv"
+    python3 -m venv "$venv"
+    "$python" -m pip install --quiet --extra-index-url https://download.pytorch.org/whl/cpu \
+        "$torch" "$numpy"
+}
+
+# make_into FOLDER: every family. One thread and one instruction set for all machines: sums in
+# another order have other last bits.
+make_into()
+(
+    export TERN_GOLDEN="$1" PYTHONWARNINGS=ignore OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+    export ATEN_CPU_CAPABILITY=avx2 MKL_CBWR=AVX2 DNNL_MAX_CPU_ISA=AVX2
+    for script in "$root"/tests/golden/make_*.py; do
+        "$python" "$script" >&2
+    done
+)
+
+# Exits 1 when something differs.
+check()
+{
+    status=0
+    fresh=$(mktemp -d)
+    trap 'rm -rf "$fresh"' EXIT
+    make_into "$fresh"
+    diff -rq "$fresh" "$root/tests/golden/data" >&2 || status=1
+    for script in "$root"/tests/golden/torch_*_check.py; do
+        "$python" "$script" >&2 || status=1
+    done
+    [ "$status" = 0 ] || say "tests/golden/data is not what PyTorch gives here"
+    exit $status
+}
+
+case ${1:-} in
+'' | --check) ;;
+*) say "usage: scripts/golden.sh [--check]" && exit 2 ;;
+esac
+need dataset-fashion-mnist
+[ -x "$python" ] || make_venv
+if [ "${1:-}" = --check ]; then
+    check
+else
+    make_into "$root/tests/golden/data"
+fi

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stores what PyTorch gives as data files, for the scripts beside it; golden.h says what is in
+them, and golden.c reads them. They go into the folder that TERN_GOLDEN names, or into data."""
+import os
+import sys
+
+import torch
+
+torch.set_num_threads(1)
+FOLDER = os.environ.get("TERN_GOLDEN") or os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                                       "data")
+VERSION = torch.__version__.split("+")[0]
+assert sys.byteorder == "little"
+assert VERSION.startswith("2.15."), f"the reference is PyTorch 2.15, this is {VERSION}"
+
+
+def fnv1a(data, before=0xCBF29CE484222325):
+    """The 64-bit FNV-1a hash of bytes."""
+    h = before
+    for byte in data:
+        h = ((h ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return h
+
+
+def name_of(dtype):
+    return str(dtype).replace("torch.", "")
+
+
+def f64(values):
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def _word(value):
+    """A word's text; of a list that of each, with blanks between."""
+    if isinstance(value, (list, tuple)):
+        return " ".join(map(_word, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+class Golden:
+    """One family: an index and its arrays."""
+
+    def __init__(self, family, script, prose=""):
+        self.family, self.count, self.names = family, 0, set()
+        self.arrays = bytearray()
+        self.lines = [f"# Written by tests/golden/{script} with PyTorch {VERSION}: do not edit."]
+        self.lines += [("# " + line).rstrip() for line in prose.strip("\n").split("\n") if prose]
+
+    def case(self, name, words=(), arrays=(), text=None):
+        """`words` and `arrays` are pairs of a name and its value; arrays are tensors."""
+        assert name not in self.names, name
+        self.names.add(name)
+        self.count += 1
+        self.lines += ["", f"case {name}"]
+        self.lines += [f"word {key} {_word(value)}" for key, value in words]
+        for key, tensor in arrays:
+            flat = tensor.detach().contiguous().flatten()
+            self.lines.append(" ".join(map(str, (name_of(tensor.dtype), key, *tensor.shape))))
+            self.arrays += flat.view(torch.uint8).numpy().tobytes()
+            self.arrays += bytes(-len(self.arrays) % 8)
+        self.lines += [f"> {line}".rstrip() for line in text.split("\n")] if text else []
+
+    def write(self):
+        rest = ("\n".join(self.lines) + "\n").encode()
+        head = (f"tern golden 1 {self.family}: {self.count} cases, {len(self.arrays)} bytes, "
+                f"0x{fnv1a(self.arrays, fnv1a(rest)):016x}\n")
+        os.makedirs(FOLDER, exist_ok=True)
+        with open(os.path.join(FOLDER, self.family + ".txt"), "wb") as file:
+            file.write(head.encode() + rest)
+        if self.arrays:
+            with open(os.path.join(FOLDER, self.family + ".bin"), "wb") as file:
+                file.write(self.arrays)
+        print(f"{self.family}: {self.count} cases, {len(self.arrays)} bytes")
