@@ -18,9 +18,10 @@ typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor 
 
 // clang-format off
 #define FOR_ONE(X) X(neg) X(abs) X(sqrt) X(rsqrt) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh)     \
-    X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(round) X(isfinite) X(logical_not)
+    X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(round) X(isfinite) X(logical_not)            \
+    X(sum_all) X(mean_all)
 #define FOR_TWO(X) X(add) X(sub) X(mul) X(div) X(pow) X(minimum) X(maximum) X(eq) X(ne) X(lt)      \
-    X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul)
+    X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul) X(accuracy)
 #define FOR_SCALAR(X) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(pow_scalar)        \
     X(eq_scalar) X(ne_scalar) X(lt_scalar) X(le_scalar) X(gt_scalar) X(ge_scalar)
 #define FOR_REDUCED(X) X(sum) X(mean) X(amax) X(amin) X(any) X(all)

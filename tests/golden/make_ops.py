@@ -159,6 +159,9 @@ def elementwise():
     for low, high in ((-1, 1), (-1, INF), (-INF, 0.5), (1, -1), (0.5, 0.5)):
         case("clamp to [%g, %g]" % (low, high), "clamp", lambda x: torch.clamp(x, low, high), [x],
              ("low", low), ("high", high))
+    for op, number in itertools.product(("add", "sub", "mul", "div"), (2, -0.75, 0)):
+        case("%s_scalar %g" % (op, number), op + "_scalar",
+             lambda x: getattr(torch, op)(x, number), [POINTS], ("value", number))
     x = real([-2, -1, -0.0, 0, 0.5, 1, 2, INF, NAN])
     for e in (0, 0.5, 1, 2, 3, -1, -2, 2.5, -0.5):
         case("pow_scalar %g" % e, "pow_scalar", lambda x: torch.pow(x, e), [x], ("value", e))
@@ -245,6 +248,12 @@ def reductions():
     for op in ("sum", "mean"):
         case(op + " of no elements", op, lambda x: getattr(x, op)((0, 1)), [torch.zeros(0, 3)],
              ("keepdim", 0))
+        case(op + "_all", op + "_all", getattr(torch, op), [x])
+        case(op + "_all with NaN", op + "_all", getattr(torch, op), [hole])
+    case("accuracy", "accuracy", lambda x, y: (x.argmax(1) == y).float().mean(),
+         [sixteenths(5, 3), torch.tensor([0, 2, 1, 1, 0])], grad=False)
+    case("accuracy of more dimensions", "accuracy", lambda x, y: (x.argmax(1) == y).float().mean(),
+         [x, torch.tensor([[0, 2, 1, 1], [2, 2, 0, 1]])], grad=False)
     for op in ("any", "all"):
         case("%s over 1" % op, op, lambda x: getattr(x != 0, op)(1),
              [real([[0, 0, 0], [0, 1, 0], [NAN, 2, -1]])], ("axes", 1), ("keepdim", 0), grad=False)
