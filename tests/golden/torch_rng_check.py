@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Reimplements the PyTorch CPU generator stream (pytorch-semantics.md, section 11) and compares it with an installed PyTorch
-# (1.13, built without MKL, Debian package python3-torch). The "via float" and "float pairs" figures are rejected variants: they differ.
-# Run: /usr/bin/python3 torch_rng_check.py     (a few seconds, one thread, no GPU); ends with "all asserts passed"
+# Reimplements the PyTorch CPU generator stream (pytorch-semantics.md, section 11) and compares it with an installed PyTorch (2.15).
+# The "via float" and "float pairs" figures are rejected variants: they differ. scripts/golden.sh --check runs it.
+# Run: python3 torch_rng_check.py     (a few seconds, one thread, no GPU); ends with "all asserts passed"
 import torch
 torch.set_num_threads(1)
 # mt19937 reference

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # Checks against an installed PyTorch the statements of pytorch-semantics.md (all that are marked with a tick and do not concern the
-# generator stream). Written for PyTorch 1.13, Debian package python3-torch.
-# Run: /usr/bin/python3 torch_semantics_check.py     (a few seconds, one thread, no GPU); exit status 0 if all assertions hold
+# generator stream). Written for PyTorch 2.15; scripts/golden.sh --check runs it.
+# Run: python3 torch_semantics_check.py     (a few seconds, one thread, no GPU); exit status 0 if all assertions hold
 import math, sys, warnings
 import torch, torch.nn as nn, torch.nn.functional as F
 torch.set_num_threads(1); torch.manual_seed(0); warnings.simplefilter("ignore")
@@ -313,6 +313,83 @@ try: sm.load_state_dict(bsd)
 except RuntimeError: pass
 true("a failed strict load has already copied the matching keys", bool((sm[0].weight == 7).all()))
 tied = nn.Sequential(nn.Linear(2, 2)); tied.add_module("again", tied[0]); true("shared module: once in parameters(), twice in state_dict()", len(list(tied.parameters())) == 2 and len(tied.state_dict()) == 4)
+# ---------- texts, defaults and rules
+raises("device type text", lambda: torch.device("gpu"), "Expected one of cpu, cuda,")
+raises("padding='same' needs stride 1", lambda: nn.Conv1d(1, 1, 3, stride=2, padding="same"), "padding='same' is not supported for strided convolutions")
+sc = nn.Conv1d(1, 1, 4, padding="same", bias=False); sc.weight.data.copy_(torch.tensor([[[1., 0., 0., 0.]]])); chk("padding='same': left = total/2 rounded down", sc(torch.tensor([[[1., 2., 3., 4.]]])).detach(), [[[0., 1., 2., 3.]]])
+raises("max_pool padding at most half the kernel", lambda: F.max_pool1d(torch.ones(1, 1, 8), 3, padding=2), "at most half of")
+true("RNN second direction has the suffix _reverse", "weight_ih_l0_reverse" in nn.LSTM(2, 3, bidirectional=True).state_dict())
+m4 = nn.MultiheadAttention(4, 2, batch_first=True); q4 = torch.randn(1, 3, 4); chk("MHA returns weights averaged over the heads", m4(q4, q4, q4)[1].detach(), m4(q4, q4, q4, average_attn_weights=False)[1].detach().mean(1), 1e-6)
+te = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2); true("TransformerEncoder copies one layer", torch.equal(te.layers[0].linear1.weight, te.layers[1].linear1.weight) and te.layers[0] is not te.layers[1])
+true("calculate_gain of others is 1", all(nn.init.calculate_gain(n_) == 1 for n_ in ("linear", "conv2d", "sigmoid")))
+torch.manual_seed(0); kw = torch.empty(400, 300, dtype=D); chk("kaiming_normal std = gain/sqrt(fan)", nn.init.kaiming_normal_(kw, nonlinearity="relu").std(), math.sqrt(2/300), 1e-2)
+chk("xavier_normal std", nn.init.xavier_normal_(kw).std(), math.sqrt(2/700), 1e-2)
+tn = nn.init.trunc_normal_(kw, std=10.); true("trunc_normal_ cuts at absolute -2 and 2", tn.abs().max() <= 2 and tn.abs().max() > 1.9)
+raises("CE ignore_index with probabilities", lambda: F.cross_entropy(x, p, ignore_index=1), "ignore_index is not supported for floating point target")
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always"); F.mse_loss(torch.ones(4), torch.ones(4, 1))
+true("MSE broadcasts with a warning", any("Using a target size" in str(w_.message) for w_ in seen))
+def state_of(O, **k):
+    P2 = torch.ones(2, requires_grad=True); P2.grad = torch.ones(2); o_ = O([P2], **k); before = len(o_.state); o_.step(); return before, o_.state_dict()["state"][0] if o_.state_dict()["state"] else {}
+for O, k, keys in ((torch.optim.SGD, dict(lr=.1, momentum=.9), "momentum_buffer"), (torch.optim.Adam, dict(amsgrad=True), "step exp_avg exp_avg_sq max_exp_avg_sq"), (torch.optim.AdamW, {}, "step exp_avg exp_avg_sq"),
+                   (torch.optim.RMSprop, {}, "step square_avg"), (torch.optim.RMSprop, dict(momentum=.9, centered=True), "step square_avg momentum_buffer grad_avg"), (torch.optim.Adagrad, {}, "step sum"), (torch.optim.Adadelta, {}, "step square_avg acc_delta")):
+    made, st_ = state_of(O, **k); true(f"{O.__name__} state keys {sorted(st_)}", set(st_) == set(keys.split()))
+    if "step" in st_: true(f"{O.__name__} step is a float32 tensor of 0 dimensions", torch.is_tensor(st_["step"]) and st_["step"].dtype == torch.float32 and st_["step"].dim() == 0)
+    true(f"{O.__name__}: only Adagrad makes its state in the constructor", bool(made) == (O is torch.optim.Adagrad))
+true("SGD without momentum has no state", state_of(torch.optim.SGD)[1] == {})
+true("SGD has the default lr 1e-3", torch.optim.SGD([torch.zeros(1)]).defaults["lr"] == 1e-3)
+P3 = torch.ones(2, requires_grad=True, dtype=D); P3.grad = torch.ones(2, dtype=D); oA = torch.optim.Adam([P3]); oA.step(); P4 = torch.ones(2, requires_grad=True); oB = torch.optim.Adam([P4]); oB.load_state_dict(oA.state_dict())
+true("load_state_dict casts state to the parameter's dtype, but not step", oB.state[P4]["exp_avg"].dtype == torch.float32 and oB.state[P4]["step"].dtype == torch.float32)
+raises("error_if_nonfinite", lambda: (setattr(P4, "grad", torch.full((2,), float("nan"))), nn.utils.clip_grad_norm_([P4], 1., error_if_nonfinite=True)), "is non-finite")
+P4.grad = torch.tensor([-3., .5]); nn.utils.clip_grad_value_([P4], 1.); chk("clip_grad_value_", P4.grad, [-1., .5])
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always"); oW = torch.optim.SGD([P4], lr=.1); sW = S.StepLR(oW, 1); sW.step()
+true("scheduler before optimizer warns", any("lr_scheduler.step()` before `optimizer.step()" in str(w_.message) for w_ in seen))
+oW = torch.optim.SGD([P4], lr=1.); sW = S.CosineAnnealingWarmRestarts(oW, 4); sW.step(1.5); chk("CosineAnnealingWarmRestarts: fractional step", oW.param_groups[0]["lr"], (1+math.cos(math.pi*1.5/4))/2)
+oW = torch.optim.SGD([P4], lr=1., momentum=.5); S.CyclicLR(oW, .1, 1.); chk("CyclicLR momentum starts at the maximum", oW.param_groups[0]["momentum"], .9)
+oW = torch.optim.Adam([P4]); S.CyclicLR(oW, .1, 1.); chk("CyclicLR takes Adam and cycles beta1", oW.param_groups[0]["betas"][0], .9)
+oW = torch.optim.SGD([P4], lr=1., momentum=.5); sW = S.OneCycleLR(oW, 1., total_steps=5)
+for _ in range(5): sW.step()
+raises("OneCycleLR: total_steps steps pass, one more raises", sW.step, "Tried to step")
+dl = DataLoader(TensorDataset(torch.arange(10))); true("DataLoader defaults", dl.pin_memory is False and dl.persistent_workers is False and DataLoader(TensorDataset(torch.arange(4)), num_workers=1).prefetch_factor == 2)
+gd, gp = torch.Generator().manual_seed(3), torch.Generator().manual_seed(3); od = torch.cat([b_[0] for b_ in DataLoader(TensorDataset(torch.arange(20)), shuffle=True, generator=gd)]).tolist()
+torch.empty((), dtype=torch.int64).random_(generator=gp); true("with a generator: base_seed and randperm from it directly", od == torch.randperm(20, generator=gp).tolist())
+class Seeds(torch.utils.data.Dataset):
+    def __len__(self): return 4
+    def __getitem__(self, i): return i, torch.utils.data.get_worker_info().seed
+torch.manual_seed(0); base = torch.empty((), dtype=torch.int64).random_().item(); torch.manual_seed(0); got = [(i_.item(), s_.item()) for i_, s_ in DataLoader(Seeds(), num_workers=2)]
+true("worker i has the seed base_seed + i; the order is the sampler's", got == [(k, base+k % 2) for k in range(4)])
+for want, mk in ((2.1260321, lambda P: torch.optim.SGD(P, lr=.1, momentum=.9, nesterov=True, weight_decay=1e-2)), (2.1292882, lambda P: torch.optim.AdamW(P, lr=1e-2))):
+    torch.manual_seed(0); n_ = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)); xs = torch.randn(6, 4); o_ = mk(n_.parameters())
+    for _ in range(5): o_.zero_grad(); F.cross_entropy(n_(xs), torch.tensor([0, 1, 2, 0, 1, 2]), label_smoothing=.1).backward(); o_.step()
+    chk("norm after five steps", math.sqrt(sum((q_.detach().double()**2).sum().item() for q_ in n_.parameters())), want, 1e-6)
+bn = nn.Sequential(nn.BatchNorm1d(2)); true("state dict: parameters, then buffers", list(bn.state_dict()) == ["0.weight", "0.bias", "0.running_mean", "0.running_var", "0.num_batches_tracked"] and bn.state_dict()._metadata["0"]["version"] == 2)
+old = bn.state_dict(); meta = old._metadata; del old["0.num_batches_tracked"]; raises("version 2 without num_batches_tracked", lambda: bn.load_state_dict(old), "num_batches_tracked"); meta["0"]["version"] = 1; bn.load_state_dict(old)
+plain = dict(old); bn.load_state_dict(plain); true("a plain dict without it is taken", True)
+# ---------- files
+import io, pickletools, struct, tempfile, zipfile
+with tempfile.TemporaryDirectory() as where:
+    torch.save({"w": nn.Parameter(torch.ones(2, 3)), "n": [1, None, True, 2.5]}, where+"/net.pt"); raw = open(where+"/net.pt", "rb").read()
+zf = zipfile.ZipFile(io.BytesIO(raw)); infos = {i_.filename: i_ for i_ in zf.infolist()}
+true(".pt: entries", {"net/data.pkl", "net/data/0", "net/version", "net/byteorder", "net/.format_version", "net/.storage_alignment"} <= set(infos) and zf.read("net/version") == b"3\n")
+def local(i_):
+    f_ = struct.unpack("<4sHHHHHIIIHH", raw[i_.header_offset:i_.header_offset+30]); return f_, i_.header_offset+30+f_[9]+f_[10]
+true(".pt: uncompressed, data at multiples of 64, flag bit 3, CRC and sizes 0 in front", all(i_.compress_type == 0 and local(i_)[1] % 64 == 0 and local(i_)[0][2] & 8 and local(i_)[0][6:9] == (0, 0, 0) for i_ in infos.values()))
+stream = io.BytesIO(); torch.save(torch.ones(1), stream); true(".pt: the folder in a stream is archive", "archive/data.pkl" in zipfile.ZipFile(stream).namelist())
+ops = list(pickletools.genops(zf.read("net/data.pkl"))); true(".pt: pickle protocol 2", ops[0][0].name == "PROTO" and ops[0][1] == 2)
+true(".pt: globals", {a_.replace(" ", ".") for o_, a_, _ in ops if o_.name == "GLOBAL"} == {"torch._utils._rebuild_parameter", "torch._utils._rebuild_tensor_v2", "torch.FloatStorage", "collections.OrderedDict"})
+# ---------- kinks, at bounds
+def slope_at(f, at):
+    t_ = torch.tensor(at, dtype=D, requires_grad=True); f(t_).sum().backward(); return t_.grad
+chk("clamp with numbers: gradient 0 at a bound", slope_at(lambda t_: t_.clamp(-1, 1), [-2., -1., 0., 1., 2.]), [0, 0, 1, 0, 0])
+chk("clamp with tensors: 1/2 at a bound", slope_at(lambda t_: t_.clamp(torch.tensor(-1., dtype=D), torch.tensor(1., dtype=D)), [-1., 0., 1.]), [.5, 1, .5])
+chk("clamp_min, clamp_max at the bound", torch.stack([slope_at(lambda t_: t_.clamp_min(1), [1.]), slope_at(lambda t_: t_.clamp_max(1), [1.])]), [[0.], [0.]])
+o1, o2 = torch.ones(1, dtype=D), torch.zeros(1, dtype=D)
+chk("MarginRanking at its kink", slope_at(lambda t_: F.margin_ranking_loss(t_, o2, o1, margin=1.), [1.]), [0.]); chk("HingeEmbedding at its kink", slope_at(lambda t_: F.hinge_embedding_loss(t_, -o1), [1.]), [0.])
+chk("MultiMargin at its kink", slope_at(lambda t_: F.multi_margin_loss(t_, torch.tensor([0])), [[1., 0.]]), [[0., 0.]])
+chk("std of equal values", slope_at(lambda t_: t_.std(correction=0), [2., 2.]), [0., 0.])
+rn = nn.RMSNorm(4, elementwise_affine=False); tiny = torch.full((4,), 2.**-12, dtype=torch.float16); chk("RMSNorm eps None of float16 is float32's", rn(tiny).double(), tiny.double()/math.sqrt(2**-24+torch.finfo(torch.float32).eps), 2e-3)
+mk_ = torch.zeros(1, 1, 2, 2, dtype=torch.bool); q1 = torch.randn(1, 1, 2, 4); chk("attention with every key masked gives 0", F.scaled_dot_product_attention(q1, q1, q1, attn_mask=mk_), torch.zeros(1, 1, 2, 4))
 # ---------- RNG: CPU generator known values
 torch.manual_seed(0); print("manual_seed(0) rand(3):", torch.rand(3).tolist()); torch.manual_seed(0); print("manual_seed(0) randn(3):", torch.randn(3).tolist()); torch.manual_seed(0); print("randperm(8):", torch.randperm(8).tolist())
 torch.manual_seed(0); l0 = nn.Linear(3, 2); print("Linear(3,2) seed 0 weight:", [round(v_, 7) for v_ in l0.weight.flatten().tolist()], "bias:", [round(v_, 7) for v_ in l0.bias.tolist()])
