@@ -59,29 +59,6 @@ tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,
                                   tern_draw_state value);
 tern_status tern_cuda_draws_advance(cudaStream_t stream, tern_draw_state *draws, uint64_t count);
 
-// ---- memory and errors --------------------------------------------------------------------------
-
-// Memory of the device for the kernels of one call: 256-byte aligned, contents undefined. Free it
-// as soon as its last user is queued.
-typedef struct tern_cuda_scratch {
-    void *data;
-    int64_t nbytes;
-    void *block;
-} tern_cuda_scratch;
-
-tern_status tern_cuda_scratch_take(const tern_exec *exec, int64_t nbytes,
-                                   tern_cuda_scratch *scratch);
-void tern_cuda_scratch_free(const tern_exec *exec, tern_cuda_scratch *scratch);
-
-// TERN_OK, or raises TERN_ERR_NOMEM or TERN_ERR_DEVICE: "softmax: CUDA: an illegal memory access
-// was encountered (cudaErrorIllegalAddress)".
-tern_status tern_cuda_check(const char *op, cudaError_t error);
-// The same for the launch that was just made.
-tern_status tern_cuda_launched(const char *op);
-
-// Streaming multiprocessors of a device: how many blocks a grid-stride loop is worth.
-int tern_cuda_multiprocessors(int index);
-
 TERN_END_DECLS
 
 #endif

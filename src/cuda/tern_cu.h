@@ -16,6 +16,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include "base/error.h"
+#include "cuda/host/launch.h"
 #include "cuda/plugin.h"
 
 #ifndef TERN_CUDA_SIM

@@ -3,10 +3,16 @@
 #include "cuda/host/allocator.h"
 
 #include <stdatomic.h>
-#include "cuda/host/blas.h"
+#include "cuda/host/capture.h"
 #include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
+#include "cuda/host/device.h"
+#include "cuda/host/fence.h"
 #include "cuda/host/graph.h"
 #include "cuda/host/heap.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/trim.h"
 
 static tern_cuda_pool *pool_of(tern_cuda_stream *stream)
 {
@@ -30,24 +36,6 @@ static cudaError_t take(tern_cuda_device *device, tern_cuda_stream *stream, tern
         count_allocated(&device->heap, (*block)->nbytes);
     pthread_mutex_unlock(&device->lock);
     return error;
-}
-
-void tern_cuda_trim(tern_cuda_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_trim(device);
-    pthread_mutex_unlock(&device->lock);
-    tern_cuda_workspace_trim(device);
-}
-
-// A graph that is being captured may use what is free only when it is replayed: then nothing is
-// given back.
-bool tern_cuda_make_room(tern_cuda_device *device)
-{
-    if (tern_cuda_capture_of(device->index) || tern_cuda_device_wait(device) != cudaSuccess)
-        return false;
-    tern_cuda_trim(device);
-    return true;
 }
 
 static void *alloc(tern_cuda_stream *stream, tern_cuda_pool *pool, int64_t nbytes, void **block)
@@ -172,30 +160,4 @@ void tern_plugin_use(int index, void *block)
     pthread_mutex_lock(&device->lock);
     use(used, stream);
     pthread_mutex_unlock(&device->lock);
-}
-
-tern_status tern_plugin_empty_cache(int index)
-{
-    TERN_TRY(tern_cuda_not_capturing(index, "memory is given back"));
-    tern_cuda_device *device = tern_cuda_device_of(index);
-    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_enter(index)));
-    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_device_wait(device)));
-    tern_cuda_trim(device);
-    return TERN_OK;
-}
-
-// ---- scratch of kernels -------------------------------------------------------------------------
-
-tern_status tern_cuda_scratch_take(const tern_exec *exec, int64_t nbytes,
-                                   tern_cuda_scratch *scratch)
-{
-    scratch->data = tern_plugin_alloc(exec->device.index, nbytes, &scratch->block);
-    scratch->nbytes = nbytes;
-    return scratch->data ? TERN_OK : TERN_ERR_NOMEM;
-}
-
-void tern_cuda_scratch_free(const tern_exec *exec, tern_cuda_scratch *scratch)
-{
-    tern_plugin_free(exec->device.index, scratch->data, scratch->nbytes, scratch->block);
-    *scratch = (tern_cuda_scratch){0};
 }

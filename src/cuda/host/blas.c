@@ -2,11 +2,22 @@
 #include "cuda/host/blas.h"
 
 #include <stdatomic.h>
-#include "cuda/host/allocator.h"
+#include "base/error.h"
+#include "cuda/host/capture.h"
 #include "cuda/host/check.h"
-#include "cuda/host/graph.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/trim.h"
+#include "cuda/host/workspace.h"
 
-#define WORKSPACE ((int64_t)32 << 20)
+tern_status tern_cuda_check_blas(const char *op, cublasStatus_t status)
+{
+    if (status == CUBLAS_STATUS_SUCCESS)
+        return TERN_OK;
+    cudaGetLastError();
+    return tern_error_raise(status == CUBLAS_STATUS_ALLOC_FAILED ? TERN_ERR_NOMEM : TERN_ERR_DEVICE,
+                            "%s: cuBLAS: %s (%s)", op, cublasGetStatusString(status),
+                            cublasGetStatusName(status));
+}
 
 static atomic_bool tf32;
 
@@ -25,7 +36,7 @@ static cublasStatus_t bind(cublasHandle_t handle, cudaStream_t stream, void *wor
 {
     cublasStatus_t status = cublasSetStream(handle, stream);
     if (status == CUBLAS_STATUS_SUCCESS)
-        status = cublasSetWorkspace(handle, workspace, (size_t)WORKSPACE);
+        status = cublasSetWorkspace(handle, workspace, (size_t)TERN_CUDA_WORKSPACE);
     return status;
 }
 
@@ -65,33 +76,14 @@ tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t 
     return tern_cuda_check_blas("matmul", status);
 }
 
-// Where there is none yet.
-static cudaError_t take(tern_cuda_device *device, void **workspace)
-{
-    pthread_mutex_lock(&device->lock);
-    cudaError_t error =
-        *workspace ? cudaSuccess : tern_cuda_device_take(device, WORKSPACE, workspace);
-    pthread_mutex_unlock(&device->lock);
-    return error;
-}
-
 static tern_status workspace_take(tern_cuda_device *device, void **workspace)
 {
-    cudaError_t error = take(device, workspace);
+    cudaError_t error = tern_cuda_workspace_take(device, workspace);
     if (error == cudaErrorMemoryAllocation && tern_cuda_make_room(device))
-        error = take(device, workspace);
+        error = tern_cuda_workspace_take(device, workspace);
     if (error == cudaErrorMemoryAllocation)
-        return tern_cuda_out_of_memory(device, WORKSPACE);
+        return tern_cuda_out_of_memory(device, TERN_CUDA_WORKSPACE);
     return tern_cuda_check("matmul", error);
-}
-
-static void workspace_give(tern_cuda_device *device, void **workspace)
-{
-    pthread_mutex_lock(&device->lock);
-    if (*workspace)
-        tern_cuda_device_give(device, WORKSPACE, *workspace);
-    *workspace = NULL;
-    pthread_mutex_unlock(&device->lock);
 }
 
 tern_status tern_cuda_workspace_of_graphs(int index, void **workspace)
@@ -100,12 +92,6 @@ tern_status tern_cuda_workspace_of_graphs(int index, void **workspace)
     TERN_TRY(workspace_take(device, &device->workspace));
     *workspace = device->workspace;
     return TERN_OK;
-}
-
-void tern_cuda_workspace_trim(tern_cuda_device *device)
-{
-    if (atomic_load(&device->graphs) == 0)
-        workspace_give(device, &device->workspace);
 }
 
 // ---- of streams ---------------------------------------------------------------------------------
@@ -148,7 +134,7 @@ static tern_status blas_new(tern_cuda_stream *stream)
         return TERN_OK;
     }
     handle_give(device, handle);
-    workspace_give(device, &stream->workspace);
+    tern_cuda_workspace_give(device, &stream->workspace);
     return status;
 }
 
@@ -173,5 +159,5 @@ void tern_cuda_blas_free(tern_cuda_stream *stream)
         return;
     handle_give(device, stream->blas);
     stream->blas = NULL;
-    workspace_give(device, &stream->workspace);
+    tern_cuda_workspace_give(device, &stream->workspace);
 }

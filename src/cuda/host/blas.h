@@ -6,6 +6,9 @@
 
 #include "cuda/host/device.h"
 
+// TERN_OK, or raises TERN_ERR_NOMEM or TERN_ERR_DEVICE with cuBLAS's words.
+tern_status tern_cuda_check_blas(const char *op, cublasStatus_t status);
+
 // The handle for the calling thread's products on the stream, made when first asked for; the
 // stream's lock is held by the caller.
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
@@ -21,8 +24,6 @@ tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t 
 // The workspace of what is captured: graphs of a device share one, because their replays are
 // ordered. It stays, once taken, while there are graphs.
 tern_status tern_cuda_workspace_of_graphs(int index, void **workspace);
-// Gives it back when there are none.
-void tern_cuda_workspace_trim(tern_cuda_device *device);
 
 void tern_plugin_allow_tf32(bool allow);
 bool tern_cuda_tf32(void);

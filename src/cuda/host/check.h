@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// How failures of the libraries become errors; see also tern_cuda_check.
+// How a CUDA call's failure becomes an error of tern.
 #ifndef TERN_SRC_CUDA_HOST_CHECK_H
 #define TERN_SRC_CUDA_HOST_CHECK_H
 
-#include <cublas_v2.h>
-#include <curand.h>
-#include "cuda/plugin.h"
+#include <cuda_runtime_api.h>
+#include <tern/error.h>
 
-tern_status tern_cuda_check_blas(const char *op, cublasStatus_t status);
-tern_status tern_cuda_check_random(const char *op, curandStatus_t status);
+// Hands the error of a call on, after taking it out of CUDA's record of the thread's last error,
+// where the check after the next launch would find it. Callers raise it or find another way.
+cudaError_t tern_cuda_told(cudaError_t error);
+
+// TERN_OK, or raises TERN_ERR_NOMEM or TERN_ERR_DEVICE: "softmax: CUDA: an illegal memory access
+// was encountered (cudaErrorIllegalAddress)".
+tern_status tern_cuda_check(const char *op, cudaError_t error);
 
 #endif

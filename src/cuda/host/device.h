@@ -5,12 +5,10 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "base/error.h"
-#include "cuda/host/fence.h"
-#include "cuda/plugin.h"
 #include "cuda/host/pool.h"
 #include "cuda/host/staging.h"
 #include "cuda/host/stream.h"
+#include "device/backend.h"
 
 typedef struct tern_cuda_device {
     int index;
@@ -39,25 +37,11 @@ typedef struct tern_cuda_device {
     bool peer[TERN_MAX_DEVICES]; // access was asked for; under streams_lock
 } tern_cuda_device;
 
-// The error of a call, which the next launch is not told of: callers raise it or find another way.
-cudaError_t tern_cuda_told(cudaError_t error);
-
 // Of an index that exists.
 tern_cuda_device *tern_cuda_device_of(int index);
-
-// Makes the device the calling thread's.
-cudaError_t tern_cuda_enter(int index);
-
-// The same before launches: an error that other code of the process left is not theirs.
-cudaError_t tern_cuda_enter_to_launch(int index);
 
 // The device's own memory that is never given back: no block, but counted as reserved. Synchronous.
 cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void **data);
 void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data);
-
-// Waits for all work on the device but what is being captured.
-cudaError_t tern_cuda_device_wait(tern_cuda_device *device);
-// The same for who holds one of the locks.
-cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device);
 
 #endif

@@ -2,9 +2,12 @@
 #include "cuda/host/event.h"
 
 #include <math.h>
+#include "base/error.h"
 #include "base/mem.h"
-#include "cuda/host/device.h"
-#include "cuda/host/graph.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
 
 struct tern_cuda_event {
     cudaEvent_t event;

@@ -3,8 +3,11 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include "cuda/host/device.h"
-#include "cuda/host/graph.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/stream.h"
+#include "device/backend.h"
 
 // Not in use, by device. They stay for the life of the process, so they come from the C library,
 // not from an allocator that a program may want to exchange.
@@ -76,7 +79,7 @@ static bool reached(const tern_cuda_fence *fence)
 
 bool tern_cuda_fence_reached(tern_cuda_fence **list)
 {
-    if (tern_cuda_capturing_thread())
+    if (tern_cuda_capture_of_thread())
         return !*list;
     for (tern_cuda_fence **link = list; *link;) {
         tern_cuda_fence *fence = *link;
@@ -115,4 +118,18 @@ cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stre
         tern_cuda_fence_give(fence);
     }
     return cudaSuccess;
+}
+
+cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)
+{
+    if (from == to || tern_cuda_stream_captured(from) != tern_cuda_stream_captured(to))
+        return cudaSuccess;
+    tern_cuda_fence *fence = NULL;
+    cudaError_t error = tern_cuda_fence_add(&fence, from);
+    if (error != cudaSuccess)
+        return error;
+    error = tern_cuda_fence_order(&fence, to);
+    if (error != cudaSuccess)
+        tern_cuda_fence_give(fence);
+    return error;
 }

@@ -28,6 +28,10 @@ void tern_cuda_fence_wait(tern_cuda_fence **list);
 // for stay.
 cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, struct tern_cuda_stream *stream);
 
+// Later work on `to` waits, on the device, for the work queued on `from` so far. Captured work and
+// other work do not wait for each other: a capture begins after a wait for the whole device.
+cudaError_t tern_cuda_stream_order(struct tern_cuda_stream *from, struct tern_cuda_stream *to);
+
 // One fence by itself; the device becomes the thread's. NULL when there is no event or memory for
 // it.
 tern_cuda_fence *tern_cuda_fence_take(int index);

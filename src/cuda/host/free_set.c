@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Free blocks in order: a treap. R. Seidel, C. Aragon, "Randomized search trees", 1996.
-#include "cuda/host/pool.h"
+#include "cuda/host/free_set.h"
+
+#include <stddef.h>
 
 static uint64_t priority(const tern_cuda_block *block)
 {

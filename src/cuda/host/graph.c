@@ -1,63 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/host/graph.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
+#include "base/error.h"
 #include "base/mem.h"
 #include "cuda/host/blas.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
 #include "cuda/host/device.h"
+#include "cuda/host/fence.h"
 #include "cuda/host/heap.h"
-
-static _Thread_local tern_cuda_capture *capturing;
-static atomic_int captures; // of all threads
-
-tern_cuda_capture *tern_cuda_capture_of(int index)
-{
-    return capturing && capturing->index == index ? capturing : NULL;
-}
-
-bool tern_cuda_capturing_thread(void)
-{
-    return capturing;
-}
-
-bool tern_cuda_captures(void)
-{
-    return atomic_load_explicit(&captures, memory_order_acquire) > 0;
-}
+#include "cuda/host/wait.h"
+#include "cuda/host/workspace.h"
 
 bool tern_plugin_capturing(int index)
 {
     return tern_cuda_capture_of(index) && tern_cuda_stream_captured(tern_cuda_stream_of(index));
-}
-
-tern_status tern_cuda_not_capturing(int index, const char *what)
-{
-    TERN_CHECK(!tern_cuda_capture_of(index), TERN_ERR_STATE,
-               "%s while device cuda:%d is being captured: do it before the capture begins, or "
-               "after it ended",
-               what, index);
-    return TERN_OK;
-}
-
-static void exchange_mode(void)
-{
-    if (cudaThreadExchangeStreamCaptureMode(&capturing->mode) != cudaSuccess)
-        cudaGetLastError();
-}
-
-void tern_cuda_relax(void)
-{
-    if (!capturing || capturing->relaxed++ > 0)
-        return;
-    capturing->mode = cudaStreamCaptureModeRelaxed;
-    exchange_mode();
-}
-
-void tern_cuda_unrelax(void)
-{
-    if (capturing && --capturing->relaxed == 0)
-        exchange_mode();
 }
 
 // ---- capture ------------------------------------------------------------------------------------
@@ -120,23 +79,13 @@ static tern_status prepare(tern_cuda_capture *capture)
 }
 
 // What was queued so far is what the captured work begins with, on any stream.
-static cudaError_t begin_on(const tern_cuda_recorder *recorder, tern_cuda_device *device)
-{
-    cudaError_t error = tern_cuda_device_wait(device);
-    if (error != cudaSuccess)
-        return error;
-    atomic_fetch_add(&captures, 1);
-    error = cudaStreamBeginCapture(recorder->stream, cudaStreamCaptureModeThreadLocal);
-    if (error != cudaSuccess)
-        atomic_fetch_sub(&captures, 1);
-    return error;
-}
-
 static tern_status begin(tern_cuda_capture *capture)
 {
     TERN_TRY(prepare(capture));
-    return tern_cuda_check("cuda_graph_begin",
-                           begin_on(capture->recorder, tern_cuda_device_of(capture->index)));
+    cudaError_t error = tern_cuda_device_wait(tern_cuda_device_of(capture->index));
+    if (error == cudaSuccess)
+        error = tern_cuda_capture_begin(capture);
+    return tern_cuda_check("cuda_graph_begin", error);
 }
 
 // Memory that was taken goes back to the streams.
@@ -159,8 +108,9 @@ static void capture_free(tern_cuda_capture *capture)
 
 tern_status tern_plugin_capture_begin(int index)
 {
-    TERN_CHECK(!capturing, TERN_ERR_STATE, "cuda_graph_begin: this thread captures cuda:%d already",
-               capturing->index);
+    const tern_cuda_capture *open = tern_cuda_capture_of_thread();
+    TERN_CHECK(!open, TERN_ERR_STATE, "cuda_graph_begin: this thread captures cuda:%d already",
+               open->index);
     tern_cuda_capture *capture = tern_mem_alloc(sizeof *capture);
     if (!capture)
         return TERN_ERR_NOMEM;
@@ -170,8 +120,6 @@ tern_status tern_plugin_capture_begin(int index)
     tern_status status = begin(capture);
     if (status)
         capture_free(capture);
-    else
-        capturing = capture;
     return status;
 }
 
@@ -182,17 +130,11 @@ static cudaError_t instantiate(tern_cuda_capture *capture, cudaGraph_t graph, bo
     return error;
 }
 
-// A capture that something invalidated still has to be ended; it then gives no graph.
 static cudaError_t end(tern_cuda_capture *capture, bool discard)
 {
     cudaGraph_t graph = NULL;
-    cudaError_t error = cudaStreamEndCapture(capture->recorder->stream, &graph);
-    atomic_fetch_sub(&captures, 1);
-    if (error != cudaSuccess || !graph) {
-        cudaGetLastError();
-        return error != cudaSuccess ? error : cudaErrorStreamCaptureInvalidated;
-    }
-    return instantiate(capture, graph, discard);
+    const cudaError_t error = tern_cuda_capture_end(capture, &graph);
+    return error == cudaSuccess ? instantiate(capture, graph, discard) : error;
 }
 
 // What the graph leaves to its user is used on streams that its replays wait for, and that wait for
@@ -211,7 +153,6 @@ void *tern_plugin_capture_end(int index, bool discard)
                    index);
     (void)tern_cuda_enter(index);
     cudaError_t error = end(capture, discard);
-    capturing = NULL;
     close_pool(tern_cuda_device_of(index), &capture->pool);
     recorder_give(tern_cuda_device_of(index), capture->recorder);
     capture->recorder = NULL;

@@ -5,8 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda/host/graph.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/fence.h"
+#include "cuda/host/free_set.h"
 #include "cuda/host/segment.h"
+#include "cuda/host/wait.h"
 
 #define SMALL_UNIT ((int64_t)512)
 #define LARGE_UNIT ((int64_t)2 << 20)
@@ -194,7 +197,7 @@ static tern_cuda_block *take_kept(tern_cuda_device *device, tern_cuda_stream *st
         return block;
     collect(device);
     block = take_free(pool, nbytes);
-    if (block || tern_cuda_capturing_thread()) // whose waiting would be captured
+    if (block || tern_cuda_capture_of_thread()) // whose waiting would be captured
         return block;
     return take_waiting(device, stream, pool, nbytes);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the allocator says about a device's memory.
+#include "cuda/host/memory.h"
+
 #include <stdio.h>
-#include "cuda/host/allocator.h"
+#include "base/error.h"
 #include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
 #include "cuda/host/nvml.h"
 
 #define BIGGEST   3

@@ -4,8 +4,11 @@
 #include "cuda/host/pinned.h"
 
 #include <stdlib.h>
-#include "cuda/host/device.h"
-#include "cuda/host/graph.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
+#include "cuda/host/fence.h"
 #include "cuda/host/heap.h"
 
 #define SMALLEST ((int64_t)4096)
@@ -89,7 +92,7 @@ void *tern_plugin_pinned_alloc(int64_t nbytes, void **block)
     const int64_t size = rounded(nbytes);
     pinned_block *taken = take_kept(size);
     cudaError_t error = taken ? cudaSuccess : take_new(size, &taken);
-    if (error == cudaErrorMemoryAllocation && !tern_cuda_capturing_thread()) {
+    if (error == cudaErrorMemoryAllocation && !tern_cuda_capture_of_thread()) {
         tern_cuda_pinned_trim();
         error = take_new(size, &taken);
     }

@@ -7,9 +7,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "cuda/host/fence.h"
 
-struct tern_cuda_device;
+struct tern_cuda_fence;
+struct tern_cuda_stream;
 struct tern_cuda_block;
 
 // Free blocks by size, then address: a treap, whose priorities are made of the addresses.
@@ -41,7 +41,7 @@ typedef struct tern_cuda_block {
     struct tern_cuda_stream *stream;         // in whose order it is used again
     _Atomic(struct tern_cuda_stream *) last; // that used it last
     uint64_t users;                          // the slots of all streams that used it
-    tern_cuda_fence *fences;                 // freed, but in use on other streams
+    struct tern_cuda_fence *fences;          // freed, but in use on other streams
     struct tern_cuda_block *next_waiting;
 
     struct tern_cuda_block *left, *right; // in the free set
@@ -55,10 +55,5 @@ typedef struct tern_cuda_heap {
     tern_cuda_segment *spare_segment;
     int64_t allocated, allocated_peak, reserved, reserved_peak, device_allocs;
 } tern_cuda_heap;
-
-void tern_cuda_free_set_add(tern_cuda_free_set *set, tern_cuda_block *block);
-void tern_cuda_free_set_remove(tern_cuda_free_set *set, tern_cuda_block *block);
-// The smallest of at least nbytes, the lowest of equals; NULL without any. It stays in the set.
-tern_cuda_block *tern_cuda_free_set_fit(const tern_cuda_free_set *set, int64_t nbytes);
 
 #endif

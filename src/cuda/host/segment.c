@@ -2,7 +2,6 @@
 #include "cuda/host/segment.h"
 
 #include <stdlib.h>
-#include "cuda/host/graph.h"
 
 // ---- descriptions -------------------------------------------------------------------------------
 
@@ -52,36 +51,6 @@ void tern_cuda_block_give(tern_cuda_heap *heap, tern_cuda_block *block)
 }
 
 // ---- segments -----------------------------------------------------------------------------------
-
-static void count_reserved(tern_cuda_heap *heap, int64_t nbytes)
-{
-    heap->reserved += nbytes;
-    if (heap->reserved > heap->reserved_peak)
-        heap->reserved_peak = heap->reserved;
-}
-
-cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void **data)
-{
-    tern_cuda_relax();
-    cudaError_t error = cudaMalloc(data, (size_t)nbytes);
-    tern_cuda_unrelax();
-    if (error != cudaSuccess) {
-        cudaGetLastError(); // the next launch is not what failed
-        return error;
-    }
-    device->heap.device_allocs++;
-    count_reserved(&device->heap, nbytes);
-    return cudaSuccess;
-}
-
-void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data)
-{
-    tern_cuda_relax();
-    if (cudaFree(data) != cudaSuccess)
-        cudaGetLastError(); // the device is broken; whoever needs it again is told
-    tern_cuda_unrelax();
-    device->heap.reserved -= nbytes;
-}
 
 cudaError_t tern_cuda_segment_new(tern_cuda_device *device, int64_t nbytes, bool small,
                                   tern_cuda_block **block)

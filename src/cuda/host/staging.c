@@ -2,7 +2,8 @@
 #include "cuda/host/staging.h"
 
 #include <string.h>
-#include "cuda/host/device.h"
+#include "cuda/host/check.h"
+#include "cuda/host/stream.h"
 
 #define SMALL_STAGES 32
 #define SMALL_BYTES  ((int64_t)64 << 10)

@@ -4,9 +4,15 @@
 #include "cuda/host/state.h"
 
 #include <string.h>
+#include "base/error.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
 #include "cuda/host/device.h"
-#include "cuda/host/graph.h"
 #include "cuda/host/transfer.h"
+#include "cuda/host/wait.h"
+#include "cuda/plugin.h"
 
 bool tern_plugin_fault_seen(int index)
 {

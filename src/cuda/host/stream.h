@@ -24,32 +24,13 @@ struct tern_cuda_stream {
     curandGenerator_t random;
 };
 
-// The calling thread's current stream of a device.
-tern_cuda_stream *tern_cuda_stream_of(int index);
-
 // Where the calling thread's work on a stream goes. What it captures goes to a CUDA stream that
 // nobody else has, so that other threads may use theirs meanwhile, though it be the same.
 cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream);
-cudaStream_t tern_cuda_raw_stream_of(int index); // of the current one
-
-// Later work on `to` waits, on the device, for the work queued on `from` so far. Captured work and
-// other work do not wait for each other: a capture begins after a wait for the whole device.
-cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to);
 
 // Whether work that the calling thread queues on the stream is captured.
 bool tern_cuda_stream_captured(const tern_cuda_stream *stream);
 // Whether an event made the stream itself part of a capture: then nobody can wait for it.
 bool tern_cuda_stream_joined(const tern_cuda_stream *stream);
-
-// Makes and ends the stream inside; the device is current.
-cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot);
-void tern_cuda_stream_end(tern_cuda_stream *stream);
-
-// The slots for streams.
-tern_cuda_stream *tern_plugin_stream_new(int index);
-void tern_plugin_stream_free(tern_cuda_stream *stream);
-tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream);
-int tern_plugin_stream_index(const tern_cuda_stream *stream);
-tern_status tern_plugin_stream_synchronize(tern_cuda_stream *stream);
 
 #endif

@@ -4,14 +4,19 @@
 
 #include "cuda/host/allocator.h"
 #include "cuda/host/blas.h"
+#include "cuda/host/current_stream.h"
 #include "cuda/host/devices.h"
 #include "cuda/host/event.h"
 #include "cuda/host/graph.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/open.h"
 #include "cuda/host/pinned.h"
-#include "cuda/plugin.h"
 #include "cuda/host/state.h"
-#include "cuda/host/stream.h"
+#include "cuda/host/streams.h"
 #include "cuda/host/transfer.h"
+#include "cuda/host/trim.h"
+#include "cuda/host/wait.h"
+#include "cuda/plugin.h"
 
 static const tern_device_table devices = {
     .name = "cuda",

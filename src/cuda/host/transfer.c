@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/host/transfer.h"
 
+#include "base/error.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
 #include "cuda/host/device.h"
-#include "cuda/host/graph.h"
+#include "cuda/host/fence.h"
+#include "cuda/plugin.h"
 
 // ---- the host -----------------------------------------------------------------------------------
 

@@ -2,8 +2,10 @@
 // Products by cuBLAS, whose matrices lie column after column: to it our y (M, N) is y^T (N, M), and
 // y^T = b^T a^T, so b comes first.
 #include <limits.h>
+#include "base/error.h"
 #include "cuda/host/blas.h"
-#include "cuda/host/check.h"
+#include "cuda/host/current_stream.h"
+#include "cuda/plugin.h"
 
 // A matrix as cuBLAS is told of it.
 typedef struct blas_matrix {

@@ -4,12 +4,24 @@
 // the words become elements in random.cu.
 #include "cuda/random/random.h"
 
-#include "cuda/host/check.h"
-#include "cuda/host/device.h"
-#include "cuda/host/graph.h"
+#include "base/error.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/current_stream.h"
+#include "cuda/host/launch.h"
+#include "cuda/plugin.h"
 #include "device/generator.h"
 
 #define CHUNK ((int64_t)1 << 24) // elements at a time; a multiple of 4
+
+static tern_status check_random(const char *op, curandStatus_t status)
+{
+    if (status == CURAND_STATUS_SUCCESS)
+        return TERN_OK;
+    cudaGetLastError();
+    bool memory = status == CURAND_STATUS_ALLOCATION_FAILED;
+    return tern_error_raise(memory ? TERN_ERR_NOMEM : TERN_ERR_DEVICE, "%s: cuRAND: %s (status %d)",
+                            op, memory ? "no memory" : "it failed", (int)status);
+}
 
 static curandStatus_t generator_new(tern_cuda_stream *stream)
 {
@@ -56,7 +68,7 @@ static tern_status draw(int index, const tern_generator *generator, uint32_t *wo
     curandStatus_t status = generate(stream, generator, words, count);
     tern_cuda_unrelax();
     pthread_mutex_unlock(&stream->lock);
-    return tern_cuda_check_random("random", status);
+    return check_random("random", status);
 }
 
 // How many words elements take: whole blocks of 4.

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a device ready, and closing it.
+#include "cuda/host/open.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "cuda/host/blas.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+#include "cuda/host/current_stream.h"
+#include "cuda/host/device.h"
+#include "cuda/host/graph.h"
+#include "cuda/host/pinned.h"
+#include "cuda/host/streams.h"
+#include "cuda/host/trim.h"
+#include "cuda/host/wait.h"
+#include "cuda/plugin.h"
+
+typedef struct device_state {
+    tern_fault fault, carried[TERN_MAX_DEVICES];
+    tern_draw_state draws;
+} device_state;
+
+static cudaError_t begin_state(tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_device_take(device, sizeof(device_state), &device->state);
+    if (error != cudaSuccess)
+        return error;
+    device_state *state = device->state;
+    device->fault = &state->fault;
+    device->carried = state->carried;
+    device->draws = &state->draws;
+    error = cudaMemsetAsync(state, 0, sizeof *state, device->first.stream);
+    if (error != cudaSuccess)
+        tern_cuda_device_give(device, sizeof *state, state);
+    return error;
+}
+
+static void end_state(tern_cuda_device *device)
+{
+    tern_cuda_device_give(device, sizeof(device_state), device->state);
+}
+
+static cudaError_t begin_mirror(tern_cuda_device *device)
+{
+    void *mirror = NULL;
+    cudaError_t error = cudaHostAlloc(&mirror, sizeof *device->mirror, cudaHostAllocPortable);
+    if (error != cudaSuccess)
+        return error;
+    device->mirror = memset(mirror, 0, sizeof *device->mirror);
+    return cudaSuccess;
+}
+
+static cudaError_t begin_memory(tern_cuda_device *device)
+{
+    cudaError_t error = begin_state(device);
+    if (error != cudaSuccess)
+        return error;
+    error = begin_mirror(device);
+    if (error != cudaSuccess)
+        goto no_mirror;
+    error = tern_cuda_staging_begin(&device->staging);
+    if (error == cudaSuccess)
+        return error;
+    cudaFreeHost(device->mirror);
+no_mirror:
+    end_state(device);
+    return error;
+}
+
+static void end_memory(tern_cuda_device *device)
+{
+    tern_cuda_staging_end(&device->staging);
+    cudaFreeHost(device->mirror);
+    end_state(device);
+}
+
+static cudaError_t begin(tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_enter_to_launch(device->index);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                       device->index);
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_begin(&device->first, device->index, 0);
+    if (error != cudaSuccess)
+        return error;
+    error = begin_memory(device);
+    if (error != cudaSuccess)
+        tern_cuda_stream_end(&device->first);
+    return error;
+}
+
+// The first launch tells whether the device has its kernels.
+static tern_status begin_to_launch(tern_cuda_device *device)
+{
+    char name[32];
+    snprintf(name, sizeof name, "cuda:%d cannot be used", device->index);
+    TERN_TRY(tern_cuda_check(name, begin(device)));
+    const tern_draw_state none = {0};
+    tern_status status = tern_cuda_draws_write(device->first.stream, device->draws, none);
+    if (status) {
+        end_memory(device);
+        tern_cuda_stream_end(&device->first);
+    }
+    return status;
+}
+
+tern_status tern_plugin_open(int index)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    memset(device, 0, sizeof *device);
+    device->index = index;
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->streams_lock, NULL);
+    tern_cuda_relax();
+    tern_status status = begin_to_launch(device);
+    tern_cuda_unrelax();
+    if (!status) {
+        device->streams[0] = &device->first;
+        return TERN_OK;
+    }
+    pthread_mutex_destroy(&device->streams_lock);
+    pthread_mutex_destroy(&device->lock);
+    return status;
+}
+
+// ---- and closing it -----------------------------------------------------------------------------
+
+static bool is_idle(tern_cuda_device *device)
+{
+    tern_cuda_trim(device);
+    pthread_mutex_lock(&device->lock);
+    bool idle = !device->heap.segments && atomic_load(&device->graphs) == 0;
+    for (int slot = 1; slot < TERN_CUDA_STREAMS; slot++)
+        idle = idle && !device->streams[slot];
+    pthread_mutex_unlock(&device->lock);
+    return idle;
+}
+
+static void end(tern_cuda_device *device)
+{
+    tern_cuda_pinned_trim();
+    tern_cuda_recorders_end(device);
+    tern_cuda_stream_end(&device->first);
+    tern_cuda_handles_end(device);
+    end_memory(device);
+    pthread_mutex_destroy(&device->streams_lock);
+    pthread_mutex_destroy(&device->lock);
+}
+
+bool tern_plugin_close(int index)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    if (tern_cuda_enter(index) != cudaSuccess || tern_cuda_device_wait(device) != cudaSuccess ||
+        !is_idle(device))
+        return false;
+    end(device);
+    return true;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/host/wait.h"
+
+#include "base/error.h"
+#include "cuda/host/capture.h"
+#include "cuda/host/check.h"
+#include "cuda/host/current_device.h"
+
+static cudaError_t wait_for_streams(const tern_cuda_device *device)
+{
+    cudaError_t error = tern_cuda_enter(device->index);
+    for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
+        const tern_cuda_stream *stream = device->streams[slot];
+        if (stream && !tern_cuda_stream_joined(stream))
+            error = cudaStreamSynchronize(stream->stream);
+    }
+    return error;
+}
+
+cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device)
+{
+    tern_cuda_relax();
+    cudaError_t error = wait_for_streams(device);
+    tern_cuda_unrelax();
+    return tern_cuda_told(error);
+}
+
+cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->streams_lock);
+    cudaError_t error = tern_cuda_streams_wait(device);
+    pthread_mutex_unlock(&device->streams_lock);
+    return error;
+}
+
+tern_status tern_plugin_synchronize(int index)
+{
+    TERN_TRY(tern_cuda_not_capturing(index, "it is waited for"));
+    return tern_cuda_check("synchronize", tern_cuda_device_wait(tern_cuda_device_of(index)));
+}
