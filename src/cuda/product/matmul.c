@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products by cuBLAS, whose matrices lie column after column: to it our y (M, N) is y^T (N, M), and
+// Products by cuBLAS, whose matrices are column-major: to it our y (M, N) is y^T (N, M), and
 // y^T = b^T a^T, so b comes first.
 #include <limits.h>
 #include "base/error.h"
@@ -7,31 +7,32 @@
 #include "cuda/host/current_stream.h"
 #include "cuda/plugin.h"
 
-// A matrix as cuBLAS is told of it.
+// A batch of matrices in cuBLAS's terms.
 typedef struct blas_matrix {
     const void *data;
     cublasOperation_t transpose;
-    int leading;
-    int64_t batch; // from one to the next
+    int leading_dimension;
+    int64_t batch_stride;
 } blas_matrix;
 
-static bool spans(const tern_strided *x, int unit, int other)
+// Whether elements of dimension `unit` are adjacent, and rows along it do not overlap.
+static bool is_contiguous_along(const tern_strided *x, int unit, int other)
 {
     return (x->stride[unit] == 1 || x->size[unit] == 1) &&
            (x->stride[other] >= x->size[unit] || x->size[other] == 1);
 }
 
-// What lies row after row is transposed to cuBLAS, which is what it asks for here.
+// A row-major matrix is its transpose to cuBLAS, which is what y^T = b^T a^T needs.
 static blas_matrix matrix_of(const tern_strided *x)
 {
-    bool by_rows = spans(x, 2, 1);
-    int unit = by_rows ? 2 : 1, other = by_rows ? 1 : 2;
+    bool row_major = is_contiguous_along(x, 2, 1);
+    int unit = row_major ? 2 : 1, other = row_major ? 1 : 2;
     int64_t leading = x->size[other] > 1 ? x->stride[other] : x->size[unit];
     return (blas_matrix){
         .data = x->data,
-        .transpose = by_rows ? CUBLAS_OP_N : CUBLAS_OP_T,
-        .leading = leading <= INT_MAX ? (int)leading : -1,
-        .batch = x->stride[0],
+        .transpose = row_major ? CUBLAS_OP_N : CUBLAS_OP_T,
+        .leading_dimension = leading <= INT_MAX ? (int)leading : -1,
+        .batch_stride = x->stride[0],
     };
 }
 
@@ -63,25 +64,26 @@ static cublasStatus_t multiply(cublasHandle_t handle, const tern_matmul_args *ar
     const int m = (int)args->y.size[2], n = (int)args->y.size[1], k = (int)args->a.size[2];
     const cudaDataType type = type_of(dtype);
     if (args->y.size[0] == 1)
-        return cublasGemmEx(handle, b.transpose, a.transpose, m, n, k, one, b.data, type, b.leading,
-                            a.data, type, a.leading, beta, args->y.data, type, y.leading,
-                            compute_of(dtype), CUBLAS_GEMM_DEFAULT);
+        return cublasGemmEx(handle, b.transpose, a.transpose, m, n, k, one, b.data, type,
+                            b.leading_dimension, a.data, type, a.leading_dimension, beta,
+                            args->y.data, type, y.leading_dimension, compute_of(dtype),
+                            CUBLAS_GEMM_DEFAULT);
     return cublasGemmStridedBatchedEx(handle, b.transpose, a.transpose, m, n, k, one, b.data, type,
-                                      b.leading, b.batch, a.data, type, a.leading, a.batch, beta,
-                                      args->y.data, type, y.leading, y.batch, (int)args->y.size[0],
+                                      b.leading_dimension, b.batch_stride, a.data, type,
+                                      a.leading_dimension, a.batch_stride, beta, args->y.data, type,
+                                      y.leading_dimension, y.batch_stride, (int)args->y.size[0],
                                       compute_of(dtype), CUBLAS_GEMM_DEFAULT);
 }
 
-static bool countable(const tern_strided *x)
+static bool fits_int(const tern_strided *x)
 {
     return x->size[0] <= INT_MAX && x->size[1] <= INT_MAX && x->size[2] <= INT_MAX &&
-           matrix_of(x).leading > 0;
+           matrix_of(x).leading_dimension > 0;
 }
 
 static tern_status multiply_on(const tern_exec *exec, const tern_matmul_args *args)
 {
-    TERN_CHECK(countable(&args->a) && countable(&args->b) && countable(&args->y),
-               TERN_ERR_UNSUPPORTED,
+    TERN_CHECK(fits_int(&args->a) && fits_int(&args->b) && fits_int(&args->y), TERN_ERR_UNSUPPORTED,
                "matmul: on CUDA devices sizes and strides must be below 2^31");
     tern_cuda_stream *stream = tern_cuda_stream_of(exec->device.index);
     cublasHandle_t handle = NULL;
@@ -93,15 +95,15 @@ static tern_status multiply_on(const tern_exec *exec, const tern_matmul_args *ar
     return status;
 }
 
-// A sum of no terms.
-static tern_status without_terms(const tern_exec *exec, const tern_matmul_args *args)
+// K = 0: the product is a sum of no terms.
+static tern_status multiply_empty(const tern_exec *exec, const tern_matmul_args *args)
 {
     return args->accumulate ? TERN_OK : tern_cuda_fill(exec, &args->y, tern_scalar_int(0));
 }
 
-// The bias in every row of y, for a product that is added to it. In 16 bits a product is rounded
-// when it is stored; what is added after that is added to the rounded one.
-static tern_status put_bias(const tern_exec *exec, const tern_matmul_args *args)
+// Copies the bias into every row of y, for a product that accumulates there. A bias that is added
+// after a 16-bit product was stored would be added to a rounded one.
+static tern_status copy_bias(const tern_exec *exec, const tern_matmul_args *args)
 {
     tern_strided rows = args->y;
     rows.data = args->bias->data;
@@ -116,11 +118,11 @@ tern_status tern_cuda_matmul(const tern_exec *exec, const tern_matmul_args *args
     if (tern_strided_numel(&args->y) == 0)
         return TERN_OK;
     if (args->bias && tern_dtype_size(args->y.dtype) == 2) {
-        TERN_TRY(put_bias(exec, args));
+        TERN_TRY(copy_bias(exec, args));
         product.bias = NULL;
         product.accumulate = true;
     }
-    TERN_TRY(args->a.size[2] == 0 ? without_terms(exec, &product) : multiply_on(exec, &product));
+    TERN_TRY(args->a.size[2] == 0 ? multiply_empty(exec, &product) : multiply_on(exec, &product));
     if (product.bias || product.relu)
         return tern_cuda_epilogue(exec, &product.y, product.bias, product.relu);
     return TERN_OK;
