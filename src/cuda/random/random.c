@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills by cuRAND: Philox4x32-10 in the order that its documentation promises never to change. A
-// fill takes the words from the generator's position on, and moves it past them to a multiple of 4;
-// the words become elements in random.cu.
+// Fills by cuRAND: Philox4x32-10 in the legacy ordering, which its documentation promises never to
+// change. A fill takes words (of 32 bits) from the generator's Philox offset on, and advances the
+// offset past them to a multiple of 4; random.cu makes elements of the words.
 #include "cuda/random/random.h"
 
 #include "base/error.h"
@@ -46,7 +46,7 @@ void tern_cuda_random_free(tern_cuda_stream *stream)
     stream->random = NULL;
 }
 
-// Setting the seed does not go back to the start, so the place is set after it.
+// Setting the seed leaves cuRAND's offset as it was, so the offset is set after it.
 static curandStatus_t generate(tern_cuda_stream *stream, const tern_generator *generator,
                                uint32_t *words, int64_t count)
 {
@@ -71,8 +71,8 @@ static tern_status draw(int index, const tern_generator *generator, uint32_t *wo
     return check_random("random", status);
 }
 
-// How many words elements take: whole blocks of 4.
-static int64_t words_of(tern_random_kind kind, tern_dtype dtype, int64_t numel)
+// How many words the elements take: whole Philox blocks of 4.
+static int64_t words_in_blocks(tern_random_kind kind, tern_dtype dtype, int64_t numel)
 {
     return (tern_cuda_word_count(kind, dtype, numel) + 3) / 4 * 4;
 }
@@ -94,12 +94,12 @@ tern_status tern_cuda_random(const tern_exec *exec, tern_random_kind kind, doubl
     TERN_CHECK(!tern_cuda_capture_of(exec->device.index), TERN_ERR_UNSUPPORTED,
                "random fills cannot be captured: fill before, or use dropout");
     tern_cuda_scratch scratch;
-    const int64_t most = words_of(kind, y->dtype, numel < CHUNK ? numel : CHUNK);
-    TERN_TRY(tern_cuda_scratch_take(exec, most * (int64_t)sizeof(uint32_t), &scratch));
+    const int64_t capacity = words_in_blocks(kind, y->dtype, numel < CHUNK ? numel : CHUNK);
+    TERN_TRY(tern_cuda_scratch_take(exec, capacity * (int64_t)sizeof(uint32_t), &scratch));
     tern_status status = TERN_OK;
     for (int64_t first = 0; first < numel && !status; first += CHUNK) {
         const int64_t count = numel - first < CHUNK ? numel - first : CHUNK;
-        const int64_t words = words_of(kind, y->dtype, count);
+        const int64_t words = words_in_blocks(kind, y->dtype, count);
         const tern_strided part = part_of(y, first, count);
         status = draw(exec->device.index, generator, scratch.data, words);
         if (!status)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuRAND generators: one a stream.
+// cuRAND generators: each stream has one.
 #ifndef TERN_SRC_CUDA_RANDOM_RANDOM_H
 #define TERN_SRC_CUDA_RANDOM_RANDOM_H
 
