@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for memory: blocks of a device's heap, in the order of streams.
 #include "cuda/host/allocator.h"
 
 #include <stdatomic.h>
@@ -27,11 +26,11 @@ static void count_allocated(tern_cuda_heap *heap, int64_t nbytes)
         heap->allocated_peak = heap->allocated;
 }
 
-static cudaError_t take(tern_cuda_device *device, tern_cuda_stream *stream, tern_cuda_pool *pool,
-                        int64_t nbytes, tern_cuda_block **block)
+static cudaError_t heap_alloc(tern_cuda_device *device, tern_cuda_stream *stream,
+                              tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block)
 {
     pthread_mutex_lock(&device->lock);
-    cudaError_t error = tern_cuda_heap_take(device, stream, pool, nbytes, block);
+    cudaError_t error = tern_cuda_heap_alloc(device, stream, pool, nbytes, block);
     if (error == cudaSuccess)
         count_allocated(&device->heap, (*block)->nbytes);
     pthread_mutex_unlock(&device->lock);
@@ -41,14 +40,14 @@ static cudaError_t take(tern_cuda_device *device, tern_cuda_stream *stream, tern
 static void *alloc(tern_cuda_stream *stream, tern_cuda_pool *pool, int64_t nbytes, void **block)
 {
     tern_cuda_device *device = tern_cuda_device_of(stream->index);
-    const int64_t rounded = tern_cuda_heap_rounded(nbytes);
+    const int64_t rounded = tern_cuda_heap_round_up(nbytes);
     tern_cuda_block *taken = NULL;
-    cudaError_t error = tern_cuda_enter(stream->index);
+    cudaError_t error = tern_cuda_make_current(stream->index);
     if (error == cudaSuccess)
-        error =
-            rounded < 0 ? cudaErrorMemoryAllocation : take(device, stream, pool, rounded, &taken);
+        error = rounded < 0 ? cudaErrorMemoryAllocation
+                            : heap_alloc(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation && rounded >= 0 && tern_cuda_make_room(device))
-        error = take(device, stream, pool, rounded, &taken);
+        error = heap_alloc(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation)
         tern_cuda_out_of_memory(device, nbytes);
     else
@@ -71,16 +70,16 @@ void *tern_plugin_alloc_outside(int index, int64_t nbytes, void **block)
     return alloc(stream, &stream->pool, nbytes, block);
 }
 
-// ---- freeing ------------------------------------------------------------------------------------
+// ---- freeing and use ----------------------------------------------------------------------------
 
-typedef cudaError_t each_stream(tern_cuda_block *block, tern_cuda_stream *user);
+typedef cudaError_t user_fn(tern_cuda_block *block, tern_cuda_stream *user);
 
 static cudaError_t add_fence(tern_cuda_block *block, tern_cuda_stream *user)
 {
-    return tern_cuda_fence_add(&block->fences, user);
+    return tern_cuda_fence_record(&block->fences, user);
 }
 
-static cudaError_t follow(tern_cuda_block *block, tern_cuda_stream *user)
+static cudaError_t order_behind(tern_cuda_block *block, tern_cuda_stream *user)
 {
     return tern_cuda_stream_order(user, block->stream);
 }
@@ -90,29 +89,30 @@ static bool used_by_others(const tern_cuda_block *block)
     return block->users & ~((uint64_t)1 << block->stream->slot);
 }
 
-// Where there is no event to be had, the host waits.
-static void for_other_users(tern_cuda_device *device, tern_cuda_block *block, each_stream *each)
+// Calls a function for every other stream that used the block. Where that fails, for want of an
+// event, the host waits.
+static void for_other_users(tern_cuda_device *device, tern_cuda_block *block, user_fn *call)
 {
     for (int slot = 0; slot < TERN_CUDA_STREAMS; slot++) {
         tern_cuda_stream *stream = device->streams[slot];
         bool user = stream && stream != block->stream && block->users >> slot & 1;
-        if (user && each(block, stream) != cudaSuccess) {
-            tern_cuda_told(cudaStreamSynchronize(stream->stream));
+        if (user && call(block, stream) != cudaSuccess) {
+            tern_cuda_clear_error(cudaStreamSynchronize(stream->stream));
         }
     }
 }
 
-static void put(tern_cuda_device *device, tern_cuda_block *block)
+static void free_block(tern_cuda_device *device, tern_cuda_block *block)
 {
     tern_cuda_capture *capture = tern_cuda_capture_of(device->index);
     if (capture) // captured work may have used it: the graph keeps it
         block->pool = &capture->pool;
     if (used_by_others(block))
-        for_other_users(device, block, capture ? follow : add_fence);
+        for_other_users(device, block, capture ? order_behind : add_fence);
     if (block->fences)
-        tern_cuda_heap_put_later(device, block);
+        tern_cuda_heap_free_later(device, block);
     else
-        tern_cuda_heap_put(device, block);
+        tern_cuda_heap_free(device, block);
 }
 
 void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
@@ -122,31 +122,31 @@ void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
         return;
     tern_cuda_block *freed = block;
     tern_cuda_device *device = tern_cuda_device_of(index);
-    (void)tern_cuda_enter(index);
+    (void)tern_cuda_make_current(index);
     pthread_mutex_lock(&device->lock);
     device->heap.allocated -= freed->nbytes;
-    put(device, freed);
+    free_block(device, freed);
     pthread_mutex_unlock(&device->lock);
 }
 
-// Behind the stream that used the block last. What a capture uses it waits for at its replays.
-static void use_next(tern_cuda_block *block, tern_cuda_stream *stream)
+// The stream waits for the one that used the block last; for a captured use each replay does.
+static void use_after_last(tern_cuda_block *block, tern_cuda_stream *stream)
 {
     tern_cuda_stream *last = block->last;
     tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
     if (capture && !tern_cuda_stream_captured(last))
         capture->users |= (uint64_t)1 << last->slot;
     else if (tern_cuda_stream_order(last, stream) != cudaSuccess)
-        tern_cuda_told(cudaStreamSynchronize(last->stream));
+        tern_cuda_clear_error(cudaStreamSynchronize(last->stream));
     block->last = stream;
 }
 
 static void use(tern_cuda_block *block, tern_cuda_stream *stream)
 {
     if (!block->last)
-        (void)tern_cuda_told(tern_cuda_graph_result_use(block->pool->graph, stream));
+        (void)tern_cuda_clear_error(tern_cuda_graph_result_use(block->pool->graph, stream));
     else if (block->last != stream)
-        use_next(block, stream);
+        use_after_last(block, stream);
     block->users |= (uint64_t)1 << stream->slot;
 }
 

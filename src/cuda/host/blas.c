@@ -9,6 +9,8 @@
 #include "cuda/host/trim.h"
 #include "cuda/host/workspace.h"
 
+static atomic_bool tf32;
+
 tern_status tern_cuda_check_blas(const char *op, cublasStatus_t status)
 {
     if (status == CUBLAS_STATUS_SUCCESS)
@@ -18,8 +20,6 @@ tern_status tern_cuda_check_blas(const char *op, cublasStatus_t status)
                             "%s: cuBLAS: %s (%s)", op, cublasGetStatusString(status),
                             cublasGetStatusName(status));
 }
-
-static atomic_bool tf32;
 
 void tern_plugin_allow_tf32(bool allow)
 {
@@ -31,7 +31,7 @@ bool tern_cuda_tf32(void)
     return atomic_load_explicit(&tf32, memory_order_relaxed);
 }
 
-// Setting the stream takes the workspace away again: these two belong together.
+// cublasSetStream resets the workspace to cuBLAS's own: the two calls belong together.
 static cublasStatus_t bind(cublasHandle_t handle, cudaStream_t stream, void *workspace)
 {
     cublasStatus_t status = cublasSetStream(handle, stream);
@@ -40,7 +40,7 @@ static cublasStatus_t bind(cublasHandle_t handle, cudaStream_t stream, void *wor
     return status;
 }
 
-// Products of 16-bit operands are added up in float32, also across parts of K.
+// Products of 16-bit operands accumulate in float32, also where cuBLAS splits K.
 static cublasStatus_t full_precision(cublasHandle_t handle)
 {
     return cublasSetMathMode(
@@ -78,9 +78,9 @@ tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t 
 
 static tern_status workspace_take(tern_cuda_device *device, void **workspace)
 {
-    cudaError_t error = tern_cuda_workspace_take(device, workspace);
+    cudaError_t error = tern_cuda_workspace_alloc(device, workspace);
     if (error == cudaErrorMemoryAllocation && tern_cuda_make_room(device))
-        error = tern_cuda_workspace_take(device, workspace);
+        error = tern_cuda_workspace_alloc(device, workspace);
     if (error == cudaErrorMemoryAllocation)
         return tern_cuda_out_of_memory(device, TERN_CUDA_WORKSPACE);
     return tern_cuda_check("matmul", error);
@@ -89,30 +89,31 @@ static tern_status workspace_take(tern_cuda_device *device, void **workspace)
 tern_status tern_cuda_workspace_of_graphs(int index, void **workspace)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
-    TERN_TRY(workspace_take(device, &device->workspace));
-    *workspace = device->workspace;
+    TERN_TRY(workspace_take(device, &device->graph_workspace));
+    *workspace = device->graph_workspace;
     return TERN_OK;
 }
 
-// ---- of streams ---------------------------------------------------------------------------------
+// ---- handles of streams -------------------------------------------------------------------------
 
-// Handles stay as long as the device is open: destroying one waits for all of the device, and that
-// ends what other threads capture there.
+// Handles live as long as the device is open: destroying one synchronizes the device, which would
+// invalidate what other threads capture there.
 static cublasHandle_t handle_take(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    cublasHandle_t handle = device->handle_count ? device->handles[--device->handle_count] : NULL;
+    cublasHandle_t handle =
+        device->free_handle_count ? device->free_handles[--device->free_handle_count] : NULL;
     pthread_mutex_unlock(&device->lock);
     return handle;
 }
 
-// There are no more of them than there may be streams.
+// The array is long enough: there are no more handles than streams at a time.
 static void handle_give(tern_cuda_device *device, cublasHandle_t handle)
 {
     if (!handle)
         return;
     pthread_mutex_lock(&device->lock);
-    device->handles[device->handle_count++] = handle;
+    device->free_handles[device->free_handle_count++] = handle;
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -134,21 +135,21 @@ static tern_status blas_new(tern_cuda_stream *stream)
         return TERN_OK;
     }
     handle_give(device, handle);
-    tern_cuda_workspace_give(device, &stream->workspace);
+    tern_cuda_workspace_free(device, &stream->workspace);
     return status;
 }
 
-// The workspace of a stream that an event made part of a capture is not the graph's to keep.
+// A stream that an event forked into a capture has a workspace that is not the graph's to keep.
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
     const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
     const bool captured = capture && capture->stream == stream;
-    TERN_CHECK(captured || !tern_cuda_stream_joined(stream), TERN_ERR_UNSUPPORTED,
+    TERN_CHECK(captured || !tern_cuda_stream_forked(stream), TERN_ERR_UNSUPPORTED,
                "matmul: products are captured on the stream that the capture began on; this one "
                "became part of it by an event");
     if (!captured && !stream->blas)
         TERN_TRY(blas_new(stream));
-    *handle = captured ? capture->recorder->blas : stream->blas;
+    *handle = captured ? capture->origin->blas : stream->blas;
     return TERN_OK;
 }
 
@@ -159,5 +160,5 @@ void tern_cuda_blas_free(tern_cuda_stream *stream)
         return;
     handle_give(device, stream->blas);
     stream->blas = NULL;
-    tern_cuda_workspace_give(device, &stream->workspace);
+    tern_cuda_workspace_free(device, &stream->workspace);
 }

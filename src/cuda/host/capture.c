@@ -17,7 +17,7 @@ tern_cuda_capture *tern_cuda_capture_of_thread(void)
     return capturing;
 }
 
-bool tern_cuda_captures(void)
+bool tern_cuda_any_capture(void)
 {
     return atomic_load_explicit(&captures, memory_order_acquire) > 0;
 }
@@ -55,7 +55,7 @@ cudaError_t tern_cuda_capture_begin(tern_cuda_capture *capture)
 {
     atomic_fetch_add(&captures, 1);
     const cudaError_t error =
-        cudaStreamBeginCapture(capture->recorder->stream, cudaStreamCaptureModeThreadLocal);
+        cudaStreamBeginCapture(capture->origin->stream, cudaStreamCaptureModeThreadLocal);
     if (error == cudaSuccess)
         capturing = capture;
     else
@@ -65,7 +65,7 @@ cudaError_t tern_cuda_capture_begin(tern_cuda_capture *capture)
 
 cudaError_t tern_cuda_capture_end(tern_cuda_capture *capture, cudaGraph_t *graph)
 {
-    const cudaError_t error = cudaStreamEndCapture(capture->recorder->stream, graph);
+    const cudaError_t error = cudaStreamEndCapture(capture->origin->stream, graph);
     atomic_fetch_sub(&captures, 1);
     capturing = NULL;
     if (error == cudaSuccess && *graph)

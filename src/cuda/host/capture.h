@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a thread captures, and what it may do meanwhile.
+// Which thread captures what, and what that forbids. A capture belongs to one thread and device; it
+// becomes a graph when it ends.
 #ifndef TERN_SRC_CUDA_HOST_CAPTURE_H
 #define TERN_SRC_CUDA_HOST_CAPTURE_H
 
@@ -7,42 +8,45 @@
 #include "cuda/host/pool.h"
 #include <tern/error.h>
 
-// What a thread captures on: a CUDA stream, and a handle for its products. It outlives the graph,
-// whose kernels may use what belongs to the handle, and serves the next capture.
-typedef struct tern_cuda_recorder {
+// The CUDA stream on which a capture begins and ends, and the cuBLAS handle for its products. It
+// outlives the graph, whose kernels may use what belongs to the handle, and serves later captures.
+typedef struct tern_cuda_capture_stream {
     cudaStream_t stream;
     cublasHandle_t blas;
-    struct tern_cuda_recorder *next;
-} tern_cuda_recorder;
+    struct tern_cuda_capture_stream *next; // in the device's free list
+} tern_cuda_capture_stream;
 
+// A capture, and then the graph that it became.
 typedef struct tern_cuda_capture {
-    int index;                       // of the device
-    struct tern_cuda_stream *stream; // whose work is captured
-    tern_cuda_recorder *recorder;
-    enum cudaStreamCaptureMode mode; // that the thread has but for tern_cuda_relax
-    int relaxed;                     // how many of those are open
-    tern_cuda_pool pool;             // what was taken meanwhile
-    uint64_t users;                  // slots of the streams that the next replay waits for
+    int index;                        // of the device
+    struct tern_cuda_stream *stream;  // whose work is captured
+    tern_cuda_capture_stream *origin; // that it began on; NULL when it ended
+    enum cudaStreamCaptureMode mode;  // the thread's, for tern_cuda_unrelax to restore
+    int relaxed;                      // depth of nested tern_cuda_relax
+    tern_cuda_pool pool;              // of blocks that were allocated or freed meanwhile
+    uint64_t users;                   // the streams that the next replay waits for, as bits
     cudaGraphExec_t exec;
 } tern_cuda_capture;
 
-// From begin to end the calling thread captures on the recorder's stream. A capture that something
-// invalidated still has to be ended; it then gives no graph, but an error.
+// From begin to end the calling thread captures. A capture that something invalidated still has to
+// be ended; that gives no graph, but an error.
 cudaError_t tern_cuda_capture_begin(tern_cuda_capture *capture);
 cudaError_t tern_cuda_capture_end(tern_cuda_capture *capture, cudaGraph_t *graph);
 
-// What the calling thread captures, on any device or on this one; NULL when it does not.
+// The calling thread's capture, on any device or on this one; NULL without one.
 tern_cuda_capture *tern_cuda_capture_of_thread(void);
 tern_cuda_capture *tern_cuda_capture_of(int index);
 // Whether any thread captures.
-bool tern_cuda_captures(void);
+bool tern_cuda_any_capture(void);
 
 // TERN_ERR_STATE while the calling thread captures the device: "<what> while device cuda:0 is being
 // captured".
 tern_status tern_cuda_not_capturing(int index, const char *what);
 
-// While a thread captures, CUDA refuses it calls that take memory or wait, also for what has
-// nothing to do with the capture: between these two it does not.
+// While a thread captures, CUDA refuses it calls that allocate or wait, also those that have
+// nothing to do with the capture. Between these two its capture mode is
+// cudaStreamCaptureModeRelaxed, which allows them. They nest, and do nothing in a thread that does
+// not capture.
 void tern_cuda_relax(void);
 void tern_cuda_unrelax(void);
 

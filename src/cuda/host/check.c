@@ -3,14 +3,14 @@
 
 #include "base/error.h"
 
-cudaError_t tern_cuda_told(cudaError_t error)
+cudaError_t tern_cuda_clear_error(cudaError_t error)
 {
     if (error != cudaSuccess)
         cudaGetLastError();
     return error;
 }
 
-// What CUDA's own words leave open.
+// What to do, where CUDA's own words do not say it.
 static const char *advice(cudaError_t error)
 {
     return error == cudaErrorNoKernelImageForDevice
@@ -20,7 +20,7 @@ static const char *advice(cudaError_t error)
 
 tern_status tern_cuda_check(const char *op, cudaError_t error)
 {
-    if (tern_cuda_told(error) == cudaSuccess)
+    if (tern_cuda_clear_error(error) == cudaSuccess)
         return TERN_OK;
     return tern_error_raise(error == cudaErrorMemoryAllocation ? TERN_ERR_NOMEM : TERN_ERR_DEVICE,
                             "%s: CUDA: %s (%s)%s", op, cudaGetErrorString(error),

@@ -6,9 +6,9 @@
 #include <cuda_runtime_api.h>
 #include <tern/error.h>
 
-// Hands the error of a call on, after taking it out of CUDA's record of the thread's last error,
-// where the check after the next launch would find it. Callers raise it or find another way.
-cudaError_t tern_cuda_told(cudaError_t error);
+// Returns its argument, the status of a CUDA call. A failure is CUDA's last error as well, which
+// the check after the next launch would take for that launch's: this resets it.
+cudaError_t tern_cuda_clear_error(cudaError_t error);
 
 // TERN_OK, or raises TERN_ERR_NOMEM or TERN_ERR_DEVICE: "softmax: CUDA: an illegal memory access
 // was encountered (cudaErrorIllegalAddress)".

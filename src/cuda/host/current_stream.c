@@ -4,7 +4,7 @@
 #include "cuda/host/current_device.h"
 #include "cuda/host/device.h"
 
-static _Thread_local tern_cuda_stream *current[TERN_MAX_DEVICES]; // NULL: the first
+static _Thread_local tern_cuda_stream *current[TERN_MAX_DEVICES]; // NULL: the device's first
 
 tern_cuda_stream *tern_cuda_stream_of(int index)
 {
@@ -26,7 +26,7 @@ tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream)
 void tern_plugin_exec(int index, tern_exec *exec)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    (void)tern_cuda_enter_to_launch(index); // if that fails, so does the launch
+    (void)tern_cuda_make_current_for_launch(index); // if that fails, so does the launch
     exec->stream = tern_cuda_raw_stream_of(index);
     exec->fault = device->fault;
     exec->draws = device->draws;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calling thread's current stream of each device, to which its work goes.
+// The calling thread's current stream of each device, on which its work is queued.
 #ifndef TERN_SRC_CUDA_HOST_CURRENT_STREAM_H
 #define TERN_SRC_CUDA_HOST_CURRENT_STREAM_H
 

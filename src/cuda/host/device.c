@@ -17,13 +17,13 @@ static void count_reserved(tern_cuda_heap *heap, int64_t nbytes)
         heap->reserved_peak = heap->reserved;
 }
 
-cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void **data)
+cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, void **data)
 {
     tern_cuda_relax();
     cudaError_t error = cudaMalloc(data, (size_t)nbytes);
     tern_cuda_unrelax();
     if (error != cudaSuccess) {
-        cudaGetLastError(); // the next launch is not what failed
+        cudaGetLastError(); // see tern_cuda_clear_error
         return error;
     }
     device->heap.device_allocs++;
@@ -31,11 +31,11 @@ cudaError_t tern_cuda_device_take(tern_cuda_device *device, int64_t nbytes, void
     return cudaSuccess;
 }
 
-void tern_cuda_device_give(tern_cuda_device *device, int64_t nbytes, void *data)
+void tern_cuda_device_free(tern_cuda_device *device, int64_t nbytes, void *data)
 {
     tern_cuda_relax();
     if (cudaFree(data) != cudaSuccess)
-        cudaGetLastError(); // the device is broken; whoever needs it again is told
+        cudaGetLastError(); // a sticky error meets the next call as well
     tern_cuda_unrelax();
     device->heap.reserved -= nbytes;
 }

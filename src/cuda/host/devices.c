@@ -51,7 +51,7 @@ tern_status tern_plugin_properties(int index, tern_cuda_properties *out)
     snprintf(properties.pci_bus_id, sizeof properties.pci_bus_id, "%04x:%02x:%02x.0",
              (unsigned)given.pciDomainID, (unsigned)given.pciBusID & 0xff,
              (unsigned)given.pciDeviceID & 0xff);
-    _Static_assert(sizeof properties.uuid == UUID_TEXT, "write_uuid fills it");
+    _Static_assert(sizeof properties.uuid == UUID_CAPACITY, "write_uuid fills it");
     tern_cuda_write_uuid(properties.uuid, strstr(given.name, " MIG ") ? "MIG" : "GPU",
                          given.uuid.bytes);
     *out = properties;

@@ -17,7 +17,7 @@ struct tern_cuda_event {
 
 tern_cuda_event *tern_plugin_event_new(int index)
 {
-    if (tern_cuda_check("cuda_event_new", tern_cuda_enter(index)))
+    if (tern_cuda_check("cuda_event_new", tern_cuda_make_current(index)))
         return NULL;
     tern_cuda_event *event = tern_mem_alloc(sizeof *event);
     if (!event)
@@ -40,7 +40,7 @@ void tern_plugin_event_free(tern_cuda_event *event)
 
 tern_status tern_plugin_event_record(tern_cuda_event *event)
 {
-    TERN_TRY(tern_cuda_check("cuda_event_record", tern_cuda_enter(event->index)));
+    TERN_TRY(tern_cuda_check("cuda_event_record", tern_cuda_make_current(event->index)));
     TERN_TRY(tern_cuda_check("cuda_event_record",
                              cudaEventRecord(event->event, tern_cuda_raw_stream_of(event->index))));
     event->recorded = true;
@@ -49,7 +49,7 @@ tern_status tern_plugin_event_record(tern_cuda_event *event)
 
 tern_status tern_plugin_event_wait(tern_cuda_event *event, int index)
 {
-    TERN_TRY(tern_cuda_check("cuda_event_wait", tern_cuda_enter(index)));
+    TERN_TRY(tern_cuda_check("cuda_event_wait", tern_cuda_make_current(index)));
     return tern_cuda_check("cuda_event_wait",
                            cudaStreamWaitEvent(tern_cuda_raw_stream_of(index), event->event, 0));
 }

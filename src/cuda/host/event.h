@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for events.
+// The CUDA table's functions for events.
 #ifndef TERN_SRC_CUDA_HOST_EVENT_H
 #define TERN_SRC_CUDA_HOST_EVENT_H
 

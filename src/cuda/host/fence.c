@@ -9,10 +9,10 @@
 #include "cuda/host/stream.h"
 #include "device/backend.h"
 
-// Not in use, by device. They stay for the life of the process, so they come from the C library,
-// not from an allocator that a program may want to exchange.
-static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
-static tern_cuda_fence *spare[TERN_MAX_DEVICES];
+// The event pool: fences not in use, by device. They stay for the life of the process, so they come
+// from the C library, not from an allocator that a program may want to exchange.
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_cuda_fence *pool[TERN_MAX_DEVICES];
 
 static tern_cuda_fence *fence_new(int index)
 {
@@ -21,7 +21,7 @@ static tern_cuda_fence *fence_new(int index)
         return NULL;
     fence->index = index;
     tern_cuda_relax();
-    cudaError_t error = tern_cuda_enter(index); // whose the event will be
+    cudaError_t error = tern_cuda_make_current(index); // the event belongs to the current device
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&fence->event, cudaEventDisableTiming);
     tern_cuda_unrelax();
@@ -32,38 +32,38 @@ static tern_cuda_fence *fence_new(int index)
     return NULL;
 }
 
-tern_cuda_fence *tern_cuda_fence_take(int index)
+static tern_cuda_fence *pool_take(int index)
 {
-    pthread_mutex_lock(&spare_lock);
-    tern_cuda_fence *fence = spare[index];
+    pthread_mutex_lock(&pool_lock);
+    tern_cuda_fence *fence = pool[index];
     if (fence)
-        spare[index] = fence->next;
-    pthread_mutex_unlock(&spare_lock);
+        pool[index] = fence->next;
+    pthread_mutex_unlock(&pool_lock);
     return fence ? fence : fence_new(index);
 }
 
-void tern_cuda_fence_give(tern_cuda_fence *fence)
+static void pool_give(tern_cuda_fence *fence)
 {
-    pthread_mutex_lock(&spare_lock);
-    fence->next = spare[fence->index];
-    spare[fence->index] = fence;
-    pthread_mutex_unlock(&spare_lock);
+    pthread_mutex_lock(&pool_lock);
+    fence->next = pool[fence->index];
+    pool[fence->index] = fence;
+    pthread_mutex_unlock(&pool_lock);
 }
 
-cudaError_t tern_cuda_fence_add(tern_cuda_fence **list, tern_cuda_stream *stream)
+cudaError_t tern_cuda_fence_record(tern_cuda_fence **list, tern_cuda_stream *stream)
 {
     tern_cuda_fence *fence = *list;
     while (fence && fence->stream != stream)
         fence = fence->next;
     if (fence)
-        return tern_cuda_told(cudaEventRecord(fence->event, tern_cuda_raw_stream(stream)));
-    fence = tern_cuda_fence_take(stream->index);
+        return tern_cuda_clear_error(cudaEventRecord(fence->event, tern_cuda_raw_stream(stream)));
+    fence = pool_take(stream->index);
     if (!fence)
         return cudaErrorMemoryAllocation;
     cudaError_t error = cudaEventRecord(fence->event, tern_cuda_raw_stream(stream));
     if (error != cudaSuccess) {
-        tern_cuda_fence_give(fence);
-        return tern_cuda_told(error);
+        pool_give(fence);
+        return tern_cuda_clear_error(error);
     }
     fence->stream = stream;
     fence->next = *list;
@@ -71,7 +71,7 @@ cudaError_t tern_cuda_fence_add(tern_cuda_fence **list, tern_cuda_stream *stream
     return cudaSuccess;
 }
 
-// After a fault of the device nothing runs there any more: that counts as reached.
+// After a sticky error nothing runs on the device any more: that counts as reached.
 static bool reached(const tern_cuda_fence *fence)
 {
     return cudaEventQuery(fence->event) != cudaErrorNotReady;
@@ -85,12 +85,12 @@ bool tern_cuda_fence_reached(tern_cuda_fence **list)
         tern_cuda_fence *fence = *link;
         if (reached(fence)) {
             *link = fence->next;
-            tern_cuda_fence_give(fence);
+            pool_give(fence);
         } else {
             link = &fence->next;
         }
     }
-    cudaGetLastError(); // a query that finds work to do counts as an error
+    cudaGetLastError(); // cudaErrorNotReady counts as an error
     return !*list;
 }
 
@@ -101,10 +101,10 @@ void tern_cuda_fence_wait(tern_cuda_fence **list)
         tern_cuda_fence *fence = *list;
         cudaEventSynchronize(fence->event);
         *list = fence->next;
-        tern_cuda_fence_give(fence);
+        pool_give(fence);
     }
     tern_cuda_unrelax();
-    cudaGetLastError(); // whoever needs the device again finds its fault there
+    cudaGetLastError(); // a sticky error meets the next call as well
 }
 
 cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stream)
@@ -113,9 +113,9 @@ cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stre
         tern_cuda_fence *fence = *list;
         cudaError_t error = cudaStreamWaitEvent(tern_cuda_raw_stream(stream), fence->event, 0);
         if (error != cudaSuccess)
-            return tern_cuda_told(error);
+            return tern_cuda_clear_error(error);
         *list = fence->next;
-        tern_cuda_fence_give(fence);
+        pool_give(fence);
     }
     return cudaSuccess;
 }
@@ -125,11 +125,11 @@ cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)
     if (from == to || tern_cuda_stream_captured(from) != tern_cuda_stream_captured(to))
         return cudaSuccess;
     tern_cuda_fence *fence = NULL;
-    cudaError_t error = tern_cuda_fence_add(&fence, from);
+    cudaError_t error = tern_cuda_fence_record(&fence, from);
     if (error != cudaSuccess)
         return error;
     error = tern_cuda_fence_order(&fence, to);
     if (error != cudaSuccess)
-        tern_cuda_fence_give(fence);
+        pool_give(fence);
     return error;
 }

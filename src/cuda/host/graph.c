@@ -21,64 +21,65 @@ bool tern_plugin_capturing(int index)
 
 // ---- capture ------------------------------------------------------------------------------------
 
-static tern_status recorder_new(tern_cuda_recorder **made)
+static tern_status capture_stream_new(tern_cuda_capture_stream **made)
 {
-    tern_cuda_recorder *recorder = calloc(1, sizeof *recorder);
-    if (!recorder)
+    tern_cuda_capture_stream *origin = calloc(1, sizeof *origin);
+    if (!origin)
         return tern_cuda_check("cuda_graph_begin", cudaErrorMemoryAllocation);
-    const cudaError_t error = cudaStreamCreateWithFlags(&recorder->stream, cudaStreamNonBlocking);
+    const cudaError_t error = cudaStreamCreateWithFlags(&origin->stream, cudaStreamNonBlocking);
     if (error == cudaSuccess)
-        *made = recorder;
+        *made = origin;
     else
-        free(recorder);
+        free(origin);
     return tern_cuda_check("cuda_graph_begin", error);
 }
 
-static tern_status recorder_take(tern_cuda_device *device, tern_cuda_recorder **taken)
+static tern_status capture_stream_take(tern_cuda_device *device, tern_cuda_capture_stream **taken)
 {
     pthread_mutex_lock(&device->streams_lock);
-    *taken = device->recorders;
+    *taken = device->capture_streams;
     if (*taken)
-        device->recorders = (*taken)->next;
+        device->capture_streams = (*taken)->next;
     pthread_mutex_unlock(&device->streams_lock);
-    return *taken ? TERN_OK : recorder_new(taken);
+    return *taken ? TERN_OK : capture_stream_new(taken);
 }
 
-static void recorder_give(tern_cuda_device *device, tern_cuda_recorder *recorder)
+static void capture_stream_give(tern_cuda_device *device, tern_cuda_capture_stream *origin)
 {
-    if (!recorder)
+    if (!origin)
         return;
     pthread_mutex_lock(&device->streams_lock);
-    recorder->next = device->recorders;
-    device->recorders = recorder;
+    origin->next = device->capture_streams;
+    device->capture_streams = origin;
     pthread_mutex_unlock(&device->streams_lock);
 }
 
-void tern_cuda_recorders_end(tern_cuda_device *device)
+void tern_cuda_capture_streams_end(tern_cuda_device *device)
 {
-    while (device->recorders) {
-        tern_cuda_recorder *recorder = device->recorders;
-        device->recorders = recorder->next;
-        if (recorder->blas)
-            cublasDestroy(recorder->blas);
-        cudaStreamDestroy(recorder->stream);
+    while (device->capture_streams) {
+        tern_cuda_capture_stream *origin = device->capture_streams;
+        device->capture_streams = origin->next;
+        if (origin->blas)
+            cublasDestroy(origin->blas);
+        cudaStreamDestroy(origin->stream);
         cudaGetLastError();
-        free(recorder);
+        free(origin);
     }
 }
 
-// What a first use would make is made before: that is not for a graph.
+// What a first use creates is created before the capture: CUDA would refuse it, or put it into the
+// graph.
 static tern_status prepare(tern_cuda_capture *capture)
 {
     void *workspace;
-    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_enter(capture->index)));
-    TERN_TRY(recorder_take(tern_cuda_device_of(capture->index), &capture->recorder));
+    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_make_current(capture->index)));
+    TERN_TRY(capture_stream_take(tern_cuda_device_of(capture->index), &capture->origin));
     TERN_TRY(tern_cuda_workspace_of_graphs(capture->index, &workspace));
-    return tern_cuda_blas_bind(capture->index, &capture->recorder->blas, capture->recorder->stream,
+    return tern_cuda_blas_bind(capture->index, &capture->origin->blas, capture->origin->stream,
                                workspace);
 }
 
-// What was queued so far is what the captured work begins with, on any stream.
+// Captured work comes after what was queued so far, on any stream.
 static tern_status begin(tern_cuda_capture *capture)
 {
     TERN_TRY(prepare(capture));
@@ -88,7 +89,7 @@ static tern_status begin(tern_cuda_capture *capture)
     return tern_cuda_check("cuda_graph_begin", error);
 }
 
-// Memory that was taken goes back to the streams.
+// Frees a graph, or a capture that failed. The memory of its pool goes back to the streams.
 static void capture_free(tern_cuda_capture *capture)
 {
     tern_cuda_device *device = tern_cuda_device_of(capture->index);
@@ -96,12 +97,12 @@ static void capture_free(tern_cuda_capture *capture)
     if (capture->exec && cudaGraphExecDestroy(capture->exec) != cudaSuccess)
         cudaGetLastError();
     tern_cuda_unrelax();
-    recorder_give(device, capture->recorder);
+    capture_stream_give(device, capture->origin);
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_release(device, &capture->pool);
+    tern_cuda_heap_release_pool(device, &capture->pool);
     pthread_mutex_unlock(&device->lock);
     atomic_fetch_sub(&device->graphs, 1);
-    if (!tern_cuda_heap_keeps())
+    if (!tern_cuda_heap_caches())
         tern_cuda_workspace_trim(device);
     tern_mem_free(capture, sizeof *capture);
 }
@@ -137,8 +138,8 @@ static cudaError_t end(tern_cuda_capture *capture, bool discard)
     return error == cudaSuccess ? instantiate(capture, graph, discard) : error;
 }
 
-// What the graph leaves to its user is used on streams that its replays wait for, and that wait for
-// them: tern_plugin_use has to look at each use.
+// Replays write to the memory that the graph leaves to its user: each later use of it is ordered
+// with them, so tern_plugin_use may not skip any.
 static void close_pool(tern_cuda_device *device, const tern_cuda_pool *pool)
 {
     pthread_mutex_lock(&device->lock);
@@ -151,31 +152,31 @@ void *tern_plugin_capture_end(int index, bool discard)
     tern_cuda_capture *capture = tern_cuda_capture_of(index);
     TERN_CHECK_PTR(capture, TERN_ERR_STATE, "cuda_graph_end: this thread does not capture cuda:%d",
                    index);
-    (void)tern_cuda_enter(index);
+    (void)tern_cuda_make_current(index);
     cudaError_t error = end(capture, discard);
     close_pool(tern_cuda_device_of(index), &capture->pool);
-    recorder_give(tern_cuda_device_of(index), capture->recorder);
-    capture->recorder = NULL;
+    capture_stream_give(tern_cuda_device_of(index), capture->origin);
+    capture->origin = NULL;
     if (!discard && !tern_cuda_check("cuda_graph_end", error))
         return capture;
     capture_free(capture);
     return NULL;
 }
 
-// ---- graphs -------------------------------------------------------------------------------------
+// ---- replay -------------------------------------------------------------------------------------
 
-static cudaError_t order_behind(const tern_cuda_device *device, uint64_t slots,
+static cudaError_t order_behind(const tern_cuda_device *device, uint64_t users,
                                 tern_cuda_stream *stream)
 {
     cudaError_t error = cudaSuccess;
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++)
-        if (slots >> slot & 1 && device->streams[slot])
+        if (users >> slot & 1 && device->streams[slot])
             error = tern_cuda_stream_order(device->streams[slot], stream);
     return error;
 }
 
-// Behind the last replay of any graph, whose workspace this one uses, and behind those who used
-// what this graph made.
+// The replay waits for the last replay of any graph of the device, which has the same workspace,
+// and for the streams that used this graph's results.
 static cudaError_t launch(tern_cuda_device *device, tern_cuda_capture *capture,
                           tern_cuda_stream *stream)
 {
@@ -191,7 +192,7 @@ tern_status tern_plugin_graph_launch(void *graph)
 {
     tern_cuda_capture *capture = graph;
     tern_cuda_device *device = tern_cuda_device_of(capture->index);
-    TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_enter(capture->index)));
+    TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_make_current(capture->index)));
     pthread_mutex_lock(&device->lock);
     const cudaError_t error = launch(device, capture, tern_cuda_stream_of(capture->index));
     pthread_mutex_unlock(&device->lock);

@@ -7,8 +7,8 @@
 
 struct tern_cuda_device;
 
-// Ends the recorders of a device on which nobody captures.
-void tern_cuda_recorders_end(struct tern_cuda_device *device);
+// Destroys the free capture streams of a device that is closed.
+void tern_cuda_capture_streams_end(struct tern_cuda_device *device);
 
 // A stream is about to use what a graph that is captured made: it waits for the last replay, and
 // the next one waits for it. Under the device's lock.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Best fit, with blocks cut to size and freed neighbours made one again.
 #include "cuda/host/heap.h"
 
 #include <pthread.h>
@@ -15,24 +14,24 @@
 #define LARGE_UNIT ((int64_t)2 << 20)
 #define LARGE_FROM ((int64_t)1 << 20)
 
-static pthread_once_t keeps_once = PTHREAD_ONCE_INIT;
-static bool keeps;
+static pthread_once_t caching_once = PTHREAD_ONCE_INIT;
+static bool caching;
 
-static void read_keeps(void)
+static void read_caching(void)
 {
     const char *setting = secure_getenv("TERN_CACHE");
-    keeps = !setting || strcmp(setting, "0") != 0;
+    caching = !setting || strcmp(setting, "0") != 0;
 }
 
-bool tern_cuda_heap_keeps(void)
+bool tern_cuda_heap_caches(void)
 {
-    pthread_once(&keeps_once, read_keeps);
-    return keeps;
+    pthread_once(&caching_once, read_caching);
+    return caching;
 }
 
-int64_t tern_cuda_heap_rounded(int64_t nbytes)
+int64_t tern_cuda_heap_round_up(int64_t nbytes)
 {
-    if (!tern_cuda_heap_keeps())
+    if (!tern_cuda_heap_caches())
         return nbytes > 0 ? nbytes : 1;
     int64_t unit = nbytes < LARGE_FROM ? SMALL_UNIT : LARGE_UNIT;
     if (nbytes > INT64_MAX - unit)
@@ -45,64 +44,64 @@ static bool is_small(int64_t nbytes)
     return nbytes < LARGE_FROM;
 }
 
-// ---- what is free -------------------------------------------------------------------------------
+// ---- free sets ----------------------------------------------------------------------------------
 
 static tern_cuda_free_set *set_of(tern_cuda_pool *pool, bool small)
 {
     return small ? &pool->small : &pool->large;
 }
 
-static void take_out(tern_cuda_block *block)
+static void remove_free(tern_cuda_block *block)
 {
     tern_cuda_free_set_remove(set_of(block->pool, block->segment->small), block);
     block->free = false;
 }
 
-static void put_in(tern_cuda_block *block)
+static void add_free(tern_cuda_block *block)
 {
     tern_cuda_free_set_add(set_of(block->pool, block->segment->small), block);
     block->free = true;
 }
 
-// `block` takes in its neighbour behind it.
+// Merges the block with its neighbour behind it.
 static void merge(tern_cuda_device *device, tern_cuda_block *block)
 {
-    tern_cuda_block *gone = block->after;
-    block->nbytes += gone->nbytes;
-    block->after = gone->after;
+    tern_cuda_block *merged = block->after;
+    block->nbytes += merged->nbytes;
+    block->after = merged->after;
     if (block->after)
         block->after->before = block;
-    tern_cuda_block_give(&device->heap, gone);
+    tern_cuda_block_struct_give(&device->heap, merged);
 }
 
-static bool joins(const tern_cuda_block *block, const tern_cuda_block *neighbour)
+static bool can_merge(const tern_cuda_block *block, const tern_cuda_block *neighbour)
 {
     return neighbour && neighbour->free && neighbour->pool == block->pool;
 }
 
-void tern_cuda_heap_put(tern_cuda_device *device, tern_cuda_block *block)
+void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block)
 {
-    if (joins(block, block->after)) {
-        take_out(block->after);
+    if (can_merge(block, block->after)) {
+        remove_free(block->after);
         merge(device, block);
     }
-    if (joins(block, block->before)) {
+    if (can_merge(block, block->before)) {
         block = block->before;
-        take_out(block);
+        remove_free(block);
         merge(device, block);
     }
-    if (tern_cuda_heap_keeps() || block->pool->graph) {
-        put_in(block);
+    if (tern_cuda_heap_caches() || block->pool->graph) {
+        add_free(block);
         return;
     }
-    (void)tern_cuda_streams_wait(device); // that cudaFree waits is not promised
+    (void)tern_cuda_streams_wait(device); // CUDA does not promise that cudaFree waits
     tern_cuda_segment_free(device, block->segment);
 }
 
-// Leaves nbytes to `block`; what is behind becomes a free block. There is a spare one.
+// Splits the block after nbytes; the rest becomes a free block. A struct was reserved for it.
 static void split(tern_cuda_device *device, tern_cuda_block *block, int64_t nbytes)
 {
-    tern_cuda_block *rest = tern_cuda_block_take(&device->heap);
+    tern_cuda_block *rest = tern_cuda_block_struct_take(&device->heap);
     *rest = (tern_cuda_block){
         .data = block->data + nbytes,
         .nbytes = block->nbytes - nbytes,
@@ -116,35 +115,35 @@ static void split(tern_cuda_device *device, tern_cuda_block *block, int64_t nbyt
         rest->after->before = rest;
     block->after = rest;
     block->nbytes = nbytes;
-    put_in(rest);
+    add_free(rest);
 }
 
-// ---- what waits ---------------------------------------------------------------------------------
+// ---- pending blocks -----------------------------------------------------------------------------
 
-void tern_cuda_heap_put_later(tern_cuda_device *device, tern_cuda_block *block)
+void tern_cuda_heap_free_later(tern_cuda_device *device, tern_cuda_block *block)
 {
-    block->next_waiting = device->heap.waiting;
-    device->heap.waiting = block;
+    block->next_pending = device->heap.pending;
+    device->heap.pending = block;
 }
 
-static void collect(tern_cuda_device *device)
+static void free_reached(tern_cuda_device *device)
 {
-    for (tern_cuda_block **link = &device->heap.waiting; *link;) {
+    for (tern_cuda_block **link = &device->heap.pending; *link;) {
         tern_cuda_block *block = *link;
         if (tern_cuda_fence_reached(&block->fences)) {
-            *link = block->next_waiting;
-            tern_cuda_heap_put(device, block);
+            *link = block->next_pending;
+            tern_cuda_heap_free(device, block);
         } else {
-            link = &block->next_waiting;
+            link = &block->next_pending;
         }
     }
 }
 
-static tern_cuda_block **best_waiting(tern_cuda_device *device, const tern_cuda_pool *pool,
+static tern_cuda_block **best_pending(tern_cuda_device *device, const tern_cuda_pool *pool,
                                       int64_t nbytes)
 {
     tern_cuda_block **best = NULL;
-    for (tern_cuda_block **link = &device->heap.waiting; *link; link = &(*link)->next_waiting) {
+    for (tern_cuda_block **link = &device->heap.pending; *link; link = &(*link)->next_pending) {
         const tern_cuda_block *block = *link;
         bool fits = block->pool == pool && block->nbytes >= nbytes &&
                     block->segment->small == is_small(nbytes);
@@ -154,30 +153,30 @@ static tern_cuda_block **best_waiting(tern_cuda_device *device, const tern_cuda_
     return best;
 }
 
-// A block that other streams still use: the stream that takes it waits for them, on the device. So
-// steps that repeat do not take more and more memory when the host is ahead of the device.
-static tern_cuda_block *take_waiting(tern_cuda_device *device, tern_cuda_stream *stream,
+// A pending block: the stream that it is allocated for waits for the others, on the device. So
+// steps that repeat do not allocate more and more memory when the host is ahead of the device.
+static tern_cuda_block *take_pending(tern_cuda_device *device, tern_cuda_stream *stream,
                                      const tern_cuda_pool *pool, int64_t nbytes)
 {
-    tern_cuda_block **link = best_waiting(device, pool, nbytes);
+    tern_cuda_block **link = best_pending(device, pool, nbytes);
     if (!link || tern_cuda_fence_order(&(*link)->fences, stream) != cudaSuccess)
         return NULL;
     tern_cuda_block *block = *link;
-    *link = block->next_waiting;
+    *link = block->next_pending;
     return block;
 }
 
-// ---- taking -------------------------------------------------------------------------------------
+// ---- allocation ---------------------------------------------------------------------------------
 
 static tern_cuda_block *take_free(tern_cuda_pool *pool, int64_t nbytes)
 {
     tern_cuda_block *block = tern_cuda_free_set_fit(set_of(pool, is_small(nbytes)), nbytes);
     if (block)
-        take_out(block);
+        remove_free(block);
     return block;
 }
 
-// A graph is also given what its stream has free; it keeps that.
+// A graph also gets free blocks of its stream; they stay in its pool.
 static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *pool,
                                       int64_t nbytes)
 {
@@ -187,45 +186,45 @@ static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *
     return block ? block : take_free(&stream->pool, nbytes);
 }
 
-static tern_cuda_block *take_kept(tern_cuda_device *device, tern_cuda_stream *stream,
-                                  tern_cuda_pool *pool, int64_t nbytes)
+static tern_cuda_block *take_cached(tern_cuda_device *device, tern_cuda_stream *stream,
+                                    tern_cuda_pool *pool, int64_t nbytes)
 {
     if (pool->graph)
         return take_captured(stream, pool, nbytes);
     tern_cuda_block *block = take_free(pool, nbytes);
-    if (block || !device->heap.waiting)
+    if (block || !device->heap.pending)
         return block;
-    collect(device);
+    free_reached(device);
     block = take_free(pool, nbytes);
-    if (block || tern_cuda_capture_of_thread()) // whose waiting would be captured
+    if (block || tern_cuda_capture_of_thread()) // the wait would be captured
         return block;
-    return take_waiting(device, stream, pool, nbytes);
+    return take_pending(device, stream, pool, nbytes);
 }
 
-static int64_t segment_size(int64_t nbytes)
+static int64_t segment_nbytes(int64_t nbytes)
 {
-    bool shared = tern_cuda_heap_keeps() && is_small(nbytes);
+    bool shared = tern_cuda_heap_caches() && is_small(nbytes);
     return shared ? LARGE_UNIT : nbytes;
 }
 
 static bool worth_splitting(const tern_cuda_block *block, int64_t nbytes)
 {
     return block->nbytes - nbytes >= (block->segment->small ? SMALL_UNIT : LARGE_UNIT) &&
-           tern_cuda_heap_keeps();
+           tern_cuda_heap_caches();
 }
 
-cudaError_t tern_cuda_heap_take(tern_cuda_device *device, tern_cuda_stream *stream,
-                                tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block)
+cudaError_t tern_cuda_heap_alloc(tern_cuda_device *device, tern_cuda_stream *stream,
+                                 tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block)
 {
-    cudaError_t error = tern_cuda_heap_spares(&device->heap);
+    cudaError_t error = tern_cuda_heap_reserve_structs(&device->heap);
     if (error != cudaSuccess)
         return error;
-    tern_cuda_block *found = take_kept(device, stream, pool, nbytes);
+    tern_cuda_block *found = take_cached(device, stream, pool, nbytes);
     if (!found) {
-        error = tern_cuda_segment_new(device, segment_size(nbytes), is_small(nbytes), &found);
+        error = tern_cuda_segment_new(device, segment_nbytes(nbytes), is_small(nbytes), &found);
         if (error != cudaSuccess)
             return error;
-        found->pool = pool; // where what is split off goes as well
+        found->pool = pool; // the rest of a split goes there too
         found->stream = stream;
     }
     if (worth_splitting(found, nbytes))
@@ -238,26 +237,26 @@ cudaError_t tern_cuda_heap_take(tern_cuda_device *device, tern_cuda_stream *stre
     return cudaSuccess;
 }
 
-// ---- pools that end -----------------------------------------------------------------------------
+// ---- pools that are given up --------------------------------------------------------------------
 
 static void move(tern_cuda_block *block, tern_cuda_pool *pool)
 {
     bool was_free = block->free;
     if (was_free)
-        take_out(block);
+        remove_free(block);
     block->pool = pool;
     if (was_free)
-        put_in(block);
+        add_free(block);
 }
 
 static void merge_neighbours(tern_cuda_device *device, tern_cuda_segment *segment)
 {
     for (tern_cuda_block *block = segment->first; block && block->after;) {
-        if (block->free && joins(block, block->after)) {
-            take_out(block);
-            take_out(block->after);
+        if (block->free && can_merge(block, block->after)) {
+            remove_free(block);
+            remove_free(block->after);
             merge(device, block);
-            put_in(block);
+            add_free(block);
         } else {
             block = block->after;
         }
@@ -278,7 +277,7 @@ void tern_cuda_heap_forget_last(tern_cuda_device *device, const tern_cuda_pool *
                 block->last = NULL;
 }
 
-void tern_cuda_heap_release(tern_cuda_device *device, const tern_cuda_pool *pool)
+void tern_cuda_heap_release_pool(tern_cuda_device *device, const tern_cuda_pool *pool)
 {
     for (tern_cuda_segment *s = device->heap.segments; s; s = s->next) {
         for (tern_cuda_block *block = s->first; block; block = block->after) {
@@ -289,11 +288,11 @@ void tern_cuda_heap_release(tern_cuda_device *device, const tern_cuda_pool *pool
         }
     }
     merge_all(device);
-    if (!tern_cuda_heap_keeps())
+    if (!tern_cuda_heap_caches())
         tern_cuda_heap_trim(device);
 }
 
-static void adopt(tern_cuda_block *block, tern_cuda_stream *stream, tern_cuda_stream *heir)
+static void replace_stream(tern_cuda_block *block, tern_cuda_stream *stream, tern_cuda_stream *heir)
 {
     block->users &= ~((uint64_t)1 << stream->slot);
     if (block->last == stream)
@@ -306,29 +305,29 @@ static void adopt(tern_cuda_block *block, tern_cuda_stream *stream, tern_cuda_st
         move(block, &heir->pool);
 }
 
-void tern_cuda_heap_adopt(tern_cuda_device *device, tern_cuda_stream *stream)
+void tern_cuda_heap_release_stream(tern_cuda_device *device, tern_cuda_stream *stream)
 {
     for (tern_cuda_segment *s = device->heap.segments; s; s = s->next)
         for (tern_cuda_block *block = s->first; block; block = block->after)
-            adopt(block, stream, &device->first);
+            replace_stream(block, stream, &device->first);
     merge_all(device);
 }
 
 void tern_cuda_heap_trim(tern_cuda_device *device)
 {
-    while (device->heap.waiting) {
-        tern_cuda_block *block = device->heap.waiting;
-        device->heap.waiting = block->next_waiting;
+    while (device->heap.pending) {
+        tern_cuda_block *block = device->heap.pending;
+        device->heap.pending = block->next_pending;
         tern_cuda_fence_wait(&block->fences);
-        tern_cuda_heap_put(device, block);
+        tern_cuda_heap_free(device, block);
     }
     (void)tern_cuda_streams_wait(device); // other threads may have freed more meanwhile
     for (tern_cuda_segment *s = device->heap.segments, *next; s; s = next) {
         next = s->next;
-        if (!tern_cuda_segment_idle(s) || s->first->pool->graph)
+        if (!tern_cuda_segment_is_free(s) || s->first->pool->graph)
             continue;
-        take_out(s->first);
+        remove_free(s->first);
         tern_cuda_segment_free(device, s);
     }
-    tern_cuda_heap_drop_spares(&device->heap);
+    tern_cuda_heap_free_structs(&device->heap);
 }

@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking blocks from a device's memory and putting them back. Everything here runs under the
-// device's lock, with the device current.
+// A device's caching allocator: best fit, blocks are split on allocation and merged when freed.
+// Everything here runs under the device's lock, with the device current.
 #ifndef TERN_SRC_CUDA_HOST_HEAP_H
 #define TERN_SRC_CUDA_HOST_HEAP_H
 
 #include "cuda/host/device.h"
 
-// What a block of nbytes takes: multiples of 512 bytes below 1 MiB, of 2 MiB from there on. -1
-// where that cannot be counted.
-int64_t tern_cuda_heap_rounded(int64_t nbytes);
+// Whether freed blocks are cached: not with TERN_CACHE=0.
+bool tern_cuda_heap_caches(void);
 
-// A block of at least nbytes (as rounded above) for the stream, from and for the pool, or from the
-// device; only from the device where blocks are not kept (TERN_CACHE=0).
-cudaError_t tern_cuda_heap_take(tern_cuda_device *device, tern_cuda_stream *stream,
-                                tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block);
-// Into its pool, as one with free neighbours.
-void tern_cuda_heap_put(tern_cuda_device *device, tern_cuda_block *block);
-// Like put, once what is queued on other streams was reached.
-void tern_cuda_heap_put_later(tern_cuda_device *device, tern_cuda_block *block);
+// The bytes of a block for nbytes: a multiple of 512 below 1 MiB, of 2 MiB from there on; -1 on
+// overflow. Without a cache just nbytes, at least one.
+int64_t tern_cuda_heap_round_up(int64_t nbytes);
 
-// Waits for what freed blocks wait for, and gives back segments that nobody uses any of.
+// A block of at least nbytes (rounded up as above) for the stream, from the pool or else from the
+// device. When it is freed it returns to that pool.
+cudaError_t tern_cuda_heap_alloc(tern_cuda_device *device, tern_cuda_stream *stream,
+                                 tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block);
+// Merges the block with its free neighbours and returns it to its pool, or its segment to the
+// device where nothing is cached. No stream but its own uses it.
+void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block);
+// Frees the block when its fences are reached: a later allocation, or a trim, sees to that.
+void tern_cuda_heap_free_later(tern_cuda_device *device, tern_cuda_block *block);
+
+// Waits for the fences of freed blocks and gives free segments back to the device, but for those of
+// graphs.
 void tern_cuda_heap_trim(tern_cuda_device *device);
 
-// That the blocks of a pool were used last is known of no stream: each use has to ask.
+// For a capture that ends: sets `last` of its pool's blocks to NULL, so that each later use of one
+// is ordered behind the graph's replays (tern_cuda_graph_result_use).
 void tern_cuda_heap_forget_last(tern_cuda_device *device, const tern_cuda_pool *pool);
-// Blocks of a graph's pool come into the keeping of their streams.
-void tern_cuda_heap_release(tern_cuda_device *device, const tern_cuda_pool *pool);
-// Blocks of a stream that ends, with nothing left to do, come into the keeping of the first one.
-void tern_cuda_heap_adopt(tern_cuda_device *device, tern_cuda_stream *stream);
-
-// Whether freed blocks are kept.
-bool tern_cuda_heap_keeps(void);
+// For a graph that is freed: moves the blocks of its pool to the pools of their streams.
+void tern_cuda_heap_release_pool(tern_cuda_device *device, const tern_cuda_pool *pool);
+// For a stream that is freed, with no work left: its blocks become the first stream's.
+void tern_cuda_heap_release_stream(tern_cuda_device *device, tern_cuda_stream *stream);
 
 #endif

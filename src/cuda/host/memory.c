@@ -7,8 +7,8 @@
 #include "cuda/host/current_device.h"
 #include "cuda/host/nvml.h"
 
-#define BIGGEST   3
-#define SIZE_TEXT 24
+#define BIGGEST       3
+#define TEXT_CAPACITY 24
 
 void tern_plugin_reset_peak(int index)
 {
@@ -19,7 +19,7 @@ void tern_plugin_reset_peak(int index)
     pthread_mutex_unlock(&device->lock);
 }
 
-static tern_cuda_memory counted(tern_cuda_device *device)
+static tern_cuda_memory statistics(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->lock);
     const tern_cuda_heap *heap = &device->heap;
@@ -37,7 +37,7 @@ static tern_cuda_memory counted(tern_cuda_device *device)
 static cudaError_t ask_device(int index, tern_cuda_memory *memory)
 {
     size_t available = 0, total = 0;
-    cudaError_t error = tern_cuda_enter(index);
+    cudaError_t error = tern_cuda_make_current(index);
     if (error == cudaSuccess)
         error = cudaMemGetInfo(&available, &total);
     memory->free = (int64_t)available;
@@ -47,40 +47,40 @@ static cudaError_t ask_device(int index, tern_cuda_memory *memory)
 
 tern_status tern_plugin_memory(int index, tern_cuda_memory *out)
 {
-    tern_cuda_memory memory = counted(tern_cuda_device_of(index));
+    tern_cuda_memory memory = statistics(tern_cuda_device_of(index));
     TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
     *out = memory;
     return TERN_OK;
 }
 
-// By NVML, for CUDA would make a context; where there is no NVML, it does.
+// By NVML, because CUDA would create a context for it; where there is no NVML, CUDA does.
 tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out)
 {
     struct cudaDeviceProp properties;
     TERN_TRY(tern_cuda_check("cuda_get_memory", cudaGetDeviceProperties(&properties, index)));
     tern_cuda_memory memory = {.total = (int64_t)properties.totalGlobalMem};
-    if (!tern_cuda_nvml_free(properties.uuid.bytes, &memory.free))
+    if (!tern_cuda_nvml_free_memory(properties.uuid.bytes, &memory.free))
         TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
     *out = memory;
     return TERN_OK;
 }
 
-// Keeps the `most` biggest in descending order; returns how many there are now.
-static int insert(int64_t *nbytes, int count, int most, int64_t size)
+// Keeps the `capacity` biggest in descending order; returns the new count.
+static int insert(int64_t *nbytes, int count, int capacity, int64_t value)
 {
     int place = count;
-    while (place > 0 && nbytes[place - 1] < size)
+    while (place > 0 && nbytes[place - 1] < value)
         place--;
-    if (place == most)
+    if (place == capacity)
         return count;
-    int last = count < most ? count : most - 1;
+    int last = count < capacity ? count : capacity - 1;
     for (int i = last; i > place; i--)
         nbytes[i] = nbytes[i - 1];
-    nbytes[place] = size;
+    nbytes[place] = value;
     return last + 1;
 }
 
-int tern_plugin_biggest(int index, int64_t *nbytes, int most)
+int tern_plugin_biggest(int index, int64_t *nbytes, int capacity)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
     int count = 0;
@@ -88,55 +88,55 @@ int tern_plugin_biggest(int index, int64_t *nbytes, int most)
     for (const tern_cuda_segment *s = device->heap.segments; s; s = s->next)
         for (const tern_cuda_block *block = s->first; block; block = block->after)
             if (!block->free && !block->fences)
-                count = insert(nbytes, count, most, block->nbytes);
+                count = insert(nbytes, count, capacity, block->nbytes);
     pthread_mutex_unlock(&device->lock);
     return count;
 }
 
 // ---- out of memory ------------------------------------------------------------------------------
 
-static const char *size_text(char text[SIZE_TEXT], int64_t nbytes)
+static const char *format_nbytes(char text[TEXT_CAPACITY], int64_t nbytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB"};
     if (nbytes < 1024) {
-        snprintf(text, SIZE_TEXT, "%d bytes", (int)nbytes);
+        snprintf(text, TEXT_CAPACITY, "%d bytes", (int)nbytes);
         return text;
     }
     double size = (double)nbytes / 1024;
     int unit = 0;
     for (; size >= 1024 && unit < 3; unit++)
         size /= 1024;
-    snprintf(text, SIZE_TEXT, "%.2f %s", size, units[unit]);
+    snprintf(text, TEXT_CAPACITY, "%.2f %s", size, units[unit]);
     return text;
 }
 
 // ", the biggest 10.00 GiB, 8.00 GiB, 512 bytes"
-static void describe_biggest(int index, char *text, size_t size)
+static void describe_biggest(int index, char *text, size_t capacity)
 {
     int64_t biggest[BIGGEST];
     const int count = tern_plugin_biggest(index, biggest, BIGGEST);
     size_t used = 0;
     text[0] = 0;
-    for (int i = 0; i < count && used < size; i++) {
-        char one[SIZE_TEXT];
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? ", the biggest " : ", ",
-                                 size_text(one, biggest[i]));
+    for (int i = 0; i < count && used < capacity; i++) {
+        char one[TEXT_CAPACITY];
+        used += (size_t)snprintf(text + used, capacity - used, "%s%s",
+                                 i == 0 ? ", the biggest " : ", ", format_nbytes(one, biggest[i]));
     }
 }
 
 tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes)
 {
-    char request[SIZE_TEXT], available[SIZE_TEXT], total[SIZE_TEXT], allocated[SIZE_TEXT],
-        reserved[SIZE_TEXT], biggest[128];
-    tern_cuda_memory memory = counted(device);
+    char request[TEXT_CAPACITY], available[TEXT_CAPACITY], total[TEXT_CAPACITY],
+        allocated[TEXT_CAPACITY], reserved[TEXT_CAPACITY], biggest[128];
+    tern_cuda_memory memory = statistics(device);
     (void)ask_device(device->index, &memory);
     cudaGetLastError();
     describe_biggest(device->index, biggest, sizeof biggest);
-    return tern_error_raise(TERN_ERR_NOMEM,
-                            "cuda:%d has no memory for %s: %s of %s are free; tensors hold %s%s; "
-                            "%s are reserved",
-                            device->index, size_text(request, nbytes),
-                            size_text(available, memory.free), size_text(total, memory.total),
-                            size_text(allocated, memory.allocated), biggest,
-                            size_text(reserved, memory.reserved));
+    return tern_error_raise(
+        TERN_ERR_NOMEM,
+        "cuda:%d has no memory for %s: %s of %s are free; tensors hold %s%s; "
+        "%s are reserved",
+        device->index, format_nbytes(request, nbytes), format_nbytes(available, memory.free),
+        format_nbytes(total, memory.total), format_nbytes(allocated, memory.allocated), biggest,
+        format_nbytes(reserved, memory.reserved));
 }

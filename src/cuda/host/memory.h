@@ -8,7 +8,8 @@
 tern_status tern_plugin_memory(int index, tern_cuda_memory *out);
 tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out);
 void tern_plugin_reset_peak(int index);
-int tern_plugin_biggest(int index, int64_t *nbytes, int most);
+// The nbytes of the biggest blocks in use, in descending order; returns their count.
+int tern_plugin_biggest(int index, int64_t *nbytes, int capacity);
 
 // Raises TERN_ERR_NOMEM, with what there is and who holds it.
 tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes);

@@ -44,18 +44,18 @@ static void load(void)
         dlclose(library);
 }
 
-void tern_cuda_write_uuid(char text[UUID_TEXT], const char *kind, const char uuid[16])
+void tern_cuda_write_uuid(char text[UUID_CAPACITY], const char *kind, const char uuid[16])
 {
-    int used = snprintf(text, UUID_TEXT, "%s", kind);
+    int used = snprintf(text, UUID_CAPACITY, "%s", kind);
     for (int i = 0; i < 16; i++)
-        used += snprintf(text + used, (size_t)(UUID_TEXT - used), "%s%02x",
+        used += snprintf(text + used, (size_t)(UUID_CAPACITY - used), "%s%02x",
                          i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
                          (unsigned char)uuid[i]);
 }
 
 static bool ask(const char *kind, const char uuid[16], int64_t *nbytes)
 {
-    char text[UUID_TEXT];
+    char text[UUID_CAPACITY];
     nvml_device *device = NULL;
     nvml_memory memory;
     tern_cuda_write_uuid(text, kind, uuid);
@@ -65,7 +65,7 @@ static bool ask(const char *kind, const char uuid[16], int64_t *nbytes)
     return true;
 }
 
-bool tern_cuda_nvml_free(const char uuid[16], int64_t *nbytes)
+bool tern_cuda_nvml_free_memory(const char uuid[16], int64_t *nbytes)
 {
     pthread_once(&once, load);
     if (!nvml.init || nvml.init())

@@ -6,13 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define UUID_TEXT 48
+#define UUID_CAPACITY 48
 
-// "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"; the kind of a part of a device is "MIG".
-void tern_cuda_write_uuid(char text[UUID_TEXT], const char *kind, const char uuid[16]);
+// Writes "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"; `kind` is "GPU", or "MIG" for an instance of a
+// device (Multi-Instance GPU).
+void tern_cuda_write_uuid(char text[UUID_CAPACITY], const char *kind, const char uuid[16]);
 
-// Free bytes of the device, or of the part of one (MIG), that has this UUID; false where NVML is
-// not there or does not know it.
-bool tern_cuda_nvml_free(const char uuid[16], int64_t *nbytes);
+// Free bytes of the device or MIG instance of this UUID; false where there is no NVML, or it does
+// not know the UUID.
+bool tern_cuda_nvml_free_memory(const char uuid[16], int64_t *nbytes);
 
 #endif

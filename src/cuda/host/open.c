@@ -25,7 +25,7 @@ typedef struct device_state {
 
 static cudaError_t begin_state(tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_device_take(device, sizeof(device_state), &device->state);
+    cudaError_t error = tern_cuda_device_alloc(device, sizeof(device_state), &device->state);
     if (error != cudaSuccess)
         return error;
     device_state *state = device->state;
@@ -34,13 +34,13 @@ static cudaError_t begin_state(tern_cuda_device *device)
     device->draws = &state->draws;
     error = cudaMemsetAsync(state, 0, sizeof *state, device->first.stream);
     if (error != cudaSuccess)
-        tern_cuda_device_give(device, sizeof *state, state);
+        tern_cuda_device_free(device, sizeof *state, state);
     return error;
 }
 
 static void end_state(tern_cuda_device *device)
 {
-    tern_cuda_device_give(device, sizeof(device_state), device->state);
+    tern_cuda_device_free(device, sizeof(device_state), device->state);
 }
 
 static cudaError_t begin_mirror(tern_cuda_device *device)
@@ -79,7 +79,7 @@ static void end_memory(tern_cuda_device *device)
 
 static cudaError_t begin(tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_enter_to_launch(device->index);
+    cudaError_t error = tern_cuda_make_current_for_launch(device->index);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        device->index);
@@ -93,8 +93,8 @@ static cudaError_t begin(tern_cuda_device *device)
     return error;
 }
 
-// The first launch tells whether the device has its kernels.
-static tern_status begin_to_launch(tern_cuda_device *device)
+// The first launch fails where the plugin has no kernels for the device.
+static tern_status begin_and_launch(tern_cuda_device *device)
 {
     char name[32];
     snprintf(name, sizeof name, "cuda:%d cannot be used", device->index);
@@ -116,7 +116,7 @@ tern_status tern_plugin_open(int index)
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->streams_lock, NULL);
     tern_cuda_relax();
-    tern_status status = begin_to_launch(device);
+    tern_status status = begin_and_launch(device);
     tern_cuda_unrelax();
     if (!status) {
         device->streams[0] = &device->first;
@@ -127,7 +127,7 @@ tern_status tern_plugin_open(int index)
     return status;
 }
 
-// ---- and closing it -----------------------------------------------------------------------------
+// ---- closing ------------------------------------------------------------------------------------
 
 static bool is_idle(tern_cuda_device *device)
 {
@@ -143,7 +143,7 @@ static bool is_idle(tern_cuda_device *device)
 static void end(tern_cuda_device *device)
 {
     tern_cuda_pinned_trim();
-    tern_cuda_recorders_end(device);
+    tern_cuda_capture_streams_end(device);
     tern_cuda_stream_end(&device->first);
     tern_cuda_handles_end(device);
     end_memory(device);
@@ -154,8 +154,8 @@ static void end(tern_cuda_device *device)
 bool tern_plugin_close(int index)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_enter(index) != cudaSuccess || tern_cuda_device_wait(device) != cudaSuccess ||
-        !is_idle(device))
+    if (tern_cuda_make_current(index) != cudaSuccess ||
+        tern_cuda_device_wait(device) != cudaSuccess || !is_idle(device))
         return false;
     end(device);
     return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Page-locked host memory: taking it is slow, so it is kept by powers of two, and used again when
-// the copies that were queued with it are done.
+// A caching allocator for page-locked host memory, which CUDA is slow to allocate. Blocks are
+// powers of two; a freed one is allocated again when the copies that were queued with it are done.
 #include "cuda/host/pinned.h"
 
 #include <stdlib.h>
@@ -17,25 +17,25 @@ typedef struct pinned_block {
     void *data;
     int64_t nbytes;
     tern_cuda_fence *fences;
-    struct pinned_block *next; // when it is kept
+    struct pinned_block *next; // in the free list
 } pinned_block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pinned_block *kept;
+static pinned_block *free_list;
 
-static int64_t rounded(int64_t nbytes)
+static int64_t round_up(int64_t nbytes)
 {
-    int64_t size = SMALLEST;
-    while (size < nbytes && size <= INT64_MAX / 2)
-        size *= 2;
-    return size;
+    int64_t power = SMALLEST;
+    while (power < nbytes && power <= INT64_MAX / 2)
+        power *= 2;
+    return power;
 }
 
-static pinned_block *take_kept(int64_t nbytes)
+static pinned_block *take_free(int64_t nbytes)
 {
     pinned_block *found = NULL;
     pthread_mutex_lock(&lock);
-    for (pinned_block **link = &kept; *link; link = &(*link)->next) {
+    for (pinned_block **link = &free_list; *link; link = &(*link)->next) {
         if ((*link)->nbytes == nbytes && tern_cuda_fence_reached(&(*link)->fences)) {
             found = *link;
             *link = found->next;
@@ -46,7 +46,7 @@ static pinned_block *take_kept(int64_t nbytes)
     return found;
 }
 
-static void give_back(pinned_block *block)
+static void free_block(pinned_block *block)
 {
     tern_cuda_fence_wait(&block->fences);
     tern_cuda_relax();
@@ -59,12 +59,12 @@ static void give_back(pinned_block *block)
 void tern_cuda_pinned_trim(void)
 {
     pthread_mutex_lock(&lock);
-    pinned_block *block = kept;
-    kept = NULL;
+    pinned_block *block = free_list;
+    free_list = NULL;
     pthread_mutex_unlock(&lock);
     while (block) {
         pinned_block *next = block->next;
-        give_back(block);
+        free_block(block);
         block = next;
     }
 }
@@ -81,7 +81,7 @@ static cudaError_t take_new(int64_t nbytes, pinned_block **out)
     if (error == cudaSuccess) {
         *out = block;
     } else {
-        cudaGetLastError(); // the next launch is not what failed
+        cudaGetLastError(); // see tern_cuda_clear_error
         free(block);
     }
     return error;
@@ -89,12 +89,12 @@ static cudaError_t take_new(int64_t nbytes, pinned_block **out)
 
 void *tern_plugin_pinned_alloc(int64_t nbytes, void **block)
 {
-    const int64_t size = rounded(nbytes);
-    pinned_block *taken = take_kept(size);
-    cudaError_t error = taken ? cudaSuccess : take_new(size, &taken);
+    const int64_t rounded = round_up(nbytes);
+    pinned_block *taken = take_free(rounded);
+    cudaError_t error = taken ? cudaSuccess : take_new(rounded, &taken);
     if (error == cudaErrorMemoryAllocation && !tern_cuda_capture_of_thread()) {
         tern_cuda_pinned_trim();
-        error = take_new(size, &taken);
+        error = take_new(rounded, &taken);
     }
     if (error != cudaSuccess) {
         (void)tern_cuda_check("page-locked memory", error);
@@ -110,30 +110,30 @@ void tern_plugin_pinned_free(void *data, int64_t nbytes, void *block)
     pinned_block *freed = block;
     if (!data)
         return;
-    if (!tern_cuda_heap_keeps()) {
-        give_back(freed);
+    if (!tern_cuda_heap_caches()) {
+        free_block(freed);
         return;
     }
     pthread_mutex_lock(&lock);
-    freed->next = kept;
-    kept = freed;
+    freed->next = free_list;
+    free_list = freed;
     pthread_mutex_unlock(&lock);
 }
 
 // ---- copies -------------------------------------------------------------------------------------
 
-// Captured copies leave no fence: memory of a graph lives as long as the graph.
+// A captured copy records no fence: the graph holds the memory that it copies from and to.
 static cudaError_t copy(int index, void *to, const void *from, int64_t nbytes,
                         enum cudaMemcpyKind kind, pinned_block *block)
 {
     tern_cuda_stream *stream = tern_cuda_stream_of(index);
-    cudaError_t error = tern_cuda_enter(index);
+    cudaError_t error = tern_cuda_make_current(index);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(to, from, (size_t)nbytes, kind, tern_cuda_raw_stream(stream));
     if (error != cudaSuccess || tern_cuda_stream_captured(stream))
         return error;
     pthread_mutex_lock(&lock);
-    error = tern_cuda_fence_add(&block->fences, stream);
+    error = tern_cuda_fence_record(&block->fences, stream);
     pthread_mutex_unlock(&lock);
     return error == cudaSuccess ? error : cudaStreamSynchronize(stream->stream);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for page-locked host memory.
+// The CUDA table's functions for page-locked host memory.
 #ifndef TERN_SRC_CUDA_HOST_PINNED_H
 #define TERN_SRC_CUDA_HOST_PINNED_H
 
 #include <stdint.h>
 #include <tern/error.h>
 
-// Gives back what is kept.
+// Frees what is cached.
 void tern_cuda_pinned_trim(void);
 
 void *tern_plugin_pinned_alloc(int64_t nbytes, void **block);

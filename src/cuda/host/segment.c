@@ -3,51 +3,52 @@
 
 #include <stdlib.h>
 
-// ---- descriptions -------------------------------------------------------------------------------
+// ---- structs ------------------------------------------------------------------------------------
 
-static int spare_blocks(const tern_cuda_heap *heap)
+static int count_unused(const tern_cuda_heap *heap)
 {
     int count = 0;
-    for (const tern_cuda_block *block = heap->spare; block && count < 2; block = block->after)
+    for (const tern_cuda_block *block = heap->unused_blocks; block && count < 2;
+         block = block->after)
         count++;
     return count;
 }
 
-cudaError_t tern_cuda_heap_spares(tern_cuda_heap *heap)
+cudaError_t tern_cuda_heap_reserve_structs(tern_cuda_heap *heap)
 {
-    if (!heap->spare_segment)
-        heap->spare_segment = calloc(1, sizeof *heap->spare_segment);
-    for (int have = spare_blocks(heap); have < 2; have++) {
+    if (!heap->unused_segments)
+        heap->unused_segments = calloc(1, sizeof *heap->unused_segments);
+    for (int have = count_unused(heap); have < 2; have++) {
         tern_cuda_block *block = calloc(1, sizeof *block);
         if (!block)
             return cudaErrorMemoryAllocation;
-        tern_cuda_block_give(heap, block);
+        tern_cuda_block_struct_give(heap, block);
     }
-    return heap->spare_segment ? cudaSuccess : cudaErrorMemoryAllocation;
+    return heap->unused_segments ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-void tern_cuda_heap_drop_spares(tern_cuda_heap *heap)
+void tern_cuda_heap_free_structs(tern_cuda_heap *heap)
 {
-    while (heap->spare)
-        free(tern_cuda_block_take(heap));
-    while (heap->spare_segment) {
-        tern_cuda_segment *segment = heap->spare_segment;
-        heap->spare_segment = segment->next;
+    while (heap->unused_blocks)
+        free(tern_cuda_block_struct_take(heap));
+    while (heap->unused_segments) {
+        tern_cuda_segment *segment = heap->unused_segments;
+        heap->unused_segments = segment->next;
         free(segment);
     }
 }
 
-tern_cuda_block *tern_cuda_block_take(tern_cuda_heap *heap)
+tern_cuda_block *tern_cuda_block_struct_take(tern_cuda_heap *heap)
 {
-    tern_cuda_block *block = heap->spare;
-    heap->spare = block->after;
+    tern_cuda_block *block = heap->unused_blocks;
+    heap->unused_blocks = block->after;
     return block;
 }
 
-void tern_cuda_block_give(tern_cuda_heap *heap, tern_cuda_block *block)
+void tern_cuda_block_struct_give(tern_cuda_heap *heap, tern_cuda_block *block)
 {
-    block->after = heap->spare;
-    heap->spare = block;
+    block->after = heap->unused_blocks;
+    heap->unused_blocks = block;
 }
 
 // ---- segments -----------------------------------------------------------------------------------
@@ -56,13 +57,13 @@ cudaError_t tern_cuda_segment_new(tern_cuda_device *device, int64_t nbytes, bool
                                   tern_cuda_block **block)
 {
     void *data = NULL;
-    cudaError_t error = tern_cuda_device_take(device, nbytes, &data);
+    cudaError_t error = tern_cuda_device_alloc(device, nbytes, &data);
     if (error != cudaSuccess)
         return error;
     tern_cuda_heap *heap = &device->heap;
-    tern_cuda_segment *segment = heap->spare_segment;
-    heap->spare_segment = segment->next;
-    *block = tern_cuda_block_take(heap);
+    tern_cuda_segment *segment = heap->unused_segments;
+    heap->unused_segments = segment->next;
+    *block = tern_cuda_block_struct_take(heap);
     **block = (tern_cuda_block){.data = data, .nbytes = nbytes, .segment = segment};
     *segment = (tern_cuda_segment){
         .data = data, .nbytes = nbytes, .small = small, .first = *block, .next = heap->segments};
@@ -73,17 +74,17 @@ cudaError_t tern_cuda_segment_new(tern_cuda_device *device, int64_t nbytes, bool
 void tern_cuda_segment_free(tern_cuda_device *device, tern_cuda_segment *segment)
 {
     tern_cuda_heap *heap = &device->heap;
-    tern_cuda_device_give(device, segment->nbytes, segment->data);
+    tern_cuda_device_free(device, segment->nbytes, segment->data);
     tern_cuda_segment **link = &heap->segments;
     while (*link != segment)
         link = &(*link)->next;
     *link = segment->next;
-    tern_cuda_block_give(heap, segment->first);
-    segment->next = heap->spare_segment;
-    heap->spare_segment = segment;
+    tern_cuda_block_struct_give(heap, segment->first);
+    segment->next = heap->unused_segments;
+    heap->unused_segments = segment;
 }
 
-bool tern_cuda_segment_idle(const tern_cuda_segment *segment)
+bool tern_cuda_segment_is_free(const tern_cuda_segment *segment)
 {
     return segment->first->free && !segment->first->after;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's half of a device's state; the kernels that write it are in state.cu. Of the fault
-// record the host sees a copy in page-locked memory, which work on the stream brings up to date.
+// The host's half of a device's state; the kernels that write it are in state.cu. The host reads a
+// copy of the fault record in page-locked memory, `mirror`, which copies queued on streams update.
 #include "cuda/host/state.h"
 
 #include <string.h>
@@ -19,15 +19,15 @@ bool tern_plugin_fault_seen(int index)
     return __atomic_load_n(&tern_cuda_device_of(index)->mirror->set, __ATOMIC_ACQUIRE);
 }
 
-// What a slot that returns nothing meets, the next call that returns something meets too: a device
-// that failed once fails from then on.
+// Functions that return nothing drop CUDA's errors: these are sticky, so the next call that returns
+// a status fails as well.
 static cudaError_t publish(tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_enter(device->index);
+    cudaError_t error = tern_cuda_make_current(device->index);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(device->mirror, device->fault, sizeof *device->fault,
                                 cudaMemcpyDeviceToHost, tern_cuda_raw_stream_of(device->index));
-    return tern_cuda_told(error);
+    return tern_cuda_clear_error(error);
 }
 
 void tern_plugin_fault_publish(int index)
@@ -49,13 +49,13 @@ tern_status tern_plugin_fault_read(int index, tern_fault *fault)
     return TERN_OK;
 }
 
-// Copies of the record that are still queued would bring the fault back: they are waited for.
+// Copies of the record that are still queued would set the mirror again: they are waited for.
 void tern_plugin_fault_clear(int index)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
     if (tern_cuda_capture_of(index) || tern_cuda_device_wait(device) != cudaSuccess)
         return;
-    if (tern_cuda_enter_to_launch(index) != cudaSuccess ||
+    if (tern_cuda_make_current_for_launch(index) != cudaSuccess ||
         tern_cuda_fault_clear(tern_cuda_raw_stream_of(index), device->fault))
         return;
     memset(device->mirror, 0, sizeof *device->mirror);
@@ -65,14 +65,14 @@ void tern_plugin_fault_clear(int index)
 void tern_plugin_draws_write(int index, tern_draw_state state)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_enter_to_launch(index) == cudaSuccess)
+    if (tern_cuda_make_current_for_launch(index) == cudaSuccess)
         (void)tern_cuda_draws_write(tern_cuda_raw_stream_of(index), device->draws, state);
 }
 
 void tern_plugin_draws_advance(int index, uint64_t count)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_enter_to_launch(index) == cudaSuccess)
+    if (tern_cuda_make_current_for_launch(index) == cudaSuccess)
         (void)tern_cuda_draws_advance(tern_cuda_raw_stream_of(index), device->draws, count);
 }
 

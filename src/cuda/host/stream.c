@@ -6,10 +6,10 @@
 cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream)
 {
     const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
-    return capture && capture->stream == stream ? capture->recorder->stream : stream->stream;
+    return capture && capture->stream == stream ? capture->origin->stream : stream->stream;
 }
 
-static bool captures(cudaStream_t stream)
+static bool is_capturing(cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     return cudaStreamIsCapturing(stream, &status) == cudaSuccess &&
@@ -18,10 +18,10 @@ static bool captures(cudaStream_t stream)
 
 bool tern_cuda_stream_captured(const tern_cuda_stream *stream)
 {
-    return tern_cuda_captures() && captures(tern_cuda_raw_stream(stream));
+    return tern_cuda_any_capture() && is_capturing(tern_cuda_raw_stream(stream));
 }
 
-bool tern_cuda_stream_joined(const tern_cuda_stream *stream)
+bool tern_cuda_stream_forked(const tern_cuda_stream *stream)
 {
-    return tern_cuda_captures() && captures(stream->stream);
+    return tern_cuda_any_capture() && is_capturing(stream->stream);
 }

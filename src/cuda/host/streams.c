@@ -48,7 +48,7 @@ static void set_slot(tern_cuda_device *device, int slot, tern_cuda_stream *strea
     pthread_mutex_unlock(&device->lock);
 }
 
-// It begins behind what was queued on the first stream, which wrote the state of the device.
+// Its work comes after what was queued on the first stream, which wrote the state of the device.
 static tern_status begin_in_slot(tern_cuda_device *device, tern_cuda_stream *stream)
 {
     int slot = free_slot(device);
@@ -69,7 +69,7 @@ static tern_status begin_in_slot(tern_cuda_device *device, tern_cuda_stream *str
 tern_cuda_stream *tern_plugin_stream_new(int index)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_check("cuda_stream_new", tern_cuda_enter(index)))
+    if (tern_cuda_check("cuda_stream_new", tern_cuda_make_current(index)))
         return NULL;
     tern_cuda_stream *stream = tern_mem_alloc(sizeof *stream);
     if (!stream)
@@ -88,12 +88,12 @@ void tern_plugin_stream_free(tern_cuda_stream *stream)
     if (!stream)
         return;
     tern_cuda_device *device = tern_cuda_device_of(stream->index);
-    (void)tern_cuda_enter(stream->index);
+    (void)tern_cuda_make_current(stream->index);
     pthread_mutex_lock(&device->streams_lock);
     tern_cuda_relax();
     cudaStreamSynchronize(stream->stream);
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_adopt(device, stream);
+    tern_cuda_heap_release_stream(device, stream);
     device->streams[stream->slot] = NULL;
     pthread_mutex_unlock(&device->lock);
     tern_cuda_stream_end(stream);
@@ -112,7 +112,7 @@ tern_status tern_plugin_stream_synchronize(tern_cuda_stream *stream)
     TERN_CHECK(!tern_cuda_stream_captured(stream), TERN_ERR_STATE,
                "cuda_stream_synchronize: work of the stream is being captured, there is nothing to "
                "wait for");
-    TERN_TRY(tern_cuda_check("cuda_stream_synchronize", tern_cuda_enter(stream->index)));
+    TERN_TRY(tern_cuda_check("cuda_stream_synchronize", tern_cuda_make_current(stream->index)));
     tern_cuda_relax();
     cudaError_t error = cudaStreamSynchronize(stream->stream);
     tern_cuda_unrelax();

@@ -10,10 +10,10 @@
 #include "cuda/host/fence.h"
 #include "cuda/plugin.h"
 
-// ---- the host -----------------------------------------------------------------------------------
+// ---- host and device ----------------------------------------------------------------------------
 
-// Through page-locked memory: of other memory CUDA promises neither that it was read when the call
-// returns, nor that the call does not wait for what the stream has to do.
+// Through page-locked staging buffers: for pageable memory CUDA promises neither that it was read
+// when the call returns, nor that the call does not wait for the stream.
 static cudaError_t upload(tern_cuda_device *device, void *data, const void *host, int64_t nbytes)
 {
     tern_cuda_stream *stream = tern_cuda_stream_of(device->index);
@@ -25,7 +25,7 @@ tern_status tern_plugin_to_device(int index, void *data, const void *host, int64
     if (nbytes == 0)
         return TERN_OK;
     TERN_TRY(tern_cuda_not_capturing(index, "host memory is copied to the device"));
-    TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_enter(index)));
+    TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_make_current(index)));
     tern_cuda_relax();
     cudaError_t error = upload(tern_cuda_device_of(index), data, host, nbytes);
     tern_cuda_unrelax();
@@ -35,7 +35,7 @@ tern_status tern_plugin_to_device(int index, void *data, const void *host, int64
 static cudaError_t download(const tern_cuda_stream *stream, void *host, const void *data,
                             int64_t nbytes)
 {
-    cudaError_t error = tern_cuda_enter(stream->index);
+    cudaError_t error = tern_cuda_make_current(stream->index);
     if (error == cudaSuccess && nbytes > 0)
         error = cudaMemcpyAsync(host, data, (size_t)nbytes, cudaMemcpyDeviceToHost, stream->stream);
     return error == cudaSuccess ? cudaStreamSynchronize(stream->stream) : error;
@@ -50,18 +50,18 @@ tern_status tern_plugin_to_host(int index, void *host, const void *data, int64_t
     return tern_cuda_check("copy to the host", error);
 }
 
-// ---- two devices --------------------------------------------------------------------------------
+// ---- between devices ----------------------------------------------------------------------------
 
 static void enable_peer(int index, int peer)
 {
     int possible = 0;
     if (cudaDeviceCanAccessPeer(&possible, index, peer) == cudaSuccess && possible &&
-        tern_cuda_enter(index) == cudaSuccess)
+        tern_cuda_make_current(index) == cudaSuccess)
         (void)cudaDeviceEnablePeerAccess(peer, 0);
-    cudaGetLastError(); // somebody else may have enabled it; without it copies go through the host
+    cudaGetLastError(); // enabled by other code, or not possible: copies go by the host
 }
 
-// Both ways, once.
+// Enables peer access both ways, once for each pair of devices.
 static void enable_peers(int a, int b)
 {
     tern_cuda_device *device = tern_cuda_device_of(a < b ? a : b);
@@ -75,7 +75,7 @@ static void enable_peers(int a, int b)
     pthread_mutex_unlock(&device->streams_lock);
 }
 
-// What follows from values that were not right is not right either: the record goes along.
+// What is computed from wrong values is wrong too: the fault record is copied with the data.
 static cudaError_t copy_fault(const tern_cuda_device *to, tern_cuda_stream *from)
 {
     const tern_cuda_device *source = tern_cuda_device_of(from->index);
@@ -83,15 +83,15 @@ static cudaError_t copy_fault(const tern_cuda_device *to, tern_cuda_stream *from
                                sizeof *source->fault, tern_cuda_raw_stream(from));
 }
 
-// The source's stream copies, when the destination's is done with the memory; that one then waits
-// for it. The host waits for nothing.
+// The source's stream copies, after what was queued on the destination's, which then waits for the
+// copy. The host does not wait.
 static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
                                 const void *source, int64_t nbytes)
 {
     enable_peers(to->index, from->index);
     cudaError_t error = tern_cuda_stream_order(to, from);
     if (error == cudaSuccess)
-        error = tern_cuda_enter(from->index);
+        error = tern_cuda_make_current(from->index);
     if (error == cudaSuccess)
         error = cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes,
                                     tern_cuda_raw_stream(from));
@@ -100,7 +100,7 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
     if (error == cudaSuccess)
         error = tern_cuda_stream_order(from, to);
     if (error == cudaSuccess)
-        error = tern_cuda_enter_to_launch(to->index);
+        error = tern_cuda_make_current_for_launch(to->index);
     return error;
 }
 
@@ -117,7 +117,7 @@ static tern_status carry_across(tern_cuda_stream *to, void *data, tern_cuda_stre
 
 static cudaError_t copy_within(int index, void *data, const void *source, int64_t nbytes)
 {
-    cudaError_t error = tern_cuda_enter(index);
+    cudaError_t error = tern_cuda_make_current(index);
     if (error != cudaSuccess)
         return error;
     return cudaMemcpyAsync(data, source, (size_t)nbytes, cudaMemcpyDeviceToDevice,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for copies between memories.
+// The device table's functions for copies between memories.
 #ifndef TERN_SRC_CUDA_HOST_TRANSFER_H
 #define TERN_SRC_CUDA_HOST_TRANSFER_H
 

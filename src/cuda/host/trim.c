@@ -17,8 +17,8 @@ void tern_cuda_trim(tern_cuda_device *device)
     tern_cuda_workspace_trim(device);
 }
 
-// A graph that is being captured may use what is free only when it is replayed: then nothing is
-// given back.
+// Not while the thread captures: captured work has not run yet, so waiting for the device does not
+// tell that free memory is unused.
 bool tern_cuda_make_room(tern_cuda_device *device)
 {
     if (tern_cuda_capture_of(device->index) || tern_cuda_device_wait(device) != cudaSuccess)
@@ -31,7 +31,7 @@ tern_status tern_plugin_empty_cache(int index)
 {
     TERN_TRY(tern_cuda_not_capturing(index, "memory is given back"));
     tern_cuda_device *device = tern_cuda_device_of(index);
-    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_enter(index)));
+    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_make_current(index)));
     TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_device_wait(device)));
     tern_cuda_trim(device);
     return TERN_OK;

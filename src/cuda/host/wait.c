@@ -8,10 +8,10 @@
 
 static cudaError_t wait_for_streams(const tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_enter(device->index);
+    cudaError_t error = tern_cuda_make_current(device->index);
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
         const tern_cuda_stream *stream = device->streams[slot];
-        if (stream && !tern_cuda_stream_joined(stream))
+        if (stream && !tern_cuda_stream_forked(stream))
             error = cudaStreamSynchronize(stream->stream);
     }
     return error;
@@ -22,7 +22,7 @@ cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device)
     tern_cuda_relax();
     cudaError_t error = wait_for_streams(device);
     tern_cuda_unrelax();
-    return tern_cuda_told(error);
+    return tern_cuda_clear_error(error);
 }
 
 cudaError_t tern_cuda_device_wait(tern_cuda_device *device)

@@ -8,9 +8,9 @@
 #define TERN_CUDA_WORKSPACE ((int64_t)32 << 20) // bytes of one
 
 // Takes one into `*workspace`, where that is NULL.
-cudaError_t tern_cuda_workspace_take(tern_cuda_device *device, void **workspace);
+cudaError_t tern_cuda_workspace_alloc(tern_cuda_device *device, void **workspace);
 // Gives it back, if there is one, and leaves NULL.
-void tern_cuda_workspace_give(tern_cuda_device *device, void **workspace);
+void tern_cuda_workspace_free(tern_cuda_device *device, void **workspace);
 // Gives back the one that the device's graphs share, when there are no graphs.
 void tern_cuda_workspace_trim(tern_cuda_device *device);
 
