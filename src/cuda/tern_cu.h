@@ -17,7 +17,7 @@
 #include <cuda_fp16.h>
 #include "base/error.h"
 #include "cuda/host/launch.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 
 #ifndef TERN_CUDA_SIM
 #define TERN_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                \

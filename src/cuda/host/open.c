@@ -16,7 +16,7 @@
 #include "cuda/host/streams.h"
 #include "cuda/host/trim.h"
 #include "cuda/host/wait.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 
 typedef struct device_state {
     tern_fault fault, carried[TERN_MAX_DEVICES];

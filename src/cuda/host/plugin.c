@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's one exported symbol, and names of src/base that the core answers.
-#include "cuda/plugin.h"
-
 #include "base/error.h"
 #include "base/mem.h"
 #include "cuda/host/table.h"

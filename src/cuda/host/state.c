@@ -12,7 +12,7 @@
 #include "cuda/host/device.h"
 #include "cuda/host/transfer.h"
 #include "cuda/host/wait.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 
 bool tern_plugin_fault_seen(int index)
 {

@@ -16,7 +16,7 @@
 #include "cuda/host/transfer.h"
 #include "cuda/host/trim.h"
 #include "cuda/host/wait.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 
 static const tern_device_table devices = {
     .name = "cuda",

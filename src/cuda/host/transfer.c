@@ -8,7 +8,7 @@
 #include "cuda/host/current_stream.h"
 #include "cuda/host/device.h"
 #include "cuda/host/fence.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 
 // ---- host and device ----------------------------------------------------------------------------
 

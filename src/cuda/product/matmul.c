@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cuda/host/blas.h"
 #include "cuda/host/current_stream.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 
 // A batch of matrices in cuBLAS's terms.
 typedef struct blas_matrix {

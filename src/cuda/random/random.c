@@ -8,7 +8,7 @@
 #include "cuda/host/capture.h"
 #include "cuda/host/current_stream.h"
 #include "cuda/host/launch.h"
-#include "cuda/plugin.h"
+#include "cuda/kernels.h"
 #include "device/generator.h"
 
 #define CHUNK ((int64_t)1 << 24) // elements at a time; a multiple of 4

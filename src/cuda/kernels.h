@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the CUDA backend share: its kernels' names, memory in stream order, and how a
-// CUDA call's failure becomes an error. For C and for .cu files.
-#ifndef TERN_SRC_CUDA_PLUGIN_H
-#define TERN_SRC_CUDA_PLUGIN_H
+// Launchers of the CUDA backend: the kernels of its table, and others that its host half calls. For
+// C and for .cu files.
+#ifndef TERN_SRC_CUDA_KERNELS_H
+#define TERN_SRC_CUDA_KERNELS_H
 
 #include <cuda_runtime_api.h>
 #include "device/backend.h"
@@ -43,8 +43,8 @@ tern_kernel_list_clip tern_cuda_list_clip;
 tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_strided *y,
                                const tern_strided *bias, bool relu);
 
-// `words` (n, uint32, in memory of the device) to n elements of y as the kind says; see random.c.
-// `words` has tern_cuda_word_count words.
+// Makes the elements of y from random words (uint32, memory of the device) as the kind says; see
+// random/random.c. There are tern_cuda_word_count of them.
 tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, double a, double b,
                                  int64_t low, int64_t high, const uint32_t *words,
                                  const tern_strided *y);
