@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the threads of a warp or of a block find together: sums, extremes, any combination of two.
+// Reductions over the threads of a warp or of a block: sums, extremes, any commutative operation.
 // Every thread gets the result. The order depends on the block's size alone.
 //
 // Blocks are one-dimensional and consist of whole warps; all of their threads call.
@@ -19,7 +19,7 @@ struct add_values {
     }
 };
 
-// NaN wins.
+// A NaN if either is one.
 struct larger_value {
     template <class T> __device__ __forceinline__ T operator()(T a, T b) const
     {
@@ -33,14 +33,14 @@ struct smaller_value {
     }
 };
 
-// The value of the lane whose number differs by `mask`; overloaded for structs of several words.
+// The value of the lane whose index is this one's xor `mask`; overloaded for structs.
 template <class T> __device__ __forceinline__ T lane_exchange(T value, int mask)
 {
     return __shfl_xor_sync(WARP_ALL, value, mask);
 }
 
-// Over each group of LANES neighbours, a power of two; all lanes of the warp call. `combine` is
-// commutative.
+// Reduces over each group of LANES adjacent lanes, a power of two; all lanes of the warp call.
+// `combine` is commutative.
 template <int LANES = WARP_LANES, class T, class Combine>
 __device__ __forceinline__ T warp_reduce(T value, Combine combine)
 {
@@ -55,7 +55,7 @@ template <class T> __device__ __forceinline__ T warp_sum(T value)
     return warp_reduce(value, add_values());
 }
 
-// `identity` changes nothing that it is combined with.
+// Reduces over the block. `identity` is the identity element of `combine`.
 template <class T, class Combine>
 __device__ __forceinline__ T block_reduce(T value, T identity, Combine combine)
 {
@@ -65,7 +65,7 @@ __device__ __forceinline__ T block_reduce(T value, T identity, Combine combine)
     value = warp_reduce(value, combine);
     if (warps == 1)
         return value;
-    __syncthreads(); // `part` may still be read from the call before
+    __syncthreads(); // the previous call may still read `part`
     if (lane == 0)
         part[warp] = value;
     __syncthreads();

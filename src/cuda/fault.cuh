@@ -5,17 +5,19 @@
 
 #include "cuda/tern_cu.h"
 
-// What `set` holds while a thread writes the record. In stream order nobody sees it.
+// The value of `set` while a thread writes the record: a spin lock. Work that follows in stream
+// order never sees it.
 #define FAULT_WRITING 2u
 
 typedef unsigned long long fault_word; // of 64 bits, as atomics take them
 
-// The record cannot get better by this element. Everything is read by atomics: others write it.
+// Whether the record stays as it is: it has another site, or an element that is no larger. All of
+// it is read by atomics, because other threads write it.
 __device__ __forceinline__ bool fault_settled(tern_fault *fault, uint32_t site, int64_t element)
 {
     if (atomicAdd(&fault->set, 0u) != 1)
         return false;
-    __threadfence(); // else the rest may be read as it was before it was set
+    __threadfence(); // acquire: what is read below is not older than `set`
     return atomicAdd(&fault->site, 0u) != site ||
            (int64_t)atomicAdd((fault_word *)&fault->element, (fault_word)0) <= element;
 }

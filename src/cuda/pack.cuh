@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of several elements at once.
+// Vectorized loads and stores.
 #ifndef TERN_SRC_CUDA_PACK_CUH
 #define TERN_SRC_CUDA_PACK_CUH
 
@@ -7,12 +7,12 @@
 
 #define PACK_BYTES 16
 
-// N elements that lie side by side, aligned as a whole.
+// N adjacent elements, aligned to their size together.
 template <class T, int N> struct alignas(sizeof(T) * N) pack {
     T at[N];
 };
 
-// So many elements fill the widest load.
+// The count of elements in the widest load.
 template <class T> struct pack_width {
     static const int value = PACK_BYTES / (int)sizeof(T);
 };
@@ -27,7 +27,7 @@ template <int N, class T> __device__ __forceinline__ void pack_store(T *y, const
     *reinterpret_cast<pack<T, N> *>(y) = values;
 }
 
-// The pack at x, or the one element there N times.
+// The pack at x, or the one element there broadcast to N.
 template <int N, class T>
 __device__ __forceinline__ pack<T, N> pack_load_or_splat(const T *x, bool splat)
 {
@@ -41,7 +41,8 @@ __device__ __forceinline__ pack<T, N> pack_load_or_splat(const T *x, bool splat)
     return values;
 }
 
-// Whether the widest loads may begin at x, and `stride` elements of `size` bytes behind it.
+// Whether x, and any multiple of `stride` elements of `size` bytes behind it, is aligned for the
+// widest loads.
 static inline bool pack_aligned(const void *x, int64_t stride, int64_t size)
 {
     return (uintptr_t)x % PACK_BYTES == 0 && stride * size % PACK_BYTES == 0;

@@ -31,7 +31,7 @@
 
 // ---- element types ------------------------------------------------------------------------------
 
-// What an element is computed in: 16-bit ones in float, every other in itself.
+// The type that an element is computed in: float for 16-bit ones, else its own.
 template <class T> struct computed {
     typedef T type;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and adding along one dimension by int64 indices.
+// gather and scatter_add along one dimension, by int64 indices.
 //
-// Gathering is a walk over the index. Adding goes one of two ways. With many lines of indices along
-// `dim`, or short ones, a thread does a line from its start to its end. With few long ones the
-// places of the index are sorted by where they go, by scatter_sorted.cuh.
+// gather is a walk over the index. scatter_add has two algorithms. With many lines of indices along
+// `dim`, or short ones, a thread adds a line from its start to its end. With few long ones the
+// positions in the index are sorted by destination, in scatter_sorted.cuh.
 #include "cuda/index/index.cuh"
 #include "cuda/index/scatter_sorted.cuh"
 
@@ -111,7 +111,7 @@ static tern_strided wide_view(const tern_strided *y, void *data)
     return wide;
 }
 
-// Sums of 16-bit elements are kept in float and rounded once.
+// 16-bit elements accumulate in float and are rounded once.
 template <class T> static tern_status add_lines_wide(const scatter &s)
 {
     tern_cuda_scratch scratch;
@@ -131,7 +131,7 @@ template <class T> static tern_status add_lines_wide(const scatter &s)
 
 // ---- scatter_add: the choice --------------------------------------------------------------------
 
-#define SHORT_LINE 32    // places that a thread may add one after the other
+#define SHORT_LINE 32    // positions that a thread may add one after the other
 #define MANY_LINES 16384 // as many threads keep a device busy
 
 template <class T> static tern_status add(const scatter &s)

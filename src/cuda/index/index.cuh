@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reading and adding by int64 indices along one dimension share.
+// What gather and scatter_add share.
 #ifndef TERN_SRC_CUDA_INDEX_INDEX_CUH
 #define TERN_SRC_CUDA_INDEX_INDEX_CUH
 
@@ -7,14 +7,14 @@
 #include "cuda/fault.cuh"
 #include "cuda/walk.cuh"
 
-// Indices along one dimension; what is out of range goes to the fault record.
+// Indices along one dimension; one that is out of range goes to the fault record.
 struct index_list {
     const int64_t *data;
     int64_t limit, hop; // size and stride of the indexed view along dim
     tern_fault *fault;
     uint32_t site;
 
-    // Whether *i is one, read from a place in the index's memory.
+    // Reads the index at an offset in elements, `place`, into *i; false where it is out of range.
     __device__ __forceinline__ bool read(int64_t place, int64_t *i) const
     {
         *i = data[place];
@@ -32,7 +32,7 @@ static inline index_list list_of(const tern_exec *exec, const tern_strided *inde
             exec->site};
 }
 
-// The indexed view as one that stands still along dim.
+// The indexed view with stride 0 along dim.
 static inline tern_strided standing(const tern_strided *indexed, int dim)
 {
     tern_strided view = *indexed;
@@ -57,7 +57,7 @@ struct scatter {
     int dim;
 };
 
-// A view of the dimensions for which `keep` has a bit, with the index's sizes.
+// The view with only those dimensions for which `keep` has a bit, of the index's sizes.
 static inline tern_strided part_of(const scatter &s, const tern_strided *view, unsigned keep)
 {
     tern_strided part = *view;

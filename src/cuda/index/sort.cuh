@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorting destinations with the places that go there: K. E. Batcher's bitonic network ("Sorting
-// networks and their applications", 1968), the same comparisons in every run.
+// Sorting pairs of destination and position by K. E. Batcher's bitonic sorting network ("Sorting
+// networks and their applications", 1968): the same comparisons in every run.
 #ifndef TERN_SRC_CUDA_INDEX_SORT_CUH
 #define TERN_SRC_CUDA_INDEX_SORT_CUH
 
@@ -19,7 +19,7 @@ __device__ __forceinline__ bool sorts_after(const sort_key &a, const sort_key &b
     return a.to > b.to || (a.to == b.to && a.place > b.place);
 }
 
-// Puts two keys in order; runs of `run` keys go up and down in turn.
+// Compare-exchange: puts two keys into ascending (`up`) or descending order.
 __device__ __forceinline__ void sort_pair(sort_key *low, sort_key *high, bool up)
 {
     const sort_key a = *low, b = *high;

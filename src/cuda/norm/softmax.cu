@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and its logarithm over the middle dimension of (outer, n, inner), and their gradients.
+// softmax and log_softmax over the middle dimension of (outer, n, inner), and their gradients.
 // Short rows (inner = 1) are held in registers, one by each warp. Long rows take a block each;
-// where inner > 1 a block takes 32 columns that lie side by side, and its warps share the elements.
+// where inner > 1 a block takes 32 adjacent columns, and its warps share the elements.
 #include "cuda/divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/pack.cuh"
@@ -124,7 +124,7 @@ __device__ __forceinline__ V share_reduce(V value, V none, bool columns, Combine
     const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
     if (!columns)
         return block_reduce(value, none, combine);
-    __syncthreads(); // `part` may still be read from the call before
+    __syncthreads(); // the previous call may still read `part`
     part[warp][lane] = value;
     __syncthreads();
     value = part[0][lane];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout. A thread draws four words and does the four elements that they are for: with Philox
-// nothing but the number of the call has to be kept for the backward.
+// Dropout. A thread draws the four words of one Philox counter, for four elements. The backward
+// draws them again: it needs nothing but the id of the call.
 #include "base/philox.h"
 #include "cuda/walk.cuh"
 

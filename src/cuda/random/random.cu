@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random words to numbers. Each element has words of its own, so that the order of threads does not
-// matter: one for uniform numbers and normals of up to 32 bits, else two.
+// Random numbers from random words. Each element has words of its own, so that the order of threads
+// does not matter: one for uniform numbers and normals of up to 32 bits, else two.
 //
 // Uniform numbers have 24 random bits, in float64 53; 16-bit dtypes round float's. Normals come in
 // pairs by Box and Muller's method, the words of both elements of a pair making the two.
@@ -46,7 +46,7 @@ template <> struct unit_draw<double> {
 
 // ---- numbers ------------------------------------------------------------------------------------
 
-// What rounds up to the end of the range becomes its beginning.
+// A number that rounds up to the end of the range becomes its beginning.
 template <class T> struct uniform_body {
     static const int VIEWS = 1, WIDTH = 1;
     typedef computed_t<T> C;
@@ -117,7 +117,8 @@ template <class T> struct bernoulli_body {
     }
 };
 
-// 64 random bits times the range, the upper half: no bias that could be seen.
+// The upper half of the 128-bit product of 64 random bits and the range: no bias that could be
+// seen.
 template <class T> struct integer_body {
     static const int VIEWS = 1, WIDTH = 1;
     T *y;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The place of the largest or smallest element along a dimension, by reduce.cuh: a NaN wins, then
-// the first of equal ones.
+// argmax and argmin along a dimension, by reduce.cuh: a NaN comes before every number, the first of
+// equal ones before the others.
 #include "cuda/reduce/reduce.cuh"
 
 template <class C> struct placed {

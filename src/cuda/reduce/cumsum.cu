@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums along a dimension; floating ones in double, integers wrap around. Many lines, or
-// short ones, take a thread each; else a block goes along a line, SCAN_CHUNK elements at a time.
+// Inclusive scans along a dimension; floating sums are in double, integers wrap around. Many lines,
+// or short ones, take a thread each; else a block goes along a line, SCAN_CHUNK elements at a time.
 #include "cuda/block.cuh"
 #include "cuda/divide.cuh"
 
@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(SCAN_THREADS) scan_threads(const scan_plan pla
     }
 }
 
-// The sum of the values of all threads before this one; *total of all.
+// Exclusive scan over the block: the sum of the values of all threads before this one. *total is
+// the sum of all.
 template <class Sum> __device__ __forceinline__ Sum block_before(Sum value, Sum *total)
 {
     enum { WARPS = SCAN_THREADS / WARP_LANES };
@@ -72,12 +73,12 @@ template <class Sum> __device__ __forceinline__ Sum block_before(Sum value, Sum 
         const Sum below = __shfl_up_sync(WARP_ALL, sum, by);
         sum += lane >= by ? below : 0;
     }
-    __syncthreads(); // `part` may still be read from the call before
+    __syncthreads(); // the previous call may still read `part`
     if (lane == WARP_LANES - 1)
         part[warp] = sum;
     __syncthreads();
-    // Where this warp begins is the sum of the warps before it; a lane's own value is not taken off
-    // again, so that infinities stay.
+    // The warp begins with the sum of the warps before it. A lane's own value is not subtracted
+    // from its inclusive sum, so that infinities stay.
     Sum before = 0, all = 0;
     for (int w = 0; w < WARPS; w++) {
         before += w < warp ? part[w] : 0;

@@ -3,7 +3,7 @@
 // a few terms are added in the elements' own arithmetic before they go there.
 #include "cuda/reduce/reduce.cuh"
 
-// Where results go, and what becomes of a total on its way.
+// Where results are stored, and what is computed of a total before.
 struct reduce_result {
     tern_reduce_op op;
     double p;
@@ -186,7 +186,7 @@ template <> __device__ __forceinline__ double magnitude(double x)
     return fabs(x);
 }
 
-// AMAX, AMIN, and the norms of p = infinity and -infinity. NaN wins.
+// AMAX, AMIN, and the norms of p = infinity and -infinity. One NaN makes them NaN.
 template <class T> struct extreme_joint {
     typedef computed_t<T> acc;
     bool largest, absolute;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over any dimensions, for any operation. Rows: a group of threads folds the terms of
-// one output. Columns: a block folds REDUCE_COLUMNS outputs that lie side by side, its warps share
+// one output. Columns: a block folds REDUCE_COLUMNS adjacent outputs, its warps share
 // their terms. Few outputs of many terms are cut into segments, and a second kernel joins them.
 //
 // An operation `Op` for elements T is passed by value and has

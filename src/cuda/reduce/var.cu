@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Variance and mean in one pass, by reduce.cuh: each thread sums deviations from the first element
-// that it sees, in double; what threads found is joined as means and squared deviations from them.
+// that it sees, in double; the threads' results are combined as counts, means and sums of squared
+// deviations. T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm
+// for computing sample variances", 1979.
 #include "cuda/reduce/reduce.cuh"
 
 struct moments {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common norm of a list of tensors, and scaling them by it. Pointers go by value, LIST_CHUNK
-// tensors a launch; each block folds a share of one tensor in double, one more block joins them.
+// Clipping gradients: the total norm of a list of tensors, and scaling them by it. Pointers go by
+// value, LIST_CHUNK tensors a launch; each block folds a share of one tensor in double, one more
+// block joins them.
 #include "cuda/block.cuh"
 #include "cuda/fault.cuh"
 #include "cuda/pack.cuh"
@@ -120,7 +121,7 @@ __device__ __forceinline__ double norm_of(norm_kind kind, double total, double p
     return kind == NORM_POWERS ? pow(total, 1 / p) : total;
 }
 
-// One block. No elements at all give 0.
+// One block. Without elements the norm is 0.
 __global__ void __launch_bounds__(LIST_THREADS)
     list_norm_join(norm_join join, double p, const double *totals, int count, bool wide, void *norm)
 {
