@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLAS handles: one a stream, with a workspace of its own, and one for what is captured. Those of
-// streams that ended serve new ones.
+// cuBLAS handles: each stream has one with a workspace of its own, each capture stream one with the
+// workspace that all graphs share. Handles of streams that ended are used again.
 #ifndef TERN_SRC_CUDA_HOST_BLAS_H
 #define TERN_SRC_CUDA_HOST_BLAS_H
 
@@ -13,16 +13,16 @@ tern_status tern_cuda_check_blas(const char *op, cublasStatus_t status);
 // stream's lock is held by the caller.
 tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle);
 void tern_cuda_blas_free(tern_cuda_stream *stream);
-// Those that serve no stream, when the device is closed.
+// Destroys the free handles of a device that is closed.
 void tern_cuda_handles_end(tern_cuda_device *device);
 
-// A handle by itself, which may be NULL before: then it is made. Its products run on the stream and
-// use the workspace.
+// Binds a handle to the stream that its products run on and the workspace that they use. Where
+// *handle is NULL it is created.
 tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t stream,
                                 void *workspace);
 
-// The workspace of what is captured: graphs of a device share one, because their replays are
-// ordered. It stays, once taken, while there are graphs.
+// The workspace of captured products: graphs of a device share one, because their replays are
+// ordered. It is allocated when first asked for, and stays while there are graphs.
 tern_status tern_cuda_workspace_of_graphs(int index, void **workspace);
 
 void tern_plugin_allow_tf32(bool allow);

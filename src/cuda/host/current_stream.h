@@ -6,6 +6,7 @@
 #include "cuda/host/stream.h"
 #include "device/kernels.h"
 
+// The current stream of the device; its first where the thread set none.
 tern_cuda_stream *tern_cuda_stream_of(int index);
 // Its CUDA stream: see tern_cuda_raw_stream.
 cudaStream_t tern_cuda_raw_stream_of(int index);

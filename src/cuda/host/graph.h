@@ -10,8 +10,8 @@ struct tern_cuda_device;
 // Destroys the free capture streams of a device that is closed.
 void tern_cuda_capture_streams_end(struct tern_cuda_device *device);
 
-// A stream is about to use what a graph that is captured made: it waits for the last replay, and
-// the next one waits for it. Under the device's lock.
+// The stream is about to use a result of the graph: it waits for the last replay, and the next
+// replay waits for it. Under the device's lock.
 cudaError_t tern_cuda_graph_result_use(tern_cuda_capture *capture, struct tern_cuda_stream *stream);
 
 bool tern_plugin_capturing(int index);

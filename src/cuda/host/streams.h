@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making and ending streams.
+// Creating and destroying streams.
 #ifndef TERN_SRC_CUDA_HOST_STREAMS_H
 #define TERN_SRC_CUDA_HOST_STREAMS_H
 
 #include "cuda/host/stream.h"
 #include <tern/error.h>
 
-// Makes and ends the stream inside; the device is current.
+// Creates and destroys what is in the struct; the device is current.
 cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot);
 void tern_cuda_stream_end(tern_cuda_stream *stream);
 

@@ -5,9 +5,11 @@
 
 #include "cuda/host/device.h"
 
-// Gives back what nobody uses. All work on the device was waited for.
+// Frees what is cached: free segments, and the graphs' workspace without graphs. The caller waited
+// for the device.
 void tern_cuda_trim(tern_cuda_device *device);
-// Gives back what is cached, for a call that found no memory; false where that cannot be.
+// Waits for the device and trims, for a call that found no memory. False where that cannot be: the
+// thread captures, or the device failed.
 bool tern_cuda_make_room(tern_cuda_device *device);
 
 tern_status tern_plugin_empty_cache(int index);
