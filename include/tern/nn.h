@@ -183,6 +183,19 @@ TERN_API tern_module *tern_nn_mse_loss_with(const tern_nn_mse_loss_options *opti
     TERN_WITH_(tern_nn_mse_loss, (TERN_FIELDS_0_, ),                                               \
                (.reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
 
+/// `tern_nn_l1_loss(.reduction = TERN_REDUCTION_SUM)`.
+typedef struct tern_nn_l1_loss_options {
+    tern_reduction reduction; ///< mean
+    char reserved_;
+} tern_nn_l1_loss_options;
+
+TERN_API tern_nn_l1_loss_options tern_nn_l1_loss_defaults(void);
+/// |input - target|, of equal shapes.
+TERN_API tern_module *tern_nn_l1_loss_with(const tern_nn_l1_loss_options *options);
+#define tern_nn_l1_loss(...)                                                                       \
+    TERN_WITH_(tern_nn_l1_loss, (TERN_FIELDS_0_, ),                                                \
+               (.reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
 TERN_END_DECLS
 
 #endif

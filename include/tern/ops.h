@@ -231,6 +231,10 @@ TERN_API TERN_NODISCARD tern_tensor *tern_accuracy(tern_tensor *input, tern_tens
 TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,
                                     tern_reduction reduction);
 
+/// |input - target|, of equal shapes. The gradient is 0 where they are equal, and where one is NaN.
+TERN_API tern_tensor *tern_l1_loss(tern_tensor *input, tern_tensor *target,
+                                   tern_reduction reduction);
+
 /// Each element is zeroed with probability p, the others are divided by 1 - p; with training false,
 /// x itself. The mask comes from Philox4x32-10 by element and call, the same bits on every device.
 TERN_API tern_tensor *tern_dropout(tern_tensor *x, double p, bool training);

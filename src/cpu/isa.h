@@ -47,8 +47,8 @@
     SLOT(softmax_grad)                                                                             \
     SLOT(cross_entropy)                                                                            \
     SLOT(cross_entropy_grad)                                                                       \
-    SLOT(mse)                                                                                      \
-    SLOT(mse_grad)                                                                                 \
+    SLOT(loss)                                                                                     \
+    SLOT(loss_grad)                                                                                \
     SLOT(dropout)                                                                                  \
     SLOT(gather)                                                                                   \
     SLOT(scatter_add)                                                                              \

@@ -233,15 +233,43 @@ typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
                                                    const tern_strided *dx,
                                                    const tern_strided *dloss);
 
-// loss = mean or sum of (x - t)^2 (1 element), or elementwise; contiguous.
-typedef tern_status tern_kernel_mse(const tern_exec *exec, tern_reduction reduction,
-                                    const tern_strided *loss, const tern_strided *x,
-                                    const tern_strided *t);
-// dx = scale * dloss * 2 (x - t), with 1 / numel for the mean; scale is 1, or -1 for dt.
-typedef tern_status tern_kernel_mse_grad(const tern_exec *exec, tern_reduction reduction,
-                                         double scale, const tern_strided *dx,
-                                         const tern_strided *dloss, const tern_strided *x,
-                                         const tern_strided *t);
+// The pointwise losses (device/loss.def), of n elements; all views contiguous.
+typedef enum tern_loss_code {
+#define LOSS(CODE, ...) TERN_LOSS_##CODE,
+#include "device/loss.def"
+#undef LOSS
+} tern_loss_code;
+
+typedef struct tern_loss_args {
+    tern_loss_code code;
+    tern_reduction reduction;   // UNSPECIFIED is MEAN; it divides by n, whatever the weights are
+    double a, b;                // parameters of the formula
+    tern_strided x, t;          // (n); t: the target
+    const tern_strided *v;      // (n): the third input of a loss of 3, else NULL
+    const tern_strided *weight; // (n): factors of the elements' losses, or NULL
+} tern_loss_args;
+// loss (1 element) = mean or sum of weight * value, or loss (n) = each of them. An element that the
+// formula calls invalid goes to the fault record (value 0) and is computed as it is.
+typedef tern_status tern_kernel_loss(const tern_exec *exec, const tern_loss_args *args,
+                                     const tern_strided *loss);
+// dx (n) = dloss * weight * slope in an input: 0 is x, 1 t, 2 v; by n for the mean. dloss is shaped
+// as loss.
+typedef tern_status tern_kernel_loss_grad(const tern_exec *exec, const tern_loss_args *args,
+                                          int input, const tern_strided *dx,
+                                          const tern_strided *dloss);
+
+// How many inputs a loss has; 1 stands for a function of x - t.
+static inline int tern_loss_inputs(tern_loss_code code)
+{
+    switch (code) {
+#define LOSS(CODE, name, inputs, ...)                                                              \
+    case TERN_LOSS_##CODE:                                                                         \
+        return inputs;
+#include "device/loss.def"
+#undef LOSS
+    }
+    return 0;
+}
 
 // y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of
 // Philox(id, e / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device
@@ -322,8 +350,8 @@ typedef struct tern_kernels {
     tern_kernel_softmax_grad *softmax_grad;
     tern_kernel_cross_entropy *cross_entropy;
     tern_kernel_cross_entropy_grad *cross_entropy_grad;
-    tern_kernel_mse *mse;
-    tern_kernel_mse_grad *mse_grad;
+    tern_kernel_loss *loss;
+    tern_kernel_loss_grad *loss_grad;
     tern_kernel_dropout *dropout;
     tern_kernel_gather *gather;
     tern_kernel_scatter_add *scatter_add;

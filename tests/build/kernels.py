@@ -25,12 +25,12 @@ import sys
 NARROW = re.compile(r'\b(?:float|__half|__nv_bfloat16)\b')
 # A width of 1 is for memory that is not aligned. Elements of 8 bytes may be stored one by one,
 # truths are shorter than what they are made of, and what is constant need not be loaded.
-WIDE = re.compile(r'\b(?:step_update|mse_sum|'
+WIDE = re.compile(r'\b(?:step_update|loss_sum|'
                   r'(?:bias_relu|softmax_long|softmax_grad_long|entropy_\w+)<.*, [48]>|'
-                  r'walk_(?:flat|rows)<(?:map|where|copy|each|grad)_body<'
+                  r'(?:walk_(?:flat|rows)|loss_each)<(?:map|where|copy|each|grad)_body<'
                   r'(?!.*\b(?:double|long|truth|power_0|zero_grad)\b))')
-READS = re.compile(r'\b(?:mse_sum|entropy_forward)\b')  # and writes less
-ELEMENTWISE = re.compile(r'\b(?:walk_\w+|bias_relu|softmax_\w+|dropout)<')
+READS = re.compile(r'\b(?:loss_sum|entropy_forward)\b')  # and writes less
+ELEMENTWISE = re.compile(r'\b(?:walk_\w+|loss_each|bias_relu|softmax_\w+|dropout)<')
 # Double is what they are about: sequences and probabilities, which are rounded once; casts; and, in
 # CUDA's own functions, large angles.
 IN_DOUBLE = re.compile(r'floating_sequence|bernoulli_body|cast_body|\b(?:co)?sine|any_unary')

@@ -77,7 +77,7 @@ static const setup nothing_setups[] = {
     {.in = {S(0, 5), S(0)}, .p = {5, -100, 0}},
 };
 
-static const setup mse_setups[] = {
+static const setup loss_setups[] = {
     {.in = {{0}, {0}}},
     {.in = {S(7), S(7)}},
     {.in = {S(5, 3), S(5, 3)}},
@@ -128,6 +128,7 @@ CALL(matmul, tern_matmul(in[0], in[1]))
 CALL(linear, tern_linear(in[0], in[1], c->inputs > 2 ? in[2] : NULL, (tern_activation)c->p[0]))
 // p[0]: the reduction
 CALL(mse, tern_mse_loss(in[0], in[1], (tern_reduction)c->p[0]))
+CALL(l1, tern_l1_loss(in[0], in[1], (tern_reduction)c->p[0]))
 CALL(cross_entropy, tern_cross_entropy(in[0], in[1], .weight = c->inputs > 2 ? in[2] : NULL,
                                        .ignore_index = (int64_t)s->p[1], .label_smoothing = s->p[2],
                                        .reduction = (tern_reduction)c->p[0]))
@@ -162,9 +163,9 @@ EACH(dropout, p[1] != 0 && p[0] == 1 ? 0 : x[0])
     {.op = "cross_entropy", .note = name, .call = call_cross_entropy,                              \
      .reference = reference_cross_entropy, .setups = list, .setup_count = COUNT(list),             \
      .inputs = count, .dtypes = FLOATS, .p = {TERN_REDUCTION_##reduced}, __VA_ARGS__}
-#define MSE(name, reduced)                                                                         \
-    {.op = "mse_loss", .note = name, .call = call_mse, .reference = reference_mse,                 \
-     .setups = mse_setups, .setup_count = COUNT(mse_setups), .inputs = 2,                          \
+#define LOSS(loss, name, reduced)                                                                  \
+    {.op = #loss "_loss", .note = name, .call = call_##loss, .reference = reference_##loss,        \
+     .setups = loss_setups, .setup_count = COUNT(loss_setups), .inputs = 2,                        \
      .values = {ORDINARY, ORDINARY}, .dtypes = FLOATS, .p = {TERN_REDUCTION_##reduced},            \
      .ulps = 2, .gradients = 3}
 #define DROPOUT(name, ...)                                                                         \
@@ -203,9 +204,12 @@ static const op_case cases[] = {
     ENTROPY("none, probabilities, weight", probability_setups, NONE, 3, PROBABILITIES),
     ENTROPY("mean of nothing", nothing_setups, MEAN, 2, .values = {ORDINARY, LABEL}),
     ENTROPY("sum of nothing", nothing_setups, SUM, 2, .values = {ORDINARY, LABEL}),
-    MSE("mean", MEAN),
-    MSE("sum", SUM),
-    MSE("none", NONE),
+    LOSS(mse, "mean", MEAN),
+    LOSS(mse, "sum", SUM),
+    LOSS(mse, "none", NONE),
+    LOSS(l1, "mean", MEAN),
+    LOSS(l1, "sum", SUM),
+    LOSS(l1, "none", NONE),
     DROPOUT("evaluating", .p = {0.5, false}),
     DROPOUT("none", .p = {0, true}),
     DROPOUT("all", .p = {1, true}),

@@ -115,7 +115,7 @@ extern const case_list elementwise_cases, reduction_cases, product_cases, shape_
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
 reference_fn reference_moved, reference_joined;
 reference_fn reference_matmul, reference_linear, reference_cross_entropy, reference_mse,
-    reference_gather, reference_index_select, reference_one_hot;
+    reference_l1, reference_gather, reference_index_select, reference_one_hot;
 
 // "matmul (vectors), setup 3, float32, transposed"
 typedef struct run_name {

@@ -350,24 +350,38 @@ void reference_cross_entropy(const op_case *c, const setup *s, const array *in, 
     out->magnitude.data[0] = divisor != 0 ? magnitude_sum / divisor : 0;
 }
 
-void reference_mse(const op_case *c, const setup *s, const array *in, expected *out)
+typedef real loss_of(real input, real target);
+
+static void reference_loss(const op_case *c, const array *in, loss_of *loss, expected *out)
 {
-    (void)s;
     bool none = c->p[0] == TERN_REDUCTION_NONE;
     allocate(out, none ? in[0].shape : (tern_shape){0}, true);
     out->terms = none ? 4 : (double)in[0].numel + 4;
     real total = 0;
     for (int64_t i = 0; i < in[0].numel; i++) {
-        real off = in[0].data[i] - in[1].data[i];
-        total += off * off;
+        real one = loss(in[0].data[i], in[1].data[i]);
+        total += one;
         if (none)
-            out->value.data[i] = out->magnitude.data[i] = off * off;
+            out->value.data[i] = out->magnitude.data[i] = one;
     }
     if (none)
         return;
     real divisor = c->p[0] == TERN_REDUCTION_MEAN ? (real)in[0].numel : 1;
     out->value.data[0] = out->magnitude.data[0] = total / divisor;
 }
+
+#define LOSS(name, formula)                                                                        \
+    static real name##_of(real x, real t)                                                          \
+    {                                                                                              \
+        return formula;                                                                            \
+    }                                                                                              \
+    void reference_##name(const op_case *c, const setup *s, const array *in, expected *out)        \
+    {                                                                                              \
+        (void)s;                                                                                   \
+        reference_loss(c, in, name##_of, out);                                                     \
+    }
+LOSS(mse, (x - t) * (x - t))
+LOSS(l1, x < t ? t - x : x - t)
 
 // ---- indexing ----------------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ DEFAULTS(gelu)
 DEFAULTS(leaky_relu)
 DEFAULTS(cross_entropy_loss)
 DEFAULTS(mse_loss)
+DEFAULTS(l1_loss)
 NO_OPTIONS(linear)
 NO_OPTIONS(flatten)
 NO_OPTIONS(dropout)
@@ -22,6 +23,7 @@ NO_OPTIONS(gelu)
 NO_OPTIONS(leaky_relu)
 NO_OPTIONS(cross_entropy_loss)
 NO_OPTIONS(mse_loss)
+NO_OPTIONS(l1_loss)
 
 // ---- containers ---------------------------------------------------------------------------------
 
@@ -112,6 +114,8 @@ REFUSES(tern_nn_cross_entropy_loss_with, "a reduction that does not exist", TERN
         tern_nn_cross_entropy_loss(.reduction = (tern_reduction)9))
 REFUSES(tern_nn_mse_loss_with, "a reduction that does not exist", TERN_ERR_ARG,
         "nn_mse_loss: |reduction|9", tern_nn_mse_loss(.reduction = (tern_reduction)9))
+REFUSES(tern_nn_l1_loss_with, "a reduction that does not exist", TERN_ERR_ARG,
+        "nn_l1_loss: |reduction|9", tern_nn_l1_loss(.reduction = (tern_reduction)9))
 
 static tern_tensor *loss_of(tern_module *criterion, tern_tensor *input, tern_tensor *target)
 {
@@ -133,3 +137,5 @@ REFUSES(tern_nn_cross_entropy_loss_with, "a label that is no class", TERN_ERR_IN
         loss_of(tern_nn_cross_entropy_loss(), tern_zeros(tern_dims(2, 2)), f->labels))
 REFUSES(tern_nn_mse_loss_with, "shapes that differ", TERN_ERR_SHAPE,
         "mse_loss: |(2, 3)|(3,)|[in MSELoss]", loss_of(tern_nn_mse_loss(), f->x, f->vector))
+REFUSES(tern_nn_l1_loss_with, "shapes that differ", TERN_ERR_SHAPE,
+        "l1_loss: |(2, 3)|(3,)|[in L1Loss]", loss_of(tern_nn_l1_loss(), f->x, f->vector))

@@ -216,6 +216,22 @@ REFUSES(tern_mse_loss, "operands on two devices", TERN_ERR_DEVICE,
         tern_mse_loss(f->x, f->far, TERN_REDUCTION_NONE))
 REFUSES(tern_mse_loss, "a reduction that does not exist", TERN_ERR_ARG, "mse_loss: |reduction|9",
         tern_mse_loss(f->x, f->x, (tern_reduction)9))
+REFUSES(tern_l1_loss, "shapes that differ", TERN_ERR_SHAPE, "l1_loss: input|(2, 3)|target|(3,)",
+        tern_l1_loss(f->x, f->vector, TERN_REDUCTION_MEAN))
+NULL_AND_DEAD(tern_l1_loss, "l1_loss", "input", tern_l1_loss(NULL, f->x, TERN_REDUCTION_MEAN),
+              tern_l1_loss(f->dead, f->x, TERN_REDUCTION_MEAN))
+NULL_AND_DEAD(tern_l1_loss, "l1_loss", "target", tern_l1_loss(f->x, NULL, TERN_REDUCTION_MEAN),
+              tern_l1_loss(f->x, f->dead, TERN_REDUCTION_MEAN))
+REFUSES(tern_l1_loss, "two dtypes", TERN_ERR_DTYPE,
+        "l1_loss: input is float32 and target is float64",
+        tern_l1_loss(f->x, f->doubles, TERN_REDUCTION_MEAN))
+REFUSES(tern_l1_loss, "integers", TERN_ERR_DTYPE, "l1_loss: input is int64",
+        tern_l1_loss(f->ints, f->ints, TERN_REDUCTION_SUM))
+REFUSES(tern_l1_loss, "operands on two devices", TERN_ERR_DEVICE,
+        "l1_loss: input is on cpu:0 and target on cpu:1",
+        tern_l1_loss(f->x, f->far, TERN_REDUCTION_NONE))
+REFUSES(tern_l1_loss, "a reduction that does not exist", TERN_ERR_ARG, "l1_loss: |reduction|9",
+        tern_l1_loss(f->x, f->x, (tern_reduction)9))
 
 // ---- indexing -----------------------------------------------------------------------------------
 

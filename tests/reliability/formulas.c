@@ -80,6 +80,8 @@ FORMULA(cross_entropy_of_images, tern_cross_entropy(tern_reshape(w.a, tern_dims(
                                                     tern_reshape(w.labels, tern_dims(1, 4))))
 FORMULA(squared_errors, tern_add(tern_mse_loss(w.a, w.b, TERN_REDUCTION_MEAN),
                                  tern_mse_loss(w.a, w.b, TERN_REDUCTION_NONE)))
+FORMULA(absolute_errors, tern_add(tern_l1_loss(w.a, w.b, TERN_REDUCTION_MEAN),
+                                  tern_l1_loss(w.a, w.b, TERN_REDUCTION_NONE)))
 FORMULA(squared_errors_in_half, tern_mse_loss(w.half, tern_detach(w.half), TERN_REDUCTION_SUM))
 FORMULA(gathers,
         tern_add(tern_gather(w.a, 1, tern_reshape(w.labels, tern_dims(4, 1))),
@@ -218,6 +220,7 @@ const operation formulas[] = {
     ONE(cross_entropy_in_half, 14),
     ONE(cross_entropy_of_probabilities, 14),
     ONE(cross_entropy_of_images, 13),
+    ONE(absolute_errors, 24),
     ONE(squared_errors, 24),
     ONE(squared_errors_in_half, 16),
     ONE(gathers, 20),

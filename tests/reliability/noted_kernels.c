@@ -34,11 +34,10 @@
     X(cross_entropy, (e, args), const tern_exec *e, const tern_cross_entropy_args *args)           \
     X(cross_entropy_grad, (e, args, dx, dloss), const tern_exec *e,                                \
       const tern_cross_entropy_args *args, const tern_strided *dx, const tern_strided *dloss)      \
-    X(mse, (e, reduction, loss, x, t), const tern_exec *e, tern_reduction reduction,               \
-      const tern_strided *loss, const tern_strided *x, const tern_strided *t)                      \
-    X(mse_grad, (e, reduction, scale, dx, dloss, x, t), const tern_exec *e,                        \
-      tern_reduction reduction, double scale, const tern_strided *dx, const tern_strided *dloss,   \
-      const tern_strided *x, const tern_strided *t)                                                \
+    X(loss, (e, args, loss), const tern_exec *e, const tern_loss_args *args,                       \
+      const tern_strided *loss)                                                                    \
+    X(loss_grad, (e, args, input, dx, dloss), const tern_exec *e, const tern_loss_args *args,      \
+      int input, const tern_strided *dx, const tern_strided *dloss)                                \
     X(dropout, (e, p, offset, replay, id, y, x), const tern_exec *e, double p, uint64_t offset,    \
       bool replay, uint64_t *id, const tern_strided *y, const tern_strided *x)                     \
     X(gather, (e, y, x, index, dim), const tern_exec *e, const tern_strided *y,                    \

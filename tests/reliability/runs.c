@@ -48,10 +48,17 @@ static tern_module *squared(int64_t classes)
     return tern_nn_mse_loss();
 }
 
+static tern_module *absolute(int64_t classes)
+{
+    (void)classes;
+    return tern_nn_l1_loss();
+}
+
 static const loss losses[] = {
     {"nn_cross_entropy_loss", "labels", smoothed, true},
     {"nn_cross_entropy_loss", "probabilities, weight", weighted, false},
     {"nn_mse_loss", "mean", squared, false},
+    {"nn_l1_loss", "mean", absolute, false},
 };
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))

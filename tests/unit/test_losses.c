@@ -183,6 +183,40 @@ static void mean_squared_error_reduces_as_told(void **state)
     tern_module_free(unsaid);
 }
 
+// The numbers of torch.nn.L1Loss.
+static void mean_absolute_error_reduces_as_told(void **state)
+{
+    (void)state;
+    const float a[] = {1, 2, 3, -1}, b[] = {0, 2, 5, 2};
+    tern_tensor *x = tern_from_data(tern_dims(2, 2), a, .requires_grad = true);
+    tern_tensor *y = tern_from_data(tern_dims(2, 2), b, .requires_grad = true);
+    tern_module *mean = tern_nn_l1_loss(), *sum = tern_nn_l1_loss(.reduction = TERN_REDUCTION_SUM);
+    tern_module *none = tern_nn_l1_loss(.reduction = TERN_REDUCTION_NONE);
+    assert_tensor(tern_loss(mean, x, y), tern_dims(), 1.5);
+    assert_tensor(tern_loss(sum, x, y), tern_dims(), 6);
+    assert_tensor(tern_loss(none, x, y), tern_dims(2, 2), 1, 0, 2, 3);
+    assert_int_equal(tern_backward(tern_loss(mean, x, y)), TERN_OK);
+    assert_tensor(tern_grad(x), tern_dims(2, 2), 0.25, 0, -0.25, -0.25);
+    assert_tensor(tern_grad(y), tern_dims(2, 2), -0.25, 0, 0.25, 0.25);
+    tern_module_free(mean);
+    tern_module_free(sum);
+    tern_module_free(none);
+}
+
+// As in torch 2.15: the loss is NaN, and its slope 0.
+static void the_absolute_error_of_nan_has_no_slope(void **state)
+{
+    (void)state;
+    const float a[] = {NAN, INFINITY, -INFINITY}, b[] = {0, INFINITY, 1};
+    tern_tensor *x = tern_from_data(tern_dims(3), a, .requires_grad = true);
+    tern_tensor *loss = tern_l1_loss(x, tern_from_data(tern_dims(3), b), TERN_REDUCTION_NONE);
+    assert_true(isnan(tern_item(tern_select(loss, 0, 0))));
+    assert_true(isnan(tern_item(tern_select(loss, 0, 1))));
+    assert_true(isinf(tern_item(tern_select(loss, 0, 2))));
+    assert_int_equal(tern_backward(tern_sum(loss, TERN_ALL_AXES, false)), TERN_OK);
+    assert_tensor(tern_grad(x), tern_dims(3), 0, 0, -1);
+}
+
 static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -212,6 +246,7 @@ static void defaults_are_those_of_the_macros(void **state)
     assert_true(o.label_smoothing == 0);
     assert_int_equal(o.reduction, TERN_REDUCTION_MEAN);
     assert_int_equal(tern_nn_mse_loss_defaults().reduction, TERN_REDUCTION_MEAN);
+    assert_int_equal(tern_nn_l1_loss_defaults().reduction, TERN_REDUCTION_MEAN);
 }
 
 int main(void)
@@ -225,6 +260,8 @@ int main(void)
         CHECK_TEST(a_criterion_left_behind_is_named_with_both_devices_and_the_cure),
         CHECK_TEST(errors_of_losses_name_the_shapes),
         CHECK_TEST(mean_squared_error_reduces_as_told),
+        CHECK_TEST(mean_absolute_error_reduces_as_told),
+        CHECK_TEST(the_absolute_error_of_nan_has_no_slope),
         CHECK_TEST(options_that_make_no_sense_are_refused),
         CHECK_TEST(defaults_are_those_of_the_macros),
     };
