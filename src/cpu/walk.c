@@ -16,36 +16,18 @@ typedef struct walk {
     const void *context;
 } walk;
 
-static bool continues(const walk *w, const tern_strided *const *views, int d)
-{
-    const int inner = w->rank - 1;
-    for (int v = 0; v < w->count; v++) {
-        const int64_t stride = views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
-        if (stride != w->stride[v][inner] * w->size[inner])
-            return false;
-    }
-    return true;
-}
-
 static void set_dimensions(walk *w, const tern_strided *const *views)
 {
-    for (int d = views[0]->rank - 1; d >= 0; d--) {
-        const int64_t size = views[0]->size[d];
-        w->numel *= size;
-        if (size == 1)
-            continue;
-        if (w->rank > 0 && continues(w, views, d)) {
-            w->size[w->rank - 1] *= size;
-            continue;
-        }
-        w->size[w->rank] = size;
-        for (int v = 0; v < w->count; v++) {
-            if (w->rank == 0)
-                w->step[v] = views[v]->stride[d];
-            w->stride[v][w->rank] = views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
-        }
-        w->rank++;
+    w->rank = views[0]->rank;
+    for (int d = 0; d < w->rank; d++) {
+        const int from = w->rank - 1 - d;
+        w->size[d] = views[0]->size[from];
+        w->numel *= w->size[d];
+        for (int v = 0; v < w->count; v++)
+            w->stride[v][d] = views[v]->stride[from] * (int64_t)tern_dtype_size(views[v]->dtype);
     }
+    for (int v = 0; v < w->count; v++)
+        w->step[v] = w->rank > 0 ? views[v]->stride[w->rank - 1] : 1;
 }
 
 // Moves to the next run: up one in dimension 1, carrying into the ones outside.
@@ -104,14 +86,11 @@ void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, 
         return;
     walk w;
     w.count = count;
-    w.rank = 0;
     w.numel = 1;
     w.run = run;
     w.context = context;
-    for (int v = 0; v < count; v++) {
+    for (int v = 0; v < count; v++)
         w.data[v] = views[v]->data;
-        w.step[v] = 1;
-    }
     set_dimensions(&w, views);
     const int saved = errno; // functions of the mathematical library set it
     if (w.rank <= 1 && w.numel <= TERN_WALK_PIECE)

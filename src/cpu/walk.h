@@ -11,12 +11,11 @@
 // the hand-over does not count.
 #define TERN_WALK_PIECE 32768
 
-// Does n elements: data[v] is the first of view v, the next ones are step[v] elements apart. n > 0;
-// with n == 1 the steps are 1.
+// Does n elements: data[v] is the first of view v, the next ones are step[v] elements apart. n > 0.
 typedef void tern_walk_run(const void *context, int64_t n, char *const *data, const int64_t *step);
 
 // Calls `run` on all elements of views[0 ... count - 1], whose sizes are views[0]'s; in pieces that
-// depend on the sizes alone. Dimensions that lie one after the other are joined.
+// depend on the sizes alone.
 void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run,
                const void *context);
 

@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(WALK_THREADS) walk_each(walk<Body::VIEWS> w, B
 
 // ---- on the host --------------------------------------------------------------------------------
 
-// Views with the dimensions joined that follow each other in all of them; innermost first.
+// Views side by side, as launches take them; dimensions innermost first.
 template <int VIEWS> struct joined {
     int64_t numel;
     int rank;
@@ -113,38 +113,19 @@ template <int VIEWS> struct joined {
     int64_t nbytes[VIEWS]; // of an element
 };
 
-template <int VIEWS> static inline bool joins(const joined<VIEWS> &j, const int64_t *stride)
-{
-    const int inner = j.rank - 1;
-    for (int v = 0; v < VIEWS; v++)
-        if (stride[v] != j.stride[inner][v] * j.size[inner])
-            return false;
-    return true;
-}
-
 // views[0]'s sizes count.
 template <int VIEWS> static inline joined<VIEWS> join(const tern_strided *const (&views)[VIEWS])
 {
     joined<VIEWS> j = {};
     j.numel = tern_strided_numel(views[0]);
+    j.rank = views[0]->rank;
+    for (int d = 0; d < j.rank; d++)
+        j.size[d] = views[0]->size[j.rank - 1 - d];
     for (int v = 0; v < VIEWS; v++) {
         j.data[v] = views[v]->data;
         j.nbytes[v] = (int64_t)tern_dtype_size(views[v]->dtype);
-    }
-    for (int d = views[0]->rank - 1; d >= 0; d--) {
-        int64_t stride[VIEWS];
-        for (int v = 0; v < VIEWS; v++)
-            stride[v] = views[v]->stride[d];
-        if (views[0]->size[d] == 1)
-            continue;
-        if (j.rank > 0 && joins(j, stride)) {
-            j.size[j.rank - 1] *= views[0]->size[d];
-            continue;
-        }
-        j.size[j.rank] = views[0]->size[d];
-        for (int v = 0; v < VIEWS; v++)
-            j.stride[j.rank][v] = stride[v];
-        j.rank++;
+        for (int d = 0; d < j.rank; d++)
+            j.stride[d][v] = views[v]->stride[j.rank - 1 - d];
     }
     return j;
 }
@@ -153,7 +134,7 @@ template <int VIEWS> static inline joined<VIEWS> join(const tern_strided *const 
 template <int VIEWS> static inline bool joined_flat(const joined<VIEWS> &j)
 {
     for (int v = 0; v < VIEWS; v++)
-        if (j.rank > 1 || (j.rank == 1 && j.stride[0][v] != 1))
+        if (j.rank > 1 || (j.rank == 1 && j.size[0] != 1 && j.stride[0][v] != 1))
             return false;
     return true;
 }
@@ -263,11 +244,16 @@ static tern_status walk_run_strided(const tern_exec *exec, const char *op,
 
 // Does the body for every element of the views.
 template <class Body>
+static tern_status walk_run(const tern_exec *exec, const char *op, const joined<Body::VIEWS> &j,
+                            const Body &body)
+{
+    return joined_flat(j) ? walk_run_flat(exec, op, j, body) : walk_run_strided(exec, op, j, body);
+}
+template <class Body>
 static tern_status walk_run(const tern_exec *exec, const char *op,
                             const tern_strided *const (&views)[Body::VIEWS], const Body &body)
 {
-    const joined<Body::VIEWS> j = join(views);
-    return joined_flat(j) ? walk_run_flat(exec, op, j, body) : walk_run_strided(exec, op, j, body);
+    return walk_run(exec, op, join(views), body);
 }
 
 #endif

@@ -3,7 +3,9 @@
 // table's slot and declares every implementation (`tern_kernel_fill tern_cpu_fill;`).
 //
 // Kernels trust their callers: shapes, dtypes and devices were checked in front. Views may have any
-// strides unless a kernel says "contiguous"; a stride of 0 is a broadcast. Outputs are distinct
+// strides unless a kernel says "contiguous"; a stride of 0 is a broadcast. Those of elementwise
+// kernels and reductions arrive coalesced (tern_views_coalesce): the front does that once, and no
+// kernel again; it decides how fast they are walked, not what comes out. Outputs are distinct
 // from inputs, or the very same view (elementwise kernels may run in place). A kernel takes its
 // scratch before the first write, and fails only with TERN_ERR_NOMEM. Empty outputs are legal.
 #ifndef TERN_SRC_DEVICE_KERNELS_H
@@ -31,6 +33,14 @@ static inline int64_t tern_strided_numel(const tern_strided *view)
         numel *= view->size[i];
     return numel;
 }
+
+TERN_BEGIN_DECLS
+
+// Merges neighbouring dims that all `count` views of the same sizes walk in one stride, and drops
+// those of size 1.
+void tern_views_coalesce(tern_strided *const *views, int count);
+
+TERN_END_DECLS
 
 // The first value error that a kernel met since it was last cleared; device memory. With several in
 // one kernel, the one with the smallest element counts.
@@ -174,15 +184,18 @@ typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided 
                                       const tern_strided *c, const tern_strided *a,
                                       const tern_strided *b);
 
-// y has x's rank, with size 1 where it reduces. Same dtype; SUM of integers and bool gives int64;
-// ANY, ALL bool. An empty reduction gives 0 (SUM, NORM, ANY), NaN (MEAN), true (ALL).
+// y has x's rank, with size 1 where it reduces. The dims that are kept come first, then those that
+// are folded; in both, broadcasts (stride 0) before falling strides of x. Same dtype; SUM of
+// integers and bool gives int64; ANY, ALL bool. An empty reduction gives 0 (SUM, NORM, ANY), NaN
+// (MEAN), true (ALL).
 typedef tern_status tern_kernel_reduce(const tern_exec *exec, tern_reduce_op op, double p,
                                        const tern_strided *y, const tern_strided *x);
 // Variance and mean (NULL to leave it out), shaped as in reduce; divisor max(0, n - correction).
 typedef tern_status tern_kernel_var(const tern_exec *exec, double correction,
                                     const tern_strided *var, const tern_strided *mean,
                                     const tern_strided *x);
-// values (or NULL) and int64 indices have x's rank with size 1 in `dim`. NaN wins, then the first.
+// values (or NULL) and int64 indices have x's rank with size 1 in `dim`, the last; the dims before
+// it as in reduce. NaN wins, then the first.
 typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
                                            const tern_strided *values, const tern_strided *indices,
                                            const tern_strided *x, int dim);

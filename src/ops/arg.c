@@ -20,6 +20,17 @@ static tern_shape shape_without(const tern_tensor *x, int dim, bool keepdim, ter
     return result;
 }
 
+// The dim to go along, where its size is 1.
+static void add_dim(tern_strided *x, tern_strided *indices, tern_strided *values)
+{
+    tern_strided *all[] = {x, indices, values};
+    for (int k = 0; k < 3; k++) {
+        all[k]->size[all[k]->rank] = 1;
+        all[k]->stride[all[k]->rank] = 0;
+        all[k]->rank++;
+    }
+}
+
 static tern_status launch(bool largest, const extremes *e, tern_shape kept)
 {
     if (e->indices->numel == 0)
@@ -30,10 +41,13 @@ static tern_status launch(bool largest, const extremes *e, tern_shape kept)
     tern_strided indices = tern_view_shaped(e->indices, kept);
     if (e->values)
         values = tern_view_shaped(e->values, kept);
+    tern_views_reduce(&x, (tern_strided *const[]){&indices, &values}, e->values ? 2 : 1);
+    if (e->x->rank == 0 || e->x->size[e->dim] == 1)
+        add_dim(&x, &indices, &values);
     tern_device device = tern_dev(e->x);
     tern_exec exec = tern_exec_of(device);
     return tern_kernels_of(device)->arg_reduce(&exec, largest, e->values ? &values : NULL, &indices,
-                                               &x, e->dim);
+                                               &x, x.rank - 1);
 }
 
 static tern_status find(const char *op, bool largest, tern_tensor *x, int dim, bool keepdim,

@@ -68,7 +68,8 @@ tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_li
 // y (contiguous, numel of `keepdim`) from x.
 tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, const tern_tensor *x,
                                tern_shape keepdim);
-// Brings x and `count` results of a reduction (views of x's rank) to as few dims as they need.
+// Brings x and `count` results of a reduction (views of x's rank) to as few dims as they need, and
+// those into the order of kernels.h.
 void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count);
 
 // ---- products ----------------------------------------------------------------------------------

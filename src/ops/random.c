@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "device/generator.h"
 #include "ops/front.h"
+#include "ops/launch.h"
 
 // A fill of the random kernel.
 typedef struct random_fill {
@@ -17,7 +18,7 @@ typedef struct random_fill {
 static tern_status draw(const random_fill *fill, tern_generator *generator, tern_tensor *t)
 {
     tern_exec exec = tern_exec_of(tern_dev(t));
-    tern_strided view = tern_view_of(t);
+    tern_strided view = tern_view_flat(t);
     tern_generator_lock(generator);
     tern_status status =
         tern_kernels_of(exec.device)

@@ -34,6 +34,41 @@ tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_li
     return TERN_OK;
 }
 
+static bool folds(const tern_strided *y, int d)
+{
+    return y->stride[d] == 0;
+}
+
+// Dim a belongs outside b: kept ones outside, then broadcasts (stride 0), then by falling stride.
+static bool is_outside(const tern_strided *x, const tern_strided *y, int a, int b)
+{
+    if (folds(y, a) != folds(y, b))
+        return folds(y, b);
+    const uint64_t sa = (uint64_t)(x->stride[a] < 0 ? -x->stride[a] : x->stride[a]);
+    const uint64_t sb = (uint64_t)(x->stride[b] < 0 ? -x->stride[b] : x->stride[b]);
+    return sa - 1 > sb - 1;
+}
+
+static void exchange(int64_t *a, int64_t *b)
+{
+    int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+// Views of the same sizes; all[1] is 0 strides where x is folded.
+static void sort_dims(tern_strided *const *all, int count)
+{
+    for (int last = 1; last < all[0]->rank; last++) {
+        for (int d = last; d > 0 && is_outside(all[0], all[1], d, d - 1); d--) {
+            for (int k = 0; k < count; k++) {
+                exchange(&all[k]->size[d], &all[k]->size[d - 1]);
+                exchange(&all[k]->stride[d], &all[k]->stride[d - 1]);
+            }
+        }
+    }
+}
+
 void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
 {
     tern_shape shape = {.rank = x->rank};
@@ -44,10 +79,11 @@ void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
         *results[k] = tern_view_expand(*results[k], shape);
         all[k + 1] = results[k];
     }
+    sort_dims(all, count + 1);
     tern_views_coalesce(all, count + 1);
     for (int k = 0; k < count; k++)
         for (int i = 0; i < results[k]->rank; i++)
-            if (results[k]->stride[i] == 0)
+            if (folds(results[k], i))
                 results[k]->size[i] = 1;
 }
 

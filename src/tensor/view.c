@@ -43,38 +43,6 @@ tern_strided tern_view_expand(tern_strided view, tern_shape shape)
     return wide;
 }
 
-// Dims d and d + 1 of every view can be walked as one.
-static bool mergeable(tern_strided *const *views, int count, int d)
-{
-    for (int v = 0; v < count; v++)
-        if (views[v]->stride[d] != views[v]->stride[d + 1] * views[v]->size[d + 1])
-            return false;
-    return true;
-}
-
-static void remove_dim(tern_strided *view, int d)
-{
-    for (int i = d; i + 1 < view->rank; i++) {
-        view->size[i] = view->size[i + 1];
-        view->stride[i] = view->stride[i + 1];
-    }
-    view->rank--;
-}
-
-void tern_views_coalesce(tern_strided *const *views, int count)
-{
-    for (int d = views[0]->rank - 1; d >= 0; d--) {
-        bool unit = views[0]->size[d] == 1;
-        bool merge = !unit && d + 1 < views[0]->rank && mergeable(views, count, d);
-        for (int v = 0; v < count; v++) {
-            if (merge)
-                views[v]->size[d + 1] *= views[v]->size[d];
-            if (merge || unit)
-                remove_dim(views[v], d);
-        }
-    }
-}
-
 tern_status tern_launch_copy(tern_tensor *y, const tern_tensor *x)
 {
     tern_exec exec = tern_exec_of(tern_dev(y));

@@ -9,9 +9,6 @@
 tern_strided tern_view_of(const tern_tensor *t);
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
 tern_strided tern_view_expand(tern_strided view, tern_shape shape);
-// Merges neighbouring dims that all `count` views of the same sizes walk in one stride, and drops
-// those of size 1.
-void tern_views_coalesce(tern_strided *const *views, int count);
 // Contiguous view of the given sizes over data.
 tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
 // A contiguous copy.

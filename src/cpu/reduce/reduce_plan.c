@@ -25,59 +25,31 @@ static bool is_outside(const reduce_dim *a, const reduce_dim *b)
     return sa - 1 > sb - 1;
 }
 
-static void insert(reduce_dim *dims, int *count, reduce_dim dim)
+static int64_t add_dim(reduce_dim *dims, int *count, reduce_dim dim)
 {
-    int at = *count;
-    for (; at > 0 && is_outside(&dim, &dims[at - 1]); at--)
-        dims[at] = dims[at - 1];
-    dims[at] = dim;
-    ++*count;
+    dims[(*count)++] = dim;
+    return dim.size;
 }
 
-static bool joins(const reduce_dim *outer, const reduce_dim *inner)
+static void split_dims(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
+                       const tern_strided *y2)
 {
-    return outer->x_stride == inner->x_stride * inner->size &&
-           outer->y_stride[0] == inner->y_stride[0] * inner->size &&
-           outer->y_stride[1] == inner->y_stride[1] * inner->size;
-}
-
-// Neighbours that lie as one dimension become one; no dimension becomes one of size 1.
-static int64_t coalesce(reduce_dim *dims, int *count)
-{
-    int kept = 0;
-    int64_t numel = 1;
-    for (int i = 0; i < *count; i++) {
-        numel *= dims[i].size;
-        if (kept > 0 && joins(&dims[kept - 1], &dims[i])) {
-            dims[i].size *= dims[kept - 1].size;
-            dims[kept - 1] = dims[i];
-        } else {
-            dims[kept++] = dims[i];
-        }
-    }
-    if (kept == 0)
-        dims[kept++] = (reduce_dim){.size = 1};
-    *count = kept;
-    return numel;
-}
-
-static void sort_dims(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
-                      const tern_strided *y2)
-{
+    plan->outputs = plan->terms = 1;
     for (int d = 0; d < x->rank; d++) {
-        const bool folded = y->size[d] == 1;
-        if (x->size[d] == 1)
-            continue;
         reduce_dim dim = {.size = x->size[d], .x_stride = x->stride[d]};
-        if (!folded) {
-            dim.y_stride[0] = y->stride[d];
-            dim.y_stride[1] = y2 ? y2->stride[d] : 0;
+        if (y->size[d] == 1) {
+            plan->terms *= add_dim(plan->fold, &plan->fold_count, dim);
+            continue;
         }
-        insert(folded ? plan->fold : plan->keep, folded ? &plan->fold_count : &plan->keep_count,
-               dim);
+        dim.y_stride[0] = y->stride[d];
+        dim.y_stride[1] = y2 ? y2->stride[d] : 0;
+        plan->outputs *= add_dim(plan->keep, &plan->keep_count, dim);
     }
-    plan->outputs = coalesce(plan->keep, &plan->keep_count);
-    plan->terms = coalesce(plan->fold, &plan->fold_count);
+    const reduce_dim none = {.size = 1};
+    if (plan->keep_count == 0)
+        add_dim(plan->keep, &plan->keep_count, none);
+    if (plan->fold_count == 0)
+        add_dim(plan->fold, &plan->fold_count, none);
 }
 
 static void cut(reduce_plan *plan)
@@ -107,7 +79,7 @@ void reduce_make_plan(reduce_plan *plan, const tern_strided *x, const tern_strid
 {
     *plan = (reduce_plan){
         .x = x->data, .dtype = x->dtype, .element = (int64_t)tern_dtype_size(x->dtype)};
-    sort_dims(plan, x, y, y2);
+    split_dims(plan, x, y, y2);
     if (plan->outputs > 0)
         cut(plan);
 }

@@ -45,12 +45,11 @@ template <class Bits>
 static tern_status gather(const tern_exec *exec, const tern_strided *y, const tern_strided *x,
                           const tern_strided *index, int dim)
 {
-    const tern_strided still = standing(x, dim);
-    const tern_strided *const views[] = {y, &still, index};
+    const tern_strided views[] = {*y, standing(x, dim), *index};
     const bool packs = x->stride[dim] % pack_width<Bits>::value == 0;
     const gather_body<Bits> body = {(Bits *)y->data, (const Bits *)x->data,
                                     list_of(exec, index, x, dim), packs};
-    return walk_run(exec, "gather", views, body);
+    return walk_run(exec, "gather", join_own(views), body);
 }
 
 extern "C" tern_status tern_cuda_gather(const tern_exec *exec, const tern_strided *y,
@@ -88,13 +87,12 @@ template <class Y, class X> struct line_body {
 template <class Y, class X> static tern_status add_lines(const scatter &s)
 {
     const unsigned others = ~(1u << s.dim);
-    const tern_strided y = part_of(s, s.y, others), x = part_of(s, s.x, others),
-                       index = part_of(s, s.index, others);
-    const tern_strided *const views[] = {&y, &x, &index};
+    const tern_strided views[] = {part_of(s, s.y, others), part_of(s, s.x, others),
+                                  part_of(s, s.index, others)};
     const line_body<Y, X> body = {
-        (Y *)y.data,          (const X *)x.data,  list_of(s.exec, s.index, s.y, s.dim),
-        s.index->size[s.dim], s.x->stride[s.dim], s.index->stride[s.dim]};
-    return walk_run(s.exec, "scatter_add", views, body);
+        (Y *)s.y->data,       (const X *)s.x->data, list_of(s.exec, s.index, s.y, s.dim),
+        s.index->size[s.dim], s.x->stride[s.dim],   s.index->stride[s.dim]};
+    return walk_run(s.exec, "scatter_add", join_own(views), body);
 }
 
 // Contiguous, of y's sizes, in float.
@@ -120,11 +118,14 @@ template <class T> static tern_status add_lines_wide(const scatter &s)
     const tern_strided wide = wide_view(s.y, scratch.data);
     scatter into = s;
     into.y = &wide;
-    tern_status status = tern_cuda_copy(s.exec, &wide, s.y);
+    tern_strided to = wide, from = *s.y;
+    tern_strided *const views[] = {&to, &from};
+    tern_views_coalesce(views, 2);
+    tern_status status = tern_cuda_copy(s.exec, &to, &from);
     if (!status)
         status = add_lines<float, T>(into);
     if (!status)
-        status = tern_cuda_copy(s.exec, s.y, &wide);
+        status = tern_cuda_copy(s.exec, &from, &to);
     tern_cuda_scratch_free(s.exec, &scratch);
     return status;
 }

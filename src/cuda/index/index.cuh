@@ -40,6 +40,21 @@ static inline tern_strided standing(const tern_strided *indexed, int dim)
     return view;
 }
 
+// Views that a kernel here made, with views[0]'s sizes, for a walk.
+template <int VIEWS> static inline joined<VIEWS> join_own(const tern_strided (&views)[VIEWS])
+{
+    tern_strided own[VIEWS], *each[VIEWS];
+    const tern_strided *out[VIEWS];
+    for (int v = 0; v < VIEWS; v++) {
+        own[v] = views[v];
+        for (int d = 0; d < views[0].rank; d++)
+            own[v].size[d] = views[0].size[d];
+        out[v] = each[v] = &own[v];
+    }
+    tern_views_coalesce(each, VIEWS);
+    return join(out);
+}
+
 // ---- scatter_add --------------------------------------------------------------------------------
 
 template <class C> __device__ __forceinline__ C plus(C a, C b)

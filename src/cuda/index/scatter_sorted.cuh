@@ -171,17 +171,15 @@ static inline unsigned place_dims(const scatter &s)
 static inline joined<3> places_of(const scatter &s, unsigned dims)
 {
     const tern_strided still = standing(s.y, s.dim);
-    const tern_strided y = part_of(s, &still, dims), x = part_of(s, s.x, dims),
-                       index = part_of(s, s.index, dims);
-    const tern_strided *const views[] = {&y, &x, &index};
-    return join(views);
+    const tern_strided views[] = {part_of(s, &still, dims), part_of(s, s.x, dims),
+                                  part_of(s, s.index, dims)};
+    return join_own(views);
 }
 
 static inline joined<2> columns_of(const scatter &s, unsigned dims)
 {
-    const tern_strided y = part_of(s, s.y, dims), x = part_of(s, s.x, dims);
-    const tern_strided *const views[] = {&y, &x};
-    return join(views);
+    const tern_strided views[] = {part_of(s, s.y, dims), part_of(s, s.x, dims)};
+    return join_own(views);
 }
 
 template <class T>

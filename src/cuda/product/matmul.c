@@ -98,18 +98,21 @@ static tern_status multiply_on(const tern_exec *exec, const tern_matmul_args *ar
 // K = 0: the product is a sum of no terms.
 static tern_status multiply_empty(const tern_exec *exec, const tern_matmul_args *args)
 {
-    return args->accumulate ? TERN_OK : tern_cuda_fill(exec, &args->y, tern_scalar_int(0));
+    tern_strided y = args->y;
+    tern_views_coalesce((tern_strided *const[]){&y}, 1);
+    return args->accumulate ? TERN_OK : tern_cuda_fill(exec, &y, tern_scalar_int(0));
 }
 
 // Copies the bias into every row of y, for a product that accumulates there. A bias that is added
 // after a 16-bit product was stored would be added to a rounded one.
 static tern_status copy_bias(const tern_exec *exec, const tern_matmul_args *args)
 {
-    tern_strided rows = args->y;
+    tern_strided rows = args->y, y = args->y;
     rows.data = args->bias->data;
     rows.stride[0] = rows.stride[1] = 0;
     rows.stride[2] = args->bias->stride[0];
-    return tern_cuda_copy(exec, &args->y, &rows);
+    tern_views_coalesce((tern_strided *const[]){&y, &rows}, 2);
+    return tern_cuda_copy(exec, &y, &rows);
 }
 
 tern_status tern_cuda_matmul(const tern_exec *exec, const tern_matmul_args *args)

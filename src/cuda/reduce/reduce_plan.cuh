@@ -88,61 +88,33 @@ static inline bool reduce_is_outside(const reduce_dim *a, const reduce_dim *b)
     return sa - 1 > sb - 1;
 }
 
-static inline void reduce_insert(reduce_dim *dims, int *count, const reduce_dim *dim)
+static inline int64_t reduce_add_dim(reduce_dim *dims, int *count, const reduce_dim &dim)
 {
-    int at = *count;
-    for (; at > 0 && reduce_is_outside(dim, &dims[at - 1]); at--)
-        dims[at] = dims[at - 1];
-    dims[at] = *dim;
+    dims[*count] = dim;
+    dims[*count].divisor = place_divisor_of(dim.size);
     ++*count;
+    return dim.size;
 }
 
-static inline bool reduce_joins(const reduce_dim *outer, const reduce_dim *inner)
+static inline void reduce_split_dims(reduce_plan *plan, const tern_strided *x,
+                                     const tern_strided *y, const tern_strided *y2)
 {
-    return outer->x_stride == inner->x_stride * inner->size &&
-           outer->y_stride[0] == inner->y_stride[0] * inner->size &&
-           outer->y_stride[1] == inner->y_stride[1] * inner->size;
-}
-
-// Neighbours that lie as one dimension become one; no dimension becomes one of size 1.
-static inline int64_t reduce_coalesce(reduce_dim *dims, int *count)
-{
-    int kept = 0;
-    int64_t numel = 1;
-    for (int i = 0; i < *count; i++) {
-        numel *= dims[i].size;
-        if (kept > 0 && reduce_joins(&dims[kept - 1], &dims[i])) {
-            dims[i].size *= dims[kept - 1].size;
-            dims[kept - 1] = dims[i];
-        } else {
-            dims[kept++] = dims[i];
-        }
-    }
-    if (kept == 0)
-        dims[kept++] = reduce_dim{1, 0, {0, 0}, {}};
-    for (int i = 0; i < kept; i++)
-        dims[i].divisor = place_divisor_of(dims[i].size);
-    *count = kept;
-    return numel;
-}
-
-static inline void reduce_sort_dims(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
-                                    const tern_strided *y2)
-{
+    plan->outputs = plan->terms = 1;
     for (int d = 0; d < x->rank; d++) {
-        const bool folded = y->size[d] == 1;
         reduce_dim dim = {x->size[d], x->stride[d], {0, 0}, {}};
-        if (x->size[d] == 1)
+        if (y->size[d] == 1) {
+            plan->terms *= reduce_add_dim(plan->fold, &plan->fold_count, dim);
             continue;
-        if (!folded) {
-            dim.y_stride[0] = y->stride[d];
-            dim.y_stride[1] = y2 ? y2->stride[d] : 0;
         }
-        reduce_insert(folded ? plan->fold : plan->keep,
-                      folded ? &plan->fold_count : &plan->keep_count, &dim);
+        dim.y_stride[0] = y->stride[d];
+        dim.y_stride[1] = y2 ? y2->stride[d] : 0;
+        plan->outputs *= reduce_add_dim(plan->keep, &plan->keep_count, dim);
     }
-    plan->outputs = reduce_coalesce(plan->keep, &plan->keep_count);
-    plan->terms = reduce_coalesce(plan->fold, &plan->fold_count);
+    const reduce_dim none = {1, 0, {0, 0}, {}};
+    if (plan->keep_count == 0)
+        reduce_add_dim(plan->keep, &plan->keep_count, none);
+    if (plan->fold_count == 0)
+        reduce_add_dim(plan->fold, &plan->fold_count, none);
 }
 
 static inline bool reduce_is_packed(const reduce_plan *plan, const tern_strided *x)
@@ -170,7 +142,7 @@ static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strid
                                          const tern_strided *y2)
 {
     reduce_plan plan = {};
-    reduce_sort_dims(&plan, x, y, y2);
+    reduce_split_dims(&plan, x, y, y2);
     const reduce_dim *keep = &plan.keep[plan.keep_count - 1];
     const reduce_dim *fold = &plan.fold[plan.fold_count - 1];
     plan.columns = keep->size > 1 && (fold->size == 1 || reduce_is_outside(fold, keep));
