@@ -51,6 +51,7 @@ CALL(cross_entropy,
      tern_cross_entropy(in[0], in[1], .weight = in[2], .ignore_index = w->ignore_index,
                         .label_smoothing = w->label_smoothing, .reduction = w->reduction))
 CALL(mse_loss, tern_mse_loss(in[0], in[1], w->reduction))
+CALL(l1_loss, tern_l1_loss(in[0], in[1], w->reduction))
 CALL(gather, tern_gather(in[0], w->dim, in[1]))
 CALL(index_select, tern_index_select(in[0], w->dim, in[1]))
 CALL(one_hot, tern_one_hot(in[0], w->classes))
@@ -67,7 +68,7 @@ static const entry entries[] = {
     FOR_ONE(ENTRY) FOR_TWO(ENTRY) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
     ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
     ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
-    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)
+    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss) ENTRY(l1_loss)
     ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
 };
 // clang-format on

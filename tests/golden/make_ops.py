@@ -128,6 +128,12 @@ def losses():
         case("mse_loss, %s" % REDUCTION[reduction], "mse_loss",
              lambda a, b: F.mse_loss(a, b, reduction=REDUCTION[reduction]),
              [sixteenths(3, 2), sixteenths(3, 2, seed=1)], ("reduction", reduction))
+        case("l1_loss, %s" % REDUCTION[reduction], "l1_loss",
+             lambda a, b: F.l1_loss(a, b, reduction=REDUCTION[reduction]),
+             [sixteenths(3, 2), sixteenths(3, 2, seed=1)], ("reduction", reduction))
+    case("l1_loss of equal elements and NaN", "l1_loss",
+         lambda a, b: F.l1_loss(a, b, reduction="none"),
+         [real([1, 2, NAN, 3]), real([1, 3, 0, NAN])], ("reduction", 3))
 
 
 POINTS = real([-INF, -30, -20.5, -5, -1, -0.5, -0.0, 0.0, 0.0625, 0.5, 1, 5, 20, 20.0625, 30, INF,
