@@ -29,38 +29,8 @@
 #define TERN_ISA_SUFFIXED(isa, name)  TERN_ISA_SUFFIXED_(isa, name)
 #define TERN_ISA_SUFFIX(name)         TERN_ISA_SUFFIXED(TERN_ISA, name)
 
-// Every slot of tern_kernels but its name.
-#define TERN_KERNEL_SLOTS(SLOT)                                                                    \
-    SLOT(fill)                                                                                     \
-    SLOT(copy)                                                                                     \
-    SLOT(arange)                                                                                   \
-    SLOT(unary)                                                                                    \
-    SLOT(unary_grad)                                                                               \
-    SLOT(binary)                                                                                   \
-    SLOT(where)                                                                                    \
-    SLOT(reduce)                                                                                   \
-    SLOT(var)                                                                                      \
-    SLOT(arg_reduce)                                                                               \
-    SLOT(cumsum)                                                                                   \
-    SLOT(matmul)                                                                                   \
-    SLOT(softmax)                                                                                  \
-    SLOT(softmax_grad)                                                                             \
-    SLOT(cross_entropy)                                                                            \
-    SLOT(cross_entropy_grad)                                                                       \
-    SLOT(loss)                                                                                     \
-    SLOT(loss_grad)                                                                                \
-    SLOT(dropout)                                                                                  \
-    SLOT(gather)                                                                                   \
-    SLOT(scatter_add)                                                                              \
-    SLOT(one_hot)                                                                                  \
-    SLOT(random)                                                                                   \
-    SLOT(sgd)                                                                                      \
-    SLOT(adam)                                                                                     \
-    SLOT(list_norm)                                                                                \
-    SLOT(list_clip)
-
-#define TERN_ISA_DECLARE_SLOT_(slot) tern_kernel_##slot TERN_ISA_NAME(slot);
-TERN_KERNEL_SLOTS(TERN_ISA_DECLARE_SLOT_)
+#define TERN_ISA_DECLARE_KERNEL_(slot) tern_kernel_##slot TERN_ISA_NAME(slot);
+TERN_KERNELS(TERN_ISA_DECLARE_KERNEL_)
 
 // The table that backend.c picks.
 extern const tern_kernels TERN_ISA_NAME(table);

@@ -6,4 +6,4 @@
 #define STRING(word)  STRING_(word)
 #define SLOT(slot)    .slot = TERN_ISA_NAME(slot),
 
-const tern_kernels TERN_ISA_NAME(table) = {.name = STRING(TERN_ISA), TERN_KERNEL_SLOTS(SLOT)};
+const tern_kernels TERN_ISA_NAME(table) = {.name = STRING(TERN_ISA), TERN_KERNELS(SLOT)};

@@ -11,33 +11,8 @@ TERN_BEGIN_DECLS
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-tern_kernel_fill tern_cuda_fill;
-tern_kernel_copy tern_cuda_copy;
-tern_kernel_arange tern_cuda_arange;
-tern_kernel_unary tern_cuda_unary;
-tern_kernel_unary_grad tern_cuda_unary_grad;
-tern_kernel_binary tern_cuda_binary;
-tern_kernel_where tern_cuda_where;
-tern_kernel_reduce tern_cuda_reduce;
-tern_kernel_var tern_cuda_var;
-tern_kernel_arg_reduce tern_cuda_arg_reduce;
-tern_kernel_cumsum tern_cuda_cumsum;
-tern_kernel_matmul tern_cuda_matmul;
-tern_kernel_softmax tern_cuda_softmax;
-tern_kernel_softmax_grad tern_cuda_softmax_grad;
-tern_kernel_cross_entropy tern_cuda_cross_entropy;
-tern_kernel_cross_entropy_grad tern_cuda_cross_entropy_grad;
-tern_kernel_loss tern_cuda_loss;
-tern_kernel_loss_grad tern_cuda_loss_grad;
-tern_kernel_dropout tern_cuda_dropout;
-tern_kernel_gather tern_cuda_gather;
-tern_kernel_scatter_add tern_cuda_scatter_add;
-tern_kernel_one_hot tern_cuda_one_hot;
-tern_kernel_random tern_cuda_random;
-tern_kernel_sgd tern_cuda_sgd;
-tern_kernel_adam tern_cuda_adam;
-tern_kernel_list_norm tern_cuda_list_norm;
-tern_kernel_list_clip tern_cuda_list_clip;
+#define TERN_CUDA_DECLARE_KERNEL_(slot) tern_kernel_##slot tern_cuda_##slot;
+TERN_KERNELS(TERN_CUDA_DECLARE_KERNEL_)
 
 // y (B, M, N), contiguous, after the product: plus bias (N) or NULL, then relu if asked.
 tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_strided *y,

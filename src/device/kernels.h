@@ -344,36 +344,26 @@ typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm
                                           const tern_strided *total, const tern_strided *list,
                                           int64_t count);
 
+// Every kernel, once: the slots of the table, declarations and tables of the backends are made of
+// this list, so that a kernel which a backend lacks does not link.
+// clang-format off
+#define TERN_KERNELS(SLOT)                                                                         \
+    SLOT(fill) SLOT(copy) SLOT(arange)                                                             \
+    SLOT(unary) SLOT(unary_grad) SLOT(binary) SLOT(where)                                          \
+    SLOT(reduce) SLOT(var) SLOT(arg_reduce) SLOT(cumsum)                                           \
+    SLOT(matmul)                                                                                   \
+    SLOT(softmax) SLOT(softmax_grad)                                                               \
+    SLOT(cross_entropy) SLOT(cross_entropy_grad) SLOT(loss) SLOT(loss_grad)                        \
+    SLOT(dropout) SLOT(random)                                                                     \
+    SLOT(gather) SLOT(scatter_add) SLOT(one_hot)                                                   \
+    SLOT(sgd) SLOT(adam) SLOT(list_norm) SLOT(list_clip)
+// clang-format on
+
 // The table of a backend. Every slot is required.
+#define TERN_KERNEL_FIELD_(slot) tern_kernel_##slot *slot;
 typedef struct tern_kernels {
     const char *name; // "portable", "avx2", ...
-    tern_kernel_fill *fill;
-    tern_kernel_copy *copy;
-    tern_kernel_arange *arange;
-    tern_kernel_unary *unary;
-    tern_kernel_unary_grad *unary_grad;
-    tern_kernel_binary *binary;
-    tern_kernel_where *where;
-    tern_kernel_reduce *reduce;
-    tern_kernel_var *var;
-    tern_kernel_arg_reduce *arg_reduce;
-    tern_kernel_cumsum *cumsum;
-    tern_kernel_matmul *matmul;
-    tern_kernel_softmax *softmax;
-    tern_kernel_softmax_grad *softmax_grad;
-    tern_kernel_cross_entropy *cross_entropy;
-    tern_kernel_cross_entropy_grad *cross_entropy_grad;
-    tern_kernel_loss *loss;
-    tern_kernel_loss_grad *loss_grad;
-    tern_kernel_dropout *dropout;
-    tern_kernel_gather *gather;
-    tern_kernel_scatter_add *scatter_add;
-    tern_kernel_one_hot *one_hot;
-    tern_kernel_random *random;
-    tern_kernel_sgd *sgd;
-    tern_kernel_adam *adam;
-    tern_kernel_list_norm *list_norm;
-    tern_kernel_list_clip *list_clip;
+    TERN_KERNELS(TERN_KERNEL_FIELD_)
 } tern_kernels;
 
 // True for operations whose derivative is computed from their output.

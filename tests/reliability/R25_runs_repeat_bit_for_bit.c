@@ -7,6 +7,7 @@
 
 #include "bits.h"
 #include "case_bits.h"
+#include "cpu/backend.h"
 #include "instruction_sets.h"
 #include "manifest.h"
 #include "noted_kernels.h"
@@ -101,6 +102,26 @@ static uint64_t made_tensors(void)
     return hash;
 }
 
+// Takes the kernels of a set, and notes their calls; false where there is none.
+static bool note_instruction_set(int set)
+{
+    const tern_kernels *kernels = tern_cpu_kernel_table_for(instruction_set_name(set));
+    if (kernels)
+        use_kernels(NOTES_KERNELS ? note_kernels(kernels) : kernels);
+    return kernels != NULL;
+}
+
+static int check_all_kernels_were_called(void)
+{
+    int count = 0;
+    for (const noted_kernel *k = all_noted_kernels(); k->name; k++, count++)
+        if (*k->calls < 2)
+            fail_msg("the kernel %s was called %ld times", k->name, *k->calls);
+    assert_true(count > 20);
+    assert_string_equal(not_coalesced_views(), "");
+    return count;
+}
+
 static void every_operation_and_every_kernel_repeats(void **state)
 {
     (void)state;
@@ -108,7 +129,7 @@ static void every_operation_and_every_kernel_repeats(void **state)
     const run_size short_run = {.batch = 16, .in = 20, .hidden = 32, .classes = 5, .steps = 3};
     for (int set = 0; set < INSTRUCTION_SETS; set++) {
         is_best_set = set + 1 == INSTRUCTION_SETS || !use_instruction_set(set + 1);
-        if (!note_kernels(set))
+        if (!note_instruction_set(set))
             continue;
         cases_repeated = 0;
         each_case(case_repeats);
@@ -116,7 +137,7 @@ static void every_operation_and_every_kernel_repeats(void **state)
         for (int o = 0; o < run_optimizers(); o++)
             assert_true(run_bits(o, 0, short_run) == run_bits(o, 0, short_run));
         print_message("%s: %d cases, %d kernels\n", instruction_set_name(set), cases_repeated,
-                      check_all_kernels_were_called());
+                      NOTES_KERNELS ? check_all_kernels_were_called() : 0);
     }
 }
 

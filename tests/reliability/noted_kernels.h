@@ -3,13 +3,23 @@
 #ifndef TERN_TESTS_RELIABILITY_NOTED_KERNELS_H
 #define TERN_TESTS_RELIABILITY_NOTED_KERNELS_H
 
-// Puts the noting table between the library and the kernels of instruction set `index`; false where
-// this machine lacks it.
-bool note_kernels(int index);
+#include "device/kernels.h"
 
-// Fails unless every slot was called since note_kernels, every slot of the table is noted, and all
-// views of elementwise kernels and reductions came coalesced.
-// Returns how many there are.
-int check_all_kernels_were_called(void);
+TERN_BEGIN_DECLS
+
+// The noting table, which passes every call on to `behind`; no slot was called yet.
+const tern_kernels *note_kernels(const tern_kernels *behind);
+
+// How often each slot was called since; the last one has no name.
+typedef struct noted_kernel {
+    const char *name;
+    long *calls;
+} noted_kernel;
+const noted_kernel *all_noted_kernels(void);
+
+// Which kernel was given views that are not coalesced, or dims in the wrong order; "" for none.
+const char *not_coalesced_views(void);
+
+TERN_END_DECLS
 
 #endif

@@ -72,36 +72,8 @@ static const tern_cuda_table cuda = {
     .graph_free = tern_plugin_graph_free,
 };
 
-static const tern_kernels kernels = {
-    .name = "cuda",
-    .fill = tern_cuda_fill,
-    .copy = tern_cuda_copy,
-    .arange = tern_cuda_arange,
-    .unary = tern_cuda_unary,
-    .unary_grad = tern_cuda_unary_grad,
-    .binary = tern_cuda_binary,
-    .where = tern_cuda_where,
-    .reduce = tern_cuda_reduce,
-    .var = tern_cuda_var,
-    .arg_reduce = tern_cuda_arg_reduce,
-    .cumsum = tern_cuda_cumsum,
-    .matmul = tern_cuda_matmul,
-    .softmax = tern_cuda_softmax,
-    .softmax_grad = tern_cuda_softmax_grad,
-    .cross_entropy = tern_cuda_cross_entropy,
-    .cross_entropy_grad = tern_cuda_cross_entropy_grad,
-    .loss = tern_cuda_loss,
-    .loss_grad = tern_cuda_loss_grad,
-    .dropout = tern_cuda_dropout,
-    .gather = tern_cuda_gather,
-    .scatter_add = tern_cuda_scatter_add,
-    .one_hot = tern_cuda_one_hot,
-    .random = tern_cuda_random,
-    .sgd = tern_cuda_sgd,
-    .adam = tern_cuda_adam,
-    .list_norm = tern_cuda_list_norm,
-    .list_clip = tern_cuda_list_clip,
-};
+#define SLOT(slot) .slot = tern_cuda_##slot,
+static const tern_kernels kernels = {.name = "cuda", TERN_KERNELS(SLOT)};
 
 const tern_backend tern_plugin_backend = {
     .device = &devices,
