@@ -18,11 +18,10 @@ TERN_KERNELS(TERN_CUDA_DECLARE_KERNEL_)
 tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_strided *y,
                                const tern_strided *bias, bool relu);
 
-// Makes the elements of y from random words (uint32, memory of the device) as the kind says; see
+// Makes the elements of y from random words (uint32, memory of the device) as args say; see
 // random/random.c. There are tern_cuda_word_count of them.
-tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, double a, double b,
-                                 int64_t low, int64_t high, const uint32_t *words,
-                                 const tern_strided *y);
+tern_status tern_cuda_from_words(const tern_exec *exec, const tern_random_args *args,
+                                 const uint32_t *words, const tern_strided *y);
 int64_t tern_cuda_word_count(tern_random_kind kind, tern_dtype dtype, int64_t numel);
 
 // ---- state of a device, written by one-thread kernels in stream order ---------------------------

@@ -285,11 +285,15 @@ static inline int tern_loss_inputs(tern_loss_code code)
 }
 
 // y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of
-// Philox(id, e / 4) times 2^-32 is >= p. Forward: id = draws->base + offset, written to *id (device
-// memory). Replay: id is read from it.
-typedef tern_status tern_kernel_dropout(const tern_exec *exec, double p, uint64_t offset,
-                                        bool replay, uint64_t *id, const tern_strided *y,
-                                        const tern_strided *x);
+// Philox(id, e / 4) times 2^-32 is >= p.
+typedef struct tern_dropout_args {
+    double p;
+    uint64_t *id;    // memory of the device: draws->base + offset is written to it,
+    uint64_t offset; // or
+    bool replay;     // it is read
+} tern_dropout_args;
+typedef tern_status tern_kernel_dropout(const tern_exec *exec, const tern_dropout_args *args,
+                                        const tern_strided *y, const tern_strided *x);
 
 // y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record
 // (element: its offset in index's memory, so that a repeated index names its place in the list;
@@ -305,9 +309,13 @@ typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_st
 typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
                                         const tern_strided *labels);
 
-// Fills y (contiguous) from the generator's stream. a, b as the kind says; low, high for INTEGER.
-typedef tern_status tern_kernel_random(const tern_exec *exec, tern_random_kind kind, double a,
-                                       double b, int64_t low, int64_t high,
+typedef struct tern_random_args {
+    tern_random_kind kind;
+    double a, b;       // as the kind says
+    int64_t low, high; // of INTEGER
+} tern_random_args;
+// Fills y (contiguous) from the generator's stream.
+typedef tern_status tern_kernel_random(const tern_exec *exec, const tern_random_args *args,
                                        tern_generator *generator, const tern_strided *y);
 
 // One parameter of an optimizer step: contiguous, floating; the state has the parameter's dtype.

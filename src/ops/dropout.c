@@ -3,7 +3,7 @@
 #include "device/draws.h"
 #include "ops/launch.h"
 
-static tern_status launch(double p, uint64_t offset, bool replay, tern_tensor *id, tern_tensor *y,
+static tern_status launch(tern_dropout_args args, tern_tensor *id, tern_tensor *y,
                           const tern_tensor *x)
 {
     if (y->numel == 0)
@@ -11,8 +11,8 @@ static tern_status launch(double p, uint64_t offset, bool replay, tern_tensor *i
     tern_strided yv = tern_view_flat(y), xv = tern_view_flat(x);
     tern_device device = tern_dev(y);
     tern_exec exec = tern_exec_of(device);
-    return tern_kernels_of(device)->dropout(&exec, p, offset, replay, tern_view_of(id).data, &yv,
-                                            &xv);
+    args.id = tern_view_of(id).data;
+    return tern_kernels_of(device)->dropout(&exec, &args, &yv, &xv);
 }
 
 // The same mask and scale on dy.
@@ -22,7 +22,8 @@ static tern_status dropout_backward(tern_node *node, tern_tensor *const *dy, ter
     dx[0] = tern_empty_like(dy[0]);
     if (!dense || !dx[0])
         return tern_failed();
-    return launch(tern_node_data_of(node)->d[0], 0, true, tern_node_saved(node, 0), dx[0], dense);
+    const tern_dropout_args args = {.p = tern_node_data_of(node)->d[0], .replay = true};
+    return launch(args, tern_node_saved(node, 0), dx[0], dense);
 }
 
 tern_tensor *tern_dropout(tern_tensor *x, double p, bool training)
@@ -37,7 +38,10 @@ tern_tensor *tern_dropout(tern_tensor *x, double p, bool training)
     tern_tensor *dense = tern_make_contiguous(in.at[0]);
     tern_tensor *y = tern_tensor_new("dropout", in.dtype, in.device, in.shape);
     tern_tensor *id = tern_tensor_new("dropout", TERN_INT64, in.device, (tern_shape){0});
-    if (!dense || !y || !id || launch(p, tern_draw_next(in.device), false, id, y, dense))
+    if (!dense || !y || !id)
+        return NULL;
+    const tern_dropout_args args = {.p = p, .offset = tern_draw_next(in.device)};
+    if (launch(args, id, y, dense))
         return NULL;
     tern_node_data data = {.d = {p}};
     return tern_record_op(&dropout, y, in.at, 1, &id, 1, &data);

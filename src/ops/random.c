@@ -8,27 +8,19 @@
 #include "ops/front.h"
 #include "ops/launch.h"
 
-// A fill of the random kernel.
-typedef struct random_fill {
-    tern_random_kind kind;
-    double a, b;
-    int64_t low, high;
-} random_fill;
-
-static tern_status draw(const random_fill *fill, tern_generator *generator, tern_tensor *t)
+static tern_status draw(const tern_random_args *fill, tern_generator *generator, tern_tensor *t)
 {
     tern_exec exec = tern_exec_of(tern_dev(t));
     tern_strided view = tern_view_flat(t);
     tern_generator_lock(generator);
-    tern_status status =
-        tern_kernels_of(exec.device)
-            ->random(&exec, fill->kind, fill->a, fill->b, fill->low, fill->high, generator, &view);
+    tern_status status = tern_kernels_of(exec.device)->random(&exec, fill, generator, &view);
     tern_generator_unlock(generator);
     return status;
 }
 
 // Fills `t`, of any strides.
-static tern_status draw_into(const random_fill *fill, tern_generator *generator, tern_tensor *t)
+static tern_status draw_into(const tern_random_args *fill, tern_generator *generator,
+                             tern_tensor *t)
 {
     if (t->contiguous)
         return draw(fill, generator, t);
@@ -40,7 +32,7 @@ static tern_status draw_into(const random_fill *fill, tern_generator *generator,
 }
 
 // A new tensor, filled; NULL when `t` is.
-static tern_tensor *drawn(const random_fill *fill, tern_generator *generator, tern_tensor *t)
+static tern_tensor *drawn(const tern_random_args *fill, tern_generator *generator, tern_tensor *t)
 {
     generator = t ? tern_generator_for(t->op, generator, tern_dev(t)) : NULL;
     return generator && !draw(fill, generator, t) ? t : NULL;
@@ -56,8 +48,8 @@ static tern_status check_floating(const char *op, tern_dtype dtype)
 
 // ---- rand and randn ----------------------------------------------------------------------------
 
-static const random_fill unit_uniform = {.kind = TERN_RANDOM_UNIFORM, .a = 0, .b = 1};
-static const random_fill unit_normal = {.kind = TERN_RANDOM_NORMAL, .a = 0, .b = 1};
+static const tern_random_args unit_uniform = {.kind = TERN_RANDOM_UNIFORM, .a = 0, .b = 1};
+static const tern_random_args unit_normal = {.kind = TERN_RANDOM_NORMAL, .a = 0, .b = 1};
 
 tern_rand_options tern_rand_defaults(void)
 {
@@ -69,7 +61,7 @@ tern_randn_options tern_randn_defaults(void)
     return tern_rand_defaults();
 }
 
-static tern_tensor *create_drawn(const char *op, const random_fill *fill,
+static tern_tensor *create_drawn(const char *op, const tern_random_args *fill,
                                  const tern_rand_options *o)
 {
     if (!o) {
@@ -92,7 +84,7 @@ tern_tensor *tern_randn_with(const tern_randn_options *options)
     return create_drawn("randn", &unit_normal, options);
 }
 
-static tern_tensor *drawn_like(const char *op, const random_fill *fill, const tern_tensor *t)
+static tern_tensor *drawn_like(const char *op, const tern_random_args *fill, const tern_tensor *t)
 {
     if (tern_check_tensor(op, "t", t) || check_floating(op, t->dtype))
         return NULL;
@@ -127,9 +119,9 @@ static tern_status check_bounds(const char *op, int64_t low, int64_t high, tern_
     return tern_check_range(op, "high - 1", high - 1, dtype);
 }
 
-static random_fill integer_fill(int64_t low, int64_t high)
+static tern_random_args integer_fill(int64_t low, int64_t high)
 {
-    return (random_fill){.kind = TERN_RANDOM_INTEGER, .low = low, .high = high};
+    return (tern_random_args){.kind = TERN_RANDOM_INTEGER, .low = low, .high = high};
 }
 
 tern_tensor *tern_randint_with(const tern_randint_options *o)
@@ -141,7 +133,7 @@ tern_tensor *tern_randint_with(const tern_randint_options *o)
     tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? TERN_INT64 : o->dtype;
     if (check_bounds("randint", o->low, o->high, dtype))
         return NULL;
-    random_fill fill = integer_fill(o->low, o->high);
+    tern_random_args fill = integer_fill(o->low, o->high);
     return drawn(&fill, o->generator,
                  tern_create("randint", dtype, o->device, o->requires_grad, o->shape));
 }
@@ -151,7 +143,7 @@ tern_tensor *tern_randint_like(const tern_tensor *t, int64_t low, int64_t high)
     if (tern_check_tensor("randint_like", "t", t) ||
         check_bounds("randint_like", low, high, t->dtype))
         return NULL;
-    random_fill fill = integer_fill(low, high);
+    tern_random_args fill = integer_fill(low, high);
     return drawn(&fill, NULL,
                  tern_create("randint_like", t->dtype, tern_dev(t), false, tern_shape_get(t)));
 }
@@ -251,7 +243,7 @@ tern_tensor *tern_bernoulli_like(const tern_tensor *t, double p, tern_generator 
 {
     if (tern_check_tensor("bernoulli_like", "t", t) || check_probability("bernoulli_like", p))
         return NULL;
-    random_fill fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
+    tern_random_args fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
     return drawn(&fill, generator,
                  tern_create("bernoulli_like", t->dtype, tern_dev(t), false, tern_shape_get(t)));
 }
@@ -266,7 +258,7 @@ static double largest_value(tern_dtype dtype)
                                     : (double)FLT_MAX;
 }
 
-static tern_tensor *redraw(const char *op, const random_fill *fill, tern_tensor *t,
+static tern_tensor *redraw(const char *op, const tern_random_args *fill, tern_tensor *t,
                            tern_generator *generator)
 {
     tern_node *node = NULL;
@@ -286,7 +278,7 @@ tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generat
     TERN_CHECK_PTR(low >= -largest && high <= largest && high - low <= largest, TERN_ERR_ARG,
                    "uniform_: low %g, high %g or their difference is beyond %s", low, high,
                    tern_dtype_name(t->dtype));
-    random_fill fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
+    tern_random_args fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
     return redraw("uniform_", &fill, t, generator);
 }
 
@@ -296,7 +288,7 @@ tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generato
         return NULL;
     TERN_CHECK_PTR(std >= 0 && isfinite(mean) && isfinite(std), TERN_ERR_ARG,
                    "normal_: mean %g and std %g must be finite, std not negative", mean, std);
-    random_fill fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
+    tern_random_args fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
     return redraw("normal_", &fill, t, generator);
 }
 
@@ -304,6 +296,6 @@ tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator
 {
     if (tern_check_inplace("bernoulli_", t) || check_probability("bernoulli_", p))
         return NULL;
-    random_fill fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
+    tern_random_args fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
     return redraw("bernoulli_", &fill, t, generator);
 }

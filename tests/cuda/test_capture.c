@@ -93,8 +93,8 @@ static void draw(const piece *y)
     const tern_exec exec = exec_of(y->index);
     const tern_strided view = {y->data, TERN_FLOAT32, 1, {y->nbytes / 4}, {1}};
     tern_generator generator = {.seed = 1};
-    assert_int_equal(
-        plugin.kernels->random(&exec, TERN_RANDOM_UNIFORM, 0, 1, 0, 0, &generator, &view), TERN_OK);
+    const tern_random_args args = {.kind = TERN_RANDOM_UNIFORM, .a = 0, .b = 1};
+    assert_int_equal(plugin.kernels->random(&exec, &args, &generator, &view), TERN_OK);
 }
 
 // Handles, generators and peers are made when they are first needed: elsewhere, in a capture too.

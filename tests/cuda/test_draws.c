@@ -22,8 +22,8 @@ static void drop(double p, uint64_t offset, bool replay, tern_dtype dtype, void 
     const tern_exec exec = exec_of(0);
     mirror from = mirror_of(x, nbytes), to = mirror_of(y, nbytes), call = mirror_of(&id, 8);
     const tern_strided in = there(&from, VIEW(x, dtype, n)), out = there(&to, VIEW(y, dtype, n));
-    assert_int_equal(plugin.kernels->dropout(&exec, p, offset, replay, call.device.data, &out, &in),
-                     TERN_OK);
+    const tern_dropout_args args = {p, call.device.data, offset, replay};
+    assert_int_equal(plugin.kernels->dropout(&exec, &args, &out, &in), TERN_OK);
     mirror_end(&call);
     mirror_end(&to);
     mirror_end(&from);
@@ -35,7 +35,8 @@ static tern_status drop_on_cpu(double p, tern_draw_state state, tern_dtype dtype
     uint64_t call;
     const tern_strided in = VIEW(x, dtype, n), out = VIEW(y, dtype, n);
     const tern_exec exec = {.device = tern_cpu(0), .draws = &state};
-    return tern_cpu_backend()->kernels->dropout(&exec, p, 0, false, &call, &out, &in);
+    const tern_dropout_args args = {.p = p, .id = &call};
+    return tern_cpu_backend()->kernels->dropout(&exec, &args, &out, &in);
 }
 
 static void dropout_has_the_bits_of_the_cpu(void **state)
@@ -125,8 +126,8 @@ static uint64_t draw(tern_random_kind kind, double a, double b, int64_t low, int
     const tern_exec exec = exec_of(0);
     mirror to = mirror_of(y, n * (int64_t)tern_dtype_size(dtype));
     const tern_strided view = there(&to, VIEW(y, dtype, n));
-    assert_int_equal(plugin.kernels->random(&exec, kind, a, b, low, high, &generator, &view),
-                     TERN_OK);
+    const tern_random_args args = {kind, a, b, low, high};
+    assert_int_equal(plugin.kernels->random(&exec, &args, &generator, &view), TERN_OK);
     mirror_end(&to);
     return generator.position;
 }

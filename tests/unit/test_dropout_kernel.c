@@ -18,7 +18,8 @@ static tern_status drop(const tern_kernels *kernels, double p, uint64_t offset, 
                         uint64_t *id, float *to, int64_t n)
 {
     const tern_strided in = VIEW(x, TERN_FLOAT32, n), out = VIEW(to, TERN_FLOAT32, n);
-    return kernels->dropout(&kernel_exec, p, offset, replay, id, &out, &in);
+    const tern_dropout_args args = {.p = p, .id = id, .offset = offset, .replay = replay};
+    return kernels->dropout(&kernel_exec, &args, &out, &in);
 }
 
 static void element_e_is_kept_by_word_e_of_its_call(void **state)
@@ -113,9 +114,10 @@ static void the_mask_is_the_same_for_every_dtype(void **state)
     FOR_EACH_TABLE(kernels)
     {
         uint64_t id = 0;
+        const tern_dropout_args args = {.p = 0.25, .id = &id, .replay = true};
         assert_int_equal(drop(kernels, 0.25, 0, false, &id, y, MOST), 0);
-        assert_int_equal(kernels->dropout(&kernel_exec, 0.25, 0, true, &id, &out64, &in64), 0);
-        assert_int_equal(kernels->dropout(&kernel_exec, 0.25, 0, true, &id, &out16, &in16), 0);
+        assert_int_equal(kernels->dropout(&kernel_exec, &args, &out64, &in64), 0);
+        assert_int_equal(kernels->dropout(&kernel_exec, &args, &out16, &in16), 0);
         for (int e = 0; e < MOST; e++) {
             assert_int_equal(y[e] != 0, wide_y[e] != 0);
             assert_int_equal(narrow_y[e], y[e] != 0 ? 0x3fab : 0); // 4 / 3

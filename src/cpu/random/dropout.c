@@ -63,18 +63,19 @@ static void run_piece(void *context, int64_t index)
         run_widened(job, begin, n);
 }
 
-tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, double p, uint64_t offset, bool replay,
-                                   uint64_t *id, const tern_strided *y, const tern_strided *x)
+tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, const tern_dropout_args *args,
+                                   const tern_strided *y, const tern_strided *x)
 {
+    const double p = args->p;
     dropout_job job = {.seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
                        .threshold = tern_philox_threshold(p),
                        .scale = p < 1 ? 1 / (1 - p) : 0,
                        .numel = tern_strided_numel(y),
                        .y = y,
                        .x = x};
-    if (!replay)
-        *id = __atomic_load_n(&exec->draws->base, __ATOMIC_RELAXED) + offset;
-    job.call = *id;
+    if (!args->replay)
+        *args->id = __atomic_load_n(&exec->draws->base, __ATOMIC_RELAXED) + args->offset;
+    job.call = *args->id;
     tern_pool_run((job.numel + PIECE - 1) / PIECE, run_piece, &job);
     return TERN_OK;
 }

@@ -119,23 +119,22 @@ static void normal(tern_mt19937 *mt, const tern_strided *y, double mean, double 
         tern_mt19937_normal_f64(mt, y->data, tern_strided_numel(y), mean, std);
 }
 
-tern_status TERN_ISA_NAME(random)(const tern_exec *exec, tern_random_kind kind, double a, double b,
-                                  int64_t low, int64_t high, tern_generator *generator,
-                                  const tern_strided *y)
+tern_status TERN_ISA_NAME(random)(const tern_exec *exec, const tern_random_args *args,
+                                  tern_generator *generator, const tern_strided *y)
 {
     (void)exec;
-    switch (kind) {
+    switch (args->kind) {
     case TERN_RANDOM_UNIFORM:
-        uniform(&generator->mt, y, a, b);
+        uniform(&generator->mt, y, args->a, args->b);
         break;
     case TERN_RANDOM_NORMAL:
-        normal(&generator->mt, y, a, b);
+        normal(&generator->mt, y, args->a, args->b);
         break;
     case TERN_RANDOM_BERNOULLI:
-        bernoulli(&generator->mt, y, a);
+        bernoulli(&generator->mt, y, args->a);
         break;
     case TERN_RANDOM_INTEGER:
-        integers(&generator->mt, y, low, high);
+        integers(&generator->mt, y, args->low, args->high);
         break;
     }
     return TERN_OK;

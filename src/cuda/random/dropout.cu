@@ -56,20 +56,19 @@ static tern_status run(const tern_exec *exec, dropout_job job, double scale, con
     return tern_cuda_launched("dropout");
 }
 
-extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, double p, uint64_t offset,
-                                         bool replay, uint64_t *id, const tern_strided *y,
-                                         const tern_strided *x)
+extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, const tern_dropout_args *args,
+                                         const tern_strided *y, const tern_strided *x)
 {
     dropout_job job = {};
     job.draws = exec->draws;
-    job.id = id;
-    job.offset = offset;
-    job.threshold = tern_philox_threshold(p);
+    job.id = args->id;
+    job.offset = args->offset;
+    job.threshold = tern_philox_threshold(args->p);
     job.numel = tern_strided_numel(y);
-    job.replay = replay;
+    job.replay = args->replay;
     if (job.numel == 0)
         return TERN_OK;
-    const double scale = p < 1 ? 1 / (1 - p) : 0;
+    const double scale = args->p < 1 ? 1 / (1 - args->p) : 0;
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, run<T>(exec, job, scale, y, x))
     default:

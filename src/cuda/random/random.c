@@ -84,9 +84,8 @@ static tern_strided part_of(const tern_strided *y, int64_t first, int64_t numel)
     return part;
 }
 
-tern_status tern_cuda_random(const tern_exec *exec, tern_random_kind kind, double a, double b,
-                             int64_t low, int64_t high, tern_generator *generator,
-                             const tern_strided *y)
+tern_status tern_cuda_random(const tern_exec *exec, const tern_random_args *args,
+                             tern_generator *generator, const tern_strided *y)
 {
     const int64_t numel = tern_strided_numel(y);
     if (numel == 0)
@@ -94,16 +93,16 @@ tern_status tern_cuda_random(const tern_exec *exec, tern_random_kind kind, doubl
     TERN_CHECK(!tern_cuda_capture_of(exec->device.index), TERN_ERR_UNSUPPORTED,
                "random fills cannot be captured: fill before, or use dropout");
     tern_cuda_scratch scratch;
-    const int64_t capacity = words_in_blocks(kind, y->dtype, numel < CHUNK ? numel : CHUNK);
+    const int64_t capacity = words_in_blocks(args->kind, y->dtype, numel < CHUNK ? numel : CHUNK);
     TERN_TRY(tern_cuda_scratch_take(exec, capacity * (int64_t)sizeof(uint32_t), &scratch));
     tern_status status = TERN_OK;
     for (int64_t first = 0; first < numel && !status; first += CHUNK) {
         const int64_t count = numel - first < CHUNK ? numel - first : CHUNK;
-        const int64_t words = words_in_blocks(kind, y->dtype, count);
+        const int64_t words = words_in_blocks(args->kind, y->dtype, count);
         const tern_strided part = part_of(y, first, count);
         status = draw(exec->device.index, generator, scratch.data, words);
         if (!status)
-            status = tern_cuda_from_words(exec, kind, a, b, low, high, scratch.data, &part);
+            status = tern_cuda_from_words(exec, args, scratch.data, &part);
         generator->position += (uint64_t)words;
     }
     tern_cuda_scratch_free(exec, &scratch);

@@ -139,15 +139,14 @@ struct random_fill {
     const tern_exec *exec;
     const tern_strided *y;
     const uint32_t *words;
-    double a, b;
-    int64_t low, high;
+    const tern_random_args *args;
 };
 
 template <class T> static tern_status uniform(const random_fill &fill)
 {
     const tern_strided *const views[] = {fill.y};
-    const uniform_body<T> body = {(T *)fill.y->data, fill.words, (computed_t<T>)fill.a,
-                                  (computed_t<T>)fill.b};
+    const uniform_body<T> body = {(T *)fill.y->data, fill.words, (computed_t<T>)fill.args->a,
+                                  (computed_t<T>)fill.args->b};
     return walk_run(fill.exec, "random", views, body);
 }
 
@@ -158,22 +157,22 @@ template <class T> static tern_status normal(const random_fill &fill)
     if (numel == 0)
         return TERN_OK;
     TERN_LAUNCH(normal_pairs<T>, walk_blocks((numel + 1) / 2), WALK_THREADS, 0, fill.exec->stream,
-                (T *)fill.y->data, fill.words, numel, (C)fill.a, (C)fill.b);
+                (T *)fill.y->data, fill.words, numel, (C)fill.args->a, (C)fill.args->b);
     return tern_cuda_launched("random");
 }
 
 template <class T> static tern_status bernoulli(const random_fill &fill)
 {
     const tern_strided *const views[] = {fill.y};
-    const bernoulli_body<T> body = {(T *)fill.y->data, fill.words, fill.a};
+    const bernoulli_body<T> body = {(T *)fill.y->data, fill.words, fill.args->a};
     return walk_run(fill.exec, "random", views, body);
 }
 
 template <class T> static tern_status integers(const random_fill &fill)
 {
     const tern_strided *const views[] = {fill.y};
-    const integer_body<T> body = {(T *)fill.y->data, fill.words, fill.low,
-                                  (uint64_t)fill.high - (uint64_t)fill.low};
+    const integer_body<T> body = {(T *)fill.y->data, fill.words, fill.args->low,
+                                  (uint64_t)fill.args->high - (uint64_t)fill.args->low};
     return walk_run(fill.exec, "random", views, body);
 }
 
@@ -197,14 +196,13 @@ template <class T> static tern_status whole(const random_fill &fill, tern_random
     return kind == TERN_RANDOM_BERNOULLI ? bernoulli<T>(fill) : integers<T>(fill);
 }
 
-extern "C" tern_status tern_cuda_from_words(const tern_exec *exec, tern_random_kind kind, double a,
-                                            double b, int64_t low, int64_t high,
+extern "C" tern_status tern_cuda_from_words(const tern_exec *exec, const tern_random_args *args,
                                             const uint32_t *words, const tern_strided *y)
 {
-    const random_fill fill = {exec, y, words, a, b, low, high};
+    const random_fill fill = {exec, y, words, args};
     switch (y->dtype) {
-        TERN_FLOATING_CASES(T, floating<T>(fill, kind))
-        TERN_WHOLE_CASES(T, whole<T>(fill, kind))
+        TERN_FLOATING_CASES(T, floating<T>(fill, args->kind))
+        TERN_WHOLE_CASES(T, whole<T>(fill, args->kind))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
