@@ -27,6 +27,12 @@ TERN_INTEGER_INLINE int64_t wrap_mul(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
+TERN_INTEGER_INLINE int64_t clamp_int64(int64_t v, int64_t low, int64_t high)
+{
+    const int64_t raised = v < low ? low : v;
+    return raised > high ? high : raised;
+}
+
 // base^exponent; with a negative exponent the quotient 1 / base^-exponent cut towards zero, 0 for
 // base 0.
 TERN_INTEGER_INLINE int64_t wrap_pow(int64_t base, int64_t exponent)

@@ -227,6 +227,13 @@ VM_INLINE float vm_sigmoid(float x)
     return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
 }
 
+// sigmoid + x sigmoid', where x sigmoid' is 0 for large x
+VM_INLINE float vm_silu_slope(float x)
+{
+    const float sigma = vm_sigmoid(x), bounded = x < -200.0f ? -200.0f : x > 200.0f ? 200.0f : x;
+    return sigma * (1.0f + bounded * (1.0f - sigma));
+}
+
 // x sigmoid(x). Where it is subnormal, exp(x) has fewer bits still: x comes between its factors.
 VM_INLINE float vm_silu(float x)
 {
@@ -342,6 +349,17 @@ VM_INLINE float vm_gelu_tanh_slope(float x)
 VM_INLINE float vm_sqrt(float x)
 {
     return sqrtf(x);
+}
+
+VM_INLINE float vm_rsqrt(float x)
+{
+    return 1.0f / sqrtf(x);
+}
+
+VM_INLINE float vm_clamp(float x, float low, float high)
+{
+    const float raised = x < low ? low : x; // NaN stays
+    return raised > high ? high : raised;
 }
 
 // To the nearest integer, halves to even.

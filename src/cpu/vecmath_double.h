@@ -15,6 +15,17 @@ VM_INLINE double vd_sqrt(double x)
     return sqrt(x);
 }
 
+VM_INLINE double vd_rsqrt(double x)
+{
+    return 1.0 / sqrt(x);
+}
+
+VM_INLINE double vd_clamp(double x, double low, double high)
+{
+    const double raised = x < low ? low : x;
+    return raised > high ? high : raised;
+}
+
 VM_INLINE double vd_exp(double x)
 {
     return exp(x);
@@ -54,6 +65,13 @@ VM_INLINE double vd_sigmoid(double x)
 {
     const double e = exp(-fabs(x));
     return (x >= 0.0 ? 1.0 : e) / (1.0 + e);
+}
+
+// As in vecmath.h.
+VM_INLINE double vd_silu_slope(double x)
+{
+    const double sigma = vd_sigmoid(x), bounded = x < -200.0 ? -200.0 : x > 200.0 ? 200.0 : x;
+    return sigma * (1.0 + bounded * (1.0 - sigma));
 }
 
 // As in vecmath.h. exp(x / 2) is never subnormal where x exp(x) is not 0.

@@ -9,6 +9,10 @@
 
 #include "cuda/tern_cu.h"
 
+// What formulas of elementwise.def call.
+#define R_(name)       real_##name
+#define TRIG_(name, x) real_##name(x)
+
 #define REAL_FUNCTION(name, in_float, in_double)                                                   \
     __device__ __forceinline__ float real_##name(float x)                                          \
     {                                                                                              \
@@ -65,10 +69,10 @@ template <class R> __device__ __forceinline__ split<R> split_of(double number, d
     return {value, (R)((number - (double)value) + rest)};
 }
 
-template <class R> __device__ __forceinline__ R bounded(R x, R bound)
+template <class R> __device__ __forceinline__ R real_clamp(R x, R low, R high)
 {
-    const R low = x < -bound ? -bound : x; // NaN stays
-    return low > bound ? bound : low;
+    const R raised = x < low ? low : x; // NaN stays
+    return raised > high ? high : raised;
 }
 
 // 1 / (1 + exp(-x)) by way of exp(-|x|), which does not overflow.
@@ -109,7 +113,7 @@ template <class R> __device__ __forceinline__ R real_silu(R x)
 template <class R> __device__ __forceinline__ R real_silu_slope(R x)
 {
     const R sigma = real_sigmoid(x);
-    return sigma * (1 + bounded(x, (R)1000) * (1 - sigma));
+    return sigma * (1 + real_clamp(x, (R)-1000, (R)1000) * (1 - sigma));
 }
 
 // log(1 + exp(beta x)) / beta. Far below 0 that is exp(beta x) / beta, which may be subnormal.
@@ -145,7 +149,7 @@ template <class R> __device__ __forceinline__ R real_gelu(R x)
 // Phi(x) + x phi(x)
 template <class R> __device__ __forceinline__ R real_gelu_slope(R x)
 {
-    const R near = bounded(x, (R)40); // phi is 0 there
+    const R near = real_clamp(x, (R)-40, (R)40); // phi is 0 there
     const R density = (R)0x1.9884533d43651p-2 * real_exp((R)-0.5 * near * near);
     return real_normal_cdf(x) + near * density;
 }
@@ -174,7 +178,7 @@ template <class R> __device__ __forceinline__ R real_gelu_tanh(R x)
 template <class R> __device__ __forceinline__ R real_gelu_tanh_slope(R x)
 {
     const R s = real_gelu_tanh_sigmoid(x);
-    const R near = bounded(x, (R)40); // s (1 - s) is 0 there
+    const R near = real_clamp(x, (R)-40, (R)40); // s (1 - s) is 0 there
     const R slope = (R)0x1.b6676bf7450f0p-3 * near * near + (R)0x1.9884533d43651p0;
     return s + near * s * (1 - s) * slope;
 }

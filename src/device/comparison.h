@@ -77,6 +77,20 @@ static inline double rounded_to(tern_dtype dtype, double value, round_16_bit *ro
     return isinf(rounded) ? value : rounded;
 }
 
+// Powers of the exponents in everyday use are operations of their own.
+static inline tern_unary_op usual_power(tern_unary_op op, double exponent)
+{
+    if (op != TERN_UNARY_POW_SCALAR)
+        return op;
+#define UNARY(...)
+#define UNARY_TEST(...)
+#define UNARY_POWER(CODE, name, exponent_, ...)                                                    \
+    if (exponent == exponent_)                                                                     \
+        return TERN_UNARY_##CODE;
+#include "device/elementwise.def"
+    return op;
+}
+
 // Fills `to` (p may be NULL); returns the operation that does the same with what is in it.
 static inline tern_unary_op set_scalar_params(scalar_params *to, tern_unary_op op, tern_dtype dtype,
                                               const tern_scalar p[2], round_16_bit *round)
@@ -90,7 +104,17 @@ static inline tern_unary_op set_scalar_params(scalar_params *to, tern_unary_op o
         to->integer[0] = scalar_truth(p[0]);
     if (p && compares(op) && !tern_dtype_is_floating(dtype) && !p[0].is_integer)
         return integer_comparison(op, p[0].floating, &to->integer[0]);
-    return op;
+    return tern_dtype_is_floating(dtype) ? usual_power(op, to->floating[0]) : op;
+}
+
+// The same for an operation with two operands.
+static inline tern_binary_op set_factor(scalar_params *to, tern_binary_op op, tern_dtype dtype,
+                                        double alpha)
+{
+    to->floating[0] = alpha;
+    // The sum of two truths is "or": a factor must not turn it back to 0.
+    to->integer[0] = dtype == TERN_BOOL ? alpha != 0 : truncate_to_int64(alpha);
+    return op == TERN_BINARY_ADD && alpha != 1 ? TERN_BINARY_ADD_SCALED : op;
 }
 
 #endif

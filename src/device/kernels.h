@@ -81,62 +81,51 @@ typedef struct tern_exec {
     const tern_step_plan *plan; // optimizer kernels; NULL: write and run, from scratch memory
 } tern_exec;
 
+// Elementwise operations: elementwise.def says what each computes.
+#define UNARY(CODE, ...)      TERN_UNARY_##CODE,
+#define UNARY_TEST(CODE, ...) TERN_UNARY_##CODE,
 typedef enum tern_unary_op {
-    TERN_UNARY_NEG,
-    TERN_UNARY_ABS,
-    TERN_UNARY_SQRT,
-    TERN_UNARY_RSQRT,
-    TERN_UNARY_EXP,
-    TERN_UNARY_LOG,
-    TERN_UNARY_LOG1P,
-    TERN_UNARY_SIN,
-    TERN_UNARY_COS,
-    TERN_UNARY_TANH,
-    TERN_UNARY_SIGMOID,
-    TERN_UNARY_RELU,
-    TERN_UNARY_GELU,
-    TERN_UNARY_GELU_TANH,
-    TERN_UNARY_SILU,
-    TERN_UNARY_LEAKY_RELU, // p0: slope
-    TERN_UNARY_SOFTPLUS,   // p0: beta, p1: threshold
-    TERN_UNARY_CLAMP,      // p0: low, p1: high
-    TERN_UNARY_ROUND,      // half to even
-    TERN_UNARY_SIGN,       // -1, 0, 1; NaN stays
-    TERN_UNARY_ADD_SCALAR, // x + p0
-    TERN_UNARY_MUL_SCALAR, // x * p0
-    TERN_UNARY_DIV_SCALAR, // x / p0
-    TERN_UNARY_POW_SCALAR, // x ^ p0
-    // From here on the output is bool.
-    TERN_UNARY_ISFINITE,
-    TERN_UNARY_NOT,
-    TERN_UNARY_EQ_SCALAR,
-    TERN_UNARY_NE_SCALAR,
-    TERN_UNARY_LT_SCALAR,
-    TERN_UNARY_LE_SCALAR,
-    TERN_UNARY_GT_SCALAR,
-    TERN_UNARY_GE_SCALAR,
-    TERN_UNARY_COUNT
+#include "device/elementwise.def"
 } tern_unary_op;
 
+#define BINARY(CODE, ...)      TERN_BINARY_##CODE,
+#define BINARY_TEST(CODE, ...) TERN_BINARY_##CODE,
 typedef enum tern_binary_op {
-    TERN_BINARY_ADD, // a + alpha b
-    TERN_BINARY_SUB,
-    TERN_BINARY_MUL,
-    TERN_BINARY_DIV, // floating only
-    TERN_BINARY_POW,
-    TERN_BINARY_MIN, // NaN wins
-    TERN_BINARY_MAX,
-    // From here on the output is bool.
-    TERN_BINARY_EQ,
-    TERN_BINARY_NE,
-    TERN_BINARY_LT,
-    TERN_BINARY_LE,
-    TERN_BINARY_GT,
-    TERN_BINARY_GE,
-    TERN_BINARY_AND,
-    TERN_BINARY_OR,
-    TERN_BINARY_COUNT
+#include "device/elementwise.def"
 } tern_binary_op;
+
+// What the gradient of an operation is computed from, besides the output's.
+typedef enum tern_saves { TERN_SAVES_NOTHING, TERN_SAVES_INPUT, TERN_SAVES_OUTPUT } tern_saves;
+
+static inline tern_saves tern_unary_saves(tern_unary_op op)
+{
+    switch ((int)op) {
+#define UNARY(CODE, name, saves, ...)                                                              \
+    case TERN_UNARY_##CODE:                                                                        \
+        return TERN_SAVES_##saves;
+#define UNARY_TEST(...)
+#include "device/elementwise.def"
+    }
+    return TERN_SAVES_NOTHING;
+}
+
+static inline bool tern_unary_gives_bool(tern_unary_op op)
+{
+#define UNARY(...)
+#define UNARY_TEST(CODE, ...) || op == TERN_UNARY_##CODE
+    return false
+#include "device/elementwise.def"
+        ;
+}
+
+static inline bool tern_binary_gives_bool(tern_binary_op op)
+{
+#define BINARY(...)
+#define BINARY_TEST(CODE, ...) || op == TERN_BINARY_##CODE
+    return false
+#include "device/elementwise.def"
+        ;
+}
 
 typedef enum tern_reduce_op {
     TERN_REDUCE_SUM,
@@ -166,16 +155,16 @@ typedef tern_status tern_kernel_copy(const tern_exec *exec, const tern_strided *
 typedef tern_status tern_kernel_arange(const tern_exec *exec, const tern_strided *y,
                                        tern_scalar start, tern_scalar step);
 
-// y = op(x), same sizes; same dtype, or y bool. Transcendental ones: floating only.
+// y = op(x), same sizes; same dtype, or y bool. What is made for floating dtypes only gives
+// TERN_ERR_DTYPE for others.
 typedef tern_status tern_kernel_unary(const tern_exec *exec, tern_unary_op op,
                                       const tern_scalar p[2], const tern_strided *y,
                                       const tern_strided *x);
-// dx = dy * op'(s); s is the op's output for exp, sqrt, rsqrt, tanh, sigmoid, relu, and its input
-// for all others (tern_unary_saves_output). One floating dtype.
+// dx = dy * op'(s); s is what op saves (tern_unary_saves), of x's shape. One floating dtype.
 typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op op,
                                            const double p[2], const tern_strided *dx,
                                            const tern_strided *dy, const tern_strided *s);
-// y = op(a, b), same sizes; a and b of one dtype, y too or bool. alpha is 1 but for ADD.
+// y = op(a, b), same sizes; a and b of one dtype, y too or bool. ADD: a + alpha b; else alpha is 1.
 typedef tern_status tern_kernel_binary(const tern_exec *exec, tern_binary_op op, double alpha,
                                        const tern_strided *y, const tern_strided *a,
                                        const tern_strided *b);
@@ -373,12 +362,5 @@ typedef struct tern_kernels {
     const char *name; // "portable", "avx2", ...
     TERN_KERNELS(TERN_KERNEL_FIELD_)
 } tern_kernels;
-
-// True for operations whose derivative is computed from their output.
-static inline bool tern_unary_saves_output(tern_unary_op op)
-{
-    return op == TERN_UNARY_EXP || op == TERN_UNARY_SQRT || op == TERN_UNARY_RSQRT ||
-           op == TERN_UNARY_TANH || op == TERN_UNARY_SIGMOID || op == TERN_UNARY_RELU;
-}
 
 #endif

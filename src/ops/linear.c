@@ -197,9 +197,10 @@ tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
         return NULL;
     tern_unary_op op = TERN_UNARY_RELU;
     bool activated = operation_of(activation, &op);
+    bool saves_output = tern_unary_saves(op) == TERN_SAVES_OUTPUT;
     if (activated && !relu)
-        y = activate(op, z, !tern_unary_saves_output(op) && will_record(&in));
+        y = activate(op, z, !saves_output && will_record(&in));
     if (!y)
         return NULL;
-    return record(&in, activation, y, !activated ? NULL : tern_unary_saves_output(op) ? y : z);
+    return record(&in, activation, y, !activated ? NULL : saves_output ? y : z);
 }

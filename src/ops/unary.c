@@ -32,11 +32,11 @@ tern_status tern_unary_backward(tern_node *node, tern_tensor *const *dy, tern_te
 {
     const tern_node_data *data = tern_node_data_of(node);
     tern_unary_op op = (tern_unary_op)data->i[0];
+    tern_tensor *s = tern_unary_saves(op) == TERN_SAVES_NOTHING ? dy[0] : tern_node_saved(node, 0);
     dx[0] = tern_empty_like(dy[0]);
     if (!dx[0])
         return tern_failed();
-    return tern_launch_unary_grad(op, data->d[0], data->d[1], dx[0], dy[0],
-                                  tern_node_saved(node, 0));
+    return tern_launch_unary_grad(op, data->d[0], data->d[1], dx[0], dy[0], s);
 }
 
 tern_status tern_unary_linear_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
@@ -63,9 +63,9 @@ static tern_tensor *record(const tern_unary_front *front, tern_tensor *x, tern_t
 {
     tern_node_data data = {.d = {scalar_floating(p0, x->dtype), scalar_floating(p1, x->dtype)},
                            .i = {front->op}};
-    tern_tensor *saved = tern_unary_saves_output(front->op) ? y : x;
-    int saved_count = front->node.backward == tern_unary_backward;
-    return tern_record_op(&front->node, y, &x, 1, &saved, saved_count, &data);
+    const tern_saves saves = tern_unary_saves(front->op);
+    return tern_record_op(&front->node, y, &x, 1, saves == TERN_SAVES_OUTPUT ? &y : &x,
+                          saves != TERN_SAVES_NOTHING, &data);
 }
 
 tern_tensor *(tern_unary_run)(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
@@ -78,7 +78,7 @@ tern_tensor *(tern_unary_run)(const tern_unary_front *front, tern_tensor *x, ter
     TERN_CHECK_PTR(!front->no_bool || in.dtype != TERN_BOOL, TERN_ERR_DTYPE,
                    "%s: x is %s, and bool is not a number here (tern_to_dtype makes it one)", name,
                    tern_tensor_string(in.at[0]));
-    tern_dtype dtype = front->op >= TERN_UNARY_ISFINITE ? TERN_BOOL : in.dtype;
+    tern_dtype dtype = tern_unary_gives_bool(front->op) ? TERN_BOOL : in.dtype;
     tern_tensor *y = tern_tensor_new(name, dtype, in.device, in.shape);
     if (!y || tern_launch_unary(front->op, p0, p1, y, in.at[0]))
         return NULL;

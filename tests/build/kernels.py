@@ -28,12 +28,14 @@ NARROW = re.compile(r'\b(?:float|__half|__nv_bfloat16)\b')
 WIDE = re.compile(r'\b(?:step_update|loss_sum|'
                   r'(?:bias_relu|softmax_long|softmax_grad_long|entropy_\w+)<.*, [48]>|'
                   r'(?:walk_(?:flat|rows)|loss_each)<(?:map|where|copy|each|grad)_body<'
-                  r'(?!.*\b(?:double|long|truth|power_0|zero_grad)\b))')
+                  r'(?!.*\b(?:double|long|truth|(?:unary|grad)_pow_0|grad_(?:round|sign)|'
+                  r'zero_grad)\b))')
 READS = re.compile(r'\b(?:loss_sum|entropy_forward)\b')  # and writes less
 ELEMENTWISE = re.compile(r'\b(?:walk_\w+|loss_each|bias_relu|softmax_\w+|dropout)<')
 # Double is what they are about: sequences and probabilities, which are rounded once; casts; and, in
 # CUDA's own functions, large angles.
-IN_DOUBLE = re.compile(r'floating_sequence|bernoulli_body|cast_body|\b(?:co)?sine|any_unary')
+IN_DOUBLE = re.compile(r'floating_sequence|bernoulli_body|cast_body|\b(?:unary|grad)_(?:sin|cos)\b|'
+                       r'any_unary')
 
 UNROUNDED = re.compile(r'\b(?:add|sub|mul)\.(?:ftz\.)?(?:sat\.)?f(?:32|64)\b')
 PTX = {'double': re.compile(r'\.f64\b'),

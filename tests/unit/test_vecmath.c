@@ -72,6 +72,14 @@ static float shaped_value(void)
     }
 }
 
+// Every operation that gives a number.
+#define UNARY(CODE, ...) TERN_UNARY_##CODE,
+#define UNARY_TEST(...)
+static const tern_unary_op operations[] = {
+#include "device/elementwise.def"
+};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
 static const char *const instruction_sets[] = {"portable", "avx2", "avx512"};
 enum { SETS = sizeof instruction_sets / sizeof instruction_sets[0] };
 
@@ -91,16 +99,17 @@ static void a_result_does_not_depend_on_its_place_in_a_row(void **state)
         if (!kernels)
             continue;
         const tern_scalar p[2] = {tern_scalar_double(1), tern_scalar_double(20)};
-        for (int op = 0; op < TERN_UNARY_ISFINITE; op++) {
+        for (int k = 0; k < OPERATIONS; k++) {
+            const tern_unary_op op = operations[k];
             for (int i = 0; i < LONGEST; i++)
                 x[i] = shaped_value();
             const tern_strided vx = strided(x, TERN_FLOAT32, LONGEST);
             const tern_strided vy = strided(y, TERN_FLOAT32, LONGEST);
-            assert_int_equal(kernels->unary(NULL, (tern_unary_op)op, p, &vy, &vx), TERN_OK);
+            assert_int_equal(kernels->unary(NULL, op, p, &vy, &vx), TERN_OK);
             for (int i = 0; i < LONGEST; i++) {
                 const tern_strided v1 = strided(&x[i], TERN_FLOAT32, 1);
                 const tern_strided v2 = strided(&one, TERN_FLOAT32, 1);
-                assert_int_equal(kernels->unary(NULL, (tern_unary_op)op, p, &v2, &v1), TERN_OK);
+                assert_int_equal(kernels->unary(NULL, op, p, &v2, &v1), TERN_OK);
                 if (!isnan(one) || !isnan(y[i]))
                     assert_memory_equal(&one, &y[i], sizeof one);
             }

@@ -54,14 +54,12 @@ typedef struct elementwise {
 } elementwise;
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views);
 
-// Tables of blocks, by operation; NULL where the operation has none for the type.
-extern block_fn *const TERN_ISA_NAME(unary_float)[TERN_UNARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(unary_double)[TERN_UNARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(unary_int64)[TERN_UNARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(unary_grad_float)[TERN_UNARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(unary_grad_double)[TERN_UNARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(binary_float)[TERN_BINARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(binary_double)[TERN_BINARY_COUNT];
-extern block_fn *const TERN_ISA_NAME(binary_int64)[TERN_BINARY_COUNT];
+// The block of an operation, or NULL where it has none for the type.
+typedef block_fn *unary_blocks(tern_unary_op op);
+typedef block_fn *binary_blocks(tern_binary_op op);
+unary_blocks TERN_ISA_NAME(unary_float), TERN_ISA_NAME(unary_double), TERN_ISA_NAME(unary_int64);
+unary_blocks TERN_ISA_NAME(unary_grad_float), TERN_ISA_NAME(unary_grad_double);
+binary_blocks TERN_ISA_NAME(binary_float), TERN_ISA_NAME(binary_double),
+    TERN_ISA_NAME(binary_int64);
 
 #endif

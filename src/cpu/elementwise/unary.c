@@ -6,7 +6,7 @@
 #include "cpu/span.h"
 #include "device/comparison.h"
 
-static block_fn *const *const tables[COMPUTE_COUNT] = {
+static unary_blocks *const blocks[COMPUTE_COUNT] = {
     [COMPUTE_FLOAT] = TERN_ISA_NAME(unary_float),
     [COMPUTE_DOUBLE] = TERN_ISA_NAME(unary_double),
     [COMPUTE_INT64] = TERN_ISA_NAME(unary_int64),
@@ -22,9 +22,9 @@ tern_status TERN_ISA_NAME(unary)(const tern_exec *exec, tern_unary_op op, const 
                                  const tern_strided *y, const tern_strided *x)
 {
     (void)exec;
-    elementwise e = {.inputs = 1, .predicate = op >= TERN_UNARY_ISFINITE};
+    elementwise e = {.inputs = 1, .predicate = tern_unary_gives_bool(op)};
     const tern_unary_op which = set_scalar_params(&e.params, op, x->dtype, p, round_to);
-    e.block = tables[compute_type_of(x->dtype)][which];
+    e.block = blocks[compute_type_of(x->dtype)](which);
     TERN_CHECK(e.block, TERN_ERR_DTYPE, "unary operation %d is not made for %s", (int)op,
                tern_dtype_name(x->dtype));
     TERN_ISA_NAME(elementwise)(&e, (const tern_strided *const[]){y, x});

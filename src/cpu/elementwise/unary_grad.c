@@ -8,11 +8,9 @@ tern_status TERN_ISA_NAME(unary_grad)(const tern_exec *exec, tern_unary_op op, c
                                       const tern_strided *s)
 {
     (void)exec;
-    const bool wide = s->dtype == TERN_FLOAT64;
-    elementwise e = {
-        .block = (wide ? TERN_ISA_NAME(unary_grad_double) : TERN_ISA_NAME(unary_grad_float))[op],
-        .inputs = 2,
-    };
+    unary_blocks *blocks = s->dtype == TERN_FLOAT64 ? TERN_ISA_NAME(unary_grad_double)
+                                                    : TERN_ISA_NAME(unary_grad_float);
+    elementwise e = {.block = blocks(p ? usual_power(op, p[0]) : op), .inputs = 2};
     TERN_CHECK(e.block && tern_dtype_is_floating(s->dtype), TERN_ERR_DTYPE,
                "the gradient of unary operation %d is not made for %s", (int)op,
                tern_dtype_name(s->dtype));

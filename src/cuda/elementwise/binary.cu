@@ -3,64 +3,53 @@
 // gives bool have one that picks as it runs.
 #include "cuda/elementwise/map.cuh"
 #include "cuda/realmath.cuh"
+#include "tensor/comparison.h"
 
 // ---- floating -----------------------------------------------------------------------------------
 
-// y = expression of a and b; alpha is the factor of ADD.
-#define BINARY_STRUCT(op, name, ...)                                                               \
-    template <class R> struct name {                                                               \
+// y = forward of a and b, the operands, and of alpha.
+#define BINARY(CODE, name, forward)                                                                \
+    template <class real> struct binary_##name {                                                   \
         static const bool PACKS = true;                                                            \
-        R alpha;                                                                                   \
-        __device__ __forceinline__ R operator()(R a, R b) const                                    \
+        real alpha;                                                                                \
+        __device__ __forceinline__ real operator()(real a, real b) const                           \
         {                                                                                          \
-            return __VA_ARGS__;                                                                    \
+            return forward;                                                                        \
         }                                                                                          \
     };
-
-// clang-format off
-#define FOR_BINARY(X)                                                                              \
-    X(TERN_BINARY_ADD, add, a + alpha * b)                                                         \
-    X(TERN_BINARY_SUB, subtract, a - b)                                                            \
-    X(TERN_BINARY_MUL, multiply, a * b)                                                            \
-    X(TERN_BINARY_DIV, divide, a / b)                                                              \
-    X(TERN_BINARY_POW, power, real_pow(a, b))                                                      \
-    X(TERN_BINARY_MIN, smaller, a < b || a != a ? a : b)                                           \
-    X(TERN_BINARY_MAX, larger, a > b || a != a ? a : b)
-// clang-format on
-
-FOR_BINARY(BINARY_STRUCT)
+#define BINARY_TEST(...)
+#include "device/elementwise.def"
 
 // Any of them; all threads take the same way through the switch.
-template <class R> struct any_binary {
+template <class real> struct any_binary {
     static const bool PACKS = false;
     tern_binary_op op;
-    R alpha;
+    real alpha;
 
-    __device__ __forceinline__ R operator()(R a, R b) const
+    __device__ __forceinline__ real operator()(real a, real b) const
     {
-        switch (op) {
-#define BINARY_CASE(op_, name, ...)                                                                \
-    case op_:                                                                                      \
-        return name<R>{alpha}(a, b);
-            FOR_BINARY(BINARY_CASE)
-#undef BINARY_CASE
-        default:
-            return a;
+        switch ((int)op) {
+#define BINARY(CODE, name, ...)                                                                    \
+    case TERN_BINARY_##CODE:                                                                       \
+        return binary_##name<real>{alpha}(a, b);
+#define BINARY_TEST(...)
+#include "device/elementwise.def"
         }
+        return (real)NAN; // of a test, which does not come here
     }
 };
 
-template <class T> static tern_status in_float(const operands<2> &o, tern_binary_op op, float alpha)
+template <class T>
+static tern_status in_float(const operands<2> &o, tern_binary_op op, tern_dtype dtype, float alpha)
 {
-    switch (op) {
-#define BINARY_RUN(op_, name, ...)                                                                 \
-    case op_:                                                                                      \
-        return map<T, T>(o, name<float>{alpha});
-        FOR_BINARY(BINARY_RUN)
-#undef BINARY_RUN
-    default:
-        return TERN_OK;
+    switch ((int)op) {
+#define BINARY(CODE, name, ...)                                                                    \
+    case TERN_BINARY_##CODE:                                                                       \
+        return map<T, T>(o, binary_##name<float>{alpha});
+#define BINARY_TEST(...)
+#include "device/elementwise.def"
     }
+    return not_made(o.op, op, dtype);
 }
 
 // ---- integers and bool --------------------------------------------------------------------------
@@ -73,52 +62,51 @@ struct whole_binary {
     __device__ __forceinline__ int64_t operator()(int64_t a, int64_t b) const
     {
         switch ((int)op) {
-        case TERN_BINARY_ADD:
-            return wrap_add(a, wrap_mul(alpha, b));
-        case TERN_BINARY_SUB:
-            return wrap_sub(a, b);
-        case TERN_BINARY_MUL:
-            return wrap_mul(a, b);
-        case TERN_BINARY_POW:
-            return wrap_pow(a, b);
-        case TERN_BINARY_MIN:
-            return a < b ? a : b;
+#define BINARY(...)
+#define BINARY_TEST(...)
+#define BINARY_NUMBER(CODE, name, forward, whole)                                                  \
+    case TERN_BINARY_##CODE:                                                                       \
+        return whole;
+#include "device/elementwise.def"
         }
-        return a > b ? a : b;
+        return 0; // of what `has` refuses
+    }
+    static bool has(tern_binary_op op)
+    {
+#define BINARY(...)
+#define BINARY_TEST(...)
+#define BINARY_NUMBER(CODE, ...) || op == TERN_BINARY_##CODE
+        return false
+#include "device/elementwise.def"
+            ;
     }
 };
 
 template <class T>
-static tern_status in_int64(const operands<2> &o, tern_binary_op op, int64_t alpha)
+static tern_status in_int64(const operands<2> &o, tern_binary_op op, tern_dtype dtype,
+                            int64_t alpha)
 {
+    if (!whole_binary::has(op))
+        return not_made(o.op, op, dtype);
     return map<T, T>(o, whole_binary{op, alpha});
 }
 
 // ---- what gives bool ----------------------------------------------------------------------------
 
-template <class C> struct binary_test {
+template <class real> struct binary_test {
     static const bool PACKS = true;
     tern_binary_op op;
 
-    __device__ __forceinline__ bool operator()(C a, C b) const
+    __device__ __forceinline__ bool operator()(real a, real b) const
     {
         switch ((int)op) {
-        case TERN_BINARY_EQ:
-            return a == b;
-        case TERN_BINARY_NE:
-            return a != b;
-        case TERN_BINARY_LT:
-            return a < b;
-        case TERN_BINARY_LE:
-            return a <= b;
-        case TERN_BINARY_GT:
-            return a > b;
-        case TERN_BINARY_GE:
-            return a >= b;
-        case TERN_BINARY_AND:
-            return a != 0 && b != 0;
+#define BINARY(...)
+#define BINARY_TEST(CODE, name, forward)                                                           \
+    case TERN_BINARY_##CODE:                                                                       \
+        return forward;
+#include "device/elementwise.def"
         }
-        return a != 0 || b != 0;
+        return false; // of what gives no bool, and does not come here
     }
 };
 
@@ -135,39 +123,38 @@ static tern_status test(const operands<2> &o, tern_binary_op op, tern_dtype dtyp
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return not_made(o.op, op, dtype);
 }
 
 // ---- the choice ---------------------------------------------------------------------------------
 
-static tern_status compute(const operands<2> &o, tern_binary_op op, tern_dtype dtype, double alpha)
+static tern_status compute(const operands<2> &o, tern_binary_op op, tern_dtype dtype,
+                           const scalar_params &p)
 {
-    // The sum of two truths is "or": a factor must not turn it back to 0.
-    const int64_t factor = dtype == TERN_BOOL ? alpha != 0 : truncate_to_int64(alpha);
     switch (dtype) {
     case TERN_FLOAT32:
-        return in_float<float>(o, op, (float)alpha);
+        return in_float<float>(o, op, dtype, (float)p.floating[0]);
     case TERN_FLOAT16:
-        return in_float<__half>(o, op, (float)alpha);
+        return in_float<__half>(o, op, dtype, (float)p.floating[0]);
     case TERN_BFLOAT16:
-        return in_float<__nv_bfloat16>(o, op, (float)alpha);
+        return in_float<__nv_bfloat16>(o, op, dtype, (float)p.floating[0]);
     case TERN_FLOAT64:
-        return map<double, double>(o, any_binary<double>{op, alpha});
-        TERN_WHOLE_CASES(T, in_int64<T>(o, op, factor))
+        return map<double, double>(o, any_binary<double>{op, p.floating[0]});
+        TERN_WHOLE_CASES(T, in_int64<T>(o, op, dtype, p.integer[0]))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return not_made(o.op, op, dtype);
 }
 
 extern "C" tern_status tern_cuda_binary(const tern_exec *exec, tern_binary_op op, double alpha,
                                         const tern_strided *y, const tern_strided *a,
                                         const tern_strided *b)
 {
+    scalar_params params = {};
     const operands<2> o = operands_of(exec, "binary", y, a, b);
-    if (op >= TERN_BINARY_EQ)
-        return test(o, op, a->dtype);
-    TERN_CHECK(tern_dtype_is_floating(a->dtype) || op != TERN_BINARY_DIV, TERN_ERR_DTYPE,
-               "binary operation %d is not made for %s", (int)op, tern_dtype_name(a->dtype));
-    return compute(o, op, a->dtype, alpha);
+    const tern_binary_op which = set_factor(&params, op, a->dtype, alpha);
+    if (tern_binary_gives_bool(which))
+        return test(o, which, a->dtype);
+    return compute(o, which, a->dtype, params);
 }

@@ -71,6 +71,13 @@ static inline operands<2> operands_of(const tern_exec *exec, const char *op, con
     return {exec, op, join(views)};
 }
 
+// The failure of an operation that a dtype does not have.
+static inline tern_status not_made(const char *op, int code, tern_dtype dtype)
+{
+    return tern_error_raise(TERN_ERR_DTYPE, "%s: operation %d is not made for %s", op, code,
+                            tern_dtype_name(dtype));
+}
+
 template <class Out, class In, int INPUTS, class F>
 static map_body<Out, In, INPUTS, F> map_of(const operands<INPUTS> &o, const F &f)
 {

@@ -3,26 +3,26 @@
 // all on others.
 #include "cuda/elementwise/unary.cuh"
 
-template <class T> static tern_status run(const operands<1> &o, int code, float a, float b)
+template <class T>
+static tern_status run(const operands<1> &o, tern_unary_op op, tern_dtype dtype, float a, float b)
 {
     if (!joined_flat(o.views))
-        return map_strided<T, T>(o, any_unary<float>{code, a, b});
-    switch (code) {
-#define UNARY_RUN(code_, name, ...)                                                                \
-    case code_:                                                                                    \
-        return map_flat<T, T>(o, name<float>{a, b});
-        FOR_UNARY(UNARY_RUN)
-#undef UNARY_RUN
-    default:
-        return TERN_OK;
+        return map_strided<T, T>(o, any_unary<float>{op, a, b});
+    switch ((int)op) {
+#define UNARY(CODE, name, ...)                                                                     \
+    case TERN_UNARY_##CODE:                                                                        \
+        return map_flat<T, T>(o, unary_##name<float>{a, b});
+#define UNARY_TEST(...)
+#include "device/elementwise.def"
     }
+    return not_made(o.op, op, dtype);
 }
 
-tern_status unary_floats(const operands<1> &o, tern_dtype dtype, int code, float a, float b)
+tern_status unary_floats(const operands<1> &o, tern_unary_op op, tern_dtype dtype, float a, float b)
 {
     if (dtype == TERN_FLOAT32)
-        return run<float>(o, code, a, b);
+        return run<float>(o, op, dtype, a, b);
     if (dtype == TERN_FLOAT16)
-        return run<__half>(o, code, a, b);
-    return run<__nv_bfloat16>(o, code, a, b);
+        return run<__half>(o, op, dtype, a, b);
+    return run<__nv_bfloat16>(o, op, dtype, a, b);
 }
