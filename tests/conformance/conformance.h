@@ -110,7 +110,7 @@ typedef struct case_list {
     int count;
 } case_list;
 
-extern const case_list elementwise_cases, reduction_cases, product_cases, shape_cases;
+extern const case_list elementwise_cases, reduction_cases, product_cases, shape_cases, module_cases;
 
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
 reference_fn reference_moved, reference_joined;

@@ -31,7 +31,7 @@ static const reason without_golden[] = {
     {"dropout", "draws numbers of its own"},
 };
 
-// Functions of ops.h and tensor.h that compute nothing, or whose results other suites hold.
+// Functions of ops.h, tensor.h and nn.h that compute nothing, or whose results other suites hold.
 static const char *const not_operations[] = {
     // dtypes, shapes, options
     "dtype_name",
@@ -93,6 +93,26 @@ static const char *const not_operations[] = {
     // page-locked memory: tests/cuda
     "pin_memory",
     "to_non_blocking",
+    // modules with options or of modules: tests/unit/test_layers.c, test_losses.c, test_module.c
+    "nn_sequential_new",
+    "nn_module_list_new",
+    "nn_linear",
+    "nn_linear_defaults",
+    "nn_flatten",
+    "nn_flatten_defaults",
+    "nn_dropout",
+    "nn_dropout_defaults",
+    "nn_softmax",
+    "nn_gelu",
+    "nn_gelu_defaults",
+    "nn_leaky_relu",
+    "nn_leaky_relu_defaults",
+    "nn_cross_entropy_loss",
+    "nn_cross_entropy_loss_defaults",
+    "nn_mse_loss",
+    "nn_mse_loss_defaults",
+    "nn_l1_loss",
+    "nn_l1_loss_defaults",
 };
 
 static bool is_listed(const char *name)
@@ -120,7 +140,8 @@ typedef struct covered {
 
 static covered cases_of(const char *name)
 {
-    const case_list *lists[] = {&elementwise_cases, &reduction_cases, &product_cases, &shape_cases};
+    const case_list *lists[] = {&elementwise_cases, &reduction_cases, &product_cases, &shape_cases,
+                                &module_cases};
     covered found = {.flat = true};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         for (int i = 0; i < lists[k]->count; i++) {
@@ -205,8 +226,8 @@ static int check_header(const char *path, bool golden, int *lacking)
 
 void check_manifest(const char *include_dir)
 {
-    static const char *const headers[] = {"ops.h",      "ops/copy.h", "ops/inplace.h",
-                                          "ops/join.h", "ops/view.h", "tensor.h"};
+    static const char *const headers[] = {"ops.h",      "ops/copy.h", "ops/inplace.h", "ops/join.h",
+                                          "ops/view.h", "tensor.h",   "nn.h"};
     int lacking = 0, found = 0;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         char path[1024];

@@ -2,7 +2,8 @@
 #ifndef TERN_TESTS_MANIFEST_H
 #define TERN_TESTS_MANIFEST_H
 
-// Fails unless every function of the headers of operations has a case or is listed as none.
+// Fails unless every function of the headers of operations and modules has a case or is listed as
+// none.
 void check_manifest(const char *include_dir);
 
 #endif
