@@ -22,6 +22,7 @@ typedef struct setup {
 // What numbers an input holds.
 typedef enum value_kind {
     ORDINARY, // -4 to 4, with zeros and ties
+    FAR,      // -8 to 8, gradients too
     WIDE,     // also tiny and huge ones
     POSITIVE, // 0.3 to 4
     WIDE_POSITIVE,

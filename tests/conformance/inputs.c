@@ -57,6 +57,8 @@ static real floating(value_kind kind, tern_dtype dtype)
     switch (kind) {
     case ORDINARY:
         return random_word() % 8 ? uniform(-4, 4) : integer(-2, 2);
+    case FAR:
+        return uniform(-8, 8);
     case WIDE:
         return sign() * wide(dtype);
     case POSITIVE:
@@ -89,6 +91,8 @@ static real apart(value_kind kind, int64_t place, int64_t count)
 {
     real low = kind == POSITIVE || kind == WIDE_POSITIVE ? 0.4L : kind == UNIT ? 0.1L : -1.9L;
     real high = kind == UNIT ? 0.9L : 1.9L;
+    low = kind == FAR ? -7.9L : low;
+    high = kind == FAR ? 7.9L : high;
     real x = low + (high - low) * ((real)place + uniform(0.2L, 0.8L)) / (real)count;
     if (kind == NONZERO && fabsl(x) < 0.3L)
         x += x < 0 ? -0.5L : 0.5L;
