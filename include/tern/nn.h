@@ -107,10 +107,11 @@ TERN_API tern_module *tern_nn_identity(void);
 
 // ---- activations --------------------------------------------------------------------------------
 
-TERN_API tern_module *tern_nn_relu(void);    ///< max(x, 0)
-TERN_API tern_module *tern_nn_tanh(void);    ///< tanh(x)
-TERN_API tern_module *tern_nn_sigmoid(void); ///< 1 / (1 + exp(-x))
-TERN_API tern_module *tern_nn_silu(void);    ///< x * sigmoid(x)
+TERN_API tern_module *tern_nn_relu(void);      ///< max(x, 0)
+TERN_API tern_module *tern_nn_tanh(void);      ///< tanh(x)
+TERN_API tern_module *tern_nn_sigmoid(void);   ///< 1 / (1 + exp(-x))
+TERN_API tern_module *tern_nn_silu(void);      ///< x * sigmoid(x)
+TERN_API tern_module *tern_nn_hardswish(void); ///< x min(max(x + 3, 0), 6) / 6
 
 /// Softmax over one dimension of the input; negative ones count from the end.
 TERN_API tern_module *tern_nn_softmax(int dim);

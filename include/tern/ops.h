@@ -108,6 +108,8 @@ TERN_API TERN_NODISCARD tern_tensor *tern_gelu(tern_tensor *x);
 /// Its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
 TERN_API TERN_NODISCARD tern_tensor *tern_gelu_tanh(tern_tensor *x);
 TERN_API TERN_NODISCARD tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
+/// x min(max(x + 3, 0), 6) / 6; NaN at -infinity. The derivative is 0 at -3 and 1 at 3.
+TERN_API TERN_NODISCARD tern_tensor *tern_hardswish(tern_tensor *x);
 /// x where x > 0, else negative_slope * x.
 TERN_API TERN_NODISCARD tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope);
 /// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.

@@ -131,6 +131,7 @@ static real clamp(real x, real low, real high)
     X(gelu, gelu(x[0]))                                                                            \
     X(gelu_tanh, gelu_tanh(x[0]))                                                                  \
     X(silu, silu(x[0]))                                                                            \
+    X(hardswish, x[0] * clamp(x[0] + 3, 0, 6) / 6)                                                 \
     X(round, rintl(x[0]))                                                                          \
     X(isfinite, isfinite(x[0]) != 0)                                                               \
     X(logical_not, x[0] == 0)
@@ -285,6 +286,9 @@ static const op_case cases[] = {
           .specials = true, .input_share = 1e-3, DIFFERENTIABLE),
     UNARY(silu, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4, .specials = true,
           DIFFERENTIABLE),
+    UNARY(hardswish, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4,
+          .specials = true),
+    UNARY(hardswish, .note = "far", .values = {FAR}, .dtypes = FLOATS, .ulps = 4, DIFFERENTIABLE),
     UNARY(round, .values = {WIDE}, .dtypes = NUMBERS, .specials = true, DIFFERENTIABLE),
     UNARY(isfinite, .values = {WIDE}, .dtypes = ALL, .result = TRUTH, .specials = true),
     UNARY(logical_not, .values = {SMALL}, .dtypes = ALL, .result = TRUTH, .specials = true),

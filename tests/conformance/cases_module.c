@@ -9,7 +9,8 @@
     X(relu, isnan(x[0]) ? x[0] : x[0] > 0 ? x[0] : 0)                                              \
     X(tanh, tanhl(x[0]))                                                                           \
     X(sigmoid, x[0] < 0 ? expl(x[0]) / (1 + expl(x[0])) : 1 / (1 + expl(-x[0])))                   \
-    X(silu, x[0] < 0 ? x[0] * expl(x[0]) / (1 + expl(x[0])) : x[0] / (1 + expl(-x[0])))
+    X(silu, x[0] < 0 ? x[0] * expl(x[0]) / (1 + expl(x[0])) : x[0] / (1 + expl(-x[0])))            \
+    X(hardswish, x[0] <= -3 ? 0 : x[0] >= 3 ? x[0] : x[0] * (x[0] + 3) / 6)
 
 #define MODULE(name, ...)                                                                          \
     static tern_tensor *call_##name(tern_tensor *const *in, const op_case *c, const setup *s)      \

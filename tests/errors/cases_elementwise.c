@@ -97,6 +97,7 @@ UNARY_OF_NUMBERS(relu)
 UNARY(gelu)
 UNARY(gelu_tanh)
 UNARY(silu)
+UNARY(hardswish)
 UNARY_OF_NUMBERS(round)
 UNARY(isfinite)
 

@@ -89,6 +89,8 @@ CANNOT_FAIL(tern_nn_tanh, "takes nothing and holds nothing", (tern_module_free(t
 CANNOT_FAIL(tern_nn_sigmoid, "takes nothing and holds nothing",
             (tern_module_free(tern_nn_sigmoid()), 1))
 CANNOT_FAIL(tern_nn_silu, "takes nothing and holds nothing", (tern_module_free(tern_nn_silu()), 1))
+CANNOT_FAIL(tern_nn_hardswish, "takes nothing and holds nothing",
+            (tern_module_free(tern_nn_hardswish()), 1))
 REFUSES(tern_nn_softmax, "an input without such a dim", TERN_ERR_ARG,
         "softmax: dim 5|2 dimensions|[in Softmax]", run(tern_nn_softmax(5), f->x))
 REFUSES(tern_nn_gelu_with, "a way that does not exist", TERN_ERR_ARG, "nn_gelu: 9",
