@@ -90,6 +90,15 @@ static void constants_and_numbers_change_every_element(void **state)
                      "fill_: value 256");
 }
 
+static void the_sum_of_truths_is_or_whatever_the_factor(void **state)
+{
+    (void)state;
+    tern_tensor *t = tern_from_data(tern_dims(4), ((bool[]){true, true, false, false}));
+    tern_tensor *other = tern_from_data(tern_dims(4), ((bool[]){true, false, true, false}));
+    assert_ptr_equal(tern_add_(t, other, -1), t);
+    assert_tensor(tern_to_dtype(t, TERN_FLOAT32), tern_dims(4), 1, 1, 1, 0);
+}
+
 static void add_and_mul_broadcast_and_promote(void **state)
 {
     (void)state;
@@ -298,6 +307,7 @@ int main(void)
         CHECK_TEST(copy_broadcasts_casts_and_crosses_devices),
         CHECK_TEST(a_copy_between_overlapping_views_reads_before_it_writes),
         CHECK_TEST(constants_and_numbers_change_every_element),
+        CHECK_TEST(the_sum_of_truths_is_or_whatever_the_factor),
         CHECK_TEST(add_and_mul_broadcast_and_promote),
         CHECK_TEST(results_that_do_not_fit_are_refused),
         CHECK_TEST(leaves_and_shared_places_are_not_changed),
