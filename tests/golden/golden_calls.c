@@ -18,8 +18,8 @@ typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor 
 
 // clang-format off
 #define FOR_ONE(X) X(neg) X(abs) X(sqrt) X(rsqrt) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh)     \
-    X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(round) X(isfinite) X(logical_not)            \
-    X(sum_all) X(mean_all)
+    X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(hardswish) X(round) X(isfinite)              \
+    X(logical_not) X(sum_all) X(mean_all)
 #define FOR_TWO(X) X(add) X(sub) X(mul) X(div) X(pow) X(minimum) X(maximum) X(eq) X(ne) X(lt)      \
     X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul) X(accuracy)
 #define FOR_SCALAR(X) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(pow_scalar)        \
@@ -68,8 +68,8 @@ static const entry entries[] = {
     FOR_ONE(ENTRY) FOR_TWO(ENTRY) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
     ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
     ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
-    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss) ENTRY(l1_loss)
-    ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
+    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)
+    ENTRY(l1_loss) ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
 };
 // clang-format on
 

@@ -143,11 +143,14 @@ POINTS = real([-INF, -30, -20.5, -5, -1, -0.5, -0.0, 0.0, 0.0625, 0.5, 1, 5, 20,
 def elementwise():
     unary = dict(neg=torch.neg, abs=torch.abs, sqrt=torch.sqrt, rsqrt=torch.rsqrt, exp=torch.exp,
                  log=torch.log, log1p=torch.log1p, tanh=torch.tanh, sigmoid=torch.sigmoid,
-                 relu=torch.relu, gelu=F.gelu, silu=F.silu, round=torch.round,
+                 relu=torch.relu, gelu=F.gelu, silu=F.silu, hardswish=F.hardswish,
+                 round=torch.round,
                  gelu_tanh=lambda x: F.gelu(x, approximate="tanh"))
     for op, fn in unary.items():
         points = POINTS[1:-2] if op in ("gelu", "gelu_tanh", "silu") else POINTS
         case("%s at special points" % op, op, fn, [points])
+    case("hardswish around its corners", "hardswish", F.hardswish,
+         [real([-4, -3.0625, -3, -2.9375, -1.5, 1.5, 2.9375, 3, 3.0625, 4])])
     case("sin", "sin", torch.sin, [POINTS[1:-2]])
     case("cos", "cos", torch.cos, [POINTS[1:-2]])
     case("isfinite", "isfinite", torch.isfinite, [POINTS], grad=False)

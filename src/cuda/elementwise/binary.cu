@@ -3,7 +3,7 @@
 // gives bool have one that picks as it runs.
 #include "cuda/elementwise/map.cuh"
 #include "cuda/realmath.cuh"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 // ---- floating -----------------------------------------------------------------------------------
 

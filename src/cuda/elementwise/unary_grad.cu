@@ -3,7 +3,7 @@
 // what computes in float, one for all on others and in double.
 #include "cuda/elementwise/map.cuh"
 #include "cuda/realmath.cuh"
-#include "tensor/comparison.h"
+#include "device/comparison.h"
 
 // dx = gradient of dy, s, a and b, a and b being the parameters.
 #define UNARY(CODE, name, saves, forward, gradient)                                                \
