@@ -4,6 +4,7 @@
 #include <tern/autograd.h>
 #include "autograd/engine.h"
 #include "autograd/leaf.h"
+#include "autograd/op.h"
 #include "autograd/record.h"
 #include "base/callback.h"
 #include "tensor/capture.h"
@@ -81,9 +82,10 @@ static tern_status function_backward(tern_node *node, tern_tensor *const *dy, te
     return node->function->backward(&context);
 }
 
+#define USER_SAVED   8
 #define RECORD_BYTES 64 // of a user's data
 
-static const tern_node_class function_class = {"function", function_backward};
+static const tern_op user_op = {.name = "function", .backward = function_backward};
 
 static tern_status check_record(const tern_function *function, tern_tensor *output,
                                 tern_tensor *const *inputs, int count, tern_tensor *const *saved,
@@ -96,12 +98,12 @@ static tern_status check_record(const tern_function *function, tern_tensor *outp
         return tern_null_error("record", count > 0 && !inputs        ? "inputs"
                                          : saved_count > 0 && !saved ? "saved"
                                                                      : "data");
-    TERN_CHECK(count >= 0 && count <= TERN_NODE_INPUTS && saved_count >= 0 &&
-                   saved_count <= TERN_NODE_SAVED && nbytes <= RECORD_BYTES,
+    TERN_CHECK(count >= 0 && count <= TERN_OP_INPUTS && saved_count >= 0 &&
+                   saved_count <= USER_SAVED && nbytes <= RECORD_BYTES,
                TERN_ERR_ARG,
                "record: %s has %d inputs, %d saved tensors and %zu bytes, but at most "
                "%d, %d and %d are possible",
-               function->name, count, saved_count, nbytes, TERN_NODE_INPUTS, TERN_NODE_SAVED,
+               function->name, count, saved_count, nbytes, TERN_OP_INPUTS, USER_SAVED,
                RECORD_BYTES);
     TERN_CHECK(!output->requires_grad, TERN_ERR_STATE,
                "record: the output of %s already has a history; make it under tern_no_grad",
@@ -126,11 +128,11 @@ tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
 {
     if (check_record(function, output, inputs, count, saved, saved_count, data, nbytes))
         return NULL;
-    tern_node_data bytes = {0};
+    tern_op_call call = {.op = &user_op, .count = count, .many = inputs};
     if (nbytes)
-        memcpy(bytes.bytes, data, nbytes);
+        memcpy(call.attrs.bytes, data, nbytes);
     output->op = function->name;
-    if (!tern_record_op(&function_class, output, inputs, count, saved, saved_count, &bytes))
+    if (!tern_op_end(&call, output, saved, saved_count))
         return NULL;
     if (output->node) {
         output->node->function = function;
@@ -178,9 +180,8 @@ tern_tensor *tern_context_saved(tern_backward_context *context, int index)
         tern_null_error("context_saved", "context");
         return NULL;
     }
-    TERN_CHECK_PTR(index >= 0 && index < TERN_NODE_SAVED && context->node->saved[index],
-                   TERN_ERR_ARG, "context_saved: %s saved no tensor %d",
-                   context->node->function->name, index);
+    TERN_CHECK_PTR(index >= 0 && index < USER_SAVED && context->node->saved[index], TERN_ERR_ARG,
+                   "context_saved: %s saved no tensor %d", context->node->function->name, index);
     return context->node->saved[index];
 }
 
@@ -190,7 +191,7 @@ const void *tern_context_data(tern_backward_context *context)
         tern_null_error("context_data", "context");
         return NULL;
     }
-    return context->node->data.bytes;
+    return context->node->attrs.bytes;
 }
 
 bool tern_context_needs(tern_backward_context *context, int index)

@@ -184,7 +184,7 @@ static tern_status collect_outputs(const tern_node *node, tern_tensor **dy)
 
 static tern_status run_node(engine *e, tern_node *node)
 {
-    tern_tensor *dy[TERN_NODE_OUTPUTS] = {NULL};
+    tern_tensor *dy[TERN_OP_OUTPUTS] = {NULL};
     bool arrived = false;
     for (int i = 0; i < node->outputs; i++)
         arrived = arrived || node->grad[i];
@@ -193,13 +193,13 @@ static tern_status run_node(engine *e, tern_node *node)
     TERN_TRY(tern_node_check_saved(node));
     TERN_TRY(collect_outputs(node, dy));
     memset(e->dx, 0, (size_t)node->inputs * sizeof *e->dx);
-    TERN_TRY(node->node_class->backward(node, dy, e->dx));
+    TERN_TRY(node->op->backward(node, dy, e->dx));
     return deliver(node, e->dx);
 }
 
 static void drop_grads(tern_node *node)
 {
-    for (int i = 0; i < TERN_NODE_OUTPUTS; i++) {
+    for (int i = 0; i < TERN_OP_OUTPUTS; i++) {
         tern_drop(node->grad[i]);
         node->grad[i] = NULL;
     }

@@ -45,7 +45,7 @@ static void forget_overwritten(tern_node *root, tern_tensor *t)
     root->mark = mark;
     root->next = NULL;
     for (tern_node *node = root; node && atomic_load(&t->saves) > 0; node = node->next) {
-        for (int i = 0; i < TERN_NODE_SAVED; i++) {
+        for (int i = 0; i < TERN_OP_SAVED; i++) {
             if (node->saved[i] == t) {
                 tern_node_drop_saved(node, i);
                 node->overwritten = true;

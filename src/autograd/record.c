@@ -8,22 +8,22 @@
 
 // A tensor whose memory was written through another view no longer is what its history says; and a
 // view without history, from before a change that carries gradients, would lose them.
-static tern_status check_history(const tern_node_class *node_class, const tern_tensor *t)
+static tern_status check_history(const tern_op *op, const tern_tensor *t)
 {
     bool knows = t->node ? t->history_version == t->storage->version
                          : !t->is_view || t->detached || t->history_version >= t->storage->recorded;
     TERN_CHECK(knows, TERN_ERR_STATE,
                "%s: an input (%s, made by %s) was changed in place through another view of its "
                "memory, so its gradient is unknown; clone it before the change",
-               node_class->name, tern_tensor_string(t), t->op);
+               op->name, tern_tensor_string(t), t->op);
     return TERN_OK;
 }
 
-static tern_status check_input(const tern_node_class *node_class, const tern_tensor *t)
+static tern_status check_input(const tern_op *op, const tern_tensor *t)
 {
-    TERN_TRY(check_history(node_class, t));
+    TERN_TRY(check_history(op, t));
     if (t->requires_grad)
-        TERN_TRY(tern_capture_check_training(node_class->name, tern_dev(t)));
+        TERN_TRY(tern_capture_check_training(op->name, tern_dev(t)));
     bool may_learn = !t->node && (t->requires_grad || t->label[0]);
     return may_learn ? tern_capture_leaf(t, TERN_LEAF_REQUIRES_ASKED) : TERN_OK;
 }
@@ -43,8 +43,8 @@ static void set_edge(tern_edge *edge, tern_tensor *t)
     edge->leaf = t->node ? NULL : tern_hold(t);
 }
 
-tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
-                            tern_tensor *const *inputs, int count)
+tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
+                            int count)
 {
     bool wanted = false;
     *node = NULL;
@@ -52,7 +52,7 @@ tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
         return TERN_OK;
     for (int i = 0; i < count; i++) {
         if (inputs[i])
-            TERN_TRY(check_input(node_class, inputs[i]));
+            TERN_TRY(check_input(op, inputs[i]));
         wanted = wanted || (inputs[i] && inputs[i]->requires_grad);
     }
     if (!wanted)
@@ -60,8 +60,8 @@ tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
     tern_node *n = tern_node_new(count);
     if (!n)
         return TERN_ERR_NOMEM;
-    n->node_class = node_class;
-    n->name = node_class->name;
+    n->op = op;
+    n->name = op->name;
     for (int i = 0; i < count; i++)
         set_edge(&n->in[i], inputs[i]);
     *node = n;
@@ -87,9 +87,9 @@ tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y)
     return TERN_OK;
 }
 
-tern_node_data *tern_node_data_of(tern_node *node)
+const tern_op_attrs *tern_node_attrs(const tern_node *node)
 {
-    return &node->data;
+    return &node->attrs;
 }
 
 void tern_node_output(tern_node *node, int index, tern_tensor *y)
@@ -136,7 +136,7 @@ tern_status tern_node_check_saved(const tern_node *node)
                "backward: a value that %s needs was changed in place, by what was computed from "
                "it; clone it before the change",
                node->name);
-    for (int i = 0; i < TERN_NODE_SAVED; i++) {
+    for (int i = 0; i < TERN_OP_SAVED; i++) {
         const tern_tensor *t = node->saved[i];
         TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
                    "backward: a value that %s needs (%s, made by %s) was changed in place after "
@@ -144,28 +144,4 @@ tern_status tern_node_check_saved(const tern_node *node)
                    node->name, tern_tensor_string(t), t->label[0] ? t->label : t->op);
     }
     return TERN_OK;
-}
-
-tern_tensor *tern_record_op(const tern_node_class *node_class, tern_tensor *y,
-                            tern_tensor *const *inputs, int count, tern_tensor *const *saved,
-                            int saved_count, const tern_node_data *data)
-{
-    tern_node *node;
-    if (tern_node_begin(&node, node_class, inputs, count))
-        return NULL;
-    if (!node)
-        return y;
-    for (int i = 0; i < saved_count; i++) {
-        if (saved[i] != y)
-            tern_node_save(node, i, saved[i]);
-        else if (tern_node_save_output(node, i, y)) {
-            tern_node_end(node);
-            return NULL;
-        }
-    }
-    if (data)
-        node->data = *data;
-    tern_node_output(node, 0, y);
-    tern_node_end(node);
-    return y;
 }

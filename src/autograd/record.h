@@ -8,13 +8,13 @@
 // Begins a node when recording is on and one of the inputs (NULLs allowed) requires a gradient.
 // Sets *node to it, or to NULL when there is nothing to record. Fails with TERN_ERR_NOMEM or, when
 // an input was changed through another view since it was made, TERN_ERR_STATE.
-tern_status tern_node_begin(tern_node **node, const tern_node_class *node_class,
-                            tern_tensor *const *inputs, int count);
+tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
+                            int count);
 // Keeps a tensor for the backward: an input, or any other value. NULL is kept as NULL.
 void tern_node_save(tern_node *node, int slot, tern_tensor *t);
 // Keeps an output: without its history, so that nothing holds itself. Fails with TERN_ERR_NOMEM.
 tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y);
-tern_node_data *tern_node_data_of(tern_node *node);
+const tern_op_attrs *tern_node_attrs(const tern_node *node);
 // Makes `y` output `index` of the node. After the last one, tern_node_end drops the caller's hold.
 void tern_node_output(tern_node *node, int index, tern_tensor *y);
 void tern_node_end(tern_node *node); // NULL is fine; without outputs it undoes tern_node_begin
@@ -29,11 +29,5 @@ tern_status tern_node_check_saved(const tern_node *node);
 // Where the gradient of an input may be written at once: the gradient of a leaf (then *accumulate
 // says whether to add), or a new tensor. The backward writes it and sets dx[input]. NULL: failed.
 tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate);
-
-// The one-output, no-frills form: begin, save, output, end. Returns y, or NULL on failure.
-// Saved tensors equal to y are saved as outputs.
-tern_tensor *tern_record_op(const tern_node_class *node_class, tern_tensor *y,
-                            tern_tensor *const *inputs, int count, tern_tensor *const *saved,
-                            int saved_count, const tern_node_data *data);
 
 #endif

@@ -27,10 +27,11 @@ tern_tensor *tern_accuracy(tern_tensor *input, tern_tensor *target)
 {
     if (check(input, target))
         return NULL;
-    tern_operands in = {
-        .op = "accuracy", .count = 2, .name = {"input", "target"}, .at = {input, target}};
-    if (tern_op_prepare(&in, 0))
+    static const tern_op accuracy = {.name = "accuracy", .inputs = {"input", "target"}};
+    tern_op_call call = {.op = &accuracy, .count = 2, .in = {input, target}};
+    if (tern_op_begin(&call, 0))
         return NULL;
-    tern_tensor *right = tern_eq(tern_argmax(in.at[0], input->rank > 1, false), in.at[1]);
-    return right ? tern_mean_all(tern_to_dtype(right, TERN_FLOAT32)) : NULL;
+    tern_tensor *right = tern_eq(tern_argmax(call.in[0], input->rank > 1, false), call.in[1]);
+    tern_tensor *share = right ? tern_mean_all(tern_to_dtype(right, TERN_FLOAT32)) : NULL;
+    return tern_op_end(&call, share, NULL, 0);
 }

@@ -3,6 +3,7 @@
 #include "ops/launch.h"
 
 typedef struct extremes {
+    tern_op_call call;
     tern_tensor *x, *values, *indices; // values may be NULL
     int dim;
 } extremes;
@@ -50,20 +51,20 @@ static tern_status launch(bool largest, const extremes *e, tern_shape kept)
                                                &x, x.rank - 1);
 }
 
-static tern_status find(const char *op, bool largest, tern_tensor *x, int dim, bool keepdim,
+static tern_status find(const tern_op *op, bool largest, tern_tensor *x, int dim, bool keepdim,
                         bool with_values, extremes *e)
 {
-    tern_operands in = {.op = op, .count = 1, .name = {"x"}, .at = {x}};
-    TERN_TRY(tern_op_prepare(&in, TERN_PREPARE_PLAIN));
-    *e = (extremes){.x = in.at[0], .dim = dim};
-    TERN_TRY(tern_check_dim(op, e->x->rank, &e->dim));
+    *e = (extremes){.call = {.op = op, .count = 1, .in = {x}}, .dim = dim};
+    TERN_TRY(tern_op_begin(&e->call, TERN_OP_PLAIN));
+    e->x = e->call.in[0];
+    TERN_TRY(tern_check_dim(op->name, e->x->rank, &e->dim));
     TERN_CHECK(e->x->rank == 0 || e->x->size[e->dim] > 0, TERN_ERR_SHAPE,
-               "%s: x %s has no elements along dimension %d", op,
+               "%s: x %s has no elements along dimension %d", op->name,
                tern_shape_string(tern_shape_get(e->x)), e->dim);
     tern_shape kept, result = shape_without(e->x, e->dim, keepdim, &kept);
-    e->indices = tern_tensor_new(op, TERN_INT64, in.device, result);
+    e->indices = tern_tensor_new(op->name, TERN_INT64, e->call.device, result);
     if (with_values)
-        e->values = tern_tensor_new(op, in.dtype, in.device, result);
+        e->values = tern_tensor_new(op->name, e->call.dtype, e->call.device, result);
     if (!e->indices || (with_values && !e->values))
         return tern_failed();
     return launch(largest, e, kept);
@@ -73,7 +74,7 @@ static tern_status find(const char *op, bool largest, tern_tensor *x, int dim, b
 static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_shape kept = tern_node_input_shape(node, 0);
-    int dim = (int)tern_node_data_of(node)->i[0];
+    int dim = (int)tern_node_attrs(node)->i[0];
     dx[0] = tern_new_zeros(dy[0], kept);
     tern_tensor *share = tern_make_contiguous(dy[0]), *indices = tern_node_saved(node, 0);
     if (!dx[0] || !share)
@@ -90,39 +91,49 @@ static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, ter
     return tern_kernels_of(device)->scatter_add(&exec, &to, &from, &places, dim);
 }
 
-static tern_tensor *values_of(const tern_node_class *node_class, bool largest, tern_tensor *x,
-                              int dim, bool keepdim, tern_tensor **indices)
+static tern_tensor *values_of(const tern_op *op, bool largest, tern_tensor *x, int dim,
+                              bool keepdim, tern_tensor **indices)
 {
     extremes e;
-    if (find(node_class->name, largest, x, dim, keepdim, true, &e))
+    if (find(op, largest, x, dim, keepdim, true, &e))
         return NULL;
-    tern_node_data data = {.i = {e.dim}};
-    tern_tensor *y = tern_record_op(node_class, e.values, &e.x, 1, &e.indices, 1, &data);
-    if (y && indices)
+    e.call.attrs.i[0] = e.dim;
+    tern_tensor *const y[] = {e.values, e.indices};
+    if (tern_op_end_many(&e.call, y, 2, 1, &e.indices, 1))
+        return NULL;
+    if (indices)
         *indices = e.indices;
-    return y;
+    return e.values;
 }
 
 tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
 {
-    static const tern_node_class max = {"max", extreme_backward};
+    static const tern_op max = {"max", {"x"}, extreme_backward};
     return values_of(&max, true, x, dim, keepdim, indices);
 }
 
 tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
 {
-    static const tern_node_class min = {"min", extreme_backward};
+    static const tern_op min = {"min", {"x"}, extreme_backward};
     return values_of(&min, false, x, dim, keepdim, indices);
+}
+
+static tern_tensor *place_of(const tern_op *op, bool largest, tern_tensor *x, int dim, bool keepdim)
+{
+    extremes e;
+    if (find(op, largest, x, dim, keepdim, false, &e))
+        return NULL;
+    return tern_op_end(&e.call, e.indices, NULL, 0);
 }
 
 tern_tensor *tern_argmax(tern_tensor *x, int dim, bool keepdim)
 {
-    extremes e;
-    return find("argmax", true, x, dim, keepdim, false, &e) ? NULL : e.indices;
+    static const tern_op argmax = {.name = "argmax", .inputs = {"x"}};
+    return place_of(&argmax, true, x, dim, keepdim);
 }
 
 tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim)
 {
-    extremes e;
-    return find("argmin", false, x, dim, keepdim, false, &e) ? NULL : e.indices;
+    static const tern_op argmin = {.name = "argmin", .inputs = {"x"}};
+    return place_of(&argmin, false, x, dim, keepdim);
 }

@@ -6,8 +6,8 @@
 enum { NOBODY = 0, A = 1, B = 2, EITHER = 3 };
 
 typedef struct binary_front {
-    tern_node_class node;
-    tern_binary_op op;
+    tern_op op;
+    tern_binary_op code;
     unsigned prepare;
     bool no_bool;
     int keep_a_for, keep_b_for, keep_y_for;
@@ -19,33 +19,32 @@ static tern_status refuse_bool(const binary_front *front, const tern_tensor *a,
     TERN_CHECK(
         a->dtype != TERN_BOOL && b->dtype != TERN_BOOL, TERN_ERR_DTYPE,
         "%s: a is %s and b is %s, and bool is not a number here (tern_to_dtype makes it one)",
-        front->node.name, tern_tensor_string(a), tern_tensor_string(b));
+        front->op.name, tern_tensor_string(a), tern_tensor_string(b));
     return TERN_OK;
 }
 
-static tern_tensor *record(const binary_front *front, tern_tensor *const *in, tern_tensor *y)
+static tern_tensor *end(const binary_front *front, const tern_op_call *call, tern_tensor *y)
 {
+    tern_tensor *const *in = call->in;
     int needs = (in[0]->requires_grad ? A : NOBODY) | (in[1]->requires_grad ? B : NOBODY);
-    if (!needs)
-        return y;
     tern_tensor *saved[3] = {front->keep_a_for & needs ? in[0] : NULL,
                              front->keep_b_for & needs ? in[1] : NULL,
                              front->keep_y_for & needs ? y : NULL};
-    return tern_record_op(&front->node, y, in, 2, saved, 3, NULL);
+    return tern_op_end(call, y, saved, 3);
 }
 
 static tern_tensor *run(const binary_front *front, tern_tensor *a, tern_tensor *b)
 {
-    const char *name = front->node.name;
-    tern_operands in = {.op = name, .count = 2, .name = {"a", "b"}, .at = {a, b}};
-    if (tern_op_prepare(&in, front->prepare | TERN_PREPARE_BROADCAST | TERN_PREPARE_PROMOTE))
+    const char *name = front->op.name;
+    tern_op_call call = {.op = &front->op, .count = 2, .in = {a, b}};
+    if (tern_op_begin(&call, front->prepare | TERN_OP_BROADCAST | TERN_OP_PROMOTE))
         return NULL;
     if (front->no_bool && refuse_bool(front, a, b))
         return NULL;
-    tern_tensor *y = tern_tensor_new(name, in.dtype, in.device, in.shape);
-    if (!y || tern_launch_binary(front->op, 1, y, in.at[0], in.at[1]))
+    tern_tensor *y = tern_tensor_new(name, call.dtype, call.device, call.shape);
+    if (!y || tern_launch_binary(front->code, 1, y, call.in[0], call.in[1]))
         return NULL;
-    return record(front, in.at, y);
+    return end(front, &call, y);
 }
 
 // The gradient of an operand from one of the result's shape; a NULL is handed on as a failure.
@@ -149,29 +148,32 @@ static tern_status maximum_backward(tern_node *node, tern_tensor *const *dy, ter
 
 tern_tensor *tern_add(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.node = {"add", add_backward}, .op = TERN_BINARY_ADD};
+    static const binary_front front = {.op = {"add", {"a", "b"}, add_backward},
+                                       .code = TERN_BINARY_ADD};
     return run(&front, a, b);
 }
 
 tern_tensor *tern_sub(tern_tensor *a, tern_tensor *b)
 {
     static const binary_front front = {
-        .node = {"sub", sub_backward}, .op = TERN_BINARY_SUB, .no_bool = true};
+        .op = {"sub", {"a", "b"}, sub_backward}, .code = TERN_BINARY_SUB, .no_bool = true};
     return run(&front, a, b);
 }
 
 tern_tensor *tern_mul(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {
-        .node = {"mul", mul_backward}, .op = TERN_BINARY_MUL, .keep_a_for = B, .keep_b_for = A};
+    static const binary_front front = {.op = {"mul", {"a", "b"}, mul_backward},
+                                       .code = TERN_BINARY_MUL,
+                                       .keep_a_for = B,
+                                       .keep_b_for = A};
     return run(&front, a, b);
 }
 
 tern_tensor *tern_div(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.node = {"div", div_backward},
-                                       .op = TERN_BINARY_DIV,
-                                       .prepare = TERN_PREPARE_TO_FLOATING,
+    static const binary_front front = {.op = {"div", {"a", "b"}, div_backward},
+                                       .code = TERN_BINARY_DIV,
+                                       .prepare = TERN_OP_TO_FLOATING,
                                        .keep_a_for = B,
                                        .keep_b_for = EITHER};
     return run(&front, a, b);
@@ -179,8 +181,8 @@ tern_tensor *tern_div(tern_tensor *a, tern_tensor *b)
 
 tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.node = {"pow", pow_backward},
-                                       .op = TERN_BINARY_POW,
+    static const binary_front front = {.op = {"pow", {"a", "b"}, pow_backward},
+                                       .code = TERN_BINARY_POW,
                                        .no_bool = true,
                                        .keep_a_for = EITHER,
                                        .keep_b_for = EITHER,
@@ -190,8 +192,8 @@ tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b)
 
 tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.node = {"minimum", minimum_backward},
-                                       .op = TERN_BINARY_MIN,
+    static const binary_front front = {.op = {"minimum", {"a", "b"}, minimum_backward},
+                                       .code = TERN_BINARY_MIN,
                                        .keep_a_for = EITHER,
                                        .keep_b_for = EITHER};
     return run(&front, a, b);
@@ -199,8 +201,8 @@ tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b)
 
 tern_tensor *tern_maximum(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.node = {"maximum", maximum_backward},
-                                       .op = TERN_BINARY_MAX,
+    static const binary_front front = {.op = {"maximum", {"a", "b"}, maximum_backward},
+                                       .code = TERN_BINARY_MAX,
                                        .keep_a_for = EITHER,
                                        .keep_b_for = EITHER};
     return run(&front, a, b);

@@ -9,28 +9,28 @@ tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_ten
     return TERN_OK;
 }
 
-static const tern_node_class clone_class = {.name = "clone", .backward = tern_pass_backward};
-static const tern_node_class contiguous_class = {.name = "contiguous",
-                                                 .backward = tern_pass_backward};
+static const tern_op clone_op = {"clone", {"t"}, tern_pass_backward};
+static const tern_op contiguous_op = {"contiguous", {"t"}, tern_pass_backward};
 
-static tern_tensor *cloned(const tern_node_class *node_class, tern_tensor *t)
+static tern_tensor *cloned(const tern_op *op, tern_tensor *t)
 {
-    tern_tensor *y = tern_tensor_new(node_class->name, t->dtype, tern_dev(t), tern_shape_get(t));
+    tern_op_call call = {.op = op, .count = 1, .in = {t}};
+    tern_tensor *y = tern_tensor_new(op->name, t->dtype, tern_dev(t), tern_shape_get(t));
     if (!y || tern_launch_copy(y, t))
         return NULL;
-    return tern_record_op(node_class, y, &t, 1, NULL, 0, NULL);
+    return tern_op_end(&call, y, NULL, 0);
 }
 
 tern_tensor *tern_clone(tern_tensor *t)
 {
-    return tern_check_tensor("clone", "t", t) ? NULL : cloned(&clone_class, t);
+    return tern_check_tensor("clone", "t", t) ? NULL : cloned(&clone_op, t);
 }
 
 tern_tensor *tern_contiguous(tern_tensor *t)
 {
     if (tern_check_tensor("contiguous", "t", t))
         return NULL;
-    return t->contiguous ? t : cloned(&contiguous_class, t);
+    return t->contiguous ? t : cloned(&contiguous_op, t);
 }
 
 // ---- devices -----------------------------------------------------------------------------------
@@ -65,12 +65,12 @@ tern_tensor *tern_moved(tern_tensor *t, tern_device device)
 
 static tern_status to_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const int64_t *home = tern_node_data_of(node)->i;
+    const int64_t *home = tern_node_attrs(node)->i;
     dx[0] = tern_to(dy[0], (tern_device){(tern_device_type)home[0], (int)home[1]});
     return dx[0] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class to_class = {.name = "to", .backward = to_backward};
+static const tern_op to_op = {"to", {"t"}, to_backward};
 
 static tern_tensor *to(const char *op, tern_tensor *t, tern_device device, bool wait)
 {
@@ -79,9 +79,8 @@ static tern_tensor *to(const char *op, tern_tensor *t, tern_device device, bool 
     tern_device home = tern_dev(t);
     if (tern_device_equal(home, device))
         return t;
-    tern_tensor *y = moved(t, device, wait);
-    tern_node_data data = {.i = {home.type, home.index}};
-    return y ? tern_record_op(&to_class, y, &t, 1, NULL, 0, &data) : NULL;
+    tern_op_call call = {.op = &to_op, .count = 1, .in = {t}, .attrs.i = {home.type, home.index}};
+    return tern_op_end(&call, moved(t, device, wait), NULL, 0);
 }
 
 tern_tensor *tern_to(tern_tensor *t, tern_device device)
@@ -108,7 +107,11 @@ tern_tensor *tern_pin_memory(tern_tensor *t)
     TERN_CHECK_PTR(tern_cuda_is_available(), TERN_ERR_DEVICE,
                    "pin_memory: there is no CUDA device: %s", tern_cuda_reason());
     tern_tensor *y = tern_tensor_new_pinned("pin_memory", t->dtype, tern_shape_get(t));
-    return y && !tern_launch_copy(y, t) ? y : NULL;
+    if (!y || tern_launch_copy(y, t))
+        return NULL;
+    static const tern_op pin_memory = {.name = "pin_memory", .inputs = {"t"}};
+    tern_op_call call = {.op = &pin_memory, .count = 1, .in = {t}};
+    return tern_op_end(&call, y, NULL, 0);
 }
 
 // ---- dtypes ------------------------------------------------------------------------------------
@@ -119,7 +122,7 @@ static tern_status to_dtype_backward(tern_node *node, tern_tensor *const *dy, te
     return dx[0] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class to_dtype_class = {.name = "to_dtype", .backward = to_dtype_backward};
+static const tern_op to_dtype_op = {"to_dtype", {"t"}, to_dtype_backward};
 
 tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype)
 {
@@ -127,10 +130,9 @@ tern_tensor *tern_to_dtype(tern_tensor *t, tern_dtype dtype)
         return NULL;
     if (t->dtype == dtype)
         return t;
+    tern_op_call call = {.op = &to_dtype_op, .count = 1, .in = {t}};
     tern_tensor *y = tern_tensor_new("to_dtype", dtype, tern_dev(t), tern_shape_get(t));
     if (!y || tern_launch_copy(y, t))
         return NULL;
-    if (!tern_dtype_is_floating(dtype))
-        return y;
-    return tern_record_op(&to_dtype_class, y, &t, 1, NULL, 0, NULL);
+    return tern_op_end(&call, y, NULL, 0);
 }

@@ -5,7 +5,7 @@
 // What a call works on: logits (N, C, S), labels (N, S) or probabilities (N, C, S), weight (C) or
 // NULL.
 typedef struct problem {
-    tern_operands in; // input, target, weight
+    tern_op_call call; // input, target, weight
     tern_tensor *x, *target, *weight;
     tern_tensor *lse, *total, *loss;
     int64_t batch, classes, space;
@@ -49,7 +49,7 @@ static tern_status check_labels(const tern_tensor *input, const tern_tensor *tar
 
 static tern_status check_probabilities(const problem *p)
 {
-    const tern_tensor *input = p->in.at[0], *target = p->in.at[1];
+    const tern_tensor *input = p->call.in[0], *target = p->call.in[1];
     TERN_CHECK(
         target->dtype == input->dtype, TERN_ERR_DTYPE,
         "cross_entropy: input is %s and the probabilities in target are %s: convert one with "
@@ -64,7 +64,7 @@ static tern_status check_probabilities(const problem *p)
 static tern_status check_options(const problem *p)
 {
     const tern_cross_entropy_options *o = &p->options;
-    const tern_tensor *input = p->in.at[0], *weight = p->weight;
+    const tern_tensor *input = p->call.in[0], *weight = p->weight;
     TERN_CHECK(o->label_smoothing >= 0 && o->label_smoothing <= 1, TERN_ERR_ARG,
                "cross_entropy: label_smoothing is %g, but must be 0 to 1", o->label_smoothing);
     TERN_CHECK(o->reduction <= TERN_REDUCTION_NONE, TERN_ERR_ARG,
@@ -81,7 +81,7 @@ static tern_status check_options(const problem *p)
 
 static tern_status check(problem *p)
 {
-    const tern_tensor *input = p->in.at[0], *target = p->in.at[1];
+    const tern_tensor *input = p->call.in[0], *target = p->call.in[1];
     TERN_CHECK(tern_dtype_is_floating(input->dtype), TERN_ERR_DTYPE,
                "cross_entropy: input is %s, but raw logits have a floating dtype",
                tern_tensor_string(input));
@@ -102,14 +102,14 @@ static tern_status check(problem *p)
 
 static tern_status allocate(problem *p)
 {
-    tern_device device = p->in.device;
+    tern_device device = p->call.device;
     tern_dtype exact = p->x->dtype == TERN_FLOAT64 ? TERN_FLOAT64 : TERN_FLOAT32;
     tern_shape rows = {2, {p->batch, p->space}};
     bool each = p->options.reduction == TERN_REDUCTION_NONE;
     p->lse = tern_tensor_new("cross_entropy", exact, device, rows);
     p->total = tern_tensor_new("cross_entropy", exact, device, (tern_shape){0});
     p->loss = tern_tensor_new("cross_entropy", p->x->dtype, device,
-                              each ? without_classes(p->in.at[0]) : (tern_shape){0});
+                              each ? without_classes(p->call.in[0]) : (tern_shape){0});
     return p->lse && p->total && p->loss ? TERN_OK : tern_failed();
 }
 
@@ -135,11 +135,11 @@ static tern_status launch(const problem *p)
 {
     tern_strided weight = p->weight ? tern_view_of(p->weight) : (tern_strided){0};
     tern_cross_entropy_args args = arguments(p, &weight);
-    tern_exec exec = tern_exec_of(p->in.device);
+    tern_exec exec = tern_exec_of(p->call.device);
     if (!p->probabilities)
         exec.site = tern_fault_site("cross_entropy", "label of sample", p->classes);
-    TERN_TRY(tern_kernels_of(p->in.device)->cross_entropy(&exec, &args));
-    return p->in.device.type == TERN_CPU ? tern_fault_poll(p->in.device) : TERN_OK;
+    TERN_TRY(tern_kernels_of(p->call.device)->cross_entropy(&exec, &args));
+    return p->call.device.type == TERN_CPU ? tern_fault_poll(p->call.device) : TERN_OK;
 }
 
 // ---- backward -----------------------------------------------------------------------------------
@@ -148,19 +148,19 @@ enum { SAVED_X, SAVED_TARGET, SAVED_WEIGHT, SAVED_LSE, SAVED_TOTAL };
 
 static void restore(tern_node *node, problem *p)
 {
-    const tern_node_data *data = tern_node_data_of(node);
+    const tern_op_attrs *attrs = tern_node_attrs(node);
     *p = (problem){.x = tern_node_saved(node, SAVED_X),
                    .target = tern_node_saved(node, SAVED_TARGET),
                    .weight = tern_node_saved(node, SAVED_WEIGHT),
                    .lse = tern_node_saved(node, SAVED_LSE),
                    .total = tern_node_saved(node, SAVED_TOTAL),
-                   .batch = data->i[0],
-                   .classes = data->i[1],
-                   .space = data->i[2],
-                   .probabilities = data->i[3],
-                   .options = {.ignore_index = data->i[4],
-                               .reduction = (tern_reduction)data->i[5],
-                               .label_smoothing = data->d[0]}};
+                   .batch = attrs->i[0],
+                   .classes = attrs->i[1],
+                   .space = attrs->i[2],
+                   .probabilities = attrs->i[3],
+                   .options = {.ignore_index = attrs->i[4],
+                               .reduction = (tern_reduction)attrs->i[5],
+                               .label_smoothing = attrs->d[0]}};
 }
 
 static tern_status input_gradient(problem *p, tern_tensor **dx)
@@ -206,18 +206,18 @@ static tern_status cross_entropy_backward(tern_node *node, tern_tensor *const *d
     return tern_node_needs(node, 1) ? target_gradient(&p, dx) : TERN_OK;
 }
 
-static tern_tensor *record(const problem *p)
+static tern_tensor *end(problem *p)
 {
-    static const tern_node_class cross_entropy = {"cross_entropy", cross_entropy_backward};
-    tern_node_data data = {.d = {p->options.label_smoothing},
-                           .i = {p->batch, p->classes, p->space, p->probabilities,
-                                 p->options.ignore_index, p->options.reduction}};
+    p->call.count = 2; // no gradient flows to the weight
+    p->call.attrs = (tern_op_attrs){.d = {p->options.label_smoothing},
+                                    .i = {p->batch, p->classes, p->space, p->probabilities,
+                                          p->options.ignore_index, p->options.reduction}};
     tern_tensor *saved[] = {[SAVED_X] = p->x,
                             [SAVED_TARGET] = p->target,
                             [SAVED_WEIGHT] = p->weight,
                             [SAVED_LSE] = p->lse,
                             [SAVED_TOTAL] = p->total};
-    return tern_record_op(&cross_entropy, p->loss, p->in.at, 2, saved, 5, &data);
+    return tern_op_end(&p->call, p->loss, saved, 5);
 }
 
 tern_cross_entropy_options tern_cross_entropy_defaults(void)
@@ -229,23 +229,24 @@ tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options)
 {
     if (!options)
         return (void)tern_null_error("cross_entropy", "options"), NULL;
+    static const tern_op cross_entropy = {
+        "cross_entropy", {"input", "target", "weight"}, cross_entropy_backward};
     problem p = {.options = *options};
-    p.in = (tern_operands){.op = "cross_entropy",
-                           .count = options->weight || tern_error_pending() ? 3 : 2,
-                           .name = {"input", "target", "weight"},
-                           .at = {options->input, options->target, options->weight}};
+    p.call = (tern_op_call){.op = &cross_entropy,
+                            .count = options->weight || tern_error_pending() ? 3 : 2,
+                            .in = {options->input, options->target, options->weight}};
     if (p.options.reduction == TERN_REDUCTION_UNSPECIFIED)
         p.options.reduction = TERN_REDUCTION_MEAN;
-    if (tern_op_prepare(&p.in, TERN_PREPARE_PLAIN))
+    if (tern_op_begin(&p.call, TERN_OP_PLAIN))
         return NULL;
-    p.weight = p.in.count > 2 ? p.in.at[2] : NULL;
+    p.weight = p.call.count > 2 ? p.call.in[2] : NULL;
     if (check(&p))
         return NULL;
-    p.x = tern_make_contiguous(p.in.at[0]);
-    p.target = tern_make_contiguous(p.in.at[1]);
+    p.x = tern_make_contiguous(p.call.in[0]);
+    p.target = tern_make_contiguous(p.call.in[1]);
     if (!p.x || !p.target || (p.weight && !(p.weight = tern_make_contiguous(p.weight))))
         return NULL;
     if (allocate(&p) || launch(&p))
         return NULL;
-    return record(&p);
+    return end(&p);
 }

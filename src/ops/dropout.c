@@ -22,27 +22,26 @@ static tern_status dropout_backward(tern_node *node, tern_tensor *const *dy, ter
     dx[0] = tern_empty_like(dy[0]);
     if (!dense || !dx[0])
         return tern_failed();
-    const tern_dropout_args args = {.p = tern_node_data_of(node)->d[0], .replay = true};
+    const tern_dropout_args args = {.p = tern_node_attrs(node)->d[0], .replay = true};
     return launch(args, tern_node_saved(node, 0), dx[0], dense);
 }
 
 tern_tensor *tern_dropout(tern_tensor *x, double p, bool training)
 {
-    static const tern_node_class dropout = {"dropout", dropout_backward};
-    tern_operands in = {.op = "dropout", .count = 1, .name = {"x"}, .at = {x}};
-    if (tern_op_prepare(&in, TERN_PREPARE_ONLY_FLOATING))
+    static const tern_op dropout = {"dropout", {"x"}, dropout_backward};
+    tern_op_call call = {.op = &dropout, .count = 1, .in = {x}, .attrs.d = {p}};
+    if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING))
         return NULL;
     TERN_CHECK_PTR(p >= 0 && p <= 1, TERN_ERR_ARG, "dropout: p is %g, but is a probability", p);
     if (!training)
         return x;
-    tern_tensor *dense = tern_make_contiguous(in.at[0]);
-    tern_tensor *y = tern_tensor_new("dropout", in.dtype, in.device, in.shape);
-    tern_tensor *id = tern_tensor_new("dropout", TERN_INT64, in.device, (tern_shape){0});
+    tern_tensor *dense = tern_make_contiguous(call.in[0]);
+    tern_tensor *y = tern_tensor_new("dropout", call.dtype, call.device, call.shape);
+    tern_tensor *id = tern_tensor_new("dropout", TERN_INT64, call.device, (tern_shape){0});
     if (!dense || !y || !id)
         return NULL;
-    const tern_dropout_args args = {.p = p, .offset = tern_draw_next(in.device)};
+    const tern_dropout_args args = {.p = p, .offset = tern_draw_next(call.device)};
     if (launch(args, id, y, dense))
         return NULL;
-    tern_node_data data = {.d = {p}};
-    return tern_record_op(&dropout, y, in.at, 1, &id, 1, &data);
+    return tern_op_end(&call, y, &id, 1);
 }

@@ -11,10 +11,10 @@
 
 // Row-major strides of a shape.
 void tern_row_major(tern_shape shape, int64_t *stride);
-// A view of `t` that its node class knows how to go back through. `offset` in elements from the
-// storage's start; `data` may be NULL.
-tern_tensor *tern_make_view(const tern_node_class *node_class, tern_tensor *t, tern_shape shape,
-                            const int64_t *stride, int64_t offset, const tern_node_data *data);
+// A view of `t` by an operation that knows the way back. `offset` in elements from the storage's
+// start; `attrs` may be NULL.
+tern_tensor *tern_make_view(const tern_op *op, tern_tensor *t, tern_shape shape,
+                            const int64_t *stride, int64_t offset, const tern_op_attrs *attrs);
 // The view of a reshape: gradients take the shape of `t` again. For views that keep the elements'
 // order.
 tern_tensor *tern_make_reshaped(tern_tensor *t, tern_shape shape, const int64_t *stride);
@@ -34,10 +34,8 @@ tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_ten
 // lost.
 tern_status tern_check_target(const char *op, const tern_tensor *t, const char *name,
                               const tern_tensor *other);
-// Begins the record of a change after which nothing of the old values is left: the old history gets
-// a gradient of 0. `*node` may become NULL.
-tern_status tern_begin_overwrite(tern_node **node, tern_tensor *t);
-// After the kernel: t, with `node` (which may be NULL) as its history; NULL when the kernel failed.
-tern_tensor *tern_end_inplace(tern_tensor *t, tern_node *node, tern_status status);
+// The backward of a change after which nothing of the old values is left: the old history gets a
+// gradient of 0.
+tern_op_backward tern_overwrite_backward;
 
 #endif

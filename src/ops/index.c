@@ -8,11 +8,11 @@ static tern_status poll(tern_device device)
     return device.type == TERN_CPU ? tern_fault_poll(device) : TERN_OK;
 }
 
-static tern_status check_index(const tern_operands *in)
+static tern_status check_index(const tern_op_call *call)
 {
-    TERN_CHECK(in->at[1]->dtype == TERN_INT64, TERN_ERR_DTYPE,
-               "%s: index is %s, not int64 (tern_to_dtype makes it so)", in->op,
-               tern_tensor_string(in->at[1]));
+    TERN_CHECK(call->in[1]->dtype == TERN_INT64, TERN_ERR_DTYPE,
+               "%s: index is %s, not int64 (tern_to_dtype makes it so)", call->op->name,
+               tern_tensor_string(call->in[1]));
     return TERN_OK;
 }
 
@@ -45,14 +45,14 @@ static tern_status scatter(tern_node *node, tern_tensor *dy, const tern_strided 
 static tern_status gather_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_strided index = tern_view_with_dim(tern_node_saved(node, 0));
-    return scatter(node, dy[0], &index, (int)tern_node_data_of(node)->i[0], dx);
+    return scatter(node, dy[0], &index, (int)tern_node_attrs(node)->i[0], dx);
 }
 
-static tern_status check_gather(const tern_operands *in, int *dim)
+static tern_status check_gather(const tern_op_call *call, int *dim)
 {
-    const tern_tensor *x = in->at[0], *index = in->at[1];
+    const tern_tensor *x = call->in[0], *index = call->in[1];
     tern_shape shapes[] = {tern_shape_get(x), tern_shape_get(index)};
-    TERN_TRY(check_index(in));
+    TERN_TRY(check_index(call));
     TERN_TRY(tern_check_dim("gather", x->rank, dim));
     TERN_CHECK(x->rank == index->rank, TERN_ERR_SHAPE,
                "gather: x %s and index %s must have the same number of dimensions",
@@ -66,22 +66,22 @@ static tern_status check_gather(const tern_operands *in, int *dim)
 
 tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index)
 {
-    static const tern_node_class gather = {"gather", gather_backward};
-    tern_operands in = {.op = "gather", .count = 2, .name = {"x", "index"}, .at = {x, index}};
-    if (tern_op_prepare(&in, TERN_PREPARE_PLAIN) || check_gather(&in, &dim))
+    static const tern_op gather = {"gather", {"x", "index"}, gather_backward};
+    tern_op_call call = {.op = &gather, .count = 2, .in = {x, index}};
+    if (tern_op_begin(&call, TERN_OP_PLAIN) || check_gather(&call, &dim))
         return NULL;
-    tern_tensor *y = tern_tensor_new("gather", in.dtype, in.device, tern_shape_get(in.at[1]));
-    tern_tensor *places = tern_make_contiguous(in.at[1]); // faults name row-major elements
+    tern_tensor *y = tern_tensor_new("gather", call.dtype, call.device, tern_shape_get(call.in[1]));
+    tern_tensor *places = tern_make_contiguous(call.in[1]); // faults name row-major elements
     if (!y || !places)
         return NULL;
     if (y->numel > 0) {
-        tern_strided yv = tern_view_with_dim(y), xv = tern_view_with_dim(in.at[0]);
+        tern_strided yv = tern_view_with_dim(y), xv = tern_view_with_dim(call.in[0]);
         tern_strided iv = tern_view_with_dim(places);
-        if (launch_gather("gather", &yv, &xv, &iv, dim, in.device))
+        if (launch_gather("gather", &yv, &xv, &iv, dim, call.device))
             return NULL;
     }
-    tern_node_data data = {.i = {dim}};
-    return tern_record_op(&gather, y, in.at, 1, &places, 1, &data);
+    call.attrs.i[0] = dim;
+    return tern_op_end(&call, y, &places, 1);
 }
 
 // ---- index_select -------------------------------------------------------------------------------
@@ -99,15 +99,15 @@ static tern_strided repeat_index(const tern_tensor *index, const tern_tensor *y,
 
 static tern_status index_select_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    int dim = (int)tern_node_data_of(node)->i[0];
+    int dim = (int)tern_node_attrs(node)->i[0];
     tern_strided index = repeat_index(tern_node_saved(node, 0), dy[0], dim);
     return scatter(node, dy[0], &index, dim, dx);
 }
 
-static tern_status check_select(const tern_operands *in, int *dim)
+static tern_status check_select(const tern_op_call *call, int *dim)
 {
-    const tern_tensor *x = in->at[0], *index = in->at[1];
-    TERN_TRY(check_index(in));
+    const tern_tensor *x = call->in[0], *index = call->in[1];
+    TERN_TRY(check_index(call));
     TERN_TRY(tern_check_dim("index_select", x->rank, dim));
     TERN_CHECK(index->rank <= 1, TERN_ERR_SHAPE, "index_select: index %s has more than 1 dimension",
                tern_shape_string(tern_shape_get(index)));
@@ -119,49 +119,54 @@ static tern_status check_select(const tern_operands *in, int *dim)
 
 tern_tensor *tern_index_select(tern_tensor *x, int dim, tern_tensor *index)
 {
-    static const tern_node_class index_select = {"index_select", index_select_backward};
-    tern_operands in = {.op = "index_select", .count = 2, .name = {"x", "index"}, .at = {x, index}};
-    if (tern_op_prepare(&in, TERN_PREPARE_PLAIN) || check_select(&in, &dim))
+    static const tern_op index_select = {"index_select", {"x", "index"}, index_select_backward};
+    tern_op_call call = {.op = &index_select, .count = 2, .in = {x, index}};
+    if (tern_op_begin(&call, TERN_OP_PLAIN) || check_select(&call, &dim))
         return NULL;
-    tern_shape shape = tern_shape_get(in.at[0]);
-    tern_tensor *list = tern_make_contiguous(in.at[1]);
+    tern_shape shape = tern_shape_get(call.in[0]);
+    tern_tensor *list = tern_make_contiguous(call.in[1]);
     if (shape.rank)
-        shape.dim[dim] = in.at[1]->numel;
-    tern_tensor *y = tern_tensor_new("index_select", in.dtype, in.device, shape);
+        shape.dim[dim] = call.in[1]->numel;
+    tern_tensor *y = tern_tensor_new("index_select", call.dtype, call.device, shape);
     if (!y || !list)
         return NULL;
     if (y->numel > 0) {
-        tern_strided yv = tern_view_with_dim(y), xv = tern_view_with_dim(in.at[0]);
+        tern_strided yv = tern_view_with_dim(y), xv = tern_view_with_dim(call.in[0]);
         tern_strided iv = repeat_index(list, y, dim);
-        if (launch_gather("index_select", &yv, &xv, &iv, dim, in.device))
+        if (launch_gather("index_select", &yv, &xv, &iv, dim, call.device))
             return NULL;
     }
-    tern_node_data data = {.i = {dim}};
-    return tern_record_op(&index_select, y, in.at, 1, &list, 1, &data);
+    call.attrs.i[0] = dim;
+    return tern_op_end(&call, y, &list, 1);
 }
 
 // ---- one_hot ------------------------------------------------------------------------------------
 
 tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes)
 {
-    tern_operands in = {.op = "one_hot", .count = 1, .name = {"labels"}, .at = {labels}};
-    if (tern_op_prepare(&in, TERN_PREPARE_PLAIN))
+    static const tern_op one_hot = {.name = "one_hot", .inputs = {"labels"}};
+    tern_op_call call = {.op = &one_hot, .count = 1, .in = {labels}};
+    if (tern_op_begin(&call, TERN_OP_PLAIN))
         return NULL;
-    TERN_CHECK_PTR(in.dtype == TERN_INT64, TERN_ERR_DTYPE,
+    TERN_CHECK_PTR(call.dtype == TERN_INT64, TERN_ERR_DTYPE,
                    "one_hot: labels are %s, not int64 (tern_to_dtype makes them so)",
-                   tern_tensor_string(in.at[0]));
+                   tern_tensor_string(call.in[0]));
     TERN_CHECK_PTR(classes > 0, TERN_ERR_ARG, "one_hot: classes is %lld", (long long)classes);
-    TERN_CHECK_PTR(in.shape.rank < TERN_MAX_RANK, TERN_ERR_SHAPE,
+    TERN_CHECK_PTR(call.shape.rank < TERN_MAX_RANK, TERN_ERR_SHAPE,
                    "one_hot: labels %s have %d dimensions already, and there are at most %d",
-                   tern_shape_string(in.shape), in.shape.rank, TERN_MAX_RANK);
-    tern_tensor *list = tern_make_contiguous(in.at[0]);
-    in.shape.dim[in.shape.rank++] = classes;
-    tern_tensor *y = list ? tern_tensor_new("one_hot", TERN_INT64, in.device, in.shape) : NULL;
-    if (!y || y->numel == 0)
-        return y;
+                   tern_shape_string(call.shape), call.shape.rank, TERN_MAX_RANK);
+    tern_tensor *list = tern_make_contiguous(call.in[0]);
+    call.shape.dim[call.shape.rank++] = classes;
+    tern_tensor *y = list ? tern_tensor_new("one_hot", TERN_INT64, call.device, call.shape) : NULL;
+    if (!y)
+        return NULL;
+    if (y->numel == 0)
+        return tern_op_end(&call, y, NULL, 0);
     tern_strided lv = tern_view_flat(list);
     tern_strided yv = tern_view_shaped(y, (tern_shape){2, {list->numel, classes}});
-    tern_exec exec = tern_exec_of(in.device);
+    tern_exec exec = tern_exec_of(call.device);
     exec.site = tern_fault_site("one_hot", "label", classes);
-    return tern_kernels_of(in.device)->one_hot(&exec, &yv, &lv) || poll(in.device) ? NULL : y;
+    if (tern_kernels_of(call.device)->one_hot(&exec, &yv, &lv) || poll(call.device))
+        return NULL;
+    return tern_op_end(&call, y, NULL, 0);
 }

@@ -36,16 +36,6 @@ tern_status tern_check_target(const char *op, const tern_tensor *t, const char *
     return TERN_OK;
 }
 
-tern_tensor *tern_end_inplace(tern_tensor *t, tern_node *node, tern_status status)
-{
-    if (status) {
-        tern_node_end(node);
-        return NULL;
-    }
-    tern_inplace_done(t, node);
-    return t;
-}
-
 // ---- copy_ -------------------------------------------------------------------------------------
 
 static tern_status zero_gradient(const tern_node *node, const tern_tensor *dy, tern_tensor **dx)
@@ -61,14 +51,14 @@ static tern_status copy_backward(tern_node *node, tern_tensor *const *dy, tern_t
     TERN_TRY(zero_gradient(node, dy[0], &dx[0]));
     if (!tern_node_needs(node, 1))
         return TERN_OK;
-    const int64_t *home = tern_node_data_of(node)->i;
+    const int64_t *home = tern_node_attrs(node)->i;
     tern_tensor *sum = tern_sum_to(dy[0], tern_node_input_shape(node, 1));
     sum = sum ? tern_to_dtype(sum, tern_node_input_dtype(node, 1)) : NULL;
     dx[1] = sum ? tern_to(sum, (tern_device){(tern_device_type)home[0], (int)home[1]}) : NULL;
     return dx[1] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class copy_class = {.name = "copy_", .backward = copy_backward};
+static const tern_op copy_op = {"copy_", {"t", "source"}, copy_backward};
 
 // The source on t's device, in memory of its own where it shares t's.
 static tern_tensor *copy_source(const tern_tensor *t, tern_tensor *source)
@@ -86,94 +76,88 @@ tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source)
     if (t == source)
         return t;
     tern_tensor *near = copy_source(t, source);
-    if (!near || tern_node_begin(&node, &copy_class, (tern_tensor *[]){t, source}, 2))
+    tern_device home = tern_dev(source);
+    tern_op_call call = {
+        .op = &copy_op, .count = 2, .in = {t, source}, .attrs.i = {home.type, home.index}};
+    if (!near || tern_op_begin_inplace(&call, &node))
         return NULL;
-    if (node) {
-        tern_device home = tern_dev(source);
-        *tern_node_data_of(node) = (tern_node_data){.i = {home.type, home.index}};
-    }
-    return tern_end_inplace(t, node, tern_launch_copy(t, near));
+    return tern_op_end_inplace(&call, t, node, tern_launch_copy(t, near));
 }
 
 // ---- constants ---------------------------------------------------------------------------------
 
-static tern_status overwrite_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+tern_status tern_overwrite_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     return zero_gradient(node, dy[0], &dx[0]);
 }
 
-static const tern_node_class overwrite_class = {.name = "fill_", .backward = overwrite_backward};
-
-tern_status tern_begin_overwrite(tern_node **node, tern_tensor *t)
+static tern_tensor *fill(const tern_op *op, tern_tensor *t, tern_scalar value)
 {
-    return tern_node_begin(node, &overwrite_class, &t, 1);
-}
-
-static tern_tensor *fill(const char *op, tern_tensor *t, tern_scalar value)
-{
+    tern_op_call call = {.op = op, .count = 1, .in = {t}};
     tern_node *node = NULL;
-    if (tern_check_inplace(op, t) || tern_check_range(op, "value", value, t->dtype) ||
-        tern_begin_overwrite(&node, t))
+    if (tern_check_inplace(op->name, t) || tern_check_range(op->name, "value", value, t->dtype) ||
+        tern_op_begin_inplace(&call, &node))
         return NULL;
-    return tern_end_inplace(t, node, tern_filled(t, value) ? TERN_OK : tern_error_code());
+    tern_status status = tern_filled(t, value) ? TERN_OK : tern_error_code();
+    return tern_op_end_inplace(&call, t, node, status);
 }
 
 tern_tensor *(tern_fill_)(tern_tensor *t, tern_scalar value)
 {
-    return fill("fill_", t, value);
+    static const tern_op op = {"fill_", {"t"}, tern_overwrite_backward};
+    return fill(&op, t, value);
 }
 
 tern_tensor *tern_zero_(tern_tensor *t)
 {
-    return fill("zero_", t, tern_scalar_int(0));
+    static const tern_op op = {"zero_", {"t"}, tern_overwrite_backward};
+    return fill(&op, t, tern_scalar_int(0));
 }
 
 // ---- with a number -----------------------------------------------------------------------------
 
 static tern_status mul_scalar_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    dx[0] = tern_mul_scalar(dy[0], tern_node_data_of(node)->d[0]);
+    dx[0] = tern_mul_scalar(dy[0], tern_node_attrs(node)->d[0]);
     return dx[0] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class add_scalar_class = {.name = "add_scalar_",
-                                                 .backward = tern_pass_backward};
-static const tern_node_class mul_scalar_class = {.name = "mul_scalar_",
-                                                 .backward = mul_scalar_backward};
-
-static tern_tensor *with_number(const tern_node_class *node_class, tern_unary_op op, tern_tensor *t,
+static tern_tensor *with_number(const tern_op *op, tern_unary_op code, tern_tensor *t,
                                 tern_scalar value)
 {
-    const char *name = node_class->name;
+    const char *name = op->name;
+    tern_op_call call = {.op = op, .count = 1, .in = {t}};
     tern_node *node = NULL;
     if (tern_check_inplace(name, t))
         return NULL;
     TERN_CHECK_PTR(t->dtype != TERN_BOOL, TERN_ERR_DTYPE, "%s: t is bool, which holds no numbers",
                    name);
-    if (tern_check_integral(name, "value", value, t->dtype) ||
-        tern_node_begin(&node, node_class, &t, 1))
+    call.attrs.d[0] = scalar_floating(value, t->dtype);
+    if (tern_check_integral(name, "value", value, t->dtype) || tern_op_begin_inplace(&call, &node))
         return NULL;
-    if (node)
-        tern_node_data_of(node)->d[0] = scalar_floating(value, t->dtype);
-    return tern_end_inplace(t, node, tern_launch_unary(op, value, 0, t, t));
+    return tern_op_end_inplace(&call, t, node, tern_launch_unary(code, value, 0, t, t));
 }
 
 tern_tensor *(tern_add_scalar_)(tern_tensor *t, tern_scalar value)
 {
-    return with_number(&add_scalar_class, TERN_UNARY_ADD_SCALAR, t, value);
+    static const tern_op op = {"add_scalar_", {"t"}, tern_pass_backward};
+    return with_number(&op, TERN_UNARY_ADD_SCALAR, t, value);
 }
 
 tern_tensor *(tern_mul_scalar_)(tern_tensor *t, tern_scalar value)
 {
-    return with_number(&mul_scalar_class, TERN_UNARY_MUL_SCALAR, t, value);
+    static const tern_op op = {"mul_scalar_", {"t"}, mul_scalar_backward};
+    return with_number(&op, TERN_UNARY_MUL_SCALAR, t, value);
 }
 
 tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes)
 {
+    static const tern_op op = {"from_host", {"t"}, tern_overwrite_backward};
+    tern_op_call call = {.op = &op, .count = 1, .in = {t}};
     tern_node *node = NULL;
     TERN_TRY(tern_check_inplace("from_host", t));
     TERN_TRY(tern_check_buffer("from_host", t, data, nbytes));
-    TERN_TRY(tern_begin_overwrite(&node, t));
+    TERN_TRY(tern_op_begin_inplace(&call, &node));
     tern_status status = tern_upload("from_host", t, data);
-    return tern_end_inplace(t, node, status) ? TERN_OK : status;
+    return tern_op_end_inplace(&call, t, node, status) ? TERN_OK : status;
 }

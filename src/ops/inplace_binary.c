@@ -2,12 +2,11 @@
 // add_ and mul_: changes in place by another tensor.
 #include "ops/front.h"
 
-// A call after its checks.
+// A call of t and other: after its checks, other is on t's device and of dtype `meet`.
 typedef struct inplace_call {
-    const char *op;
-    tern_tensor *t;
-    tern_tensor *other; // on t's device, of dtype `meet`
-    tern_dtype meet;    // in which the result is computed
+    tern_op_call op;
+    tern_tensor *t, *other;
+    tern_dtype meet; // in which the result is computed
 } inplace_call;
 
 // bool, integer, floating: a result may be cast to t's dtype unless that is of a lower kind.
@@ -18,22 +17,22 @@ static int kind_of(tern_dtype dtype)
 
 static tern_status meet(inplace_call *call)
 {
-    tern_operands in = {
-        .op = call->op, .count = 2, .name = {"t", "other"}, .at = {call->t, call->other}};
+    const char *name = call->op.op->name;
     call->meet = tern_promote(call->t, call->other);
     TERN_CHECK(kind_of(call->meet) <= kind_of(call->t->dtype), TERN_ERR_DTYPE,
-               "%s: the result would be %s, which t of %s cannot hold", call->op,
+               "%s: the result would be %s, which t of %s cannot hold", name,
                tern_dtype_name(call->meet), tern_dtype_name(call->t->dtype));
-    TERN_TRY(tern_op_prepare(&in, TERN_PREPARE_PLAIN));
-    TERN_CHECK(in.at[0] == call->t, TERN_ERR_DEVICE, "%s: t is on %s and other on %s", call->op,
+    TERN_TRY(tern_op_begin(&call->op, TERN_OP_PLAIN));
+    TERN_CHECK(call->op.in[0] == call->t, TERN_ERR_DEVICE, "%s: t is on %s and other on %s", name,
                tern_device_string(tern_dev(call->t)), tern_device_string(tern_dev(call->other)));
-    call->other = tern_to_dtype(in.at[1], call->meet);
+    call->other = call->op.in[1] = tern_to_dtype(call->op.in[1], call->meet);
     return call->other ? TERN_OK : tern_error_code();
 }
 
-static tern_status check(inplace_call *call)
+static tern_status begin(inplace_call *call, const tern_op *op, tern_tensor *t, tern_tensor *other)
 {
-    TERN_TRY(tern_check_target(call->op, call->t, "other", call->other));
+    *call = (inplace_call){.op = {.op = op, .count = 2, .in = {t, other}}, .t = t, .other = other};
+    TERN_TRY(tern_check_target(call->op.op->name, call->t, "other", call->other));
     return meet(call);
 }
 
@@ -46,7 +45,8 @@ static tern_status launch(const inplace_call *call, tern_binary_op op, double al
     if (call->meet == call->t->dtype)
         return tern_launch_binary(op, alpha, call->t, call->t, other);
     tern_device device = tern_dev(call->t);
-    tern_tensor *wide = tern_tensor_new(call->op, call->meet, device, tern_shape_get(call->t));
+    tern_tensor *wide =
+        tern_tensor_new(call->op.op->name, call->meet, device, tern_shape_get(call->t));
     if (!wide)
         return tern_error_code();
     TERN_TRY(tern_launch_copy(wide, call->t));
@@ -66,7 +66,7 @@ static tern_status reduce_to(tern_node *node, int input, tern_tensor *gradient, 
 
 static tern_status add_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    double alpha = tern_node_data_of(node)->d[0];
+    double alpha = tern_node_attrs(node)->d[0];
     dx[0] = dy[0];
     if (!tern_node_needs(node, 1))
         return TERN_OK;
@@ -75,18 +75,17 @@ static tern_status add_backward(tern_node *node, tern_tensor *const *dy, tern_te
     return dx[1] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class add_class = {.name = "add_", .backward = add_backward};
-
 tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha)
 {
-    inplace_call call = {.op = "add_", .t = t, .other = other};
+    static const tern_op add = {"add_", {"t", "other"}, add_backward};
+    inplace_call call;
     tern_node *node = NULL;
-    if (check(&call) || tern_check_integral("add_", "alpha", alpha, call.meet) ||
-        tern_node_begin(&node, &add_class, (tern_tensor *[]){t, call.other}, 2))
+    if (begin(&call, &add, t, other) || tern_check_integral("add_", "alpha", alpha, call.meet))
         return NULL;
-    if (node)
-        tern_node_data_of(node)->d[0] = alpha;
-    return tern_end_inplace(t, node, launch(&call, TERN_BINARY_ADD, alpha));
+    call.op.attrs.d[0] = alpha;
+    if (tern_op_begin_inplace(&call.op, &node))
+        return NULL;
+    return tern_op_end_inplace(&call.op, t, node, launch(&call, TERN_BINARY_ADD, alpha));
 }
 
 // ---- mul_ --------------------------------------------------------------------------------------
@@ -101,8 +100,6 @@ static tern_status mul_backward(tern_node *node, tern_tensor *const *dy, tern_te
         TERN_TRY(reduce_to(node, 1, tern_mul(dy[0], tern_node_saved(node, SAVED_BEFORE)), &dx[1]));
     return TERN_OK;
 }
-
-static const tern_node_class mul_class = {.name = "mul_", .backward = mul_backward};
 
 // The old values of t are needed by other's gradient, those of other by t's. What shares t's memory
 // is about to change and is kept as a copy.
@@ -126,10 +123,13 @@ static tern_status save_factors(tern_node *node, const inplace_call *call)
 
 tern_tensor *tern_mul_(tern_tensor *t, tern_tensor *other)
 {
-    inplace_call call = {.op = "mul_", .t = t, .other = other};
+    static const tern_op mul = {"mul_", {"t", "other"}, mul_backward};
+    inplace_call call;
     tern_node *node = NULL;
-    if (check(&call) || tern_node_begin(&node, &mul_class, (tern_tensor *[]){t, call.other}, 2))
+    if (begin(&call, &mul, t, other) || tern_op_begin_inplace(&call.op, &node))
         return NULL;
     tern_status status = node ? save_factors(node, &call) : TERN_OK;
-    return tern_end_inplace(t, node, status ? status : launch(&call, TERN_BINARY_MUL, 1));
+    if (!status)
+        status = launch(&call, TERN_BINARY_MUL, 1);
+    return tern_op_end_inplace(&call.op, t, node, status);
 }

@@ -9,10 +9,10 @@
 // Each input gets its slice of dy.
 static tern_status cat_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const tern_node_data *data = tern_node_data_of(node);
-    int dim = (int)data->i[0];
+    const tern_op_attrs *attrs = tern_node_attrs(node);
+    int dim = (int)attrs->i[0];
     int64_t start = 0;
-    for (int i = 0; i < data->i[1]; i++) {
+    for (int i = 0; i < attrs->i[1]; i++) {
         int64_t size = tern_node_input_shape(node, i).dim[dim];
         if (tern_node_needs(node, i)) {
             dx[i] = tern_make_slice(dy[0], dim, start, size, 1);
@@ -24,7 +24,7 @@ static tern_status cat_backward(tern_node *node, tern_tensor *const *dy, tern_te
     return TERN_OK;
 }
 
-static const tern_node_class cat_class = {.name = "cat", .backward = cat_backward};
+static const tern_op cat_op = {"cat", {"tensors"}, cat_backward};
 
 static tern_status check_list(const char *op, tern_tensor *const *tensors, int64_t count)
 {
@@ -101,8 +101,9 @@ static tern_tensor *joined(const char *op, tern_tensor *const *tensors, int64_t 
     tern_scope_close(scope);
     if (failed)
         return NULL;
-    tern_node_data data = {.i = {dim, count}};
-    return tern_record_op(&cat_class, y, tensors, (int)count, NULL, 0, &data);
+    tern_op_call call = {
+        .op = &cat_op, .count = (int)count, .many = tensors, .attrs.i = {dim, count}};
+    return tern_op_end(&call, y, NULL, 0);
 }
 
 tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim)

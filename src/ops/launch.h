@@ -37,10 +37,10 @@ static inline tern_strided tern_view_with_dim(const tern_tensor *t)
 // An elementwise operation with one operand: how its dtype is prepared and how it is
 // differentiated.
 typedef struct tern_unary_front {
-    tern_node_class node; // its name; the backward, or NULL for operations that are not recorded
-    tern_unary_op op;
-    unsigned prepare;
-    bool no_bool; // bool is TERN_ERR_DTYPE
+    tern_op op;
+    tern_unary_op code;
+    unsigned flags; // of tern_op_begin
+    bool no_bool;   // bool is TERN_ERR_DTYPE
 } tern_unary_front;
 
 tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
@@ -49,7 +49,7 @@ tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, tern_
     tern_unary_run(front, x, TERN_SCALAR_(p0), TERN_SCALAR_(p1))
 // Backwards for a front: from the saved operand or output; and for operations with a constant
 // derivative.
-tern_node_backward tern_unary_backward, tern_unary_linear_backward;
+tern_op_backward tern_unary_backward, tern_unary_linear_backward;
 // dx = dy * op'(s), all of one shape.
 tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_tensor *dx,
                                    const tern_tensor *dy, const tern_tensor *s);
@@ -68,8 +68,8 @@ tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_li
 // y (contiguous, numel of `keepdim`) from x.
 tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, const tern_tensor *x,
                                tern_shape keepdim);
-// Brings x and `count` results of a reduction (views of x's rank) to as few dims as they need, and
-// those into the order of kernels.h.
+// Brings x and `count` (1 or 2) results of a reduction (views of x's rank) to as few dims as they
+// need, and those into the order of kernels.h.
 void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count);
 
 // ---- products ----------------------------------------------------------------------------------

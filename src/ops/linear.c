@@ -34,10 +34,10 @@ static bool operation_of(tern_activation activation, tern_unary_op *op)
     return false;
 }
 
-static tern_status check(const tern_operands *in, tern_activation activation)
+static tern_status check(const tern_op_call *call, tern_activation activation)
 {
-    const tern_tensor *x = in->at[X], *weight = in->at[WEIGHT];
-    const tern_tensor *bias = in->count > BIAS ? in->at[BIAS] : NULL;
+    const tern_tensor *x = call->in[X], *weight = call->in[WEIGHT];
+    const tern_tensor *bias = call->count > BIAS ? call->in[BIAS] : NULL;
     TERN_CHECK(activation >= TERN_ACT_UNSPECIFIED && activation <= TERN_ACT_SIGMOID, TERN_ERR_ARG,
                "linear: there is no activation %d", (int)activation);
     TERN_CHECK(weight->rank == 2, TERN_ERR_SHAPE, "linear: weight %s is not (Out, In)",
@@ -134,7 +134,7 @@ static tern_status bias_gradient(tern_node *node, tern_tensor *dz, tern_tensor *
 static tern_tensor *before_activation(tern_node *node, tern_tensor *dy)
 {
     tern_unary_op op;
-    if (!operation_of((tern_activation)tern_node_data_of(node)->i[0], &op))
+    if (!operation_of((tern_activation)tern_node_attrs(node)->i[0], &op))
         return tern_make_contiguous(dy);
     tern_tensor *dz = tern_empty_like(dy);
     tern_status failed =
@@ -149,26 +149,26 @@ static tern_status linear_backward(tern_node *node, tern_tensor *const *dy, tern
         return tern_failed();
     if (tern_node_needs(node, WEIGHT))
         TERN_TRY(weight_gradient(node, dz, dx));
-    if (tern_node_data_of(node)->i[1] && tern_node_needs(node, BIAS))
+    if (tern_node_attrs(node)->i[1] && tern_node_needs(node, BIAS))
         TERN_TRY(bias_gradient(node, dz, dx));
     return tern_node_needs(node, X) ? input_gradient(node, dz, dx) : TERN_OK;
 }
 
-static tern_tensor *record(const tern_operands *in, tern_activation activation, tern_tensor *y,
-                           tern_tensor *activated_from)
+static tern_tensor *end(tern_op_call *call, tern_activation activation, tern_tensor *y,
+                        tern_tensor *activated_from)
 {
-    static const tern_node_class linear = {"linear", linear_backward};
-    tern_node_data data = {.i = {activation, in->count > BIAS}};
-    tern_tensor *saved[] = {in->at[WEIGHT]->requires_grad ? in->at[X] : NULL,
-                            in->at[X]->requires_grad ? in->at[WEIGHT] : NULL, activated_from};
-    return tern_record_op(&linear, y, in->at, in->count, saved, 3, &data);
+    call->attrs.i[0] = activation;
+    call->attrs.i[1] = call->count > BIAS;
+    tern_tensor *saved[] = {call->in[WEIGHT]->requires_grad ? call->in[X] : NULL,
+                            call->in[X]->requires_grad ? call->in[WEIGHT] : NULL, activated_from};
+    return tern_op_end(call, y, saved, 3);
 }
 
-static bool will_record(const tern_operands *in)
+static bool will_record(const tern_op_call *call)
 {
     bool needs = false;
-    for (int i = 0; i < in->count; i++)
-        needs |= in->at[i]->requires_grad;
+    for (int i = 0; i < call->count; i++)
+        needs |= call->in[i]->requires_grad;
     return needs && tern_grad_enabled();
 }
 
@@ -182,25 +182,24 @@ static tern_tensor *activate(tern_unary_op op, tern_tensor *z, bool keep_z)
 tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
                          tern_activation activation)
 {
-    tern_operands in = {.op = "linear",
-                        .count = bias || tern_error_pending() ? 3 : 2,
-                        .name = {"x", "weight", "bias"},
-                        .at = {x, weight, bias}};
-    if (tern_op_prepare(&in, TERN_PREPARE_SAME_DTYPE | TERN_PREPARE_ONLY_FLOATING) ||
-        check(&in, activation))
+    static const tern_op linear = {"linear", {"x", "weight", "bias"}, linear_backward};
+    tern_op_call call = {
+        .op = &linear, .count = bias || tern_error_pending() ? 3 : 2, .in = {x, weight, bias}};
+    if (tern_op_begin(&call, TERN_OP_SAME_DTYPE | TERN_OP_ONLY_FLOATING) ||
+        check(&call, activation))
         return NULL;
-    tern_shape shape = tern_shape_get(in.at[X]);
-    shape.dim[shape.rank - 1] = in.at[WEIGHT]->size[0];
-    tern_tensor *y = tern_tensor_new("linear", in.dtype, in.device, shape), *z = y;
+    tern_shape shape = tern_shape_get(call.in[X]);
+    shape.dim[shape.rank - 1] = call.in[WEIGHT]->size[0];
+    tern_tensor *y = tern_tensor_new("linear", call.dtype, call.device, shape), *z = y;
     bool relu = activation == TERN_ACT_RELU;
-    if (!y || product(z, in.at, in.count > BIAS ? in.at[BIAS] : NULL, relu))
+    if (!y || product(z, call.in, call.count > BIAS ? call.in[BIAS] : NULL, relu))
         return NULL;
     tern_unary_op op = TERN_UNARY_RELU;
     bool activated = operation_of(activation, &op);
     bool saves_output = tern_unary_saves(op) == TERN_SAVES_OUTPUT;
     if (activated && !relu)
-        y = activate(op, z, !saves_output && will_record(&in));
+        y = activate(op, z, !saves_output && will_record(&call));
     if (!y)
         return NULL;
-    return record(&in, activation, y, !activated ? NULL : saves_output ? y : z);
+    return end(&call, activation, y, !activated ? NULL : saves_output ? y : z);
 }

@@ -135,21 +135,21 @@ static tern_status matmul_backward(tern_node *node, tern_tensor *const *dy, tern
 
 tern_tensor *tern_matmul(tern_tensor *a, tern_tensor *b)
 {
-    static const tern_node_class matmul = {"matmul", matmul_backward};
-    tern_operands in = {.op = "matmul", .count = 2, .name = {"a", "b"}, .at = {a, b}};
+    static const tern_op matmul = {"matmul", {"a", "b"}, matmul_backward};
+    tern_op_call call = {.op = &matmul, .count = 2, .in = {a, b}};
     problem p;
-    if (tern_op_prepare(&in, TERN_PREPARE_SAME_DTYPE | TERN_PREPARE_ONLY_FLOATING) ||
-        plan(tern_shape_get(in.at[0]), tern_shape_get(in.at[1]), &p))
+    if (tern_op_begin(&call, TERN_OP_SAME_DTYPE | TERN_OP_ONLY_FLOATING) ||
+        plan(tern_shape_get(call.in[0]), tern_shape_get(call.in[1]), &p))
         return NULL;
-    tern_tensor *y = tern_tensor_new("matmul", in.dtype, in.device, p.result);
+    tern_tensor *y = tern_tensor_new("matmul", call.dtype, call.device, p.result);
     if (!y)
         return NULL;
     tern_product product = {.y = tern_view_shaped(y, p.y),
-                            .a = matrix_view(in.at[0], false),
-                            .b = matrix_view(in.at[1], true)};
-    if (tern_launch_product(in.device, &product))
+                            .a = matrix_view(call.in[0], false),
+                            .b = matrix_view(call.in[1], true)};
+    if (tern_launch_product(call.device, &product))
         return NULL;
-    tern_tensor *saved[] = {in.at[1]->requires_grad ? in.at[0] : NULL,
-                            in.at[0]->requires_grad ? in.at[1] : NULL};
-    return tern_record_op(&matmul, y, in.at, 2, saved, 2, NULL);
+    tern_tensor *saved[] = {call.in[1]->requires_grad ? call.in[0] : NULL,
+                            call.in[0]->requires_grad ? call.in[1] : NULL};
+    return tern_op_end(&call, y, saved, 2);
 }

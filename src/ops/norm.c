@@ -44,15 +44,15 @@ static tern_tensor *slope_of(tern_tensor *x, tern_tensor *norm, double p)
 
 static tern_status norm_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const tern_node_data *data = tern_node_data_of(node);
+    const tern_op_attrs *attrs = tern_node_attrs(node);
     tern_shape keepdim = tern_node_input_shape(node, 0);
     for (int i = 0; i < keepdim.rank; i++)
-        keepdim.dim[i] = data->i[i];
+        keepdim.dim[i] = attrs->i[i];
     tern_tensor *norm = tern_reshape(tern_node_saved(node, 1), keepdim);
     tern_tensor *share = tern_reshape(dy[0], keepdim);
     if (!norm || !share)
         return tern_failed();
-    dx[0] = tern_mul(slope_of(tern_node_saved(node, 0), norm, data->d[0]), share);
+    dx[0] = tern_mul(slope_of(tern_node_saved(node, 0), norm, attrs->d[0]), share);
     return dx[0] ? TERN_OK : tern_failed();
 }
 
@@ -67,19 +67,18 @@ static tern_status check(double p, const tern_tensor *x, const tern_reduced *red
 
 tern_tensor *tern_norm(tern_tensor *x, double p, tern_axis_list axes, bool keepdim)
 {
-    static const tern_node_class norm = {"norm", norm_backward};
-    tern_operands in = {.op = "norm", .count = 1, .name = {"x"}, .at = {x}};
+    static const tern_op norm = {"norm", {"x"}, norm_backward};
+    tern_op_call call = {.op = &norm, .count = 1, .in = {x}, .attrs.d = {p}};
     tern_reduced reduced;
-    if (tern_op_prepare(&in, TERN_PREPARE_ONLY_FLOATING) ||
-        tern_reduced_make("norm", in.at[0], axes, keepdim, &reduced) ||
-        check(p, in.at[0], &reduced))
+    if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) ||
+        tern_reduced_make("norm", call.in[0], axes, keepdim, &reduced) ||
+        check(p, call.in[0], &reduced))
         return NULL;
-    tern_tensor *y = tern_tensor_new("norm", in.dtype, in.device, reduced.result);
-    if (!y || tern_launch_reduce(TERN_REDUCE_NORM, p, y, in.at[0], reduced.keepdim))
+    tern_tensor *y = tern_tensor_new("norm", call.dtype, call.device, reduced.result);
+    if (!y || tern_launch_reduce(TERN_REDUCE_NORM, p, y, call.in[0], reduced.keepdim))
         return NULL;
-    tern_node_data data = {.d = {p}};
     for (int i = 0; i < reduced.keepdim.rank; i++)
-        data.i[i] = reduced.keepdim.dim[i];
-    tern_tensor *saved[] = {in.at[0], y};
-    return tern_record_op(&norm, y, in.at, 1, saved, 2, &data);
+        call.attrs.i[i] = reduced.keepdim.dim[i];
+    tern_tensor *saved[] = {call.in[0], y};
+    return tern_op_end(&call, y, saved, 2);
 }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// For writers of operations: check operands, infer shapes, launch kernels, record for backward.
+// For writers of operations: begin (check inputs), infer shapes, launch kernels, end (record).
 //
 //     tern_tensor *tern_exp(tern_tensor *x)
 //     {
-//         tern_operands in = {.op = "exp", .count = 1, .name = {"x"}, .at = {x}};
-//         if (tern_op_prepare(&in, TERN_PREPARE_TO_FLOATING))
+//         static const tern_op exp = {.name = "exp", .inputs = {"x"}, .backward = exp_backward};
+//         tern_op_call call = {.op = &exp, .count = 1, .in = {x}};
+//         if (tern_op_begin(&call, TERN_OP_TO_FLOATING))
 //             return NULL;
-//         tern_tensor *y = tern_tensor_new("exp", in.dtype, in.device, in.shape);
-//         if (!y || tern_launch_unary(TERN_UNARY_EXP, 0, 0, y, in.at[0]))
+//         tern_tensor *y = tern_tensor_new("exp", call.dtype, call.device, call.shape);
+//         if (!y || tern_launch_unary(TERN_UNARY_EXP, 0, 0, y, call.in[0]))
 //             return NULL;
-//         return tern_record_op(&exp_class, y, in.at, 1, (tern_tensor *const[]){y}, 1, NULL);
+//         return tern_op_end(&call, y, &y, 1);
 //     }
 #ifndef TERN_SRC_OPS_OP_H
 #define TERN_SRC_OPS_OP_H
 
 #include <tern/ops.h>
+#include "autograd/op.h"
 #include "autograd/record.h"
 #include "base/error.h"
 #include "device/backend.h"

@@ -4,7 +4,7 @@
 #include "ops/launch.h"
 
 typedef struct loss_front {
-    tern_node_class node;
+    tern_op op;
     tern_loss_code code;
 } loss_front;
 
@@ -19,14 +19,14 @@ static tern_loss_args args_of(tern_loss_code code, tern_reduction reduction,
 
 static tern_status loss_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const tern_node_data *data = tern_node_data_of(node);
+    const tern_op_attrs *attrs = tern_node_attrs(node);
     tern_tensor *input = tern_node_saved(node, 0), *target = tern_node_saved(node, 1);
     tern_tensor *dense = tern_make_contiguous(dy[0]);
     if (!dense)
         return tern_failed();
     tern_device device = tern_dev(input);
     tern_loss_args args =
-        args_of((tern_loss_code)data->i[0], (tern_reduction)data->i[1], input, target);
+        args_of((tern_loss_code)attrs->i[0], (tern_reduction)attrs->i[1], input, target);
     tern_strided dyv = tern_view_flat(dense);
     for (int i = 0; i < 2; i++) {
         if (!tern_node_needs(node, i))
@@ -42,50 +42,51 @@ static tern_status loss_backward(tern_node *node, tern_tensor *const *dy, tern_t
     return TERN_OK;
 }
 
-static tern_status check(const tern_operands *in, tern_reduction reduction)
+static tern_status check(const tern_op_call *call, tern_reduction reduction)
 {
-    tern_shape input = tern_shape_get(in->at[0]), target = tern_shape_get(in->at[1]);
+    tern_shape input = tern_shape_get(call->in[0]), target = tern_shape_get(call->in[1]);
     TERN_CHECK(reduction >= TERN_REDUCTION_UNSPECIFIED && reduction <= TERN_REDUCTION_NONE,
-               TERN_ERR_ARG, "%s: there is no reduction %d", in->op, (int)reduction);
+               TERN_ERR_ARG, "%s: there is no reduction %d", call->op->name, (int)reduction);
     TERN_CHECK(tern_shape_equal(input, target), TERN_ERR_SHAPE,
                "%s: input %s and target %s must have one shape (tern_reshape gives one that of "
                "the other)",
-               in->op, tern_shape_string(input), tern_shape_string(target));
+               call->op->name, tern_shape_string(input), tern_shape_string(target));
     return TERN_OK;
 }
 
 static tern_tensor *run(const loss_front *front, tern_tensor *input, tern_tensor *target,
                         tern_reduction reduction)
 {
-    const char *name = front->node.name;
-    tern_operands in = {.op = name, .count = 2, .name = {"input", "target"}, .at = {input, target}};
-    if (tern_op_prepare(&in, TERN_PREPARE_SAME_DTYPE | TERN_PREPARE_ONLY_FLOATING) ||
-        check(&in, reduction))
+    tern_op_call call = {.op = &front->op, .count = 2, .in = {input, target}};
+    if (tern_op_begin(&call, TERN_OP_SAME_DTYPE | TERN_OP_ONLY_FLOATING) || check(&call, reduction))
         return NULL;
     if (reduction == TERN_REDUCTION_UNSPECIFIED)
         reduction = TERN_REDUCTION_MEAN;
-    tern_shape shape = reduction == TERN_REDUCTION_NONE ? in.shape : (tern_shape){0};
-    tern_tensor *saved[] = {tern_make_contiguous(in.at[0]), tern_make_contiguous(in.at[1])};
-    tern_tensor *loss = tern_tensor_new(name, in.dtype, in.device, shape);
+    tern_shape shape = reduction == TERN_REDUCTION_NONE ? call.shape : (tern_shape){0};
+    tern_tensor *saved[] = {tern_make_contiguous(call.in[0]), tern_make_contiguous(call.in[1])};
+    tern_tensor *loss = tern_tensor_new(front->op.name, call.dtype, call.device, shape);
     if (!saved[0] || !saved[1] || !loss)
         return NULL;
     tern_loss_args args = args_of(front->code, reduction, saved[0], saved[1]);
     tern_strided lv = tern_view_flat(loss);
-    tern_exec exec = tern_exec_of(in.device);
-    if (tern_kernels_of(in.device)->loss(&exec, &args, &lv))
+    tern_exec exec = tern_exec_of(call.device);
+    if (tern_kernels_of(call.device)->loss(&exec, &args, &lv))
         return NULL;
-    tern_node_data data = {.i = {front->code, reduction}};
-    return tern_record_op(&front->node, loss, in.at, 2, saved, 2, &data);
+    call.attrs.i[0] = front->code;
+    call.attrs.i[1] = reduction;
+    return tern_op_end(&call, loss, saved, 2);
 }
 
 tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target, tern_reduction reduction)
 {
-    static const loss_front mse_loss = {{"mse_loss", loss_backward}, TERN_LOSS_MSE};
+    static const loss_front mse_loss = {{"mse_loss", {"input", "target"}, loss_backward},
+                                        TERN_LOSS_MSE};
     return run(&mse_loss, input, target, reduction);
 }
 
 tern_tensor *tern_l1_loss(tern_tensor *input, tern_tensor *target, tern_reduction reduction)
 {
-    static const loss_front l1_loss = {{"l1_loss", loss_backward}, TERN_LOSS_L1};
+    static const loss_front l1_loss = {{"l1_loss", {"input", "target"}, loss_backward},
+                                       TERN_LOSS_L1};
     return run(&l1_loss, input, target, reduction);
 }

@@ -12,96 +12,98 @@ static bool may_mix(const tern_tensor *t)
 }
 
 // The device of the first operand that does not merely mix in.
-static tern_device common_device(const tern_operands *o)
+static tern_device common_device(const tern_op_call *c)
 {
-    for (int i = 0; i < o->count; i++)
-        if (!may_mix(o->at[i]))
-            return tern_dev(o->at[i]);
-    return tern_dev(o->at[0]);
+    for (int i = 0; i < c->count; i++)
+        if (!may_mix(c->in[i]))
+            return tern_dev(c->in[i]);
+    return tern_dev(c->in[0]);
 }
 
-static tern_status meet_devices(tern_operands *o)
+static tern_status meet_devices(tern_op_call *c)
 {
-    o->device = common_device(o);
+    c->device = common_device(c);
     int home = 0;
-    while (!tern_device_equal(tern_dev(o->at[home]), o->device))
+    while (!tern_device_equal(tern_dev(c->in[home]), c->device))
         home++;
-    for (int i = 0; i < o->count; i++) {
-        if (tern_device_equal(tern_dev(o->at[i]), o->device))
+    for (int i = 0; i < c->count; i++) {
+        if (tern_device_equal(tern_dev(c->in[i]), c->device))
             continue;
-        TERN_CHECK(may_mix(o->at[i]), TERN_ERR_DEVICE,
+        TERN_CHECK(may_mix(c->in[i]), TERN_ERR_DEVICE,
                    "%s: %s is on %s and %s on %s: move one with tern_to, or its module with "
                    "tern_module_to",
-                   o->op, o->name[home], tern_device_string(o->device), o->name[i],
-                   tern_device_string(tern_dev(o->at[i])));
-        o->at[i] = tern_to(o->at[i], o->device);
-        if (!o->at[i])
+                   c->op->name, c->op->inputs[home], tern_device_string(c->device),
+                   c->op->inputs[i], tern_device_string(tern_dev(c->in[i])));
+        c->in[i] = tern_to(c->in[i], c->device);
+        if (!c->in[i])
             return tern_error_code();
     }
     return TERN_OK;
 }
 
-static tern_status meet_shapes(tern_operands *o)
+static tern_status meet_shapes(tern_op_call *c)
 {
-    o->shape = tern_shape_get(o->at[0]);
-    for (int i = 1; i < o->count; i++)
-        TERN_TRY(tern_broadcast_shapes(o->op, i == 1 ? o->name[0] : "the operands before", o->shape,
-                                       o->name[i], tern_shape_get(o->at[i]), &o->shape));
+    c->shape = tern_shape_get(c->in[0]);
+    for (int i = 1; i < c->count; i++)
+        TERN_TRY(tern_broadcast_shapes(c->op->name,
+                                       i == 1 ? c->op->inputs[0] : "the operands before", c->shape,
+                                       c->op->inputs[i], tern_shape_get(c->in[i]), &c->shape));
     return TERN_OK;
 }
 
 // PyTorch's rule for several operands: those with dimensions and the 0-dim ones are promoted among
 // themselves; the 0-dim result counts only where it is of a higher kind.
-static tern_dtype promoted(const tern_operands *o)
+static tern_dtype promoted(const tern_op_call *c)
 {
     tern_dtype array = TERN_DTYPE_UNSPECIFIED, scalar = TERN_DTYPE_UNSPECIFIED;
-    for (int i = 0; i < o->count; i++) {
-        tern_dtype *group = o->at[i]->rank ? &array : &scalar;
-        *group = *group ? tern_promote_dtypes(*group, o->at[i]->dtype) : o->at[i]->dtype;
+    for (int i = 0; i < c->count; i++) {
+        tern_dtype *group = c->in[i]->rank ? &array : &scalar;
+        *group = *group ? tern_promote_dtypes(*group, c->in[i]->dtype) : c->in[i]->dtype;
     }
     return tern_promote_standing(array, scalar);
 }
 
-static tern_status check_dtypes(const tern_operands *o, unsigned flags)
+static tern_status check_dtypes(const tern_op_call *c, unsigned flags)
 {
-    for (int i = 0; i < o->count; i++) {
-        tern_dtype dtype = o->at[i]->dtype;
-        TERN_CHECK(!(flags & TERN_PREPARE_ONLY_FLOATING) || tern_dtype_is_floating(dtype),
-                   TERN_ERR_DTYPE, "%s: %s is %s, but must have a floating dtype", o->op,
-                   o->name[i], tern_dtype_name(dtype));
-        TERN_CHECK(!(flags & TERN_PREPARE_SAME_DTYPE) || dtype == o->at[0]->dtype, TERN_ERR_DTYPE,
-                   "%s: %s is %s and %s is %s: convert one with tern_to_dtype", o->op, o->name[0],
-                   tern_dtype_name(o->at[0]->dtype), o->name[i], tern_dtype_name(dtype));
+    for (int i = 0; i < c->count; i++) {
+        tern_dtype dtype = c->in[i]->dtype;
+        TERN_CHECK(!(flags & TERN_OP_ONLY_FLOATING) || tern_dtype_is_floating(dtype),
+                   TERN_ERR_DTYPE, "%s: %s is %s, but must have a floating dtype", c->op->name,
+                   c->op->inputs[i], tern_dtype_name(dtype));
+        TERN_CHECK(!(flags & TERN_OP_SAME_DTYPE) || dtype == c->in[0]->dtype, TERN_ERR_DTYPE,
+                   "%s: %s is %s and %s is %s: convert one with tern_to_dtype", c->op->name,
+                   c->op->inputs[0], tern_dtype_name(c->in[0]->dtype), c->op->inputs[i],
+                   tern_dtype_name(dtype));
     }
     return TERN_OK;
 }
 
-static tern_status meet_dtypes(tern_operands *o, unsigned flags)
+static tern_status meet_dtypes(tern_op_call *c, unsigned flags)
 {
-    o->dtype = flags & TERN_PREPARE_PROMOTE ? promoted(o) : o->at[0]->dtype;
-    if ((flags & TERN_PREPARE_TO_FLOATING) && !tern_dtype_is_floating(o->dtype))
-        o->dtype = tern_default_dtype();
-    if (!(flags & (TERN_PREPARE_PROMOTE | TERN_PREPARE_TO_FLOATING)))
+    c->dtype = flags & TERN_OP_PROMOTE ? promoted(c) : c->in[0]->dtype;
+    if ((flags & TERN_OP_TO_FLOATING) && !tern_dtype_is_floating(c->dtype))
+        c->dtype = tern_default_dtype();
+    if (!(flags & (TERN_OP_PROMOTE | TERN_OP_TO_FLOATING)))
         return TERN_OK;
-    for (int i = 0; i < o->count; i++) {
-        if (o->at[i]->dtype == o->dtype)
+    for (int i = 0; i < c->count; i++) {
+        if (c->in[i]->dtype == c->dtype)
             continue;
-        o->at[i] = tern_to_dtype(o->at[i], o->dtype);
-        if (!o->at[i])
+        c->in[i] = tern_to_dtype(c->in[i], c->dtype);
+        if (!c->in[i])
             return tern_error_code();
     }
     return TERN_OK;
 }
 
-tern_status tern_op_prepare(tern_operands *o, unsigned flags)
+tern_status tern_op_begin(tern_op_call *c, unsigned flags)
 {
-    for (int i = 0; i < o->count; i++)
-        TERN_TRY(tern_check_tensor(o->op, o->name[i], o->at[i]));
-    if (flags & TERN_PREPARE_BROADCAST)
-        TERN_TRY(meet_shapes(o));
+    for (int i = 0; i < c->count; i++)
+        TERN_TRY(tern_check_tensor(c->op->name, c->op->inputs[i], c->in[i]));
+    if (flags & TERN_OP_BROADCAST)
+        TERN_TRY(meet_shapes(c));
     else
-        o->shape = tern_shape_get(o->at[0]);
-    TERN_TRY(check_dtypes(o, flags));
-    TERN_TRY(meet_devices(o));
-    return meet_dtypes(o, flags);
+        c->shape = tern_shape_get(c->in[0]);
+    TERN_TRY(check_dtypes(c, flags));
+    TERN_TRY(meet_devices(c));
+    return meet_dtypes(c, flags);
 }

@@ -258,14 +258,15 @@ static double largest_value(tern_dtype dtype)
                                     : (double)FLT_MAX;
 }
 
-static tern_tensor *redraw(const char *op, const tern_random_args *fill, tern_tensor *t,
+static tern_tensor *redraw(const tern_op *op, const tern_random_args *fill, tern_tensor *t,
                            tern_generator *generator)
 {
+    tern_op_call call = {.op = op, .count = 1, .in = {t}};
     tern_node *node = NULL;
-    generator = tern_generator_for(op, generator, tern_dev(t));
-    if (!generator || tern_begin_overwrite(&node, t))
+    generator = tern_generator_for(op->name, generator, tern_dev(t));
+    if (!generator || tern_op_begin_inplace(&call, &node))
         return NULL;
-    return tern_end_inplace(t, node, draw_into(fill, generator, t));
+    return tern_op_end_inplace(&call, t, node, draw_into(fill, generator, t));
 }
 
 tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generator *generator)
@@ -279,7 +280,8 @@ tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generat
                    "uniform_: low %g, high %g or their difference is beyond %s", low, high,
                    tern_dtype_name(t->dtype));
     tern_random_args fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
-    return redraw("uniform_", &fill, t, generator);
+    static const tern_op op = {"uniform_", {"t"}, tern_overwrite_backward};
+    return redraw(&op, &fill, t, generator);
 }
 
 tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generator *generator)
@@ -289,7 +291,8 @@ tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generato
     TERN_CHECK_PTR(std >= 0 && isfinite(mean) && isfinite(std), TERN_ERR_ARG,
                    "normal_: mean %g and std %g must be finite, std not negative", mean, std);
     tern_random_args fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
-    return redraw("normal_", &fill, t, generator);
+    static const tern_op op = {"normal_", {"t"}, tern_overwrite_backward};
+    return redraw(&op, &fill, t, generator);
 }
 
 tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator)
@@ -297,5 +300,6 @@ tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator
     if (tern_check_inplace("bernoulli_", t) || check_probability("bernoulli_", p))
         return NULL;
     tern_random_args fill = {.kind = TERN_RANDOM_BERNOULLI, .a = p};
-    return redraw("bernoulli_", &fill, t, generator);
+    static const tern_op op = {"bernoulli_", {"t"}, tern_overwrite_backward};
+    return redraw(&op, &fill, t, generator);
 }

@@ -3,16 +3,16 @@
 #include "ops/launch.h"
 
 typedef struct reduce_front {
-    tern_node_class node; // without a backward: not recorded
-    tern_reduce_op op;
-    unsigned prepare;
+    tern_op op;
+    tern_reduce_op code;
+    unsigned flags;    // of tern_op_begin
     bool keeps_values; // the backward looks at x and y
 } reduce_front;
 
-static void data_keep_shape(tern_node_data *data, tern_shape keepdim)
+static void keep_shape(tern_op_attrs *attrs, tern_shape keepdim)
 {
     for (int i = 0; i < keepdim.rank; i++)
-        data->i[i] = keepdim.dim[i];
+        attrs->i[i] = keepdim.dim[i];
 }
 
 // `t`, which lost its reduced dims, with size 1 there.
@@ -20,7 +20,7 @@ static tern_tensor *with_dims(tern_node *node, tern_tensor *t)
 {
     tern_shape keepdim = tern_node_input_shape(node, 0);
     for (int i = 0; i < keepdim.rank; i++)
-        keepdim.dim[i] = tern_node_data_of(node)->i[i];
+        keepdim.dim[i] = tern_node_attrs(node)->i[i];
     return tern_reshape(t, keepdim);
 }
 
@@ -34,34 +34,31 @@ static tern_dtype result_dtype(tern_reduce_op op, tern_dtype dtype)
 static tern_status check_not_empty(const reduce_front *front, const tern_tensor *x,
                                    const tern_reduced *reduced)
 {
-    bool needs_one = front->op == TERN_REDUCE_AMAX || front->op == TERN_REDUCE_AMIN;
+    bool needs_one = front->code == TERN_REDUCE_AMAX || front->code == TERN_REDUCE_AMIN;
     TERN_CHECK(!needs_one || reduced->count > 0, TERN_ERR_SHAPE,
-               "%s: x %s has no elements along the axes, so there is no %s value", front->node.name,
+               "%s: x %s has no elements along the axes, so there is no %s value", front->op.name,
                tern_shape_string(tern_shape_get(x)),
-               front->op == TERN_REDUCE_AMAX ? "largest" : "smallest");
+               front->code == TERN_REDUCE_AMAX ? "largest" : "smallest");
     return TERN_OK;
 }
 
 static tern_tensor *run(const reduce_front *front, tern_tensor *x, tern_axis_list axes,
                         bool keepdim)
 {
-    const char *name = front->node.name;
-    tern_operands in = {.op = name, .count = 1, .name = {"x"}, .at = {x}};
+    const char *name = front->op.name;
+    tern_op_call call = {.op = &front->op, .count = 1, .in = {x}};
     tern_reduced reduced;
-    if (tern_op_prepare(&in, front->prepare) ||
-        tern_reduced_make(name, in.at[0], axes, keepdim, &reduced) ||
-        check_not_empty(front, in.at[0], &reduced))
+    if (tern_op_begin(&call, front->flags) ||
+        tern_reduced_make(name, call.in[0], axes, keepdim, &reduced) ||
+        check_not_empty(front, call.in[0], &reduced))
         return NULL;
     tern_tensor *y =
-        tern_tensor_new(name, result_dtype(front->op, in.dtype), in.device, reduced.result);
-    if (!y || tern_launch_reduce(front->op, 0, y, in.at[0], reduced.keepdim))
+        tern_tensor_new(name, result_dtype(front->code, call.dtype), call.device, reduced.result);
+    if (!y || tern_launch_reduce(front->code, 0, y, call.in[0], reduced.keepdim))
         return NULL;
-    if (!front->node.backward)
-        return y;
-    tern_node_data data = {0};
-    data_keep_shape(&data, reduced.keepdim);
-    tern_tensor *saved[] = {in.at[0], y};
-    return tern_record_op(&front->node, y, in.at, 1, saved, front->keeps_values ? 2 : 0, &data);
+    keep_shape(&call.attrs, reduced.keepdim);
+    tern_tensor *saved[] = {call.in[0], y};
+    return tern_op_end(&call, y, saved, front->keeps_values ? 2 : 0);
 }
 
 // A sum of integers has no gradient: only floating tensors require one.
@@ -76,7 +73,7 @@ static tern_status mean_backward(tern_node *node, tern_tensor *const *dy, tern_t
     tern_shape shape = tern_node_input_shape(node, 0);
     double count = 1;
     for (int i = 0; i < shape.rank; i++)
-        if (tern_node_data_of(node)->i[i] != shape.dim[i])
+        if (tern_node_attrs(node)->i[i] != shape.dim[i])
             count *= (double)shape.dim[i];
     dx[0] = tern_expand(with_dims(node, tern_div_scalar(dy[0], count)), shape);
     return dx[0] ? TERN_OK : tern_failed();
@@ -97,14 +94,14 @@ static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, ter
 
 tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"sum", sum_backward}, TERN_REDUCE_SUM, 0, false};
+    static const reduce_front front = {{"sum", {"x"}, sum_backward}, TERN_REDUCE_SUM, 0, false};
     return run(&front, x, axes, keepdim);
 }
 
 tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
     static const reduce_front front = {
-        {"mean", mean_backward}, TERN_REDUCE_MEAN, TERN_PREPARE_ONLY_FLOATING, false};
+        {"mean", {"x"}, mean_backward}, TERN_REDUCE_MEAN, TERN_OP_ONLY_FLOATING, false};
     return run(&front, x, axes, keepdim);
 }
 
@@ -120,24 +117,26 @@ tern_tensor *tern_mean_all(tern_tensor *x)
 
 tern_tensor *tern_amax(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"amax", extreme_backward}, TERN_REDUCE_AMAX, 0, true};
+    static const reduce_front front = {
+        {"amax", {"x"}, extreme_backward}, TERN_REDUCE_AMAX, 0, true};
     return run(&front, x, axes, keepdim);
 }
 
 tern_tensor *tern_amin(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"amin", extreme_backward}, TERN_REDUCE_AMIN, 0, true};
+    static const reduce_front front = {
+        {"amin", {"x"}, extreme_backward}, TERN_REDUCE_AMIN, 0, true};
     return run(&front, x, axes, keepdim);
 }
 
 tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"any", NULL}, TERN_REDUCE_ANY, 0, false};
+    static const reduce_front front = {{"any", {"x"}, NULL}, TERN_REDUCE_ANY, 0, false};
     return run(&front, x, axes, keepdim);
 }
 
 tern_tensor *tern_all(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"all", NULL}, TERN_REDUCE_ALL, 0, false};
+    static const reduce_front front = {{"all", {"x"}, NULL}, TERN_REDUCE_ALL, 0, false};
     return run(&front, x, axes, keepdim);
 }

@@ -72,7 +72,7 @@ static void sort_dims(tern_strided *const *all, int count)
 void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
 {
     tern_shape shape = {.rank = x->rank};
-    tern_strided *all[TERN_MAX_OPERANDS] = {x};
+    tern_strided *all[3] = {x};
     for (int i = 0; i < x->rank; i++)
         shape.dim[i] = x->size[i];
     for (int k = 0; k < count; k++) {

@@ -7,10 +7,10 @@
 // Fails for NULL and dead tensors too, so that x->dtype may be looked at.
 static tern_status check(const tern_unary_front *front, const tern_tensor *x, tern_scalar value)
 {
-    TERN_TRY(tern_check_tensor(front->node.name, "x", x));
+    TERN_TRY(tern_check_tensor(front->op.name, "x", x));
     if (x->dtype == TERN_BOOL && front->no_bool)
         return TERN_OK; // refused as an operand
-    return tern_check_integral(front->node.name, "value", value, x->dtype);
+    return tern_check_integral(front->op.name, "value", value, x->dtype);
 }
 
 static tern_tensor *run(const tern_unary_front *front, tern_tensor *x, tern_scalar value)
@@ -21,7 +21,7 @@ static tern_tensor *run(const tern_unary_front *front, tern_tensor *x, tern_scal
 tern_tensor *(tern_add_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {
-        {"add_scalar", tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
+        {"add_scalar", {"x"}, tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
     return run(&front, x, value);
 }
 
@@ -36,7 +36,7 @@ static tern_scalar negated(tern_scalar value, tern_dtype dtype)
 tern_tensor *(tern_sub_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {
-        {"sub_scalar", tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
+        {"sub_scalar", {"x"}, tern_unary_linear_backward}, TERN_UNARY_ADD_SCALAR, 0, true};
     if (check(&front, x, value))
         return NULL;
     return tern_unary_run(&front, x, negated(value, x->dtype), 0);
@@ -45,15 +45,15 @@ tern_tensor *(tern_sub_scalar)(tern_tensor *x, tern_scalar value)
 tern_tensor *(tern_mul_scalar)(tern_tensor *x, tern_scalar value)
 {
     static const tern_unary_front front = {
-        {"mul_scalar", tern_unary_linear_backward}, TERN_UNARY_MUL_SCALAR, 0, true};
+        {"mul_scalar", {"x"}, tern_unary_linear_backward}, TERN_UNARY_MUL_SCALAR, 0, true};
     return run(&front, x, value);
 }
 
 tern_tensor *(tern_div_scalar)(tern_tensor *x, tern_scalar value)
 {
-    static const tern_unary_front front = {{"div_scalar", tern_unary_linear_backward},
+    static const tern_unary_front front = {{"div_scalar", {"x"}, tern_unary_linear_backward},
                                            TERN_UNARY_DIV_SCALAR,
-                                           TERN_PREPARE_TO_FLOATING,
+                                           TERN_OP_TO_FLOATING,
                                            false};
     return tern_unary_run(&front, x, value, 0);
 }
@@ -61,7 +61,7 @@ tern_tensor *(tern_div_scalar)(tern_tensor *x, tern_scalar value)
 tern_tensor *(tern_pow_scalar)(tern_tensor *x, tern_scalar exponent)
 {
     static const tern_unary_front front = {
-        {"pow_scalar", tern_unary_backward}, TERN_UNARY_POW_SCALAR, 0, true};
+        {"pow_scalar", {"x"}, tern_unary_backward}, TERN_UNARY_POW_SCALAR, 0, true};
     if (tern_check_tensor("pow_scalar", "x", x))
         return NULL;
     const double number = scalar_floating(exponent, TERN_FLOAT64);
@@ -74,7 +74,7 @@ tern_tensor *(tern_pow_scalar)(tern_tensor *x, tern_scalar exponent)
 // A comparison sees the number as x's dtype holds it: 0.1 equals a float32 made from 0.1.
 static tern_tensor *compare(const tern_unary_front *front, tern_tensor *x, tern_scalar value)
 {
-    if (tern_check_tensor(front->node.name, "x", x))
+    if (tern_check_tensor(front->op.name, "x", x))
         return NULL;
     if (x->dtype == TERN_FLOAT32)
         value = tern_scalar_double((float)scalar_floating(value, TERN_FLOAT32));
@@ -84,7 +84,8 @@ static tern_tensor *compare(const tern_unary_front *front, tern_tensor *x, tern_
 #define COMPARISON(name, operation)                                                                \
     tern_tensor *(tern_##name##_scalar)(tern_tensor * x, tern_scalar value)                        \
     {                                                                                              \
-        static const tern_unary_front front = {{#name "_scalar", NULL}, operation, 0, false};      \
+        static const tern_unary_front front = {                                                    \
+            {#name "_scalar", {"x"}, NULL}, operation, 0, false};                                  \
         return compare(&front, x, value);                                                          \
     }
 COMPARISON(eq, TERN_UNARY_EQ_SCALAR)

@@ -4,8 +4,8 @@
 
 // ---- slices ------------------------------------------------------------------------------------
 
-static tern_tensor *sliced(const tern_node_class *node_class, tern_tensor *t, int dim,
-                           int64_t start, int64_t count, int64_t step)
+static tern_tensor *sliced(const tern_op *op, tern_tensor *t, int dim, int64_t start, int64_t count,
+                           int64_t step)
 {
     tern_shape shape = tern_shape_get(t);
     int64_t stride[TERN_MAX_RANK];
@@ -15,26 +15,26 @@ static tern_tensor *sliced(const tern_node_class *node_class, tern_tensor *t, in
     stride[dim] *= step;
     // An empty slice must not point past the storage.
     int64_t offset = t->offset + (count > 0 ? start * t->stride[dim] : 0);
-    tern_node_data data = {.i = {dim, start, count, step}};
-    return tern_make_view(node_class, t, shape, stride, offset, &data);
+    tern_op_attrs attrs = {.i = {dim, start, count, step}};
+    return tern_make_view(op, t, shape, stride, offset, &attrs);
 }
 
 // Zeros, but for the slice, which is dy.
 static tern_status slice_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
-static const tern_node_class slice_class = {.name = "slice", .backward = slice_backward};
-static const tern_node_class narrow_class = {.name = "narrow", .backward = slice_backward};
+static const tern_op slice_op = {"slice", {"t"}, slice_backward};
+static const tern_op narrow_op = {"narrow", {"t"}, slice_backward};
 
 static tern_status slice_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const int64_t *at = tern_node_data_of(node)->i;
+    const int64_t *at = tern_node_attrs(node)->i;
     dx[0] = tern_new_zeros(dy[0], tern_node_input_shape(node, 0));
-    tern_tensor *part = dx[0] ? sliced(&slice_class, dx[0], (int)at[0], at[1], at[2], at[3]) : NULL;
+    tern_tensor *part = dx[0] ? sliced(&slice_op, dx[0], (int)at[0], at[1], at[2], at[3]) : NULL;
     return part ? tern_launch_copy(part, dy[0]) : tern_error_code();
 }
 
 tern_tensor *tern_make_slice(tern_tensor *t, int dim, int64_t start, int64_t count, int64_t step)
 {
-    return sliced(&slice_class, t, dim, start, count, step);
+    return sliced(&slice_op, t, dim, start, count, step);
 }
 
 static tern_status check_has_dims(const char *op, const tern_tensor *t, int *dim)
@@ -53,7 +53,7 @@ tern_tensor *tern_narrow(tern_tensor *t, int dim, int64_t start, int64_t length)
     TERN_CHECK_PTR(length >= 0 && first >= 0 && first <= size && length <= size - first,
                    TERN_ERR_INDEX, "narrow: start %lld and length %lld leave dim %d of %s",
                    (long long)start, (long long)length, dim, tern_tensor_string(t));
-    return sliced(&narrow_class, t, dim, first, length, 1);
+    return sliced(&narrow_op, t, dim, first, length, 1);
 }
 
 // An end of a slice as Python reads it.
@@ -72,7 +72,7 @@ tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end, int
     int64_t first = slice_end(start, t->size[dim]);
     int64_t last = slice_end(end, t->size[dim]);
     int64_t count = last > first ? (last - first - 1) / step + 1 : 0;
-    return sliced(&slice_class, t, dim, first, count, count > 1 ? step : 1);
+    return sliced(&slice_op, t, dim, first, count, count > 1 ? step : 1);
 }
 
 // ---- select ------------------------------------------------------------------------------------
@@ -81,13 +81,13 @@ static tern_tensor *selected(tern_tensor *t, int dim, int64_t index);
 
 static tern_status select_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const int64_t *at = tern_node_data_of(node)->i;
+    const int64_t *at = tern_node_attrs(node)->i;
     dx[0] = tern_new_zeros(dy[0], tern_node_input_shape(node, 0));
     tern_tensor *part = dx[0] ? selected(dx[0], (int)at[0], at[1]) : NULL;
     return part ? tern_launch_copy(part, dy[0]) : tern_error_code();
 }
 
-static const tern_node_class select_class = {.name = "select", .backward = select_backward};
+static const tern_op select_op = {"select", {"t"}, select_backward};
 
 static tern_tensor *selected(tern_tensor *t, int dim, int64_t index)
 {
@@ -97,9 +97,8 @@ static tern_tensor *selected(tern_tensor *t, int dim, int64_t index)
         shape.dim[i] = t->size[i < dim ? i : i + 1];
         stride[i] = t->stride[i < dim ? i : i + 1];
     }
-    tern_node_data data = {.i = {dim, index}};
-    return tern_make_view(&select_class, t, shape, stride, t->offset + index * t->stride[dim],
-                          &data);
+    tern_op_attrs attrs = {.i = {dim, index}};
+    return tern_make_view(&select_op, t, shape, stride, t->offset + index * t->stride[dim], &attrs);
 }
 
 tern_tensor *tern_select(tern_tensor *t, int dim, int64_t index)
@@ -122,7 +121,7 @@ static tern_status expand_backward(tern_node *node, tern_tensor *const *dy, tern
     return dx[0] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class expand_class = {.name = "expand", .backward = expand_backward};
+static const tern_op expand_op = {"expand", {"t"}, expand_backward};
 
 // Replaces each -1 by the size that t has there and checks the rest.
 static tern_status complete_expansion(const tern_tensor *t, tern_shape *shape)
@@ -149,7 +148,7 @@ tern_tensor *tern_expand(tern_tensor *t, tern_shape shape)
     if (tern_check_tensor("expand", "t", t) || complete_expansion(t, &shape))
         return NULL;
     tern_strided wide = tern_view_expand(tern_view_of(t), shape);
-    return tern_make_view(&expand_class, t, shape, wide.stride, t->offset, NULL);
+    return tern_make_view(&expand_op, t, shape, wide.stride, t->offset, NULL);
 }
 
 // ---- sizes of 1 --------------------------------------------------------------------------------
@@ -196,8 +195,10 @@ tern_tensor *tern_detach(tern_tensor *t)
 {
     if (tern_check_tensor("detach", "t", t))
         return NULL;
+    static const tern_op detach = {.name = "detach", .inputs = {"t"}};
+    tern_op_call call = {.op = &detach, .count = 1, .in = {t}};
     tern_tensor *y = tern_tensor_alias("detach", t, tern_shape_get(t), t->stride, t->offset);
     if (y)
         y->detached = true;
-    return y;
+    return tern_op_end(&call, y, NULL, 0);
 }

@@ -19,7 +19,7 @@ static tern_status backward(bool log, tern_node *node, tern_tensor *const *dy, t
         return tern_failed();
     if (y->numel == 0)
         return TERN_OK;
-    tern_shape shape = around(y, (int)tern_node_data_of(node)->i[0]);
+    tern_shape shape = around(y, (int)tern_node_attrs(node)->i[0]);
     tern_strided dxv = tern_view_shaped(dx[0], shape), dyv = tern_view_shaped(dense, shape);
     tern_strided yv = tern_view_shaped(y, shape);
     tern_device device = tern_dev(y);
@@ -39,36 +39,35 @@ static tern_status log_softmax_backward(tern_node *node, tern_tensor *const *dy,
     return backward(true, node, dy, dx);
 }
 
-static tern_tensor *run(const tern_node_class *node_class, bool log, tern_tensor *x, int dim)
+static tern_tensor *run(const tern_op *op, bool log, tern_tensor *x, int dim)
 {
-    const char *name = node_class->name;
-    tern_operands in = {.op = name, .count = 1, .name = {"x"}, .at = {x}};
-    if (tern_op_prepare(&in, TERN_PREPARE_ONLY_FLOATING) ||
-        tern_check_dim(name, in.at[0]->rank, &dim))
+    const char *name = op->name;
+    tern_op_call call = {.op = op, .count = 1, .in = {x}};
+    if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) || tern_check_dim(name, call.in[0]->rank, &dim))
         return NULL;
-    tern_tensor *dense = tern_make_contiguous(in.at[0]);
-    tern_tensor *y = tern_tensor_new(name, in.dtype, in.device, in.shape);
+    tern_tensor *dense = tern_make_contiguous(call.in[0]);
+    tern_tensor *y = tern_tensor_new(name, call.dtype, call.device, call.shape);
     if (!dense || !y)
         return NULL;
     if (y->numel > 0) {
         tern_shape shape = around(y, dim);
         tern_strided yv = tern_view_shaped(y, shape), xv = tern_view_shaped(dense, shape);
-        tern_exec exec = tern_exec_of(in.device);
-        if (tern_kernels_of(in.device)->softmax(&exec, log, &yv, &xv))
+        tern_exec exec = tern_exec_of(call.device);
+        if (tern_kernels_of(call.device)->softmax(&exec, log, &yv, &xv))
             return NULL;
     }
-    tern_node_data data = {.i = {dim}};
-    return tern_record_op(node_class, y, in.at, 1, &y, 1, &data);
+    call.attrs.i[0] = dim;
+    return tern_op_end(&call, y, &y, 1);
 }
 
 tern_tensor *tern_softmax(tern_tensor *x, int dim)
 {
-    static const tern_node_class softmax = {"softmax", softmax_backward};
+    static const tern_op softmax = {"softmax", {"x"}, softmax_backward};
     return run(&softmax, false, x, dim);
 }
 
 tern_tensor *tern_log_softmax(tern_tensor *x, int dim)
 {
-    static const tern_node_class log_softmax = {"log_softmax", log_softmax_backward};
+    static const tern_op log_softmax = {"log_softmax", {"x"}, log_softmax_backward};
     return run(&log_softmax, true, x, dim);
 }

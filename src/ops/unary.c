@@ -30,25 +30,25 @@ tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_
 
 tern_status tern_unary_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const tern_node_data *data = tern_node_data_of(node);
-    tern_unary_op op = (tern_unary_op)data->i[0];
+    const tern_op_attrs *attrs = tern_node_attrs(node);
+    tern_unary_op op = (tern_unary_op)attrs->i[0];
     tern_tensor *s = tern_unary_saves(op) == TERN_SAVES_NOTHING ? dy[0] : tern_node_saved(node, 0);
     dx[0] = tern_empty_like(dy[0]);
     if (!dx[0])
         return tern_failed();
-    return tern_launch_unary_grad(op, data->d[0], data->d[1], dx[0], dy[0], s);
+    return tern_launch_unary_grad(op, attrs->d[0], attrs->d[1], dx[0], dy[0], s);
 }
 
 tern_status tern_unary_linear_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    const tern_node_data *data = tern_node_data_of(node);
-    tern_unary_op op = (tern_unary_op)data->i[0];
+    const tern_op_attrs *attrs = tern_node_attrs(node);
+    tern_unary_op op = (tern_unary_op)attrs->i[0];
     if (op == TERN_UNARY_ADD_SCALAR) {
         dx[0] = dy[0];
         return TERN_OK;
     }
     dx[0] = tern_empty_like(dy[0]);
-    return dx[0] ? tern_launch_unary(op, data->d[0], data->d[1], dx[0], dy[0]) : tern_failed();
+    return dx[0] ? tern_launch_unary(op, attrs->d[0], attrs->d[1], dx[0], dy[0]) : tern_failed();
 }
 
 static tern_status zero_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
@@ -58,46 +58,47 @@ static tern_status zero_backward(tern_node *node, tern_tensor *const *dy, tern_t
     return dx[0] ? TERN_OK : tern_failed();
 }
 
-static tern_tensor *record(const tern_unary_front *front, tern_tensor *x, tern_tensor *y,
-                           tern_scalar p0, tern_scalar p1)
+static tern_tensor *end(tern_op_call *call, tern_unary_op code, tern_tensor *y, tern_scalar p0,
+                        tern_scalar p1)
 {
-    tern_node_data data = {.d = {scalar_floating(p0, x->dtype), scalar_floating(p1, x->dtype)},
-                           .i = {front->op}};
-    const tern_saves saves = tern_unary_saves(front->op);
-    return tern_record_op(&front->node, y, &x, 1, saves == TERN_SAVES_OUTPUT ? &y : &x,
-                          saves != TERN_SAVES_NOTHING, &data);
+    tern_tensor *x = call->in[0];
+    const tern_saves saves = tern_unary_saves(code);
+    call->attrs.i[0] = code;
+    call->attrs.d[0] = scalar_floating(p0, x->dtype);
+    call->attrs.d[1] = scalar_floating(p1, x->dtype);
+    return tern_op_end(call, y, saves == TERN_SAVES_OUTPUT ? &y : &x, saves != TERN_SAVES_NOTHING);
 }
 
 tern_tensor *(tern_unary_run)(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
                               tern_scalar p1)
 {
-    const char *name = front->node.name;
-    tern_operands in = {.op = name, .count = 1, .name = {"x"}, .at = {x}};
-    if (tern_op_prepare(&in, front->prepare))
+    const char *name = front->op.name;
+    tern_op_call call = {.op = &front->op, .count = 1, .in = {x}};
+    if (tern_op_begin(&call, front->flags))
         return NULL;
-    TERN_CHECK_PTR(!front->no_bool || in.dtype != TERN_BOOL, TERN_ERR_DTYPE,
+    TERN_CHECK_PTR(!front->no_bool || call.dtype != TERN_BOOL, TERN_ERR_DTYPE,
                    "%s: x is %s, and bool is not a number here (tern_to_dtype makes it one)", name,
-                   tern_tensor_string(in.at[0]));
-    tern_dtype dtype = tern_unary_gives_bool(front->op) ? TERN_BOOL : in.dtype;
-    tern_tensor *y = tern_tensor_new(name, dtype, in.device, in.shape);
-    if (!y || tern_launch_unary(front->op, p0, p1, y, in.at[0]))
+                   tern_tensor_string(call.in[0]));
+    tern_dtype dtype = tern_unary_gives_bool(front->code) ? TERN_BOOL : call.dtype;
+    tern_tensor *y = tern_tensor_new(name, dtype, call.device, call.shape);
+    if (!y || tern_launch_unary(front->code, p0, p1, y, call.in[0]))
         return NULL;
-    return front->node.backward ? record(front, in.at[0], y, p0, p1) : y;
+    return end(&call, front->code, y, p0, p1);
 }
 
 // A front of x alone: name, operation, how its dtype is prepared, whether bool is refused,
 // backward.
 #define FRONT(name, op, ...) FRONT_(name, op, __VA_ARGS__)
-#define FRONT_(name, op, prepare, no_bool, backward)                                               \
+#define FRONT_(name, code, flags, no_bool, backward)                                               \
     tern_tensor *tern_##name(tern_tensor *x)                                                       \
     {                                                                                              \
         static const tern_unary_front front = {                                                    \
-            {#name, backward}, TERN_UNARY_##op, prepare, no_bool};                                 \
+            {#name, {"x"}, backward}, TERN_UNARY_##code, flags, no_bool};                          \
         return tern_unary_run(&front, x, 0, 0);                                                    \
     }
-#define FLOATING TERN_PREPARE_TO_FLOATING, false, tern_unary_backward
-#define NUMBERS  TERN_PREPARE_PLAIN, true
-#define ANY      TERN_PREPARE_PLAIN, false, NULL
+#define FLOATING TERN_OP_TO_FLOATING, false, tern_unary_backward
+#define NUMBERS  TERN_OP_PLAIN, true
+#define ANY      TERN_OP_PLAIN, false, NULL
 
 // clang-format off
 FRONT(neg, NEG, NUMBERS, tern_unary_linear_backward)
@@ -123,9 +124,9 @@ FRONT(logical_not, NOT, ANY)
 
 tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope)
 {
-    static const tern_unary_front front = {{"leaky_relu", tern_unary_backward},
+    static const tern_unary_front front = {{"leaky_relu", {"x"}, tern_unary_backward},
                                            TERN_UNARY_LEAKY_RELU,
-                                           TERN_PREPARE_TO_FLOATING,
+                                           TERN_OP_TO_FLOATING,
                                            false};
     return tern_unary_run(&front, x, negative_slope, 0);
 }
@@ -133,7 +134,7 @@ tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope)
 tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold)
 {
     static const tern_unary_front front = {
-        {"softplus", tern_unary_backward}, TERN_UNARY_SOFTPLUS, TERN_PREPARE_TO_FLOATING, false};
+        {"softplus", {"x"}, tern_unary_backward}, TERN_UNARY_SOFTPLUS, TERN_OP_TO_FLOATING, false};
     TERN_CHECK_PTR(beta != 0, TERN_ERR_ARG, "softplus: beta is 0, and the result is divided by it");
     return tern_unary_run(&front, x, beta, threshold);
 }
@@ -152,7 +153,7 @@ static tern_status check_bound(const char *name, tern_scalar value, tern_dtype d
 tern_tensor *(tern_clamp)(tern_tensor *x, tern_scalar low, tern_scalar high)
 {
     static const tern_unary_front front = {
-        {"clamp", tern_unary_backward}, TERN_UNARY_CLAMP, TERN_PREPARE_PLAIN, true};
+        {"clamp", {"x"}, tern_unary_backward}, TERN_UNARY_CLAMP, TERN_OP_PLAIN, true};
     if (tern_check_tensor("clamp", "x", x))
         return NULL;
     TERN_CHECK_PTR(!is_nan(low) && !is_nan(high), TERN_ERR_ARG,

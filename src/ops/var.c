@@ -5,6 +5,7 @@
 #include "ops/launch.h"
 
 typedef struct spread {
+    tern_op_call call;
     tern_tensor *x, *mean, *y;
     tern_reduced reduced;
 } spread;
@@ -24,17 +25,17 @@ static tern_status launch_var(double correction, spread *s)
 }
 
 // Checks and launches; the mean is only made when a backward will want it.
-static tern_status prepare(const char *op, tern_tensor *x, tern_axis_list axes, int64_t correction,
-                           bool keepdim, spread *s)
+static tern_status begin(const tern_op *op, tern_tensor *x, tern_axis_list axes, int64_t correction,
+                         bool keepdim, spread *s)
 {
-    tern_operands in = {.op = op, .count = 1, .name = {"x"}, .at = {x}};
-    TERN_TRY(tern_op_prepare(&in, TERN_PREPARE_ONLY_FLOATING));
-    *s = (spread){.x = in.at[0]};
-    TERN_TRY(tern_reduced_make(op, s->x, axes, keepdim, &s->reduced));
+    *s = (spread){.call = {.op = op, .count = 1, .in = {x}}};
+    TERN_TRY(tern_op_begin(&s->call, TERN_OP_ONLY_FLOATING));
+    s->x = s->call.in[0];
+    TERN_TRY(tern_reduced_make(op->name, s->x, axes, keepdim, &s->reduced));
     bool record = s->x->requires_grad && tern_grad_enabled();
     if (record)
-        s->mean = tern_tensor_new("mean", in.dtype, in.device, s->reduced.keepdim);
-    s->y = tern_tensor_new(op, in.dtype, in.device, s->reduced.result);
+        s->mean = tern_tensor_new("mean", s->call.dtype, s->call.device, s->reduced.keepdim);
+    s->y = tern_tensor_new(op->name, s->call.dtype, s->call.device, s->reduced.result);
     if (!s->y || (record && !s->mean))
         return tern_failed();
     return launch_var((double)correction, s);
@@ -44,7 +45,7 @@ static tern_status prepare(const char *op, tern_tensor *x, tern_axis_list axes, 
 static tern_tensor *gradient(tern_node *node, tern_tensor *dvar)
 {
     tern_tensor *x = tern_node_saved(node, 0), *mean = tern_node_saved(node, 1);
-    double freedom = tern_node_data_of(node)->d[0];
+    double freedom = tern_node_attrs(node)->d[0];
     double scale = freedom > 0 ? 2 / freedom : INFINITY;
     tern_tensor *share = tern_reshape(tern_mul_scalar(dvar, scale), tern_shape_get(mean));
     return tern_mul(share, tern_sub(x, mean));
@@ -66,31 +67,28 @@ static tern_status std_backward(tern_node *node, tern_tensor *const *dy, tern_te
     return dx[0] ? TERN_OK : tern_failed();
 }
 
-static tern_tensor *record(const tern_node_class *node_class, spread *s, int64_t correction,
-                           int saved_count)
+static tern_tensor *end(spread *s, int64_t correction, int saved_count)
 {
-    if (!s->mean)
-        return s->y;
-    tern_node_data data = {.d = {(double)s->reduced.count - (double)correction}};
+    s->call.attrs.d[0] = (double)s->reduced.count - (double)correction;
     tern_tensor *saved[] = {s->x, s->mean, s->y};
-    return tern_record_op(node_class, s->y, &s->x, 1, saved, saved_count, &data);
+    return tern_op_end(&s->call, s->y, saved, saved_count);
 }
 
 tern_tensor *tern_var(tern_tensor *x, tern_axis_list axes, int64_t correction, bool keepdim)
 {
-    static const tern_node_class var = {"var", var_backward};
+    static const tern_op var = {"var", {"x"}, var_backward};
     spread s;
-    if (prepare("var", x, axes, correction, keepdim, &s))
+    if (begin(&var, x, axes, correction, keepdim, &s))
         return NULL;
-    return record(&var, &s, correction, 2);
+    return end(&s, correction, 2);
 }
 
 tern_tensor *tern_std(tern_tensor *x, tern_axis_list axes, int64_t correction, bool keepdim)
 {
-    static const tern_node_class std = {"std", std_backward};
+    static const tern_op std = {"std", {"x"}, std_backward};
     spread s;
-    if (prepare("std", x, axes, correction, keepdim, &s) ||
+    if (begin(&std, x, axes, correction, keepdim, &s) ||
         tern_launch_unary(TERN_UNARY_SQRT, 0, 0, s.y, s.y))
         return NULL;
-    return record(&std, &s, correction, 3);
+    return end(&s, correction, 3);
 }

@@ -11,14 +11,17 @@ void tern_row_major(tern_shape shape, int64_t *stride)
     }
 }
 
-tern_tensor *tern_make_view(const tern_node_class *node_class, tern_tensor *t, tern_shape shape,
-                            const int64_t *stride, int64_t offset, const tern_node_data *data)
+tern_tensor *tern_make_view(const tern_op *op, tern_tensor *t, tern_shape shape,
+                            const int64_t *stride, int64_t offset, const tern_op_attrs *attrs)
 {
-    tern_tensor *y = tern_tensor_alias(node_class->name, t, shape, stride, offset);
+    tern_op_call call = {.op = op, .count = 1, .in = {t}};
+    tern_tensor *y = tern_tensor_alias(op->name, t, shape, stride, offset);
     if (!y)
         return NULL;
     y->is_view = true;
-    return tern_record_op(node_class, y, &t, 1, NULL, 0, data);
+    if (attrs)
+        call.attrs = *attrs;
+    return tern_op_end(&call, y, NULL, 0);
 }
 
 // ---- reshape -----------------------------------------------------------------------------------
@@ -29,11 +32,11 @@ static tern_status reshape_backward(tern_node *node, tern_tensor *const *dy, ter
     return dx[0] ? TERN_OK : tern_error_code();
 }
 
-static const tern_node_class reshape_class = {.name = "reshape", .backward = reshape_backward};
+static const tern_op reshape_op = {"reshape", {"t"}, reshape_backward};
 
 tern_tensor *tern_make_reshaped(tern_tensor *t, tern_shape shape, const int64_t *stride)
 {
-    return tern_make_view(&reshape_class, t, shape, stride, t->offset, NULL);
+    return tern_make_view(&reshape_op, t, shape, stride, t->offset, NULL);
 }
 
 static tern_status reshape_error(const char *op, const tern_tensor *t, tern_shape shape,
@@ -162,29 +165,29 @@ tern_tensor *tern_flatten(tern_tensor *t, int first, int last)
 
 // ---- permute -----------------------------------------------------------------------------------
 
-static tern_tensor *permuted(const tern_node_class *node_class, tern_tensor *t, const int *axis)
+static tern_tensor *permuted(const tern_op *op, tern_tensor *t, const int *axis)
 {
     tern_shape shape = {.rank = t->rank};
     int64_t stride[TERN_MAX_RANK];
-    tern_node_data data = {0};
+    tern_op_attrs attrs = {0};
     for (int i = 0; i < t->rank; i++) {
         shape.dim[i] = t->size[axis[i]];
         stride[i] = t->stride[axis[i]];
-        data.i[axis[i]] = i; // the way back
+        attrs.i[axis[i]] = i; // the way back
     }
-    return tern_make_view(node_class, t, shape, stride, t->offset, &data);
+    return tern_make_view(op, t, shape, stride, t->offset, &attrs);
 }
 
 static tern_status permute_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
-static const tern_node_class permute_class = {.name = "permute", .backward = permute_backward};
-static const tern_node_class transpose_class = {.name = "transpose", .backward = permute_backward};
+static const tern_op permute_op = {"permute", {"t"}, permute_backward};
+static const tern_op transpose_op = {"transpose", {"t"}, permute_backward};
 
 static tern_status permute_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     int axis[TERN_MAX_RANK];
     for (int i = 0; i < dy[0]->rank; i++)
-        axis[i] = (int)tern_node_data_of(node)->i[i];
-    dx[0] = permuted(&permute_class, dy[0], axis);
+        axis[i] = (int)tern_node_attrs(node)->i[i];
+    dx[0] = permuted(&permute_op, dy[0], axis);
     return dx[0] ? TERN_OK : tern_error_code();
 }
 
@@ -196,7 +199,7 @@ tern_tensor *tern_transpose(tern_tensor *t, int a, int b)
     int axis[TERN_MAX_RANK];
     for (int i = 0; i < TERN_MAX_RANK; i++)
         axis[i] = i == a ? b : i == b ? a : i;
-    return permuted(&transpose_class, t, axis);
+    return permuted(&transpose_op, t, axis);
 }
 
 tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes)
@@ -214,5 +217,5 @@ tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes)
                        axes.axis[i]);
         seen |= 1u << axes.axis[i];
     }
-    return permuted(&permute_class, t, axes.axis);
+    return permuted(&permute_op, t, axes.axis);
 }

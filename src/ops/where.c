@@ -23,13 +23,13 @@ static tern_status where_backward(tern_node *node, tern_tensor *const *dy, tern_
 {
     tern_tensor *condition = tern_node_saved(node, 0);
     tern_tensor *zero = tern_new_zeros(dy[0], (tern_shape){0});
-    for (int i = 0; i < 2; i++) {
+    for (int i = 1; i <= 2; i++) {
         if (!tern_node_needs(node, i))
             continue;
         tern_tensor *part = tern_empty_like(dy[0]);
         if (!zero || !part)
             return tern_failed();
-        TERN_TRY(launch(part, condition, i ? zero : dy[0], i ? dy[0] : zero));
+        TERN_TRY(launch(part, condition, i == 1 ? dy[0] : zero, i == 1 ? zero : dy[0]));
         dx[i] = tern_sum_to(part, tern_node_input_shape(node, i));
         if (!dx[i])
             return tern_failed();
@@ -39,22 +39,23 @@ static tern_status where_backward(tern_node *node, tern_tensor *const *dy, tern_
 
 tern_tensor *tern_where(tern_tensor *condition, tern_tensor *a, tern_tensor *b)
 {
-    static const tern_node_class where = {"where", where_backward};
-    tern_operands all = {
-        .op = "where", .count = 3, .name = {"condition", "a", "b"}, .at = {condition, a, b}};
-    if (tern_op_prepare(&all, TERN_PREPARE_BROADCAST))
+    static const tern_op where = {"where", {"condition", "a", "b"}, where_backward};
+    static const tern_op values = {"where", {"a", "b"}, NULL};
+    tern_op_call call = {.op = &where, .count = 3, .in = {condition, a, b}};
+    if (tern_op_begin(&call, TERN_OP_BROADCAST))
         return NULL;
-    TERN_CHECK_PTR(all.at[0]->dtype == TERN_BOOL, TERN_ERR_DTYPE,
+    TERN_CHECK_PTR(call.in[0]->dtype == TERN_BOOL, TERN_ERR_DTYPE,
                    "where: condition is %s, not bool (tern_ne_scalar makes one)",
-                   tern_tensor_string(all.at[0]));
-    tern_operands in = {
-        .op = "where", .count = 2, .name = {"a", "b"}, .at = {all.at[1], all.at[2]}};
-    if (tern_op_prepare(&in, TERN_PREPARE_BROADCAST | TERN_PREPARE_PROMOTE))
+                   tern_tensor_string(call.in[0]));
+    tern_op_call pair = {.op = &values, .count = 2, .in = {call.in[1], call.in[2]}};
+    if (tern_op_begin(&pair, TERN_OP_BROADCAST | TERN_OP_PROMOTE))
         return NULL;
-    tern_tensor *y = tern_tensor_new("where", in.dtype, all.device, all.shape);
-    if (!y || launch(y, all.at[0], in.at[0], in.at[1]))
+    call.in[1] = pair.in[0];
+    call.in[2] = pair.in[1];
+    tern_tensor *y = tern_tensor_new("where", pair.dtype, call.device, call.shape);
+    if (!y || launch(y, call.in[0], call.in[1], call.in[2]))
         return NULL;
-    return tern_record_op(&where, y, in.at, 2, &all.at[0], 1, NULL);
+    return tern_op_end(&call, y, call.in, 1);
 }
 
 static tern_status masked_fill_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
@@ -63,13 +64,13 @@ static tern_status masked_fill_backward(tern_node *node, tern_tensor *const *dy,
     return dx[0] ? TERN_OK : tern_failed();
 }
 
-static tern_status check_mask(const tern_operands *in)
+static tern_status check_mask(const tern_op_call *call)
 {
-    const tern_tensor *x = in->at[0], *mask = in->at[1];
+    const tern_tensor *x = call->in[0], *mask = call->in[1];
     TERN_CHECK(mask->dtype == TERN_BOOL, TERN_ERR_DTYPE,
                "masked_fill: mask is %s, not bool (tern_ne_scalar makes one)",
                tern_tensor_string(mask));
-    TERN_CHECK(tern_shape_equal(in->shape, tern_shape_get(x)), TERN_ERR_SHAPE,
+    TERN_CHECK(tern_shape_equal(call->shape, tern_shape_get(x)), TERN_ERR_SHAPE,
                "masked_fill: mask %s does not broadcast to x %s",
                tern_shape_string(tern_shape_get(mask)), tern_shape_string(tern_shape_get(x)));
     return TERN_OK;
@@ -77,14 +78,14 @@ static tern_status check_mask(const tern_operands *in)
 
 tern_tensor *(tern_masked_fill)(tern_tensor *x, tern_tensor *mask, tern_scalar value)
 {
-    static const tern_node_class masked_fill = {"masked_fill", masked_fill_backward};
-    tern_operands in = {.op = "masked_fill", .count = 2, .name = {"x", "mask"}, .at = {x, mask}};
-    if (tern_op_prepare(&in, TERN_PREPARE_BROADCAST) || check_mask(&in) ||
-        tern_check_integral("masked_fill", "value", value, in.at[0]->dtype))
+    static const tern_op masked_fill = {"masked_fill", {"x", "mask"}, masked_fill_backward};
+    tern_op_call call = {.op = &masked_fill, .count = 2, .in = {x, mask}};
+    if (tern_op_begin(&call, TERN_OP_BROADCAST) || check_mask(&call) ||
+        tern_check_integral("masked_fill", "value", value, call.in[0]->dtype))
         return NULL;
-    tern_tensor *fill = tern_new_full(in.at[0], (tern_shape){0}, value);
-    tern_tensor *y = tern_tensor_new("masked_fill", in.at[0]->dtype, in.device, in.shape);
-    if (!fill || !y || launch(y, in.at[1], fill, in.at[0]))
+    tern_tensor *fill = tern_new_full(call.in[0], (tern_shape){0}, value);
+    tern_tensor *y = tern_tensor_new("masked_fill", call.in[0]->dtype, call.device, call.shape);
+    if (!fill || !y || launch(y, call.in[1], fill, call.in[0]))
         return NULL;
-    return tern_record_op(&masked_fill, y, in.at, 1, &in.at[1], 1, NULL);
+    return tern_op_end(&call, y, &call.in[1], 1);
 }

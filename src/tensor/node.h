@@ -5,28 +5,30 @@
 
 #include "tensor/tensor.h"
 
-#define TERN_NODE_INPUTS  8 // of a user's operation; our own may have any number
-#define TERN_NODE_SAVED   8
-#define TERN_NODE_OUTPUTS 2
+#define TERN_OP_INPUTS  8 // more where a call lists them itself
+#define TERN_OP_OUTPUTS 4
+#define TERN_OP_SAVED   10
 
 // Gradients of the inputs from those of the outputs: dy[o] is never NULL (zeros where nothing
 // arrived); sets dx[i] for every input that tern_node_needs says. Runs without recording, in a
 // frame of its own.
-typedef tern_status tern_node_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
+typedef tern_status tern_op_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
 
-typedef struct tern_node_class {
-    const char *name; // in messages
-    tern_node_backward *backward;
-} tern_node_class;
+// What an operation is; static storage.
+typedef struct tern_op {
+    const char *name;                   // in messages: "linear"
+    const char *inputs[TERN_OP_INPUTS]; // likewise: "x", "weight", "bias"
+    tern_op_backward *backward;         // NULL: not differentiable
+} tern_op;
 
-// Numbers that a backward needs.
-typedef union tern_node_data {
+// The numbers of a call, as the operation wants them.
+typedef union tern_op_attrs {
     struct {
+        int64_t i[16];
         double d[4];
-        int64_t i[8];
     };
-    unsigned char bytes[96];
-} tern_node_data;
+    unsigned char bytes[160];
+} tern_op_attrs;
 
 // One input of a node: made by another node, or a leaf, or neither (needs no gradient).
 typedef struct tern_edge {
@@ -47,18 +49,18 @@ typedef struct tern_node_output_facts {
 struct tern_node {
     _Atomic int32_t refs;
     uint64_t number; // grows over the process: an input's node has a smaller one
-    const tern_node_class *node_class;
+    const tern_op *op;
     const struct tern_function *function; // a user's operation, else NULL
-    const char *name;                     // the class's, or the user's operation's
+    const char *name;                     // the operation's, or that of the user's
     bool freed;                           // by a backward
     bool overwritten;                     // a value that it kept is gone: see tern_inplace_done
     uint64_t mark;                        // of the last walk over the graph that reached it
     int outputs;
-    tern_node_output_facts out[TERN_NODE_OUTPUTS];
-    tern_tensor *grad[TERN_NODE_OUTPUTS]; // what has arrived in a running backward
-    tern_tensor *saved[TERN_NODE_SAVED];
-    uint64_t saved_version[TERN_NODE_SAVED];
-    tern_node_data data;
+    tern_node_output_facts out[TERN_OP_OUTPUTS];
+    tern_tensor *grad[TERN_OP_OUTPUTS]; // what has arrived in a running backward
+    tern_tensor *saved[TERN_OP_SAVED];
+    uint64_t saved_version[TERN_OP_SAVED];
+    tern_op_attrs attrs;
     void *user; // of a user's operation
     tern_free_fn *user_free;
     tern_node *next; // in a list of nodes to be freed or looked at

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conformance INCLUDE_DIR [DEVICE [OPERATION | PART/PARTS]]: every case on one device, those of one
 // operation, or every PARTS-th from the PART-th on. TERN_TEST_SEED chooses the numbers.
+#include "bracket.h"
 #include "check.h"
 #include "conformance.h"
 #include "manifest.h"
@@ -35,6 +36,12 @@ static void every_operation_of_the_headers_is_covered(void **state)
 {
     (void)state;
     check_manifest(include_dir);
+}
+
+static void every_operation_ends_its_call_in_the_bracket(void **state)
+{
+    (void)state;
+    check_brackets(device);
 }
 
 static void add_job(const op_case *c, bool gradient)
@@ -104,9 +111,12 @@ int main(int argc, char **argv)
     add_cases(&product_cases, only);
     add_cases(&shape_cases, only);
     add_cases(&module_cases, only);
-    if (!only)
+    if (!only) {
         tests[test_count++] =
             (struct CMUnitTest)cmocka_unit_test(every_operation_of_the_headers_is_covered);
+        tests[test_count++] =
+            (struct CMUnitTest)cmocka_unit_test(every_operation_ends_its_call_in_the_bracket);
+    }
     keep_part();
     if (test_count == 0) {
         fprintf(stderr, "there is no case of %s\n", argv[3]);
