@@ -199,7 +199,7 @@ static tern_status run_node(engine *e, tern_node *node)
 
 static void drop_grads(tern_node *node)
 {
-    for (int i = 0; i < TERN_OP_OUTPUTS; i++) {
+    for (int i = 0; i < node->outputs; i++) {
         tern_drop(node->grad[i]);
         node->grad[i] = NULL;
     }

@@ -3,6 +3,7 @@
 
 #include <tern/autograd.h>
 
+#include "autograd/op.h"
 #include "autograd/record.h"
 #include "device/capture.h"
 
@@ -45,7 +46,7 @@ static void forget_overwritten(tern_node *root, tern_tensor *t)
     root->mark = mark;
     root->next = NULL;
     for (tern_node *node = root; node && atomic_load(&t->saves) > 0; node = node->next) {
-        for (int i = 0; i < TERN_OP_SAVED; i++) {
+        for (int i = 0; i < node->saved_count; i++) {
             if (node->saved[i] == t) {
                 tern_node_drop_saved(node, i);
                 node->overwritten = true;
@@ -69,4 +70,24 @@ void tern_inplace_done(tern_tensor *t, tern_node *node)
     }
     tern_node_end(node);
     tern_drop(t);
+}
+
+tern_status tern_op_begin_inplace(const tern_op_call *call, tern_node **node)
+{
+    TERN_TRY(tern_node_begin(node, call->op, tern_op_inputs(call), call->count));
+    if (*node)
+        (*node)->attrs = call->attrs;
+    return TERN_OK;
+}
+
+tern_tensor *tern_op_end_inplace(const tern_op_call *call, tern_tensor *t, tern_node *node,
+                                 tern_status status)
+{
+    if (status) {
+        tern_node_end(node);
+        return NULL;
+    }
+    tern_inplace_done(t, node);
+    tern_op_tell(call, &t, 1);
+    return t;
 }

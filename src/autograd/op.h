@@ -46,6 +46,9 @@ typedef struct tern_op_observer {
 // The calling thread's first observer, NULL for none; returns the one before, to be set back.
 const tern_op_observer *tern_op_observe(const tern_op_observer *first);
 
+// Tells the calling thread's observers of a call that ended well.
+void tern_op_tell(const tern_op_call *call, tern_tensor *const *y, int outputs);
+
 static inline tern_tensor *const *tern_op_inputs(const tern_op_call *call)
 {
     return call->many ? call->many : call->in;

@@ -2,7 +2,7 @@
 #include "autograd/record.h"
 
 #include <tern/autograd.h>
-
+#include "autograd/op.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 
@@ -70,6 +70,8 @@ tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *co
 
 void tern_node_save(tern_node *node, int slot, tern_tensor *t)
 {
+    if (node->saved_count <= slot)
+        node->saved_count = slot + 1;
     node->saved[slot] = tern_hold(t);
     if (!t)
         return;
@@ -136,7 +138,7 @@ tern_status tern_node_check_saved(const tern_node *node)
                "backward: a value that %s needs was changed in place, by what was computed from "
                "it; clone it before the change",
                node->name);
-    for (int i = 0; i < TERN_OP_SAVED; i++) {
+    for (int i = 0; i < node->saved_count; i++) {
         const tern_tensor *t = node->saved[i];
         TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
                    "backward: a value that %s needs (%s, made by %s) was changed in place after "
@@ -144,4 +146,69 @@ tern_status tern_node_check_saved(const tern_node *node)
                    node->name, tern_tensor_string(t), t->label[0] ? t->label : t->op);
     }
     return TERN_OK;
+}
+
+// ---- calls --------------------------------------------------------------------------------------
+
+static _Thread_local const tern_op_observer *observers;
+
+const tern_op_observer *tern_op_observe(const tern_op_observer *first)
+{
+    const tern_op_observer *before = observers;
+    observers = first;
+    return before;
+}
+
+void tern_op_tell(const tern_op_call *call, tern_tensor *const *y, int outputs)
+{
+    for (const tern_op_observer *o = observers; o; o = o->next)
+        o->ended(call, y, outputs, o->user);
+}
+
+static tern_status save(tern_node *node, tern_tensor *const *y, int recorded,
+                        tern_tensor *const *saved, int saved_count)
+{
+    for (int i = 0; i < saved_count; i++) {
+        int k = 0;
+        while (k < recorded && saved[i] != y[k])
+            k++;
+        if (k < recorded)
+            TERN_TRY(tern_node_save_output(node, i, saved[i]));
+        else
+            tern_node_save(node, i, saved[i]);
+    }
+    return TERN_OK;
+}
+
+static tern_status record(const tern_op_call *call, tern_tensor *const *y, int recorded,
+                          tern_tensor *const *saved, int saved_count)
+{
+    tern_node *node;
+    TERN_TRY(tern_node_begin(&node, call->op, tern_op_inputs(call), call->count));
+    if (!node)
+        return TERN_OK;
+    tern_status status = save(node, y, recorded, saved, saved_count);
+    node->attrs = call->attrs;
+    for (int i = 0; i < recorded && !status; i++)
+        tern_node_output(node, i, y[i]);
+    tern_node_end(node);
+    return status;
+}
+
+tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, int outputs,
+                             int recorded, tern_tensor *const *saved, int saved_count)
+{
+    for (int i = 0; i < outputs; i++)
+        if (!y[i])
+            return tern_error_code();
+    if (call->op->backward && tern_dtype_is_floating(y[0]->dtype))
+        TERN_TRY(record(call, y, recorded, saved, saved_count));
+    tern_op_tell(call, y, outputs);
+    return TERN_OK;
+}
+
+tern_tensor *tern_op_end(const tern_op_call *call, tern_tensor *y, tern_tensor *const *saved,
+                         int saved_count)
+{
+    return tern_op_end_many(call, &y, 1, 1, saved, saved_count) ? NULL : y;
 }

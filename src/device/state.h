@@ -15,7 +15,16 @@ typedef struct tern_device_state {
 // Guards all states, but asking whether a device is open.
 extern pthread_mutex_t tern_device_lock;
 
-tern_device_state *tern_device_state_of(tern_device device);
-const tern_device_table *tern_device_table_of(tern_device device);
+extern tern_device_state tern_device_states[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
+
+static inline tern_device_state *tern_device_state_of(tern_device device)
+{
+    return &tern_device_states[device.type][device.index];
+}
+
+static inline const tern_device_table *tern_device_table_of(tern_device device)
+{
+    return tern_backend_of(device.type)->device;
+}
 
 #endif

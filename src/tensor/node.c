@@ -52,7 +52,7 @@ void tern_node_free_graph(tern_node *node)
     node->freed = true;
     node->user_free = NULL;
     tern_free_user(user_free, node->user);
-    for (int i = 0; i < TERN_OP_SAVED; i++)
+    for (int i = 0; i < node->saved_count; i++)
         tern_node_drop_saved(node, i);
     for (int64_t i = 0; i < node->inputs; i++) {
         tern_node *from = node->in[i].node;
@@ -81,7 +81,7 @@ void tern_node_drop(tern_node *node)
         tern_node *n = drop_list;
         drop_list = n->next;
         tern_node_free_graph(n);
-        for (int i = 0; i < TERN_OP_OUTPUTS; i++)
+        for (int i = 0; i < n->outputs; i++)
             tern_drop(n->grad[i]);
         tern_cache_free(n, node_size(n->inputs));
     }

@@ -60,6 +60,7 @@ struct tern_node {
     tern_tensor *grad[TERN_OP_OUTPUTS]; // what has arrived in a running backward
     tern_tensor *saved[TERN_OP_SAVED];
     uint64_t saved_version[TERN_OP_SAVED];
+    int saved_count; // slots that were used
     tern_op_attrs attrs;
     void *user; // of a user's operation
     tern_free_fn *user_free;
