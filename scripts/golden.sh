@@ -6,8 +6,8 @@
 #             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
 #             docs/pytorch-semantics.md; exits 1 when something differs
 # Environment: TERN_GOLDEN_VENV, the virtual environment that has PyTorch and numpy; it is made
-# where there is none (tern/golden-venv in $XDG_CACHE_HOME or ~/.cache). PIP_EXTRA_INDEX_URL may name
-# an index with builds of PyTorch for the CPU alone, which are smaller.
+# where there is none (tern/golden-venv in $XDG_CACHE_HOME or ~/.cache). PIP_EXTRA_INDEX_URL may
+# name an index with builds of PyTorch for the CPU alone, which are smaller.
 . "$(dirname "$0")/common.sh"
 
 torch='torch==2.15.0'
