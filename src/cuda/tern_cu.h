@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "cuda/host/launch.h"
 #include "cuda/kernels.h"
+#include "device/kernel_dtype.h"
 
 #ifndef TERN_CUDA_SIM
 #define TERN_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                \
@@ -81,7 +82,11 @@ template <class T, class C> __device__ __forceinline__ T narrow(C x)
 }
 
 // Cases of a switch over a dtype, in launchers: the C type is called T in what they return.
-//     switch (y->dtype) { TERN_FLOATING_CASES(T, run<T>(exec, y)) default: ... }
+//     switch (y->dtype) {
+//         TERN_FLOATING_CASES(T, run<T>(exec, y))
+//         TERN_NOT_FLOATING_CASES
+//     }
+//     return tern_kernel_lacks("softmax", y->dtype);
 #define TERN_CU_CASE(dtype_, type_, T, ...)                                                        \
     case dtype_: {                                                                                 \
         typedef type_ T;                                                                           \
@@ -96,5 +101,13 @@ template <class T, class C> __device__ __forceinline__ T narrow(C x)
     TERN_CU_CASE(TERN_INT64, int64_t, T, __VA_ARGS__)                                              \
     TERN_CU_CASE(TERN_INT32, int32_t, T, __VA_ARGS__)                                              \
     TERN_CU_CASE(TERN_UINT8, uint8_t, T, __VA_ARGS__)
+// For dtypes that the kernel lacks: goes on behind the switch.
+#define TERN_NOT_FLOATING_CASES                                                                    \
+    case TERN_INT64:                                                                               \
+    case TERN_INT32:                                                                               \
+    case TERN_UINT8:                                                                               \
+    case TERN_BOOL:                                                                                \
+    case TERN_DTYPE_UNSPECIFIED:                                                                   \
+        break;
 
 #endif

@@ -7,7 +7,8 @@
 // kernels and reductions arrive coalesced (tern_views_coalesce): the front does that once, and no
 // kernel again; it decides how fast they are walked, not what comes out. Outputs are distinct
 // from inputs, or the very same view (elementwise kernels may run in place). A kernel takes its
-// scratch before the first write, and fails only with TERN_ERR_NOMEM. Empty outputs are legal.
+// scratch before the first write, and fails only with TERN_ERR_NOMEM, or with TERN_ERR_DTYPE where
+// it does not exist for a dtype; nothing is written then. Empty outputs are legal.
 #ifndef TERN_SRC_DEVICE_KERNELS_H
 #define TERN_SRC_DEVICE_KERNELS_H
 
@@ -134,8 +135,7 @@ typedef enum tern_reduce_op {
     TERN_REDUCE_AMIN,
     TERN_REDUCE_NORM, // p: any, 0 and the infinities too
     TERN_REDUCE_ANY,  // bool output
-    TERN_REDUCE_ALL,
-    TERN_REDUCE_COUNT
+    TERN_REDUCE_ALL
 } tern_reduce_op;
 
 typedef enum tern_random_kind {

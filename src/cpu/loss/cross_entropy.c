@@ -4,6 +4,7 @@
 #include "cpu/fault.h"
 #include "cpu/span.h"
 #include "cpu/wide.h"
+#include "device/kernel_dtype.h"
 
 #define PIECE 32768 // elements
 
@@ -142,6 +143,7 @@ static tern_status widen(wide_inputs *wide, const tern_cross_entropy_args *args)
 
 tern_status TERN_ISA_NAME(cross_entropy)(const tern_exec *exec, const tern_cross_entropy_args *args)
 {
+    TERN_TRY(tern_kernel_floating("cross_entropy", args->x.dtype));
     if (!wide_needed(args->x.dtype)) {
         forward(exec, args, &args->loss);
         return TERN_OK;
@@ -166,6 +168,7 @@ tern_status TERN_ISA_NAME(cross_entropy_grad)(const tern_exec *exec,
                                               const tern_cross_entropy_args *args,
                                               const tern_strided *dx, const tern_strided *dloss)
 {
+    TERN_TRY(tern_kernel_floating("cross_entropy_grad", args->x.dtype));
     if (!wide_needed(args->x.dtype)) {
         backward(exec, args, dx, dloss);
         return TERN_OK;

@@ -7,6 +7,7 @@
 #include "cpu/vecmath.h"
 #include "cpu/vecmath_double.h"
 #include "cpu/wide.h"
+#include "device/kernel_dtype.h"
 
 #define POINTWISE_INLINE static inline __attribute__((always_inline))
 #define CHUNK            256
@@ -196,6 +197,7 @@ tern_status TERN_ISA_NAME(loss)(const tern_exec *exec, const tern_loss_args *arg
                     .args = args,
                     .views = {loss, &args->x, &args->t, args->v, args->weight},
                     .numel = tern_strided_numel(&args->x)};
+    TERN_TRY(tern_kernel_floating("loss", args->x.dtype));
     return run(&job, forward);
 }
 
@@ -207,5 +209,6 @@ tern_status TERN_ISA_NAME(loss_grad)(const tern_exec *exec, const tern_loss_args
                     .views = {dx, &args->x, &args->t, args->v, args->weight, dloss},
                     .input = input,
                     .numel = tern_strided_numel(&args->x)};
+    TERN_TRY(tern_kernel_floating("loss_grad", args->x.dtype));
     return run(&job, backward);
 }

@@ -6,6 +6,7 @@
 #include "cpu/reduce/fold_ops.h"
 #include "cpu/vecmath.h"
 #include "cpu/wide.h"
+#include "device/kernel_dtype.h"
 
 #define PIECE 16384 // elements
 #define COLS  64    // columns that are done side by side
@@ -88,6 +89,7 @@ tern_status TERN_ISA_NAME(softmax)(const tern_exec *exec, bool log, const tern_s
 {
     (void)exec;
     tern_strided wide;
+    TERN_TRY(tern_kernel_floating(log ? "log_softmax" : "softmax", x->dtype));
     if (!wide_needed(x->dtype)) {
         softmax_wide(log, y, x);
         return TERN_OK;
@@ -117,6 +119,7 @@ tern_status TERN_ISA_NAME(softmax_grad)(const tern_exec *exec, bool log, const t
 {
     (void)exec;
     tern_strided wide_dy = {0}, wide_y = {0};
+    TERN_TRY(tern_kernel_floating(log ? "log_softmax_grad" : "softmax_grad", y->dtype));
     if (!wide_needed(y->dtype)) {
         softmax_grad_wide(log, dx, dy, y);
         return TERN_OK;

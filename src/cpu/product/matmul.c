@@ -2,6 +2,7 @@
 // Matrix products by gemm.h; 16-bit operands are multiplied and added in float32.
 #include "cpu/product/gemm.h"
 #include "cpu/wide.h"
+#include "device/kernel_dtype.h"
 
 // The same fields for both types.
 #define GEMM_ARGS(args)                                                                            \
@@ -104,6 +105,7 @@ tern_status TERN_ISA_NAME(matmul)(const tern_exec *exec, const tern_matmul_args 
 {
     (void)exec;
     const tern_strided *y = &args->y;
+    TERN_TRY(tern_kernel_floating("matmul", y->dtype));
     if (y->size[0] == 0 || y->size[1] == 0 || y->size[2] == 0)
         return TERN_OK;
     if (y->dtype == TERN_FLOAT64)

@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
 #include "cpu/random/philox_vec.h"
+#include "device/kernel_dtype.h"
 
 #define PIECE 16384 // a multiple of 4: a group of four draws lies in one piece
 #define BLOCK 512   // 16-bit elements that are widened at once, likewise
@@ -67,6 +68,7 @@ tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, const tern_dropout_arg
                                    const tern_strided *y, const tern_strided *x)
 {
     const double p = args->p;
+    TERN_TRY(tern_kernel_floating("dropout", y->dtype));
     dropout_job job = {.seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
                        .threshold = tern_philox_threshold(p),
                        .scale = p < 1 ? 1 / (1 - p) : 0,

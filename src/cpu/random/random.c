@@ -4,6 +4,7 @@
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
 #include "device/generator.h"
+#include "device/kernel_dtype.h"
 
 #define CHUNK 256
 #define BLOCK 16
@@ -125,9 +126,11 @@ tern_status TERN_ISA_NAME(random)(const tern_exec *exec, const tern_random_args 
     (void)exec;
     switch (args->kind) {
     case TERN_RANDOM_UNIFORM:
+        TERN_TRY(tern_kernel_floating("random", y->dtype));
         uniform(&generator->mt, y, args->a, args->b);
         break;
     case TERN_RANDOM_NORMAL:
+        TERN_TRY(tern_kernel_floating("random", y->dtype));
         normal(&generator->mt, y, args->a, args->b);
         break;
     case TERN_RANDOM_BERNOULLI:

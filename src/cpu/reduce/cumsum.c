@@ -2,6 +2,7 @@
 #include "base/pool.h"
 #include "cpu/reduce/scan.h"
 #include "cpu/wide.h"
+#include "device/kernel_dtype.h"
 
 #define TYPE         float
 #define SUM          double
@@ -81,6 +82,8 @@ tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
                                   const tern_strided *x, int dim, bool reverse)
 {
     (void)exec;
+    if (y->dtype != TERN_INT64)
+        TERN_TRY(tern_kernel_floating("cumsum", y->dtype));
     cumsum_job job = {.views = {y, x}, .dim = dim, .reverse = reverse};
     job.line = y->dtype == TERN_FLOAT64 ? line_double
                : y->dtype == TERN_INT64 ? line_int64

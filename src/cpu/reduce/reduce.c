@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "cpu/reduce/reduce_plan.h"
@@ -23,7 +24,6 @@ static fold_op fold_of(tern_reduce_op op, double p)
     switch (op) {
     case TERN_REDUCE_SUM:
     case TERN_REDUCE_MEAN:
-    case TERN_REDUCE_COUNT:
         return FOLD_SUM;
     case TERN_REDUCE_AMAX:
         return FOLD_MAX;
@@ -53,7 +53,6 @@ static double finish_double(const reduce_finish *f, double total)
     case TERN_REDUCE_SUM:
     case TERN_REDUCE_AMAX:
     case TERN_REDUCE_AMIN:
-    case TERN_REDUCE_COUNT:
         break;
     }
     return total;
@@ -106,6 +105,9 @@ tern_status TERN_ISA_NAME(reduce)(const tern_exec *exec, tern_reduce_op op, doub
                                   const tern_strided *y, const tern_strided *x)
 {
     (void)exec;
+    TERN_CHECK((op != TERN_REDUCE_MEAN && op != TERN_REDUCE_NORM) ||
+                   tern_dtype_is_floating(x->dtype),
+               TERN_ERR_DTYPE, "reduce: no kernel for operation %d of integers", (int)op);
     reduce_plan plan;
     reduce_make_plan(&plan, x, y, NULL);
     int64_t small[SMALL_SLOTS];

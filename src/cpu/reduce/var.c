@@ -4,6 +4,7 @@
 #include "base/pool.h"
 #include "cpu/reduce/reduce_plan.h"
 #include "cpu/span.h"
+#include "device/kernel_dtype.h"
 
 #define FINISH_PIECE 16384 // outputs
 #define SMALL_SLOTS  512
@@ -65,6 +66,7 @@ tern_status TERN_ISA_NAME(var)(const tern_exec *exec, double correction, const t
     (void)exec;
     if (!var && !mean)
         return TERN_OK;
+    TERN_TRY(tern_kernel_floating("var", x->dtype));
     reduce_plan plan;
     reduce_make_plan(&plan, x, var ? var : mean, mean ? mean : var);
     double small[SMALL_SLOTS];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The common norm of a list of tensors, and scaling them by it.
 #include "cpu/reduce/reduce_plan.h"
+#include "device/kernel_dtype.h"
 
 static tern_strided flat(const tern_strided *view)
 {
@@ -30,6 +31,7 @@ tern_status TERN_ISA_NAME(list_norm)(const tern_exec *exec, double p, const tern
                                      const tern_strided *list, int64_t count)
 {
     (void)exec;
+    TERN_TRY(tern_kernel_floating_list("list_norm", list, count));
     const fold_op op = reduce_norm_op(p);
     double result = op == FOLD_MIN_ABS ? INFINITY : 0;
     int64_t terms = 0;
@@ -50,6 +52,7 @@ tern_status TERN_ISA_NAME(list_clip)(const tern_exec *exec, double max_norm,
                                      const tern_strided *total, const tern_strided *list,
                                      int64_t count)
 {
+    TERN_TRY(tern_kernel_floating_list("list_clip", list, count));
     const double norm = total->dtype == TERN_FLOAT64 ? *(const double *)total->data
                                                      : (double)*(const float *)total->data;
     const double factor = max_norm / (norm + 1e-6);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
+#include "device/kernel_dtype.h"
 
 typedef struct pass {
     const step_update *update;
@@ -89,6 +90,7 @@ tern_status TERN_ISA_NAME(step_all)(const tern_exec *exec, const step_update *up
                                     const tern_step_tensor *tensors, int64_t count)
 {
     pass p = {update, tensors};
+    TERN_TRY(tern_kernel_floating_step("optimizer step", tensors, count));
     if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
         run_pieces(&p, count);
     return TERN_OK;

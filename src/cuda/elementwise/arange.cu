@@ -56,5 +56,5 @@ extern "C" tern_status tern_cuda_arange(const tern_exec *exec, const tern_stride
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return tern_kernel_lacks("arange", y->dtype);
 }

@@ -273,5 +273,5 @@ extern "C" tern_status tern_cuda_copy(const tern_exec *exec, const tern_strided 
     switch (tern_dtype_size(y->dtype)) {
         TERN_SIZE_CASES(Bits, copy_same<Bits>(exec, y, x))
     }
-    return TERN_OK;
+    return tern_kernel_lacks("copy", y->dtype);
 }

@@ -74,5 +74,5 @@ extern "C" tern_status tern_cuda_fill(const tern_exec *exec, const tern_strided 
     switch (tern_dtype_size(y->dtype)) {
         TERN_SIZE_CASES(Bits, fill<Bits>(exec, y, bits))
     }
-    return TERN_OK;
+    return tern_kernel_lacks("fill", y->dtype);
 }

@@ -42,5 +42,5 @@ extern "C" tern_status tern_cuda_where(const tern_exec *exec, const tern_strided
     switch (tern_dtype_size(y->dtype)) {
         TERN_SIZE_CASES(Bits, where<Bits>(exec, views))
     }
-    return TERN_OK;
+    return tern_kernel_lacks("where", y->dtype);
 }

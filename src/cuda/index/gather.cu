@@ -58,7 +58,7 @@ extern "C" tern_status tern_cuda_gather(const tern_exec *exec, const tern_stride
     switch (tern_dtype_size(y->dtype)) {
         TERN_SIZE_CASES(Bits, gather<Bits>(exec, y, x, index, dim))
     }
-    return TERN_OK;
+    return tern_kernel_lacks("gather", y->dtype);
 }
 
 // ---- scatter_add: lines -------------------------------------------------------------------------
@@ -162,5 +162,5 @@ extern "C" tern_status tern_cuda_scatter_add(const tern_exec *exec, const tern_s
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return tern_kernel_lacks("scatter_add", y->dtype);
 }

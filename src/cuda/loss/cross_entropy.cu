@@ -391,9 +391,9 @@ extern "C" tern_status tern_cuda_cross_entropy(const tern_exec *exec,
 {
     switch (args->x.dtype) {
         TERN_FLOATING_CASES(T, run_forward<T>(exec, args))
-    default:
-        return TERN_OK;
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("cross_entropy", args->x.dtype);
 }
 
 template <class T>
@@ -422,7 +422,7 @@ extern "C" tern_status tern_cuda_cross_entropy_grad(const tern_exec *exec,
 {
     switch (args->x.dtype) {
         TERN_FLOATING_CASES(T, run_backward<T>(exec, args, dx, dloss))
-    default:
-        return TERN_OK;
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("cross_entropy_grad", args->x.dtype);
 }

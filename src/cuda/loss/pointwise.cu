@@ -328,9 +328,9 @@ extern "C" tern_status tern_cuda_loss(const tern_exec *exec, const tern_loss_arg
 {
     switch (args->x.dtype) {
         TERN_FLOATING_CASES(T, loss_of<T>(exec, args, loss))
-    default:
-        return tern_error_raise(TERN_ERR_DTYPE, "loss: no kernel for dtype %d", (int)args->x.dtype);
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("loss", args->x.dtype);
 }
 
 template <class T, int CODE, int INPUT>
@@ -381,7 +381,7 @@ extern "C" tern_status tern_cuda_loss_grad(const tern_exec *exec, const tern_los
 {
     switch (args->x.dtype) {
         TERN_FLOATING_CASES(T, grad_of<T>(exec, args, input, dx, dloss))
-    default:
-        return tern_error_raise(TERN_ERR_DTYPE, "loss: no kernel for dtype %d", (int)args->x.dtype);
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("loss_grad", args->x.dtype);
 }

@@ -272,9 +272,9 @@ static tern_status run(const char *name, tern_dtype dtype, const softmax_call *c
         return TERN_OK;
     switch (dtype) {
         TERN_FLOATING_CASES(T, run_softmax<T>(name, c))
-    default:
-        return TERN_OK;
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks(name, dtype);
 }
 
 extern "C" tern_status tern_cuda_softmax(const tern_exec *exec, bool log, const tern_strided *y,

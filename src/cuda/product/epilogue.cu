@@ -84,7 +84,7 @@ extern "C" tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_stri
         return TERN_OK;
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, run<T>(exec, y, bias, relu))
-    default:
-        return TERN_OK;
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("matmul", y->dtype);
 }

@@ -2,10 +2,10 @@
 // Products by cuBLAS, whose matrices are column-major: to it our y (M, N) is y^T (N, M), and
 // y^T = b^T a^T, so b comes first.
 #include <limits.h>
-#include "base/error.h"
 #include "cuda/host/blas.h"
 #include "cuda/host/current_stream.h"
 #include "cuda/kernels.h"
+#include "device/kernel_dtype.h"
 
 // A batch of matrices in cuBLAS's terms.
 typedef struct blas_matrix {
@@ -118,6 +118,7 @@ static tern_status copy_bias(const tern_exec *exec, const tern_matmul_args *args
 tern_status tern_cuda_matmul(const tern_exec *exec, const tern_matmul_args *args)
 {
     tern_matmul_args product = *args;
+    TERN_TRY(tern_kernel_floating("matmul", args->y.dtype));
     if (tern_strided_numel(&args->y) == 0)
         return TERN_OK;
     if (args->bias && tern_dtype_size(args->y.dtype) == 2) {

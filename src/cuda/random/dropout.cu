@@ -71,7 +71,7 @@ extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, const tern_dropo
     const double scale = args->p < 1 ? 1 / (1 - args->p) : 0;
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, run<T>(exec, job, scale, y, x))
-    default:
-        return TERN_OK;
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("dropout", y->dtype);
 }

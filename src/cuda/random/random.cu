@@ -188,12 +188,21 @@ template <class T> static tern_status floating(const random_fill &fill, tern_ran
     case TERN_RANDOM_INTEGER:
         return integers<T>(fill);
     }
-    return TERN_OK;
+    return tern_error_raise(TERN_ERR_UNSUPPORTED, "random: no kernel for kind %d", (int)kind);
 }
 
 template <class T> static tern_status whole(const random_fill &fill, tern_random_kind kind)
 {
-    return kind == TERN_RANDOM_BERNOULLI ? bernoulli<T>(fill) : integers<T>(fill);
+    switch (kind) {
+    case TERN_RANDOM_BERNOULLI:
+        return bernoulli<T>(fill);
+    case TERN_RANDOM_INTEGER:
+        return integers<T>(fill);
+    case TERN_RANDOM_UNIFORM:
+    case TERN_RANDOM_NORMAL:
+        break;
+    }
+    return tern_kernel_lacks("random", fill.y->dtype);
 }
 
 extern "C" tern_status tern_cuda_from_words(const tern_exec *exec, const tern_random_args *args,
@@ -206,5 +215,5 @@ extern "C" tern_status tern_cuda_from_words(const tern_exec *exec, const tern_ra
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return tern_kernel_lacks("random", y->dtype);
 }

@@ -100,7 +100,8 @@ extern "C" tern_status tern_cuda_arg_reduce(const tern_exec *exec, bool largest,
         TERN_FLOATING_CASES(T, run_arg<T>(exec, largest, values, indices, x))
         TERN_INTEGER_CASES(T, run_arg<T>(exec, largest, values, indices, x))
         TERN_CU_CASE(TERN_BOOL, uint8_t, T, run_arg<T>(exec, largest, values, indices, x))
-    default:
-        return TERN_OK;
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
     }
+    return tern_kernel_lacks("arg_reduce", x->dtype);
 }

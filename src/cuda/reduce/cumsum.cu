@@ -155,7 +155,11 @@ extern "C" tern_status tern_cuda_cumsum(const tern_exec *exec, const tern_stride
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, run<T>(exec, y, x, dim, reverse))
         TERN_CU_CASE(TERN_INT64, int64_t, T, run<T>(exec, y, x, dim, reverse))
-    default:
-        return TERN_OK;
+    case TERN_INT32:
+    case TERN_UINT8:
+    case TERN_BOOL:
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
     }
+    return tern_kernel_lacks("cumsum", y->dtype);
 }

@@ -269,21 +269,30 @@ template <class T> static tern_status reduce_real(const reduce_input *in, const 
         return fold_totals<T, count_fold<T>>(in, to);
     case TERN_REDUCE_SUM:
     case TERN_REDUCE_MEAN:
-    case TERN_REDUCE_COUNT:
-        break;
+        return fold_totals<T, sum_fold<T>>(in, to);
     }
-    return fold_totals<T, sum_fold<T>>(in, to);
+    return tern_error_raise(TERN_ERR_UNSUPPORTED, "reduce: no kernel for operation %d", (int)to.op);
 }
 
 template <class T>
 static tern_status reduce_integer(const reduce_input *in, const reduce_result &to, T lowest,
                                   T highest)
 {
-    if (to.op == TERN_REDUCE_AMAX || to.op == TERN_REDUCE_AMIN)
+    switch (to.op) {
+    case TERN_REDUCE_AMAX:
+    case TERN_REDUCE_AMIN:
         return fold_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, lowest, highest);
-    if (to.op == TERN_REDUCE_ANY || to.op == TERN_REDUCE_ALL)
+    case TERN_REDUCE_ANY:
+    case TERN_REDUCE_ALL:
         return fold_totals<T, count_fold<T>>(in, to);
-    return fold_totals<T, integer_sum_fold<T>>(in, to);
+    case TERN_REDUCE_SUM:
+        return fold_totals<T, integer_sum_fold<T>>(in, to);
+    case TERN_REDUCE_MEAN:
+    case TERN_REDUCE_NORM:
+        break;
+    }
+    return tern_error_raise(TERN_ERR_DTYPE, "reduce: no kernel for operation %d of integers",
+                            (int)to.op);
 }
 
 extern "C" tern_status tern_cuda_reduce(const tern_exec *exec, tern_reduce_op op, double p,
@@ -303,5 +312,5 @@ extern "C" tern_status tern_cuda_reduce(const tern_exec *exec, tern_reduce_op op
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return tern_kernel_lacks("reduce", x->dtype);
 }

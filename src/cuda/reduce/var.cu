@@ -92,7 +92,7 @@ extern "C" tern_status tern_cuda_var(const tern_exec *exec, double correction,
         return TERN_OK;
     switch (x->dtype) {
         TERN_FLOATING_CASES(T, run_var<T>(exec, correction, var, mean, x))
-    default:
-        return TERN_OK;
+        TERN_NOT_FLOATING_CASES
     }
+    return tern_kernel_lacks("var", x->dtype);
 }

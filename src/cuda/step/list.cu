@@ -231,6 +231,7 @@ extern "C" tern_status tern_cuda_list_norm(const tern_exec *exec, double p,
                                            const tern_strided *total, const tern_strided *list,
                                            int64_t count)
 {
+    TERN_TRY(tern_kernel_floating_list("list_norm", list, count));
     const norm_join join = {kind_of(p)};
     const int64_t share = share_for(list, count);
     int64_t all = 0, next = 0;
@@ -260,6 +261,7 @@ extern "C" tern_status tern_cuda_list_clip(const tern_exec *exec, double max_nor
                                            const tern_strided *total, const tern_strided *list,
                                            int64_t count)
 {
+    TERN_TRY(tern_kernel_floating_list("list_clip", list, count));
     const int64_t share = share_for(list, count);
     int64_t next = 0;
     list_chunk chunk;

@@ -231,6 +231,7 @@ static tern_status step_all(const tern_exec *exec, const char *op,
                   "tern_step_plan_size");
     tern_step_plan plan = {NULL, true, true};
     tern_cuda_scratch scratch = {};
+    TERN_TRY(tern_kernel_floating_step(op, tensors, count));
     if (count == 0)
         return TERN_OK;
     if (exec->plan) {
