@@ -7,7 +7,8 @@ from tree import c_sources
 NOTE = re.compile(r'\b(TODO|FIXME|XXX|HACK)\b')
 OFF = re.compile(r'^[ \t]*#[ \t]*if[ \t]+(0|false)\b', re.M)
 SWITCH = re.compile(r'\bswitch\s*\(')
-OUR_CASE = re.compile(r'\bcase\s+[A-Z]\w*\s*:')
+# An enumerator, one that a macro's parameter completes, or a macro of cases as kernels have them.
+OUR_CASE = re.compile(r'\bcase\s+[A-Z]\w*(?:##\w+)*\s*:|\b[A-Z]\w*_CASES?\b')
 DEFAULT = re.compile(r'\bdefault\s*:')
 
 

@@ -163,6 +163,13 @@ SOURCES = [
                                  '    default:\n        return 2;\n    }\n}\n', 7),
     ('switches', 'src/base/x.c', f'{OP}    switch (a) {{\n    case TERN_CPU:\n        return 1;\n'
                                  '    }\n    switch (b) {\n    default:\n        ;\n    }\n}\n', 0),
+    ('switches', 'src/cuda/x.cu', f'{OP}    switch (a) {{\n        TERN_FLOATING_CASES(T, f(a))\n'
+                                  '    default:\n        return 0;\n    }\n}\n', 6),
+    ('switches', 'src/cuda/x.cuh', f'{OP}    switch (a) {{\n#define LOSS(CODE) \\\n'
+                                   '    case TERN_LOSS_##CODE: \\\n        return 1;\n'
+                                   '    default:\n        return 0;\n    }\n}\n', 8),
+    ('switches', 'src/cuda/x.cu', f'{OP}    switch (a) {{\n        TERN_FLOATING_CASES(T, f(a))\n'
+                                  '    }\n    return 0;\n}\n', 0),
 ]
 
 COMMENTS = [
