@@ -132,7 +132,7 @@ typedef void tern_free_fn(void *user);
 TERN_API const char *tern_version(void);
 
 /// Joins the worker threads and frees what the process holds: caches, default generators, the
-/// calling thread's frames, and all of the CUDA devices on which no tensor, stream or graph is
+/// calling thread's scopes, and all of the CUDA devices on which no tensor, stream or graph is
 /// alive. Live modules, optimizers and retained tensors stay the caller's.
 /// Later calls start again from nothing. No other thread may be inside the library; in a hook,
 /// module, dataset, visitor or backward function it does nothing but raise TERN_ERR_STATE.

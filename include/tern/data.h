@@ -11,9 +11,9 @@
 ///     tern_loader_free(loader);
 ///     tern_dataset_free(train);
 ///
-/// A dataset is counted; a loader holds the one it was given, so any order of freeing is right. For
-/// one seed the order of samples is PyTorch's. Threads: a dataset or a loader is used by one thread
-/// at a time; only a dataset's count is atomic.
+/// A dataset counts its references, and a loader holds one: the two may be freed in any order. The
+/// order of samples is PyTorch's for the same seed. Threads: a dataset or a loader is used by one
+/// thread at a time; only a dataset's reference count is atomic.
 #ifndef TERN_DATA_H
 #define TERN_DATA_H
 
@@ -28,13 +28,13 @@ TERN_BEGIN_DECLS
 /// The most tensors that a sample has.
 #define TERN_BATCH_TENSORS 8
 
-/// Samples put together: tensors whose first dimension counts them.
+/// A batch of samples: tensors whose first dimension is the number of samples.
 typedef struct tern_batch {
     tern_tensor *x;                      ///< at[0]
     tern_tensor *y;                      ///< at[1]; NULL when a sample has one tensor
-    int64_t size;                        ///< samples in it
+    int64_t size;                        ///< how many samples
     const int64_t *index;                ///< (size): the numbers of the samples in the dataset
-    int count;                           ///< tensors in it
+    int count;                           ///< how many tensors
     tern_tensor *at[TERN_BATCH_TENSORS]; ///< (size, ..) each; NULL from `count` on
 } tern_batch;
 

@@ -91,7 +91,7 @@ void tern_dataset_drop(tern_dataset *dataset)
     drop(dataset);
 }
 
-int64_t tern_dataset_count(const char *op, const tern_dataset *dataset)
+int64_t tern_dataset_size_for(const char *op, const tern_dataset *dataset)
 {
     tern_callback_begin();
     int64_t count = dataset->klass->count(dataset);
@@ -109,7 +109,7 @@ int64_t tern_dataset_size(const tern_dataset *dataset)
     if (tern_check_dataset("dataset_size", dataset))
         return -1;
     tern_dataset *held = tern_dataset_hold((tern_dataset *)(uintptr_t)dataset); // a count, no value
-    int64_t count = tern_dataset_count("dataset_size", held);
+    int64_t count = tern_dataset_size_for("dataset_size", held);
     tern_dataset_drop(held);
     return count;
 }
@@ -166,7 +166,7 @@ static tern_status check_index(const tern_dataset *dataset, const int64_t *index
 {
     TERN_CHECK(count >= 1, TERN_ERR_ARG, "dataset_get: count is %lld, but must be at least 1",
                (long long)count);
-    int64_t size = tern_dataset_count("dataset_get", dataset);
+    int64_t size = tern_dataset_size_for("dataset_get", dataset);
     if (size < 0)
         return tern_error_code();
     for (int64_t i = 0; i < count; i++)

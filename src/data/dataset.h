@@ -22,7 +22,7 @@ void tern_dataset_drop(tern_dataset *dataset);
 // Holds the tensors on another device instead, or fails and changes nothing; waits.
 tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);
 
-// The number of samples, or -1 with an error.
-int64_t tern_dataset_count(const char *op, const tern_dataset *dataset);
+// tern_dataset_size in the name of `op`: the number of samples, or -1 with an error.
+int64_t tern_dataset_size_for(const char *op, const tern_dataset *dataset);
 
 #endif

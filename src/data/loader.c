@@ -11,18 +11,18 @@ struct tern_loader {
     tern_dataset *dataset; // NULL: the loader was freed
     int64_t batch_size;
     bool shuffle, drop_last;
-    tern_device device;  // where batches go; unspecified: they stay where the dataset makes them
-    tern_device home;    // where the last batch was
-    tern_generator *own; // NULL: the default generator
-    tern_scope frame;    // of the last batch; 0: none
-    tern_batch batch;    // its tensors are held
-    int64_t *order;      // sample numbers of the epoch when shuffling, else of the batch
-    int64_t capacity;    // of order
-    bool running;        // an epoch is in progress
-    bool asking;         // the dataset, whose functions may not change this loader
-    bool order_ended;    // tern_order_end was called for it
-    int64_t samples;     // in the epoch
-    int64_t done;        // samples handed out
+    tern_device device; // where batches go; unspecified: they stay where the dataset makes them
+    tern_device batch_device; // of the last batch
+    tern_generator *own;      // NULL: the default generator
+    tern_scope scope;         // of the last batch; 0: none
+    tern_batch batch;         // its tensors are held
+    int64_t *order;           // sample numbers of the epoch when shuffling, else of the batch
+    int64_t capacity;         // of order
+    bool running;             // an epoch is in progress
+    bool asking;              // the dataset, whose functions may not change this loader
+    bool order_ended;         // tern_order_end was called for it
+    int64_t samples;          // in the epoch
+    int64_t done;             // samples handed out
     int64_t epoch, position;
     int depth;          // epochs set aside
     tern_loader *outer; // the last of them: the loader as it was
@@ -87,7 +87,7 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
     loader->shuffle = options->shuffle;
     loader->drop_last = options->drop_last;
     loader->device = device;
-    loader->home = device.type == TERN_DEVICE_UNSPECIFIED ? tern_cpu(0) : device;
+    loader->batch_device = device.type == TERN_DEVICE_UNSPECIFIED ? tern_cpu(0) : device;
     loader->own = options->generator;
     return loader;
 }
@@ -98,8 +98,8 @@ static void end_batch(tern_loader *loader)
     for (int i = 0; i < loader->batch.count; i++)
         tern_drop_as(loader->batch.at[i], TERN_STAMP_BATCH);
     loader->batch = (tern_batch){0};
-    tern_frame_end(loader->frame);
-    loader->frame = 0;
+    tern_scope_end_batch(loader->scope);
+    loader->scope = 0;
 }
 
 static void free_order(tern_loader *loader)
@@ -118,7 +118,7 @@ static tern_status set_aside(tern_loader *loader)
     *outer = *loader;
     loader->outer = outer;
     loader->depth++;
-    loader->frame = 0;
+    loader->scope = 0;
     loader->batch = (tern_batch){0};
     loader->order = NULL;
     loader->capacity = 0;
@@ -161,7 +161,7 @@ static int64_t least(int64_t a, int64_t b)
 
 static tern_status begin_epoch(tern_loader *loader)
 {
-    int64_t samples = tern_dataset_count("loader_next", loader->dataset);
+    int64_t samples = tern_dataset_size_for("loader_next", loader->dataset);
     if (samples < 0)
         return tern_error_code();
     int64_t needed = loader->shuffle ? samples : least(samples, loader->batch_size);
@@ -188,7 +188,7 @@ static tern_status end_epoch(tern_loader *loader)
 {
     end_order(loader);
     loader->running = false;
-    return tern_synchronize(loader->home);
+    return tern_synchronize(loader->batch_device);
 }
 
 void tern_loader_reset(tern_loader *loader)
@@ -240,7 +240,7 @@ static tern_status move(tern_loader *loader, tern_batch *batch)
 static void hold(tern_loader *loader, const tern_batch *batch)
 {
     loader->batch = *batch;
-    loader->home = tern_dev(batch->x);
+    loader->batch_device = tern_dev(batch->x);
     for (int i = 0; i < batch->count; i++)
         tern_hold(batch->at[i]);
 }
@@ -266,8 +266,8 @@ static tern_status make_batch(tern_loader *loader, int64_t size)
 static tern_status next_batch(tern_loader *loader, int64_t size)
 {
     TERN_TRY(make_batch(loader, size));
-    loader->frame = tern_frame_next(0);
-    if (!loader->frame) {
+    loader->scope = tern_scope_next_batch(0);
+    if (!loader->scope) {
         end_batch(loader);
         return TERN_ERR_NOMEM;
     }
@@ -280,7 +280,7 @@ static tern_status next_batch(tern_loader *loader, int64_t size)
 
 static bool may_go_on(tern_loader *loader)
 {
-    return !tern_error_pending() && !tern_fork_check() && !tern_fault_poll(loader->home) &&
+    return !tern_error_pending() && !tern_fork_check() && !tern_fault_poll(loader->batch_device) &&
            !tern_check_generator("loader_next", loader->own);
 }
 
@@ -377,7 +377,7 @@ int64_t tern_loader_batches(const tern_loader *loader)
     tern_loader *asking = (tern_loader *)(uintptr_t)loader; // no batch or epoch of it changes
     bool before = asking->asking;
     asking->asking = true;
-    int64_t samples = tern_dataset_count("loader_batches", loader->dataset);
+    int64_t samples = tern_dataset_size_for("loader_batches", loader->dataset);
     asking->asking = before;
     if (samples < 0)
         return -1;

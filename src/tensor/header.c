@@ -10,22 +10,22 @@
 #include "tensor/node.h"
 #include "tensor/scope.h"
 
-#define BLOCK_HEADERS 4096 // also the number of deaths before a header is used again
+#define BLOCK_HEADERS 4096 // also how many tensors die before a header is used again
 
 typedef struct header_block {
     struct header_block *next;
     tern_tensor header[BLOCK_HEADERS];
 } header_block;
 
-// Everything below is under the lock. capacity == fresh + dead + live headers.
+// Everything below is under the lock. capacity == fresh + live + those in the free list.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static header_block *blocks;
-static int64_t fresh; // unused headers at the end of the newest block
-static tern_tensor *dead_first, *dead_last;
+static int64_t fresh; // headers of the newest block, at its end, that were never used
+static tern_tensor *free_first, *free_last;
 static int64_t capacity;
 static int64_t live;
 
-// What only a live tensor has. An access to it in a dead one is a fault of the library's own.
+// The fields of a live tensor. An access to those of a dead one is a fault of the library's own.
 static void *live_part(tern_tensor *t)
 {
     return &t->numel;
@@ -33,18 +33,19 @@ static void *live_part(tern_tensor *t)
 
 #define LIVE_PART_BYTES (sizeof(tern_tensor) - offsetof(tern_tensor, numel))
 
-// Keeps more than BLOCK_HEADERS headers beyond the live ones: the pool only grows with these.
+// Headers that were never used go to the free list: there are some only at the first allocation,
+// which takes two blocks, so as to have more than BLOCK_HEADERS headers beyond the live ones.
 static tern_status add_block(void)
 {
     header_block *block = tern_mem_alloc(sizeof *block);
     if (!block)
         return TERN_ERR_NOMEM;
-    for (int64_t i = 0; i < fresh; i++) { // only before the very first reuse: no fresh one is lost
+    for (int64_t i = 0; i < fresh; i++) {
         tern_tensor *t = &blocks->header[BLOCK_HEADERS - fresh + i];
-        t->next_dead = dead_first;
-        dead_first = t;
-        if (!dead_last)
-            dead_last = t;
+        t->next_free = free_first;
+        free_first = t;
+        if (!free_last)
+            free_last = t;
     }
     block->next = blocks;
     blocks = block;
@@ -61,10 +62,10 @@ static tern_tensor *take_header(void)
     live++;
     if (fresh > 0)
         return &blocks->header[BLOCK_HEADERS - fresh--];
-    tern_tensor *t = dead_first;
-    dead_first = t->next_dead;
-    if (!dead_first)
-        dead_last = NULL;
+    tern_tensor *t = free_first;
+    free_first = t->next_free;
+    if (!free_first)
+        free_last = NULL;
     return t;
 }
 
@@ -90,12 +91,12 @@ tern_tensor *tern_header_new(const char *op)
 static void give_header(tern_tensor *t)
 {
     tern_lock(&lock);
-    t->next_dead = NULL;
-    if (dead_last)
-        dead_last->next_dead = t;
+    t->next_free = NULL;
+    if (free_last)
+        free_last->next_free = t;
     else
-        dead_first = t;
-    dead_last = t;
+        free_first = t;
+    free_last = t;
     live--;
     tern_unlock(&lock);
 }
@@ -110,7 +111,7 @@ void tern_header_shutdown(void)
         tern_mem_free(block, sizeof *block);
     }
     if (live == 0) {
-        dead_first = dead_last = NULL;
+        free_first = free_last = NULL;
         fresh = capacity = 0;
     }
     tern_unlock(&lock);
@@ -209,7 +210,7 @@ tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_sha
 
 static tern_tensor *adopted(tern_tensor *t)
 {
-    if (t && tern_frame_adopt(t)) {
+    if (t && tern_scope_adopt(t)) {
         tern_drop(t);
         return NULL;
     }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor headers: taken in blocks, stamped when they die, reused late.
+// Tensor headers: allocated in blocks, stamped when their tensor dies, reused through a free list
+// that is first in, first out, so that a dead tensor can be named for a while.
 #ifndef TERN_SRC_TENSOR_HEADER_H
 #define TERN_SRC_TENSOR_HEADER_H
 
 #include "tensor/tensor.h"
 
-// An alive header with one reference (the caller's), no storage, in no frame. NULL raises.
+// An alive header with one reference (the caller's), no storage, in no scope. NULL raises.
 tern_tensor *tern_header_new(const char *op);
 
-// An alias as tern_tensor_alias makes it, but held by the caller and in no frame.
+// An alias as tern_tensor_alias makes it, but held by the caller and in no scope.
 tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 

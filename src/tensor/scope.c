@@ -1,54 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames: who owns temporaries. Each thread has a stack of them above a root.
+// Scopes: who owns temporaries. Each thread has a stack of them above a root.
 #include "tensor/scope.h"
 
 #include <pthread.h>
 #include "base/fork.h"
 #include "base/mem.h"
 
-typedef struct frame {
-    struct frame *below;
+typedef struct scope_entry {
+    struct scope_entry *below;
     tern_scope number; // 0 for the root
     bool of_loader;
     tern_tensor **items; // each holds a reference
     int64_t count, capacity;
-} frame;
+} scope_entry;
 
-typedef struct thread_frames {
-    frame *top;
-    frame *spare; // closed ones, kept with their arrays
-} thread_frames;
+typedef struct thread_scopes {
+    scope_entry *top;
+    scope_entry *spare; // closed ones, kept with their arrays
+} thread_scopes;
 
 static _Atomic uint64_t last_number;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;            // its destructor closes the frames of a thread that ends
+static pthread_key_t key;            // its destructor closes the scopes of a thread that ends
 static bool has_key;                 // false: the program had taken all keys
 static void (*_Atomic at_end)(void); // what else the end of a thread runs
-static _Thread_local thread_frames frames;
+static _Thread_local thread_scopes scopes;
 
-static void empty_frame(frame *f)
+static void empty_scope(scope_entry *entry)
 {
-    while (f->count > 0)
-        tern_drop_as(f->items[--f->count], TERN_STAMP_SCOPE);
+    while (entry->count > 0)
+        tern_drop_as(entry->items[--entry->count], TERN_STAMP_SCOPE);
 }
 
-static void free_frames(frame *f)
+static void free_scopes(scope_entry *entry)
 {
-    while (f) {
-        frame *below = f->below;
-        tern_mem_free(f->items, (size_t)f->capacity * sizeof *f->items);
-        tern_mem_free(f, sizeof *f);
-        f = below;
+    while (entry) {
+        scope_entry *below = entry->below;
+        tern_mem_free(entry->items, (size_t)entry->capacity * sizeof *entry->items);
+        tern_mem_free(entry, sizeof *entry);
+        entry = below;
     }
 }
 
 void tern_scope_shutdown(void)
 {
-    for (frame *f = frames.top; f; f = f->below)
-        empty_frame(f);
-    free_frames(frames.top);
-    free_frames(frames.spare);
-    frames = (thread_frames){0};
+    for (scope_entry *entry = scopes.top; entry; entry = entry->below)
+        empty_scope(entry);
+    free_scopes(scopes.top);
+    free_scopes(scopes.spare);
+    scopes = (thread_scopes){0};
 }
 
 void tern_scope_at_thread_end(void (*run)(void))
@@ -74,7 +74,7 @@ static tern_status watch_thread_end(void)
 {
     pthread_once(&once, make_key);
     if (has_key)
-        TERN_CHECK(pthread_setspecific(key, &frames) == 0, TERN_ERR_NOMEM,
+        TERN_CHECK(pthread_setspecific(key, &scopes) == 0, TERN_ERR_NOMEM,
                    "no memory for a thread's first scope");
     else
         tern_log_send(TERN_LOG_WARN, "the program has taken all thread-specific keys: what a "
@@ -82,75 +82,75 @@ static tern_status watch_thread_end(void)
     return TERN_OK;
 }
 
-static frame *take_frame(void)
+static scope_entry *take_scope(void)
 {
-    frame *f = frames.spare;
-    if (f) {
-        frames.spare = f->below;
-        return f;
+    scope_entry *entry = scopes.spare;
+    if (entry) {
+        scopes.spare = entry->below;
+        return entry;
     }
-    return tern_mem_alloc(sizeof(frame));
+    return tern_mem_alloc(sizeof(scope_entry));
 }
 
-static tern_status push_frame(tern_scope number, bool of_loader)
+static tern_status push_scope(tern_scope number, bool of_loader)
 {
-    frame *f = take_frame();
-    if (!f)
+    scope_entry *entry = take_scope();
+    if (!entry)
         return TERN_ERR_NOMEM;
-    f->number = number;
-    f->of_loader = of_loader;
-    f->below = frames.top;
-    frames.top = f;
+    entry->number = number;
+    entry->of_loader = of_loader;
+    entry->below = scopes.top;
+    scopes.top = entry;
     return TERN_OK;
 }
 
 static tern_status ensure_root(void)
 {
-    if (frames.top)
+    if (scopes.top)
         return TERN_OK;
     TERN_TRY(watch_thread_end());
-    return push_frame(0, false);
+    return push_scope(0, false);
 }
 
-static tern_scope open_frame(bool of_loader)
+static tern_scope open_scope(bool of_loader)
 {
     if (ensure_root())
         return 0;
     tern_scope number = atomic_fetch_add(&last_number, 1) + 1;
-    return push_frame(number, of_loader) ? 0 : number;
+    return push_scope(number, of_loader) ? 0 : number;
 }
 
 tern_scope tern_scope_open(void)
 {
-    return open_frame(false);
+    return open_scope(false);
 }
 
-// Unlinks *link, kills its temporaries, keeps the frame for later.
-static void close_frame(frame **link)
+// Unlinks *link, kills its temporaries, keeps the scope for reuse.
+static void close_scope(scope_entry **link)
 {
-    frame *f = *link;
-    *link = f->below;
-    empty_frame(f);
-    f->below = frames.spare;
-    frames.spare = f;
+    scope_entry *entry = *link;
+    *link = entry->below;
+    empty_scope(entry);
+    entry->below = scopes.spare;
+    scopes.spare = entry;
 }
 
-static frame *find_frame(tern_scope number)
+static scope_entry *find_scope(tern_scope number)
 {
-    frame *f = number ? frames.top : NULL;
-    while (f && f->number != number)
-        f = f->below;
-    return f;
+    scope_entry *entry = number ? scopes.top : NULL;
+    while (entry && entry->number != number)
+        entry = entry->below;
+    return entry;
 }
 
 void tern_scope_close(tern_scope scope)
 {
-    frame *f = find_frame(scope);
-    if (!f)
+    scope_entry *entry = find_scope(scope);
+    if (!entry)
         return;
-    frame *below = f->below;
-    while (frames.top != below)
-        close_frame(&frames.top);
+    scope_entry *below = entry->below;
+    while (scopes.top != below)
+        close_scope(&scopes.top);
 }
 
 // More than a long unrolled step makes, and less than a machine's memory holds of small tensors.
@@ -158,77 +158,78 @@ void tern_scope_close(tern_scope scope)
 
 // A loop that opens no scope is found by what it leaves, once in a process. A step over a loader's
 // batch may make as many as it needs.
-static void warn_of_many(const frame *f)
+static void warn_of_many(const scope_entry *entry)
 {
     static atomic_bool warned;
-    if (f->count == MOST_EXPECTED && !f->of_loader && !atomic_exchange(&warned, true))
+    if (entry->count == MOST_EXPECTED && !entry->of_loader && !atomic_exchange(&warned, true))
         tern_log_send(TERN_LOG_WARN,
                       "%d temporaries are alive in one scope: open a scope in each round of a loop "
                       "without a loader, and close it (tern_scope_open, tern_scope_close)",
                       MOST_EXPECTED);
 }
 
-static bool frame_has(const frame *f, const tern_tensor *t)
+static bool scope_has(const scope_entry *entry, const tern_tensor *t)
 {
-    for (int64_t i = f->count - 1; i >= 0; i--)
-        if (f->items[i] == t)
+    for (int64_t i = entry->count - 1; i >= 0; i--)
+        if (entry->items[i] == t)
             return true;
     return false;
 }
 
-static bool would_lose(const frame *last, const tern_tensor *t)
+static bool would_lose(const scope_entry *last, const tern_tensor *t)
 {
-    for (const frame *f = frames.top; f != last->below; f = f->below)
-        if (frame_has(f, t))
+    for (const scope_entry *entry = scopes.top; entry != last->below; entry = entry->below)
+        if (scope_has(entry, t))
             return true;
     return false;
 }
 
 tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t)
 {
-    frame *f = find_frame(scope);
+    scope_entry *entry = find_scope(scope);
     bool dead = t && tern_check_tensor("scope_close_keep", "t", t);
-    if (!f || !t || dead || !would_lose(f, t)) {
+    if (!entry || !t || dead || !would_lose(entry, t)) {
         tern_scope_close(scope);
         return dead ? NULL : t;
     }
     tern_hold(t);
     tern_scope_close(scope);
-    if (tern_frame_adopt(t)) {
+    if (tern_scope_adopt(t)) {
         tern_drop(t);
         return NULL;
     }
     return t;
 }
 
-void tern_frame_end(tern_scope last)
+void tern_scope_end_batch(tern_scope last)
 {
-    frame *f = find_frame(last);
-    if (!f)
+    scope_entry *entry = find_scope(last);
+    if (!entry)
         return;
-    frame **link = &frames.top; // the lowest frame to leave alone points here
-    for (frame *g = frames.top; g != f; g = g->below)
-        if (g->of_loader)
-            link = &g->below;
-    frame *below = f->below;
+    scope_entry **link = &scopes.top; // the lowest scope that stays open, if any, points here
+    for (scope_entry *above = scopes.top; above != entry; above = above->below)
+        if (above->of_loader)
+            link = &above->below;
+    scope_entry *below = entry->below;
     while (*link != below)
-        close_frame(link);
+        close_scope(link);
 }
 
-tern_scope tern_frame_next(tern_scope last)
+tern_scope tern_scope_next_batch(tern_scope last)
 {
-    tern_frame_end(last);
-    return open_frame(true);
+    tern_scope_end_batch(last);
+    return open_scope(true);
 }
 
-tern_status tern_frame_adopt(tern_tensor *t)
+tern_status tern_scope_adopt(tern_tensor *t)
 {
     TERN_TRY(ensure_root());
-    frame *f = frames.top;
-    if (f->count == f->capacity)
-        TERN_TRY(tern_mem_grow((void **)&f->items, &f->capacity, f->count + 1, sizeof *f->items));
-    f->items[f->count++] = t;
-    warn_of_many(f);
+    scope_entry *entry = scopes.top;
+    if (entry->count == entry->capacity)
+        TERN_TRY(tern_mem_grow((void **)&entry->items, &entry->capacity, entry->count + 1,
+                               sizeof *entry->items));
+    entry->items[entry->count++] = t;
+    warn_of_many(entry);
     return TERN_OK;
 }
 

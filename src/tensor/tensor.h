@@ -19,7 +19,7 @@ typedef struct tern_storage {
     void *block; // the backend's, or NULL
     int64_t nbytes;
     bool pinned;              // page-locked memory of the host
-    _Atomic bool left;        // by tensors that moved elsewhere
+    _Atomic bool left;        // tensors that used it have moved to another device
     _Atomic uint64_t capture; // the last one that used it: see tensor/capture.h
 } tern_storage;
 
@@ -33,19 +33,19 @@ typedef enum tern_grad_state {
 #define TERN_LABEL_SIZE 48
 
 struct tern_tensor {
-    // Messages name a dead tensor by these; of its other fields only a live one has any.
+    // Messages name a dead tensor by these fields; the others are those of a live one only.
     uint32_t stamp; // TERN_STAMP_ALIVE, or how it died
     int rank;
     int64_t size[TERN_MAX_RANK];
     tern_dtype dtype;
     const char *op;              // what made it; static storage
     char label[TERN_LABEL_SIZE]; // a parameter's or buffer's name, else ""
-    tern_tensor *next_dead;
+    tern_tensor *next_free;
     int64_t numel;               // the first field that is poisoned
-    _Atomic int32_t refs;        // everybody: frames, retains, modules, nodes
+    _Atomic int32_t refs;        // everybody: scopes, retains, modules, nodes
     _Atomic int32_t retains;     // tern_retain less tern_release
     _Atomic int32_t saves;       // of refs those of nodes that keep it for their backward
-    _Atomic uint32_t last_stamp; // what it dies of should nobody else hold it
+    _Atomic uint32_t last_stamp; // its stamp, should its last reference go
     bool contiguous;
     bool requires_grad; // a leaf that collects, or any tensor with a node
     tern_grad_state grad_state;
@@ -70,7 +70,7 @@ struct tern_tensor {
 
 // ---- making and holding -----------------------------------------------------------------------
 
-// A contiguous tensor with undefined contents, a temporary of the innermost frame. `op` names what
+// A contiguous tensor with undefined contents, a temporary of the innermost scope. `op` names what
 // makes it, static.
 tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device device,
                              tern_shape shape);
@@ -79,7 +79,7 @@ tern_tensor *tern_tensor_new(const char *op, tern_dtype dtype, tern_device devic
 tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape shape);
 
 // A tensor over the storage of `base` with sizes, strides and offset (elements) of its own, no
-// history; a temporary of the innermost frame. The caller has checked the bounds.
+// history; a temporary of the innermost scope. The caller has checked the bounds.
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 

@@ -28,7 +28,7 @@ typedef struct fault_mode {
 typedef struct fault_checks {
     void (*first)(const operation *op);       // before the trials of an operation
     void (*before)(const fault_trial *trial); // the operation is prepared
-    void (*after)(const fault_trial *trial);  // it failed; the error is pending, its frame closed
+    void (*after)(const fault_trial *trial);  // it failed; the error is pending, its scope closed
     void (*end)(const fault_trial *trial);    // everything that it made was freed
 } fault_checks;
 

@@ -287,7 +287,7 @@ static void *train_on_this_thread(void *status)
     return NULL;
 }
 
-// A new thread has no frames and no work lists yet.
+// A new thread has no scopes and no work lists yet.
 static tern_status train_on_another_thread(void)
 {
     pthread_t thread;
@@ -297,8 +297,8 @@ static tern_status train_on_another_thread(void)
     return status ? tern_error_raise(status, "no memory on another thread") : TERN_OK;
 }
 
-// Frames within frames, each with more temporaries than its list begins with.
-static tern_status nest_frames(void)
+// Scopes within scopes, each with more temporaries than its list begins with.
+static tern_status nest_scopes(void)
 {
     tern_scope scope[5];
     tern_tensor *t = w.x;
@@ -341,6 +341,6 @@ const operation operations[] = {
     {"train_on_another_thread", 68, .prepare = world_make_net_and_batch,
      .run = train_on_another_thread, .draws = true, .spoils = true, .keeps = true,
      .recover = zero_gradients},
-    {"nest_frames", 72, .prepare = world_make_batch, .run = nest_frames},
+    {"nest_scopes", 72, .prepare = world_make_batch, .run = nest_scopes},
     {0},
 };

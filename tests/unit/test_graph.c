@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs that are large or outlive the frame that made them.
+// Graphs that are large or outlive the scope that made them.
 #include <pthread.h>
 
 #include "check.h"
@@ -17,7 +17,7 @@ static tern_tensor *total(tern_tensor *x)
 
 // ---- size --------------------------------------------------------------------------------------
 
-// A frame for each node, or a call in each call, would not fit. Sanitizers want more for
+// A stack frame for each node, or a call in each call, would not fit. Sanitizers want more for
 // themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STACK (1 << 20)
@@ -68,7 +68,7 @@ static void a_chain_of_a_million_nodes_runs_and_is_freed_on_a_small_stack(void *
     assert_int_equal(tern_live_tensors(), live);
 }
 
-// ---- frames ------------------------------------------------------------------------------------
+// ---- scopes ------------------------------------------------------------------------------------
 
 static tern_tensor *retained_loss_of(tern_tensor *x)
 {
@@ -78,7 +78,7 @@ static tern_tensor *retained_loss_of(tern_tensor *x)
     return loss;
 }
 
-static void a_loss_kept_past_its_frame_still_has_its_graph(void **state)
+static void a_loss_kept_past_its_scope_still_has_its_graph(void **state)
 {
     (void)state;
     tern_scope scope = tern_scope_open();
@@ -89,7 +89,7 @@ static void a_loss_kept_past_its_frame_still_has_its_graph(void **state)
     tern_scope_close(scope);
 }
 
-static void a_loss_that_died_with_its_frame_is_named(void **state)
+static void a_loss_that_died_with_its_scope_is_named(void **state)
 {
     (void)state;
     tern_scope scope = tern_scope_open();
@@ -122,8 +122,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_of_a_million_nodes_runs_and_is_freed_on_a_small_stack),
-        cmocka_unit_test(a_loss_kept_past_its_frame_still_has_its_graph),
-        cmocka_unit_test(a_loss_that_died_with_its_frame_is_named),
+        cmocka_unit_test(a_loss_kept_past_its_scope_still_has_its_graph),
+        cmocka_unit_test(a_loss_that_died_with_its_scope_is_named),
         cmocka_unit_test(of_two_losses_either_may_go_first),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,30 +169,30 @@ static void a_header_is_not_reused_before_4096_others_died(void **state)
     assert_error(TERN_ERR_STATE, "died when its scope closed");
 }
 
-static void a_loaders_next_frame_replaces_its_last_and_the_scopes_above(void **state)
+static void a_loaders_next_batch_closes_the_scope_of_the_last_and_those_inside(void **state)
 {
     (void)state;
-    tern_scope loader = tern_frame_next(0);
+    tern_scope loader = tern_scope_next_batch(0);
     tern_ones(tern_dims(1));
     tern_scope_open();
     tern_ones(tern_dims(1));
-    loader = tern_frame_next(loader);
+    loader = tern_scope_next_batch(loader);
     assert_int_equal(tern_live_tensors(), live_before);
-    tern_frame_end(loader);
+    tern_scope_end_batch(loader);
 }
 
-static void a_loader_leaves_another_loaders_frame_and_what_is_above(void **state)
+static void a_loader_leaves_the_scope_of_another_loaders_batch_and_those_inside(void **state)
 {
     (void)state;
-    tern_scope a = tern_frame_next(0);
+    tern_scope a = tern_scope_next_batch(0);
     tern_tensor *of_a = tern_ones(tern_dims(1));
     tern_scope helper = tern_scope_open();
     tern_tensor *of_helper = tern_ones(tern_dims(1));
-    tern_scope b = tern_frame_next(0);
+    tern_scope b = tern_scope_next_batch(0);
     tern_tensor *of_b = tern_full(tern_dims(1), 2);
     tern_scope above = tern_scope_open();
     tern_tensor *of_above = tern_full(tern_dims(1), 3);
-    a = tern_frame_next(a);
+    a = tern_scope_next_batch(a);
     assert_null(tern_neg(of_a));
     assert_error(TERN_ERR_STATE, "died");
     assert_null(tern_neg(of_helper));
@@ -200,9 +200,9 @@ static void a_loader_leaves_another_loaders_frame_and_what_is_above(void **state
     assert_values(of_b, 2);
     assert_values(of_above, 3);
     tern_scope_close(helper);
-    tern_frame_end(a);
+    tern_scope_end_batch(a);
     tern_scope_close(above);
-    tern_frame_end(b);
+    tern_scope_end_batch(b);
     assert_int_equal(tern_live_tensors(), live_before);
 }
 
@@ -260,8 +260,8 @@ int main(void)
         scope_test(close_keep_leaves_a_tensor_of_an_outer_scope_there),
         scope_test(assign_replaces_what_a_slot_holds),
         scope_test(a_header_is_not_reused_before_4096_others_died),
-        scope_test(a_loaders_next_frame_replaces_its_last_and_the_scopes_above),
-        scope_test(a_loader_leaves_another_loaders_frame_and_what_is_above),
+        scope_test(a_loaders_next_batch_closes_the_scope_of_the_last_and_those_inside),
+        scope_test(a_loader_leaves_the_scope_of_another_loaders_batch_and_those_inside),
         scope_test(a_scope_of_another_thread_stays_open_and_a_thread_frees_its_own),
         scope_test(a_tensor_may_be_released_by_another_thread),
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops and scopes that are left in every way that C has: what dies, what stays, and that nothing
-// piles up. Frames one by one: test_scope.c; one loader: test_loader.c.
+// piles up. Scopes one by one: test_scope.c; one loader: test_loader.c.
 #include "lifetime_check.h"
 #include "own_module.h"
 
@@ -59,7 +59,7 @@ static void scopes_that_continue_leaves_open_do_not_pile_up(void **state)
     tern_loader_free(loader);
 }
 
-// The tensor belongs to the loader's frame, as everything made since the batch.
+// The tensor belongs to the scope of the loader's batch, as everything made since the batch.
 static tern_tensor *first_above(tern_loader *loader, double limit)
 {
     tern_batch b;
@@ -84,7 +84,7 @@ static void a_function_may_return_from_inside_a_loop(void **state)
     assert_dead(next, DIED_WITH_ITS_SCOPE);
 }
 
-// A loader of the helper's own: its frame is closed with the scope, or by freeing it.
+// A loader of the helper's own: its scope is closed with the scope, or by freeing it.
 static tern_tensor *mean_of_first_batch(tern_dataset *set, bool loader_first)
 {
     tern_scope scope = tern_scope_open();

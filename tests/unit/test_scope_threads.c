@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames, references and loaders that more than one thread sees.
+// Scopes, references and loaders that more than one thread sees.
 #include <pthread.h>
 
 #include "child.h"
 #include "lifetime_check.h"
 
-// ---- frames belong to their thread --------------------------------------------------------------
+// ---- scopes belong to their thread --------------------------------------------------------------
 
 static void *run_on_thread(void *(*function)(void *), void *argument)
 {
@@ -39,7 +39,7 @@ static void the_scope_of_another_thread_is_no_scope(void **state)
     v.given = tern_ones(tern_dims(2));
     run_on_thread(close_and_keep_elsewhere, &v);
     assert_ptr_equal(v.kept, v.given);
-    assert_tensor(v.given, tern_dims(2), 1, 1); // it did not go over to a frame of that thread
+    assert_tensor(v.given, tern_dims(2), 1, 1); // it did not go over to a scope of that thread
     tern_scope_close(v.of_main);
     assert_dead(v.given, DIED_WITH_ITS_SCOPE);
 }
