@@ -13,7 +13,7 @@
 /// skipped and has no state. Steps wait for no device and allocate nothing after the first. A
 /// failed call returns NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a
 /// parameter or group that is not there, TERN_ERR_ARG for an option that makes no sense. Threads:
-/// an optimizer is used by one thread at a time; only its count is atomic.
+/// an optimizer is used by one thread at a time; only its reference count is atomic.
 #ifndef TERN_OPTIM_H
 #define TERN_OPTIM_H
 

@@ -14,7 +14,7 @@ typedef struct captured_entry {
 
 typedef struct captured_step {
     tern_optim *optim; // held
-    tern_optim_home home;
+    tern_optim_device on;
     int64_t count;
     captured_entry *entries;
 } captured_step;
@@ -48,7 +48,7 @@ static tern_status check_replay(void *user)
 {
     const captured_step *step = user;
     TERN_TRY(tern_check_optim("cuda_graph_replay", step->optim));
-    TERN_TRY(tern_optim_poll(&step->home, 1));
+    TERN_TRY(tern_optim_poll(&step->on, 1));
     return check_structure(step);
 }
 
@@ -57,13 +57,13 @@ static tern_status before_replay(void *user)
     captured_step *step = user;
     for (int64_t i = 0; i < step->count; i++)
         step->optim->entries[i].active = step->entries[i].active;
-    return tern_optim_launch(step->optim, TERN_OPTIM_REPLAY, &step->home, 1);
+    return tern_optim_launch(step->optim, TERN_OPTIM_REPLAY, &step->on, 1);
 }
 
 static void drop_step(void *user)
 {
     captured_step *step = user;
-    tern_storage_drop(step->home.plan);
+    tern_storage_drop(step->on.plan);
     tern_optim_free(step->optim);
     tern_mem_free(step->entries, (size_t)(step->count ? step->count : 1) * sizeof *step->entries);
     tern_mem_free(step, sizeof *step);
@@ -83,13 +83,13 @@ static captured_step *make_step(tern_optim *optim)
     for (int64_t i = 0; i < step->count; i++)
         step->entries[i] = entry_now(optim, &optim->entries[i]);
     step->optim = tern_optim_retain(optim);
-    step->home.device = optim->homes[0].device;
+    step->on.device = optim->devices[0].device;
     return step;
 }
 
 static tern_status add_step(captured_step *step)
 {
-    TERN_TRY(tern_optim_make_plan(step->optim, &step->home));
+    TERN_TRY(tern_optim_make_plan(step->optim, &step->on));
     return tern_capture_hook((tern_replay_hook){check_replay, before_replay, drop_step, step});
 }
 
@@ -104,5 +104,5 @@ tern_status tern_optim_capture(tern_optim *optim)
         drop_step(step);
         return status;
     }
-    return tern_optim_launch(optim, TERN_OPTIM_CAPTURE, &step->home, 1);
+    return tern_optim_launch(optim, TERN_OPTIM_CAPTURE, &step->on, 1);
 }

@@ -36,9 +36,9 @@ void tern_optim_free(tern_optim *optim)
         return;
     cut_entries(optim, 0);
     tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);
-    for (int64_t i = 0; i < optim->home_capacity; i++)
-        tern_storage_drop(optim->homes[i].plan);
-    tern_mem_free(optim->homes, (size_t)optim->home_capacity * sizeof *optim->homes);
+    for (int64_t i = 0; i < optim->device_capacity; i++)
+        tern_storage_drop(optim->devices[i].plan);
+    tern_mem_free(optim->devices, (size_t)optim->device_capacity * sizeof *optim->devices);
     tern_mem_free(optim->entries, (size_t)optim->entry_capacity * sizeof *optim->entries);
     tern_mem_free(optim->groups, (size_t)optim->group_capacity * sizeof *optim->groups);
     tern_mem_free_late(optim, sizeof *optim, offsetof(tern_optim, nesterov));
@@ -136,8 +136,8 @@ static tern_status make_room(tern_optim *optim)
 {
     TERN_TRY(tern_mem_grow((void **)&optim->tensors, &optim->tensor_capacity, optim->entry_count,
                            sizeof *optim->tensors));
-    return tern_mem_grow((void **)&optim->homes, &optim->home_capacity, optim->entry_count,
-                         sizeof *optim->homes);
+    return tern_mem_grow((void **)&optim->devices, &optim->device_capacity, optim->entry_count,
+                         sizeof *optim->devices);
 }
 
 tern_status tern_optim_append(const char *function, tern_optim *optim,

@@ -4,11 +4,12 @@
 #include "device/fault.h"
 #include "optim/optim.h"
 
-tern_optim_home *tern_optim_home_of(tern_optim_home *homes, int64_t count, tern_device device)
+tern_optim_device *tern_optim_device_of(tern_optim_device *devices, int64_t count,
+                                        tern_device device)
 {
     for (int64_t i = 0; i < count; i++)
-        if (tern_device_equal(homes[i].device, device))
-            return &homes[i];
+        if (tern_device_equal(devices[i].device, device))
+            return &devices[i];
     return NULL;
 }
 
@@ -16,28 +17,27 @@ tern_optim_home *tern_optim_home_of(tern_optim_home *homes, int64_t count, tern_
 #define PLAN_ALIGNMENT 256
 #define PLAN_PER_ENTRY (2 * PLAN_ALIGNMENT)
 
-bool tern_optim_has_plan(const tern_optim *optim, const tern_optim_home *home)
+bool tern_optim_has_plan(const tern_optim *optim, const tern_optim_device *on)
 {
-    return home->device.type == TERN_CPU ||
-           (home->plan && tern_device_equal(home->plan->device, home->device) &&
-            home->plan->nbytes >= optim->entry_count * PLAN_PER_ENTRY);
+    return on->device.type == TERN_CPU ||
+           (on->plan && tern_device_equal(on->plan->device, on->device) &&
+            on->plan->nbytes >= optim->entry_count * PLAN_PER_ENTRY);
 }
 
-tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_home *home)
+tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_device *on)
 {
-    tern_storage *plan =
-        tern_storage_new_outside(home->device, optim->entry_count * PLAN_PER_ENTRY);
+    tern_storage *plan = tern_storage_new_outside(on->device, optim->entry_count * PLAN_PER_ENTRY);
     if (!plan)
         return TERN_ERR_NOMEM;
-    tern_storage_drop(home->plan);
-    home->plan = plan;
+    tern_storage_drop(on->plan);
+    on->plan = plan;
     return TERN_OK;
 }
 
-tern_status tern_optim_poll(const tern_optim_home *homes, int64_t home_count)
+tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_count)
 {
-    for (int64_t i = 0; i < home_count; i++)
-        TERN_TRY(tern_fault_poll(homes[i].device));
+    for (int64_t i = 0; i < device_count; i++)
+        TERN_TRY(tern_fault_poll(devices[i].device));
     return TERN_OK;
 }
 
@@ -68,17 +68,17 @@ static bool goes_with(const tern_optim_entry *entry, const tern_optim_entry *fir
            tern_device_equal(tern_dev(entry->param), tern_dev(first->param));
 }
 
-// The part of the home's plan for a launch over `count` tensors.
-static tern_step_plan next_plan(tern_optim_home *home, tern_optim_pass pass, int64_t count)
+// The part of the device's plan for a launch over `count` tensors.
+static tern_step_plan next_plan(tern_optim_device *on, tern_optim_pass pass, int64_t count)
 {
-    tern_storage_use(home->plan, "");
+    tern_storage_use(on->plan, "");
     tern_step_plan plan = {
-        .memory = (char *)home->plan->data + home->planned,
+        .memory = (char *)on->plan->data + on->plan_used,
         .write = pass != TERN_OPTIM_CAPTURE,
         .run = pass != TERN_OPTIM_REPLAY,
     };
     int64_t nbytes = tern_step_plan_size(count);
-    home->planned += (nbytes + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
+    on->plan_used += (nbytes + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
     return plan;
 }
 
@@ -93,14 +93,14 @@ static int64_t list_like(tern_optim *optim, int64_t first)
 
 // Updates the parameters that are like entry `first` (group, device, dtype) in one launch.
 static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass pass,
-                               tern_optim_home *home)
+                               tern_optim_device *on)
 {
     const tern_optim_entry like = optim->entries[first];
     int64_t count = list_like(optim, first);
-    tern_exec exec = tern_exec_of(home->device);
+    tern_exec exec = tern_exec_of(on->device);
     tern_step_plan plan;
-    if (home->device.type != TERN_CPU) {
-        plan = next_plan(home, pass, count);
+    if (on->device.type != TERN_CPU) {
+        plan = next_plan(on, pass, count);
         exec.plan = &plan;
     }
     TERN_TRY(optim->klass->launch(optim, &optim->groups[like.group], &exec, count));
@@ -127,31 +127,31 @@ static void refuse_used_gradients(tern_optim *optim)
 
 // The update has read the fault record and changed nothing where it is set. The host learns of it
 // without waiting: from here the record is on its way to where the next step, or a loader, looks.
-static void publish_faults(const tern_optim_home *homes, int64_t home_count)
+static void publish_faults(const tern_optim_device *devices, int64_t device_count)
 {
-    for (int64_t i = 0; i < home_count; i++) {
-        tern_device device = homes[i].device;
+    for (int64_t i = 0; i < device_count; i++) {
+        tern_device device = devices[i].device;
         tern_backend_of(device.type)->device->fault_publish(device.index);
     }
 }
 
-tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_home *homes,
-                              int64_t home_count)
+tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
+                              int64_t device_count)
 {
-    for (int64_t i = 0; i < home_count; i++)
-        homes[i].planned = 0;
+    for (int64_t i = 0; i < device_count; i++)
+        devices[i].plan_used = 0;
     for (int64_t i = 0; i < optim->entry_count; i++) {
         if (!optim->entries[i].active)
             continue;
         tern_device device = tern_dev(optim->entries[i].param);
         tern_status status =
-            launch_with(optim, i, pass, tern_optim_home_of(homes, home_count, device));
+            launch_with(optim, i, pass, tern_optim_device_of(devices, device_count, device));
         if (status) {
             refuse_used_gradients(optim);
             return status;
         }
     }
     if (pass != TERN_OPTIM_REPLAY)
-        publish_faults(homes, home_count);
+        publish_faults(devices, device_count);
     return TERN_OK;
 }

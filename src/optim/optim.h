@@ -40,19 +40,19 @@ typedef struct tern_optim_class {
                           const tern_exec *exec, int64_t count);
 } tern_optim_class;
 
-// A device that parameters are on, and where launches there keep what they read: see
-// tern_step_plan. The CPU has none.
-typedef struct tern_optim_home {
+// A device that parameters are on, and its memory for the arguments of kernels (tern_step_plan),
+// which the CPU does without.
+typedef struct tern_optim_device {
     tern_device device;
-    tern_storage *plan; // for every launch of a step; held
-    int64_t planned;    // of them, by the launches of this step so far
-} tern_optim_home;
+    tern_storage *plan; // for all launches of a step; held
+    int64_t plan_used;  // bytes of it that the launches of this step took so far
+} tern_optim_device;
 
-// What a pass over the launches of a step does on devices with plans.
+// What a pass over the launches of a step does on devices that have a plan.
 typedef enum tern_optim_pass {
-    TERN_OPTIM_STEP,    // writes the plans and updates
+    TERN_OPTIM_STEP,    // writes the arguments to the plans, and updates
     TERN_OPTIM_CAPTURE, // updates only, in every replay
-    TERN_OPTIM_REPLAY   // writes only, before one
+    TERN_OPTIM_REPLAY   // writes only, before the replay
 } tern_optim_pass;
 
 struct tern_optim {
@@ -63,9 +63,9 @@ struct tern_optim {
     int64_t group_count, group_capacity;
     tern_optim_entry *entries;
     int64_t entry_count, entry_capacity;
-    tern_optim_group defaults; // what later groups start from
-    tern_optim_home *homes;    // found anew in each step
-    int64_t home_count, home_capacity;
+    tern_optim_group defaults;  // what later groups start from
+    tern_optim_device *devices; // found anew in each step
+    int64_t device_count, device_capacity;
     tern_step_tensor *tensors; // of the launch in progress; as many as entries
     int64_t tensor_capacity;
 };
@@ -87,17 +87,18 @@ tern_status tern_optim_append(const char *function, tern_optim *optim,
 tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
                                    const tern_optim_group *group);
 
-// Runs a pass over the active entries; `homes` has all of their devices.
-tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_home *homes,
-                              int64_t home_count);
-// The home on the device; NULL: none.
-tern_optim_home *tern_optim_home_of(tern_optim_home *homes, int64_t count, tern_device device);
-// The home's plan has room for every launch of a step.
-bool tern_optim_has_plan(const tern_optim *optim, const tern_optim_home *home);
-// Memory for every launch of a step, held by the home in place of what it had.
-tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_home *home);
-// Is a value error known on one of the devices? Does not wait.
-tern_status tern_optim_poll(const tern_optim_home *homes, int64_t home_count);
+// Runs a pass over the active entries; `devices` has all of their devices.
+tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
+                              int64_t device_count);
+// The entry of the device in the list; NULL where it has none.
+tern_optim_device *tern_optim_device_of(tern_optim_device *devices, int64_t count,
+                                        tern_device device);
+// Whether the device's plan is large enough for all launches of a step.
+bool tern_optim_has_plan(const tern_optim *optim, const tern_optim_device *on);
+// Allocates a plan for all launches of a step, in place of the one that the device had.
+tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_device *on);
+// Raises a value error that is known on one of the devices; does not wait.
+tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_count);
 // The step as part of the capture that the calling thread is in.
 tern_status tern_optim_capture(tern_optim *optim);
 

@@ -6,21 +6,21 @@
 #include "tensor/capture.h"
 
 // There is room for as many as there are entries. A plan stays for the next step.
-static void find_homes(tern_optim *optim)
+static void find_devices(tern_optim *optim)
 {
-    optim->home_count = 0;
+    optim->device_count = 0;
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_device device = tern_dev(optim->entries[i].param);
-        if (!tern_optim_home_of(optim->homes, optim->home_count, device))
-            optim->homes[optim->home_count++].device = device;
+        if (!tern_optim_device_of(optim->devices, optim->device_count, device))
+            optim->devices[optim->device_count++].device = device;
     }
 }
 
 static tern_status prepare_plans(tern_optim *optim)
 {
-    for (int64_t i = 0; i < optim->home_count; i++)
-        if (!tern_optim_has_plan(optim, &optim->homes[i]))
-            TERN_TRY(tern_optim_make_plan(optim, &optim->homes[i]));
+    for (int64_t i = 0; i < optim->device_count; i++)
+        if (!tern_optim_has_plan(optim, &optim->devices[i]))
+            TERN_TRY(tern_optim_make_plan(optim, &optim->devices[i]));
     return TERN_OK;
 }
 
@@ -143,13 +143,13 @@ static tern_status make_states(tern_optim *optim)
 
 static bool all_plans_are_ready(const tern_optim *optim)
 {
-    for (int64_t i = 0; i < optim->home_count; i++)
-        if (!tern_optim_has_plan(optim, &optim->homes[i]))
+    for (int64_t i = 0; i < optim->device_count; i++)
+        if (!tern_optim_has_plan(optim, &optim->devices[i]))
             return false;
     return true;
 }
 
-// In a frame of its own: what is made is held.
+// In a scope of its own: what is made is held.
 static tern_status prepare_states(tern_optim *optim)
 {
     if (all_states_are_ready(optim) && all_plans_are_ready(optim))
@@ -167,24 +167,24 @@ static tern_status check_step(tern_optim *optim)
     TERN_TRY(tern_check_optim("optim_step", optim));
     if (tern_error_pending())
         return tern_error_code();
-    find_homes(optim);
-    for (int64_t i = 0; i < optim->home_count; i++)
-        TERN_TRY(tern_capture_check_training("optim_step", optim->homes[i].device));
-    TERN_TRY(tern_optim_poll(optim->homes, optim->home_count));
+    find_devices(optim);
+    for (int64_t i = 0; i < optim->device_count; i++)
+        TERN_TRY(tern_capture_check_training("optim_step", optim->devices[i].device));
+    TERN_TRY(tern_optim_poll(optim->devices, optim->device_count));
     return check_entries(optim);
 }
 
-// All homes are the captured device: any other was refused.
+// The list then holds the captured device alone: any other was refused.
 static bool is_captured(const tern_optim *optim)
 {
-    return optim->home_count > 0 && tern_capturing(optim->homes[0].device);
+    return optim->device_count > 0 && tern_capturing(optim->devices[0].device);
 }
 
 static tern_status run_step(tern_optim *optim)
 {
     if (!is_captured(optim)) {
         TERN_TRY(prepare_states(optim));
-        return tern_optim_launch(optim, TERN_OPTIM_STEP, optim->homes, optim->home_count);
+        return tern_optim_launch(optim, TERN_OPTIM_STEP, optim->devices, optim->device_count);
     }
     TERN_CHECK(
         all_states_are_ready(optim), TERN_ERR_STATE,
@@ -196,7 +196,7 @@ tern_status tern_optim_step(tern_optim *optim)
 {
     TERN_TRY(check_step(optim));
     TERN_TRY(run_step(optim));
-    for (int64_t i = 0; i < optim->home_count; i++)
-        tern_draw_advance(optim->homes[i].device);
+    for (int64_t i = 0; i < optim->device_count; i++)
+        tern_draw_advance(optim->devices[i].device);
     return TERN_OK;
 }
