@@ -56,8 +56,8 @@ TERN_API TERN_NODISCARD tern_status tern_cuda_set_device(int index);
 /// is that one.
 TERN_API int tern_cuda_current_device(void);
 
-/// Seeds the default generator of the current CUDA device and its draws inside steps. Without a
-/// device it does nothing, as in PyTorch; nor while the calling thread captures one, which raises
+/// Seeds the default generator of the current CUDA device and the dropout on it. Without a device
+/// it does nothing, as in PyTorch; nor while the calling thread captures one, which raises
 /// TERN_ERR_STATE.
 TERN_API void tern_cuda_manual_seed(uint64_t seed);
 /// The same for all CUDA devices.
@@ -67,9 +67,10 @@ TERN_API void tern_cuda_manual_seed_all(uint64_t seed);
 /// For the whole process.
 TERN_API void tern_cuda_allow_tf32(bool allow);
 
-/// All CUDA devices, the one with most free memory first, to `out`, at most `most` of them; one
-/// that cannot be asked comes last. Opens none of them, as tern_cuda_get_memory.
-TERN_API TERN_NODISCARD tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most);
+/// All CUDA devices, the one with most free memory first, to `out`, at most `capacity` of them;
+/// one that cannot be asked comes last. Opens none of them, as tern_cuda_get_memory.
+TERN_API TERN_NODISCARD tern_status tern_cuda_devices_by_free_memory(tern_device *out,
+                                                                     int capacity);
 
 // ---- memory -------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ TERN_BEGIN_DECLS
 /// A stream of random numbers.
 typedef struct tern_generator tern_generator;
 
-/// Seeds the default generators of all devices, and the draws inside steps. While the calling
+/// Seeds the default generators of all devices, and dropout. While the calling
 /// thread captures a CUDA device it does nothing but raise TERN_ERR_STATE.
 TERN_API void tern_manual_seed(uint64_t seed);
 
@@ -35,7 +35,7 @@ TERN_API tern_generator *tern_default_generator(tern_device device);
 
 /// Bytes that tern_generator_save needs.
 TERN_API size_t tern_generator_state_size(void);
-/// Copies the state into `state`; a default generator's includes the draws inside steps on its
+/// Copies the state into `state`; a default generator's includes that of the dropout on its
 /// device. `state` has `size` >= tern_generator_state_size() bytes.
 TERN_API TERN_NODISCARD tern_status tern_generator_save(const tern_generator *generator,
                                                         void *state, size_t size);

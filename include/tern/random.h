@@ -9,10 +9,10 @@
 ///
 /// Every device has a default generator, seeded with 67280421310721, as a new one in PyTorch is,
 /// until told otherwise; a call draws from the one of its device unless `.generator` names another.
-/// Draws inside a step (dropout) come from Philox4x32-10 by element and call id, the same bits on
-/// every device. A tensor that a call makes is a temporary of the innermost scope; failed calls
-/// return NULL or a status, with an error pending. Threads: default generators are locked; a
-/// generator of your own is used by one thread at a time.
+/// Dropout draws from Philox4x32-10, whose counter is the number of the call and of the element:
+/// the same bits on every device. A tensor that a call makes is a temporary of the innermost scope;
+/// failed calls return NULL or a status, with an error pending. Threads: default generators are
+/// locked; a generator of your own is used by one thread at a time.
 #ifndef TERN_RANDOM_H
 #define TERN_RANDOM_H
 

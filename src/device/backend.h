@@ -43,7 +43,7 @@ typedef struct tern_device_table {
     tern_status (*fault_read)(int index, tern_fault *fault); // waits
     void (*fault_clear)(int index);
 
-    // The state of draws inside steps, in stream order.
+    // The Philox state of dropout, in stream order.
     void (*draws_write)(int index, tern_draw_state state);
     void (*draws_advance)(int index, uint64_t count);
     tern_status (*draws_read)(int index, tern_draw_state *state); // waits
@@ -58,8 +58,8 @@ typedef struct tern_cuda_table {
                                    tern_cuda_memory *out); // of a device that is not open
     void (*reset_peak)(int index);
     tern_status (*empty_cache)(int index);
-    // Sizes of the biggest blocks that are held, descending; returns how many of `most`.
-    int (*biggest)(int index, int64_t *nbytes, int most);
+    // The nbytes of the biggest blocks in use, in descending order; returns their count.
+    int (*biggest)(int index, int64_t *nbytes, int capacity);
     void (*allow_tf32)(bool allow);
 
     // Page-locked host memory. `pinned_use`: a queued copy on the device uses the block.

@@ -26,7 +26,7 @@ typedef struct tern_capture {
     int64_t hook_count, hook_capacity;
 } tern_capture;
 
-// How many threads capture. Where none does, the functions below cost one look at it.
+// How many threads capture. Where none does, the functions below cost one load of it.
 extern _Atomic int tern_captures;
 
 // The capture that the calling thread is in, or NULL.

@@ -161,7 +161,7 @@ static int64_t ask_free(int index)
     return known ? memory.free : -1;
 }
 
-tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most)
+tern_status tern_cuda_devices_by_free_memory(tern_device *out, int capacity)
 {
     free_memory list[TERN_MAX_DEVICES];
     if (!out)
@@ -171,7 +171,7 @@ tern_status tern_cuda_devices_by_free_memory(tern_device *out, int most)
     for (int i = 0; i < count; i++)
         list[i] = (free_memory){i, ask_free(i)};
     qsort(list, (size_t)count, sizeof *list, compare_free);
-    for (int i = 0; i < count && i < most; i++)
+    for (int i = 0; i < count && i < capacity; i++)
         out[i] = tern_cuda(list[i].index);
     return TERN_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws inside steps: Philox by a base in device memory and a count that the host keeps.
+// Random numbers of dropout: Philox with an offset in device memory, the base, and a count of the
+// calls since, which the host keeps.
 #ifndef TERN_SRC_DEVICE_DRAWS_H
 #define TERN_SRC_DEVICE_DRAWS_H
 

@@ -30,7 +30,7 @@ tern_status tern_check_generator(const char *op, const tern_generator *generator
 // `generator` itself, the device's default one for NULL. NULL with an error pending otherwise.
 tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device);
 
-// Default generators and draws inside steps as at the start of the process.
+// Default generators and the Philox state of dropout as at the start of the process.
 void tern_generator_shutdown(void);
 
 #endif

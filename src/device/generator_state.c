@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generators as bytes, little-endian: magic (8), version (4), index (4), flags (4), zero (4),
-// waiting normal draw (8), seed and base of the draws inside steps (8 each), seed and position of
+// waiting normal draw (8), dropout's seed and Philox offset (8 each), seed and position of
 // the stream for CUDA (8 each), state words (4 each), FNV-1a hash of all that (8). A default
 // generator's state carries the draws of its device, so that one save brings back all random
 // numbers of a run there.

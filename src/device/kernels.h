@@ -43,8 +43,8 @@ void tern_views_coalesce(tern_strided *const *views, int count);
 
 TERN_END_DECLS
 
-// The first value error that a kernel met since it was last cleared; device memory. With several in
-// one kernel, the one with the smallest element counts.
+// A device's sticky error, in its memory: the first value error that a kernel met since the record
+// was last cleared. Of several in one kernel it is that of the smallest element.
 typedef struct tern_fault {
     uint32_t set;
     uint32_t site;   // which operation: tern_fault_site gave the number
@@ -52,15 +52,16 @@ typedef struct tern_fault {
     int64_t value;   // what was there
 } tern_fault;
 
-// Draws inside steps: elements 4 k .. 4 k + 3 of call id use Philox counter (id, k), key = seed.
+// The Philox state of dropout: elements 4 k .. 4 k + 3 of call `id` have the counter (id, k), and
+// the key is the seed.
 typedef struct tern_draw_state {
     uint64_t seed;
-    uint64_t base; // call ids count from here
+    uint64_t base; // Philox offset: the ids of later calls count from it
 } tern_draw_state;
 
-// How an optimizer kernel on a device that captures graphs gets its values: they are written to
-// memory of the device, and the update reads them there. A graph holds the update alone; what goes
-// before each replay writes.
+// Arguments of an optimizer kernel on a CUDA device: a launch writes them to memory of the device,
+// and the update reads them there. A captured graph holds the update alone; before each replay the
+// host writes the arguments of that step.
 typedef struct tern_step_plan {
     void *memory; // of the device: tern_step_plan_size(count) bytes, 256-byte aligned
     bool write;   // arguments and tensors to memory
@@ -277,9 +278,9 @@ static inline int tern_loss_inputs(tern_loss_code code)
 // Philox(id, e / 4) times 2^-32 is >= p.
 typedef struct tern_dropout_args {
     double p;
-    uint64_t *id;    // memory of the device: draws->base + offset is written to it,
-    uint64_t offset; // or
-    bool replay;     // it is read
+    uint64_t *id;    // (1): the call's id, memory of the device
+    uint64_t offset; // of the call from draws->base: their sum is written to *id
+    bool replay;     // the same call again, for its gradient: *id is read instead
 } tern_dropout_args;
 typedef tern_status tern_kernel_dropout(const tern_exec *exec, const tern_dropout_args *args,
                                         const tern_strided *y, const tern_strided *x);

@@ -9,7 +9,7 @@
 typedef struct tern_device_state {
     _Atomic bool open;
     bool fault_raised; // the fault's error was handed to the caller
-    uint64_t drawn;    // draws inside steps since the base last moved
+    uint64_t drawn;    // calls of dropout since the base last moved
 } tern_device_state;
 
 // Guards all states, but asking whether a device is open.

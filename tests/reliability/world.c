@@ -169,7 +169,7 @@ static void add_optim(uint64_t *hash)
     add_number(hash, w.optim ? tern_optim_num_groups(w.optim) : 0);
 }
 
-// The default one's state has the draws inside steps too.
+// The default one's state has that of dropout too.
 static void add_generators(uint64_t *hash)
 {
     static char state[8192];

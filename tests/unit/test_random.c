@@ -216,7 +216,7 @@ static void a_saved_state_brings_the_stream_back(void **state)
     assert_int_equal(tern_generator_load(g, saved, size), TERN_OK);
     assert_true(
         tern_item_int(tern_all(tern_eq(next, tern_randn(tern_dims(5))), TERN_ALL_AXES, false)));
-    tern_exec exec = tern_exec_of(tern_cpu(0)); // and so are the draws inside steps
+    tern_exec exec = tern_exec_of(tern_cpu(0)); // and so is dropout
     assert_int_equal(exec.draws->seed, 8);
     assert_int_equal(exec.draws->base, 1);
     assert_int_equal(tern_draw_next(tern_cpu(0)), 0);

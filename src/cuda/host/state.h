@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device table's functions for the fault record and the state of draws inside steps.
+// The device table's functions for the fault record and the Philox state of dropout.
 #ifndef TERN_SRC_CUDA_HOST_STATE_H
 #define TERN_SRC_CUDA_HOST_STATE_H
 
