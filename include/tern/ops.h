@@ -114,8 +114,8 @@ TERN_API TERN_NODISCARD tern_tensor *tern_hardswish(tern_tensor *x);
 TERN_API TERN_NODISCARD tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope);
 /// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
 TERN_API TERN_NODISCARD tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold);
-/// min(max(x, low), high); pass -INFINITY or INFINITY to leave a side open. NaN stays. The gradient
-/// passes where low < x < high.
+/// min(max(x, low), high); a bound of -INFINITY or INFINITY leaves that side open. NaN stays NaN.
+/// The derivative is 1 where low < x < high, else 0.
 TERN_API TERN_NODISCARD tern_tensor *tern_clamp(tern_tensor *x, tern_scalar low, tern_scalar high);
 TERN_API TERN_NODISCARD tern_tensor *tern_round(
     tern_tensor *x); ///< half to even; not differentiable (gradient 0)

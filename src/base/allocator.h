@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator of the process, as the caches before it see it.
+// The allocator of the process, which the caches take memory from.
 #ifndef TERN_SRC_BASE_ALLOCATOR_H
 #define TERN_SRC_BASE_ALLOCATOR_H
 
 #include <tern/memory.h>
 
-// nbytes > 0 bytes aligned to `align`, contents undefined. NULL, without raising, when there are
-// none; before that, `reclaim` gives cached memory back and, when it did, it is tried again. Keeps
-// errno.
+// Gives cached memory back to the allocator; false when there was none.
 typedef bool tern_reclaim(void);
+// nbytes > 0 bytes aligned to `align`, contents undefined. Where the allocator has no memory it is
+// asked once more after `reclaim` gave some back; then NULL, without raising. Keeps errno.
 void *tern_allocator_take(size_t nbytes, size_t align, tern_reclaim *reclaim);
 void tern_allocator_give(void *memory, size_t nbytes);
 

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Calls from tern_error_raise outwards; more are not looked at.
+// The most stack frames that a backtrace has, from tern_error_raise outwards.
 #define TERN_MOST_FRAMES 64
 
-// The code addresses of the calling thread's calls, the innermost first: each lies in the call
-// instruction, not behind it. Returns how many. Takes no memory and no lock of ours; 0 in a forked
-// child, where the loader's own locks may be held for good.
-int tern_backtrace(const void **frames, int most);
+// The return addresses of the calling thread's stack frames, the innermost first, each less one
+// byte, so that it lies in the call instruction. Returns how many. Takes no memory and no lock of
+// ours; 0 in a forked child, where the loader's own locks may be held for good.
+int tern_backtrace(const void **frames, int capacity);
 
 // Writes the innermost call of these that is not the library's own, as "train_step (train.c:42)",
 // or what is known of it and what would give the line. False, and "", when there are no frames, and

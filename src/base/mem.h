@@ -9,8 +9,9 @@
 void *tern_mem_alloc(size_t nbytes);
 void tern_mem_free(void *memory, size_t nbytes); // NULL is fine
 
-// Of an object that users free: the memory is given back when 256 others were freed this way,
-// or by tern_memory_trim; until then the first `readable` bytes stay as they were left.
+// Frees the memory of an object of the user's late: when 256 others were freed this way, or by
+// tern_memory_trim. Until then its first `readable` bytes stay as they are, so that a use of the
+// freed object is noticed.
 void tern_mem_free_late(void *memory, size_t nbytes, size_t readable);
 
 // Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers pointers in the order in which they are met, so that walks visit each thing once.
+// A hash map from pointers to their numbers, 0, 1, ... in the order of insertion, so that a walk
+// over a graph visits each object once.
 #ifndef TERN_SRC_BASE_POINTER_MAP_H
 #define TERN_SRC_BASE_POINTER_MAP_H
 

@@ -7,8 +7,8 @@
 
 #define TERN_WALK_VIEWS 4
 
-// Elements of a piece of work, which one thread does: small enough to share out, large enough that
-// the hand-over does not count.
+// Elements of a piece of work, which one thread does: few enough that all threads get pieces, so
+// many that the time to hand a piece to a thread does not count.
 #define TERN_WALK_PIECE 32768
 
 // Does n elements: data[v] is the first of view v, the next ones are step[v] elements apart. n > 0.

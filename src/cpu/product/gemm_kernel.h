@@ -65,16 +65,16 @@ ALWAYS_INLINE void tile_prefetch(int rows, int vecs, const tile_result *result)
     }
 }
 
-// `masked` says that the last vector of b's rows is read by its lanes only; else all of it is
-// readable.
+// `masked`: the last vector of each row of b is loaded under a mask (result->last), because what
+// lies behind the row may not be readable.
 ALWAYS_INLINE void tile_product(int rows, int vecs, bool masked, const tile_operands *operands,
                                 const tile_result *result)
 {
-    // Every fifth row has a pointer, the others are reached from it with the strides an address can
-    // hold.
+    // Rows 0, 5 and 10 of a have a pointer each, and the four rows behind are reached from it: an
+    // x86 address adds a register times 1, 2, 4 or 8. Three rows are a register of their own.
     const int64_t row = operands->a_row;
     int64_t row3 = row * 3;
-    __asm__("" : "+r"(row3)); // else clang walks down the rows, one addition waiting for the other
+    __asm__("" : "+r"(row3)); // or clang computes each address from the one before
     const int64_t a_step = operands->a_col, b_step = operands->b_row;
     const char *a0 = (const char *)operands->a, *a1 = a0 + 5 * row, *a2 = a0 + 10 * row;
     const real *b = operands->b;
