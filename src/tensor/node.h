@@ -11,7 +11,7 @@
 
 // Gradients of the inputs from those of the outputs: dy[o] is never NULL (zeros where nothing
 // arrived); sets dx[i] for every input that tern_node_needs says. Runs without recording, in a
-// frame of its own.
+// scope of its own.
 typedef tern_status tern_op_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
 
 // What an operation is; static storage.
