@@ -4,6 +4,7 @@
 #include "base/callback.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/path_table.h"
 #include "base/pool.h"
 #include "device/generator.h"
 #include "device/plugin.h"
@@ -24,6 +25,7 @@ void tern_shutdown(void)
     tern_scope_shutdown();
     tern_engine_shutdown();
     tern_header_shutdown();
+    tern_path_shutdown();
     tern_generator_shutdown();
     tern_cuda_shutdown();
     tern_pool_shutdown();

@@ -7,6 +7,7 @@
 #include "base/backtrace.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/path.h"
 #include "base/text.h"
 
 // The module path may take this much of the sentence; it stays whole when the sentence is cut.
@@ -109,7 +110,7 @@ static void compose(char *sentence, const char *format, va_list words) TERN_PRIN
 static void compose(char *sentence, const char *format, va_list words)
 {
     char path[PATH_SIZE];
-    tern_path_format(path, sizeof path);
+    tern_path_format(tern_path_current(), path, sizeof path);
     size_t suffix = path[0] ? strlen(path) + strlen(" [in ]") : 0;
     tern_text_format(sentence, TERN_SENTENCE_SIZE - suffix, format, words);
     if (suffix) {

@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <tern/error.h>
-#include "base/path.h"
 
 // In a function that returns a tern_status: fails it unless `condition` holds.
 #define TERN_CHECK(condition, code, ...)                                                           \

@@ -8,18 +8,18 @@
 _Thread_local int tern_callback_depth;
 _Thread_local int tern_callback_cancel_state;
 
-static _Thread_local tern_path_entry *innermost;
+_Thread_local uint32_t tern_path_of_thread;
 
-void tern_path_push(tern_path_entry *entry)
-{
-    entry->parent = innermost;
-    innermost = entry;
-}
+tern_path_table tern_paths = {.first = 1};
 
-void tern_path_pop(void)
+tern_path_entry *tern_path_entry_of(uint32_t path)
 {
-    if (innermost)
-        innermost = innermost->parent;
+    const uint32_t index = path - atomic_load_explicit(&tern_paths.first, memory_order_relaxed);
+    if (!tern_path_is_known(path) || index / TERN_PATH_BLOCK_ENTRIES >= TERN_PATH_BLOCKS)
+        return NULL;
+    tern_path_block *block = atomic_load_explicit(
+        &tern_paths.blocks[index / TERN_PATH_BLOCK_ENTRIES], memory_order_acquire);
+    return block ? &block->at[index % TERN_PATH_BLOCK_ENTRIES] : NULL;
 }
 
 // Puts `text` in front of what stands at `at`. What does not fit is cut on the left.
@@ -34,32 +34,32 @@ static char *prepend(char *begin, char *at, const char *text)
 
 static bool has_name(const tern_path_entry *entry)
 {
-    return entry->name && entry->name[0];
+    return entry->name[0];
 }
 
 // True when an entry outside this one has a name, so that a dot is due.
 static bool has_outer_name(const tern_path_entry *entry)
 {
-    for (entry = entry->parent; entry; entry = entry->parent)
+    while ((entry = tern_path_entry_of(entry->parent)))
         if (has_name(entry))
             return true;
     return false;
 }
 
-void tern_path_format(char *buffer, size_t size)
+void tern_path_format(uint32_t path, char *buffer, size_t size)
 {
     if (size == 0)
         return;
     char *at = buffer + size - 1;
     *at = 0;
-    if (innermost) {
-        const char *class_name = innermost->class_name ? innermost->class_name : "?";
-        bool named = has_name(innermost) || has_outer_name(innermost);
+    const tern_path_entry *entry = tern_path_entry_of(path);
+    if (entry) {
+        bool named = has_name(entry) || has_outer_name(entry);
         at = named ? prepend(buffer, at, ")") : at;
-        at = prepend(buffer, at, class_name);
+        at = prepend(buffer, at, entry->class_name);
         at = named ? prepend(buffer, at, " (") : at;
     }
-    for (const tern_path_entry *entry = innermost; entry; entry = entry->parent) {
+    for (; entry; entry = tern_path_entry_of(entry->parent)) {
         if (!has_name(entry))
             continue;
         at = prepend(buffer, at, entry->name);

@@ -1,25 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of the module that runs, per thread.
+// The path of the module that runs, per thread: a number, which stays valid after the module ran.
 #ifndef TERN_SRC_BASE_PATH_H
 #define TERN_SRC_BASE_PATH_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-// One module on the way from the root to the one that runs. Lives on the stack of the call that
-// pushes it.
+// A module below another. Does not change until tern_shutdown.
 typedef struct tern_path_entry {
-    const char *name;       // among its parent's children; NULL or "" for the root
-    const char *class_name; // for example "Linear"
-    struct tern_path_entry *parent;
+    uint32_t number;
+    uint32_t parent;                         // 0: none
+    const char *name;                        // among its parent's children; "" for a root
+    const char *class_name;                  // for example "Linear"
+    struct tern_path_entry *children, *next; // of the same parent; under the table's lock
 } tern_path_entry;
 
-// Makes `entry` (name and class_name filled in) the innermost module of this thread; the strings
-// are borrowed until the pop. Errors raised in between end with " [in 0.fc1 (Linear)]".
-void tern_path_push(tern_path_entry *entry);
-void tern_path_pop(void);
+#define TERN_PATH_BLOCKS        4096
+#define TERN_PATH_BLOCK_ENTRIES 64
 
-// Writes "0.fc1 (Linear)" into `buffer`, "" outside every module; the root alone is shown as its
-// class. What does not fit loses its beginning, the outer modules.
-void tern_path_format(char *buffer, size_t size);
+typedef struct tern_path_block {
+    tern_path_entry at[TERN_PATH_BLOCK_ENTRIES];
+} tern_path_block;
+
+// Filled by tern_path_child, read without a lock.
+typedef struct tern_path_table {
+    _Atomic uint32_t
+        first; // the number of the first entry; smaller ones are from before a shutdown
+    _Atomic(tern_path_block *) blocks[TERN_PATH_BLOCKS];
+} tern_path_table;
+extern tern_path_table tern_paths;
+
+// The path of the calling thread, 0 outside every module. Errors raised in a module end with
+// " [in 0.fc1 (Linear)]".
+extern _Thread_local uint32_t tern_path_of_thread;
+
+static inline uint32_t tern_path_current(void)
+{
+    return tern_path_of_thread;
+}
+
+// Returns the one before.
+static inline uint32_t tern_path_set(uint32_t path)
+{
+    const uint32_t before = tern_path_of_thread;
+    tern_path_of_thread = path;
+    return before;
+}
+
+// False for 0 and for numbers from before a shutdown.
+static inline bool tern_path_is_known(uint32_t path)
+{
+    return path >= atomic_load_explicit(&tern_paths.first, memory_order_relaxed);
+}
+
+// NULL where the number is not known.
+tern_path_entry *tern_path_entry_of(uint32_t path);
+
+// Writes "0.fc1 (Linear)" into `buffer`, "" for a number that is not known; the root alone is shown
+// as its class. What does not fit loses its beginning, the outer modules.
+void tern_path_format(uint32_t path, char *buffer, size_t size);
 
 #endif

@@ -2,9 +2,9 @@
 #include "device/fault.h"
 
 #include <stdio.h>
-#include <string.h>
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/path.h"
 #include "device/state.h"
 
 #define SITES     256
@@ -16,7 +16,7 @@ typedef struct fault_site {
     const char *op;
     const char *what;
     int64_t limit;
-    char path[PATH_SIZE];
+    uint32_t path; // of the module
 } fault_site;
 
 // Under the lock of the devices' states.
@@ -36,21 +36,19 @@ static uint32_t place_of(const fault_site *site)
     uint32_t hash = hash_bytes(2166136261u, &site->op, sizeof site->op);
     hash = hash_bytes(hash, &site->what, sizeof site->what);
     hash = hash_bytes(hash, &site->limit, sizeof site->limit);
-    return hash_bytes(hash, site->path, strlen(site->path)) % SITES;
+    return hash_bytes(hash, &site->path, sizeof site->path) % SITES;
 }
 
 static bool is_same(const fault_site *a, const fault_site *b)
 {
-    return a->op == b->op && a->what == b->what && a->limit == b->limit &&
-           strcmp(a->path, b->path) == 0;
+    return a->op == b->op && a->what == b->what && a->limit == b->limit && a->path == b->path;
 }
 
 // A site keeps its number from step to step, so that a captured kernel names it rightly, until
 // another one takes its place.
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
 {
-    fault_site wanted = {.op = op, .what = what, .limit = limit};
-    tern_path_format(wanted.path, sizeof wanted.path);
+    fault_site wanted = {.op = op, .what = what, .limit = limit, .path = tern_path_current()};
     fault_site *site = &sites[place_of(&wanted)];
     tern_lock(&tern_device_lock);
     if (!site->number || !is_same(site, &wanted)) {
@@ -93,10 +91,11 @@ static tern_status raise_fault(const tern_fault *fault, const fault_site *site)
     if (site->number != fault->site)
         return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
                                 (long long)fault->value, (long long)fault->element);
-    char path[PATH_SIZE];
-    tern_path_format(path, sizeof path); // the sentence carries the path of the caller already
-    bool elsewhere = site->path[0] && !path[0];
-    const char *in = elsewhere ? " [in " : "", *where = elsewhere ? site->path : "";
+    char where[PATH_SIZE] = "";
+    if (!tern_path_current()) // else the sentence carries the path of the caller already
+        tern_path_format(site->path, where, sizeof where);
+    const bool elsewhere = where[0];
+    const char *in = elsewhere ? " [in " : "";
     if (site->limit == TERN_FAULT_NOT_FINITE)
         return tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite%s%s%s", site->op,
                                 site->what, in, where, elsewhere ? "]" : "");

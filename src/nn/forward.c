@@ -3,6 +3,9 @@
 // gives.
 #include "nn/module.h"
 
+#include "base/path.h"
+#include "base/path_table.h"
+
 static _Thread_local tern_forward_frame *innermost;
 static _Thread_local const tern_forward_observer *observer;
 
@@ -18,60 +21,81 @@ bool tern_forward_is_plain(const tern_module *module)
     return !observer && module->private_->hook_count == 0;
 }
 
-// ---- names in messages --------------------------------------------------------------------------
+// ---- the path -----------------------------------------------------------------------------------
 
-static const char *name_in(const tern_module *parent, const tern_module *child)
+// Containers that do not run themselves, between a module and the one that runs it, and itself.
+#define LONGEST_WAY 4
+
+static tern_module_link *link_of(const tern_module *parent, const tern_module *child)
 {
     const tern_module_private *private_ = parent->private_;
     for (int64_t i = 0; i < private_->child_count; i++)
         if (private_->children[i].module == child)
-            return private_->children[i].name;
+            return &private_->children[i];
     return NULL;
 }
 
-// Fills the entries from the module outwards until `root`, through containers that do not run
-// themselves. Returns how many, 1 without a name when the module is not below `root`.
-static int find_way(tern_path_entry *way, int room, const tern_module *module,
-                    const tern_module *root)
+// Finds the links from the module outwards until `root`, through containers that do not run
+// themselves. Returns how many, 0 when the module is not below `root`.
+static int find_way(tern_module_link **way, const tern_module *module, const tern_module *root)
 {
-    way[0] = (tern_path_entry){.class_name = module->klass->name};
-    if (!root)
-        return 1;
-    way[0].name = name_in(root, module);
-    if (way[0].name)
-        return 1;
-    for (int count = 1; count <= room; count++) {
+    for (int count = 0; count < LONGEST_WAY; count++) {
+        way[count] = link_of(root, module);
+        if (way[count])
+            return count + 1;
         const tern_module *parent = module->private_->parent;
-        if (!parent)
-            break;
-        way[count - 1].class_name = module->klass->name;
-        way[count - 1].name = name_in(parent, module);
-        if (parent == root)
-            return count;
+        way[count] = parent ? link_of(parent, module) : NULL;
+        if (!way[count])
+            return 0;
         module = parent;
     }
-    way[0].name = NULL;
-    return 1;
+    return 0;
 }
 
-void tern_forward_enter(tern_forward_frame *frame, tern_module *module)
+// From the thread's path to that of a child. `known` keeps it for the next forward; another thread
+// may run the module below another parent.
+static tern_status step_down(_Atomic uint64_t *known, const char *name, const char *class_name)
 {
-    const int room = (int)(sizeof frame->entry / sizeof frame->entry[0]);
-    frame->module = module;
-    frame->outside = innermost;
-    frame->entries = find_way(frame->entry, room, module, innermost ? innermost->module : NULL);
-    for (int i = frame->entries - 1; i >= 0; i--)
-        tern_path_push(&frame->entry[i]);
+    const uint32_t parent = tern_path_current();
+    const uint64_t last = atomic_load_explicit(known, memory_order_acquire);
+    uint32_t path = (uint32_t)last;
+    if (last >> 32 != parent || !tern_path_is_known(path)) {
+        TERN_TRY(tern_path_child(parent, name, class_name, &path));
+        atomic_store_explicit(known, (uint64_t)parent << 32 | path, memory_order_release);
+    }
+    tern_path_set(path);
+    return TERN_OK;
+}
+
+static tern_status enter_path(tern_module *module)
+{
+    tern_module_link *way[LONGEST_WAY];
+    int count = innermost ? find_way(way, module, innermost->module) : 0;
+    if (count == 0)
+        return step_down(&module->private_->path, NULL, module->klass->name);
+    for (int i = count - 1; i >= 0; i--)
+        TERN_TRY(step_down(&way[i]->path, way[i]->name, way[i]->module->klass->name));
+    return TERN_OK;
+}
+
+tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module)
+{
+    *frame = (tern_forward_frame){
+        .module = module, .outside = innermost, .outside_path = tern_path_current()};
+    tern_status status = enter_path(module);
+    if (status) {
+        tern_path_set(frame->outside_path);
+        return status;
+    }
     innermost = frame;
-    frame->in_hook = false;
     tern_module_begin_run(module);
+    return TERN_OK;
 }
 
 void tern_forward_leave(tern_forward_frame *frame)
 {
     innermost = frame->outside;
-    for (int i = 0; i < frame->entries; i++)
-        tern_path_pop();
+    tern_path_set(frame->outside_path);
     tern_module_end_run(frame->module);
 }
 
@@ -177,7 +201,7 @@ tern_status tern_module_forward(tern_module *module, const tern_tensors *in, ter
     TERN_TRY(check_not_in_its_hook(module));
     tern_tensors result = {0};
     tern_forward_frame frame;
-    tern_forward_enter(&frame, module);
+    TERN_TRY(tern_forward_enter(&frame, module));
     tern_status status = run(module, &given, &result);
     if (status && !tern_error_pending())
         status = tern_error_raise(status, "%s failed without saying why", module->klass->name);

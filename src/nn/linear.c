@@ -23,7 +23,8 @@ tern_tensor *tern_nn_linear_relu(tern_module *module, tern_tensor *x)
 {
     const linear *self = (const linear *)module;
     tern_forward_frame frame;
-    tern_forward_enter(&frame, module);
+    if (tern_forward_enter(&frame, module))
+        return NULL;
     tern_tensor *y = tern_linear(x, self->weight, self->bias, TERN_ACT_RELU);
     tern_forward_leave(&frame);
     return y;

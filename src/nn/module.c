@@ -286,7 +286,7 @@ static tern_status add_child(tern_module *module, const char *name, tern_module 
     char *copy = tern_mem_string(name);
     if (!copy)
         return TERN_ERR_NOMEM;
-    private_->children[private_->child_count++] = (tern_module_link){copy, child};
+    private_->children[private_->child_count++] = (tern_module_link){.name = copy, .module = child};
     atomic_fetch_add_explicit(&child->private_->places, 1, memory_order_relaxed);
     child->private_->parent = module;
     if (private_->depth <= child->private_->depth)

@@ -25,7 +25,8 @@ typedef struct tern_module_tensors {
 
 typedef struct tern_module_link {
     char *name;
-    tern_module *module; // owned
+    tern_module *module;   // owned
+    _Atomic uint64_t path; // of the parent << 32 | its own there, as of the last forward
 } tern_module_link;
 
 // One of `before` and `after` is set; both NULL: removed, and waiting to be swept.
@@ -43,11 +44,12 @@ typedef struct tern_module_private {
     tern_module *self;
     tern_module *parent; // that took it last, for its name in messages; not held
     bool training;
-    bool done;           // the constructor is through: nothing may be added
-    bool failed;         // an addition failed
-    _Atomic int running; // forwards and walks in progress, on any thread, each with a reference
-    int depth;           // of the tree below
-    tern_scope scope;    // of the constructor
+    bool done;             // the constructor is through: nothing may be added
+    bool failed;           // an addition failed
+    _Atomic int running;   // forwards and walks in progress, on any thread, each with a reference
+    int depth;             // of the tree below
+    _Atomic uint64_t path; // as in a link: where it runs as nobody's child
+    tern_scope scope;      // of the constructor
     tern_module_tensors parameters, buffers;
     tern_module_link *children;
     int64_t child_count, child_capacity;
@@ -100,11 +102,10 @@ bool tern_forward_is_plain(const tern_module *module);
 typedef struct tern_forward_frame {
     tern_module *module;
     struct tern_forward_frame *outside;
-    tern_path_entry entry[4]; // the module, and containers between it and the one outside
-    int entries;
+    uint32_t outside_path;
     bool in_hook; // a hook of the module runs
 } tern_forward_frame;
-void tern_forward_enter(tern_forward_frame *frame, tern_module *module);
+tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module);
 void tern_forward_leave(tern_forward_frame *frame);
 
 #endif

@@ -11,7 +11,11 @@
 
 #include <cmocka.h>
 
+#include <tern/memory.h>
+
 #include "base/error.h"
+#include "base/path.h"
+#include "base/path_table.h"
 #include "base/text.h"
 
 // What the log callback saw.
@@ -151,29 +155,33 @@ static void control_characters_from_files_do_not_reach_the_terminal(void **state
     assert_string_equal(tern_error_message(), "tensor 'a?[2J?b?'");
 }
 
+static uint32_t child(uint32_t parent, const char *name, const char *class_name)
+{
+    uint32_t path;
+    assert_int_equal(tern_path_child(parent, name, class_name, &path), TERN_OK);
+    return path;
+}
+
 static void a_sentence_ends_with_the_module_path(void **state)
 {
     (void)state;
-    tern_path_entry root = {.class_name = "Sequential"};
-    tern_path_entry block = {.name = "0", .class_name = "Block"};
-    tern_path_entry layer = {.name = "fc1", .class_name = "Linear"};
-    tern_path_push(&root);
+    const uint32_t root = child(0, NULL, "Sequential"), block = child(root, "0", "Block");
+    const uint32_t layer = child(block, "fc1", "Linear");
+    tern_path_set(root);
     (void)tern_error_raise(TERN_ERR_SHAPE, "a");
     assert_string_equal(tern_error_message(), "a [in Sequential]");
     tern_error_clear();
-    tern_path_push(&block);
-    tern_path_push(&layer);
+    tern_path_set(layer);
     (void)tern_error_raise(TERN_ERR_SHAPE, "b");
     assert_string_equal(tern_error_message(), "b [in 0.fc1 (Linear)]");
     (void)tern_error_raise(TERN_ERR_SHAPE, "c");
     assert_string_equal(seen.last, "c [in 0.fc1 (Linear)]");
     tern_error_clear();
-    tern_path_pop();
+    tern_path_set(block);
     (void)tern_error_raise(TERN_ERR_SHAPE, "d");
     assert_string_equal(tern_error_message(), "d [in 0 (Block)]");
     tern_error_clear();
-    tern_path_pop();
-    tern_path_pop();
+    tern_path_set(0);
     (void)tern_error_raise(TERN_ERR_SHAPE, "e");
     assert_string_equal(tern_error_message(), "e");
 }
@@ -181,22 +189,60 @@ static void a_sentence_ends_with_the_module_path(void **state)
 static void a_long_path_keeps_its_inner_end_and_a_long_sentence_its_path(void **state)
 {
     (void)state;
-    static tern_path_entry entries[100];
     char text[1000];
     memset(text, 'z', sizeof text);
     text[sizeof text - 1] = 0;
-    for (int i = 0; i < 100; i++) {
-        entries[i] = (tern_path_entry){.name = i == 99 ? "last" : "layer", .class_name = "Linear"};
-        tern_path_push(&entries[i]);
-    }
-    (void)tern_error_raise(TERN_ERR_SHAPE, "%s", text);
     for (int i = 0; i < 100; i++)
-        tern_path_pop();
+        tern_path_set(child(tern_path_current(), i == 99 ? "last" : "layer", "Linear"));
+    (void)tern_error_raise(TERN_ERR_SHAPE, "%s", text);
+    tern_path_set(0);
     const char *end = ".layer.last (Linear)]";
     const char *sentence = tern_error_message();
     assert_int_equal(strlen(sentence), TERN_SENTENCE_SIZE - 1);
     assert_string_equal(sentence + strlen(sentence) - strlen(end), end);
     assert_non_null(strstr(sentence, "zzz... [in "));
+}
+
+static void a_path_has_one_number_until_shutdown(void **state)
+{
+    (void)state;
+    char text[64];
+    tern_shutdown();
+    const uint32_t root = child(0, NULL, "Sequential"), layer = child(root, "0", "Linear");
+    assert_int_equal(child(root, "0", "Linear"), layer);
+    assert_int_not_equal(child(root, "1", "Linear"), layer);
+    assert_int_not_equal(child(root, "0", "ReLU"), layer);
+    assert_int_not_equal(child(layer, "0", "Linear"), layer);
+    tern_path_format(layer, text, sizeof text);
+    assert_string_equal(text, "0 (Linear)");
+    tern_shutdown();
+    tern_path_format(layer, text, sizeof text);
+    assert_string_equal(text, "");
+    const uint32_t other = child(child(0, NULL, "Sequential"), "9", "Tanh");
+    assert_true(other > child(0, NULL, "Sequential") && other != layer);
+    tern_path_format(layer, text, sizeof text);
+    assert_string_equal(text, "");
+    tern_path_format(other, text, sizeof text);
+    assert_string_equal(text, "9 (Tanh)");
+}
+
+static void a_full_table_of_paths_names_the_module_outside(void **state)
+{
+    (void)state;
+    char text[64];
+    const uint32_t root = child(0, NULL, "Sequential");
+    const uint32_t first = child(root, "0", "Linear");
+    uint32_t above = root, path = first;
+    for (int i = 0; i < TERN_PATH_BLOCKS * TERN_PATH_BLOCK_ENTRIES; i++) {
+        above = path;
+        path = child(path, "0", "Linear");
+    }
+    assert_int_equal(path, above);
+    assert_int_equal(child(root, "never seen", "Linear"), root);
+    assert_int_equal(child(root, "0", "Linear"), first);
+    tern_path_format(root, text, sizeof text);
+    assert_string_equal(text, "Sequential");
+    tern_shutdown();
 }
 
 static void null_is_named_unless_an_error_is_pending(void **state)
@@ -376,6 +422,8 @@ int main(void)
         TEST(control_characters_from_files_do_not_reach_the_terminal),
         TEST(a_sentence_ends_with_the_module_path),
         TEST(a_long_path_keeps_its_inner_end_and_a_long_sentence_its_path),
+        TEST(a_path_has_one_number_until_shutdown),
+        TEST(a_full_table_of_paths_names_the_module_outside),
         TEST(null_is_named_unless_an_error_is_pending),
         TEST(checks_fail_the_function_they_stand_in),
         TEST(a_failure_never_reads_as_a_success),
