@@ -7,8 +7,7 @@
 #include "base/path.h"
 #include "device/state.h"
 
-#define SITES     256
-#define PATH_SIZE 128
+#define SITES 256
 
 // Where a kernel that may find a bad value was launched from.
 typedef struct fault_site {
@@ -86,23 +85,21 @@ static bool take_fault(tern_device device, const tern_fault *fault, fault_site *
     return again;
 }
 
+// In the module where the kernel was launched, wherever its fault is found.
 static tern_status raise_fault(const tern_fault *fault, const fault_site *site)
 {
     if (site->number != fault->site)
         return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
                                 (long long)fault->value, (long long)fault->element);
-    char where[PATH_SIZE] = "";
-    if (!tern_path_current()) // else the sentence carries the path of the caller already
-        tern_path_format(site->path, where, sizeof where);
-    const bool elsewhere = where[0];
-    const char *in = elsewhere ? " [in " : "";
-    if (site->limit == TERN_FAULT_NOT_FINITE)
-        return tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite%s%s%s", site->op,
-                                site->what, in, where, elsewhere ? "]" : "");
-    return tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld%s%s%s",
-                            site->op, site->what, (long long)fault->element,
-                            (long long)fault->value, (long long)site->limit - 1, in, where,
-                            elsewhere ? "]" : "");
+    const uint32_t caller = tern_path_set(site->path);
+    tern_status status =
+        site->limit == TERN_FAULT_NOT_FINITE
+            ? tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite", site->op, site->what)
+            : tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld",
+                               site->op, site->what, (long long)fault->element,
+                               (long long)fault->value, (long long)site->limit - 1);
+    tern_path_set(caller);
+    return status;
 }
 
 tern_status tern_fault_poll(tern_device device)

@@ -196,6 +196,25 @@ static void a_value_error_on_one_device_stops_the_step_on_both(void **state)
     tern_module_free(net);
 }
 
+static void a_value_error_is_of_the_module_that_met_it_wherever_it_is_found(void **state)
+{
+    (void)state;
+    tern_module *net = small_net(), *criterion = tern_nn_cross_entropy_loss();
+    tern_optim *optim = tern_optim_sgd(net, .lr = 0.1);
+    assert_non_null(tern_module_to(net, here));
+    tern_tensor *x = tern_to(small_input(ROWS), here), *y = tern_to(small_labels(ROWS), here);
+    assert_non_null(tern_fill_(tern_select(y, 0, 2), 7));
+    tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
+    if (loss && !tern_backward(loss) && !tern_forward(net, x))
+        assert_true(tern_error_pending());
+    (void)!tern_synchronize(here);
+    assert_error(TERN_ERR_INDEX, "but must be 0 to 2 [in CrossEntropyLoss]");
+    tern_optim_zero_grad(optim);
+    tern_optim_free(optim);
+    tern_module_free(criterion);
+    tern_module_free(net);
+}
+
 // ---- what a step costs --------------------------------------------------------------------------
 
 static void from_the_third_step_on_nothing_waits_and_nothing_is_allocated(void **state)
@@ -346,6 +365,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_run_gives_the_losses_of_the_cpu),
         CHECK_TEST(a_model_split_over_two_devices_trains_as_on_one),
         CHECK_TEST(a_value_error_on_one_device_stops_the_step_on_both),
+        CHECK_TEST(a_value_error_is_of_the_module_that_met_it_wherever_it_is_found),
         CHECK_TEST(clipping_computes_in_float64),
     };
     const struct CMUnitTest on_cuda[] = {
