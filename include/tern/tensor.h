@@ -262,8 +262,9 @@ TERN_API bool tern_is_pinned(const tern_tensor *t);
 /// The first element, in host memory; NULL with TERN_ERR_DEVICE for a tensor elsewhere.
 /// Writing through it is not seen by autograd.
 TERN_API void *tern_data(tern_tensor *t);
-/// The tensor's name in messages: a parameter's, else that of the operation that made it. "" on
-/// failure.
+/// The tensor's name in messages: a parameter's or buffer's, once an optimizer was given its module
+/// a parameter's full name ("0.fc1.weight", at most the last 47 characters), else that of the
+/// operation that made it. "" on failure.
 TERN_API const char *tern_name(const tern_tensor *t);
 
 /// The value of a tensor with one element, as a double; NaN with a pending error otherwise. Waits

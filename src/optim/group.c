@@ -3,6 +3,7 @@
 #include "optim/optim.h"
 
 #include <stdio.h>
+#include <string.h>
 #include "base/mem.h"
 #include "base/pointer_map.h"
 
@@ -140,6 +141,24 @@ static tern_status make_room(tern_optim *optim)
                          sizeof *optim->devices);
 }
 
+static bool ends_with_name(const char *label, const char *name)
+{
+    const size_t length = strlen(label), end = strlen(name);
+    return length >= end && strcmp(label + (length - end), name) == 0 &&
+           (length == end || label[length - end - 1] == '.');
+}
+
+// Messages call parameters of a module by their full names, as seen from the outermost module that
+// an optimizer was given.
+static void set_labels(const tern_optim *optim, int64_t from)
+{
+    for (int64_t i = from; i < optim->entry_count; i++) {
+        const tern_optim_entry *entry = &optim->entries[i];
+        if (!ends_with_name(entry->param->label, entry->name))
+            tern_tensor_set_label(entry->param, entry->name);
+    }
+}
+
 tern_status tern_optim_append(const char *function, tern_optim *optim,
                               const tern_optim_group *group, const tern_optim_source *source)
 {
@@ -157,6 +176,8 @@ tern_status tern_optim_append(const char *function, tern_optim *optim,
         cut_entries(optim, before);
         return status;
     }
+    if (source->module)
+        set_labels(optim, before);
     optim->groups[optim->group_count++] = *group;
     return TERN_OK;
 }

@@ -279,5 +279,6 @@ tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape
 
 void tern_tensor_set_label(tern_tensor *t, const char *label)
 {
-    snprintf(t->label, sizeof t->label, "%s", label);
+    const size_t length = strlen(label), room = sizeof t->label - 1;
+    snprintf(t->label, sizeof t->label, "%s", length > room ? label + (length - room) : label);
 }

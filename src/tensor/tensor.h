@@ -89,7 +89,7 @@ void tern_drop(tern_tensor *t);
 // tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
 void tern_drop_as(tern_tensor *t, uint32_t stamp);
 
-// Names a tensor in messages.
+// Names a tensor in messages. What does not fit loses its beginning.
 void tern_tensor_set_label(tern_tensor *t, const char *label);
 
 // ---- storage ----------------------------------------------------------------------------------
