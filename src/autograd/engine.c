@@ -7,6 +7,7 @@
 #include "autograd/record.h"
 #include "base/callback.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 #include "tensor/node.h"
@@ -40,10 +41,18 @@ void tern_engine_shutdown(void)
     engine_free(&kept);
 }
 
+// Errors from now on are those of this operation and of the module that it ran in.
+static void begin_node(const tern_node *node)
+{
+    tern_path_set(node->path);
+    tern_backward_of_thread = node->name;
+}
+
 static tern_status reach_node(engine *e, tern_node *node)
 {
     if (node->mark == e->mark)
         return TERN_OK;
+    begin_node(node);
     TERN_CHECK(!node->freed, TERN_ERR_STATE,
                "backward: the graph of %s was freed by an earlier backward; give that one "
                ".retain_graph = true",
@@ -88,8 +97,10 @@ static tern_status reach_all(engine *e, tern_node *root)
         for (int64_t k = 0; k < node->inputs; k++) {
             if (node->in[k].node)
                 TERN_TRY(reach_node(e, node->in[k].node));
-            if (node->in[k].leaf)
-                TERN_TRY(reach_leaf(e, &node->in[k]));
+            if (!node->in[k].leaf)
+                continue;
+            begin_node(node);
+            TERN_TRY(reach_leaf(e, &node->in[k]));
         }
     }
     return TERN_OK;
@@ -212,6 +223,7 @@ static tern_status run_all(engine *e, bool retain_graph)
         sift_down(e->nodes, e->heap, i);
     while (e->heap > 0) {
         tern_node *node = pop_node(e);
+        begin_node(node);
         tern_scope scope = tern_scope_open();
         if (!scope)
             return TERN_ERR_NOMEM;
@@ -280,6 +292,8 @@ void tern_engine_spoil(tern_tensor *loss)
 
 static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient, bool retain_graph)
 {
+    const uint32_t path = tern_path_current();
+    const char *operation = tern_backward_of_thread;
     e->mark = tern_node_new_mark();
     tern_status status = reach_all(e, loss->node);
     bool started = status == TERN_OK;
@@ -288,6 +302,8 @@ static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient,
         if (!status)
             status = run_all(e, retain_graph);
     }
+    tern_path_set(path);
+    tern_backward_of_thread = operation;
     engine_clear(e, started && status != TERN_OK);
     return status;
 }

@@ -18,8 +18,7 @@ static tern_tensor *make_grad(const tern_tensor *leaf)
         return NULL;
     tern_header_shape(grad, tern_shape_get(leaf));
     grad->dtype = leaf->dtype;
-    grad->storage =
-        tern_storage_new(tern_dev(leaf), grad->numel * (int64_t)tern_dtype_size(grad->dtype));
+    grad->storage = tern_header_storage("grad", grad, tern_dev(leaf), false);
     if (!grad->storage) {
         tern_drop(grad);
         return NULL;

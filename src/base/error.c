@@ -13,6 +13,9 @@
 // The module path may take this much of the sentence; it stays whole when the sentence is cut.
 #define PATH_SIZE 160
 
+// Before it, the operation whose backward ran out of memory.
+#define OPERATION_SIZE 96
+
 static _Thread_local tern_status pending_code;
 static _Thread_local char pending_sentence[TERN_SENTENCE_SIZE];
 
@@ -105,14 +108,28 @@ tern_status tern_error_take(char *buffer, size_t size)
     return code;
 }
 
-// The sentence, then the module path where there is one.
-static void compose(char *sentence, const char *format, va_list words) TERN_PRINTF_(2, 0);
-static void compose(char *sentence, const char *format, va_list words)
+// What needs memory seldom knows for whom.
+static size_t begin_for_memory(char *sentence)
+{
+    const char *operation = tern_backward_of_thread;
+    if (!operation)
+        return 0;
+    snprintf(sentence, OPERATION_SIZE, "backward of %.*s: ", OPERATION_SIZE / 2, operation);
+    return strlen(sentence);
+}
+
+// The sentence, then the module path where there is one. What holds back that there is no memory
+// says it again.
+static void compose(char *sentence, tern_status code, const char *format, va_list words)
+    TERN_PRINTF_(3, 0);
+static void compose(char *sentence, tern_status code, const char *format, va_list words)
 {
     char path[PATH_SIZE];
-    tern_path_format(tern_path_current(), path, sizeof path);
+    const bool for_memory = code == TERN_ERR_NOMEM, said_again = for_memory && held;
+    tern_path_format(said_again ? 0 : tern_path_current(), path, sizeof path);
     size_t suffix = path[0] ? strlen(path) + strlen(" [in ]") : 0;
-    tern_text_format(sentence, TERN_SENTENCE_SIZE - suffix, format, words);
+    size_t begun = for_memory && !said_again ? begin_for_memory(sentence) : 0;
+    tern_text_format(sentence + begun, TERN_SENTENCE_SIZE - suffix - begun, format, words);
     if (suffix) {
         strcat(sentence, " [in ");
         strcat(sentence, path);
@@ -139,7 +156,7 @@ static void tell(const char *sentence)
 tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
 {
     char sentence[TERN_SENTENCE_SIZE];
-    compose(sentence, format ? format : "an error without a sentence", words);
+    compose(sentence, code, format ? format : "an error without a sentence", words);
     if (code == TERN_OK || !is_status(code)) // a failure must not read as a success
         code = TERN_ERR_ARG;
     if (tern_error_pending()) {

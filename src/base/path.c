@@ -9,6 +9,7 @@ _Thread_local int tern_callback_depth;
 _Thread_local int tern_callback_cancel_state;
 
 _Thread_local uint32_t tern_path_of_thread;
+_Thread_local const char *tern_backward_of_thread;
 
 tern_path_table tern_paths = {.first = 1};
 

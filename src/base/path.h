@@ -49,6 +49,10 @@ static inline uint32_t tern_path_set(uint32_t path)
     return before;
 }
 
+// The operation whose backward runs on the calling thread, NULL: none. Errors for want of memory
+// begin with "backward of linear: ", whatever needed it.
+extern _Thread_local const char *tern_backward_of_thread;
+
 // False for 0 and for numbers from before a shutdown.
 static inline bool tern_path_is_known(uint32_t path)
 {

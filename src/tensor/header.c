@@ -225,8 +225,8 @@ tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_sha
 
 // Storage for the elements. What only knows bytes has said how many there is no memory for; here it
 // is known what they were for.
-static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_device device,
-                                 bool pinned)
+tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_device device,
+                                  bool pinned)
 {
     bool first = !tern_error_pending();
     int64_t nbytes = t->numel * (int64_t)tern_dtype_size(t->dtype);
@@ -236,6 +236,7 @@ static tern_storage *storage_for(const char *op, const tern_tensor *t, tern_devi
     if (!storage && first && tern_error_code() == TERN_ERR_NOMEM) {
         char why[512];
         tern_error_take(why, sizeof why);
+        tern_error_tell();
         bool told = device.type == TERN_CUDA; // what there is, and who has it
         tern_error_raise(TERN_ERR_NOMEM,
                          "%s: no memory on %s for %lld bytes: the result is %s %s%s%s", op,
@@ -256,7 +257,7 @@ static tern_tensor *make(const char *op, tern_dtype dtype, tern_device device, t
     t->dtype = dtype;
     bool countable = t->numel >= 0 && t->numel <= INT64_MAX / 16;
     if (countable)
-        t->storage = storage_for(op, t, device, pinned);
+        t->storage = tern_header_storage(op, t, device, pinned);
     else
         tern_error_raise(TERN_ERR_SHAPE, "%s: the result %s has too many elements", op,
                          tern_shape_string(shape));

@@ -16,6 +16,11 @@ tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_sha
 // Sets sizes, row-major strides, numel and contiguity.
 void tern_header_shape(tern_tensor *t, tern_shape shape);
 
+// Storage for the elements of `t`, whose sizes and dtype are set, on `device`; pinned: of the host,
+// page-locked. NULL raises, for `op`.
+tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_device device,
+                                  bool pinned);
+
 // Frees the blocks, unless a tensor is alive.
 void tern_header_shutdown(void);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/callback.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 static _Atomic uint64_t last_number;
 static _Atomic uint64_t last_mark;
@@ -27,6 +28,7 @@ tern_node *tern_node_new(int64_t inputs)
     atomic_init(&node->refs, 1);
     node->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     node->inputs = inputs;
+    node->path = tern_path_current();
     return node;
 }
 

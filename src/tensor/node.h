@@ -65,6 +65,7 @@ struct tern_node {
     void *user; // of a user's operation
     tern_free_fn *user_free;
     tern_node *next; // in a list of nodes to be freed or looked at
+    uint32_t path;   // of the module whose forward made it
     int64_t inputs;
     tern_edge in[]; // `inputs` of them
 };
