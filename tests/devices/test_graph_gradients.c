@@ -29,7 +29,7 @@ static void a_graph_that_overwrites_gradients_is_not_replayed_over_present_ones(
     tern_cuda_graph *graph = capture(&r, learn);
     replay(graph);
     assert_status(tern_cuda_graph_replay(graph), TERN_ERR_STATE,
-                  "the gradient of weight is present, but was absent at the capture");
+                  "the gradient of 0.weight is present, but was absent at the capture");
     assert_int_equal(update(&r), TERN_OK);
     tern_optim_zero_grad(r.optim);
     replay(graph);
