@@ -2,6 +2,7 @@
 // The kernels of the pointwise losses on a CUDA device: weights, third inputs and values that are
 // refused, which no public loss has yet.
 #include "fault_check.h"
+#include "instrumented.h"
 #include "loss_kernel.h"
 #include "mirror.h"
 
@@ -63,6 +64,8 @@ static void of_values_that_are_refused_the_first_is_named(void **state)
 static void a_loss_that_does_not_exist_is_an_error(void **state)
 {
     (void)state;
+    if (INSTRUMENTED) // C++ has no such value of the enumeration, and UBSan says so
+        skip();
     float x[4] = {0};
     const tern_strided view = VIEW(x, TERN_FLOAT32, 4);
     const tern_loss_args args = {.code = (tern_loss_code)99, .x = view, .t = view};
