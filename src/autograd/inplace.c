@@ -59,7 +59,8 @@ static void forget_overwritten(tern_node *root, tern_tensor *t)
     }
 }
 
-void tern_inplace_done(tern_tensor *t, tern_node *node)
+// t takes over the history of `node` (NULL: none) and its version moves on.
+static void take_history(tern_tensor *t, tern_node *node)
 {
     tern_tensor_touched(t);
     tern_hold(t); // the graph alone may have held it
@@ -87,7 +88,7 @@ tern_tensor *tern_op_end_inplace(const tern_op_call *call, tern_tensor *t, tern_
         tern_node_end(node);
         return NULL;
     }
-    tern_inplace_done(t, node);
+    take_history(t, node);
     tern_op_tell(call, &t, 1);
     return t;
 }

@@ -33,7 +33,9 @@ static tern_status ensure_grad(tern_tensor *leaf)
     return leaf->grad ? TERN_OK : TERN_ERR_NOMEM;
 }
 
-tern_tensor *tern_leaf_grad_target(tern_tensor *leaf, bool *accumulate)
+// The gradient's tensor, made when there is none, for a kernel that writes to it or, where
+// *accumulate is set, adds to it. From now on the gradient counts as present.
+static tern_tensor *grad_target(tern_tensor *leaf, bool *accumulate)
 {
     if (tern_capture_leaf(leaf, TERN_LEAF_GRAD_ASKED) || ensure_grad(leaf))
         return NULL;
@@ -48,7 +50,7 @@ tern_status tern_leaf_deliver(tern_tensor *leaf, tern_tensor *dx)
     bool accumulate;
     if (dx == leaf->grad)
         return TERN_OK;
-    tern_tensor *grad = tern_leaf_grad_target(leaf, &accumulate);
+    tern_tensor *grad = grad_target(leaf, &accumulate);
     if (!grad)
         return TERN_ERR_NOMEM;
     return accumulate ? tern_launch_binary(TERN_BINARY_ADD, 1, grad, grad, dx)
@@ -59,7 +61,7 @@ tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate)
 {
     const tern_edge *edge = &node->in[input];
     if (edge->leaf)
-        return tern_leaf_grad_target(edge->leaf, accumulate);
+        return grad_target(edge->leaf, accumulate);
     *accumulate = false;
     return tern_tensor_new(node->name, edge->dtype, node->out[0].device, edge->shape);
 }

@@ -28,15 +28,10 @@ tern_tensor *tern_op_end(const tern_op_call *call, tern_tensor *y, tern_tensor *
 tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, int outputs,
                              int recorded, tern_tensor *const *saved, int saved_count);
 
-// A change in place: the node (NULL: nothing to record) that is to describe it is begun before the
-// kernel runs, and ended after it with its status. Returns t; NULL when the kernel failed.
-tern_status tern_op_begin_inplace(const tern_op_call *call, tern_node **node);
-tern_tensor *tern_op_end_inplace(const tern_op_call *call, tern_tensor *t, tern_node *node,
-                                 tern_status status);
-
 // ---- observers ----------------------------------------------------------------------------------
 
-// Sees each call of the thread that ended well, with its results.
+// Sees each call of the thread that ended well, with its results; operations that it calls itself
+// are seen by none. It may set other observers, but stays valid until it returns.
 typedef struct tern_op_observer {
     void (*ended)(const tern_op_call *call, tern_tensor *const *y, int outputs, void *user);
     void *user;

@@ -79,7 +79,7 @@ void tern_node_save(tern_node *node, int slot, tern_tensor *t)
     node->saved_version[slot] = t->storage->version;
 }
 
-tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y)
+static tern_status save_output(tern_node *node, int slot, tern_tensor *y)
 {
     tern_tensor *alias = tern_header_alias(y->op, y, tern_shape_get(y), y->stride, y->offset);
     if (!alias)
@@ -151,6 +151,7 @@ tern_status tern_node_check_saved(const tern_node *node)
 // ---- calls --------------------------------------------------------------------------------------
 
 static _Thread_local const tern_op_observer *observers;
+static _Thread_local bool telling;
 
 const tern_op_observer *tern_op_observe(const tern_op_observer *first)
 {
@@ -161,8 +162,12 @@ const tern_op_observer *tern_op_observe(const tern_op_observer *first)
 
 void tern_op_tell(const tern_op_call *call, tern_tensor *const *y, int outputs)
 {
+    if (!observers || telling)
+        return;
+    telling = true;
     for (const tern_op_observer *o = observers; o; o = o->next)
         o->ended(call, y, outputs, o->user);
+    telling = false;
 }
 
 static tern_status save(tern_node *node, tern_tensor *const *y, int recorded,
@@ -173,7 +178,7 @@ static tern_status save(tern_node *node, tern_tensor *const *y, int recorded,
         while (k < recorded && saved[i] != y[k])
             k++;
         if (k < recorded)
-            TERN_TRY(tern_node_save_output(node, i, saved[i]));
+            TERN_TRY(save_output(node, i, saved[i]));
         else
             tern_node_save(node, i, saved[i]);
     }

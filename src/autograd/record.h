@@ -12,8 +12,6 @@ tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *co
                             int count);
 // Keeps a tensor for the backward: an input, or any other value. NULL is kept as NULL.
 void tern_node_save(tern_node *node, int slot, tern_tensor *t);
-// Keeps an output: without its history, so that nothing holds itself. Fails with TERN_ERR_NOMEM.
-tern_status tern_node_save_output(tern_node *node, int slot, tern_tensor *y);
 const tern_op_attrs *tern_node_attrs(const tern_node *node);
 // Makes `y` output `index` of the node. After the last one, tern_node_end drops the caller's hold.
 void tern_node_output(tern_node *node, int index, tern_tensor *y);

@@ -7,13 +7,19 @@
 #include "base/fork.h"
 #include "base/mem.h"
 
+void *tern_mem_try(size_t nbytes)
+{
+    void *memory = tern_allocator_take(nbytes, 64, tern_cache_reclaim);
+    return memory ? memset(memory, 0, nbytes) : NULL;
+}
+
 void *tern_mem_alloc(size_t nbytes)
 {
     if (tern_fork_check())
         return NULL;
-    void *memory = tern_allocator_take(nbytes, 64, tern_cache_reclaim);
+    void *memory = tern_mem_try(nbytes);
     TERN_CHECK_PTR(memory, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
-    return memset(memory, 0, nbytes);
+    return memory;
 }
 
 void tern_mem_free(void *memory, size_t nbytes)

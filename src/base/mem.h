@@ -7,6 +7,8 @@
 
 // Straight from the allocator, 64-byte aligned, zeroed. NULL raises TERN_ERR_NOMEM. nbytes > 0.
 void *tern_mem_alloc(size_t nbytes);
+// The same without raising: for whoever holds a lock that a log callback may want.
+void *tern_mem_try(size_t nbytes);
 void tern_mem_free(void *memory, size_t nbytes); // NULL is fine
 
 // Frees the memory of an object of the user's late: when 256 others were freed this way, or by

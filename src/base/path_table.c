@@ -2,7 +2,6 @@
 #include "base/path_table.h"
 
 #include <string.h>
-#include "base/allocator.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"
@@ -12,13 +11,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tern_path_entry *roots;
 static uint32_t count;
-
-// Raises nothing: the log's callback may run modules, which take the lock.
-static void *take(size_t nbytes)
-{
-    void *memory = tern_allocator_take(nbytes, 64, tern_cache_reclaim);
-    return memory ? memset(memory, 0, nbytes) : NULL;
-}
 
 static bool is_full(void)
 {
@@ -30,7 +22,7 @@ static tern_path_entry *next_place(void)
 {
     const uint32_t number = atomic_load_explicit(&tern_paths.first, memory_order_relaxed) + count;
     if (!tern_path_entry_of(number)) {
-        tern_path_block *block = take(sizeof *block);
+        tern_path_block *block = tern_mem_try(sizeof *block);
         if (!block)
             return NULL;
         atomic_store_explicit(&tern_paths.blocks[count / TERN_PATH_BLOCK_ENTRIES], block,
@@ -50,7 +42,7 @@ static size_t text_size(const tern_path_entry *entry)
 static bool copy_text(tern_path_entry *to, const char *name, const char *class_name)
 {
     const size_t length = strlen(class_name) + 1;
-    char *text = take(length + strlen(name) + 1);
+    char *text = tern_mem_try(length + strlen(name) + 1);
     if (!text)
         return false;
     to->class_name = strcpy(text, class_name);

@@ -9,8 +9,6 @@
 
 // ---- views -------------------------------------------------------------------------------------
 
-// Row-major strides of a shape.
-void tern_row_major(tern_shape shape, int64_t *stride);
 // A view of `t` by an operation that knows the way back. `offset` in elements from the storage's
 // start; `attrs` may be NULL.
 tern_tensor *tern_make_view(const tern_op *op, tern_tensor *t, tern_shape shape,

@@ -2,7 +2,7 @@
 // Views that keep all elements: other shapes, other orders of dimensions.
 #include "ops/front.h"
 
-void tern_row_major(tern_shape shape, int64_t *stride)
+static void row_major(tern_shape shape, int64_t *stride)
 {
     int64_t step = 1;
     for (int i = shape.rank - 1; i >= 0; i--) {
@@ -96,7 +96,7 @@ static tern_status complete_shape(const char *op, const tern_tensor *t, tern_sha
 static bool reshape_strides(const tern_tensor *t, tern_shape shape, int64_t *stride)
 {
     if (t->numel == 0) {
-        tern_row_major(shape, stride);
+        row_major(shape, stride);
         return true;
     }
     int to = shape.rank - 1;
@@ -131,7 +131,7 @@ tern_tensor *tern_reshape(tern_tensor *t, tern_shape shape)
     tern_tensor *copy = tern_clone(t);
     if (!copy)
         return NULL;
-    tern_row_major(shape, stride);
+    row_major(shape, stride);
     return tern_make_reshaped(copy, shape, stride);
 }
 

@@ -41,8 +41,7 @@ tern_status tern_upload(const char *op, tern_tensor *t, const void *data);
 // Host memory of `nbytes` bytes is as large as the elements of `t` are.
 tern_status tern_check_buffer(const char *op, const tern_tensor *t, const void *data,
                               size_t nbytes);
-// All elements in row-major order, to host memory, as they are or cast; waits.
-tern_status tern_download(const tern_tensor *t, void *data);
+// All elements in row-major order, to host memory, cast to `dtype`; waits.
 tern_status tern_download_as(const tern_tensor *t, tern_dtype dtype, void *data);
 
 #endif

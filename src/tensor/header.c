@@ -37,7 +37,7 @@ static void *live_part(tern_tensor *t)
 // which takes two blocks, so as to have more than BLOCK_HEADERS headers beyond the live ones.
 static tern_status add_block(void)
 {
-    header_block *block = tern_mem_alloc(sizeof *block);
+    header_block *block = tern_mem_try(sizeof *block);
     if (!block)
         return TERN_ERR_NOMEM;
     for (int64_t i = 0; i < fresh; i++) {
@@ -76,8 +76,8 @@ tern_tensor *tern_header_new(const char *op)
     tern_lock(&lock);
     tern_tensor *t = take_header();
     tern_unlock(&lock);
-    if (!t)
-        return NULL;
+    TERN_CHECK_PTR(t, TERN_ERR_NOMEM, "%s: no memory for %zu bytes of tensors' headers", op,
+                   sizeof(header_block));
     TERN_UNPOISON(live_part(t), LIVE_PART_BYTES);
     memset(t, 0, sizeof *t);
     atomic_init(&t->refs, 1);

@@ -26,7 +26,7 @@ static tern_status download(const tern_tensor *t, void *data)
     return poll(device);
 }
 
-tern_status tern_download(const tern_tensor *t, void *data)
+static tern_status download_all(const tern_tensor *t, void *data)
 {
     if (t->numel == 0)
         return TERN_OK;
@@ -41,7 +41,7 @@ tern_status tern_download(const tern_tensor *t, void *data)
 tern_status tern_download_as(const tern_tensor *t, tern_dtype dtype, void *data)
 {
     if (t->dtype == dtype || t->numel == 0)
-        return tern_download(t, data);
+        return download_all(t, data);
     tern_scope scope = tern_scope_open();
     if (!scope)
         return tern_error_code();
@@ -108,5 +108,5 @@ tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes)
 {
     TERN_TRY(tern_check_tensor("to_host", "t", t));
     TERN_TRY(tern_check_buffer("to_host", t, data, nbytes));
-    return tern_download(t, data);
+    return download_all(t, data);
 }

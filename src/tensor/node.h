@@ -53,7 +53,7 @@ struct tern_node {
     const struct tern_function *function; // a user's operation, else NULL
     const char *name;                     // the operation's, or that of the user's
     bool freed;                           // by a backward
-    bool overwritten;                     // a value that it kept is gone: see tern_inplace_done
+    bool overwritten;                     // a value that it kept is gone: by a change in place
     uint64_t mark;                        // of the last walk over the graph that reached it
     int outputs;
     tern_node_output_facts out[TERN_OP_OUTPUTS];
