@@ -24,4 +24,5 @@ said()
 said 'received signal SIGTRAP'
 said 'matmul: a (2, 3) and b (2, 3)'
 said 'fail_once () at .*test_trap.c:[0-9]'
-said 'exited normally'
+# gdb may lose a program whose threads end with it, so the program itself says that it went on.
+said 'went on after the error'
