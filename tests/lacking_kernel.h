@@ -115,22 +115,19 @@ static inline tern_step_tensor lacking_tensor(const lacking_call *c)
 {
     return (tern_step_tensor){.param = c->row.data,
                               .grad = c->row.data,
-                              .state = {c->row.data, c->row.data, NULL},
+                              .state = {c->row.data, c->row.data},
                               .numel = 2,
-                              .dtype = c->row.dtype,
-                              .step = 1};
+                              .dtype = c->row.dtype};
 }
 static inline tern_status lacking_sgd(const lacking_call *c)
 {
-    const tern_sgd_args args = {.lr = 1};
     const tern_step_tensor tensor = lacking_tensor(c);
-    return c->kernels->sgd(c->exec, &args, &tensor, 1);
+    return c->kernels->step(c->exec, TERN_STEP_SGD, &tensor, 1);
 }
 static inline tern_status lacking_adam(const lacking_call *c)
 {
-    const tern_adam_args args = {.lr = 1, .beta1 = 0.5, .beta2 = 0.5, .eps = 1};
     const tern_step_tensor tensor = lacking_tensor(c);
-    return c->kernels->adam(c->exec, &args, &tensor, 1);
+    return c->kernels->step(c->exec, TERN_STEP_ADAM, &tensor, 1);
 }
 
 // Every kernel of floating dtypes is called with all others, on LACKING_BYTES of memory where the

@@ -102,14 +102,11 @@ TERN_API void tern_optim_free(tern_optim *optim);
 
 // ---- groups -------------------------------------------------------------------------------------
 
-/// `tern_optim_add_group(opt, head, .lr = 1e-2)`: NAN stands for what the optimizer was made with.
+/// `tern_optim_add_group(opt, head, .lr = 1e-2)`: NAN stands for what the optimizer was made with;
+/// other numbers by tern_optim_set afterwards.
 typedef struct tern_optim_add_group_options {
     double lr;                  ///< >= 0
     double weight_decay;        ///< >= 0
-    double momentum;            ///< SGD; >= 0
-    double dampening;           ///< SGD
-    double betas[2];            ///< Adam, AdamW; each in [0, 1)
-    double eps;                 ///< Adam, AdamW; >= 0
     tern_tensor *const *params; ///< instead of the module's
     int64_t param_count;        ///< of `params`
     char reserved_;
@@ -118,41 +115,51 @@ typedef struct tern_optim_add_group_options {
 } tern_optim_add_group_options;
 
 TERN_API tern_optim_add_group_options tern_optim_add_group_defaults(void);
-/// Adds parameters with options of their own. A parameter that is in the optimizer already and an
-/// option that it does not have are TERN_ERR_ARG; then nothing is added.
+/// Adds parameters with numbers of their own. A parameter that is in the optimizer already and a
+/// number that it does not have are TERN_ERR_ARG; then nothing is added.
 TERN_API TERN_NODISCARD tern_status
 tern_optim_add_group_with(const tern_optim_add_group_options *options);
 #define tern_optim_add_group(...)                                                                  \
     tern_status_of_(TERN_WITH_(tern_optim_add_group, (TERN_FIELDS_2_, optim, module),              \
-                               (.lr = NAN, .weight_decay = NAN, .momentum = NAN, .dampening = NAN, \
-                                .betas = {NAN, NAN}, .eps = NAN, .params = NULL, .param_count = 0, \
+                               (.lr = NAN, .weight_decay = NAN, .params = NULL, .param_count = 0,  \
                                 .reserved_ = 0, TERN_REQUIRED_2_(optim, module, __VA_ARGS__, )),   \
+                               __VA_ARGS__))
+
+/// `tern_optim_group_names(opt, "*.bias", .weight_decay = 0)`: NAN stands for what the optimizer
+/// was made with.
+typedef struct tern_optim_group_names_options {
+    double lr;           ///< >= 0
+    double weight_decay; ///< >= 0
+    char reserved_;
+    tern_optim *optim;   ///< that gets a group
+    const char *pattern; ///< `*`, `?` and `[..]` stand for characters, dots too, as for fnmatch(3)
+} tern_optim_group_names_options;
+
+TERN_API tern_optim_group_names_options tern_optim_group_names_defaults(void);
+/// Moves the parameters whose full names are like `pattern` from their groups to a new one, which
+/// is the last; they are the last parameters then. A pattern that no name is like is TERN_ERR_ARG,
+/// after the first step it is TERN_ERR_STATE; then nothing has moved.
+TERN_API TERN_NODISCARD tern_status
+tern_optim_group_names_with(const tern_optim_group_names_options *options);
+#define tern_optim_group_names(...)                                                                \
+    tern_status_of_(TERN_WITH_(tern_optim_group_names, (TERN_FIELDS_2_, optim, pattern),           \
+                               (.lr = NAN, .weight_decay = NAN, .reserved_ = 0,                    \
+                                TERN_REQUIRED_2_(optim, text, __VA_ARGS__, )),                     \
                                __VA_ARGS__))
 
 /// How many groups there are, at least 1; -1 for NULL.
 TERN_API int tern_optim_num_groups(const tern_optim *optim);
 
-/// Numbers of a group that may change from step to step.
-typedef enum tern_optim_option {
-    TERN_OPTIM_UNSPECIFIED = 0, ///< refused
-    TERN_OPTIM_LR,              ///< the learning rate
-    TERN_OPTIM_WEIGHT_DECAY,    ///< of every optimizer
-    TERN_OPTIM_MOMENTUM,        ///< SGD
-    TERN_OPTIM_DAMPENING,       ///< SGD
-    TERN_OPTIM_BETA1,           ///< Adam, AdamW
-    TERN_OPTIM_BETA2,           ///< Adam, AdamW
-    TERN_OPTIM_EPS              ///< Adam, AdamW
-} tern_optim_option;
-
 /// Stands for every group where one is set.
 #define TERN_ALL_GROUPS (-1)
 
-/// The option of group 0, 1, ...; NAN with TERN_ERR_INDEX or TERN_ERR_ARG.
-TERN_API double tern_optim_get(const tern_optim *optim, int group, tern_optim_option option);
+/// A number of group 0, 1, ... by the name of its option: "lr", "momentum", "betas[0]"; flags
+/// ("nesterov") are 0 or 1. NAN with TERN_ERR_INDEX or TERN_ERR_ARG.
+TERN_API double tern_optim_get(const tern_optim *optim, int group, const char *name);
 /// Changes it from the next step on, in one group or in TERN_ALL_GROUPS; checked as in the
 /// constructor.
-TERN_API TERN_NODISCARD tern_status tern_optim_set(tern_optim *optim, int group,
-                                                   tern_optim_option option, double value);
+TERN_API TERN_NODISCARD tern_status tern_optim_set(tern_optim *optim, int group, const char *name,
+                                                   double value);
 /// The learning rate of group 0, 1, ...; NAN with TERN_ERR_INDEX.
 TERN_API double tern_optim_lr(const tern_optim *optim, int group);
 /// Changes the learning rate from the next step on, as tern_optim_set.

@@ -70,7 +70,7 @@ typedef struct tern_step_plan {
 
 static inline int64_t tern_step_plan_size(int64_t count)
 {
-    return 256 + 128 * count;
+    return 192 * count;
 }
 
 // Where and how a kernel runs.
@@ -308,28 +308,26 @@ typedef struct tern_random_args {
 typedef tern_status tern_kernel_random(const tern_exec *exec, const tern_random_args *args,
                                        tern_generator *generator, const tern_strided *y);
 
+// The updates of optimizers: step.def has their formulas.
+#define STEP(CODE, ...) TERN_STEP_##CODE,
+typedef enum tern_step_code {
+#include "device/step.def"
+} tern_step_code;
+
+#define TERN_STEP_STATES  4  // of a formula, at most
+#define TERN_STEP_NUMBERS 12 // likewise
+
 // One parameter of an optimizer step: contiguous, floating; the state has the parameter's dtype.
 typedef struct tern_step_tensor {
     void *param, *grad;
-    void *state[3]; // SGD: momentum; Adam: exp_avg, exp_avg_sq, max_exp_avg_sq; NULL when unused
+    void *state[TERN_STEP_STATES]; // in the order of the formula, NULL from its last on
     int64_t numel;
     tern_dtype dtype;
-    int64_t step; // of this parameter, from 1
+    double number[TERN_STEP_NUMBERS]; // in the order of the formula
 } tern_step_tensor;
 
-typedef struct tern_sgd_args {
-    double lr, momentum, dampening, weight_decay;
-    bool nesterov, maximize;
-} tern_sgd_args;
-typedef struct tern_adam_args {
-    double lr, beta1, beta2, eps, weight_decay;
-    bool decoupled; // AdamW
-    bool amsgrad, maximize;
-} tern_adam_args;
 // One pass over all tensors of a group. Nothing is changed while the fault record is set.
-typedef tern_status tern_kernel_sgd(const tern_exec *exec, const tern_sgd_args *args,
-                                    const tern_step_tensor *tensors, int64_t count);
-typedef tern_status tern_kernel_adam(const tern_exec *exec, const tern_adam_args *args,
+typedef tern_status tern_kernel_step(const tern_exec *exec, tern_step_code code,
                                      const tern_step_tensor *tensors, int64_t count);
 
 // total (1 element, float64 on CPU) = p-norm over the elements of all views, contiguous.
@@ -354,7 +352,7 @@ typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm
     SLOT(cross_entropy) SLOT(cross_entropy_grad) SLOT(loss) SLOT(loss_grad)                        \
     SLOT(dropout) SLOT(random)                                                                     \
     SLOT(gather) SLOT(scatter_add) SLOT(one_hot)                                                   \
-    SLOT(sgd) SLOT(adam) SLOT(list_norm) SLOT(list_clip)
+    SLOT(step) SLOT(list_norm) SLOT(list_clip)
 // clang-format on
 
 // The table of a backend. Every slot is required.

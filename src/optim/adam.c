@@ -1,63 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam (Kingma and Ba 2014), AMSGrad (Reddi et al. 2018), AdamW (Loshchilov and Hutter 2017).
-#include "device/backend.h"
+#include <float.h>
 #include "optim/optim.h"
 
-static unsigned needs(const tern_optim *optim, const tern_optim_group *group)
+enum { LR, BETA1, BETA2, EPS, WEIGHT_DECAY, AMSGRAD, MAXIMIZE, DECOUPLED };
+
+static tern_optim_update update(const double *number)
 {
-    (void)group;
-    return optim->amsgrad ? 7 : 3;
+    if (number[AMSGRAD] != 0)
+        return (tern_optim_update){TERN_STEP_AMSGRAD, 7};
+    return (tern_optim_update){TERN_STEP_ADAM, 3};
 }
 
-static tern_status launch(const tern_optim *optim, const tern_optim_group *group,
-                          const tern_exec *exec, int64_t count)
+// The square of a gradient may be subnormal where the gradient is not.
+static void derive_least(double *least, double *least_grad, double eps, double take2, bool wide)
 {
-    const tern_adam_args args = {
-        .lr = group->lr,
-        .beta1 = group->betas[0],
-        .beta2 = group->betas[1],
-        .eps = group->eps,
-        .weight_decay = group->weight_decay,
-        .decoupled = optim->decoupled,
-        .amsgrad = optim->amsgrad,
-        .maximize = optim->maximize,
-    };
-    return tern_kernels_of(exec->device)->adam(exec, &args, optim->tensors, count);
+    const double smallest = wide ? DBL_MIN : (double)FLT_MIN;
+    const double root = sqrt(smallest / (wide ? take2 : (double)(float)take2));
+    const bool hidden =
+        root <= (wide ? eps : (double)(float)eps) * (wide ? DBL_EPSILON : (double)FLT_EPSILON) / 4;
+    *least = hidden ? smallest : 0;
+    *least_grad = hidden ? root : 0;
 }
+
+static void derive(const double *number, const tern_optim_moment *at, double *out)
+{
+    enum { TERN_STEP_ADAM_NUMBERS(TERN_OPTIM_PLACE) };
+    const double correction1 = 1 - pow(number[BETA1], (double)at->step);
+    const double root2 = sqrt(1 - pow(number[BETA2], (double)at->step));
+    const bool decoupled = number[DECOUPLED] != 0;
+    out[beta1] = number[BETA1];
+    out[beta2] = number[BETA2];
+    out[take1] = 1 - number[BETA1];
+    out[take2] = 1 - number[BETA2];
+    out[eps] = number[EPS] * root2;
+    out[decay] = decoupled ? 0 : number[WEIGHT_DECAY];
+    out[shrink] = decoupled ? 1 - number[LR] * number[WEIGHT_DECAY] : 1;
+    out[step_size] = -number[LR] * root2 / correction1;
+    out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
+    derive_least(&out[least], &out[least_grad], out[eps], out[take2], at->wide);
+}
+
+static const tern_optim_number numbers[] = {
+    [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
+    [BETA1] = {"betas[0]", TERN_RANGE_FRACTION},
+    [BETA2] = {"betas[1]", TERN_RANGE_FRACTION},
+    [EPS] = {"eps", TERN_RANGE_NOT_NEGATIVE},
+    [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
+    [AMSGRAD] = {"amsgrad", TERN_RANGE_FLAG},
+    [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG},
+    [DECOUPLED] = {"decoupled_weight_decay", TERN_RANGE_FLAG},
+};
+static const tern_optim_slot slots[] = {
+    {.name = "exp_avg"}, {.name = "exp_avg_sq"}, {.name = "max_exp_avg_sq"}};
 
 static const tern_optim_class adam_class = {
-    .name = "optim_adam",
-    .state = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
-    .needs = needs,
-    .launch = launch,
+    .name = "Adam",
+    .function = "optim_adam",
+    TERN_OPTIM_TABLES(numbers, slots),
+    .update = update,
+    .derive = derive,
 };
-
 static const tern_optim_class adamw_class = {
-    .name = "optim_adamw",
-    .state = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"},
-    .needs = needs,
-    .launch = launch,
+    .name = "AdamW",
+    .function = "optim_adamw",
+    TERN_OPTIM_TABLES(numbers, slots),
+    .update = update,
+    .derive = derive,
 };
 
-static tern_optim *make(const tern_optim_class *klass, const tern_optim_adam_options *options)
+static tern_optim *make(const tern_optim_class *klass, bool decoupled,
+                        const tern_optim_adam_options *o)
 {
-    if (!options) {
-        tern_null_error(klass->name, "options");
-        return NULL;
-    }
-    const tern_optim like = {.klass = klass,
-                             .maximize = options->maximize,
-                             .amsgrad = options->amsgrad,
-                             .decoupled = klass == &adamw_class};
-    const tern_optim_group group = {
-        .lr = options->lr,
-        .weight_decay = options->weight_decay,
-        .betas = {options->betas[0], options->betas[1]},
-        .eps = options->eps,
-    };
-    return tern_optim_make(
-        &like, &group,
-        &(tern_optim_source){options->module, options->params, options->param_count});
+    if (!o)
+        return tern_optim_no_options(klass);
+    const double number[] = {o->lr,           o->betas[0], o->betas[1], o->eps,
+                             o->weight_decay, o->amsgrad,  o->maximize, decoupled};
+    return tern_optim_make(klass, number,
+                           &(tern_optim_source){o->module, o->params, o->param_count});
 }
 
 tern_optim_adam_options tern_optim_adam_defaults(void)
@@ -74,10 +94,10 @@ tern_optim_adamw_options tern_optim_adamw_defaults(void)
 
 tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options)
 {
-    return make(&adam_class, options);
+    return make(&adam_class, false, options);
 }
 
 tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *options)
 {
-    return make(&adamw_class, options);
+    return make(&adamw_class, true, options);
 }

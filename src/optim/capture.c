@@ -21,8 +21,7 @@ typedef struct captured_step {
 
 static captured_entry entry_now(const tern_optim *optim, const tern_optim_entry *entry)
 {
-    return (captured_entry){entry->active,
-                            optim->klass->needs(optim, &optim->groups[entry->group])};
+    return (captured_entry){entry->active, tern_optim_update_of(optim, entry).slots};
 }
 
 // Which kernel runs is captured; what it reads from the plan is not.
@@ -39,7 +38,7 @@ static tern_status check_structure(const captured_step *step)
                    "cuda_graph_replay: the update of %s %s %s; capture the step again", entry->name,
                    states > then ? "needs, as it did not at the capture, a"
                                  : "no longer needs, as it did at the capture, a",
-                   optim->klass->state[__builtin_ctz(states ^ then)]);
+                   optim->klass->slots[__builtin_ctz(states ^ then)].name);
     }
     return TERN_OK;
 }

@@ -17,7 +17,7 @@ tern_optim *tern_optim_retain(tern_optim *optim)
 
 static void free_entry(tern_optim_entry *entry)
 {
-    for (int i = 0; i < TERN_OPTIM_STATES; i++)
+    for (int i = 0; i < TERN_STEP_STATES; i++)
         tern_drop_as(entry->state[i], TERN_STAMP_HOLDER);
     tern_drop_as(entry->param, TERN_STAMP_HOLDER);
     tern_mem_free_string(entry->name);
@@ -42,7 +42,7 @@ void tern_optim_free(tern_optim *optim)
     tern_mem_free(optim->devices, (size_t)optim->device_capacity * sizeof *optim->devices);
     tern_mem_free(optim->entries, (size_t)optim->entry_capacity * sizeof *optim->entries);
     tern_mem_free(optim->groups, (size_t)optim->group_capacity * sizeof *optim->groups);
-    tern_mem_free_late(optim, sizeof *optim, offsetof(tern_optim, nesterov));
+    tern_mem_free_late(optim, sizeof *optim, offsetof(tern_optim, groups));
 }
 
 // ---- parameters ---------------------------------------------------------------------------------
@@ -159,43 +159,49 @@ static void set_labels(const tern_optim *optim, int64_t from)
     }
 }
 
-tern_status tern_optim_append(const char *function, tern_optim *optim,
-                              const tern_optim_group *group, const tern_optim_source *source)
+// Adds a group, all or nothing. `function` is for messages.
+static tern_status append(const char *function, tern_optim *optim, const tern_optim_group *group,
+                          const tern_optim_source *source)
 {
     addition a = {.function = function, .optim = optim};
     int64_t before = optim->entry_count;
-    TERN_TRY(tern_optim_check_group(function, optim, group));
+    TERN_TRY(tern_optim_check_group(function, optim->klass, group));
     TERN_TRY(check_source(function, source));
     TERN_TRY(tern_mem_grow((void **)&optim->groups, &optim->group_capacity, optim->group_count + 1,
                            sizeof *optim->groups));
+    optim->groups[optim->group_count] = *group;
     tern_status status = add_params(&a, source);
     tern_pointer_map_free(&a.seen);
     if (!status)
         status = make_room(optim);
+    if (!status)
+        status = tern_optim_begin_states(optim, before);
     if (status) {
         cut_entries(optim, before);
         return status;
     }
     if (source->module)
         set_labels(optim, before);
-    optim->groups[optim->group_count++] = *group;
+    optim->group_count++;
     return TERN_OK;
 }
 
-tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *group,
+tern_optim *tern_optim_no_options(const tern_optim_class *klass)
+{
+    (void)tern_null_error(klass->function, "options");
+    return NULL;
+}
+
+tern_optim *tern_optim_make(const tern_optim_class *klass, const double *number,
                             const tern_optim_source *source)
 {
     tern_optim *optim = tern_mem_alloc(sizeof *optim);
     if (!optim)
         return NULL;
-    optim->klass = like->klass;
+    optim->klass = klass;
     atomic_init(&optim->refs, 1);
-    optim->nesterov = like->nesterov;
-    optim->maximize = like->maximize;
-    optim->amsgrad = like->amsgrad;
-    optim->decoupled = like->decoupled;
-    optim->defaults = *group;
-    if (tern_optim_append(optim->klass->name, optim, group, source)) {
+    memcpy(optim->defaults.number, number, (size_t)klass->number_count * sizeof *number);
+    if (append(klass->function, optim, &optim->defaults, source)) {
         tern_optim_free(optim);
         return NULL;
     }
@@ -206,47 +212,38 @@ tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *grou
 
 tern_optim_add_group_options tern_optim_add_group_defaults(void)
 {
-    return (tern_optim_add_group_options){.lr = NAN,
-                                          .weight_decay = NAN,
-                                          .momentum = NAN,
-                                          .dampening = NAN,
-                                          .betas = {NAN, NAN},
-                                          .eps = NAN};
+    return (tern_optim_add_group_options){.lr = NAN, .weight_decay = NAN};
 }
 
-static void take(double *value, double given)
+// Replaces the number of that name; a value of NAN keeps what is there.
+static tern_status take(const char *function, const tern_optim_class *klass,
+                        tern_optim_group *group, const char *name, double value)
 {
-    if (!isnan(given))
-        *value = given;
-}
-
-static tern_status check_group_options(const tern_optim_add_group_options *o)
-{
-    const tern_optim_class *klass = o->optim->klass;
-    bool of_sgd = !isnan(o->momentum) || !isnan(o->dampening);
-    bool of_adam = !isnan(o->betas[0]) || !isnan(o->betas[1]) || !isnan(o->eps);
-    TERN_CHECK(klass->is_sgd || !of_sgd, TERN_ERR_ARG,
-               "optim_add_group: %s has no momentum and no dampening", klass->name);
-    TERN_CHECK(!klass->is_sgd || !of_adam, TERN_ERR_ARG,
-               "optim_add_group: %s has no betas and no eps", klass->name);
+    if (isnan(value))
+        return TERN_OK;
+    const int place = tern_optim_number_of(klass, name);
+    TERN_CHECK(place >= 0, TERN_ERR_ARG, "%s: %s has no \"%s\"", function, klass->name, name);
+    group->number[place] = value;
     return TERN_OK;
+}
+
+tern_status tern_optim_make_group(const char *function, const tern_optim *optim, double lr,
+                                  double weight_decay, tern_optim_group *group)
+{
+    *group = optim->defaults;
+    TERN_TRY(take(function, optim->klass, group, "lr", lr));
+    return take(function, optim->klass, group, "weight_decay", weight_decay);
 }
 
 tern_status tern_optim_add_group_with(const tern_optim_add_group_options *options)
 {
+    const char *function = "optim_add_group";
+    tern_optim_group group;
     if (!options)
-        return tern_null_error("optim_add_group", "options");
-    TERN_TRY(tern_check_optim("optim_add_group", options->optim));
-    TERN_TRY(check_group_options(options));
-    tern_optim_group group = options->optim->defaults;
-    take(&group.lr, options->lr);
-    take(&group.weight_decay, options->weight_decay);
-    take(&group.momentum, options->momentum);
-    take(&group.dampening, options->dampening);
-    take(&group.betas[0], options->betas[0]);
-    take(&group.betas[1], options->betas[1]);
-    take(&group.eps, options->eps);
-    return tern_optim_append(
-        "optim_add_group", options->optim, &group,
-        &(tern_optim_source){options->module, options->params, options->param_count});
+        return tern_null_error(function, "options");
+    TERN_TRY(tern_check_optim(function, options->optim));
+    TERN_TRY(tern_optim_make_group(function, options->optim, options->lr, options->weight_decay,
+                                   &group));
+    return append(function, options->optim, &group,
+                  &(tern_optim_source){options->module, options->params, options->param_count});
 }

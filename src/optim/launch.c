@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a step, once for each group, device and dtype; and what they read on devices.
+#include <errno.h>
 #include "device/backend.h"
 #include "device/fault.h"
 #include "optim/optim.h"
@@ -46,18 +47,25 @@ static void *data_of(const tern_tensor *t)
     return t ? tern_view_of(t).data : NULL;
 }
 
+tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry)
+{
+    return optim->klass->update(optim->groups[entry->group].number);
+}
+
 static tern_step_tensor step_tensor(const tern_optim *optim, const tern_optim_entry *entry)
 {
-    unsigned needs = optim->klass->needs(optim, &optim->groups[entry->group]);
+    const unsigned slots = tern_optim_update_of(optim, entry).slots;
     tern_step_tensor t = {
         .param = data_of(entry->param),
         .grad = data_of(entry->param->grad),
         .numel = entry->param->numel,
         .dtype = entry->param->dtype,
-        .step = entry->step + 1,
     };
-    for (int i = 0; i < TERN_OPTIM_STATES; i++)
-        t.state[i] = needs & 1u << i ? data_of(entry->state[i]) : NULL;
+    for (int i = 0, next = 0; i < optim->klass->slot_count; i++)
+        if (slots & 1u << i)
+            t.state[next++] = data_of(entry->state[i]);
+    const tern_optim_moment at = {entry->step + 1, entry->fresh, t.dtype == TERN_FLOAT64};
+    optim->klass->derive(optim->groups[entry->group].number, &at, t.number);
     return t;
 }
 
@@ -84,10 +92,12 @@ static tern_step_plan next_plan(tern_optim_device *on, tern_optim_pass pass, int
 
 static int64_t list_like(tern_optim *optim, int64_t first)
 {
+    const int saved = errno; // pow sets it
     int64_t count = 0;
     for (int64_t i = first; i < optim->entry_count; i++)
         if (goes_with(&optim->entries[i], &optim->entries[first]))
             optim->tensors[count++] = step_tensor(optim, &optim->entries[i]);
+    errno = saved;
     return count;
 }
 
@@ -103,12 +113,16 @@ static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass
         plan = next_plan(on, pass, count);
         exec.plan = &plan;
     }
-    TERN_TRY(optim->klass->launch(optim, &optim->groups[like.group], &exec, count));
+    const tern_optim_update update = tern_optim_update_of(optim, &like);
+    TERN_TRY(tern_kernels_of(on->device)->step(&exec, update.code, optim->tensors, count));
     for (int64_t i = first; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
         if (!goes_with(entry, &like))
             continue;
-        entry->step += pass != TERN_OPTIM_CAPTURE;
+        if (pass != TERN_OPTIM_CAPTURE) {
+            entry->step++;
+            entry->fresh &= ~update.slots;
+        }
         entry->active = false;
         tern_tensor_touched(entry->param);
     }

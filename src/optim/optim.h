@@ -9,13 +9,70 @@
 #include "base/fork.h"
 #include "ops/op.h"
 
-#define TERN_OPTIM_STATES 3
+#define TERN_OPTIM_NUMBERS 12 // of a group, at most
 
-// The numbers of a group; those that the optimizer does not have stay 0.
+// What a number of a group may be. Every one is finite.
+typedef enum tern_optim_range {
+    TERN_RANGE_FINITE,
+    TERN_RANGE_NOT_NEGATIVE,
+    TERN_RANGE_FRACTION, // from 0 to below 1
+    TERN_RANGE_FLAG      // 0 or 1
+} tern_optim_range;
+
+// A number that each group has, under the name of the option.
+typedef struct tern_optim_number {
+    const char *name;
+    tern_optim_range range;
+} tern_optim_number;
+
+// A state tensor that each parameter has, of its shape and dtype.
+typedef struct tern_optim_slot {
+    const char *name;     // PyTorch's
+    bool at_construction; // else it is made at the first step that needs it, of zeros
+    int fill;             // at construction: the number that it starts from
+} tern_optim_slot;
+
+// Which update the numbers of a group ask for.
+typedef struct tern_optim_update {
+    tern_step_code code;
+    unsigned slots; // that its formula has, in order, one bit each
+} tern_optim_update;
+
+// What the numbers of a formula are derived from, besides the group's.
+typedef struct tern_optim_moment {
+    int64_t step;   // of the parameter, from 1
+    unsigned fresh; // slots that hold nothing yet, one bit each
+    bool wide;      // computed in double, else in float
+} tern_optim_moment;
+
+// The names of a formula's numbers as enumerators: TERN_STEP_SGD_NUMBERS(TERN_OPTIM_PLACE).
+#define TERN_OPTIM_PLACE(name) name,
+#define STEP(...)
+#include "device/step.def"
+
+// A kind of optimizer.
+typedef struct tern_optim_class {
+    const char *name;                 // PyTorch's
+    const char *function;             // its constructor, in messages
+    const tern_optim_number *numbers; // the first is lr
+    int number_count;
+    const tern_optim_slot *slots;
+    int slot_count; // at most TERN_STEP_STATES
+    tern_optim_update (*update)(const double *number);
+    // Writes the numbers of the formula, in double; `out` is zeroed.
+    void (*derive)(const double *number, const tern_optim_moment *at, double *out);
+    // Refuses numbers that do not go together; may be NULL.
+    tern_status (*check)(const char *function, const double *number);
+} tern_optim_class;
+
+// The tables of a class, which are arrays.
+#define TERN_OPTIM_TABLES(number_table, slot_table)                                                \
+    .numbers = (number_table), .number_count = sizeof(number_table) / sizeof *(number_table),      \
+    .slots = (slot_table), .slot_count = sizeof(slot_table) / sizeof *(slot_table)
+
+// What a group's parameters share, by the numbers of the class.
 typedef struct tern_optim_group {
-    double lr, weight_decay;
-    double momentum, dampening;
-    double betas[2], eps;
+    double number[TERN_OPTIM_NUMBERS];
 } tern_optim_group;
 
 // One parameter. The entries of a group stand together.
@@ -23,22 +80,12 @@ typedef struct tern_optim_entry {
     tern_tensor *param; // held, like all tensors here
     char *name;
     int group;
-    int64_t step; // updates so far; SGD counts from when it made the momentum buffer
-    tern_tensor *state[TERN_OPTIM_STATES]; // made at the first step that needs them
-    tern_tensor *next[TERN_OPTIM_STATES];  // what replaces them in the step in progress
-    bool active;                           // has a gradient that this step must still use
+    int64_t step;                         // updates so far
+    tern_tensor *state[TERN_STEP_STATES]; // by slot
+    tern_tensor *next[TERN_STEP_STATES];  // what replaces them in the step in progress
+    unsigned fresh;                       // slots that no update has written yet, one bit each
+    bool active;                          // has a gradient that this step must still use
 } tern_optim_entry;
-
-// A kind of optimizer.
-typedef struct tern_optim_class {
-    const char *name;                     // in messages
-    const char *state[TERN_OPTIM_STATES]; // PyTorch's names
-    bool is_sgd;                          // has momentum and dampening, else betas and eps
-    // Which state tensors a group needs now, one bit each.
-    unsigned (*needs)(const tern_optim *optim, const tern_optim_group *group);
-    tern_status (*launch)(const tern_optim *optim, const tern_optim_group *group,
-                          const tern_exec *exec, int64_t count);
-} tern_optim_class;
 
 // A device that parameters are on, and its memory for the arguments of kernels (tern_step_plan),
 // which the CPU does without.
@@ -58,7 +105,6 @@ typedef enum tern_optim_pass {
 struct tern_optim {
     const tern_optim_class *klass;
     _Atomic int64_t refs;
-    bool nesterov, maximize, amsgrad, decoupled;
     tern_optim_group *groups;
     int64_t group_count, group_capacity;
     tern_optim_entry *entries;
@@ -77,16 +123,28 @@ typedef struct tern_optim_source {
     int64_t param_count;
 } tern_optim_source;
 
-// An optimizer with one group; the flags are set by the caller, before, in `like`.
-tern_optim *tern_optim_make(const tern_optim *like, const tern_optim_group *group,
+// An optimizer with one group of the numbers.
+tern_optim *tern_optim_make(const tern_optim_class *klass, const double *number,
                             const tern_optim_source *source);
-// Adds a group, all or nothing. `function` is for messages.
-tern_status tern_optim_append(const char *function, tern_optim *optim,
-                              const tern_optim_group *group, const tern_optim_source *source);
+// A group of what the optimizer was made with, but for the numbers given; NAN: not given.
+tern_status tern_optim_make_group(const char *function, const tern_optim *optim, double lr,
+                                  double weight_decay, tern_optim_group *group);
+// NULL, with the error for a constructor that is given no options.
+tern_optim *tern_optim_no_options(const tern_optim_class *klass);
 // Checks every number of a group. `function` is for messages.
-tern_status tern_optim_check_group(const char *function, const tern_optim *optim,
+tern_status tern_optim_check_group(const char *function, const tern_optim_class *klass,
                                    const tern_optim_group *group);
+// The place of a number among those of the class; -1 where it has none of that name.
+int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 
+// Which update the entry's group asks for now.
+tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
+// Makes the state that the entries from `first` on have from construction.
+tern_status tern_optim_begin_states(tern_optim *optim, int64_t first);
+// Whether every active entry has the state that its update needs, where and as its parameter is.
+bool tern_optim_has_states(const tern_optim *optim);
+// Makes or moves what is missing of it, all or nothing. The caller's scope gets temporaries.
+tern_status tern_optim_make_states(tern_optim *optim);
 // Runs a pass over the active entries; `devices` has all of their devices.
 tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
                               int64_t device_count);

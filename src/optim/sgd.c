@@ -1,34 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stochastic gradient descent with momentum (Polyak 1964; Nesterov's form: Sutskever et al. 2013).
-#include "device/backend.h"
+#include <float.h>
 #include "optim/optim.h"
 
-static unsigned needs(const tern_optim *optim, const tern_optim_group *group)
+enum { LR, MOMENTUM, DAMPENING, WEIGHT_DECAY, NESTEROV, MAXIMIZE };
+
+static tern_optim_update update(const double *number)
 {
-    (void)optim;
-    return group->momentum > 0 ? 1 : 0;
+    if (number[MOMENTUM] > 0)
+        return (tern_optim_update){TERN_STEP_SGD_MOMENTUM, 1};
+    return (tern_optim_update){TERN_STEP_SGD, 0};
 }
 
-static tern_status launch(const tern_optim *optim, const tern_optim_group *group,
-                          const tern_exec *exec, int64_t count)
+static void derive(const double *number, const tern_optim_moment *at, double *out)
 {
-    const tern_sgd_args args = {
-        .lr = group->lr,
-        .momentum = group->momentum,
-        .dampening = group->dampening,
-        .weight_decay = group->weight_decay,
-        .nesterov = optim->nesterov,
-        .maximize = optim->maximize,
-    };
-    return tern_kernels_of(exec->device)->sgd(exec, &args, optim->tensors, count);
+    enum { TERN_STEP_SGD_MOMENTUM_NUMBERS(TERN_OPTIM_PLACE) };
+    out[lr] = -number[LR];
+    out[decay] = number[WEIGHT_DECAY];
+    out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
+    out[keep] = at->fresh ? 0 : number[MOMENTUM];
+    out[take] = at->fresh ? 1 : 1 - number[DAMPENING];
+    out[momentum] = number[MOMENTUM];
+    out[nesterov] = number[NESTEROV];
+    out[least] = at->wide ? DBL_MIN : (double)FLT_MIN;
 }
+
+static tern_status check(const char *function, const double *number)
+{
+    TERN_CHECK(number[NESTEROV] == 0 || (number[MOMENTUM] > 0 && number[DAMPENING] == 0),
+               TERN_ERR_ARG, "%s: nesterov wants momentum above 0 and dampening 0, not %g and %g",
+               function, number[MOMENTUM], number[DAMPENING]);
+    return TERN_OK;
+}
+
+static const tern_optim_number numbers[] = {
+    [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
+    [MOMENTUM] = {"momentum", TERN_RANGE_NOT_NEGATIVE},
+    [DAMPENING] = {"dampening", TERN_RANGE_FINITE},
+    [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
+    [NESTEROV] = {"nesterov", TERN_RANGE_FLAG},
+    [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG},
+};
+static const tern_optim_slot slots[] = {{.name = "momentum_buffer"}};
 
 static const tern_optim_class sgd_class = {
-    .name = "optim_sgd",
-    .state = {"momentum_buffer"},
-    .is_sgd = true,
-    .needs = needs,
-    .launch = launch,
+    .name = "SGD",
+    .function = "optim_sgd",
+    TERN_OPTIM_TABLES(numbers, slots),
+    .update = update,
+    .derive = derive,
+    .check = check,
 };
 
 tern_optim_sgd_options tern_optim_sgd_defaults(void)
@@ -36,21 +57,12 @@ tern_optim_sgd_options tern_optim_sgd_defaults(void)
     return (tern_optim_sgd_options){.lr = 1e-3};
 }
 
-tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options)
+tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *o)
 {
-    if (!options) {
-        tern_null_error("optim_sgd", "options");
-        return NULL;
-    }
-    const tern_optim like = {
-        .klass = &sgd_class, .nesterov = options->nesterov, .maximize = options->maximize};
-    const tern_optim_group group = {
-        .lr = options->lr,
-        .weight_decay = options->weight_decay,
-        .momentum = options->momentum,
-        .dampening = options->dampening,
-    };
-    return tern_optim_make(
-        &like, &group,
-        &(tern_optim_source){options->module, options->params, options->param_count});
+    if (!o)
+        return tern_optim_no_options(&sgd_class);
+    const double number[] = {o->lr,           o->momentum, o->dampening,
+                             o->weight_decay, o->nesterov, o->maximize};
+    return tern_optim_make(&sgd_class, number,
+                           &(tern_optim_source){o->module, o->params, o->param_count});
 }

@@ -57,8 +57,8 @@ static int slot_of(const char *function, const tern_optim *optim, const char *na
         tern_null_error(function, "name");
         return -1;
     }
-    for (int i = 0; i < TERN_OPTIM_STATES; i++)
-        if (optim->klass->state[i] && strcmp(optim->klass->state[i], name) == 0)
+    for (int i = 0; i < optim->klass->slot_count; i++)
+        if (strcmp(optim->klass->slots[i].name, name) == 0)
             return i;
     tern_error_raise(TERN_ERR_ARG, "%s: %s has no state \"%.64s\"", function, optim->klass->name,
                      name);
@@ -105,7 +105,6 @@ tern_status tern_optim_set_state(tern_optim *optim, int64_t index, const char *n
         return tern_error_code();
     tern_drop(entry->state[slot]);
     entry->state[slot] = copy;
-    if (optim->klass->is_sgd && entry->step == 0)
-        entry->step = 1; // the buffer is filled: the next update must not be the first
+    entry->fresh &= ~(1u << slot);
     return TERN_OK;
 }

@@ -66,81 +66,6 @@ static tern_status check_entries(tern_optim *optim)
 
 // ---- state --------------------------------------------------------------------------------------
 
-static bool fits(const tern_tensor *state, const tern_tensor *param)
-{
-    return state->dtype == param->dtype && tern_device_equal(tern_dev(state), tern_dev(param));
-}
-
-// What takes the place of a state tensor that is missing, or that its parameter left behind.
-static tern_tensor *make_state(const tern_tensor *param, tern_tensor *old)
-{
-    if (!old)
-        return tern_zeros_like(param);
-    tern_tensor *there = tern_to(old, tern_dev(param));
-    return there ? tern_to_dtype(there, param->dtype) : NULL;
-}
-
-static tern_status prepare_entry(const tern_optim *optim, tern_optim_entry *entry)
-{
-    unsigned needs = optim->klass->needs(optim, &optim->groups[entry->group]);
-    for (int i = 0; i < TERN_OPTIM_STATES; i++) {
-        tern_tensor *old = entry->state[i];
-        if (!(needs & 1u << i) || (old && fits(old, entry->param)))
-            continue;
-        tern_tensor *made = make_state(entry->param, old);
-        if (!made)
-            return tern_error_code();
-        entry->next[i] = tern_hold(made);
-    }
-    return TERN_OK;
-}
-
-static bool state_is_ready(const tern_optim *optim, const tern_optim_entry *entry)
-{
-    unsigned needs = optim->klass->needs(optim, &optim->groups[entry->group]);
-    for (int i = 0; i < TERN_OPTIM_STATES; i++)
-        if ((needs & 1u << i) && (!entry->state[i] || !fits(entry->state[i], entry->param)))
-            return false;
-    return true;
-}
-
-static bool all_states_are_ready(const tern_optim *optim)
-{
-    for (int64_t i = 0; i < optim->entry_count; i++)
-        if (optim->entries[i].active && !state_is_ready(optim, &optim->entries[i]))
-            return false;
-    return true;
-}
-
-// Puts the new tensors in place, or drops them.
-static void settle_states(tern_optim *optim, bool keep)
-{
-    for (int64_t i = 0; i < optim->entry_count; i++) {
-        tern_optim_entry *entry = &optim->entries[i];
-        for (int k = 0; k < TERN_OPTIM_STATES; k++) {
-            if (!entry->next[k])
-                continue;
-            tern_tensor *unused = keep ? entry->state[k] : entry->next[k];
-            if (keep && optim->klass->is_sgd && !entry->state[k])
-                entry->step = 0; // the first update fills the momentum buffer
-            if (keep)
-                entry->state[k] = entry->next[k];
-            entry->next[k] = NULL;
-            tern_drop(unused);
-        }
-    }
-}
-
-static tern_status make_states(tern_optim *optim)
-{
-    tern_status status = prepare_plans(optim);
-    for (int64_t i = 0; !status && i < optim->entry_count; i++)
-        if (optim->entries[i].active)
-            status = prepare_entry(optim, &optim->entries[i]);
-    settle_states(optim, !status);
-    return status;
-}
-
 static bool all_plans_are_ready(const tern_optim *optim)
 {
     for (int64_t i = 0; i < optim->device_count; i++)
@@ -152,12 +77,14 @@ static bool all_plans_are_ready(const tern_optim *optim)
 // In a scope of its own: what is made is held.
 static tern_status prepare_states(tern_optim *optim)
 {
-    if (all_states_are_ready(optim) && all_plans_are_ready(optim))
+    if (tern_optim_has_states(optim) && all_plans_are_ready(optim))
         return TERN_OK;
     tern_scope scope = tern_scope_open();
     if (!scope)
         return TERN_ERR_NOMEM;
-    tern_status status = make_states(optim);
+    tern_status status = prepare_plans(optim);
+    if (!status)
+        status = tern_optim_make_states(optim);
     tern_scope_close(scope);
     return status;
 }
@@ -187,7 +114,7 @@ static tern_status run_step(tern_optim *optim)
         return tern_optim_launch(optim, TERN_OPTIM_STEP, optim->devices, optim->device_count);
     }
     TERN_CHECK(
-        all_states_are_ready(optim), TERN_ERR_STATE,
+        tern_optim_has_states(optim), TERN_ERR_STATE,
         "optim_step: the optimizer's state is not there yet: run a step before capturing one");
     return tern_optim_capture(optim);
 }

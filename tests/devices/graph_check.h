@@ -59,7 +59,7 @@ static inline void fill_batch(run *r, int batch)
     assert_int_equal(tern_from_host(r->x, x, sizeof x), TERN_OK);
     assert_int_equal(tern_from_host(r->y, y, sizeof y), TERN_OK);
     const double lr = 0.02 / (1 + 0.3 * batch); // a schedule
-    assert_int_equal(tern_optim_set(r->optim, TERN_ALL_GROUPS, TERN_OPTIM_LR, lr), TERN_OK);
+    assert_int_equal(tern_optim_set(r->optim, TERN_ALL_GROUPS, "lr", lr), TERN_OK);
 }
 
 // Forward and backward.

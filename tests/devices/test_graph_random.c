@@ -247,10 +247,8 @@ static void act_option(play *p)
     player *on = &p->players[below(&p->seed, PLAYERS)];
     const double value = 0.01 * (1 + below(&p->seed, 9));
     const bool momentum = below(&p->seed, 2);
-    const tern_optim_option option = momentum && on->has_momentum ? TERN_OPTIM_MOMENTUM
-                                     : momentum                   ? TERN_OPTIM_WEIGHT_DECAY
-                                                                  : TERN_OPTIM_LR;
-    assert_int_equal(tern_optim_set(on->optim, TERN_ALL_GROUPS, option, value), TERN_OK);
+    const char *name = momentum && on->has_momentum ? "momentum" : momentum ? "weight_decay" : "lr";
+    assert_int_equal(tern_optim_set(on->optim, TERN_ALL_GROUPS, name, value), TERN_OK);
 }
 
 static void act_freeze(play *p)

@@ -12,6 +12,8 @@ CANNOT_FAIL(tern_optim_adamw_defaults, "fills a struct",
             tern_optim_adamw_defaults().weight_decay > 0)
 CANNOT_FAIL(tern_optim_add_group_defaults, "fills a struct",
             isnan(tern_optim_add_group_defaults().lr))
+CANNOT_FAIL(tern_optim_group_names_defaults, "fills a struct",
+            isnan(tern_optim_group_names_defaults().lr))
 CANNOT_FAIL(tern_clip_grad_norm_defaults, "fills a struct",
             tern_clip_grad_norm_defaults().norm_type > 0)
 CANNOT_FAIL(tern_clip_grad_value_defaults, "fills a struct",
@@ -97,14 +99,21 @@ REFUSES(tern_optim_add_group_with, "options that are NULL", TERN_ERR_NULL,
 NO_OPTIM(tern_optim_add_group_with, "optim_add_group", tern_optim_add_group(NULL, f->net))
 REFUSES(tern_optim_add_group_with, "parameters that it has", TERN_ERR_ARG, "|0.weight|already",
         tern_optim_add_group(f->optim, f->net))
-REFUSES(tern_optim_add_group_with, "an option of Adam for SGD", TERN_ERR_ARG,
-        "optim_add_group: |sgd|betas", ADD_LEAF(f->optim, .eps = 1e-6))
-REFUSES(tern_optim_add_group_with, "an option of SGD for Adam", TERN_ERR_ARG,
-        "optim_add_group: |adam|momentum", ADD_LEAF(f->adam, .momentum = 0.5))
 REFUSES(tern_optim_add_group_with, "a negative lr", TERN_ERR_ARG, "optim_add_group: lr is -1",
         ADD_LEAF(f->optim, .lr = -1))
 REFUSES(tern_optim_add_group_with, "neither module nor params", TERN_ERR_NULL, "module is NULL",
         tern_optim_add_group(f->optim, NULL))
+
+REFUSES(tern_optim_group_names_with, "no options", TERN_ERR_NULL, "optim_group_names: options",
+        tern_optim_group_names_with(NULL))
+NO_OPTIM(tern_optim_group_names_with, "optim_group_names", tern_optim_group_names(NULL, "*"))
+REFUSES(tern_optim_group_names_with, "no pattern", TERN_ERR_NULL, "optim_group_names: pattern",
+        tern_optim_group_names(f->optim, NULL))
+REFUSES(tern_optim_group_names_with, "a pattern that nothing is like", TERN_ERR_ARG,
+        "optim_group_names: |\"*.bais\"|bias", tern_optim_group_names(f->optim, "*.bais"))
+REFUSES(tern_optim_group_names_with, "a negative lr", TERN_ERR_ARG, "optim_group_names: lr is -1",
+        tern_optim_group_names(f->optim, "*", .lr = -1))
+
 NO_OPTIM(tern_optim_num_groups, "optim_num_groups", tern_optim_num_groups(NULL) == -1)
 
 static int is_nan(double value)
@@ -112,26 +121,28 @@ static int is_nan(double value)
     return isnan(value) != 0;
 }
 
-NO_OPTIM(tern_optim_get, "optim_get", is_nan(tern_optim_get(NULL, 0, TERN_OPTIM_LR)))
+NO_OPTIM(tern_optim_get, "optim_get", is_nan(tern_optim_get(NULL, 0, "lr")))
 REFUSES(tern_optim_get, "a group that there is not", TERN_ERR_INDEX, "optim_get: |group 1|has 1",
-        is_nan(tern_optim_get(f->optim, 1, TERN_OPTIM_LR)))
+        is_nan(tern_optim_get(f->optim, 1, "lr")))
 REFUSES(tern_optim_get, "all groups", TERN_ERR_INDEX, "optim_get: |group -1",
-        is_nan(tern_optim_get(f->optim, TERN_ALL_GROUPS, TERN_OPTIM_LR)))
-REFUSES(tern_optim_get, "an option that it does not have", TERN_ERR_ARG, "optim_get: |sgd|beta1",
-        is_nan(tern_optim_get(f->optim, 0, TERN_OPTIM_BETA1)))
-REFUSES(tern_optim_get, "an option that does not exist", TERN_ERR_ARG, "optim_get: |option",
-        is_nan(tern_optim_get(f->optim, 0, (tern_optim_option)77)))
-REFUSES(tern_optim_get, "no option", TERN_ERR_ARG, "optim_get: |option",
-        is_nan(tern_optim_get(f->optim, 0, TERN_OPTIM_UNSPECIFIED)))
-NO_OPTIM(tern_optim_set, "optim_set", tern_optim_set(NULL, 0, TERN_OPTIM_LR, 1))
+        is_nan(tern_optim_get(f->optim, TERN_ALL_GROUPS, "lr")))
+REFUSES(tern_optim_get, "a number that it does not have", TERN_ERR_ARG, "optim_get: |SGD|betas[0]",
+        is_nan(tern_optim_get(f->optim, 0, "betas[0]")))
+REFUSES(tern_optim_get, "no name", TERN_ERR_NULL, "optim_get: name",
+        is_nan(tern_optim_get(f->optim, 0, NULL)))
+NO_OPTIM(tern_optim_set, "optim_set", tern_optim_set(NULL, 0, "lr", 1))
 REFUSES(tern_optim_set, "a group that there is not", TERN_ERR_INDEX, "optim_set: |group 1|has 1",
-        tern_optim_set(f->optim, 1, TERN_OPTIM_LR, 1))
-REFUSES(tern_optim_set, "an option that it does not have", TERN_ERR_ARG,
-        "optim_set: |adam|momentum", tern_optim_set(f->adam, 0, TERN_OPTIM_MOMENTUM, 1))
+        tern_optim_set(f->optim, 1, "lr", 1))
+REFUSES(tern_optim_set, "no name", TERN_ERR_NULL, "optim_set: name",
+        tern_optim_set(f->optim, 0, NULL, 1))
+REFUSES(tern_optim_set, "a flag that is neither 0 nor 1", TERN_ERR_ARG,
+        "optim_set: nesterov is 2|0 or 1", tern_optim_set(f->optim, 0, "nesterov", 2))
+REFUSES(tern_optim_set, "a number that it does not have", TERN_ERR_ARG, "optim_set: |Adam|momentum",
+        tern_optim_set(f->adam, 0, "momentum", 1))
 REFUSES(tern_optim_set, "a beta of 1", TERN_ERR_ARG, "optim_set: betas[1] is 1",
-        tern_optim_set(f->adam, TERN_ALL_GROUPS, TERN_OPTIM_BETA2, 1))
+        tern_optim_set(f->adam, TERN_ALL_GROUPS, "betas[1]", 1))
 REFUSES(tern_optim_set, "a negative momentum", TERN_ERR_ARG, "optim_set: momentum is -1",
-        tern_optim_set(f->optim, TERN_ALL_GROUPS, TERN_OPTIM_MOMENTUM, -1))
+        tern_optim_set(f->optim, TERN_ALL_GROUPS, "momentum", -1))
 NO_OPTIM(tern_optim_lr, "optim_lr", is_nan(tern_optim_lr(NULL, 0)))
 REFUSES(tern_optim_lr, "a group that there is not", TERN_ERR_INDEX, "optim_lr: |group 2",
         is_nan(tern_optim_lr(f->optim, 2)))

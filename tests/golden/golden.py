@@ -37,6 +37,28 @@ def _word(value):
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
+# What groups hold besides numbers that change what is computed.
+NO_NUMBERS = {"params", "param_names", "foreach", "capturable", "differentiable", "fused"}
+
+
+def group_numbers(group):
+    """The options of an optimizer's parameter group: names, each of a pair too, and numbers."""
+    numbers = {}
+    for name, value in group.items():
+        if isinstance(value, tuple):
+            numbers.update((f"{name}[{i}]", float(v)) for i, v in enumerate(value))
+        elif name not in NO_NUMBERS:
+            numbers[name] = float(value)
+    return numbers
+
+
+def optimizer_words(kind, optimizer):
+    """Words that say how the optimizer was made; an option has a value for each group."""
+    groups = [group_numbers(group) for group in optimizer.param_groups]
+    return ([("optimizer", kind), ("groups", len(groups)), ("options", list(groups[0]))] +
+            [(name, [group[name] for group in groups]) for name in groups[0]])
+
+
 class Golden:
     """One family: an index and its arrays."""
 

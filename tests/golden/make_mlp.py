@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from golden import Golden, f64, fnv1a
+from golden import Golden, f64, fnv1a, optimizer_words
 
 STEPS32, STEPS64 = 20, 200
 BATCH = 64
@@ -51,8 +51,9 @@ loss is CrossEntropyLoss(label_smoothing=0.1). Parameters are stored one after a
 of parameters().
 inputs: x and the 67 first parameters, in float32; the targets without and with `weighted`; the
 class weights with `weighted`.
-An option has a value for each group; of 2 groups the first has the parameters of layer 0, the
-second of layer 2. norms: what clipping by norm returned; final: the parameters at the end.
+options: the names of the optimizer's numbers, each of which has a value for each group; of 2 groups
+the first has the parameters of layer 0, the second of layer 2. norms: what clipping by norm
+returned; final: the parameters at the end.
 """
 
 
@@ -153,8 +154,6 @@ def mlp(data):
     golden.write()
 
 
-GROUP_FIELDS = ("lr weight_decay momentum dampening beta1 beta2 eps alpha lr_decay "
-                "initial_accumulator_value rho").split()
 SMALL_OPTIMIZERS = [
     ("SGD", dict(lr=0.1)),
     ("SGD", dict(lr=0.1, momentum=0.9)),
@@ -166,8 +165,11 @@ SMALL_OPTIMIZERS = [
     ("AdamW", dict(lr=0.01)),
     ("AdamW", dict(lr=0.05, weight_decay=0.1, amsgrad=True)),
     ("RMSprop", dict(lr=0.01)),
+    ("RMSprop", dict(lr=0.01, momentum=0.9, weight_decay=0.01)),
+    ("RMSprop", dict(lr=0.01, alpha=0.4, centered=True, eps=1e-3)),
     ("RMSprop", dict(lr=0.01, alpha=0.9, momentum=0.5, centered=True, weight_decay=0.02)),
     ("Adagrad", dict(lr=0.05)),
+    ("Adagrad", dict(lr=0.02, eps=1e-3, maximize=True)),
     ("Adagrad", dict(lr=0.05, lr_decay=0.1, weight_decay=0.01, initial_accumulator_value=0.1)),
     ("Adadelta", dict()),
     ("Adadelta", dict(lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.01)),
@@ -222,19 +224,13 @@ def small_run(kind, options, second, clip, weighted):
 
 def small_case(golden, kind, options, second=None, clip=("none", 0.0, 0.0), weighted=False):
     optimizer, losses, norms, final = small_run(kind, options, second, clip, weighted)
-    groups = [dict(group) for group in optimizer.param_groups]
-    for group in groups:
-        if "betas" in group:
-            group["beta1"], group["beta2"] = group["betas"]
-    fields = [(f, [float(g.get(f) or 0) for g in groups]) for f in GROUP_FIELDS]
     name = " ".join([kind] + ["%s=%s" % item for item in options.items()])
     name += "; second group " + " ".join("%s=%s" % i for i in second.items()) if second else ""
     name += "; clip %s %g (norm type %g)" % clip if clip[0] != "none" else ""
     name += "; weight and ignored target" if weighted else ""
-    words = [("optimizer", kind), ("groups", len(groups))]
-    words += [(f, True) for f in ("nesterov", "amsgrad", "centered") if options.get(f)]
+    words = optimizer_words(kind, optimizer)
     words += [("clip", clip[0]), ("clip_at", clip[1]), ("norm_type", clip[2]),
-              ("weighted", weighted)] + [(f, values) for f, values in fields if any(values)]
+              ("weighted", weighted)]
     golden.case(name, words, [("losses", f64(losses))] + [("norms", f64(norms))][not norms:] +
                 [("final", f64(final))])
 

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "golden/golden_optim.h"
 #include "golden/golden_small.h"
 #include "golden/golden_test.h"
 
@@ -103,52 +104,18 @@ static tern_module *make_loss(const golden_small_case *c)
                                       .label_smoothing = 0.1);
 }
 
-static tern_optim *make_sgd(const golden_small_case *c, tern_module *first, tern_module *second)
-{
-    const golden_small_group *g = &c->group[0], *h = &c->group[1];
-    tern_optim *optim =
-        tern_optim_sgd(first, .lr = g->lr, .momentum = g->momentum, .dampening = g->dampening,
-                       .weight_decay = g->weight_decay, .nesterov = c->nesterov);
-    if (second)
-        assert_int_equal(TERN_OK, tern_optim_add_group(
-                                      optim, second, .lr = h->lr, .momentum = h->momentum,
-                                      .dampening = h->dampening, .weight_decay = h->weight_decay));
-    return optim;
-}
-
-static tern_optim *make_adam(const golden_small_case *c, tern_module *first, tern_module *second)
-{
-    const golden_small_group *g = &c->group[0], *h = &c->group[1];
-    bool decoupled = strcmp(c->optimizer, "AdamW") == 0;
-    tern_optim_adam_options options = tern_optim_adam_defaults();
-    options.module = first;
-    options.lr = g->lr;
-    options.betas[0] = g->beta1;
-    options.betas[1] = g->beta2;
-    options.eps = g->eps;
-    options.weight_decay = g->weight_decay;
-    options.amsgrad = c->amsgrad;
-    tern_optim *optim =
-        decoupled ? tern_optim_adamw_with(&options) : tern_optim_adam_with(&options);
-    if (second)
-        assert_int_equal(TERN_OK, tern_optim_add_group(optim, second, .lr = h->lr,
-                                                       .betas = {h->beta1, h->beta2}, .eps = h->eps,
-                                                       .weight_decay = h->weight_decay));
-    return optim;
-}
-
-static bool is_known(const golden_small_case *c)
-{
-    return strcmp(c->optimizer, "SGD") == 0 || strncmp(c->optimizer, "Adam", 4) == 0;
-}
-
+// Over the net or, with two groups, over its two layers.
 static tern_optim *make_optimizer(const golden_small_case *c, tern_module *net)
 {
-    bool grouped = c->group_count == 2;
-    tern_module *first = grouped ? tern_module_child(net, "0") : net;
-    tern_module *second = grouped ? tern_module_child(net, "2") : NULL;
-    return strcmp(c->optimizer, "SGD") == 0 ? make_sgd(c, first, second)
-                                            : make_adam(c, first, second);
+    tern_tensor *params[COUNT(parameter_names)];
+    for (int i = 0; i < COUNT(parameter_names); i++)
+        params[i] = tern_module_parameter(net, parameter_names[i]);
+    tern_optim *optim = golden_optim(c->stored, params, c->group_count == 2 ? 2 : 4);
+    if (c->group_count == 2) {
+        assert_int_equal(tern_optim_add_group(optim, tern_module_child(net, "2")), TERN_OK);
+        golden_set_options(c->stored, optim, 1);
+    }
+    return optim;
 }
 
 static void clip(const golden_small_case *c, int step, tern_module *net)
@@ -191,8 +158,8 @@ static void check_final(const golden_small_case *c, tern_module *net)
 static void thirty_steps_of_a_small_net_are_pytorchs(void **state)
 {
     const golden_small_case *c = *state;
-    if (!is_known(c)) {
-        print_message("there is no %s yet\n", c->optimizer);
+    if (!golden_has_optim(c->stored)) {
+        print_message("there is no %s yet\n", golden_text(c->stored, "optimizer"));
         skip();
     }
     tern_scope scope = tern_scope_open();
@@ -237,7 +204,7 @@ int main(void)
     for (int i = 0; i < count; i++) {
         runs[i] = golden_small(i);
         snprintf(names[i], sizeof names[0], "thirty_steps_of_a_small_net_are_pytorchs: %s",
-                 runs[i].name);
+                 runs[i].stored->name);
         tests[2 + i] = (struct CMUnitTest){names[i], thirty_steps_of_a_small_net_are_pytorchs,
                                            start, leaves_nothing, &runs[i]};
     }

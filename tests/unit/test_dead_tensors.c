@@ -354,9 +354,9 @@ static void a_freed_optimizer_is_named(void **state)
     tern_optim *optim = tern_optim_adam(net);
     tern_optim_free(optim);
     tern_optim_free(optim);
-    assert_error(TERN_ERR_STATE, "optim_free: this optim_adam was freed already");
-    assert_status(tern_optim_step(optim), TERN_ERR_STATE, "optim_step: this optim_adam was freed");
-    assert_null_with(tern_optim_retain(optim), TERN_ERR_STATE, "optim_retain: this optim_adam");
+    assert_error(TERN_ERR_STATE, "optim_free: this Adam was freed already");
+    assert_status(tern_optim_step(optim), TERN_ERR_STATE, "optim_step: this Adam was freed");
+    assert_null_with(tern_optim_retain(optim), TERN_ERR_STATE, "optim_retain: this Adam");
     tern_module_free(net);
 }
 

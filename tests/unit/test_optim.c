@@ -71,10 +71,10 @@ static void null_fails_every_call(void **state)
     tern_optim_zero_grad(NULL);
     assert_error(TERN_ERR_NULL, "optim_zero_grad: optim is NULL");
     assert_status(tern_optim_set_lr(NULL, 0, 1), TERN_ERR_NULL, "optim_set_lr: optim is NULL");
-    assert_status(tern_optim_set(NULL, 0, TERN_OPTIM_LR, 1), TERN_ERR_NULL, "optim_set: optim");
+    assert_status(tern_optim_set(NULL, 0, "lr", 1), TERN_ERR_NULL, "optim_set: optim");
     assert_true(isnan(tern_optim_lr(NULL, 0)));
     assert_error(TERN_ERR_NULL, "optim_lr: optim is NULL");
-    assert_true(isnan(tern_optim_get(NULL, 0, TERN_OPTIM_LR)));
+    assert_true(isnan(tern_optim_get(NULL, 0, "lr")));
     assert_error(TERN_ERR_NULL, "optim_get: optim is NULL");
     assert_int_equal(tern_optim_num_groups(NULL), -1);
     assert_error(TERN_ERR_NULL, "optim_num_groups: optim is NULL");
@@ -239,7 +239,7 @@ static void parameters_are_listed_with_their_names(void **state)
     assert_string_equal(name, "1.bias");
     assert_non_null(tern_optim_parameter_at(o, 0, NULL, 0));
     assert_null_with(tern_optim_parameter_at(o, 2, NULL, 0), TERN_ERR_INDEX,
-                     "there is no parameter 2; optim_sgd has 2");
+                     "there is no parameter 2; SGD has 2");
     assert_null_with(tern_optim_parameter_at(o, -1, NULL, 0), TERN_ERR_INDEX, "no parameter -1");
     tern_module_free(m);
     tern_optim_free(o);
@@ -305,7 +305,7 @@ static void state_that_does_not_fit_is_refused(void **state)
     assert_status(tern_optim_set_state(o, 0, "exp_avg", tern_ones(tern_dims(3))), TERN_ERR_SHAPE,
                   "exp_avg of params[0] is (2,), but the value given (3,)");
     assert_status(tern_optim_set_state(o, 0, "momentum_buffer", p), TERN_ERR_ARG,
-                  "optim_adam has no state \"momentum_buffer\"");
+                  "Adam has no state \"momentum_buffer\"");
     assert_status(tern_optim_set_state(o, 1, "exp_avg", p), TERN_ERR_INDEX, "no parameter 1");
     assert_status(tern_optim_set_state(o, 0, NULL, p), TERN_ERR_NULL, "name is NULL");
     assert_status(tern_optim_set_state(o, 0, "exp_avg", NULL), TERN_ERR_NULL, "value is NULL");

@@ -28,7 +28,7 @@ static void the_learning_rate_changes_from_the_next_step_on(void **state)
     assert_int_equal(tern_optim_set_lr(o, 1, 0.5), TERN_OK);
     assert_true(tern_optim_lr(o, 0) == 1 && tern_optim_lr(o, 1) == 0.5);
     assert_int_equal(tern_optim_set_lr(o, TERN_ALL_GROUPS, 0.125), TERN_OK);
-    assert_true(tern_optim_get(o, 0, TERN_OPTIM_LR) == 0.125);
+    assert_true(tern_optim_get(o, 0, "lr") == 0.125);
     set_grad(p, 1, 1);
     assert_int_equal(tern_optim_step(o), TERN_OK);
     assert_tensor(p, tern_dims(2), 0.875, -2.125);
@@ -46,22 +46,26 @@ static void options_are_checked_when_they_are_set(void **state)
     assert_status(tern_optim_set_lr(sgd, 0, NAN), TERN_ERR_ARG, "lr is nan");
     assert_status(tern_optim_set_lr(sgd, 1, 1), TERN_ERR_INDEX, "there is no group 1");
     assert_status(tern_optim_set_lr(sgd, -2, 1), TERN_ERR_INDEX, "there is no group -2");
-    assert_status(tern_optim_set(sgd, 0, TERN_OPTIM_MOMENTUM, 0), TERN_ERR_ARG, "nesterov wants");
-    assert_status(tern_optim_set(sgd, 0, TERN_OPTIM_BETA1, 0.5), TERN_ERR_ARG,
-                  "optim_sgd has no beta1");
-    assert_status(tern_optim_set(adam, 0, TERN_OPTIM_BETA2, 1), TERN_ERR_ARG, "betas[1] is 1");
-    assert_status(tern_optim_set(adam, 0, TERN_OPTIM_DAMPENING, 1), TERN_ERR_ARG,
-                  "optim_adam has no dampening");
-    assert_status(tern_optim_set(adam, 0, TERN_OPTIM_UNSPECIFIED, 1), TERN_ERR_ARG, "option 0");
-    assert_status(tern_optim_set(adam, 0, (tern_optim_option)99, 1), TERN_ERR_ARG, "such option");
+    assert_status(tern_optim_set(sgd, 0, "momentum", 0), TERN_ERR_ARG, "nesterov wants");
+    assert_status(
+        tern_optim_set(sgd, 0, "betas[0]", 0.5), TERN_ERR_ARG,
+        "optim_set: SGD has no \"betas[0]\"; it has lr, momentum, dampening, weight_decay, "
+        "nesterov and maximize");
+    assert_status(tern_optim_set(adam, 0, "betas[1]", 1), TERN_ERR_ARG, "betas[1] is 1");
+    assert_status(tern_optim_set(adam, 0, "dampening", 1), TERN_ERR_ARG,
+                  "optim_set: Adam has no \"dampening\"");
+    assert_status(tern_optim_set(adam, 0, "", 1), TERN_ERR_ARG, "Adam has no \"\"");
+    assert_status(tern_optim_set(adam, 0, NULL, 1), TERN_ERR_NULL, "optim_set: name is NULL");
+    assert_status(tern_optim_set(adam, 0, "amsgrad", 0.5), TERN_ERR_ARG,
+                  "optim_set: amsgrad is 0.5, but must be 0 or 1");
     assert_true(tern_optim_lr(sgd, 0) == 1e-3);
-    assert_true(tern_optim_get(sgd, 0, TERN_OPTIM_MOMENTUM) == 0.9);
-    assert_true(tern_optim_get(adam, 0, TERN_OPTIM_BETA2) == 0.999);
-    assert_true(tern_optim_get(adam, 0, TERN_OPTIM_EPS) == 1e-8);
-    assert_int_equal(tern_optim_set(adam, 0, TERN_OPTIM_WEIGHT_DECAY, 0.5), TERN_OK);
-    assert_true(tern_optim_get(adam, 0, TERN_OPTIM_WEIGHT_DECAY) == 0.5);
-    assert_true(isnan(tern_optim_get(adam, 0, TERN_OPTIM_MOMENTUM)));
-    assert_error(TERN_ERR_ARG, "optim_adam has no momentum");
+    assert_true(tern_optim_get(sgd, 0, "momentum") == 0.9);
+    assert_true(tern_optim_get(adam, 0, "betas[1]") == 0.999);
+    assert_true(tern_optim_get(adam, 0, "eps") == 1e-8);
+    assert_int_equal(tern_optim_set(adam, 0, "weight_decay", 0.5), TERN_OK);
+    assert_true(tern_optim_get(adam, 0, "weight_decay") == 0.5);
+    assert_true(isnan(tern_optim_get(adam, 0, "momentum")));
+    assert_error(TERN_ERR_ARG, "optim_get: Adam has no \"momentum\"");
     assert_true(isnan(tern_optim_lr(adam, 3)));
     assert_error(TERN_ERR_INDEX, "there is no group 3");
     tern_optim_free(sgd);
@@ -128,19 +132,79 @@ static void a_group_that_does_not_fit_is_not_added(void **state)
     assert_status(tern_optim_add_group(o, m), TERN_ERR_ARG,
                   "weight is in the optimizer already; a parameter belongs to one group");
     assert_status(tern_optim_add_group(o, other, .lr = -1), TERN_ERR_ARG, "lr is -1");
-    assert_status(tern_optim_add_group(o, other, .momentum = 0.9), TERN_ERR_ARG,
-                  "optim_adam has no momentum");
+    assert_status(tern_optim_add_group(o, other, .weight_decay = -1), TERN_ERR_ARG,
+                  "weight_decay is -1");
     assert_status(tern_optim_add_group(o, NULL), TERN_ERR_NULL, "module is NULL");
     assert_status(tern_optim_add_group(NULL, other), TERN_ERR_NULL, "optim is NULL");
     assert_status(tern_optim_add_group_with(NULL), TERN_ERR_NULL, "options is NULL");
-    tern_optim *sgd = tern_optim_sgd(other);
-    assert_status(tern_optim_add_group(sgd, m, .eps = 1), TERN_ERR_ARG, "no betas and no eps");
     assert_int_equal(tern_optim_num_groups(o), 1);
     assert_int_equal(tern_optim_num_parameters(o), 2);
     tern_optim_free(o);
-    tern_optim_free(sgd);
     tern_module_free(m);
     tern_module_free(other);
+}
+
+static void groups_are_made_by_the_names_of_parameters(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(2, 2), tern_nn_linear(2, 1));
+    tern_optim *o = tern_optim_sgd(net, .lr = 1, .weight_decay = 0.5);
+    char name[64];
+    assert_int_equal(tern_optim_group_names(o, "*.bias", .weight_decay = 0), TERN_OK);
+    assert_int_equal(tern_optim_num_groups(o), 2);
+    const char *const order[] = {"0.weight", "1.weight", "0.bias", "1.bias"};
+    for (int i = 0; i < 4; i++) {
+        tern_tensor *p = tern_optim_parameter_at(o, i, name, sizeof name);
+        assert_string_equal(name, order[i]);
+        tern_fill_(tern_detach(p), 2);
+        set_grad(p, 0, 0);
+    }
+    assert_true(tern_optim_get(o, 0, "weight_decay") == 0.5 && tern_optim_lr(o, 1) == 1);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    for (int i = 0; i < 4; i++) // 2 - 0.5 * 2, or as it was
+        assert_true(((const float *)tern_data(tern_optim_parameter_at(o, i, NULL, 0)))[0] ==
+                    (i < 2 ? 1 : 2));
+    tern_module_free(net);
+    tern_optim_free(o);
+}
+
+static void a_later_pattern_takes_parameters_from_groups_made_before(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(2, 2), tern_nn_linear(2, 1));
+    tern_optim *o = tern_optim_adam(net, .lr = 0.5);
+    assert_int_equal(tern_optim_group_names(o, "*.bias", .lr = 0.25), TERN_OK);
+    assert_int_equal(tern_optim_group_names(o, "1.*", .weight_decay = 0.125), TERN_OK);
+    char name[64];
+    const char *const order[] = {"0.weight", "0.bias", "1.weight", "1.bias"};
+    for (int i = 0; i < 4; i++) {
+        (void)tern_optim_parameter_at(o, i, name, sizeof name);
+        assert_string_equal(name, order[i]);
+    }
+    assert_true(tern_optim_lr(o, 1) == 0.25 && tern_optim_lr(o, 2) == 0.5);
+    assert_true(tern_optim_get(o, 2, "weight_decay") == 0.125);
+    tern_module_free(net);
+    tern_optim_free(o);
+}
+
+static void groups_by_name_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_linear(2, 2);
+    tern_optim *o = tern_optim_sgd(net);
+    assert_status(tern_optim_group_names(o, "*.bias"), TERN_ERR_ARG,
+                  "optim_group_names: no parameter of SGD has a name like \"*.bias\"; they are "
+                  "weight, bias");
+    assert_status(tern_optim_group_names(o, "bias", .weight_decay = -1), TERN_ERR_ARG,
+                  "optim_group_names: weight_decay is -1, but must be 0 or more");
+    set_grad(tern_module_parameter(net, "weight"), 0, 0);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_status(
+        tern_optim_group_names(o, "bias"), TERN_ERR_STATE,
+        "optim_group_names: weight was updated already; make groups before the first step");
+    assert_int_equal(tern_optim_num_groups(o), 1);
+    tern_module_free(net);
+    tern_optim_free(o);
 }
 
 static void defaults_are_those_of_the_macros(void **state)
@@ -153,10 +217,12 @@ static void defaults_are_those_of_the_macros(void **state)
     assert_true(sgd.lr == 1e-3 && sgd.momentum == 0 && sgd.dampening == 0 && sgd.weight_decay == 0);
     assert_true(adam.lr == 1e-3 && adam.betas[0] == 0.9 && adam.betas[1] == 0.999);
     assert_true(adam.eps == 1e-8 && adam.weight_decay == 0 && adamw.weight_decay == 0.01);
-    assert_true(isnan(group.lr) && isnan(group.betas[1]) && isnan(group.eps));
+    tern_optim_group_names_options named = tern_optim_group_names_defaults();
+    assert_true(isnan(group.lr) && isnan(group.weight_decay));
+    assert_true(isnan(named.lr) && isnan(named.weight_decay));
     tern_optim *o = tern_optim_adamw(m);
-    assert_true(tern_optim_get(o, 0, TERN_OPTIM_WEIGHT_DECAY) == 0.01);
-    assert_true(tern_optim_get(o, 0, TERN_OPTIM_BETA1) == 0.9);
+    assert_true(tern_optim_get(o, 0, "weight_decay") == 0.01);
+    assert_true(tern_optim_get(o, 0, "betas[0]") == 0.9);
     tern_module_free(m);
     tern_optim_free(o);
 }
@@ -170,6 +236,9 @@ int main(void)
         CHECK_TEST(constructors_refuse_options_that_make_no_sense),
         CHECK_TEST(parameters_are_checked_when_they_are_given),
         CHECK_TEST(a_group_that_does_not_fit_is_not_added),
+        CHECK_TEST(groups_are_made_by_the_names_of_parameters),
+        CHECK_TEST(a_later_pattern_takes_parameters_from_groups_made_before),
+        CHECK_TEST(groups_by_name_that_do_not_fit_are_refused),
         CHECK_TEST(defaults_are_those_of_the_macros),
     };
     if (optim_check_begin())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimizer steps, norms and clipping over lists against the formulas in double, on every
 // instruction set.
+#include <float.h>
+
 #include "kernel_check.h"
 
 #define TENSORS 4
@@ -30,14 +32,71 @@ static void draw(float values[TENSORS][40000])
             values[t][i] = (float)random_value();
 }
 
-static void list_of(tern_step_tensor *list, int states, int64_t step)
+// What the kernels take of an optimizer's numbers, derived here anew.
+typedef struct numbers {
+    double at[TERN_STEP_NUMBERS];
+} numbers;
+
+#define PLACE(name) name,
+#define STEP(...)
+#include "device/step.def"
+
+typedef struct sgd_options {
+    double lr, momentum, dampening, weight_decay;
+    bool nesterov, maximize;
+} sgd_options;
+
+static numbers sgd_numbers(const sgd_options *o, int64_t step)
+{
+    enum { TERN_STEP_SGD_MOMENTUM_NUMBERS(PLACE) };
+    return (numbers){{[lr] = -o->lr,
+                      [decay] = o->weight_decay,
+                      [sign] = o->maximize ? -1 : 1,
+                      [keep] = step == 1 ? 0 : o->momentum,
+                      [take] = step == 1 ? 1 : 1 - o->dampening,
+                      [momentum] = o->momentum,
+                      [nesterov] = o->nesterov,
+                      [least] = (double)FLT_MIN}};
+}
+
+static tern_step_code sgd_code(const sgd_options *o)
+{
+    return o->momentum != 0 ? TERN_STEP_SGD_MOMENTUM : TERN_STEP_SGD;
+}
+
+typedef struct adam_options {
+    double lr, beta1, beta2, eps, weight_decay;
+    bool decoupled, amsgrad, maximize;
+} adam_options;
+
+static numbers adam_numbers(const adam_options *o, int64_t step)
+{
+    enum { TERN_STEP_ADAM_NUMBERS(PLACE) };
+    const double c1 = 1 - pow(o->beta1, (double)step), c2 = 1 - pow(o->beta2, (double)step);
+    return (numbers){{[beta1] = o->beta1,
+                      [beta2] = o->beta2,
+                      [take1] = 1 - o->beta1,
+                      [take2] = 1 - o->beta2,
+                      [eps] = o->eps * sqrt(c2),
+                      [decay] = o->decoupled ? 0 : o->weight_decay,
+                      [shrink] = o->decoupled ? 1 - o->lr * o->weight_decay : 1,
+                      [step_size] = -o->lr * sqrt(c2) / c1,
+                      [sign] = o->maximize ? -1 : 1,
+                      [least] = o->eps > 0 ? (double)FLT_MIN : 0,
+                      [least_grad] = o->eps > 0 ? sqrt((double)FLT_MIN / (1 - o->beta2)) : 0}};
+}
+
+static tern_step_code adam_code(const adam_options *o)
+{
+    return o->amsgrad ? TERN_STEP_AMSGRAD : TERN_STEP_ADAM;
+}
+
+static void list_of(tern_step_tensor *list, int states, numbers of)
 {
     for (int t = 0; t < TENSORS; t++) {
-        list[t] = (tern_step_tensor){.param = param[t],
-                                     .grad = grad[t],
-                                     .numel = sizes[t],
-                                     .dtype = TERN_FLOAT32,
-                                     .step = step};
+        list[t] = (tern_step_tensor){
+            .param = param[t], .grad = grad[t], .numel = sizes[t], .dtype = TERN_FLOAT32};
+        memcpy(list[t].number, of.at, sizeof of.at);
         for (int k = 0; k < states; k++)
             list[t].state[k] = state_of[k][t];
     }
@@ -51,7 +110,7 @@ static void check_params(const tern_kernels *kernels)
             assert_within(param[t][i], p64[t][i], 2e-6, kernels);
 }
 
-static void sgd_in_double(const tern_sgd_args *o, int64_t step)
+static void sgd_in_double(const sgd_options *o, int64_t step)
 {
     for (int t = 0; t < TENSORS; t++) {
         for (int64_t i = 0; i < sizes[t]; i++) {
@@ -69,7 +128,7 @@ static void sgd_in_double(const tern_sgd_args *o, int64_t step)
 static void sgd_follows_its_formulas(void **state)
 {
     (void)state;
-    const tern_sgd_args cases[] = {
+    const sgd_options cases[] = {
         {.lr = 0.1},
         {.lr = 0.1, .weight_decay = 0.01, .maximize = true},
         {.lr = 0.1, .momentum = 0.9},
@@ -84,8 +143,9 @@ static void sgd_follows_its_formulas(void **state)
             for (int64_t step = 1; step <= STEPS; step++) {
                 tern_step_tensor list[TENSORS];
                 draw(grad);
-                list_of(list, cases[k].momentum != 0, step);
-                assert_int_equal(kernels->sgd(&kernel_exec, &cases[k], list, TENSORS), 0);
+                list_of(list, cases[k].momentum != 0, sgd_numbers(&cases[k], step));
+                assert_int_equal(kernels->step(&kernel_exec, sgd_code(&cases[k]), list, TENSORS),
+                                 0);
                 sgd_in_double(&cases[k], step);
                 check_params(kernels);
             }
@@ -97,13 +157,15 @@ static void sgd_follows_its_formulas(void **state)
 static void the_first_momentum_step_does_not_read_the_buffer(void **state)
 {
     (void)state;
-    const tern_sgd_args args = {.lr = 0.5, .momentum = 0.9, .dampening = 0.5};
+    const sgd_options args = {.lr = 0.5, .momentum = 0.9, .dampening = 0.5};
     FOR_EACH_TABLE(kernels)
     {
         float p[] = {1, 2}, g[] = {1, -1}, b[] = {NAN, INFINITY};
-        const tern_step_tensor one = {
-            .param = p, .grad = g, .state = {b}, .numel = 2, .dtype = TERN_FLOAT32, .step = 1};
-        assert_int_equal(kernels->sgd(&kernel_exec, &args, &one, 1), 0);
+        tern_step_tensor one = {
+            .param = p, .grad = g, .state = {b}, .numel = 2, .dtype = TERN_FLOAT32};
+        const numbers of = sgd_numbers(&args, 1);
+        memcpy(one.number, of.at, sizeof of.at);
+        assert_int_equal(kernels->step(&kernel_exec, sgd_code(&args), &one, 1), 0);
         assert_within(p[0], 0.5, 0, kernels);
         assert_within(p[1], 2.5, 0, kernels);
         assert_within(b[0], 1, 0, kernels);
@@ -111,7 +173,7 @@ static void the_first_momentum_step_does_not_read_the_buffer(void **state)
     }
 }
 
-static void adam_in_double(const tern_adam_args *o, int64_t step)
+static void adam_in_double(const adam_options *o, int64_t step)
 {
     const double c1 = 1 - pow(o->beta1, (double)step), c2 = 1 - pow(o->beta2, (double)step);
     for (int t = 0; t < TENSORS; t++) {
@@ -133,8 +195,8 @@ static void adam_in_double(const tern_adam_args *o, int64_t step)
 static void adam_and_adamw_follow_their_formulas(void **state)
 {
     (void)state;
-    const tern_adam_args plain = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
-    tern_adam_args cases[] = {plain, plain, plain, plain};
+    const adam_options plain = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+    adam_options cases[] = {plain, plain, plain, plain};
     cases[1].weight_decay = 0.1;
     cases[1].maximize = true;
     cases[2].weight_decay = 0.1;
@@ -148,8 +210,9 @@ static void adam_and_adamw_follow_their_formulas(void **state)
             for (int64_t step = 1; step <= STEPS; step++) {
                 tern_step_tensor list[TENSORS];
                 draw(grad);
-                list_of(list, cases[k].amsgrad ? 3 : 2, step);
-                assert_int_equal(kernels->adam(&kernel_exec, &cases[k], list, TENSORS), 0);
+                list_of(list, cases[k].amsgrad ? 3 : 2, adam_numbers(&cases[k], step));
+                assert_int_equal(kernels->step(&kernel_exec, adam_code(&cases[k]), list, TENSORS),
+                                 0);
                 adam_in_double(&cases[k], step);
                 check_params(kernels);
             }
@@ -162,16 +225,19 @@ static void adam_and_adamw_follow_their_formulas(void **state)
 static void state_without_gradients_becomes_zero_and_never_subnormal(void **state)
 {
     (void)state;
-    const tern_adam_args adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.9, .eps = 1e-8};
-    const tern_sgd_args sgd = {.lr = 0.01, .momentum = 0.9};
+    const adam_options adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.9, .eps = 1e-8};
+    const sgd_options sgd = {.lr = 0.01, .momentum = 0.9};
     FOR_EACH_TABLE(kernels)
     {
         float p[2] = {1, 1}, g[2] = {1e-3f, -1e-3f}, m[2] = {0}, v[2] = {0}, b[2] = {0};
         for (int64_t step = 1; step <= 2000; step++) {
-            const tern_step_tensor for_adam = {p, g, {m, v}, 2, TERN_FLOAT32, step};
-            const tern_step_tensor for_sgd = {p + 1, g + 1, {b}, 1, TERN_FLOAT32, step};
-            assert_int_equal(kernels->adam(&kernel_exec, &adam, &for_adam, 1), 0);
-            assert_int_equal(kernels->sgd(&kernel_exec, &sgd, &for_sgd, 1), 0);
+            const numbers of_adam = adam_numbers(&adam, step), of_sgd = sgd_numbers(&sgd, step);
+            tern_step_tensor for_adam = {p, g, {m, v}, 2, TERN_FLOAT32, {0}};
+            tern_step_tensor for_sgd = {p + 1, g + 1, {b}, 1, TERN_FLOAT32, {0}};
+            memcpy(for_adam.number, of_adam.at, sizeof of_adam.at);
+            memcpy(for_sgd.number, of_sgd.at, sizeof of_sgd.at);
+            assert_int_equal(kernels->step(&kernel_exec, adam_code(&adam), &for_adam, 1), 0);
+            assert_int_equal(kernels->step(&kernel_exec, sgd_code(&sgd), &for_sgd, 1), 0);
             for (int i = 0; i < 2; i++)
                 assert_true(fpclassify(m[i]) != FP_SUBNORMAL && fpclassify(v[i]) != FP_SUBNORMAL);
             assert_true(fpclassify(b[0]) != FP_SUBNORMAL);
@@ -185,12 +251,14 @@ static void state_without_gradients_becomes_zero_and_never_subnormal(void **stat
 static void adam_without_eps_keeps_the_smallest_values(void **state)
 {
     (void)state;
-    const tern_adam_args adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.9, .eps = 0};
+    const adam_options adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.9, .eps = 0};
     FOR_EACH_TABLE(kernels)
     {
         float p = 1, g = 1e-20f, m = 0, v = 0;
-        const tern_step_tensor tensor = {&p, &g, {&m, &v}, 1, TERN_FLOAT32, 1};
-        assert_int_equal(kernels->adam(&kernel_exec, &adam, &tensor, 1), 0);
+        const numbers of = adam_numbers(&adam, 1);
+        tern_step_tensor tensor = {&p, &g, {&m, &v}, 1, TERN_FLOAT32, {0}};
+        memcpy(tensor.number, of.at, sizeof of.at);
+        assert_int_equal(kernels->step(&kernel_exec, adam_code(&adam), &tensor, 1), 0);
         assert_within(p, 0.99, 1e-5, kernels); // 1 - lr g / |g|
     }
 }
@@ -199,8 +267,8 @@ static void a_fault_keeps_every_parameter_and_state(void **state)
 {
     (void)state;
     static float before[TENSORS][40000];
-    const tern_sgd_args sgd = {.lr = 0.1, .momentum = 0.9};
-    const tern_adam_args adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
+    const sgd_options sgd = {.lr = 0.1, .momentum = 0.9};
+    const adam_options adam = {.lr = 0.01, .beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8};
     draw(start);
     draw(grad);
     begin();
@@ -209,10 +277,10 @@ static void a_fault_keeps_every_parameter_and_state(void **state)
     FOR_EACH_TABLE(kernels)
     {
         tern_step_tensor list[TENSORS];
-        list_of(list, 1, 1);
-        assert_int_equal(kernels->sgd(&kernel_exec, &sgd, list, TENSORS), 0);
-        list_of(list, 2, 1);
-        assert_int_equal(kernels->adam(&kernel_exec, &adam, list, TENSORS), 0);
+        list_of(list, 1, sgd_numbers(&sgd, 1));
+        assert_int_equal(kernels->step(&kernel_exec, sgd_code(&sgd), list, TENSORS), 0);
+        list_of(list, 2, adam_numbers(&adam, 1));
+        assert_int_equal(kernels->step(&kernel_exec, adam_code(&adam), list, TENSORS), 0);
         assert_memory_equal(param, before, sizeof before);
         for (int t = 0; t < TENSORS; t++)
             for (int64_t i = 0; i < sizes[t]; i++)
@@ -225,13 +293,14 @@ static void a_fault_keeps_every_parameter_and_state(void **state)
 static void bfloat16_is_computed_in_float_and_rounded_once(void **state)
 {
     (void)state;
-    const tern_sgd_args args = {.lr = 1};
+    const sgd_options args = {.lr = 1};
     FOR_EACH_TABLE(kernels)
     {
         uint16_t p[] = {0x3f80, 0x3f80, 0xbf80}, g[] = {0x3980, 0x3c00, 0x7fc0};
-        const tern_step_tensor one = {
-            .param = p, .grad = g, .numel = 3, .dtype = TERN_BFLOAT16, .step = 1};
-        assert_int_equal(kernels->sgd(&kernel_exec, &args, &one, 1), 0);
+        const numbers of = sgd_numbers(&args, 1);
+        tern_step_tensor one = {.param = p, .grad = g, .numel = 3, .dtype = TERN_BFLOAT16};
+        memcpy(one.number, of.at, sizeof of.at);
+        assert_int_equal(kernels->step(&kernel_exec, sgd_code(&args), &one, 1), 0);
         assert_int_equal(p[0], 0x3f80); // 1 - 2^-12 rounds to 1
         assert_int_equal(p[1], 0x3f7e); // 1 - 2^-7
         assert_int_equal(p[2] & 0x7fff, 0x7fc0);

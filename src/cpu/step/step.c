@@ -1,27 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/step/step.h"
+// The updates of optimizers: one parallel pass over a list of tensors, whose elements are cut into
+// pieces by the sizes alone.
+#include <math.h>
 
-#include <errno.h>
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
+#include "cpu/elementwise/elementwise.h"
 #include "device/kernel_dtype.h"
 
+#define PIECE  16384                  // elements; no piece holds elements of two tensors
+#define BLOCK  512                    // 16-bit elements that are widened at once
+#define ARRAYS (2 + TERN_STEP_STATES) // parameter, gradient, states
+
+// Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] states.
+typedef void step_block_fn(const double *number, void *const *array, int64_t n);
+
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define FLOAT_FMA  __builtin_fmaf
+#define DOUBLE_FMA __builtin_fma
+#else
+#define FLOAT_FMA(a, b, c)  ((a) * (b) + (c))
+#define DOUBLE_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+
+#define real             float
+#define R_(name)         name##f
+#define FMA_             FLOAT_FMA
+#define STEP_BLOCK(name) name##_float
+#include "cpu/step/step_real.h"
+#undef real
+#undef R_
+#undef FMA_
+#undef STEP_BLOCK
+#define real             double
+#define R_(name)         name
+#define FMA_             DOUBLE_FMA
+#define STEP_BLOCK(name) name##_double
+#include "cpu/step/step_real.h"
+
+// What all pieces of a pass work on.
 typedef struct pass {
-    const step_update *update;
+    tern_step_code code;
     const tern_step_tensor *tensors;
 } pass;
 
-static int64_t numel_at(const void *list, int64_t i)
+// What a piece works on.
+typedef struct range {
+    const tern_step_tensor *tensor;
+    int64_t begin, count;
+} range;
+
+static int64_t pieces_of(const tern_step_tensor *t)
 {
-    return ((const tern_step_tensor *)list)[i].numel;
+    return (t->numel + PIECE - 1) / PIECE;
+}
+
+static range range_of(const tern_step_tensor *t, int64_t piece)
+{
+    for (; piece >= pieces_of(t); t++)
+        piece -= pieces_of(t);
+    const int64_t begin = piece * PIECE, left = t->numel - begin;
+    return (range){t, begin, left < PIECE ? left : PIECE};
 }
 
 static void gather_arrays(void **array, const tern_step_tensor *t, int64_t begin)
 {
-    void *const start[STEP_ARRAYS] = {t->param, t->grad, t->state[0], t->state[1], t->state[2]};
-    int64_t offset = begin * (int64_t)tern_dtype_size(t->dtype);
-    for (int i = 0; i < STEP_ARRAYS; i++)
-        array[i] = start[i] ? (char *)start[i] + offset : NULL;
+    const int64_t offset = begin * (int64_t)tern_dtype_size(t->dtype);
+    array[0] = (char *)t->param + offset;
+    array[1] = (char *)t->grad + offset;
+    for (int i = 0; i < TERN_STEP_STATES; i++)
+        array[2 + i] = t->state[i] ? (char *)t->state[i] + offset : NULL;
 }
 
 static void convert(void *to, tern_dtype to_dtype, void *from, tern_dtype from_dtype, int64_t n)
@@ -31,20 +79,21 @@ static void convert(void *to, tern_dtype to_dtype, void *from, tern_dtype from_d
 }
 
 // 16-bit elements: computed in float32, rounded once.
-static void run_widened(const pass *p, const tern_step_tensor *t, int64_t begin, int64_t count)
+static void run_widened(tern_step_code code, const range *r)
 {
-    float wide[STEP_ARRAYS][STEP_BLOCK];
-    void *narrow[STEP_ARRAYS], *array[STEP_ARRAYS];
-    for (int64_t done = 0; done < count; done += STEP_BLOCK) {
-        int64_t n = count - done < STEP_BLOCK ? count - done : STEP_BLOCK;
-        gather_arrays(narrow, t, begin + done);
-        for (int i = 0; i < STEP_ARRAYS; i++) {
+    const tern_step_tensor *t = r->tensor;
+    float wide[ARRAYS][BLOCK];
+    void *narrow[ARRAYS], *array[ARRAYS];
+    for (int64_t done = 0; done < r->count; done += BLOCK) {
+        const int64_t n = r->count - done < BLOCK ? r->count - done : BLOCK;
+        gather_arrays(narrow, t, r->begin + done);
+        for (int i = 0; i < ARRAYS; i++) {
             array[i] = narrow[i] ? wide[i] : NULL;
             if (narrow[i])
                 convert(wide[i], TERN_FLOAT32, narrow[i], t->dtype, n);
         }
-        p->update->in_float(p->update->args, t->step, array, n);
-        for (int i = 0; i < STEP_ARRAYS; i++)
+        blocks_float[code](t->number, array, n);
+        for (int i = 0; i < ARRAYS; i++)
             if (narrow[i] && i != 1)
                 convert(narrow[i], t->dtype, wide[i], TERN_FLOAT32, n);
     }
@@ -53,44 +102,38 @@ static void run_widened(const pass *p, const tern_step_tensor *t, int64_t begin,
 static void run_piece(void *context, int64_t index)
 {
     const pass *p = context;
-    step_range range = step_range_of(p->tensors, numel_at, index);
-    const tern_step_tensor *t = &p->tensors[range.tensor];
-    void *array[STEP_ARRAYS];
-    gather_arrays(array, t, range.begin);
-    if (t->dtype == TERN_FLOAT32)
-        p->update->in_float(p->update->args, t->step, array, range.count);
-    else if (t->dtype == TERN_FLOAT64)
-        p->update->in_double(p->update->args, t->step, array, range.count);
-    else
-        run_widened(p, t, range.begin, range.count);
-}
-
-static int64_t numel_of_all(const tern_step_tensor *tensors, int64_t count)
-{
-    int64_t numel = 0;
-    for (int64_t i = 0; i < count; i++)
-        numel += tensors[i].numel;
-    return numel;
+    const range r = range_of(p->tensors, index);
+    const tern_dtype dtype = r.tensor->dtype;
+    void *array[ARRAYS];
+    if (dtype != TERN_FLOAT32 && dtype != TERN_FLOAT64) {
+        run_widened(p->code, &r);
+        return;
+    }
+    gather_arrays(array, r.tensor, r.begin);
+    (dtype == TERN_FLOAT32 ? blocks_float : blocks_double)[p->code](r.tensor->number, array,
+                                                                    r.count);
 }
 
 // Waking other threads takes longer than small tensors do.
 static void run_pieces(pass *p, int64_t count)
 {
-    const int64_t pieces = step_pieces(p->tensors, numel_at, count);
-    const int saved = errno; // pow sets it
-    if (numel_of_all(p->tensors, count) > STEP_PIECE)
+    int64_t pieces = 0, numel = 0;
+    for (int64_t i = 0; i < count; i++) {
+        pieces += pieces_of(&p->tensors[i]);
+        numel += p->tensors[i].numel;
+    }
+    if (numel > PIECE)
         tern_pool_run(pieces, run_piece, p);
     else
         for (int64_t i = 0; i < pieces; i++)
             run_piece(p, i);
-    errno = saved;
 }
 
-tern_status TERN_ISA_NAME(step_all)(const tern_exec *exec, const step_update *update,
-                                    const tern_step_tensor *tensors, int64_t count)
+tern_status TERN_ISA_NAME(step)(const tern_exec *exec, tern_step_code code,
+                                const tern_step_tensor *tensors, int64_t count)
 {
-    pass p = {update, tensors};
-    TERN_TRY(tern_kernel_floating_step("optimizer step", tensors, count));
+    pass p = {code, tensors};
+    TERN_TRY(tern_kernel_floating_step("step", tensors, count));
     if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
         run_pieces(&p, count);
     return TERN_OK;

@@ -1,56 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over all tensors of an optimizer group. What changes from step to step is read from
-// memory of the device: a table that kernels with the values among their arguments wrote before.
-// The grid depends on the tensors' sizes alone, so that a captured pass stays right.
-//
-// An optimizer `Update` has
-//     values         type: what all tensors share, at most STEP_RECORDS bytes
-//     STATES         how many arrays of state a tensor has
-//     of<C>          type: the same in the type that is computed in, made from values and a record,
-//                    with  void operator()(C &param, C grad, C *state)
-#ifndef TERN_SRC_CUDA_STEP_STEP_CUH
-#define TERN_SRC_CUDA_STEP_STEP_CUH
-
+// The updates of optimizers: one pass over all tensors of a group. What changes from step to step
+// is read from memory of the device: a table that kernels with the numbers among their arguments
+// wrote before. The grid depends on the tensors' sizes alone, so that a captured pass stays right.
 #include "cuda/pack.cuh"
+#include "cuda/realmath.cuh"
 
 #define STEP_THREADS  256
 #define STEP_RESIDENT 2     // blocks on a multiprocessor: ptxas would spill for a third
 #define STEP_LEAST    2048  // elements of a block,
 #define STEP_MOST     16384 // at most
 #define STEP_BLOCKS   2048  // more than this take more elements each
-#define STEP_RECORDS  256   // bytes before the first record of the table
-#define STEP_CHUNK    36    // records that go into a kernel's arguments
+#define STEP_CHUNK    23    // records that go into a kernel's arguments
 
 // One tensor in the table.
 typedef struct step_record {
     void *param, *grad;
-    void *state[3];
+    void *state[TERN_STEP_STATES];
     int64_t numel;
     int64_t first_block;
-    double factor[4]; // what the optimizer derives from the tensor's step
-    int32_t dtype;
-    int32_t first; // step 1
+    double number[TERN_STEP_NUMBERS];
+    int64_t dtype;
 } step_record;
 
-// x, or 0 where it is nearer to 0 than `least`; a NaN stays.
-template <class C> __device__ __forceinline__ C step_or_zero(C x, C least)
+// ---- the formulas -------------------------------------------------------------------------------
+
+// The numbers of a formula in the type that is computed in, and how many states it has.
+template <int CODE, class real> struct step_formula;
+
+__device__ __forceinline__ float step_fma(float a, float b, float c)
 {
-    return x < least && x > -least ? 0 : x;
+    return fmaf(a, b, c);
 }
+__device__ __forceinline__ double step_fma(double a, double b, double c)
+{
+    return fma(a, b, c);
+}
+
+#define R_(name)  real_##name
+#define FMA_      step_fma
+#define MEMBER(x) real x;
+#define TAKE(x)   x = (real)number[next++];
+#define STATE(x)  real &x = state[at++];
+#define COUNT(x)  +1
+#define STEP(CODE, name, ...)                                                                      \
+    template <class real> struct step_formula<TERN_STEP_##CODE, real> {                            \
+        enum { STATES = 0 TERN_STEP_##CODE##_STATES(COUNT) };                                      \
+        TERN_STEP_##CODE##_NUMBERS(MEMBER)                                                         \
+                                                                                                   \
+            __device__ explicit step_formula(const double *number)                                 \
+        {                                                                                          \
+            int next = 0;                                                                          \
+            TERN_STEP_##CODE##_NUMBERS(TAKE);                                                      \
+            (void)next;                                                                            \
+        }                                                                                          \
+        __device__ __forceinline__ void operator()(real &p, const real g, real *state) const       \
+        {                                                                                          \
+            int at = 0;                                                                            \
+            TERN_STEP_##CODE##_STATES(STATE);                                                      \
+            (void)at, (void)state;                                                                 \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    };
+#include "device/step.def"
+#undef R_
+#undef FMA_
+#undef MEMBER
+#undef TAKE
+#undef STATE
+#undef COUNT
 
 // ---- the table ----------------------------------------------------------------------------------
 
-template <class Values> struct step_chunk {
-    Values values;
+typedef struct step_chunk {
     step_record record[STEP_CHUNK];
-};
+} step_chunk;
+static_assert(sizeof(step_chunk) <= 4000, "arguments of a kernel");
+static_assert(sizeof(step_record) <= 192, "tern_step_plan_size");
 
-template <class Values>
-__global__ void step_write(Values *values, step_record *records, int count,
-                           const step_chunk<Values> chunk)
+__global__ void step_write(step_record *records, int count, const step_chunk chunk)
 {
-    if (threadIdx.x == 0)
-        *values = chunk.values;
     for (int i = (int)threadIdx.x; i < count; i += (int)blockDim.x)
         records[i] = chunk.record[i];
 }
@@ -95,8 +123,9 @@ template <class T, int STATES> struct step_arrays {
     }
 };
 
-template <int W, class T, int STATES, class Of>
-__device__ __forceinline__ void step_pack(const Of &update, const step_arrays<T, STATES> &a, int i)
+template <int W, class T, int STATES, class Formula>
+__device__ __forceinline__ void step_pack(const Formula &update, const step_arrays<T, STATES> &a,
+                                          int i)
 {
     pack<T, W> p = pack_load<W>(a.param + i), g = pack_load<W>(a.grad + i), state[STATES + 1];
 #pragma unroll
@@ -121,13 +150,13 @@ __device__ __forceinline__ void step_pack(const Of &update, const step_arrays<T,
 }
 
 // `count` elements of the tensor from `first` on.
-template <class T, class Update>
-__device__ __forceinline__ void step_elements(const typename Update::values &values,
-                                              const step_record &r, int64_t first, int count)
+template <class T, int CODE>
+__device__ __forceinline__ void step_elements(const step_record &r, int64_t first, int count)
 {
     enum { WIDTH = pack_width<T>::value };
-    const typename Update::template of<computed_t<T>> update(values, r);
-    const step_arrays<T, Update::STATES> arrays(r, first);
+    typedef step_formula<CODE, computed_t<T>> formula;
+    const formula update(r.number);
+    const step_arrays<T, formula::STATES> arrays(r, first);
     const int packed = arrays.aligned() ? count / WIDTH * WIDTH : 0;
     for (int i = (int)threadIdx.x * WIDTH; i < packed; i += STEP_THREADS * WIDTH)
         step_pack<WIDTH>(update, arrays, i);
@@ -136,10 +165,9 @@ __device__ __forceinline__ void step_elements(const typename Update::values &val
         step_pack<1>(update, arrays, i);
 }
 
-template <class Update>
+template <int CODE>
 __global__ void __launch_bounds__(STEP_THREADS, STEP_RESIDENT)
-    step_update(const typename Update::values *values, const step_record *records, int count,
-                int64_t elements, const tern_fault *fault)
+    step_update(const step_record *records, int count, int64_t elements, const tern_fault *fault)
 {
     const step_record &r = records[step_tensor_of(records, count, blockIdx.x)];
     const int64_t first = (blockIdx.x - r.first_block) * elements, left = r.numel - first;
@@ -147,13 +175,13 @@ __global__ void __launch_bounds__(STEP_THREADS, STEP_RESIDENT)
     if (fault->set)
         return;
     if (r.dtype == TERN_FLOAT32)
-        step_elements<float, Update>(*values, r, first, own);
+        step_elements<float, CODE>(r, first, own);
     else if (r.dtype == TERN_FLOAT64)
-        step_elements<double, Update>(*values, r, first, own);
+        step_elements<double, CODE>(r, first, own);
     else if (r.dtype == TERN_FLOAT16)
-        step_elements<__half, Update>(*values, r, first, own);
+        step_elements<__half, CODE>(r, first, own);
     else
-        step_elements<__nv_bfloat16, Update>(*values, r, first, own);
+        step_elements<__nv_bfloat16, CODE>(r, first, own);
 }
 
 // ---- on the host --------------------------------------------------------------------------------
@@ -175,63 +203,57 @@ static inline int64_t step_blocks_of(const tern_step_tensor *tensor, int64_t ele
 
 static inline step_record step_record_of(const tern_step_tensor *t, int64_t first_block)
 {
-    step_record r = {t->param,          t->grad,     {t->state[0], t->state[1], t->state[2]},
-                     t->numel,          first_block, {0, 0, 0, 0},
-                     (int32_t)t->dtype, t->step == 1};
+    step_record r = {t->param, t->grad, {}, t->numel, first_block, {}, (int64_t)t->dtype};
+    for (int i = 0; i < TERN_STEP_STATES; i++)
+        r.state[i] = t->state[i];
+    for (int i = 0; i < TERN_STEP_NUMBERS; i++)
+        r.number[i] = t->number[i];
     return r;
 }
 
-// factors(record, tensor) fills in what the optimizer derives.
-template <class Values, class Factors>
-static tern_status write_steps(const tern_exec *exec, const char *op, void *table,
-                               const Values &values, const Factors &factors,
+static tern_status write_steps(const tern_exec *exec, step_record *records,
                                const tern_step_tensor *tensors, int64_t count)
 {
-    static_assert(sizeof(step_chunk<Values>) <= 4000, "arguments of a kernel");
-    step_record *records = (step_record *)((char *)table + STEP_RECORDS);
     const int64_t elements = step_block_elements(tensors, count);
-    step_chunk<Values> chunk = {values, {}};
+    step_chunk chunk = {};
     int64_t block = 0;
     for (int64_t i = 0; i < count; i++) {
         const int at = (int)(i % STEP_CHUNK);
         chunk.record[at] = step_record_of(&tensors[i], block);
-        factors(&chunk.record[at], &tensors[i]);
         block += step_blocks_of(&tensors[i], elements);
         if (at + 1 == STEP_CHUNK || i + 1 == count)
-            TERN_LAUNCH((step_write<Values>), 1, 64, 0, exec->stream, (Values *)table,
-                        records + (i - at), at + 1, chunk);
+            TERN_LAUNCH(step_write, 1, 64, 0, exec->stream, records + (i - at), at + 1, chunk);
     }
-    return tern_cuda_launched(op);
+    return tern_cuda_launched("step");
 }
 
-template <class Update>
-static tern_status run_steps(const tern_exec *exec, const char *op, const void *table,
+static tern_status run_steps(const tern_exec *exec, tern_step_code code, const step_record *records,
                              const tern_step_tensor *tensors, int64_t count)
 {
-    typedef typename Update::values values;
-    const step_record *records = (const step_record *)((const char *)table + STEP_RECORDS);
     const int64_t elements = step_block_elements(tensors, count);
     int64_t blocks = 0;
     for (int64_t i = 0; i < count; i++)
         blocks += step_blocks_of(&tensors[i], elements);
     if (blocks == 0)
         return TERN_OK;
-    TERN_LAUNCH((step_update<Update>), (unsigned)blocks, STEP_THREADS, 0, exec->stream,
-                (const values *)table, records, (int)count, elements, exec->fault);
-    return tern_cuda_launched(op);
+    switch (code) {
+#define STEP(CODE, name, ...)                                                                      \
+    case TERN_STEP_##CODE:                                                                         \
+        TERN_LAUNCH((step_update<TERN_STEP_##CODE>), (unsigned)blocks, STEP_THREADS, 0,            \
+                    exec->stream, records, (int)count, elements, exec->fault);                     \
+        break;
+#include "device/step.def"
+    }
+    return tern_cuda_launched("step");
 }
 
 // As exec's plan says; without one the table is scratch.
-template <class Update, class Factors>
-static tern_status step_all(const tern_exec *exec, const char *op,
-                            const typename Update::values &values, const Factors &factors,
-                            const tern_step_tensor *tensors, int64_t count)
+extern "C" tern_status tern_cuda_step(const tern_exec *exec, tern_step_code code,
+                                      const tern_step_tensor *tensors, int64_t count)
 {
-    static_assert(sizeof values <= STEP_RECORDS && sizeof(step_record) <= 128,
-                  "tern_step_plan_size");
     tern_step_plan plan = {NULL, true, true};
     tern_cuda_scratch scratch = {};
-    TERN_TRY(tern_kernel_floating_step(op, tensors, count));
+    TERN_TRY(tern_kernel_floating_step("step", tensors, count));
     if (count == 0)
         return TERN_OK;
     if (exec->plan) {
@@ -242,12 +264,10 @@ static tern_status step_all(const tern_exec *exec, const char *op,
     }
     tern_status status = TERN_OK;
     if (plan.write)
-        status = write_steps(exec, op, plan.memory, values, factors, tensors, count);
+        status = write_steps(exec, (step_record *)plan.memory, tensors, count);
     if (status == TERN_OK && plan.run)
-        status = run_steps<Update>(exec, op, plan.memory, tensors, count);
+        status = run_steps(exec, code, (const step_record *)plan.memory, tensors, count);
     if (!exec->plan)
         tern_cuda_scratch_free(exec, &scratch);
     return status;
 }
-
-#endif
