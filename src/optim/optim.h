@@ -70,6 +70,12 @@ typedef struct tern_optim_class {
     .numbers = (number_table), .number_count = sizeof(number_table) / sizeof *(number_table),      \
     .slots = (slot_table), .slot_count = sizeof(slot_table) / sizeof *(slot_table)
 
+// What a constructor returns: an optimizer of the options' numbers, in the order of the class.
+#define TERN_OPTIM_MAKE(klass, o, ...)                                                             \
+    ((o) ? tern_optim_make(&(klass), (const double[]){__VA_ARGS__},                                \
+                           &(tern_optim_source){(o)->module, (o)->params, (o)->param_count})       \
+         : tern_optim_no_options(&(klass)))
+
 // What a group's parameters share, by the numbers of the class.
 typedef struct tern_optim_group {
     double number[TERN_OPTIM_NUMBERS];
@@ -131,6 +137,9 @@ tern_status tern_optim_make_group(const char *function, const tern_optim *optim,
                                   double weight_decay, tern_optim_group *group);
 // NULL, with the error for a constructor that is given no options.
 tern_optim *tern_optim_no_options(const tern_optim_class *klass);
+// Where eps hides what is below the smallest normal number under a root, that number: averages
+// below it, which processors compute slowly with, may count as 0. Else 0.
+double tern_optim_least(double eps, bool wide);
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim_class *klass,
                                    const tern_optim_group *group);

@@ -59,10 +59,6 @@ tern_optim_sgd_options tern_optim_sgd_defaults(void)
 
 tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *o)
 {
-    if (!o)
-        return tern_optim_no_options(&sgd_class);
-    const double number[] = {o->lr,           o->momentum, o->dampening,
-                             o->weight_decay, o->nesterov, o->maximize};
-    return tern_optim_make(&sgd_class, number,
-                           &(tern_optim_source){o->module, o->params, o->param_count});
+    return TERN_OPTIM_MAKE(sgd_class, o, o->lr, o->momentum, o->dampening, o->weight_decay,
+                           o->nesterov, o->maximize);
 }
