@@ -72,12 +72,8 @@ static const tern_optim_class adamw_class = {
 static tern_optim *make(const tern_optim_class *klass, bool decoupled,
                         const tern_optim_adam_options *o)
 {
-    if (!o)
-        return tern_optim_no_options(klass);
-    const double number[] = {o->lr,           o->betas[0], o->betas[1], o->eps,
-                             o->weight_decay, o->amsgrad,  o->maximize, decoupled};
-    return tern_optim_make(klass, number,
-                           &(tern_optim_source){o->module, o->params, o->param_count});
+    return TERN_OPTIM_MAKE(*klass, o, o->lr, o->betas[0], o->betas[1], o->eps, o->weight_decay,
+                           o->amsgrad, o->maximize, decoupled);
 }
 
 tern_optim_adam_options tern_optim_adam_defaults(void)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of a group: what they may be, and getting and setting them by name.
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include "optim/optim.h"
@@ -32,6 +33,13 @@ tern_status tern_optim_check_group(const char *function, const tern_optim_class 
     for (int i = 0; i < klass->number_count; i++)
         TERN_TRY(check_number(function, &klass->numbers[i], group->number[i]));
     return klass->check ? klass->check(function, group->number) : TERN_OK;
+}
+
+double tern_optim_least(double eps, bool wide)
+{
+    const double smallest = wide ? DBL_MIN : (double)FLT_MIN;
+    const double epsilon = wide ? DBL_EPSILON : (double)FLT_EPSILON;
+    return sqrt(smallest) <= eps * epsilon / 4 ? smallest : 0;
 }
 
 int tern_optim_number_of(const tern_optim_class *klass, const char *name)

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of step.def over a block; a template: `real`, R_(name) and FMA_ for the functions of
-// that type, STEP_BLOCK(name) for the names.
+// that type, STEP_BLOCK(CODE) for the names.
 
-#define NUMBER(x) const real x = (real)number[next++];
-#define ARRAY(x)  real *restrict x##_at = array[at++];
-#define LOAD(x)   real x = x##_at[i];
-#define STORE(x)  x##_at[i] = x;
-#define COUNT(x)  +1
-#define STEP(CODE, name, ...)                                                                      \
-    _Static_assert(0 TERN_STEP_##CODE##_NUMBERS(COUNT) <= TERN_STEP_NUMBERS, "numbers");           \
+#define NUMBER(x)                                                                                  \
+    const real x = (real)number[next++];                                                           \
+    (void)x;
+#define ARRAY(x) real *restrict x##_at = array[at++];
+#define LOAD(x)  real x = x##_at[i];
+#define STORE(x) x##_at[i] = x;
+#define COUNT(x) +1
+#define STEP(CODE, FAMILY, ...)                                                                    \
+    _Static_assert(0 TERN_STEP_##FAMILY##_NUMBERS(COUNT) <= TERN_STEP_NUMBERS, "numbers");         \
     _Static_assert(0 TERN_STEP_##CODE##_STATES(COUNT) <= TERN_STEP_STATES, "states");              \
-    static void STEP_BLOCK(name)(const double *number, void *const *array, int64_t n)              \
+    static void STEP_BLOCK(CODE)(const double *number, void *const *array, int64_t n)              \
     {                                                                                              \
         int next = 0, at = 0;                                                                      \
-        TERN_STEP_##CODE##_NUMBERS(NUMBER);                                                        \
+        TERN_STEP_##FAMILY##_NUMBERS(NUMBER);                                                      \
         ARRAY(p)                                                                                   \
         const real *restrict g_at = array[at++];                                                   \
         TERN_STEP_##CODE##_STATES(ARRAY);                                                          \
@@ -31,7 +33,7 @@
 #include "device/step.def"
 
 static step_block_fn *const STEP_BLOCK(blocks)[] = {
-#define STEP(CODE, name, ...) [TERN_STEP_##CODE] = STEP_BLOCK(name),
+#define STEP(CODE, FAMILY, ...) [TERN_STEP_##CODE] = STEP_BLOCK(CODE),
 #include "device/step.def"
 };
 

@@ -42,15 +42,15 @@ __device__ __forceinline__ double step_fma(double a, double b, double c)
 #define TAKE(x)   x = (real)number[next++];
 #define STATE(x)  real &x = state[at++];
 #define COUNT(x)  +1
-#define STEP(CODE, name, ...)                                                                      \
+#define STEP(CODE, FAMILY, ...)                                                                    \
     template <class real> struct step_formula<TERN_STEP_##CODE, real> {                            \
         enum { STATES = 0 TERN_STEP_##CODE##_STATES(COUNT) };                                      \
-        TERN_STEP_##CODE##_NUMBERS(MEMBER)                                                         \
+        TERN_STEP_##FAMILY##_NUMBERS(MEMBER)                                                       \
                                                                                                    \
             __device__ explicit step_formula(const double *number)                                 \
         {                                                                                          \
             int next = 0;                                                                          \
-            TERN_STEP_##CODE##_NUMBERS(TAKE);                                                      \
+            TERN_STEP_##FAMILY##_NUMBERS(TAKE);                                                    \
             (void)next;                                                                            \
         }                                                                                          \
         __device__ __forceinline__ void operator()(real &p, const real g, real *state) const       \
@@ -237,7 +237,7 @@ static tern_status run_steps(const tern_exec *exec, tern_step_code code, const s
     if (blocks == 0)
         return TERN_OK;
     switch (code) {
-#define STEP(CODE, name, ...)                                                                      \
+#define STEP(CODE, FAMILY, ...)                                                                    \
     case TERN_STEP_##CODE:                                                                         \
         TERN_LAUNCH((step_update<TERN_STEP_##CODE>), (unsigned)blocks, STEP_THREADS, 0,            \
                     exec->stream, records, (int)count, elements, exec->fault);                     \
