@@ -95,6 +95,35 @@ TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *optio
                 TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
                __VA_ARGS__)
 
+/// `tern_optim_rmsprop(net, .lr = 1e-3, .alpha = 0.9)`.
+typedef struct tern_optim_rmsprop_options {
+    double lr;                  ///< >= 0; 1e-2
+    double momentum;            ///< >= 0; 0
+    double alpha;               ///< >= 0, how much of the average of g^2 stays; 0.99
+    double eps;                 ///< >= 0; 1e-8
+    double weight_decay;        ///< >= 0; 0
+    bool centered;              ///< divide by the standard deviation (Graves 2013)
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_rmsprop_options;
+
+/// What tern_optim_rmsprop starts from.
+#define TERN_OPTIM_RMSPROP_DEFAULTS_                                                               \
+    .lr = 1e-2, .momentum = 0, .alpha = 0.99, .eps = 1e-8, .weight_decay = 0, .centered = false,   \
+    .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0
+TERN_API tern_optim_rmsprop_options tern_optim_rmsprop_defaults(void);
+/// Hinton 2012: g += weight_decay p; v = alpha v + (1 - alpha) g^2; d = g / (sqrt(v) + eps), where
+/// centered has v - m^2 for v, m = alpha m + (1 - alpha) g; with momentum b = momentum b + d and p
+/// -= lr b, else p -= lr d.
+TERN_API tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *options);
+#define tern_optim_rmsprop(...)                                                                    \
+    TERN_WITH_(tern_optim_rmsprop, (TERN_FIELDS_1_, module),                                       \
+               (TERN_OPTIM_RMSPROP_DEFAULTS_, TERN_REQUIRED_1_(module, __VA_ARGS__, )),            \
+               __VA_ARGS__)
+
 /// One more reference. Returns the optimizer. NULL stays NULL.
 TERN_API tern_optim *tern_optim_retain(tern_optim *optim);
 /// Gives a reference back; the last one frees it. NULL is fine.

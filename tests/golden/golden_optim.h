@@ -13,7 +13,8 @@
 #define GOLDEN_OPTIMIZERS(OPTIMIZER)                                                               \
     OPTIMIZER(SGD, tern_optim_sgd(FROM))                                                           \
     OPTIMIZER(Adam, tern_optim_adam(FROM))                                                         \
-    OPTIMIZER(AdamW, tern_optim_adamw(FROM))
+    OPTIMIZER(AdamW, tern_optim_adamw(FROM))                                                       \
+    OPTIMIZER(RMSprop, tern_optim_rmsprop(FROM))
 
 static inline bool golden_has_optim(const golden_case *c)
 {

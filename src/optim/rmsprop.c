@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// RMSprop (Hinton 2012), with momentum and centered (Graves 2013).
+#include "optim/optim.h"
+
+enum { LR, MOMENTUM, ALPHA, EPS, CENTERED, WEIGHT_DECAY, MAXIMIZE };
+
+static tern_optim_update update(const double *number)
+{
+    static const tern_optim_update updates[] = {{TERN_STEP_RMSPROP, 1},
+                                                {TERN_STEP_RMSPROP_MOMENTUM, 3},
+                                                {TERN_STEP_RMSPROP_CENTERED, 5},
+                                                {TERN_STEP_RMSPROP_BOTH, 7}};
+    return updates[(number[MOMENTUM] > 0) + 2 * (number[CENTERED] != 0)];
+}
+
+static void derive(const double *number, const tern_optim_moment *at, double *out)
+{
+    enum { TERN_STEP_RMSPROP_NUMBERS(TERN_OPTIM_PLACE) };
+    out[lr] = -number[LR];
+    out[alpha] = number[ALPHA];
+    out[take] = 1 - number[ALPHA];
+    out[keep] = at->wide ? 1 - out[take] : (double)(1 - (float)out[take]); // as PyTorch's lerp
+    out[eps] = number[EPS];
+    out[decay] = number[WEIGHT_DECAY];
+    out[momentum] = number[MOMENTUM];
+    out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
+    out[least] = tern_optim_least(number[EPS], at->wide);
+}
+
+static const tern_optim_number numbers[] = {
+    {"lr", TERN_RANGE_NOT_NEGATIVE},    {"momentum", TERN_RANGE_NOT_NEGATIVE},
+    {"alpha", TERN_RANGE_NOT_NEGATIVE}, {"eps", TERN_RANGE_NOT_NEGATIVE},
+    {"centered", TERN_RANGE_FLAG},      {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
+    {"maximize", TERN_RANGE_FLAG}};
+static const tern_optim_slot slots[] = {
+    {.name = "square_avg"}, {.name = "momentum_buffer"}, {.name = "grad_avg"}};
+static const tern_optim_class rmsprop_class = {.name = "RMSprop",
+                                               .function = "optim_rmsprop",
+                                               TERN_OPTIM_TABLES(numbers, slots),
+                                               .update = update,
+                                               .derive = derive};
+
+tern_optim_rmsprop_options tern_optim_rmsprop_defaults(void)
+{
+    return (tern_optim_rmsprop_options){TERN_OPTIM_RMSPROP_DEFAULTS_};
+}
+
+tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *o)
+{
+    return TERN_OPTIM_MAKE(rmsprop_class, o, o->lr, o->momentum, o->alpha, o->eps, o->centered,
+                           o->weight_decay, o->maximize);
+}
