@@ -10,7 +10,7 @@
 ///
 /// An optimizer holds its parameters: net and optimizer may be freed in any order. Moving the
 /// module later is fine: the state follows at the next step. A parameter without a gradient is
-/// skipped and has no state. Steps wait for no device and allocate nothing after the first. A
+/// skipped and has no state (Adagrad's has from construction). Steps wait for no device and allocate nothing after the first. A
 /// failed call returns NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a
 /// parameter or group that is not there, TERN_ERR_ARG for an option that makes no sense. Threads:
 /// an optimizer is used by one thread at a time; only its reference count is atomic.
@@ -122,6 +122,33 @@ TERN_API tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *o
 #define tern_optim_rmsprop(...)                                                                    \
     TERN_WITH_(tern_optim_rmsprop, (TERN_FIELDS_1_, module),                                       \
                (TERN_OPTIM_RMSPROP_DEFAULTS_, TERN_REQUIRED_1_(module, __VA_ARGS__, )),            \
+               __VA_ARGS__)
+
+/// `tern_optim_adagrad(net, .lr = 0.1)`.
+typedef struct tern_optim_adagrad_options {
+    double lr;                        ///< >= 0; 1e-2
+    double lr_decay;                  ///< >= 0; 0
+    double weight_decay;              ///< >= 0; 0
+    double initial_accumulator_value; ///< >= 0; 0
+    double eps;                       ///< >= 0; 1e-10
+    bool maximize;                    ///< go up the gradient instead of down
+    tern_tensor *const *params;       ///< instead of the module's
+    int64_t param_count;              ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_adagrad_options;
+
+/// What tern_optim_adagrad starts from.
+#define TERN_OPTIM_ADAGRAD_DEFAULTS_                                                               \
+    .lr = 1e-2, .lr_decay = 0, .weight_decay = 0, .initial_accumulator_value = 0, .eps = 1e-10,    \
+    .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0
+TERN_API tern_optim_adagrad_options tern_optim_adagrad_defaults(void);
+/// Duchi, Hazan and Singer 2011: g += weight_decay p; s += g^2, from initial_accumulator_value on;
+/// p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The state is there from construction.
+TERN_API tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *options);
+#define tern_optim_adagrad(...)                                                                    \
+    TERN_WITH_(tern_optim_adagrad, (TERN_FIELDS_1_, module),                                       \
+               (TERN_OPTIM_ADAGRAD_DEFAULTS_, TERN_REQUIRED_1_(module, __VA_ARGS__, )),            \
                __VA_ARGS__)
 
 /// One more reference. Returns the optimizer. NULL stays NULL.

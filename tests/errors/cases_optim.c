@@ -11,6 +11,7 @@ CANNOT_FAIL(tern_optim_adam_defaults, "fills a struct", tern_optim_adam_defaults
 CANNOT_FAIL(tern_optim_adamw_defaults, "fills a struct",
             tern_optim_adamw_defaults().weight_decay > 0)
 CANNOT_FAIL(tern_optim_rmsprop_defaults, "fills a struct", tern_optim_rmsprop_defaults().lr > 0)
+CANNOT_FAIL(tern_optim_adagrad_defaults, "fills a struct", tern_optim_adagrad_defaults().lr > 0)
 CANNOT_FAIL(tern_optim_add_group_defaults, "fills a struct",
             isnan(tern_optim_add_group_defaults().lr))
 CANNOT_FAIL(tern_optim_group_names_defaults, "fills a struct",
@@ -72,6 +73,7 @@ OPTIMIZER(sgd)
 OPTIMIZER(adam)
 OPTIMIZER(adamw)
 OPTIMIZER(rmsprop)
+OPTIMIZER(adagrad)
 ADAMS(adam)
 ADAMS(adamw)
 REFUSES(tern_optim_sgd_with, "a negative momentum", TERN_ERR_ARG, "optim_sgd: momentum is -1",

@@ -14,7 +14,9 @@
     OPTIMIZER(SGD, tern_optim_sgd(FROM))                                                           \
     OPTIMIZER(Adam, tern_optim_adam(FROM))                                                         \
     OPTIMIZER(AdamW, tern_optim_adamw(FROM))                                                       \
-    OPTIMIZER(RMSprop, tern_optim_rmsprop(FROM))
+    OPTIMIZER(RMSprop, tern_optim_rmsprop(FROM))                                                   \
+    OPTIMIZER(Adagrad, tern_optim_adagrad(FROM, .initial_accumulator_value = golden_number(        \
+                                                    c, "initial_accumulator_value", 0)))
 
 static inline bool golden_has_optim(const golden_case *c)
 {

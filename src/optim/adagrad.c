@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adagrad (Duchi, Hazan and Singer 2011).
+#include "optim/optim.h"
+
+enum { LR, LR_DECAY, EPS, WEIGHT_DECAY, INITIAL, MAXIMIZE };
+
+static tern_optim_update update(const double *number)
+{
+    (void)number;
+    return (tern_optim_update){TERN_STEP_ADAGRAD, 1};
+}
+
+static void derive(const double *number, const tern_optim_moment *at, double *out)
+{
+    enum { TERN_STEP_ADAGRAD_NUMBERS(TERN_OPTIM_PLACE) };
+    out[lr] = -number[LR] / (1 + (double)(at->step - 1) * number[LR_DECAY]);
+    out[eps] = number[EPS];
+    out[decay] = number[WEIGHT_DECAY];
+    out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
+}
+
+static const tern_optim_number numbers[] = {{"lr", TERN_RANGE_NOT_NEGATIVE},
+                                            {"lr_decay", TERN_RANGE_NOT_NEGATIVE},
+                                            {"eps", TERN_RANGE_NOT_NEGATIVE},
+                                            {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
+                                            {"initial_accumulator_value", TERN_RANGE_NOT_NEGATIVE},
+                                            {"maximize", TERN_RANGE_FLAG}};
+static const tern_optim_slot slots[] = {{.name = "sum", .at_construction = true, .fill = INITIAL}};
+static const tern_optim_class adagrad_class = {.name = "Adagrad",
+                                               .function = "optim_adagrad",
+                                               TERN_OPTIM_TABLES(numbers, slots),
+                                               .update = update,
+                                               .derive = derive};
+
+tern_optim_adagrad_options tern_optim_adagrad_defaults(void)
+{
+    return (tern_optim_adagrad_options){TERN_OPTIM_ADAGRAD_DEFAULTS_};
+}
+
+tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *o)
+{
+    return TERN_OPTIM_MAKE(adagrad_class, o, o->lr, o->lr_decay, o->eps, o->weight_decay,
+                           o->initial_accumulator_value, o->maximize);
+}
