@@ -212,11 +212,19 @@ static tern_optim *amsgrad(tern_module *net)
     return tern_optim_adamw(net, .amsgrad = true);
 }
 
+static tern_optim *rmsprop(tern_module *net)
+{
+    return tern_optim_rmsprop(net, .momentum = 0.5, .centered = true);
+}
+
 static const struct {
     const char *name;
     tern_optim *(*make)(tern_module *net);
-} optimizers[] = {
-    {"SGD", plain_sgd}, {"Nesterov", nesterov}, {"Adam", adam}, {"AdamW with AMSGrad", amsgrad}};
+} optimizers[] = {{"SGD", plain_sgd},
+                  {"Nesterov", nesterov},
+                  {"Adam", adam},
+                  {"AdamW with AMSGrad", amsgrad},
+                  {"RMSprop", rmsprop}};
 
 // On `count` threads.
 static void run_each_optimizer(int count, tern_device device)

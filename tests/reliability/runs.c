@@ -24,11 +24,17 @@ OPTIMIZER(nesterov, tern_optim_sgd(net, .lr = 0.02, .momentum = 0.9, .nesterov =
 OPTIMIZER(adam, tern_optim_adam(net, .lr = 1e-2))
 OPTIMIZER(amsgrad, tern_optim_adam(net, .lr = 1e-2, .amsgrad = true))
 OPTIMIZER(adamw, tern_optim_adamw(net, .lr = 1e-2))
+OPTIMIZER(rmsprop, tern_optim_rmsprop(net, .momentum = 0.5, .centered = true))
+OPTIMIZER(adagrad, tern_optim_adagrad(net))
 
 static const optimizer optimizers[] = {
-    {"optim_sgd", "decay", sgd},        {"optim_sgd", "nesterov", nesterov},
-    {"optim_adam", "plain", adam},      {"optim_adam", "amsgrad", amsgrad},
+    {"optim_sgd", "decay", sgd},
+    {"optim_sgd", "nesterov", nesterov},
+    {"optim_adam", "plain", adam},
+    {"optim_adam", "amsgrad", amsgrad},
     {"optim_adamw", "defaults", adamw},
+    {"optim_rmsprop", "centered", rmsprop},
+    {"optim_adagrad", "defaults", adagrad},
 };
 
 static tern_module *smoothed(int64_t classes)
@@ -85,8 +91,9 @@ const char *run_name_of(int o, int l)
 
 static uint64_t state_bits(tern_optim *optim, uint64_t hash)
 {
-    static const char *const names[] = {"momentum_buffer", "exp_avg", "exp_avg_sq",
-                                        "max_exp_avg_sq"};
+    static const char *const names[] = {
+        "momentum_buffer", "exp_avg",  "exp_avg_sq", "max_exp_avg_sq",
+        "square_avg",      "grad_avg", "sum"};
     for (int64_t i = 0; i < tern_optim_num_parameters(optim); i++) {
         hash = bits_of(tern_optim_parameter_at(optim, i, NULL, 0), hash);
         for (int k = 0; k < COUNT(names); k++) {
