@@ -26,7 +26,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_error_code();
 }
 
-static const tern_module_class residual_class = {"Residual", sizeof(residual), call};
+static const tern_module_class residual_class = {
+    .name = "Residual", .size = sizeof(residual), .call = call};
 
 // Takes over `inner`, as every constructor with children does.
 static tern_module *residual_new(tern_module *inner)
@@ -36,10 +37,10 @@ static tern_module *residual_new(tern_module *inner)
         tern_module_free(inner);
         return NULL;
     }
-    self->inner = tern_module_add_child(&self->base, "inner", inner);
-    self->scale = tern_module_add_parameter(&self->base, "scale", tern_zeros(tern_dims(1)));
-    self->runs = tern_module_add_buffer(&self->base, "runs",
-                                        tern_zeros(tern_dims(), .dtype = TERN_INT64), true);
+    tern_module_add_child(&self->base, "inner", &self->inner, inner);
+    tern_module_add_parameter(&self->base, "scale", &self->scale, tern_zeros(tern_dims(1)));
+    tern_module_add_buffer(&self->base, "runs", &self->runs,
+                           tern_zeros(tern_dims(), .dtype = TERN_INT64), true);
     return tern_module_done(&self->base); // NULL when one of the three failed
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of docs/writing-a-module.md that are not in examples/custom_module.c.
+#include <stdlib.h>
+
 #include "check.h"
 
 // [struct]
@@ -27,7 +29,8 @@ static tern_status gated_call(tern_module *module, const tern_tensors *in, tern_
     return tern_error_code();
 }
 
-static const tern_module_class gated_class = {"Gated", sizeof(gated), gated_call};
+static const tern_module_class gated_class = {
+    .name = "Gated", .size = sizeof(gated), .call = gated_call};
 // [/call]
 
 // [new]
@@ -41,8 +44,8 @@ static tern_module *gated_new(int64_t in, int64_t out, gated_options options)
     if (!self)
         return NULL;
     self->residual = options.residual;
-    self->gate = tern_module_add_child(&self->base, "gate", tern_nn_linear(in, out));
-    self->value = tern_module_add_child(&self->base, "value", tern_nn_linear(in, out));
+    tern_module_add_child(&self->base, "gate", &self->gate, tern_nn_linear(in, out));
+    tern_module_add_child(&self->base, "value", &self->value, tern_nn_linear(in, out));
     return tern_module_done(&self->base);
 }
 // [/new]
@@ -75,7 +78,8 @@ static tern_status first_call(tern_module *module, const tern_tensors *in, tern_
     return status;
 }
 
-static const tern_module_class first_class = {"First", sizeof(first), first_call};
+static const tern_module_class first_class = {
+    .name = "First", .size = sizeof(first), .call = first_call};
 
 static tern_module *first_new(tern_module *inner)
 {
@@ -84,7 +88,7 @@ static tern_module *first_new(tern_module *inner)
         tern_module_free(inner); // a constructor takes over its children, also when it fails
         return NULL;
     }
-    self->inner = tern_module_add_child(&self->base, "inner", inner);
+    tern_module_add_child(&self->base, "inner", &self->inner, inner);
     return tern_module_done(&self->base);
 }
 // [/first]
@@ -121,6 +125,91 @@ static void in_a_container(void)
     tern_module_free(net);
 }
 
+// [scaled]
+// y = scale * x: (N, In) -> (N, In), for values that have a name.
+typedef struct scaled {
+    tern_module base;
+    tern_tensor *scale; // (In)
+    double spread;      // of its first values around 1
+    char *title;        // from malloc
+} scaled;
+
+static void scaled_free(tern_module *module)
+{
+    free(((scaled *)module)->title);
+}
+
+static void scaled_describe(const tern_module *module, tern_text *out)
+{
+    const scaled *self = (const scaled *)module;
+    tern_text_add(out, "%s, spread=%g", self->title, self->spread);
+}
+
+static tern_status scaled_reset(tern_module *module, tern_generator *generator)
+{
+    scaled *self = (scaled *)module;
+    (void)tern_normal_(self->scale, 1, self->spread, generator);
+    return tern_error_code();
+}
+
+static tern_status scaled_copy(tern_module *to, const tern_module *from)
+{
+    scaled *self = (scaled *)to; // its scale is its own already
+    self->title = strdup(((const scaled *)from)->title);
+    return self->title ? TERN_OK : tern_error_raise(TERN_ERR_NOMEM, "no memory for a title");
+}
+
+static tern_status scaled_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    out->at[out->count++] = tern_mul(in->at[0], ((scaled *)module)->scale);
+    return tern_error_code();
+}
+
+static const tern_module_class scaled_class = {.name = "Scaled",
+                                               .size = sizeof(scaled),
+                                               .call = scaled_call,
+                                               .free = scaled_free,
+                                               .describe = scaled_describe,
+                                               .reset = scaled_reset,
+                                               .copy = scaled_copy};
+// [/scaled]
+
+static tern_module *scaled_new(int64_t in, const char *title)
+{
+    scaled *self = (scaled *)tern_module_new(&scaled_class);
+    if (!self)
+        return NULL;
+    self->spread = 0.1;
+    self->title = strdup(title);
+    tern_module_add_parameter(&self->base, "scale", &self->scale, tern_empty(tern_dims(in)));
+    return tern_module_done(&self->base);
+}
+
+static void printed_copied_and_exchanged(void)
+{
+    // [exchange]
+    tern_module *net = tern_nn_sequential(tern_nn_linear(3, 2), scaled_new(2, "logits"));
+    tern_module *twin = tern_module_copy(net); // has nothing in common with it
+    tern_status status = tern_module_set_parameter(net, "0.bias", tern_zeros(tern_dims(2)));
+    if (!status)
+        status = tern_module_set_child(net, "0", tern_nn_linear(4, 2, .bias = false));
+    if (!status)
+        status = tern_module_tie(net, "1.scale", twin, "1.scale"); // one tensor from now on
+    if (!status)
+        status = tern_module_reset_parameters(net, NULL); // draws 0.weight and 1.scale anew
+    if (!status)
+        status = tern_module_print(net, stdout);
+    // [/exchange]
+    expect(!status);
+    expect(tern_module_parameter(net, "1.scale") == tern_module_parameter(twin, "1.scale"));
+    expect(tern_module_num_parameters(net) == 2 && tern_module_num_parameters(twin) == 3);
+    expect(((scaled *)tern_module_child(twin, "1"))->title !=
+           ((scaled *)tern_module_child(net, "1"))->title);
+    expect(tern_size(tern_forward(net, tern_ones(tern_dims(5, 4))), 1) == 2);
+    tern_module_free(net);
+    tern_module_free(twin);
+}
+
 // [walk]
 static tern_status has_gradient(const tern_module_entry *entry, void *user)
 {
@@ -153,6 +242,7 @@ int main(void)
     two_outputs();
     a_constructor_that_fails();
     in_a_container();
+    printed_copied_and_exchanged();
     tested();
     tern_scope_close(scope);
     return finished();

@@ -89,6 +89,14 @@ Result list(Result (*make)(Count, Item *), std::initializer_list<std::remove_con
     return make(static_cast<Count>(items.size()), items.begin());
 }
 
+/// Likewise make(first, count, list).
+template <typename First, typename Count, typename Item, typename Result>
+Result list(Result (*make)(First, Count, Item *), typename word<First>::type first,
+            std::initializer_list<std::remove_const_t<Item>> items)
+{
+    return make(first, static_cast<Count>(items.size()), items.begin());
+}
+
 } // namespace tern_cpp_
 
 #endif

@@ -20,6 +20,7 @@
 #include <tern/base.h>
 #include <tern/device.h>
 #include <tern/error.h>
+#include <tern/generator.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -44,11 +45,39 @@ typedef struct tern_tensors {
 typedef tern_status tern_module_call_fn(tern_module *self, const tern_tensors *in,
                                         tern_tensors *out);
 
-/// A kind of module; static storage.
+/// A text that is being written.
+typedef struct tern_text tern_text;
+/// Adds a piece, formatted as by printf in the C locale.
+TERN_API void tern_text_add(tern_text *out, const char *format, ...) TERN_PRINTF_(2, 3);
+
+/// Who reads or writes state that is no tensor.
+typedef struct tern_state_visitor tern_state_visitor;
+
+/// Frees what is no registered tensor or child, when the module is freed; also of one whose
+/// constructor failed half-way.
+typedef void tern_module_free_fn(tern_module *self);
+/// Writes the options as PyTorch's extra_repr, "in_features=784, bias=True": one line, of which 255
+/// bytes are kept. Not what changes from forward to forward: errors show what it said first.
+typedef void tern_module_describe_fn(const tern_module *self, tern_text *out);
+/// Draws the module's own parameters, and sets its buffers back; NULL: from the default generators.
+/// Nothing is recorded meanwhile.
+typedef tern_status tern_module_reset_fn(tern_module *self, tern_generator *generator);
+/// Hands on state that is no tensor.
+typedef tern_status tern_module_visit_fn(tern_module *self, tern_state_visitor *visitor);
+/// Completes a copy: `to` has the bytes of `from`, but bound members that are its own already. What
+/// `free` would free has to be made anew. On failure `to` is freed without `free`.
+typedef tern_status tern_module_copy_fn(tern_module *to, const tern_module *from);
+
+/// A kind of module; static storage. Set the fields by name: those behind `call` may be left out.
 typedef struct tern_module_class {
-    const char *name;          ///< for example "Linear"
-    size_t size;               ///< of the struct that begins with a tern_module
-    tern_module_call_fn *call; ///< required
+    const char *name;                  ///< for example "Linear"
+    size_t size;                       ///< of the struct that begins with a tern_module
+    tern_module_call_fn *call;         ///< required
+    tern_module_free_fn *free;         ///< NULL: there is nothing to free
+    tern_module_describe_fn *describe; ///< for tern_module_print, summaries and errors
+    tern_module_reset_fn *reset;       ///< of tern_module_done and tern_module_reset_parameters
+    tern_module_visit_fn *visit;       ///< NULL: all state is registered
+    tern_module_copy_fn *copy;         ///< of tern_module_copy; needed where there is a `free`
 } tern_module_class;
 
 /// The first member of every module's struct.
@@ -72,7 +101,8 @@ struct tern_module {
 //         out->at[out->count++] = tern_add(x, tern_mul(tern_forward(self->inner, x), self->scale));
 //         return tern_error_code();
 //     }
-//     static const tern_module_class residual_class = {"Residual", sizeof(residual), call};
+//     static const tern_module_class residual_class = {
+//         .name = "Residual", .size = sizeof(residual), .call = call};
 //
 //     tern_module *residual_new(tern_module *inner)
 //     {
@@ -81,8 +111,8 @@ struct tern_module {
 //             tern_module_free(inner);
 //             return NULL;
 //         }
-//         self->inner = tern_module_add_child(&self->base, "inner", inner);
-//         self->scale = tern_module_add_parameter(&self->base, "scale", tern_ones(tern_dims(1)));
+//         tern_module_add_child(&self->base, "inner", &self->inner, inner);
+//         tern_module_add_parameter(&self->base, "scale", &self->scale, tern_ones(tern_dims(1)));
 //         return tern_module_done(&self->base);
 //     }
 
@@ -90,28 +120,34 @@ struct tern_module {
 /// tern_module_done. Opens the scope in which the constructor runs. NULL on failure.
 TERN_API tern_module *tern_module_new(const tern_module_class *module_class);
 
-/// Ends a constructor: closes its scope and returns the module; NULL, with the module freed, when
-/// one of the additions failed.
+/// Ends a constructor: has the class's `reset` draw the parameters, closes the scope and returns
+/// the module; NULL, with the module freed, when that or one of the additions failed.
 TERN_API tern_module *tern_module_done(tern_module *module);
 
-/// Adds a trainable tensor and returns it. The module holds a reference of its own and makes the
-/// tensor require gradients. The name is not empty, has no dot and is not taken (TERN_ERR_ARG); the
-/// tensor is a contiguous leaf (TERN_ERR_STATE) and floating (TERN_ERR_DTYPE). The same tensor may
-/// be in several modules: it is tied and stays so. After tern_module_done: TERN_ERR_STATE.
+/// Adds a trainable tensor and returns it. `member` is the pointer in the module's struct that is
+/// set to it, and kept right where the tensor is exchanged or the module copied; NULL: none
+/// (TERN_ERR_ARG when it lies elsewhere or is bound already). The module holds a reference of its
+/// own and makes the tensor require gradients. The name is not empty, has no dot and is not taken
+/// (TERN_ERR_ARG); the tensor is a contiguous leaf (TERN_ERR_STATE) and floating (TERN_ERR_DTYPE).
+/// The same tensor may be in several modules: it is tied and stays so. NULL is an absent one, which
+/// only tern_module_set_parameter sees; while an error is pending it is a failure. After
+/// tern_module_done: TERN_ERR_STATE.
 TERN_API tern_tensor *tern_module_add_parameter(tern_module *module, const char *name,
-                                                tern_tensor *tensor);
+                                                tern_tensor **member, tern_tensor *value);
 
 /// Adds a tensor that is state but not trained, and returns it. It moves with the module; a
-/// persistent one is in the state dict. It must not require a gradient (TERN_ERR_STATE); names as
-/// for parameters.
+/// persistent one is in the state dict. It must not require a gradient (TERN_ERR_STATE); member,
+/// name and NULL as for parameters.
 TERN_API tern_tensor *tern_module_add_buffer(tern_module *module, const char *name,
-                                             tern_tensor *tensor, bool persistent);
+                                             tern_tensor **member, tern_tensor *value,
+                                             bool persistent);
 
-/// Adds a child and returns it. Takes over the caller's reference, also on failure; to use a child
-/// in two places give the second a tern_module_retain of it (TERN_ERR_STATE when all references
-/// are those of parents). NULL is a child whose constructor failed.
+/// Adds a child and returns it; member and name as for parameters. Takes over the caller's
+/// reference, also on failure; to use a child in two places give the second a tern_module_retain of
+/// it (TERN_ERR_STATE when all references are those of parents). NULL is a child whose constructor
+/// failed.
 TERN_API tern_module *tern_module_add_child(tern_module *module, const char *name,
-                                            tern_module *child);
+                                            tern_module **member, tern_module *child);
 
 /// One more reference. Returns the module. NULL stays NULL.
 TERN_API tern_module *tern_module_retain(tern_module *module);
@@ -130,7 +166,8 @@ TERN_API void tern_module_free(tern_module *module);
 
 // ---- running ------------------------------------------------------------------------------------
 
-/// One tensor in, one out; NULL on failure. Errors from inside end with "[in 0.fc1 (Linear)]".
+/// One tensor in, one out; NULL on failure. Errors from inside end with the module,
+/// "[in 0.fc1 (Linear(in_features=784, out_features=512, bias=True))]".
 TERN_API tern_tensor *tern_forward(tern_module *module, tern_tensor *x);
 
 /// A loss module: (input, target) in, one out; NULL on failure.
@@ -162,6 +199,23 @@ TERN_API void tern_module_remove_hook(tern_module *module, uint64_t number);
 /// is no such hook.
 TERN_API TERN_NODISCARD tern_status tern_module_set_hook_free(tern_module *module, uint64_t number,
                                                               tern_free_fn *free);
+
+/// `count` tensors in, in order, one out; NULL on failure. NULL stands for an optional one.
+TERN_API tern_tensor *tern_call_n(tern_module *module, int64_t count, tern_tensor *const *inputs);
+#ifdef __cplusplus
+/// `tern_call(attention, query, key, value)`.
+#define tern_call(module, ...) (tern_cpp_::list(tern_call_n, module, {__VA_ARGS__}))
+#else
+/// `tern_call(attention, query, key, value)`.
+#define tern_call(module, ...)                                                                     \
+    __extension__({                                                                                \
+        TERN_PRAGMA_(GCC diagnostic push)                                                          \
+        TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                            \
+        tern_tensor *const inputs_[] = {__VA_ARGS__};                                              \
+        TERN_PRAGMA_(GCC diagnostic pop)                                                           \
+        tern_call_n(module, (int64_t)(sizeof inputs_ / sizeof inputs_[0]), inputs_);               \
+    })
+#endif
 
 // ---- looking things up --------------------------------------------------------------------------
 
@@ -256,6 +310,45 @@ TERN_API tern_module *tern_module_to(tern_module *module, tern_device device);
 /// TERN_ERR_DTYPE for other dtypes.
 TERN_API tern_module *tern_module_to_dtype(tern_module *module, tern_dtype dtype);
 
+// ---- copying and exchanging ---------------------------------------------------------------------
+//
+// An optimizer that was made before keeps the tensors it was given: make it anew after an exchange.
+// While the calling thread captures a CUDA graph all of these are TERN_ERR_STATE.
+
+/// A copy with all that is below, as PyTorch's deepcopy: tensors of its own with the same values,
+/// gradients, dtypes, devices, modes and requires_grad. What is tied, shared or a view of the same
+/// memory is so in the copy, apart from the original. Members that were bound point to the copies,
+/// other members keep their bytes until the class's `copy` changes them; hooks are not copied. NULL
+/// on failure: a class with `free` and without `copy`, or a user that is freed with its module
+/// (TERN_ERR_UNSUPPORTED), a buffer with a history (TERN_ERR_STATE).
+TERN_API tern_module *tern_module_copy(const tern_module *module);
+
+/// Makes `value` the parameter of a full name that was added, and gives the old one back. What it
+/// must be is said at tern_module_add_parameter; any shape and device. NULL makes it absent, if no
+/// error is pending.
+TERN_API TERN_NODISCARD tern_status tern_module_set_parameter(tern_module *module, const char *name,
+                                                              tern_tensor *value);
+/// Likewise a buffer, which stays persistent or not.
+TERN_API TERN_NODISCARD tern_status tern_module_set_buffer(tern_module *module, const char *name,
+                                                           tern_tensor *value);
+/// Makes the parameter `name` of `module` the tensor that `other_name` of `other` is, which may be
+/// the same module: from now on they are one. Shapes, dtypes and devices must agree, unless the
+/// first is absent.
+TERN_API TERN_NODISCARD tern_status tern_module_tie(tern_module *module, const char *name,
+                                                    const tern_module *other,
+                                                    const char *other_name);
+/// Makes `child` the child of a full name, and gives the old one back. Takes over the caller's
+/// reference, also on failure. TERN_ERR_STATE while what has the child runs or is walked over, and
+/// for a child that is not finished or only its parents'; TERN_ERR_ARG for a cycle or too deep a
+/// tree.
+TERN_API TERN_NODISCARD tern_status tern_module_set_child(tern_module *module, const char *name,
+                                                          tern_module *child);
+/// Draws the parameters of the module and its descendants anew, children first, where their classes
+/// have a `reset`; NULL: from the CPU's default generator. On failure values and generator are as
+/// before.
+TERN_API TERN_NODISCARD tern_status tern_module_reset_parameters(tern_module *module,
+                                                                 tern_generator *generator);
+
 // ---- summary ------------------------------------------------------------------------------------
 
 /// `tern_module_summary_print(net, tern_dims(64, 784), stdout)`.
@@ -283,6 +376,16 @@ tern_module_summary_print_with(const tern_module_summary_print_options *options)
 /// above); returns the length it has uncut, -1 on failure. NULL with 0 to measure.
 TERN_API int64_t tern_module_summary_format(tern_module *module, tern_shape input, tern_dtype dtype,
                                             char *buffer, size_t size);
+
+/// Writes the module to `file` (NULL: stdout) as PyTorch prints it:
+///
+///     Sequential(
+///       (0): Linear(in_features=784, out_features=512, bias=True)
+///       (1): ReLU()
+///     )
+///
+/// TERN_ERR_IO when it cannot be written.
+TERN_API TERN_NODISCARD tern_status tern_module_print(const tern_module *module, FILE *file);
 
 TERN_END_DECLS
 

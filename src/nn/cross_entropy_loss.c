@@ -39,8 +39,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
                                                      .reduction = self->reduction));
 }
 
-static const tern_module_class cross_entropy_loss_class = {"CrossEntropyLoss",
-                                                           sizeof(cross_entropy_loss), call};
+static const tern_module_class cross_entropy_loss_class = {
+    .name = "CrossEntropyLoss", .size = sizeof(cross_entropy_loss), .call = call};
 
 static tern_status check_options(const tern_nn_cross_entropy_loss_options *options)
 {
@@ -70,9 +70,9 @@ tern_nn_cross_entropy_loss_options tern_nn_cross_entropy_loss_defaults(void)
 static void add_weight(cross_entropy_loss *self, tern_tensor *weight)
 {
     tern_no_grad {
-        weight = tern_clone(weight);
+        weight = weight ? tern_clone(weight) : NULL;
     }
-    self->weight = tern_module_add_buffer(&self->base, "weight", weight, true);
+    tern_module_add_buffer(&self->base, "weight", &self->weight, weight, true);
 }
 
 tern_module *tern_nn_cross_entropy_loss_with(const tern_nn_cross_entropy_loss_options *options)
@@ -90,7 +90,6 @@ tern_module *tern_nn_cross_entropy_loss_with(const tern_nn_cross_entropy_loss_op
     self->ignore_index = options->ignore_index;
     self->label_smoothing = options->label_smoothing;
     self->reduction = reduction;
-    if (options->weight)
-        add_weight(self, options->weight);
+    add_weight(self, options->weight);
     return tern_module_done(&self->base);
 }

@@ -14,7 +14,16 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_dropout(in->at[0], self->p, module->private_->training));
 }
 
-static const tern_module_class dropout_class = {"Dropout", sizeof(dropout), call};
+static void describe(const tern_module *module, tern_text *out)
+{
+    const dropout *self = (const dropout *)module;
+    tern_text_add(out, "p=");
+    tern_layer_add_double(out, self->p);
+    tern_text_add(out, ", inplace=False");
+}
+
+static const tern_module_class dropout_class = {
+    .name = "Dropout", .size = sizeof(dropout), .call = call, .describe = describe};
 
 tern_nn_dropout_options tern_nn_dropout_defaults(void)
 {

@@ -6,13 +6,13 @@
 
 // ---- by name ------------------------------------------------------------------------------------
 
-static tern_module *find_child(const tern_module *module, const char *name, size_t length)
+static tern_module_link *find_link(const tern_module *module, const char *name, size_t length)
 {
     const tern_module_private *private_ = module->private_;
     for (int64_t i = 0; i < private_->child_count; i++) {
         const char *at = private_->children[i].name;
         if (strncmp(at, name, length) == 0 && at[length] == 0)
-            return private_->children[i].module;
+            return &private_->children[i];
     }
     return NULL;
 }
@@ -22,18 +22,26 @@ static tern_module *find_owner(const tern_module *module, const char *name, cons
 {
     tern_module *at = module->private_->self;
     for (const char *dot = strchr(name, '.'); at && dot; dot = strchr(name, '.')) {
-        at = find_child(at, name, (size_t)(dot - name));
+        const tern_module_link *link = find_link(at, name, (size_t)(dot - name));
+        at = link ? link->module : NULL;
         name = dot + 1;
     }
     *last = name;
     return at;
 }
 
-static tern_tensor *find_tensor(const tern_module_tensors *list, const char *name)
+static tern_module_tensor *find_tensor(const tern_module *module, const char *name,
+                                       bool is_parameter, tern_module **owner)
 {
+    const char *last;
+    *owner = find_owner(module, name, &last);
+    if (!*owner)
+        return NULL;
+    tern_module_private *private_ = (*owner)->private_;
+    const tern_module_tensors *list = is_parameter ? &private_->parameters : &private_->buffers;
     for (int64_t i = 0; i < list->count; i++)
-        if (strcmp(list->at[i].name, name) == 0)
-            return list->at[i].tensor;
+        if (strcmp(list->at[i].name, last) == 0)
+            return &list->at[i];
     return NULL;
 }
 
@@ -76,29 +84,59 @@ static tern_status check_lookup(const char *function, const tern_module *module,
     return name ? TERN_OK : tern_null_error(function, "name");
 }
 
+static void no_tensor(const char *function, const tern_module *module, const char *name,
+                      bool is_parameter)
+{
+    char listed[LISTED_SIZE] = "";
+    if (is_parameter ? !tern_module_each_parameter(module, list_entry, listed)
+                     : !tern_module_each_buffer(module, list_entry, listed))
+        not_found(function, module, is_parameter ? "parameter" : "buffer", name, listed);
+}
+
+tern_module_tensor *tern_module_find_tensor(const char *function, const tern_module *module,
+                                            const char *name, bool is_parameter,
+                                            tern_module **owner)
+{
+    if (check_lookup(function, module, name))
+        return NULL;
+    tern_module_tensor *found = find_tensor(module, name, is_parameter, owner);
+    if (!found)
+        no_tensor(function, module, name, is_parameter);
+    return found;
+}
+
+static tern_tensor *tensor_of(const char *function, const tern_module *module, const char *name,
+                              bool is_parameter)
+{
+    tern_module *owner;
+    const tern_module_tensor *found =
+        tern_module_find_tensor(function, module, name, is_parameter, &owner);
+    if (found && !found->tensor)
+        no_tensor(function, module, name, is_parameter);
+    return found ? found->tensor : NULL;
+}
+
 tern_tensor *tern_module_parameter(const tern_module *module, const char *name)
 {
-    if (check_lookup("module_parameter", module, name))
-        return NULL;
-    const char *last;
-    tern_module *owner = find_owner(module, name, &last);
-    tern_tensor *found = owner ? find_tensor(&owner->private_->parameters, last) : NULL;
-    char listed[LISTED_SIZE] = "";
-    if (!found && !tern_module_each_parameter(module, list_entry, listed))
-        not_found("module_parameter", module, "parameter", name, listed);
-    return found;
+    return tensor_of("module_parameter", module, name, true);
 }
 
 tern_tensor *tern_module_buffer(const tern_module *module, const char *name)
 {
-    if (check_lookup("module_buffer", module, name))
-        return NULL;
+    return tensor_of("module_buffer", module, name, false);
+}
+
+tern_module_link *tern_module_find_link(const char *function, const tern_module *module,
+                                        const char *name, tern_module **owner)
+{
     const char *last;
-    tern_module *owner = find_owner(module, name, &last);
-    tern_tensor *found = owner ? find_tensor(&owner->private_->buffers, last) : NULL;
+    if (check_lookup(function, module, name))
+        return NULL;
+    *owner = find_owner(module, name, &last);
+    tern_module_link *found = *owner ? find_link(*owner, last, strlen(last)) : NULL;
     char listed[LISTED_SIZE] = "";
-    if (!found && !tern_module_each_buffer(module, list_entry, listed))
-        not_found("module_buffer", module, "buffer", name, listed);
+    if (!found && !tern_module_each_module(module->private_->self, list_module, listed))
+        not_found(function, module, "child", name, listed);
     return found;
 }
 
@@ -108,13 +146,9 @@ tern_module *tern_module_child(const tern_module *module, const char *name)
         return NULL;
     if (!name[0])
         return module->private_->self;
-    const char *last;
-    tern_module *owner = find_owner(module, name, &last);
-    tern_module *found = owner ? find_child(owner, last, strlen(last)) : NULL;
-    char listed[LISTED_SIZE] = "";
-    if (!found && !tern_module_each_module(module->private_->self, list_module, listed))
-        not_found("module_child", module, "child", name, listed);
-    return found;
+    tern_module *owner;
+    const tern_module_link *link = tern_module_find_link("module_child", module, name, &owner);
+    return link ? link->module : NULL;
 }
 
 // ---- counts -------------------------------------------------------------------------------------

@@ -14,7 +14,14 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_flatten(in->at[0], self->start_dim, self->end_dim));
 }
 
-static const tern_module_class flatten_class = {"Flatten", sizeof(flatten), call};
+static void describe(const tern_module *module, tern_text *out)
+{
+    const flatten *self = (const flatten *)module;
+    tern_text_add(out, "start_dim=%d, end_dim=%d", self->start_dim, self->end_dim);
+}
+
+static const tern_module_class flatten_class = {
+    .name = "Flatten", .size = sizeof(flatten), .call = call, .describe = describe};
 
 tern_nn_flatten_options tern_nn_flatten_defaults(void)
 {

@@ -5,6 +5,7 @@
 
 #include "base/path.h"
 #include "base/path_table.h"
+#include "nn/describe.h"
 
 static _Thread_local tern_forward_frame *innermost;
 static _Thread_local const tern_forward_observer *observer;
@@ -52,15 +53,20 @@ static int find_way(tern_module_link **way, const tern_module *module, const ter
     return 0;
 }
 
+// Of the class and what it says of itself, in errors: leaves room for names.
+#define TITLE_SIZE 104
+
 // From the thread's path to that of a child. `known` keeps it for the next forward; another thread
 // may run the module below another parent.
-static tern_status step_down(_Atomic uint64_t *known, const char *name, const char *class_name)
+static tern_status step_down(_Atomic uint64_t *known, const char *name, const tern_module *module)
 {
     const uint32_t parent = tern_path_current();
     const uint64_t last = atomic_load_explicit(known, memory_order_acquire);
     uint32_t path = (uint32_t)last;
     if (last >> 32 != parent || !tern_path_is_known(path)) {
-        TERN_TRY(tern_path_child(parent, name, class_name, &path));
+        char title[TITLE_SIZE];
+        tern_module_title(module, title, sizeof title);
+        TERN_TRY(tern_path_child(parent, name, title, &path));
         atomic_store_explicit(known, (uint64_t)parent << 32 | path, memory_order_release);
     }
     tern_path_set(path);
@@ -72,9 +78,9 @@ static tern_status enter_path(tern_module *module)
     tern_module_link *way[LONGEST_WAY];
     int count = innermost ? find_way(way, module, innermost->module) : 0;
     if (count == 0)
-        return step_down(&module->private_->path, NULL, module->klass->name);
+        return step_down(&module->private_->path, NULL, module);
     for (int i = count - 1; i >= 0; i--)
-        TERN_TRY(step_down(&way[i]->path, way[i]->name, way[i]->module->klass->name));
+        TERN_TRY(step_down(&way[i]->path, way[i]->name, way[i]->module));
     return TERN_OK;
 }
 
@@ -229,6 +235,26 @@ tern_tensor *tern_forward(tern_module *module, tern_tensor *x)
     if (tern_check_module("forward", module) || tern_check_tensor("forward", "x", x))
         return NULL;
     return forward_one(module, &(tern_tensors){.count = 1, .at = {x}});
+}
+
+tern_tensor *tern_call_n(tern_module *module, int64_t count, tern_tensor *const *inputs)
+{
+    tern_tensors in = {0};
+    if (tern_check_module("call", module))
+        return NULL;
+    if (count > 0 && !inputs) {
+        tern_null_error("call", "inputs");
+        return NULL;
+    }
+    TERN_CHECK_PTR(count >= 0 && count <= TERN_MAX_TENSORS, TERN_ERR_ARG,
+                   "call: %lld inputs, but 0 to %d are possible", (long long)count,
+                   TERN_MAX_TENSORS);
+    for (; in.count < count; in.count++) {
+        in.at[in.count] = inputs[in.count];
+        if (!in.at[in.count] && tern_error_pending())
+            return NULL; // not one that was left out
+    }
+    return forward_one(module, &in);
 }
 
 tern_tensor *tern_loss(tern_module *criterion, tern_tensor *input, tern_tensor *target)

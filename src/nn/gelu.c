@@ -14,7 +14,14 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, self->by_tanh ? tern_gelu_tanh(in->at[0]) : tern_gelu(in->at[0]));
 }
 
-static const tern_module_class gelu_class = {"GELU", sizeof(gelu), call};
+static void describe(const tern_module *module, tern_text *out)
+{
+    const gelu *self = (const gelu *)module;
+    tern_text_add(out, "approximate='%s'", self->by_tanh ? "tanh" : "none");
+}
+
+static const tern_module_class gelu_class = {
+    .name = "GELU", .size = sizeof(gelu), .call = call, .describe = describe};
 
 tern_nn_gelu_options tern_nn_gelu_defaults(void)
 {

@@ -8,7 +8,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_hardswish(in->at[0]));
 }
 
-static const tern_module_class hardswish_class = {"Hardswish", sizeof(tern_module), call};
+static const tern_module_class hardswish_class = {
+    .name = "Hardswish", .size = sizeof(tern_module), .call = call};
 
 tern_module *tern_nn_hardswish(void)
 {

@@ -14,7 +14,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_l1_loss(in->at[0], in->at[1], self->reduction));
 }
 
-static const tern_module_class l1_loss_class = {"L1Loss", sizeof(l1_loss), call};
+static const tern_module_class l1_loss_class = {
+    .name = "L1Loss", .size = sizeof(l1_loss), .call = call};
 
 tern_nn_l1_loss_options tern_nn_l1_loss_defaults(void)
 {

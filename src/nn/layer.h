@@ -32,6 +32,13 @@ static inline tern_module *tern_layer_plain(const tern_module_class *module_clas
     return module ? tern_module_done(module) : NULL;
 }
 
+// Words of a description, as Python has them: a truth, and the shortest number that reads back.
+static inline const char *tern_layer_bool(bool truth)
+{
+    return truth ? "True" : "False";
+}
+void tern_layer_add_double(tern_text *out, double value);
+
 // A reduction that exists; the unspecified one becomes the mean.
 static inline tern_status tern_layer_reduction(const char *loss, tern_reduction *reduction)
 {

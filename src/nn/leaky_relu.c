@@ -15,7 +15,15 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_leaky_relu(in->at[0], self->negative_slope));
 }
 
-static const tern_module_class leaky_relu_class = {"LeakyReLU", sizeof(leaky_relu), call};
+static void describe(const tern_module *module, tern_text *out)
+{
+    const leaky_relu *self = (const leaky_relu *)module;
+    tern_text_add(out, "negative_slope=");
+    tern_layer_add_double(out, self->negative_slope);
+}
+
+static const tern_module_class leaky_relu_class = {
+    .name = "LeakyReLU", .size = sizeof(leaky_relu), .call = call, .describe = describe};
 
 tern_nn_leaky_relu_options tern_nn_leaky_relu_defaults(void)
 {

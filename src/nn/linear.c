@@ -17,8 +17,6 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_linear(in->at[0], self->weight, self->bias, TERN_ACT_NONE));
 }
 
-const tern_module_class tern_nn_linear_class = {"Linear", sizeof(linear), call};
-
 tern_tensor *tern_nn_linear_relu(tern_module *module, tern_tensor *x)
 {
     const linear *self = (const linear *)module;
@@ -39,13 +37,6 @@ static double weight_bound(int64_t in_features)
     return sqrt(3.0) * (gain / sqrt((double)in_features));
 }
 
-static tern_tensor *add(tern_module *module, const char *name, tern_shape shape, tern_dtype dtype,
-                        tern_device device)
-{
-    return tern_module_add_parameter(module, name,
-                                     tern_empty(shape, .dtype = dtype, .device = device));
-}
-
 // Where the values of `t` are drawn: on the CPU, which may be t itself.
 static tern_tensor *draft_of(tern_tensor *t)
 {
@@ -54,29 +45,43 @@ static tern_tensor *draft_of(tern_tensor *t)
     return tern_empty(tern_shape_get(t), .dtype = t->dtype, .device = tern_cpu(0));
 }
 
-static tern_status draw(tern_tensor *t, tern_tensor *draft, double bound)
+static tern_status draw(tern_tensor *t, tern_tensor *draft, double bound, tern_generator *generator)
 {
-    if (!tern_uniform_(draft, -bound, bound, NULL))
+    if (!tern_uniform_(draft, -bound, bound, generator))
         return tern_error_code();
     size_t nbytes = (size_t)t->numel * tern_dtype_size(t->dtype);
     return t == draft ? TERN_OK : tern_from_host(t, tern_data(draft), nbytes);
 }
 
 // All memory is there before the first draw: a constructor that fails has drawn nothing.
-static tern_status init(linear *self, int64_t in_features)
+static tern_status reset(tern_module *module, tern_generator *generator)
 {
-    tern_status status = TERN_OK;
+    const linear *self = (const linear *)module;
+    TERN_TRY(tern_check_tensor("nn_linear", "weight", self->weight));
+    TERN_CHECK(self->weight->rank == 2, TERN_ERR_SHAPE,
+               "nn_linear: weight is %s, but must have two dimensions to be drawn",
+               tern_tensor_string(self->weight));
+    int64_t in_features = self->weight->size[1];
     tern_tensor *weight = draft_of(self->weight);
     tern_tensor *bias = self->bias && weight ? draft_of(self->bias) : NULL;
     if (!weight || (self->bias && !bias))
         return tern_error_code();
-    tern_no_grad {
-        status = draw(self->weight, weight, weight_bound(in_features));
-        if (!status && bias)
-            status = draw(self->bias, bias, 1 / sqrt((double)in_features));
-    }
-    return status;
+    TERN_TRY(draw(self->weight, weight, weight_bound(in_features), generator));
+    return bias ? draw(self->bias, bias, 1 / sqrt((double)in_features), generator) : TERN_OK;
 }
+
+static void describe(const tern_module *module, tern_text *out)
+{
+    const linear *self = (const linear *)module;
+    const tern_tensor *weight = self->weight;
+    if (weight && weight->rank == 2)
+        tern_text_add(out, "in_features=%lld, out_features=%lld, ", (long long)weight->size[1],
+                      (long long)weight->size[0]);
+    tern_text_add(out, "bias=%s", tern_layer_bool(self->bias));
+}
+
+const tern_module_class tern_nn_linear_class = {
+    .name = "Linear", .size = sizeof(linear), .call = call, .describe = describe, .reset = reset};
 
 static tern_status check_options(const tern_nn_linear_options *options, tern_device *device)
 {
@@ -106,11 +111,13 @@ tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
     linear *self = (linear *)tern_module_new(&tern_nn_linear_class);
     if (!self)
         return NULL;
-    int64_t in = options->in_features, out = options->out_features;
-    self->weight = add(&self->base, "weight", tern_dims(out, in), options->dtype, device);
-    if (options->bias)
-        self->bias = add(&self->base, "bias", tern_dims(out), options->dtype, device);
-    if (!self->base.private_->failed && init(self, in))
-        self->base.private_->failed = true;
+    tern_dtype dtype = options->dtype;
+    tern_shape rows = tern_dims(options->out_features, options->in_features);
+    tern_shape row = tern_dims(options->out_features);
+    tern_module_add_parameter(&self->base, "weight", &self->weight,
+                              tern_empty(rows, .dtype = dtype, .device = device));
+    tern_module_add_parameter(&self->base, "bias", &self->bias,
+                              options->bias ? tern_empty(row, .dtype = dtype, .device = device)
+                                            : NULL);
     return tern_module_done(&self->base);
 }

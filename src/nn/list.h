@@ -9,4 +9,6 @@
 tern_module *tern_nn_list_new(const char *function, const tern_module_class *module_class,
                               int64_t count, tern_module *const *children);
 
+extern const tern_module_class tern_nn_module_list_class;
+
 #endif

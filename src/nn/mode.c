@@ -33,7 +33,8 @@ static void zero_grads(tern_module *module, void *user)
     const tern_module_tensors *list = &module->private_->parameters;
     (void)user;
     for (int64_t i = 0; i < list->count; i++)
-        tern_zero_grad(list->at[i].tensor);
+        if (list->at[i].tensor)
+            tern_zero_grad(list->at[i].tensor);
 }
 
 void tern_module_zero_grad(tern_module *module)
@@ -45,9 +46,11 @@ void tern_module_zero_grad(tern_module *module)
 static void set_requires_grad(tern_module *module, void *user)
 {
     const tern_module_tensors *list = &module->private_->parameters;
-    for (int64_t i = 0; i < list->count; i++)
-        if (!tern_capture_leaf(list->at[i].tensor, TERN_LEAF_REQUIRES_SET))
-            list->at[i].tensor->requires_grad = *(const bool *)user;
+    for (int64_t i = 0; i < list->count; i++) {
+        tern_tensor *t = list->at[i].tensor;
+        if (t && !tern_capture_leaf(t, TERN_LEAF_REQUIRES_SET))
+            t->requires_grad = *(const bool *)user;
+    }
 }
 
 tern_module *tern_module_requires_grad_(tern_module *module, bool requires_grad)

@@ -18,7 +18,7 @@ tern_module *tern_nn_list_new(const char *function, const tern_module_class *mod
         snprintf(name, sizeof name, "child %lld", (long long)i);
         if (!children[i])
             (void)tern_null_error(function, name);
-        (void)tern_module_add_child(list, name + strlen("child "), children[i]);
+        (void)tern_module_add_child(list, name + strlen("child "), NULL, children[i]);
     }
     return list ? tern_module_done(list) : NULL;
 }
@@ -32,9 +32,10 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
                             module->klass->name);
 }
 
-static const tern_module_class module_list_class = {"ModuleList", sizeof(tern_module), call};
+const tern_module_class tern_nn_module_list_class = {
+    .name = "ModuleList", .size = sizeof(tern_module), .call = call};
 
 tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children)
 {
-    return tern_nn_list_new("nn_module_list", &module_list_class, count, children);
+    return tern_nn_list_new("nn_module_list", &tern_nn_module_list_class, count, children);
 }

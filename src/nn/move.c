@@ -32,7 +32,7 @@ static bool is_to_move(const move_plan *plan, const tern_tensor *t)
 static tern_status plan_tensor(move_plan *plan, const tern_tensor *t)
 {
     int64_t index;
-    if (!is_to_move(plan, t))
+    if (!t || !is_to_move(plan, t))
         return TERN_OK;
     TERN_TRY(tern_mem_grow((void **)&plan->items, &plan->capacity, plan->count + 1,
                            sizeof *plan->items));
@@ -53,7 +53,7 @@ static tern_status plan_module(const char *name, tern_module *module, void *user
     for (int64_t i = 0; i < private_->parameters.count; i++) {
         const tern_tensor *t = private_->parameters.at[i].tensor;
         TERN_TRY(plan_tensor(user, t));
-        if (t->grad && t->grad_state == TERN_GRAD_PRESENT)
+        if (t && t->grad && t->grad_state == TERN_GRAD_PRESENT)
             TERN_TRY(plan_tensor(user, t->grad));
     }
     return TERN_OK;
@@ -108,7 +108,7 @@ static tern_status wait_for(const move_plan *plan)
 
 static void switch_tensor(move_plan *plan, tern_tensor *t)
 {
-    int64_t index = tern_pointer_map_find(&plan->map, t->storage);
+    int64_t index = t ? tern_pointer_map_find(&plan->map, t->storage) : -1;
     if (index < 0)
         return;
     t->storage->left = true;
@@ -122,7 +122,7 @@ static void switch_tensor(move_plan *plan, tern_tensor *t)
 // The memory of an absent gradient does not move: the next backward makes it where it is needed.
 static void switch_grad(move_plan *plan, tern_tensor *t)
 {
-    if (!t->grad)
+    if (!t || !t->grad)
         return;
     if (t->grad_state == TERN_GRAD_PRESENT) {
         switch_tensor(plan, t->grad);

@@ -14,7 +14,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_mse_loss(in->at[0], in->at[1], self->reduction));
 }
 
-static const tern_module_class mse_loss_class = {"MSELoss", sizeof(mse_loss), call};
+static const tern_module_class mse_loss_class = {
+    .name = "MSELoss", .size = sizeof(mse_loss), .call = call};
 
 tern_nn_mse_loss_options tern_nn_mse_loss_defaults(void)
 {

@@ -8,7 +8,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_relu(in->at[0]));
 }
 
-const tern_module_class tern_nn_relu_class = {"ReLU", sizeof(tern_module), call};
+const tern_module_class tern_nn_relu_class = {
+    .name = "ReLU", .size = sizeof(tern_module), .call = call};
 
 tern_module *tern_nn_relu(void)
 {

@@ -28,7 +28,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return TERN_OK;
 }
 
-static const tern_module_class sequential_class = {"Sequential", sizeof(tern_module), call};
+static const tern_module_class sequential_class = {
+    .name = "Sequential", .size = sizeof(tern_module), .call = call};
 
 tern_module *tern_nn_sequential_new(int64_t count, tern_module *const *children)
 {

@@ -8,7 +8,8 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_sigmoid(in->at[0]));
 }
 
-static const tern_module_class sigmoid_class = {"Sigmoid", sizeof(tern_module), call};
+static const tern_module_class sigmoid_class = {
+    .name = "Sigmoid", .size = sizeof(tern_module), .call = call};
 
 tern_module *tern_nn_sigmoid(void)
 {

@@ -14,7 +14,14 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_softmax(in->at[0], self->dim));
 }
 
-static const tern_module_class softmax_class = {"Softmax", sizeof(softmax), call};
+static void describe(const tern_module *module, tern_text *out)
+{
+    const softmax *self = (const softmax *)module;
+    tern_text_add(out, "dim=%d", self->dim);
+}
+
+static const tern_module_class softmax_class = {
+    .name = "Softmax", .size = sizeof(softmax), .call = call, .describe = describe};
 
 tern_module *tern_nn_softmax(int dim)
 {

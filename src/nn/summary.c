@@ -6,7 +6,7 @@
 #include "base/cancel.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "nn/module.h"
+#include "nn/describe.h"
 #include "base/pointer_map.h"
 
 // A module of the table, with what it gave when it ran last.
@@ -32,6 +32,8 @@ typedef struct table {
 static tern_status count_tensor(table *t, const tern_tensor *tensor, bool is_parameter, row *r)
 {
     int64_t known = t->tensors.count, number;
+    if (!tensor)
+        return TERN_OK;
     TERN_TRY(tern_pointer_map_add(&t->tensors, tensor, &number));
     if (number < known)
         return TERN_OK;
@@ -163,7 +165,10 @@ static void write_row(const row *r, tern_writer *writer)
         snprintf(shape, sizeof shape, "nothing");
     if (r->own > 0)
         (void)with_commas(r->own, number);
-    tern_write(writer, "%-*s %-*s %10s\n", NAME_WIDTH, name, SHAPE_WIDTH, shape, number);
+    tern_text said;
+    tern_module_describe(r->module, &said);
+    tern_write(writer, "%-*s %-*s %10s%s%s\n", NAME_WIDTH, name, SHAPE_WIDTH, shape, number,
+               said.text[0] ? "  " : "", said.text);
 }
 
 static void write_table(const table *t, tern_writer *writer)

@@ -32,14 +32,11 @@ static void cut(walk *w, size_t length)
     w->name[w->length = length] = 0;
 }
 
-static tern_status walk_module(walk *w, tern_module *module)
+static tern_status walk_module(walk *w, tern_module *module);
+
+static tern_status walk_inside(walk *w, tern_module *module)
 {
     tern_module_private *private_ = module->private_;
-    int64_t known = w->seen.count, number = known;
-    if (!w->every_name)
-        TERN_TRY(tern_pointer_map_add(&w->seen, module, &number));
-    if (number < known)
-        return TERN_OK;
     if (!w->children_first)
         TERN_TRY(w->visit(w->name, module, w->user));
     for (int64_t i = 0; i < private_->child_count; i++) {
@@ -51,15 +48,25 @@ static tern_status walk_module(walk *w, tern_module *module)
     return w->children_first ? w->visit(w->name, module, w->user) : TERN_OK;
 }
 
+static tern_status walk_module(walk *w, tern_module *module)
+{
+    int64_t known = w->seen.count, number = known;
+    if (!w->every_name)
+        TERN_TRY(tern_pointer_map_add(&w->seen, module, &number));
+    if (number < known)
+        return TERN_OK;
+    tern_module_begin_run(module); // a visitor may not exchange its children
+    tern_status status = walk_inside(w, module);
+    tern_module_end_run(module);
+    return status;
+}
+
 static tern_status walk_modules(const char *function, const tern_module *module, walk *w)
 {
     TERN_TRY(tern_check_module(function, module));
     if (!w->visit)
         return tern_null_error(function, "visit");
-    tern_module *root = module->private_->self;
-    tern_module_begin_run(root);
-    tern_status status = walk_module(w, root);
-    tern_module_end_run(root);
+    tern_status status = walk_module(w, module->private_->self);
     tern_pointer_map_free(&w->seen);
     return status;
 }
@@ -91,7 +98,7 @@ static tern_status visit_tensor(tensor_walk *w, tern_module *owner, const tern_m
 {
     int64_t known = w->seen.count, number = known;
     size_t before = w->modules.length;
-    if (w->state && !t->persistent)
+    if (!t->tensor || (w->state && !t->persistent))
         return TERN_OK;
     if (!w->state)
         TERN_TRY(tern_pointer_map_add(&w->seen, t->tensor, &number));
@@ -156,7 +163,7 @@ tern_status tern_module_each_state(const tern_module *module, tern_module_entry_
             .parameters = true, .buffers = true, .state = true, .visit = visit, .user = user});
 }
 
-void tern_module_visit(tern_module *module, tern_module_visit_fn *visit, void *user)
+void tern_module_visit(tern_module *module, tern_module_every_fn *visit, void *user)
 {
     const tern_module_private *private_ = module->private_;
     visit(module, user);

@@ -23,6 +23,8 @@ static int training()
     failures += check(tern_size(tern_module_parameter(net, "0.weight"), 0) == 8, "in order");
     tern_tensor *y = tern_forward(net, tern_full(tern_dims(5, 4), 0.25));
     tern_tensor *loss = tern_loss(criterion, y, tern_ones(tern_dims(5, 2)));
+    tern_tensor *again = tern_call(criterion, y, tern_ones(tern_dims(5, 2)));
+    failures += check(tern_item(again) == tern_item(loss), "two tensors in");
     failures += check(!tern_backward(loss) && !tern_optim_step(opt), "a step");
     failures += check(std::isfinite(tern_item(loss)), "the loss is a number");
     tern_no_grad

@@ -263,6 +263,46 @@ static void a_net_that_moved_is_found_by_any_graph_of_it(void **state)
     run_free(&r);
 }
 
+static void nothing_is_exchanged_or_copied_in_a_capture(void **state)
+{
+    (void)state;
+    run r = run_new();
+    tern_tensor *weight = tern_module_parameter(r.net, "0.weight");
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    const char *part = ": not while cuda:0 is captured";
+    assert_status(tern_module_set_parameter(r.net, "0.weight", weight), TERN_ERR_STATE, part);
+    assert_status(tern_module_tie(r.net, "0.weight", r.net, "0.weight"), TERN_ERR_STATE, part);
+    assert_status(tern_module_set_child(r.net, "0", tern_nn_relu()), TERN_ERR_STATE, part);
+    assert_status(tern_module_reset_parameters(r.net, NULL), TERN_ERR_STATE, part);
+    assert_null_with(tern_module_copy(r.net), TERN_ERR_STATE, part);
+    tern_cuda_graph_free(tern_cuda_graph_end());
+    assert_ptr_equal(tern_module_parameter(r.net, "0.weight"), weight);
+    tern_module *criterion = tern_nn_cross_entropy_loss(.weight = tern_ones(tern_dims(3)));
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_status(tern_module_set_buffer(criterion, "weight", r.x), TERN_ERR_STATE, part);
+    tern_cuda_graph_free(tern_cuda_graph_end());
+    tern_module_free(criterion);
+    run_free(&r);
+}
+
+static void a_copy_is_on_the_device_of_the_original(void **state)
+{
+    (void)state;
+    run r = run_new();
+    tern_module *copy = tern_module_copy(r.net);
+    tern_tensor *weight = tern_module_parameter(r.net, "0.weight");
+    tern_tensor *copied = tern_module_parameter(copy, "0.weight");
+    assert_true(tern_device_equal(tern_device_of(copied), here));
+    assert_true(tern_item(tern_sum(tern_abs(tern_sub(weight, copied)), TERN_ALL_AXES, false)) == 0);
+    tern_no_grad {
+        assert_non_null(tern_fill_(weight, 0));
+    }
+    assert_true(tern_item(tern_sum(tern_abs(copied), TERN_ALL_AXES, false)) > 0);
+    assert_int_equal(tern_module_reset_parameters(copy, NULL), TERN_OK);
+    tern_module_free(copy);
+    run_free(&r);
+}
+
 // ---- errors that a step has to do with ----------------------------------------------------------
 
 static void a_replay_clears_a_fault_where_its_step_would(void **state)
@@ -314,6 +354,8 @@ int main(int argc, char **argv)
         CHECK_TEST(what_is_frozen_within_the_captured_work_is_no_change),
         CHECK_TEST(a_training_and_an_evaluating_graph_take_turns),
         CHECK_TEST(a_net_that_moved_is_found_by_any_graph_of_it),
+        CHECK_TEST(nothing_is_exchanged_or_copied_in_a_capture),
+        CHECK_TEST(a_copy_is_on_the_device_of_the_original),
         CHECK_TEST(a_replay_clears_a_fault_where_its_step_would),
         CHECK_TEST(a_replay_between_forward_and_backward_is_a_change_in_place),
     };

@@ -99,7 +99,8 @@ static tern_status split_call(tern_module *module, const tern_tensors *in, tern_
     return out->at[0] ? TERN_OK : tern_error_code();
 }
 
-static const tern_module_class split_class = {"Split", sizeof(split_module), split_call};
+static const tern_module_class split_class = {
+    .name = "Split", .size = sizeof(split_module), .call = split_call};
 
 static tern_module *split_net(tern_device first, tern_device second)
 {
@@ -108,8 +109,8 @@ static tern_module *split_net(tern_device first, tern_device second)
     assert_non_null(module);
     ((split_module *)module)->second_home = second;
     tern_module *head = tern_module_add_child(
-        module, "first", tern_nn_sequential(tern_nn_linear(6, 32), tern_nn_relu()));
-    tern_module *tail = tern_module_add_child(module, "second", tern_nn_linear(32, 3));
+        module, "first", NULL, tern_nn_sequential(tern_nn_linear(6, 32), tern_nn_relu()));
+    tern_module *tail = tern_module_add_child(module, "second", NULL, tern_nn_linear(32, 3));
     assert_non_null(tern_module_to(head, first));
     assert_non_null(tern_module_to(tail, second));
     return tern_module_done(module);

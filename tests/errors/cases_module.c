@@ -44,20 +44,24 @@ static tern_status fail_without_a_word(tern_module *module, const tern_tensors *
     return TERN_ERR_UNSUPPORTED;
 }
 
-static const tern_module_class plain_class = {"Plain", sizeof(plain), hand_on};
-static const tern_module_class null_class = {"GivesNull", sizeof(plain), give_null};
-static const tern_module_class many_class = {"GivesNine", sizeof(plain), give_too_many};
-static const tern_module_class silent_class = {"Silent", sizeof(plain), fail_without_a_word};
+static const tern_module_class plain_class = {
+    .name = "Plain", .size = sizeof(plain), .call = hand_on};
+static const tern_module_class null_class = {
+    .name = "GivesNull", .size = sizeof(plain), .call = give_null};
+static const tern_module_class many_class = {
+    .name = "GivesNine", .size = sizeof(plain), .call = give_too_many};
+static const tern_module_class silent_class = {
+    .name = "Silent", .size = sizeof(plain), .call = fail_without_a_word};
 
 REFUSES(tern_module_new, "a class that is NULL", TERN_ERR_NULL, "module_new: module_class is NULL",
         tern_module_new(NULL))
 REFUSES(tern_module_new, "a class without a call", TERN_ERR_NULL, "module_new: |class",
-        tern_module_new(&(tern_module_class){"Odd", sizeof(plain), NULL}))
+        tern_module_new(&(tern_module_class){.name = "Odd", .size = sizeof(plain), .call = NULL}))
 REFUSES(tern_module_new, "a class without a name", TERN_ERR_NULL, "module_new: |class",
-        tern_module_new(&(tern_module_class){NULL, sizeof(plain), hand_on}))
+        tern_module_new(&(tern_module_class){.name = NULL, .size = sizeof(plain), .call = hand_on}))
 REFUSES(tern_module_new, "a size too small for a module", TERN_ERR_ARG,
         "module_new: the size of Odd is 4",
-        tern_module_new(&(tern_module_class){"Odd", 4, hand_on}))
+        tern_module_new(&(tern_module_class){.name = "Odd", .size = 4, .call = hand_on}))
 NO_MODULE(tern_module_done, "module_done", tern_module_done(NULL))
 
 typedef enum addition { PARAMETER, BUFFER, CHILD } addition;
@@ -68,16 +72,16 @@ static tern_module *construct(addition kind, const char *name, tern_tensor *tens
 {
     tern_module *module = tern_module_new(&plain_class);
     const void *added = NULL;
-    (void)tern_module_add_buffer(module, "taken", tern_zeros(tern_dims(1)), true);
+    (void)tern_module_add_buffer(module, "taken", NULL, tern_zeros(tern_dims(1)), true);
     switch (kind) {
     case PARAMETER:
-        added = tern_module_add_parameter(module, name, tensor);
+        added = tern_module_add_parameter(module, name, NULL, tensor);
         break;
     case BUFFER:
-        added = tern_module_add_buffer(module, name, tensor, true);
+        added = tern_module_add_buffer(module, name, NULL, tensor, true);
         break;
     case CHILD:
-        added = tern_module_add_child(module, name, child);
+        added = tern_module_add_child(module, name, NULL, child);
         break;
     }
     module = tern_module_done(module);
@@ -85,6 +89,43 @@ static tern_module *construct(addition kind, const char *name, tern_tensor *tens
         return module;
     tern_module_free(module);
     return (tern_module *)(uintptr_t)added;
+}
+
+static tern_status construct_absent(addition kind)
+{
+    tern_module *module = construct(kind, "w", NULL, NULL);
+    tern_module_free(module);
+    return module ? TERN_OK : tern_error_code();
+}
+
+// Members that nothing can be bound to.
+static void *outside(plain *self)
+{
+    return (char *)self + sizeof *self;
+}
+
+static void *bound(plain *self)
+{
+    tern_module_add_buffer(&self->base, "first", &self->tensor, tern_zeros(tern_dims(1)), true);
+    return &self->tensor;
+}
+
+static tern_module *construct_at(addition kind, void *(*member)(plain *self))
+{
+    plain *self = (plain *)tern_module_new(&plain_class);
+    void *at = member(self);
+    switch (kind) {
+    case PARAMETER:
+        (void)tern_module_add_parameter(&self->base, "w", at, tern_zeros(tern_dims(1)));
+        break;
+    case BUFFER:
+        (void)tern_module_add_buffer(&self->base, "w", at, tern_zeros(tern_dims(1)), false);
+        break;
+    case CHILD:
+        (void)tern_module_add_child(&self->base, "w", at, tern_nn_relu());
+        break;
+    }
+    return tern_module_done(&self->base);
 }
 
 // After tern_module_done: the net of the fixture is finished.
@@ -102,9 +143,14 @@ NAMES(tern_module_add_buffer, "module_add_buffer", BUFFER, f->x, NULL)
 NAMES(tern_module_add_child, "module_add_child", CHILD, NULL, tern_nn_relu())
 
 NO_MODULE(tern_module_add_parameter, "module_add_parameter",
-          tern_module_add_parameter(NULL, "w", f->leaf))
-REFUSES(tern_module_add_parameter, "a tensor that is NULL", TERN_ERR_NULL,
-        "module_add_parameter: |w|NULL", construct(PARAMETER, "w", NULL, NULL))
+          tern_module_add_parameter(NULL, "w", NULL, f->leaf))
+HANDS_ON(tern_module_add_parameter, "no tensor: it is absent", construct_absent(PARAMETER))
+REFUSES(tern_module_add_parameter, "a member outside the struct", TERN_ERR_ARG,
+        "module_add_parameter: the member for \"w\" does not lie in the struct of Plain",
+        construct_at(PARAMETER, outside))
+REFUSES(tern_module_add_parameter, "a member that is bound already", TERN_ERR_ARG,
+        "module_add_parameter: the member for \"w\" holds \"first\" already",
+        construct_at(PARAMETER, bound))
 REFUSES(tern_module_add_parameter, "a tensor that died", TERN_ERR_STATE,
         "module_add_parameter: |w|died", construct(PARAMETER, "w", f->dead, NULL))
 REFUSES(tern_module_add_parameter, "integers", TERN_ERR_DTYPE,
@@ -116,33 +162,45 @@ REFUSES(tern_module_add_parameter, "a tensor that is not contiguous", TERN_ERR_S
         construct(PARAMETER, "w", f->turned, NULL))
 REFUSES(tern_module_add_parameter, "a module that is finished", TERN_ERR_STATE,
         "module_add_parameter: Sequential is finished|\"w\"",
-        tern_module_add_parameter(f->net, "w", f->leaf))
+        tern_module_add_parameter(f->net, "w", NULL, f->leaf))
 
 NO_MODULE(tern_module_add_buffer, "module_add_buffer",
-          tern_module_add_buffer(NULL, "b", f->x, true))
-REFUSES(tern_module_add_buffer, "a tensor that is NULL", TERN_ERR_NULL,
-        "module_add_buffer: |b|NULL", construct(BUFFER, "b", NULL, NULL))
+          tern_module_add_buffer(NULL, "b", NULL, f->x, true))
+HANDS_ON(tern_module_add_buffer, "no tensor: it is absent", construct_absent(BUFFER))
+REFUSES(tern_module_add_buffer, "a member outside the struct", TERN_ERR_ARG,
+        "module_add_buffer: the member for \"w\" does not lie in the struct of Plain",
+        construct_at(BUFFER, outside))
+REFUSES(tern_module_add_buffer, "a member that is bound already", TERN_ERR_ARG,
+        "module_add_buffer: the member for \"w\" holds \"first\" already",
+        construct_at(BUFFER, bound))
 REFUSES(tern_module_add_buffer, "a tensor that died", TERN_ERR_STATE, "module_add_buffer: |b|died",
         construct(BUFFER, "b", f->dead, NULL))
 REFUSES(tern_module_add_buffer, "a tensor that requires a gradient", TERN_ERR_STATE,
         "module_add_buffer: \"b\"|gradient|detach", construct(BUFFER, "b", f->leaf, NULL))
 REFUSES(tern_module_add_buffer, "a module that is finished", TERN_ERR_STATE,
         "module_add_buffer: Sequential is finished|\"b\"",
-        tern_module_add_buffer(f->net, "b", f->x, true))
+        tern_module_add_buffer(f->net, "b", NULL, f->x, true))
 
 NO_MODULE(tern_module_add_child, "module_add_child",
-          tern_module_add_child(NULL, "c", tern_nn_relu()))
+          tern_module_add_child(NULL, "c", NULL, tern_nn_relu()))
 REFUSES(tern_module_add_child, "a child that is NULL", TERN_ERR_NULL, "module_add_child: |c|NULL",
         construct(CHILD, "c", NULL, NULL))
 REFUSES(tern_module_add_child, "a module that is finished", TERN_ERR_STATE,
         "module_add_child: Sequential is finished|\"c\"",
-        tern_module_add_child(f->net, "c", tern_nn_relu()))
+        tern_module_add_child(f->net, "c", NULL, tern_nn_relu()))
+
+REFUSES(tern_module_add_child, "a member outside the struct", TERN_ERR_ARG,
+        "module_add_child: the member for \"w\" does not lie in the struct of Plain",
+        construct_at(CHILD, outside))
+REFUSES(tern_module_add_child, "a member that is bound already", TERN_ERR_ARG,
+        "module_add_child: the member for \"w\" holds \"first\" already",
+        construct_at(CHILD, bound))
 
 static tern_module *add_unfinished_child(void)
 {
     tern_module *parent = tern_module_new(&plain_class);
     tern_module *child = tern_module_new(&silent_class);
-    (void)tern_module_add_child(parent, "c", child);
+    (void)tern_module_add_child(parent, "c", NULL, child);
     return tern_module_done(parent);
 }
 
@@ -173,11 +231,14 @@ NO_MODULE(tern_forward, "forward", tern_forward(NULL, f->x))
 NULL_AND_DEAD(tern_forward, "forward", "x", tern_forward(f->net, NULL),
               tern_forward(f->net, f->dead))
 REFUSES(tern_forward, "features that do not meet", TERN_ERR_SHAPE,
-        "linear: x (4, 5)|weight (4, 3)|[in 0 (Linear)]", tern_forward(f->net, f->wide))
+        "linear: x (4, 5)|weight (4, 3)|[in 0 (Linear(in_features=3, out_features=4, bias=True))]",
+        tern_forward(f->net, f->wide))
 REFUSES(tern_forward, "another dtype", TERN_ERR_DTYPE,
-        "linear: x is float64|weight|[in 0 (Linear)]", tern_forward(f->net, f->doubles))
+        "linear: x is float64|weight|[in 0 (Linear(in_features=3, out_features=4, bias=True))]",
+        tern_forward(f->net, f->doubles))
 REFUSES(tern_forward, "an x on another device than the net", TERN_ERR_DEVICE,
-        "linear: x is on cpu:1 and weight on cpu:0|tern_module_to|[in 0 (Linear)]",
+        "linear: x is on cpu:1 and weight on cpu:0|tern_module_to|[in 0 (Linear(in_features=3, "
+        "out_features=4, bias=True))]",
         tern_forward(f->net, f->far))
 REFUSES(tern_forward, "a module that gives NULL", TERN_ERR_STATE, "GivesNull gave NULL as output 0",
         forward_of(&null_class, f->x))
@@ -210,7 +271,8 @@ REFUSES(tern_module_forward, "a negative count", TERN_ERR_ARG, "module_forward: 
 REFUSES(tern_module_forward, "nine inputs", TERN_ERR_ARG, "module_forward: 9 inputs|8",
         FORWARD(f->net, {.count = 9}))
 REFUSES(tern_module_forward, "too few inputs for the module", TERN_ERR_ARG,
-        "Linear takes 1 tensor, not 0 [in 0 (Linear)]", FORWARD(f->net, {.count = 0}))
+        "Linear takes 1 tensor, not 0 [in 0 (Linear(in_features=3, out_features=4, bias=True))]",
+        FORWARD(f->net, {.count = 0}))
 REFUSES(tern_module_forward, "an input that is NULL", TERN_ERR_NULL, "linear: x is NULL",
         FORWARD(f->net, {.count = 1}))
 
@@ -317,12 +379,13 @@ static tern_status stop_at_module(const char *name, tern_module *module, void *u
     return name[0] ? tern_error_raise(TERN_ERR_FORMAT, "the visit stopped at %s", name) : TERN_OK;
 }
 
-static const tern_module_class buffered_class = {"Buffered", sizeof(plain), hand_on};
+static const tern_module_class buffered_class = {
+    .name = "Buffered", .size = sizeof(plain), .call = hand_on};
 
 static tern_status each_buffer(void)
 {
     tern_module *module = tern_module_new(&buffered_class);
-    (void)tern_module_add_buffer(module, "mean", tern_zeros(tern_dims(1)), true);
+    (void)tern_module_add_buffer(module, "mean", NULL, tern_zeros(tern_dims(1)), true);
     module = tern_module_done(module);
     tern_status status = tern_module_each_buffer(module, stop_at_entry, NULL);
     tern_module_free(module);
@@ -377,6 +440,16 @@ static tern_status summary(tern_module *net, tern_shape input, const char *path)
     return status;
 }
 
+static tern_status print_to(tern_module *net, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return TERN_OK;
+    tern_status status = tern_module_print(net, file);
+    fclose(file);
+    return status;
+}
+
 CANNOT_FAIL(tern_module_summary_print_defaults, "fills a struct",
             !tern_module_summary_print_defaults().file)
 REFUSES(tern_module_summary_print_with, "options that are NULL", TERN_ERR_NULL,
@@ -384,7 +457,7 @@ REFUSES(tern_module_summary_print_with, "options that are NULL", TERN_ERR_NULL,
 NO_MODULE(tern_module_summary_print_with, "module_summary_print",
           tern_module_summary_print(NULL, tern_dims(2, 3), stderr))
 REFUSES(tern_module_summary_print_with, "an input that does not fit", TERN_ERR_SHAPE,
-        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear)]",
+        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear(in_features=3, out_features=4, bias=True))]",
         summary(f->net, tern_dims(2, 7), "/dev/null"))
 REFUSES(tern_module_summary_print_with, "a negative size", TERN_ERR_SHAPE, "(-2, 3)",
         summary(f->net, tern_dims(-2, 3), "/dev/null"))
@@ -396,5 +469,11 @@ REFUSES(tern_module_summary_format, "a buffer that is NULL", TERN_ERR_NULL,
         "module_summary_format: buffer is NULL",
         tern_module_summary_format(f->net, tern_dims(2, 3), TERN_FLOAT32, NULL, 64) == -1)
 REFUSES(tern_module_summary_format, "an input that does not fit", TERN_ERR_SHAPE,
-        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear)]",
+        "linear: x (2, 7)|weight (4, 3)|[in 0 (Linear(in_features=3, out_features=4, bias=True))]",
         tern_module_summary_format(f->net, tern_dims(2, 7), TERN_FLOAT32, f->text, 64) == -1)
+
+NO_MODULE(tern_module_print, "module_print", tern_module_print(NULL, stderr))
+REFUSES(tern_module_print, "a file that cannot be written", TERN_ERR_IO,
+        "module_print: ", print_to(f->net, "/dev/full"))
+REFUSES(tern_text_add, "a text that is NULL", TERN_ERR_NULL, "text_add: out is NULL",
+        (tern_text_add(NULL, "x"), 1))

@@ -58,9 +58,10 @@ static tern_tensor *run(tern_module *module, tern_tensor *x)
 
 REFUSES(tern_nn_module_list_new, "to be run itself", TERN_ERR_STATE,
         "ModuleList only holds|[in ModuleList]", run(tern_nn_module_list(tern_nn_relu()), f->x))
-REFUSES(tern_nn_sequential_new, "what a child deep inside refuses", TERN_ERR_SHAPE,
-        "linear: x (2, 3)|weight (2, 9)|[in 1.0 (Linear)]",
-        run(tern_nn_sequential(tern_nn_relu(), tern_nn_sequential(tern_nn_linear(9, 2))), f->x))
+REFUSES(
+    tern_nn_sequential_new, "what a child deep inside refuses", TERN_ERR_SHAPE,
+    "linear: x (2, 3)|weight (2, 9)|[in 1.0 (Linear(in_features=9, out_features=2, bias=True))]",
+    run(tern_nn_sequential(tern_nn_relu(), tern_nn_sequential(tern_nn_linear(9, 2))), f->x))
 
 // ---- layers -------------------------------------------------------------------------------------
 
@@ -77,7 +78,8 @@ REFUSES(tern_nn_linear_with, "a device that does not exist", TERN_ERR_DEVICE, "n
 REFUSES(tern_nn_linear_with, "more weights than there is memory", TERN_ERR_NOMEM, "bytes",
         tern_nn_linear(INT64_C(1) << 25, INT64_C(1) << 25))
 REFUSES(tern_nn_flatten_with, "an input without such a dim", TERN_ERR_ARG,
-        "flatten: dim 1|1 dimensions|[in Flatten]", run(tern_nn_flatten(), f->vector))
+        "flatten: dim 1|1 dimensions|[in Flatten(start_dim=1, end_dim=-1)]",
+        run(tern_nn_flatten(), f->vector))
 REFUSES(tern_nn_dropout_with, "a p above 1", TERN_ERR_ARG, "nn_dropout: p is 1.5",
         tern_nn_dropout(1.5))
 REFUSES(tern_nn_dropout_with, "a p that is NaN", TERN_ERR_ARG, "nn_dropout: p is nan",
@@ -92,7 +94,7 @@ CANNOT_FAIL(tern_nn_silu, "takes nothing and holds nothing", (tern_module_free(t
 CANNOT_FAIL(tern_nn_hardswish, "takes nothing and holds nothing",
             (tern_module_free(tern_nn_hardswish()), 1))
 REFUSES(tern_nn_softmax, "an input without such a dim", TERN_ERR_ARG,
-        "softmax: dim 5|2 dimensions|[in Softmax]", run(tern_nn_softmax(5), f->x))
+        "softmax: dim 5|2 dimensions|[in Softmax(dim=5)]", run(tern_nn_softmax(5), f->x))
 REFUSES(tern_nn_gelu_with, "a way that does not exist", TERN_ERR_ARG, "nn_gelu: 9",
         tern_nn_gelu((tern_approximate)9))
 REFUSES(tern_nn_leaky_relu_with, "a slope that is NaN", TERN_ERR_ARG,

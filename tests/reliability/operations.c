@@ -110,6 +110,28 @@ static tern_status add_hook(void)
     return tern_module_add_forward_hook(w.net, count_forwards, NULL) ? TERN_OK : tern_error_code();
 }
 
+// Its bits are those of the net.
+static tern_status copy_net(void)
+{
+    tern_status status = TERN_OK;
+    tern_module *copy = tern_module_copy(w.net);
+    const int64_t count = copy ? tern_module_num_parameters(copy) : -1;
+    for (int64_t i = 0; !status && i < count; i++)
+        status = world_see(tern_module_parameter_at(copy, i, NULL, 0));
+    tern_module_free(copy);
+    return tern_error_pending() ? tern_error_code() : status;
+}
+
+static tern_status reset_net(void)
+{
+    return tern_module_reset_parameters(w.net, NULL);
+}
+
+static tern_status exchange_child(void)
+{
+    return tern_module_set_child(w.net, "1", tern_nn_identity());
+}
+
 // ---- a training step ----------------------------------------------------------------------------
 
 static tern_status forward(void)
@@ -321,6 +343,9 @@ const operation operations[] = {
     {"create_generator", 1, .run = create_generator},
     {"add_group", 3, .prepare = prepare_group, .run = add_group, .keeps = true},
     {"add_hook", 1, .prepare = world_make_net_and_batch, .run = add_hook},
+    {"copy", 30, .prepare = prepare_move, .run = copy_net},
+    {"reset", 10, .prepare = world_make_net_and_batch, .run = reset_net},
+    {"exchange_child", 3, .prepare = world_make_net_and_batch, .run = exchange_child},
     {"forward", 31, .prepare = world_make_net_and_batch, .run = forward, .draws = true},
     {"backward", 25, .prepare = prepare_backward, .run = backward, .spoils = true, .keeps = true,
      .recover = begin_backward_anew},

@@ -20,7 +20,8 @@ static tern_status call_scaled(tern_module *module, const tern_tensors *in, tern
     return tern_error_code();
 }
 
-static const tern_module_class scaled_class = {"Scaled", sizeof(scaled), call_scaled};
+static const tern_module_class scaled_class = {
+    .name = "Scaled", .size = sizeof(scaled), .call = call_scaled};
 
 static inline tern_module *scaled_new(double scale, tern_module *inner)
 {
@@ -29,10 +30,10 @@ static inline tern_module *scaled_new(double scale, tern_module *inner)
         tern_module_free(inner);
         return NULL;
     }
-    self->scale = tern_module_add_parameter(&self->base, "scale", tern_full(tern_dims(1), scale));
-    self->offset = tern_module_add_buffer(&self->base, "offset", tern_ones(tern_dims(1)), true);
+    tern_module_add_parameter(&self->base, "scale", &self->scale, tern_full(tern_dims(1), scale));
+    tern_module_add_buffer(&self->base, "offset", &self->offset, tern_ones(tern_dims(1)), true);
     if (inner)
-        self->inner = tern_module_add_child(&self->base, "inner", inner);
+        tern_module_add_child(&self->base, "inner", &self->inner, inner);
     return tern_module_done(&self->base);
 }
 
@@ -45,7 +46,8 @@ static tern_status call_odd(tern_module *module, const tern_tensors *in, tern_te
     return odd_call(in, out);
 }
 
-static const tern_module_class odd_class = {"Odd", sizeof(tern_module), call_odd};
+static const tern_module_class odd_class = {
+    .name = "Odd", .size = sizeof(tern_module), .call = call_odd};
 
 static inline tern_module *odd_new(void)
 {

@@ -113,15 +113,16 @@ static tern_status call_picker(tern_module *module, const tern_tensors *in, tern
     return tern_error_code();
 }
 
-static const tern_module_class picker_class = {"Picker", sizeof(picker), call_picker};
+static const tern_module_class picker_class = {
+    .name = "Picker", .size = sizeof(picker), .call = call_picker};
 
 static void the_path_goes_through_a_module_list(void **state)
 {
     (void)state;
     odd_call = raise_from_inside;
     picker *self = (picker *)tern_module_new(&picker_class);
-    self->blocks = tern_module_add_child(&self->base, "blocks",
-                                         tern_nn_module_list(tern_nn_relu(), odd_new()));
+    tern_module_add_child(&self->base, "blocks", &self->blocks,
+                          tern_nn_module_list(tern_nn_relu(), odd_new()));
     tern_module *m = tern_nn_sequential(tern_module_done(&self->base));
     tern_tensor *x = tern_ones(tern_dims(1));
     assert_null_with(tern_forward(m, x), TERN_ERR_ARG, "odd: no [in 0.blocks.1 (Odd)]");

@@ -88,7 +88,7 @@ static void softmax_runs_over_its_dimension(void **state)
     assert_tensor_near(tern_forward(columns, t), 1e-15, tern_dims(2, 2), 1 / (1 + e), 3 / (3 + e),
                        e / (1 + e), e / (3 + e));
     tern_module *none = tern_nn_softmax(2);
-    assert_null_with(tern_forward(none, t), TERN_ERR_ARG, "[in Softmax]");
+    assert_null_with(tern_forward(none, t), TERN_ERR_ARG, "[in Softmax(dim=2)]");
     tern_module_free(rows);
     tern_module_free(columns);
     tern_module_free(none);
@@ -298,14 +298,15 @@ static void errors_of_layers_name_shapes_devices_and_the_way(void **state)
     tern_module *m = tern_nn_sequential(tern_nn_flatten(), tern_nn_linear(4, 3), tern_nn_relu(),
                                         tern_nn_linear(2, 1));
     assert_null_with(tern_forward(m, tern_ones(tern_dims(2, 5))), TERN_ERR_SHAPE,
-                     "[in 1 (Linear)]");
+                     "[in 1 (Linear(in_features=4, out_features=3, bias=True))]");
     assert_null_with(tern_forward(m, tern_ones(tern_dims(2, 4))), TERN_ERR_SHAPE,
-                     "[in 3 (Linear)]");
+                     "[in 3 (Linear(in_features=2, out_features=1, bias=True))]");
     assert_null_with(tern_forward(m, tern_ones(tern_dims(2, 4), .device = tern_cpu(1))),
-                     TERN_ERR_DEVICE, "[in 1 (Linear)]");
+                     TERN_ERR_DEVICE, "[in 1 (Linear(in_features=4, out_features=3, bias=True))]");
     assert_null_with(tern_forward(m, tern_ones(tern_dims(2, 4), .dtype = TERN_FLOAT64)),
-                     TERN_ERR_DTYPE, "[in 1 (Linear)]");
-    assert_null_with(tern_forward(m, tern_ones(tern_dims(4))), TERN_ERR_ARG, "[in 0 (Flatten)]");
+                     TERN_ERR_DTYPE, "[in 1 (Linear(in_features=4, out_features=3, bias=True))]");
+    assert_null_with(tern_forward(m, tern_ones(tern_dims(4))), TERN_ERR_ARG,
+                     "[in 0 (Flatten(start_dim=1, end_dim=-1))]");
     tern_module_free(m);
 }
 

@@ -22,7 +22,7 @@ static void a_constructor_runs_in_a_scope_of_its_own(void **state)
     assert_non_null(self);
     tern_tensor *temporary = tern_ones(tern_dims(100));
     assert_non_null(temporary);
-    self->scale = tern_module_add_parameter(&self->base, "scale", tern_ones(tern_dims(1)));
+    tern_module_add_parameter(&self->base, "scale", &self->scale, tern_ones(tern_dims(1)));
     assert_non_null(tern_module_done(&self->base));
     assert_int_equal(tern_live_tensors(), before + 1);
     assert_int_equal(tern_numel(self->scale), 1);
@@ -33,9 +33,11 @@ static void a_constructor_runs_in_a_scope_of_its_own(void **state)
 static void classes_are_checked(void **state)
 {
     (void)state;
-    const tern_module_class nameless = {NULL, sizeof(tern_module), call_odd};
-    const tern_module_class idle = {"Idle", sizeof(tern_module), NULL};
-    const tern_module_class small = {"Small", sizeof(tern_module) - 1, call_odd};
+    const tern_module_class nameless = {
+        .name = NULL, .size = sizeof(tern_module), .call = call_odd};
+    const tern_module_class idle = {.name = "Idle", .size = sizeof(tern_module), .call = NULL};
+    const tern_module_class small = {
+        .name = "Small", .size = sizeof(tern_module) - 1, .call = call_odd};
     assert_null_with(tern_module_new(NULL), TERN_ERR_NULL, "module_class is NULL");
     assert_null_with(tern_module_new(&nameless), TERN_ERR_NULL, "a field of the class");
     assert_null_with(tern_module_new(&idle), TERN_ERR_NULL, "a field of the class");
@@ -46,12 +48,13 @@ static void classes_are_checked(void **state)
 static void refuse_name(const char *name, tern_status code, const char *part)
 {
     tern_module *m = tern_module_new(&odd_class);
-    assert_non_null(tern_module_add_parameter(m, "weight", tern_ones(tern_dims(1))));
-    assert_non_null(tern_module_add_buffer(m, "mean", tern_ones(tern_dims(1)), false));
-    assert_non_null(tern_module_add_child(m, "fc", odd_new()));
-    assert_null_with(tern_module_add_parameter(m, name, tern_ones(tern_dims(1))), code, part);
-    assert_null_with(tern_module_add_buffer(m, name, tern_ones(tern_dims(1)), true), code, part);
-    assert_null_with(tern_module_add_child(m, name, odd_new()), code, part);
+    assert_non_null(tern_module_add_parameter(m, "weight", NULL, tern_ones(tern_dims(1))));
+    assert_non_null(tern_module_add_buffer(m, "mean", NULL, tern_ones(tern_dims(1)), false));
+    assert_non_null(tern_module_add_child(m, "fc", NULL, odd_new()));
+    assert_null_with(tern_module_add_parameter(m, name, NULL, tern_ones(tern_dims(1))), code, part);
+    assert_null_with(tern_module_add_buffer(m, name, NULL, tern_ones(tern_dims(1)), true), code,
+                     part);
+    assert_null_with(tern_module_add_child(m, name, NULL, odd_new()), code, part);
     assert_null(tern_module_done(m));
 }
 
@@ -76,34 +79,78 @@ static void parameters_are_floating_contiguous_leaves(void **state)
     tern_module *m = tern_module_new(&odd_class);
     tern_tensor *leaf = tern_ones(tern_dims(2, 3), .requires_grad = true);
     assert_null_with(
-        tern_module_add_parameter(m, "a", tern_ones(tern_dims(2), .dtype = TERN_INT64)),
+        tern_module_add_parameter(m, "a", NULL, tern_ones(tern_dims(2), .dtype = TERN_INT64)),
         TERN_ERR_DTYPE, "parameters are floating");
-    assert_null_with(tern_module_add_parameter(m, "a", tern_exp(leaf)), TERN_ERR_STATE,
+    assert_null_with(tern_module_add_parameter(m, "a", NULL, tern_exp(leaf)), TERN_ERR_STATE,
                      "\"a\" is the result of exp");
     assert_null_with(
-        tern_module_add_parameter(m, "a", tern_transpose(tern_ones(tern_dims(2, 3)), 0, 1)),
+        tern_module_add_parameter(m, "a", NULL, tern_transpose(tern_ones(tern_dims(2, 3)), 0, 1)),
         TERN_ERR_STATE, "\"a\" is not contiguous");
-    assert_null_with(tern_module_add_parameter(m, "a", NULL), TERN_ERR_NULL, "a is NULL");
-    assert_null_with(tern_module_add_buffer(m, "a", leaf, true), TERN_ERR_STATE,
+    assert_null_with(tern_module_add_buffer(m, "a", NULL, leaf, true), TERN_ERR_STATE,
                      "requires a gradient");
-    assert_null_with(tern_module_add_buffer(m, "a", NULL, true), TERN_ERR_NULL, "a is NULL");
     tern_tensor *plain = tern_ones(tern_dims(2));
-    assert_ptr_equal(tern_module_add_parameter(m, "a", plain), plain);
+    assert_ptr_equal(tern_module_add_parameter(m, "a", NULL, plain), plain);
     assert_true(tern_requires_grad(plain));
     assert_string_equal(tern_name(plain), "a");
     assert_null(tern_module_done(m)); // some additions failed
     assert_false(tern_error_pending());
 }
 
+static void members_are_set_to_what_is_added(void **state)
+{
+    (void)state;
+    tern_tensor *weight = tern_ones(tern_dims(2)), *mean = tern_zeros(tern_dims(2));
+    tern_module *inner = tern_nn_relu();
+    scaled *self = (scaled *)tern_module_new(&scaled_class);
+    assert_ptr_equal(tern_module_add_parameter(&self->base, "w", &self->scale, weight), weight);
+    assert_ptr_equal(tern_module_add_buffer(&self->base, "m", &self->offset, mean, true), mean);
+    assert_ptr_equal(tern_module_add_child(&self->base, "c", &self->inner, inner), inner);
+    assert_ptr_equal(self->scale, weight);
+    assert_ptr_equal(self->offset, mean);
+    assert_ptr_equal(self->inner, inner);
+    tern_module_free(tern_module_done(&self->base));
+}
+
+static void members_lie_in_the_struct_once_and_aligned(void **state)
+{
+    (void)state;
+    scaled *self = (scaled *)tern_module_new(&scaled_class);
+    tern_module *m = &self->base;
+    tern_tensor *elsewhere = NULL, **before = (tern_tensor **)(void *)m,
+                **behind = (tern_tensor **)(void *)(self + 1),
+                **odd = (tern_tensor **)(void *)((char *)&self->scale + 1);
+    tern_tensor *t = tern_ones(tern_dims(1));
+    const char *part = "the member for \"w\" does not lie in the struct of Scaled";
+    assert_null_with(tern_module_add_parameter(m, "w", &elsewhere, t), TERN_ERR_ARG, part);
+    assert_null_with(tern_module_add_parameter(m, "w", before, t), TERN_ERR_ARG, part);
+    assert_null_with(tern_module_add_parameter(m, "w", behind, t), TERN_ERR_ARG, part);
+    assert_null_with(tern_module_add_buffer(m, "w", odd, t, true), TERN_ERR_ARG, part);
+    assert_non_null(tern_module_add_parameter(m, "scale", &self->scale, t));
+    assert_null_with(tern_module_add_buffer(m, "w", &self->scale, t, true), TERN_ERR_ARG,
+                     "the member for \"w\" holds \"scale\" already");
+    assert_null(elsewhere);
+    assert_null(tern_module_done(m));
+}
+
+static void a_tensor_that_could_not_be_made_is_not_absent(void **state)
+{
+    (void)state;
+    tern_module *m = tern_module_new(&odd_class);
+    assert_null(tern_module_add_parameter(m, "a", NULL, tern_zeros(tern_dims(-1))));
+    assert_null(tern_module_done(m));
+    assert_error(TERN_ERR_SHAPE, "-1");
+}
+
 static void nothing_is_added_to_a_finished_module(void **state)
 {
     (void)state;
     tern_module *m = odd_new();
-    assert_null_with(tern_module_add_parameter(m, "a", tern_ones(tern_dims(1))), TERN_ERR_STATE,
+    assert_null_with(tern_module_add_parameter(m, "a", NULL, tern_ones(tern_dims(1))),
+                     TERN_ERR_STATE, "Odd is finished");
+    assert_null_with(tern_module_add_buffer(m, "a", NULL, tern_ones(tern_dims(1)), true),
+                     TERN_ERR_STATE, "Odd is finished");
+    assert_null_with(tern_module_add_child(m, "a", NULL, odd_new()), TERN_ERR_STATE,
                      "Odd is finished");
-    assert_null_with(tern_module_add_buffer(m, "a", tern_ones(tern_dims(1)), true), TERN_ERR_STATE,
-                     "Odd is finished");
-    assert_null_with(tern_module_add_child(m, "a", odd_new()), TERN_ERR_STATE, "Odd is finished");
     assert_int_equal(tern_module_num_children(m), 0);
     tern_module_free(m);
 }
@@ -115,7 +162,7 @@ static void an_unfinished_module_neither_runs_nor_becomes_a_child(void **state)
     tern_module *child = tern_module_new(&odd_class);
     assert_null_with(tern_forward(child, tern_ones(tern_dims(1))), TERN_ERR_STATE,
                      "the constructor of Odd did not end with tern_module_done");
-    assert_null_with(tern_module_add_child(parent, "a", child), TERN_ERR_STATE,
+    assert_null_with(tern_module_add_child(parent, "a", NULL, child), TERN_ERR_STATE,
                      "the constructor of \"a\" (Odd) did not end with tern_module_done");
     assert_null(tern_module_done(parent));
 }
@@ -133,7 +180,7 @@ static void a_failed_child_fails_its_container_quietly_and_frees_the_others(void
                      "nn_sequential: child 1 is NULL");
     assert_null_with(tern_nn_module_list_new(-1, NULL), TERN_ERR_ARG, "-1 children");
     assert_null_with(tern_nn_sequential_new(2, NULL), TERN_ERR_NULL, "children is NULL");
-    assert_null_with(tern_module_add_child(NULL, "a", tern_nn_linear(2, 3)), TERN_ERR_NULL,
+    assert_null_with(tern_module_add_child(NULL, "a", NULL, tern_nn_linear(2, 3)), TERN_ERR_NULL,
                      "module is NULL");
     assert_int_equal(tern_live_tensors(), tensors);
 }
@@ -159,7 +206,7 @@ static void a_module_holds_tensors_that_the_user_lets_go(void **state)
     (void)state;
     tern_tensor *weight = tern_retain(tern_ones(tern_dims(3)));
     tern_module *m = tern_module_new(&odd_class);
-    assert_non_null(tern_module_add_parameter(m, "weight", weight));
+    assert_non_null(tern_module_add_parameter(m, "weight", NULL, weight));
     assert_non_null(tern_module_done(m));
     tern_release(weight);
     assert_int_equal(tern_numel(tern_module_parameter(m, "weight")), 3);
@@ -253,8 +300,8 @@ static void buffers_that_are_not_persistent_are_no_state(void **state)
 {
     (void)state;
     tern_module *m = tern_module_new(&odd_class);
-    assert_non_null(tern_module_add_buffer(m, "cache", tern_ones(tern_dims(1)), false));
-    assert_non_null(tern_module_add_buffer(m, "mean", tern_ones(tern_dims(1)), true));
+    assert_non_null(tern_module_add_buffer(m, "cache", NULL, tern_ones(tern_dims(1)), false));
+    assert_non_null(tern_module_add_buffer(m, "mean", NULL, tern_ones(tern_dims(1)), true));
     assert_non_null(tern_module_done(m));
     names states = {0}, buffers = {0};
     assert_int_equal(tern_module_each_state(m, note_entry, &states), TERN_OK);
@@ -269,10 +316,10 @@ static void a_tied_tensor_counts_once_and_has_both_names(void **state)
     (void)state;
     tern_tensor *tied = tern_ones(tern_dims(2, 3));
     tern_module *a = tern_module_new(&odd_class);
-    assert_non_null(tern_module_add_parameter(a, "weight", tied));
+    assert_non_null(tern_module_add_parameter(a, "weight", NULL, tied));
     assert_non_null(tern_module_done(a));
     tern_module *b = tern_module_new(&odd_class);
-    assert_non_null(tern_module_add_parameter(b, "weight", tied));
+    assert_non_null(tern_module_add_parameter(b, "weight", NULL, tied));
     assert_non_null(tern_module_done(b));
     tern_module *m = tern_nn_sequential(a, b);
     names states = {0};
@@ -412,6 +459,9 @@ int main(void)
         CHECK_TEST(classes_are_checked),
         CHECK_TEST(names_are_not_empty_have_no_dot_and_are_unique),
         CHECK_TEST(parameters_are_floating_contiguous_leaves),
+        CHECK_TEST(members_are_set_to_what_is_added),
+        CHECK_TEST(members_lie_in_the_struct_once_and_aligned),
+        CHECK_TEST(a_tensor_that_could_not_be_made_is_not_absent),
         CHECK_TEST(nothing_is_added_to_a_finished_module),
         CHECK_TEST(an_unfinished_module_neither_runs_nor_becomes_a_child),
         CHECK_TEST(a_failed_child_fails_its_container_quietly_and_frees_the_others),

@@ -10,7 +10,8 @@ static tern_status call_nothing(tern_module *module, const tern_tensors *in, ter
     return TERN_OK;
 }
 
-static const tern_module_class box_class = {"Box", sizeof(tern_module), call_nothing};
+static const tern_module_class box_class = {
+    .name = "Box", .size = sizeof(tern_module), .call = call_nothing};
 
 static bool is_on(tern_tensor *t, tern_device device)
 {
@@ -29,9 +30,9 @@ static tern_module *box_new(void)
     tern_module *m = tern_module_new(&box_class);
     if (!m)
         return NULL;
-    (void)tern_module_add_parameter(m, "weight", counting(TERN_FLOAT32));
-    (void)tern_module_add_buffer(m, "mean", tern_full(tern_dims(2), 0.5), true);
-    (void)tern_module_add_buffer(m, "count", counting(TERN_INT64), false);
+    (void)tern_module_add_parameter(m, "weight", NULL, counting(TERN_FLOAT32));
+    (void)tern_module_add_buffer(m, "mean", NULL, tern_full(tern_dims(2), 0.5), true);
+    (void)tern_module_add_buffer(m, "count", NULL, counting(TERN_INT64), false);
     return tern_module_done(m);
 }
 
@@ -71,10 +72,10 @@ static void moving_a_module_keeps_tied_weights_tied(void **state)
     (void)state;
     tern_tensor *tied = counting(TERN_FLOAT32);
     tern_module *a = tern_module_new(&box_class), *b;
-    assert_non_null(tern_module_add_parameter(a, "weight", tied));
+    assert_non_null(tern_module_add_parameter(a, "weight", NULL, tied));
     a = tern_module_done(a);
     b = tern_module_new(&box_class);
-    assert_non_null(tern_module_add_parameter(b, "weight", tied));
+    assert_non_null(tern_module_add_parameter(b, "weight", NULL, tied));
     tern_module *m = tern_nn_sequential(a, tern_module_done(b));
     assert_non_null(tern_module_to(m, tern_cpu(1)));
     assert_ptr_equal(tern_module_parameter(m, "0.weight"), tern_module_parameter(m, "1.weight"));
@@ -88,8 +89,8 @@ static void views_of_one_storage_share_it_after_a_move(void **state)
     (void)state;
     tern_tensor *whole = tern_arange(0, 8, 1, .dtype = TERN_FLOAT32);
     tern_module *m = tern_module_new(&box_class);
-    assert_non_null(tern_module_add_parameter(m, "a", tern_narrow(whole, 0, 0, 5)));
-    assert_non_null(tern_module_add_parameter(m, "b", tern_narrow(whole, 0, 3, 5)));
+    assert_non_null(tern_module_add_parameter(m, "a", NULL, tern_narrow(whole, 0, 0, 5)));
+    assert_non_null(tern_module_add_parameter(m, "b", NULL, tern_narrow(whole, 0, 3, 5)));
     m = tern_module_done(m);
     assert_non_null(tern_module_to(m, tern_cpu(1)));
     assert_non_null(tern_module_to_dtype(m, TERN_FLOAT64));
@@ -280,7 +281,7 @@ static void an_empty_parameter_moves_too(void **state)
 {
     (void)state;
     tern_module *m = tern_module_new(&box_class);
-    tern_tensor *none = tern_module_add_parameter(m, "none", tern_zeros(tern_dims(0, 3)));
+    tern_tensor *none = tern_module_add_parameter(m, "none", NULL, tern_zeros(tern_dims(0, 3)));
     m = tern_module_done(m);
     assert_non_null(tern_module_to(m, tern_cpu(1)));
     assert_non_null(tern_module_to_dtype(m, TERN_FLOAT64));

@@ -364,7 +364,7 @@ static void a_constructor_closes_the_scopes_that_it_left_open(void **state)
     int64_t live = tern_live_tensors();
     tern_module *m = tern_module_new(&odd_class);
     (void)tern_scope_open();
-    (void)tern_module_add_parameter(m, "w", tern_ones(tern_dims(2)));
+    (void)tern_module_add_parameter(m, "w", NULL, tern_ones(tern_dims(2)));
     (void)tern_scope_open();
     tern_ones(tern_dims(2));
     m = tern_module_done(m);

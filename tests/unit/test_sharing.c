@@ -130,8 +130,8 @@ enum { BY_MODULE, BY_OPTIM, BY_DATASET, BY_USER, HOLDERS };
 static tern_module *holding(tern_tensor *a, tern_tensor *b)
 {
     tern_module *m = tern_module_new(&odd_class);
-    (void)tern_module_add_parameter(m, "a", a);
-    (void)tern_module_add_parameter(m, "b", b);
+    (void)tern_module_add_parameter(m, "a", NULL, a);
+    (void)tern_module_add_parameter(m, "b", NULL, b);
     return tern_module_done(m);
 }
 
@@ -338,9 +338,9 @@ static void a_view_in_another_tree_stays_behind(void **state)
 static tern_module *failing_new(tern_module *first, tern_module *second)
 {
     tern_module *m = tern_module_new(&odd_class);
-    (void)tern_module_add_child(m, "first", first);
-    (void)tern_module_add_parameter(m, "w", tern_ones(tern_dims(2), .dtype = TERN_INT64));
-    (void)tern_module_add_child(m, "second", second);
+    (void)tern_module_add_child(m, "first", NULL, first);
+    (void)tern_module_add_parameter(m, "w", NULL, tern_ones(tern_dims(2), .dtype = TERN_INT64));
+    (void)tern_module_add_child(m, "second", NULL, second);
     return tern_module_done(m);
 }
 

@@ -31,12 +31,16 @@ static void a_summary_shows_shapes_and_parameters(void **state)
         text,
         "Layer                              Output shape               Parameters\n" //
         RULE "Sequential                         (64, 10)                            -\n"
-        "  0 Flatten                        (64, 784)                           -\n"
+        "  0 Flatten                        (64, 784)                           -  "
+        "start_dim=1, end_dim=-1\n"
         "  1 Sequential                     (64, 512)                           -\n"
-        "    0 Linear                       (64, 512)                     401,920\n"
+        "    0 Linear                       (64, 512)                     401,920  "
+        "in_features=784, out_features=512, bias=True\n"
         "    1 ReLU                         (64, 512)                           -\n"
-        "  2 Dropout                        (64, 512)                           -\n"
-        "  3 Linear                         (64, 10)                        5,120\n" //
+        "  2 Dropout                        (64, 512)                           -  "
+        "p=0.5, inplace=False\n"
+        "  3 Linear                         (64, 10)                        5,120  "
+        "in_features=512, out_features=10, bias=False\n" //
         RULE "Parameters: 407,040, trainable: 401,920\n"
         "Bytes of parameters and buffers: 1,628,160\n");
     free(text);
@@ -115,9 +119,10 @@ static tern_status pass_on(tern_module *module, const tern_tensors *in, tern_ten
 static void a_module_that_does_not_run_is_shown_so_and_a_shared_one_once(void **state)
 {
     (void)state;
-    const tern_module_class idle_class = {"Idle", sizeof(tern_module), pass_on};
+    const tern_module_class idle_class = {
+        .name = "Idle", .size = sizeof(tern_module), .call = pass_on};
     tern_module *idle = tern_module_new(&idle_class);
-    assert_non_null(tern_module_add_child(idle, "unused", tern_nn_relu()));
+    assert_non_null(tern_module_add_child(idle, "unused", NULL, tern_nn_relu()));
     tern_module *twice = tern_nn_linear(4, 4, .dtype = TERN_FLOAT64);
     tern_module *m = tern_nn_sequential(tern_module_retain(twice), twice, tern_module_done(idle));
     char *text = summary(m, tern_dims(2, 4), TERN_DTYPE_UNSPECIFIED);
@@ -136,9 +141,10 @@ static void a_failing_forward_fails_the_summary_and_restores_the_modes(void **st
     (void)state;
     tern_module *m = tern_nn_sequential(tern_nn_linear(4, 4));
     assert_null_with(summary(m, tern_dims(2, 5), TERN_DTYPE_UNSPECIFIED), TERN_ERR_SHAPE,
-                     "[in 0 (Linear)]");
+                     "[in 0 (Linear(in_features=4, out_features=4, bias=True))]");
     assert_true(tern_module_is_training(tern_module_child(m, "0")) && tern_grad_enabled());
-    assert_null_with(summary(m, tern_dims(2, 4), TERN_INT64), TERN_ERR_DTYPE, "[in 0 (Linear)]");
+    assert_null_with(summary(m, tern_dims(2, 4), TERN_INT64), TERN_ERR_DTYPE,
+                     "[in 0 (Linear(in_features=4, out_features=4, bias=True))]");
     assert_null_with(summary(m, tern_dims(2, -4), TERN_DTYPE_UNSPECIFIED), TERN_ERR_SHAPE, "");
     assert_null_with(summary(NULL, tern_dims(2, 4), TERN_DTYPE_UNSPECIFIED), TERN_ERR_NULL,
                      "module_summary_print: module is NULL");

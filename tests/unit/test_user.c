@@ -24,7 +24,8 @@ static tern_status call_shift(tern_module *module, const tern_tensors *in, tern_
     return tern_error_code();
 }
 
-static const tern_module_class shift_class = {"Shift", sizeof(tern_module), call_shift};
+static const tern_module_class shift_class = {
+    .name = "Shift", .size = sizeof(tern_module), .call = call_shift};
 
 static tern_module *shift_new(int *user)
 {
