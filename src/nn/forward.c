@@ -56,6 +56,15 @@ static int find_way(tern_module_link **way, const tern_module *module, const ter
 // Of the class and what it says of itself, in errors: leaves room for names.
 #define TITLE_SIZE 104
 
+// Once for a place of a module; out of line, so that what every forward does stays inline.
+__attribute__((noinline)) static tern_status path_of(uint32_t parent, const char *name,
+                                                     const tern_module *module, uint32_t *path)
+{
+    char title[TITLE_SIZE];
+    tern_module_title(module, title, sizeof title);
+    return tern_path_child(parent, name, title, path);
+}
+
 // From the thread's path to that of a child. `known` keeps it for the next forward; another thread
 // may run the module below another parent.
 static tern_status step_down(_Atomic uint64_t *known, const char *name, const tern_module *module)
@@ -64,9 +73,7 @@ static tern_status step_down(_Atomic uint64_t *known, const char *name, const te
     const uint64_t last = atomic_load_explicit(known, memory_order_acquire);
     uint32_t path = (uint32_t)last;
     if (last >> 32 != parent || !tern_path_is_known(path)) {
-        char title[TITLE_SIZE];
-        tern_module_title(module, title, sizeof title);
-        TERN_TRY(tern_path_child(parent, name, title, &path));
+        TERN_TRY(path_of(parent, name, module, &path));
         atomic_store_explicit(known, (uint64_t)parent << 32 | path, memory_order_release);
     }
     tern_path_set(path);
