@@ -109,22 +109,22 @@ static void lists_print_equal_neighbours_once(void **state)
 {
     (void)state;
     check_print(tern_nn_module_list(), "ModuleList()\n"); // nn.ModuleList()
-    // nn.ModuleList([nn.Linear(2, 3), nn.Linear(2, 3), nn.ReLU(), nn.Sequential(nn.ReLU()),
-    //                nn.Sequential(nn.ReLU()), nn.Sequential(nn.Tanh()), nn.Linear(2, 4)])
-    check_print(tern_nn_module_list(tern_nn_linear(2, 3), tern_nn_linear(2, 3), tern_nn_relu(),
+    // nn.ModuleList([nn.Linear(2, 3), nn.Linear(2, 3), nn.Linear(2, 4), nn.Sequential(nn.ReLU()),
+    //                nn.Sequential(nn.ReLU()), nn.Sequential(nn.Tanh()), nn.ReLU()])
+    check_print(tern_nn_module_list(tern_nn_linear(2, 3), tern_nn_linear(2, 3),
+                                    tern_nn_linear(2, 4), tern_nn_sequential(tern_nn_relu()),
                                     tern_nn_sequential(tern_nn_relu()),
-                                    tern_nn_sequential(tern_nn_relu()),
-                                    tern_nn_sequential(tern_nn_tanh()), tern_nn_linear(2, 4)),
+                                    tern_nn_sequential(tern_nn_tanh()), tern_nn_relu()),
                 "ModuleList(\n"
                 "  (0-1): 2 x Linear(in_features=2, out_features=3, bias=True)\n"
-                "  (2): ReLU()\n"
+                "  (2): Linear(in_features=2, out_features=4, bias=True)\n"
                 "  (3-4): 2 x Sequential(\n"
                 "    (0): ReLU()\n"
                 "  )\n"
                 "  (5): Sequential(\n"
                 "    (0): Tanh()\n"
                 "  )\n"
-                "  (6): Linear(in_features=2, out_features=4, bias=True)\n"
+                "  (6): ReLU()\n"
                 ")\n");
 }
 
