@@ -32,6 +32,7 @@ nm -A -u "$libdir/libtern.a" |
 cat >"$work/printers" <<'END'
 base_error stderr
 base_log stderr
+nn_print stdout
 nn_summary stdout
 tensor_print stdout
 END
