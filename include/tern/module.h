@@ -317,10 +317,11 @@ TERN_API tern_module *tern_module_to_dtype(tern_module *module, tern_dtype dtype
 
 /// A copy with all that is below, as PyTorch's deepcopy: tensors of its own with the same values,
 /// gradients, dtypes, devices, modes and requires_grad. What is tied, shared or a view of the same
-/// memory is so in the copy, apart from the original. Members that were bound point to the copies,
-/// other members keep their bytes until the class's `copy` changes them; hooks are not copied. NULL
-/// on failure: a class with `free` and without `copy`, or a user that is freed with its module
-/// (TERN_ERR_UNSUPPORTED), a buffer with a history (TERN_ERR_STATE).
+/// memory is so in the copy, apart from the original. Members that were bound point to the copies;
+/// other members, and the pointer of tern_module_set_user, are as in the original until the class's
+/// `copy` changes them; hooks are not copied. NULL on failure: a class with `free` and without
+/// `copy`, or a user that is freed with its module (TERN_ERR_UNSUPPORTED), a buffer with a history
+/// (TERN_ERR_STATE).
 TERN_API tern_module *tern_module_copy(const tern_module *module);
 
 /// Makes `value` the parameter of a full name that was added, and gives the old one back. What it
