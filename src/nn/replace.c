@@ -5,26 +5,35 @@
 
 #define USED_AS_THEY_ARE "its work uses what the module has now"
 
-// Errors of the next forward show the module as it is then.
-static void forget_title(tern_module *module)
+static void forget_in(tern_module *module, void *owner)
 {
-    const tern_module *parent = module->private_->parent;
-    atomic_store(&module->private_->path, 0);
-    for (int64_t i = 0; parent && i < parent->private_->child_count; i++)
-        if (parent->private_->children[i].module == module)
-            atomic_store(&parent->private_->children[i].path, 0);
+    tern_module_private *private_ = module->private_;
+    for (int64_t i = 0; i < private_->child_count; i++)
+        if (private_->children[i].module == owner)
+            atomic_store(&private_->children[i].path, 0);
+}
+
+// Errors of the next forward show `owner` as it is then, wherever below `root` it is.
+static void forget_title(tern_module *root, tern_module *owner)
+{
+    tern_module *parent = owner->private_->parent;
+    atomic_store(&owner->private_->path, 0);
+    tern_module_visit(root, forget_in, owner);
+    if (parent)
+        forget_in(parent, owner);
 }
 
 // ---- tensors ------------------------------------------------------------------------------------
 
-static void put_tensor(tern_module *owner, tern_module_tensor *entry, tern_tensor *value)
+static void put_tensor(tern_module *root, tern_module *owner, tern_module_tensor *entry,
+                       tern_tensor *value)
 {
     tern_tensor *old = entry->tensor;
     entry->tensor = tern_hold(value);
     tern_module_bind(owner, entry->member, value);
     if (value && !value->label[0])
         tern_tensor_set_label(value, entry->name);
-    forget_title(owner);
+    forget_title(root, owner);
     tern_drop_as(old, TERN_STAMP_HOLDER);
 }
 
@@ -39,7 +48,7 @@ tern_status tern_module_set_parameter(tern_module *module, const char *name, ter
     TERN_TRY(tern_module_check_parameter(function, name, value));
     if (value)
         value->requires_grad = true;
-    put_tensor(owner, entry, value);
+    put_tensor(module->private_->self, owner, entry, value);
     return TERN_OK;
 }
 
@@ -52,7 +61,7 @@ tern_status tern_module_set_buffer(tern_module *module, const char *name, tern_t
         return tern_error_code();
     TERN_TRY(tern_capture_refuse(function, USED_AS_THEY_ARE));
     TERN_TRY(tern_module_check_buffer(function, name, value));
-    put_tensor(owner, entry, value);
+    put_tensor(module->private_->self, owner, entry, value);
     return TERN_OK;
 }
 
@@ -93,7 +102,7 @@ tern_status tern_module_tie(tern_module *module, const char *name, const tern_mo
         return tern_error_code();
     TERN_TRY(tern_capture_refuse(function, USED_AS_THEY_ARE));
     TERN_TRY(check_alike(function, name, entry->tensor, other_name, from->tensor));
-    put_tensor(owner, entry, from->tensor);
+    put_tensor(module->private_->self, owner, entry, from->tensor);
     return TERN_OK;
 }
 

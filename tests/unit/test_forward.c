@@ -214,6 +214,53 @@ static void null_is_quiet_while_an_error_is_pending(void **state)
     tern_error_clear();
 }
 
+// ---- calls --------------------------------------------------------------------------------------
+
+static int calls;
+
+// a - 10 b - 100 c; what is NULL counts 1.
+static tern_status call_three(const tern_tensors *in, tern_tensors *out)
+{
+    calls++;
+    tern_tensor *one = tern_ones(tern_dims(1)), *y = in->at[0];
+    for (int i = 1; i < in->count; i++)
+        y = tern_sub(y, tern_mul_scalar(in->at[i] ? in->at[i] : one, i == 1 ? 10 : 100));
+    out->at[out->count++] = y;
+    return tern_error_code();
+}
+
+static tern_tensor *number(double value)
+{
+    return tern_full(tern_dims(1), value);
+}
+
+static void calls_hand_on_their_tensors_in_order(void **state)
+{
+    (void)state;
+    odd_call = call_three;
+    tern_module *m = odd_new();
+    assert_tensor(tern_call(m, number(2)), tern_dims(1), 2);
+    assert_tensor(tern_call(m, number(2), number(3), number(4)), tern_dims(1), 2 - 30 - 400);
+    assert_tensor(tern_call(m, number(2), NULL, number(4)), tern_dims(1), 2 - 10 - 400);
+    assert_tensor(tern_call(m, tern_call(m, number(2), number(3)), tern_call(m, number(4))),
+                  tern_dims(1), 2 - 30 - 40);
+    tern_module_free(m);
+}
+
+static void a_call_with_what_failed_fails_quietly(void **state)
+{
+    (void)state;
+    odd_call = call_three;
+    calls = 0;
+    tern_module *m = odd_new();
+    assert_null_with(tern_call(m, number(2), tern_zeros(tern_dims(-1))), TERN_ERR_SHAPE, "-1");
+    assert_int_equal(calls, 0);
+    assert_null_with(tern_call_n(m, 9, NULL), TERN_ERR_NULL, "call: inputs is NULL");
+    tern_tensor *many[9] = {NULL};
+    assert_null_with(tern_call_n(m, 9, many), TERN_ERR_ARG, "call: 9 inputs, but 0 to 8");
+    tern_module_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +271,8 @@ int main(void)
         CHECK_TEST(null_fails_every_call_and_names_the_argument),
         CHECK_TEST(null_fails_counts_walks_and_modes),
         CHECK_TEST(null_is_quiet_while_an_error_is_pending),
+        CHECK_TEST(calls_hand_on_their_tensors_in_order),
+        CHECK_TEST(a_call_with_what_failed_fails_quietly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exchanging what a finished module holds, ties, new draws, and calls with several inputs.
+// Exchanging what a finished module holds, ties, and new draws.
 #include "own_module.h"
 
 // ---- parameters and buffers ---------------------------------------------------------------------
@@ -85,6 +85,25 @@ static void errors_show_the_module_as_it_is_now(void **state)
     assert_null_with(tern_forward(m, wide), TERN_ERR_SHAPE, "out_features=1, bias=False))]");
     assert_int_equal(tern_module_set_parameter(m, "0.bias", tern_ones(tern_dims(1))), TERN_OK);
     assert_null_with(tern_forward(m, wide), TERN_ERR_SHAPE, "out_features=1, bias=True))]");
+    assert_int_equal(tern_module_set_parameter(tern_module_child(m, "0"), "bias", NULL), TERN_OK);
+    assert_null_with(tern_forward(m, wide), TERN_ERR_SHAPE, "out_features=1, bias=False))]");
+    tern_module_free(m);
+}
+
+static void errors_show_it_in_every_place(void **state)
+{
+    (void)state;
+    tern_module *twice = tern_nn_linear(2, 1, .bias = false);
+    tern_module *m = tern_nn_sequential(tern_nn_sequential(tern_module_retain(twice)),
+                                        tern_nn_sequential(twice));
+    tern_tensor *wide = tern_ones(tern_dims(1, 5));
+    for (int i = 0; i < 2; i++)
+        assert_null_with(tern_forward(tern_module_child_at(m, i), wide), TERN_ERR_SHAPE,
+                         "bias=False))]");
+    assert_int_equal(tern_module_set_parameter(m, "0.0.bias", tern_ones(tern_dims(1))), TERN_OK);
+    for (int i = 0; i < 2; i++)
+        assert_null_with(tern_forward(tern_module_child_at(m, i), wide), TERN_ERR_SHAPE,
+                         "bias=True))]");
     tern_module_free(m);
 }
 
@@ -403,53 +422,6 @@ static void a_reset_that_fails_leaves_values_and_generator(void **state)
     tern_module_free(m);
 }
 
-// ---- calls --------------------------------------------------------------------------------------
-
-static int calls;
-
-// a - 10 b - 100 c; what is NULL counts 1.
-static tern_status call_three(const tern_tensors *in, tern_tensors *out)
-{
-    calls++;
-    tern_tensor *one = tern_ones(tern_dims(1)), *y = in->at[0];
-    for (int i = 1; i < in->count; i++)
-        y = tern_sub(y, tern_mul_scalar(in->at[i] ? in->at[i] : one, i == 1 ? 10 : 100));
-    out->at[out->count++] = y;
-    return tern_error_code();
-}
-
-static tern_tensor *number(double value)
-{
-    return tern_full(tern_dims(1), value);
-}
-
-static void calls_hand_on_their_tensors_in_order(void **state)
-{
-    (void)state;
-    odd_call = call_three;
-    tern_module *m = odd_new();
-    assert_tensor(tern_call(m, number(2)), tern_dims(1), 2);
-    assert_tensor(tern_call(m, number(2), number(3), number(4)), tern_dims(1), 2 - 30 - 400);
-    assert_tensor(tern_call(m, number(2), NULL, number(4)), tern_dims(1), 2 - 10 - 400);
-    assert_tensor(tern_call(m, tern_call(m, number(2), number(3)), tern_call(m, number(4))),
-                  tern_dims(1), 2 - 30 - 40);
-    tern_module_free(m);
-}
-
-static void a_call_with_what_failed_fails_quietly(void **state)
-{
-    (void)state;
-    odd_call = call_three;
-    calls = 0;
-    tern_module *m = odd_new();
-    assert_null_with(tern_call(m, number(2), tern_zeros(tern_dims(-1))), TERN_ERR_SHAPE, "-1");
-    assert_int_equal(calls, 0);
-    assert_null_with(tern_call_n(m, 9, NULL), TERN_ERR_NULL, "call: inputs is NULL");
-    tern_tensor *many[9] = {NULL};
-    assert_null_with(tern_call_n(m, 9, many), TERN_ERR_ARG, "call: 9 inputs, but 0 to 8");
-    tern_module_free(m);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -458,6 +430,7 @@ int main(void)
         CHECK_TEST(absent_tensors_are_in_no_walk_but_their_names_are_taken),
         CHECK_TEST(absent_parameters_are_filled_and_present_ones_taken_away),
         CHECK_TEST(errors_show_the_module_as_it_is_now),
+        CHECK_TEST(errors_show_it_in_every_place),
         CHECK_TEST(a_buffer_is_exchanged_and_stays_persistent_or_not),
         CHECK_TEST(what_is_no_parameter_is_refused_and_the_old_one_stays),
         CHECK_TEST(a_tie_makes_two_parameters_one),
@@ -473,8 +446,6 @@ int main(void)
         CHECK_TEST(a_reset_draws_what_the_constructor_draws),
         CHECK_TEST(done_draws_and_a_draw_that_fails_fails_the_constructor),
         CHECK_TEST(a_reset_that_fails_leaves_values_and_generator),
-        CHECK_TEST(calls_hand_on_their_tensors_in_order),
-        CHECK_TEST(a_call_with_what_failed_fails_quietly),
     };
     setenv("TERN_CPU_DEVICES", "2", 1);
     return cmocka_run_group_tests(tests, NULL, check_shutdown);
