@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// tern_each_batch: a loop with an epoch of its own; one that it finds in progress is set aside.
+#include "base/mem.h"
+#include "data/loader.h"
+
+// Puts the epoch in progress aside, its batch with it.
+static tern_status set_aside(tern_loader *loader)
+{
+    tern_loader *outer = tern_mem_alloc(sizeof *outer);
+    if (!outer)
+        return TERN_ERR_NOMEM;
+    *outer = *loader;
+    loader->outer = outer;
+    loader->depth++;
+    loader->scope = 0;
+    loader->batch = (tern_batch){0};
+    loader->order = NULL;
+    loader->capacity = 0;
+    loader->running = false;
+    return TERN_OK;
+}
+
+tern_epoch_guard_ tern_epoch_guard_open_(tern_loader *loader)
+{
+    tern_epoch_guard_ guard = {0};
+    if (tern_check_loader_change("each_batch", loader))
+        return guard;
+    guard.outer = loader->depth;
+    if (!loader->running)
+        tern_loader_end_batch(loader);
+    if (!tern_loader_may_go_on(loader) || (loader->running && set_aside(loader)))
+        return guard;
+    if (tern_loader_begin(loader)) {
+        tern_loader_go_back(loader, guard.outer);
+        return guard;
+    }
+    guard.own = loader->depth;
+    guard.loader = loader;
+    guard.open = true;
+    return guard;
+}
+
+// Begins no epoch: a loop inside may have been left by longjmp, and the epoch may have been reset,
+// or run to its end by tern_loader_next.
+bool tern_epoch_guard_next_(tern_epoch_guard_ *guard, tern_batch *batch)
+{
+    tern_loader *loader = guard->loader;
+    *batch = (tern_batch){0};
+    if (tern_check_loader_change("each_batch", loader))
+        return false;
+    tern_loader_go_back(loader, guard->own);
+    tern_loader_end_batch(loader);
+    return tern_loader_may_go_on(loader) && loader->running && tern_loader_hand_out(loader, batch);
+}
+
+void tern_epoch_guard_close_(tern_epoch_guard_ *guard)
+{
+    tern_loader *loader = guard->loader;
+    if (!loader || !loader->dataset) // did not open, or was freed in the loop
+        return;
+    tern_loader_go_back(loader, guard->own);
+    tern_loader_end_batch(loader);
+    loader->running = false;
+    tern_loader_go_back(loader, guard->outer);
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of a loader share: making and freeing, batch after batch, loops inside loops.
+#ifndef TERN_SRC_DATA_LOADER_H
+#define TERN_SRC_DATA_LOADER_H
+
+#include <tern/data.h>
+
+struct tern_loader {
+    tern_dataset *dataset; // NULL: the loader was freed
+    int64_t batch_size;
+    bool shuffle, drop_last;
+    tern_device device; // where batches go; unspecified: they stay where the dataset makes them
+    tern_device batch_device; // of the last batch
+    tern_generator *own;      // NULL: the default generator
+    tern_scope scope;         // of the last batch; 0: none
+    tern_batch batch;         // its tensors are held
+    int64_t *order;           // sample numbers of the epoch when shuffling, else of the batch
+    int64_t capacity;         // of order
+    bool running;             // an epoch is in progress
+    bool asking;              // the dataset, whose functions may not change this loader
+    bool order_ended;         // tern_order_end was called for it
+    int64_t samples;          // in the epoch
+    int64_t done;             // samples handed out
+    int64_t epoch, position;
+    int depth;          // epochs set aside
+    tern_loader *outer; // the last of them: the loader as it was
+};
+
+// NULL follows the rule of pending errors; a freed one is found while its memory is kept.
+tern_status tern_check_loader(const char *function, const tern_loader *loader);
+// The same for what changes the loader, which its dataset may not while it is asked.
+tern_status tern_check_loader_change(const char *function, const tern_loader *loader);
+
+// Ends the last batch: its tensors and what the thread made since.
+void tern_loader_end_batch(tern_loader *loader);
+// Ends the epochs begun since `depth` of them were set aside.
+void tern_loader_go_back(tern_loader *loader, int depth);
+
+// No error is pending, and none is found that a kernel reported.
+bool tern_loader_may_go_on(tern_loader *loader);
+// Begins an epoch. Asks the dataset, which must not change the loader meanwhile.
+tern_status tern_loader_begin(tern_loader *loader);
+// The next batch of the epoch in progress, or its end.
+bool tern_loader_hand_out(tern_loader *loader, tern_batch *batch);
+
+#endif
