@@ -50,7 +50,7 @@ static void gradients(void)
 }
 
 // [squares]
-// Sample i is (i, i * i). Nothing is stored: a batch is made when it is asked for.
+// Sample i is (i, i * i). Nothing is stored: a sample is made when it is asked for.
 typedef struct squares {
     tern_dataset base; // first
     int64_t count;
@@ -61,23 +61,17 @@ static int64_t squares_count(const tern_dataset *self)
     return ((const squares *)self)->count;
 }
 
-static tern_status squares_get(tern_dataset *self, const int64_t *index, int64_t count,
-                               tern_batch *out)
+static tern_status squares_item(const tern_dataset *self, const tern_sample_context *context,
+                                int64_t index, tern_sample *out)
 {
-    (void)self;
-    tern_tensor *x = tern_empty(tern_dims(count, 1), .device = tern_cpu(0));
-    if (!x)
-        return tern_error_code();
-    float *value = tern_data(x);
-    for (int64_t i = 0; i < count; i++)
-        value[i] = (float)index[i];
-    out->at[out->count++] = x;
-    out->at[out->count++] = tern_mul(x, x);
+    (void)self, (void)context;
+    out->at[out->count++] = tern_full(tern_dims(1), (double)index, .device = tern_cpu(0));
+    out->at[out->count++] = tern_mul(out->at[0], out->at[0]);
     return tern_error_code();
 }
 
 static const tern_dataset_class squares_class = {
-    "squares", sizeof(squares), squares_count, squares_get, NULL, NULL};
+    .name = "squares", .size = sizeof(squares), .count = squares_count, .item = squares_item};
 // [/squares]
 
 static tern_dataset *squares_new(int64_t count)

@@ -43,7 +43,7 @@ static double accuracy(tern_module *net, tern_dataset *data)
     }
     tern_module_train(net, true);
     tern_loader_free(loader);
-    return correct / (double)tern_dataset_size(data);
+    return correct / (double)tern_dataset_count(data);
 }
 // [/accuracy]
 

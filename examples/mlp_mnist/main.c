@@ -89,7 +89,7 @@ static tern_status keep_on_device(tern_dataset *data, const training *t)
     tern_error_clear();
     if (!t->options.quiet)
         fprintf(stderr, "%lld images do not fit on %s: batches are copied there\n",
-                (long long)tern_dataset_size(data), tern_device_string(t->device));
+                (long long)tern_dataset_count(data), tern_device_string(t->device));
     return TERN_OK;
 }
 
@@ -135,7 +135,7 @@ static double mean(const sums *s, const tern_tensor *sum)
 // The learning rate falls in a line to 0: the last steps settle what the first ones found.
 static tern_status set_lr(training *t, int64_t epoch, int64_t samples)
 {
-    double size = (double)tern_dataset_size(t->train_data);
+    double size = (double)tern_dataset_count(t->train_data);
     double done = ((double)(epoch - 1) + (double)samples / size) / (double)t->options.epochs;
     return tern_optim_set_lr(t->optim, TERN_ALL_GROUPS, t->options.lr * (1 - done));
 }
@@ -163,7 +163,7 @@ static tern_status run_epoch(training *t, int64_t epoch)
     tern_scope scope = tern_scope_open();
     sums s = {tern_zeros(tern_dims(), .dtype = TERN_FLOAT64, .device = t->device),
               tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device), 0};
-    progress_begin(&p, epoch, t->options.epochs, tern_dataset_size(t->train_data),
+    progress_begin(&p, epoch, t->options.epochs, tern_dataset_count(t->train_data),
                    t->options.quiet);
     tern_status status = train_epoch(t, &p, &s);
     const bool whole = s.samples == p.total;

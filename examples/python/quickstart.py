@@ -108,7 +108,7 @@ def accuracy(tern, net, data, dev):
     tern.set_grad_enabled(True)
     tern.module_train(net, True)
     tern.loader_free(loader)
-    return correct / tern.dataset_size(data)
+    return correct / tern.dataset_count(data)
 
 
 def main(library, description, folder="/usr/share/datasets/fashion-mnist"):

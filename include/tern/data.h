@@ -38,6 +38,15 @@ typedef struct tern_batch {
     tern_tensor *at[TERN_BATCH_TENSORS]; ///< (size, ..) each; NULL from `count` on
 } tern_batch;
 
+/// One sample.
+typedef struct tern_sample {
+    tern_tensor *x;                      ///< at[0]
+    tern_tensor *y;                      ///< at[1]; NULL when a sample has one tensor
+    int64_t index;                       ///< its number in the dataset
+    int count;                           ///< how many tensors
+    tern_tensor *at[TERN_BATCH_TENSORS]; ///< of any shape each; NULL from `count` on
+} tern_sample;
+
 // ---- datasets ---------------------------------------------------------------------------------
 
 /// Samples that are found by number.
@@ -50,12 +59,19 @@ TERN_API tern_dataset *tern_dataset_retain(tern_dataset *dataset);
 /// there is none to give back: TERN_ERR_STATE.
 TERN_API void tern_dataset_free(tern_dataset *dataset);
 /// The number of samples; -1 on failure.
-TERN_API int64_t tern_dataset_size(const tern_dataset *dataset);
+TERN_API int64_t tern_dataset_count(const tern_dataset *dataset);
 /// Puts the samples of the given numbers together, in that order; one may be named twice. The
-/// tensors are temporaries of the innermost scope; `out->index` is `index`. TERN_ERR_INDEX for a
-/// number that is not 0 to size - 1, TERN_ERR_ARG when count < 1; on failure `*out` is zeroed.
+/// tensors are temporaries of the innermost scope; `out->index` is `index`. The samples' context
+/// has seed 0 and epoch 0, so that random ones are the same each time; but in a call of another
+/// dataset's `item` or `get` it has that one's epoch, and a seed made from that one's.
+/// TERN_ERR_INDEX for a number that is not 0 to tern_dataset_count - 1, TERN_ERR_ARG when
+/// count < 1; on failure `*out` is zeroed.
 TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index,
                                                      int64_t count, tern_batch *out);
+/// One sample, to look at: as tern_dataset_get, but its tensors have no dimension of the batch.
+/// Fails as that does.
+TERN_API TERN_NODISCARD tern_status tern_dataset_item(tern_dataset *dataset, int64_t index,
+                                                      tern_sample *out);
 /// Moves what the dataset keeps to `device`, in place, and returns the dataset: batches are made
 /// there from then on, of the same bits and in the same order, and loaders copy none. Waits. NULL
 /// on failure, with the dataset as it was: TERN_ERR_NOMEM when it does not fit on the device (clear
@@ -111,46 +127,91 @@ TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tens
 
 // ---- a dataset of your own --------------------------------------------------------------------
 //
-//     typedef struct squares { tern_dataset base; int64_t count; } squares;
+// Sample i is (i, i + noise).
 //
-//     static int64_t size(const tern_dataset *self) { return ((const squares *)self)->count; }
+//     typedef struct noisy { tern_dataset base; int64_t count; } noisy;
 //
-//     static tern_status get(tern_dataset *self, const int64_t *index, int64_t count,
-//                            tern_batch *out)
+//     static int64_t count(const tern_dataset *self) { return ((const noisy *)self)->count; }
+//
+//     static tern_status item(const tern_dataset *self, const tern_sample_context *context,
+//                             int64_t index, tern_sample *out)
 //     {
-//         tern_tensor *x = tern_empty(tern_dims(count, 1), .device = tern_cpu(0));
-//         for (int64_t i = 0; x && i < count; i++)
-//             ((float *)tern_data(x))[i] = (float)index[i];
-//         out->at[out->count++] = x;
-//         out->at[out->count++] = tern_mul(x, x);
+//         out->at[out->count++] = tern_full(tern_dims(1), (double)index);
+//         out->at[out->count++] = tern_add_scalar(out->at[0], tern_sample_rand(context, index, 0));
 //         return tern_error_code();
 //     }
-//     static const tern_dataset_class squares_class = {"squares", sizeof(squares), size, get,
-//                                                      NULL, NULL};
+//     static const tern_dataset_class noisy_class = {
+//         .name = "noisy", .size = sizeof(noisy), .count = count, .item = item};
+//
+//     noisy *set = (noisy *)tern_dataset_new(&noisy_class);
+
+/// What samples are made for: a sample's random numbers depend on this and its number alone, so
+/// that the order of asking and the number of workers change none of them.
+typedef struct tern_sample_context {
+    uint64_t seed; ///< the int64 that the epoch drew from the loader's generator (PyTorch's
+                   ///< base_seed); otherwise see tern_dataset_get
+    int64_t epoch; ///< the loader's tern_loader_epoch where it began, 1 for the first
+    int worker;    ///< which worker asks; 0
+    int workers;   ///< of how many; 0: the thread that asks the loader, so always in this version
+} tern_sample_context;
+
+/// The k-th random number of a sample, uniform in [0, 1) in steps of 2^-53; k is 0 to 2^32 - 1. The
+/// same arguments give the same bits. Philox4x32-10: key words are the seed's low and high 32 bits;
+/// counter words are the low and high 32 bits of `index`, k, and the low 32 bits of the epoch; the
+/// number is the upper 53 bits of word1 * 2^32 + word0, times 2^-53. NaN on failure (TERN_ERR_NULL,
+/// _ARG).
+TERN_API double tern_sample_rand(const tern_sample_context *context, int64_t index, int64_t k);
+/// The same draw as an integer in [low, high): low + (word1 * 2^32 + word0) mod (high - low), so a
+/// bias below (high - low) / 2^64. It shares its words with tern_sample_rand of the same k: use
+/// another. `low` on failure (TERN_ERR_NULL; TERN_ERR_ARG also when low >= high).
+TERN_API int64_t tern_sample_randint(const tern_sample_context *context, int64_t index, int64_t k,
+                                     int64_t low, int64_t high);
+
+/// What an object's saved state is read or written by.
+typedef struct tern_state_visitor tern_state_visitor;
 
 /// The number of samples, >= 0. Asked at the beginning of each epoch.
-typedef int64_t tern_dataset_size_fn(const tern_dataset *self);
-/// Makes a batch of the samples `index[0]` ... `index[count - 1]`, which are in range: sets
-/// `out->count` (0 before) and `out->at[]`, tensors whose first size is `count`. x, y, size and
-/// index are filled in by the caller. Runs without recording; its temporaries die, but the results.
-/// It may free the dataset, which is kept until it returns; the loader that asks it cannot be
-/// freed, reset or asked for a batch by it (TERN_ERR_STATE).
-typedef tern_status tern_dataset_get_fn(tern_dataset *self, const int64_t *index, int64_t count,
-                                        tern_batch *out);
+typedef int64_t tern_dataset_count_fn(const tern_dataset *self);
+/// Makes the sample `index`, which is in range: sets `out->count` (0 before) and `out->at[]`. x, y
+/// and index are filled in by the caller. All samples of a batch have the same number of tensors,
+/// of the same shapes and dtypes and on the same devices: they are copied into the batch, and may
+/// be what the dataset keeps. Runs without recording; its temporaries die. An error that is pending
+/// afterwards is a failure, whatever is returned, and a sentence raised here ends with "[in sample
+/// 17 of squares]". It may free the dataset, which is kept until it returns; the loader that asks
+/// it cannot be freed, reset or asked for a batch by it (TERN_ERR_STATE).
+typedef tern_status tern_dataset_item_fn(const tern_dataset *self,
+                                         const tern_sample_context *context, int64_t index,
+                                         tern_sample *out);
+/// Makes a batch of the samples `index[0]` ... `index[count - 1]`, which are in range, where that
+/// is faster than one by one: sets `out->count` (0 before) and `out->at[]`, tensors whose first
+/// size is `count`. x, y, size and index are filled in by the caller. Otherwise as
+/// tern_dataset_item_fn, but that errors name no sample.
+typedef tern_status tern_dataset_get_fn(const tern_dataset *self,
+                                        const tern_sample_context *context, const int64_t *index,
+                                        int64_t count, tern_batch *out);
 /// Frees what the dataset holds, but not `self`.
 typedef void tern_dataset_free_fn(tern_dataset *self);
 /// Moves what the dataset holds to a device that exists, or fails and changes nothing. Runs without
 /// recording; its temporaries die.
 typedef tern_status tern_dataset_to_fn(tern_dataset *self, tern_device device);
+/// Shows the visitor what else has to be saved for the dataset to go on. Nothing asks for it in
+/// this version.
+typedef tern_status tern_dataset_visit_fn(tern_dataset *self, tern_state_visitor *visitor);
 
-/// A kind of dataset; static storage.
+/// A kind of dataset; static storage. Initialise it by name: members may be added in the middle.
+/// Batches are made by `get`; without one, of what `item` gives. tern_dataset_item asks `item`;
+/// without one it is a batch of one sample. A class with both has to give the same by both.
 typedef struct tern_dataset_class {
-    const char *name;            ///< in messages
-    size_t nbytes;               ///< of the struct that begins with a tern_dataset
-    tern_dataset_size_fn *count; ///< required
-    tern_dataset_get_fn *get;    ///< required
-    tern_dataset_free_fn *free;  ///< may be NULL
-    tern_dataset_to_fn *to;      ///< may be NULL: samples stay where they are made
+    const char *name;             ///< in messages
+    size_t size;                  ///< bytes of the struct that begins with a tern_dataset
+    tern_dataset_count_fn *count; ///< required
+    tern_dataset_item_fn *item;   ///< this one or `get` is required
+    tern_dataset_get_fn *get;     ///< a whole batch at once
+    tern_dataset_free_fn *free;   ///< may be NULL
+    tern_dataset_to_fn *to;       ///< may be NULL: samples stay where they are made
+    tern_dataset_visit_fn *visit; ///< may be NULL: there is nothing to save
+    bool serial; ///< `item` and `get` write to what `self` leads to: one thread may run them at
+                 ///< a time. Otherwise several will, once loaders have workers
 } tern_dataset_class;
 
 /// The first member of every dataset's struct.
@@ -239,10 +300,10 @@ TERN_API void tern_epoch_guard_close_(tern_epoch_guard_ *guard);
 /// The batch belongs to the loader until its next call, and so do the temporaries that the thread
 /// makes meanwhile: each call ends those of the call before, but not those of another loader.
 ///
-/// Each epoch draws as PyTorch's: from the generator one int64, whether shuffling or not; then,
-/// when shuffling, without `.generator` one int64 that seeds a permutation, with it the permutation
-/// itself. Reports a value error that a kernel found (TERN_ERR_INDEX, ...) without waiting, but
-/// waits for the device before it ends an epoch.
+/// Each epoch draws as PyTorch's: from the generator one int64, whether shuffling or not, which is
+/// the seed of tern_sample_context; then, when shuffling, without `.generator` one int64 that seeds
+/// a permutation, with it the permutation itself. Reports a value error that a kernel found
+/// (TERN_ERR_INDEX, ...) without waiting, but waits for the device before it ends an epoch.
 TERN_API bool tern_loader_next(tern_loader *loader, tern_batch *batch);
 /// Gives up the epoch in progress, if there is one: the next call begins another.
 TERN_API void tern_loader_reset(tern_loader *loader);

@@ -10,8 +10,10 @@
 #include "base/path.h"
 #include "base/text.h"
 
-// The module path may take this much of the sentence; it stays whole when the sentence is cut.
-#define PATH_SIZE 160
+// The module path may take this much of the sentence, and the sample; they stay whole when the
+// sentence is cut.
+#define PATH_SIZE   160
+#define SAMPLE_SIZE 96
 
 // Before it, the operation whose backward ran out of memory.
 #define OPERATION_SIZE 96
@@ -118,21 +120,32 @@ static size_t begin_for_memory(char *sentence)
     return strlen(sentence);
 }
 
-// The sentence, then the module path where there is one. What holds back that there is no memory
-// says it again.
+// "0.fc1 (Linear)", "sample 17 of squares", both or "".
+static void format_place(char place[PATH_SIZE + SAMPLE_SIZE])
+{
+    tern_path_format(tern_path_current(), place, PATH_SIZE);
+    const tern_sample_place *sample = &tern_sample_of_thread;
+    const size_t length = strlen(place);
+    if (sample->dataset)
+        snprintf(place + length, SAMPLE_SIZE, "%ssample %lld of %.48s", length > 0 ? ", " : "",
+                 (long long)sample->index, sample->dataset);
+}
+
+// The sentence, then where it was raised. What holds back that there is no memory says it again.
 static void compose(char *sentence, tern_status code, const char *format, va_list words)
     TERN_PRINTF_(3, 0);
 static void compose(char *sentence, tern_status code, const char *format, va_list words)
 {
-    char path[PATH_SIZE];
+    char place[PATH_SIZE + SAMPLE_SIZE] = "";
     const bool for_memory = code == TERN_ERR_NOMEM, said_again = for_memory && held;
-    tern_path_format(said_again ? 0 : tern_path_current(), path, sizeof path);
-    size_t suffix = path[0] ? strlen(path) + strlen(" [in ]") : 0;
+    if (!said_again)
+        format_place(place);
+    size_t suffix = place[0] ? strlen(place) + strlen(" [in ]") : 0;
     size_t begun = for_memory && !said_again ? begin_for_memory(sentence) : 0;
     tern_text_format(sentence + begun, TERN_SENTENCE_SIZE - suffix - begun, format, words);
     if (suffix) {
         strcat(sentence, " [in ");
-        strcat(sentence, path);
+        strcat(sentence, place);
         strcat(sentence, "]");
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs, per thread: how deep it is inside callbacks, and the path of the module.
+// What runs, per thread: how deep it is inside callbacks, the path of the module, the sample.
 #include <string.h>
 
 #include "base/callback.h"
@@ -10,6 +10,7 @@ _Thread_local int tern_callback_cancel_state;
 
 _Thread_local uint32_t tern_path_of_thread;
 _Thread_local const char *tern_backward_of_thread;
+_Thread_local tern_sample_place tern_sample_of_thread;
 
 tern_path_table tern_paths = {.first = 1};
 

@@ -53,6 +53,14 @@ static inline uint32_t tern_path_set(uint32_t path)
 // begin with "backward of linear: ", whatever needed it.
 extern _Thread_local const char *tern_backward_of_thread;
 
+// The sample that a dataset makes on the calling thread; NULL: none. Errors that are raised
+// meanwhile end with " [in sample 17 of squares]".
+typedef struct tern_sample_place {
+    const char *dataset;
+    int64_t index;
+} tern_sample_place;
+extern _Thread_local tern_sample_place tern_sample_of_thread;
+
 // False for 0 and for numbers from before a shutdown.
 static inline bool tern_path_is_known(uint32_t path)
 {

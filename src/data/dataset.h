@@ -6,11 +6,35 @@
 #include "base/error.h"
 
 // tern_dataset_get in the name of `op`; the numbers are known to be in range.
-tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset, const int64_t *index,
+tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset,
+                               const tern_sample_context *context, const int64_t *index,
+                               int64_t count, tern_batch *out);
+
+// tern_dataset_item for a class that has one, likewise; recording is off.
+tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
+                                   const tern_sample_context *context, int64_t index,
+                                   tern_sample *out);
+// A batch of such items; recording is off. Its tensors are temporaries of the innermost scope.
+tern_status tern_dataset_stack(const char *op, const tern_dataset *dataset,
+                               const tern_sample_context *context, const int64_t *index,
                                int64_t count, tern_batch *out);
 
 // NULL follows the rule of pending errors; a freed one is found while its memory is kept.
 tern_status tern_check_dataset(const char *function, const tern_dataset *dataset);
+
+// The status of a call of the class: a failure without a word is said; an error that has become
+// pending is a failure.
+tern_status tern_dataset_answer(const char *op, const tern_dataset *dataset, tern_status status,
+                                bool failed_before, const char *what);
+// What the class gave is 1 to TERN_BATCH_TENSORS tensors that live.
+tern_status tern_dataset_check_tensors(const char *op, const tern_dataset *dataset, int count,
+                                       tern_tensor *const *at);
+
+// Around a call of the class: what the calling thread's datasets are asked with meanwhile. Returns
+// what it was before, which goes back afterwards.
+const tern_sample_context *tern_dataset_ask_with(const tern_sample_context *context);
+// What a dataset is asked with outside a loader: zeros, or what is due inside another dataset.
+tern_sample_context tern_dataset_context(void);
 
 // For messages; never NULL.
 const char *tern_dataset_name(const tern_dataset *dataset);
@@ -22,7 +46,7 @@ void tern_dataset_drop(tern_dataset *dataset);
 // Holds the tensors on another device instead, or fails and changes nothing; waits.
 tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);
 
-// tern_dataset_size in the name of `op`: the number of samples, or -1 with an error.
-int64_t tern_dataset_size_for(const char *op, const tern_dataset *dataset);
+// tern_dataset_count in the name of `op`: the number of samples, or -1 with an error.
+int64_t tern_dataset_count_for(const char *op, const tern_dataset *dataset);
 
 #endif

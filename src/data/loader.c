@@ -121,7 +121,7 @@ int64_t tern_loader_batches(const tern_loader *loader)
     tern_loader *asking = (tern_loader *)(uintptr_t)loader; // no batch or epoch of it changes
     bool before = asking->asking;
     asking->asking = true;
-    int64_t samples = tern_dataset_size_for("loader_batches", loader->dataset);
+    int64_t samples = tern_dataset_count_for("loader_batches", loader->dataset);
     asking->asking = before;
     if (samples < 0)
         return -1;

@@ -22,8 +22,9 @@ struct tern_loader {
     int64_t samples;          // in the epoch
     int64_t done;             // samples handed out
     int64_t epoch, position;
-    int depth;          // epochs set aside
-    tern_loader *outer; // the last of them: the loader as it was
+    tern_sample_context context; // of the epoch's samples
+    int depth;                   // epochs set aside
+    tern_loader *outer;          // the last of them: the loader as it was
 };
 
 // NULL follows the rule of pending errors; a freed one is found while its memory is kept.

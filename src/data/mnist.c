@@ -68,8 +68,10 @@ static tern_tensor *gather_labels(tern_tensor *labels, tern_tensor *numbers)
 
 // ---- the class ----------------------------------------------------------------------------------
 
-static tern_status get(tern_dataset *dataset, const int64_t *index, int64_t count, tern_batch *out)
+static tern_status get(const tern_dataset *dataset, const tern_sample_context *context,
+                       const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     const mnist *self = (const mnist *)dataset;
     tern_device home = tern_dev(self->at[IMAGES]);
     out->count = PARTS;
@@ -98,7 +100,7 @@ static tern_status to(tern_dataset *dataset, tern_device device)
 
 static const tern_dataset_class mnist_class = {
     .name = "data_mnist",
-    .nbytes = sizeof(mnist),
+    .size = sizeof(mnist),
     .count = count_samples,
     .get = get,
     .free = drop_both,

@@ -17,18 +17,20 @@ static int64_t least(int64_t a, int64_t b)
 
 static tern_status begin_epoch(tern_loader *loader)
 {
-    int64_t samples = tern_dataset_size_for("loader_next", loader->dataset);
+    int64_t samples = tern_dataset_count_for("loader_next", loader->dataset);
     if (samples < 0)
         return tern_error_code();
     int64_t needed = loader->shuffle ? samples : least(samples, loader->batch_size);
     TERN_TRY(
         tern_mem_grow((void **)&loader->order, &loader->capacity, needed, sizeof *loader->order));
-    TERN_TRY(tern_order_begin(loader->own, loader->shuffle ? loader->order : NULL, samples));
+    uint64_t seed;
+    TERN_TRY(tern_order_begin(loader->own, &seed, loader->shuffle ? loader->order : NULL, samples));
     loader->samples = samples;
     loader->done = loader->position = 0;
     loader->order_ended = false;
     loader->running = true;
     loader->epoch++;
+    loader->context = (tern_sample_context){.seed = seed, .epoch = loader->epoch};
     return TERN_OK;
 }
 
@@ -108,8 +110,8 @@ static tern_status make_batch(tern_loader *loader, int64_t size)
         return TERN_ERR_NOMEM;
     bool before = tern_set_grad_enabled(false);
     tern_batch made;
-    tern_status status =
-        tern_dataset_fetch("loader_next", loader->dataset, next_index(loader, size), size, &made);
+    tern_status status = tern_dataset_fetch("loader_next", loader->dataset, &loader->context,
+                                            next_index(loader, size), size, &made);
     if (!status)
         status = move(loader, &made);
     if (!status)

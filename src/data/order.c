@@ -3,14 +3,15 @@
 
 #include <tern/error.h>
 
-tern_status tern_order_begin(tern_generator *own, int64_t *order, int64_t samples)
+tern_status tern_order_begin(tern_generator *own, uint64_t *base_seed, int64_t *order,
+                             int64_t samples)
 {
     tern_generator *generator = own ? own : tern_default_generator(tern_cpu(0));
     if (!generator)
         return tern_error_code();
     int64_t seed = 0;
     tern_generator_lock(generator);
-    (void)tern_mt19937_random63(&generator->mt); // the workers' base seed
+    *base_seed = (uint64_t)tern_mt19937_random63(&generator->mt);
     if (order && own)
         tern_mt19937_randperm(&generator->mt, order, samples);
     else if (order)

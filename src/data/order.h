@@ -5,9 +5,10 @@
 
 #include "device/generator.h"
 
-// Begins an epoch: draws the base seed and, unless `order` is NULL, writes a permutation of
-// 0 ... samples - 1 to it. `own` is the user's generator or NULL.
-tern_status tern_order_begin(tern_generator *own, int64_t *order, int64_t samples);
+// Begins an epoch: draws the workers' base seed and, unless `order` is NULL, writes a permutation
+// of 0 ... samples - 1 to it. `own` is the user's generator or NULL.
+tern_status tern_order_begin(tern_generator *own, uint64_t *base_seed, int64_t *order,
+                             int64_t samples);
 
 // RandomSampler asks for one more permutation after the last sample, of which it uses nothing.
 void tern_order_end(tern_generator *own, int64_t samples);

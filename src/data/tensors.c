@@ -40,8 +40,10 @@ static tern_tensor *gather(tern_tensor *t, const int64_t *index, int64_t count)
     return tern_index_select(t, 0, numbers);
 }
 
-static tern_status get(tern_dataset *dataset, const int64_t *index, int64_t count, tern_batch *out)
+static tern_status get(const tern_dataset *dataset, const tern_sample_context *context,
+                       const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     const tensors *self = (const tensors *)dataset;
     for (; out->count < self->count; out->count++) {
         out->at[out->count] = gather(self->at[out->count], index, count);
@@ -66,7 +68,7 @@ static tern_status to(tern_dataset *dataset, tern_device device)
 
 static const tern_dataset_class tensors_class = {
     .name = "data_tensors",
-    .nbytes = sizeof(tensors),
+    .size = sizeof(tensors),
     .count = count_samples,
     .get = get,
     .free = drop_all,

@@ -140,7 +140,7 @@ static void batches_made_on_a_device_are_those_of_the_cpu(void **state)
     (void)state;
     tern_dataset *set = images();
     assert_ptr_equal(tern_dataset_to(set, here), set);
-    assert_int_equal(tern_dataset_size(set), IMAGES);
+    assert_int_equal(tern_dataset_count(set), IMAGES);
     assert_same_batches(set, here, here);
     tern_dataset_free(set);
 }

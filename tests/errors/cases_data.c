@@ -24,7 +24,7 @@ REFUSES(tern_dataset_free, "a dataset that only a loader still holds", TERN_ERR_
         "dataset_free: data_tensors was freed already|loader", free_twice(f->x))
 TAKES(tern_dataset_retain, "NULL", tern_dataset_retain(NULL) == NULL)
 TAKES(tern_dataset_free, "NULL", (tern_dataset_free(NULL), 1))
-NO_DATASET(tern_dataset_size, "dataset_size", tern_dataset_size(NULL) == -1)
+NO_DATASET(tern_dataset_count, "dataset_count", tern_dataset_count(NULL) == -1)
 
 static tern_batch unread;
 static const int64_t zero, two = 2, below = -1;
@@ -46,6 +46,38 @@ REFUSES(tern_dataset_get, "a number past the end", TERN_ERR_INDEX,
         "dataset_get: index[0] is 2|0 to 1", get(f->dataset, &two, 1))
 REFUSES(tern_dataset_get, "a negative number", TERN_ERR_INDEX, "dataset_get: index[0] is -1|0 to 1",
         get(f->dataset, &below, 1))
+
+static tern_sample unlooked;
+
+static tern_status item_of(tern_dataset *dataset, int64_t index)
+{
+    tern_status status = tern_dataset_item(dataset, index, &unlooked);
+    return unlooked.count == 0 && unlooked.x == NULL ? status : TERN_OK;
+}
+
+NO_DATASET(tern_dataset_item, "dataset_item", item_of(NULL, 0))
+REFUSES(tern_dataset_item, "out that is NULL", TERN_ERR_NULL, "dataset_item: out is NULL",
+        tern_dataset_item(f->dataset, 0, NULL))
+REFUSES(tern_dataset_item, "a number past the end", TERN_ERR_INDEX,
+        "dataset_item: index is 2|0 to 1", item_of(f->dataset, 2))
+REFUSES(tern_dataset_item, "a negative number", TERN_ERR_INDEX, "dataset_item: index is -1|0 to 1",
+        item_of(f->dataset, -1))
+
+// ---- a sample's random numbers ------------------------------------------------------------------
+
+static const tern_sample_context any_epoch = {.seed = 3, .epoch = 1};
+
+REFUSES(tern_sample_rand, "a context that is NULL", TERN_ERR_NULL, "sample_rand: context is NULL",
+        isnan(tern_sample_rand(NULL, 0, 0)))
+REFUSES(tern_sample_rand, "a draw before the first", TERN_ERR_ARG,
+        "sample_rand: k is -1|0 to 4294967295", isnan(tern_sample_rand(&any_epoch, 0, -1)))
+REFUSES(tern_sample_randint, "a context that is NULL", TERN_ERR_NULL,
+        "sample_randint: context is NULL", tern_sample_randint(NULL, 0, 0, 5, 9) == 5)
+REFUSES(tern_sample_randint, "a draw past the last", TERN_ERR_ARG,
+        "sample_randint: k is 4294967296|0 to 4294967295",
+        tern_sample_randint(&any_epoch, 0, INT64_C(1) << 32, 5, 9) == 5)
+REFUSES(tern_sample_randint, "bounds with nothing between", TERN_ERR_ARG,
+        "sample_randint: low is 5 and high 5", tern_sample_randint(&any_epoch, 0, 0, 5, 5) == 5)
 
 NO_DATASET(tern_dataset_to, "dataset_to", tern_dataset_to(NULL, tern_cpu(0)) == NULL)
 REFUSES(tern_dataset_to, "a device that does not exist", TERN_ERR_DEVICE, "dataset_to: |cpu:2",
@@ -94,9 +126,10 @@ static int64_t less_than_none(const tern_dataset *self)
     return -7;
 }
 
-static tern_status give_nothing(tern_dataset *self, const int64_t *index, int64_t count,
-                                tern_batch *out)
+static tern_status give_nothing(const tern_dataset *self, const tern_sample_context *context,
+                                const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     (void)self;
     (void)index;
     (void)count;
@@ -104,18 +137,20 @@ static tern_status give_nothing(tern_dataset *self, const int64_t *index, int64_
     return TERN_OK;
 }
 
-static tern_status give_too_few(tern_dataset *self, const int64_t *index, int64_t count,
-                                tern_batch *out)
+static tern_status give_too_few(const tern_dataset *self, const tern_sample_context *context,
+                                const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     (void)self;
     (void)index;
     out->at[out->count++] = tern_zeros(tern_dims(count + 1, 3));
     return TERN_OK;
 }
 
-static tern_status give_null(tern_dataset *self, const int64_t *index, int64_t count,
-                             tern_batch *out)
+static tern_status give_null(const tern_dataset *self, const tern_sample_context *context,
+                             const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     (void)self;
     (void)index;
     (void)count;
@@ -123,9 +158,10 @@ static tern_status give_null(tern_dataset *self, const int64_t *index, int64_t c
     return TERN_OK;
 }
 
-static tern_status fail_without_a_word(tern_dataset *self, const int64_t *index, int64_t count,
-                                       tern_batch *out)
+static tern_status fail_without_a_word(const tern_dataset *self, const tern_sample_context *context,
+                                       const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     (void)self;
     (void)index;
     (void)count;
@@ -137,19 +173,20 @@ REFUSES(tern_dataset_new, "a class that is NULL", TERN_ERR_NULL,
         "dataset_new: dataset_class is NULL", tern_dataset_new(NULL))
 REFUSES(tern_dataset_new, "a class without a count", TERN_ERR_NULL,
         "dataset_new: the class's count is NULL",
-        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), NULL, give_nothing,
-                                               NULL, NULL}))
-REFUSES(tern_dataset_new, "a class without a get", TERN_ERR_NULL,
-        "dataset_new: the class's get is NULL",
-        tern_dataset_new(&(tern_dataset_class){"odd", sizeof(tern_dataset), four, NULL, NULL,
-                                               NULL}))
+        tern_dataset_new(&(tern_dataset_class){
+            .name = "odd", .size = sizeof(tern_dataset), .get = give_nothing}))
+REFUSES(tern_dataset_new, "a class without item and get", TERN_ERR_NULL,
+        "dataset_new: the class's item is NULL",
+        tern_dataset_new(&(tern_dataset_class){
+            .name = "odd", .size = sizeof(tern_dataset), .count = four}))
 REFUSES(tern_dataset_new, "a size too small for a dataset", TERN_ERR_ARG,
         "dataset_new: |odd|3 bytes",
-        tern_dataset_new(&(tern_dataset_class){"odd", 3, four, give_nothing, NULL, NULL}))
+        tern_dataset_new(&(tern_dataset_class){
+            .name = "odd", .size = 3, .count = four, .get = give_nothing}))
 
-static tern_status get_from(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
+static tern_status get_from(tern_dataset_count_fn *size, tern_dataset_get_fn *give)
 {
-    static tern_dataset_class own = {.name = "own", .nbytes = sizeof(tern_dataset)};
+    static tern_dataset_class own = {.name = "own", .size = sizeof(tern_dataset)};
     own.count = size;
     own.get = give;
     tern_dataset *dataset = tern_dataset_new(&own);
@@ -169,6 +206,62 @@ REFUSES(tern_dataset_get, "a dataset that gives NULL", TERN_ERR_NULL, "dataset_g
 REFUSES(tern_dataset_get, "a dataset that does not say why", TERN_ERR_UNSUPPORTED,
         "dataset_get: own|why", get_from(four, fail_without_a_word))
 
+// ---- one that makes single samples --------------------------------------------------------------
+
+static tern_status item_nothing(const tern_dataset *self, const tern_sample_context *context,
+                                int64_t index, tern_sample *out)
+{
+    (void)self, (void)context, (void)index, (void)out;
+    return TERN_OK;
+}
+
+static tern_status item_null(const tern_dataset *self, const tern_sample_context *context,
+                             int64_t index, tern_sample *out)
+{
+    (void)self, (void)context, (void)index;
+    out->at[out->count++] = NULL;
+    return TERN_OK;
+}
+
+static tern_status item_without_a_word(const tern_dataset *self, const tern_sample_context *context,
+                                       int64_t index, tern_sample *out)
+{
+    (void)self, (void)context, (void)index, (void)out;
+    return TERN_ERR_IO;
+}
+
+// Each is longer than the one before.
+static tern_status item_growing(const tern_dataset *self, const tern_sample_context *context,
+                                int64_t index, tern_sample *out)
+{
+    (void)self, (void)context;
+    out->at[out->count++] = tern_zeros(tern_dims(index + 1));
+    return TERN_OK;
+}
+
+// The first by tern_dataset_item, the first two together by tern_dataset_get.
+static tern_status made_by(tern_dataset_item_fn *item, bool together)
+{
+    static tern_dataset_class own = {.name = "own", .size = sizeof(tern_dataset), .count = four};
+    own.item = item;
+    tern_dataset *dataset = tern_dataset_new(&own);
+    tern_status status = together ? get(dataset, (const int64_t[]){0, 1}, 2) : item_of(dataset, 0);
+    tern_dataset_free(dataset);
+    return status;
+}
+
+REFUSES(tern_dataset_item, "a dataset that gives nothing", TERN_ERR_ARG,
+        "dataset_item: own gave 0 tensors|sample 0 of own", made_by(item_nothing, false))
+REFUSES(tern_dataset_item, "a dataset that gives NULL", TERN_ERR_NULL,
+        "dataset_item: x is NULL|sample 0 of own", made_by(item_null, false))
+REFUSES(tern_dataset_item, "a dataset that does not say why", TERN_ERR_IO,
+        "dataset_item: own|why|sample 0 of own", made_by(item_without_a_word, false))
+REFUSES(tern_dataset_get, "a sample that cannot be made", TERN_ERR_IO,
+        "dataset_get: own|why|sample 0 of own", made_by(item_without_a_word, true))
+REFUSES(tern_dataset_get, "a sample unlike the first", TERN_ERR_SHAPE,
+        "dataset_get: sample 1 of own: tensor 0 is (2,) float32, but sample 0 gave (1,) float32",
+        made_by(item_growing, true))
+
 static tern_status stay(tern_dataset *dataset, tern_device device)
 {
     (void)dataset;
@@ -178,7 +271,7 @@ static tern_status stay(tern_dataset *dataset, tern_device device)
 
 static tern_dataset *moved(tern_dataset_to_fn *to)
 {
-    static tern_dataset_class own = {.name = "own", .nbytes = sizeof(tern_dataset)};
+    static tern_dataset_class own = {.name = "own", .size = sizeof(tern_dataset)};
     own.count = four;
     own.get = give_nothing;
     own.to = to;
@@ -217,9 +310,9 @@ NO_LOADER(position, tern_loader_position(NULL) == -1)
 REFUSES(tern_loader_next, "a batch that is NULL", TERN_ERR_NULL, "loader_next: batch is NULL",
         !tern_loader_next(f->loader, NULL))
 
-static int next_of(tern_dataset_size_fn *size, tern_dataset_get_fn *give)
+static int next_of(tern_dataset_count_fn *size, tern_dataset_get_fn *give)
 {
-    static tern_dataset_class own = {.name = "own", .nbytes = sizeof(tern_dataset)};
+    static tern_dataset_class own = {.name = "own", .size = sizeof(tern_dataset)};
     own.count = size;
     own.get = give;
     tern_dataset *dataset = tern_dataset_new(&own);

@@ -289,9 +289,10 @@ static int64_t slow_size(const tern_dataset *self)
     return 2;
 }
 
-static tern_status slow_get(tern_dataset *self, const int64_t *index, int64_t count,
-                            tern_batch *batch)
+static tern_status slow_get(const tern_dataset *self, const tern_sample_context *context,
+                            const int64_t *index, int64_t count, tern_batch *batch)
 {
+    (void)context;
     (void)self, (void)index;
     reach_a_cancellation_point();
     batch->at[batch->count++] = tern_ones(tern_dims(count, 1));
@@ -306,7 +307,7 @@ static void slow_dataset_free(tern_dataset *self)
 
 static const tern_dataset_class slow_class = {
     .name = "Slow",
-    .nbytes = sizeof(tern_dataset),
+    .size = sizeof(tern_dataset),
     .count = slow_size,
     .get = slow_get,
     .free = slow_dataset_free,

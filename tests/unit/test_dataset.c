@@ -19,7 +19,7 @@ static void samples_are_slices_of_any_number_of_tensors(void **state)
     tern_tensor *z = tern_from_data(tern_dims(4, 1, 2), ((uint8_t[]){0, 1, 2, 3, 4, 5, 6, 7}),
                                     .dtype = TERN_UINT8);
     tern_dataset *set = tern_data_tensors(x, y, z);
-    assert_int_equal(tern_dataset_size(set), 4);
+    assert_int_equal(tern_dataset_count(set), 4);
     tern_batch b;
     assert_int_equal(tern_dataset_get(set, (const int64_t[]){3, 1}, 2, &b), TERN_OK);
     assert_int_equal(b.count, 3);
@@ -92,7 +92,7 @@ static void a_tensor_without_elements_makes_an_empty_dataset(void **state)
 {
     (void)state;
     tern_dataset *set = tern_data_tensors(tern_zeros(tern_dims(0, 3)));
-    assert_int_equal(tern_dataset_size(set), 0);
+    assert_int_equal(tern_dataset_count(set), 0);
     tern_batch b;
     assert_int_equal(tern_dataset_get(set, (const int64_t[]){0}, 1, &b), TERN_ERR_INDEX);
     assert_error(TERN_ERR_INDEX, "index[0] is 0");
@@ -123,7 +123,7 @@ static void a_bad_index_list_is_refused(void **state)
     assert_error(TERN_ERR_NULL, "out is NULL");
     assert_int_equal(tern_dataset_get(NULL, index, 1, &b), TERN_ERR_NULL);
     assert_error(TERN_ERR_NULL, "dataset is NULL");
-    assert_int_equal(tern_dataset_size(NULL), -1);
+    assert_int_equal(tern_dataset_count(NULL), -1);
     assert_error(TERN_ERR_NULL, "dataset is NULL");
     tern_dataset_free(set);
 }
@@ -132,7 +132,7 @@ static void a_failed_dataset_passes_its_error_on(void **state)
 {
     (void)state;
     tern_dataset *set = tern_data_mnist("/nowhere", TERN_TRAIN);
-    assert_int_equal(tern_dataset_size(set), -1);
+    assert_int_equal(tern_dataset_count(set), -1);
     assert_error(TERN_ERR_IO, "/nowhere");
 }
 
@@ -153,10 +153,11 @@ static int64_t squares_size(const tern_dataset *self)
     return ((const squares *)self)->count;
 }
 
-static tern_status squares_get(tern_dataset *dataset, const int64_t *index, int64_t count,
-                               tern_batch *out)
+static tern_status squares_get(const tern_dataset *dataset, const tern_sample_context *context,
+                               const int64_t *index, int64_t count, tern_batch *out)
 {
-    squares *self = (squares *)dataset;
+    (void)context;
+    const squares *self = (const squares *)dataset;
     assert_false(tern_grad_enabled());
     tern_tensor *x = tern_zeros(tern_dims(count + self->rows_more, 1));
     for (int64_t i = 0; x && i < count; i++)
@@ -174,7 +175,7 @@ static void squares_free(tern_dataset *self)
 
 static const tern_dataset_class squares_class = {
     .name = "squares",
-    .nbytes = sizeof(squares),
+    .size = sizeof(squares),
     .count = squares_size,
     .get = squares_get,
     .free = squares_free,
@@ -196,7 +197,7 @@ static void a_class_of_the_users_own_makes_batches(void **state)
     (void)state;
     int freed = 0;
     squares *set = new_squares(&freed);
-    assert_int_equal(tern_dataset_size(&set->base), 5);
+    assert_int_equal(tern_dataset_count(&set->base), 5);
     tern_batch b;
     assert_int_equal(tern_dataset_get(&set->base, (const int64_t[]){3, 4}, 2, &b), TERN_OK);
     assert_memory_equal(tern_data(b.x), ((float[]){3, 4}), 8);
@@ -214,7 +215,7 @@ static void the_last_reference_frees_a_dataset(void **state)
     assert_ptr_equal(tern_dataset_retain(&set->base), &set->base);
     tern_dataset_free(&set->base);
     assert_int_equal(freed, 0);
-    assert_int_equal(tern_dataset_size(&set->base), 5);
+    assert_int_equal(tern_dataset_count(&set->base), 5);
     tern_dataset_free(&set->base);
     assert_int_equal(freed, 1);
     tern_dataset_free(NULL);
@@ -243,7 +244,7 @@ static void what_a_class_makes_is_checked(void **state)
     assert_int_equal(tern_dataset_get(&set->base, index, 2, &b), TERN_ERR_IO);
     assert_error(TERN_ERR_IO, "squares failed to make a batch and did not say why");
     set->count = -3;
-    assert_int_equal(tern_dataset_size(&set->base), -1);
+    assert_int_equal(tern_dataset_count(&set->base), -1);
     assert_error(TERN_ERR_STATE, "squares says that it has -3 samples");
     tern_dataset_free(&set->base);
 }
@@ -256,13 +257,13 @@ static void an_incomplete_class_is_refused(void **state)
     assert_error(TERN_ERR_NULL, "dataset_class is NULL");
     bad.get = NULL;
     assert_null(tern_dataset_new(&bad));
-    assert_error(TERN_ERR_NULL, "the class's get is NULL");
+    assert_error(TERN_ERR_NULL, "the class's item is NULL");
     bad = squares_class;
     bad.count = NULL;
     assert_null(tern_dataset_new(&bad));
     assert_error(TERN_ERR_NULL, "the class's count is NULL");
     bad = squares_class;
-    bad.nbytes = 8;
+    bad.size = 8;
     assert_null(tern_dataset_new(&bad));
     assert_error(TERN_ERR_ARG, "8 bytes");
 }

@@ -282,9 +282,10 @@ static int64_t count_two(const tern_dataset *self)
     return 2;
 }
 
-static tern_status get_dead(tern_dataset *self, const int64_t *index, int64_t count,
-                            tern_batch *out)
+static tern_status get_dead(const tern_dataset *self, const tern_sample_context *context,
+                            const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     (void)self;
     (void)index;
     (void)count;
@@ -296,7 +297,7 @@ static void a_dataset_that_gives_what_died_is_an_error(void **state)
 {
     (void)state;
     static const tern_dataset_class klass = {
-        .name = "dying", .nbytes = sizeof(tern_dataset), .count = count_two, .get = get_dead};
+        .name = "dying", .size = sizeof(tern_dataset), .count = count_two, .get = get_dead};
     tern_dataset *set = tern_dataset_new(&klass);
     tern_loader *loader = tern_loader_new(set, .batch_size = 2);
     tern_batch b;
@@ -377,8 +378,8 @@ static void a_freed_dataset_and_a_freed_loader_are_named(void **state)
     tern_dataset_free(set);
     assert_error(TERN_ERR_STATE, "dataset_free: data_tensors was freed already");
     assert_null_with(tern_loader_new(set), TERN_ERR_STATE, "loader_new: data_tensors was freed");
-    assert_int_equal(tern_dataset_size(set), -1);
-    assert_error(TERN_ERR_STATE, "dataset_size: data_tensors was freed already");
+    assert_int_equal(tern_dataset_count(set), -1);
+    assert_error(TERN_ERR_STATE, "dataset_count: data_tensors was freed already");
     assert_null_with(tern_dataset_retain(set), TERN_ERR_STATE, "dataset_retain: data_tensors");
 }
 

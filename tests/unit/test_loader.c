@@ -161,19 +161,20 @@ static int64_t moody_size(const tern_dataset *self)
     return 6;
 }
 
-static tern_status moody_get(tern_dataset *self, const int64_t *index, int64_t count,
-                             tern_batch *out)
+static tern_status moody_get(const tern_dataset *self, const tern_sample_context *context,
+                             const int64_t *index, int64_t count, tern_batch *out)
 {
+    (void)context;
     for (int64_t i = 0; i < count; i++)
-        if (index[i] == ((moody *)self)->bad)
+        if (index[i] == ((const moody *)self)->bad)
             return TERN_ERR_IO;
     (void)tern_scope_open(); // forgotten: the loader closes it
     out->at[out->count++] = tern_from_data(tern_dims(count), index, .dtype = TERN_INT64);
     return TERN_OK;
 }
 
-static const tern_dataset_class moody_class = {"moody",   sizeof(moody), moody_size,
-                                               moody_get, NULL,          NULL};
+static const tern_dataset_class moody_class = {
+    .name = "moody", .size = sizeof(moody), .count = moody_size, .get = moody_get};
 
 static void after_a_failed_batch_the_same_one_is_next(void **state)
 {

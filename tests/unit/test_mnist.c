@@ -38,7 +38,7 @@ static void a_batch_of_mnist_has_floats_and_int64_labels(void **state)
     write_mnist("train", 5, 5);
     tern_dataset *set = tern_data_mnist(directory, TERN_TRAIN);
     assert_non_null(set);
-    assert_int_equal(tern_dataset_size(set), 5);
+    assert_int_equal(tern_dataset_count(set), 5);
     tern_batch b;
     const int64_t index[] = {4, 0, 4};
     assert_int_equal(tern_dataset_get(set, index, 3, &b), TERN_OK);
@@ -69,7 +69,7 @@ static void the_parts_come_from_different_files(void **state)
                     "ubyte.gz");
     write_mnist("t10k", 3, 3);
     tern_dataset *set = tern_data_mnist(directory, TERN_TEST);
-    assert_int_equal(tern_dataset_size(set), 3);
+    assert_int_equal(tern_dataset_count(set), 3);
     tern_dataset_free(set);
 }
 
@@ -110,7 +110,7 @@ static void a_label_out_of_range_is_refused(void **state)
     write_mnist("train", 12, 12);
     assert_no_mnist(TERN_TRAIN, TERN_ERR_FORMAT, "label 10 in");
     tern_dataset *set = tern_data_mnist(directory, TERN_TRAIN, .classes = 12);
-    assert_int_equal(tern_dataset_size(set), 12);
+    assert_int_equal(tern_dataset_count(set), 12);
     tern_dataset_free(set);
     assert_null(tern_data_mnist(directory, TERN_TRAIN, .classes = 0));
     assert_error(TERN_ERR_ARG, "classes is 0, but must be 1 to 256");
@@ -170,7 +170,7 @@ static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
         const golden_case *c = golden_find("data", i == 0 ? "fashion train" : "fashion t10k");
         const int64_t count = (int64_t)golden_number(c, "count", 0);
         tern_dataset *set = tern_data_mnist(home, i == 0 ? TERN_TRAIN : TERN_TEST);
-        assert_int_equal(tern_dataset_size(set), count);
+        assert_int_equal(tern_dataset_count(set), count);
         uLong pixels = 0, labels = 0;
         for (int64_t first = 0; first < count; first += 1000) {
             tern_scope inner = tern_scope_open();
