@@ -271,6 +271,40 @@ static void epochs_of_mnist_settle(void **state)
     end(&r);
 }
 
+// ---- samples that are made one by one -----------------------------------------------------------
+
+static int64_t count_150(const tern_dataset *self)
+{
+    (void)self;
+    return 150;
+}
+
+// A random image, shifted by a view, and its label.
+static tern_status made_item(const tern_dataset *self, const tern_sample_context *context,
+                             int64_t index, tern_sample *out)
+{
+    (void)self;
+    tern_tensor *room = tern_full(tern_dims(1, 30, 30), tern_sample_rand(context, index, 0));
+    int64_t top = tern_sample_randint(context, index, 1, 0, 3);
+    out->at[out->count++] = tern_narrow(tern_narrow(room, 1, top, 28), 2, 1, 28);
+    out->at[out->count++] = tern_full(tern_dims(), (double)(index % 10), .dtype = TERN_INT64);
+    return tern_error_code();
+}
+
+static void epochs_of_samples_that_are_made_one_by_one_settle(void **state)
+{
+    (void)state;
+    static const tern_dataset_class made_class = {
+        .name = "made", .size = sizeof(tern_dataset), .count = count_150, .item = made_item};
+    for (int device = 0; device < 2; device++) {
+        run r = begin(tern_dataset_new(&made_class), samples(70), 64, tern_cpu(device));
+        r.optim = adam(r.net);
+        assert_epochs_settle("samples made one by one", &r);
+        end(&r);
+        tern_memory_trim();
+    }
+}
+
 // One shape: the third step is the first that takes nothing.
 static void the_third_step_takes_nothing(void **state)
 {
@@ -337,6 +371,7 @@ int main(void)
         cmocka_unit_test(epochs_on_several_threads_settle),
         cmocka_unit_test(epochs_on_another_device_settle),
         cmocka_unit_test(epochs_of_mnist_settle),
+        cmocka_unit_test(epochs_of_samples_that_are_made_one_by_one_settle),
         cmocka_unit_test(the_third_step_takes_nothing),
         cmocka_unit_test(live_bytes_stay_over_ten_thousand_steps),
     };

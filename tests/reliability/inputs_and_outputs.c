@@ -103,6 +103,45 @@ static tern_status move_samples(void)
     return tern_dataset_to(w.set, tern_cpu(1)) ? get_samples() : tern_error_code();
 }
 
+// ---- single samples -----------------------------------------------------------------------------
+
+static int64_t count_nine(const tern_dataset *self)
+{
+    (void)self;
+    return 9;
+}
+
+// A view of something that is drawn, and a number.
+static tern_status drawn_item(const tern_dataset *self, const tern_sample_context *context,
+                              int64_t index, tern_sample *out)
+{
+    (void)self;
+    tern_tensor *x = tern_full(tern_dims(2, 3), tern_sample_rand(context, index, 0));
+    out->at[out->count++] = tern_transpose(tern_add_scalar(x, (double)index), 0, 1);
+    out->at[out->count++] = tern_full(tern_dims(), (double)index, .dtype = TERN_INT64);
+    return tern_error_code();
+}
+
+static tern_status prepare_single_samples(void)
+{
+    static const tern_dataset_class drawn_class = {
+        .name = "drawn", .size = sizeof(tern_dataset), .count = count_nine, .item = drawn_item};
+    w.set = tern_dataset_new(&drawn_class);
+    w.generator = tern_generator_new(5);
+    w.loader = tern_loader_new(w.set, .batch_size = 4, .shuffle = true, .generator = w.generator);
+    return w.loader ? TERN_OK : tern_error_code();
+}
+
+static tern_status get_single_samples(void)
+{
+    tern_sample sample;
+    tern_batch b;
+    TERN_TRY(tern_dataset_item(w.set, 5, &sample));
+    TERN_TRY(tern_dataset_get(w.set, (const int64_t[]){3, 1}, 2, &b));
+    TERN_TRY(world_see(sample.x));
+    return world_see(b.x);
+}
+
 // ---- looking ------------------------------------------------------------------------------------
 
 // What `print` writes is seen.
@@ -159,6 +198,9 @@ const operation inputs_and_outputs[] = {
     {"epoch", 10, .prepare = prepare_loader, .run = epoch, .goes_on = true, .keeps = true},
     {"moving_epoch", 24, .prepare = prepare_moving_loader, .run = epoch, .goes_on = true,
      .keeps = true},
+    {"get_single_samples", 15, .prepare = prepare_single_samples, .run = get_single_samples},
+    {"epoch_of_single_samples", 40, .prepare = prepare_single_samples, .run = epoch,
+     .goes_on = true, .keeps = true},
     {"print_tensor", 3, .prepare = world_make_batch, .run = print_tensor},
     {"print_summary", 25, .prepare = world_make_net_and_batch, .run = print_summary},
     {"walk", 8, .prepare = world_make_net_and_batch, .run = walk},
