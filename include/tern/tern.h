@@ -29,6 +29,7 @@
 #include <tern/reduction.h>
 #include <tern/scalar.h>
 #include <tern/scope.h>
+#include <tern/state.h>
 #include <tern/tensor.h>
 #include <tern/threads.h>
 

@@ -27,6 +27,10 @@ void tern_generator_unlock(tern_generator *generator);
 // A freed one is found while its memory is kept. NULL is for the caller to look at.
 tern_status tern_check_generator(const char *op, const tern_generator *generator);
 
+// Why tern_generator_load would refuse a state of tern_generator_state_size() bytes, "is damaged";
+// NULL when it would not. Static storage.
+const char *tern_generator_state_wrong(const void *state);
+
 // `generator` itself, the device's default one for NULL. NULL with an error pending otherwise.
 tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device);
 

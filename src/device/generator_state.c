@@ -80,6 +80,24 @@ static void encode(unsigned char *bytes, const saved_state *s)
     put(bytes + AT_HASH, 8, hash_of(bytes));
 }
 
+static bool is_intact(const unsigned char *bytes)
+{
+    return get(bytes + AT_HASH, 8) == hash_of(bytes) &&
+           get(bytes + AT_INDEX, 4) <= TERN_MT19937_WORDS &&
+           !(get(bytes + AT_FLAGS, 4) & ~(uint64_t)(HAS_NORMAL | HAS_DRAWS)) &&
+           !get(bytes + AT_ZERO, 4);
+}
+
+const char *tern_generator_state_wrong(const void *state)
+{
+    const unsigned char *bytes = state;
+    if (memcmp(bytes, MAGIC, 8) != 0)
+        return "is not a generator's state";
+    if (get(bytes + AT_VERSION, 4) != VERSION)
+        return "is of a version that this library does not read";
+    return is_intact(bytes) ? NULL : "is damaged";
+}
+
 static tern_status decode(const unsigned char *bytes, saved_state *s)
 {
     TERN_CHECK(!memcmp(bytes, MAGIC, 8), TERN_ERR_FORMAT,
@@ -88,10 +106,8 @@ static tern_status decode(const unsigned char *bytes, saved_state *s)
     TERN_CHECK(version == VERSION, TERN_ERR_FORMAT,
                "generator_load: the state is of version %llu, this library reads %d",
                (unsigned long long)version, VERSION);
+    TERN_CHECK(is_intact(bytes), TERN_ERR_FORMAT, "generator_load: the state is damaged");
     uint64_t index = get(bytes + AT_INDEX, 4), flags = get(bytes + AT_FLAGS, 4);
-    TERN_CHECK(get(bytes + AT_HASH, 8) == hash_of(bytes) && index <= TERN_MT19937_WORDS &&
-                   !(flags & ~(uint64_t)(HAS_NORMAL | HAS_DRAWS)) && !get(bytes + AT_ZERO, 4),
-               TERN_ERR_FORMAT, "generator_load: the state is damaged");
     uint64_t normal = get(bytes + AT_NORMAL, 8);
     memcpy(&s->mt.normal, &normal, sizeof normal);
     s->mt.index = (int)index;

@@ -11,7 +11,7 @@ static const struct way_to_die {
     {TERN_STAMP_RELEASED, "it was released for the last time"},
     {TERN_STAMP_BATCH, "its loader went on; tern_retain it to keep it"},
     {TERN_STAMP_HOLDER,
-     "the module, optimizer or dataset with it was freed; tern_retain it to keep it"},
+     "the module, optimizer, dataset or state with it was freed; tern_retain it to keep it"},
     {TERN_STAMP_LEAF, "the tensor it is the gradient of died or moved; tern_retain it to keep it"},
 };
 

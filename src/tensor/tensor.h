@@ -65,7 +65,7 @@ struct tern_tensor {
 #define TERN_STAMP_SCOPE    0x7e12dea1u // its scope closed
 #define TERN_STAMP_RELEASED 0x7e12dea2u // tern_release
 #define TERN_STAMP_BATCH    0x7e12dea3u // its loader went on
-#define TERN_STAMP_HOLDER   0x7e12dea4u // the module, optimizer or dataset with it was freed
+#define TERN_STAMP_HOLDER   0x7e12dea4u // the module, optimizer, dataset or state with it was freed
 #define TERN_STAMP_LEAF     0x7e12dea5u // a gradient: its leaf died
 
 // ---- making and holding -----------------------------------------------------------------------

@@ -36,6 +36,7 @@ PUBLIC = {
     'tensor': ['cuda_graph', 'scope', 'tensor'],
     'autograd': ['autograd'],
     'ops': ['ops', 'ops/*', 'random'],
+    'state': ['state'],
     'nn': ['module', 'nn', 'nn/*'],
     'optim': ['optim'],
     'io': ['idx'],

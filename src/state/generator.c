@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default generators of the devices as a state.
+#include <stdio.h>
+#include "device/state.h"
+#include "state/visitor.h"
+
+// The first CPU device has the same name however many there are.
+static void name_of(tern_device device, char *name, size_t size)
+{
+    const char *type = device.type == TERN_CPU ? "cpu" : "cuda";
+    if (device.type == TERN_CPU && device.index == 0)
+        snprintf(name, size, "%s", type);
+    else
+        snprintf(name, size, "%s:%d", type, device.index);
+}
+
+// Saving asks no CUDA device that is not in use: that alone would take its memory.
+static bool is_meant(const tern_state_visitor *visitor, tern_device device, const char *name)
+{
+    if (tern_device_equal(device, tern_cpu(0)) || tern_device_is_open(device))
+        return true;
+    return tern_visit_peek(visitor, name) != TERN_STATE_UNSPECIFIED &&
+           device.index < tern_device_count(device.type);
+}
+
+tern_status tern_visit_default_generators(void *object, tern_state_visitor *visitor)
+{
+    (void)object;
+    for (int type = TERN_CPU; type < TERN_DEVICE_TYPES; type++)
+        for (int i = 0; i < TERN_MAX_DEVICES; i++) {
+            const tern_device device = {(tern_device_type)type, i};
+            char name[32];
+            name_of(device, name, sizeof name);
+            if (!is_meant(visitor, device, name))
+                continue;
+            tern_generator *generator = tern_default_generator(device);
+            if (!generator)
+                return tern_error_code();
+            TERN_TRY(tern_visit_generator(visitor, name, generator));
+        }
+    return TERN_OK;
+}
+
+static tern_status visit(void *object, tern_state_visitor *visitor)
+{
+    return tern_visit_part(visitor, "generators", tern_visit_default_generators, object);
+}
+
+tern_state *tern_random_state_dict(void)
+{
+    return tern_state_of_as("random_state_dict", visit, NULL);
+}
+
+tern_random_load_state_dict_options tern_random_load_state_dict_defaults(void)
+{
+    return (tern_random_load_state_dict_options){.strict = true};
+}
+
+tern_status tern_random_load_state_dict_with(const tern_random_load_state_dict_options *options)
+{
+    if (!options)
+        return tern_null_error("random_load_state_dict", "options");
+    return tern_state_load_as("random_load_state_dict",
+                              &(tern_state_load_options){.strict = options->strict,
+                                                         .prefix = options->prefix,
+                                                         .report = options->report,
+                                                         .state = options->state,
+                                                         .visit = visit});
+}

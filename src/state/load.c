@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Saving what a visit says, and loading in two runs of it: one that checks, one that takes.
+#include <stdio.h>
+#include <string.h>
+#include "base/callback.h"
+#include "base/mem.h"
+#include "device/capture.h"
+#include "state/visitor.h"
+
+static tern_status check_visit(const char *function, tern_visit_fn *visit)
+{
+    return visit ? TERN_OK : tern_null_error(function, "visit");
+}
+
+// One run. A temporary that a visit makes dies with the caller's scope.
+static tern_status run(const char *function, tern_visit_fn *visit, void *object,
+                       tern_state_visitor *visitor)
+{
+    tern_callback_begin();
+    tern_status status = visit(object, visitor);
+    tern_callback_end();
+    if (status && !tern_error_pending())
+        return tern_error_raise(status, "%s: the visit failed and did not say why", function);
+    return status;
+}
+
+// ---- saving -------------------------------------------------------------------------------------
+
+tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *object)
+{
+    tern_scope scope = check_visit(function, visit) ? 0 : tern_scope_open();
+    tern_state *state = scope ? tern_state_new() : NULL;
+    tern_status status = TERN_ERR_NOMEM;
+    if (state)
+        status = run(function, visit, object,
+                     &(tern_state_visitor){.mode = TERN_VISIT_SAVE, .into = state});
+    if (scope)
+        tern_scope_close(scope);
+    if (!status)
+        return state;
+    tern_state_free(state);
+    return NULL;
+}
+
+tern_state *tern_state_of(tern_visit_fn *visit, void *object)
+{
+    return tern_state_of_as("state_of", visit, object);
+}
+
+// ---- loading ------------------------------------------------------------------------------------
+
+static tern_status begin_loading(tern_loading *loading)
+{
+    const int64_t count = loading->options->state->count;
+    if (count == 0)
+        return TERN_OK;
+    loading->marks = tern_mem_alloc((size_t)count * sizeof *loading->marks);
+    return loading->marks ? TERN_OK : TERN_ERR_NOMEM;
+}
+
+static void end_loading(tern_loading *loading)
+{
+    for (int64_t i = 0; i < loading->count; i++)
+        tern_drop(loading->items[i].to);
+    tern_mem_free(loading->items, (size_t)loading->capacity * sizeof *loading->items);
+    tern_mem_free(loading->marks, (size_t)loading->options->state->count * sizeof *loading->marks);
+    tern_load_lists_free(&loading->lists);
+}
+
+static tern_status list_unexpected(tern_loading *loading)
+{
+    const tern_state_load_options *options = loading->options;
+    for (int64_t i = 0; i < options->state->count; i++) {
+        const char *name = tern_load_name(options, options->state->at[i].name);
+        if (name && loading->marks[i] == TERN_LOAD_UNVISITED)
+            TERN_TRY(tern_name_list_add(&loading->lists.unexpected, name));
+    }
+    return TERN_OK;
+}
+
+static tern_status check(const char *function, tern_loading *loading)
+{
+    const tern_state_load_options *options = loading->options;
+    tern_state_visitor visitor = {.mode = TERN_VISIT_CHECK, .loading = loading};
+    TERN_TRY(begin_loading(loading));
+    TERN_TRY(run(function, options->visit, options->object, &visitor));
+    TERN_TRY(list_unexpected(loading));
+    const tern_load_lists *lists = &loading->lists;
+    bool names_differ = lists->missing.count + lists->unexpected.count > 0;
+    if (lists->mismatched.count > 0 || (options->strict && names_differ))
+        return tern_load_raise(function, options, lists);
+    return tern_visit_stage(loading);
+}
+
+static tern_status take(const char *function, tern_loading *loading)
+{
+    tern_state_visitor visitor = {.mode = TERN_VISIT_TAKE, .loading = loading};
+    return run(function, loading->options->visit, loading->options->object, &visitor);
+}
+
+static tern_status load(const char *function, const tern_state_load_options *options)
+{
+    tern_loading loading = {.options = options};
+    tern_scope scope = tern_scope_open();
+    if (!scope)
+        return tern_error_code();
+    tern_status status = check(function, &loading);
+    tern_status reported =
+        options->report ? tern_load_report_fill(options->report, &loading.lists) : TERN_OK;
+    status = status ? status : reported;
+    if (!status)
+        status = take(function, &loading);
+    end_loading(&loading);
+    tern_scope_close(scope);
+    return status;
+}
+
+tern_status tern_state_load_as(const char *function, const tern_state_load_options *options)
+{
+    if (options->report)
+        *options->report = (tern_load_report){0};
+    TERN_TRY(tern_check_state(function, options->state));
+    TERN_TRY(check_visit(function, options->visit));
+    TERN_TRY(tern_capture_refuse(function, "replays would not load"));
+    return load(function, options);
+}
+
+tern_state_load_options tern_state_load_defaults(void)
+{
+    return (tern_state_load_options){TERN_STATE_LOAD_DEFAULTS_};
+}
+
+tern_status tern_state_load_with(const tern_state_load_options *options)
+{
+    if (!options)
+        return tern_null_error("state_load", "options");
+    return tern_state_load_as("state_load", options);
+}

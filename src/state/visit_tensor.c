@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+// Visiting tensors. The check lists them; what is in another place or dtype is copied before any is
+// taken, so that taking is a copy on one device.
+#include "base/mem.h"
+#include "base/pointer_map.h"
+#include "state/visitor.h"
+#include "tensor/view.h"
+
+// ---- what fits ----------------------------------------------------------------------------------
+
+// Integers by what they hold: each holds all of those before it.
+static int width_of(tern_dtype dtype)
+{
+    switch (dtype) {
+    case TERN_BOOL:
+        return 1;
+    case TERN_UINT8:
+        return 2;
+    case TERN_INT32:
+        return 3;
+    case TERN_INT64:
+        return 4;
+    case TERN_FLOAT32:
+    case TERN_FLOAT64:
+    case TERN_FLOAT16:
+    case TERN_BFLOAT16:
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+    return 5;
+}
+
+// With .convert.
+static bool is_convertible(tern_dtype from, tern_dtype to)
+{
+    return tern_dtype_is_floating(to) || width_of(from) < width_of(to);
+}
+
+static bool dtypes_fit(tern_dtype from, tern_dtype to, bool convert)
+{
+    return from == to || (tern_dtype_is_floating(from) && tern_dtype_is_floating(to)) ||
+           (convert && is_convertible(from, to));
+}
+
+// "float32 (2, 3)"
+static const char *described(const tern_tensor *t, char *text, size_t size)
+{
+    snprintf(text, size, "%s %s", tern_dtype_name(t->dtype), tern_shape_string(tern_shape_get(t)));
+    return text;
+}
+
+static tern_status differs(tern_state_visitor *visitor, tern_status code, const tern_tensor *from,
+                           const tern_tensor *like, const char *advice)
+{
+    char there[256], here[256];
+    return tern_visit_mismatch(visitor, code, "is %s in the state and %s here%s",
+                               described(from, there, sizeof there),
+                               described(like, here, sizeof here), advice);
+}
+
+static bool is_expanded(const tern_tensor *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        if (t->stride[i] == 0 && t->size[i] > 1 && t->numel > 0)
+            return true;
+    return false;
+}
+
+// *fits unless it was listed.
+static tern_status check_fit(tern_state_visitor *visitor, const tern_tensor *from,
+                             const tern_tensor *like, bool *fits)
+{
+    const bool convert = visitor->loading->options->convert;
+    *fits = false;
+    if (!tern_shape_equal(tern_shape_get(from), tern_shape_get(like)))
+        return differs(visitor, TERN_ERR_SHAPE, from, like, "");
+    if (!dtypes_fit(from->dtype, like->dtype, convert))
+        return differs(visitor, TERN_ERR_DTYPE, from, like,
+                       !convert && is_convertible(from->dtype, like->dtype)
+                           ? "; .convert = true converts it"
+                           : "");
+    *fits = true;
+    return TERN_OK;
+}
+
+// ---- checking -----------------------------------------------------------------------------------
+
+static tern_status add_item(tern_loading *loading, tern_load_item item)
+{
+    TERN_TRY(tern_mem_grow((void **)&loading->items, &loading->capacity, loading->count + 1,
+                           sizeof *loading->items));
+    tern_hold(item.to);
+    loading->items[loading->count++] = item;
+    return TERN_OK;
+}
+
+static tern_status check_in_place(tern_state_visitor *visitor, const tern_state_entry *entry,
+                                  tern_tensor *to)
+{
+    bool fits;
+    if (is_expanded(to))
+        return tern_visit_mismatch(visitor, TERN_ERR_STATE,
+                                   "is expanded here: several of its elements share one place");
+    TERN_TRY(check_fit(visitor, entry->value.tensor, to, &fits));
+    if (!fits)
+        return TERN_OK;
+    return add_item(visitor->loading,
+                    (tern_load_item){.entry = entry, .to = to, .source = entry->value.tensor});
+}
+
+// Storage that is still there can be written, so it is.
+static bool can_stay(const tern_tensor *t, const tern_tensor *like)
+{
+    return t && t->dtype == like->dtype && tern_device_equal(tern_dev(t), tern_dev(like)) &&
+           tern_shape_equal(tern_shape_get(t), tern_shape_get(like)) && !is_expanded(t);
+}
+
+static tern_status check_optional(tern_state_visitor *visitor, const tern_state_entry *entry,
+                                  tern_tensor *there, const tern_tensor *like)
+{
+    bool fits;
+    tern_tensor *from = entry->value.tensor;
+    if (can_stay(there, like))
+        return check_in_place(visitor, entry, there);
+    TERN_TRY(check_fit(visitor, from, like, &fits));
+    if (!fits)
+        return TERN_OK;
+    tern_tensor *made = tern_state_tensor_copy(from, tern_dev(like), like->dtype);
+    if (!made)
+        return tern_error_code();
+    return add_item(visitor->loading, (tern_load_item){.entry = entry, .to = made, .made = true});
+}
+
+// ---- copying what cannot be taken as it is ------------------------------------------------------
+
+static bool is_same_place(const tern_tensor *a, const tern_tensor *b)
+{
+    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->size[i] > 1 && a->stride[i] != b->stride[i])
+            return false;
+    return true;
+}
+
+// Is it where others are copied to?
+static bool is_written(const tern_pointer_map *written, const tern_tensor *t)
+{
+    return tern_pointer_map_find(written, t->storage) >= 0;
+}
+
+static tern_status stage_item(tern_load_item *item, const tern_pointer_map *written)
+{
+    const tern_tensor *to = item->to, *from = item->source;
+    if (item->made)
+        return TERN_OK;
+    if (is_same_place(to, from)) {
+        item->source = NULL;
+        return TERN_OK;
+    }
+    if (from->dtype == to->dtype && tern_device_equal(tern_dev(from), tern_dev(to)) &&
+        !is_written(written, from))
+        return TERN_OK;
+    item->source = tern_state_tensor_copy(from, tern_dev(to), to->dtype);
+    return item->source ? TERN_OK : tern_error_code();
+}
+
+static tern_status stage_all(tern_loading *loading, tern_pointer_map *written)
+{
+    int64_t index;
+    for (int64_t i = 0; i < loading->count; i++)
+        TERN_TRY(tern_pointer_map_add(written, loading->items[i].to->storage, &index));
+    for (int64_t i = 0; i < loading->count; i++)
+        TERN_TRY(stage_item(&loading->items[i], written));
+    for (int64_t i = 0; i < loading->count; i++) {
+        tern_device device = tern_dev(loading->items[i].to);
+        bool again = i > 0 && tern_device_equal(device, tern_dev(loading->items[i - 1].to));
+        if (!again)
+            TERN_TRY(tern_state_wait(device));
+    }
+    return TERN_OK;
+}
+
+tern_status tern_visit_stage(tern_loading *loading)
+{
+    tern_pointer_map written = {0};
+    tern_status status = stage_all(loading, &written);
+    tern_pointer_map_free(&written);
+    return status;
+}
+
+// ---- taking -------------------------------------------------------------------------------------
+
+// The item of an entry: they come in the order of the check.
+static tern_status next_item(tern_state_visitor *visitor, const tern_state_entry *entry,
+                             tern_load_item **item)
+{
+    tern_loading *loading = visitor->loading;
+    *item = &loading->items[loading->taken];
+    TERN_CHECK(loading->taken < loading->count && (*item)->entry == entry, TERN_ERR_STATE,
+               "visit: \"%.100s\" was not visited in this order when it was checked",
+               visitor->name);
+    loading->taken++;
+    return TERN_OK;
+}
+
+// A change in place that is not recorded: graphs that saved the old values notice.
+static tern_status write(tern_load_item *item)
+{
+    if (item->source)
+        TERN_TRY(tern_launch_copy(item->to, item->source));
+    tern_tensor_touched(item->to);
+    return TERN_OK;
+}
+
+static tern_status take(tern_state_visitor *visitor, const tern_state_entry *entry)
+{
+    tern_load_item *item;
+    TERN_TRY(next_item(visitor, entry, &item));
+    return write(item);
+}
+
+tern_status tern_visit_tensor(tern_state_visitor *visitor, const char *name, tern_tensor **slot)
+{
+    const tern_state_entry *entry;
+    if (!slot)
+        return tern_null_error("visit_tensor", "slot");
+    TERN_TRY(tern_check_tensor("visit_tensor", name ? name : "name", *slot));
+    TERN_TRY(tern_visit_begin(visitor, name, TERN_STATE_TENSOR, &entry));
+    if (visitor->mode == TERN_VISIT_SAVE)
+        return tern_state_set_tensor(visitor->into, visitor->name, *slot);
+    if (!entry)
+        return TERN_OK;
+    return visitor->mode == TERN_VISIT_CHECK ? check_in_place(visitor, entry, *slot)
+                                             : take(visitor, entry);
+}
+
+// ---- tensors that may be there or not -----------------------------------------------------------
+
+// The ways in which a slot has its tensor: `give` takes it over, `let_go` gives it back.
+typedef struct slot_owner {
+    void (*take)(tern_tensor *t);
+    void (*let_go)(tern_tensor *t);
+} slot_owner;
+
+static void take_held(tern_tensor *t)
+{
+    tern_hold(t);
+}
+
+static void let_go_held(tern_tensor *t)
+{
+    tern_drop_as(t, TERN_STAMP_HOLDER);
+}
+
+static void take_retained(tern_tensor *t)
+{
+    tern_retain(t);
+}
+
+static const slot_owner held = {take_held, let_go_held};
+static const slot_owner retained = {take_retained, tern_release};
+
+static tern_status take_optional(tern_state_visitor *visitor, const tern_state_entry *entry,
+                                 tern_tensor **slot, const slot_owner *owner)
+{
+    tern_load_item *item;
+    TERN_TRY(next_item(visitor, entry, &item));
+    if (!item->made)
+        return write(item);
+    tern_tensor *before = *slot;
+    owner->take(item->to);
+    *slot = item->to;
+    owner->let_go(before);
+    return TERN_OK;
+}
+
+static tern_status drop_slot(const tern_state_visitor *visitor, tern_tensor **slot,
+                             const slot_owner *owner)
+{
+    if (visitor->mode != TERN_VISIT_TAKE || !visitor->loading->options->strict || !*slot)
+        return TERN_OK;
+    owner->let_go(*slot);
+    *slot = NULL;
+    return TERN_OK;
+}
+
+static tern_status visit_optional(tern_state_visitor *visitor, const char *name, tern_tensor **slot,
+                                  const tern_tensor *like, const slot_owner *owner)
+{
+    const tern_state_entry *entry;
+    if (!slot)
+        return tern_null_error("visit_optional_tensor", "slot");
+    TERN_TRY(tern_check_tensor("visit_optional_tensor", "like", like));
+    if (*slot)
+        TERN_TRY(tern_check_tensor("visit_optional_tensor", name ? name : "name", *slot));
+    TERN_TRY(tern_visit_begin_optional(visitor, name, TERN_STATE_TENSOR, &entry));
+    if (visitor->mode == TERN_VISIT_SAVE)
+        return *slot ? tern_state_set_tensor(visitor->into, visitor->name, *slot) : TERN_OK;
+    if (!entry) // not there, or of another type, which is listed
+        return drop_slot(visitor, slot, owner);
+    return visitor->mode == TERN_VISIT_CHECK ? check_optional(visitor, entry, *slot, like)
+                                             : take_optional(visitor, entry, slot, owner);
+}
+
+tern_status tern_visit_optional_tensor(tern_state_visitor *visitor, const char *name,
+                                       tern_tensor **slot, const tern_tensor *like)
+{
+    return visit_optional(visitor, name, slot, like, &retained);
+}
+
+tern_status tern_visit_optional_held(tern_state_visitor *visitor, const char *name,
+                                     tern_tensor **slot, const tern_tensor *like)
+{
+    return visit_optional(visitor, name, slot, like, &held);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a visit function is handed: the names below which it is, and what is saved or loaded.
+#ifndef TERN_SRC_STATE_VISITOR_H
+#define TERN_SRC_STATE_VISITOR_H
+
+#include "state/difference.h"
+#include "state/state.h"
+
+typedef enum tern_visit_mode {
+    TERN_VISIT_SAVE = 1,
+    TERN_VISIT_CHECK, // nothing of the object changes
+    TERN_VISIT_TAKE   // nothing fails
+} tern_visit_mode;
+
+// Of an entry of the state. A refused value may be visited as well, or not.
+typedef enum tern_load_mark {
+    TERN_LOAD_UNVISITED = 0,
+    TERN_LOAD_REFUSED,
+    TERN_LOAD_VISITED
+} tern_load_mark;
+
+// A tensor that is loaded, in the order of the visits.
+typedef struct tern_load_item {
+    const tern_state_entry *entry;
+    tern_tensor *to;     // copied into, held; or made, which the slot takes over
+    tern_tensor *source; // what is copied: the entry's or one in its image; NULL: nothing
+    bool made;           // not there before
+} tern_load_item;
+
+typedef struct tern_loading {
+    const tern_state_load_options *options;
+    tern_load_lists lists; // what does not fit
+    tern_load_mark *marks; // of the state's entries
+    tern_load_item *items;
+    int64_t count, capacity;
+    int64_t taken; // items, in the second run
+} tern_loading;
+
+struct tern_state_visitor {
+    tern_visit_mode mode;
+    char name[TERN_STATE_NAME_SIZE]; // that of the part and its dot, then that of a value
+    size_t length;                   // of the first
+    tern_state *into;                // where it is saved
+    tern_loading *loading;           // NULL: it is saved
+};
+
+// Appends the name of a value, which is in visitor->name until the next. TERN_ERR_ARG for names
+// that cannot be.
+tern_status tern_visit_name(tern_state_visitor *visitor, const char *name);
+// The entry that is loaded under visitor->name; NULL when there is none.
+tern_state_entry *tern_visit_find(const tern_state_visitor *visitor);
+// Begins a value: its entry, of `type`, when it is to be looked at (CHECK) or taken (TAKE). NULL
+// where it is missing or of another type, which are listed, and while saving.
+tern_status tern_visit_begin(tern_state_visitor *visitor, const char *name, tern_state_type type,
+                             const tern_state_entry **entry);
+// The same, but that it is missing is not listed.
+tern_status tern_visit_begin_optional(tern_state_visitor *visitor, const char *name,
+                                      tern_state_type type, const tern_state_entry **entry);
+// Lists visitor->name as a value that does not fit.
+tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, const char *format,
+                                ...) TERN_PRINTF_(3, 4);
+
+// Copies what cannot be taken as it is, and waits for the devices.
+tern_status tern_visit_stage(tern_loading *loading);
+
+// The public two, for a caller of that name. `slots` that are not the program's hold by tern_hold.
+tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *object);
+tern_status tern_state_load_as(const char *function, const tern_state_load_options *options);
+// tern_visit_optional_tensor for slots of the library: a hold, not a tern_retain.
+tern_status tern_visit_optional_held(tern_state_visitor *visitor, const char *name,
+                                     tern_tensor **slot, const tern_tensor *like);
+
+// The default generators, as "cpu", "cuda:0", ...; the object is NULL.
+tern_status tern_visit_default_generators(void *object, tern_state_visitor *visitor);
+
+#endif
