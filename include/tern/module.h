@@ -21,6 +21,7 @@
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/generator.h>
+#include <tern/state.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -349,6 +350,39 @@ TERN_API TERN_NODISCARD tern_status tern_module_set_child(tern_module *module, c
 /// before.
 TERN_API TERN_NODISCARD tern_status tern_module_reset_parameters(tern_module *module,
                                                                  tern_generator *generator);
+// ---- saving and loading -------------------------------------------------------------------------
+
+/// The state dict: parameters and persistent buffers under PyTorch's names and in its order, each
+/// under every name it has. The tensors are the module's own: they change as it trains, and
+/// tern_state_copy keeps their values. Freed with tern_state_free. NULL on failure.
+TERN_API tern_state *tern_module_state_dict(tern_module *module);
+
+/// `tern_module_load_state_dict(net, state, .strip = "module.")`.
+typedef struct tern_module_load_state_dict_options {
+    bool strict;              ///< missing and unexpected names are errors; true
+    bool convert;             ///< also to floating dtypes from others, and to wider integers
+    const char *strip;        ///< taken away from names of the state that begin with it, or NULL
+    const char *prefix;       ///< names of the state without it do not count, or NULL
+    tern_load_report *report; ///< filled with what does not fit, or NULL
+    char reserved_;
+    tern_module *module;     ///< what is loaded into
+    const tern_state *state; ///< what is loaded
+} tern_module_load_state_dict_options;
+TERN_API tern_module_load_state_dict_options tern_module_load_state_dict_defaults(void);
+/// Copies a state dict into the module's tensors, which stay where they are and of their dtypes,
+/// all or nothing; under several names of a tied tensor the last wins. What fits, and the errors,
+/// are those of tern_state_load (state.h).
+TERN_API TERN_NODISCARD tern_status
+tern_module_load_state_dict_with(const tern_module_load_state_dict_options *options);
+#define tern_module_load_state_dict(...)                                                           \
+    tern_status_of_(TERN_WITH_(tern_module_load_state_dict, (TERN_FIELDS_2_, module, state),       \
+                               (TERN_STATE_LOAD_DEFAULTS_, .reserved_ = 0,                         \
+                                TERN_REQUIRED_2_(module, state, __VA_ARGS__, )),                   \
+                               __VA_ARGS__))
+
+/// Visits a module as a part of an object of yours (tern_visit_part).
+TERN_API TERN_NODISCARD tern_status tern_visit_module(tern_state_visitor *visitor, const char *name,
+                                                      tern_module *module);
 
 // ---- summary ------------------------------------------------------------------------------------
 
