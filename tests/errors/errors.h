@@ -46,6 +46,7 @@ typedef struct fixture {
     tern_dataset *dataset; // (x, labels)
     tern_loader *loader;   // batches of 1
     tern_generator *generator;
+    tern_state *state;                  // x, and "count": 3
     tern_tensor *out[TERN_MAX_TENSORS]; // for results
     tern_tensors in, outs;              // in: x
     int64_t count;

@@ -44,6 +44,9 @@ static void make_objects(fixture *f)
     (void)!tern_backward(tern_sum(tern_forward(f->net, f->x), TERN_ALL_AXES, false));
     tern_optim_zero_grad(f->optim);
     f->generator = tern_generator_new(1);
+    f->state = tern_state_new();
+    (void)!tern_state_set_tensor(f->state, "x", f->x);
+    (void)!tern_state_set_int(f->state, "count", 3);
     f->in = (tern_tensors){.count = 1, .at = {f->x}};
 }
 
@@ -59,6 +62,7 @@ tern_scope fixture_make(fixture *f)
 
 void fixture_free(fixture *f, tern_scope scope)
 {
+    tern_state_free(f->state);
     tern_generator_free(f->generator);
     tern_loader_free(f->loader);
     tern_dataset_free(f->dataset);
@@ -119,6 +123,7 @@ snapshot fixture_snapshot(const fixture *f)
         s.tensors[i] = hash_tensor(2, tensors[i]);
     s.parameters = hash_parameters(f->net);
     s.generator = hash_generator(f->generator);
+    s.state = tern_state_count(f->state);
     s.live = tern_live_tensors();
     return s;
 }
@@ -132,5 +137,7 @@ const char *snapshot_difference(const snapshot *a, const snapshot *b)
         return "a parameter of net";
     if (a->generator != b->generator)
         return "the generator";
+    if (a->state != b->state)
+        return "the state";
     return a->live != b->live ? "the number of live tensors" : NULL;
 }

@@ -8,10 +8,12 @@
 tern_scope fixture_make(fixture *f);
 void fixture_free(fixture *f, tern_scope scope);
 
-// What a refused call must not change: values, gradients' presence, parameters, the generator.
+// What a refused call must not change: values, gradients' presence, parameters, the generator,
+// the values of the state.
 typedef struct snapshot {
     uint64_t tensors[FIXTURE_TENSORS];
     uint64_t parameters, generator;
+    int64_t state; // values in it
     int64_t live;
 } snapshot;
 
