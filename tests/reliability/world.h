@@ -12,6 +12,7 @@ typedef struct world {
     tern_dataset *set;
     tern_loader *loader;
     tern_generator *generator;
+    tern_state *state;
     tern_tensor *x, *y, *loss; // retained, like all below
     tern_tensor *a, *b;        // (4, 6) leaves that require gradients
     tern_tensor *half;         // (4, 6) float16, likewise
