@@ -39,6 +39,27 @@ static void at_most_8_dimensions(void)
     expect_error(TERN_ERR_SHAPE);
 }
 
+static void a_load_is_all_or_nothing(void)
+{
+    tern_module *net = tern_nn_sequential(tern_nn_linear(2, 2));
+    tern_state *own = tern_module_state_dict(net), *state = tern_state_new();
+    expect(tern_state_tensor(own, "0.bias") == tern_module_parameter(net, "0.bias"));
+    expect(!tern_state_set_tensor(state, "0.wieght", tern_ones(tern_dims(2, 2))));
+    expect(!tern_state_set_tensor(state, "0.bias", tern_full(tern_dims(2), 9)));
+    expect(tern_module_load_state_dict(net, state) == TERN_ERR_ARG);
+    expect_error(TERN_ERR_ARG);
+    expect(tern_item(tern_sum_all(tern_module_parameter(net, "0.bias"))) < 9);
+    tern_tensor *integers = tern_ones(tern_dims(2), .dtype = TERN_INT64);
+    expect(!tern_state_set_tensor(state, "0.bias", integers));
+    expect(tern_module_load_state_dict(net, state, .strict = false) == TERN_ERR_DTYPE);
+    expect(tern_error_take(NULL, 0) == TERN_ERR_DTYPE);
+    expect(!tern_module_load_state_dict(net, state, .strict = false, .convert = true));
+    expect(tern_item(tern_sum_all(tern_module_parameter(net, "0.bias"))) == 2);
+    tern_state_free(state);
+    tern_state_free(own);
+    tern_module_free(net);
+}
+
 static void a_graph_is_used_once(void)
 {
     tern_tensor *w = tern_ones(tern_dims(2), .requires_grad = true);
@@ -152,6 +173,7 @@ int main(void)
         no_promotion_and_no_integers,
         losses_do_not_broadcast,
         at_most_8_dimensions,
+        a_load_is_all_or_nothing,
         a_graph_is_used_once,
         in_place_rules,
         clipping_refuses_what_is_not_finite,

@@ -49,6 +49,38 @@ static void gradients(void)
     expect(tern_item(tern_select(g, 0, 0)) == 4);
 }
 
+static void states(void)
+{
+    tern_module *net = tern_nn_sequential(tern_nn_linear(4, 2), tern_nn_relu());
+    // [state]
+    tern_state *state = tern_module_state_dict(net); // the net's own tensors: 0.weight, 0.bias
+    tern_state *best = tern_state_copy(state);       // their values as they are now
+    // [/state]
+    const double before = tern_item(tern_sum_all(tern_module_parameter(net, "0.weight")));
+    tern_no_grad {
+        expect(tern_zero_(tern_module_parameter(net, "0.weight")));
+    }
+    // [load]
+    expect(!tern_module_load_state_dict(net, best)); // back to them
+    // [/load]
+    expect(tern_item(tern_sum_all(tern_module_parameter(net, "0.weight"))) == before);
+    tern_module *other = tern_nn_sequential(tern_nn_linear(4, 3, .bias = false));
+    expect(tern_module_load_state_dict(other, best) == TERN_ERR_ARG);
+    expect_error(TERN_ERR_ARG);
+    tern_state *wrapped = tern_state_new();
+    expect(!tern_state_set_tensor(wrapped, "module.0.weight", tern_ones(tern_dims(3, 4))));
+    expect(tern_module_load_state_dict(other, wrapped) == TERN_ERR_ARG);
+    expect_error(TERN_ERR_ARG);
+    // [strip]
+    expect(!tern_module_load_state_dict(other, wrapped, .strip = "module."));
+    // [/strip]
+    tern_state_free(wrapped);
+    tern_state_free(best);
+    tern_state_free(state);
+    tern_module_free(other);
+    tern_module_free(net);
+}
+
 // [squares]
 // Sample i is (i, i * i). Nothing is stored: a sample is made when it is asked for.
 typedef struct squares {
@@ -100,6 +132,7 @@ int main(void)
     tensors();
     devices();
     gradients();
+    states();
     datasets();
     tern_scope_close(scope);
     return finished();
