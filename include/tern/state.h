@@ -260,7 +260,7 @@ TERN_API tern_state_load_options tern_state_load_defaults(void);
 /// up to 8 of each kind, the name that may be meant, and the prefix to strip when every name of the
 /// state begins with it. Names are compared without .prefix, then without .strip. With .strict =
 /// false what the state lacks is left alone and what it has beyond is passed over; values that do
-/// not fit stay errors. Nothing is recorded; needs memory for what comes from another device or
+/// not fit stay errors, and so does a state that has no name of the object's. Nothing is recorded; needs memory for what comes from another device or
 /// dtype, and waits for the devices. TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_state_load_with(const tern_state_load_options *options);
 #define tern_state_load(...)                                                                       \

@@ -37,7 +37,6 @@ tern_status tern_state_wait(tern_device device)
 
 // ---- a state ------------------------------------------------------------------------------------
 
-// Each is waited for: the caller may go on to change the original.
 static tern_status copy_tensor(tern_state_value *value, const tern_tensor *t, tern_device device)
 {
     if (device.type == TERN_DEVICE_UNSPECIFIED)
@@ -46,11 +45,10 @@ static tern_status copy_tensor(tern_state_value *value, const tern_tensor *t, te
     if (!scope)
         return tern_error_code();
     tern_tensor *copy = tern_state_tensor_copy(t, device, t->dtype);
-    tern_status status = copy ? tern_state_wait(device) : tern_error_code();
-    if (!status)
+    if (copy)
         *value = (tern_state_value){TERN_STATE_TENSOR, .tensor = tern_hold(copy)};
     tern_scope_close(scope);
-    return status;
+    return copy ? TERN_OK : tern_error_code();
 }
 
 static tern_status copy_all(tern_state *to, const tern_state *from, tern_device device)
@@ -63,6 +61,21 @@ static tern_status copy_all(tern_state *to, const tern_state *from, tern_device 
         else
             TERN_TRY(tern_state_value_copy(&value, &entry->value));
         TERN_TRY(tern_state_put("state_copy", to, entry->name, value));
+    }
+    return TERN_OK;
+}
+
+// The caller may go on to change the originals.
+static tern_status wait_for(const tern_state *state)
+{
+    const tern_tensor *last = NULL;
+    for (int64_t i = 0; i < state->count; i++) {
+        const tern_state_value *value = &state->at[i].value;
+        if (value->type != TERN_STATE_TENSOR)
+            continue;
+        if (!last || !tern_device_equal(tern_dev(value->tensor), tern_dev(last)))
+            TERN_TRY(tern_state_wait(tern_dev(value->tensor)));
+        last = value->tensor;
     }
     return TERN_OK;
 }
@@ -84,7 +97,7 @@ tern_state *tern_state_copy_with(const tern_state_copy_options *options)
         tern_capture_refuse("state_copy", "a copy would have no values before a replay"))
         return NULL;
     tern_state *copy = tern_state_new();
-    if (!copy || !copy_all(copy, options->state, device))
+    if (!copy || (!copy_all(copy, options->state, device) && !wait_for(copy)))
         return copy;
     tern_state_free(copy);
     return NULL;

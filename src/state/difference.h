@@ -25,9 +25,9 @@ const char *tern_load_name(const tern_state_load_options *options, const char *n
 // The entry of an object's name.
 tern_state_entry *tern_load_find(const tern_state_load_options *options, const char *name);
 
-// Raises one error that says it all.
+// Raises one error that says it all; with `nothing`, that no name of the state is one of the object.
 tern_status tern_load_raise(const char *function, const tern_state_load_options *options,
-                            const tern_load_lists *lists);
+                            const tern_load_lists *lists, bool nothing);
 
 // Hands the lists to the report, which is not NULL; they are empty then.
 tern_status tern_load_report_fill(tern_load_report *report, tern_load_lists *lists);

@@ -78,6 +78,16 @@ static tern_status list_unexpected(tern_loading *loading)
     return TERN_OK;
 }
 
+// Names on both sides and none in common: a prefix, or the state of something else. That is no
+// load, strict or not.
+static bool nothing_fits(const tern_loading *loading)
+{
+    for (int64_t i = 0; i < loading->options->state->count; i++)
+        if (loading->marks[i] != TERN_LOAD_UNVISITED)
+            return false;
+    return loading->lists.missing.count > 0 && loading->lists.unexpected.count > 0;
+}
+
 static tern_status check(const char *function, tern_loading *loading)
 {
     const tern_state_load_options *options = loading->options;
@@ -86,9 +96,10 @@ static tern_status check(const char *function, tern_loading *loading)
     TERN_TRY(run(function, options->visit, options->object, &visitor));
     TERN_TRY(list_unexpected(loading));
     const tern_load_lists *lists = &loading->lists;
+    const bool nothing = nothing_fits(loading);
     bool names_differ = lists->missing.count + lists->unexpected.count > 0;
-    if (lists->mismatched.count > 0 || (options->strict && names_differ))
-        return tern_load_raise(function, options, lists);
+    if (lists->mismatched.count > 0 || nothing || (options->strict && names_differ))
+        return tern_load_raise(function, options, lists, nothing);
     return tern_visit_stage(loading);
 }
 

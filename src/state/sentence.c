@@ -170,12 +170,12 @@ static void write_lists(tern_writer *out, const listing *what, int kinds)
 
 // What is missing or unexpected is no error where .strict is false.
 tern_status tern_load_raise(const char *function, const tern_state_load_options *options,
-                            const tern_load_lists *lists)
+                            const tern_load_lists *lists, bool nothing)
 {
     static const tern_name_list none;
     char text[4 * TERN_SENTENCE_SIZE] = "";
     tern_writer out = {.buffer = text, .size = sizeof text};
-    const bool names = options->strict;
+    const bool names = options->strict || nothing;
     const listing what[3] = {
         {"missing", names ? &lists->missing : &none, &lists->unexpected},
         {"unexpected", names ? &lists->unexpected : &none, &lists->missing},
@@ -184,7 +184,8 @@ tern_status tern_load_raise(const char *function, const tern_state_load_options 
     int kinds = 0;
     for (int i = 0; i < 3; i++)
         kinds += what[i].list->count > 0;
-    tern_write(&out, "%s: ", function);
+    tern_write(&out, "%s: %s", function,
+               nothing && !options->strict ? "no name of the state is one here; " : "");
     if (names)
         write_advice(&out, options, lists);
     write_lists(&out, what, kinds);

@@ -123,10 +123,10 @@ static tern_status visit_below(tern_state_visitor *visitor, const char *name, te
                    TERN_STATE_NAME_SIZE - 1);
         strcpy(visitor->name + visitor->length - 1, ".");
     }
-    TERN_TRY(visit(part, visitor));
+    tern_status status = visit(part, visitor);
     visitor->length = before;
     visitor->name[before] = 0;
-    return TERN_OK;
+    return status;
 }
 
 tern_status tern_visit_part(tern_state_visitor *visitor, const char *name, tern_visit_fn *visit,

@@ -63,7 +63,7 @@ tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, c
 // Copies what cannot be taken as it is, and waits for the devices.
 tern_status tern_visit_stage(tern_loading *loading);
 
-// The public two, for a caller of that name. `slots` that are not the program's hold by tern_hold.
+// tern_state_of and tern_state_load for calls of another name, which errors begin with.
 tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *object);
 tern_status tern_state_load_as(const char *function, const tern_state_load_options *options);
 // tern_visit_optional_tensor for slots of the library: a hold, not a tern_retain.

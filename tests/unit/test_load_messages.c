@@ -225,6 +225,20 @@ static void what_does_not_fit_is_an_error_also_where_loading_is_not_strict(void 
     tern_module_free(net);
 }
 
+static void a_state_without_any_name_of_the_module_is_refused_also_then(void **unused)
+{
+    (void)unused;
+    tern_module *net = net_new();
+    tern_state *state = ones_of(net, "module."), *empty = tern_state_new();
+    assert_status(tern_module_load_state_dict(net, state, .strict = false), TERN_ERR_ARG,
+                  "module_load_state_dict: no name of the state is one here; every name in the "
+                  "state begins with \"module.\": load it with .strip = \"module.\"; missing 4: ");
+    assert_int_equal(tern_module_load_state_dict(net, empty, .strict = false), TERN_OK);
+    tern_state_free(empty);
+    tern_state_free(state);
+    tern_module_free(net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +252,7 @@ int main(void)
         CHECK_TEST(long_names_are_counted_rather_than_cut_off),
         CHECK_TEST(a_load_that_is_not_strict_takes_what_fits_and_reports_the_rest),
         CHECK_TEST(what_does_not_fit_is_an_error_also_where_loading_is_not_strict),
+        CHECK_TEST(a_state_without_any_name_of_the_module_is_refused_also_then),
     };
     return cmocka_run_group_tests(tests, NULL, check_shutdown);
 }
