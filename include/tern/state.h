@@ -254,14 +254,15 @@ TERN_API tern_state_load_options tern_state_load_defaults(void);
 /// What loading starts from.
 #define TERN_STATE_LOAD_DEFAULTS_                                                                  \
     .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .report = NULL
-/// Loads a state into an object, all or nothing. Everything that does not fit is in one error:
-/// TERN_ERR_ARG when names are missing or unexpected, else the code of the first value that does
-/// not fit: TERN_ERR_SHAPE, TERN_ERR_DTYPE, or TERN_ERR_ARG for numbers and texts. The sentence has
-/// up to 8 of each kind, the name that may be meant, and the prefix to strip when every name of the
-/// state begins with it. Names are compared without .prefix, then without .strip. With .strict =
-/// false what the state lacks is left alone and what it has beyond is passed over; values that do
-/// not fit stay errors, and so does a state that has no name of the object's. Nothing is recorded; needs memory for what comes from another device or
-/// dtype, and waits for the devices. TERN_ERR_STATE while the calling thread captures.
+/// Loads a state into an object, all or nothing. Names are compared without .prefix, then without
+/// .strip. Everything that does not fit is in one error: TERN_ERR_ARG when names are missing or
+/// unexpected, else the code of the first value that does not fit (TERN_ERR_SHAPE; TERN_ERR_DTYPE;
+/// TERN_ERR_FORMAT for a generator; TERN_ERR_STATE for an expanded tensor; else TERN_ERR_ARG). The
+/// sentence has up to 8 of each kind, the name that may be meant, and the prefix to strip when
+/// every name of the state begins with it. With .strict = false what the state lacks is left alone
+/// and what it has beyond is passed over; values that do not fit stay errors, and so does a state
+/// that has no name of the object's. Nothing is recorded. What comes from another device or dtype
+/// takes memory meanwhile. Waits for the devices. TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_state_load_with(const tern_state_load_options *options);
 #define tern_state_load(...)                                                                       \
     tern_status_of_(TERN_WITH_(tern_state_load, (TERN_FIELDS_3_, state, visit, object),            \

@@ -25,7 +25,7 @@ const char *tern_load_name(const tern_state_load_options *options, const char *n
 // The entry of an object's name.
 tern_state_entry *tern_load_find(const tern_state_load_options *options, const char *name);
 
-// Raises one error that says it all; with `nothing`, that no name of the state is one of the object.
+// Raises one error that says it all; with `nothing` also that the two have no name in common.
 tern_status tern_load_raise(const char *function, const tern_state_load_options *options,
                             const tern_load_lists *lists, bool nothing);
 
