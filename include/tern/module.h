@@ -376,7 +376,8 @@ TERN_API TERN_NODISCARD tern_status
 tern_module_load_state_dict_with(const tern_module_load_state_dict_options *options);
 #define tern_module_load_state_dict(...)                                                           \
     tern_status_of_(TERN_WITH_(tern_module_load_state_dict, (TERN_FIELDS_2_, module, state),       \
-                               (TERN_STATE_LOAD_DEFAULTS_, .reserved_ = 0,                         \
+                               (.strict = true, .convert = false, .strip = NULL, .prefix = NULL,   \
+                                .report = NULL, .reserved_ = 0,                                    \
                                 TERN_REQUIRED_2_(module, state, __VA_ARGS__, )),                   \
                                __VA_ARGS__))
 

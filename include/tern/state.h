@@ -251,9 +251,6 @@ typedef struct tern_state_load_options {
     void *object;            ///< what `visit` is handed
 } tern_state_load_options;
 TERN_API tern_state_load_options tern_state_load_defaults(void);
-/// What loading starts from.
-#define TERN_STATE_LOAD_DEFAULTS_                                                                  \
-    .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .report = NULL
 /// Loads a state into an object, all or nothing. Names are compared without .prefix, then without
 /// .strip. Everything that does not fit is in one error: TERN_ERR_ARG when names are missing or
 /// unexpected, else the code of the first value that does not fit (TERN_ERR_SHAPE; TERN_ERR_DTYPE;
@@ -266,7 +263,8 @@ TERN_API tern_state_load_options tern_state_load_defaults(void);
 TERN_API TERN_NODISCARD tern_status tern_state_load_with(const tern_state_load_options *options);
 #define tern_state_load(...)                                                                       \
     tern_status_of_(TERN_WITH_(tern_state_load, (TERN_FIELDS_3_, state, visit, object),            \
-                               (TERN_STATE_LOAD_DEFAULTS_, .reserved_ = 0,                         \
+                               (.strict = true, .convert = false, .strip = NULL, .prefix = NULL,   \
+                                .report = NULL, .reserved_ = 0,                                    \
                                 TERN_REQUIRED_3_(state, visit_fn, object, __VA_ARGS__, )),         \
                                __VA_ARGS__))
 

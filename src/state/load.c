@@ -138,7 +138,7 @@ tern_status tern_state_load_as(const char *function, const tern_state_load_optio
 
 tern_state_load_options tern_state_load_defaults(void)
 {
-    return (tern_state_load_options){TERN_STATE_LOAD_DEFAULTS_};
+    return (tern_state_load_options){.strict = true};
 }
 
 tern_status tern_state_load_with(const tern_state_load_options *options)
