@@ -43,8 +43,8 @@ static void a_parameter_of_a_freed_module_is_named(void **state)
     tern_tensor *weight = tern_module_parameter(net, "weight");
     tern_tensor *bias = tern_retain(tern_module_parameter(net, "bias"));
     tern_module_free(net);
-    assert_dead(weight, "neg: x (\"weight\", float32 (3, 2)) died when the module, optimizer or "
-                        "dataset with it was freed; tern_retain it");
+    assert_dead(weight, "neg: x (\"weight\", float32 (3, 2)) died when the module, optimizer, "
+                        "dataset or state with it was freed; tern_retain it");
     assert_int_equal(tern_numel(bias), 3);
     tern_release(bias);
     assert_dead(bias, "(\"bias\", float32 (3,)) died when it was released for the last time");

@@ -155,7 +155,7 @@ static void a_tensor_dies_with_the_last_of_its_holders(void **state)
         }
         assert_dead(t, order[HOLDERS - 1] == BY_USER
                            ? "(\"a\", float32 (2,)) died when it was released for the last time"
-                           : "(\"a\", float32 (2,)) died when the module, optimizer or dataset");
+                           : "(\"a\", float32 (2,)) died when the module, optimizer, dataset");
         orders++;
     } while (next_order(order, HOLDERS));
     assert_int_equal(orders, 24);
