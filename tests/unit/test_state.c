@@ -431,7 +431,6 @@ int main(void)
         CHECK_TEST(a_visit_that_is_wrong_is_refused),
     };
     setenv("TERN_CPU_DEVICES", "2", 1);
-    setenv("TERN_CACHE", "0", 1);
     if (use_memory_hook())
         return 1;
     return cmocka_run_group_tests(tests, NULL, NULL) + all_given_back();
