@@ -51,9 +51,6 @@ typedef struct tern_text tern_text;
 /// Adds a piece, formatted as by printf in the C locale.
 TERN_API void tern_text_add(tern_text *out, const char *format, ...) TERN_PRINTF_(2, 3);
 
-/// Who reads or writes state that is no tensor.
-typedef struct tern_state_visitor tern_state_visitor;
-
 /// Frees what is no registered tensor or child, when the module is freed; also of one whose
 /// constructor failed half-way.
 typedef void tern_module_free_fn(tern_module *self);

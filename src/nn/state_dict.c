@@ -6,16 +6,19 @@
 static tern_status visit_tensors(tern_state_visitor *visitor, tern_module_tensors *list)
 {
     for (int64_t i = 0; i < list->count; i++)
-        if (list->at[i].persistent)
+        if (list->at[i].persistent && list->at[i].tensor)
             TERN_TRY(tern_visit_tensor(visitor, list->at[i].name, &list->at[i].tensor));
     return TERN_OK;
 }
 
 static tern_status visit_module(void *object, tern_state_visitor *visitor)
 {
-    tern_module_private *private_ = ((tern_module *)object)->private_;
+    tern_module *module = object;
+    tern_module_private *private_ = module->private_;
     TERN_TRY(visit_tensors(visitor, &private_->parameters));
     TERN_TRY(visit_tensors(visitor, &private_->buffers));
+    if (module->klass->visit)
+        TERN_TRY(module->klass->visit(module, visitor));
     for (int64_t i = 0; i < private_->child_count; i++)
         TERN_TRY(tern_visit_part(visitor, private_->children[i].name, visit_module,
                                  private_->children[i].module));
