@@ -21,6 +21,7 @@
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/random.h>
+#include <tern/state.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -167,9 +168,6 @@ TERN_API double tern_sample_rand(const tern_sample_context *context, int64_t ind
 TERN_API int64_t tern_sample_randint(const tern_sample_context *context, int64_t index, int64_t k,
                                      int64_t low, int64_t high);
 
-/// What an object's saved state is read or written by.
-typedef struct tern_state_visitor tern_state_visitor;
-
 /// The number of samples, >= 0. Asked at the beginning of each epoch.
 typedef int64_t tern_dataset_count_fn(const tern_dataset *self);
 /// Makes the sample `index`, which is in range: sets `out->count` (0 before) and `out->at[]`. x, y
@@ -194,8 +192,8 @@ typedef void tern_dataset_free_fn(tern_dataset *self);
 /// Moves what the dataset holds to a device that exists, or fails and changes nothing. Runs without
 /// recording; its temporaries die.
 typedef tern_status tern_dataset_to_fn(tern_dataset *self, tern_device device);
-/// Shows the visitor what else has to be saved for the dataset to go on. Nothing asks for it in
-/// this version.
+/// Says what of the dataset has to be saved for it to go on (state.h), under "dataset." in a state
+/// of its loader.
 typedef tern_status tern_dataset_visit_fn(tern_dataset *self, tern_state_visitor *visitor);
 
 /// A kind of dataset; static storage. Initialise it by name: members may be added in the middle.
@@ -228,6 +226,7 @@ TERN_API tern_dataset *tern_dataset_new(const tern_dataset_class *dataset_class)
 
 /// Hands out batches, epoch after epoch.
 typedef struct tern_loader tern_loader;
+TERN_REQUIRED_TYPE_(loader, tern_loader *)
 
 /// `tern_loader_new(train, .batch_size = 64, .shuffle = true, .device = dev)`.
 typedef struct tern_loader_new_options {
@@ -315,6 +314,43 @@ TERN_API int64_t tern_loader_batches(const tern_loader *loader);
 TERN_API int64_t tern_loader_epoch(const tern_loader *loader);
 /// Batches handed out in the epoch in progress, or, between epochs, in the last one. -1 on failure.
 TERN_API int64_t tern_loader_position(const tern_loader *loader);
+
+// ---- saving and loading -------------------------------------------------------------------------
+
+/// Where the loader is: epoch and position, the state of its generator when the epoch in progress
+/// began, and what the dataset's class visits. The order of samples is not saved, it is drawn
+/// again. The loader's generator itself is not in it, nor are the default ones: save them too
+/// (tern_random_state_dict), for the epochs that follow. Freed with tern_state_free. NULL on
+/// failure; TERN_ERR_STATE in an inner one of two loops over the loader.
+TERN_API tern_state *tern_loader_state_dict(tern_loader *loader);
+
+/// `tern_loader_load_state_dict(loader, state)`.
+typedef struct tern_loader_load_state_dict_options {
+    const char *prefix;       ///< names of the state without it do not count, or NULL
+    tern_load_report *report; ///< filled with what does not fit, or NULL
+    char reserved_;
+    tern_loader *loader;     ///< what goes there
+    const tern_state *state; ///< what is loaded
+} tern_loader_load_state_dict_options;
+TERN_API tern_loader_load_state_dict_options tern_loader_load_state_dict_defaults(void);
+/// Gives up the epoch in progress, and goes to where the saved loader was: tern_loader_next, or the
+/// next tern_each_batch, hands out the rest of the saved epoch, the same samples in the same order,
+/// random ones with the same numbers. No generator draws or changes. The batch that was handed out
+/// last must not be used any more. The dataset's count, batch_size, shuffle, drop_last and whether
+/// there is a generator must be those of the saved one, else it is refused and nothing changes;
+/// errors are those of tern_state_load, and TERN_ERR_STATE as above.
+TERN_API TERN_NODISCARD tern_status
+tern_loader_load_state_dict_with(const tern_loader_load_state_dict_options *options);
+#define tern_loader_load_state_dict(...)                                                           \
+    tern_status_of_(TERN_WITH_(tern_loader_load_state_dict, (TERN_FIELDS_2_, loader, state),       \
+                               (.prefix = NULL, .report = NULL, .reserved_ = 0,                    \
+                                TERN_REQUIRED_2_(loader, state, __VA_ARGS__, )),                   \
+                               __VA_ARGS__))
+
+/// Visits a loader as a part of an object of yours; fails as tern_visit_part does, and with
+/// TERN_ERR_STATE as above.
+TERN_API TERN_NODISCARD tern_status tern_visit_loader(tern_state_visitor *visitor, const char *name,
+                                                      tern_loader *loader);
 
 TERN_END_DECLS
 

@@ -28,9 +28,11 @@ tern_epoch_guard_ tern_epoch_guard_open_(tern_loader *loader)
     guard.outer = loader->depth;
     if (!loader->running)
         tern_loader_end_batch(loader);
-    if (!tern_loader_may_go_on(loader) || (loader->running && set_aside(loader)))
+    const bool resumes = loader->running && loader->resumed;
+    loader->resumed = false;
+    if (!tern_loader_may_go_on(loader) || (loader->running && !resumes && set_aside(loader)))
         return guard;
-    if (tern_loader_begin(loader)) {
+    if (!resumes && tern_loader_begin(loader)) {
         tern_loader_go_back(loader, guard.outer);
         return guard;
     }

@@ -61,6 +61,11 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
     tern_loader *loader = tern_mem_alloc(sizeof *loader);
     if (!loader)
         return NULL;
+    loader->saved = tern_generator_new(0);
+    if (!loader->saved) {
+        tern_mem_free(loader, sizeof *loader);
+        return NULL;
+    }
     loader->dataset = tern_dataset_hold(options->dataset);
     loader->batch_size = options->batch_size;
     loader->shuffle = options->shuffle;
@@ -108,11 +113,18 @@ void tern_loader_free(tern_loader *loader)
     tern_loader_end_batch(loader);
     tern_dataset_drop(loader->dataset);
     free_order(loader);
+    tern_generator_free(loader->saved);
     loader->dataset = NULL;
     tern_mem_free_late(loader, sizeof *loader, sizeof loader->dataset);
 }
 
 // ---- asking -----------------------------------------------------------------------------------
+
+int64_t tern_loader_batches_of(const tern_loader *loader, int64_t samples)
+{
+    bool part = samples % loader->batch_size != 0 && !loader->drop_last;
+    return samples / loader->batch_size + part;
+}
 
 int64_t tern_loader_batches(const tern_loader *loader)
 {
@@ -125,8 +137,7 @@ int64_t tern_loader_batches(const tern_loader *loader)
     asking->asking = before;
     if (samples < 0)
         return -1;
-    bool part = samples % loader->batch_size != 0 && !loader->drop_last;
-    return samples / loader->batch_size + part;
+    return tern_loader_batches_of(loader, samples);
 }
 
 int64_t tern_loader_epoch(const tern_loader *loader)

@@ -4,6 +4,7 @@
 #define TERN_SRC_DATA_LOADER_H
 
 #include <tern/data.h>
+#include "base/mt19937.h"
 
 struct tern_loader {
     tern_dataset *dataset; // NULL: the loader was freed
@@ -17,12 +18,15 @@ struct tern_loader {
     int64_t *order;           // sample numbers of the epoch when shuffling, else of the batch
     int64_t capacity;         // of order
     bool running;             // an epoch is in progress
+    bool resumed;             // it was loaded, and is the next loop's
     bool asking;              // the dataset, whose functions may not change this loader
     bool order_ended;         // tern_order_end was called for it
     int64_t samples;          // in the epoch
     int64_t done;             // samples handed out
     int64_t epoch, position;
     tern_sample_context context; // of the epoch's samples
+    tern_mt19937 start;          // the generator before the epoch's draws
+    tern_generator *saved;       // where it is saved from and loaded to
     int depth;                   // epochs set aside
     tern_loader *outer;          // the last of them: the loader as it was
 };
@@ -37,6 +41,11 @@ void tern_loader_end_batch(tern_loader *loader);
 // Ends the epochs begun since `depth` of them were set aside.
 void tern_loader_go_back(tern_loader *loader, int depth);
 
+// Batches in an epoch of so many samples.
+int64_t tern_loader_batches_of(const tern_loader *loader, int64_t samples);
+
+// Room for the sample numbers of an epoch.
+tern_status tern_loader_reserve(tern_loader *loader, int64_t samples);
 // No error is pending, and none is found that a kernel reported.
 bool tern_loader_may_go_on(tern_loader *loader);
 // Begins an epoch. Asks the dataset, which must not change the loader meanwhile.

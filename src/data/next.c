@@ -15,20 +15,26 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+tern_status tern_loader_reserve(tern_loader *loader, int64_t samples)
+{
+    int64_t needed = loader->shuffle ? samples : least(samples, loader->batch_size);
+    return tern_mem_grow((void **)&loader->order, &loader->capacity, needed, sizeof *loader->order);
+}
+
 static tern_status begin_epoch(tern_loader *loader)
 {
     int64_t samples = tern_dataset_count_for("loader_next", loader->dataset);
     if (samples < 0)
         return tern_error_code();
-    int64_t needed = loader->shuffle ? samples : least(samples, loader->batch_size);
-    TERN_TRY(
-        tern_mem_grow((void **)&loader->order, &loader->capacity, needed, sizeof *loader->order));
+    TERN_TRY(tern_loader_reserve(loader, samples));
     uint64_t seed;
-    TERN_TRY(tern_order_begin(loader->own, &seed, loader->shuffle ? loader->order : NULL, samples));
+    TERN_TRY(tern_order_begin(loader->own, &loader->start, &seed,
+                              loader->shuffle ? loader->order : NULL, samples));
     loader->samples = samples;
     loader->done = loader->position = 0;
     loader->order_ended = false;
     loader->running = true;
+    loader->resumed = false;
     loader->epoch++;
     loader->context = (tern_sample_context){.seed = seed, .epoch = loader->epoch};
     return TERN_OK;
@@ -153,6 +159,7 @@ tern_status tern_loader_begin(tern_loader *loader)
 bool tern_loader_hand_out(tern_loader *loader, tern_batch *batch)
 {
     int64_t size = next_size(loader);
+    loader->resumed = false;
     loader->asking = true;
     tern_status status = size > 0 ? next_batch(loader, size) : end_epoch(loader);
     loader->asking = false;

@@ -3,26 +3,44 @@
 
 #include <tern/error.h>
 
-tern_status tern_order_begin(tern_generator *own, uint64_t *base_seed, int64_t *order,
-                             int64_t samples)
+// What is left to draw of an order once its generator may go on without it.
+static int64_t draw(tern_mt19937 *mt, bool own, uint64_t *base_seed, int64_t *order,
+                    int64_t samples)
+{
+    *base_seed = (uint64_t)tern_mt19937_random63(mt);
+    if (order && own)
+        tern_mt19937_randperm(mt, order, samples);
+    return order && !own ? tern_mt19937_random63(mt) : 0;
+}
+
+static void permute(bool own, int64_t seed, int64_t *order, int64_t samples)
+{
+    if (!order || own)
+        return;
+    tern_mt19937 fresh;
+    tern_mt19937_seed(&fresh, (uint64_t)seed);
+    tern_mt19937_randperm(&fresh, order, samples);
+}
+
+tern_status tern_order_begin(tern_generator *own, tern_mt19937 *start, uint64_t *base_seed,
+                             int64_t *order, int64_t samples)
 {
     tern_generator *generator = own ? own : tern_default_generator(tern_cpu(0));
     if (!generator)
         return tern_error_code();
-    int64_t seed = 0;
     tern_generator_lock(generator);
-    *base_seed = (uint64_t)tern_mt19937_random63(&generator->mt);
-    if (order && own)
-        tern_mt19937_randperm(&generator->mt, order, samples);
-    else if (order)
-        seed = tern_mt19937_random63(&generator->mt);
+    *start = generator->mt;
+    int64_t seed = draw(&generator->mt, own != NULL, base_seed, order, samples);
     tern_generator_unlock(generator);
-    if (order && !own) {
-        tern_mt19937 fresh;
-        tern_mt19937_seed(&fresh, (uint64_t)seed);
-        tern_mt19937_randperm(&fresh, order, samples);
-    }
+    permute(own != NULL, seed, order, samples);
     return TERN_OK;
+}
+
+void tern_order_again(const tern_mt19937 *start, bool own, uint64_t *base_seed, int64_t *order,
+                      int64_t samples)
+{
+    tern_mt19937 mt = *start;
+    permute(own, draw(&mt, own, base_seed, order, samples), order, samples);
 }
 
 void tern_order_end(tern_generator *own, int64_t samples)

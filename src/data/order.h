@@ -6,9 +6,12 @@
 #include "device/generator.h"
 
 // Begins an epoch: draws the workers' base seed and, unless `order` is NULL, writes a permutation
-// of 0 ... samples - 1 to it. `own` is the user's generator or NULL.
-tern_status tern_order_begin(tern_generator *own, uint64_t *base_seed, int64_t *order,
-                             int64_t samples);
+// of 0 ... samples - 1 to it. `own` is the user's generator or NULL; `*start` what it was before.
+tern_status tern_order_begin(tern_generator *own, tern_mt19937 *start, uint64_t *base_seed,
+                             int64_t *order, int64_t samples);
+// What that wrote, from `start`; no generator draws.
+void tern_order_again(const tern_mt19937 *start, bool own, uint64_t *base_seed, int64_t *order,
+                      int64_t samples);
 
 // RandomSampler asks for one more permutation after the last sample, of which it uses nothing.
 void tern_order_end(tern_generator *own, int64_t samples);

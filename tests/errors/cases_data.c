@@ -331,6 +331,68 @@ REFUSES(tern_loader_next, "a dataset that gives another number", TERN_ERR_SHAPE,
 HANDS_ON(tern_loader_next, "of the step before", !tern_loader_next(f->loader, &unread))
 TAKES(tern_loader_next, "a loader and a batch", tern_loader_next(f->loader, &unread))
 
+// ---- a loader's state ---------------------------------------------------------------------------
+
+NO_LOADER(state_dict, tern_loader_state_dict(NULL) == NULL)
+CANNOT_FAIL(tern_loader_load_state_dict_defaults, "fills a struct",
+            tern_loader_load_state_dict_defaults().prefix == NULL)
+REFUSES(tern_loader_load_state_dict_with, "options that are NULL", TERN_ERR_NULL,
+        "loader_load_state_dict: options is NULL", tern_loader_load_state_dict_with(NULL))
+REFUSES(tern_loader_load_state_dict_with, "a loader that is NULL", TERN_ERR_NULL,
+        "loader_load_state_dict: loader is NULL", tern_loader_load_state_dict(NULL, NULL))
+REFUSES(tern_loader_load_state_dict_with, "a state that is NULL", TERN_ERR_NULL,
+        "loader_load_state_dict: state is NULL", tern_loader_load_state_dict(f->loader, NULL))
+REFUSES(tern_visit_loader, "a loader that is NULL", TERN_ERR_NULL, "visit_loader: loader is NULL",
+        tern_visit_loader(NULL, "n", NULL))
+REFUSES(tern_visit_loader, "a visitor that is NULL", TERN_ERR_NULL, "visit_part: visitor is NULL",
+        tern_visit_loader(NULL, "n", f->loader))
+
+// The state of a loader of single samples is loaded into one of `batch_size`, with one value
+// changed.
+static tern_status load_changed(tern_dataset *dataset, int64_t batch_size, const char *name,
+                                int64_t value)
+{
+    tern_loader *from = tern_loader_new(dataset);
+    tern_loader *to = tern_loader_new(dataset, .batch_size = batch_size);
+    tern_state *state = tern_loader_state_dict(from);
+    tern_status status = TERN_OK;
+    if (name)
+        status = tern_state_set_int(state, name, value);
+    if (!status)
+        status = tern_loader_load_state_dict(to, state);
+    tern_state_free(state);
+    tern_loader_free(from);
+    tern_loader_free(to);
+    return status;
+}
+
+REFUSES(tern_loader_load_state_dict_with, "batches of another size", TERN_ERR_ARG,
+        "loader_load_state_dict: |batch_size|1 in the state and 2 here",
+        load_changed(f->dataset, 2, NULL, 0))
+REFUSES(tern_loader_load_state_dict_with, "another number of samples", TERN_ERR_ARG,
+        "loader_load_state_dict: |samples|3 in the state and 2 here",
+        load_changed(f->dataset, 1, "samples", 3))
+REFUSES(tern_loader_load_state_dict_with, "another order", TERN_ERR_ARG,
+        "loader_load_state_dict: |shuffle|1 in the state and 0 here",
+        load_changed(f->dataset, 1, "shuffle", 1))
+REFUSES(tern_loader_load_state_dict_with, "a place that is not there", TERN_ERR_ARG,
+        "loader_load_state_dict: |position|3, more than 2",
+        load_changed(f->dataset, 1, "position", 3))
+REFUSES(tern_loader_load_state_dict_with, "what no loader has", TERN_ERR_ARG,
+        "loader_load_state_dict: |extra", load_changed(f->dataset, 1, "extra", 3))
+
+static int states_in_an_inner_loop(tern_loader *loader)
+{
+    int states = 0;
+    tern_each_batch (b, loader)
+        tern_each_batch (c, loader)
+            states += tern_loader_state_dict(loader) != NULL;
+    return states;
+}
+
+REFUSES(tern_loader_state_dict, "a loop inside another", TERN_ERR_STATE, "loader_state_dict: |loop",
+        states_in_an_inner_loop(f->loader) == 0)
+
 static int batches_of(tern_loader *loader)
 {
     int batches = 0;

@@ -142,6 +142,24 @@ static tern_status get_single_samples(void)
     return world_see(b.x);
 }
 
+// ---- a loader's state ---------------------------------------------------------------------------
+
+// In the middle of an epoch.
+static tern_status prepare_place(void)
+{
+    TERN_TRY(prepare_single_samples());
+    tern_batch b;
+    return tern_loader_next(w.loader, &b) ? TERN_OK : tern_error_code();
+}
+
+static tern_status save_and_load_place(void)
+{
+    tern_state *state = tern_loader_state_dict(w.loader);
+    tern_status status = tern_loader_load_state_dict(w.loader, state);
+    tern_state_free(state);
+    return status;
+}
+
 // ---- looking ------------------------------------------------------------------------------------
 
 // What `print` writes is seen.
@@ -201,6 +219,7 @@ const operation inputs_and_outputs[] = {
     {"get_single_samples", 15, .prepare = prepare_single_samples, .run = get_single_samples},
     {"epoch_of_single_samples", 40, .prepare = prepare_single_samples, .run = epoch,
      .goes_on = true, .keeps = true},
+    {"save_and_load_place", 10, .prepare = prepare_place, .run = save_and_load_place},
     {"print_tensor", 3, .prepare = world_make_batch, .run = print_tensor},
     {"print_summary", 25, .prepare = world_make_net_and_batch, .run = print_summary},
     {"walk", 8, .prepare = world_make_net_and_batch, .run = walk},
