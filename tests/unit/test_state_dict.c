@@ -28,17 +28,17 @@ static tern_module *holder_new(const char *name, tern_tensor *t, bool is_paramet
 {
     tern_module *m = tern_module_new(&box_class);
     if (is_parameter)
-        (void)tern_module_add_parameter(m, name, t);
+        (void)tern_module_add_parameter(m, name, NULL, t);
     else
-        (void)tern_module_add_buffer(m, name, t, true);
+        (void)tern_module_add_buffer(m, name, NULL, t, true);
     return tern_module_done(m);
 }
 
 static tern_module *pair_new(double value)
 {
     tern_module *m = tern_module_new(&box_class);
-    (void)tern_module_add_parameter(m, "weight", tern_full(tern_dims(3, 2), value));
-    (void)tern_module_add_parameter(m, "bias", tern_full(tern_dims(3), value));
+    (void)tern_module_add_parameter(m, "weight", NULL, tern_full(tern_dims(3, 2), value));
+    (void)tern_module_add_parameter(m, "bias", NULL, tern_full(tern_dims(3), value));
     return tern_module_done(m);
 }
 
@@ -52,11 +52,12 @@ static tern_tensor *param(tern_module *m, const char *name)
 static tern_module *mixed_new(tern_module *inner)
 {
     tern_module *m = tern_module_new(&box_class);
-    (void)tern_module_add_child(m, "inner", inner);
-    (void)tern_module_add_buffer(m, "mean", tern_zeros(tern_dims(2)), true);
-    (void)tern_module_add_parameter(m, "scale", tern_ones(tern_dims(3)));
-    (void)tern_module_add_buffer(m, "cache", tern_zeros(tern_dims(4)), false);
-    (void)tern_module_add_buffer(m, "count", tern_full(tern_dims(), 7, .dtype = TERN_INT64), true);
+    (void)tern_module_add_child(m, "inner", NULL, inner);
+    (void)tern_module_add_buffer(m, "mean", NULL, tern_zeros(tern_dims(2)), true);
+    (void)tern_module_add_parameter(m, "scale", NULL, tern_ones(tern_dims(3)));
+    (void)tern_module_add_buffer(m, "cache", NULL, tern_zeros(tern_dims(4)), false);
+    (void)tern_module_add_buffer(m, "count", NULL, tern_full(tern_dims(), 7, .dtype = TERN_INT64),
+                                 true);
     return tern_module_done(m);
 }
 
@@ -335,11 +336,11 @@ static void two_hundred_tensors_and_an_empty_one_are_loaded(void **unused)
     for (int i = 0; i < 200; i++) {
         char name[16];
         snprintf(name, sizeof name, "t%d", i);
-        (void)tern_module_add_parameter(a, name, tern_full(tern_dims(2), i));
-        (void)tern_module_add_parameter(b, name, tern_zeros(tern_dims(2)));
+        (void)tern_module_add_parameter(a, name, NULL, tern_full(tern_dims(2), i));
+        (void)tern_module_add_parameter(b, name, NULL, tern_zeros(tern_dims(2)));
     }
-    (void)tern_module_add_parameter(a, "empty", tern_zeros(tern_dims(0, 3)));
-    (void)tern_module_add_parameter(b, "empty", tern_zeros(tern_dims(0, 3)));
+    (void)tern_module_add_parameter(a, "empty", NULL, tern_zeros(tern_dims(0, 3)));
+    (void)tern_module_add_parameter(b, "empty", NULL, tern_zeros(tern_dims(0, 3)));
     a = tern_module_done(a);
     b = tern_module_done(b);
     tern_state *state = tern_module_state_dict(a);
