@@ -10,15 +10,17 @@
 ///
 /// An optimizer holds its parameters: net and optimizer may be freed in any order. Moving the
 /// module later is fine: the state follows at the next step. A parameter without a gradient is
-/// skipped and has no state (Adagrad's has from construction). Steps wait for no device and allocate nothing after the first. A
-/// failed call returns NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a
-/// parameter or group that is not there, TERN_ERR_ARG for an option that makes no sense. Threads:
-/// an optimizer is used by one thread at a time; only its reference count is atomic.
+/// skipped and has no state (Adagrad's has it from construction on). Steps wait for no device and
+/// allocate nothing after the first. A failed call returns NULL, a status, -1 or NAN, with an error
+/// pending: TERN_ERR_INDEX for a parameter or group that is not there, TERN_ERR_ARG for an option
+/// that makes no sense. Threads: an optimizer is used by one thread at a time; only its reference
+/// count is atomic.
 #ifndef TERN_OPTIM_H
 #define TERN_OPTIM_H
 
 #include <math.h>
 #include <tern/module.h>
+#include <tern/state.h>
 
 TERN_BEGIN_DECLS
 
@@ -255,6 +257,43 @@ TERN_API TERN_NODISCARD tern_status tern_optim_set_state(tern_optim *optim, int6
 /// Sets the number of updates that parameter `index` had, 0 to 2^53.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_step_count(tern_optim *optim, int64_t index,
                                                               int64_t count);
+
+/// What is saved of an optimizer; freed with tern_state_free. "optimizer" is its kind ("Adam"),
+/// "param_groups.0.lr" and its like are the numbers of the groups, and of each parameter, by its
+/// name at the time of construction (the second "weight" of groups that have one each is
+/// "weight.1"), there are "0.weight.group", "0.weight.step" and its state tensors,
+/// "0.weight.exp_avg". These are the optimizer's own, so that they go on changing: tern_state_copy
+/// keeps their values. NULL on failure.
+TERN_API tern_state *tern_optim_state_dict(tern_optim *optim);
+
+/// `tern_optim_load_state_dict(opt, state, .numbers = false)`.
+typedef struct tern_optim_load_state_dict_options {
+    bool strict;              ///< missing and unexpected names are errors; true
+    bool numbers;             ///< the groups' numbers are loaded, the learning rate too; true
+    const char *strip;        ///< taken away from names of the state that begin with it, or NULL
+    const char *prefix;       ///< names of the state without it do not count, or NULL
+    tern_load_report *report; ///< filled with what does not fit, or NULL
+    char reserved_;
+    tern_optim *optim;       ///< that is loaded into
+    const tern_state *state; ///< what is loaded
+} tern_optim_load_state_dict_options;
+
+TERN_API tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void);
+/// Loads a state dict, by names, all or nothing, as tern_state_load: a model whose parameters are
+/// in another order finds its state. State tensors come to where the parameters are. Another kind
+/// of optimizer, numbers that the optimizer does not take, and, unless .numbers is false, a
+/// parameter that was in another group, are errors.
+TERN_API TERN_NODISCARD tern_status
+tern_optim_load_state_dict_with(const tern_optim_load_state_dict_options *options);
+#define tern_optim_load_state_dict(...)                                                            \
+    tern_status_of_(TERN_WITH_(tern_optim_load_state_dict, (TERN_FIELDS_2_, optim, state),         \
+                               (.strict = true, .numbers = true, .strip = NULL, .prefix = NULL,    \
+                                .report = NULL, .reserved_ = 0,                                    \
+                                TERN_REQUIRED_2_(optim, state, __VA_ARGS__, )),                    \
+                               __VA_ARGS__))
+/// An optimizer as a part of what a visit function visits, under "name.".
+TERN_API TERN_NODISCARD tern_status tern_visit_optim(tern_state_visitor *visitor, const char *name,
+                                                     tern_optim *optim);
 
 // ---- clipping -----------------------------------------------------------------------------------
 

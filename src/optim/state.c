@@ -4,9 +4,6 @@
 #include <string.h>
 #include "optim/optim.h"
 
-// What bias corrections compute with exactly, and no further step overflows.
-#define MOST_STEPS ((int64_t)1 << 53)
-
 int64_t tern_optim_num_parameters(const tern_optim *optim)
 {
     return tern_check_optim("optim_num_parameters", optim) ? -1 : optim->entry_count;
@@ -44,7 +41,7 @@ tern_status tern_optim_set_step_count(tern_optim *optim, int64_t index, int64_t 
     tern_optim_entry *entry = entry_at("optim_set_step_count", optim, index);
     if (!entry)
         return tern_error_code();
-    TERN_CHECK(count >= 0 && count <= MOST_STEPS, TERN_ERR_ARG,
+    TERN_CHECK(count >= 0 && count <= TERN_OPTIM_MOST_STEPS, TERN_ERR_ARG,
                "optim_set_step_count: %lld updates", (long long)count);
     entry->step = count;
     return TERN_OK;

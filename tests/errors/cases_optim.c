@@ -118,6 +118,20 @@ REFUSES(tern_optim_group_names_with, "a pattern that nothing is like", TERN_ERR_
 REFUSES(tern_optim_group_names_with, "a negative lr", TERN_ERR_ARG, "optim_group_names: lr is -1",
         tern_optim_group_names(f->optim, "*", .lr = -1))
 
+NO_OPTIM(tern_optim_state_dict, "optim_state_dict", tern_optim_state_dict(NULL) == NULL)
+CANNOT_FAIL(tern_optim_load_state_dict_defaults, "fills a struct",
+            tern_optim_load_state_dict_defaults().numbers)
+REFUSES(tern_optim_load_state_dict_with, "no options", TERN_ERR_NULL,
+        "optim_load_state_dict: options", tern_optim_load_state_dict_with(NULL))
+NO_OPTIM(tern_optim_load_state_dict_with, "optim_load_state_dict",
+         tern_optim_load_state_dict(NULL, f->state))
+REFUSES(tern_optim_load_state_dict_with, "no state", TERN_ERR_NULL, "optim_load_state_dict: state",
+        tern_optim_load_state_dict(f->optim, NULL))
+REFUSES(tern_optim_load_state_dict_with, "the state of something else", TERN_ERR_ARG,
+        "optim_load_state_dict: |missing|\"optimizer\"|unexpected 2: \"x\", \"count\"",
+        tern_optim_load_state_dict(f->optim, f->state))
+NO_OPTIM(tern_visit_optim, "visit_optim", tern_visit_optim(NULL, "optim", NULL))
+
 NO_OPTIM(tern_optim_num_groups, "optim_num_groups", tern_optim_num_groups(NULL) == -1)
 
 static int is_nan(double value)

@@ -336,117 +336,15 @@ static tern_status nest_scopes(void)
     return status;
 }
 
-// ---- saving and loading -------------------------------------------------------------------------
-
-static tern_status see_state(const tern_state *state)
+static tern_status group_names(void)
 {
-    for (int64_t i = 0; i < tern_state_count(state); i++) {
-        const char *name = tern_state_name_at(state, i);
-        world_see_bytes(name, strlen(name));
-        if (tern_state_type_at(state, i) == TERN_STATE_TENSOR)
-            TERN_TRY(world_see(tern_state_tensor(state, name)));
-    }
-    return state ? TERN_OK : tern_error_code();
+    return tern_optim_group_names(w.optim, "*.bias", .weight_decay = 0);
 }
 
-static tern_status save_net(void)
+static tern_status create_adagrad(void)
 {
-    w.state = tern_module_state_dict(w.net);
-    return see_state(w.state);
-}
-
-static tern_status prepare_copy(void)
-{
-    TERN_TRY(world_make_net_and_batch());
-    w.state = tern_module_state_dict(w.net);
-    return w.state ? tern_state_set_text(w.state, "kind", "net") : tern_error_code();
-}
-
-static tern_status copy_state(void)
-{
-    tern_state *copy = tern_state_copy(w.state, .device = tern_cpu(1));
-    tern_status status = see_state(copy);
-    tern_state_free(copy);
-    return status;
-}
-
-// On the other device, of another dtype for every other name.
-static tern_status set_ones(tern_state *state, const tern_state *like)
-{
-    for (int64_t i = 0; i < tern_state_count(like); i++) {
-        const char *name = tern_state_name_at(like, i);
-        tern_tensor *ones =
-            tern_ones(tern_shape_of(tern_state_tensor(like, name)),
-                      .dtype = i % 2 ? TERN_FLOAT64 : TERN_FLOAT32, .device = tern_cpu(1));
-        TERN_TRY(tern_state_set_tensor(state, name, ones));
-    }
-    return tern_state_set_int(state, "epoch", 3);
-}
-
-static tern_status prepare_load(void)
-{
-    TERN_TRY(world_make_net_and_batch());
-    tern_scope scope = tern_scope_open();
-    tern_state *own = tern_module_state_dict(w.net);
-    w.state = tern_state_new();
-    tern_status status = set_ones(w.state, own);
-    tern_state_free(own);
-    tern_scope_close(scope);
-    return status;
-}
-
-static tern_status load_net(void)
-{
-    tern_load_report report;
-    tern_status status =
-        tern_module_load_state_dict(w.net, w.state, .strict = false, .report = &report);
-    if (!status)
-        world_see_bytes(report.unexpected[0], strlen(report.unexpected[0]));
-    tern_load_report_free(&report);
-    return status;
-}
-
-// A slot that is not there is made, a generator goes back.
-static tern_status visit_world(void *object, tern_state_visitor *v)
-{
-    world *self = object;
-    TERN_TRY(tern_visit_optional_tensor(v, "a", &self->a, self->wide));
-    TERN_TRY(tern_visit_generator(v, "generator", self->generator));
-    return tern_visit_module(v, "net", self->net);
-}
-
-static tern_status prepare_visit(void)
-{
-    TERN_TRY(world_make_net_and_batch());
-    TERN_TRY(world_make_leaves());
-    TERN_TRY(create_generator());
-    tern_assign(&w.a, w.wide);
-    w.state = tern_state_of(visit_world, &w);
-    tern_assign(&w.a, NULL);
-    return w.state ? TERN_OK : tern_error_code();
-}
-
-static tern_status load_world(void)
-{
-    TERN_TRY(tern_state_load(w.state, visit_world, &w));
-    return world_see(w.a);
-}
-
-static tern_status save_random(void)
-{
-    w.state = tern_random_state_dict();
-    return see_state(w.state);
-}
-
-static tern_status prepare_random(void)
-{
-    w.state = tern_random_state_dict();
-    return w.state ? TERN_OK : tern_error_code();
-}
-
-static tern_status load_random(void)
-{
-    return tern_random_load_state_dict(w.state);
+    w.optim = tern_optim_adagrad(w.net);
+    return w.optim ? world_see(tern_optim_state(w.optim, 0, "sum")) : tern_error_code();
 }
 
 const operation operations[] = {
@@ -455,6 +353,8 @@ const operation operations[] = {
     {"create_elsewhere", 10, .run = create_elsewhere},
     {"create_optim", 11, .prepare = world_make_net_and_batch, .run = create_optim},
     {"create_generator", 1, .run = create_generator},
+    {"create_adagrad", 11, .prepare = world_make_net_and_batch, .run = create_adagrad},
+    {"group_names", 1, .prepare = prepare_adam, .run = group_names, .keeps = true},
     {"add_group", 3, .prepare = prepare_group, .run = add_group, .keeps = true},
     {"add_hook", 1, .prepare = world_make_net_and_batch, .run = add_hook},
     {"copy", 30, .prepare = prepare_move, .run = copy_net},
@@ -480,12 +380,6 @@ const operation operations[] = {
     {"train_on_another_thread", 68, .prepare = world_make_net_and_batch,
      .run = train_on_another_thread, .draws = true, .spoils = true, .keeps = true,
      .recover = zero_gradients},
-    {"save_net", 8, .prepare = world_make_net_and_batch, .run = save_net},
-    {"copy_state", 18, .prepare = prepare_copy, .run = copy_state},
-    {"load_net", 18, .prepare = prepare_load, .run = load_net},
-    {"load_world", 5, .prepare = prepare_visit, .run = load_world},
-    {"save_random", 3, .run = save_random},
-    {"load_random", 1, .prepare = prepare_random, .run = load_random},
     {"nest_scopes", 72, .prepare = world_make_batch, .run = nest_scopes},
     {0},
 };

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is saved of an optimizer: the numbers of its groups, then of each parameter, by its name,
+// the group, the updates and the state.
+#include <stdio.h>
+#include <string.h>
+#include "optim/optim.h"
+#include "state/visitor.h"
+
+typedef struct visited {
+    tern_optim *optim;
+    bool numbers; // of the groups are loaded
+} visited;
+
+// ---- groups -------------------------------------------------------------------------------------
+
+typedef struct visited_group {
+    const tern_optim *optim;
+    tern_optim_group *group;
+} visited_group;
+
+static tern_status visit_group(void *object, tern_state_visitor *visitor)
+{
+    const visited_group *of = object;
+    const tern_optim_class *klass = of->optim->klass;
+    tern_optim_group loaded = *of->group;
+    for (int i = 0; i < klass->number_count; i++)
+        (void)tern_visit_peek_double(visitor, klass->numbers[i].name, &loaded.number[i]);
+    if (tern_visit_is_loading(visitor))
+        TERN_TRY(tern_optim_check_group("optim_load_state_dict", klass, &loaded));
+    for (int i = 0; i < klass->number_count; i++)
+        TERN_TRY(tern_visit_double(visitor, klass->numbers[i].name, &of->group->number[i]));
+    return TERN_OK;
+}
+
+static tern_status visit_groups(const visited *of, tern_state_visitor *visitor)
+{
+    for (int64_t i = 0; i < of->optim->group_count; i++) {
+        tern_optim_group unused = of->optim->groups[i];
+        visited_group group = {of->optim, of->numbers ? &of->optim->groups[i] : &unused};
+        TERN_TRY(tern_visit_item(visitor, "param_groups", i, visit_group, &group));
+    }
+    return TERN_OK;
+}
+
+// ---- parameters ---------------------------------------------------------------------------------
+
+typedef struct visited_entry {
+    const visited *of;
+    tern_optim_entry *entry;
+} visited_entry;
+
+// Numbers of a group are loaded where the parameter is in the group of that number.
+static tern_status visit_place(const visited_entry *at, tern_state_visitor *visitor)
+{
+    int64_t here = at->entry->group, saved;
+    if (at->of->numbers && tern_visit_peek_int(visitor, "group", &saved) && saved != here)
+        return tern_visit_refuse(visitor, "group",
+                                 "is %lld in the state and %lld here; .numbers = false leaves the "
+                                 "groups as they are",
+                                 (long long)saved, (long long)here);
+    return tern_visit_int(visitor, "group", &here);
+}
+
+static tern_status visit_step(tern_optim_entry *entry, tern_state_visitor *visitor)
+{
+    int64_t saved;
+    if (tern_visit_peek_int(visitor, "step", &saved) &&
+        (saved < 0 || saved > TERN_OPTIM_MOST_STEPS))
+        return tern_visit_refuse(visitor, "step", "is %lld updates", (long long)saved);
+    return tern_visit_int(visitor, "step", &entry->step);
+}
+
+// A state tensor that no update has written yet is as if it were not there.
+static tern_status visit_slot(const visited_entry *at, tern_state_visitor *visitor, int slot)
+{
+    const tern_optim_slot *kind = &at->of->optim->klass->slots[slot];
+    tern_optim_entry *entry = at->entry;
+    tern_tensor *none = NULL;
+    if (kind->at_construction && entry->state[slot])
+        return tern_visit_tensor(visitor, kind->name, &entry->state[slot]);
+    const bool hidden = !tern_visit_is_loading(visitor) && entry->fresh & 1u << slot;
+    TERN_TRY(tern_visit_optional_held(visitor, kind->name, hidden ? &none : &entry->state[slot],
+                                      entry->param));
+    if (tern_visit_is_taking(visitor) && tern_visit_peek_tensor(visitor, kind->name))
+        entry->fresh &= ~(1u << slot);
+    return TERN_OK;
+}
+
+static tern_status visit_entry(void *object, tern_state_visitor *visitor)
+{
+    const visited_entry *at = object;
+    TERN_TRY(visit_place(at, visitor));
+    TERN_TRY(visit_step(at->entry, visitor));
+    for (int i = 0; i < at->of->optim->klass->slot_count; i++)
+        TERN_TRY(visit_slot(at, visitor, i));
+    return TERN_OK;
+}
+
+// Parameters of two sources may have one name: of the second it is "weight.1".
+static void name_entry(const tern_optim *optim, int64_t index, char *name, size_t size)
+{
+    const char *own = optim->entries[index].name;
+    int64_t before = 0;
+    for (int64_t i = 0; optim->group_count > 1 && i < index; i++)
+        before += strcmp(optim->entries[i].name, own) == 0;
+    if (before == 0)
+        snprintf(name, size, "%s", own);
+    else
+        snprintf(name, size, "%s.%lld", own, (long long)before);
+}
+
+static tern_status visit_entries(const visited *of, tern_state_visitor *visitor)
+{
+    for (int64_t i = 0; i < of->optim->entry_count; i++) {
+        char name[TERN_STATE_NAME_SIZE];
+        visited_entry entry = {of, &of->optim->entries[i]};
+        name_entry(of->optim, i, name, sizeof name);
+        TERN_TRY(tern_visit_part(visitor, name, visit_entry, &entry));
+    }
+    return TERN_OK;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+static tern_status visit(void *object, tern_state_visitor *visitor)
+{
+    const visited *of = object;
+    TERN_TRY(tern_visit_kind(visitor, "optimizer", of->optim->klass->name));
+    TERN_TRY(visit_groups(of, visitor));
+    return visit_entries(of, visitor);
+}
+
+tern_status tern_visit_optim(tern_state_visitor *visitor, const char *name, tern_optim *optim)
+{
+    TERN_TRY(tern_check_optim("visit_optim", optim));
+    return tern_visit_part(visitor, name, visit, &(visited){optim, true});
+}
+
+tern_state *tern_optim_state_dict(tern_optim *optim)
+{
+    if (tern_check_optim("optim_state_dict", optim))
+        return NULL;
+    return tern_state_of_as("optim_state_dict", visit, &(visited){optim, true});
+}
+
+tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void)
+{
+    return (tern_optim_load_state_dict_options){.strict = true, .numbers = true};
+}
+
+tern_status tern_optim_load_state_dict_with(const tern_optim_load_state_dict_options *options)
+{
+    if (!options)
+        return tern_null_error("optim_load_state_dict", "options");
+    TERN_TRY(tern_check_optim("optim_load_state_dict", options->optim));
+    return tern_state_load_as("optim_load_state_dict",
+                              &(tern_state_load_options){
+                                  .strict = options->strict,
+                                  .strip = options->strip,
+                                  .prefix = options->prefix,
+                                  .report = options->report,
+                                  .state = options->state,
+                                  .visit = visit,
+                                  .object = &(visited){options->optim, options->numbers},
+                              });
+}
