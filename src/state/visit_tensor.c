@@ -8,32 +8,12 @@
 
 // ---- what fits ----------------------------------------------------------------------------------
 
-// Integers by what they hold: each holds all of those before it.
-static int width_of(tern_dtype dtype)
-{
-    switch (dtype) {
-    case TERN_BOOL:
-        return 1;
-    case TERN_UINT8:
-        return 2;
-    case TERN_INT32:
-        return 3;
-    case TERN_INT64:
-        return 4;
-    case TERN_FLOAT32:
-    case TERN_FLOAT64:
-    case TERN_FLOAT16:
-    case TERN_BFLOAT16:
-    case TERN_DTYPE_UNSPECIFIED:
-        break;
-    }
-    return 5;
-}
-
-// With .convert.
+// With .convert. Integers to those that hold all of them.
 static bool is_convertible(tern_dtype from, tern_dtype to)
 {
-    return tern_dtype_is_floating(to) || width_of(from) < width_of(to);
+    if (tern_dtype_is_floating(to) || tern_dtype_is_floating(from))
+        return tern_dtype_is_floating(to);
+    return from == TERN_BOOL || tern_dtype_size(from) < tern_dtype_size(to);
 }
 
 static bool dtypes_fit(tern_dtype from, tern_dtype to, bool convert)

@@ -97,6 +97,15 @@ static inline void check_close_to(tern_tensor *t, tern_shape shape, const double
         assert_error(code, part);                                                                  \
     } while (0)
 
+// The whole sentence of the error, which is taken.
+#define assert_sentence(call, code, sentence)                                                      \
+    do {                                                                                           \
+        char said_[600];                                                                           \
+        assert_int_equal(call, code);                                                              \
+        assert_int_equal(tern_error_take(said_, sizeof said_), code);                              \
+        assert_string_equal(said_, sentence);                                                      \
+    } while (0)
+
 // (2, 3) float32: 0 1 2 / 3 4 5
 static inline tern_tensor *check_2x3(bool requires_grad)
 {

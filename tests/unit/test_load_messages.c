@@ -2,15 +2,6 @@
 // What loading a state says of all that does not fit, whole sentences, and the options that help.
 #include "tensor_check.h"
 
-// The whole sentence of the pending error.
-#define assert_sentence(call, code, sentence)                                                      \
-    do {                                                                                           \
-        char said_[600];                                                                           \
-        assert_int_equal(call, code);                                                              \
-        assert_int_equal(tern_error_take(said_, sizeof said_), code);                              \
-        assert_string_equal(said_, sentence);                                                      \
-    } while (0)
-
 // Linear layers "0" and "1": 0.weight (3, 2), 0.bias (3), 1.weight (1, 3), 1.bias (1).
 static tern_module *net_new(void)
 {

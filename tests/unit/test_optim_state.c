@@ -34,15 +34,6 @@ static tern_state *snapshot(tern_optim *o)
     return copy;
 }
 
-// The whole sentence of the pending error.
-#define assert_sentence(call, code, sentence)                                                      \
-    do {                                                                                           \
-        char said_[600];                                                                           \
-        assert_int_equal(call, code);                                                              \
-        assert_int_equal(tern_error_take(said_, sizeof said_), code);                              \
-        assert_string_equal(said_, sentence);                                                      \
-    } while (0)
-
 static void assert_names(const tern_state *state, const char *const *names, int64_t count)
 {
     for (int64_t i = 0; i < count && i < tern_state_count(state); i++)

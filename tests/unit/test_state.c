@@ -3,15 +3,6 @@
 #include "memory_hook.h"
 #include "tensor_check.h"
 
-// The whole sentence of the pending error.
-#define assert_sentence(call, code, sentence)                                                      \
-    do {                                                                                           \
-        char said_[600];                                                                           \
-        assert_int_equal(call, code);                                                              \
-        assert_int_equal(tern_error_take(said_, sizeof said_), code);                              \
-        assert_string_equal(said_, sentence);                                                      \
-    } while (0)
-
 // ---- values -------------------------------------------------------------------------------------
 
 static void each_type_of_value_comes_back(void **unused)
