@@ -62,6 +62,10 @@ static tern_module *no_parameters(fixture *f)
             "optim_" #name ": lr is nan", tern_optim_##name(f->net, .lr = NAN))                    \
     REFUSES(tern_optim_##name##_with, "a negative weight_decay", TERN_ERR_ARG,                     \
             "optim_" #name ": weight_decay is -1", tern_optim_##name(f->net, .weight_decay = -1))
+// A number that may not be below 0.
+#define NEGATIVE(name, number)                                                                     \
+    REFUSES(tern_optim_##name##_with, "a negative " #number, TERN_ERR_ARG,                         \
+            "optim_" #name ": " #number " is -1", tern_optim_##name(f->net, .number = -1))
 #define ADAMS(name)                                                                                \
     REFUSES(tern_optim_##name##_with, "a beta of 1", TERN_ERR_ARG,                                 \
             "optim_" #name ": betas[1] is 1", tern_optim_##name(f->net, .betas = {0.9, 1}))        \
@@ -76,6 +80,12 @@ OPTIMIZER(rmsprop)
 OPTIMIZER(adagrad)
 ADAMS(adam)
 ADAMS(adamw)
+NEGATIVE(rmsprop, momentum)
+NEGATIVE(rmsprop, alpha)
+NEGATIVE(rmsprop, eps)
+NEGATIVE(adagrad, lr_decay)
+NEGATIVE(adagrad, eps)
+NEGATIVE(adagrad, initial_accumulator_value)
 REFUSES(tern_optim_sgd_with, "a negative momentum", TERN_ERR_ARG, "optim_sgd: momentum is -1",
         tern_optim_sgd(f->net, .momentum = -1))
 REFUSES(tern_optim_sgd_with, "a dampening that is infinite", TERN_ERR_ARG,
