@@ -103,7 +103,7 @@ def is_printed(line, output):
 def sources(root):
     folders = ("include", "src", "tests", "examples", "docs/snippets", "bench")
     files = [p for f in folders for p in (root / f).rglob("*.[ch]")]
-    files += [p for p in (root / "src").rglob("*.cu")]
+    files += [p for end in ("cu", "def") for p in (root / "src").rglob(f"*.{end}")]
     files += [root / "README.md", root / "meson_options.txt"]
     files += [p for p in (root / "src").rglob("meson.build")]
     files += [p for p in (root / "scripts").glob("*.sh")]
