@@ -19,12 +19,13 @@ static void derive(const double *number, const tern_optim_moment *at, double *ou
     out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
 }
 
-static const tern_optim_number numbers[] = {{"lr", TERN_RANGE_NOT_NEGATIVE},
-                                            {"lr_decay", TERN_RANGE_NOT_NEGATIVE},
-                                            {"eps", TERN_RANGE_NOT_NEGATIVE},
-                                            {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
-                                            {"initial_accumulator_value", TERN_RANGE_NOT_NEGATIVE},
-                                            {"maximize", TERN_RANGE_FLAG}};
+static const tern_optim_number numbers[] = {
+    [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
+    [LR_DECAY] = {"lr_decay", TERN_RANGE_NOT_NEGATIVE},
+    [EPS] = {"eps", TERN_RANGE_NOT_NEGATIVE},
+    [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
+    [INITIAL] = {"initial_accumulator_value", TERN_RANGE_NOT_NEGATIVE},
+    [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG}};
 static const tern_optim_slot slots[] = {{.name = "sum", .at_construction = true, .fill = INITIAL}};
 static const tern_optim_class adagrad_class = {.name = "Adagrad",
                                                .function = "optim_adagrad",
@@ -39,6 +40,8 @@ tern_optim_adagrad_options tern_optim_adagrad_defaults(void)
 
 tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *o)
 {
-    return TERN_OPTIM_MAKE(adagrad_class, o, o->lr, o->lr_decay, o->eps, o->weight_decay,
-                           o->initial_accumulator_value, o->maximize);
+    return TERN_OPTIM_MAKE(
+        adagrad_class,
+        o, [LR] = o->lr, [LR_DECAY] = o->lr_decay, [EPS] = o->eps, [WEIGHT_DECAY] = o->weight_decay,
+        [INITIAL] = o->initial_accumulator_value, [MAXIMIZE] = o->maximize);
 }

@@ -72,8 +72,9 @@ static const tern_optim_class adamw_class = {
 static tern_optim *make(const tern_optim_class *klass, bool decoupled,
                         const tern_optim_adam_options *o)
 {
-    return TERN_OPTIM_MAKE(*klass, o, o->lr, o->betas[0], o->betas[1], o->eps, o->weight_decay,
-                           o->amsgrad, o->maximize, decoupled);
+    return TERN_OPTIM_MAKE(*klass, o, [LR] = o->lr, [BETA1] = o->betas[0], [BETA2] = o->betas[1],
+                           [EPS] = o->eps, [WEIGHT_DECAY] = o->weight_decay, [AMSGRAD] = o->amsgrad,
+                           [MAXIMIZE] = o->maximize, [DECOUPLED] = decoupled);
 }
 
 tern_optim_adam_options tern_optim_adam_defaults(void)

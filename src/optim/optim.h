@@ -73,9 +73,9 @@ typedef struct tern_optim_class {
     .numbers = (number_table), .number_count = sizeof(number_table) / sizeof *(number_table),      \
     .slots = (slot_table), .slot_count = sizeof(slot_table) / sizeof *(slot_table)
 
-// What a constructor returns: an optimizer of the options' numbers, in the order of the class.
+// What a constructor returns: an optimizer of the options' numbers, [LR] = o->lr and so on.
 #define TERN_OPTIM_MAKE(klass, o, ...)                                                             \
-    ((o) ? tern_optim_make(&(klass), (const double[]){__VA_ARGS__},                                \
+    ((o) ? tern_optim_make(&(klass), (const double[TERN_OPTIM_NUMBERS]){__VA_ARGS__},              \
                            &(tern_optim_source){(o)->module, (o)->params, (o)->param_count})       \
          : tern_optim_no_options(&(klass)))
 

@@ -28,10 +28,13 @@ static void derive(const double *number, const tern_optim_moment *at, double *ou
 }
 
 static const tern_optim_number numbers[] = {
-    {"lr", TERN_RANGE_NOT_NEGATIVE},    {"momentum", TERN_RANGE_NOT_NEGATIVE},
-    {"alpha", TERN_RANGE_NOT_NEGATIVE}, {"eps", TERN_RANGE_NOT_NEGATIVE},
-    {"centered", TERN_RANGE_FLAG},      {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
-    {"maximize", TERN_RANGE_FLAG}};
+    [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
+    [MOMENTUM] = {"momentum", TERN_RANGE_NOT_NEGATIVE},
+    [ALPHA] = {"alpha", TERN_RANGE_NOT_NEGATIVE},
+    [EPS] = {"eps", TERN_RANGE_NOT_NEGATIVE},
+    [CENTERED] = {"centered", TERN_RANGE_FLAG},
+    [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
+    [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG}};
 static const tern_optim_slot slots[] = {
     {.name = "square_avg"}, {.name = "momentum_buffer"}, {.name = "grad_avg"}};
 static const tern_optim_class rmsprop_class = {.name = "RMSprop",
@@ -47,6 +50,8 @@ tern_optim_rmsprop_options tern_optim_rmsprop_defaults(void)
 
 tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *o)
 {
-    return TERN_OPTIM_MAKE(rmsprop_class, o, o->lr, o->momentum, o->alpha, o->eps, o->centered,
-                           o->weight_decay, o->maximize);
+    return TERN_OPTIM_MAKE(
+        rmsprop_class,
+        o, [LR] = o->lr, [MOMENTUM] = o->momentum, [ALPHA] = o->alpha, [EPS] = o->eps,
+        [CENTERED] = o->centered, [WEIGHT_DECAY] = o->weight_decay, [MAXIMIZE] = o->maximize);
 }

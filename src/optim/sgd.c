@@ -59,6 +59,7 @@ tern_optim_sgd_options tern_optim_sgd_defaults(void)
 
 tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *o)
 {
-    return TERN_OPTIM_MAKE(sgd_class, o, o->lr, o->momentum, o->dampening, o->weight_decay,
-                           o->nesterov, o->maximize);
+    return TERN_OPTIM_MAKE(
+        sgd_class, o, [LR] = o->lr, [MOMENTUM] = o->momentum, [DAMPENING] = o->dampening,
+        [WEIGHT_DECAY] = o->weight_decay, [NESTEROV] = o->nesterov, [MAXIMIZE] = o->maximize);
 }
