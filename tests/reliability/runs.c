@@ -91,17 +91,13 @@ const char *run_name_of(int o, int l)
 
 static uint64_t state_bits(tern_optim *optim, uint64_t hash)
 {
-    static const char *const names[] = {
-        "momentum_buffer", "exp_avg",  "exp_avg_sq", "max_exp_avg_sq",
-        "square_avg",      "grad_avg", "sum"};
-    for (int64_t i = 0; i < tern_optim_num_parameters(optim); i++) {
+    tern_state *state = tern_optim_state_dict(optim);
+    for (int64_t i = 0; i < tern_optim_num_parameters(optim); i++)
         hash = bits_of(tern_optim_parameter_at(optim, i, NULL, 0), hash);
-        for (int k = 0; k < COUNT(names); k++) {
-            tern_tensor *state = tern_optim_state(optim, i, names[k]);
-            tern_error_clear(); // not every optimizer has each
-            hash = state ? bits_of(state, hash) : hash;
-        }
-    }
+    for (int64_t i = 0; i < tern_state_count(state); i++)
+        if (tern_state_type_at(state, i) == TERN_STATE_TENSOR)
+            hash = bits_of(tern_state_tensor(state, tern_state_name_at(state, i)), hash);
+    tern_state_free(state);
     return hash;
 }
 
