@@ -263,6 +263,32 @@ static void adam_without_eps_keeps_the_smallest_values(void **state)
     }
 }
 
+// Of gradients whose squares are subnormal: v - m^2 below 0 would have no root.
+static void centered_averages_vanish_together(void **state)
+{
+    (void)state;
+    enum { TERN_STEP_RMSPROP_NUMBERS(PLACE) };
+    FOR_EACH_TABLE(kernels)
+    {
+        float p = 1, g = 6e-20f, v = 0, m = 0;
+        const tern_step_tensor one = {&p,
+                                      &g,
+                                      {&v, &m},
+                                      1,
+                                      TERN_FLOAT32,
+                                      {[lr] = -0.5,
+                                       [alpha] = 0.5,
+                                       [take] = 0.5,
+                                       [keep] = 0.5,
+                                       [eps] = 1e-8,
+                                       [sign] = 1,
+                                       [least] = (double)FLT_MIN}};
+        for (int step = 0; step < 50; step++)
+            assert_int_equal(kernels->step(&kernel_exec, TERN_STEP_RMSPROP_CENTERED, &one, 1), 0);
+        assert_true(v == 0 && m == 0 && p == 1); // 50 times 0.5 6e-20 / 1e-8 less
+    }
+}
+
 static void a_fault_keeps_every_parameter_and_state(void **state)
 {
     (void)state;
@@ -388,6 +414,7 @@ int main(void)
         cmocka_unit_test(adam_and_adamw_follow_their_formulas),
         cmocka_unit_test(state_without_gradients_becomes_zero_and_never_subnormal),
         cmocka_unit_test(adam_without_eps_keeps_the_smallest_values),
+        cmocka_unit_test(centered_averages_vanish_together),
         cmocka_unit_test(a_fault_keeps_every_parameter_and_state),
         cmocka_unit_test(bfloat16_is_computed_in_float_and_rounded_once),
         cmocka_unit_test(the_norm_is_that_of_all_elements_together),
