@@ -36,7 +36,7 @@ static void note(const tern_op_call *call, tern_tensor *const *y, int outputs, v
 
 static bool is_of(const char *name, const op_case *c)
 {
-    const char *op = strncmp(c->op, "nn_", 3) == 0 ? c->op + 3 : c->op;
+    const char *op = c->like ? c->like : c->op;
     if (strcmp(name, op) == 0)
         return true;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
@@ -106,7 +106,7 @@ static bool ends_in_the_bracket(const op_case *c, tern_device device)
 void check_brackets(tern_device device)
 {
     const case_list *lists[] = {&elementwise_cases, &reduction_cases, &product_cases, &shape_cases,
-                                &module_cases};
+                                module_cases()};
     int missed = 0;
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         for (int i = 0; i < lists[k]->count; i++) {

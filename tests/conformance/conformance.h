@@ -85,6 +85,7 @@ typedef void along_fn(const real *x, int64_t n, real *y, real *magnitude);
 struct op_case {
     const char *op;   // the function's name without tern_
     const char *note; // tells cases of one operation apart, or NULL
+    const char *like; // of a module: the operation that it runs
     call_fn *call;
     reference_fn *reference;
     each_fn *each;   // for reference_each
@@ -111,7 +112,8 @@ typedef struct case_list {
     int count;
 } case_list;
 
-extern const case_list elementwise_cases, reduction_cases, product_cases, shape_cases, module_cases;
+extern const case_list elementwise_cases, reduction_cases, product_cases, shape_cases;
+const case_list *module_cases(void); // made at the first call
 
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
 reference_fn reference_moved, reference_joined;

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     add_cases(&reduction_cases, only);
     add_cases(&product_cases, only);
     add_cases(&shape_cases, only);
-    add_cases(&module_cases, only);
+    add_cases(module_cases(), only);
     if (!only) {
         tests[test_count++] =
             (struct CMUnitTest)cmocka_unit_test(every_operation_of_the_headers_is_covered);
