@@ -38,6 +38,12 @@ static void every_operation_of_the_headers_is_covered(void **state)
     check_manifest(include_dir);
 }
 
+static void every_module_optimizer_and_dataset_of_the_headers_is_in_the_tables(void **state)
+{
+    (void)state;
+    check_public_objects(include_dir);
+}
+
 static void every_operation_ends_its_call_in_the_bracket(void **state)
 {
     (void)state;
@@ -114,6 +120,8 @@ int main(int argc, char **argv)
     if (!only) {
         tests[test_count++] =
             (struct CMUnitTest)cmocka_unit_test(every_operation_of_the_headers_is_covered);
+        tests[test_count++] = (struct CMUnitTest)cmocka_unit_test(
+            every_module_optimizer_and_dataset_of_the_headers_is_in_the_tables);
         tests[test_count++] =
             (struct CMUnitTest)cmocka_unit_test(every_operation_ends_its_call_in_the_bracket);
     }

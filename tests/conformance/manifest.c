@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // No operation without a case, a gradient check and results of PyTorch: the names come from the
-// public headers at the time of the test. tests/errors/manifest.c asks for what they refuse,
+// public headers at the time of the test. manifest_objects.c asks for what modules, optimizers and
+// datasets have besides, tests/errors/manifest.c for what they refuse,
 // tests/docs/complete.py for their names beside PyTorch's, tests/style/documented.py for comments.
 #include "manifest.h"
 
-#include <ctype.h>
-
 #include "check.h"
 #include "conformance.h"
+#include "declared.h"
 #include "golden/golden.h"
 
 typedef struct reason {
@@ -85,22 +85,16 @@ static const char *const not_operations[] = {
     "pin_memory",
     "to_non_blocking",
     // modules of modules: tests/unit/test_module.c
-    "nn_sequential_new",
-    "nn_module_list_new",
+    "nn_sequential",
+    "nn_module_list",
 };
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name), of_end = strlen(end);
-    return length > of_end && strcmp(name + length - of_end, end) == 0;
-}
 
 static bool is_listed(const char *name)
 {
     for (size_t i = 0; i < sizeof not_operations / sizeof *not_operations; i++)
         if (strcmp(not_operations[i], name) == 0)
             return true;
-    return ends_with(name, "_defaults");
+    return declared_ends_with(name, "_defaults");
 }
 
 static bool has_reason(const reason *list, size_t count, const char *name)
@@ -168,53 +162,30 @@ static int count_lacking(const char *name, bool golden)
     return lacking;
 }
 
-// Reads "TERN_API ... tern_NAME(" and gives NAME, without the "_with" of options; NULL on other
-// lines.
-static const char *declared_name(const char *line, char *name, size_t size)
-{
-    if (strncmp(line, "TERN_API", 8) != 0)
-        return NULL;
-    const char *paren = strchr(line, '('), *start = paren;
-    while (start && start > line && (isalnum((unsigned char)start[-1]) || start[-1] == '_'))
-        start--;
-    if (!start || strncmp(start, "tern_", 5) != 0)
-        return NULL;
-    snprintf(name, size, "%.*s", (int)(paren - start - 5), start + 5);
-    if (ends_with(name, "_with"))
-        name[strlen(name) - 5] = 0;
-    return name;
-}
+typedef struct header_check {
+    bool golden;
+    int lacking;
+} header_check;
 
-static int check_header(const char *path, bool golden, int *lacking)
+static void check_function(const char *name, void *user)
 {
-    char line[512], name[64];
-    int found = 0;
-    FILE *file = fopen(path, "r");
-    if (!file)
-        fail_msg("cannot read %s", path);
-    while (fgets(line, sizeof line, file)) {
-        if (!declared_name(line, name, sizeof name))
-            continue;
-        found++;
-        if (!is_listed(name))
-            *lacking += count_lacking(name, golden);
-    }
-    fclose(file);
-    return found;
+    header_check *check = user;
+    if (!is_listed(name))
+        check->lacking += count_lacking(name, check->golden);
 }
 
 void check_manifest(const char *include_dir)
 {
     static const char *const headers[] = {"ops.h",      "ops/copy.h", "ops/inplace.h", "ops/join.h",
                                           "ops/view.h", "tensor.h",   "nn.h"};
-    int lacking = 0, found = 0;
+    header_check check = {.lacking = 0};
+    int found = 0;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/tern/%s", include_dir, headers[i]);
-        found += check_header(path, i == 0, &lacking);
+        check.golden = i == 0;
+        found += each_declared(include_dir, headers[i], "", "", check_function, &check);
     }
     if (found < 100)
         fail_msg("%d functions were found: are the headers read rightly?", found);
-    if (lacking)
-        fail_msg("%d tests are not there", lacking);
+    if (check.lacking)
+        fail_msg("%d tests are not there", check.lacking);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations and their gradients against PyTorch's, case by case; test_ops_golden [DEVICE].
 #include "check.h"
-#include "golden.h"
 #include "golden_calls.h"
+#include "golden_compare.h"
 
 #define MOST_TESTS 4096
 
@@ -14,13 +14,6 @@ static const golden_array *numbered(const golden_case *g, const char *name, int 
     char full[16];
     snprintf(full, sizeof full, "%s%d", name, i);
     return golden_find_array(g, full);
-}
-
-static tern_tensor *tensor_of(const golden_array *g)
-{
-    tern_tensor *t = tern_from_data(g->shape, g->data, .dtype = g->dtype, .device = device);
-    assert_no_error();
-    return t;
 }
 
 static void take_axes(const golden_case *g, tern_axis_list *axes)
@@ -64,33 +57,10 @@ static real share_of_kept_logarithm(const golden_case *g)
     return largest * 0x1p-24L;
 }
 
-static void compare(const char *what, const tern_tensor *t, const golden_array *g, real more)
-{
-    static const double share[] = {[TERN_FLOAT32] = 4e-6,
-                                   [TERN_FLOAT64] = 1e-12,
-                                   [TERN_FLOAT16] = 2e-3,
-                                   [TERN_BFLOAT16] = 1.6e-2,
-                                   [TERN_BOOL] = 0};
-    array got = array_of_tensor(t), want = golden_to_array(g);
-    if (got.dtype != want.dtype || !tern_shape_equal(got.shape, want.shape))
-        fail_msg("%s is %s of rank %d with %lld elements, not %s, %d, %lld", what,
-                 tern_dtype_name(got.dtype), got.shape.rank, (long long)got.numel,
-                 tern_dtype_name(want.dtype), want.shape.rank, (long long)want.numel);
-    real room = (real)share[got.dtype] + more;
-    for (int64_t i = 0; i < got.numel; i++) {
-        real x = got.data[i], y = want.data[i];
-        bool same = x == y || (isnan(x) && isnan(y));
-        if (!same && !(fabsl(x - y) <= room * (fabsl(y) + 0.25L)))
-            fail_msg("%s: element %lld is %.12Lg, PyTorch has %.12Lg", what, (long long)i, x, y);
-    }
-    array_free(&got);
-    array_free(&want);
-}
-
 static void check_gradients(const golden_case *g, tern_tensor *const *in, tern_tensor *out)
 {
     const golden_array *seed = golden_find_array(g, "seed");
-    if (seed && tern_backward(out, .gradient = tensor_of(seed)))
+    if (seed && tern_backward(out, .gradient = golden_tensor(seed, device)))
         assert_no_error();
     for (int i = 0; i < GOLDEN_IN; i++) {
         const golden_array *grad = numbered(g, "grad", i);
@@ -100,7 +70,7 @@ static void check_gradients(const golden_case *g, tern_tensor *const *in, tern_t
         snprintf(what, sizeof what, "gradient %d", i);
         if (!tern_grad(in[i]))
             fail_msg("%s is not there", what);
-        compare(what, tern_grad(in[i]), grad, share_of_kept_logarithm(g));
+        golden_compare(what, tern_grad(in[i]), grad, share_of_kept_logarithm(g));
     }
 }
 
@@ -112,7 +82,7 @@ static void run_case(void **state)
     const golden_words words = words_of(g);
     for (int i = 0; i < GOLDEN_IN; i++) {
         const golden_array *stored = numbered(g, "in", i);
-        in[i] = stored ? tensor_of(stored) : NULL;
+        in[i] = stored ? golden_tensor(stored, device) : NULL;
         if (numbered(g, "grad", i))
             tern_set_requires_grad(in[i], true);
     }
@@ -122,7 +92,7 @@ static void run_case(void **state)
     for (int i = 0; i < GOLDEN_OUT; i++) {
         const golden_array *stored = numbered(g, "out", i);
         if (stored)
-            compare(i ? "out 1" : "out 0", out[i], stored, 0);
+            golden_compare(i ? "out 1" : "out 0", out[i], stored, 0);
     }
     check_gradients(g, in, out[0]);
     tern_scope_close(scope);

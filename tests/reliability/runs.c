@@ -2,6 +2,7 @@
 #include "runs.h"
 
 #include "bits.h"
+#include "declared.h"
 
 typedef struct optimizer {
     const char *name, *note;
@@ -146,33 +147,17 @@ static bool is_run(const char *name)
     return false;
 }
 
-// Every NAME in `TERN_API tern_optim *tern_NAME_with(` or `TERN_API .. tern_NAME_loss_with(`.
-static int check_header(const char *include_dir, const char *header, const char *start,
-                        const char *end)
+static void check_is_run(const char *name, void *user)
 {
-    char path[1024], line[512];
-    int found = 0;
-    snprintf(path, sizeof path, "%s/tern/%s", include_dir, header);
-    FILE *file = fopen(path, "r");
-    if (!file)
-        fail_msg("cannot read %s", path);
-    while (fgets(line, sizeof line, file)) {
-        char *name = strstr(line, start), *stop = strstr(line, end);
-        if (strncmp(line, start, 8) != 0 || !name || !stop)
-            continue;
-        *strstr(stop, "_with") = 0;
-        name = strstr(name, "*tern_") + strlen("*tern_");
-        if (!is_run(name))
-            fail_msg("tern_%s is trained by no run", name);
-        found++;
-    }
-    fclose(file);
-    return found;
+    (void)user;
+    if (!is_run(name))
+        fail_msg("tern_%s is trained by no run", name);
 }
 
 void check_runs_are_complete(const char *include_dir)
 {
-    assert_true(check_header(include_dir, "optim.h", "TERN_API tern_optim *tern_", "_with(") >= 3);
-    assert_true(check_header(include_dir, "nn.h", "TERN_API tern_module *tern_", "_loss_with(") >=
-                2);
+    assert_true(
+        each_declared(include_dir, "optim.h", "tern_optim *", "_with", check_is_run, NULL) >= 5);
+    assert_true(
+        each_declared(include_dir, "nn.h", "tern_module *", "_loss_with", check_is_run, NULL) >= 3);
 }
