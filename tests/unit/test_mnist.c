@@ -9,23 +9,6 @@
 #include "data/data_fixture.h"
 #include "golden/golden.h"
 
-// Writes `count` images (2, 3) with the bytes 0, 1, 2, ... and `labels` labels 0, 1, 2, ...
-static void write_mnist(const char *part, int count, int labels)
-{
-    unsigned char images[16 + 6 * 16] = {0, 0, 8, 3, 0, 0, 0, (unsigned char)count,
-                                         0, 0, 0, 2, 0, 0, 0, 3};
-    unsigned char numbers[8 + 16] = {0, 0, 8, 1, 0, 0, 0, (unsigned char)labels};
-    for (int i = 0; i < 6 * count; i++)
-        images[16 + i] = (unsigned char)i;
-    for (int i = 0; i < labels; i++)
-        numbers[8 + i] = (unsigned char)i;
-    char name[64];
-    snprintf(name, sizeof name, "%s-images-idx3-ubyte", part);
-    write_file(name, images, 16 + 6 * (size_t)count);
-    snprintf(name, sizeof name, "%s-labels-idx1-ubyte", part);
-    write_file(name, numbers, 8 + (size_t)labels);
-}
-
 static void assert_no_mnist(tern_data_split split, tern_status code, const char *words)
 {
     assert_null(tern_data_mnist(directory, split));
