@@ -13,6 +13,7 @@
 #include "golden/golden_optim.h"
 #include "golden/golden_small.h"
 #include "golden/golden_test.h"
+#include "state_check.h"
 
 // ---- the start of the MLP run -------------------------------------------------------------------
 
@@ -71,11 +72,15 @@ static void sixty_thousand_samples_come_in_pytorchs_order(void **state)
 
 static const char *const parameter_names[] = {"0.weight", "0.bias", "2.weight", "2.bias"};
 
+static tern_module *make_net(uint64_t seed)
+{
+    tern_manual_seed(seed);
+    return tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
+}
+
 static tern_module *make_small(const golden_small_case *c)
 {
-    tern_manual_seed(0);
-    tern_module *net =
-        tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
+    tern_module *net = make_net(0);
     float first[SMALL_ELEMENTS];
     size_t at = 0;
     for (int i = 0; i < COUNT(parameter_names); i++) {
@@ -104,17 +109,16 @@ static tern_module *make_loss(const golden_small_case *c)
                                       .label_smoothing = 0.1);
 }
 
-// Over the net or, with two groups, over its two layers.
+// Over the net or, with two groups, over its two layers; its numbers are the defaults.
 static tern_optim *make_optimizer(const golden_small_case *c, tern_module *net)
 {
     tern_tensor *params[COUNT(parameter_names)];
     for (int i = 0; i < COUNT(parameter_names); i++)
         params[i] = tern_module_parameter(net, parameter_names[i]);
-    tern_optim *optim = golden_optim(c->stored, params, c->group_count == 2 ? 2 : 4);
-    if (c->group_count == 2) {
+    tern_optim *optim = golden_make_optim(c->stored, params, c->group_count == 2 ? 2 : 4);
+    if (c->group_count == 2)
         assert_int_equal(tern_optim_add_group(optim, tern_module_child(net, "2")), TERN_OK);
-        golden_set_options(c->stored, optim, 1);
-    }
+    assert_fine();
     return optim;
 }
 
@@ -128,17 +132,45 @@ static void clip(const golden_small_case *c, int step, tern_module *net)
     }
 }
 
-static void train(const golden_small_case *c, tern_module *net, tern_optim *optim,
-                  tern_module *criterion, tern_tensor *x, tern_tensor *y)
+typedef struct small_run {
+    const golden_small_case *c;
+    tern_tensor *x, *y;
+    tern_module *criterion, *net;
+    tern_optim *optim;
+} small_run;
+
+static small_run begin(const golden_small_case *c)
 {
-    for (int step = 0; step < SMALL_STEPS; step++) {
+    small_run r = {.c = c, .net = make_small(c)};
+    r.x = make_input(c); // drawn after the net
+    r.y = tern_from_data(tern_dims(6), c->target, .dtype = TERN_INT64);
+    r.criterion = make_loss(c);
+    r.optim = make_optimizer(c, r.net);
+    for (int group = 0; group < c->group_count; group++)
+        golden_set_options(c->stored, r.optim, group);
+    assert_fine();
+    return r;
+}
+
+static void end(small_run *r)
+{
+    assert_fine();
+    tern_optim_free(r->optim);
+    tern_module_free(r->criterion);
+    tern_module_free(r->net);
+}
+
+// Steps `first` to `last` - 1.
+static void train(const small_run *r, int first, int last)
+{
+    for (int step = first; step < last; step++) {
         tern_scope scope = tern_scope_open();
-        tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
-        tern_optim_zero_grad(optim);
+        tern_tensor *loss = tern_loss(r->criterion, tern_forward(r->net, r->x), r->y);
+        tern_optim_zero_grad(r->optim);
         assert_int_equal(tern_backward(loss), TERN_OK);
-        clip(c, step, net);
-        assert_int_equal(tern_optim_step(optim), TERN_OK);
-        assert_near("loss", step, tern_item(loss), c->losses[step], 1e-12, 1e-9);
+        clip(r->c, step, r->net);
+        assert_int_equal(tern_optim_step(r->optim), TERN_OK);
+        assert_near("loss", step, tern_item(loss), r->c->losses[step], 1e-12, 1e-9);
         tern_scope_close(scope);
     }
 }
@@ -155,26 +187,61 @@ static void check_final(const golden_small_case *c, tern_module *net)
     assert_int_equal(at, SMALL_ELEMENTS);
 }
 
+static void skip_without(const golden_small_case *c)
+{
+    if (golden_has_optim(c->stored))
+        return;
+    print_message("there is no %s yet\n", golden_text(c->stored, "optimizer"));
+    skip();
+}
+
 static void thirty_steps_of_a_small_net_are_pytorchs(void **state)
 {
     const golden_small_case *c = *state;
-    if (!golden_has_optim(c->stored)) {
-        print_message("there is no %s yet\n", golden_text(c->stored, "optimizer"));
-        skip();
-    }
+    skip_without(c);
     tern_scope scope = tern_scope_open();
-    tern_module *net = make_small(c);
-    tern_tensor *x = make_input(c);
-    tern_tensor *y = tern_from_data(tern_dims(6), c->target, .dtype = TERN_INT64);
-    tern_module *criterion = make_loss(c);
-    tern_optim *optim = make_optimizer(c, net);
-    assert_fine();
-    train(c, net, optim, criterion, x, y);
-    check_final(c, net);
-    assert_fine();
-    tern_optim_free(optim);
-    tern_module_free(criterion);
-    tern_module_free(net);
+    small_run r = begin(c);
+    train(&r, 0, SMALL_STEPS);
+    check_final(c, r.net);
+    end(&r);
+    tern_scope_close(scope);
+}
+
+// ---- interrupted --------------------------------------------------------------------------------
+
+static tern_status visit_run(void *object, tern_state_visitor *visitor)
+{
+    const small_run *r = object;
+    if (tern_visit_module(visitor, "net", r->net))
+        return tern_error_code();
+    return tern_visit_optim(visitor, "optim", r->optim);
+}
+
+// Numbers of the new optimizer are the defaults until it is loaded, its parameters others.
+static void an_interrupted_run_ends_with_the_bits_of_the_whole(void **state)
+{
+    enum { BEFORE = 7 };
+    const golden_small_case *c = *state;
+    skip_without(c);
+    tern_scope scope = tern_scope_open();
+    small_run whole = begin(c), resumed = whole;
+    train(&whole, 0, BEFORE);
+    tern_state *own = tern_state_of(visit_run, &whole), *saved = tern_state_copy(own);
+    train(&whole, BEFORE, SMALL_STEPS);
+    tern_state *expected = tern_state_of(visit_run, &whole);
+    resumed.net = tern_module_to_dtype(make_net(99), TERN_FLOAT64);
+    resumed.optim = make_optimizer(c, resumed.net);
+    resumed.criterion = make_loss(c);
+    assert_int_equal(tern_state_load(saved, visit_run, &resumed), TERN_OK);
+    train(&resumed, BEFORE, SMALL_STEPS);
+    tern_state *found = tern_state_of(visit_run, &resumed);
+    check_states(found, expected, true);
+    tern_state_free(own);
+    tern_state_free(saved);
+    tern_state_free(expected);
+    tern_state_free(found);
+    end(&whole);
+    end(&resumed);
     tern_scope_close(scope);
 }
 
@@ -189,24 +256,31 @@ static int end_group(void **state)
 
 int main(void)
 {
-    static char names[MOST_RUNS][160];
+    static const struct {
+        const char *name;
+        CMUnitTestFunction test;
+    } of_each[] = {
+        {"thirty_steps_of_a_small_net_are_pytorchs", thirty_steps_of_a_small_net_are_pytorchs},
+        {"an_interrupted_run_ends_with_the_bits_of_the_whole",
+         an_interrupted_run_ends_with_the_bits_of_the_whole},
+    };
+    static char names[2 * MOST_RUNS][160];
     static golden_small_case runs[MOST_RUNS];
     const int count = golden_small_count();
     if (count > MOST_RUNS) {
         fprintf(stderr, "%d runs are more than MOST_RUNS\n", count);
         return 1;
     }
-    struct CMUnitTest tests[2 + MOST_RUNS] = {
+    struct CMUnitTest tests[2 + 2 * MOST_RUNS] = {
         cmocka_unit_test_setup_teardown(initial_weights_have_pytorchs_bits, start, leaves_nothing),
         cmocka_unit_test_setup_teardown(sixty_thousand_samples_come_in_pytorchs_order, start,
                                         leaves_nothing),
     };
-    for (int i = 0; i < count; i++) {
-        runs[i] = golden_small(i);
-        snprintf(names[i], sizeof names[0], "thirty_steps_of_a_small_net_are_pytorchs: %s",
-                 runs[i].stored->name);
-        tests[2 + i] = (struct CMUnitTest){names[i], thirty_steps_of_a_small_net_are_pytorchs,
-                                           start, leaves_nothing, &runs[i]};
+    for (int i = 0; i < 2 * count; i++) {
+        golden_small_case *c = &runs[i / 2];
+        *c = golden_small(i / 2);
+        snprintf(names[i], sizeof names[0], "%s: %s", of_each[i % 2].name, c->stored->name);
+        tests[2 + i] = (struct CMUnitTest){names[i], of_each[i % 2].test, start, leaves_nothing, c};
     }
-    return _cmocka_run_group_tests("small net", tests, 2 + (size_t)count, NULL, end_group);
+    return _cmocka_run_group_tests("small net", tests, 2 + 2 * (size_t)count, NULL, end_group);
 }

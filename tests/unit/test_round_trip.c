@@ -2,6 +2,7 @@
 // Every module's state comes back bit for bit, and what the module computes with it, whatever it
 // was before and wherever it is; test_round_trip [DEVICE].
 #include "module_rows.h"
+#include "state_check.h"
 
 #define MOST_BYTES 4096
 
@@ -9,47 +10,11 @@ static tern_device other; // a device besides the CPU
 
 // ---- comparing ----------------------------------------------------------------------------------
 
-// The value's bytes.
-static int64_t bytes_of(const tern_state *state, const char *name, void *bytes)
-{
-    int64_t whole = 0, size = 0;
-    double number = 0;
-    switch (tern_state_type_of(state, name)) {
-    case TERN_STATE_TENSOR: {
-        tern_tensor *t = tern_state_tensor(state, name);
-        size = tern_numel(t) * (int64_t)tern_dtype_size(tern_dtype_of(t));
-        assert_true(size <= MOST_BYTES);
-        assert_int_equal(tern_to_host(t, bytes, (size_t)size), TERN_OK);
-        return size;
-    }
-    case TERN_STATE_INT:
-        assert_int_equal(tern_state_get_int(state, name, &whole), TERN_OK);
-        memcpy(bytes, &whole, sizeof whole);
-        return sizeof whole;
-    case TERN_STATE_DOUBLE:
-        assert_int_equal(tern_state_get_double(state, name, &number), TERN_OK);
-        memcpy(bytes, &number, sizeof number);
-        return sizeof number;
-    default:
-        fail_msg("%s is of a type that is not compared here", name);
-        return 0;
-    }
-}
-
 // Every value of the module's state is the saved one, or none is.
 static void check_values(tern_module *m, const tern_state *saved, bool same)
 {
-    unsigned char a[MOST_BYTES], b[MOST_BYTES];
     tern_state *now = tern_module_state_dict(m);
-    assert_int_equal(tern_state_count(now), tern_state_count(saved));
-    for (int64_t i = 0; i < tern_state_count(now); i++) {
-        const char *name = tern_state_name_at(now, i);
-        assert_string_equal(name, tern_state_name_at(saved, i));
-        const int64_t size = bytes_of(now, name, a);
-        assert_int_equal(bytes_of(saved, name, b), size);
-        if ((memcmp(a, b, (size_t)size) == 0) != same)
-            fail_msg("%s is %s", name, same ? "not what was saved" : "what was saved already");
-    }
+    check_states(now, saved, same);
     tern_state_free(now);
 }
 
