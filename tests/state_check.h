@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// States value by value, bit for bit. Include <cmocka.h> before.
+// States value by value, bit for bit.
 #ifndef TERN_TESTS_STATE_CHECK_H
 #define TERN_TESTS_STATE_CHECK_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include <tern/tern.h>
 
