@@ -57,8 +57,8 @@ static inline tern_module *counted_new(void)
 {
     counted *self = (counted *)tern_module_new(&counted_class);
     self->shift = malloc(sizeof *self->shift);
-    *self->shift = 0.5;
-    self->count = 3;
+    *self->shift = tern_item(tern_rand(tern_dims())); // others in another module
+    self->count = tern_item_int(tern_randint(0, 1000000, tern_dims()));
     tern_module_add_parameter(&self->base, "scale", &self->scale, tern_rand(tern_dims(1)));
     return tern_module_done(&self->base);
 }

@@ -55,6 +55,17 @@ static void change_number(tern_state *state, const char *name)
     }
 }
 
+static tern_status flip(const tern_module_entry *entry, void *user)
+{
+    (void)user;
+    unsigned char *bytes = tern_data(entry->tensor);
+    const size_t size =
+        (size_t)tern_numel(entry->tensor) * tern_dtype_size(tern_dtype_of(entry->tensor));
+    for (size_t i = 0; i < size; i++)
+        bytes[i] ^= 1;
+    return TERN_OK;
+}
+
 // Changes every value of a module on the CPU: the bytes of tensors in place, numbers by loading.
 static void disturb(tern_module *m)
 {
@@ -62,16 +73,7 @@ static void disturb(tern_module *m)
     for (int64_t i = 0; i < tern_state_count(state); i++)
         change_number(state, tern_state_name_at(state, i));
     assert_int_equal(tern_module_load_state_dict(m, state), TERN_OK);
-    for (int64_t i = 0; i < tern_state_count(state); i++) {
-        const char *name = tern_state_name_at(state, i);
-        if (tern_state_type_of(state, name) != TERN_STATE_TENSOR)
-            continue;
-        tern_tensor *t = tern_state_tensor(state, name);
-        unsigned char *bytes = tern_data(t);
-        const size_t size = (size_t)tern_numel(t) * tern_dtype_size(tern_dtype_of(t));
-        for (size_t k = 0; k < size; k++)
-            bytes[k] ^= 1;
-    }
+    assert_int_equal(tern_module_each_state(m, flip, NULL), TERN_OK);
     tern_state_free(state);
 }
 
