@@ -187,6 +187,23 @@ static void a_later_pattern_takes_parameters_from_groups_made_before(void **stat
     tern_optim_free(o);
 }
 
+static void groups_may_have_different_formulas(void **state)
+{
+    (void)state;
+    tern_tensor *p = leaf(start, 2), *q = leaf(start, 2);
+    tern_optim *o = tern_optim_sgd(NULL, .lr = 1, .momentum = 0.5, .params = &p, .param_count = 1);
+    assert_int_equal(tern_optim_add_group(o, NULL, .params = &q, .param_count = 1), TERN_OK);
+    assert_int_equal(tern_optim_set(o, 1, "momentum", 0), TERN_OK);
+    set_grad(p, 1, 2);
+    set_grad(q, 1, 2);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_tensor(p, tern_dims(2), -1.5, -7); // less 1 and 1.5 times the gradient
+    assert_tensor(q, tern_dims(2), -1, -6);
+    assert_null(tern_optim_state(o, 1, "momentum_buffer"));
+    tern_optim_free(o);
+}
+
 static void groups_by_name_that_do_not_fit_are_refused(void **state)
 {
     (void)state;
@@ -238,6 +255,7 @@ int main(void)
         CHECK_TEST(a_group_that_does_not_fit_is_not_added),
         CHECK_TEST(groups_are_made_by_the_names_of_parameters),
         CHECK_TEST(a_later_pattern_takes_parameters_from_groups_made_before),
+        CHECK_TEST(groups_may_have_different_formulas),
         CHECK_TEST(groups_by_name_that_do_not_fit_are_refused),
         CHECK_TEST(defaults_are_those_of_the_macros),
     };
