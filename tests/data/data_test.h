@@ -32,6 +32,16 @@ static inline int use_scopes(int depth)
     return !scope || !t || failed;
 }
 
+// Caches would hide allocations from the hook.
+static inline int see_all_allocations(void)
+{
+    setenv("TERN_CACHE", "0", 1);
+    return use_memory_hook();
+}
+
+// With the fixture of data_fixture.h or loader_test.h.
+#define DATA_TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
+
 // ---- files ------------------------------------------------------------------------------------
 
 static char directory[64];

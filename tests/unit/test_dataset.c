@@ -268,25 +268,22 @@ static void an_incomplete_class_is_refused(void **state)
     assert_error(TERN_ERR_ARG, "8 bytes");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
-    setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_memory_hook())
+    if (see_all_allocations())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(samples_are_slices_of_any_number_of_tensors),
-        TEST(views_with_strides_and_offsets_give_their_own_elements),
-        TEST(a_dataset_holds_its_tensors_and_sees_them_change),
-        TEST(tensors_that_do_not_fit_are_refused),
-        TEST(a_tensor_without_elements_makes_an_empty_dataset),
-        TEST(a_bad_index_list_is_refused),
-        TEST(a_failed_dataset_passes_its_error_on),
-        TEST(a_class_of_the_users_own_makes_batches),
-        TEST(the_last_reference_frees_a_dataset),
-        TEST(what_a_class_makes_is_checked),
-        TEST(an_incomplete_class_is_refused),
+        DATA_TEST(samples_are_slices_of_any_number_of_tensors),
+        DATA_TEST(views_with_strides_and_offsets_give_their_own_elements),
+        DATA_TEST(a_dataset_holds_its_tensors_and_sees_them_change),
+        DATA_TEST(tensors_that_do_not_fit_are_refused),
+        DATA_TEST(a_tensor_without_elements_makes_an_empty_dataset),
+        DATA_TEST(a_bad_index_list_is_refused),
+        DATA_TEST(a_failed_dataset_passes_its_error_on),
+        DATA_TEST(a_class_of_the_users_own_makes_batches),
+        DATA_TEST(the_last_reference_frees_a_dataset),
+        DATA_TEST(what_a_class_makes_is_checked),
+        DATA_TEST(an_incomplete_class_is_refused),
     };
     return cmocka_run_group_tests_name("dataset", tests, start_group, end_group);
 }

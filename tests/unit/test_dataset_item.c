@@ -462,8 +462,6 @@ static void draws_that_make_no_sense_are_refused(void **state)
     assert_error(TERN_ERR_ARG, "sample_randint: low is 4 and high 4");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
     setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
@@ -471,22 +469,22 @@ int main(void)
     if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(samples_are_stacked_in_the_order_of_asking),
-        TEST(views_are_stacked_by_their_own_elements),
-        TEST(samples_without_elements_stack_to_none),
-        TEST(what_a_sample_leaves_dies_with_it),
-        TEST(a_sample_unlike_the_first_is_named_with_its_tensor),
-        TEST(a_sample_of_most_dimensions_cannot_be_stacked),
-        TEST(an_error_in_a_sample_says_which),
-        TEST(an_error_after_a_sample_names_none),
-        TEST(an_error_that_was_pending_before_is_none_of_the_samples),
-        TEST(a_single_sample_has_no_dimension_of_the_batch),
-        TEST(a_single_sample_that_is_not_there_is_refused),
-        TEST(with_both_get_makes_the_batches_and_item_the_samples),
-        TEST(the_numbers_are_philox_by_the_documented_layout),
-        TEST(integers_may_have_any_range),
-        TEST(the_numbers_are_uniform),
-        TEST(draws_that_make_no_sense_are_refused),
+        DATA_TEST(samples_are_stacked_in_the_order_of_asking),
+        DATA_TEST(views_are_stacked_by_their_own_elements),
+        DATA_TEST(samples_without_elements_stack_to_none),
+        DATA_TEST(what_a_sample_leaves_dies_with_it),
+        DATA_TEST(a_sample_unlike_the_first_is_named_with_its_tensor),
+        DATA_TEST(a_sample_of_most_dimensions_cannot_be_stacked),
+        DATA_TEST(an_error_in_a_sample_says_which),
+        DATA_TEST(an_error_after_a_sample_names_none),
+        DATA_TEST(an_error_that_was_pending_before_is_none_of_the_samples),
+        DATA_TEST(a_single_sample_has_no_dimension_of_the_batch),
+        DATA_TEST(a_single_sample_that_is_not_there_is_refused),
+        DATA_TEST(with_both_get_makes_the_batches_and_item_the_samples),
+        DATA_TEST(the_numbers_are_philox_by_the_documented_layout),
+        DATA_TEST(integers_may_have_any_range),
+        DATA_TEST(the_numbers_are_uniform),
+        DATA_TEST(draws_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests_name("dataset_item", tests, start_group, end_group);
 }

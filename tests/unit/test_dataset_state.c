@@ -121,16 +121,13 @@ static void a_loader_over_another_one_goes_on_with_the_same_bits(void **state)
             check_resume(i, before);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
-    setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_memory_hook())
+    if (see_all_allocations())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(one_sample_is_one_of_a_batch),
-        TEST(a_loader_over_another_one_goes_on_with_the_same_bits),
+        DATA_TEST(one_sample_is_one_of_a_batch),
+        DATA_TEST(a_loader_over_another_one_goes_on_with_the_same_bits),
     };
     return cmocka_run_group_tests_name("dataset_state", tests, start_group, end_group);
 }

@@ -329,27 +329,25 @@ static void no_memory_for_an_inner_loop_leaves_the_outer_one(void **state)
     tern_dataset_free(set);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
     setenv("TERN_CACHE", "1", 1);
     if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(however_a_loop_is_left_the_next_one_begins_anew),
-        TEST(continue_goes_on_with_the_next_batch),
-        TEST(temporaries_of_a_round_die_with_it_and_what_was_retained_stays),
-        TEST(loops_over_two_loaders_leave_each_other_alone),
-        TEST(loops_over_one_loader_have_epochs_of_their_own),
-        TEST(a_loop_in_a_function_leaves_the_callers_loop_alone),
-        TEST(recursive_loops_shuffle_each_its_own_order),
-        TEST(an_epoch_of_loader_next_goes_on_behind_the_loop),
-        TEST(loader_next_inside_takes_batches_of_the_loop),
-        TEST(a_loop_left_by_longjmp_does_not_disturb_the_outer_one),
-        TEST(without_a_loader_there_is_no_round_but_an_error),
-        TEST(a_loader_may_be_freed_in_loops_over_it),
-        TEST(no_memory_for_an_inner_loop_leaves_the_outer_one),
+        DATA_TEST(however_a_loop_is_left_the_next_one_begins_anew),
+        DATA_TEST(continue_goes_on_with_the_next_batch),
+        DATA_TEST(temporaries_of_a_round_die_with_it_and_what_was_retained_stays),
+        DATA_TEST(loops_over_two_loaders_leave_each_other_alone),
+        DATA_TEST(loops_over_one_loader_have_epochs_of_their_own),
+        DATA_TEST(a_loop_in_a_function_leaves_the_callers_loop_alone),
+        DATA_TEST(recursive_loops_shuffle_each_its_own_order),
+        DATA_TEST(an_epoch_of_loader_next_goes_on_behind_the_loop),
+        DATA_TEST(loader_next_inside_takes_batches_of_the_loop),
+        DATA_TEST(a_loop_left_by_longjmp_does_not_disturb_the_outer_one),
+        DATA_TEST(without_a_loader_there_is_no_round_but_an_error),
+        DATA_TEST(a_loader_may_be_freed_in_loops_over_it),
+        DATA_TEST(no_memory_for_an_inner_loop_leaves_the_outer_one),
     };
     return cmocka_run_group_tests_name("each_batch", tests, start_group, end_group);
 }

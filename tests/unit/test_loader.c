@@ -363,8 +363,6 @@ static void a_default_device_that_was_set_counts(void **state)
     tern_dataset_free(set);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
     setenv("TERN_CACHE", "1", 1); // one test is about reuse
@@ -372,22 +370,22 @@ int main(void)
     if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(batch_and_temporaries_live_until_the_next_call),
-        TEST(a_retained_batch_lives_on),
-        TEST(a_scope_of_the_user_does_not_end_the_batch),
-        TEST(two_loaders_in_lockstep_leave_each_others_tensors_alone),
-        TEST(an_inner_loop_keeps_what_the_outer_one_made),
-        TEST(loader_and_dataset_may_be_freed_in_any_order),
-        TEST(while_an_error_is_pending_there_is_no_batch),
-        TEST(after_a_failed_batch_the_same_one_is_next),
-        TEST(a_value_error_of_a_kernel_is_reported_by_the_next_call),
-        TEST(no_memory_at_any_allocation_leaves_the_order_as_it_was),
-        TEST(batches_are_counted_as_they_come),
-        TEST(a_loader_that_cannot_be_is_refused),
-        TEST(calls_without_a_loader_are_errors),
-        TEST(batches_go_to_the_loaders_device),
-        TEST(without_a_device_batches_stay_where_the_dataset_makes_them),
-        TEST(a_default_device_that_was_set_counts),
+        DATA_TEST(batch_and_temporaries_live_until_the_next_call),
+        DATA_TEST(a_retained_batch_lives_on),
+        DATA_TEST(a_scope_of_the_user_does_not_end_the_batch),
+        DATA_TEST(two_loaders_in_lockstep_leave_each_others_tensors_alone),
+        DATA_TEST(an_inner_loop_keeps_what_the_outer_one_made),
+        DATA_TEST(loader_and_dataset_may_be_freed_in_any_order),
+        DATA_TEST(while_an_error_is_pending_there_is_no_batch),
+        DATA_TEST(after_a_failed_batch_the_same_one_is_next),
+        DATA_TEST(a_value_error_of_a_kernel_is_reported_by_the_next_call),
+        DATA_TEST(no_memory_at_any_allocation_leaves_the_order_as_it_was),
+        DATA_TEST(batches_are_counted_as_they_come),
+        DATA_TEST(a_loader_that_cannot_be_is_refused),
+        DATA_TEST(calls_without_a_loader_are_errors),
+        DATA_TEST(batches_go_to_the_loaders_device),
+        DATA_TEST(without_a_device_batches_stay_where_the_dataset_makes_them),
+        DATA_TEST(a_default_device_that_was_set_counts),
     };
     return cmocka_run_group_tests_name("loader", tests, start_group, end_group);
 }

@@ -192,22 +192,20 @@ static void an_empty_dataset_ends_at_once(void **state)
     tern_dataset_free(set);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
     if (use_memory_hook())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(ten_samples_come_in_the_order_that_pytorch_gives_for_seed_0),
-        TEST(every_kind_of_loader_draws_as_pytorchs_does),
-        TEST(without_shuffling_samples_come_in_turn),
-        TEST(every_epoch_has_every_sample_once),
-        TEST(a_loader_made_by_default_gives_single_samples_in_turn),
-        TEST(batches_epochs_and_positions_are_counted),
-        TEST(after_a_break_the_epoch_goes_on),
-        TEST(a_reset_begins_a_new_epoch),
-        TEST(an_empty_dataset_ends_at_once),
+        DATA_TEST(ten_samples_come_in_the_order_that_pytorch_gives_for_seed_0),
+        DATA_TEST(every_kind_of_loader_draws_as_pytorchs_does),
+        DATA_TEST(without_shuffling_samples_come_in_turn),
+        DATA_TEST(every_epoch_has_every_sample_once),
+        DATA_TEST(a_loader_made_by_default_gives_single_samples_in_turn),
+        DATA_TEST(batches_epochs_and_positions_are_counted),
+        DATA_TEST(after_a_break_the_epoch_goes_on),
+        DATA_TEST(a_reset_begins_a_new_epoch),
+        DATA_TEST(an_empty_dataset_ends_at_once),
     };
     return cmocka_run_group_tests_name("loader_order", tests, start_group, end_group);
 }

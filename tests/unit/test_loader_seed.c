@@ -212,21 +212,18 @@ static void a_dataset_inside_another_has_its_epoch_and_a_seed_of_its_own(void **
     tern_dataset_free(outer);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
-    setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_memory_hook())
+    if (see_all_allocations())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(the_same_seed_gives_the_same_augmented_batches),
-        TEST(two_epochs_augment_differently),
-        TEST(the_order_of_asking_changes_no_sample),
-        TEST(the_seed_is_pytorchs_base_seed),
-        TEST(outside_an_epoch_seed_and_number_are_zero),
-        TEST(an_epoch_inside_another_leaves_it_its_seed),
-        TEST(a_dataset_inside_another_has_its_epoch_and_a_seed_of_its_own),
+        DATA_TEST(the_same_seed_gives_the_same_augmented_batches),
+        DATA_TEST(two_epochs_augment_differently),
+        DATA_TEST(the_order_of_asking_changes_no_sample),
+        DATA_TEST(the_seed_is_pytorchs_base_seed),
+        DATA_TEST(outside_an_epoch_seed_and_number_are_zero),
+        DATA_TEST(an_epoch_inside_another_leaves_it_its_seed),
+        DATA_TEST(a_dataset_inside_another_has_its_epoch_and_a_seed_of_its_own),
     };
     return cmocka_run_group_tests_name("loader_seed", tests, start_group, end_group);
 }

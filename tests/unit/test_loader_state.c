@@ -429,26 +429,23 @@ static void a_loader_is_a_part_of_a_larger_state(void **state)
     end(&s);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
-    setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_memory_hook())
+    if (see_all_allocations())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(a_resumed_epoch_and_those_after_it_are_those_of_a_run_that_went_on),
-        TEST(loading_draws_nothing_and_leaves_the_generators),
-        TEST(the_next_loop_goes_on_and_the_one_after_it_begins),
-        TEST(an_epoch_that_next_went_on_with_is_no_loops),
-        TEST(an_epoch_keeps_its_own_number),
-        TEST(between_epochs_there_is_no_order_to_save),
-        TEST(a_loader_of_another_kind_is_refused),
-        TEST(a_state_that_cannot_be_is_refused_and_changes_nothing),
-        TEST(in_an_inner_loop_there_is_no_state),
-        TEST(while_the_dataset_is_asked_there_is_no_state),
-        TEST(what_the_dataset_visits_is_saved_too),
-        TEST(a_loader_is_a_part_of_a_larger_state),
+        DATA_TEST(a_resumed_epoch_and_those_after_it_are_those_of_a_run_that_went_on),
+        DATA_TEST(loading_draws_nothing_and_leaves_the_generators),
+        DATA_TEST(the_next_loop_goes_on_and_the_one_after_it_begins),
+        DATA_TEST(an_epoch_that_next_went_on_with_is_no_loops),
+        DATA_TEST(an_epoch_keeps_its_own_number),
+        DATA_TEST(between_epochs_there_is_no_order_to_save),
+        DATA_TEST(a_loader_of_another_kind_is_refused),
+        DATA_TEST(a_state_that_cannot_be_is_refused_and_changes_nothing),
+        DATA_TEST(in_an_inner_loop_there_is_no_state),
+        DATA_TEST(while_the_dataset_is_asked_there_is_no_state),
+        DATA_TEST(what_the_dataset_visits_is_saved_too),
+        DATA_TEST(a_loader_is_a_part_of_a_larger_state),
     };
     return cmocka_run_group_tests_name("loader_state", tests, start_group, end_group);
 }

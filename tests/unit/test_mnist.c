@@ -175,23 +175,20 @@ static void fashion_mnist_has_the_pixels_that_torch_computes(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, leaves_nothing)
-
 int main(void)
 {
-    setenv("TERN_CACHE", "0", 1); // so that the allocator sees everything
-    if (use_memory_hook())
+    if (see_all_allocations())
         return 1;
     const struct CMUnitTest tests[] = {
-        TEST(a_batch_of_mnist_has_floats_and_int64_labels),
-        TEST(the_parts_come_from_different_files),
-        TEST(a_missing_directory_or_file_is_named),
-        TEST(images_and_labels_that_differ_in_number_are_refused),
-        TEST(files_of_another_rank_or_dtype_are_refused),
-        TEST(a_label_out_of_range_is_refused),
-        TEST(mnist_needs_a_directory_and_a_part),
-        TEST(no_memory_for_mnist_is_reported_and_leaves_nothing),
-        TEST(fashion_mnist_has_the_pixels_that_torch_computes),
+        DATA_TEST(a_batch_of_mnist_has_floats_and_int64_labels),
+        DATA_TEST(the_parts_come_from_different_files),
+        DATA_TEST(a_missing_directory_or_file_is_named),
+        DATA_TEST(images_and_labels_that_differ_in_number_are_refused),
+        DATA_TEST(files_of_another_rank_or_dtype_are_refused),
+        DATA_TEST(a_label_out_of_range_is_refused),
+        DATA_TEST(mnist_needs_a_directory_and_a_part),
+        DATA_TEST(no_memory_for_mnist_is_reported_and_leaves_nothing),
+        DATA_TEST(fashion_mnist_has_the_pixels_that_torch_computes),
     };
     return cmocka_run_group_tests_name("mnist", tests, start_group, end_group);
 }
