@@ -232,8 +232,9 @@ TERN_API void tern_optim_zero_grad(tern_optim *optim);
 /// One update. Fails, and changes nothing, while an error is pending, with TERN_ERR_STATE when a
 /// failed backward left unusable gradients (zero them), with TERN_ERR_INDEX or TERN_ERR_NUMERIC
 /// when a kernel found a bad value, and with TERN_ERR_NOMEM.
-/// Where a device is lost between the updates of two groups, the first stays, and its gradients are
-/// unusable, so that no other step uses them again.
+/// Where a device is lost between two of the launches that a step takes (one for each device, dtype
+/// and formula), the first stays, and its gradients are unusable, so that no other step uses them
+/// again.
 TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
 
 // ---- state, for saving and looking --------------------------------------------------------------

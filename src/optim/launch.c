@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a step, once for each group, device and dtype; and what they read on devices.
+// The kernels of a step, once for each formula, device and dtype; and what they read on devices.
 #include <errno.h>
 #include "device/backend.h"
 #include "device/fault.h"
@@ -69,9 +69,18 @@ static tern_step_tensor step_tensor(const tern_optim *optim, const tern_optim_en
     return t;
 }
 
-static bool goes_with(const tern_optim_entry *entry, const tern_optim_entry *first)
+// What the numbers of groups change is derived for each parameter: a launch takes several groups.
+static bool has_formula_of(const tern_optim *optim, const tern_optim_entry *entry,
+                           const tern_optim_entry *first)
 {
-    return entry->active && entry->group == first->group &&
+    return entry->group == first->group ||
+           tern_optim_update_of(optim, entry).code == tern_optim_update_of(optim, first).code;
+}
+
+static bool goes_with(const tern_optim *optim, const tern_optim_entry *entry,
+                      const tern_optim_entry *first)
+{
+    return entry->active && has_formula_of(optim, entry, first) &&
            entry->param->dtype == first->param->dtype &&
            tern_device_equal(tern_dev(entry->param), tern_dev(first->param));
 }
@@ -95,13 +104,13 @@ static int64_t list_like(tern_optim *optim, int64_t first)
     const int saved = errno; // pow sets it
     int64_t count = 0;
     for (int64_t i = first; i < optim->entry_count; i++)
-        if (goes_with(&optim->entries[i], &optim->entries[first]))
+        if (goes_with(optim, &optim->entries[i], &optim->entries[first]))
             optim->tensors[count++] = step_tensor(optim, &optim->entries[i]);
     errno = saved;
     return count;
 }
 
-// Updates the parameters that are like entry `first` (group, device, dtype) in one launch.
+// Updates the parameters that are like entry `first` (formula, device, dtype) in one launch.
 static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass pass,
                                tern_optim_device *on)
 {
@@ -117,7 +126,7 @@ static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass
     TERN_TRY(tern_kernels_of(on->device)->step(&exec, update.code, optim->tensors, count));
     for (int64_t i = first; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
-        if (!goes_with(entry, &like))
+        if (!goes_with(optim, entry, &like))
             continue;
         if (pass != TERN_OPTIM_CAPTURE) {
             entry->step++;

@@ -60,8 +60,8 @@ typedef struct tern_optim_class {
     const tern_optim_number *numbers; // the first is lr
     int number_count;
     const tern_optim_slot *slots;
-    int slot_count; // at most TERN_STEP_STATES
-    tern_optim_update (*update)(const double *number);
+    int slot_count;                                    // at most TERN_STEP_STATES
+    tern_optim_update (*update)(const double *number); // one formula for a set of slots
     // Writes the numbers of the formula, in double; `out` is zeroed.
     void (*derive)(const double *number, const tern_optim_moment *at, double *out);
     // Refuses numbers that do not go together; may be NULL.

@@ -164,6 +164,7 @@ static void gradients_that_half_a_step_used_are_not_used_again(void **state)
                 *b = tern_ones(tern_dims(3), .requires_grad = true);
     w.optim = tern_optim_sgd(NULL, .params = &a, .param_count = 1);
     assert_int_equal(tern_optim_add_group(w.optim, NULL, .params = &b, .param_count = 1), TERN_OK);
+    assert_int_equal(tern_optim_set(w.optim, 1, "momentum", 0.5), TERN_OK); // another formula
     assert_int_equal(tern_backward(tern_sum(tern_mul(a, b), TERN_ALL_AXES, false)), TERN_OK);
     tern_kernels losing = *tern_kernels_of(tern_cpu(0));
     losing.step = fail_the_second_launch;
