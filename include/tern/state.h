@@ -47,7 +47,7 @@ typedef enum tern_state_type {
 /// A state without values; NULL on failure.
 TERN_API tern_state *tern_state_new(void);
 /// Frees it and gives back its tensors. NULL is fine; one that was freed is TERN_ERR_STATE, here
-/// and wherever it is used.
+/// and wherever it is used. While it is loaded it is neither freed nor changed: TERN_ERR_STATE.
 TERN_API void tern_state_free(tern_state *state);
 
 /// `tern_state_copy(state, .device = tern_cpu(0))`.

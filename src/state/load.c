@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saving what a visit says, and loading in two runs of it: one that checks, one that takes.
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/callback.h"
@@ -12,13 +13,23 @@ static tern_status check_visit(const char *function, tern_visit_fn *visit)
     return visit ? TERN_OK : tern_null_error(function, "visit");
 }
 
+// Visits of the thread that save or load something themselves, inside each other at most.
+#define MOST_VISITS 64
+static _Thread_local int visits;
+
 // One run. A temporary that a visit makes dies with the caller's scope.
 static tern_status run(const char *function, tern_visit_fn *visit, void *object,
                        tern_state_visitor *visitor)
 {
+    TERN_CHECK(visits < MOST_VISITS, TERN_ERR_STATE,
+               "%s: called by visits inside each other, %d deep; a visit that saves or loads its "
+               "own object has no end",
+               function, MOST_VISITS);
+    visits++;
     tern_callback_begin();
     tern_status status = visit(object, visitor);
     tern_callback_end();
+    visits--;
     if (status && !tern_error_pending())
         return tern_error_raise(status, "%s: the visit failed and did not say why", function);
     return status;
@@ -133,7 +144,11 @@ tern_status tern_state_load_as(const char *function, const tern_state_load_optio
     TERN_TRY(tern_check_state(function, options->state));
     TERN_TRY(check_visit(function, options->visit));
     TERN_TRY(tern_capture_refuse(function, "replays would not load"));
-    return load(function, options);
+    tern_state *state = (tern_state *)(uintptr_t)options->state; // several may load it at once
+    atomic_fetch_add(&state->loads, 1);
+    tern_status status = load(function, options);
+    atomic_fetch_sub(&state->loads, 1);
+    return status;
 }
 
 tern_state_load_options tern_state_load_defaults(void)

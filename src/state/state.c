@@ -27,9 +27,16 @@ static tern_status check_not_freed(const char *function, const tern_state *state
     return TERN_OK;
 }
 
+static tern_status check_not_loaded(const char *function, const tern_state *state)
+{
+    TERN_CHECK(atomic_load(&state->loads) == 0, TERN_ERR_STATE,
+               "%s: this state is being loaded; call it afterwards", function);
+    return TERN_OK;
+}
+
 void tern_state_free(tern_state *state)
 {
-    if (!state || check_not_freed("state_free", state))
+    if (!state || check_not_freed("state_free", state) || check_not_loaded("state_free", state))
         return;
     for (int64_t i = state->count - 1; i >= 0; i--) {
         tern_state_value_free(&state->at[i].value);
@@ -47,6 +54,12 @@ tern_status tern_check_state(const char *function, const tern_state *state)
         return tern_null_error(function, "state");
     TERN_TRY(check_not_freed(function, state));
     return tern_fork_check();
+}
+
+tern_status tern_check_state_change(const char *function, const tern_state *state)
+{
+    TERN_TRY(tern_check_state(function, state));
+    return check_not_loaded(function, state);
 }
 
 // ---- the table ----------------------------------------------------------------------------------
@@ -136,7 +149,7 @@ static tern_status add(tern_state *state, const char *name, tern_state_value val
 tern_status tern_state_put(const char *function, tern_state *state, const char *name,
                            tern_state_value value)
 {
-    tern_status status = tern_check_state(function, state);
+    tern_status status = tern_check_state_change(function, state);
     if (!status)
         status = check_name(function, name);
     tern_state_entry *entry = status ? NULL : tern_state_find(state, name);
@@ -154,7 +167,7 @@ tern_status tern_state_put(const char *function, tern_state *state, const char *
 
 tern_status tern_state_remove(tern_state *state, const char *name)
 {
-    TERN_TRY(tern_check_state("state_remove", state));
+    TERN_TRY(tern_check_state_change("state_remove", state));
     if (!name)
         return tern_null_error("state_remove", "name");
     tern_state_entry *entry = tern_state_find(state, name);

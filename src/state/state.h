@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_STATE_STATE_H
 #define TERN_SRC_STATE_STATE_H
 
+#include <stdatomic.h>
 #include <tern/state.h>
 #include "base/error.h"
 #include "tensor/tensor.h"
@@ -27,7 +28,8 @@ typedef struct tern_state_entry {
 } tern_state_entry;
 
 struct tern_state {
-    bool freed; // what comes after it is gone then
+    bool freed;        // what comes after it is gone then
+    _Atomic int loads; // in progress: nothing of it may change
     tern_state_entry *at;
     int64_t count, capacity;
     int64_t *places;     // index of an entry + 1, 0: free; open addressing, at most half full
@@ -37,6 +39,8 @@ struct tern_state {
 // NULL follows the rule of pending errors; a freed one is refused, and a forked child may not use
 // it.
 tern_status tern_check_state(const char *function, const tern_state *state);
+// Likewise for calls that change it: not while it is loaded.
+tern_status tern_check_state_change(const char *function, const tern_state *state);
 // The entry of a name; NULL when there is none.
 tern_state_entry *tern_state_find(const tern_state *state, const char *name);
 // Takes over what `value` holds, also on failure.

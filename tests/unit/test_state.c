@@ -402,6 +402,55 @@ static void generators_of_devices_that_are_not_here_are_listed(void **unused)
     tern_state_free(state);
 }
 
+static tern_state *loaded;
+
+static tern_status visit_and_change(void *self, tern_state_visitor *v)
+{
+    (void)self;
+    int64_t value;
+    const tern_status set = tern_state_set_int(loaded, "more", 1);
+    assert_status(set, TERN_ERR_STATE, "state_set_int: this state is being loaded");
+    assert_status(tern_state_remove(loaded, "n"), TERN_ERR_STATE, "state_remove: this state is");
+    tern_state_free(loaded);
+    assert_error(TERN_ERR_STATE, "state_free: this state is being loaded; call it afterwards");
+    return tern_visit_int(v, "n", &value);
+}
+
+static void a_state_stays_as_it_is_while_it_is_loaded(void **unused)
+{
+    (void)unused;
+    loaded = tern_state_new();
+    assert_int_equal(tern_state_set_int(loaded, "n", 3), TERN_OK);
+    assert_int_equal(tern_state_load(loaded, visit_and_change, NULL), TERN_OK);
+    assert_int_equal(tern_state_count(loaded), 1);
+    assert_int_equal(tern_state_set_int(loaded, "more", 1), TERN_OK);
+    tern_state_free(loaded);
+}
+
+static tern_status visit_object_of_nothing(void *self, tern_state_visitor *v)
+{
+    (void)self, (void)v;
+    return TERN_OK;
+}
+
+static tern_status visit_itself(void *self, tern_state_visitor *v)
+{
+    (void)v;
+    tern_state_free(tern_state_of(visit_itself, self));
+    return tern_error_code();
+}
+
+static void a_visit_without_an_end_is_refused(void **unused)
+{
+    (void)unused;
+    assert_null_with(tern_state_of(visit_itself, NULL), TERN_ERR_STATE,
+                     "state_of: called by visits inside each other, 64 deep; a visit that saves or "
+                     "loads its own object has no end");
+    tern_state *state = tern_state_of(visit_object_of_nothing, NULL);
+    assert_int_equal(tern_state_count(state), 0);
+    tern_state_free(state);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +469,8 @@ int main(void)
         CHECK_TEST(everything_that_does_not_fit_is_in_one_sentence),
         CHECK_TEST(a_damaged_generator_is_refused_before_anything_changes),
         CHECK_TEST(a_visit_that_is_wrong_is_refused),
+        CHECK_TEST(a_state_stays_as_it_is_while_it_is_loaded),
+        CHECK_TEST(a_visit_without_an_end_is_refused),
     };
     setenv("TERN_CPU_DEVICES", "2", 1);
     if (use_memory_hook())
