@@ -146,7 +146,8 @@ typedef struct tern_optim_adagrad_options {
     .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0
 TERN_API tern_optim_adagrad_options tern_optim_adagrad_defaults(void);
 /// Duchi, Hazan and Singer 2011: g += weight_decay p; s += g^2, from initial_accumulator_value on;
-/// p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The state is there from construction.
+/// p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The state is there from construction,
+/// which is therefore TERN_ERR_STATE while the calling thread captures.
 TERN_API tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *options);
 #define tern_optim_adagrad(...)                                                                    \
     TERN_WITH_(tern_optim_adagrad, (TERN_FIELDS_1_, module),                                       \
@@ -247,12 +248,13 @@ TERN_API tern_tensor *tern_optim_parameter_at(const tern_optim *optim, int64_t i
                                               size_t size);
 /// Updates that parameter `index` had; -1 on failure.
 TERN_API int64_t tern_optim_step_count(const tern_optim *optim, int64_t index);
-/// State tensor "momentum_buffer" (SGD), "exp_avg", "exp_avg_sq" or "max_exp_avg_sq" (Adam) of
-/// parameter `index`, owned by the optimizer; NULL without error when it has none yet.
+/// State tensor "momentum_buffer" (SGD, RMSprop), "exp_avg", "exp_avg_sq", "max_exp_avg_sq" (Adam),
+/// "square_avg", "grad_avg" (RMSprop) or "sum" (Adagrad) of parameter `index`, owned by the
+/// optimizer; NULL without error when it has none yet.
 TERN_API tern_tensor *tern_optim_state(const tern_optim *optim, int64_t index, const char *name);
 /// Replaces a state tensor by a copy of `value`, which has the parameter's shape (TERN_ERR_SHAPE);
 /// its dtype and device become the parameter's. TERN_ERR_ARG for a name that the optimizer does not
-/// have.
+/// have, TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_state(tern_optim *optim, int64_t index,
                                                          const char *name, tern_tensor *value);
 /// Sets the number of updates that parameter `index` had, 0 to 2^53.

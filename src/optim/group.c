@@ -175,7 +175,7 @@ static tern_status append(const char *function, tern_optim *optim, const tern_op
     if (!status)
         status = make_room(optim);
     if (!status)
-        status = tern_optim_begin_states(optim, before);
+        status = tern_optim_begin_states(function, optim, before);
     if (status) {
         cut_entries(optim, before);
         return status;

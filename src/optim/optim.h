@@ -151,8 +151,9 @@ int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 
 // Which update the entry's group asks for now.
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
-// Makes the state that the entries from `first` on have from construction.
-tern_status tern_optim_begin_states(tern_optim *optim, int64_t first);
+// Makes the state that the entries from `first` on have from construction. Not in a capture, whose
+// replays would fill it again.
+tern_status tern_optim_begin_states(const char *function, tern_optim *optim, int64_t first);
 // Whether every active entry has the state that its update needs, where and as its parameter is.
 bool tern_optim_has_states(const tern_optim *optim);
 // Makes or moves what is missing of it, all or nothing. The caller's scope gets temporaries.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State tensors: made where they are missing, and brought to where their parameters are.
+#include "device/capture.h"
 #include "optim/optim.h"
 
 static bool fits(const tern_tensor *state, const tern_tensor *param)
@@ -102,11 +103,12 @@ static bool begins_with_state(const tern_optim_class *klass)
     return false;
 }
 
-tern_status tern_optim_begin_states(tern_optim *optim, int64_t first)
+tern_status tern_optim_begin_states(const char *function, tern_optim *optim, int64_t first)
 {
     tern_status status = TERN_OK;
     if (!begins_with_state(optim->klass))
         return TERN_OK;
+    TERN_TRY(tern_capture_refuse(function, "replays would fill the state again"));
     tern_scope scope = tern_scope_open();
     if (!scope)
         return TERN_ERR_NOMEM;

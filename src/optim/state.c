@@ -2,6 +2,7 @@
 // Looking at an optimizer's state, and putting it back.
 #include <stdio.h>
 #include <string.h>
+#include "device/capture.h"
 #include "optim/optim.h"
 
 int64_t tern_optim_num_parameters(const tern_optim *optim)
@@ -92,6 +93,7 @@ tern_status tern_optim_set_state(tern_optim *optim, int64_t index, const char *n
     int slot = entry ? slot_of(function, optim, name) : -1;
     if (slot < 0)
         return tern_error_code();
+    TERN_TRY(tern_capture_refuse(function, "replays would copy the value again"));
     TERN_TRY(tern_check_tensor(function, "value", value));
     TERN_CHECK(tern_shape_equal(tern_shape_get(value), tern_shape_get(entry->param)),
                TERN_ERR_SHAPE, "%s: %s of %s is %s, but the value given %s", function, name,

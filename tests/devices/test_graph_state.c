@@ -102,6 +102,20 @@ static void momentum_may_change_but_not_come_or_go(void **state)
     pair_free(&p, graph);
 }
 
+static void state_that_a_replay_would_fill_again_is_refused(void **state)
+{
+    (void)state;
+    run r = run_new();
+    warm_up(&r);
+    tern_tensor *value = tern_ones_like(tern_optim_parameter_at(r.optim, 0, NULL, 0));
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_null_with(tern_optim_adagrad(r.net), TERN_ERR_STATE, "optim_adagrad: not while cuda:0");
+    assert_status(tern_optim_set_state(r.optim, 0, "exp_avg", value), TERN_ERR_STATE,
+                  "optim_set_state: not while cuda:0 is captured");
+    tern_cuda_graph_free(tern_cuda_graph_end());
+    run_free(&r);
+}
+
 static void a_refused_replay_leaves_every_optimizer_as_it_was(void **state)
 {
     (void)state;
@@ -348,6 +362,7 @@ int main(int argc, char **argv)
         CHECK_TEST(masks_are_new_in_each_replay_without_an_update_too),
         CHECK_TEST(seeding_in_a_capture_is_refused),
         CHECK_TEST(momentum_may_change_but_not_come_or_go),
+        CHECK_TEST(state_that_a_replay_would_fill_again_is_refused),
         CHECK_TEST(a_refused_replay_leaves_every_optimizer_as_it_was),
         CHECK_TEST(parameters_frozen_or_freed_since_are_refused),
         CHECK_TEST(a_replay_leaves_alone_what_its_work_does_not_concern),
