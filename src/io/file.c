@@ -26,11 +26,17 @@ static const char *shown(const char *path)
     return path;
 }
 
+static tern_status look(const tern_file *file, struct stat *facts)
+{
+    TERN_CHECK(fstat(file->fd, facts) == 0, TERN_ERR_IO, "%s: cannot look at %s: %s", file->op,
+               file->path, tern_text_reason(errno));
+    return TERN_OK;
+}
+
 static tern_status check_kind(const tern_file *file)
 {
     struct stat facts;
-    TERN_CHECK(fstat(file->fd, &facts) == 0, TERN_ERR_IO, "%s: cannot look at %s: %s", file->op,
-               file->path, tern_text_reason(errno));
+    TERN_TRY(look(file, &facts));
     TERN_CHECK(!S_ISDIR(facts.st_mode), TERN_ERR_IO, "%s: %s is a directory, not a file", file->op,
                file->path);
     TERN_CHECK(S_ISREG(facts.st_mode), TERN_ERR_IO,
@@ -66,6 +72,42 @@ tern_status tern_file_read(tern_file *file, void *data, size_t nbytes, size_t *g
             break;
         *got += (size_t)count;
     }
+    return TERN_OK;
+}
+
+tern_status tern_file_read_at(tern_file *file, int64_t at, void *data, size_t nbytes)
+{
+    for (size_t done = 0; done < nbytes;) {
+        size_t wanted = nbytes - done < READ_BYTES ? nbytes - done : READ_BYTES;
+        ssize_t count = pread(file->fd, (char *)data + done, wanted, at + (off_t)done);
+        if (count < 0 && errno == EINTR)
+            continue;
+        TERN_CHECK(count >= 0, TERN_ERR_IO, "%s: cannot read %s: %s", file->op, file->path,
+                   tern_text_reason(errno));
+        TERN_CHECK(count > 0, TERN_ERR_FORMAT,
+                   "%s: %s ends at byte %lld, where %zu more are to be read", file->op, file->path,
+                   (long long)(at + (off_t)done), nbytes - done);
+        done += (size_t)count;
+    }
+    return TERN_OK;
+}
+
+tern_status tern_file_note(tern_file *file)
+{
+    struct stat facts;
+    TERN_TRY(look(file, &facts));
+    file->size = facts.st_size;
+    file->changed = facts.st_mtim;
+    return TERN_OK;
+}
+
+tern_status tern_file_check_same(const tern_file *file)
+{
+    struct stat facts;
+    TERN_TRY(look(file, &facts));
+    TERN_CHECK(facts.st_size == file->size && facts.st_mtim.tv_sec == file->changed.tv_sec &&
+                   facts.st_mtim.tv_nsec == file->changed.tv_nsec,
+               TERN_ERR_IO, "%s: %s was written to while it was read", file->op, file->path);
     return TERN_OK;
 }
 

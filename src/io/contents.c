@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "io/contents.h"
+
+#include <string.h>
+#include "base/mem.h"
+#include "base/text.h"
+#include "tensor/tensor.h"
+
+// FNV-1a.
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
+    return hash ^ hash >> 32;
+}
+
+// The place of the name, or the free one where it would go. There is a free one.
+static int64_t *place_of(const tern_contents *c, const char *name)
+{
+    const uint64_t mask = (uint64_t)c->place_count - 1;
+    for (uint64_t at = hash_of(name) & mask;; at = (at + 1) & mask) {
+        int64_t *place = &c->places[at];
+        if (!*place || strcmp(c->values[*place - 1].name, name) == 0)
+            return place;
+    }
+}
+
+// A table for `count` names, at most two thirds full.
+static tern_status widen(tern_contents *c, int64_t count)
+{
+    int64_t wider = c->place_count ? c->place_count : 64;
+    while (2 * wider < 3 * count)
+        wider *= 2;
+    if (wider == c->place_count)
+        return TERN_OK;
+    int64_t *places = tern_mem_alloc((size_t)wider * sizeof *places);
+    if (!places)
+        return TERN_ERR_NOMEM;
+    tern_mem_free(c->places, (size_t)c->place_count * sizeof *places);
+    c->places = places;
+    c->place_count = wider;
+    for (int64_t i = 0; i < c->count; i++)
+        *place_of(c, c->values[i].name) = i + 1;
+    return TERN_OK;
+}
+
+tern_status tern_contents_reserve(tern_contents *c, int64_t values, int64_t storages)
+{
+    TERN_TRY(tern_mem_grow((void **)&c->values, &c->capacity, values, sizeof *c->values));
+    TERN_TRY(widen(c, values));
+    return tern_mem_grow((void **)&c->storages, &c->storage_capacity, storages,
+                         sizeof *c->storages);
+}
+
+static tern_status check_name(const tern_contents *c, const char *name)
+{
+    const size_t length = strlen(name);
+    TERN_CHECK(length > 0 && length < TERN_STATE_NAME_SIZE, TERN_ERR_FORMAT,
+               "%s: %s has a name of %zu bytes, not 1 to %d: \"%.64s\"", c->file->op, c->file->path,
+               length, TERN_STATE_NAME_SIZE - 1, name);
+    for (const char *at = name; *at; at++)
+        TERN_CHECK((unsigned char)*at >= 0x20 && *at != 0x7F, TERN_ERR_FORMAT,
+                   "%s: %s has a name with the control character 0x%02x", c->file->op,
+                   c->file->path, (unsigned char)*at);
+    return TERN_OK;
+}
+
+tern_status tern_contents_add(tern_contents *c, tern_file_value value)
+{
+    TERN_TRY(check_name(c, value.name));
+    TERN_TRY(tern_contents_reserve(c, c->count + 1, 0));
+    int64_t *place = place_of(c, value.name);
+    TERN_CHECK(!*place, TERN_ERR_FORMAT, "%s: %s has \"%.200s\" twice", c->file->op, c->file->path,
+               value.name);
+    c->values[c->count] = value;
+    *place = ++c->count;
+    return TERN_OK;
+}
+
+int64_t tern_contents_add_storage(tern_contents *c, tern_file_storage storage)
+{
+    if (tern_mem_grow((void **)&c->storages, &c->storage_capacity, c->storage_count + 1,
+                      sizeof *c->storages))
+        return -1;
+    c->storages[c->storage_count] = storage;
+    return c->storage_count++;
+}
+
+tern_file_value *tern_contents_find(const tern_contents *c, const char *name)
+{
+    const int64_t found = c->count ? *place_of(c, name) : 0;
+    return found ? &c->values[found - 1] : NULL;
+}
+
+void tern_contents_free(tern_contents *c)
+{
+    for (int64_t i = 0; i < c->storage_count; i++)
+        tern_drop(c->storages[i].tensor);
+    tern_mem_free(c->values, (size_t)c->capacity * sizeof *c->values);
+    tern_mem_free(c->storages, (size_t)c->storage_capacity * sizeof *c->storages);
+    tern_mem_free(c->places, (size_t)c->place_count * sizeof *c->places);
+    tern_arena_free(&c->arena);
+    *c = (tern_contents){.file = NULL};
+}

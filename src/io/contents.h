@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a file of weights holds, whatever its format: values by name, and the storages in the file
+// that tensors are views of. A reader fills it from the file's headers and checks all that can be
+// checked without the elements; tern_contents_load makes a state of it.
+#ifndef TERN_SRC_IO_CONTENTS_H
+#define TERN_SRC_IO_CONTENTS_H
+
+#include <tern/dtype.h>
+#include <tern/state.h>
+#include "io/arena.h"
+#include "io/file.h"
+
+typedef enum tern_checksum {
+    TERN_CHECKSUM_NONE = 0,
+    TERN_CHECKSUM_CRC32, // zip's
+    TERN_CHECKSUM_CRC32C // Castagnoli's
+} tern_checksum;
+
+// Elements one after another. In the file they lie, packed or not, in `packed` bytes from `at` on;
+// unpacked these are `skip` bytes that are no elements (an npy header in a zip), then `nbytes`.
+typedef struct tern_file_storage {
+    int64_t at, packed;
+    int64_t skip, nbytes;
+    bool deflated;
+    bool swapped;           // big-endian elements
+    tern_checksum checksum; // of all that is unpacked
+    uint32_t sum;
+    tern_dtype dtype;     // TERN_DTYPE_UNSPECIFIED: one that tern does not have
+    const char *location; // where it was saved, "cuda:0", or NULL
+    tern_tensor *tensor;  // all of it, once it is loaded; held
+} tern_file_storage;
+
+// A value by name. Texts lie in the arena.
+typedef struct tern_file_value {
+    const char *name;
+    tern_state_type type; // BYTES: a tensor of uint8 and rank 1 that is taken as bytes
+    int rank;
+    const char *dtype;     // of a tensor, as the file calls it
+    const int64_t *shape;  // rank sizes
+    const int64_t *stride; // rank of them, in elements; NULL: contiguous
+    int64_t offset;        // elements
+    int64_t storage;       // its index
+    int64_t integer;
+    double number;
+    const char *text;
+} tern_file_value;
+
+typedef struct tern_contents {
+    tern_file *file;
+    const char *format; // "safetensors"
+    tern_arena arena;
+    tern_file_value *values;
+    int64_t count, capacity;
+    tern_file_storage *storages;
+    int64_t storage_count, storage_capacity;
+    int64_t *places; // of names, as those of a state
+    int64_t place_count;
+    const char *metadata; // what else the file says of itself, for people; or NULL
+} tern_contents;
+
+// Room for so many at once, where a reader knows how many there are.
+tern_status tern_contents_reserve(tern_contents *contents, int64_t values, int64_t storages);
+// Adds a value whose `name` and arrays lie in the arena. TERN_ERR_FORMAT, naming the file, for a
+// name that cannot be (tern_state_set_tensor) or is there already.
+tern_status tern_contents_add(tern_contents *contents, tern_file_value value);
+// The index of a new storage; -1 on failure.
+int64_t tern_contents_add_storage(tern_contents *contents, tern_file_storage storage);
+// The value of a name, or NULL.
+tern_file_value *tern_contents_find(const tern_contents *contents, const char *name);
+// A zeroed one is fine.
+void tern_contents_free(tern_contents *contents);
+
+// ---- readers ------------------------------------------------------------------------------------
+// Each fills contents whose `file` is set; freed by the caller also after a failure.
+
+tern_status tern_safetensors_contents(tern_contents *contents);
+tern_status tern_npy_contents(tern_contents *contents);
+// A zip archive: one of PyTorch's or an npz.
+tern_status tern_zip_contents(tern_contents *contents);
+// PyTorch's before 1.6.
+tern_status tern_torch_legacy_contents(tern_contents *contents);
+
+// The reader for a file, by its first bytes.
+tern_status tern_contents_read(tern_contents *contents, tern_file *file);
+
+// ---- elements -----------------------------------------------------------------------------------
+
+// Reads the elements of a storage to `data` (nbytes): unpacks, checks the checksum, and that bools
+// are 0 or 1; swaps bytes. `what` names it in errors. `data` NULL: only checks.
+tern_status tern_contents_read_storage(const tern_contents *contents,
+                                       const tern_file_storage *storage, const char *what,
+                                       void *data);
+
+#endif

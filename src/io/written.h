@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a state as a file has them: tensors contiguous and in the host's memory.
+#ifndef TERN_SRC_IO_WRITTEN_H
+#define TERN_SRC_IO_WRITTEN_H
+
+#include "io/save.h"
+#include "state/state.h"
+
+typedef struct tern_written_value {
+    const char *name; // the state's
+    const tern_state_value *value;
+    tern_tensor *tensor; // contiguous, on the CPU, held; NULL: no tensor
+    const void *data;    // its elements, or the bytes or text
+    int64_t nbytes;
+    int64_t tied; // the first value with the same elements in the same shape; itself: none before
+} tern_written_value;
+
+typedef struct tern_written {
+    tern_written_value *at; // in the state's order
+    int64_t count;
+} tern_written;
+
+// Copies what is elsewhere or not contiguous, and waits for the devices.
+tern_status tern_written_begin(tern_written *written, const tern_state *state);
+void tern_written_free(tern_written *written);
+
+// Each appends a whole file.
+tern_status tern_safetensors_write(tern_save *save, const tern_written *written,
+                                   const char *metadata_format, bool tied_once);
+tern_status tern_torch_write(tern_save *save, const tern_written *written);
+tern_status tern_npy_write(tern_save *save, const tern_written *written);
+tern_status tern_npz_write(tern_save *save, const tern_written *written);
+
+#endif
