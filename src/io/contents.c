@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "tensor/tensor.h"
 
+#define MOST_VALUES (1 << 22)
+
 // FNV-1a.
 static uint64_t hash_of(const char *name)
 {
@@ -16,11 +18,11 @@ static uint64_t hash_of(const char *name)
 }
 
 // The place of the name, or the free one where it would go. There is a free one.
-static int64_t *place_of(const tern_contents *c, const char *name)
+static int32_t *place_of(const tern_contents *c, const char *name)
 {
     const uint64_t mask = (uint64_t)c->place_count - 1;
     for (uint64_t at = hash_of(name) & mask;; at = (at + 1) & mask) {
-        int64_t *place = &c->places[at];
+        int32_t *place = &c->places[at];
         if (!*place || strcmp(c->values[*place - 1].name, name) == 0)
             return place;
     }
@@ -34,14 +36,14 @@ static tern_status widen(tern_contents *c, int64_t count)
         wider *= 2;
     if (wider == c->place_count)
         return TERN_OK;
-    int64_t *places = tern_mem_alloc((size_t)wider * sizeof *places);
+    int32_t *places = tern_mem_alloc((size_t)wider * sizeof *places);
     if (!places)
         return TERN_ERR_NOMEM;
     tern_mem_free(c->places, (size_t)c->place_count * sizeof *places);
     c->places = places;
     c->place_count = wider;
     for (int64_t i = 0; i < c->count; i++)
-        *place_of(c, c->values[i].name) = i + 1;
+        *place_of(c, c->values[i].name) = (int32_t)(i + 1);
     return TERN_OK;
 }
 
@@ -69,12 +71,14 @@ static tern_status check_name(const tern_contents *c, const char *name)
 tern_status tern_contents_add(tern_contents *c, tern_file_value value)
 {
     TERN_TRY(check_name(c, value.name));
+    TERN_CHECK(c->count < MOST_VALUES, TERN_ERR_FORMAT, "%s: %s has more than %d values",
+               c->file->op, c->file->path, MOST_VALUES);
     TERN_TRY(tern_contents_reserve(c, c->count + 1, 0));
-    int64_t *place = place_of(c, value.name);
+    int32_t *place = place_of(c, value.name);
     TERN_CHECK(!*place, TERN_ERR_FORMAT, "%s: %s has \"%.200s\" twice", c->file->op, c->file->path,
                value.name);
     c->values[c->count] = value;
-    *place = ++c->count;
+    *place = (int32_t)++c->count;
     return TERN_OK;
 }
 

@@ -40,9 +40,11 @@ typedef struct tern_file_value {
     const int64_t *stride; // rank of them, in elements; NULL: contiguous
     int64_t offset;        // elements
     int64_t storage;       // its index
-    int64_t integer;
-    double number;
-    const char *text;
+    union {              // of the other types
+        int64_t integer;
+        double number;
+        const char *text;
+    };
 } tern_file_value;
 
 typedef struct tern_contents {
@@ -53,7 +55,7 @@ typedef struct tern_contents {
     int64_t count, capacity;
     tern_file_storage *storages;
     int64_t storage_count, storage_capacity;
-    int64_t *places; // of names, as those of a state
+    int32_t *places; // of names, as those of a state
     int64_t place_count;
     const char *metadata; // what else the file says of itself, for people; or NULL
 } tern_contents;

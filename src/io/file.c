@@ -15,7 +15,7 @@
 // The largest single read: Linux reads no more than this at once.
 #define READ_BYTES 0x7ffff000u
 
-static const char *shown(const char *path)
+const char *tern_file_shown(const char *path)
 {
     size_t length = strlen(path);
     if (length <= PATH_SHOWN)
@@ -46,7 +46,7 @@ static tern_status check_kind(const tern_file *file)
 
 tern_status tern_file_open(tern_file *file, const char *op, const char *path)
 {
-    *file = (tern_file){.op = op, .path = shown(path), .fd = -1};
+    *file = (tern_file){.op = op, .path = tern_file_shown(path), .fd = -1};
     do // without O_NONBLOCK a pipe would wait for its writer
         file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     while (file->fd < 0 && errno == EINTR);

@@ -15,6 +15,9 @@ typedef struct tern_file {
     struct timespec changed;
 } tern_file;
 
+// A path for messages: its end, where it is too long for one.
+const char *tern_file_shown(const char *path);
+
 // Opens a regular file; pipes, devices and directories are TERN_ERR_IO and never waited for.
 tern_status tern_file_open(tern_file *file, const char *op, const char *path);
 

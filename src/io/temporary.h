@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of temporary files: ".NAME.tmp.PID.N" beside the file NAME that they will become.
+#ifndef TERN_SRC_IO_TEMPORARY_H
+#define TERN_SRC_IO_TEMPORARY_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+// -1 when it would be too long for a path.
+int tern_temporary_name(char temporary[PATH_MAX], const char *path, unsigned number);
+
+// Removes the temporary files that processes which are no more have left for `path`, or, with
+// `is_pattern`, for all files whose names fit its last part, as of fnmatch(3). What cannot be
+// removed stays.
+void tern_temporaries_remove(const char *path, bool is_pattern);
+
+#endif
