@@ -2,33 +2,7 @@
 #include "io/gzip.h"
 
 #include <string.h>
-#include "base/mem.h"
-
-// zlib frees without saying how much: the size stands in front of the block.
-#define HEADER_BYTES 64
-#define ZLIB_LARGEST (1u << 30)
-
-static voidpf zlib_alloc(voidpf unused, uInt count, uInt size)
-{
-    (void)unused;
-    size_t nbytes;
-    if (__builtin_mul_overflow((size_t)count, (size_t)size, &nbytes) || nbytes > ZLIB_LARGEST)
-        return Z_NULL;
-    unsigned char *block = tern_mem_alloc(HEADER_BYTES + nbytes);
-    if (!block)
-        return Z_NULL;
-    memcpy(block, &nbytes, sizeof nbytes);
-    return block + HEADER_BYTES;
-}
-
-static void zlib_free(voidpf unused, voidpf memory)
-{
-    (void)unused;
-    unsigned char *block = (unsigned char *)memory - HEADER_BYTES;
-    size_t nbytes;
-    memcpy(&nbytes, block, sizeof nbytes);
-    tern_mem_free(block, HEADER_BYTES + nbytes);
-}
+#include "io/zlib_memory.h"
 
 // Fills the empty buffer; at the end of the file `have` stays 0.
 static tern_status refill(tern_gzip *s)
@@ -49,7 +23,7 @@ static tern_status start(tern_gzip *s)
     if (!s->zipped)
         return TERN_OK;
     s->in_member = true;
-    s->z = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
+    s->z = (z_stream){.zalloc = tern_zlib_alloc, .zfree = tern_zlib_free};
     return inflateInit2(&s->z, 16 + MAX_WBITS) == Z_OK ? TERN_OK : no_memory(s);
 }
 
@@ -119,7 +93,7 @@ static tern_status read_zipped(tern_gzip *s, void *data, size_t nbytes, size_t *
             TERN_TRY(next_member(s));
         if (!s->in_member)
             return TERN_OK;
-        size_t room = nbytes - *got < ZLIB_LARGEST ? nbytes - *got : ZLIB_LARGEST;
+        size_t room = nbytes - *got < TERN_ZLIB_LARGEST ? nbytes - *got : TERN_ZLIB_LARGEST;
         s->z.next_out = (unsigned char *)data + *got;
         s->z.avail_out = (uInt)room;
         TERN_TRY(inflate_some(s));

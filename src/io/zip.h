@@ -8,11 +8,13 @@
 #include "io/file.h"
 #include "io/save.h"
 
+#define TERN_ZIP_MOST_ENTRIES 65536
+
 // ---- reading ------------------------------------------------------------------------------------
 
 typedef struct tern_zip_entry {
     const char *name;     // in the arena; only looked up, never a path
-    int64_t at;           // of its data in the file
+    int64_t header, at;   // of its local header and of its data in the file
     int64_t packed, size; // bytes in the file, and unpacked
     uint32_t crc;         // crc32 of what is unpacked
     bool deflated;
@@ -20,7 +22,8 @@ typedef struct tern_zip_entry {
 
 typedef struct tern_zip {
     tern_file *file;
-    tern_zip_entry *at; // in the arena, in the order of the central directory
+    tern_zip_entry *at;       // in the arena, in the order of the central directory
+    tern_zip_entry **by_name; // sorted
     int64_t count;
 } tern_zip;
 
@@ -37,7 +40,7 @@ tern_status tern_zip_read(const tern_zip *zip, const tern_zip_entry *entry, void
 
 typedef struct tern_zip_writer {
     tern_save *save;
-    tern_arena arena; // entries that were written
+    tern_arena arena; // entries that were written; zeroed at first, as all that follows
     struct tern_zip_written *first, **end;
     int64_t count;
 } tern_zip_writer;
