@@ -16,6 +16,7 @@
 #include <tern/error.h>
 #include <tern/generator.h>
 #include <tern/idx.h>
+#include <tern/io.h>
 #include <tern/memory.h>
 #include <tern/module.h>
 #include <tern/nn.h>

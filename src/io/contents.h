@@ -5,6 +5,7 @@
 #ifndef TERN_SRC_IO_CONTENTS_H
 #define TERN_SRC_IO_CONTENTS_H
 
+#include <stdio.h>
 #include <tern/dtype.h>
 #include <tern/state.h>
 #include "io/arena.h"
@@ -40,7 +41,7 @@ typedef struct tern_file_value {
     const int64_t *stride; // rank of them, in elements; NULL: contiguous
     int64_t offset;        // elements
     int64_t storage;       // its index
-    union {              // of the other types
+    union {                // of the other types
         int64_t integer;
         double number;
         const char *text;
@@ -84,6 +85,9 @@ tern_status tern_torch_legacy_contents(tern_contents *contents);
 
 // The reader for a file, by its first bytes.
 tern_status tern_contents_read(tern_contents *contents, tern_file *file);
+
+// Writes what there is to `file`, a line a value.
+tern_status tern_contents_list(const tern_contents *contents, FILE *file);
 
 // ---- elements -----------------------------------------------------------------------------------
 

@@ -142,10 +142,9 @@ static tern_status take_offsets(header *h, entry *e)
     TERN_TRY(tern_json_expect(json, ']'));
     const int64_t elements = h->c->file->size - ELEMENT_PLACE;
     if (e->offset[0] < 0 || e->offset[0] > e->offset[1] || e->offset[1] > elements)
-        return tern_json_error(json,
-                               "\"%.200s\" has the bytes %lld to %lld of the %lld that there are",
-                               e->name, (long long)e->offset[0], (long long)e->offset[1],
-                               (long long)elements);
+        return tern_json_error(
+            json, "\"%.200s\" has the bytes %lld to %lld of the %lld that there are", e->name,
+            (long long)e->offset[0], (long long)e->offset[1], (long long)elements);
     return TERN_OK;
 }
 
@@ -187,21 +186,27 @@ static tern_status add_tensor(header *h, const entry *e)
                                e->dtype);
     const int64_t nbytes = e->offset[1] - e->offset[0];
     if (bytes_of(e, type->bits) != nbytes)
-        return tern_json_error(&h->json, "\"%.200s\" has %lld bytes, which its shape and dtype %s "
-                                         "do not make",
+        return tern_json_error(&h->json,
+                               "\"%.200s\" has %lld bytes, which its shape and dtype %s "
+                               "do not make",
                                e->name, (long long)nbytes, type->name);
     int64_t *shape = tern_arena_alloc(&h->c->arena, (size_t)(e->rank + 1) * sizeof *shape);
     if (!shape)
         return TERN_ERR_NOMEM;
     memcpy(shape, e->shape, (size_t)e->rank * sizeof *shape);
-    const int64_t storage = tern_contents_add_storage(
-        h->c, (tern_file_storage){.at = ELEMENT_PLACE + e->offset[0], .packed = nbytes,
-                                  .nbytes = nbytes, .dtype = type->dtype});
+    const int64_t storage =
+        tern_contents_add_storage(h->c, (tern_file_storage){.at = ELEMENT_PLACE + e->offset[0],
+                                                            .packed = nbytes,
+                                                            .nbytes = nbytes,
+                                                            .dtype = type->dtype});
     if (storage < 0)
         return TERN_ERR_NOMEM;
-    return tern_contents_add(h->c, (tern_file_value){.name = e->name, .type = TERN_STATE_TENSOR,
-                                                     .rank = e->rank, .dtype = type->name,
-                                                     .shape = shape, .storage = storage});
+    return tern_contents_add(h->c, (tern_file_value){.name = e->name,
+                                                     .type = TERN_STATE_TENSOR,
+                                                     .rank = e->rank,
+                                                     .dtype = type->name,
+                                                     .shape = shape,
+                                                     .storage = storage});
 }
 
 static tern_status take_tensor(header *h, const char *name)
@@ -217,7 +222,9 @@ static tern_status take_tensor(header *h, const char *name)
     }
     if (!e.dtype || e.rank < 0 || !e.has_offsets)
         return tern_json_error(&h->json, "\"%.200s\" has no %s", name,
-                               !e.dtype ? "dtype" : e.rank < 0 ? "shape" : "data_offsets");
+                               !e.dtype     ? "dtype"
+                               : e.rank < 0 ? "shape"
+                                            : "data_offsets");
     if (h->c->count == MOST_TENSORS)
         return tern_json_error(&h->json, "it has more than %d tensors", MOST_TENSORS);
     return add_tensor(h, &e);
@@ -298,8 +305,7 @@ static tern_status tell_metadata(header *h)
 static tern_status sort_metadata(header *h)
 {
     if (h->metadata_count)
-        qsort_r(h->metadata, (size_t)h->metadata_count, sizeof *h->metadata, by_key,
-                h->json.start);
+        qsort_r(h->metadata, (size_t)h->metadata_count, sizeof *h->metadata, by_key, h->json.start);
     for (int64_t i = 0; i < h->metadata_count; i++) {
         const char *key = key_at(h, i), **word = word_for(&h->words, key);
         if (i > 0 && strcmp(key_at(h, i - 1), key) == 0)

@@ -179,8 +179,11 @@ static tern_status take_state(tern_contents *c, const tern_contents *old, tern_j
 
 static tern_status restore_state(tern_contents *c, const char *word)
 {
-    tern_contents old = {.values = c->values, .count = c->count, .capacity = c->capacity,
-                         .places = c->places, .place_count = c->place_count};
+    tern_contents old = {.values = c->values,
+                         .count = c->count,
+                         .capacity = c->capacity,
+                         .places = c->places,
+                         .place_count = c->place_count};
     tern_json json = json_of(c, "tern.state", word);
     c->values = NULL;
     c->places = NULL;

@@ -137,8 +137,8 @@ static tern_status put_tensor(writer *w, const tensor *t)
     TERN_TRY(put(w, ":{\"dtype\":\"%s\",\"shape\":[", tern_safetensors_dtypes[t->rank].name));
     const int rank = v->tensor ? v->tensor->rank : 1;
     for (int i = 0; i < rank; i++)
-        TERN_TRY(put(w, i ? ",%lld" : "%lld",
-                     (long long)(v->tensor ? v->tensor->size[i] : v->nbytes)));
+        TERN_TRY(
+            put(w, i ? ",%lld" : "%lld", (long long)(v->tensor ? v->tensor->size[i] : v->nbytes)));
     return put(w, "],\"data_offsets\":[%lld,%lld]}", (long long)t->begin,
                (long long)(t->begin + v->nbytes));
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,10 +56,14 @@ static tern_status create(tern_save *save, mode_t mode)
             return errno = ENAMETOOLONG, refuse(save, "write");
         save->fd = open(save->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                         mode ? 0600 : 0666);
+        if (save->fd >= 0 && !tern_temporary_take(save->fd)) {
+            close(save->fd);
+            save->fd = -1;
+            errno = EEXIST;
+        }
     } while (save->fd < 0 && (errno == EINTR || errno == EEXIST));
     if (save->fd < 0)
         return refuse(save, "write");
-    (void)flock(save->fd, LOCK_EX | LOCK_NB); // it is in use, whatever its process is called
     if (mode && fchmod(save->fd, mode)) {
         tern_status status = refuse(save, "set the permissions of");
         tern_save_abandon(save);
@@ -165,7 +168,8 @@ static tern_status sync_folder(const tern_save *save)
         fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     while (fd < 0 && errno == EINTR);
     if (fd >= 0) {
-        failed = sync_retried(fd) && errno != EINVAL && errno != EROFS; // some cannot, some need not
+        failed =
+            sync_retried(fd) && errno != EINVAL && errno != EROFS; // some cannot, some need not
         const int reason = errno;
         close(fd);
         errno = reason;

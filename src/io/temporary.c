@@ -5,11 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // Bytes of NAME that are kept: with the rest a name has at most 255.
@@ -19,6 +18,14 @@ static const char *last_part(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+bool tern_temporary_take(int fd)
+{
+    struct stat facts;
+    while (flock(fd, LOCK_EX) && errno == EINTR) {
+    }
+    return fstat(fd, &facts) || facts.st_nlink > 0;
 }
 
 int tern_temporary_name(char temporary[PATH_MAX], const char *path, unsigned number)
@@ -41,31 +48,27 @@ static bool fits(const char *name, const char *wanted, bool is_pattern)
     return is_pattern ? fnmatch(wanted, name, 0) == 0 : strncmp(wanted, name, NAME_KEPT) == 0;
 }
 
-// The process of a temporary file of names that fit; 0: it is none.
-static pid_t owner_of(const char *file, const char *wanted, bool is_pattern)
+static bool is_temporary(const char *file, const char *wanted, bool is_pattern)
 {
     char name[NAME_MAX + 1];
     const size_t length = strlen(file);
     if (length >= sizeof name || file[0] != '.')
-        return 0;
+        return false;
     memcpy(name, file + 1, length);
     char *number = strrchr(name, '.');
     if (!number || !is_number(number + 1, name + length - 1))
-        return 0;
+        return false;
     *number = 0;
     char *pid = strrchr(name, '.');
     if (!pid || !is_number(pid + 1, number) || pid - name < 4 || memcmp(pid - 4, ".tmp", 4) != 0)
-        return 0;
+        return false;
     pid[-4] = 0;
-    return fits(name, wanted, is_pattern) ? (pid_t)atol(pid + 1) : 0;
+    return fits(name, wanted, is_pattern);
 }
 
-// Its process may have the number of another one that lives, or live on another machine: then it
-// still holds the lock.
-static void remove_left(int folder, const char *file, pid_t owner)
+// Whoever writes it holds the lock.
+static void remove_left(int folder, const char *file)
 {
-    if (kill(owner, 0) == 0 || errno != ESRCH)
-        return;
     const int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return;
@@ -82,10 +85,8 @@ void tern_temporaries_remove(const char *path, bool is_pattern)
     DIR *open_folder = opendir(name == path ? "." : folder);
     if (!open_folder)
         return;
-    for (const struct dirent *file; (file = readdir(open_folder));) {
-        const pid_t owner = owner_of(file->d_name, name, is_pattern);
-        if (owner > 0)
-            remove_left(dirfd(open_folder), file->d_name, owner);
-    }
+    for (const struct dirent *file; (file = readdir(open_folder));)
+        if (is_temporary(file->d_name, name, is_pattern))
+            remove_left(dirfd(open_folder), file->d_name);
     closedir(open_folder);
 }

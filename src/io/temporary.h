@@ -9,7 +9,11 @@
 // -1 when it would be too long for a path.
 int tern_temporary_name(char temporary[PATH_MAX], const char *path, unsigned number);
 
-// Removes the temporary files that processes which are no more have left for `path`, or, with
+// Locks a temporary file that was just made, until it is closed. False when another process took it
+// for one that was left, and removed it.
+bool tern_temporary_take(int fd);
+
+// Removes the temporary files that nobody writes any more, of processes that were killed, for `path`, or, with
 // `is_pattern`, for all files whose names fit its last part, as of fnmatch(3). What cannot be
 // removed stays.
 void tern_temporaries_remove(const char *path, bool is_pattern);

@@ -39,7 +39,7 @@ PUBLIC = {
     'state': ['state'],
     'nn': ['module', 'nn', 'nn/*'],
     'optim': ['optim'],
-    'io': ['idx'],
+    'io': ['idx', 'io'],
     'data': ['data'],
 }
 ROOM_OF_HEADER = {f'tern/{name}.h': room for room, names in PUBLIC.items() for name in names}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The elements of a storage: from the file, through the checks, to memory.
+#include <string.h>
+#include <zlib.h>
+
+#include "base/crc32c.h"
+#include "base/mem.h"
+#include "io/contents.h"
+#include "io/inflate.h"
+
+// What is read at once: its checksum is taken while it is in a cache.
+#define PIECE (256 << 10)
+
+typedef struct source {
+    const tern_contents *c;
+    const tern_file_storage *storage;
+    const char *what;
+    int64_t done; // bytes taken so far, those that are skipped included
+    uint32_t sum;
+    tern_inflate *inflate; // NULL: nothing is packed
+} source;
+
+static tern_status refuse(const source *s, const char *why)
+{
+    return tern_error_raise(TERN_ERR_FORMAT, "%s: the elements of \"%.200s\" in %s %s",
+                            s->c->file->op, s->what, s->c->file->path, why);
+}
+
+static tern_status take(source *s, void *data, int64_t nbytes)
+{
+    if (s->inflate)
+        TERN_TRY(tern_inflate_read(s->inflate, data, nbytes));
+    else
+        TERN_TRY(tern_file_read_at(s->c->file, s->storage->at + s->done, data, (size_t)nbytes));
+    s->done += nbytes;
+    if (s->storage->checksum == TERN_CHECKSUM_CRC32)
+        s->sum = (uint32_t)crc32(s->sum, data, (uInt)nbytes);
+    if (s->storage->checksum == TERN_CHECKSUM_CRC32C)
+        s->sum = tern_crc32c(s->sum, data, (size_t)nbytes);
+    return TERN_OK;
+}
+
+static tern_status check_bools(const source *s, const unsigned char *piece, int64_t nbytes)
+{
+    if (s->storage->dtype != TERN_BOOL)
+        return TERN_OK;
+    for (int64_t i = 0; i < nbytes; i++)
+        TERN_CHECK(piece[i] <= 1, TERN_ERR_FORMAT,
+                   "%s: element %lld of \"%.200s\" in %s is the bool %d, not 0 or 1",
+                   s->c->file->op, (long long)(s->done - nbytes - s->storage->skip + i), s->what,
+                   s->c->file->path, piece[i]);
+    return TERN_OK;
+}
+
+static void swap(unsigned char *bytes, int64_t nbytes, size_t size)
+{
+    for (int64_t i = 0; i < nbytes; i += (int64_t)size)
+        for (size_t a = 0, b = size - 1; a < b; a++, b--) {
+            const unsigned char byte = bytes[i + (int64_t)a];
+            bytes[i + (int64_t)a] = bytes[i + (int64_t)b];
+            bytes[i + (int64_t)b] = byte;
+        }
+}
+
+// To `data`, or through `scratch` of PIECE bytes where that is NULL.
+static tern_status take_elements(source *s, unsigned char *data, unsigned char *scratch)
+{
+    const int64_t all = s->storage->skip + s->storage->nbytes;
+    while (s->done < all) {
+        const bool skipped = s->done < s->storage->skip;
+        const int64_t left = (skipped ? s->storage->skip : all) - s->done;
+        const int64_t nbytes = left < PIECE ? left : PIECE;
+        unsigned char *to = skipped || !data ? scratch : data + (s->done - s->storage->skip);
+        TERN_TRY(take(s, to, nbytes));
+        if (!skipped)
+            TERN_TRY(check_bools(s, to, nbytes));
+    }
+    if (s->storage->checksum && s->sum != s->storage->sum)
+        return refuse(s, "are damaged: the checksum does not fit");
+    if (data && s->storage->swapped)
+        swap(data, s->storage->nbytes, tern_dtype_size(s->storage->dtype));
+    return TERN_OK;
+}
+
+static tern_status take_packed(source *s, unsigned char *data, unsigned char *scratch)
+{
+    tern_inflate stream;
+    TERN_TRY(tern_inflate_begin(&stream, s->c->file, s->what, s->storage->at, s->storage->packed));
+    s->inflate = &stream;
+    tern_status status = take_elements(s, data, scratch);
+    if (!status)
+        status = tern_inflate_finish(&stream);
+    tern_inflate_end(&stream);
+    return status;
+}
+
+tern_status tern_contents_read_storage(const tern_contents *contents,
+                                       const tern_file_storage *storage, const char *what,
+                                       void *data)
+{
+    source s = {.c = contents, .storage = storage, .what = what};
+    const bool scratched = (!data && storage->nbytes > 0) || storage->skip > 0;
+    unsigned char *scratch = scratched ? tern_mem_alloc(PIECE) : NULL;
+    if (scratched && !scratch)
+        return TERN_ERR_NOMEM;
+    tern_status status =
+        storage->deflated ? take_packed(&s, data, scratch) : take_elements(&s, data, scratch);
+    tern_mem_free(scratch, scratched ? PIECE : 0);
+    return status;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which format a file is, and the calls that read one.
+#include <errno.h>
+#include <string.h>
+#include <tern/io.h>
+
+#include "base/cancel.h"
+#include "base/fork.h"
+#include "base/mem.h"
+#include "device/capture.h"
+#include "io/bytes.h"
+#include "io/locations.h"
+#include "state/state.h"
+
+#define LOOKED_AT 264 // bytes; the mark of tar ends there
+
+// ---- by the first bytes -------------------------------------------------------------------------
+
+static tern_status refuse(const tern_file *file, const char *what)
+{
+    return tern_error_raise(TERN_ERR_FORMAT, "%s: %s %s", file->op, file->path, what);
+}
+
+static bool begins(const unsigned char *bytes, size_t count, const char *with, size_t length)
+{
+    return count >= length && memcmp(bytes, with, length) == 0;
+}
+
+#define BEGINS(text) begins(bytes, count, text, sizeof text - 1)
+
+// What is none of ours, but known.
+static const char *stranger(const unsigned char *bytes, size_t count)
+{
+    if (count == 0)
+        return "is empty";
+    if (BEGINS("\x1f\x8b"))
+        return "is compressed by gzip: unpack it first";
+    if (BEGINS("\x89HDF"))
+        return "is an HDF5 file, which tern does not read";
+    if (BEGINS("GGUF"))
+        return "is a GGUF file, which tern does not read";
+    if (count >= 262 && memcmp(bytes + 257, "ustar", 5) == 0)
+        return "is a tar archive, as PyTorch 0.1 wrote them: load and save it again with a later "
+               "PyTorch";
+    if (BEGINS("\x80"))
+        return "is a pickle, but none that torch.save writes: save a state dict with torch.save";
+    return "is no safetensors, PyTorch, npy or npz file";
+}
+
+tern_status tern_contents_read(tern_contents *contents, tern_file *file)
+{
+    unsigned char bytes[LOOKED_AT];
+    size_t count;
+    *contents = (tern_contents){.file = file};
+    TERN_TRY(tern_file_note(file));
+    count = file->size < LOOKED_AT ? (size_t)file->size : LOOKED_AT;
+    TERN_TRY(tern_file_read_at(file, 0, bytes, count));
+    if (BEGINS("\x93NUMPY"))
+        return tern_npy_contents(contents);
+    if (BEGINS("PK\x03\x04") || BEGINS("PK\x05\x06"))
+        return tern_zip_contents(contents);
+    if (BEGINS("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"))
+        return tern_torch_legacy_contents(contents);
+    // A header of at most 100 000 000 bytes, whose length has five zeros at its end.
+    const bool length = count >= 8 && get_u32(bytes + 4) == 0 && bytes[3] < 8;
+    if (length && (count == 8 || bytes[8] == '{' || bytes[8] == ' '))
+        return tern_safetensors_contents(contents);
+    return refuse(file, stranger(bytes, count));
+}
+
+// ---- the calls ----------------------------------------------------------------------------------
+
+typedef tern_status use_fn(tern_contents *contents, void *with);
+
+static tern_status with_contents(const char *op, const char *path, use_fn *use, void *with)
+{
+    tern_file file;
+    tern_contents contents;
+    int saved = errno, cancel_state = tern_cancel_disable();
+    tern_status status = tern_file_open(&file, op, path);
+    if (!status) {
+        status = tern_contents_read(&contents, &file);
+        if (!status)
+            status = use(&contents, with);
+        tern_contents_free(&contents);
+        tern_file_close(&file);
+    }
+    tern_cancel_restore(cancel_state);
+    errno = saved;
+    return status;
+}
+
+typedef struct reading {
+    tern_locations locations;
+    const char *only;
+    tern_state *state;
+} reading;
+
+static tern_status load(tern_contents *contents, void *with)
+{
+    reading *r = with;
+    r->state = tern_contents_load(contents, &r->locations, r->only);
+    return r->state ? TERN_OK : tern_error_code();
+}
+
+tern_state_read_options tern_state_read_defaults(void)
+{
+    return (tern_state_read_options){.path = NULL};
+}
+
+tern_state *tern_state_read_with(const tern_state_read_options *options)
+{
+    static const char op[] = "state_read";
+    reading r = {.state = NULL};
+    if (!options || !options->path) {
+        (void)tern_null_error(op, options ? "path" : "options");
+        return NULL;
+    }
+    r.only = options->only;
+    if (tern_fork_check() || tern_capture_refuse(op, "what is read would be there once") ||
+        tern_locations_parse(&r.locations, op, options->map_location))
+        return NULL;
+    return with_contents(op, options->path, load, &r) ? NULL : r.state;
+}
+
+// ---- without the elements -----------------------------------------------------------------------
+
+// The first value of each storage.
+static void name_storages(const tern_contents *c, const char **names)
+{
+    for (int64_t i = c->count - 1; i >= 0; i--)
+        if (c->values[i].type == TERN_STATE_TENSOR || c->values[i].type == TERN_STATE_BYTES)
+            names[c->values[i].storage] = c->values[i].name;
+}
+
+static tern_status verify(tern_contents *contents, void *with)
+{
+    (void)with;
+    const size_t nbytes = (size_t)(contents->storage_count + 1) * sizeof(char *);
+    const char **names = tern_mem_alloc(nbytes);
+    if (!names)
+        return TERN_ERR_NOMEM;
+    name_storages(contents, names);
+    tern_status status = TERN_OK;
+    for (int64_t i = 0; i < contents->storage_count && !status; i++)
+        status = tern_contents_read_storage(contents, &contents->storages[i],
+                                            names[i] ? names[i] : "a tied tensor", NULL);
+    tern_mem_free(names, nbytes);
+    return status ? status : tern_file_check_same(contents->file);
+}
+
+tern_status tern_state_verify(const char *path)
+{
+    if (!path)
+        return tern_null_error("state_verify", "path");
+    return with_contents("state_verify", path, verify, NULL);
+}
+
+static tern_status list(tern_contents *contents, void *with)
+{
+    return tern_contents_list(contents, with);
+}
+
+tern_status tern_state_list(const char *path, FILE *file)
+{
+    if (!path || !file)
+        return tern_null_error("state_list", path ? "file" : "path");
+    return with_contents("state_list", path, list, file);
+}
