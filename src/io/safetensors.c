@@ -5,7 +5,8 @@
 #include <string.h>
 #include "base/crc32c.h"
 #include "base/mem.h"
-#include "tensor/shape.h"
+#include "io/json.h"
+#include "io/safetensors_state.h"
 
 #define MOST_HEADER   100000000
 #define MOST_TENSORS  1000000

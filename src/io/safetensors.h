@@ -14,10 +14,7 @@
 #ifndef TERN_SRC_IO_SAFETENSORS_H
 #define TERN_SRC_IO_SAFETENSORS_H
 
-#include "io/contents.h"
-#include "io/json.h"
-
-#define TERN_SAFETENSORS_STATE_VERSION 1
+#include <tern/dtype.h>
 
 typedef struct tern_safetensors_dtype {
     const char *name;
@@ -27,13 +24,5 @@ typedef struct tern_safetensors_dtype {
 
 // In the order in which the library sorts them; the end has no name.
 extern const tern_safetensors_dtype tern_safetensors_dtypes[];
-
-// Texts of the metadata that are tern's own; NULL: it is not there.
-typedef struct tern_safetensors_words {
-    const char *sums, *header_sum, *tied, *state;
-} tern_safetensors_words;
-
-// Takes over from tensors to all values, and ties what was one tensor.
-tern_status tern_safetensors_restore(tern_contents *contents, const tern_safetensors_words *words);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // tern.tied and tern.state: from the tensors of a safetensors file to the values it was made of.
-#include <string.h>
+#include "io/safetensors_state.h"
 
+#include <string.h>
 #include "base/mem.h"
-#include "io/safetensors.h"
-#include "tensor/shape.h"
+#include "io/json.h"
 
 // A word of the metadata as JSON of its own. It is read in place: the arena's text is ours.
 static tern_json json_of(const tern_contents *c, const char *what, const char *word)

@@ -8,7 +8,9 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/json.h"
 #include "io/safetensors.h"
+#include "io/safetensors_state.h"
 #include "io/written.h"
 
 #define HEADER_SUM "\"tern.header_crc32c\":\""
