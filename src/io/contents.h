@@ -80,6 +80,9 @@ tern_status tern_safetensors_contents(tern_contents *contents);
 tern_status tern_npy_contents(tern_contents *contents);
 // A zip archive: one of PyTorch's or an npz.
 tern_status tern_zip_contents(tern_contents *contents);
+// Of PyTorch's, when the archive is open.
+struct tern_zip;
+tern_status tern_torch_zip_contents(tern_contents *contents, const struct tern_zip *zip);
 // PyTorch's before 1.6.
 tern_status tern_torch_legacy_contents(tern_contents *contents);
 

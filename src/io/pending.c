@@ -14,8 +14,6 @@
         (void)written;                                                                             \
         return tern_error_raise(TERN_ERR_UNSUPPORTED, "%s: %s", save->op, #name);                  \
     }
-READER(tern_npy_contents)
-READER(tern_zip_contents)
 READER(tern_torch_legacy_contents)
 WRITER(tern_npy_write)
 WRITER(tern_npz_write)
