@@ -164,17 +164,18 @@ static tern_status take_field(header *h, entry *e)
                            key);
 }
 
-// Bytes of the elements, exactly; -1 where they cannot be counted or are no whole number.
+// Bytes of the elements, exactly; -1 where they cannot be counted, also beside a 0, or are no whole
+// number.
 static int64_t bytes_of(const entry *e, int bits)
 {
     int64_t count = bits;
-    for (int i = 0; i < e->rank; i++)
-        if (e->shape[i] == 0)
-            return 0;
-    for (int i = 0; i < e->rank; i++)
-        if (__builtin_mul_overflow(count, e->shape[i], &count))
+    bool empty = false;
+    for (int i = 0; i < e->rank; i++) {
+        empty = empty || e->shape[i] == 0;
+        if (e->shape[i] > 0 && __builtin_mul_overflow(count, e->shape[i], &count))
             return -1;
-    return count % 8 ? -1 : count / 8;
+    }
+    return empty ? 0 : count % 8 ? -1 : count / 8;
 }
 
 static tern_status add_tensor(header *h, const entry *e)

@@ -13,8 +13,8 @@ int tern_temporary_name(char temporary[PATH_MAX], const char *path, unsigned num
 // for one that was left, and removed it.
 bool tern_temporary_take(int fd);
 
-// Removes the temporary files that nobody writes any more, of processes that were killed, for
-// `path`, or, with `is_pattern`, for all files whose names fit its last part, as of fnmatch(3). What
+// Removes the temporary files that nobody writes any more, of processes that were killed: those
+// of `path`, or, with `is_pattern`, of all files whose names fit its last part (fnmatch(3)). What
 // cannot be removed stays.
 void tern_temporaries_remove(const char *path, bool is_pattern);
 
