@@ -15,6 +15,4 @@
         return tern_error_raise(TERN_ERR_UNSUPPORTED, "%s: %s", save->op, #name);                  \
     }
 READER(tern_torch_legacy_contents)
-WRITER(tern_npy_write)
-WRITER(tern_npz_write)
 WRITER(tern_torch_write)

@@ -47,6 +47,9 @@ typedef struct tern_zip_writer {
 
 // Appends an entry, stored, whose data begins at a multiple of 64.
 tern_status tern_zip_add(tern_zip_writer *zip, const char *name, const void *data, int64_t nbytes);
+// Likewise, of a head and what follows it.
+tern_status tern_zip_add_two(tern_zip_writer *zip, const char *name, const void *head,
+                             int64_t head_nbytes, const void *data, int64_t nbytes);
 // Appends the central directory. The writer is freed by tern_zip_writer_free also after a failure.
 tern_status tern_zip_end(tern_zip_writer *zip);
 void tern_zip_writer_free(tern_zip_writer *zip);

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "io/bytes.h"
+#include "io/npy.h"
+#include "io/written.h"
+#include "io/zip.h"
+#include "tensor/tensor.h"
+
+#define ALIGNMENT 64
+// numpy leaves room for a first size of as many digits.
+#define MOST_DIGITS 21
+
+// "<f4"; NULL: numpy has no such dtype.
+static const char *descr_of(tern_dtype dtype)
+{
+    switch (dtype) {
+    case TERN_FLOAT32:
+        return "<f4";
+    case TERN_FLOAT64:
+        return "<f8";
+    case TERN_FLOAT16:
+        return "<f2";
+    case TERN_INT64:
+        return "<i8";
+    case TERN_INT32:
+        return "<i4";
+    case TERN_UINT8:
+        return "|u1";
+    case TERN_BOOL:
+        return "|b1";
+    case TERN_BFLOAT16:
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
+    }
+    return NULL;
+}
+
+// "(2, 3)", "(3,)", "()".
+static int put_shape(char *to, size_t room, tern_shape shape)
+{
+    int used = snprintf(to, room, "(");
+    for (int i = 0; i < shape.rank; i++)
+        used += snprintf(to + used, room - (size_t)used, i ? ", %lld" : "%lld",
+                         (long long)shape.dim[i]);
+    return used + snprintf(to + used, room - (size_t)used, shape.rank == 1 ? ",)" : ")");
+}
+
+tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype dtype,
+                                  tern_shape shape, char to[TERN_NPY_HEADER_MOST], size_t *nbytes)
+{
+    const char *descr = descr_of(dtype);
+    TERN_CHECK(descr, TERN_ERR_DTYPE, "%s: %s: npy has no %s; tern_to_dtype first", op, what,
+               tern_dtype_name(dtype));
+    char *text = to + 10;
+    const size_t room = TERN_NPY_HEADER_MOST - 10;
+    int used = snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': ", descr);
+    used += put_shape(text + used, room - (size_t)used, shape);
+    used += snprintf(text + used, room - (size_t)used, ", }");
+    const int digits = shape.rank ? snprintf(NULL, 0, "%lld", (long long)shape.dim[0]) : 0;
+    const size_t least = 10 + (size_t)used + (size_t)(digits ? MOST_DIGITS - digits : 0) + 1;
+    *nbytes = (least + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    memset(text + used, ' ', *nbytes - 10 - (size_t)used - 1);
+    to[*nbytes - 1] = '\n';
+    memcpy(to, "\x93NUMPY\1", 8);
+    put_uint((unsigned char *)to + 8, 2, *nbytes - 10);
+    return TERN_OK;
+}
+
+static tern_status check_tensor(const tern_save *save, const char *format,
+                                const tern_written_value *value)
+{
+    TERN_CHECK(value->tensor, TERN_ERR_ARG, "%s: %s: %s has tensors alone, and \"%.200s\" is %s",
+               save->op, save->shown, format, value->name,
+               tern_state_type_name(value->value->type));
+    return TERN_OK;
+}
+
+static tern_status write_header(const tern_save *save, const tern_written_value *value,
+                                char header[TERN_NPY_HEADER_MOST], size_t *nbytes)
+{
+    char what[512];
+    snprintf(what, sizeof what, "\"%.200s\" for %s", value->name, save->shown);
+    return tern_npy_header_write(save->op, what, tern_dtype_of(value->tensor),
+                                 tern_shape_of(value->tensor), header, nbytes);
+}
+
+tern_status tern_npy_write(tern_save *save, const tern_written *written)
+{
+    char header[TERN_NPY_HEADER_MOST];
+    size_t nbytes;
+    TERN_CHECK(written->count == 1, TERN_ERR_ARG,
+               "%s: %s: npy has exactly one tensor, and the state has %lld values", save->op,
+               save->shown, (long long)written->count);
+    TERN_TRY(check_tensor(save, "npy", written->at));
+    TERN_TRY(write_header(save, written->at, header, &nbytes));
+    TERN_TRY(tern_save_write(save, header, nbytes));
+    return tern_save_write(save, written->at->data, (size_t)written->at->nbytes);
+}
+
+static tern_status write_entry(tern_zip_writer *zip, const tern_written_value *value)
+{
+    char header[TERN_NPY_HEADER_MOST], name[TERN_STATE_NAME_SIZE + 4];
+    size_t nbytes;
+    TERN_TRY(check_tensor(zip->save, "npz", value));
+    TERN_TRY(write_header(zip->save, value, header, &nbytes));
+    snprintf(name, sizeof name, "%s.npy", value->name);
+    return tern_zip_add_two(zip, name, header, (int64_t)nbytes, value->data, value->nbytes);
+}
+
+tern_status tern_npz_write(tern_save *save, const tern_written *written)
+{
+    tern_zip_writer zip = {.save = save};
+    tern_status status = TERN_OK;
+    for (int64_t i = 0; i < written->count && !status; i++)
+        status = write_entry(&zip, &written->at[i]);
+    if (!status)
+        status = tern_zip_end(&zip);
+    tern_zip_writer_free(&zip);
+    return status;
+}
