@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes anew what the tests hold of PyTorch's results (tests/golden/data).
+# Makes anew what the tests hold of PyTorch's results (tests/golden/data) and of files that PyTorch
+# and numpy write (tests/io/data).
 # Usage: scripts/golden.sh [--check]
 #   --check   makes them in a folder that goes away and compares them with those of the tree, and
 #             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
@@ -23,11 +24,12 @@ make_venv()
     "$python" -m pip install --quiet "$torch" "$numpy"
 }
 
-# make_into FOLDER: every family. One thread and one instruction set for all machines: sums in
-# another order have other last bits.
+# make_into FOLDER FILES: every family, and the files. One thread and one instruction set for all
+# machines: sums in another order have other last bits.
 make_into()
 (
-    export TERN_GOLDEN="$1" PYTHONWARNINGS=ignore OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+    export TERN_GOLDEN="$1" TERN_GOLDEN_FILES="$2" PYTHONWARNINGS=ignore
+    export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
     export ATEN_CPU_CAPABILITY=avx2 MKL_CBWR=AVX2 DNNL_MAX_CPU_ISA=AVX2
     for script in "$root"/tests/golden/make_*.py; do
         "$python" "$script" >&2
@@ -40,12 +42,14 @@ check()
     status=0
     fresh=$(mktemp -d)
     trap 'rm -rf "$fresh"' EXIT
-    make_into "$fresh"
-    diff -rq "$fresh" "$root/tests/golden/data" >&2 || status=1
+    mkdir "$fresh/data" "$fresh/files"
+    make_into "$fresh/data" "$fresh/files"
+    diff -rq "$fresh/data" "$root/tests/golden/data" >&2 || status=1
+    diff -rq "$fresh/files" "$root/tests/io/data" >&2 || status=1
     for script in "$root"/tests/golden/torch_*_check.py; do
         "$python" "$script" >&2 || status=1
     done
-    [ "$status" = 0 ] || say "tests/golden/data is not what PyTorch gives here"
+    [ "$status" = 0 ] || say "tests/golden/data or tests/io/data is not what PyTorch gives here"
     exit $status
 }
 
@@ -58,5 +62,5 @@ need dataset-fashion-mnist
 if [ "${1:-}" = --check ]; then
     check
 else
-    make_into "$root/tests/golden/data"
+    make_into "$root/tests/golden/data" "$root/tests/io/data"
 fi
