@@ -1,9 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/contents.h"
+// PyTorch's files since 1.6: a zip archive of <stem>/data.pkl and the storages <stem>/data/<key>.
+#include "io/torch.h"
 
-tern_status tern_torch_zip_contents(tern_contents *contents, const struct tern_zip *zip)
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+
+// The longest first part of the entries' names.
+#define STEM 1024
+
+typedef struct archive {
+    tern_contents *contents;
+    const tern_zip *zip;
+    char stem[STEM]; // with the slash
+    bool swapped;    // big-endian
+} archive;
+
+static tern_status archive_error(const archive *a, const char *what)
 {
-    (void)zip;
-    return tern_error_raise(TERN_ERR_FORMAT, "%s: %s is of PyTorch's", contents->file->op,
-                            contents->file->path);
+    return tern_error_raise(TERN_ERR_FORMAT, "%s: %s %s", a->zip->file->op, a->zip->file->path,
+                            what);
+}
+
+// ---- entries ------------------------------------------------------------------------------------
+
+static const tern_zip_entry *find(const archive *a, const char *name)
+{
+    char whole[STEM + 64];
+    snprintf(whole, sizeof whole, "%s%s", a->stem, name);
+    return tern_zip_find(a->zip, whole);
+}
+
+// The stem of the archive; "" where the first entry is in no folder.
+static void find_stem(const tern_zip *zip, char *stem)
+{
+    const char *name = zip->count ? zip->at[0].name : "";
+    const char *slash = strchr(name, '/');
+    const size_t length = slash ? (size_t)(slash - name) + 1 : 0;
+    if (length < STEM) {
+        memcpy(stem, name, length);
+        stem[length] = 0;
+    }
+}
+
+static tern_status check_stem(const archive *a)
+{
+    const size_t length = strlen(a->stem);
+    for (int64_t i = 0; i < a->zip->count; i++) {
+        const char *name = a->zip->at[i].name;
+        TERN_CHECK(strncmp(name, a->stem, length) == 0, TERN_ERR_FORMAT,
+                   "%s: %s has the entry \"%.200s\" outside of \"%.200s\"", a->zip->file->op,
+                   a->zip->file->path, name, a->stem);
+        if (strcmp(name + length, "constants.pkl") == 0 || !strncmp(name + length, "code/", 5))
+            return archive_error(a, "is a TorchScript program, which only PyTorch runs: save "
+                                    "torch.jit.load(path).state_dict()");
+    }
+    return TERN_OK;
+}
+
+// The text of a short entry; "" where there is none.
+static tern_status read_short(const archive *a, const char *name, char *text, int64_t size)
+{
+    const tern_zip_entry *entry = find(a, name);
+    text[0] = 0;
+    if (!entry)
+        return TERN_OK;
+    TERN_CHECK(entry->size < size, TERN_ERR_FORMAT, "%s: %s has %lld bytes of \"%s\"",
+               a->zip->file->op, a->zip->file->path, (long long)entry->size, name);
+    TERN_TRY(tern_zip_read(a->zip, entry, text, entry->size));
+    text[entry->size] = 0;
+    return TERN_OK;
+}
+
+static tern_status check_version(const archive *a)
+{
+    char version[32];
+    TERN_TRY(read_short(a, "version", version, sizeof version));
+    if (!version[0])
+        return archive_error(a, "has no entry \"version\": it is cut, or not PyTorch's");
+    const int number = version[1] == '\n' || version[1] == 0 ? version[0] - '0' : -1;
+    TERN_CHECK(number >= 1 && number <= 9, TERN_ERR_FORMAT,
+               "%s: %s is of version \"%.20s\", not 1 to 9", a->zip->file->op, a->zip->file->path,
+               version);
+    return TERN_OK;
+}
+
+static tern_status find_byte_order(archive *a)
+{
+    char order[32];
+    TERN_TRY(read_short(a, "byteorder", order, sizeof order));
+    a->swapped = strcmp(order, "big") == 0;
+    TERN_CHECK(a->swapped || !order[0] || strcmp(order, "little") == 0, TERN_ERR_FORMAT,
+               "%s: %s has the byteorder \"%.20s\", not little or big", a->zip->file->op,
+               a->zip->file->path, order);
+    return TERN_OK;
+}
+
+// ---- the pickle ---------------------------------------------------------------------------------
+
+// A deflated one is unpacked into *bytes.
+static tern_status open_pickle(const archive *a, tern_pickle *p, unsigned char **bytes)
+{
+    const tern_zip_entry *entry = find(a, "data.pkl");
+    p->name = "data.pkl";
+    p->storage_items = 5;
+    p->whole = true;
+    p->source = (tern_pickle_source){.file = a->zip->file, .at = entry->at, .left = entry->size};
+    if (!entry->deflated || entry->size == 0)
+        return TERN_OK;
+    TERN_CHECK(entry->size <= a->zip->file->size, TERN_ERR_FORMAT,
+               "%s: %s has a data.pkl that unpacks to %lld bytes, more than the file has",
+               a->zip->file->op, a->zip->file->path, (long long)entry->size);
+    *bytes = tern_mem_alloc((size_t)entry->size);
+    if (!*bytes)
+        return TERN_ERR_NOMEM;
+    TERN_TRY(tern_zip_read(a->zip, entry, *bytes, entry->size));
+    p->source.left = 0;
+    p->source.bytes = *bytes;
+    p->source.have = (size_t)entry->size;
+    p->source.crc = entry->crc;
+    return TERN_OK;
+}
+
+static tern_status read_pickle(const archive *a, tern_pickle *p)
+{
+    unsigned char *bytes = NULL;
+    const tern_zip_entry *entry = find(a, "data.pkl");
+    tern_status status = open_pickle(a, p, &bytes);
+    if (!status)
+        status = tern_pickle_run(p);
+    if (!status && p->source.crc != entry->crc)
+        status = tern_pickle_bad(p, "is damaged: its checksum is %08x, not %08x", p->source.crc,
+                                 entry->crc);
+    if (bytes)
+        tern_mem_free(bytes, (size_t)entry->size);
+    return status;
+}
+
+// ---- storages -----------------------------------------------------------------------------------
+
+static tern_status add_storage(const archive *a, const tern_pickle *p, tern_torch_storage *storage)
+{
+    char name[40];
+    snprintf(name, sizeof name, "data/%llu", (unsigned long long)storage->key);
+    const tern_zip_entry *entry = find(a, name);
+    TERN_CHECK(entry, TERN_ERR_FORMAT, "%s: %s has no entry \"%s%s\", which its pickle names",
+               a->zip->file->op, a->zip->file->path, a->stem, name);
+    const int64_t nbytes = tern_torch_storage_nbytes(p, storage);
+    TERN_CHECK(entry->size == nbytes, TERN_ERR_FORMAT,
+               "%s: %s has %lld bytes in \"%s%s\", and its pickle says %lld", a->zip->file->op,
+               a->zip->file->path, (long long)entry->size, a->stem, name, (long long)nbytes);
+    return tern_torch_add_storage(a->contents, p, storage,
+                                  (tern_file_storage){
+                                      .at = entry->at,
+                                      .packed = entry->packed,
+                                      .deflated = entry->deflated,
+                                      .swapped = a->swapped,
+                                      .checksum = TERN_CHECKSUM_CRC32,
+                                      .sum = entry->crc,
+                                  });
+}
+
+static tern_status fill(const archive *a, const tern_pickle *p, tern_torch_storages *storages)
+{
+    TERN_TRY(tern_torch_find_storages(storages, p));
+    TERN_TRY(tern_contents_reserve(a->contents, 0, storages->count));
+    for (int64_t i = 0; i < storages->count; i++)
+        TERN_TRY(add_storage(a, p, &storages->at[i]));
+    return tern_torch_flatten(a->contents, p, storages);
+}
+
+tern_status tern_torch_zip_contents(tern_contents *contents, const tern_zip *zip)
+{
+    archive a = {.contents = contents, .zip = zip};
+    contents->format = "PyTorch";
+    find_stem(zip, a.stem);
+    TERN_TRY(check_stem(&a));
+    if (!find(&a, "data.pkl"))
+        return archive_error(&a, "has no entry \"data.pkl\": it is not PyTorch's");
+    TERN_TRY(check_version(&a));
+    TERN_TRY(find_byte_order(&a));
+    tern_pickle *p = tern_mem_alloc(sizeof *p);
+    if (!p)
+        return TERN_ERR_NOMEM;
+    tern_torch_storages storages = {.at = NULL};
+    tern_status status = read_pickle(&a, p);
+    if (!status)
+        status = fill(&a, p, &storages);
+    tern_torch_storages_free(&storages);
+    tern_pickle_free(p);
+    tern_mem_free(p, sizeof *p);
+    return status;
 }

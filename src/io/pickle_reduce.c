@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pickle may name, and the values that are made of it: dictionaries, storages and tensors.
+#include <stdio.h>
+#include <string.h>
+#include "io/pickle.h"
+
+static const struct {
+    const char *module, *name;
+} globals[] = {
+    [TERN_GLOBAL_ORDERED_DICT] = {"collections", "OrderedDict"},
+    [TERN_GLOBAL_COUNTER] = {"collections", "Counter"},
+    [TERN_GLOBAL_TENSOR_V2] = {"torch._utils", "_rebuild_tensor_v2"},
+    [TERN_GLOBAL_TENSOR_V3] = {"torch._utils", "_rebuild_tensor_v3"},
+    [TERN_GLOBAL_PARAMETER] = {"torch._utils", "_rebuild_parameter"},
+    [TERN_GLOBAL_SIZE] = {"torch", "Size"},
+    [TERN_GLOBAL_DEVICE] = {"torch", "device"},
+};
+
+static bool is_storage_class(const tern_torch_dtype *dtype, const char *module, const char *name)
+{
+    return dtype->storage && strcmp(name, dtype->storage) == 0 &&
+           strcmp(module, dtype->name ? "torch" : "torch.storage") == 0;
+}
+
+tern_pickle_ref tern_pickle_find_global(tern_pickle *p, const char *module, const char *name)
+{
+    for (unsigned i = 0; i < sizeof globals / sizeof *globals; i++)
+        if (strcmp(module, globals[i].module) == 0 && strcmp(name, globals[i].name) == 0)
+            return TERN_PICKLE_GLOBALS + i;
+    for (unsigned i = 0; i < (unsigned)tern_torch_dtype_count; i++) {
+        const tern_torch_dtype *dtype = &tern_torch_dtypes[i];
+        if (is_storage_class(dtype, module, name))
+            return TERN_PICKLE_STORAGES + i;
+        if (dtype->name && strcmp(module, "torch") == 0 && strcmp(name, dtype->name) == 0)
+            return TERN_PICKLE_DTYPES + i;
+    }
+    tern_pickle_bad(p, "uses %s.%s: only state dicts can be read; save net.state_dict()", module,
+                    name);
+    return TERN_PICKLE_NO_VALUE;
+}
+
+// ---- other calls --------------------------------------------------------------------------------
+
+static tern_pickle_ref wrong(const tern_pickle *p, const char *what)
+{
+    tern_pickle_bad(p, "has %s of other arguments than torch.save writes", what);
+    return TERN_PICKLE_NO_VALUE;
+}
+
+static bool is_pair(const tern_pickle *p, tern_pickle_ref ref)
+{
+    const tern_pickle_type type = tern_pickle_type_of(p, ref);
+    return (type == TERN_PICKLE_TUPLE || type == TERN_PICKLE_LIST) &&
+           tern_pickle_length(p, ref) == 2;
+}
+
+// The two of a tuple or list.
+static void take_pair(const tern_pickle *p, tern_pickle_ref ref, tern_pickle_ref *pair)
+{
+    tern_pickle_ref none;
+    tern_pickle_cursor cursor = tern_pickle_items(p, ref);
+    (void)tern_pickle_next(&cursor, &none, &pair[0]);
+    (void)tern_pickle_next(&cursor, &none, &pair[1]);
+}
+
+static tern_pickle_ref make_ordered_dict(tern_pickle *p, tern_pickle_ref args)
+{
+    const uint32_t count = tern_pickle_length(p, args);
+    const tern_pickle_ref list = count ? tern_pickle_item(p, args, 0) : TERN_PICKLE_NO_VALUE;
+    if (count > 1 || (list && tern_pickle_type_of(p, list) != TERN_PICKLE_LIST))
+        return wrong(p, "an OrderedDict");
+    const tern_pickle_ref dict = tern_pickle_new_container(p, TERN_PICKLE_ORDERED_DICT);
+    if (!dict || !list)
+        return dict;
+    tern_pickle_cursor cursor = tern_pickle_items(p, list);
+    for (tern_pickle_ref none, item, pair[2]; tern_pickle_next(&cursor, &none, &item);) {
+        if (!is_pair(p, item))
+            return wrong(p, "an OrderedDict");
+        take_pair(p, item, pair);
+        if (tern_pickle_extend(p, dict, pair, 2))
+            return TERN_PICKLE_NO_VALUE;
+    }
+    return dict;
+}
+
+static tern_pickle_ref make_counter(tern_pickle *p, tern_pickle_ref args)
+{
+    if (tern_pickle_length(p, args) == 0)
+        return tern_pickle_new_container(p, TERN_PICKLE_DICT);
+    const tern_pickle_ref dict = tern_pickle_item(p, args, 0);
+    if (tern_pickle_length(p, args) > 1 || tern_pickle_type_of(p, dict) != TERN_PICKLE_DICT)
+        return wrong(p, "a Counter");
+    return dict;
+}
+
+static tern_pickle_ref make_parameter(tern_pickle *p, tern_pickle_ref args)
+{
+    if (tern_pickle_length(p, args) != 3 ||
+        tern_pickle_type_of(p, tern_pickle_item(p, args, 0)) != TERN_PICKLE_TENSOR)
+        return wrong(p, "a Parameter");
+    return tern_pickle_item(p, args, 0);
+}
+
+static tern_pickle_ref make_size(tern_pickle *p, tern_pickle_ref args)
+{
+    const uint32_t count = tern_pickle_length(p, args);
+    if (count != 1 || tern_pickle_type_of(p, tern_pickle_item(p, args, 0)) != TERN_PICKLE_TUPLE)
+        return wrong(p, "a Size");
+    return tern_pickle_item(p, args, 0);
+}
+
+// The text that names it, "cuda:1".
+static tern_pickle_ref make_device(tern_pickle *p, tern_pickle_ref args)
+{
+    const uint32_t count = tern_pickle_length(p, args);
+    const tern_pickle_ref type = count ? tern_pickle_item(p, args, 0) : TERN_PICKLE_NONE_REF;
+    if (count > 2 || tern_pickle_type_of(p, type) != TERN_PICKLE_TEXT ||
+        tern_pickle_length(p, type) > 32)
+        return wrong(p, "a device");
+    if (count == 1)
+        return type;
+    const tern_pickle_ref index = tern_pickle_item(p, args, 1);
+    if (tern_pickle_type_of(p, index) != TERN_PICKLE_INT || tern_pickle_int(p, index) < 0)
+        return wrong(p, "a device");
+    char name[64], whole[96];
+    tern_pickle_text(p, type, name, sizeof name);
+    snprintf(whole, sizeof whole, "%s:%lld", name, (long long)tern_pickle_int(p, index));
+    return tern_pickle_new_text(p, whole);
+}
+
+tern_pickle_ref tern_pickle_reduce(tern_pickle *p, tern_pickle_ref callable, tern_pickle_ref args)
+{
+    if (tern_pickle_type_of(p, callable) != TERN_PICKLE_GLOBAL ||
+        tern_pickle_type_of(p, args) != TERN_PICKLE_TUPLE)
+        return wrong(p, "a call");
+    if (callable >= TERN_PICKLE_STORAGES)
+        return wrong(p, "a storage or dtype");
+    switch ((tern_pickle_global)(callable - TERN_PICKLE_GLOBALS)) {
+    case TERN_GLOBAL_ORDERED_DICT:
+        return make_ordered_dict(p, args);
+    case TERN_GLOBAL_COUNTER:
+        return make_counter(p, args);
+    case TERN_GLOBAL_TENSOR_V2:
+        return tern_pickle_make_tensor(p, args, false);
+    case TERN_GLOBAL_TENSOR_V3:
+        return tern_pickle_make_tensor(p, args, true);
+    case TERN_GLOBAL_PARAMETER:
+        return make_parameter(p, args);
+    case TERN_GLOBAL_SIZE:
+        return make_size(p, args);
+    case TERN_GLOBAL_DEVICE:
+        return make_device(p, args);
+    }
+    return wrong(p, "a call");
+}
+
+// The attributes of a state dict: `_metadata`, the versions of its modules, which are dropped.
+tern_status tern_pickle_build(tern_pickle *p, tern_pickle_ref object, tern_pickle_ref state)
+{
+    if (tern_pickle_type_of(p, object) != TERN_PICKLE_ORDERED_DICT ||
+        tern_pickle_type_of(p, state) != TERN_PICKLE_DICT)
+        return tern_pickle_bad(p, "sets attributes of what is no state dict");
+    tern_pickle_cursor cursor = tern_pickle_items(p, state);
+    for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);)
+        if (!tern_pickle_text_is(p, key, "_metadata") ||
+            tern_pickle_type_of(p, item) != TERN_PICKLE_ORDERED_DICT)
+            return tern_pickle_bad(p, "sets another attribute of a state dict than _metadata");
+    return TERN_OK;
+}

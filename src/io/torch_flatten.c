@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values of a pickle's dictionaries, lists and tuples, by dotted names. They are gone over
+// twice: first everything is checked and counted, then added.
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "io/torch.h"
+
+#define MOST_DEPTH 64
+// Besides the bytes of the file, for what is found in it.
+#define BASE_BYTES 49152
+
+typedef struct level {
+    tern_pickle_cursor cursor;
+    tern_pickle_ref container;
+    size_t name_length; // of the container
+} level;
+
+typedef struct walk {
+    tern_contents *contents;
+    const tern_pickle *p;
+    const tern_torch_storages *storages;
+    bool adds;             // the second time
+    int64_t visits;        // of values
+    int64_t count, nbytes; // of values, and of their names and texts
+    int depth;
+    char name[TERN_STATE_NAME_SIZE];
+    level levels[MOST_DEPTH];
+} walk;
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+static tern_status find_doubles(const walk *w, tern_pickle_ref dict, tern_pickle_ref *table,
+                                uint32_t size)
+{
+    tern_pickle_cursor cursor = tern_pickle_items(w->p, dict);
+    for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);) {
+        const tern_pickle_type type = tern_pickle_type_of(w->p, key);
+        if (type != TERN_PICKLE_TEXT && type != TERN_PICKLE_INT)
+            return tern_pickle_bad(w->p, "has a dictionary with a key that is no text and no "
+                                         "integer");
+        uint32_t at = tern_pickle_hash_key(w->p, key) & (size - 1);
+        for (; table[at]; at = (at + 1) & (size - 1))
+            if (tern_pickle_same_key(w->p, table[at], key))
+                return tern_pickle_bad(w->p, "has a key twice in a dictionary, below \"%.200s\"",
+                                       w->name);
+        table[at] = key;
+    }
+    return TERN_OK;
+}
+
+static tern_status check_keys(const walk *w, tern_pickle_ref dict)
+{
+    uint32_t size = 8;
+    while (size / 2 < tern_pickle_length(w->p, dict))
+        size *= 2;
+    tern_pickle_ref *table = tern_mem_alloc(size * sizeof *table);
+    if (!table)
+        return TERN_ERR_NOMEM;
+    tern_status status = find_doubles(w, dict, table, size);
+    tern_mem_free(table, size * sizeof *table);
+    return status;
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+// A text that C can have.
+static tern_status check_text(const walk *w, tern_pickle_ref text)
+{
+    for (uint32_t i = 0, words = (tern_pickle_length(w->p, text) + 3) / 4; i < words; i++) {
+        const uint32_t word = *tern_pickle_word(w->p, text + 1 + i);
+        const uint32_t last = i == words - 1 ? (tern_pickle_length(w->p, text) - 1) % 4 : 3;
+        for (uint32_t k = 0; k <= last; k++)
+            if ((word >> (8 * k) & 0xFF) == 0)
+                return tern_pickle_bad(w->p, "has a text with the byte 0, below \"%.200s\"",
+                                       w->name);
+    }
+    return TERN_OK;
+}
+
+// Writes the name of an item behind that of the level.
+static tern_status write_name(walk *w, const level *at, tern_pickle_ref key)
+{
+    char index[24];
+    char *end = w->name + at->name_length;
+    *end = 0; // for messages
+    const bool is_text = key && tern_pickle_type_of(w->p, key) == TERN_PICKLE_TEXT;
+    const int64_t number = key && !is_text ? tern_pickle_int(w->p, key) : at->cursor.index - 1;
+    snprintf(index, sizeof index, "%lld", (long long)number);
+    const size_t length = is_text ? tern_pickle_length(w->p, key) : strlen(index);
+    const bool dotted = at->name_length > 0;
+    if (length == 0 || length + dotted >= sizeof w->name - at->name_length)
+        return tern_pickle_bad(w->p, "has a name of %s bytes, below \"%.200s\"",
+                               length ? "more than 1024" : "0", w->name);
+    if (is_text && !w->adds)
+        TERN_TRY(check_text(w, key));
+    if (dotted)
+        *end++ = '.';
+    if (is_text)
+        tern_pickle_text(w->p, key, end, length + 1);
+    else
+        memcpy(end, index, length + 1);
+    return TERN_OK;
+}
+
+// ---- values -------------------------------------------------------------------------------------
+
+static bool is_contiguous(const tern_pickle *p, const tern_pickle_tensor *t)
+{
+    int64_t expected = 1;
+    for (uint32_t i = tern_pickle_length(p, t->size); i-- > 0;) {
+        const int64_t size = tern_pickle_int(p, tern_pickle_item(p, t->size, i));
+        if (size == 0)
+            return true;
+        if (size != 1 && tern_pickle_int(p, tern_pickle_item(p, t->stride, i)) != expected)
+            return false;
+        expected *= size;
+    }
+    return true;
+}
+
+static int64_t *copy_sizes(walk *w, tern_pickle_ref tuple)
+{
+    const uint32_t rank = tern_pickle_length(w->p, tuple);
+    int64_t *sizes = tern_arena_alloc(&w->contents->arena, (rank + 1) * sizeof *sizes);
+    for (uint32_t i = 0; sizes && i < rank; i++)
+        sizes[i] = tern_pickle_int(w->p, tern_pickle_item(w->p, tuple, i));
+    return sizes;
+}
+
+static tern_status take_tensor(walk *w, tern_pickle_ref ref, tern_file_value *value)
+{
+    const tern_pickle_tensor t = tern_pickle_tensor_of(w->p, ref);
+    value->type = TERN_STATE_TENSOR;
+    value->dtype = t.dtype->name;
+    value->rank = (int)tern_pickle_length(w->p, t.size);
+    value->offset = t.offset;
+    const uint64_t key = tern_pickle_storage_of(w->p, t.storage).key;
+    value->storage = tern_torch_storage_at(w->storages, key)->index;
+    value->shape = copy_sizes(w, t.size);
+    if (!value->shape)
+        return TERN_ERR_NOMEM;
+    if (is_contiguous(w->p, &t))
+        return TERN_OK;
+    value->stride = copy_sizes(w, t.stride);
+    return value->stride ? TERN_OK : TERN_ERR_NOMEM;
+}
+
+static tern_status take_text(walk *w, const char *text, size_t length, tern_file_value *value)
+{
+    value->type = TERN_STATE_TEXT;
+    value->text = tern_arena_text(&w->contents->arena, text, length);
+    return value->text ? TERN_OK : TERN_ERR_NOMEM;
+}
+
+static tern_status take_pickled_text(walk *w, tern_pickle_ref ref, tern_file_value *value)
+{
+    const size_t length = tern_pickle_length(w->p, ref);
+    char *text = tern_arena_alloc(&w->contents->arena, length + 1);
+    if (!text)
+        return TERN_ERR_NOMEM;
+    tern_pickle_text(w->p, ref, text, length + 1);
+    value->type = TERN_STATE_TEXT;
+    value->text = text;
+    return TERN_OK;
+}
+
+static tern_status take_global(walk *w, tern_pickle_ref ref, tern_file_value *value)
+{
+    char text[64];
+    const tern_torch_dtype *dtype = tern_pickle_dtype(ref);
+    if (!dtype)
+        return tern_pickle_bad(w->p, "has \"%.200s\", which is no value but a class", w->name);
+    snprintf(text, sizeof text, "torch.%s", dtype->name);
+    return take_text(w, text, strlen(text), value);
+}
+
+// The value that a leaf is.
+static tern_status take_leaf(walk *w, tern_pickle_ref ref, tern_file_value *value)
+{
+    const tern_pickle_type type = tern_pickle_type_of(w->p, ref);
+    if (type == TERN_PICKLE_TENSOR)
+        return take_tensor(w, ref, value);
+    if (type == TERN_PICKLE_TEXT)
+        return take_pickled_text(w, ref, value);
+    if (type == TERN_PICKLE_GLOBAL)
+        return take_global(w, ref, value);
+    if (type == TERN_PICKLE_DOUBLE) {
+        value->type = TERN_STATE_DOUBLE;
+        value->number = tern_pickle_double(w->p, ref);
+        return TERN_OK;
+    }
+    if (type != TERN_PICKLE_INT && type != TERN_PICKLE_BOOL)
+        return tern_pickle_bad(w->p, "has \"%.200s\", which is a storage and no tensor", w->name);
+    value->type = TERN_STATE_INT;
+    value->integer = tern_pickle_int(w->p, ref);
+    return TERN_OK;
+}
+
+static tern_status add_leaf(walk *w, tern_pickle_ref ref)
+{
+    tern_file_value value = {.name = NULL};
+    TERN_TRY(take_leaf(w, ref, &value));
+    value.name = tern_arena_text(&w->contents->arena, w->name, strlen(w->name));
+    return value.name ? tern_contents_add(w->contents, value) : TERN_ERR_NOMEM;
+}
+
+// What a leaf will take of the arena.
+static tern_status count_leaf(walk *w, tern_pickle_ref ref)
+{
+    const tern_pickle_type type = tern_pickle_type_of(w->p, ref);
+    w->count++;
+    w->nbytes += (int64_t)strlen(w->name) + 1;
+    if (type == TERN_PICKLE_TENSOR) {
+        const tern_pickle_tensor t = tern_pickle_tensor_of(w->p, ref);
+        const int64_t nbytes = 8 * (tern_pickle_length(w->p, t.size) + 1) + 16;
+        w->nbytes += is_contiguous(w->p, &t) ? nbytes : 2 * nbytes;
+    } else if (type == TERN_PICKLE_TEXT) {
+        w->nbytes += tern_pickle_length(w->p, ref) + 17;
+        TERN_TRY(check_text(w, ref));
+    } else if (type == TERN_PICKLE_GLOBAL) {
+        w->nbytes += 64;
+    }
+    return TERN_OK;
+}
+
+// ---- the walk -----------------------------------------------------------------------------------
+
+static tern_status descend(walk *w, tern_pickle_ref container)
+{
+    const tern_pickle_type type = tern_pickle_type_of(w->p, container);
+    for (int i = 0; i < w->depth; i++)
+        if (w->levels[i].container == container)
+            return tern_pickle_bad(w->p, "has \"%.200s\" as a part of itself", w->name);
+    if (w->depth == MOST_DEPTH)
+        return tern_pickle_bad(w->p,
+                               "has more than %d dictionaries, lists and tuples in one "
+                               "another",
+                               MOST_DEPTH);
+    if (!w->adds && (type == TERN_PICKLE_DICT || type == TERN_PICKLE_ORDERED_DICT))
+        TERN_TRY(check_keys(w, container));
+    w->levels[w->depth++] =
+        (level){tern_pickle_items(w->p, container), container, w->depth ? strlen(w->name) : 0};
+    return TERN_OK;
+}
+
+static bool is_container(tern_pickle_type type)
+{
+    return type == TERN_PICKLE_TUPLE || type == TERN_PICKLE_LIST || type == TERN_PICKLE_DICT ||
+           type == TERN_PICKLE_ORDERED_DICT;
+}
+
+// A value whose name is written. Each has a byte of its own in the pickle, unless values are
+// shared so often that a short file becomes endless.
+static tern_status visit(walk *w, tern_pickle_ref ref)
+{
+    const tern_pickle_type type = tern_pickle_type_of(w->p, ref);
+    if (++w->visits > w->p->read)
+        return tern_pickle_bad(w->p, "repeats its values more often than it has bytes");
+    if (type == TERN_PICKLE_NONE)
+        return TERN_OK;
+    if (is_container(type))
+        return descend(w, ref);
+    return w->adds ? add_leaf(w, ref) : count_leaf(w, ref);
+}
+
+static tern_status step(walk *w)
+{
+    tern_pickle_ref key, item;
+    level *at = &w->levels[w->depth - 1];
+    if (!tern_pickle_next(&at->cursor, &key, &item)) {
+        w->depth--;
+        return TERN_OK;
+    }
+    TERN_TRY(write_name(w, at, key));
+    return visit(w, item);
+}
+
+static tern_status go(walk *w)
+{
+    const tern_pickle_type type = tern_pickle_type_of(w->p, w->p->result);
+    w->visits = 0;
+    strcpy(w->name, type == TERN_PICKLE_TENSOR ? "tensor" : "value");
+    TERN_TRY(visit(w, w->p->result));
+    while (w->depth)
+        TERN_TRY(step(w));
+    return TERN_OK;
+}
+
+// Memory for the values is bounded by the bytes of the file.
+static tern_status reserve(walk *w)
+{
+    tern_contents *c = w->contents;
+    const int64_t per_value = sizeof(tern_file_value) + 3 * sizeof *c->places;
+    const int64_t wanted = w->count * per_value + w->nbytes + w->nbytes / 8;
+    const int64_t taken = (int64_t)(w->p->arena.taken + c->arena.taken);
+    if (wanted > BASE_BYTES + 4 * c->file->size - taken)
+        return tern_pickle_bad(w->p,
+                               "has %lld values, which need more memory than 64 KiB and 4 "
+                               "times the %lld bytes of the file",
+                               (long long)w->count, (long long)c->file->size);
+    return tern_contents_reserve(c, w->count, 0);
+}
+
+tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
+                               const tern_torch_storages *storages)
+{
+    walk *w = tern_mem_alloc(sizeof *w);
+    if (!w)
+        return TERN_ERR_NOMEM;
+    *w = (walk){.contents = contents, .p = p, .storages = storages};
+    tern_status status = go(w);
+    if (!status)
+        status = reserve(w);
+    w->adds = true;
+    if (!status)
+        status = go(w);
+    tern_mem_free(w, sizeof *w);
+    return status;
+}
