@@ -187,7 +187,7 @@ static void a_million_tensors_take_no_more_memory_than_allowed(void **state)
 {
     (void)state;
     enum { COUNT = 1000000 };
-    char *header = malloc((size_t)COUNT * 64), *at = header;
+    char *header = malloc((size_t)COUNT * 80), *at = header;
     *at++ = '{';
     for (int i = 0; i < COUNT; i++)
         at += sprintf(at, "\"%x\":{\"dtype\":\"U8\",\"shape\":[],\"data_offsets\":[%d,%d]},", i, i,
