@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes anew what the tests hold of PyTorch's results (tests/golden/data) and of files that PyTorch
-# and numpy write (tests/io/data).
+# Makes anew what the tests hold of PyTorch's results (tests/golden/data) and of files that
+# PyTorch, numpy and safetensors write (tests/io/data).
 # Usage: scripts/golden.sh [--check]
 #   --check   makes them in a folder that goes away and compares them with those of the tree, and
 #             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
@@ -13,6 +13,7 @@
 
 torch='torch==2.15.0'
 numpy='numpy==2.4.6'
+safetensors='safetensors==0.8.0'
 venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
 python=$venv/bin/python
 
@@ -21,7 +22,7 @@ make_venv()
     need python3 python3-venv
     say "making $venv"
     python3 -m venv "$venv"
-    "$python" -m pip install --quiet "$torch" "$numpy"
+    "$python" -m pip install --quiet "$torch" "$numpy" "$safetensors"
 }
 
 # make_into FOLDER FILES: every family, and the files. One thread and one instruction set for all
