@@ -65,8 +65,7 @@ static inline void empty_directory(void)
 {
     DIR *list = opendir(directory);
     for (struct dirent *entry; list && (entry = readdir(list));)
-        if (entry->d_name[0] != '.')
-            unlink(path_of(entry->d_name));
+        unlink(path_of(entry->d_name)); // not "." and "..", which are directories
     if (list)
         closedir(list);
 }
