@@ -41,10 +41,12 @@ static const struct {
 static int64_t element_size(const char *name)
 {
     int64_t count = 0;
-    for (const char *at = name + 1; *at >= '0' && *at <= '9'; at++)
+    const char *at = name[0] ? name + 1 : name;
+    for (; *at >= '0' && *at <= '9'; at++)
         if (__builtin_mul_overflow(count, 10, &count) ||
             __builtin_add_overflow(count, *at - '0', &count))
             return -1;
+    const bool counted = at > name + 1 && !*at;
     switch (name[0]) {
     case 'b':
     case 'i':
@@ -53,9 +55,9 @@ static int64_t element_size(const char *name)
     case 'c':
     case 'S':
     case 'V':
-        return name[1] ? count : -1;
+        return counted ? count : -1;
     case 'U': // characters of 4 bytes
-        return name[1] && !__builtin_mul_overflow(count, 4, &count) ? count : -1;
+        return counted && !__builtin_mul_overflow(count, 4, &count) ? count : -1;
     case 'm':
     case 'M': // "M8[ns]"
         return 8;

@@ -19,6 +19,7 @@ static inline void assert_file_refused(const char *name, const void *bytes, size
     tern_state *state = tern_state_read(path);
     const int64_t taken = memory.peak - before;
     if (state || tern_error_code() != code || !strstr(tern_error_message(), words) ||
+        strncmp(tern_error_message(), "state_read: ", 12) != 0 ||
         !strstr(tern_error_message(), path) || taken > memory_for(nbytes))
         fail_msg("%s: %s: \"%s\", not %s: \"..%s..\"; %lld bytes of memory, %zu of the file", name,
                  tern_status_name(tern_error_code()), tern_error_message(), tern_status_name(code),

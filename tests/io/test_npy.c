@@ -163,7 +163,9 @@ static void a_dtype_that_tern_does_not_have_is_listed_and_not_loaded(void **stat
         fclose(file);
         assert_non_null(strstr(text, others[i].dtype));
         assert_non_null(strstr(text, "(2, 3)"));
-        assert_file_refused(path, 200, TERN_ERR_DTYPE, others[i].dtype);
+        unsigned char bytes[400];
+        size_t nbytes = read_bytes(path, bytes, sizeof bytes);
+        assert_file_refused(others[i].name, bytes, nbytes, TERN_ERR_DTYPE, others[i].dtype);
     }
 }
 
