@@ -10,6 +10,8 @@
 
 // What is read at once: its checksum is taken while it is in a cache.
 #define PIECE (256 << 10)
+// The same where it is not kept: memory for a file of few bytes is little.
+#define SCRATCH (16 << 10)
 
 typedef struct source {
     const tern_contents *c;
@@ -62,14 +64,15 @@ static void swap(unsigned char *bytes, int64_t nbytes, size_t size)
         }
 }
 
-// To `data`, or through `scratch` of PIECE bytes where that is NULL.
+// To `data`, or through `scratch` of SCRATCH bytes where that is NULL.
 static tern_status take_elements(source *s, unsigned char *data, unsigned char *scratch)
 {
     const int64_t all = s->storage->skip + s->storage->nbytes;
     while (s->done < all) {
         const bool skipped = s->done < s->storage->skip;
         const int64_t left = (skipped ? s->storage->skip : all) - s->done;
-        const int64_t nbytes = left < PIECE ? left : PIECE;
+        const int64_t most = skipped || !data ? SCRATCH : PIECE;
+        const int64_t nbytes = left < most ? left : most;
         unsigned char *to = skipped || !data ? scratch : data + (s->done - s->storage->skip);
         TERN_TRY(take(s, to, nbytes));
         if (!skipped)
@@ -100,11 +103,11 @@ tern_status tern_contents_read_storage(const tern_contents *contents,
 {
     source s = {.c = contents, .storage = storage, .what = what};
     const bool scratched = (!data && storage->nbytes > 0) || storage->skip > 0;
-    unsigned char *scratch = scratched ? tern_mem_alloc(PIECE) : NULL;
+    unsigned char *scratch = scratched ? tern_mem_alloc(SCRATCH) : NULL;
     if (scratched && !scratch)
         return TERN_ERR_NOMEM;
     tern_status status =
         storage->deflated ? take_packed(&s, data, scratch) : take_elements(&s, data, scratch);
-    tern_mem_free(scratch, scratched ? PIECE : 0);
+    tern_mem_free(scratch, scratched ? SCRATCH : 0);
     return status;
 }
