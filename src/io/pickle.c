@@ -266,6 +266,9 @@ static tern_status check_protocol(tern_pickle *p)
 
 tern_status tern_pickle_run(tern_pickle *p)
 {
+    p->depth = p->marks = 0;
+    p->memo = (tern_pickle_words){.pages = NULL};
+    p->stopped = false;
     TERN_TRY(check_protocol(p));
     while (!p->stopped) {
         unsigned char opcode;

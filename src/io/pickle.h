@@ -14,7 +14,7 @@
 #define TERN_PICKLE_MEMO       (1 << 20)
 #define TERN_PICKLE_VALUES     (1 << 22)
 #define TERN_PICKLE_TEXT_BYTES (1 << 20)
-#define TERN_PICKLE_BASE       24576
+#define TERN_PICKLE_BASE       16384
 #define TERN_PICKLE_PAGE       256 // words
 
 // ---- bytes --------------------------------------------------------------------------------------
@@ -88,8 +88,9 @@ typedef struct tern_pickle {
     tern_pickle_ref stack[TERN_PICKLE_STACK];
 } tern_pickle;
 
-// Reads one pickle of the source; the result is in ->result. What is set before: source, name,
-// storage_items, whole; all else is zero. Freed by the caller also after a failure.
+// Reads the next pickle of the source; its value is ->result, and those of earlier ones stay. What
+// is set before: source, name, storage_items, whole; all else is zero. Freed by the caller also
+// after a failure.
 tern_status tern_pickle_run(tern_pickle *p);
 void tern_pickle_free(tern_pickle *p); // a zeroed one is fine
 

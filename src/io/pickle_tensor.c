@@ -5,7 +5,7 @@
 #include "io/pickle.h"
 
 // ---- storages -----------------------------------------------------------------------------------
-// Words: class, key (2), location, numel (2), the storage before it.
+// Words: the persistent id, which is checked; the storage before it.
 
 // Digits of an integer, without zeros before it; false where it is none.
 static bool read_key(const tern_pickle *p, tern_pickle_ref text, uint64_t *key)
@@ -58,14 +58,11 @@ tern_pickle_ref tern_pickle_persistent(tern_pickle *p, tern_pickle_ref id)
     const tern_torch_dtype *dtype = tern_pickle_storage_class(item[1]);
     if (check_storage(p, item, dtype, &key))
         return TERN_PICKLE_NO_VALUE;
-    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_STORAGE, 0, 7);
+    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_STORAGE, 0, 2);
     if (!ref)
         return ref;
-    *tern_pickle_word(p, ref + 1) = item[1];
-    tern_pickle_put64(p, ref + 2, key);
-    *tern_pickle_word(p, ref + 4) = item[3];
-    tern_pickle_put64(p, ref + 5, (uint64_t)tern_pickle_int(p, item[4]));
-    *tern_pickle_word(p, ref + 7) = p->last_storage;
+    *tern_pickle_word(p, ref + 1) = id;
+    *tern_pickle_word(p, ref + 2) = p->last_storage;
     p->last_storage = ref;
     p->storages++;
     return ref;
@@ -73,29 +70,33 @@ tern_pickle_ref tern_pickle_persistent(tern_pickle *p, tern_pickle_ref id)
 
 tern_pickle_storage tern_pickle_storage_of(const tern_pickle *p, tern_pickle_ref ref)
 {
-    return (tern_pickle_storage){
-        .dtype = tern_pickle_storage_class(*tern_pickle_word(p, ref + 1)),
-        .key = tern_pickle_get64(p, ref + 2),
-        .location = *tern_pickle_word(p, ref + 4),
-        .numel = (int64_t)tern_pickle_get64(p, ref + 5),
-        .before = *tern_pickle_word(p, ref + 7),
+    const tern_pickle_ref id = *tern_pickle_word(p, ref + 1);
+    tern_pickle_storage storage = {
+        .dtype = tern_pickle_storage_class(tern_pickle_item(p, id, 1)),
+        .location = tern_pickle_item(p, id, 3),
+        .numel = tern_pickle_int(p, tern_pickle_item(p, id, 4)),
+        .before = *tern_pickle_word(p, ref + 2),
     };
+    (void)read_key(p, tern_pickle_item(p, id, 2), &storage.key);
+    return storage;
 }
 
 // ---- tensors ------------------------------------------------------------------------------------
-// Words: storage, offset, size, stride, dtype or None.
+// Word: the arguments, which are checked.
 
 tern_pickle_tensor tern_pickle_tensor_of(const tern_pickle *p, tern_pickle_ref ref)
 {
-    const tern_pickle_ref storage = *tern_pickle_word(p, ref + 1);
-    const tern_torch_dtype *named = tern_pickle_dtype(*tern_pickle_word(p, ref + 5));
-    return (tern_pickle_tensor){
-        .dtype = named ? named : tern_pickle_storage_of(p, storage).dtype,
-        .storage = storage,
-        .offset = tern_pickle_int(p, *tern_pickle_word(p, ref + 2)),
-        .size = *tern_pickle_word(p, ref + 3),
-        .stride = *tern_pickle_word(p, ref + 4),
+    const tern_pickle_ref args = *tern_pickle_word(p, ref + 1);
+    tern_pickle_tensor t = {
+        .storage = tern_pickle_item(p, args, 0),
+        .offset = tern_pickle_int(p, tern_pickle_item(p, args, 1)),
+        .size = tern_pickle_item(p, args, 2),
+        .stride = tern_pickle_item(p, args, 3),
     };
+    t.dtype = tern_pickle_storage_of(p, t.storage).dtype;
+    if (!t.dtype->name)
+        t.dtype = tern_pickle_dtype(tern_pickle_item(p, args, 6));
+    return t;
 }
 
 // A tuple of at most TERN_MAX_RANK integers, none negative.
@@ -178,12 +179,10 @@ tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args, bo
         tern_pickle_bad(p, "has a tensor of no dtype, or of two");
         return TERN_PICKLE_NO_VALUE;
     }
-    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_TENSOR, 0, 5);
+    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_TENSOR, 0, 1);
     if (!ref)
         return ref;
-    for (uint32_t i = 0; i < 4; i++)
-        *tern_pickle_word(p, ref + 1 + i) = arg[i];
-    *tern_pickle_word(p, ref + 5) = typed ? arg[6] : TERN_PICKLE_NONE_REF;
+    *tern_pickle_word(p, ref + 1) = args;
     const tern_pickle_tensor t = tern_pickle_tensor_of(p, ref);
     if (!is_inside(p, &t)) {
         tern_pickle_bad(p, "has a tensor that goes beyond its storage %llu",

@@ -7,8 +7,9 @@
 #include "io/torch.h"
 
 #define MOST_DEPTH 64
-// Besides the bytes of the file, for what is found in it.
-#define BASE_BYTES 49152
+// For values and their names.
+#define BASE_BYTES       32768
+#define BYTES_FOR_A_BYTE 64
 
 typedef struct level {
     tern_pickle_cursor cursor;
@@ -239,8 +240,8 @@ static tern_status descend(walk *w, tern_pickle_ref container)
                                MOST_DEPTH);
     if (!w->adds && (type == TERN_PICKLE_DICT || type == TERN_PICKLE_ORDERED_DICT))
         TERN_TRY(check_keys(w, container));
-    w->levels[w->depth++] =
-        (level){tern_pickle_items(w->p, container), container, w->depth ? strlen(w->name) : 0};
+    const size_t name_length = w->depth ? strlen(w->name) : 0; // the whole has no name
+    w->levels[w->depth++] = (level){tern_pickle_items(w->p, container), container, name_length};
     return TERN_OK;
 }
 
@@ -287,18 +288,15 @@ static tern_status go(walk *w)
     return TERN_OK;
 }
 
-// Memory for the values is bounded by the bytes of the file.
+// Memory for values that are accepted, numbers and names too, is bounded by their bytes.
 static tern_status reserve(walk *w)
 {
     tern_contents *c = w->contents;
     const int64_t per_value = sizeof(tern_file_value) + 3 * sizeof *c->places;
     const int64_t wanted = w->count * per_value + w->nbytes + w->nbytes / 8;
-    const int64_t taken = (int64_t)(w->p->arena.taken + c->arena.taken);
-    if (wanted > BASE_BYTES + 4 * c->file->size - taken)
-        return tern_pickle_bad(w->p,
-                               "has %lld values, which need more memory than 64 KiB and 4 "
-                               "times the %lld bytes of the file",
-                               (long long)w->count, (long long)c->file->size);
+    if (wanted > BASE_BYTES + BYTES_FOR_A_BYTE * w->p->read)
+        return tern_pickle_bad(w->p, "has %lld values, whose names are too long for its %lld bytes",
+                               (long long)w->count, (long long)w->p->read);
     return tern_contents_reserve(c, w->count, 0);
 }
 

@@ -12,77 +12,47 @@
 
 // ---- pickles ------------------------------------------------------------------------------------
 
-static tern_pickle *new_pickle(tern_file *file, const char *name)
+// The next pickle of the file.
+static tern_status run(tern_pickle *p, const char *name)
 {
-    tern_pickle *p = tern_mem_alloc(sizeof *p);
-    if (!p)
-        return NULL;
     p->name = name;
-    p->storage_items = 6;
-    p->source.file = file;
-    return p;
+    return tern_pickle_run(p);
 }
 
-static void free_pickle(tern_pickle *p)
+static tern_status check_protocol(tern_pickle *p)
 {
-    if (!p)
-        return;
-    tern_pickle_free(p);
-    tern_mem_free(p, sizeof *p);
-}
-
-// Runs the pickle that begins at *at, which is behind it then.
-static tern_status run(tern_pickle *p, int64_t *at)
-{
-    p->source.at = *at;
-    p->source.left = p->source.file->size - *at;
-    TERN_TRY(tern_pickle_run(p));
-    *at += p->read;
+    TERN_TRY(run(p, "the version's pickle"));
+    if (tern_pickle_type_of(p, p->result) != TERN_PICKLE_INT ||
+        tern_pickle_int(p, p->result) != PROTOCOL)
+        return tern_pickle_bad(p, "says another version than %d", PROTOCOL);
     return TERN_OK;
 }
 
-static tern_status check_protocol(tern_file *file, int64_t *at)
+static tern_status skip_facts(tern_pickle *p)
 {
-    tern_pickle *p = new_pickle(file, "the version's pickle");
-    if (!p)
-        return TERN_ERR_NOMEM;
-    tern_status status = run(p, at);
-    if (!status && (tern_pickle_type_of(p, p->result) != TERN_PICKLE_INT ||
-                    tern_pickle_int(p, p->result) != PROTOCOL))
-        status = tern_pickle_bad(p, "says another version than %d", PROTOCOL);
-    free_pickle(p);
-    return status;
-}
-
-static tern_status skip_facts(tern_file *file, int64_t *at)
-{
-    tern_pickle *p = new_pickle(file, "the system's pickle");
-    if (!p)
-        return TERN_ERR_NOMEM;
-    tern_status status = run(p, at);
-    if (!status && tern_pickle_type_of(p, p->result) != TERN_PICKLE_DICT)
-        status = tern_pickle_bad(p, "is no dictionary");
-    free_pickle(p);
-    return status;
+    TERN_TRY(run(p, "the system's pickle"));
+    if (tern_pickle_type_of(p, p->result) != TERN_PICKLE_DICT)
+        return tern_pickle_bad(p, "is no dictionary");
+    return TERN_OK;
 }
 
 // ---- storages -----------------------------------------------------------------------------------
 
 // The storage of a key of the list, which is there once.
-static tern_status find_key(const tern_pickle *keys, tern_pickle_ref key,
+static tern_status find_key(const tern_pickle *p, tern_pickle_ref key,
                             const tern_torch_storages *storages, tern_torch_storage **found)
 {
     char text[24];
     *found = NULL;
     uint64_t number = 0;
-    if (tern_pickle_type_of(keys, key) != TERN_PICKLE_TEXT || tern_pickle_length(keys, key) > 19)
-        return tern_pickle_bad(keys, "has a key that is no number");
-    tern_pickle_text(keys, key, text, sizeof text);
+    if (tern_pickle_type_of(p, key) != TERN_PICKLE_TEXT || tern_pickle_length(p, key) > 19)
+        return tern_pickle_bad(p, "has a key that is no number");
+    tern_pickle_text(p, key, text, sizeof text);
     for (const char *at = text; *at >= '0' && *at <= '9'; at++)
         number = number * 10 + (uint64_t)(*at - '0');
     *found = tern_torch_storage_at(storages, number);
     if (!*found || (*found)->index >= 0)
-        return tern_pickle_bad(keys, "has the key \"%s\", which is %s", text,
+        return tern_pickle_bad(p, "has the key \"%s\", which is %s", text,
                                *found ? "there twice" : "no tensor's");
     return TERN_OK;
 }
@@ -110,21 +80,20 @@ static tern_status add_storage(tern_contents *contents, const tern_pickle *p,
 }
 
 static tern_status add_storages(tern_contents *contents, const tern_pickle *p,
-                                const tern_pickle *keys, const tern_torch_storages *storages,
-                                int64_t at)
+                                const tern_torch_storages *storages)
 {
-    int64_t count = 0;
-    if (tern_pickle_type_of(keys, keys->result) != TERN_PICKLE_LIST)
-        return tern_pickle_bad(keys, "is no list");
+    int64_t count = 0, at = MAGIC_BYTES + p->read;
+    if (tern_pickle_type_of(p, p->result) != TERN_PICKLE_LIST)
+        return tern_pickle_bad(p, "is no list");
     TERN_TRY(tern_contents_reserve(contents, 0, storages->count));
-    tern_pickle_cursor cursor = tern_pickle_items(keys, keys->result);
+    tern_pickle_cursor cursor = tern_pickle_items(p, p->result);
     for (tern_pickle_ref none, key; tern_pickle_next(&cursor, &none, &key); count++) {
         tern_torch_storage *storage;
-        TERN_TRY(find_key(keys, key, storages, &storage));
+        TERN_TRY(find_key(p, key, storages, &storage));
         TERN_TRY(add_storage(contents, p, storage, &at));
     }
     if (count != storages->count)
-        return tern_pickle_bad(keys, "has %lld keys of %lld storages", (long long)count,
+        return tern_pickle_bad(p, "has %lld keys of %lld storages", (long long)count,
                                (long long)storages->count);
     TERN_CHECK(at == contents->file->size, TERN_ERR_FORMAT,
                "%s: %s goes on for %lld bytes after its last storage", contents->file->op,
@@ -132,28 +101,33 @@ static tern_status add_storages(tern_contents *contents, const tern_pickle *p,
     return TERN_OK;
 }
 
-static tern_status read_all(tern_contents *contents, tern_pickle *p, tern_pickle *keys,
-                            tern_torch_storages *storages, int64_t at)
+static tern_status read_all(tern_contents *contents, tern_pickle *p, tern_torch_storages *storages)
 {
-    TERN_TRY(run(p, &at));
-    TERN_TRY(run(keys, &at));
+    TERN_TRY(check_protocol(p));
+    TERN_TRY(skip_facts(p));
+    TERN_TRY(run(p, "its pickle"));
+    const tern_pickle_ref object = p->result;
     TERN_TRY(tern_torch_find_storages(storages, p));
-    TERN_TRY(add_storages(contents, p, keys, storages, at));
+    TERN_TRY(run(p, "the list of storages"));
+    TERN_TRY(add_storages(contents, p, storages));
+    p->name = "its pickle";
+    p->result = object;
     return tern_torch_flatten(contents, p, storages);
 }
 
 tern_status tern_torch_legacy_contents(tern_contents *contents)
 {
-    int64_t at = MAGIC_BYTES;
     contents->format = "PyTorch before 1.6";
-    TERN_TRY(check_protocol(contents->file, &at));
-    TERN_TRY(skip_facts(contents->file, &at));
     tern_torch_storages storages = {.at = NULL};
-    tern_pickle *p = new_pickle(contents->file, "its pickle");
-    tern_pickle *keys = p ? new_pickle(contents->file, "the list of storages") : NULL;
-    tern_status status = keys ? read_all(contents, p, keys, &storages, at) : TERN_ERR_NOMEM;
+    tern_pickle *p = tern_mem_alloc(sizeof *p);
+    if (!p)
+        return TERN_ERR_NOMEM;
+    p->storage_items = 6;
+    p->source = (tern_pickle_source){
+        .file = contents->file, .at = MAGIC_BYTES, .left = contents->file->size - MAGIC_BYTES};
+    tern_status status = read_all(contents, p, &storages);
     tern_torch_storages_free(&storages);
-    free_pickle(keys);
-    free_pickle(p);
+    tern_pickle_free(p);
+    tern_mem_free(p, sizeof *p);
     return status;
 }

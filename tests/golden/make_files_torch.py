@@ -1,0 +1,220 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stores small files that torch.save writes, and states of PyTorch's generator, for the tests of
+tern's readers. They go into the folder that TERN_GOLDEN_FILES names, or into tests/io/data.
+scripts/golden.sh runs it."""
+import collections
+import io
+import os
+import pickle
+import struct
+import sys
+import zipfile
+
+sys.dont_write_bytecode = True
+
+import torch
+
+FOLDER = os.environ.get("TERN_GOLDEN_FILES") or os.path.join(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "io", "data")
+# What the tests expect, of each dtype as far as it goes: a third is rounded, 200 needs 8 bits.
+NUMBERS = [0, 1, 2, 200, 1 / 3, 5]
+DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
+          torch.uint8, torch.bool)
+OTHERS = (torch.int16, torch.int8, torch.uint16, torch.float8_e4m3fn, torch.complex64)
+
+
+def path_of(name):
+    return os.path.join(FOLDER, "torch_" + name)
+
+
+def save(name, value, **options):
+    torch.save(value, path_of(name + ".pt"), **options)
+
+
+def of_dtypes(dtypes):
+    return {str(d).replace("torch.", ""): torch.tensor(NUMBERS).to(d).reshape(2, 3) for d in dtypes}
+
+
+def shapes():
+    base = torch.arange(6, dtype=torch.float32)
+    return collections.OrderedDict(base=base.view(2, 3), column=base.view(2, 3)[:, 1],
+                                   transposed=base.view(2, 3).t(), tail=base[4:],
+                                   tied=base.view(2, 3), rows=base[:3].expand(2, 3),
+                                   scalar=torch.tensor(-2.5), empty=torch.zeros(0, 3))
+
+
+def network():
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU(), torch.nn.Linear(2, 1))
+    with torch.no_grad():
+        for i, p in enumerate(net.parameters()):
+            p.copy_(torch.arange(p.numel()).reshape(p.shape) / 8 + i)
+    return net
+
+
+# ---- optimizers ---------------------------------------------------------------------------------
+
+KINDS = {
+    "sgd": lambda groups: torch.optim.SGD(groups, lr=0.125),
+    "momentum": lambda groups: torch.optim.SGD(groups, lr=0.125, momentum=0.5, nesterov=True),
+    "adam": lambda groups: torch.optim.Adam(groups, lr=0.125, amsgrad=True, betas=(0.75, 0.875)),
+    "adamw": lambda groups: torch.optim.AdamW(groups, lr=0.125, weight_decay=0.25),
+    "rmsprop": lambda groups: torch.optim.RMSprop(groups, lr=0.125, momentum=0.5, centered=True),
+    "adagrad": lambda groups: torch.optim.Adagrad(groups, lr=0.125, lr_decay=0.25,
+                                                  initial_accumulator_value=0.5),
+}
+
+
+def take_steps(net, optimizer, first, count):
+    """Step t: element i of each parameter has the gradient (t + 1) (i - 1) / 4."""
+    for t in range(first, first + count):
+        for p in net.parameters():
+            p.grad = (torch.arange(p.numel()).reshape(p.shape) - 1.0) * (t + 1) / 4
+        optimizer.step()
+
+
+def copy_of(net):
+    return {name: value.clone() for name, value in net.state_dict().items()}
+
+
+def run(kind):
+    """Two groups of a parameter each; the weights after 3 steps, and after 2 more."""
+    net = torch.nn.Linear(3, 2)
+    with torch.no_grad():
+        net.weight.copy_(torch.arange(6).reshape(2, 3) / 8)
+        net.bias.copy_(torch.arange(2) - 0.5)
+    optimizer = KINDS[kind]([{"params": [net.weight]}, {"params": [net.bias], "lr": 0.0625}])
+    take_steps(net, optimizer, 0, 3)
+    buffer = io.BytesIO()
+    torch.save({"model": copy_of(net), "optimizer": optimizer.state_dict()}, buffer)
+    saved = torch.load(io.BytesIO(buffer.getvalue()), weights_only=True)
+    take_steps(net, optimizer, 3, 2)
+    return {**saved, "later": copy_of(net)}
+
+
+def checkpoint(net):
+    optimizer = torch.optim.AdamW(net.named_parameters(), lr=0.125)
+    for p in net.parameters():
+        p.grad = torch.ones_like(p)
+    optimizer.step()
+    return {
+        "epoch": 7, "model": net.state_dict(), "optimizer": optimizer.state_dict(), "loss": 0.25,
+        "done": False, "best": True, "nothing": None, "name": "r\u00e9sum\u00e9",
+        "list": [1, 2.5, "x", [], [-5]], "pair": (3, 400), "kilo": 70000, "tera": 2 ** 40,
+        "minus": -(2 ** 62), "device": torch.device("cuda", 1), "dtype": torch.float16,
+        "size": torch.Size([2, 3]), 5: "five", "parameter": torch.nn.Parameter(torch.ones(2)),
+        "counter": collections.Counter({10: 1}), "pairs": collections.OrderedDict([("a", 1)]),
+        "empty": {}, "text": "",
+    }
+
+
+# ---- archives of other tools --------------------------------------------------------------------
+
+def entries_of(name):
+    with zipfile.ZipFile(path_of(name + ".pt")) as archive:
+        return {entry: archive.read(entry) for entry in archive.namelist()}
+
+
+def write_zip(name, entries, method=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path_of(name + ".pt"), "w", method) as archive:
+        for entry, data in entries.items():
+            archive.writestr(zipfile.ZipInfo(entry), data, method)
+
+
+def text(word):
+    return b"X" + struct.pack("<I", len(word)) + word.encode()
+
+
+def swapped(data, size):
+    return b"".join(data[i:i + size][::-1] for i in range(0, len(data), size))
+
+
+def save_archives():
+    entries = entries_of("dtypes")
+    write_zip("deflated", entries, zipfile.ZIP_DEFLATED)
+    big = dict(entries)
+    for i, dtype in enumerate(DTYPES):
+        key = f"torch_dtypes/data/{i}"
+        big[key] = swapped(big[key], torch.empty(0, dtype=dtype).element_size())
+    big["torch_dtypes/byteorder"] = b"big"
+    write_zip("big", big)
+    cuda = entries_of("network")
+    data = "torch_network/data.pkl"
+    cuda[data] = cuda[data].replace(text("cpu"), text("cuda:1"))
+    write_zip("cuda", cuda)
+
+
+class Reader(pickle.Unpickler):
+    """Reads the pickles of a file from before PyTorch 1.6, and notes the bytes of storages."""
+    SIZES = {"FloatStorage": 4, "LongStorage": 8}
+
+    def __init__(self, stream):
+        super().__init__(stream)
+        self.nbytes = {}
+
+    def persistent_load(self, id):
+        self.nbytes[id[2]] = id[4] * self.SIZES[id[1]]
+
+    def find_class(self, module, name):
+        return name if name in self.SIZES else collections.OrderedDict if name == "OrderedDict" \
+            else lambda *args: None
+
+
+def save_legacy(name, value):
+    """The keys of storages are addresses: they become 1, 2, ... in the order of their first use."""
+    stream, pickles = io.BytesIO(), []
+    torch.save(value, stream, _use_new_zipfile_serialization=False)
+    stream.seek(0)
+    for _ in range(5):
+        begin, reader = stream.tell(), Reader(stream)
+        last = reader.load()
+        pickles.append(stream.getvalue()[begin:stream.tell()])
+        nbytes = reader.nbytes or nbytes if pickles[1:] else {}
+    storages = {}
+    for key in last:
+        storages[key] = stream.read(8 + nbytes[key])
+    assert not stream.read()
+    for i, key in enumerate(nbytes):
+        pickles[3] = pickles[3].replace(text(key), text(str(i + 1)))
+    pickles[4] = pickle.dumps([str(i + 1) for i in range(len(nbytes))], protocol=2)
+    with open(path_of(name + ".pt"), "wb") as file:
+        file.write(b"".join(pickles) + b"".join(storages[key] for key in nbytes))
+
+
+# ---- generators ---------------------------------------------------------------------------------
+
+def save_generators():
+    for draws in (0, 1, 623, 624, 625):
+        generator = torch.Generator().manual_seed(-1 if draws == 1 else 42 + draws)
+        if draws:
+            torch.randint(0, 2 ** 20, (draws,), generator=generator, dtype=torch.int32)
+        save_generator(str(draws), generator)
+    generator = torch.Generator().manual_seed(7)
+    torch.randn(1, generator=generator, dtype=torch.float64)
+    save_generator("normal", generator)
+
+
+def save_generator(name, generator):
+    """The state, then what it gives next: 4 numbers of rand and 3 of randn, float64."""
+    state = generator.get_state().numpy().tobytes()
+    with open(path_of(f"generator_{name}.bin"), "wb") as file:
+        file.write(state)
+        file.write(torch.rand(4, generator=generator, dtype=torch.float64).numpy().tobytes())
+        file.write(torch.randn(3, generator=generator, dtype=torch.float64).numpy().tobytes())
+
+
+os.makedirs(FOLDER, exist_ok=True)
+torch.manual_seed(0)
+save("dtypes", of_dtypes(DTYPES))
+save("others", of_dtypes(OTHERS))
+save("shapes", shapes())
+save("tensor", torch.tensor([1.5, -2.0]))
+save("network", network().state_dict())
+save("checkpoint", checkpoint(network()))
+save("many", {f"layer.{i}.weight": torch.full((2,), float(i)) for i in range(300)})
+for kind in KINDS:
+    save(kind, run(kind))
+save_archives()
+save_legacy("legacy", {"model": shapes(), "count": torch.tensor([3, 4])})
+torch.jit.save(torch.jit.script(network()), path_of("script.pt"))
+save_generators()
