@@ -49,7 +49,7 @@ typedef enum tern_pickle_type {
     TERN_PICKLE_BOOL,
     TERN_PICKLE_INT,
     TERN_PICKLE_DOUBLE,
-    TERN_PICKLE_TEXT,  // UTF-8
+    TERN_PICKLE_TEXT,
     TERN_PICKLE_TUPLE, // torch.Size is one
     TERN_PICKLE_LIST,
     TERN_PICKLE_DICT,
@@ -170,7 +170,7 @@ tern_pickle_ref tern_pickle_new(tern_pickle *p, tern_pickle_type type, uint32_t 
                                 uint32_t words);
 tern_pickle_ref tern_pickle_new_int(tern_pickle *p, int64_t value);
 tern_pickle_ref tern_pickle_new_double(tern_pickle *p, double value);
-// Of bytes that the source has; checked to be UTF-8.
+// Of bytes that the source has.
 tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length);
 tern_pickle_ref tern_pickle_new_text(tern_pickle *p, const char *text);
 tern_pickle_ref tern_pickle_new_tuple(tern_pickle *p, const tern_pickle_ref *items, uint32_t count);

@@ -141,36 +141,6 @@ static void put_byte(tern_pickle *p, tern_pickle_ref text, uint32_t index, unsig
     *tern_pickle_word(p, text + 1 + index / 4) |= (uint32_t)byte << (8 * (index % 4));
 }
 
-// How far a UTF-8 sequence is: the least and the largest next byte, and how many follow.
-typedef struct utf8 {
-    unsigned char low, high;
-    int follow;
-} utf8;
-
-// What may come after a first byte (Unicode 15, table 3-7); follow -1: not a first byte.
-static utf8 utf8_after(unsigned char byte)
-{
-    if (byte < 0x80)
-        return (utf8){0, 0, 0};
-    if (byte < 0xC2 || byte > 0xF4)
-        return (utf8){0, 0, -1};
-    const unsigned char low = byte == 0xE0 ? 0xA0 : byte == 0xF0 ? 0x90 : 0x80;
-    const unsigned char high = byte == 0xED ? 0x9F : byte == 0xF4 ? 0x8F : 0xBF;
-    return (utf8){low, high, byte < 0xE0 ? 1 : byte < 0xF0 ? 2 : 3};
-}
-
-// False where the byte cannot come here.
-static bool utf8_step(utf8 *at, unsigned char byte)
-{
-    if (at->follow == 0) {
-        *at = utf8_after(byte);
-        return at->follow >= 0;
-    }
-    const bool fits = byte >= at->low && byte <= at->high;
-    *at = (utf8){0x80, 0xBF, at->follow - 1};
-    return fits;
-}
-
 tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length)
 {
     const int64_t left = p->source.left + (int64_t)(p->source.have - p->source.next);
@@ -182,16 +152,11 @@ tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length)
     p->read += length; // of which the memory may be
     const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_TEXT, length, (length + 3) / 4);
     p->read -= length;
-    utf8 at = {0, 0, 0};
     for (uint32_t i = 0; ref && i < length; i++) {
         unsigned char byte;
         if (tern_pickle_byte(p, &byte))
             return TERN_PICKLE_NO_VALUE;
         put_byte(p, ref, i, byte);
-        if (!utf8_step(&at, byte) || (i == length - 1 && at.follow)) {
-            tern_pickle_bad(p, "has a text at byte %lld that is not UTF-8", (long long)p->read);
-            return TERN_PICKLE_NO_VALUE;
-        }
     }
     return ref;
 }

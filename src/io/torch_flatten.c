@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "io/json.h"
 #include "io/torch.h"
 
 #define MOST_DEPTH 64
@@ -65,17 +66,12 @@ static tern_status check_keys(const walk *w, tern_pickle_ref dict)
 
 // ---- names --------------------------------------------------------------------------------------
 
-// A text that C can have.
-static tern_status check_text(const walk *w, tern_pickle_ref text)
+static tern_status check_text(const walk *w, const char *text, size_t length)
 {
-    for (uint32_t i = 0, words = (tern_pickle_length(w->p, text) + 3) / 4; i < words; i++) {
-        const uint32_t word = *tern_pickle_word(w->p, text + 1 + i);
-        const uint32_t last = i == words - 1 ? (tern_pickle_length(w->p, text) - 1) % 4 : 3;
-        for (uint32_t k = 0; k <= last; k++)
-            if ((word >> (8 * k) & 0xFF) == 0)
-                return tern_pickle_bad(w->p, "has a text with the byte 0, below \"%.200s\"",
-                                       w->name);
-    }
+    if (strlen(text) != length)
+        return tern_pickle_bad(w->p, "has a text with the byte 0: \"%.200s\"", w->name);
+    if (!tern_utf8_valid(text, length))
+        return tern_pickle_bad(w->p, "has a text that is not UTF-8: \"%.200s\"", w->name);
     return TERN_OK;
 }
 
@@ -93,15 +89,13 @@ static tern_status write_name(walk *w, const level *at, tern_pickle_ref key)
     if (length == 0 || length + dotted >= sizeof w->name - at->name_length)
         return tern_pickle_bad(w->p, "has a name of %s bytes, below \"%.200s\"",
                                length ? "more than 1024" : "0", w->name);
-    if (is_text && !w->adds)
-        TERN_TRY(check_text(w, key));
     if (dotted)
         *end++ = '.';
     if (is_text)
         tern_pickle_text(w->p, key, end, length + 1);
     else
         memcpy(end, index, length + 1);
-    return TERN_OK;
+    return check_text(w, end, length);
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -163,7 +157,7 @@ static tern_status take_pickled_text(walk *w, tern_pickle_ref ref, tern_file_val
     tern_pickle_text(w->p, ref, text, length + 1);
     value->type = TERN_STATE_TEXT;
     value->text = text;
-    return TERN_OK;
+    return check_text(w, text, length);
 }
 
 static tern_status take_global(walk *w, tern_pickle_ref ref, tern_file_value *value)
@@ -207,7 +201,7 @@ static tern_status add_leaf(walk *w, tern_pickle_ref ref)
 }
 
 // What a leaf will take of the arena.
-static tern_status count_leaf(walk *w, tern_pickle_ref ref)
+static void count_leaf(walk *w, tern_pickle_ref ref)
 {
     const tern_pickle_type type = tern_pickle_type_of(w->p, ref);
     w->count++;
@@ -218,11 +212,9 @@ static tern_status count_leaf(walk *w, tern_pickle_ref ref)
         w->nbytes += is_contiguous(w->p, &t) ? nbytes : 2 * nbytes;
     } else if (type == TERN_PICKLE_TEXT) {
         w->nbytes += tern_pickle_length(w->p, ref) + 17;
-        TERN_TRY(check_text(w, ref));
     } else if (type == TERN_PICKLE_GLOBAL) {
         w->nbytes += 64;
     }
-    return TERN_OK;
 }
 
 // ---- the walk -----------------------------------------------------------------------------------
@@ -262,7 +254,10 @@ static tern_status visit(walk *w, tern_pickle_ref ref)
         return TERN_OK;
     if (is_container(type))
         return descend(w, ref);
-    return w->adds ? add_leaf(w, ref) : count_leaf(w, ref);
+    if (w->adds)
+        return add_leaf(w, ref);
+    count_leaf(w, ref);
+    return TERN_OK;
 }
 
 static tern_status step(walk *w)
@@ -281,7 +276,8 @@ static tern_status go(walk *w)
 {
     const tern_pickle_type type = tern_pickle_type_of(w->p, w->p->result);
     w->visits = 0;
-    strcpy(w->name, type == TERN_PICKLE_TENSOR ? "tensor" : "value");
+    const char *leaf = type == TERN_PICKLE_TENSOR ? "tensor" : "value";
+    snprintf(w->name, sizeof w->name, "%s", is_container(type) ? "" : leaf);
     TERN_TRY(visit(w, w->p->result));
     while (w->depth)
         TERN_TRY(step(w));
