@@ -183,16 +183,27 @@ static tern_status sync_folder(const tern_save *save)
     return TERN_OK;
 }
 
-static tern_status finish(tern_save *save)
+static tern_status close_and_rename(tern_save *save)
 {
-    TERN_TRY(flush(save));
-    if (sync_retried(save->fd))
-        return refuse(save, "put on the disk");
     const int fd = save->fd;
     save->fd = -1;
     if (close(fd) && errno != EINTR)
         return refuse(save, "write");
     return rename(save->temporary, save->path) ? refuse(save, "replace") : TERN_OK;
+}
+
+// Until it has its name the file stays locked: another process would take it for one that was left.
+static tern_status finish(tern_save *save)
+{
+    TERN_TRY(flush(save));
+    if (sync_retried(save->fd))
+        return refuse(save, "put on the disk");
+    const int locked = fcntl(save->fd, F_DUPFD_CLOEXEC, 0);
+    if (locked < 0)
+        return refuse(save, "write");
+    tern_status status = close_and_rename(save);
+    close(locked);
+    return status;
 }
 
 tern_status tern_save_commit(tern_save *save)
