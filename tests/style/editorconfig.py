@@ -6,7 +6,7 @@ import re
 
 from tree import Finding, all_files
 
-BINARY = ('.png', '.gz', '.npy', '.npz', '.bin', '.safetensors', '.pyc', '.idx')
+BINARY = ('.png', '.gz', '.npy', '.npz', '.bin', '.pt', '.safetensors', '.pyc', '.idx')
 
 
 def alternatives(pattern):
