@@ -21,7 +21,8 @@ static inline size_t build_npy(unsigned char *to, size_t room, int version, cons
     for (size_t i = 8; i < start; i++)
         to[i] = (unsigned char)(length >> 8 * (i - 8));
     memcpy(to + start, header, length);
-    memcpy(to + start + length, elements, nbytes);
+    if (nbytes > 0)
+        memcpy(to + start + length, elements, nbytes);
     return start + length + nbytes;
 }
 
