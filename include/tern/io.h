@@ -41,11 +41,8 @@ typedef enum tern_file_format {
 
 /// `tern_state_read("net.pt", .map_location = "cpu")`.
 typedef struct tern_state_read_options {
-    /// Where tensors go: NULL, where they were saved (files of other formats than PyTorch's do not
-    /// say; then the CPU); a device, "cpu"; or a list of pairs, "cuda:1=cuda:0,cuda:2=cpu", for
-    /// those saved on the first of a pair.
-    const char *map_location;
-    const char *only; ///< a pattern of names as of fnmatch(3), "model.*"; NULL: all
+    const char *map_location; ///< where tensors go; NULL: where they were saved
+    const char *only;         ///< a pattern of names as of fnmatch(3), "model.*"; NULL: all
     char reserved_;
     const char *path; ///< the file
 } tern_state_read_options;
@@ -53,9 +50,15 @@ TERN_API tern_state_read_options tern_state_read_defaults(void);
 /// Reads the values of a file; the state is freed with tern_state_free. Tensors that share memory
 /// in a file of PyTorch's share it here. Such a file may be a state dict or a dictionary of values
 /// and dictionaries ("model.0.weight", "optimizer.param_groups.0.lr", "epoch"); None is left out,
-/// and a bool is the integer 0 or 1. The tensor of an npy file is "array". NULL on failure:
-/// TERN_ERR_DEVICE for a tensor that was saved on a device that is not here, where .map_location
-/// does not say where it goes. Waits for the devices.
+/// and a bool is the integer 0 or 1. The tensor of an npy file is "array", one that was saved alone
+/// by PyTorch "tensor".
+///
+/// .map_location is a device for all, "cpu", or a list of pairs, "cuda:1=cuda:0,cuda:2=cpu", for
+/// tensors that were saved on the first of a pair. PyTorch's files alone say where that was, what
+/// others hold goes to the CPU. NULL on failure: TERN_ERR_DEVICE for a tensor of a device that is
+/// not here, where .map_location does not say where it goes, TERN_ERR_ARG for a .map_location that
+/// is neither, and where no name fits .only. Waits for the devices. TERN_ERR_STATE while the calling
+/// thread captures.
 TERN_API tern_state *tern_state_read_with(const tern_state_read_options *options);
 #define tern_state_read(...)                                                                       \
     TERN_WITH_(tern_state_read, (TERN_FIELDS_1_, path),                                            \
