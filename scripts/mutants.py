@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'mutants.table')
-COPIED = ('include', 'src', 'tests', 'scripts', 'examples', 'docs', 'bench')
+COPIED = ('include', 'src', 'tests', 'scripts', 'examples', 'tools', 'docs', 'bench')
 WORDS = {'file', 'find', 'make', 'test', 'lives'}
 LEAST_FAULTS = 60
 LEAST_SHARE = 0.95

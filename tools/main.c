@@ -155,12 +155,13 @@ static bool read_words(const struct command *command, int argc, char **argv, arg
 {
     opterr = 0;
     for (;;) {
-        int at = optind, index = -1;
+        int index = -1;
         const int letter = getopt_long(argc, argv, ":h", options, &index);
         if (letter == -1)
             break;
         if (letter == ':' || letter == '?') {
-            say("%s: %s; --help lists the options", argv[at],
+            // Of several letters in a word the first ones do not go past it.
+            say("%s: %s; --help lists the options", argv[optind - (argv[optind - 1][0] == '-')],
                 letter == ':' ? "needs a value" : "no such option, or a value where none goes");
             return false;
         }

@@ -25,6 +25,7 @@ typedef struct walk {
     bool adds;             // the second time
     int64_t visits;        // of values
     int64_t count, nbytes; // of values, and of their names and texts
+    int64_t nested, nones; // what names do not say: containers inside others, and None
     int depth;
     char name[TERN_STATE_NAME_SIZE];
     level levels[MOST_DEPTH];
@@ -232,6 +233,7 @@ static tern_status descend(walk *w, tern_pickle_ref container)
                                MOST_DEPTH);
     if (!w->adds && (type == TERN_PICKLE_DICT || type == TERN_PICKLE_ORDERED_DICT))
         TERN_TRY(check_keys(w, container));
+    w->nested += w->depth > 0;
     const size_t name_length = w->depth ? strlen(w->name) : 0; // the whole has no name
     w->levels[w->depth++] = (level){tern_pickle_items(w->p, container), container, name_length};
     return TERN_OK;
@@ -251,7 +253,7 @@ static tern_status visit(walk *w, tern_pickle_ref ref)
     if (++w->visits > w->p->read)
         return tern_pickle_bad(w->p, "repeats its values more often than it has bytes");
     if (type == TERN_PICKLE_NONE)
-        return TERN_OK;
+        return w->nones++, TERN_OK;
     if (is_container(type))
         return descend(w, ref);
     if (w->adds)
@@ -275,7 +277,7 @@ static tern_status step(walk *w)
 static tern_status go(walk *w)
 {
     const tern_pickle_type type = tern_pickle_type_of(w->p, w->p->result);
-    w->visits = 0;
+    w->visits = w->nested = w->nones = 0;
     const char *leaf = type == TERN_PICKLE_TENSOR ? "tensor" : "value";
     snprintf(w->name, sizeof w->name, "%s", is_container(type) ? "" : leaf);
     TERN_TRY(visit(w, w->p->result));
@@ -296,6 +298,20 @@ static tern_status reserve(walk *w)
     return tern_contents_reserve(c, w->count, 0);
 }
 
+// What is no value of its own.
+static tern_status tell_rest(const walk *w)
+{
+    char text[96] = "", nones[32] = "";
+    if (w->nested)
+        snprintf(text, sizeof text, "nested dictionaries and lists: %lld", (long long)w->nested);
+    if (w->nones)
+        snprintf(nones, sizeof nones, "%sNone: %lld", w->nested ? ", " : "", (long long)w->nones);
+    strcat(text, nones);
+    if (text[0])
+        w->contents->metadata = tern_arena_text(&w->contents->arena, text, strlen(text));
+    return text[0] && !w->contents->metadata ? TERN_ERR_NOMEM : TERN_OK;
+}
+
 tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
                                const tern_torch_storages *storages)
 {
@@ -309,6 +325,8 @@ tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
     w->adds = true;
     if (!status)
         status = go(w);
+    if (!status)
+        status = tell_rest(w);
     tern_mem_free(w, sizeof *w);
     return status;
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Headers, their description, both libraries, the soname and tern.pc arrive, and tern.pc says the
-# version.
+# Headers, their description, both libraries, the soname, tern.pc and tern-file arrive; tern.pc says
+# the version, and so does tern-file, which finds the library beside it.
 . "$(dirname "$0")/common.sh"
 install_tern
 
@@ -22,3 +22,6 @@ done
 objdump -p "$libdir/libtern.so" | grep -q "SONAME *libtern.so.$abi\$" || fail "the soname"
 pkg-config --static --libs tern | grep -q -e '-lz' || fail "the static libraries lack zlib"
 if pkg-config --libs tern | grep -q -e '-lz'; then fail "the shared library asks for zlib"; fi
+program=$(find "$root" -path '*/bin/tern-file')
+[ "$(env -u LD_LIBRARY_PATH "$program" --version)" = "tern-file $version" ] || fail "tern-file"
+find "$root" -path '*/man/man1/tern-file.1*' | grep -q . || fail "no manual page of tern-file"

@@ -101,7 +101,7 @@ def is_printed(line, output):
 
 @functools.lru_cache(maxsize=None)
 def sources(root):
-    folders = ("include", "src", "tests", "examples", "docs/snippets", "bench")
+    folders = ("include", "src", "tests", "examples", "tools", "docs/snippets", "bench")
     files = [p for f in folders for p in (root / f).rglob("*.[ch]")]
     files += [p for end in ("cu", "def") for p in (root / "src").rglob(f"*.{end}")]
     files += [root / "README.md", root / "meson_options.txt"]

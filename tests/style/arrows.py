@@ -3,7 +3,7 @@
 
 base <- device <- tensor <- autograd <- ops <- nn <- optim, device <- {cpu, cuda},
 tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- parallel,
-{autograd, nn} <- graph, all <- train <- examples
+{autograd, nn} <- graph, all <- train <- {examples, tools}
 """
 import os
 
@@ -92,21 +92,21 @@ def wrong_include(source, quote, name):
     return None
 
 
-def wrong_in_example(root, source, quote, name):
+def wrong_in_program(root, source, quote, name):
     if quote == '<' or os.path.exists(os.path.join(root, os.path.dirname(source.path), name)):
         return None
-    return f'"{name}": an example includes <tern/...> and what lies beside it'
+    return f'"{name}": an example or tool includes <tern/...> and what lies beside it'
 
 
 def check(root):
     count, findings = 0, []
-    for source in c_sources(root, ('src', 'include', 'examples')):
+    for source in c_sources(root, ('src', 'include', 'examples', 'tools')):
         if source.path == 'include/tern/tern.h':
             continue
         for line, quote, name in source.includes():
             count += 1
-            if source.path.startswith('examples/'):
-                wrong = wrong_in_example(root, source, quote, name)
+            if source.path.startswith(('examples/', 'tools/')):
+                wrong = wrong_in_program(root, source, quote, name)
             else:
                 wrong = wrong_include(source, quote, name)
             if wrong:

@@ -67,6 +67,7 @@ INCLUDES = [
     ('arrows', 'src/io/npy.c', '#include <tern/ops/unary.h>\n', 1),
     ('arrows', 'src/nn/relu.c', '#include <tern/ops/unary.h>\n#include "state/visit.h"\n', 0),
     ('arrows', 'examples/x.c', '#include "base/mem.h"\n', 1),
+    ('arrows', 'tools/x.c', '#include "base/mem.h"\n', 1),
     ('arrows', 'src/train/fit.c', '#include "base/mem.h"\n#include "optim/optim.h"\n', 0),
     ('arrows', 'src/base/up.c', '/*\n#include "tensor/op.h"\n*/\n#include "base/mem.h"\n', 0),
 ]

@@ -5,7 +5,7 @@ import re
 import subprocess
 from collections import namedtuple
 
-C_FOLDERS = ('src', 'include', 'tests', 'examples', 'bench')
+C_FOLDERS = ('src', 'include', 'tests', 'examples', 'tools', 'bench')
 FOLDERS = C_FOLDERS + ('scripts', 'docs', '.ci')
 EDITORS = ('~', '.swp')  # what editors leave
 C_SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh')

@@ -5,8 +5,6 @@ import pickle
 import struct
 import zipfile
 
-SIZES = {'F64': 8, 'F32': 4, 'F16': 2, 'BF16': 2, 'I64': 8, 'I32': 4, 'U8': 1, 'BOOL': 1,
-         'F8_E5M2': 1}
 CODES = {'F64': 'd', 'F32': 'f', 'F16': 'e', 'I64': 'q', 'I32': 'i', 'U8': 'B', 'BOOL': '?'}
 
 
@@ -16,18 +14,34 @@ def pack(dtype, values):
                                                                 *values)
 
 
-def safetensors(path, tensors, metadata=None):
-    """tensors: {name: (dtype, shape, values)}."""
+def crc32c(data):
+    """Castagnoli's, 8 hex digits."""
+    value = 0xFFFFFFFF
+    for byte in data:
+        value ^= byte
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+    return f'{value ^ 0xFFFFFFFF:08x}'
+
+
+def safetensors(path, tensors, metadata=None, sums=False):
+    """tensors: {name: (dtype, shape, values)}. sums: with the checksums that tern writes."""
     header, data = {}, b''
-    if metadata:
-        header['__metadata__'] = metadata
+    if metadata or sums:
+        header['__metadata__'] = dict(metadata or {})
+    if sums:
+        of_each = [crc32c(pack(dtype, values)) for dtype, _, values in tensors.values()]
+        header['__metadata__'].update({'tern.crc32c': ','.join(of_each),
+                                       'tern.header_crc32c': '00000000'})
     for name, (dtype, shape, values) in tensors.items():
         elements = pack(dtype, values)
         header[name] = {'dtype': dtype, 'shape': shape,
                         'data_offsets': [len(data), len(data) + len(elements)]}
         data += elements
-    text = json.dumps(header).encode()
+    text = json.dumps(header, separators=(',', ':')).encode()
     text += b' ' * (-len(text) % 8)
+    if sums:
+        text = text.replace(b'"00000000"', f'"{crc32c(text)}"'.encode())
     path.write_bytes(struct.pack('<Q', len(text)) + text + data)
     return path
 
