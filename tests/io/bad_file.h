@@ -15,7 +15,8 @@ static inline void assert_file_refused(const char *name, const void *bytes, size
 {
     const char *path = write_file("bad", bytes, nbytes);
     (void)tern_memory_trim();
-    const int64_t before = memory.peak = memory.bytes;
+    const int64_t before = memory.bytes;
+    memory.peak = before;
     tern_state *state = tern_state_read(path);
     const int64_t taken = memory.peak - before;
     if (state || tern_error_code() != code || !strstr(tern_error_message(), words) ||
