@@ -1,0 +1,247 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the inputs of tests/fuzz/corpus that have names: what is known to go wrong in readers. The
+others, whose names are checksums, scripts/fuzz.sh --keep found. Real files are in tests/io/data.
+
+    make_corpus.py
+"""
+import gzip
+import os
+import pickle
+import struct
+import zlib
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "corpus")
+
+
+def write(target, name, data):
+    folder = os.path.join(FOLDER, target)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(data)
+
+
+def idx(kind, sizes, data, order=">I"):
+    return bytes([0, 0, kind, len(sizes)]) + b"".join(struct.pack(order, n) for n in sizes) + data
+
+
+def idx_files():
+    plain = idx(8, [2, 3], bytes(range(6)))
+    yield "uint8", plain
+    for kind, size in ((9, 1), (0x0B, 2), (0x0C, 4), (0x0D, 4), (0x0E, 8)):
+        yield f"type_{kind:02x}", idx(kind, [3], bytes(range(3 * size)))
+    yield "gzip", gzip.compress(plain, mtime=0)
+    yield "gzip_two", gzip.compress(plain[:7], mtime=0) + gzip.compress(plain[7:], mtime=0)
+    yield "gzip_cut", gzip.compress(plain, mtime=0)[:-5]
+    yield "gzip_junk", gzip.compress(plain, mtime=0) + b"junk"
+    yield "gzip_sum", gzip.compress(plain, mtime=0)[:-8] + bytes(8)
+    yield "bomb", gzip.compress(idx(8, [0xFFFFFFFF], bytes(50000)), mtime=0)
+    yield "count_max", idx(8, [0xFFFFFFFF], b"")
+    yield "wraps", idx(0x0E, [0xFFFFFFFF] * 8, b"")
+    yield "rank_0", idx(8, [], b"x")
+    yield "rank_255", bytes([0, 0, 8, 255]) + bytes(100)
+    yield "type_0a", idx(0x0A, [1], b"x")
+    yield "size_0", idx(8, [0], b"")
+    yield "short", plain[:-1]
+    yield "long", plain + b"x"
+
+
+def npy(text, data=bytes(8), version=1):
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + data
+
+
+def header(descr="'<f4'", order="False", shape="(2,)"):
+    return "{'descr': %s, 'fortran_order': %s, 'shape': %s, }\n" % (descr, order, shape)
+
+
+def npy_files():
+    yield "plain", npy(header())
+    yield "length_max", b"\x93NUMPY\x02\x00\xf0\xff\xff\xff"
+    yield "length_past", b"\x93NUMPY\x01\x00\xff\xff"
+    yield "wraps", npy(header(shape="(4294967296, 4294967296)"))
+    yield "size_max", npy(header(shape="(9223372036854775807,)"))
+    yield "size_more", npy(header(shape="(9223372036854775808,)"))
+    yield "zero_max", npy(header(shape="(0, 9223372036854775807, 3)"), b"")
+    yield "fortran_zero", npy(header(order="True", shape="(9223372036854775807, 9, 0)"), b"")
+    yield "fortran", npy(header(order="True", shape="(1, 2)"))
+    yield "big", npy(header(descr="'>f8'", shape="(1,)"))
+    yield "bool", npy(header(descr="'|b1'", shape="(8,)"), b"\0\1\0\1\2\0\0\0")
+    yield "objects", npy(header(descr="'|O'"))
+    yield "structured", npy(header(descr="[('a', '<f4')]"))
+    yield "text", npy(header(descr="'<U99999999'"))
+    yield "text_max", npy(header(descr="'<U9223372036854775807'"))
+    yield "dates", npy(header(descr="'<M8[ns]'", shape="(1,)"))
+    yield "rank_9", npy(header(shape="(1, 1, 1, 1, 1, 1, 1, 1, 2)"))
+    yield "longs", npy(header(shape="(2L,)"))
+    yield "hex", npy(header(shape="(0x2,)"))
+    yield "quotes", npy(header().replace("'", '"'))
+    yield "version_3", npy(header(), version=3)
+    yield "version_4", npy(header(), version=4)
+
+
+TENSOR = (b"ctorch._utils\n_rebuild_tensor_v2\n((X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0000"
+          b"X\3\0\0\0cpuK\6tQK\0K\2K\3\x86K\3K\1\x86\x89ccollections\nOrderedDict\n)RtR")
+
+
+MOST = b"\x8a\x08" + b"\xff" * 7 + b"\x7f"  # 2^63 - 1
+
+
+def pickles():
+    """The first byte is the target's: 0 for a file since PyTorch 1.6."""
+    yield "dict", pickle.dumps({"a": 1, "b": [1.5, True, None, 300, 70000, -1, 2**40, (1, 2)]}, 2)
+    yield "deep", pickle.dumps({"a": {"b": {"c": {"d": [{"e": 1}]}}}}, 2)
+    yield "protocol_0", pickle.dumps({"a": 1}, 0)
+    yield "protocol_4", pickle.dumps({"a": 1}, 4)
+    yield "tensor", b"\x80\2}X\1\0\0\0w" + TENSOR + b"s."
+    yield "tensor_alone", b"\x80\2" + TENSOR + b"."
+    yield "tensor_twice", b"\x80\2}(X\1\0\0\0w" + TENSOR + b"X\1\0\0\0v" + TENSOR + b"u."
+    yield "other_class", b"\x80\2}(X\1\0\0\0w" + TENSOR + b"X\1\0\0\0v" + TENSOR.replace(
+        b"Float", b"Double") + b"u."
+    yield "other_numel", b"\x80\2}(X\1\0\0\0w" + TENSOR + b"X\1\0\0\0v" + TENSOR.replace(
+        b"cpuK\6", b"cpuK\7") + b"u."
+    for name, part, wrong in (("stride_negative", b"K\3K\1\x86", b"J\xff\xff\xff\xffK\1\x86"),
+                              ("offset_max", b"QK\0", b"Q" + MOST),
+                              ("numel_max", b"cpuK\6", b"cpu" + MOST),
+                              ("numel_negative", b"cpuK\6", b"cpuJ\xff\xff\xff\xff")):
+        yield name, b"\x80\2" + TENSOR.replace(part, wrong) + b"."
+    yield "parameter", (b"\x80\2ctorch._utils\n_rebuild_parameter\n(" + TENSOR +
+                        b"\x88ccollections\nOrderedDict\n)RtR.")
+    yield "ordered", b"\x80\2ccollections\nOrderedDict\n)R(X\1\0\0\0aK\1u}X\1\0\0\0b}sb."
+    yield "metadata", b"\x80\2ccollections\nOrderedDict\n)R(X\1\0\0\0aK\1u}X\t\0\0\0_metadata}sb."
+    yield "pairs", b"\x80\2ccollections\nOrderedDict\n](X\1\0\0\0aK\1\x86X\1\0\0\0bK\2\x86e\x85R."
+    yield "counter", b"\x80\2ccollections\nCounter\n}K\5K\1s\x85R."
+    yield "size", b"\x80\2ctorch\nSize\nK\1K\2\x86\x85R."
+    yield "device", b"\x80\2ctorch\ndevice\nX\4\0\0\0cudaK\1\x86R."
+    yield "system", b"\x80\2cos\nsystem\nX\4\0\0\0true\x85R."
+    yield "eval", b"\x80\2c__builtin__\neval\nX\1\0\0\0001\x85R."
+    yield "memo_max", b"\x80\2Nr\xff\xff\xff\xff."
+    yield "memo_unset", b"\x80\2h\5."
+    yield "memo_long", b"\x80\2Nr\0\1\0\0j\0\1\0\0\x86."
+    yield "marks", b"\x80\2" + b"(" * 300 + b"."
+    yield "lists", b"\x80\2" + b"]" * 5000 + b"."
+    yield "nested", b"\x80\2" + b"]" * 200 + b"a" * 199 + b"."
+    yield "cyclic", b"\x80\2]q\0h\0a."
+    yield "cyclic_dict", b"\x80\2}q\0X\1\0\0\0ah\0s."
+    yield "long_255", b"\x80\2\x8a\xff" + bytes(255) + b"."
+    yield "long_0", b"\x80\2\x8a\0."
+    yield "text_max", b"\x80\2X\xff\xff\xff\xffa."
+    yield "not_utf8", b"\x80\2X\2\0\0\0\xff\xfe."
+    yield "keys_twice", b"\x80\2}(K\1NK\1Nu."
+    yield "empty_stack", b"\x80\2."
+    yield "no_stop", b"\x80\2N"
+    yield "more", b"\x80\2N.N"
+    yield "two_left", b"\x80\2NN."
+
+
+def zip_end(count=0, size=0, at=0, comment=b""):
+    return (b"PK\5\6" + bytes(4) + struct.pack("<HHIIH", count, count, size, at, len(comment)) +
+            comment)
+
+
+def zip_entry(name, data, packed, method):
+    """What both records of an entry have, its local header with the data, and its central one."""
+    facts = struct.pack("<HHHHHIIIHH", 20, 0, method, 0, 33, zlib.crc32(data), len(packed),
+                        len(data), len(name), 0)
+    return (facts, b"PK\3\4" + facts + name + packed,
+            b"PK\1\2\x14\0" + facts + bytes(10) + bytes(4) + name)
+
+
+def zip_files():
+    data = npy(header())
+    name = b"a.npy"
+    facts, local, central = zip_entry(name, data, data, 0)
+    whole = local + central
+    yield "plain", whole + zip_end(1, len(central), len(local))
+    yield "empty", zip_end()
+    yield "comment", whole + zip_end(1, len(central), len(local), b"PK\5\6" * 20)
+    zip64 = (b"PK\6\6" +
+             struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, len(central), len(local)) +
+             b"PK\6\7" + struct.pack("<IQI", 0, len(whole), 1))
+    yield "zip64", whole + zip64 + zip_end(1, len(central), len(local))
+    yield "zip64_all", whole + zip64 + zip_end(0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF)
+    yield "zip64_lies", whole + zip64 + zip_end(2, len(central), len(local))
+    wide = (b"PK\1\2\x2d\0" + facts[:14] + b"\xff" * 8 + struct.pack("<HH", 5, 28) + bytes(10) +
+            b"\xff" * 4 + name + struct.pack("<HHQQQ", 1, 24, len(data), len(data), 0))
+    yield "zip64_entry", local + wide + zip_end(1, len(wide), len(local))
+    locked = central[:8] + b"\1" + central[9:]
+    yield "encrypted", local + locked + zip_end(1, len(locked), len(local))
+    yield "overlap", local + central * 2 + zip_end(2, 2 * len(central), len(local))
+    yield "past", local + zip_end(1, len(central), len(local) + 9)
+    _, local, central = zip_entry(name, data, zlib.compress(data)[2:-4], 8)
+    yield "deflated", local + central + zip_end(1, len(central), len(local))
+
+
+def safetensors(text, data=b"", length=None):
+    text = text.encode()
+    return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+
+def tensor(dtype="F32", shape="[2]", offsets="[0,8]"):
+    return '{"dtype":"%s","shape":%s,"data_offsets":%s}' % (dtype, shape, offsets)
+
+
+def safetensors_files():
+    eight = bytes(8)
+    sums = ('"__metadata__":{"format":"tern","tern.crc32c":"00000000",'
+            '"tern.header_crc32c":"00000000"}')
+    yield "plain", safetensors('{"a":%s}' % tensor(), eight)
+    yield "sums", safetensors('{%s,"a":%s}' % (sums, tensor()), eight)
+    yield "state", safetensors(
+        '{"__metadata__":{"tern.state":"{\\"version\\":1,\\"values\\":{\\"a\\":null,\\"n\\":12,'
+        '\\"lr\\":{\\"double\\":\\"0x1p-3\\"},\\"t\\":{\\"text\\":\\"x\\"}}}"},"a":%s}' %
+        tensor(), eight)
+    yield "tied", safetensors(
+        '{"__metadata__":{"tern.tied":"{\\"b\\":\\"a\\"}"},"a":%s}' % tensor(), eight)
+    yield "empty", safetensors("{}")
+    yield "null", safetensors('{"__metadata__":null}')
+    yield "length_max", struct.pack("<Q", 2**64 - 1) + b"{}"
+    yield "twice", safetensors('{"a":%s,"\\u0061":%s}' % (tensor(), tensor()), eight)
+    yield "wraps", safetensors(
+        '{"a":%s}' % tensor(shape="[4294967296,4294967296]", offsets="[0,0]"))
+    yield "gap", safetensors('{"a":%s}' % tensor(offsets="[1,9]"), eight + b"x")
+    yield "overlap", safetensors(
+        '{"a":%s,"b":%s}' % (tensor(), tensor(offsets="[4,12]")), eight + b"xxxx")
+    yield "bool", safetensors('{"a":%s}' % tensor("BOOL", "[8]"), b"\0\1\2\0\0\0\0\0")
+    yield "half_byte", safetensors('{"a":%s}' % tensor("F4", "[3]", "[0,2]"), b"xx")
+    yield "deep", safetensors('{"a":' + "[" * 200 + "]" * 200 + "}")
+
+
+def texts():
+    yield "value", b'{"a": [1, -2, null, "0x1p-3", "x\\u00e9\\n\\ud83d\\ude00"], "b": {}}'
+    yield "numbers", b'["0x1p-3","-0x1.8p+1","inf","-inf","nan","0x0p+0","0x1p-1074"]'
+    yield "integers", b"[9223372036854775807,-9223372036854775808,9223372036854775808]"
+    for number in ("01", "-0", "1.5", "1e3", "-"):
+        yield "number_" + number, number.encode()
+    yield "escapes", rb'["\"\\\/\b\f\n\r\t\u0000","\ud800","\udc00\ud800","\x"]'
+    yield "open", b'{"a":'
+    yield "comma", b"[1,]"
+    yield "deep", b"[" * 100
+    yield "not_utf8", b'"\xff\xc0\x80\xed\xa0\x80"'
+
+
+def generators():
+    words = b"".join(struct.pack("<I", n * 2654435761 % 2**32) for n in range(624))
+
+    def state(index=0, flags=0, version=2, zero=0):
+        numbers = struct.pack("<IIII", version, index, flags, zero)
+        return b"tern rng" + numbers + bytes(40) + words + bytes(8)
+
+    yield "plain", state()
+    yield "last", state(index=624, flags=3)
+    yield "index", state(index=625)
+    yield "flags", state(flags=4)
+    yield "version", state(version=1)
+    yield "zero", state(zero=1)
+    yield "short", state()[:-1]
+
+
+for target, files in (("idx", idx_files), ("npy", npy_files), ("zip", zip_files),
+                      ("safetensors", safetensors_files), ("json", texts),
+                      ("generator", generators)):
+    for name, data in files():
+        write(target, name, data)
+for name, data in pickles():
+    write("pickle", name, b"\0" + data)
+for name, data in list(zip_files()) + list(npy_files())[:3]:
+    write("file", name, data)

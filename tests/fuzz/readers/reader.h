@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fuzz targets of readers share: bytes as a file, all that is done with a file that was
+// read, and what must hold then. A target is LLVMFuzzerTestOneInput; reader.c, which each is linked
+// with, has the rest.
+#ifndef TERN_TESTS_FUZZ_READER_H
+#define TERN_TESTS_FUZZ_READER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "io/contents.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+// Closes what that opened.
+void end_reader(void);
+
+// Ends the program with a sentence unless `holds`.
+void must(bool holds, const char *sentence);
+
+// The bytes as an open file, the same one each time; its name opens it as well.
+tern_file *file_of(const uint8_t *data, size_t nbytes);
+extern char file_name[64];
+
+// A copy of the bytes that may be changed, with room for nothing more; freed by the caller.
+uint8_t *copy_of(const uint8_t *data, size_t nbytes);
+
+// A call begins: memory is counted from here.
+void begin_call(void);
+// It ended: an error is pending just when it failed, and what is refused took no more memory than
+// goal R18 allows. The error is forgotten.
+void end_call(bool failed, size_t nbytes);
+
+// Lists, verifies and loads what a reader found, and frees it. False where it was refused.
+bool use_contents(tern_contents *contents, size_t nbytes);
+
+// Puts the right checksums into a zip archive, as far as there is one.
+void mend_zip(uint8_t *data, size_t nbytes);
+
+#endif
