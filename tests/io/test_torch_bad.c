@@ -60,7 +60,7 @@ static void each_bad_archive_is_refused_with_its_reason(void **state)
         int count = 0;
         while (count < 5 && archives[i].entries[count].name)
             count++;
-        bytes zip = archive_of(archives[i].entries, count);
+        byte_string zip = archive_of(archives[i].entries, count);
         char words[128]; // control characters are question marks in sentences
         snprintf(words, sizeof words, "%s", archives[i].words);
         for (char *at = words; *at; at++)
@@ -136,7 +136,7 @@ static void pickles_that_torch_did_not_write_are_refused(void **state)
     assert_file_refused("tar", tar, sizeof tar, TERN_ERR_FORMAT, "is a tar archive");
 }
 
-static bytes golden(const char *name)
+static byte_string golden(const char *name)
 {
     char path[600];
     snprintf(path, sizeof path, "%s/torch_%s", TERN_IO_DATA, name);
@@ -146,7 +146,7 @@ static bytes golden(const char *name)
 static void a_file_that_is_cut_anywhere_is_refused(void **state)
 {
     (void)state;
-    bytes whole = golden("legacy.pt");
+    byte_string whole = golden("legacy.pt");
     for (size_t count = 0; count < whole.count; count++)
         assert_file_refused("cut", whole.at, count, TERN_ERR_FORMAT, "");
     free_bytes(&whole);
@@ -157,7 +157,7 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
 }
 
 // The pickle of an archive that torch.save wrote: its first entry, before the descriptor.
-static bytes pickle_in(const bytes *file)
+static byte_string pickle_in(const byte_string *file)
 {
     size_t begin = 0, end = 0;
     for (size_t i = 0; !begin && i + 1 < file->count; i++)
@@ -167,7 +167,7 @@ static bytes pickle_in(const bytes *file)
         if (memcmp(file->at + i, ".PK\7\10", 5) == 0)
             end = i + 1;
     assert_true(end > begin);
-    bytes pickle = {NULL, 0};
+    byte_string pickle = {NULL, 0};
     add_bytes(&pickle, file->at + begin, end - begin);
     return pickle;
 }
@@ -177,12 +177,12 @@ static void a_pickle_with_any_byte_changed_is_read_or_refused(void **state)
 {
     (void)state;
     static const unsigned char flips[] = {1, 2, 0x10, 0x80, 0xff, 'R' ^ 'h'};
-    bytes file = golden("checkpoint.pt"), pickle = pickle_in(&file);
+    byte_string file = golden("checkpoint.pt"), pickle = pickle_in(&file);
     int refused = 0;
     for (size_t i = 0; i < pickle.count * sizeof flips; i++) {
         const size_t at = i / sizeof flips;
         pickle.at[at] ^= flips[i % sizeof flips];
-        bytes zip = archive_of_pickle(pickle.at, pickle.count);
+        byte_string zip = archive_of_pickle(pickle.at, pickle.count);
         const char *path = write_file("changed", zip.at, zip.count);
         (void)tern_memory_trim();
         const int64_t before = memory.peak = memory.bytes;
@@ -204,7 +204,7 @@ static void a_pickle_with_any_byte_changed_is_read_or_refused(void **state)
 
 static void assert_read_without_memory(const char *name)
 {
-    bytes file = golden(name);
+    byte_string file = golden(name);
     const char *path = write_file("whole", file.at, file.count);
     free_bytes(&file);
     tern_state *read = NULL;

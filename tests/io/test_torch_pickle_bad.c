@@ -14,7 +14,7 @@
 static void assert_rows_refused(const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        bytes zip = archive_of_pickle(rows[i].pickle, rows[i].count);
+        byte_string zip = archive_of_pickle(rows[i].pickle, rows[i].count);
         assert_file_refused(rows[i].name, zip.at, zip.count, TERN_ERR_FORMAT, rows[i].words);
         free_bytes(&zip);
     }
@@ -26,7 +26,7 @@ static void assert_rows_refused(const row *rows, size_t count)
 static void the_file_that_rows_change_is_read(void **state)
 {
     (void)state;
-    bytes zip = archive_of_pickle(DICT(TENSOR), sizeof(DICT(TENSOR)) - 1);
+    byte_string zip = archive_of_pickle(DICT(TENSOR), sizeof(DICT(TENSOR)) - 1);
     tern_state *read = tern_state_read(write_file("good", zip.at, zip.count));
     assert_non_null(read);
     assert_memory_equal(tern_data(tern_state_tensor(read, "a")), elements, sizeof elements);
@@ -261,7 +261,7 @@ static void each_bad_tensor_is_refused_with_its_reason(void **state)
 
 // ---- bombs --------------------------------------------------------------------------------------
 
-static void repeat(bytes *to, const char *piece, size_t length, int count)
+static void repeat(byte_string *to, const char *piece, size_t length, int count)
 {
     for (int i = 0; i < count; i++)
         add_bytes(to, piece, length);
@@ -271,12 +271,12 @@ static void repeat(bytes *to, const char *piece, size_t length, int count)
 static void assert_repeated_refused(const char *name, const char *words, const char *const *pieces,
                                     const int *counts)
 {
-    bytes pickle = {NULL, 0};
+    byte_string pickle = {NULL, 0};
     add_bytes(&pickle, PROTO, 2);
     for (int i = 0; pieces[i]; i++)
         repeat(&pickle, pieces[i], strlen(pieces[i]), counts[i]);
     add_bytes(&pickle, ".", 1);
-    bytes zip = archive_of_pickle(pickle.at, pickle.count);
+    byte_string zip = archive_of_pickle(pickle.at, pickle.count);
     assert_file_refused(name, zip.at, zip.count, TERN_ERR_FORMAT, words);
     free_bytes(&zip);
     free_bytes(&pickle);
@@ -318,11 +318,11 @@ static void bombs_are_refused_before_they_take_memory(void **state)
 static void long_names_are_refused_before_they_take_memory(void **state)
 {
     (void)state;
-    bytes pickle = {NULL, 0};
+    byte_string pickle = {NULL, 0};
     add_bytes(&pickle, PROTO "}X\0\0\x10\0", 8);
     repeat(&pickle, "n", 1, 1 << 20);
     add_bytes(&pickle, "K\1s.", 4);
-    bytes zip = archive_of_pickle(pickle.at, pickle.count);
+    byte_string zip = archive_of_pickle(pickle.at, pickle.count);
     assert_file_refused("1 MiB", zip.at, zip.count, TERN_ERR_FORMAT, "a name of more than 1024");
     free_bytes(&zip);
     pickle.count = 0;

@@ -25,13 +25,13 @@
 // A dictionary of "a" and that value.
 #define DICT(value) PROTO "}" TEXT("\1", "a") value "s."
 
-typedef struct bytes {
+typedef struct byte_string {
     unsigned char *at;
     size_t count;
-} bytes;
+} byte_string;
 
 // Both are freed by free_bytes.
-static inline void add_bytes(bytes *to, const void *data, size_t count)
+static inline void add_bytes(byte_string *to, const void *data, size_t count)
 {
     to->at = realloc(to->at, to->count + count + 1);
     assert_non_null(to->at);
@@ -39,15 +39,15 @@ static inline void add_bytes(bytes *to, const void *data, size_t count)
     to->count += count;
 }
 
-static inline void free_bytes(bytes *b)
+static inline void free_bytes(byte_string *b)
 {
     free(b->at);
-    *b = (bytes){NULL, 0};
+    *b = (byte_string){NULL, 0};
 }
 
-static inline bytes read_bytes(const char *path)
+static inline byte_string read_bytes(const char *path)
 {
-    bytes b = {NULL, 0};
+    byte_string b = {NULL, 0};
     char part[4096];
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
@@ -64,7 +64,7 @@ typedef struct entry {
     uint32_t flip; // of the checksum, to spoil it
 } entry;
 
-static inline void add_number(bytes *to, int count, uint64_t value)
+static inline void add_number(byte_string *to, int count, uint64_t value)
 {
     unsigned char number[8];
     for (int i = 0; i < count; i++)
@@ -73,7 +73,7 @@ static inline void add_number(bytes *to, int count, uint64_t value)
 }
 
 // What the local header and the one of the directory have in common.
-static inline void add_facts(bytes *to, const entry *e)
+static inline void add_facts(byte_string *to, const entry *e)
 {
     const uint32_t crc = (uint32_t)crc32(0, e->data, (uInt)e->count) ^ e->flip;
     const uint64_t facts[][2] = {{2, 20},       {2, 0},        {2, 0},
@@ -84,9 +84,9 @@ static inline void add_facts(bytes *to, const entry *e)
         add_number(to, (int)facts[i][0], facts[i][1]);
 }
 
-static inline bytes archive_of(const entry *entries, int count)
+static inline byte_string archive_of(const entry *entries, int count)
 {
-    bytes zip = {NULL, 0}, central = {NULL, 0};
+    byte_string zip = {NULL, 0}, central = {NULL, 0};
     for (int i = 0; i < count; i++) {
         const size_t at = zip.count;
         add_number(&zip, 4, 0x04034b50);
@@ -117,7 +117,7 @@ static inline bytes archive_of(const entry *entries, int count)
 static const float elements[6] = {0, 1, 2, 3, 4, 5};
 
 // The archive of a pickle whose storage 0 is `elements`.
-static inline bytes archive_of_pickle(const void *pickle, size_t count)
+static inline byte_string archive_of_pickle(const void *pickle, size_t count)
 {
     const entry entries[] = {{"t/data.pkl", pickle, count, 0},
                              {"t/data/0", elements, sizeof elements, 0},
