@@ -34,7 +34,7 @@ def train(net, x, y):
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 4e-3, total_steps=steps)
     for epoch in range(EPOCHS):
         for batch in torch.randperm(len(x)).split(BATCH):
-            loss = nn.functional.cross_entropy(net(x[batch]), y[batch])
+            loss = nn.functional.cross_entropy(net(x[batch]), y[batch], label_smoothing=0.1)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
