@@ -56,9 +56,9 @@ TERN_API tern_state_read_options tern_state_read_defaults(void);
 /// .map_location is a device for all, "cpu", or a list of pairs, "cuda:1=cuda:0,cuda:2=cpu", for
 /// tensors that were saved on the first of a pair. PyTorch's files alone say where that was, what
 /// others hold goes to the CPU. NULL on failure: TERN_ERR_DEVICE for a tensor of a device that is
-/// not here, where .map_location does not say where it goes, TERN_ERR_ARG for a .map_location that
-/// is neither, and where no name fits .only. Waits for the devices. TERN_ERR_STATE while the calling
-/// thread captures.
+/// not here, where .map_location does not say where it goes; TERN_ERR_ARG for a .map_location that
+/// is neither, and where no name fits .only. Waits for the devices. TERN_ERR_STATE while the
+/// calling thread captures.
 TERN_API tern_state *tern_state_read_with(const tern_state_read_options *options);
 #define tern_state_read(...)                                                                       \
     TERN_WITH_(tern_state_read, (TERN_FIELDS_1_, path),                                            \

@@ -4,7 +4,7 @@
 
 #include "devices/device_check.h"
 
-// net.0.weight and so on, of a device that the file calls cuda:1 (tests/golden/make_files_torch.py).
+// Of a device that the file calls cuda:1; made by tests/golden/make_files_torch.py.
 #define SAVED_ON_CUDA_1 TERN_IO_DATA "/torch_cuda.pt"
 
 static char folder[] = "/tmp/tern-test-XXXXXX";
