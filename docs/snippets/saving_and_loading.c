@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of docs/saving-and-loading.md. They write into a folder of their own.
+#include <ftw.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "check.h"
+
+static tern_module *make_net(void)
+{
+    return tern_nn_sequential(tern_nn_linear(4, 3), tern_nn_relu(), tern_nn_linear(3, 2));
+}
+
+static double first_weight(tern_module *net)
+{
+    tern_tensor *weight = tern_module_parameter(net, "0.weight");
+    return tern_item(tern_select(tern_select(weight, 0, 0), 0, 0));
+}
+
+static void weights(void)
+{
+    tern_module *net = make_net(), *other = make_net();
+    // [save]
+    tern_state *state = tern_module_state_dict(net);
+    if (tern_state_write(state, "net.safetensors"))
+        tern_error_print(stderr);
+    tern_state_free(state);
+    // [/save]
+    // [load]
+    tern_state *saved = tern_state_read("net.safetensors");
+    if (tern_module_load_state_dict(other, saved))
+        tern_error_print(stderr);
+    tern_state_free(saved);
+    // [/load]
+    expect(first_weight(other) == first_weight(net));
+    tern_module_free(other);
+    tern_module_free(net);
+}
+
+static void values(void)
+{
+    tern_module *net = make_net();
+    // [values]
+    tern_state *state = tern_module_state_dict(net);
+    expect(!tern_state_set_int(state, "epoch", 12));
+    expect(!tern_state_set_double(state, "accuracy", 0.871));
+    expect(!tern_state_set_text(state, "classes", "cat,dog"));
+    expect(!tern_state_write(state, "net.safetensors"));
+    // [/values]
+    expect(tern_state_write(state, "net.npz"));
+    expect_error(TERN_ERR_ARG);
+    expect(tern_state_write(state, "net.weights"));
+    expect_error(TERN_ERR_ARG);
+    tern_state_free(state);
+    int64_t epoch = 0;
+    // [read]
+    tern_state *saved = tern_state_read("net.safetensors");
+    if (!tern_state_get_int(saved, "epoch", &epoch))
+        printf("epoch %lld of %s\n", (long long)epoch, tern_state_text(saved, "classes"));
+    // [/read]
+    expect(epoch == 12);
+    tern_state_free(saved);
+    // [only]
+    tern_state *front = tern_state_read("net.safetensors", .only = "0.*");
+    // [/only]
+    expect(tern_state_count(front) == 2);
+    tern_state_free(front);
+    // [list]
+    if (tern_state_list("net.safetensors", stdout) || tern_state_verify("net.safetensors"))
+        tern_error_print(stderr);
+    // [/list]
+    tern_module_free(net);
+}
+
+// The state dict of a net with `prefix` before each name.
+static tern_state *with_prefix(tern_module *net, const char *prefix)
+{
+    tern_state *result = tern_state_new(), *state = tern_module_state_dict(net);
+    for (int64_t i = 0; i < tern_state_count(state); i++) {
+        char name[64];
+        const char *own = tern_state_name_at(state, i);
+        snprintf(name, sizeof name, "%s%s", prefix, own);
+        expect(!tern_state_set_tensor(result, name, tern_state_tensor(state, own)));
+    }
+    tern_state_free(state);
+    return result;
+}
+
+static void pytorch(void)
+{
+    tern_module *net = make_net(), *other = make_net();
+    // As torch.save({'model': net.state_dict(), 'epoch': 12}, 'run.pt') names the values.
+    tern_state *values = with_prefix(net, "model.");
+    expect(!tern_state_set_int(values, "epoch", 12) && !tern_state_write(values, "run.pt"));
+    tern_state_free(values);
+    // [torch]
+    tern_state *run = tern_state_read("run.pt", .map_location = "cpu");
+    if (tern_module_load_state_dict(other, run, .prefix = "model."))
+        tern_error_print(stderr);
+    tern_state_free(run);
+    // [/torch]
+    expect(first_weight(other) == first_weight(net));
+    tern_module_free(other);
+    tern_module_free(net);
+}
+
+static void names(void)
+{
+    tern_module *net = make_net(), *other = make_net();
+    tern_state *state = with_prefix(other, "module."); // as a net in a DataParallel is saved
+    expect(tern_module_load_state_dict(net, state));
+    expect_error(TERN_ERR_ARG);
+    // [strip]
+    expect(!tern_module_load_state_dict(net, state, .strip = "module."));
+    // [/strip]
+    expect(first_weight(net) == first_weight(other));
+    tern_state_free(state);
+
+    tern_module *longer = tern_nn_sequential(tern_nn_linear(4, 3), tern_nn_relu(),
+                                             tern_nn_linear(3, 2), tern_nn_linear(2, 5));
+    state = tern_module_state_dict(net);
+    // [report]
+    tern_load_report report = {0};
+    if (tern_module_load_state_dict(longer, state, .strict = false, .report = &report))
+        tern_error_print(stderr);
+    for (int64_t i = 0; i < report.missing_count; i++)
+        printf("starts anew: %s\n", report.missing[i]); // 3.weight, 3.bias
+    tern_load_report_free(&report);
+    // [/report]
+    expect(first_weight(longer) == first_weight(net));
+    tern_state_free(state);
+    tern_module_free(longer);
+    tern_module_free(other);
+    tern_module_free(net);
+}
+
+// ---- the folder ---------------------------------------------------------------------------------
+
+static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *where)
+{
+    (void)what, (void)kind, (void)where;
+    return remove(path);
+}
+
+int main(void)
+{
+    char folder[] = "/tmp/tern-docs-XXXXXX";
+    expect(mkdtemp(folder) && chdir(folder) == 0);
+    tern_scope scope = tern_scope_open();
+    weights();
+    values();
+    pytorch();
+    names();
+    tern_scope_close(scope);
+    expect(chdir("/") == 0 && nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+    return finished();
+}
