@@ -27,6 +27,7 @@ bool describe(const char *path, description *what)
 {
     char *text = NULL;
     size_t size = 0;
+    *what = (description){.format = ""};
     FILE *file = open_memstream(&text, &size);
     if (!file)
         return tern_error_raise(TERN_ERR_NOMEM, "no memory for what %s says", path), false;
@@ -68,9 +69,12 @@ static int64_t find_places(const tern_state *state, place *places)
 static void say_untied(const tern_state *state)
 {
     place *places = calloc((size_t)tern_state_count(state) + 1, sizeof *places);
-    const int64_t count = places ? find_places(state, places) : 0;
-    if (count)
-        qsort(places, (size_t)count, sizeof *places, by_data);
+    if (!places) {
+        say("no memory to see which tensors share elements");
+        return;
+    }
+    const int64_t count = find_places(state, places);
+    qsort(places, (size_t)count, sizeof *places, by_data);
     for (int64_t i = 1; i < count; i++)
         if (places[i].data == places[i - 1].data)
             say("\"%s\" and \"%s\" share their elements; each has its own now",
@@ -97,8 +101,8 @@ static bool says_more(const char *metadata)
 void say_what_is_lost(const arguments *given, const tern_state *state, const description *from,
                       const description *to)
 {
-    const char *const *files = (const char *const *)given->files;
-    if (says_more(from->metadata) && strcmp(from->metadata, to->metadata) != 0)
+    char *const *files = given->files;
+    if (says_more(from->metadata))
         say("%s does not keep what %s has besides values: %s", files[1], files[0], from->metadata);
     if (strcmp(to->format, "PyTorch") == 0)
         say_of_bytes(state);

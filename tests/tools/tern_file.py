@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tern_file.py PROGRAM HELD: the program tern-file, and its manual page. HELD is a folder with a
-file weights.pt that torch.save wrote. Inputs are written by files.py, and what the program writes
-is read by Python."""
+"""tern_file.py PROGRAM WEIGHTS CUDA: the program tern-file, and its manual. WEIGHTS and CUDA are
+files that torch.save wrote, the second with tensors on a CUDA device. Other inputs are written by
+files.py, and what the program writes is read by Python."""
 import json
 import os
 import re
@@ -19,7 +19,8 @@ sys.dont_write_bytecode = True
 
 from files import npy, pack, pt, safetensors  # noqa: E402
 
-PROGRAM, HELD = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
+PROGRAM, WEIGHTS, CUDA = (Path(word).resolve() for word in sys.argv[1:4])
+ENVIRONMENT = {**os.environ, 'CUDA_VISIBLE_DEVICES': ''}
 MANUAL = Path(__file__).resolve().parents[2] / 'docs/tern-file.1'
 WEIGHT = ('F32', [2, 3], [0, 1, 2, 3, 4, 5])
 
@@ -45,7 +46,7 @@ class Case(unittest.TestCase):
 
     def run_it(self, *words, **more):
         """Status, stdout, stderr."""
-        more = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, **more}
+        more = {'stdout': subprocess.PIPE, 'stderr': subprocess.PIPE, 'env': ENVIRONMENT, **more}
         ended = subprocess.run([PROGRAM, *words], text=True, cwd=self.folder, check=False, **more)
         return ended.returncode, ended.stdout, ended.stderr
 
@@ -76,7 +77,7 @@ class Listing(Case):
         self.assertEqual('', errors)
 
     def test_what_pytorch_saved_is_listed(self):
-        out, _ = self.ends(0, 'list', HELD / 'weights.pt')
+        out, _ = self.ends(0, 'list', WEIGHTS)
         self.assertRegex(out, r'(?m)^  1\.weight +float32 +\(32, 784\)$')
         self.assertIn('6 tensors with 26506 elements', out)  # 32*784+32 + 32*32+32 + 10*32+10
 
@@ -93,8 +94,8 @@ class Listing(Case):
 class Verifying(Case):
     def test_whole_files_are_fine(self):
         self.safetensors('a.safetensors', {'w': WEIGHT})
-        out, errors = self.ends(0, 'verify', 'a.safetensors', HELD / 'weights.pt')
-        self.assertEqual(f'a.safetensors: fine\n{HELD}/weights.pt: fine\n', out)
+        out, errors = self.ends(0, 'verify', 'a.safetensors', WEIGHTS)
+        self.assertEqual(f'a.safetensors: fine\n{WEIGHTS}: fine\n', out)
         self.assertEqual('', errors)
 
     def test_a_changed_element_is_found_by_its_checksum(self):
@@ -124,13 +125,21 @@ class Converting(Case):
         self.assertEqual(pack('F32', WEIGHT[2]), array[-24:])
 
     def test_pytorchs_weights_become_safetensors_with_the_same_bits(self):
-        self.ends(0, 'convert', HELD / 'weights.pt', 'w.safetensors')
+        self.ends(0, 'convert', WEIGHTS, 'w.safetensors')
         header, _ = header_of(self.folder / 'w.safetensors')
         self.assertEqual([10], header['5.bias']['shape'])
-        with zipfile.ZipFile(HELD / 'weights.pt') as archive:
+        with zipfile.ZipFile(WEIGHTS) as archive:
             saved = archive.read('weights/data/5')
         self.assertEqual(saved, elements_of(self.folder / 'w.safetensors', '5.bias'))
-        self.assertEqual(('', ''), self.ends(0, 'compare', HELD / 'weights.pt', 'w.safetensors'))
+        self.assertEqual(('', ''), self.ends(0, 'compare', WEIGHTS, 'w.safetensors'))
+
+    def test_what_was_saved_on_a_gpu_is_converted_without_one(self):
+        self.assertIn(' on cuda:', self.ends(0, 'list', CUDA)[0])
+        self.ends(0, 'convert', CUDA, 'a.pt')
+        self.assertNotIn(' on cuda:', self.ends(0, 'list', 'a.pt')[0])
+        self.assertEqual(('', ''), self.ends(0, 'compare', CUDA, 'a.pt'))
+        _, errors = self.ends(2, 'convert', '--map-location', 'cuda:9=cpu', CUDA, 'b.pt')
+        self.assertIn('on CUDA device cuda:1', errors)
 
     def test_only_some_values_and_another_format_than_the_ending(self):
         self.safetensors('a.safetensors', {'m.w': WEIGHT, 'o.w': WEIGHT})
@@ -268,6 +277,8 @@ class Comparing(Case):
         self.compare(1, a, b, '--atol', '0.25', '--rtol', '0.0074')  # 1 > 0.25 + 0.7474
         self.compare(1, a, b, '--atol', '0.9')
         self.compare(0, a, b, '--atol', '1')
+        self.compare(0, {'w': ('F32', [1], [100])}, {'w': ('F32', [1], [200])}, '--rtol', '0.5')
+        self.compare(1, {'w': ('F32', [1], [200])}, {'w': ('F32', [1], [100])}, '--rtol', '0.5')
         n = {'n': ('I64', [1], [1])}, {'n': ('I64', [1], [2])}
         self.compare(1, *n, '--atol', '5')
 
@@ -360,7 +371,7 @@ class CommandLine(Case):
             os.close(write)
             self.assertNotEqual(0, status)
 
-    def test_a_closed_stdout_is_no_place_for_a_file(self):
+    def test_a_closed_stdout_is_a_failure_where_it_is_needed(self):
         self.safetensors('a.safetensors', {'w': WEIGHT})
         shell = f'exec "{PROGRAM}" "$@" >&-'
         for words, expected in ((['list', 'a.safetensors'], 2),
