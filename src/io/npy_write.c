@@ -9,8 +9,6 @@
 #include "tensor/tensor.h"
 
 #define ALIGNMENT 64
-// numpy leaves room for a first size of as many digits.
-#define MOST_DIGITS 21
 
 // "<f4"; NULL: numpy has no such dtype.
 static const char *descr_of(tern_dtype dtype)
@@ -58,8 +56,9 @@ tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype d
     int used = snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': ", descr);
     used += put_shape(text + used, room - (size_t)used, shape);
     used += snprintf(text + used, room - (size_t)used, ", }");
-    const int digits = shape.rank ? snprintf(NULL, 0, "%lld", (long long)shape.dim[0]) : 0;
-    const size_t least = 10 + (size_t)used + (size_t)(digits ? MOST_DIGITS - digits : 0) + 1;
+    // numpy also leaves room for the first size to grow to 21 digits: with 8 sizes that changes
+    // nothing, the header has 128 bytes all the same.
+    const size_t least = 10 + (size_t)used + 1;
     *nbytes = (least + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     memset(text + used, ' ', *nbytes - 10 - (size_t)used - 1);
     to[*nbytes - 1] = '\n';

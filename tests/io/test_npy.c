@@ -133,6 +133,27 @@ static void headers_may_be_written_in_other_ways(void **state)
         tern_dims(1, 2, 1), (double[]){1, -2});
 }
 
+// Also where the product of the others is more than can be.
+static void a_size_of_0_makes_no_elements(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"False", "True"};
+    for (int i = 0; i < 2; i++) {
+        unsigned char bytes[200];
+        char header[150], text[1000] = "";
+        snprintf(header, sizeof header,
+                 "{'descr': '<f8', 'fortran_order': %s, 'shape': (4611686018427387904, 8, 0), }",
+                 orders[i]);
+        size_t nbytes = build_npy(bytes, sizeof bytes, 1, header, NULL, 0);
+        const char *path = write_file("zero", bytes, nbytes);
+        FILE *file = fmemopen(text, sizeof text, "w");
+        assert_int_equal(tern_state_list(path, file), TERN_OK);
+        fclose(file);
+        assert_non_null(strstr(text, "(4611686018427387904, 8, 0)"));
+        assert_int_equal(tern_state_verify(path), TERN_OK);
+    }
+}
+
 static void a_header_may_have_64_KiB(void **state)
 {
     (void)state;
@@ -266,6 +287,7 @@ int main(void)
         DATA_TEST(the_first_index_runs_fastest_in_fortran_order),
         DATA_TEST(shapes_go_from_none_to_eight_dimensions),
         DATA_TEST(headers_may_be_written_in_other_ways),
+        DATA_TEST(a_size_of_0_makes_no_elements),
         DATA_TEST(a_header_may_have_64_KiB),
         DATA_TEST(a_dtype_that_tern_does_not_have_is_listed_and_not_loaded),
         DATA_TEST(what_tern_writes_are_numpys_bytes),
