@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives of arrays: numpy's, made by tests/golden/make_files_numpy.py, and those that tern writes.
+// Archives of arrays: numpy's, made by tests/golden/make_files_numpy.py, and those that tern
+// writes.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
