@@ -6,6 +6,7 @@
 
 #include <tern/autograd.h>
 #include <tern/base.h>
+#include <tern/checkpoint.h>
 #include <tern/cpp.h>
 #include <tern/cuda.h>
 #include <tern/cuda_graph.h>

@@ -146,6 +146,11 @@ double tern_optim_least(double eps, bool wide);
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim_class *klass,
                                    const tern_optim_group *group);
+// The name of an entry in a state: of the second parameter of one name it is "weight.1".
+void tern_optim_name_entry(const tern_optim *optim, int64_t index, char *name, size_t size);
+// tern_optim_load_state_dict for calls of another name, which errors begin with.
+tern_status tern_optim_load_as(const char *function,
+                               const tern_optim_load_state_dict_options *options);
 // The place of a number among those of the class; -1 where it has none of that name.
 int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 

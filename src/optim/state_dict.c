@@ -97,7 +97,7 @@ static tern_status visit_entry(void *object, tern_state_visitor *visitor)
 }
 
 // Parameters of two sources may have one name: of the second it is "weight.1".
-static void name_entry(const tern_optim *optim, int64_t index, char *name, size_t size)
+void tern_optim_name_entry(const tern_optim *optim, int64_t index, char *name, size_t size)
 {
     const char *own = optim->entries[index].name;
     int64_t before = 0;
@@ -114,7 +114,7 @@ static tern_status visit_entries(const visited *of, tern_state_visitor *visitor)
     for (int64_t i = 0; i < of->optim->entry_count; i++) {
         char name[TERN_STATE_NAME_SIZE];
         visited_entry entry = {of, &of->optim->entries[i]};
-        name_entry(of->optim, i, name, sizeof name);
+        tern_optim_name_entry(of->optim, i, name, sizeof name);
         TERN_TRY(tern_visit_part(visitor, name, visit_entry, &entry));
     }
     return TERN_OK;
@@ -148,19 +148,24 @@ tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void)
     return (tern_optim_load_state_dict_options){.strict = true, .numbers = true};
 }
 
+tern_status tern_optim_load_as(const char *function,
+                               const tern_optim_load_state_dict_options *options)
+{
+    return tern_state_load_as(function, &(tern_state_load_options){
+                                            .strict = options->strict,
+                                            .strip = options->strip,
+                                            .prefix = options->prefix,
+                                            .report = options->report,
+                                            .state = options->state,
+                                            .visit = visit,
+                                            .object = &(visited){options->optim, options->numbers},
+                                        });
+}
+
 tern_status tern_optim_load_state_dict_with(const tern_optim_load_state_dict_options *options)
 {
     if (!options)
         return tern_null_error("optim_load_state_dict", "options");
     TERN_TRY(tern_check_optim("optim_load_state_dict", options->optim));
-    return tern_state_load_as("optim_load_state_dict",
-                              &(tern_state_load_options){
-                                  .strict = options->strict,
-                                  .strip = options->strip,
-                                  .prefix = options->prefix,
-                                  .report = options->report,
-                                  .state = options->state,
-                                  .visit = visit,
-                                  .object = &(visited){options->optim, options->numbers},
-                              });
+    return tern_optim_load_as("optim_load_state_dict", options);
 }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Saving an optimizer as PyTorch does: {"state": {0: {..}, ..}, "param_groups": [{..}, ..]}, with
+// parameters by their place over all groups.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tern/checkpoint.h>
+
+#include "base/cancel.h"
+#include "base/mem.h"
+#include "device/capture.h"
+#include "io/pickle_write.h"
+#include "io/written.h"
+#include "optim/optim.h"
+
+static const char op[] = "optim_save_torch";
+
+typedef struct saving {
+    const tern_optim *optim;
+    const tern_state *state; // tern_optim_state_dict's
+    tern_written written;    // of it
+    float *steps;            // of each parameter
+    tern_torch_writer to;
+} saving;
+
+// ---- state --------------------------------------------------------------------------------------
+
+// The value "<parameter>.<key>" of the state; NULL: there is none.
+static const tern_written_value *find(const saving *s, const char *parameter, const char *key)
+{
+    char name[TERN_STATE_NAME_SIZE + 64];
+    snprintf(name, sizeof name, "%s.%s", parameter, key);
+    const tern_state_entry *entry = tern_state_find(s->state, name);
+    return entry ? &s->written.at[entry - s->state->at] : NULL;
+}
+
+// PyTorch has a float32, which is exact up to 2^24; above, an integer, which it takes as well.
+static void write_step(saving *s, int64_t index)
+{
+    const int64_t step = s->optim->entries[index].step;
+    s->steps[index] = (float)step;
+    tern_torch_write_text(&s->to, "step");
+    if ((int64_t)s->steps[index] != step)
+        tern_torch_write_int(&s->to, step);
+    else
+        tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, &s->steps[index], 4),
+                                TERN_FLOAT32, tern_dims());
+}
+
+static void write_slot(saving *s, const char *parameter, const char *name)
+{
+    const tern_written_value *v = find(s, parameter, name);
+    if (!v)
+        return;
+    tern_torch_write_text(&s->to, name);
+    tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, v->data, v->nbytes),
+                            v->tensor->dtype, tern_shape_get(v->tensor));
+}
+
+// PyTorch's SGD does not count updates.
+static bool counts_steps(const tern_optim *optim)
+{
+    return strcmp(optim->klass->name, "SGD") != 0;
+}
+
+static void write_entry(saving *s, int64_t index)
+{
+    char name[TERN_STATE_NAME_SIZE];
+    const tern_optim_class *klass = s->optim->klass;
+    bool any = false;
+    tern_optim_name_entry(s->optim, index, name, sizeof name);
+    for (int i = 0; i < klass->slot_count; i++)
+        any |= find(s, name, klass->slots[i].name) != NULL;
+    if (!any)
+        return;
+    tern_torch_write_int(&s->to, index);
+    const int64_t begin = tern_torch_write_dict(&s->to, false);
+    if (counts_steps(s->optim))
+        write_step(s, index);
+    for (int i = 0; i < klass->slot_count; i++)
+        write_slot(s, name, klass->slots[i].name);
+    tern_torch_write_dict_end(&s->to, begin);
+}
+
+// ---- groups -------------------------------------------------------------------------------------
+
+// The numbers; "betas[0]" and the one after it are a pair.
+static void write_numbers(saving *s, const tern_optim_group *group)
+{
+    const tern_optim_class *klass = s->optim->klass;
+    for (int i = 0; i < klass->number_count; i++) {
+        const char *name = klass->numbers[i].name, *bracket = strchr(name, '[');
+        char text[64];
+        snprintf(text, sizeof text, "%.*s", (int)(bracket ? bracket - name : 63), name);
+        tern_torch_write_text(&s->to, text);
+        if (bracket) {
+            tern_torch_write_pair(&s->to, group->number[i], group->number[i + 1]);
+            i++;
+        } else if (klass->numbers[i].range == TERN_RANGE_FLAG) {
+            tern_torch_write_bool(&s->to, group->number[i] != 0);
+        } else {
+            tern_torch_write_double(&s->to, group->number[i]);
+        }
+    }
+}
+
+// How PyTorch is to compute: as it does by itself.
+static void write_manner(tern_torch_writer *to)
+{
+    tern_torch_write_text(to, "foreach");
+    tern_torch_write_none(to);
+    tern_torch_write_text(to, "capturable");
+    tern_torch_write_bool(to, false);
+    tern_torch_write_text(to, "differentiable");
+    tern_torch_write_bool(to, false);
+    tern_torch_write_text(to, "fused");
+    tern_torch_write_none(to);
+}
+
+static void write_params(saving *s, int group, bool names)
+{
+    tern_torch_write_text(&s->to, names ? "param_names" : "params");
+    const int64_t begin = tern_torch_write_list(&s->to);
+    for (int64_t i = 0; i < s->optim->entry_count; i++) {
+        char name[TERN_STATE_NAME_SIZE];
+        if (s->optim->entries[i].group != group)
+            continue;
+        tern_optim_name_entry(s->optim, i, name, sizeof name);
+        if (names)
+            tern_torch_write_text(&s->to, name);
+        else
+            tern_torch_write_int(&s->to, i);
+    }
+    tern_torch_write_list_end(&s->to, begin);
+}
+
+static void write_group(saving *s, int group)
+{
+    const int64_t begin = tern_torch_write_dict(&s->to, false);
+    write_numbers(s, &s->optim->groups[group]);
+    write_manner(&s->to);
+    write_params(s, group, true);
+    write_params(s, group, false);
+    tern_torch_write_dict_end(&s->to, begin);
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+static void write_all(saving *s)
+{
+    tern_torch_write_begin(&s->to);
+    const int64_t begin = tern_torch_write_dict(&s->to, false);
+    tern_torch_write_text(&s->to, "state");
+    const int64_t states = tern_torch_write_dict(&s->to, false);
+    for (int64_t i = 0; i < s->optim->entry_count; i++)
+        write_entry(s, i);
+    tern_torch_write_dict_end(&s->to, states);
+    tern_torch_write_text(&s->to, "param_groups");
+    const int64_t groups = tern_torch_write_list(&s->to);
+    for (int i = 0; i < (int)s->optim->group_count; i++)
+        write_group(s, i);
+    tern_torch_write_list_end(&s->to, groups);
+    tern_torch_write_dict_end(&s->to, begin);
+}
+
+static tern_status write_file(saving *s, const char *path)
+{
+    tern_save save;
+    TERN_TRY(tern_save_begin(&save, op, path));
+    write_all(s);
+    tern_status status = tern_torch_write_end(&s->to, &save);
+    tern_torch_writer_free(&s->to);
+    if (!status)
+        return tern_save_commit(&save);
+    tern_save_abandon(&save);
+    return status;
+}
+
+static tern_status save(saving *s, const char *path)
+{
+    const size_t nbytes = (size_t)s->optim->entry_count * sizeof(float);
+    s->steps = tern_mem_alloc(nbytes);
+    if (!s->steps)
+        return TERN_ERR_NOMEM;
+    tern_status status = tern_written_begin(&s->written, s->state);
+    if (!status) {
+        status = write_file(s, path);
+        tern_written_free(&s->written);
+    }
+    tern_mem_free(s->steps, nbytes);
+    return status;
+}
+
+tern_status tern_optim_save_torch(tern_optim *optim, const char *path)
+{
+    TERN_TRY(tern_check_optim(op, optim));
+    if (!path)
+        return tern_null_error(op, "path");
+    TERN_TRY(tern_capture_refuse(op, "the values would be there after a replay"));
+    tern_state *state = tern_optim_state_dict(optim);
+    if (!state)
+        return tern_error_code();
+    saving s = {.optim = optim, .state = state};
+    int saved = errno, cancel_state = tern_cancel_disable();
+    tern_status status = save(&s, path);
+    tern_cancel_restore(cancel_state);
+    errno = saved;
+    tern_state_free(state);
+    return status;
+}

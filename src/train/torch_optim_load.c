@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading what torch.save wrote of an optimizer: it becomes a state of tern's own form, by names,
+// which is loaded as any other.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <tern/checkpoint.h>
+
+#include "base/cancel.h"
+#include "base/fork.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "device/capture.h"
+#include "io/locations.h"
+#include "optim/optim.h"
+#include "state/state.h"
+
+static const char op[] = "optim_load_torch";
+
+#define NAME_SIZE (2 * TERN_STATE_NAME_SIZE)
+
+typedef struct loading {
+    const tern_optim *optim;
+    const char *path, *prefix;
+    bool numbers;
+    tern_state *file; // what it holds, by PyTorch's names
+    tern_state *own;  // what is made of it
+    bool named;       // the file has the names of parameters
+    bool in_order;    // their ids are 0, 1, 2, ...
+    int64_t *ids;     // of the file's parameters, by their place over all groups
+    int *groups;      // theirs
+    int64_t count;
+    int64_t taken; // values of "state" so far
+} loading;
+
+static tern_status wrong(const loading *l, const char *format, ...) TERN_PRINTF_(2, 3);
+static tern_status wrong(const loading *l, const char *format, ...)
+{
+    char words[TERN_SENTENCE_SIZE];
+    va_list list;
+    va_start(list, format);
+    tern_text_format(words, sizeof words, format, list);
+    va_end(list);
+    return tern_error_raise(TERN_ERR_FORMAT, "%s: %s: %s", op, l->path, words);
+}
+
+// A value of the file, below the prefix; NULL: there is none.
+static const tern_state_value *look(const loading *l, const char *format, ...) TERN_PRINTF_(2, 3);
+static const tern_state_value *look(const loading *l, const char *format, ...)
+{
+    char name[NAME_SIZE];
+    va_list list;
+    const int length = snprintf(name, sizeof name, "%s", l->prefix);
+    va_start(list, format);
+    vsnprintf(name + length, sizeof name - (size_t)length, format, list);
+    va_end(list);
+    const tern_state_entry *entry = tern_state_find(l->file, name);
+    return entry ? &entry->value : NULL;
+}
+
+// Sets a value of the own form, which is copied.
+static tern_status put(const loading *l, const char *parameter, const char *key,
+                       const tern_state_value *value)
+{
+    char name[NAME_SIZE];
+    tern_state_value copy;
+    snprintf(name, sizeof name, "%s.%s", parameter, key);
+    TERN_TRY(tern_state_value_copy(&copy, value));
+    return tern_state_put(op, l->own, name, copy);
+}
+
+static tern_status put_int(const loading *l, const char *parameter, const char *key, int64_t value)
+{
+    return put(l, parameter, key, &(tern_state_value){.type = TERN_STATE_INT, .integer = value});
+}
+
+// ---- the kind -----------------------------------------------------------------------------------
+
+// Which options of PyTorch's optimizers only one kind of them has; the first that is there counts.
+static const struct {
+    const char *option, *kind;
+} kinds[] = {
+    {"momentum_decay", "NAdam"}, {"lambd", "ASGD"},       {"rho", "Adadelta"},
+    {"etas.0", "Rprop"},         {"ns_steps", "Muon"},    {"dampening", "SGD"},
+    {"alpha", "RMSprop"},        {"lr_decay", "Adagrad"}, {"amsgrad", "Adam"},
+    {"betas.0", "Adamax"},
+};
+
+// The kind whose state the file is; NULL: none that is known.
+static const char *kind_of(const loading *l)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!look(l, "param_groups.0.%s", kinds[i].option))
+            continue;
+        const tern_state_value *decoupled = look(l, "param_groups.0.decoupled_weight_decay");
+        const bool is_adam = strcmp(kinds[i].kind, "Adam") == 0;
+        // A file from before they were one class does not say which of the two it is.
+        if (is_adam && !decoupled && strncmp(l->optim->klass->name, "Adam", 4) == 0)
+            return l->optim->klass->name;
+        return is_adam && decoupled && decoupled->integer ? "AdamW" : kinds[i].kind;
+    }
+    return NULL;
+}
+
+static tern_status check_kind(const loading *l)
+{
+    const char *kind = kind_of(l), *own = l->optim->klass->name;
+    if (!look(l, "param_groups.0.lr") && !kind)
+        return wrong(l, "there is no \"%sparam_groups\": it holds no optimizer's state there",
+                     l->prefix);
+    if (!kind || strcmp(kind, own) != 0)
+        return wrong(l, "it holds the state of %s, and the optimizer is %s",
+                     kind ? kind : "another kind of optimizer", own);
+    return TERN_OK;
+}
+
+// ---- groups -------------------------------------------------------------------------------------
+
+// PyTorch's name of a number: "betas.0" for "betas[0]".
+static void name_number(const char *number, char *name, size_t size)
+{
+    snprintf(name, size, "%s", number);
+    char *bracket = strchr(name, '[');
+    if (bracket) {
+        *bracket = '.';
+        bracket[2] = 0;
+    }
+}
+
+// A number, an integer, a bool or a tensor of one element.
+static bool to_double(const tern_state_value *value, double *number)
+{
+    if (value->type != TERN_STATE_TENSOR)
+        return tern_state_value_double(value, number);
+    if (value->tensor->numel != 1)
+        return false;
+    *number = tern_item(value->tensor);
+    return true;
+}
+
+static tern_status load_number(const loading *l, int group, int index)
+{
+    const tern_optim_number *number = &l->optim->klass->numbers[index];
+    char name[64], path[64];
+    double value = l->optim->groups[group].number[index];
+    name_number(number->name, name, sizeof name);
+    snprintf(path, sizeof path, "param_groups.%d", group);
+    const tern_state_value *saved = look(l, "%s.%s", path, name);
+    const bool decoupled = strcmp(name, "decoupled_weight_decay") == 0;
+    if (l->numbers && !saved && !decoupled) {
+        if (number->range != TERN_RANGE_FLAG) // flags that came later are off
+            return wrong(l, "there is no \"%s%s.%s\"", l->prefix, path, name);
+        value = 0;
+    }
+    if (l->numbers && saved && !to_double(saved, &value))
+        return wrong(l, "\"%s%s.%s\" is no number", l->prefix, path, name);
+    return put(l, path, number->name,
+               &(tern_state_value){.type = TERN_STATE_DOUBLE, .number = value});
+}
+
+static tern_status load_numbers(const loading *l)
+{
+    for (int g = 0; g < (int)l->optim->group_count; g++)
+        for (int i = 0; i < l->optim->klass->number_count; i++)
+            TERN_TRY(load_number(l, g, i));
+    return TERN_OK;
+}
+
+static int64_t count_params(const loading *l, int group)
+{
+    int64_t count = 0;
+    while (look(l, "param_groups.%d.params.%lld", group, (long long)count))
+        count++;
+    return count;
+}
+
+static tern_status check_groups(const loading *l)
+{
+    int count = 0;
+    while (look(l, "param_groups.%d.params.0", count))
+        count++;
+    if (count != (int)l->optim->group_count)
+        return wrong(l, "it has %d groups of parameters, and the optimizer %lld", count,
+                     (long long)l->optim->group_count);
+    for (int g = 0; g < count; g++) {
+        int64_t own = 0;
+        for (int64_t i = 0; i < l->optim->entry_count; i++)
+            own += l->optim->entries[i].group == g;
+        if (count_params(l, g) != own)
+            return wrong(l, "its group %d has %lld parameters, and the optimizer's has %lld", g,
+                         (long long)count_params(l, g), (long long)own);
+    }
+    return TERN_OK;
+}
+
+// An id that is not the one after the last, as files from before PyTorch 1.5 have them.
+static tern_status check_new(loading *l, int64_t id)
+{
+    l->in_order = false;
+    for (int64_t i = 0; i < l->count; i++)
+        if (l->ids[i] == id)
+            return wrong(l, "two parameters of its groups are %lld", (long long)id);
+    return TERN_OK;
+}
+
+// Which parameters the groups have: there are as many as the optimizer has.
+static tern_status list_parameters(loading *l)
+{
+    for (int g = 0; g < (int)l->optim->group_count; g++)
+        for (int64_t k = 0, n = count_params(l, g); k < n; k++) {
+            const tern_state_value *id = look(l, "param_groups.%d.params.%lld", g, (long long)k);
+            if (id->type != TERN_STATE_INT)
+                return wrong(l, "group %d has a parameter that is no index", g);
+            if (!l->in_order || id->integer != l->count)
+                TERN_TRY(check_new(l, id->integer));
+            l->groups[l->count] = g;
+            l->ids[l->count++] = id->integer;
+        }
+    l->named = look(l, "param_groups.0.param_names.0") != NULL;
+    return TERN_OK;
+}
+
+// ---- parameters ---------------------------------------------------------------------------------
+
+static bool has_name(const loading *l, int64_t place, const char *name)
+{
+    int64_t first = place; // of its group
+    while (first > 0 && l->groups[first - 1] == l->groups[place])
+        first--;
+    const tern_state_value *own =
+        look(l, "param_groups.%d.param_names.%lld", l->groups[place], (long long)(place - first));
+    return own && own->type == TERN_STATE_TEXT && strcmp(own->bytes.data, name) == 0;
+}
+
+// The place among the file's parameters that has this name, most likely `index`; -1: none.
+static int64_t find_name(const loading *l, const char *name, int64_t index)
+{
+    if (has_name(l, index, name))
+        return index;
+    for (int64_t i = 0; i < l->count; i++)
+        if (has_name(l, i, name))
+            return i;
+    return -1;
+}
+
+// The count of updates: 0 where the file has none.
+static tern_status load_step(loading *l, const char *name, int64_t id)
+{
+    double step = 0;
+    const tern_state_value *saved = look(l, "state.%lld.step", (long long)id);
+    if (saved && (!to_double(saved, &step) || step < 0 || step > TERN_OPTIM_MOST_STEPS ||
+                  step != (double)(int64_t)step))
+        return wrong(l, "the step of %s is %g, which counts no updates", name, step);
+    l->taken += saved != NULL;
+    return put_int(l, name, "step", (int64_t)step);
+}
+
+static tern_status load_slots(loading *l, const char *name, int64_t id, unsigned needed)
+{
+    const tern_optim_class *klass = l->optim->klass;
+    unsigned found = 0;
+    for (int i = 0; i < klass->slot_count; i++) {
+        const char *slot = klass->slots[i].name;
+        const tern_state_value *saved = look(l, "state.%lld.%s", (long long)id, slot);
+        if (!saved)
+            continue;
+        if (saved->type != TERN_STATE_TENSOR)
+            return wrong(l, "the %s of %s is no tensor", slot, name);
+        found |= 1u << i;
+        TERN_TRY(put(l, name, slot, saved));
+    }
+    l->taken += __builtin_popcount(found);
+    const unsigned missing = needed & ~found;
+    if (missing && (found || look(l, "state.%lld.step", (long long)id)))
+        return wrong(l, "%s has a state without \"%s\"", name,
+                     klass->slots[__builtin_ctz(missing)].name);
+    return TERN_OK;
+}
+
+// The slots that the numbers of a group of the own form ask for.
+static unsigned needed_slots(const loading *l, int group)
+{
+    double number[TERN_OPTIM_NUMBERS] = {0};
+    for (int i = 0; i < l->optim->klass->number_count; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "param_groups.%d.%s", group, l->optim->klass->numbers[i].name);
+        number[i] = tern_state_find(l->own, name)->value.number;
+    }
+    return l->optim->klass->update(number).slots;
+}
+
+static tern_status load_entry(loading *l, int64_t index)
+{
+    char name[TERN_STATE_NAME_SIZE];
+    tern_optim_name_entry(l->optim, index, name, sizeof name);
+    const int64_t place = l->named ? find_name(l, name, index) : index;
+    if (place < 0)
+        return wrong(l, "none of its parameters has the name \"%.200s\"", name);
+    TERN_TRY(put_int(l, name, "group", l->groups[place]));
+    TERN_TRY(load_step(l, name, l->ids[place]));
+    return load_slots(l, name, l->ids[place], needed_slots(l, l->groups[place]));
+}
+
+// Whether it is a value of the state that an entry may have: "state.<id>.<key>".
+static bool is_known(const loading *l, const char *name)
+{
+    int length = 0;
+    long long id;
+    if (sscanf(name, "state.%lld.%n", &id, &length) != 1 || length == 0)
+        return false;
+    bool listed = l->in_order && id >= 0 && id < l->count;
+    bool known = strcmp(name + length, "step") == 0;
+    for (int64_t i = 0; i < l->count && !l->in_order && !listed; i++)
+        listed = l->ids[i] == id;
+    for (int i = 0; i < l->optim->klass->slot_count; i++)
+        known |= strcmp(name + length, l->optim->klass->slots[i].name) == 0;
+    return listed && known;
+}
+
+static tern_status check_all_taken(const loading *l)
+{
+    const size_t length = strlen(l->prefix);
+    const char *unknown = "";
+    int64_t count = 0;
+    for (int64_t i = 0; i < l->file->count; i++) {
+        const char *name = l->file->at[i].name;
+        if (strncmp(name, l->prefix, length) != 0 || strncmp(name + length, "state.", 6) != 0)
+            continue;
+        count++;
+        if (!*unknown && !is_known(l, name + length))
+            unknown = name;
+    }
+    if (*unknown)
+        return wrong(l, "\"%.200s\" is of no parameter in a group, or nothing that %s has", unknown,
+                     l->optim->klass->name);
+    if (count != l->taken)
+        return wrong(l, "its state has %lld values, of which %lld are of parameters",
+                     (long long)count, (long long)l->taken);
+    return TERN_OK;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+static tern_status convert(loading *l)
+{
+    TERN_TRY(check_kind(l));
+    TERN_TRY(check_groups(l));
+    TERN_TRY(list_parameters(l));
+    TERN_TRY(tern_state_set_text(l->own, "optimizer", l->optim->klass->name));
+    TERN_TRY(load_numbers(l));
+    for (int64_t i = 0; i < l->optim->entry_count; i++)
+        TERN_TRY(load_entry(l, i));
+    return check_all_taken(l);
+}
+
+static tern_status load(loading *l, tern_optim *optim)
+{
+    const size_t ids = (size_t)optim->entry_count * sizeof *l->ids;
+    const size_t groups = (size_t)optim->entry_count * sizeof *l->groups;
+    l->own = tern_state_new();
+    l->ids = tern_mem_alloc(ids);
+    l->groups = tern_mem_alloc(groups);
+    tern_status status = l->own && l->ids && l->groups ? convert(l) : TERN_ERR_NOMEM;
+    if (!status)
+        status = tern_optim_load_as(op, &(tern_optim_load_state_dict_options){
+                                            .strict = true,
+                                            .numbers = l->numbers,
+                                            .optim = optim,
+                                            .state = l->own,
+                                        });
+    tern_mem_free(l->groups, groups);
+    tern_mem_free(l->ids, ids);
+    tern_state_free(l->own);
+    return status;
+}
+
+// A pattern of the names that begin with the prefix.
+static void pattern_of(const char *prefix, char *pattern)
+{
+    for (; *prefix; *pattern++ = *prefix++)
+        if (strchr("*?[\\", *prefix))
+            *pattern++ = '\\';
+    strcpy(pattern, "*");
+}
+
+static tern_state *read_contents(tern_file *file, const char *prefix)
+{
+    char pattern[NAME_SIZE];
+    tern_contents contents;
+    tern_locations locations = {.count = 0};
+    tern_state *state = NULL;
+    pattern_of(prefix, pattern);
+    if (!tern_contents_read(&contents, file) && !tern_locations_parse(&locations, op, "cpu")) {
+        if (strncmp(contents.format, "PyTorch", 7) == 0)
+            state = tern_contents_load(&contents, &locations, *prefix ? pattern : NULL);
+        else
+            tern_error_raise(TERN_ERR_FORMAT,
+                             "%s: %s is a file of %s, not of PyTorch: tern_state_read, then "
+                             "tern_optim_load_state_dict",
+                             op, file->path, contents.format);
+    }
+    tern_contents_free(&contents);
+    return state;
+}
+
+static tern_status read_and_load(const tern_optim_load_torch_options *o)
+{
+    tern_file file;
+    loading l = {.optim = o->optim,
+                 .prefix = o->prefix ? o->prefix : "",
+                 .numbers = o->numbers,
+                 .in_order = true};
+    TERN_TRY(tern_file_open(&file, op, o->path));
+    l.path = file.path;
+    l.file = read_contents(&file, l.prefix);
+    tern_status status = l.file ? load(&l, o->optim) : tern_error_code();
+    tern_state_free(l.file);
+    tern_file_close(&file);
+    return status;
+}
+
+tern_optim_load_torch_options tern_optim_load_torch_defaults(void)
+{
+    return (tern_optim_load_torch_options){.numbers = true};
+}
+
+tern_status tern_optim_load_torch_with(const tern_optim_load_torch_options *options)
+{
+    if (!options)
+        return tern_null_error(op, "options");
+    TERN_TRY(tern_check_optim(op, options->optim));
+    if (!options->path)
+        return tern_null_error(op, "path");
+    TERN_CHECK(!options->prefix || strlen(options->prefix) < TERN_STATE_NAME_SIZE, TERN_ERR_ARG,
+               "%s: .prefix has more than %d bytes", op, TERN_STATE_NAME_SIZE - 1);
+    TERN_TRY(tern_fork_check());
+    TERN_TRY(tern_capture_refuse(op, "replays would load the values again"));
+    int saved = errno, cancel_state = tern_cancel_disable();
+    tern_scope scope = tern_scope_open();
+    tern_status status = scope ? read_and_load(options) : TERN_ERR_NOMEM;
+    tern_scope_close(scope);
+    tern_cancel_restore(cancel_state);
+    errno = saved;
+    return status;
+}
