@@ -19,8 +19,8 @@ TERN_BEGIN_DECLS
 // ---- exchange with PyTorch ----------------------------------------------------------------------
 
 /// Writes an optimizer's state as torch.save(optimizer.state_dict(), path) does, over what has the
-/// name: parameters by their place over all groups, with "param_names", and the numbers of the
-/// groups. The same kind of optimizer over parameters of the same shapes in the same groups loads
+/// name: parameters by their place over all groups, with "param_names" where they are a module's,
+/// and the numbers of the groups. The same kind of optimizer over parameters of the same shapes in the same groups loads
 /// it in PyTorch. TERN_ERR_IO when the disk refuses; TERN_ERR_STATE while the calling thread
 /// captures.
 TERN_API TERN_NODISCARD tern_status tern_optim_save_torch(tern_optim *optim, const char *path);
@@ -35,7 +35,8 @@ typedef struct tern_optim_load_torch_options {
 } tern_optim_load_torch_options;
 TERN_API tern_optim_load_torch_options tern_optim_load_torch_defaults(void);
 /// Loads the state_dict of PyTorch's optimizer of the same kind, all or nothing: parameters by
-/// "param_names" where the file has them, else by their place, with shapes that are checked. State
+/// "param_names" where the file and the optimizer have names, else by their place, with shapes that
+/// are checked. State
 /// tensors come to where the parameters are. SGD's updates are not counted in such a file, and
 /// become 0. TERN_ERR_FORMAT for a file that is none, that is of another kind of optimizer, or
 /// whose groups or counts of updates do not fit; else fails as tern_optim_load_state_dict and

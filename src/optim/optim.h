@@ -148,6 +148,8 @@ tern_status tern_optim_check_group(const char *function, const tern_optim_class 
                                    const tern_optim_group *group);
 // The name of an entry in a state: of the second parameter of one name it is "weight.1".
 void tern_optim_name_entry(const tern_optim *optim, int64_t index, char *name, size_t size);
+// Whether the names are those of modules, and not of places among the `params` given.
+bool tern_optim_has_names(const tern_optim *optim);
 // tern_optim_load_state_dict for calls of another name, which errors begin with.
 tern_status tern_optim_load_as(const char *function,
                                const tern_optim_load_state_dict_options *options);

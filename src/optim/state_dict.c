@@ -109,6 +109,14 @@ void tern_optim_name_entry(const tern_optim *optim, int64_t index, char *name, s
         snprintf(name, size, "%s.%lld", own, (long long)before);
 }
 
+bool tern_optim_has_names(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++)
+        if (strncmp(optim->entries[i].name, "params[", 7) == 0)
+            return false;
+    return true;
+}
+
 static tern_status visit_entries(const visited *of, tern_state_visitor *visitor)
 {
     for (int64_t i = 0; i < of->optim->entry_count; i++) {

@@ -139,7 +139,8 @@ static void write_group(saving *s, int group)
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     write_numbers(s, &s->optim->groups[group]);
     write_manner(&s->to);
-    write_params(s, group, true);
+    if (tern_optim_has_names(s->optim))
+        write_params(s, group, true);
     write_params(s, group, false);
     tern_torch_write_dict_end(&s->to, begin);
 }

@@ -25,7 +25,7 @@ typedef struct loading {
     bool numbers;
     tern_state *file; // what it holds, by PyTorch's names
     tern_state *own;  // what is made of it
-    bool named;       // the file has the names of parameters
+    bool named;       // the file and the optimizer have names of parameters
     bool in_order;    // their ids are 0, 1, 2, ...
     int64_t *ids;     // of the file's parameters, by their place over all groups
     int *groups;      // theirs
@@ -216,7 +216,7 @@ static tern_status list_parameters(loading *l)
             l->groups[l->count] = g;
             l->ids[l->count++] = id->integer;
         }
-    l->named = look(l, "param_groups.0.param_names.0") != NULL;
+    l->named = tern_optim_has_names(l->optim) && look(l, "param_groups.0.param_names.0");
     return TERN_OK;
 }
 
