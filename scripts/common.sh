@@ -106,3 +106,17 @@ configure()
         meson setup "$dir" "$root" "$@" >&2
     fi
 }
+
+# Sets `python` to that of a virtual environment with the libraries that tern is compared with: of
+# TERN_GOLDEN_VENV, or tern/golden-venv in $XDG_CACHE_HOME or ~/.cache; made where there is none.
+# PIP_EXTRA_INDEX_URL may name an index with builds of PyTorch for the CPU alone, which are smaller.
+make_reference_venv()
+{
+    venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
+    python=$venv/bin/python
+    [ -x "$python" ] && "$python" -c 'import numpy, safetensors, torch' 2>/dev/null && return
+    need python3 python3-venv
+    say "making $venv"
+    python3 -m venv "$venv"
+    "$python" -m pip install --quiet torch==2.15.0 numpy==2.4.6 safetensors==0.8.0
+}

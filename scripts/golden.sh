@@ -6,24 +6,8 @@
 #   --check   makes them in a folder that goes away and compares them with those of the tree, and
 #             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
 #             docs/pytorch-semantics.md; exits 1 when something differs
-# Environment: TERN_GOLDEN_VENV, the virtual environment that has PyTorch and numpy; it is made
-# where there is none (tern/golden-venv in $XDG_CACHE_HOME or ~/.cache). PIP_EXTRA_INDEX_URL may
-# name an index with builds of PyTorch for the CPU alone, which are smaller.
+# Environment: TERN_GOLDEN_VENV and PIP_EXTRA_INDEX_URL, as make_reference_venv of common.sh says.
 . "$(dirname "$0")/common.sh"
-
-torch='torch==2.15.0'
-numpy='numpy==2.4.6'
-safetensors='safetensors==0.8.0'
-venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
-python=$venv/bin/python
-
-make_venv()
-{
-    need python3 python3-venv
-    say "making $venv"
-    python3 -m venv "$venv"
-    "$python" -m pip install --quiet "$torch" "$numpy" "$safetensors"
-}
 
 # make_into FOLDER FILES: every family, and the files. One thread and one instruction set for all
 # machines: sums in another order have other last bits.
@@ -59,7 +43,7 @@ case ${1:-} in
 *) say "usage: scripts/golden.sh [--check]" && exit 2 ;;
 esac
 need dataset-fashion-mnist
-[ -x "$python" ] || make_venv
+make_reference_venv
 if [ "${1:-}" = --check ]; then
     check
 else

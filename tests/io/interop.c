@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What interop.py has tern do between two libraries:
+//
+//     interop copy IN OUT                      reads a file and writes what it held
+//     interop train IN MODEL OPTIM COUNT       goes on with an AdamW run; prints the losses
+//     interop generator IN OUT DRAWS           goes on with PyTorch's generator, and gives it back
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tern/tern.h>
+
+static int copy(char **words)
+{
+    tern_state *state = tern_state_read(words[0], .map_location = "cpu");
+    int failed = !state || tern_state_write(state, words[1]);
+    tern_state_free(state);
+    return failed;
+}
+
+// ---- a run --------------------------------------------------------------------------------------
+
+static int steps(tern_module *net, tern_optim *optim, const tern_state *state, int count)
+{
+    int failed = 0;
+    for (int i = 0; i < count && !failed; i++) {
+        tern_scope scope = tern_scope_open();
+        tern_tensor *y = tern_forward(net, tern_state_tensor(state, "x"));
+        tern_tensor *loss = tern_cross_entropy(y, tern_state_tensor(state, "y"));
+        tern_optim_zero_grad(optim);
+        failed = tern_backward(loss) || tern_optim_step(optim);
+        printf("%.9g\n", failed ? 0 : tern_item(loss));
+        tern_scope_close(scope);
+    }
+    return failed;
+}
+
+static int save(tern_module *net, tern_optim *optim, char **paths)
+{
+    tern_state *model = tern_module_state_dict(net);
+    int failed = !model || tern_state_write(model, paths[0]);
+    tern_state_free(model);
+    return failed || tern_optim_save_torch(optim, paths[1]);
+}
+
+static int train(char **words)
+{
+    tern_module *net =
+        tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
+    tern_optim *optim = tern_optim_adamw(net);
+    tern_state *state = tern_state_read(words[0]);
+    int failed = !state || tern_module_load_state_dict(net, state, .prefix = "model.") ||
+                 tern_optim_load_torch(optim, words[0], .prefix = "optimizer.") ||
+                 steps(net, optim, state, atoi(words[3])) || save(net, optim, words + 1);
+    tern_state_free(state);
+    tern_optim_free(optim);
+    tern_module_free(net);
+    return failed;
+}
+
+// ---- generators ---------------------------------------------------------------------------------
+
+static int generator(char **words)
+{
+    unsigned char bytes[TERN_TORCH_GENERATOR_SIZE];
+    FILE *in = fopen(words[0], "rb"), *out = fopen(words[1], "wb");
+    tern_generator *g = tern_generator_new(0);
+    int draws = atoi(words[2]);
+    int failed = !in || !out || fread(bytes, sizeof bytes, 1, in) != 1 ||
+                 tern_generator_from_torch(g, bytes, sizeof bytes);
+    if (!failed && draws)
+        failed = !tern_randint(0, 1 << 20, tern_dims(draws), .generator = g);
+    failed =
+        failed || tern_generator_to_torch(g, bytes) || fwrite(bytes, sizeof bytes, 1, out) != 1;
+    tern_tensor *next = failed ? NULL : tern_rand(tern_dims(4), .generator = g);
+    for (int i = 0; next && i < 4; i++)
+        printf("%.9g\n", (double)((float *)tern_data(next))[i]);
+    tern_generator_free(g);
+    failed |= (in && fclose(in)) | (out && fclose(out));
+    return failed || !next;
+}
+
+int main(int count, char **words)
+{
+    static const struct {
+        const char *name;
+        int (*run)(char **words);
+        int words;
+    } commands[] = {{"copy", copy, 2}, {"train", train, 4}, {"generator", generator, 3}};
+    tern_scope scope = tern_scope_open();
+    int status = 2;
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (count == commands[i].words + 2 && strcmp(words[1], commands[i].name) == 0)
+            status = commands[i].run(words + 2);
+    if (tern_error_pending())
+        tern_error_print(stderr);
+    tern_scope_close(scope);
+    tern_shutdown();
+    return status;
+}
