@@ -16,7 +16,7 @@ tern_status tern_name_list_add(tern_name_list *list, const char *name)
     return TERN_OK;
 }
 
-static void free_list(tern_name_list *list)
+void tern_name_list_free(tern_name_list *list)
 {
     for (int64_t i = 0; i < list->count; i++)
         tern_mem_free_string(list->at[i]);
@@ -26,9 +26,9 @@ static void free_list(tern_name_list *list)
 
 void tern_load_lists_free(tern_load_lists *lists)
 {
-    free_list(&lists->missing);
-    free_list(&lists->unexpected);
-    free_list(&lists->mismatched);
+    tern_name_list_free(&lists->missing);
+    tern_name_list_free(&lists->unexpected);
+    tern_name_list_free(&lists->mismatched);
 }
 
 // ---- the report ---------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ typedef struct tern_load_lists {
 } tern_load_lists;
 
 tern_status tern_name_list_add(tern_name_list *list, const char *name);
+void tern_name_list_free(tern_name_list *list);
 void tern_load_lists_free(tern_load_lists *lists);
 
 // The name that an entry has for the object: without .prefix and .strip. NULL where it does not

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default generators of the devices as a state.
 #include <stdio.h>
+#include "base/mem.h"
 #include "device/state.h"
 #include "state/visitor.h"
 
@@ -23,22 +24,60 @@ static bool is_meant(const tern_state_visitor *visitor, tern_device device, cons
            device.index < tern_device_count(device.type);
 }
 
-tern_status tern_visit_default_generators(void *object, tern_state_visitor *visitor)
+typedef tern_status visit_device(tern_state_visitor *visitor, tern_device device, const char *name);
+
+static tern_status visit_devices(tern_state_visitor *visitor, visit_device *visit)
 {
-    (void)object;
     for (int type = TERN_CPU; type < TERN_DEVICE_TYPES; type++)
         for (int i = 0; i < TERN_MAX_DEVICES; i++) {
             const tern_device device = {(tern_device_type)type, i};
             char name[32];
             name_of(device, name, sizeof name);
-            if (!is_meant(visitor, device, name))
-                continue;
-            tern_generator *generator = tern_default_generator(device);
-            if (!generator)
-                return tern_error_code();
-            TERN_TRY(tern_visit_generator(visitor, name, generator));
+            TERN_TRY(visit(visitor, device, name));
         }
     return TERN_OK;
+}
+
+static tern_status visit_meant(tern_state_visitor *visitor, tern_device device, const char *name)
+{
+    if (!is_meant(visitor, device, name))
+        return TERN_OK;
+    tern_generator *generator = tern_default_generator(device);
+    return generator ? tern_visit_generator(visitor, name, generator) : tern_error_code();
+}
+
+tern_status tern_visit_default_generators(void *object, tern_state_visitor *visitor)
+{
+    (void)object;
+    return visit_devices(visitor, visit_meant);
+}
+
+// The numbers that a device which is not here would have drawn.
+static tern_status pass_over(tern_state_visitor *visitor, const char *name)
+{
+    const size_t size = tern_generator_state_size();
+    void *bytes = tern_mem_alloc(size);
+    if (!bytes)
+        return TERN_ERR_NOMEM;
+    tern_status status = tern_visit_bytes(visitor, name, bytes, size);
+    tern_mem_free(bytes, size);
+    return status;
+}
+
+static tern_status visit_common(tern_state_visitor *visitor, tern_device device, const char *name)
+{
+    if (!tern_visit_is_loading(visitor))
+        return visit_meant(visitor, device, name);
+    if (tern_visit_peek(visitor, name) == TERN_STATE_UNSPECIFIED)
+        return TERN_OK;
+    return device.index < tern_device_count(device.type) ? visit_meant(visitor, device, name)
+                                                         : pass_over(visitor, name);
+}
+
+tern_status tern_visit_common_generators(void *object, tern_state_visitor *visitor)
+{
+    (void)object;
+    return visit_devices(visitor, visit_common);
 }
 
 static tern_status visit(void *object, tern_state_visitor *visitor)

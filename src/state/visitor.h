@@ -72,5 +72,8 @@ tern_status tern_visit_optional_held(tern_state_visitor *visitor, const char *na
 
 // The default generators, as "cpu", "cuda:0", ...; the object is NULL.
 tern_status tern_visit_default_generators(void *object, tern_state_visitor *visitor);
+// The same between machines: loading leaves alone what the state lacks, and passes over devices
+// that are not here.
+tern_status tern_visit_common_generators(void *object, tern_state_visitor *visitor);
 
 #endif
