@@ -47,6 +47,8 @@ static void make_objects(fixture *f)
     f->state = tern_state_new();
     (void)!tern_state_set_tensor(f->state, "x", f->x);
     (void)!tern_state_set_int(f->state, "count", 3);
+    f->checkpoint = tern_checkpoint_new("/proc");
+    (void)!tern_checkpoint_int(f->checkpoint, "count", &f->count);
     f->in = (tern_tensors){.count = 1, .at = {f->x}};
 }
 
@@ -62,6 +64,7 @@ tern_scope fixture_make(fixture *f)
 
 void fixture_free(fixture *f, tern_scope scope)
 {
+    tern_checkpoint_free(f->checkpoint);
     tern_state_free(f->state);
     tern_generator_free(f->generator);
     tern_loader_free(f->loader);

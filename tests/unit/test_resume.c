@@ -1,104 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole training run that is interrupted and goes on in objects made anew: module with dropout,
 // optimizer, loader in the middle of a shuffled epoch over random samples, and random numbers.
+#include "small_run.h"
 #include "state_check.h"
 #include "tensor_check.h"
 
-enum { SAMPLES = 23, BATCH = 5, BATCHES = 5, STEPS = 12 };
-
-// ---- samples ------------------------------------------------------------------------------------
-
-// Sample i is (x, y): x has a noise of its own in each epoch, y is i modulo 3. It counts, so that
-// there is something to visit.
-typedef struct noisy {
-    tern_dataset base;
-    int64_t made;
-} noisy;
-
-static int64_t count_noisy(const tern_dataset *self)
-{
-    (void)self;
-    return SAMPLES;
-}
-
-static tern_status make_noisy(const tern_dataset *self, const tern_sample_context *context,
-                              int64_t index, tern_sample *out)
-{
-    const double moved = (double)((const noisy *)self)->made / 1000;
-    float x[4];
-    ((noisy *)(uintptr_t)self)->made++; // it is serial
-    for (int64_t k = 0; k < 4; k++)
-        x[k] = (float)(tern_sample_rand(context, index, k) + moved + (double)(index * k % 7));
-    out->at[out->count++] = tern_from_data(tern_dims(4), x);
-    out->at[out->count++] = tern_full(tern_dims(), (double)(index % 3), .dtype = TERN_INT64);
-    return tern_error_code();
-}
-
-static tern_status visit_noisy(tern_dataset *self, tern_state_visitor *visitor)
-{
-    return tern_visit_int(visitor, "made", &((noisy *)self)->made);
-}
-
-static const tern_dataset_class noisy_class = {.name = "noisy",
-                                               .size = sizeof(noisy),
-                                               .count = count_noisy,
-                                               .item = make_noisy,
-                                               .visit = visit_noisy,
-                                               .serial = true};
-
-// ---- runs ---------------------------------------------------------------------------------------
-
-typedef struct run {
-    tern_module *net, *criterion;
-    tern_optim *optim;
-    tern_loader *loader;
-} run;
-
-static run begin(uint64_t seed)
-{
-    tern_manual_seed(seed);
-    tern_dataset *set = tern_dataset_new(&noisy_class);
-    run r = {.net = tern_nn_sequential(tern_nn_linear(4, 16), tern_nn_relu(), tern_nn_dropout(0.3),
-                                       tern_nn_linear(16, 3)),
-             .criterion = tern_nn_cross_entropy_loss()};
-    r.optim = tern_optim_adam(r.net, .lr = 0.02, .amsgrad = true);
-    r.loader = tern_loader_new(set, .batch_size = BATCH, .shuffle = true);
-    tern_dataset_free(set);
-    assert_no_error();
-    return r;
-}
-
-static void end(run *r)
-{
-    tern_loader_free(r->loader);
-    tern_optim_free(r->optim);
-    tern_module_free(r->criterion);
-    tern_module_free(r->net);
-}
-
-static void train(run *r, int steps, float *losses)
-{
-    tern_batch b;
-    for (int i = 0; i < steps;) {
-        if (!tern_loader_next(r->loader, &b)) { // the end of an epoch
-            assert_no_error();
-            continue;
-        }
-        tern_tensor *loss = tern_loss(r->criterion, tern_forward(r->net, b.x), b.y);
-        tern_optim_zero_grad(r->optim);
-        assert_int_equal(tern_backward(loss), TERN_OK);
-        assert_int_equal(tern_optim_step(r->optim), TERN_OK);
-        losses[i++] = (float)tern_item(loss);
-    }
-}
-
-static tern_status visit_run(void *object, tern_state_visitor *visitor)
-{
-    const run *r = object;
-    if (tern_visit_module(visitor, "net", r->net) || tern_visit_optim(visitor, "optim", r->optim))
-        return tern_error_code();
-    return tern_visit_loader(visitor, "loader", r->loader);
-}
+enum { STEPS = 12 };
 
 static void check_run(run *r, const tern_state *expected)
 {
@@ -111,25 +18,25 @@ static void check_interrupted_after(int before)
 {
     const int after = STEPS - before;
     float past[STEPS], whole[STEPS], rest[STEPS];
-    run first = begin(1);
-    train(&first, before, past);
+    run first = run_begin(1);
+    run_train(&first, before, past);
     tern_state *own = tern_state_of(visit_run, &first), *saved = tern_state_copy(own);
     tern_state *random = tern_random_state_dict();
-    train(&first, after, whole);
+    run_train(&first, after, whole);
     tern_state *expected = tern_state_of(visit_run, &first);
-    run second = begin(2);
-    train(&second, 2, past); // it has a history of its own
+    run second = run_begin(2);
+    run_train(&second, 2, past); // it has a history of its own
     assert_int_equal(tern_state_load(saved, visit_run, &second), TERN_OK);
     assert_int_equal(tern_random_load_state_dict(random), TERN_OK);
     check_run(&second, saved);
-    train(&second, after, rest);
+    run_train(&second, after, rest);
     assert_memory_equal(rest, whole, (size_t)after * sizeof *rest);
     check_run(&second, expected);
     tern_state *const states[] = {own, saved, random, expected};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         tern_state_free(states[i]);
-    end(&first);
-    end(&second);
+    run_end(&first);
+    run_end(&second);
 }
 
 static void an_interrupted_run_has_the_bits_of_one_that_went_on(void **state)
