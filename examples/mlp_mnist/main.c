@@ -2,10 +2,17 @@
 // Trains a multi-layer perceptron on MNIST or Fashion-MNIST: the whole of a training script, from
 // the data files to the test accuracy.
 #include <signal.h>
+#include <stdlib.h>
 
 #include "evaluate.h"
 #include "options.h"
 #include "progress.h"
+
+// Sums of an epoch, which stay on the device until somebody wants to see them; retained.
+typedef struct sums {
+    tern_tensor *loss, *correct;
+    int64_t samples;
+} sums;
 
 typedef struct training {
     options options;
@@ -14,8 +21,11 @@ typedef struct training {
     tern_loader *train_loader, *test_loader;
     tern_module *net, *criterion;
     tern_optim *optim;
+    tern_checkpoint *checkpoint; // NULL: none are asked for
+    int64_t epoch;               // that was begun last
+    int64_t epochs_done, steps;
+    sums sums;
     evaluation evaluation;
-    int64_t epochs_done;
 } training;
 
 static volatile sig_atomic_t interrupted;
@@ -66,6 +76,27 @@ static tern_optim *make_optim(const options *o, tern_module *net)
     return NULL;
 }
 
+// The first samples as a data set of their own, in place of the whole.
+static tern_dataset *first_samples(tern_dataset *whole, int64_t count)
+{
+    tern_batch b = {0};
+    tern_dataset *first = NULL;
+    tern_scope scope = tern_scope_open();
+    int64_t *index =
+        whole && count <= tern_dataset_count(whole) ? malloc((size_t)count * sizeof *index) : NULL;
+    for (int64_t i = 0; index && i < count; i++)
+        index[i] = i;
+    if (!tern_error_pending() && !index)
+        tern_error_raise(TERN_ERR_ARG, "--limit %lld: there are %lld training images",
+                         (long long)count, (long long)tern_dataset_count(whole));
+    else if (index && !tern_dataset_get(whole, index, count, &b))
+        first = tern_data_tensors(b.x, b.y);
+    free(index);
+    tern_scope_close(scope);
+    tern_dataset_free(whole);
+    return first;
+}
+
 // What can be wrong with options and files comes first: its exit status is another one.
 static tern_status open_data(training *t)
 {
@@ -76,6 +107,8 @@ static tern_status open_data(training *t)
     if (o->threads && tern_set_num_threads(o->threads))
         return tern_error_code();
     t->train_data = tern_data_mnist(o->data, TERN_TRAIN);
+    if (o->limit)
+        t->train_data = first_samples(t->train_data, o->limit);
     t->test_data = tern_data_mnist(o->data, TERN_TEST);
     return tern_error_code();
 }
@@ -93,13 +126,25 @@ static tern_status keep_on_device(tern_dataset *data, const training *t)
     return TERN_OK;
 }
 
+static void make_sums(training *t)
+{
+    tern_scope scope = tern_scope_open();
+    t->sums.loss = tern_retain(tern_zeros(tern_dims(), .dtype = TERN_FLOAT64, .device = t->device));
+    t->sums.correct =
+        tern_retain(tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device));
+    tern_scope_close(scope);
+}
+
 static tern_status build(training *t)
 {
     const options *o = &t->options;
     tern_manual_seed(o->seed);
+    make_sums(t);
     t->net = tern_module_to(make_net(o), t->device);
     t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
     t->optim = make_optim(o, t->net);
+    if (o->load && !tern_error_pending() && tern_module_load(t->net, o->load))
+        return tern_error_code();
     if (tern_error_pending() || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
         return tern_error_code();
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
@@ -111,11 +156,52 @@ static tern_status build(training *t)
     return tern_error_code();
 }
 
-// Sums that stay on the device until somebody wants to see them.
-typedef struct sums {
-    tern_tensor *loss, *correct;
-    int64_t samples;
-} sums;
+// ---- checkpoints --------------------------------------------------------------------------------
+
+// All that the rest of the run depends on, and what it has shown.
+static tern_status name_parts(training *t)
+{
+    tern_checkpoint *c = t->checkpoint;
+    if (tern_checkpoint_module(c, "model", t->net) || tern_checkpoint_optim(c, "optim", t->optim) ||
+        tern_checkpoint_loader(c, "train", t->train_loader) ||
+        tern_checkpoint_loader(c, "test", t->test_loader) ||
+        tern_checkpoint_int(c, "epoch", &t->epoch) ||
+        tern_checkpoint_int(c, "epochs_done", &t->epochs_done) ||
+        tern_checkpoint_int(c, "samples", &t->sums.samples) ||
+        tern_checkpoint_tensor(c, "loss_sum", t->sums.loss) ||
+        tern_checkpoint_tensor(c, "correct_sum", t->sums.correct) ||
+        tern_checkpoint_number(c, "test_loss", &t->evaluation.loss))
+        return tern_error_code();
+    return tern_checkpoint_number(c, "test_accuracy", &t->evaluation.accuracy);
+}
+
+static tern_status resume(training *t)
+{
+    const options *o = &t->options;
+    if (!o->checkpoint_dir)
+        return TERN_OK;
+    t->checkpoint = tern_checkpoint_new(o->checkpoint_dir, .keep_last = 3);
+    if (!t->checkpoint || name_parts(t))
+        return tern_error_code();
+    const int resumed = o->resume ? tern_checkpoint_resume(t->checkpoint, &t->steps) : 0;
+    if (resumed > 0 && !o->quiet)
+        fprintf(stderr, "goes on after step %lld\n", (long long)t->steps);
+    return tern_error_code();
+}
+
+static tern_status save_checkpoint(training *t)
+{
+    return t->checkpoint ? tern_checkpoint_save(t->checkpoint, t->steps) : TERN_OK;
+}
+
+// In the loop over the batches: one that is left gives up its epoch.
+static tern_status save_sometimes(training *t, bool stops)
+{
+    const int64_t every = t->options.checkpoint_every;
+    return stops || (every && t->steps % every == 0) ? save_checkpoint(t) : TERN_OK;
+}
+
+// ---- training -----------------------------------------------------------------------------------
 
 static void add_batch(sums *s, tern_tensor *loss, tern_tensor *logits, const tern_batch *b)
 {
@@ -140,8 +226,9 @@ static tern_status set_lr(training *t, int64_t epoch, int64_t samples)
     return tern_optim_set_lr(t->optim, TERN_ALL_GROUPS, t->options.lr * (1 - done));
 }
 
-static tern_status train_epoch(training *t, progress *p, sums *s)
+static tern_status train_epoch(training *t, progress *p)
 {
+    sums *s = &t->sums;
     tern_each_batch (b, t->train_loader) {
         tern_tensor *logits = tern_forward(t->net, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
@@ -149,7 +236,9 @@ static tern_status train_epoch(training *t, progress *p, sums *s)
         if (set_lr(t, p->epoch, s->samples) || tern_backward(loss) || tern_optim_step(t->optim))
             break;
         add_batch(s, loss, logits, &b);
-        if (interrupted)
+        t->steps++;
+        const bool stops = interrupted;
+        if (save_sometimes(t, stops) || stops)
             break;
         if (progress_due(p))
             progress_draw(p, s->samples, mean(s, s->loss), mean(s, s->correct));
@@ -157,33 +246,48 @@ static tern_status train_epoch(training *t, progress *p, sums *s)
     return tern_error_code();
 }
 
-static tern_status run_epoch(training *t, int64_t epoch)
+// The next one, or the rest of the one that was resumed.
+static void begin_epoch(training *t)
+{
+    if (t->epoch > t->epochs_done)
+        return;
+    t->epoch++;
+    t->sums.samples = 0;
+    tern_zero_(t->sums.loss);
+    tern_zero_(t->sums.correct);
+}
+
+static tern_status run_epoch(training *t)
 {
     progress p;
-    tern_scope scope = tern_scope_open();
-    sums s = {tern_zeros(tern_dims(), .dtype = TERN_FLOAT64, .device = t->device),
-              tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device), 0};
-    progress_begin(&p, epoch, t->options.epochs, tern_dataset_count(t->train_data),
+    const sums *s = &t->sums;
+    begin_epoch(t);
+    progress_begin(&p, t->epoch, t->options.epochs, tern_dataset_count(t->train_data),
                    t->options.quiet);
-    tern_status status = train_epoch(t, &p, &s);
-    const bool whole = s.samples == p.total;
-    t->epochs_done += whole;
-    if (!status && !whole)
-        progress_interrupt(&p, s.samples);
-    if (!status && !evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation) &&
-        whole)
-        progress_end(&p, s.samples, mean(&s, s.loss), mean(&s, s.correct), t->evaluation.accuracy);
-    tern_scope_close(scope);
-    return tern_error_code();
+    if (train_epoch(t, &p))
+        return tern_error_code();
+    const bool whole = s->samples == p.total;
+    if (!whole)
+        progress_interrupt(&p, s->samples);
+    if (evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
+        return tern_error_code();
+    t->epochs_done++;
+    progress_end(&p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
+    return save_checkpoint(t);
 }
 
 static tern_status train(training *t)
 {
     double started = progress_now();
     catch_interrupt();
-    for (int64_t epoch = 1; epoch <= t->options.epochs && !interrupted; epoch++)
-        if (run_epoch(t, epoch))
+    const bool all_done = t->epochs_done >= t->options.epochs; // by the run that is resumed
+    if (all_done && evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation))
+        return tern_error_code();
+    while (t->epochs_done < t->options.epochs && !interrupted)
+        if (run_epoch(t))
             return tern_error_code();
+    if (t->options.save && tern_module_save(t->net, t->options.save))
+        return tern_error_code();
     if (!t->options.quiet)
         evaluation_confusions_print(&t->evaluation, stdout);
     printf("test_accuracy=%.4f test_loss=%.4f epochs=%lld seconds=%.1f\n", t->evaluation.accuracy,
@@ -193,6 +297,9 @@ static tern_status train(training *t)
 
 static void release(training *t)
 {
+    tern_checkpoint_free(t->checkpoint);
+    tern_release(t->sums.loss);
+    tern_release(t->sums.correct);
     tern_loader_free(t->train_loader);
     tern_loader_free(t->test_loader);
     tern_optim_free(t->optim);
@@ -222,7 +329,7 @@ int main(int argc, char **argv)
     }
     if (open_data(&t))
         return finish(&t, EXIT_USAGE);
-    if (!build(&t) && !train(&t) && (fflush(stdout) || ferror(stdout)))
+    if (!build(&t) && !resume(&t) && !train(&t) && (fflush(stdout) || ferror(stdout)))
         tern_error_raise(TERN_ERR_IO, "cannot write to stdout");
     return finish(&t, EXIT_FAILED);
 }

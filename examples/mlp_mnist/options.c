@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_DATA "/usr/share/datasets/fashion-mnist"
 
@@ -26,6 +29,15 @@ static const char help[] =
     "  --weight-decay X     (the optimizer's default)\n"
     "  --seed N             (0)\n"
     "  --threads N          CPU threads (one per CPU)\n"
+    "  --limit N            only the first N training images\n"
+    "  --load FILE          weights to start from, tern's or PyTorch's\n"
+    "  --save FILE          where the weights go at the end; the ending says the format:\n"
+    "                       .safetensors, .pt (PyTorch's), .npz\n"
+    "  --checkpoint-dir DIR all that is needed to go on is saved there at the end of each\n"
+    "                       epoch and at Ctrl-C; the last 3 stay\n"
+    "  --checkpoint-every N and every N steps (0: not in between)\n"
+    "  --resume             go on from the last checkpoint in DIR, with the same options:\n"
+    "                       the numbers are those of a run that was never stopped\n"
     "  --quiet              only the last line\n"
     "  -h, --help           this text\n"
     "\n"
@@ -105,6 +117,56 @@ static bool read_optimizer(options *o, const char *text)
     return false;
 }
 
+static bool can_write_beside(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[4096] = ".";
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + 1, path);
+    return access(folder, W_OK) == 0;
+}
+
+// Before hours of training, not after.
+static bool check_save(const char *path)
+{
+    static const char *const endings[] = {".safetensors", ".pt", ".pth", ".npz"};
+    const char *dot = strrchr(path, '.');
+    bool known = false;
+    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        known = known || strcmp(dot, endings[i]) == 0;
+    if (known && can_write_beside(path))
+        return true;
+    fprintf(stderr, "mlp_mnist: --save %s: %s\n", path,
+            known ? "its folder cannot be written to"
+                  : "does not end with .safetensors, .pt, .pth or .npz");
+    return false;
+}
+
+// The letters of options without a short name are above those of characters.
+enum { LIMIT = 256, LOAD, SAVE, CHECKPOINT_DIR, CHECKPOINT_EVERY, RESUME };
+
+static bool read_file_option(options *o, int letter)
+{
+    switch (letter) {
+    case LIMIT:
+        return read_count("limit", optarg, 1, 1 << 30, &o->limit);
+    case LOAD:
+        o->load = optarg;
+        return true;
+    case SAVE:
+        o->save = optarg;
+        return check_save(optarg);
+    case CHECKPOINT_DIR:
+        o->checkpoint_dir = optarg;
+        return true;
+    case CHECKPOINT_EVERY:
+        return read_count("checkpoint-every", optarg, 0, INT64_MAX, &o->checkpoint_every);
+    default:
+        o->resume = true;
+        return true;
+    }
+}
+
 static const struct option words[] = {
     {"data", required_argument, NULL, 'd'},
     {"device", required_argument, NULL, 'D'},
@@ -116,6 +178,12 @@ static const struct option words[] = {
     {"weight-decay", required_argument, NULL, 'w'},
     {"seed", required_argument, NULL, 's'},
     {"threads", required_argument, NULL, 't'},
+    {"limit", required_argument, NULL, LIMIT},
+    {"load", required_argument, NULL, LOAD},
+    {"save", required_argument, NULL, SAVE},
+    {"checkpoint-dir", required_argument, NULL, CHECKPOINT_DIR},
+    {"checkpoint-every", required_argument, NULL, CHECKPOINT_EVERY},
+    {"resume", no_argument, NULL, RESUME},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -156,10 +224,44 @@ static bool read_option(options *o, int letter)
     case 'q':
         o->quiet = true;
         return true;
-    default:
+    case 'h':
         o->help = true;
         return true;
+    default:
+        return read_file_option(o, letter);
     }
+}
+
+static bool has_checkpoints(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *file;
+    bool found = false;
+    while (folder && !found && (file = readdir(folder)))
+        found = fnmatch("step-*.safetensors", file->d_name, 0) == 0;
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+// A new run among the checkpoints of another one would be resumed as that.
+static bool check_together(const options *o)
+{
+    const char *alone = o->resume ? "--resume" : o->checkpoint_every ? "--checkpoint-every" : NULL;
+    if (o->help)
+        return true;
+    if (alone && !o->checkpoint_dir) {
+        fprintf(stderr, "mlp_mnist: %s: needs --checkpoint-dir\n", alone);
+        return false;
+    }
+    if (o->checkpoint_dir && !o->resume && has_checkpoints(o->checkpoint_dir)) {
+        fprintf(stderr,
+                "mlp_mnist: --checkpoint-dir %s: has checkpoints already: --resume goes on with "
+                "them, a new run needs another one\n",
+                o->checkpoint_dir);
+        return false;
+    }
+    return true;
 }
 
 bool options_read(options *o, int argc, char **argv)
@@ -190,5 +292,5 @@ bool options_read(options *o, int argc, char **argv)
         fprintf(stderr, "mlp_mnist: %s: no such option; --help lists them\n", argv[optind]);
         return false;
     }
-    return true;
+    return check_together(o);
 }

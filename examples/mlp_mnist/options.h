@@ -23,7 +23,12 @@ typedef struct options {
     double lr;
     double weight_decay; // negative: the optimizer's default
     uint64_t seed;
-    int threads; // 0: as many as there are
+    int threads;                // 0: as many as there are
+    int64_t limit;              // 0: all training images
+    const char *load, *save;    // NULL: no file
+    const char *checkpoint_dir; // NULL: no checkpoints
+    int64_t checkpoint_every;   // steps; 0: at the end of each epoch alone
+    bool resume;
     bool quiet;
     bool help;
 } options;
