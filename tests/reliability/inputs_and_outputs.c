@@ -160,6 +160,167 @@ static tern_status save_and_load_place(void)
     return status;
 }
 
+// ---- files of states and checkpoints ------------------------------------------------------------
+
+static tern_status prepare_state(void)
+{
+    TERN_TRY(world_make_net());
+    w.state = tern_module_state_dict(w.net);
+    if (!w.state)
+        return tern_error_code();
+    TERN_TRY(tern_state_set_double(w.state, "lr", 0.125));
+    return tern_state_set_text(w.state, "kind", "net");
+}
+
+static tern_status write_state(void)
+{
+    return tern_state_write(w.state, path_of("state.safetensors"));
+}
+
+static tern_status prepare_file(void)
+{
+    TERN_TRY(prepare_state());
+    return write_state();
+}
+
+static tern_status read_state(void)
+{
+    tern_state *state = tern_state_read(path_of("state.safetensors"));
+    tern_status status = state ? TERN_OK : tern_error_code();
+    for (int64_t i = 0; !status && i < tern_state_count(state); i++)
+        if (tern_state_type_at(state, i) == TERN_STATE_TENSOR)
+            status = world_see(tern_state_tensor(state, tern_state_name_at(state, i)));
+    tern_state_free(state);
+    return status;
+}
+
+static tern_status name_parts(void)
+{
+    TERN_TRY(tern_checkpoint_module(w.checkpoint, "model", w.net));
+    TERN_TRY(tern_checkpoint_optim(w.checkpoint, "optim", w.optim));
+    TERN_TRY(tern_checkpoint_loader(w.checkpoint, "train", w.loader));
+    return tern_checkpoint_generator(w.checkpoint, "order", w.generator);
+}
+
+static tern_status make_checkpoint(void)
+{
+    w.checkpoint =
+        tern_checkpoint_new(directory, .keep_last = 1, .keep_best = "accuracy", .mode = TERN_MAX);
+    tern_status status = w.checkpoint ? name_parts() : tern_error_code();
+    if (status) {
+        tern_checkpoint_free(w.checkpoint);
+        w.checkpoint = NULL;
+    }
+    return status;
+}
+
+// A net after a step, and a loader in the middle of an epoch.
+static tern_status prepare_parts(void)
+{
+    TERN_TRY(prepare_place());
+    TERN_TRY(world_make_net_and_batch());
+    TERN_TRY(world_forward());
+    w.optim = tern_optim_adam(w.net);
+    TERN_TRY(tern_backward(w.loss));
+    return tern_optim_step(w.optim);
+}
+
+// Over one of a step before, and better than that.
+static tern_status prepare_save(void)
+{
+    unlink(path_of("step-00000001.safetensors"));
+    unlink(path_of("step-00000002.safetensors"));
+    unlink(path_of("best.safetensors"));
+    TERN_TRY(prepare_parts());
+    TERN_TRY(make_checkpoint());
+    return tern_checkpoint_save(w.checkpoint, 1, .metric = 0.5);
+}
+
+static tern_status save_checkpoint(void)
+{
+    return tern_checkpoint_save(w.checkpoint, 2, .metric = 0.75);
+}
+
+static tern_status load_checkpoint(void)
+{
+    int64_t step;
+    const int resumed = tern_checkpoint_resume(w.checkpoint, &step);
+    world_see_bytes(&resumed, sizeof resumed);
+    return resumed < 0 ? tern_error_code() : TERN_OK;
+}
+
+// The newest is damaged, so that it is passed over.
+static tern_status prepare_damage(void)
+{
+    TERN_TRY(prepare_save());
+    write_file("step-00000002.safetensors", "damaged", 7);
+    return TERN_OK;
+}
+
+// What is refused for another reason is refused for that, or for want of memory.
+static tern_status refused(tern_status status, tern_status due)
+{
+    if (status != due)
+        return status ? status : tern_error_raise(TERN_ERR_STATE, "it was not refused");
+    tern_error_clear();
+    return TERN_OK;
+}
+
+static tern_status prepare_damage_of_all(void)
+{
+    TERN_TRY(prepare_damage());
+    write_file("step-00000001.safetensors", "", 0);
+    write_file("best.safetensors", "PK", 2);
+    return TERN_OK;
+}
+
+static tern_status load_no_checkpoint(void)
+{
+    return refused(load_checkpoint(), TERN_ERR_FORMAT);
+}
+
+// One part more than the file has.
+static tern_status prepare_misfit(void)
+{
+    static double number;
+    TERN_TRY(prepare_save());
+    return tern_checkpoint_number(w.checkpoint, "best", &number);
+}
+
+static tern_status load_misfit(void)
+{
+    return refused(load_checkpoint(), TERN_ERR_ARG);
+}
+
+// Where no file can be made.
+static tern_status prepare_nowhere(void)
+{
+    TERN_TRY(prepare_parts());
+    w.checkpoint = tern_checkpoint_new("/proc");
+    return w.checkpoint ? name_parts() : tern_error_code();
+}
+
+static tern_status save_nowhere(void)
+{
+    return refused(save_checkpoint(), TERN_ERR_IO);
+}
+
+static tern_status save_weights(void)
+{
+    return tern_module_save(w.net, path_of("net.safetensors"));
+}
+
+static tern_status prepare_weights(void)
+{
+    TERN_TRY(world_make_net());
+    return save_weights();
+}
+
+static tern_status load_weights(void)
+{
+    return tern_module_load(w.net, path_of("net.safetensors"));
+}
+
 // ---- looking ------------------------------------------------------------------------------------
 
 // What `print` writes is seen.
@@ -220,6 +381,18 @@ const operation inputs_and_outputs[] = {
     {"epoch_of_single_samples", 40, .prepare = prepare_single_samples, .run = epoch,
      .goes_on = true, .keeps = true},
     {"save_and_load_place", 10, .prepare = prepare_place, .run = save_and_load_place},
+    {"write_state", 3, .prepare = prepare_state, .run = write_state},
+    {"read_state", 10, .prepare = prepare_file, .run = read_state},
+    {"make_checkpoint", 5, .prepare = prepare_parts, .run = make_checkpoint},
+    {"save_checkpoint", 40, .prepare = prepare_save, .run = save_checkpoint},
+    {"load_checkpoint", 60, .prepare = prepare_save, .run = load_checkpoint},
+    {"load_older_checkpoint", 60, .prepare = prepare_damage, .run = load_checkpoint, .keeps = true},
+    {"load_no_checkpoint", 3, .prepare = prepare_damage_of_all, .run = load_no_checkpoint,
+     .keeps = true},
+    {"load_misfit", 40, .prepare = prepare_misfit, .run = load_misfit},
+    {"save_nowhere", 40, .prepare = prepare_nowhere, .run = save_nowhere},
+    {"save_weights", 10, .prepare = world_make_net, .run = save_weights},
+    {"load_weights", 15, .prepare = prepare_weights, .run = load_weights},
     {"print_tensor", 3, .prepare = world_make_batch, .run = print_tensor},
     {"print_summary", 25, .prepare = world_make_net_and_batch, .run = print_summary},
     {"walk", 8, .prepare = world_make_net_and_batch, .run = walk},

@@ -84,6 +84,7 @@ void world_reset(void)
     tern_module_free(w.criterion);
     tern_module_free(w.net);
     tern_generator_free(w.generator);
+    tern_checkpoint_free(w.checkpoint);
     tern_state_free(w.state);
     w = (world){0};
     tern_manual_seed(20);

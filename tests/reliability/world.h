@@ -13,6 +13,7 @@ typedef struct world {
     tern_loader *loader;
     tern_generator *generator;
     tern_state *state;
+    tern_checkpoint *checkpoint;
     tern_tensor *x, *y, *loss; // retained, like all below
     tern_tensor *a, *b;        // (4, 6) leaves that require gradients
     tern_tensor *half;         // (4, 6) float16, likewise
