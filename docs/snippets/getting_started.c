@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of docs/getting-started.md.
 #include <stdlib.h>
+#include <unistd.h>
 #include "check.h"
 
 static void tensors(void)
@@ -126,6 +127,58 @@ static void datasets(void)
     tern_dataset_free(data);
 }
 
+// [checkpoint]
+// Everything that the run goes on with.
+static tern_checkpoint *checkpoint_of(tern_module *net, tern_optim *opt, tern_loader *loader)
+{
+    tern_checkpoint *ck = tern_checkpoint_new("runs/a", .keep_last = 3);
+    if (tern_checkpoint_module(ck, "model", net) || tern_checkpoint_optim(ck, "optim", opt) ||
+        tern_checkpoint_loader(ck, "train", loader))
+        tern_error_print(stderr);
+    return ck;
+}
+// [/checkpoint]
+
+static void train(tern_module *net, tern_optim *opt, tern_loader *loader)
+{
+    // [resume]
+    int64_t step = 0;
+    tern_checkpoint *ck = checkpoint_of(net, opt, loader);
+    if (tern_checkpoint_resume(ck, &step) < 0) // 1: it goes on after `step`, 0: it begins
+        tern_error_print(stderr);
+    tern_each_batch (b, loader) {
+        tern_tensor *loss = tern_mse_loss(tern_forward(net, b.x), b.y, TERN_REDUCTION_MEAN);
+        tern_optim_zero_grad(opt);
+        if (tern_backward(loss) || tern_optim_step(opt))
+            break;
+        if (++step % 2 == 0 && tern_checkpoint_save(ck, step))
+            break;
+    }
+    tern_checkpoint_free(ck);
+    // [/resume]
+    expect(step == 3);
+}
+
+static void checkpoints(void)
+{
+    char folder[] = "/tmp/tern-docs-XXXXXX";
+    expect(mkdtemp(folder) && chdir(folder) == 0);
+    tern_dataset *data = squares_new(9);
+    for (int i = 0; i < 2; i++) { // the second run has one step left of the epoch
+        tern_module *net = tern_nn_linear(1, 1);
+        tern_optim *opt = tern_optim_sgd(net, .lr = 1e-4);
+        tern_loader *loader = tern_loader_new(data, .batch_size = 3, .shuffle = true);
+        train(net, opt, loader);
+        expect(!tern_error_pending());
+        tern_loader_free(loader);
+        tern_optim_free(opt);
+        tern_module_free(net);
+    }
+    tern_dataset_free(data);
+    expect(!unlink("runs/a/step-00000002.safetensors") && !rmdir("runs/a") && !rmdir("runs"));
+    expect(!chdir("/") && !rmdir(folder));
+}
+
 int main(void)
 {
     tern_scope scope = tern_scope_open();
@@ -134,6 +187,7 @@ int main(void)
     gradients();
     states();
     datasets();
+    checkpoints();
     tern_scope_close(scope);
     return finished();
 }
