@@ -155,9 +155,9 @@ TERN_API TERN_NODISCARD tern_status tern_module_load(tern_module *module, const 
 
 /// Writes an optimizer's state as torch.save(optimizer.state_dict(), path) does, over what has the
 /// name: parameters by their place over all groups, with "param_names" where they are a module's,
-/// and the numbers of the groups. The same kind of optimizer over parameters of the same shapes in the same groups loads
-/// it in PyTorch. TERN_ERR_IO when the disk refuses; TERN_ERR_STATE while the calling thread
-/// captures.
+/// and the numbers of the groups. The same kind of optimizer over parameters of the same shapes in
+/// the same groups loads it in PyTorch. TERN_ERR_IO when the disk refuses; TERN_ERR_STATE while the
+/// calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_optim_save_torch(tern_optim *optim, const char *path);
 
 /// `tern_optim_load_torch(opt, "run.pt", .prefix = "optimizer.")`.

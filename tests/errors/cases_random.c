@@ -51,6 +51,24 @@ static tern_status load_with_one_bit_turned(fixture *f)
 REFUSES(tern_generator_load, "a state with one bit turned", TERN_ERR_FORMAT,
         "generator_load: ", load_with_one_bit_turned(f))
 
+REFUSES(tern_generator_to_torch, "a generator that is NULL", TERN_ERR_NULL,
+        "generator_to_torch: generator is NULL", tern_generator_to_torch(NULL, state))
+REFUSES(tern_generator_to_torch, "bytes that are NULL", TERN_ERR_NULL,
+        "generator_to_torch: bytes is NULL", tern_generator_to_torch(f->generator, NULL))
+REFUSES(tern_generator_from_torch, "a generator that is NULL", TERN_ERR_NULL,
+        "generator_from_torch: generator is NULL",
+        tern_generator_from_torch(NULL, state, TERN_TORCH_GENERATOR_SIZE))
+REFUSES(tern_generator_from_torch, "bytes that are NULL", TERN_ERR_NULL,
+        "generator_from_torch: bytes is NULL",
+        tern_generator_from_torch(f->generator, NULL, TERN_TORCH_GENERATOR_SIZE))
+REFUSES(tern_generator_from_torch, "too few bytes", TERN_ERR_FORMAT,
+        "generator_from_torch: |5056 bytes, not 8",
+        tern_generator_from_torch(f->generator, state, 8))
+REFUSES(tern_generator_from_torch, "bytes that are no state", TERN_ERR_FORMAT,
+        "generator_from_torch: these bytes are not PyTorch's",
+        (memset(state, 7, sizeof state),
+         tern_generator_from_torch(f->generator, state, TERN_TORCH_GENERATOR_SIZE)))
+
 // ---- tensors ------------------------------------------------------------------------------------
 
 CANNOT_FAIL(tern_randn_defaults, "fills a struct", !tern_randn_defaults().generator)

@@ -73,7 +73,7 @@ static void each_bad_archive_is_refused_with_its_reason(void **state)
 // ---- before 1.6 ---------------------------------------------------------------------------------
 
 #define OLD_BEGIN        PROTO "\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19." PROTO "M\xe9\x03." PROTO "}."
-#define OLD_ID(view)     "(" TEXT("\7", "storage") "ctorch\nFloatStorage\n" KEY("7") CPU "K\1" view "tQ"
+#define OLD_ID(view)     OF_CLASS("torch", "FloatStorage") KEY("7") CPU "K\1" view "tQ"
 #define OLD_TENSOR(view) DICT(TENSOR_OF(OLD_ID(view), "K\0", "K\1\x85", "K\1\x85"))
 #define OLD_KEYS         PROTO "]" KEY("7") "a."
 #define OLD_DATA         "\1\0\0\0\0\0\0\0\0\0\x80\x3f" // 1.0f

@@ -169,11 +169,11 @@ static void each_bad_value_is_refused_with_its_reason(void **state)
     PROTO "}(" TEXT("\1", "a") TENSOR_OF(first, OFFSET, SIZE, STRIDE) TEXT("\1", "b")              \
         TENSOR_OF(second, OFFSET, SIZE, STRIDE) "u."
 #define CALL(name, arguments) DICT("ctorch._utils\n" name "\n(" arguments "tR")
-#define UNTYPED               "(" TEXT("\7", "storage") "ctorch.storage\nUntypedStorage\n" KEY("0") CPU "K\x18tQ"
+#define UNTYPED               OF_CLASS("torch.storage", "UntypedStorage") KEY("0") CPU "K\x18tQ"
 
 static const row tensors[] = {
     ROW("id_of_a_text", PROTO "}" TEXT("\1", "a") "Qs.", "a persistent id that is no tuple of 5"),
-    ROW("id_of_4", DICT("(" TEXT("\7", "storage") "ctorch\nFloatStorage\n" KEY("0") CPU "tQ"),
+    ROW("id_of_4", DICT(OF_CLASS("torch", "FloatStorage") KEY("0") CPU "tQ"),
         "a persistent id that is no tuple of 5"),
     ROW("id_of_another",
         DICT("(" TEXT("\6", "module") "ctorch\nFloatStorage\n" KEY("0") CPU "K\6tQ"),

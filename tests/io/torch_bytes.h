@@ -11,14 +11,14 @@
 #include <zlib.h>
 
 // Pieces of pickles. The length of a text is written out, "\3".
-#define PROTO           "\x80\x02"
-#define TEXT(length, s) "X" length "\0\0\0" s
-#define ORDERED         "ccollections\nOrderedDict\n)R"
-#define ID(class, key, location, numel)                                                            \
-    "(" TEXT("\7", "storage") "ctorch\n" class "\n" key location numel "tQ"
-#define CPU        TEXT("\3", "cpu")
-#define KEY(digit) TEXT("\1", digit)
-#define FLOATS     ID("FloatStorage", KEY("0"), CPU, "K\6") // the archive's
+#define PROTO                           "\x80\x02"
+#define TEXT(length, s)                 "X" length "\0\0\0" s
+#define ORDERED                         "ccollections\nOrderedDict\n)R"
+#define OF_CLASS(module, class)         "(" TEXT("\7", "storage") "c" module "\n" class "\n"
+#define ID(class, key, location, numel) OF_CLASS("torch", class) key location numel "tQ"
+#define CPU                             TEXT("\3", "cpu")
+#define KEY(digit)                      TEXT("\1", digit)
+#define FLOATS                          ID("FloatStorage", KEY("0"), CPU, "K\6") // the archive's
 #define TENSOR_OF(storage, offset, size, stride)                                                   \
     "ctorch._utils\n_rebuild_tensor_v2\n(" storage offset size stride "\x89" ORDERED "tR"
 #define TENSOR TENSOR_OF(FLOATS, "K\0", "K\6\x85", "K\1\x85")
