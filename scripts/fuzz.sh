@@ -5,7 +5,7 @@
 # Prints a line a target; exits 1 when one has a finding, whose input is then in the build folder.
 # Usage: scripts/fuzz.sh [--seconds N] [--keep] [TARGET...]
 #   --seconds   of each target; 60
-#   --keep      what adds coverage goes into the corpora
+#   --keep      what adds coverage goes into the corpora, when nothing was found
 . "$(dirname "$0")/common.sh"
 
 seconds=60
@@ -37,6 +37,20 @@ runs_in()
     sed -n 's/^stat::number_of_executed_units: *//p' "$1"
 }
 
+# keep NAME: of what was found, that which runs code that the corpus does not; short inputs first.
+keep()
+{
+    mkdir -p "$work/kept"
+    rm -f "$work/kept"/*
+    "$program" -merge=1 -use_counters=0 -max_len=1024 "$work/kept" "$corpora/$1" \
+        "$root/tests/io/data" "$work/corpus" >"$work/merge" 2>&1
+    sha256sum "$corpora/$1"/* "$root/tests/io/data"/* | cut -c 1-64 >"$work/known"
+    for input in "$work/kept"/*; do
+        grep -q "$(sha256sum "$input" | cut -c 1-64)" "$work/known" ||
+            cp "$input" "$corpora/$1/$(basename "$input" | cut -c 1-16).bin"
+    done
+}
+
 # fuzz NAME: a line, and 1 when there is a finding.
 fuzz()
 {
@@ -50,10 +64,7 @@ fuzz()
     runs=$(runs_in "$work/log")
     echo "$1: ${runs:-0} executions in $seconds s, $found findings"
     [ "$found" = 0 ] || say "$work/log: $(grep -m 1 -E 'ERROR|error|SUMMARY' "$work/log")"
-    if [ -n "$keep" ] && [ "$found" = 0 ]; then
-        "$program" -merge=1 -max_len=16384 "$corpora/$1" "$root/tests/io/data" "$work/corpus" \
-            >"$work/merge" 2>&1
-    fi
+    [ -z "$keep" ] || [ "$found" != 0 ] || keep "$1"
     return "$found"
 }
 

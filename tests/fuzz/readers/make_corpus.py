@@ -17,7 +17,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 def write(target, name, data):
     folder = os.path.join(FOLDER, target)
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, name), "wb") as file:
+    with open(os.path.join(folder, name + ".bin"), "wb") as file:
         file.write(data)
 
 
