@@ -22,7 +22,12 @@ done
 need clang libclang-rt-dev libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev
 dir=$build-fuzz
 corpora=$root/tests/fuzz/corpus
-[ $# -gt 0 ] || set -- $(cd "$root/tests/fuzz/readers" && ls fuzz_*.c | sed 's/fuzz_\(.*\)\.c/\1/')
+if [ $# = 0 ]; then
+    for source in "$root"/tests/fuzz/readers/fuzz_*.c; do
+        name=${source##*/fuzz_}
+        set -- "$@" "${name%.c}"
+    done
+fi
 
 export CC=clang CXX=clang++
 configure "$dir" -Dtests=enabled -Dexamples=disabled -Dcuda=disabled -Doptimization=1 \

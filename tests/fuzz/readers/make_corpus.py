@@ -187,12 +187,18 @@ def safetensors_files():
             '"tern.header_crc32c":"00000000"}')
     yield "plain", safetensors('{"a":%s}' % tensor(), eight)
     yield "sums", safetensors('{%s,"a":%s}' % (sums, tensor()), eight)
-    yield "state", safetensors(
-        '{"__metadata__":{"tern.state":"{\\"version\\":1,\\"values\\":{\\"a\\":null,\\"n\\":12,'
-        '\\"lr\\":{\\"double\\":\\"0x1p-3\\"},\\"t\\":{\\"text\\":\\"x\\"}}}"},"a":%s}' %
-        tensor(), eight)
-    yield "tied", safetensors(
-        '{"__metadata__":{"tern.tied":"{\\"b\\":\\"a\\"}"},"a":%s}' % tensor(), eight)
+    for name, word in (
+            ("state", '"tern.state":"{\\"version\\":1,\\"values\\":{\\"n\\":-12,\\"a\\":null,'
+             '\\"lr\\":{\\"double\\":\\"0x1p-3\\"},\\"t\\":{\\"text\\":\\"x\\"}}}"'),
+            ("state_bytes",
+             '"tern.state":"{\\"version\\":1,\\"values\\":{\\"a\\":{\\"bytes\\":8}}}"'),
+            ("state_2", '"tern.state":"{\\"version\\":2,\\"values\\":{\\"a\\":null}}"'),
+            ("tied", '"tern.tied":"{\\"b\\":\\"a\\"}"'),
+            ("tied_twice", '"tern.tied":"{\\"b\\":\\"a\\",\\"b\\":\\"a\\"}"'),
+            ("tied_itself", '"tern.tied":"{\\"a\\":\\"a\\"}"')):
+        kind = tensor("U8", "[8]") if name == "state_bytes" else tensor()
+        yield name, safetensors("{%s,%s},\"a\":%s}" % (sums[:-1], word, kind), eight)
+        yield name + "_alone", safetensors('{"__metadata__":{%s},"a":%s}' % (word, kind), eight)
     yield "empty", safetensors("{}")
     yield "null", safetensors('{"__metadata__":null}')
     yield "length_max", struct.pack("<Q", 2**64 - 1) + b"{}"

@@ -44,6 +44,22 @@ void end_reader(void)
     fclose(nowhere);
 }
 
+void fail_allocation(int64_t n)
+{
+    fail_nth_allocation(n);
+}
+
+bool memory_fails(void)
+{
+    return memory.failed > 0;
+}
+
+int64_t memory_in_use(void)
+{
+    (void)tern_memory_trim();
+    return memory.bytes;
+}
+
 tern_file *file_of(const uint8_t *data, size_t nbytes)
 {
     must(ftruncate(file.fd, 0) == 0 && pwrite(file.fd, data, nbytes, 0) == (ssize_t)nbytes &&
@@ -91,10 +107,10 @@ static bool verify(const tern_contents *c, size_t nbytes)
     return true;
 }
 
-static void load(tern_contents *c)
+static void load(tern_contents *c, const char *where)
 {
     tern_locations locations;
-    must(!tern_locations_parse(&locations, "state_read", "cpu"), "the CPU is not there");
+    must(!tern_locations_parse(&locations, "state_read", where), "the CPU is not there");
     tern_state *state = tern_contents_load(c, &locations, NULL);
     must(!state == (tern_error_code() != TERN_OK), "a load without a state and without an error");
     must(!state || tern_state_count(state) == c->count, "a value was lost");
@@ -108,8 +124,10 @@ bool use_contents(tern_contents *c, size_t nbytes)
     for (int64_t i = 0; i < c->count; i++)
         must(tern_contents_find(c, c->values[i].name) == &c->values[i], "a name is not found");
     const bool fine = verify(c, nbytes);
-    if (fine)
-        load(c);
+    if (fine) {
+        load(c, NULL);
+        load(c, "cpu");
+    }
     tern_contents_free(c);
     return fine;
 }

@@ -15,6 +15,13 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 // Closes what that opened.
 void end_reader(void);
 
+// The n-th allocation from now on fails; 0: none.
+void fail_allocation(int64_t n);
+// Did one, since then?
+bool memory_fails(void);
+// What the library has of memory.
+int64_t memory_in_use(void);
+
 // Ends the program with a sentence unless `holds`.
 void must(bool holds, const char *sentence);
 

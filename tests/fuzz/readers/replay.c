@@ -8,7 +8,25 @@
 
 #include "reader.h"
 
+#define MOST_FAILURES 60
+
 static int count;
+
+// Also with memory failing: each allocation once, of the first MOST_FAILURES. Nothing is left.
+static void run_bytes(const uint8_t *bytes, size_t nbytes)
+{
+    (void)LLVMFuzzerTestOneInput(bytes, nbytes);
+    const int64_t before = memory_in_use();
+    for (int n = 1; n <= MOST_FAILURES; n++) {
+        fail_allocation(n);
+        (void)LLVMFuzzerTestOneInput(bytes, nbytes);
+        const bool failed = memory_fails();
+        fail_allocation(0);
+        must(memory_in_use() == before, "memory was not given back");
+        if (!failed)
+            break;
+    }
+}
 
 static int run_file(const char *path)
 {
@@ -19,7 +37,7 @@ static int run_file(const char *path)
     const size_t nbytes = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     uint8_t *copy = copy_of(bytes, nbytes); // a byte too far is noticed
-    (void)LLVMFuzzerTestOneInput(copy, nbytes);
+    run_bytes(copy, nbytes);
     free(copy);
     count++;
     return 0;
