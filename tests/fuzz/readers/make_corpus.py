@@ -167,7 +167,10 @@ def zip_files():
     locked = central[:8] + b"\1" + central[9:]
     yield "encrypted", local + locked + zip_end(1, len(locked), len(local))
     yield "overlap", local + central * 2 + zip_end(2, 2 * len(central), len(local))
-    yield "past", local + zip_end(1, len(central), len(local) + 9)
+    longer = central[:20] + struct.pack("<II", len(data) + 200, len(data) + 200) + central[28:]
+    yield "longer", local + longer + zip_end(1, len(longer), len(local))
+    far = central[:42] + struct.pack("<I", 10000) + central[46:]
+    yield "far", local + far + zip_end(1, len(far), len(local))
     _, local, central = zip_entry(name, data, zlib.compress(data)[2:-4], 8)
     yield "deflated", local + central + zip_end(1, len(central), len(local))
 
