@@ -263,8 +263,10 @@ static void each_bad_tensor_is_refused_with_its_reason(void **state)
 
 static void repeat(byte_string *to, const char *piece, size_t length, int count)
 {
-    for (int i = 0; i < count; i++)
-        add_bytes(to, piece, length);
+    to->at = realloc(to->at, to->count + length * (size_t)count + 1);
+    assert_non_null(to->at);
+    for (int i = 0; i < count; i++, to->count += length)
+        memcpy(to->at + to->count, piece, length);
 }
 
 // A pickle of pieces, each so many times.
