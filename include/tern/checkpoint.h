@@ -131,8 +131,8 @@ tern_checkpoint_save_with(const tern_checkpoint_save_options *options);
 /// there is none, and nothing has changed. A file that is damaged or cannot be read is passed over,
 /// with a warning, and the next one is taken, "best.safetensors" at last. -1 on failure, with
 /// nothing changed: when no file can be read (the code is that of the newest), and, for the newest
-/// one that can be read, what tern_state_load says when it does not fit, and TERN_ERR_FORMAT when
-/// it is of a later version. Devices may be others than those that the run was on; default
+/// one that can be read, what tern_state_load says when it does not fit, and TERN_ERR_UNSUPPORTED
+/// when it is of a later version. Devices may be others than those that the run was on; default
 /// generators of devices that are not here are left out. TERN_ERR_STATE where an error is pending
 /// or the calling thread captures.
 TERN_API int tern_checkpoint_resume(tern_checkpoint *checkpoint, int64_t *step);
@@ -171,8 +171,7 @@ typedef struct tern_optim_load_torch_options {
 TERN_API tern_optim_load_torch_options tern_optim_load_torch_defaults(void);
 /// Loads the state_dict of PyTorch's optimizer of the same kind, all or nothing: parameters by
 /// "param_names" where the file and the optimizer have names, else by their place, with shapes that
-/// are checked. State
-/// tensors come to where the parameters are. SGD's updates are not counted in such a file, and
+/// are checked. State tensors come to where the parameters are. SGD's updates are not counted in such a file, and
 /// become 0. TERN_ERR_FORMAT for a file that is none, that is of another kind of optimizer, or
 /// whose groups or counts of updates do not fit; else fails as tern_optim_load_state_dict and
 /// tern_state_read.

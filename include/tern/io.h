@@ -20,8 +20,8 @@
 ///
 /// Failed calls return NULL or a status, with an error pending: TERN_ERR_IO when a file cannot be
 /// opened, read or written, TERN_ERR_FORMAT for its bytes, TERN_ERR_DTYPE for a dtype that tern
-/// does not have, TERN_ERR_NOMEM. Threads: any; two may read one file, and of two that write one
-/// the last wins.
+/// does not have, TERN_ERR_UNSUPPORTED for what a later version of tern wrote, TERN_ERR_NOMEM.
+/// Threads: any; two may read one file, and of two that write one the last wins.
 #ifndef TERN_IO_H
 #define TERN_IO_H
 

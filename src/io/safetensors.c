@@ -54,6 +54,7 @@ typedef struct header {
     metadata *metadata;
     int64_t metadata_count, metadata_capacity;
     tern_safetensors_words words;
+    const char *later; // a word that this version does not know; NULL: there is none
 } header;
 
 // ---- the bytes ----------------------------------------------------------------------------------
@@ -313,10 +314,7 @@ static tern_status sort_metadata(header *h)
         if (i > 0 && strcmp(key_at(h, i - 1), key) == 0)
             return tern_json_error(&h->json, "its metadata have \"%.64s\" twice", key);
         if (!word && strncmp(key, "tern.", 5) == 0)
-            return tern_json_error(&h->json,
-                                   "its metadata have \"%.64s\", which a later version of tern may "
-                                   "know",
-                                   key);
+            h->later = key;
         if (word)
             *word = value_at(h, i);
     }
@@ -392,12 +390,16 @@ static tern_status check_sum(const header *h)
 {
     const tern_safetensors_words *w = &h->words;
     if (!w->header_sum)
-        return w->sums || w->tied || w->state ? refuse(h, "its header has lost its checksum")
-                                              : TERN_OK;
+        return w->sums || w->tied || w->state || h->later
+                   ? refuse(h, "its header has lost its checksum")
+                   : TERN_OK;
     char right[SUM_DIGITS + 1];
     snprintf(right, sizeof right, "%08x", h->sum);
     if (!h->sum_there || strcmp(w->header_sum, right) != 0)
         return refuse(h, "its header is damaged: the checksum does not fit");
+    TERN_CHECK(!h->later, TERN_ERR_UNSUPPORTED,
+               "%s: %s is of a later version of tern, which knows \"%.64s\"", h->c->file->op,
+               h->c->file->path, h->later);
     return w->sums ? TERN_OK : refuse(h, "its tensors have lost their checksums");
 }
 

@@ -157,9 +157,13 @@ static tern_status take_version(tern_json *json)
     if (strcmp(key, "version") != 0)
         return tern_json_error(json, "\"version\" is due");
     TERN_TRY(tern_json_integer(json, &version));
-    if (version != TERN_SAFETENSORS_STATE_VERSION)
-        return tern_json_error(json, "it has version %lld, this tern reads version %d",
-                               (long long)version, TERN_SAFETENSORS_STATE_VERSION);
+    TERN_CHECK(
+        version <= TERN_SAFETENSORS_STATE_VERSION, TERN_ERR_UNSUPPORTED,
+        "%s: %s is of a later version of tern: its state has version %lld, and this one reads "
+        "up to %d",
+        json->op, json->path, (long long)version, TERN_SAFETENSORS_STATE_VERSION);
+    if (version < 1)
+        return tern_json_error(json, "it has version %lld", (long long)version);
     return tern_json_expect(json, ',');
 }
 

@@ -5,11 +5,14 @@
 static tern_status visit_version(tern_state_visitor *visitor)
 {
     int64_t version = TERN_CHECKPOINT_VERSION, saved;
-    if (tern_visit_peek_int(visitor, "version", &saved))
-        TERN_CHECK(saved >= 1 && saved <= TERN_CHECKPOINT_VERSION, TERN_ERR_FORMAT,
-                   "checkpoint_resume: the newest checkpoint is of version %lld, and tern %s reads "
-                   "up to %d",
-                   (long long)saved, tern_version(), TERN_CHECKPOINT_VERSION);
+    const bool found = tern_visit_peek_int(visitor, "version", &saved);
+    TERN_CHECK(
+        !found || saved <= TERN_CHECKPOINT_VERSION, TERN_ERR_UNSUPPORTED,
+        "checkpoint_resume: the newest checkpoint is of version %lld, and tern %s reads up to "
+        "%d",
+        (long long)saved, tern_version(), TERN_CHECKPOINT_VERSION);
+    if (found && saved < 1)
+        return tern_visit_refuse(visitor, "version", "is %lld, not 1 or more", (long long)saved);
     return tern_visit_int(visitor, "version", &version);
 }
 

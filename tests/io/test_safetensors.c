@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "data/data_fixture.h"
+#include "io/crc32c_bitwise.h"
 #include "io/safetensors_bytes.h"
 #include "state_check.h"
 
@@ -46,18 +47,6 @@ static file_bytes bytes_of(const char *path)
     f.at[f.count] = 0;
     fclose(file);
     return f;
-}
-
-// CRC-32C bit by bit, as RFC 3720 defines it.
-static uint32_t crc32c(const void *data, size_t nbytes)
-{
-    uint32_t crc = 0xFFFFFFFF;
-    for (size_t i = 0; i < nbytes; i++) {
-        crc ^= ((const unsigned char *)data)[i];
-        for (int bit = 0; bit < 8; bit++)
-            crc = crc & 1 ? crc >> 1 ^ 0x82F63B78 : crc >> 1;
-    }
-    return ~crc;
 }
 
 // ---- the library's files ------------------------------------------------------------------------

@@ -175,7 +175,8 @@ static void a_file_of_a_later_version_is_refused(void **state)
     assert_int_equal(tern_state_set_text(later, "checkpoint.more", "?"), TERN_OK);
     assert_int_equal(tern_state_write(later, path_of_step(3)), TERN_OK);
     tern_state_free(later);
-    check_refused(&p, p.ck, TERN_ERR_FORMAT, "the newest checkpoint is of version 2, and tern");
+    check_refused(&p, p.ck, TERN_ERR_UNSUPPORTED,
+                  "the newest checkpoint is of version 2, and tern");
     assert_true(weight_of(&p) == 3);
     pair_end(&p);
 }
@@ -263,7 +264,7 @@ static void counts_out_of_range_are_refused(void **state)
         {"optim.weight.step", INT64_MAX - 1, "is 9223372036854775806 updates"},
         {"optim.weight.step", -1, "is -1 updates"},
         {"checkpoint.step", INT64_MIN, "\"checkpoint.step\" is -9223372036854775808, not 0"},
-        {"checkpoint.version", 0, "of version 0"},
+        {"checkpoint.version", 0, "is 0, not 1 or more"},
         {"checkpoint.version", INT64_MIN, "of version -9223372036854775808"},
     };
     pair p = pair_begin();
