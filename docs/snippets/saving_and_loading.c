@@ -133,6 +133,37 @@ static void names(void)
     tern_module_free(net);
 }
 
+// ---- exchange with PyTorch ----------------------------------------------------------------------
+
+static void optimizers(void)
+{
+    tern_module *net = make_net();
+    tern_optim *opt = tern_optim_adamw(net), *other = tern_optim_adamw(net, .lr = 1);
+    tern_tensor *loss = tern_sum_all(tern_forward(net, tern_ones(tern_dims(1, 4))));
+    expect(!tern_backward(loss) && !tern_optim_step(opt));
+    // [optim]
+    if (tern_optim_save_torch(opt, "optimizer.pt")) // for optimizer.load_state_dict(torch.load(..))
+        tern_error_print(stderr);
+    if (tern_optim_load_torch(other, "optimizer.pt")) // from torch.save(optimizer.state_dict(), ..)
+        tern_error_print(stderr);
+    // [/optim]
+    expect(tern_optim_lr(other, 0) == 1e-3);
+    tern_optim_free(other);
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void generators(void)
+{
+    // [generator]
+    unsigned char bytes[TERN_TORCH_GENERATOR_SIZE]; // torch.get_rng_state()
+    tern_generator *gen = tern_default_generator(tern_cpu(0));
+    if (tern_generator_to_torch(gen, bytes) || tern_generator_from_torch(gen, bytes, sizeof bytes))
+        tern_error_print(stderr);
+    // [/generator]
+    expect(bytes[12] == 1); // seeded
+}
+
 // ---- the folder ---------------------------------------------------------------------------------
 
 static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *where)
@@ -150,6 +181,8 @@ int main(void)
     values();
     pytorch();
     names();
+    optimizers();
+    generators();
     tern_scope_close(scope);
     expect(chdir("/") == 0 && nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
     return finished();
