@@ -32,6 +32,10 @@ static void weights(void)
     tern_state_free(saved);
     // [/load]
     expect(first_weight(other) == first_weight(net));
+    // [short]
+    if (tern_module_save(net, "net.safetensors") || tern_module_load(other, "net.safetensors"))
+        tern_error_print(stderr);
+    // [/short]
     tern_module_free(other);
     tern_module_free(net);
 }
@@ -133,6 +137,28 @@ static void names(void)
     tern_module_free(net);
 }
 
+// ---- checkpoints --------------------------------------------------------------------------------
+
+static void checkpoints(void)
+{
+    tern_module *net = make_net(), *other = make_net();
+    tern_optim *opt = tern_optim_adamw(net);
+    tern_checkpoint *ck = tern_checkpoint_new("runs");
+    expect(!tern_checkpoint_module(ck, "model", net) && !tern_checkpoint_optim(ck, "optim", opt));
+    expect(!tern_checkpoint_save(ck, 1200));
+    tern_checkpoint_free(ck);
+    // [checkpoint]
+    tern_state *saved = tern_state_read("runs/step-00001200.safetensors", .only = "model.*");
+    if (tern_module_load_state_dict(other, saved, .prefix = "model."))
+        tern_error_print(stderr);
+    tern_state_free(saved);
+    // [/checkpoint]
+    expect(first_weight(other) == first_weight(net));
+    tern_optim_free(opt);
+    tern_module_free(other);
+    tern_module_free(net);
+}
+
 // ---- exchange with PyTorch ----------------------------------------------------------------------
 
 static void optimizers(void)
@@ -181,6 +207,7 @@ int main(void)
     values();
     pytorch();
     names();
+    checkpoints();
     optimizers();
     generators();
     tern_scope_close(scope);
