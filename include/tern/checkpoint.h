@@ -83,8 +83,8 @@ TERN_API TERN_NODISCARD tern_status tern_checkpoint_module(tern_checkpoint *chec
 /// The state and the numbers of an optimizer, by the names of its parameters; likewise.
 TERN_API TERN_NODISCARD tern_status tern_checkpoint_optim(tern_checkpoint *checkpoint,
                                                           const char *name, tern_optim *optim);
-/// Where a loader is, also in the middle of an epoch: save inside the loop, which gives its epoch up
-/// when it is left. Borrowed.
+/// Where a loader is, also in the middle of an epoch: save inside the loop, which gives its epoch
+/// up when it is left. Borrowed.
 TERN_API TERN_NODISCARD tern_status tern_checkpoint_loader(tern_checkpoint *checkpoint,
                                                            const char *name, tern_loader *loader);
 /// A generator of your own; borrowed. The default ones are saved anyway.
@@ -171,10 +171,10 @@ typedef struct tern_optim_load_torch_options {
 TERN_API tern_optim_load_torch_options tern_optim_load_torch_defaults(void);
 /// Loads the state_dict of PyTorch's optimizer of the same kind, all or nothing: parameters by
 /// "param_names" where the file and the optimizer have names, else by their place, with shapes that
-/// are checked. State tensors come to where the parameters are. SGD's updates are not counted in such a file, and
-/// become 0. TERN_ERR_FORMAT for a file that is none, that is of another kind of optimizer, or
-/// whose groups or counts of updates do not fit; else fails as tern_optim_load_state_dict and
-/// tern_state_read.
+/// are checked. State tensors come to where the parameters are. SGD's updates are not counted in
+/// such a file, and become 0. TERN_ERR_FORMAT for a file that is none, that is of another kind of
+/// optimizer, or whose groups or counts of updates do not fit; else fails as
+/// tern_optim_load_state_dict and tern_state_read.
 TERN_API TERN_NODISCARD tern_status
 tern_optim_load_torch_with(const tern_optim_load_torch_options *options);
 #define tern_optim_load_torch(...)                                                                 \
