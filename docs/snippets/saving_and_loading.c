@@ -184,7 +184,8 @@ static void generators(void)
     // [generator]
     unsigned char bytes[TERN_TORCH_GENERATOR_SIZE]; // torch.get_rng_state()
     tern_generator *gen = tern_default_generator(tern_cpu(0));
-    if (tern_generator_to_torch(gen, bytes) || tern_generator_from_torch(gen, bytes, sizeof bytes))
+    if (tern_generator_to_torch(gen, bytes, sizeof bytes) ||
+        tern_generator_from_torch(gen, bytes, sizeof bytes))
         tern_error_print(stderr);
     // [/generator]
     expect(bytes[12] == 1); // seeded

@@ -48,9 +48,10 @@ TERN_API TERN_NODISCARD tern_status tern_generator_load(tern_generator *generato
 
 /// Writes the state as torch.get_rng_state() gives it: PyTorch's CPU generator with these bytes
 /// (torch.set_rng_state) goes on with the numbers that `generator` would draw for tensors on the
-/// CPU. TERN_ERR_STATE for a state that PyTorch does not have; no generator comes to it by drawing.
-TERN_API TERN_NODISCARD tern_status tern_generator_to_torch(
-    const tern_generator *generator, unsigned char bytes[TERN_TORCH_GENERATOR_SIZE]);
+/// CPU. `bytes` has `size` >= TERN_TORCH_GENERATOR_SIZE bytes. TERN_ERR_STATE for a state that
+/// PyTorch does not have; no generator comes to it by drawing.
+TERN_API TERN_NODISCARD tern_status tern_generator_to_torch(const tern_generator *generator,
+                                                            void *bytes, size_t size);
 /// Goes on with the numbers of the generator whose torch.get_rng_state() these `size` bytes are.
 /// Tensors on CUDA devices, which PyTorch draws otherwise, start the stream of its seed anew;
 /// dropout goes on. TERN_ERR_FORMAT when the bytes are not such a state, then nothing changes.

@@ -73,10 +73,12 @@ static void encode(unsigned char *bytes, const tern_mt19937 *mt, uint64_t seed)
     put(bytes + AT_HAS_NORMAL, 4, mt->has_normal);
 }
 
-tern_status tern_generator_to_torch(const tern_generator *generator,
-                                    unsigned char bytes[TERN_TORCH_GENERATOR_SIZE])
+tern_status tern_generator_to_torch(const tern_generator *generator, void *bytes, size_t size)
 {
     TERN_TRY(check("generator_to_torch", generator, bytes));
+    TERN_CHECK(size >= TERN_TORCH_GENERATOR_SIZE, TERN_ERR_ARG,
+               "generator_to_torch: there is room for %zu bytes, not for %d", size,
+               TERN_TORCH_GENERATOR_SIZE);
     tern_generator *locked = (tern_generator *)(uintptr_t)generator; // its values stay
     tern_generator_lock(locked);
     const tern_mt19937 mt = generator->mt;

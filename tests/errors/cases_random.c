@@ -52,9 +52,13 @@ REFUSES(tern_generator_load, "a state with one bit turned", TERN_ERR_FORMAT,
         "generator_load: ", load_with_one_bit_turned(f))
 
 REFUSES(tern_generator_to_torch, "a generator that is NULL", TERN_ERR_NULL,
-        "generator_to_torch: generator is NULL", tern_generator_to_torch(NULL, state))
+        "generator_to_torch: generator is NULL", tern_generator_to_torch(NULL, state, sizeof state))
+REFUSES(tern_generator_to_torch, "too little room", TERN_ERR_ARG,
+        "generator_to_torch: there is room for 16 bytes, not for 5056",
+        tern_generator_to_torch(f->generator, state, 16))
 REFUSES(tern_generator_to_torch, "bytes that are NULL", TERN_ERR_NULL,
-        "generator_to_torch: bytes is NULL", tern_generator_to_torch(f->generator, NULL))
+        "generator_to_torch: bytes is NULL",
+        tern_generator_to_torch(f->generator, NULL, sizeof state))
 REFUSES(tern_generator_from_torch, "a generator that is NULL", TERN_ERR_NULL,
         "generator_from_torch: generator is NULL",
         tern_generator_from_torch(NULL, state, TERN_TORCH_GENERATOR_SIZE))

@@ -70,8 +70,8 @@ static int generator(char **words)
                  tern_generator_from_torch(g, bytes, sizeof bytes);
     if (!failed && draws)
         failed = !tern_randint(0, 1 << 20, tern_dims(draws), .generator = g);
-    failed =
-        failed || tern_generator_to_torch(g, bytes) || fwrite(bytes, sizeof bytes, 1, out) != 1;
+    failed = failed || tern_generator_to_torch(g, bytes, sizeof bytes) ||
+             fwrite(bytes, sizeof bytes, 1, out) != 1;
     tern_tensor *next = failed ? NULL : tern_rand(tern_dims(4), .generator = g);
     for (int i = 0; next && i < 4; i++)
         printf("%.9g\n", (double)((float *)tern_data(next))[i]);

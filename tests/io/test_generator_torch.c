@@ -70,7 +70,7 @@ static void the_bytes_are_those_of_pytorch(void **state)
         tern_generator *g = tern_generator_new(saved[i].seed);
         if (saved[i].draws) // a word each: the range is below 2^28
             assert_non_null(tern_randint(0, 1 << 20, tern_dims(saved[i].draws), .generator = g));
-        assert_int_equal(tern_generator_to_torch(g, bytes), TERN_OK);
+        assert_int_equal(tern_generator_to_torch(g, bytes, sizeof bytes), TERN_OK);
         assert_memory_equal(bytes, file.at, SIZE);
         tern_generator_free(g);
         free_bytes(&file);
@@ -84,7 +84,7 @@ static void a_waiting_normal_draw_has_its_place(void **state)
     byte_string file = golden("normal");
     tern_generator *g = tern_generator_new(7);
     assert_non_null(tern_randn(tern_dims(1), .dtype = TERN_FLOAT64, .generator = g));
-    assert_int_equal(tern_generator_to_torch(g, bytes), TERN_OK);
+    assert_int_equal(tern_generator_to_torch(g, bytes, sizeof bytes), TERN_OK);
     double own, theirs;
     memcpy(&own, bytes + 5024, 8);
     memcpy(&theirs, file.at + 5024, 8);
@@ -104,7 +104,7 @@ static void there_and_back_gives_the_same_bytes(void **state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         byte_string file = golden(names[i]);
         assert_int_equal(tern_generator_from_torch(g, file.at, SIZE), TERN_OK);
-        assert_int_equal(tern_generator_to_torch(g, bytes), TERN_OK);
+        assert_int_equal(tern_generator_to_torch(g, bytes, sizeof bytes), TERN_OK);
         assert_memory_equal(bytes, file.at, SIZE);
         free_bytes(&file);
     }
