@@ -139,7 +139,7 @@ def default_of(words):
 def read_call(name, words, macros):
     """A macro with options, its fields by position and its defaults; None for another macro."""
     words = " ".join(words.replace("\\\n", " ").split())
-    match = re.search(r"TERN_WITH_\((\w+), \(TERN_(FIELDS|MAYBE)_\d_, ?([^)]*)\), \((.*)", words)
+    match = re.search(r"TERN_WITH_\(\s*(\w+), \(TERN_(FIELDS|MAYBE)_\d_, ?([^)]*)\), \((.*)", words)
     if not match or match[1] != name:
         return None, {}
     initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], match[4])

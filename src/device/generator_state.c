@@ -5,8 +5,10 @@
 // generator's state carries the draws of its device, so that one save brings back all random
 // numbers of a run there.
 #include <string.h>
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/hash.h"
 #include "device/backend.h"
 #include "device/capture.h"
 #include "device/draws.h"
@@ -39,53 +41,32 @@ typedef struct saved_state {
     tern_draw_state draws;
 } saved_state;
 
-static void put(unsigned char *at, int nbytes, uint64_t value)
-{
-    for (int i = 0; i < nbytes; i++)
-        at[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get(const unsigned char *at, int nbytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < nbytes; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
-
-static uint64_t hash_of(const unsigned char *bytes)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (int i = 0; i < AT_HASH; i++)
-        hash = (hash ^ bytes[i]) * 1099511628211u;
-    return hash;
-}
-
 static void encode(unsigned char *bytes, const saved_state *s)
 {
     uint64_t normal;
     memcpy(&normal, &s->mt.normal, sizeof normal);
     memcpy(bytes, MAGIC, 8);
-    put(bytes + AT_VERSION, 4, VERSION);
-    put(bytes + AT_INDEX, 4, (uint64_t)s->mt.index);
-    put(bytes + AT_FLAGS, 4, (s->mt.has_normal ? HAS_NORMAL : 0) | (s->has_draws ? HAS_DRAWS : 0));
-    put(bytes + AT_ZERO, 4, 0);
-    put(bytes + AT_NORMAL, 8, s->mt.has_normal ? normal : 0);
-    put(bytes + AT_SEED, 8, s->draws.seed);
-    put(bytes + AT_BASE, 8, s->draws.base);
-    put(bytes + AT_CUDA_SEED, 8, s->seed);
-    put(bytes + AT_POSITION, 8, s->position);
+    put_uint(bytes + AT_VERSION, 4, VERSION);
+    put_uint(bytes + AT_INDEX, 4, (uint64_t)s->mt.index);
+    put_uint(bytes + AT_FLAGS, 4,
+             (s->mt.has_normal ? HAS_NORMAL : 0) | (s->has_draws ? HAS_DRAWS : 0));
+    put_uint(bytes + AT_ZERO, 4, 0);
+    put_uint(bytes + AT_NORMAL, 8, s->mt.has_normal ? normal : 0);
+    put_uint(bytes + AT_SEED, 8, s->draws.seed);
+    put_uint(bytes + AT_BASE, 8, s->draws.base);
+    put_uint(bytes + AT_CUDA_SEED, 8, s->seed);
+    put_uint(bytes + AT_POSITION, 8, s->position);
     for (int i = 0; i < TERN_MT19937_WORDS; i++)
-        put(bytes + AT_WORDS + 4 * i, 4, s->mt.state[i]);
-    put(bytes + AT_HASH, 8, hash_of(bytes));
+        put_uint(bytes + AT_WORDS + 4 * i, 4, s->mt.state[i]);
+    put_uint(bytes + AT_HASH, 8, tern_hash(bytes, AT_HASH));
 }
 
 static bool is_intact(const unsigned char *bytes)
 {
-    return get(bytes + AT_HASH, 8) == hash_of(bytes) &&
-           get(bytes + AT_INDEX, 4) <= TERN_MT19937_WORDS &&
-           !(get(bytes + AT_FLAGS, 4) & ~(uint64_t)(HAS_NORMAL | HAS_DRAWS)) &&
-           !get(bytes + AT_ZERO, 4);
+    return little_endian(bytes + AT_HASH, 8) == tern_hash(bytes, AT_HASH) &&
+           little_endian(bytes + AT_INDEX, 4) <= TERN_MT19937_WORDS &&
+           !(little_endian(bytes + AT_FLAGS, 4) & ~(uint64_t)(HAS_NORMAL | HAS_DRAWS)) &&
+           !little_endian(bytes + AT_ZERO, 4);
 }
 
 const char *tern_generator_state_wrong(const void *state)
@@ -93,7 +74,7 @@ const char *tern_generator_state_wrong(const void *state)
     const unsigned char *bytes = state;
     if (memcmp(bytes, MAGIC, 8) != 0)
         return "is not a generator's state";
-    if (get(bytes + AT_VERSION, 4) != VERSION)
+    if (little_endian(bytes + AT_VERSION, 4) != VERSION)
         return "is of a version that this library does not read";
     return is_intact(bytes) ? NULL : "is damaged";
 }
@@ -102,23 +83,23 @@ static tern_status decode(const unsigned char *bytes, saved_state *s)
 {
     TERN_CHECK(!memcmp(bytes, MAGIC, 8), TERN_ERR_FORMAT,
                "generator_load: these bytes are not a generator's state");
-    uint64_t version = get(bytes + AT_VERSION, 4);
+    uint64_t version = little_endian(bytes + AT_VERSION, 4);
     TERN_CHECK(version == VERSION, TERN_ERR_FORMAT,
                "generator_load: the state is of version %llu, this library reads %d",
                (unsigned long long)version, VERSION);
     TERN_CHECK(is_intact(bytes), TERN_ERR_FORMAT, "generator_load: the state is damaged");
-    uint64_t index = get(bytes + AT_INDEX, 4), flags = get(bytes + AT_FLAGS, 4);
-    uint64_t normal = get(bytes + AT_NORMAL, 8);
+    uint64_t index = little_endian(bytes + AT_INDEX, 4), flags = little_endian(bytes + AT_FLAGS, 4);
+    uint64_t normal = little_endian(bytes + AT_NORMAL, 8);
     memcpy(&s->mt.normal, &normal, sizeof normal);
     s->mt.index = (int)index;
     s->mt.has_normal = flags & HAS_NORMAL;
     s->has_draws = flags & HAS_DRAWS;
-    s->draws.seed = get(bytes + AT_SEED, 8);
-    s->draws.base = get(bytes + AT_BASE, 8);
-    s->seed = get(bytes + AT_CUDA_SEED, 8);
-    s->position = get(bytes + AT_POSITION, 8);
+    s->draws.seed = little_endian(bytes + AT_SEED, 8);
+    s->draws.base = little_endian(bytes + AT_BASE, 8);
+    s->seed = little_endian(bytes + AT_CUDA_SEED, 8);
+    s->position = little_endian(bytes + AT_POSITION, 8);
     for (int i = 0; i < TERN_MT19937_WORDS; i++)
-        s->mt.state[i] = (uint32_t)get(bytes + AT_WORDS + 4 * i, 4);
+        s->mt.state[i] = (uint32_t)little_endian(bytes + AT_WORDS + 4 * i, 4);
     return TERN_OK;
 }
 

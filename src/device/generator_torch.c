@@ -4,6 +4,7 @@
 // waiting normal draw (24), whether there is one (4), 4 of padding, a float32 draw that waits (4),
 // whether there is one (1), 3 of padding. `left` is 625 - next; before the first draw next is 0.
 #include <string.h>
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "device/capture.h"
@@ -23,20 +24,6 @@ enum {
     SIZE = AT_HAS_FLOAT + 4
 };
 _Static_assert(SIZE == TERN_TORCH_GENERATOR_SIZE, "what the header says");
-
-static void put(unsigned char *at, int nbytes, uint64_t value)
-{
-    for (int i = 0; i < nbytes; i++)
-        at[i] = (unsigned char)(value >> (8 * i));
-}
-
-static uint64_t get(const unsigned char *at, int nbytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < nbytes; i++)
-        value |= (uint64_t)at[i] << (8 * i);
-    return value;
-}
 
 static tern_status check(const char *op, const tern_generator *generator, const void *bytes)
 {
@@ -63,14 +50,14 @@ static void encode(unsigned char *bytes, const tern_mt19937 *mt, uint64_t seed)
     uint64_t normal;
     memcpy(&normal, &mt->normal, sizeof normal);
     memset(bytes, 0, SIZE);
-    put(bytes + AT_SEED, 8, seed);
-    put(bytes + AT_LEFT, 4, (uint64_t)(WORDS + 1 - mt->index));
-    put(bytes + AT_SEEDED, 4, 1);
-    put(bytes + AT_NEXT, 8, is_fresh(mt, seed) ? 0 : (uint64_t)mt->index);
+    put_uint(bytes + AT_SEED, 8, seed);
+    put_uint(bytes + AT_LEFT, 4, (uint64_t)(WORDS + 1 - mt->index));
+    put_uint(bytes + AT_SEEDED, 4, 1);
+    put_uint(bytes + AT_NEXT, 8, is_fresh(mt, seed) ? 0 : (uint64_t)mt->index);
     for (int i = 0; i < WORDS; i++)
-        put(bytes + AT_WORDS + 8 * i, 8, mt->state[i]);
-    put(bytes + AT_NORMAL, 8, mt->has_normal ? normal : 0);
-    put(bytes + AT_HAS_NORMAL, 4, mt->has_normal);
+        put_uint(bytes + AT_WORDS + 8 * i, 8, mt->state[i]);
+    put_uint(bytes + AT_NORMAL, 8, mt->has_normal ? normal : 0);
+    put_uint(bytes + AT_HAS_NORMAL, 4, mt->has_normal);
 }
 
 tern_status tern_generator_to_torch(const tern_generator *generator, void *bytes, size_t size)
@@ -95,9 +82,11 @@ tern_status tern_generator_to_torch(const tern_generator *generator, void *bytes
 static tern_status decode(const unsigned char *bytes, tern_mt19937 *mt)
 {
     const char *op = "generator_from_torch";
-    const uint64_t left = get(bytes + AT_LEFT, 4), next = get(bytes + AT_NEXT, 8);
-    const uint64_t has_normal = get(bytes + AT_HAS_NORMAL, 4), normal = get(bytes + AT_NORMAL, 8);
-    TERN_CHECK(get(bytes + AT_SEEDED, 4) == 1, TERN_ERR_FORMAT,
+    const uint64_t left = little_endian(bytes + AT_LEFT, 4),
+                   next = little_endian(bytes + AT_NEXT, 8);
+    const uint64_t has_normal = little_endian(bytes + AT_HAS_NORMAL, 4),
+                   normal = little_endian(bytes + AT_NORMAL, 8);
+    TERN_CHECK(little_endian(bytes + AT_SEEDED, 4) == 1, TERN_ERR_FORMAT,
                "%s: these bytes are not PyTorch's, or of a generator without a seed", op);
     TERN_CHECK(left >= 1 && left <= WORDS && (left + next == WORDS + 1 || (left == 1 && next == 0)),
                TERN_ERR_FORMAT, "%s: %llu words are left after word %llu of %d", op,
@@ -105,7 +94,7 @@ static tern_status decode(const unsigned char *bytes, tern_mt19937 *mt)
     TERN_CHECK(has_normal <= 1 && bytes[AT_HAS_FLOAT] == 0, TERN_ERR_FORMAT,
                "%s: these bytes have a normal draw waiting that tern does not have", op);
     for (int i = 0; i < WORDS; i++) {
-        const uint64_t word = get(bytes + AT_WORDS + 8 * i, 8);
+        const uint64_t word = little_endian(bytes + AT_WORDS + 8 * i, 8);
         TERN_CHECK(word <= UINT32_MAX, TERN_ERR_FORMAT, "%s: word %d has more than 32 bits", op, i);
         mt->state[i] = (uint32_t)word;
     }
@@ -126,7 +115,7 @@ tern_status tern_generator_from_torch(tern_generator *generator, const void *byt
     TERN_TRY(decode(bytes, &mt));
     tern_generator_lock(generator);
     generator->mt = mt;
-    generator->seed = get((const unsigned char *)bytes + AT_SEED, 8);
+    generator->seed = little_endian((const unsigned char *)bytes + AT_SEED, 8);
     generator->position = 0;
     tern_generator_unlock(generator);
     return TERN_OK;

@@ -2,26 +2,18 @@
 #include "io/contents.h"
 
 #include <string.h>
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "tensor/tensor.h"
 
 #define MOST_VALUES (1 << 22)
 
-// FNV-1a.
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return hash ^ hash >> 32;
-}
-
 // The place of the name, or the free one where it would go. There is a free one.
 static int32_t *place_of(const tern_contents *c, const char *name)
 {
-    const uint64_t mask = (uint64_t)c->place_count - 1;
-    for (uint64_t at = hash_of(name) & mask;; at = (at + 1) & mask) {
+    const uint64_t mask = (uint64_t)c->place_count - 1, hash = tern_hash(name, strlen(name));
+    for (uint64_t at = (hash ^ hash >> 32) & mask;; at = (at + 1) & mask) {
         int32_t *place = &c->places[at];
         if (!*place || strcmp(c->values[*place - 1].name, name) == 0)
             return place;

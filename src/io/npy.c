@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "io/npy_text.h"
 
 // ---- the header ---------------------------------------------------------------------------------

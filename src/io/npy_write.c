@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "io/npy.h"
 #include "io/written.h"
 #include "io/zip.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "io/torch_dtype.h"
 #include "io/zip.h"
 

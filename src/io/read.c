@@ -8,7 +8,7 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "device/capture.h"
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "io/locations.h"
 #include "state/state.h"
 

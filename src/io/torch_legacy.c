@@ -4,7 +4,7 @@
 // number of elements (8) and the elements.
 #include <string.h>
 #include "base/mem.h"
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "io/torch.h"
 
 #define MAGIC_BYTES 15 // of its pickle, by which the file is known

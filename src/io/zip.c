@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "base/mem.h"
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "io/inflate.h"
 #include "io/zip_layout.h"
 

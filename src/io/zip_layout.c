@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/zip_layout.h"
 
-#include "io/bytes.h"
+#include "base/bytes.h"
 
 #define VERSION    20     // of the format: 2.0
 #define VERSION_64 45     // with zip64

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "base/fork.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 tern_state *tern_state_new(void)
@@ -64,15 +65,6 @@ tern_status tern_check_state_change(const char *function, const tern_state *stat
 
 // ---- the table ----------------------------------------------------------------------------------
 
-// FNV-1a.
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 1099511628211u;
-    return hash;
-}
-
 // The place of the name, or the free one where it would go. There is a free one.
 static int64_t *place_of(const tern_state *state, const char *name, uint64_t hash)
 {
@@ -114,7 +106,7 @@ tern_state_entry *tern_state_find(const tern_state *state, const char *name)
 {
     if (state->count == 0)
         return NULL;
-    const int64_t found = *place_of(state, name, hash_of(name));
+    const int64_t found = *place_of(state, name, tern_hash(name, strlen(name)));
     return found ? &state->at[found - 1] : NULL;
 }
 
@@ -140,7 +132,7 @@ static tern_status add(tern_state *state, const char *name, tern_state_value val
     char *copy = tern_mem_string(name);
     if (!copy)
         return TERN_ERR_NOMEM;
-    const uint64_t hash = hash_of(name);
+    const uint64_t hash = tern_hash(name, strlen(name));
     *place_of(state, name, hash) = state->count + 1;
     state->at[state->count++] = (tern_state_entry){copy, hash, value};
     return TERN_OK;

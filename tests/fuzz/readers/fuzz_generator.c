@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <tern/tern.h>
 
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "reader.h"
 
 // FNV-1a, as src/device/generator_state.c says.

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/crc32c.h"
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "reader.h"
 
 #define HEADER_SUM "\"tern.header_crc32c\":\""

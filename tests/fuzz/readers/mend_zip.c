@@ -3,7 +3,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "io/bytes.h"
+#include "base/bytes.h"
 #include "reader.h"
 
 #define MOST_UNPACKED (1 << 20)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integers as files have them: little-endian, at any address.
-#ifndef TERN_SRC_IO_BYTES_H
-#define TERN_SRC_IO_BYTES_H
+#ifndef TERN_SRC_BASE_BYTES_H
+#define TERN_SRC_BASE_BYTES_H
 
 #include <stdint.h>
 
