@@ -43,7 +43,7 @@ static size_t character(const unsigned char *text, size_t length)
 bool tern_utf8_valid(const char *text, size_t length)
 {
     for (size_t size; length > 0; text += size, length -= size) {
-        size = character((const unsigned char *)text, length);
+        size = (unsigned char)*text < 0x80 ? 1 : character((const unsigned char *)text, length);
         if (size == 0)
             return false;
     }
@@ -65,9 +65,14 @@ static char *put_character(char *out, uint32_t code)
 
 // ---- marks --------------------------------------------------------------------------------------
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+}
+
 char tern_json_peek(tern_json *json)
 {
-    while (json->at < json->end && strchr(" \t\n\r", *json->at) && *json->at)
+    while (json->at < json->end && is_space(*json->at))
         json->at++;
     return json->at < json->end ? *json->at : 0;
 }

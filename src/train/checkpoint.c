@@ -66,6 +66,7 @@ static tern_status check_options(const tern_checkpoint_new_options *o)
 
 static tern_status begin(tern_checkpoint *checkpoint, const tern_checkpoint_new_options *o)
 {
+    char folder[PATH_MAX];
     checkpoint->keep_last = o->keep_last;
     checkpoint->mode = o->mode;
     checkpoint->names = tern_state_new();
@@ -73,7 +74,9 @@ static tern_status begin(tern_checkpoint *checkpoint, const tern_checkpoint_new_
         checkpoint->keep_best = tern_mem_string(o->keep_best);
     if (!checkpoint->names || (o->keep_best && !checkpoint->keep_best))
         return TERN_ERR_NOMEM;
-    return tern_folder_make("checkpoint_new", o->folder, checkpoint->folder);
+    TERN_TRY(tern_folder_make("checkpoint_new", o->folder, folder));
+    checkpoint->folder = tern_mem_string(folder);
+    return checkpoint->folder ? TERN_OK : TERN_ERR_NOMEM;
 }
 
 tern_checkpoint *tern_checkpoint_new_with(const tern_checkpoint_new_options *options)
@@ -105,5 +108,6 @@ void tern_checkpoint_free(tern_checkpoint *checkpoint)
     tern_name_list_free(&checkpoint->passed_over);
     tern_state_free(checkpoint->names);
     tern_mem_free_string(checkpoint->keep_best);
+    tern_mem_free_string(checkpoint->folder);
     tern_mem_free_late(checkpoint, sizeof *checkpoint, offsetof(tern_checkpoint, folder));
 }

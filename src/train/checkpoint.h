@@ -35,9 +35,9 @@ typedef struct tern_checkpoint_facts {
 } tern_checkpoint_facts;
 
 struct tern_checkpoint {
-    bool freed;            // what comes after it is gone then
-    bool busy;             // visits of the user's may run
-    char folder[PATH_MAX]; // absolute
+    bool freed;   // what comes after it is gone then
+    bool busy;    // visits of the user's may run
+    char *folder; // absolute
     int64_t keep_last;
     char *keep_best; // or NULL
     tern_metric_mode mode;

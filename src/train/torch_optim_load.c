@@ -248,7 +248,7 @@ static tern_status load_step(loading *l, const char *name, int64_t id)
 {
     double step = 0;
     const tern_state_value *saved = look(l, "state.%lld.step", (long long)id);
-    if (saved && (!to_double(saved, &step) || step < 0 || step > TERN_OPTIM_MOST_STEPS ||
+    if (saved && (!to_double(saved, &step) || !(step >= 0 && step <= TERN_OPTIM_MOST_STEPS) ||
                   step != (double)(int64_t)step))
         return wrong(l, "the step of %s is %g, which counts no updates", name, step);
     l->taken += saved != NULL;

@@ -11,6 +11,8 @@
 #include <time.h>
 
 #include "data/data_fixture.h"
+#include "io/bad_file.h"
+#include "io/safetensors_bytes.h"
 
 #define TENSORS 8
 #define NBYTES  ((int64_t)256 << 20) // of each
@@ -82,12 +84,63 @@ static void two_gigabytes_take_their_own_memory_and_no_more(void **state)
     assert_true(memory.peak - before < 1 << 20);
 }
 
+// ---- a header of 100 MB -------------------------------------------------------------------------
+
+#define HEADER 100000000
+
+static void check_refused(const char *name, const char *header)
+{
+    file_bytes f = safetensors_bytes(header, HEADER, 1);
+    const char *path = write_file("hostile", f.at, f.count);
+    const double started = now();
+    assert_int_equal(tern_state_verify(path), TERN_ERR_FORMAT);
+    print_message("%s: refused in %.2f s\n", name, now() - started);
+    tern_error_clear();
+    assert_file_refused(name, f.at, f.count, TERN_ERR_FORMAT, "");
+    free(f.at);
+}
+
+// Repeats the piece from `at` on, up to the last `rest` bytes.
+static void repeat(char *header, size_t at, const char *piece, size_t rest)
+{
+    const size_t length = strlen(piece);
+    for (; at + length <= HEADER - rest; at += length)
+        memcpy(header + at, piece, length);
+}
+
+static void hostile_headers_of_100_mb_are_refused(void **state)
+{
+    (void)state;
+    char *header = malloc(HEADER + 64);
+    static const struct {
+        const char *name, *start, *piece, *end;
+    } hostile[] = {
+        {"spaces", "{}", " ", ""},
+        {"a string", "{\"", "x", "\":1}"},
+        {"escapes", "{\"", "\\u0041", "\":1}"},
+        {"braces", "{", "{", ""},
+        {"brackets in a shape", "{\"a\":{\"shape\":[", "[", ""},
+        {"digits", "{\"a\":{\"shape\":[", "1", ""},
+        {"one key of the metadata", "{\"__metadata__\":{\"a\":\"\"", ",\"a\":\"\"", "}}"},
+    };
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++) {
+        memset(header, ' ', HEADER);
+        memcpy(header, hostile[i].start, strlen(hostile[i].start));
+        const size_t rest = strlen(hostile[i].end) + 8;
+        repeat(header, strlen(hostile[i].start), hostile[i].piece, rest);
+        memcpy(header + HEADER - rest, hostile[i].end, rest - 8);
+        check_refused(hostile[i].name, header);
+    }
+    free(header);
+}
+
 int main(void)
 {
     if (see_all_allocations())
         return 1;
     const struct CMUnitTest tests[] = {
         DATA_TEST(two_gigabytes_take_their_own_memory_and_no_more),
+        DATA_TEST(hostile_headers_of_100_mb_are_refused),
     };
     return cmocka_run_group_tests_name("large", tests, start_group, end_group);
 }

@@ -211,6 +211,24 @@ static void a_file_that_is_written_to_meanwhile_is_refused(void **state)
     assert_error(TERN_ERR_IO, "was written to while it was read");
 }
 
+static void a_pipe_is_not_waited_for_and_a_link_is_followed(void **state)
+{
+    (void)state;
+    assert_int_equal(mkfifo(path_of("pipe.npy"), 0600), 0);
+    alarm(20); // waiting for a writer would take for ever
+    assert_null(read_file(path_of("pipe.npy")));
+    alarm(0);
+    assert_error(TERN_ERR_IO, "is a pipe or a device");
+    (void)write_numbers("numbers.npy", 1);
+    assert_int_equal(symlink("numbers.npy", path_of("link.npy")), 0);
+    tern_state *read = read_file(path_of("link.npy"));
+    assert_non_null(read);
+    tern_state_free(read);
+    assert_int_equal(symlink("nowhere.npy", path_of("dangling.npy")), 0);
+    assert_null(read_file(path_of("dangling.npy")));
+    assert_error(TERN_ERR_IO, "No such file or directory");
+}
+
 // ---- memory -------------------------------------------------------------------------------------
 
 // At each allocation in turn; the file is well, or has `code`.
@@ -269,6 +287,7 @@ int main(void)
         DATA_TEST(a_file_that_ends_while_it_is_read_is_refused),
         DATA_TEST(a_file_that_is_replaced_is_read_as_it_was),
         DATA_TEST(a_file_that_is_written_to_meanwhile_is_refused),
+        DATA_TEST(a_pipe_is_not_waited_for_and_a_link_is_followed),
         DATA_TEST(no_memory_is_reported_at_every_allocation),
         DATA_TEST(no_memory_for_a_bad_file_is_an_error_too),
     };

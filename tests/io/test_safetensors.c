@@ -337,7 +337,8 @@ static void damage_is_found_without_keeping_the_elements(void **state)
     put(s, "large", tern_zeros(tern_dims(1 << 20)));
     write_state(s, path_of("large.safetensors"));
     (void)tern_memory_trim();
-    const int64_t before = memory.peak = memory.bytes;
+    const int64_t before = memory.bytes;
+    memory.peak = before;
     assert_int_equal(tern_state_verify(path_of("large.safetensors")), TERN_OK);
     assert_true(memory.peak - before < 1 << 20);
     file_bytes f = bytes_of(path_of("large.safetensors"));

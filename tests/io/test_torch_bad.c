@@ -185,7 +185,8 @@ static void a_pickle_with_any_byte_changed_is_read_or_refused(void **state)
         byte_string zip = archive_of_pickle(pickle.at, pickle.count);
         const char *path = write_file("changed", zip.at, zip.count);
         (void)tern_memory_trim();
-        const int64_t before = memory.peak = memory.bytes;
+        const int64_t before = memory.bytes;
+        memory.peak = before;
         FILE *list = fopen("/dev/null", "w");
         if (tern_state_list(path, list)) {
             refused++;
