@@ -252,7 +252,7 @@ static const struct {
     {STATE "step", TERN_STATE_DOUBLE, -1, TERN_ERR_FORMAT, "is -1, which counts no updates"},
     {STATE "step", TERN_STATE_DOUBLE, 0x1p53 + 2, TERN_ERR_FORMAT, "which counts no updates"},
     {STATE "step", TERN_STATE_DOUBLE, 0x1p63, TERN_ERR_FORMAT, "which counts no updates"},
-    {STATE "step", TERN_STATE_INT, INT64_MAX, TERN_ERR_FORMAT, "which counts no updates"},
+    {STATE "step", TERN_STATE_INT, 0x1p63, TERN_ERR_FORMAT, "which counts no updates"},
     {STATE "step", TERN_STATE_TENSOR, 2, TERN_ERR_FORMAT, "which counts no updates"},
     {STATE "step", TERN_STATE_TEXT, 0, TERN_ERR_FORMAT, "which counts no updates"},
     {STATE "exp_avg", TERN_STATE_UNSPECIFIED, 0, TERN_ERR_FORMAT,
