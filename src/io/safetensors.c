@@ -9,7 +9,7 @@
 #include "io/safetensors_state.h"
 
 #define MOST_HEADER   100000000
-#define MOST_TENSORS  1000000
+#define MOST_ENTRIES  1000000
 #define LEAST_ENTRY   48 // bytes of JSON that a tensor takes
 #define SUM_DIGITS    8
 #define HEADER_SUM    "\"tern.header_crc32c\":\""
@@ -228,8 +228,8 @@ static tern_status take_tensor(header *h, const char *name)
                                !e.dtype     ? "dtype"
                                : e.rank < 0 ? "shape"
                                             : "data_offsets");
-    if (h->c->count == MOST_TENSORS)
-        return tern_json_error(&h->json, "it has more than %d tensors", MOST_TENSORS);
+    if (h->c->count == MOST_ENTRIES)
+        return tern_json_error(&h->json, "it has more than %d tensors", MOST_ENTRIES);
     return add_tensor(h, &e);
 }
 
@@ -250,6 +250,8 @@ static tern_status take_metadata(header *h)
         if (!another)
             return TERN_OK;
         const char *key, *value;
+        if (h->metadata_count == MOST_ENTRIES)
+            return tern_json_error(json, "it has more than %d metadata", MOST_ENTRIES);
         TERN_TRY(tern_json_string(json, &key));
         TERN_TRY(tern_json_expect(json, ':'));
         TERN_TRY(tern_json_string(json, &value));
