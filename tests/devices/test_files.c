@@ -114,6 +114,39 @@ static void without_it_the_file_goes_to_its_device_or_is_refused(void **state)
                      TERN_ERR_DEVICE, "read it with .map_location = \"cpu\"");
 }
 
+// A file of before PyTorch 1.6, which has no checksum, with another word for its device.
+static void write_with_location(const char *word)
+{
+    static unsigned char bytes[1 << 16];
+    FILE *file = fopen(TERN_IO_DATA "/torch_legacy.pt", "rb");
+    assert_non_null(file);
+    const size_t nbytes = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    int replaced = 0;
+    for (size_t i = 0; i + 7 <= nbytes; i++)
+        if (memcmp(bytes + i, "\3\0\0\0cpu", 7) == 0 && ++replaced)
+            memcpy(bytes + i + 4, word, 3);
+    assert_true(replaced > 0);
+    file = fopen(path_of("other.pt"), "wb");
+    assert_true(file && fwrite(bytes, 1, nbytes, file) == nbytes && fclose(file) == 0);
+}
+
+static void a_device_that_tern_does_not_have_is_named(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"mps", "xpu", "cud", "CPU"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        write_with_location(words[i]);
+        assert_null_with(tern_state_read(path_of("other.pt")), TERN_ERR_DEVICE,
+                         "but tern has no such devices: read it with .map_location = \"cpu\"");
+        char pair[16];
+        snprintf(pair, sizeof pair, "%s=cpu", words[i]);
+        tern_state *read = tern_state_read(path_of("other.pt"), .map_location = pair);
+        assert_all_on(read, tern_cpu(0));
+        tern_state_free(read);
+    }
+}
+
 // A state of DataParallel: every key begins with module.
 static void a_file_whose_keys_begin_with_module_is_loaded_when_that_is_stripped(void **state)
 {
@@ -188,6 +221,7 @@ int main(int argc, char **argv)
         CHECK_TEST(every_tensor_goes_where_map_location_says),
         CHECK_TEST(a_file_of_a_cuda_device_is_read_where_that_is_said),
         CHECK_TEST(without_it_the_file_goes_to_its_device_or_is_refused),
+        CHECK_TEST(a_device_that_tern_does_not_have_is_named),
         CHECK_TEST(a_file_whose_keys_begin_with_module_is_loaded_when_that_is_stripped),
         CHECK_TEST(missing_and_unexpected_keys_of_a_file_are_named_and_may_be_passed_over),
     };

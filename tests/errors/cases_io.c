@@ -33,6 +33,23 @@ REFUSES(tern_state_read_with, "a device among pairs", TERN_ERR_ARG,
         "state_read: .map_location has \"cpu\", which is no pair like cuda:1=cuda:0",
         tern_state_read(__FILE__, .map_location = "cuda:1=cpu,cpu"))
 
+static const char *pairs(int count)
+{
+    static char text[65 * 11 + 1];
+    text[0] = 0;
+    for (int i = 0; i < count; i++)
+        sprintf(text + strlen(text), "%scuda:%d=cpu", i ? "," : "", i % 10);
+    return text;
+}
+
+REFUSES(tern_state_read_with, "65 pairs", TERN_ERR_ARG,
+        "state_read: .map_location has more than 64 pairs",
+        tern_state_read(__FILE__, .map_location = pairs(65)))
+REFUSES(tern_state_read_with, "a device of 64 letters", TERN_ERR_ARG,
+        "state_read: .map_location has no device in \"cccc",
+        tern_state_read(__FILE__, .map_location = "cccccccccccccccccccccccccccccccc"
+                                                  "cccccccccccccccccccccccccccccccc"))
+
 // ---- writing ------------------------------------------------------------------------------------
 
 #define WRITE(...) tern_state_write(f->state, __VA_ARGS__)
