@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "io/json.h"
@@ -72,9 +73,7 @@ static tern_status read_header(header *h)
     if (file->size < 8)
         return refuse(h, "it has less than the 8 bytes of its header's length");
     TERN_TRY(tern_file_read_at(file, 0, size, sizeof size));
-    uint64_t nbytes = 0;
-    for (int i = 7; i >= 0; i--)
-        nbytes = nbytes << 8 | size[i];
+    const uint64_t nbytes = get_u64(size);
     if (nbytes > MOST_HEADER)
         return refuse(h, "its header has more than the 100000000 bytes that are allowed");
     if ((int64_t)nbytes > file->size - 8)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -251,8 +252,7 @@ static tern_status write_all(writer *w, const char *format)
     TERN_TRY(place(w));
     TERN_TRY(put_header(w, format));
     put_header_sum(w);
-    for (int i = 0; i < 8; i++)
-        size[i] = (unsigned char)((uint64_t)w->length >> 8 * i);
+    put_uint(size, 8, (uint64_t)w->length);
     TERN_TRY(tern_save_write(w->save, size, sizeof size));
     TERN_TRY(tern_save_write(w->save, w->text, (size_t)w->length));
     for (int64_t i = 0; i < w->count; i++)

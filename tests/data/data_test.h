@@ -70,6 +70,16 @@ static inline void empty_directory(void)
         closedir(list);
 }
 
+static inline int files_in_directory(void)
+{
+    int count = 0;
+    DIR *folder = opendir(directory);
+    for (struct dirent *file; (file = readdir(folder));)
+        count += strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0;
+    closedir(folder);
+    return count;
+}
+
 static inline void remove_directory(void)
 {
     empty_directory();

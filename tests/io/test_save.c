@@ -41,16 +41,6 @@ static mode_t mode_of(const char *path)
     return facts.st_mode & 07777;
 }
 
-static int files_in_directory(void)
-{
-    int count = 0;
-    DIR *folder = opendir(directory);
-    for (struct dirent *file; (file = readdir(folder));)
-        count += strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0;
-    closedir(folder);
-    return count;
-}
-
 static void a_file_is_replaced_as_a_whole(void **state)
 {
     (void)state;

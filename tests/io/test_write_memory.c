@@ -29,16 +29,6 @@ static tern_state *make_state(bool one, bool others)
     return s;
 }
 
-static int files_in_directory(void)
-{
-    int count = 0;
-    DIR *folder = opendir(directory);
-    for (struct dirent *file; (file = readdir(folder));)
-        count += strcmp(file->d_name, ".") != 0 && strcmp(file->d_name, "..") != 0;
-    closedir(folder);
-    return count;
-}
-
 static void assert_still_old(const char *path)
 {
     char bytes[4];
