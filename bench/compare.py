@@ -15,7 +15,8 @@ steps are compared, and the precision of a product. On a CUDA device tern replay
 and does it eagerly beside. "ready after" are the seconds from the start of a process until it was
 compiled and warm. A PyTorch or JAX that cannot do something is left out of that row, and the reason
 is printed. With --seconds the run ends at about that time: a row that has begun is printed with the
-rounds that it had, and one that has not is a failure.
+rounds that it had, and one that has not is a failure. MiB are the most memory that a process had,
+with the libraries it loads.
 """
 import argparse
 import json
@@ -32,13 +33,16 @@ sys.dont_write_bytecode = True
 
 from pace import Clock, Peak  # noqa: E402
 from peer import Gone, Peer, keep  # noqa: E402
+from serve import CNN  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 W1 = ("784,512,512,10", "cross_entropy")
 TINY = ("2,16,16,1", "mse")
 TASKS = [("W1", *W1, batch) for batch in (1, 64, 1024)]
 TASKS += [("tiny", *TINY, batch) for batch in (1, 64)]
+TASKS += [("cnn", CNN, "cross_entropy", batch) for batch in (64, 128)]
 CUDA_TASKS = [("W1", *W1, batch) for batch in (64, 128, 1024, 8192)]
+CUDA_TASKS += [("cnn", CNN, "cross_entropy", batch) for batch in (64, 128, 1024)]
 TOLERANCE = 1e-4  # relative to the first loss
 TF32_TOLERANCE = 1e-2  # 10 bits of each factor
 FLOAT32 = 2**-12  # the answer to a probe; TF32 loses it
@@ -47,7 +51,11 @@ SPIN_UP = 2  # seconds that a GPU works before the first round
 
 def flops(sizes, batch):
     """Of one step: forward, weight gradients, and input gradients of all layers but the first."""
-    products = [a * b for a, b in zip(sizes, sizes[1:])]
+    if sizes == CNN:  # two convolutions and two linear layers
+        products = [28 * 28 * 32 * 9, 14 * 14 * 64 * 32 * 9, 3136 * 128, 128 * 10]
+    else:
+        sizes = [int(size) for size in sizes.split(",")]
+        products = [a * b for a, b in zip(sizes, sizes[1:])]
     return 2 * batch * (3 * sum(products) - products[0])
 
 
@@ -161,14 +169,15 @@ def print_row(args, task, peers, pace, threads):
         where += f", {len(tern.seconds)} of {args.rounds} rounds"
     print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {where}: "
           f"tern {statistics.median(tern.seconds) * 1e6:.1f} us a step, {pace}, "
-          f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, ready after {tern.ready:.1f} s"
+          f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, {tern.memory()}, "
+          f"ready after {tern.ready:.1f} s"
           f"{precision(args, tern)}")
     for peer in others:
         ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
         libraries = "" if on_cuda(args) else peer.libraries()
         print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {peer.info}, {peer.name}, "
               f"{statistics.median(peer.seconds) * 1e6:.1f} us{', ' * bool(libraries)}{libraries}, "
-              f"ready after {peer.ready:.1f} s{precision(args, peer)}")
+              f"{peer.memory()}, ready after {peer.ready:.1f} s{precision(args, peer)}")
     sys.stdout.flush()
 
 
@@ -192,7 +201,7 @@ def row(args, task, cores, clock, told, end):
     order = random.Random(f"{name}{batch}{len(cores)}")
     peers, rounds = play(args, peers, meter, order, end)
     step = statistics.median(peers[0].seconds)
-    work = flops([int(size) for size in sizes.split(",")], batch)
+    work = flops(sizes, batch)
     print_row(args, task, peers, meter.words(rounds, work / step, len(cores)), len(cores))
     with ThreadPoolExecutor(len(peers)) as pool:
         list(pool.map(Peer.end, peers))
@@ -236,7 +245,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--block", type=float, default=0.2, help="seconds")
     parser.add_argument("--threads", type=int, nargs="*", default=None, help="1 and all cores")
-    parser.add_argument("--only", help="W1 or tiny")
+    parser.add_argument("--only", help="W1, tiny or cnn")
     parser.add_argument("--batch", type=int, nargs="*", help="these batches only")
     parser.add_argument("--seconds", type=float, default=math.inf, help="for the whole run")
     parser.add_argument("--patience", type=float, default=Peer.patience,

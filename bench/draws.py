@@ -8,11 +8,16 @@ import sys
 
 import torch
 
+from serve import CNN
+
 POOL = 8  # batches that take turns
 
 
 def draw_batches(sizes, batch, loss):
     torch.manual_seed(0)
+    if sizes == CNN:
+        x = torch.rand(POOL * batch, 784)
+        return x.reshape(-1, 1, 28, 28), torch.randint(0, 10, (POOL * batch,))
     x = torch.rand(POOL * batch, sizes[0])
     if loss == "cross_entropy":
         return x, torch.randint(0, sizes[-1], (POOL * batch,))

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import jaxlib
 import numpy
 
-from serve import serve
+from serve import CNN, serve
 
 BLOCK = 64  # steps of one scan
 BETA1, BETA2, EPS, LR = 0.9, 0.999, 1e-8, 1e-3
@@ -125,6 +125,8 @@ def versions():
 
 
 def make_task(sizes, batch, loss, more):
+    if sizes == CNN:
+        raise RuntimeError("this peer has no convolutional network")
     jax.config.update("jax_default_matmul_precision",
                       "tensorfloat32" if "tf32" in more else "float32")
     # Where the device cannot be had JAX would go on without it.

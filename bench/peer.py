@@ -95,6 +95,10 @@ class Peer:
             wanted = int(1.1 * block / took * self.steps)
             self.steps = max(self.steps + 1, min(10 * self.steps, wanted))
 
+    def memory(self):
+        """The most memory that it had, in words."""
+        return f"{float(self.ask('memory')):.0f} MiB"
+
     def libraries(self):
         """Who computes the products, as the process itself has mapped it."""
         with open(f"/proc/{self.process.pid}/maps", encoding="utf-8") as maps:

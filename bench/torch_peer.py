@@ -15,7 +15,7 @@ import time
 import torch
 
 from draws import POOL, draw_batches, draw_layers
-from serve import serve
+from serve import CNN, serve
 
 COMPILED = ("compile", "reduce-overhead", "graph-compile")
 CAPTURED = ("graph", "graph-compile")
@@ -52,7 +52,18 @@ def make_adam(parameters, variant, device):
     raise RuntimeError("no Adam")
 
 
+def make_cnn():
+    torch.manual_seed(1)
+    nn = torch.nn
+    return nn.Sequential(
+        nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Flatten(), nn.Linear(3136, 128), nn.ReLU(), nn.Dropout(0), nn.Linear(128, 10))
+
+
 def make_net(sizes):
+    if sizes == CNN:
+        return make_cnn()
     layers = []
     for layer in draw_layers(sizes):
         layers += [torch.nn.ReLU(), layer] if layers else [layer]

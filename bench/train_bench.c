@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps of an MLP on request, as bench/compare.py asks for them; torch_peer.py does the
-// same work in PyTorch.
+// Training steps of an MLP or of the network of examples/cnn_mnist on request, as bench/compare.py
+// asks for them; torch_peer.py does the same work in PyTorch.
 //
 //     train_bench 784,512,512,10 64 cross_entropy    layer sizes, batch, cross_entropy or mse
+//     train_bench cnn 64 cross_entropy               the convolutional network, without dropout
 //     train_bench 784,512,512,10 64 cross_entropy cuda:0 graph tf32
 //                       on a device; each step a replay of a captured one; with TF32 products
 //
@@ -12,13 +13,16 @@
 //     losses N    the losses of the next N steps
 //     run N       the seconds that the next N steps take
 //     probe       what a float32 product adds to 1 where 2^-12 is right and TF32 gives 0
+//     memory      the most memory that the process had so far, in MiB
 //     peak        this core's multiply-adds at their fastest, in GFLOP/s
 //     versions    of what computes
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
+#include "../examples/cnn_mnist/net.h"
 #include "fma_peak.h"
 #include "cpu/backend.h"
 #include <tern/tern.h>
@@ -29,11 +33,12 @@ enum { WARM_UP = 3 };              // steps before one is captured
 typedef struct task {
     int64_t size[MAX_LAYERS + 1];
     int layers;
+    bool convolutional;
     int64_t batch;
     bool classes;
     tern_module *net, *criterion;
     tern_optim *opt;
-    tern_tensor *start[2 * MAX_LAYERS]; // the parameters at the start
+    tern_state *start; // what the net has at the start
     tern_tensor *x[POOL], *y[POOL];
     int64_t step;
     tern_device device;
@@ -52,6 +57,9 @@ static double seconds(void)
 static void read_sizes(task *t, const char *text)
 {
     char *end = NULL;
+    t->convolutional = !strcmp(text, "cnn");
+    if (t->convolutional)
+        text = "784,10";
     for (int i = 0; i <= MAX_LAYERS && *text; i++, text = *end ? end + 1 : end) {
         t->size[i] = strtol(text, &end, 10);
         t->layers = i;
@@ -65,6 +73,8 @@ static void make_data(task *t)
     tern_tensor *x = tern_rand(tern_dims(rows, t->size[0]), .dtype = TERN_FLOAT32);
     tern_tensor *y = t->classes ? tern_randint(0, out, tern_dims(rows))
                                 : tern_rand(tern_dims(rows, out), .dtype = TERN_FLOAT32);
+    if (t->convolutional)
+        x = tern_reshape(x, tern_dims(rows, 1, 28, 28));
     x = tern_to(x, t->device);
     y = tern_to(y, t->device);
     for (int i = 0; i < POOL; i++) {
@@ -90,38 +100,41 @@ static void free_data(task *t)
 static void free_net(task *t)
 {
     tern_cuda_graph_free(t->graph);
-    for (int i = 0; i < 2 * t->layers; i++)
-        tern_release(t->start[i]);
+    tern_state_free(t->start);
     tern_optim_free(t->opt);
     tern_module_free(t->criterion);
     tern_module_free(t->net);
 }
 
-static void make_net(task *t)
+static tern_module *make_mlp(const task *t)
 {
     tern_module *layer[2 * MAX_LAYERS];
     int count = 0;
-    tern_manual_seed(1);
     for (int i = 0; i < t->layers; i++) {
         if (i > 0)
             layer[count++] = tern_nn_relu();
         layer[count++] = tern_nn_linear(t->size[i], t->size[i + 1]);
     }
-    t->net = tern_nn_sequential_new(count, layer);
+    return tern_nn_sequential_new(count, layer);
+}
+
+static void make_net(task *t)
+{
+    tern_manual_seed(1);
+    t->net = t->convolutional ? cnn(10, 0) : make_mlp(t);
     t->criterion = t->classes ? tern_nn_cross_entropy_loss() : tern_nn_mse_loss();
     t->opt = tern_optim_adam(t->net, .lr = 1e-3);
     tern_module_to(t->net, t->device);
     tern_module_to(t->criterion, t->device);
-    for (int i = 0; i < 2 * t->layers; i++)
-        t->start[i] =
-            tern_retain(tern_clone(tern_detach(tern_optim_parameter_at(t->opt, i, NULL, 0))));
+    tern_state *now = tern_module_state_dict(t->net);
+    t->start = tern_state_copy(now);
+    tern_state_free(now);
 }
 
-static tern_status reset_parameter(task *t, int i)
+static tern_status reset_optim(task *t, int i)
 {
     tern_tensor *first = tern_optim_state(t->opt, i, "exp_avg");
     tern_tensor *second = tern_optim_state(t->opt, i, "exp_avg_sq");
-    tern_copy_(tern_optim_parameter_at(t->opt, i, NULL, 0), t->start[i]);
     if (first && second) { // there is none before the first step
         tern_zero_(first);
         tern_zero_(second);
@@ -133,10 +146,10 @@ static tern_status reset_parameter(task *t, int i)
 static void reset(task *t)
 {
     tern_scope scope = tern_scope_open();
-    tern_status status = TERN_OK;
+    tern_status status = tern_module_load_state_dict(t->net, t->start);
     tern_no_grad {
-        for (int i = 0; i < 2 * t->layers && status == TERN_OK; i++)
-            status = reset_parameter(t, i);
+        for (int i = 0; i < tern_module_num_parameters(t->net) && status == TERN_OK; i++)
+            status = reset_optim(t, i);
     }
     t->step = 0;
     tern_scope_close(scope);
@@ -230,6 +243,12 @@ static void tell_info(const task *t)
     printf("\n");
 }
 
+static double peak_mib(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
+}
+
 static void answer(task *t, const char *request)
 {
     long count = strchr(request, ' ') ? strtol(strchr(request, ' '), NULL, 10) : 0;
@@ -245,6 +264,8 @@ static void answer(task *t, const char *request)
         printf("%.6g\n", fma_peak(0.02) * 1e-9);
     else if (!strncmp(request, "probe", 5))
         printf("%.9g\n", probe(t));
+    else if (!strncmp(request, "memory", 6))
+        printf("%.1f\n", peak_mib());
     else if (!strncmp(request, "versions", 8))
         printf("tern %s\n", tern_version());
     else {
@@ -274,8 +295,9 @@ static tern_status read_words(task *t, int count, char **word)
 int main(int argc, char **argv)
 {
     if (argc < 4)
-        return fprintf(stderr, "usage: train_bench SIZES BATCH cross_entropy|mse [DEVICE] [graph] "
-                               "[tf32]\n"),
+        return fprintf(stderr,
+                       "usage: train_bench SIZES|cnn BATCH cross_entropy|mse [DEVICE] [graph] "
+                       "[tf32]\n"),
                2;
     task t = {.batch = strtol(argv[2], NULL, 10)};
     char request[64];

@@ -38,7 +38,7 @@ ITEM = re.compile(r"(?P<doc>(?:^///(?!<).*\n)*)^(?P<code>(?:TERN_API|typedef|str
 FIELD = re.compile(r"(?P<code>[^;]+);(?P<text>(?:\s*///<[^\n]*)*)")
 VALUE = re.compile(r"(?P<name>TERN_\w+)\s*(?:=\s*(?P<value>-?\w+))?\s*,?\s*"
                    r"(?P<text>(?:\s*///<.*)*)")
-CONSTANT = re.compile(r"^#define (TERN_\w*[A-Z])[ ]+\(?(-?\d+)\)?$", re.M)
+CONSTANT = re.compile(r"^#define (TERN_\w*[A-Z])[ ]+\(?(-?\d+|INT64_MIN)\)?$", re.M)
 OBJECT = re.compile(r"^#define (TERN_\w+_DEFAULTS_)((?:.*\\\n)*.*)", re.M)
 CPP = re.compile(r"^#ifdef __cplusplus\n.*?^#(?:else|endif)\n", re.M | re.S)
 CALL = re.compile(r"^#define (\w+)\(\.\.\.\)[ \\\n]+((?:.*\\\n)*.*)", re.M)
@@ -100,7 +100,9 @@ def fields(body):
 def enum(body):
     values, next_one = [], 0
     for match in VALUE.finditer(body):
-        next_one = int(match["value"]) if match["value"] else next_one
+        if match["value"]:
+            same = [value["value"] for value in values if value["name"] == match["value"]]
+            next_one = same[0] if same else int(match["value"])
         values.append({"name": match["name"], "value": next_one, "text": plain(match["text"])})
         next_one += 1
     return values
@@ -139,15 +141,19 @@ def default_of(words):
 def read_call(name, words, macros):
     """A macro with options, its fields by position and its defaults; None for another macro."""
     words = " ".join(words.replace("\\\n", " ").split())
-    match = re.search(r"TERN_WITH_\(\s*(\w+), \(TERN_(FIELDS|MAYBE)_\d_, ?([^)]*)\), \((.*)", words)
+    match = re.search(r"TERN_WITH_\(\s*(\w+), \(TERN_(FIELDS|MAYBE)_(\d)_(?:MAYBE_\d_)?, ?([^)]*)\)"
+                      r", \((.*)", words)
     if not match or match[1] != name:
         return None, {}
-    initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], match[4])
+    initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], match[5])
     defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|[^,]+)", initialiser.split(".reserved_")[0])
-    taken = [field.strip() for field in match[3].split(",") if field.strip()]
+    taken = [field.strip() for field in match[4].split(",") if field.strip()]
+    required = int(match[3]) if match[2] == "FIELDS" else 0
+    named = {field for field, _ in defaults}
+    defaults += [(field, "0") for field in taken[required:] if field not in named]
     return ({"name": name, "with": f"{name}_with", "defaults": f"{name}_defaults",
-             "options": f"{name}_options", "required": taken if match[2] == "FIELDS" else [],
-             "optional": taken if match[2] == "MAYBE" else []},
+             "options": f"{name}_options", "required": taken[:required],
+             "optional": taken[required:]},
             {field: default_of(value) for field, value in defaults})
 
 
@@ -159,7 +165,8 @@ def read_header(found, path):
             found["functions"].append(function(match["code"], comment, path.name))
         else:
             read_type(found, match["code"], comment, path.name)
-    found["constants"] += [{"name": name, "value": int(value), "header": path.name}
+    found["constants"] += [{"name": name, "header": path.name,
+                            "value": -2 ** 63 if value == "INT64_MIN" else int(value)}
                            for name, value in CONSTANT.findall(text)]
     macros = {name: " ".join(words.replace("\\\n", " ").split())
               for name, words in OBJECT.findall(text)}

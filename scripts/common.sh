@@ -114,9 +114,30 @@ make_reference_venv()
 {
     venv=${TERN_GOLDEN_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/golden-venv}
     python=$venv/bin/python
-    [ -x "$python" ] && "$python" -c 'import numpy, safetensors, torch' 2>/dev/null && return
+    [ -x "$python" ] && "$python" -c 'import numpy, safetensors, torch, torchvision' \
+        2>/dev/null && return
     need python3 python3-venv
     say "making $venv"
     python3 -m venv "$venv"
-    "$python" -m pip install --quiet torch==2.15.0 numpy==2.4.6 safetensors==0.8.0
+    "$python" -m pip install --quiet torch==2.15.0 torchvision==0.29.2 numpy==2.4.6 \
+        safetensors==0.8.0
+}
+
+# train_example NAME OPTION...: builds the example, and runs it in place of the shell.
+train_example()
+{
+    need gcc libc6-dev meson ninja-build pkg-config zlib1g-dev dataset-fashion-mnist
+    configure "$build" -Dexamples=enabled
+    program=examples/$1/$1
+    targets=$program
+    # The CUDA backend takes minutes to build: only where there is a driver to run it.
+    plugin=src/cuda/libtern-cuda.so
+    if { command -v nvidia-smi || PATH=$PATH:/sbin ldconfig -p | grep 'libcuda\.so\.1'; } \
+        >/dev/null && ninja -C "$build" -t query "$plugin" >/dev/null 2>&1; then
+        targets="$targets $plugin"
+    fi
+    # shellcheck disable=SC2086 # one word a target
+    ninja -C "$build" $targets >&2
+    shift
+    exec "$build/$program" "$@"
 }

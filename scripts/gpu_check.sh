@@ -14,6 +14,7 @@
 #                  tern's own with memory from cudaMallocAsync
 #   memcheck    2  the tests, but for those of CUDA's own rules, under a tool of compute-sanitizer
 #   products    2  rates of cuBLAS
+#   convs       2  rates of convolutions, beside PyTorch's
 #   epilogues   2  what cublasLt's epilogues compute
 #   racecheck   2  the tests under another tool
 #   mnist       3  the example from start to end, twice, first with an empty cache of the driver's
@@ -46,7 +47,7 @@ steps_of()
 {
     case $1 in
     1) echo machine start suite facts floor bench ;;
-    2) echo memcheck products epilogues racecheck ;;
+    2) echo memcheck products convs epilogues racecheck ;;
     3) echo mnist peers tf32 ;;
     *) echo "$1" ;;
     esac

@@ -8,7 +8,7 @@ pack=${TERN_PACK:-$root/build-gpu-pack}
 
 # Beside the tests' programs.
 gpu_programs='examples/mlp_mnist/mlp_mnist bench/train_bench bench/gpu/gpu_facts
-    bench/gpu/gpu_floor bench/gpu/gpu_products bench/gpu/gpu_epilogues'
+    bench/gpu/gpu_floor bench/gpu/gpu_products bench/gpu/gpu_epilogues bench/gpu/gpu_convs'
 gpu_plugins='src/cuda/libtern-cuda.so bench/gpu/libtern-cuda-stream-ordered.so'
 
 # Programs find zlib and cmocka in the folder lib of the build, wherever that is.

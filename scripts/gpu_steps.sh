@@ -7,7 +7,7 @@ is_known()
 {
     case $1 in
     1 | 2 | 3 | machine | start | suite | facts | floor | bench | memcheck | racecheck) ;;
-    products | epilogues | mnist | peers | tf32 | initcheck | synccheck | asan | build) ;;
+    products | convs | epilogues | mnist | peers | tf32 | initcheck | synccheck | asan | build) ;;
     *) return 1 ;;
     esac
 }
@@ -162,6 +162,15 @@ step_products()
     for products in peak 64 1024; do
         look 30 "$programs/bench/gpu/gpu_products" "$products"
     done
+}
+
+# W2's second layer, four of ResNet-50's, its first, a depthwise one, one with a stride.
+step_convs()
+{
+    set -- 128,32,26,64,3,1,0,1 64,64,56,64,3,1,1,1 64,256,14,256,3,1,1,1 64,512,7,512,3,1,1,1 \
+        64,64,56,256,1,1,0,1 64,3,224,64,7,2,3,1 64,256,28,256,3,1,1,256 64,128,56,128,3,2,1,1
+    look 30 "$programs/bench/gpu/gpu_convs" "$@"
+    look 60 python3 "$root/bench/gpu/torch_convs.py" "$@"
 }
 
 # Each in a process of its own: what one of them breaks stays broken.

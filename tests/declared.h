@@ -29,17 +29,19 @@ static inline bool declared_name(const char *line, char *name, size_t size)
 }
 
 // Calls visit with each NAME in "TERN_API .. RETURNStern_NAME(" of include/tern/HEADER that ends
-// with `end`, without the "_with" or "_new" there; how many there are.
+// with `end`, without the "_with" or "_new" there; how many there are. nn.h is all of nn/*.h.
 static inline int each_declared(const char *include_dir, const char *header, const char *returns,
                                 const char *end, declared_fn *visit, void *user)
 {
-    char path[1024], line[512], name[128], before[160];
+    char path[1024], line[512], name[128], before[160], family[128];
     int found = 0;
     snprintf(path, sizeof path, "%s/tern/%s", include_dir, header);
     FILE *file = fopen(path, "r");
     if (!file)
         fail_msg("cannot read %s", path);
     while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "#include <tern/%127[^>]", family) == 1 && strncmp(family, "nn/", 3) == 0)
+            found += each_declared(include_dir, family, returns, end, visit, user);
         if (strncmp(line, "TERN_API", 8) != 0 || !declared_name(line, name, sizeof name))
             continue;
         snprintf(before, sizeof before, "%stern_%s(", returns, name);

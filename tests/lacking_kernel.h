@@ -28,6 +28,43 @@ static inline tern_status lacking_softmax_grad(const lacking_call *c)
     return c->kernels->softmax_grad(c->exec, true, &c->x, &c->x, &c->x);
 }
 
+static inline tern_norm_args lacking_norm_args(const lacking_call *c)
+{
+    return (tern_norm_args){
+        .x = c->x, .weight = &c->row, .groups = 1, .inner = 1, .mean = c->row, .rstd = c->row};
+}
+static inline tern_status lacking_row_norm(const lacking_call *c)
+{
+    const tern_norm_args args = lacking_norm_args(c);
+    return c->kernels->norm(c->exec, &args, &c->x);
+}
+static inline tern_status lacking_row_norm_grad(const lacking_call *c)
+{
+    const tern_norm_args args = lacking_norm_args(c);
+    const tern_norm_grads grads = {.dx = &c->x, .dweight = &c->row};
+    return c->kernels->norm_grad(c->exec, &args, &grads, &c->x);
+}
+static inline tern_batch_norm_args lacking_batch_norm_args(const lacking_call *c)
+{
+    return (tern_batch_norm_args){.x = c->x,
+                                  .weight = &c->row,
+                                  .running_mean = &c->row,
+                                  .batch = true,
+                                  .mean = c->row,
+                                  .rstd = c->row};
+}
+static inline tern_status lacking_batch_norm(const lacking_call *c)
+{
+    const tern_batch_norm_args args = lacking_batch_norm_args(c);
+    return c->kernels->batch_norm(c->exec, &args, &c->x);
+}
+static inline tern_status lacking_batch_norm_grad(const lacking_call *c)
+{
+    const tern_batch_norm_args args = lacking_batch_norm_args(c);
+    const tern_norm_grads grads = {.dx = &c->x, .dweight = &c->row};
+    return c->kernels->batch_norm_grad(c->exec, &args, &grads, &c->x);
+}
+
 static inline tern_cross_entropy_args lacking_entropy_args(const lacking_call *c)
 {
     return (tern_cross_entropy_args){.x = c->x,
@@ -65,15 +102,93 @@ static inline tern_status lacking_loss_grad(const lacking_call *c)
     return c->kernels->loss_grad(c->exec, &args, 0, &c->row, &c->one);
 }
 
+// (2, 2, 2, 1): two rows of 2 x 2.
+static inline tern_strided lacking_planes(const lacking_call *c)
+{
+    tern_strided planes = c->x;
+    planes.rank = 4;
+    planes.size[3] = planes.stride[3] = 1;
+    return planes;
+}
+static inline tern_max_pool_args lacking_pool_args(const tern_strided *place)
+{
+    const tern_pool_dim pair = {.in = 2, .out = 2, .kernel = 1, .stride = 1, .dilation = 1};
+    const tern_pool_dim one = {.in = 1, .out = 1, .kernel = 1, .stride = 1, .dilation = 1};
+    return (tern_max_pool_args){.dim = {pair, pair, one}, .place = place};
+}
+static inline tern_status lacking_max_pool(const lacking_call *c)
+{
+    const tern_strided planes = lacking_planes(c);
+    const tern_max_pool_args args = lacking_pool_args(NULL);
+    return c->kernels->max_pool(c->exec, &args, &planes, &planes);
+}
+static inline tern_status lacking_max_pool_grad(const lacking_call *c)
+{
+    const tern_strided planes = lacking_planes(c);
+    tern_strided place = planes;
+    place.dtype = TERN_UINT8;
+    const tern_max_pool_args args = lacking_pool_args(&place);
+    return c->kernels->max_pool_grad(c->exec, &args, &planes, &planes);
+}
+static inline tern_resample_args lacking_resample_args(void)
+{
+    const tern_resample_dim pair = {.kind = TERN_RESAMPLE_SAME, .in = 2, .out = 2};
+    const tern_resample_dim one = {.kind = TERN_RESAMPLE_SAME, .in = 1, .out = 1};
+    return (tern_resample_args){.dim = {pair, pair, one}, .scale = 1};
+}
+static inline tern_status lacking_resample(const lacking_call *c)
+{
+    const tern_strided planes = lacking_planes(c);
+    const tern_resample_args args = lacking_resample_args();
+    return c->kernels->resample(c->exec, &args, &planes, &planes);
+}
+static inline tern_status lacking_resample_grad(const lacking_call *c)
+{
+    const tern_strided planes = lacking_planes(c);
+    const tern_resample_args args = lacking_resample_args();
+    return c->kernels->resample_grad(c->exec, &args, &planes, &planes);
+}
+
 static inline tern_status lacking_matmul(const lacking_call *c)
 {
     const tern_matmul_args args = {.y = c->x, .a = c->x, .b = c->x};
     return c->kernels->matmul(c->exec, &args);
 }
+static inline tern_conv_args lacking_conv_args(const lacking_call *c)
+{
+    const tern_strided view = VIEW(c->x.data, c->x.dtype, 1, 2, 1, 2, 1);
+    const tern_strided weight = VIEW(c->x.data, c->x.dtype, 2, 2, 1, 1, 1);
+    return (tern_conv_args){.x = view,
+                            .weight = weight,
+                            .y = view,
+                            .stride = {1, 1, 1},
+                            .dilation = {1, 1, 1},
+                            .groups = 1};
+}
+static inline tern_status lacking_conv(const lacking_call *c)
+{
+    const tern_conv_args args = lacking_conv_args(c);
+    return c->kernels->conv(c->exec, &args);
+}
+static inline tern_status lacking_conv_grad_input(const lacking_call *c)
+{
+    const tern_conv_args args = lacking_conv_args(c);
+    return c->kernels->conv_grad_input(c->exec, &args);
+}
+static inline tern_status lacking_conv_grad_weight(const lacking_call *c)
+{
+    const tern_conv_args args = lacking_conv_args(c);
+    return c->kernels->conv_grad_weight(c->exec, &args);
+}
 static inline tern_status lacking_dropout(const lacking_call *c)
 {
-    const tern_dropout_args args = {.p = 0.5, .id = c->x.data};
+    const tern_dropout_args args = {.p = 0.5, .inner = 1, .id = c->x.data};
     return c->kernels->dropout(c->exec, &args, &c->row, &c->row);
+}
+static inline tern_status lacking_draw_uniform(const lacking_call *c)
+{
+    const tern_draw_args args = {.high = 1};
+    return c->kernels->draw_uniform(c->exec, &args, &c->row);
 }
 static inline tern_status lacking_uniform(const lacking_call *c)
 {
@@ -141,11 +256,22 @@ static inline void lacking_check_all(const tern_kernels *kernels, const tern_exe
         tern_dtype but; // not floating either, and it has a kernel
     } calls[] = {{"softmax", lacking_softmax, TERN_DTYPE_UNSPECIFIED},
                  {"softmax_grad", lacking_softmax_grad, TERN_DTYPE_UNSPECIFIED},
+                 {"row norm", lacking_row_norm, TERN_DTYPE_UNSPECIFIED},
+                 {"row norm_grad", lacking_row_norm_grad, TERN_DTYPE_UNSPECIFIED},
+                 {"batch_norm", lacking_batch_norm, TERN_DTYPE_UNSPECIFIED},
+                 {"batch_norm_grad", lacking_batch_norm_grad, TERN_DTYPE_UNSPECIFIED},
                  {"cross_entropy", lacking_cross_entropy, TERN_DTYPE_UNSPECIFIED},
                  {"cross_entropy_grad", lacking_cross_entropy_grad, TERN_DTYPE_UNSPECIFIED},
                  {"loss", lacking_loss, TERN_DTYPE_UNSPECIFIED},
                  {"loss_grad", lacking_loss_grad, TERN_DTYPE_UNSPECIFIED},
                  {"matmul", lacking_matmul, TERN_DTYPE_UNSPECIFIED},
+                 {"max_pool", lacking_max_pool, TERN_DTYPE_UNSPECIFIED},
+                 {"max_pool_grad", lacking_max_pool_grad, TERN_DTYPE_UNSPECIFIED},
+                 {"resample", lacking_resample, TERN_DTYPE_UNSPECIFIED},
+                 {"resample_grad", lacking_resample_grad, TERN_DTYPE_UNSPECIFIED},
+                 {"conv", lacking_conv, TERN_DTYPE_UNSPECIFIED},
+                 {"conv_grad_input", lacking_conv_grad_input, TERN_DTYPE_UNSPECIFIED},
+                 {"conv_grad_weight", lacking_conv_grad_weight, TERN_DTYPE_UNSPECIFIED},
                  {"dropout", lacking_dropout, TERN_DTYPE_UNSPECIFIED},
                  {"uniform", lacking_uniform, TERN_DTYPE_UNSPECIFIED},
                  {"normal", lacking_normal, TERN_DTYPE_UNSPECIFIED},

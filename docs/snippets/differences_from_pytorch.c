@@ -32,6 +32,14 @@ static void losses_do_not_broadcast(void)
     expect_error(TERN_ERR_SHAPE);
 }
 
+static void dropouts_say_what_they_want(void)
+{
+    tern_tensor *x = tern_full(tern_dims(4, 3), INFINITY), *y = tern_dropout(x, 1, true);
+    expect(tern_item(tern_sum_all(y)) == 0);
+    expect(!tern_dropout2d(tern_ones(tern_dims(2, 3, 4)), 0.5, true));
+    expect_error(TERN_ERR_SHAPE);
+}
+
 static void at_most_8_dimensions(void)
 {
     expect(tern_zeros(tern_dims(1, 1, 1, 1, 1, 1, 1, 1)) != NULL);
@@ -172,6 +180,7 @@ int main(void)
         numbers_keep_the_dtype,
         no_promotion_and_no_integers,
         losses_do_not_broadcast,
+        dropouts_say_what_they_want,
         at_most_8_dimensions,
         a_load_is_all_or_nothing,
         a_graph_is_used_once,

@@ -1,335 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a multi-layer perceptron on MNIST or Fashion-MNIST: the whole of a training script, from
-// the data files to the test accuracy.
-#include <signal.h>
-#include <stdlib.h>
+// Trains a multi-layer perceptron on MNIST or Fashion-MNIST: from the data files to the test
+// accuracy. The loop is in ../common/training.c.
+#include <string.h>
 
-#include "evaluate.h"
-#include "options.h"
-#include "progress.h"
+#include "../common/evaluate.h"
+#include "../common/training.h"
 
-// Sums of an epoch, which stay on the device until somebody wants to see them; retained.
-typedef struct sums {
-    tern_tensor *loss, *correct;
-    int64_t samples;
-} sums;
+#define MAX_HIDDEN 8
 
-typedef struct training {
-    options options;
-    tern_device device;
-    tern_dataset *train_data, *test_data;
-    tern_loader *train_loader, *test_loader;
-    tern_module *net, *criterion;
-    tern_optim *optim;
-    tern_checkpoint *checkpoint; // NULL: none are asked for
-    int64_t epoch;               // that was begun last
-    int64_t epochs_done, steps;
-    sums sums;
-    evaluation evaluation;
-} training;
+static int64_t hidden[MAX_HIDDEN] = {512, 512};
+static int hidden_count = 2;
 
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
+static bool read_hidden(const char *text)
 {
-    (void)number;
-    interrupted = 1;
+    const char *at = text;
+    hidden_count = 0;
+    for (;;) {
+        const char *end = at + strcspn(at, ",");
+        if (hidden_count == MAX_HIDDEN ||
+            !read_integer(at, end, 1, 1 << 20, &hidden[hidden_count++]))
+            return false;
+        if (*end == 0)
+            return true;
+        at = end + 1;
+    }
 }
 
-// The first Ctrl-C is looked at between two steps, a second one ends the program. Where the signal
-// is ignored, as for a job in the background, it stays so.
-static void catch_interrupt(void)
-{
-    struct sigaction now;
-    if (sigaction(SIGINT, NULL, &now) || now.sa_handler == SIG_IGN)
-        return;
-    now = (struct sigaction){.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
-    (void)sigaction(SIGINT, &now, NULL);
-}
-
-static tern_module *make_net(const options *o)
+static tern_module *make_net(void)
 {
     tern_module *layers[2 * MAX_HIDDEN + 2];
     int64_t width = 28 * 28, count = 0;
     layers[count++] = tern_nn_flatten();
-    for (int i = 0; i < o->hidden_count; i++) {
-        layers[count++] = tern_nn_linear(width, o->hidden[i]);
+    for (int i = 0; i < hidden_count; i++) {
+        layers[count++] = tern_nn_linear(width, hidden[i]);
         layers[count++] = tern_nn_relu();
-        width = o->hidden[i];
+        width = hidden[i];
     }
     layers[count++] = tern_nn_linear(width, CLASSES);
     return tern_nn_sequential_new(count, layers);
 }
 
-static tern_optim *make_optim(const options *o, tern_module *net)
-{
-    double decay = o->weight_decay < 0 ? 0 : o->weight_decay;
-    switch (o->optimizer) {
-    case OPTIMIZER_SGD:
-        return tern_optim_sgd(net, .lr = o->lr, .momentum = 0.9, .weight_decay = decay);
-    case OPTIMIZER_ADAM:
-        return tern_optim_adam(net, .lr = o->lr, .weight_decay = decay);
-    case OPTIMIZER_ADAMW:
-        return tern_optim_adamw(net, .lr = o->lr,
-                                .weight_decay = o->weight_decay < 0 ? 0.01 : o->weight_decay);
-    }
-    return NULL;
-}
-
-// The first samples as a data set of their own, in place of the whole.
-static tern_dataset *first_samples(tern_dataset *whole, int64_t count)
-{
-    tern_batch b = {0};
-    tern_dataset *first = NULL;
-    tern_scope scope = tern_scope_open();
-    int64_t *index =
-        whole && count <= tern_dataset_count(whole) ? malloc((size_t)count * sizeof *index) : NULL;
-    for (int64_t i = 0; index && i < count; i++)
-        index[i] = i;
-    if (!tern_error_pending() && !index)
-        tern_error_raise(TERN_ERR_ARG, "--limit %lld: there are %lld training images",
-                         (long long)count, (long long)tern_dataset_count(whole));
-    else if (index && !tern_dataset_get(whole, index, count, &b))
-        first = tern_data_tensors(b.x, b.y);
-    free(index);
-    tern_scope_close(scope);
-    tern_dataset_free(whole);
-    return first;
-}
-
-// What can be wrong with options and files comes first: its exit status is another one.
-static tern_status open_data(training *t)
-{
-    const options *o = &t->options;
-    t->device = tern_device_best();
-    if (o->device && tern_device_parse(o->device, &t->device))
-        return tern_error_code();
-    if (o->threads && tern_set_num_threads(o->threads))
-        return tern_error_code();
-    t->train_data = tern_data_mnist(o->data, TERN_TRAIN);
-    if (o->limit)
-        t->train_data = first_samples(t->train_data, o->limit);
-    t->test_data = tern_data_mnist(o->data, TERN_TEST);
-    return tern_error_code();
-}
-
-// A data set that fits on the device stays there, and a step copies nothing; of one that does not,
-// the loaders copy batch by batch.
-static tern_status keep_on_device(tern_dataset *data, const training *t)
-{
-    if (tern_dataset_to(data, t->device) || tern_error_code() != TERN_ERR_NOMEM)
-        return tern_error_code();
-    tern_error_clear();
-    if (!t->options.quiet)
-        fprintf(stderr, "%lld images do not fit on %s: batches are copied there\n",
-                (long long)tern_dataset_count(data), tern_device_string(t->device));
-    return TERN_OK;
-}
-
-static void make_sums(training *t)
-{
-    tern_scope scope = tern_scope_open();
-    t->sums.loss = tern_retain(tern_zeros(tern_dims(), .dtype = TERN_FLOAT64, .device = t->device));
-    t->sums.correct =
-        tern_retain(tern_zeros(tern_dims(), .dtype = TERN_INT64, .device = t->device));
-    tern_scope_close(scope);
-}
-
-static tern_status build(training *t)
-{
-    const options *o = &t->options;
-    tern_manual_seed(o->seed);
-    make_sums(t);
-    t->net = tern_module_to(make_net(o), t->device);
-    t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
-    t->optim = make_optim(o, t->net);
-    if (o->load && !tern_error_pending() && tern_module_load(t->net, o->load))
-        return tern_error_code();
-    if (tern_error_pending() || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
-        return tern_error_code();
-    t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
-                                      .device = t->device);
-    t->test_loader = tern_loader_new(t->test_data, .batch_size = 1000, .device = t->device);
-    if (!o->quiet && !tern_error_pending() &&
-        tern_module_summary_print(t->net, tern_dims(o->batch_size, 1, 28, 28), stderr))
-        return tern_error_code();
-    return tern_error_code();
-}
-
-// ---- checkpoints --------------------------------------------------------------------------------
-
-// All that the rest of the run depends on, and what it has shown.
-static tern_status name_parts(training *t)
-{
-    tern_checkpoint *c = t->checkpoint;
-    if (tern_checkpoint_module(c, "model", t->net) || tern_checkpoint_optim(c, "optim", t->optim) ||
-        tern_checkpoint_loader(c, "train", t->train_loader) ||
-        tern_checkpoint_loader(c, "test", t->test_loader) ||
-        tern_checkpoint_int(c, "epoch", &t->epoch) ||
-        tern_checkpoint_int(c, "epochs_done", &t->epochs_done) ||
-        tern_checkpoint_int(c, "samples", &t->sums.samples) ||
-        tern_checkpoint_tensor(c, "loss_sum", t->sums.loss) ||
-        tern_checkpoint_tensor(c, "correct_sum", t->sums.correct) ||
-        tern_checkpoint_number(c, "test_loss", &t->evaluation.loss))
-        return tern_error_code();
-    return tern_checkpoint_number(c, "test_accuracy", &t->evaluation.accuracy);
-}
-
-static tern_status resume(training *t)
-{
-    const options *o = &t->options;
-    if (!o->checkpoint_dir)
-        return TERN_OK;
-    t->checkpoint = tern_checkpoint_new(o->checkpoint_dir, .keep_last = 3);
-    if (!t->checkpoint || name_parts(t))
-        return tern_error_code();
-    const int resumed = o->resume ? tern_checkpoint_resume(t->checkpoint, &t->steps) : 0;
-    if (resumed > 0 && !o->quiet)
-        fprintf(stderr, "goes on after step %lld\n", (long long)t->steps);
-    return tern_error_code();
-}
-
-static tern_status save_checkpoint(training *t)
-{
-    return t->checkpoint ? tern_checkpoint_save(t->checkpoint, t->steps) : TERN_OK;
-}
-
-// In the loop over the batches: one that is left gives up its epoch.
-static tern_status save_sometimes(training *t, bool stops)
-{
-    const int64_t every = t->options.checkpoint_every;
-    return stops || (every && t->steps % every == 0) ? save_checkpoint(t) : TERN_OK;
-}
-
-// ---- training -----------------------------------------------------------------------------------
-
-static void add_batch(sums *s, tern_tensor *loss, tern_tensor *logits, const tern_batch *b)
-{
-    tern_no_grad {
-        tern_tensor *right = tern_eq(tern_argmax(logits, 1, false), b->y);
-        tern_add_(s->loss, loss, (double)b->size);
-        tern_add_(s->correct, tern_sum_all(right), 1);
-    }
-    s->samples += b->size;
-}
-
-static double mean(const sums *s, const tern_tensor *sum)
-{
-    return s->samples ? tern_item(sum) / (double)s->samples : 0;
-}
-
-// The learning rate falls in a line to 0: the last steps settle what the first ones found.
-static tern_status set_lr(training *t, int64_t epoch, int64_t samples)
-{
-    double size = (double)tern_dataset_count(t->train_data);
-    double done = ((double)(epoch - 1) + (double)samples / size) / (double)t->options.epochs;
-    return tern_optim_set_lr(t->optim, TERN_ALL_GROUPS, t->options.lr * (1 - done));
-}
-
-static tern_status train_epoch(training *t, progress *p)
-{
-    sums *s = &t->sums;
-    tern_each_batch (b, t->train_loader) {
-        tern_tensor *logits = tern_forward(t->net, b.x);
-        tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
-        tern_optim_zero_grad(t->optim);
-        if (set_lr(t, p->epoch, s->samples) || tern_backward(loss) || tern_optim_step(t->optim))
-            break;
-        add_batch(s, loss, logits, &b);
-        t->steps++;
-        const bool stops = interrupted;
-        if (save_sometimes(t, stops) || stops)
-            break;
-        if (progress_due(p))
-            progress_draw(p, s->samples, mean(s, s->loss), mean(s, s->correct));
-    }
-    return tern_error_code();
-}
-
-// The next one, or the rest of the one that was resumed.
-static void begin_epoch(training *t)
-{
-    if (t->epoch > t->epochs_done)
-        return;
-    t->epoch++;
-    t->sums.samples = 0;
-    tern_zero_(t->sums.loss);
-    tern_zero_(t->sums.correct);
-}
-
-static tern_status run_epoch(training *t)
-{
-    progress p;
-    const sums *s = &t->sums;
-    begin_epoch(t);
-    progress_begin(&p, t->epoch, t->options.epochs, tern_dataset_count(t->train_data),
-                   t->options.quiet);
-    if (train_epoch(t, &p))
-        return tern_error_code();
-    const bool whole = s->samples == p.total;
-    if (!whole)
-        progress_interrupt(&p, s->samples);
-    if (evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
-        return tern_error_code();
-    t->epochs_done++;
-    progress_end(&p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
-    return save_checkpoint(t);
-}
-
-static tern_status train(training *t)
-{
-    double started = progress_now();
-    catch_interrupt();
-    const bool all_done = t->epochs_done >= t->options.epochs; // by the run that is resumed
-    if (all_done && evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation))
-        return tern_error_code();
-    while (t->epochs_done < t->options.epochs && !interrupted)
-        if (run_epoch(t))
-            return tern_error_code();
-    if (t->options.save && tern_module_save(t->net, t->options.save))
-        return tern_error_code();
-    if (!t->options.quiet)
-        evaluation_confusions_print(&t->evaluation, stdout);
-    printf("test_accuracy=%.4f test_loss=%.4f epochs=%lld seconds=%.1f\n", t->evaluation.accuracy,
-           t->evaluation.loss, (long long)t->epochs_done, progress_now() - started);
-    return TERN_OK;
-}
-
-static void release(training *t)
-{
-    tern_checkpoint_free(t->checkpoint);
-    tern_release(t->sums.loss);
-    tern_release(t->sums.correct);
-    tern_loader_free(t->train_loader);
-    tern_loader_free(t->test_loader);
-    tern_optim_free(t->optim);
-    tern_module_free(t->criterion);
-    tern_module_free(t->net);
-    tern_dataset_free(t->train_data);
-    tern_dataset_free(t->test_data);
-    tern_shutdown();
-}
-
-static int finish(training *t, int status_on_error)
-{
-    int status = tern_error_pending() ? status_on_error : interrupted ? EXIT_INTERRUPTED : 0;
-    tern_error_print(stderr);
-    release(t);
-    return status;
-}
-
 int main(int argc, char **argv)
 {
-    training t = {0};
-    if (!options_read(&t.options, argc, argv))
-        return EXIT_USAGE;
-    if (t.options.help) {
-        options_help();
-        return 0;
-    }
-    if (open_data(&t))
-        return finish(&t, EXIT_USAGE);
-    if (!build(&t) && !resume(&t) && !train(&t) && (fflush(stdout) || ferror(stdout)))
-        tern_error_raise(TERN_ERR_IO, "cannot write to stdout");
-    return finish(&t, EXIT_FAILED);
+    static const own_option own[] = {
+        {.word = "hidden",
+         .help = "  --hidden N,N,...     widths of the hidden layers, at most 8 (512,512)\n",
+         .wanted = "up to 8 widths like 512,512",
+         .read = read_hidden},
+        {.word = NULL},
+    };
+    const program mlp = {
+        .command = {.name = "mlp_mnist",
+                    .about = "a multi-layer perceptron",
+                    .defaults = {.epochs = 5,
+                                 .batch_size = 64,
+                                 .optimizer = OPTIMIZER_ADAM,
+                                 .lr = 1e-3,
+                                 .weight_decay = -1},
+                    .own = own},
+        .make_net = make_net,
+    };
+    return train_images(&mlp, argc, argv);
 }

@@ -6,6 +6,7 @@
 """
 import ctypes as c
 import json
+import re
 import sys
 
 NUMBERS = {"void": None, "bool": c.c_bool, "char": c.c_char, "int": c.c_int, "double": c.c_double,
@@ -22,7 +23,7 @@ class Types:
         self.items = {item["name"]: item for kind in kinds for item in description[kind]}
 
     def __call__(self, words):
-        words = words.replace("const", "").strip()
+        words = re.sub(r"\bconst\b", "", words).strip()
         if words in self.known or not words.endswith("*"):
             return c.c_void_p if "(*)" in words else self.named(words)
         target = words[:-1].strip()

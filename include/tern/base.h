@@ -56,10 +56,13 @@
 /// A pragma inside a macro.
 #define TERN_PRAGMA_(words) _Pragma(#words)
 // -Wshadow: the options of a call inside the options of another are inside its block.
+// -Wmissing-braces: `.stride = 2` gives the first size of a pair (pair.h).
 #if defined(__clang__)
 #define TERN_OPTIONS_BEGIN_                                                                        \
     TERN_PRAGMA_(clang diagnostic push)                                                            \
     TERN_PRAGMA_(clang diagnostic ignored "-Winitializer-overrides")                               \
+    TERN_PRAGMA_(clang diagnostic ignored "-Wmissing-braces")                                      \
+    TERN_PRAGMA_(clang diagnostic ignored "-Wmissing-field-initializers")                          \
     TERN_PRAGMA_(clang diagnostic ignored "-Wshadow")
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(clang diagnostic pop)
 #else
@@ -67,6 +70,7 @@
 #define TERN_OPTIONS_BEGIN_                                                                        \
     TERN_PRAGMA_(GCC diagnostic push)                                                              \
     TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init")                                         \
+    TERN_PRAGMA_(GCC diagnostic ignored "-Wmissing-braces")                                        \
     TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")
 /// After that initialiser: warnings are as before.
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(GCC diagnostic pop)

@@ -34,6 +34,13 @@
     tern_cpp_::any_of<TERN_FIELDS_0_(function, ), TERN_FIELDS_1_(function, a),                     \
                       TERN_FIELDS_2_(function, a, b)>
 
+/// One, and a second that may be left out.
+#define TERN_FIELDS_1_MAYBE_1_(function, a, b)                                                     \
+    tern_cpp_::any_of<TERN_FIELDS_1_(function, a), TERN_FIELDS_2_(function, a, b)>
+/// Two, and a third that may be left out.
+#define TERN_FIELDS_2_MAYBE_1_(function, a, b, c)                                                  \
+    tern_cpp_::any_of<TERN_FIELDS_2_(function, a, b), TERN_FIELDS_3_(function, a, b, c)>
+
 #ifdef __cplusplus
 #if __cplusplus < 201703L
 #error "tern needs C++17 or later"

@@ -63,8 +63,8 @@ TERN_API void tern_cuda_manual_seed(uint64_t seed);
 /// The same for all CUDA devices.
 TERN_API void tern_cuda_manual_seed_all(uint64_t seed);
 
-/// Whether float32 products may use TF32 (10 bits of mantissa, much faster); false at the start.
-/// For the whole process.
+/// Whether float32 products and convolutions may use TF32 (10 bits of mantissa, much faster); false
+/// at the start. For the whole process.
 TERN_API void tern_cuda_allow_tf32(bool allow);
 
 /// All CUDA devices, the one with most free memory first, to `out`, at most `capacity` of them;

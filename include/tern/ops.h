@@ -13,10 +13,18 @@
 #ifndef TERN_OPS_H
 #define TERN_OPS_H
 
+#include <tern/activation.h>
 #include <tern/autograd.h>
+#include <tern/ops/activation.h>
+#include <tern/ops/conv.h>
 #include <tern/ops/copy.h>
+#include <tern/ops/dropout.h>
 #include <tern/ops/inplace.h>
 #include <tern/ops/join.h>
+#include <tern/ops/norm.h>
+#include <tern/ops/pool.h>
+#include <tern/ops/resize.h>
+#include <tern/ops/shuffle.h>
 #include <tern/ops/view.h>
 #include <tern/reduction.h>
 #include <tern/tensor.h>
@@ -86,8 +94,8 @@ TERN_API TERN_NODISCARD tern_tensor *tern_logical_or(tern_tensor *a,
 TERN_API TERN_NODISCARD tern_tensor *tern_logical_not(tern_tensor *x); ///< x is 0, as bool
 
 // ---- elementwise, one operand -------------------------------------------------------------------
-// Integers and bool give the default dtype, except neg, abs, relu, clamp and round, which keep
-// theirs.
+// Integers and bool give the default dtype, except neg, abs, clamp and round, which keep theirs.
+// Activations: ops/activation.h.
 
 TERN_API TERN_NODISCARD tern_tensor *tern_neg(tern_tensor *x); ///< -x; not for bool
 TERN_API TERN_NODISCARD tern_tensor *tern_abs(
@@ -101,19 +109,6 @@ TERN_API TERN_NODISCARD tern_tensor *tern_sin(tern_tensor *x);   ///< sine, x in
 TERN_API TERN_NODISCARD tern_tensor *tern_cos(tern_tensor *x);   ///< cosine, x in radians
 TERN_API TERN_NODISCARD tern_tensor *tern_tanh(tern_tensor *x);  ///< hyperbolic tangent
 TERN_API TERN_NODISCARD tern_tensor *tern_sigmoid(tern_tensor *x); ///< 1 / (1 + exp(-x))
-TERN_API TERN_NODISCARD tern_tensor *tern_relu(
-    tern_tensor *x); ///< max(x, 0), derivative 0 at 0, NaN stays
-/// x * Phi(x), Phi the normal distribution function, by erf (Hendrycks and Gimpel 2016).
-TERN_API TERN_NODISCARD tern_tensor *tern_gelu(tern_tensor *x);
-/// Its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-TERN_API TERN_NODISCARD tern_tensor *tern_gelu_tanh(tern_tensor *x);
-TERN_API TERN_NODISCARD tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
-/// x min(max(x + 3, 0), 6) / 6; NaN at -infinity. The derivative is 0 at -3 and 1 at 3.
-TERN_API TERN_NODISCARD tern_tensor *tern_hardswish(tern_tensor *x);
-/// x where x > 0, else negative_slope * x.
-TERN_API TERN_NODISCARD tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope);
-/// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
-TERN_API TERN_NODISCARD tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold);
 /// min(max(x, low), high); a bound of -INFINITY or INFINITY leaves that side open. NaN stays NaN.
 /// The derivative is 1 where low < x < high, else 0.
 TERN_API TERN_NODISCARD tern_tensor *tern_clamp(tern_tensor *x, tern_scalar low, tern_scalar high);
@@ -153,6 +148,25 @@ TERN_API TERN_NODISCARD tern_tensor *tern_amin(tern_tensor *x, tern_axis_list ax
 /// (sum |x|^p)^(1/p); p may be 0 (count of non-zeros) and +-INFINITY. Floating only.
 TERN_API TERN_NODISCARD tern_tensor *tern_norm(tern_tensor *x, double p, tern_axis_list axes,
                                                bool keepdim);
+/// `tern_normalize(x, .dim = -1)`.
+typedef struct tern_normalize_options {
+    double p;   ///< of the norm; 2
+    int dim;    ///< 1
+    double eps; ///< the least that is divided by; 1e-12
+    char reserved_;
+    tern_tensor *x; ///< floating
+} tern_normalize_options;
+
+TERN_API tern_normalize_options tern_normalize_defaults(void);
+/// x / max(norm, eps), the p-norm being that along dim. Where eps is taken the norm counts as a
+/// constant.
+TERN_API tern_tensor *tern_normalize_with(const tern_normalize_options *options);
+#define tern_normalize(...)                                                                        \
+    TERN_WITH_(                                                                                    \
+        tern_normalize, (TERN_FIELDS_1_, x),                                                       \
+        (.p = 2, .dim = 1, .eps = 1e-12, .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )), \
+        __VA_ARGS__)
+
 /// Whether one element is not 0, as bool; false for none.
 TERN_API TERN_NODISCARD tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim);
 /// Whether every element is not 0, as bool; true for none.
@@ -177,18 +191,6 @@ TERN_API TERN_NODISCARD tern_tensor *tern_cumsum(tern_tensor *x, int dim);
 /// (.., M, K) x (.., K, N) -> (.., M, N), leading sizes broadcast; a vector counts as a row on the
 /// left and a column on the right, and its dimension goes away again. Floating, one dtype.
 TERN_API TERN_NODISCARD tern_tensor *tern_matmul(tern_tensor *a, tern_tensor *b);
-
-/// Activations that a linear layer can apply on its way.
-typedef enum tern_activation {
-    TERN_ACT_UNSPECIFIED = 0, ///< none
-    TERN_ACT_NONE,            ///< x W^T + b itself
-    TERN_ACT_RELU,            ///< tern_relu
-    TERN_ACT_GELU,            ///< tern_gelu
-    TERN_ACT_GELU_TANH,       ///< tern_gelu_tanh
-    TERN_ACT_SILU,            ///< tern_silu
-    TERN_ACT_TANH,            ///< tern_tanh
-    TERN_ACT_SIGMOID          ///< tern_sigmoid
-} tern_activation;
 
 /// activation(x W^T + b): x (.., In), weight (Out, In), bias (Out) or NULL -> (.., Out).
 TERN_API TERN_NODISCARD tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight,
@@ -236,10 +238,6 @@ TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,
 /// |input - target|, of equal shapes. The gradient is 0 where they are equal, and where one is NaN.
 TERN_API tern_tensor *tern_l1_loss(tern_tensor *input, tern_tensor *target,
                                    tern_reduction reduction);
-
-/// Each element is zeroed with probability p, the others are divided by 1 - p; with training false,
-/// x itself. The mask comes from Philox4x32-10 by element and call, the same bits on every device.
-TERN_API tern_tensor *tern_dropout(tern_tensor *x, double p, bool training);
 
 // ---- indexing -----------------------------------------------------------------------------------
 // Indices are int64; one out of range is TERN_ERR_INDEX.

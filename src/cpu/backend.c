@@ -13,7 +13,7 @@
 extern const tern_kernels tern_cpu_portable_table;
 
 #ifdef TERN_CPU_X86
-extern const tern_kernels tern_cpu_avx2_table, tern_cpu_avx512_table;
+extern const tern_kernels tern_cpu_avx2_table;
 
 static bool has_f16c(void)
 {
@@ -26,11 +26,15 @@ static bool has_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
 }
 
+#ifdef TERN_CPU_AVX512
+extern const tern_kernels tern_cpu_avx512_table;
+
 static bool has_avx512(void)
 {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+#endif
 #endif
 
 static bool has_portable(void)
@@ -43,8 +47,10 @@ static const struct instruction_set {
     bool (*supported)(void);
     tern_backend backend;
 } sets[] = {
-#ifdef TERN_CPU_X86
+#ifdef TERN_CPU_AVX512
     {has_avx512, {&tern_cpu_device_table, &tern_cpu_avx512_table, NULL}},
+#endif
+#ifdef TERN_CPU_X86
     {has_avx2, {&tern_cpu_device_table, &tern_cpu_avx2_table, NULL}},
 #endif
     {has_portable, {&tern_cpu_device_table, &tern_cpu_portable_table, NULL}},

@@ -65,8 +65,8 @@ VM_INLINE float vm_copysign(float x, float s)
 
 // ---- exponential --------------------------------------------------------------------------------
 
-// exp(x) = *mantissa * *scale, a product that rounds once where it is subnormal; -170 <= x <= 89.
-VM_INLINE void vm_exp_parts(float x, float *mantissa, float *scale)
+// exp(x) = (1 + *excess) * 2^*power, -ln 2 / 2 <= ln(1 + *excess) <= ln 2 / 2; -170 <= x <= 89.
+VM_INLINE void vm_exp_reduced(float x, float *excess, int32_t *power)
 {
     // Adding 1.5 * 2^23 leaves the nearest integer in the low bits.
     const float shifted = x * 0x1.715476p+0f + 0x1.8p23f;
@@ -79,11 +79,19 @@ VM_INLINE void vm_exp_parts(float x, float *mantissa, float *scale)
     p = VM_MADD(p, r, 4.166845605e-02f);
     p = VM_MADD(p, r, 1.666651517e-01f);
     p = VM_MADD(p, r, 4.999999404e-01f);
-    p = VM_MADD(p, r * r, r) + 1.0f;
+    *excess = VM_MADD(p, r * r, r);
+    *power = (int32_t)(vm_bits(shifted) - vm_bits(0x1.8p23f));
+}
+
+// exp(x) = *mantissa * *scale, a product that rounds once where it is subnormal; -170 <= x <= 89.
+VM_INLINE void vm_exp_parts(float x, float *mantissa, float *scale)
+{
+    float excess;
+    int32_t power;
+    vm_exp_reduced(x, &excess, &power);
     // 2^n in two factors: 2^128 has no float, nor has 2^-150.
-    const int32_t power = (int32_t)(vm_bits(shifted) - vm_bits(0x1.8p23f));
     const int32_t half = power >> 1;
-    *mantissa = p * vm_float((uint32_t)(half + 127) << 23);
+    *mantissa = (excess + 1.0f) * vm_float((uint32_t)(half + 127) << 23);
     *scale = vm_float((uint32_t)(power - half + 127) << 23);
 }
 
@@ -94,6 +102,20 @@ VM_INLINE float vm_exp(float x)
     x = x > 89.0f ? 89.0f : x;     // infinity from there up
     vm_exp_parts(x, &mantissa, &scale);
     return mantissa * scale;
+}
+
+// exp(x) - 1, exact near 0.
+VM_INLINE float vm_expm1(float x)
+{
+    float excess;
+    int32_t power;
+    const float bounded = x < -26.0f ? -26.0f : x > 89.0f ? 89.0f : x; // -1 and infinity from there
+    vm_exp_reduced(bounded, &excess, &power);
+    const int32_t half = power >> 1;
+    const float a = vm_float((uint32_t)(half + 127) << 23);
+    const float b = vm_float((uint32_t)(power - half + 127) << 23);
+    const float near = VM_MADD(excess, a * b, a * b - 1.0f), far = (excess + 1.0f) * a * b;
+    return x > 20.0f ? far : vm_copysign(near, x); // -0 stays
 }
 
 // ---- logarithm ----------------------------------------------------------------------------------
@@ -220,6 +242,23 @@ VM_INLINE float vm_tanh(float x)
     return t < 0.625f ? small : large;
 }
 
+// x - tanh(x); where that would cancel, (x cosh(x) - sinh(x)) / cosh(x) by a series of which all
+// terms have one sign.
+VM_INLINE float vm_tanhshrink(float x)
+{
+    const float z = x * x;      // |x| < 1
+    float p = 1.927085260e-09f; // 2 k / (2 k + 1)!, k = 6 .. 1
+    p = VM_MADD(p, z, 2.505210839e-07f);
+    p = VM_MADD(p, z, 2.204585538e-05f);
+    p = VM_MADD(p, z, 1.190476190e-03f);
+    p = VM_MADD(p, z, 3.333333333e-02f);
+    p = VM_MADD(p, z, 3.333333333e-01f);
+    const float e = vm_exp(vm_abs(x)), cosh = 0.5f * (e + 1.0f / e);
+    const float small = x * z * p / cosh;
+    const float large = x - vm_copysign(1.0f - 2.0f / (e * e + 1.0f), x);
+    return vm_abs(x) < 1.5f ? small : large;
+}
+
 // 1 / (1 + exp(-x)) by way of exp(-|x|), which does not overflow.
 VM_INLINE float vm_sigmoid(float x)
 {
@@ -243,6 +282,38 @@ VM_INLINE float vm_silu(float x)
     const float share = x / (1.0f + mantissa * scale);
     const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
     return x < 0.0f ? below : share;
+}
+
+// tanh(log(1 + exp(x))) = n / d, and the same over exp(x) for x < 0, of e = exp(-|x|).
+VM_INLINE void vm_mish_parts(float x, float e, float *n, float *d)
+{
+    const float below = 2.0f + e, above = 1.0f + 2.0f * e;
+    *n = x < 0.0f ? below : above;
+    *d = x < 0.0f ? VM_MADD(e, below, 2.0f) : VM_MADD(2.0f * e, e, above);
+}
+
+// x tanh(log(1 + exp(x))). Where it is subnormal x comes between exp(x)'s factors, as in vm_silu.
+VM_INLINE float vm_mish(float x)
+{
+    float mantissa, scale, n, d;
+    const float t = vm_abs(x);
+    vm_exp_parts(t > 120.0f ? -120.0f : -t, &mantissa, &scale);
+    vm_mish_parts(x, mantissa * scale, &n, &d);
+    const float share = x * (n / d);
+    const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
+    return x < 0.0f ? below : share;
+}
+
+// w + x w', w = tanh(log(1 + exp(x))); x w' is 0 for large x.
+VM_INLINE float vm_mish_slope(float x)
+{
+    const float bounded = x < -120.0f ? -120.0f : x > 120.0f ? 120.0f : x;
+    const float e = vm_exp(-vm_abs(bounded));
+    float n, d;
+    vm_mish_parts(bounded, e, &n, &d);
+    const float power = bounded < 0.0f ? 1.0f : e;
+    return e * (4.0f * bounded * power * (1.0f + e)) / (d * d) +
+           (bounded < 0.0f ? e : 1.0f) * n / d;
 }
 
 // log(1 + exp(beta x)) / beta. What is lost in beta x shows that many times over in the result, so

@@ -31,6 +31,11 @@ VM_INLINE double vd_exp(double x)
     return exp(x);
 }
 
+VM_INLINE double vd_expm1(double x)
+{
+    return expm1(x);
+}
+
 VM_INLINE double vd_log(double x)
 {
     return log(x);
@@ -54,6 +59,23 @@ VM_INLINE double vd_cos(double x)
 VM_INLINE double vd_tanh(double x)
 {
     return tanh(x);
+}
+
+// As in vecmath.h.
+VM_INLINE double vd_tanhshrink(double x)
+{
+    const double z = x * x;            // |x| < 1
+    double p = 3.9145882126782523e-19; // 2 k / (2 k + 1)!, k = 10 .. 1
+    p = p * z + 1.4797143443923793e-16;
+    p = p * z + 4.498331606952833e-14;
+    p = p * z + 1.0706029224547743e-11;
+    p = p * z + 1.9270852604185937e-09;
+    p = p * z + 2.505210838544172e-07;
+    p = p * z + 2.2045855379188714e-05;
+    p = p * z + 0.0011904761904761906;
+    p = p * z + 0.03333333333333333;
+    p = p * z + 0.3333333333333333;
+    return fabs(x) < 1.0 ? x * z * p / cosh(x) : x - tanh(x);
 }
 
 VM_INLINE double vd_pow(double x, double y)
@@ -80,6 +102,34 @@ VM_INLINE double vd_silu(double x)
     const double root = exp(0.5 * (x > -800.0 ? x : -800.0)), e = exp(-fabs(x));
     const double below = x < -800.0 ? x * 0.0 : x * root * root;
     return x < -700.0 ? below : (x >= 0.0 ? x : x * e) / (1.0 + e);
+}
+
+// As in vecmath.h.
+VM_INLINE void vd_mish_parts(double x, double e, double *n, double *d)
+{
+    const double below = 2.0 + e, above = 1.0 + 2.0 * e;
+    *n = x < 0.0 ? below : above;
+    *d = x < 0.0 ? e * below + 2.0 : 2.0 * e * e + above;
+}
+
+// As in vecmath.h; exp(x) in two factors as in vd_silu.
+VM_INLINE double vd_mish(double x)
+{
+    const double root = exp(0.5 * (x > -800.0 ? x : -800.0));
+    double n, d;
+    vd_mish_parts(x, exp(-fabs(x)), &n, &d);
+    const double share = x * (n / d), below = x < -800.0 ? x * 0.0 : share * root * root;
+    return x < 0.0 ? below : share;
+}
+
+// As in vecmath.h.
+VM_INLINE double vd_mish_slope(double x)
+{
+    const double bounded = x < -800.0 ? -800.0 : x > 800.0 ? 800.0 : x, e = exp(-fabs(bounded));
+    double n, d;
+    vd_mish_parts(bounded, e, &n, &d);
+    const double rise = 4.0 * bounded * e * (bounded < 0.0 ? 1.0 : e) * (1.0 + e) / (d * d);
+    return rise + (bounded < 0.0 ? e : 1.0) * n / d;
 }
 
 // As in vecmath.h.

@@ -25,6 +25,8 @@
 REAL_FUNCTION(abs, fabsf, fabs)
 REAL_FUNCTION(sqrt, sqrtf, sqrt)
 REAL_FUNCTION(exp, expf, exp)
+REAL_FUNCTION(expm1, expm1f, expm1)
+REAL_FUNCTION(cosh, coshf, cosh)
 REAL_FUNCTION(log, logf, log)
 REAL_FUNCTION(log1p, log1pf, log1p)
 REAL_FUNCTION(sin, sinf, sin)
@@ -114,6 +116,57 @@ template <class R> __device__ __forceinline__ R real_silu_slope(R x)
 {
     const R sigma = real_sigmoid(x);
     return sigma * (1 + real_clamp(x, (R)-1000, (R)1000) * (1 - sigma));
+}
+
+// x - tanh(x); where that would cancel, (x cosh(x) - sinh(x)) / cosh(x) by a series of which all
+// terms have one sign.
+template <class R> __device__ __forceinline__ R real_tanhshrink(R x)
+{
+    if (!(real_abs(x) < 1))
+        return x - real_tanh(x);
+    const R z = x * x;
+    R p = (R)3.9145882126782523e-19; // 2 k / (2 k + 1)!, k = 10 .. 1
+    p = p * z + (R)1.4797143443923793e-16;
+    p = p * z + (R)4.498331606952833e-14;
+    p = p * z + (R)1.0706029224547743e-11;
+    p = p * z + (R)1.9270852604185937e-09;
+    p = p * z + (R)2.505210838544172e-07;
+    p = p * z + (R)2.2045855379188714e-05;
+    p = p * z + (R)0.0011904761904761906;
+    p = p * z + (R)0.03333333333333333;
+    p = p * z + (R)0.3333333333333333;
+    return x * z * p / real_cosh(x);
+}
+
+// tanh(log(1 + exp(x))) = n / d, and the same over exp(x) for x < 0, of e = exp(-|x|).
+template <class R> __device__ __forceinline__ void real_mish_parts(R x, R e, R *n, R *d)
+{
+    *n = x < 0 ? 2 + e : 1 + 2 * e;
+    *d = x < 0 ? e * (2 + e) + 2 : 2 * e * e + (1 + 2 * e);
+}
+
+// x tanh(log(1 + exp(x))); -inf gives NaN.
+template <class R> __device__ __forceinline__ R real_mish(R x)
+{
+    const R least = exp_floor<R>::value();
+    if (x < least) { // x exp(x): as in silu
+        const R low = x < 2 * least ? 2 * least : x;
+        return (x * real_exp(low + 32)) * (R)1.26641655490941757e-14;
+    }
+    const R e = real_exp(-real_abs(x));
+    R n, d;
+    real_mish_parts(x, e, &n, &d);
+    return (x < 0 ? x * e : x) * (n / d);
+}
+
+// w + x w', w = tanh(log(1 + exp(x))); x w' is 0 for large x.
+template <class R> __device__ __forceinline__ R real_mish_slope(R x)
+{
+    const R near = real_clamp(x, (R)-1000, (R)1000), e = real_exp(-real_abs(near));
+    R n, d;
+    real_mish_parts(near, e, &n, &d);
+    const R rise = 4 * near * e * (near < 0 ? 1 : e) * (1 + e) / (d * d);
+    return rise + (near < 0 ? e : 1) * n / d;
 }
 
 // log(1 + exp(beta x)) / beta. Far below 0 that is exp(beta x) / beta, which may be subnormal.

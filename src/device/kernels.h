@@ -12,76 +12,10 @@
 #ifndef TERN_SRC_DEVICE_KERNELS_H
 #define TERN_SRC_DEVICE_KERNELS_H
 
-#include <tern/device.h>
-#include <tern/dtype.h>
 #include <tern/generator.h>
 #include <tern/reduction.h>
 #include <tern/scalar.h>
-
-// A view of a tensor as a kernel sees it. data points to the first element.
-typedef struct tern_strided {
-    void *data;
-    tern_dtype dtype;
-    int rank;
-    int64_t size[TERN_MAX_RANK];
-    int64_t stride[TERN_MAX_RANK]; // elements
-} tern_strided;
-
-static inline int64_t tern_strided_numel(const tern_strided *view)
-{
-    int64_t numel = 1;
-    for (int i = 0; i < view->rank; i++)
-        numel *= view->size[i];
-    return numel;
-}
-
-TERN_BEGIN_DECLS
-
-// Merges neighbouring dims that all `count` views of the same sizes walk in one stride, and drops
-// those of size 1.
-void tern_views_coalesce(tern_strided *const *views, int count);
-
-TERN_END_DECLS
-
-// A device's sticky error, in its memory: the first value error that a kernel met since the record
-// was last cleared. Of several in one kernel it is that of the smallest element.
-typedef struct tern_fault {
-    uint32_t set;
-    uint32_t site;   // which operation: tern_fault_site gave the number
-    int64_t element; // where
-    int64_t value;   // what was there
-} tern_fault;
-
-// The Philox state of dropout: elements 4 k .. 4 k + 3 of call `id` have the counter (id, k), and
-// the key is the seed.
-typedef struct tern_draw_state {
-    uint64_t seed;
-    uint64_t base; // Philox offset: the ids of later calls count from it
-} tern_draw_state;
-
-// Arguments of an optimizer kernel on a CUDA device: a launch writes them to memory of the device,
-// and the update reads them there. A captured graph holds the update alone; before each replay the
-// host writes the arguments of that step.
-typedef struct tern_step_plan {
-    void *memory; // of the device: tern_step_plan_size(count) bytes, 256-byte aligned
-    bool write;   // arguments and tensors to memory
-    bool run;     // update, from memory
-} tern_step_plan;
-
-static inline int64_t tern_step_plan_size(int64_t count)
-{
-    return 192 * count;
-}
-
-// Where and how a kernel runs.
-typedef struct tern_exec {
-    tern_device device;
-    void *stream;               // the backend's
-    tern_fault *fault;          // of the device
-    uint32_t site;              // for the fault record
-    tern_draw_state *draws;     // of the device, in its memory
-    const tern_step_plan *plan; // optimizer kernels; NULL: write and run, from scratch memory
-} tern_exec;
+#include "device/exec.h"
 
 // Elementwise operations: elementwise.def says what each computes.
 #define UNARY(CODE, ...)      TERN_UNARY_##CODE,
@@ -204,6 +138,25 @@ typedef struct tern_matmul_args {
 } tern_matmul_args;
 typedef tern_status tern_kernel_matmul(const tern_exec *exec, const tern_matmul_args *args);
 
+// Convolution (cross-correlation) over three spatial dims; of one or two, those in front have size
+// 1. Contiguous, one floating dtype; the batch may be empty.
+typedef struct tern_conv_args {
+    tern_strided x;           // (N, C, D, H, W)
+    tern_strided weight;      // (K, C / groups, KD, KH, KW)
+    tern_strided y;           // (N, K, OD, OH, OW)
+    const tern_strided *bias; // conv: (K); conv_grad_input, as a transposed conv: (C); or NULL
+    bool relu;                // max(., 0) on what conv, or the transposed convolution, gives
+    bool accumulate;          // gradients: added to what is there, without bias or relu
+    int64_t stride[3], dilation[3], groups;
+    int64_t padding[3]; // before the first element; the sizes say what is behind the last
+} tern_conv_args;
+// Writes y. It accumulates as the gradient of a transposed convolution's input.
+typedef tern_status tern_kernel_conv(const tern_exec *exec, const tern_conv_args *args);
+// Writes x from y and weight: the transposed convolution, or the gradient of conv's input.
+typedef tern_status tern_kernel_conv_grad_input(const tern_exec *exec, const tern_conv_args *args);
+// Writes weight from x and y.
+typedef tern_status tern_kernel_conv_grad_weight(const tern_exec *exec, const tern_conv_args *args);
+
 // y = softmax(x) or its logarithm over the middle dim of (outer, n, inner), contiguous.
 typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const tern_strided *y,
                                         const tern_strided *x);
@@ -211,6 +164,119 @@ typedef tern_status tern_kernel_softmax(const tern_exec *exec, bool log, const t
 typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log,
                                              const tern_strided *dx, const tern_strided *dy,
                                              const tern_strided *y);
+
+// What an output of a resampled dimension is made of (resample.def).
+typedef enum tern_resample_kind {
+    TERN_RESAMPLE_SAME,          // x[o]
+    TERN_RESAMPLE_NEAREST,       // x[floor(o ratio)]
+    TERN_RESAMPLE_NEAREST_EXACT, // x[floor((o + 0.5) ratio)]
+    TERN_RESAMPLE_LINEAR,        // between 2 inputs, at (o + 0.5) ratio - 0.5, at least 0
+    TERN_RESAMPLE_CUBIC,         // among 4, likewise, also below 0; the border is repeated
+    TERN_RESAMPLE_AREA,          // the mean over floor(o in / out) ... ceil((o + 1) in / out) - 1
+    TERN_RESAMPLE_WINDOW,        // over kernel inputs from o stride - padding on
+    TERN_RESAMPLE_REFLECT,       // padding elements before x: mirrored, the border once
+    TERN_RESAMPLE_REPLICATE,     // the border
+    TERN_RESAMPLE_CIRCULAR       // from the other end
+} tern_resample_kind;
+
+typedef enum tern_divisor {
+    TERN_DIVISOR_REAL,   // the inputs in the window
+    TERN_DIVISOR_PADDED, // with those of the padding, `padding` of them on either side
+    TERN_DIVISOR_ONE
+} tern_divisor;
+
+typedef struct tern_resample_dim {
+    tern_resample_kind kind;
+    int64_t in, out;      // at most INT32_MAX; in > 0 where there are outputs
+    double ratio;         // inputs per output, of NEAREST ... CUBIC
+    bool align_corners;   // linear and cubic: at o ratio
+    int64_t kernel;       // of WINDOW
+    int64_t stride;       // likewise
+    int64_t padding;      // of WINDOW and the paddings
+    tern_divisor divisor; // of WINDOW
+} tern_resample_dim;
+
+// y (R, out..) = x (R, in..) resampled along three dimensions, contiguous. Coordinates are computed
+// in the type of the elements, float32 for 16-bit ones.
+typedef struct tern_resample_args {
+    tern_resample_dim dim[3];
+    double scale; // of the sums
+} tern_resample_args;
+typedef tern_status tern_kernel_resample(const tern_exec *exec, const tern_resample_args *args,
+                                         const tern_strided *y, const tern_strided *x);
+// dx (R, in..) from dy (R, out..): each sum in the order of the outputs.
+typedef tern_status tern_kernel_resample_grad(const tern_exec *exec, const tern_resample_args *args,
+                                              const tern_strided *dx, const tern_strided *dy);
+
+// Windows along one dimension (pool.def).
+typedef struct tern_pool_dim {
+    int64_t in, out;  // at most INT32_MAX
+    bool adaptive;    // floor(o in / out) ... ceil((o + 1) in / out) - 1; else from o stride -
+                      // padding on, each `dilation` after the one before
+    int64_t kernel;   // at most so many inputs
+    int64_t stride;   // > 0 in all of them
+    int64_t padding;  // likewise >= 0
+    int64_t dilation; // likewise > 0
+} tern_pool_dim;
+
+// y (R, out..) = the largest of each window of x (R, in..), contiguous: the first of equal ones; a
+// NaN wins, the last of several. Every window has an element of x.
+typedef struct tern_max_pool_args {
+    tern_pool_dim dim[3];
+    const tern_strided *place; // as y, or NULL: where in the window, counted as if none were cut:
+                               // uint8 where the kernel has at most 256 elements, else int32
+    const tern_strided *index; // as y, int64, or NULL: where in (in..)
+} tern_max_pool_args;
+typedef tern_status tern_kernel_max_pool(const tern_exec *exec, const tern_max_pool_args *args,
+                                         const tern_strided *y, const tern_strided *x);
+// dx (R, in..) from dy and args->place (R, out..): each sum in the order of the outputs.
+typedef tern_status tern_kernel_max_pool_grad(const tern_exec *exec, const tern_max_pool_args *args,
+                                              const tern_strided *dx, const tern_strided *dy);
+// Normalisation of rows: y = (x - mean) rstd weight + bias; all contiguous. Element j of row r has
+// the weight (r % groups) (n / inner) + j / inner, so that layer norm (groups 1, inner 1), group
+// norm and instance norm (inner: elements of a channel) are one family.
+typedef struct tern_norm_args {
+    tern_strided x;             // (rows, n)
+    const tern_strided *weight; // (groups * n / inner), of x's dtype, or float32; NULL: all 1
+    const tern_strided *bias;   // likewise; NULL: all 0
+    int64_t groups, inner;      // inner > 0 divides n, groups > 0 the rows; rows, n > 0
+    double eps;
+    bool rms;          // the mean counts as 0
+    tern_strided mean; // (rows), of rstd's dtype; nothing for rms
+    tern_strided rstd; // (rows), 1 / sqrt(biased variance + eps); float64 for float64, else float32
+} tern_norm_args;
+// Gradients: NULL where none is wanted. dx is x's, dweight and dbias are weight's and bias's.
+typedef struct tern_norm_grads {
+    const tern_strided *dx, *dweight, *dbias;
+} tern_norm_grads;
+// Forward: writes mean, rstd, y (rows, n).
+typedef tern_status tern_kernel_norm(const tern_exec *exec, const tern_norm_args *args,
+                                     const tern_strided *y);
+// Backward, from dy (rows, n) and what the forward wrote.
+typedef tern_status tern_kernel_norm_grad(const tern_exec *exec, const tern_norm_args *args,
+                                          const tern_norm_grads *grads, const tern_strided *dy);
+
+// Normalisation of channels: y (N, C, S) from x (N, C, S), then relu if asked; all contiguous.
+typedef struct tern_batch_norm_args {
+    tern_strided x;                                 // (N, C, S)
+    const tern_strided *weight, *bias;              // (C), of x's dtype, or float32; NULL: 1, 0
+    const tern_strided *running_mean, *running_var; // (C), floating; NULL with `batch` only
+    int64_t *batches; // num_batches_tracked, memory of the device: grows by 1; or NULL
+    bool batch;       // statistics of x, by which the running ones change; else the running ones
+    bool relu;
+    double momentum; // weight of this batch in the running statistics; NAN: 1 / *batches
+    double eps;
+    tern_strided mean, rstd; // (C), as in norm
+} tern_batch_norm_args;
+// Forward: writes mean, rstd, y; with `batch` also the running statistics (variance unbiased), if N
+// S > 0, and *batches. N S is not 1 with `batch`.
+typedef tern_status tern_kernel_batch_norm(const tern_exec *exec, const tern_batch_norm_args *args,
+                                           const tern_strided *y);
+// Backward, from dy (N, C, S) and what the forward wrote; the running statistics do not count.
+typedef tern_status tern_kernel_batch_norm_grad(const tern_exec *exec,
+                                                const tern_batch_norm_args *args,
+                                                const tern_norm_grads *grads,
+                                                const tern_strided *dy);
 
 // Cross-entropy over (N, C, S), contiguous. target: int64 (N, S), or (N, C, S) of x's dtype:
 // probabilities.
@@ -274,16 +340,27 @@ static inline int tern_loss_inputs(tern_loss_code code)
     return 0;
 }
 
-// y = x / (1 - p) where kept, else 0; contiguous. Element e is kept when word e % 4 of
-// Philox(id, e / 4) times 2^-32 is >= p.
+// y = x * scale + shift where kept, else `dropped`; contiguous. Elements e to e + inner - 1, e a
+// multiple of inner, share draw e / inner. Draw d keeps them when word d % 4 of Philox(id, d / 4)
+// times 2^-32 is >= p.
 typedef struct tern_dropout_args {
     double p;
-    uint64_t *id;    // (1): the call's id, memory of the device
-    uint64_t offset; // of the call from draws->base: their sum is written to *id
-    bool replay;     // the same call again, for its gradient: *id is read instead
+    double scale, shift, dropped; // a shift of -0.0 changes nothing
+    int64_t inner;                // elements per draw, at least 1
+    uint64_t *id;                 // (1): the call's id, memory of the device
+    uint64_t offset;              // of the call from draws->base: their sum is written to *id
+    bool replay; // the mask of a call before, for its gradient: *id is read instead
 } tern_dropout_args;
 typedef tern_status tern_kernel_dropout(const tern_exec *exec, const tern_dropout_args *args,
                                         const tern_strided *y, const tern_strided *x);
+// y[e] = low + (high - low) * (word e % 4 of Philox(id, e / 4) * 2^-32), in the type that y's dtype
+// computes in; contiguous. The id is draws->base + offset.
+typedef struct tern_draw_args {
+    double low, high;
+    uint64_t offset;
+} tern_draw_args;
+typedef tern_status tern_kernel_draw_uniform(const tern_exec *exec, const tern_draw_args *args,
+                                             const tern_strided *y);
 
 // y[i..] = x[.., index[i..], ..] along dim; all of one rank. A bad index goes to the fault record
 // (element: its offset in index's memory, so that a repeated index names its place in the list;
@@ -347,10 +424,12 @@ typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm
     SLOT(fill) SLOT(copy) SLOT(arange)                                                             \
     SLOT(unary) SLOT(unary_grad) SLOT(binary) SLOT(where)                                          \
     SLOT(reduce) SLOT(var) SLOT(arg_reduce) SLOT(cumsum)                                           \
-    SLOT(matmul)                                                                                   \
+    SLOT(matmul) SLOT(conv) SLOT(conv_grad_input) SLOT(conv_grad_weight)                           \
     SLOT(softmax) SLOT(softmax_grad)                                                               \
+    SLOT(max_pool) SLOT(max_pool_grad) SLOT(resample) SLOT(resample_grad)                          \
+    SLOT(norm) SLOT(norm_grad) SLOT(batch_norm) SLOT(batch_norm_grad)                              \
     SLOT(cross_entropy) SLOT(cross_entropy_grad) SLOT(loss) SLOT(loss_grad)                        \
-    SLOT(dropout) SLOT(random)                                                                     \
+    SLOT(dropout) SLOT(draw_uniform) SLOT(random)                                                  \
     SLOT(gather) SLOT(scatter_add) SLOT(one_hot)                                                   \
     SLOT(step) SLOT(list_norm) SLOT(list_clip)
 // clang-format on

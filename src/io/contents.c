@@ -74,6 +74,14 @@ tern_status tern_contents_add(tern_contents *c, tern_file_value value)
     return TERN_OK;
 }
 
+tern_status tern_contents_add_version(tern_contents *c, tern_file_version version)
+{
+    TERN_TRY(tern_mem_grow((void **)&c->versions, &c->version_capacity, c->version_count + 1,
+                           sizeof *c->versions));
+    c->versions[c->version_count++] = version;
+    return TERN_OK;
+}
+
 int64_t tern_contents_add_storage(tern_contents *c, tern_file_storage storage)
 {
     if (tern_mem_grow((void **)&c->storages, &c->storage_capacity, c->storage_count + 1,
@@ -94,6 +102,7 @@ void tern_contents_free(tern_contents *c)
     for (int64_t i = 0; i < c->storage_count; i++)
         tern_drop(c->storages[i].tensor);
     tern_mem_free(c->values, (size_t)c->capacity * sizeof *c->values);
+    tern_mem_free(c->versions, (size_t)c->version_capacity * sizeof *c->versions);
     tern_mem_free(c->storages, (size_t)c->storage_capacity * sizeof *c->storages);
     tern_mem_free(c->places, (size_t)c->place_count * sizeof *c->places);
     tern_arena_free(&c->arena);

@@ -48,6 +48,12 @@ typedef struct tern_file_value {
     };
 } tern_file_value;
 
+// The version of a module whose tensors are among the values.
+typedef struct tern_file_version {
+    const char *module; // "layer1.0.bn1"; "" is the whole
+    int64_t version;
+} tern_file_version;
+
 typedef struct tern_contents {
     tern_file *file;
     const char *format; // "safetensors"
@@ -56,6 +62,8 @@ typedef struct tern_contents {
     int64_t count, capacity;
     tern_file_storage *storages;
     int64_t storage_count, storage_capacity;
+    tern_file_version *versions; // those above 1, which is every module's first
+    int64_t version_count, version_capacity;
     int32_t *places; // of names, as those of a state
     int64_t place_count;
     const char *metadata; // what else the file says of itself, for people; or NULL
@@ -66,6 +74,8 @@ tern_status tern_contents_reserve(tern_contents *contents, int64_t values, int64
 // Adds a value whose `name` and arrays lie in the arena. TERN_ERR_FORMAT, naming the file, for a
 // name that cannot be (tern_state_set_tensor) or is there already.
 tern_status tern_contents_add(tern_contents *contents, tern_file_value value);
+// Adds the version of a module, whose name lies in the arena.
+tern_status tern_contents_add_version(tern_contents *contents, tern_file_version version);
 // The index of a new storage; -1 on failure.
 int64_t tern_contents_add_storage(tern_contents *contents, tern_file_storage storage);
 // The value of a name, or NULL.

@@ -118,11 +118,20 @@ static tern_status put_all(const load *l, const char *only)
     return TERN_OK;
 }
 
+static tern_status put_versions(const load *l)
+{
+    for (int64_t i = 0; i < l->c->version_count; i++)
+        TERN_TRY(
+            tern_state_set_version(l->state, l->c->versions[i].module, l->c->versions[i].version));
+    return TERN_OK;
+}
+
 tern_state *tern_contents_load(tern_contents *contents, const tern_locations *locations,
                                const char *only)
 {
     load l = {contents, locations, tern_state_new()};
-    if (!l.state || (!put_all(&l, only) && !tern_file_check_same(contents->file)))
+    if (!l.state ||
+        (!put_all(&l, only) && !put_versions(&l) && !tern_file_check_same(contents->file)))
         return l.state;
     tern_state_free(l.state);
     return NULL;

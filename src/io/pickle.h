@@ -129,6 +129,9 @@ tern_pickle_cursor tern_pickle_items(const tern_pickle *p, tern_pickle_ref conta
 // The next one, and its key in a dictionary; false after the last.
 bool tern_pickle_next(tern_pickle_cursor *cursor, tern_pickle_ref *key, tern_pickle_ref *item);
 
+// The `_metadata` of a state dict: an OrderedDict, or TERN_PICKLE_NO_VALUE.
+tern_pickle_ref tern_pickle_metadata(const tern_pickle *p, tern_pickle_ref dict);
+
 typedef struct tern_pickle_storage {
     const tern_torch_dtype *dtype;
     uint64_t key;
@@ -175,6 +178,8 @@ tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length);
 tern_pickle_ref tern_pickle_new_text(tern_pickle *p, const char *text);
 tern_pickle_ref tern_pickle_new_tuple(tern_pickle *p, const tern_pickle_ref *items, uint32_t count);
 tern_pickle_ref tern_pickle_new_container(tern_pickle *p, tern_pickle_type type);
+// The `_metadata` of an OrderedDict.
+void tern_pickle_set_metadata(tern_pickle *p, tern_pickle_ref dict, tern_pickle_ref metadata);
 // Appends to a list, or pairs of key and value to a dictionary.
 tern_status tern_pickle_extend(tern_pickle *p, tern_pickle_ref container,
                                const tern_pickle_ref *items, uint32_t count);

@@ -120,6 +120,11 @@ bool tern_pickle_next(tern_pickle_cursor *c, tern_pickle_ref *key, tern_pickle_r
     return true;
 }
 
+tern_pickle_ref tern_pickle_metadata(const tern_pickle *p, tern_pickle_ref dict)
+{
+    return *tern_pickle_word(p, dict + 3);
+}
+
 const tern_torch_dtype *tern_pickle_dtype(tern_pickle_ref global)
 {
     const uint32_t count = (uint32_t)tern_torch_dtype_count;

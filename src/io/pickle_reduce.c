@@ -154,16 +154,18 @@ tern_pickle_ref tern_pickle_reduce(tern_pickle *p, tern_pickle_ref callable, ter
     return wrong(p, "a call");
 }
 
-// The attributes of a state dict: `_metadata`, the versions of its modules, which are dropped.
+// The attributes of a state dict: `_metadata`, the versions of its modules.
 tern_status tern_pickle_build(tern_pickle *p, tern_pickle_ref object, tern_pickle_ref state)
 {
     if (tern_pickle_type_of(p, object) != TERN_PICKLE_ORDERED_DICT ||
         tern_pickle_type_of(p, state) != TERN_PICKLE_DICT)
         return tern_pickle_bad(p, "sets attributes of what is no state dict");
     tern_pickle_cursor cursor = tern_pickle_items(p, state);
-    for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);)
+    for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);) {
         if (!tern_pickle_text_is(p, key, "_metadata") ||
             tern_pickle_type_of(p, item) != TERN_PICKLE_ORDERED_DICT)
             return tern_pickle_bad(p, "sets another attribute of a state dict than _metadata");
+        tern_pickle_set_metadata(p, object, item);
+    }
     return TERN_OK;
 }

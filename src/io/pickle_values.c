@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The values of a pickle: words, of which the first has the type and the length. A list or a
-// dictionary has its first and last piece; a piece has the next one, its length and its items.
+// dictionary has its first and last piece and the metadata of an OrderedDict; a piece has the next
+// one, its length and its items.
 #include <string.h>
 #include "io/pickle.h"
 
@@ -180,7 +181,12 @@ tern_pickle_ref tern_pickle_new_tuple(tern_pickle *p, const tern_pickle_ref *ite
 
 tern_pickle_ref tern_pickle_new_container(tern_pickle *p, tern_pickle_type type)
 {
-    return tern_pickle_new(p, type, 0, 2);
+    return tern_pickle_new(p, type, 0, 3);
+}
+
+void tern_pickle_set_metadata(tern_pickle *p, tern_pickle_ref dict, tern_pickle_ref metadata)
+{
+    *tern_pickle_word(p, dict + 3) = metadata;
 }
 
 tern_status tern_pickle_extend(tern_pickle *p, tern_pickle_ref container,

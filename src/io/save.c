@@ -155,6 +155,21 @@ static int sync_retried(int fd)
     return failed;
 }
 
+int tern_folder_sync(const char *folder)
+{
+    int fd;
+    do
+        fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return errno == EACCES ? 0 : -1; // one that may be written to but not read
+    const int failed = sync_retried(fd) && errno != EINVAL && errno != EROFS; // some cannot
+    const int reason = errno;
+    close(fd);
+    errno = reason;
+    return failed ? -1 : 0;
+}
+
 // The name is on the disk when its folder is.
 static tern_status sync_folder(const tern_save *save)
 {
@@ -163,20 +178,7 @@ static tern_status sync_folder(const tern_save *save)
     const size_t length = slash ? (size_t)(slash - save->path) + 1 : 2;
     memcpy(folder, slash ? save->path : "./", length);
     folder[length] = 0;
-    int fd, failed = 1;
-    do
-        fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    while (fd < 0 && errno == EINTR);
-    if (fd >= 0) {
-        failed =
-            sync_retried(fd) && errno != EINVAL && errno != EROFS; // some cannot, some need not
-        const int reason = errno;
-        close(fd);
-        errno = reason;
-    } else if (errno == EACCES) { // a folder that may be written to but not read
-        return TERN_OK;
-    }
-    TERN_CHECK(!failed, TERN_ERR_IO,
+    TERN_CHECK(tern_folder_sync(folder) == 0, TERN_ERR_IO,
                "%s: %s is written, but may be lost when the machine stops now: its folder cannot "
                "be put on the disk: %s",
                save->op, save->shown, tern_text_reason(errno));

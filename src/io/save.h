@@ -27,6 +27,8 @@ tern_status tern_save_pad(tern_save *save, size_t alignment);
 // Puts everything on the disk under the file's name, over what had it; on failure that is as it
 // was, and the temporary file is gone.
 tern_status tern_save_commit(tern_save *save);
+// Puts the names in a folder on the disk, where it can be; -1 with errno where that fails.
+int tern_folder_sync(const char *folder);
 // Takes the temporary file away.
 void tern_save_abandon(tern_save *save);
 

@@ -31,6 +31,15 @@ typedef struct walk {
     level levels[MOST_DEPTH];
 } walk;
 
+// Each value has a byte of its own in the pickle, unless values are shared so often that a short
+// file becomes endless.
+static tern_status count_visit(walk *w)
+{
+    if (++w->visits > w->p->read)
+        return tern_pickle_bad(w->p, "repeats its values more often than it has bytes");
+    return TERN_OK;
+}
+
 // ---- keys ---------------------------------------------------------------------------------------
 
 static tern_status find_doubles(const walk *w, tern_pickle_ref dict, tern_pickle_ref *table,
@@ -218,6 +227,67 @@ static void count_leaf(walk *w, tern_pickle_ref ref)
     }
 }
 
+// ---- versions -----------------------------------------------------------------------------------
+
+// The "version" in what `_metadata` has for a module; 1 where it says nothing else.
+static int64_t version_in(const walk *w, tern_pickle_ref of_module)
+{
+    const tern_pickle_type type = tern_pickle_type_of(w->p, of_module);
+    if (type != TERN_PICKLE_DICT && type != TERN_PICKLE_ORDERED_DICT)
+        return 1;
+    tern_pickle_cursor cursor = tern_pickle_items(w->p, of_module);
+    for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);)
+        if (tern_pickle_text_is(w->p, key, "version") &&
+            tern_pickle_type_of(w->p, item) == TERN_PICKLE_INT)
+            return tern_pickle_int(w->p, item);
+    return 1;
+}
+
+// Whether values may have names that begin so.
+static bool may_begin(const char *name)
+{
+    for (const char *at = name; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7F)
+            return false;
+    return strlen(name) + strlen(".version") < TERN_STATE_NAME_SIZE;
+}
+
+// That of the module `key`, below the dictionary that is in w->name.
+static tern_status add_version(walk *w, tern_pickle_ref key, int64_t version)
+{
+    char name[sizeof w->name];
+    const size_t above = w->depth > 1 ? strlen(w->name) : 0;
+    const size_t length = tern_pickle_length(w->p, key);
+    if (above + length + 2 > sizeof name)
+        return TERN_OK;
+    memcpy(name, w->name, above);
+    const bool dotted = above && length;
+    memcpy(name + above, ".", dotted);
+    tern_pickle_text(w->p, key, name + above + dotted, length + 1);
+    if (!may_begin(name))
+        return TERN_OK;
+    if (!w->adds)
+        return w->nbytes += (int64_t)(sizeof(tern_file_version) * 2 + above + length + 2), TERN_OK;
+    const size_t whole = above + dotted + length;
+    tern_file_version entry = {tern_arena_text(&w->contents->arena, name, whole), version};
+    return entry.module ? tern_contents_add_version(w->contents, entry) : TERN_ERR_NOMEM;
+}
+
+static tern_status take_versions(walk *w, tern_pickle_ref dict)
+{
+    const tern_pickle_ref metadata = tern_pickle_metadata(w->p, dict);
+    if (metadata == TERN_PICKLE_NO_VALUE)
+        return TERN_OK;
+    tern_pickle_cursor cursor = tern_pickle_items(w->p, metadata);
+    for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);) {
+        TERN_TRY(count_visit(w));
+        const int64_t version = version_in(w, item);
+        if (version > 1 && tern_pickle_type_of(w->p, key) == TERN_PICKLE_TEXT)
+            TERN_TRY(add_version(w, key, version));
+    }
+    return TERN_OK;
+}
+
 // ---- the walk -----------------------------------------------------------------------------------
 
 static tern_status descend(walk *w, tern_pickle_ref container)
@@ -236,7 +306,7 @@ static tern_status descend(walk *w, tern_pickle_ref container)
     w->nested += w->depth > 0;
     const size_t name_length = w->depth ? strlen(w->name) : 0; // the whole has no name
     w->levels[w->depth++] = (level){tern_pickle_items(w->p, container), container, name_length};
-    return TERN_OK;
+    return type == TERN_PICKLE_ORDERED_DICT ? take_versions(w, container) : TERN_OK;
 }
 
 static bool is_container(tern_pickle_type type)
@@ -245,13 +315,11 @@ static bool is_container(tern_pickle_type type)
            type == TERN_PICKLE_ORDERED_DICT;
 }
 
-// A value whose name is written. Each has a byte of its own in the pickle, unless values are
-// shared so often that a short file becomes endless.
+// A value whose name is written.
 static tern_status visit(walk *w, tern_pickle_ref ref)
 {
     const tern_pickle_type type = tern_pickle_type_of(w->p, ref);
-    if (++w->visits > w->p->read)
-        return tern_pickle_bad(w->p, "repeats its values more often than it has bytes");
+    TERN_TRY(count_visit(w));
     if (type == TERN_PICKLE_NONE)
         return w->nones++, TERN_OK;
     if (is_container(type))

@@ -1,45 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // activation(x W^T + b) in one operation.
-#include "ops/launch.h"
+#include "ops/fused.h"
 
 // x (.., In), weight (Out, In), bias (Out) or NULL
-enum { X, WEIGHT, BIAS };
-
-// An activation's operation; false for none.
-static bool operation_of(tern_activation activation, tern_unary_op *op)
-{
-    switch (activation) {
-    case TERN_ACT_UNSPECIFIED:
-    case TERN_ACT_NONE:
-        return false;
-    case TERN_ACT_RELU:
-        *op = TERN_UNARY_RELU;
-        return true;
-    case TERN_ACT_GELU:
-        *op = TERN_UNARY_GELU;
-        return true;
-    case TERN_ACT_GELU_TANH:
-        *op = TERN_UNARY_GELU_TANH;
-        return true;
-    case TERN_ACT_SILU:
-        *op = TERN_UNARY_SILU;
-        return true;
-    case TERN_ACT_TANH:
-        *op = TERN_UNARY_TANH;
-        return true;
-    case TERN_ACT_SIGMOID:
-        *op = TERN_UNARY_SIGMOID;
-        return true;
-    }
-    return false;
-}
+enum { X = TERN_FUSED_X, WEIGHT = TERN_FUSED_WEIGHT };
 
 static tern_status check(const tern_op_call *call, tern_activation activation)
 {
     const tern_tensor *x = call->in[X], *weight = call->in[WEIGHT];
-    const tern_tensor *bias = call->count > BIAS ? call->in[BIAS] : NULL;
-    TERN_CHECK(activation >= TERN_ACT_UNSPECIFIED && activation <= TERN_ACT_SIGMOID, TERN_ERR_ARG,
-               "linear: there is no activation %d", (int)activation);
+    const tern_tensor *bias = tern_fused_bias(call);
+    TERN_TRY(tern_fused_check("linear", activation));
     TERN_CHECK(weight->rank == 2, TERN_ERR_SHAPE, "linear: weight %s is not (Out, In)",
                tern_shape_string(tern_shape_get(weight)));
     TERN_CHECK(x->rank > 0 && x->size[x->rank - 1] == weight->size[1], TERN_ERR_SHAPE,
@@ -111,72 +81,15 @@ static tern_status input_gradient(tern_node *node, const tern_tensor *dz, tern_t
     return tern_launch_product(tern_dev(dz), &p);
 }
 
-// db = the sum of dz's rows
-static tern_status bias_gradient(tern_node *node, tern_tensor *dz, tern_tensor **dx)
-{
-    bool accumulate = false;
-    tern_shape keepdim = tern_shape_get(dz);
-    for (int i = 0; i < dz->rank - 1; i++)
-        keepdim.dim[i] = 1;
-    dx[BIAS] = tern_node_grad_into(node, BIAS, &accumulate);
-    if (!dx[BIAS])
-        return tern_failed();
-    if (!accumulate)
-        return tern_launch_reduce(TERN_REDUCE_SUM, 0, dx[BIAS], dz, keepdim);
-    tern_tensor *sum = tern_empty_like(dx[BIAS]);
-    if (!sum)
-        return tern_failed();
-    TERN_TRY(tern_launch_reduce(TERN_REDUCE_SUM, 0, sum, dz, keepdim));
-    return tern_launch_binary(TERN_BINARY_ADD, 1, dx[BIAS], dx[BIAS], sum);
-}
-
-// dz = dy * activation'; what the activation's derivative needs is in slot 2
-static tern_tensor *before_activation(tern_node *node, tern_tensor *dy)
-{
-    tern_unary_op op;
-    if (!operation_of((tern_activation)tern_node_attrs(node)->i[0], &op))
-        return tern_make_contiguous(dy);
-    tern_tensor *dz = tern_empty_like(dy);
-    tern_status failed =
-        dz ? tern_launch_unary_grad(op, 0, 0, dz, dy, tern_node_saved(node, 2)) : tern_failed();
-    return failed ? NULL : dz;
-}
-
 static tern_status linear_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    tern_tensor *dz = before_activation(node, dy[0]);
+    tern_tensor *dz = tern_fused_before(node, dy[0]);
     if (!dz)
         return tern_failed();
     if (tern_node_needs(node, WEIGHT))
         TERN_TRY(weight_gradient(node, dz, dx));
-    if (tern_node_attrs(node)->i[1] && tern_node_needs(node, BIAS))
-        TERN_TRY(bias_gradient(node, dz, dx));
+    TERN_TRY(tern_fused_bias_gradient(node, dz, dz->rank - 1, dx));
     return tern_node_needs(node, X) ? input_gradient(node, dz, dx) : TERN_OK;
-}
-
-static tern_tensor *end(tern_op_call *call, tern_activation activation, tern_tensor *y,
-                        tern_tensor *activated_from)
-{
-    call->attrs.i[0] = activation;
-    call->attrs.i[1] = call->count > BIAS;
-    tern_tensor *saved[] = {call->in[WEIGHT]->requires_grad ? call->in[X] : NULL,
-                            call->in[X]->requires_grad ? call->in[WEIGHT] : NULL, activated_from};
-    return tern_op_end(call, y, saved, 3);
-}
-
-static bool will_record(const tern_op_call *call)
-{
-    bool needs = false;
-    for (int i = 0; i < call->count; i++)
-        needs |= call->in[i]->requires_grad;
-    return needs && tern_grad_enabled();
-}
-
-// y = activation(z): over z where the derivative does not look at z.
-static tern_tensor *activate(tern_unary_op op, tern_tensor *z, bool keep_z)
-{
-    tern_tensor *y = keep_z ? tern_empty_like(z) : z;
-    return y && tern_launch_unary(op, 0, 0, y, z) == TERN_OK ? y : NULL;
 }
 
 tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
@@ -190,16 +103,8 @@ tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
         return NULL;
     tern_shape shape = tern_shape_get(call.in[X]);
     shape.dim[shape.rank - 1] = call.in[WEIGHT]->size[0];
-    tern_tensor *y = tern_tensor_new("linear", call.dtype, call.device, shape), *z = y;
-    bool relu = activation == TERN_ACT_RELU;
-    if (!y || product(z, call.in, call.count > BIAS ? call.in[BIAS] : NULL, relu))
+    tern_tensor *z = tern_tensor_new("linear", call.dtype, call.device, shape);
+    if (!z || product(z, call.in, tern_fused_bias(&call), activation == TERN_ACT_RELU))
         return NULL;
-    tern_unary_op op = TERN_UNARY_RELU;
-    bool activated = operation_of(activation, &op);
-    bool saves_output = tern_unary_saves(op) == TERN_SAVES_OUTPUT;
-    if (activated && !relu)
-        y = activate(op, z, !saves_output && will_record(&call));
-    if (!y)
-        return NULL;
-    return end(&call, activation, y, !activated ? NULL : saves_output ? y : z);
+    return tern_fused_end(&call, activation, z);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations with one operand.
+// Elementwise operations with one operand; activations with numbers are in activation.c.
 #include <math.h>
 
 #include "device/comparison.h"
@@ -117,27 +117,16 @@ FRONT(gelu, GELU, FLOATING)
 FRONT(gelu_tanh, GELU_TANH, FLOATING)
 FRONT(silu, SILU, FLOATING)
 FRONT(hardswish, HARDSWISH, FLOATING)
+FRONT(hardsigmoid, HARDSIGMOID, FLOATING)
+FRONT(selu, SELU, FLOATING)
+FRONT(tanhshrink, TANHSHRINK, FLOATING)
+FRONT(softsign, SOFTSIGN, FLOATING)
+FRONT(mish, MISH, FLOATING)
+FRONT(logsigmoid, LOGSIGMOID, FLOATING)
 FRONT(round, ROUND, NUMBERS, zero_backward)
 FRONT(isfinite, ISFINITE, ANY)
 FRONT(logical_not, NOT, ANY)
 // clang-format on
-
-tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope)
-{
-    static const tern_unary_front front = {{"leaky_relu", {"x"}, tern_unary_backward},
-                                           TERN_UNARY_LEAKY_RELU,
-                                           TERN_OP_TO_FLOATING,
-                                           false};
-    return tern_unary_run(&front, x, negative_slope, 0);
-}
-
-tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold)
-{
-    static const tern_unary_front front = {
-        {"softplus", {"x"}, tern_unary_backward}, TERN_UNARY_SOFTPLUS, TERN_OP_TO_FLOATING, false};
-    TERN_CHECK_PTR(beta != 0, TERN_ERR_ARG, "softplus: beta is 0, and the result is divided by it");
-    return tern_unary_run(&front, x, beta, threshold);
-}
 
 static bool is_nan(tern_scalar value)
 {

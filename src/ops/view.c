@@ -163,6 +163,45 @@ tern_tensor *tern_flatten(tern_tensor *t, int first, int last)
     return tern_reshape(t, shape);
 }
 
+// The sizes of `cut`, without its -1, multiply to that of the dimension.
+static tern_status complete_cut(const tern_tensor *t, int dim, tern_shape *cut)
+{
+    const tern_shape wanted = *cut;
+    int open = -1;
+    TERN_CHECK(cut->rank > 0, TERN_ERR_SHAPE, "unflatten: no sizes for dim %d of %s", dim,
+               tern_tensor_string(t));
+    TERN_TRY(find_open_size("unflatten", t, wanted, &open));
+    if (open >= 0)
+        cut->dim[open] = 1;
+    const int64_t known = tern_shape_numel(*cut);
+    if (open >= 0)
+        cut->dim[open] = known > 0 ? t->size[dim] / known : 0;
+    TERN_CHECK(known >= 0 && tern_shape_numel(*cut) == t->size[dim] && (open < 0 || known > 0),
+               TERN_ERR_SHAPE, "unflatten: %s does not multiply to %lld, the size of dim %d of %s",
+               tern_shape_string(wanted), (long long)t->size[dim], dim, tern_tensor_string(t));
+    return TERN_OK;
+}
+
+tern_tensor *tern_unflatten(tern_tensor *t, int dim, tern_shape shape)
+{
+    if (tern_check_tensor("unflatten", "t", t) || tern_check_dim("unflatten", t->rank, &dim))
+        return NULL;
+    TERN_CHECK_PTR(t->rank > 0, TERN_ERR_SHAPE, "unflatten: t is %s, and has no dimension to cut",
+                   tern_tensor_string(t));
+    if (complete_cut(t, dim, &shape))
+        return NULL;
+    tern_shape whole = tern_shape_get(t);
+    TERN_CHECK_PTR(whole.rank - 1 + shape.rank <= TERN_MAX_RANK, TERN_ERR_SHAPE,
+                   "unflatten: %s in place of dim %d of %s makes more than %d dimensions",
+                   tern_shape_string(shape), dim, tern_tensor_string(t), TERN_MAX_RANK);
+    for (int i = whole.rank - 1; i > dim; i--)
+        whole.dim[i + shape.rank - 1] = whole.dim[i];
+    for (int i = 0; i < shape.rank; i++)
+        whole.dim[dim + i] = shape.dim[i];
+    whole.rank += shape.rank - 1;
+    return tern_reshape(t, whole);
+}
+
 // ---- permute -----------------------------------------------------------------------------------
 
 static tern_tensor *permuted(const tern_op *op, tern_tensor *t, const int *axis)

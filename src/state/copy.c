@@ -62,7 +62,10 @@ static tern_status copy_all(tern_state *to, const tern_state *from, tern_device 
             TERN_TRY(tern_state_value_copy(&value, &entry->value));
         TERN_TRY(tern_state_put("state_copy", to, entry->name, value));
     }
-    return TERN_OK;
+    if (!from->versions)
+        return TERN_OK;
+    to->versions = tern_state_new();
+    return to->versions ? copy_all(to->versions, from->versions, device) : TERN_ERR_NOMEM;
 }
 
 // The caller may go on to change the originals.

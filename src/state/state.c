@@ -43,6 +43,7 @@ void tern_state_free(tern_state *state)
         tern_state_value_free(&state->at[i].value);
         tern_mem_free_string(state->at[i].name);
     }
+    tern_state_free(state->versions);
     tern_mem_free(state->at, (size_t)state->capacity * sizeof *state->at);
     tern_mem_free(state->places, (size_t)state->place_count * sizeof *state->places);
     state->freed = true;

@@ -32,8 +32,9 @@ struct tern_state {
     _Atomic int loads; // in progress: nothing of it may change
     tern_state_entry *at;
     int64_t count, capacity;
-    int64_t *places;     // index of an entry + 1, 0: free; open addressing, at most half full
-    int64_t place_count; // a power of two, or 0
+    int64_t *places;      // index of an entry + 1, 0: free; open addressing, at most half full
+    int64_t place_count;  // a power of two, or 0
+    tern_state *versions; // of modules, as integers by "NAME.version", the whole's by "version"
 };
 
 // NULL follows the rule of pending errors; a freed one is refused, and a forked child may not use
@@ -47,6 +48,9 @@ tern_state_entry *tern_state_find(const tern_state *state, const char *name);
 tern_status tern_state_put(const char *function, tern_state *state, const char *name,
                            tern_state_value value);
 void tern_state_value_free(tern_state_value *value);
+
+// The version of the module of a name, "" for the whole: what PyTorch's files call `_metadata`.
+tern_status tern_state_set_version(tern_state *state, const char *module, int64_t version);
 
 // A value that was copied: bytes and texts are new, a tensor is held.
 tern_status tern_state_value_copy(tern_state_value *to, const tern_state_value *from);

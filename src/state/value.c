@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Setting and getting values of each type.
+#include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
 #include "state/state.h"
@@ -216,4 +217,17 @@ tern_state_type tern_state_type_of(const tern_state *state, const char *name)
     }
     const tern_state_entry *entry = tern_state_find(state, name);
     return entry ? entry->value.type : TERN_STATE_UNSPECIFIED;
+}
+
+// ---- versions of modules ------------------------------------------------------------------------
+
+tern_status tern_state_set_version(tern_state *state, const char *module, int64_t version)
+{
+    char name[TERN_STATE_NAME_SIZE + 16];
+    if (!state->versions)
+        state->versions = tern_state_new();
+    if (!state->versions)
+        return TERN_ERR_NOMEM;
+    snprintf(name, sizeof name, "%.*s%sversion", TERN_STATE_NAME_SIZE, module, *module ? "." : "");
+    return tern_state_set_int(state->versions, name, version);
 }

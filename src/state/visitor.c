@@ -47,6 +47,18 @@ tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, c
     return tern_name_list_add(&lists->mismatched, sentence);
 }
 
+int64_t tern_visit_version(const tern_state_visitor *visitor)
+{
+    if (!visitor->loading || !visitor->loading->options->state->versions)
+        return 1;
+    char name[TERN_STATE_NAME_SIZE + 16];
+    tern_state_load_options options = *visitor->loading->options;
+    options.state = options.state->versions;
+    snprintf(name, sizeof name, "%.*sversion", (int)visitor->length, visitor->name);
+    const tern_state_entry *found = tern_load_find(&options, name);
+    return found ? found->value.integer : 1;
+}
+
 // ---- values -------------------------------------------------------------------------------------
 
 static tern_load_mark *mark_of(const tern_state_visitor *visitor, const tern_state_entry *entry)

@@ -53,6 +53,9 @@ tern_state_entry *tern_visit_find(const tern_state_visitor *visitor);
 // where it is missing or of another type, which are listed, and while saving.
 tern_status tern_visit_begin(tern_state_visitor *visitor, const char *name, tern_state_type type,
                              const tern_state_entry **entry);
+// The version of the module below whose name the visit is, in the state that is loaded; 1 where it
+// does not say.
+int64_t tern_visit_version(const tern_state_visitor *visitor);
 // The same, but that it is missing is not listed.
 tern_status tern_visit_begin_optional(tern_state_visitor *visitor, const char *name,
                                       tern_state_type type, const tern_state_entry **entry);

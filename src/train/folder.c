@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "io/save.h"
 #include "io/temporary.h"
 
 // Room for a step's name, and for a temporary name of it.
@@ -35,15 +35,6 @@ static int make_all(char *path)
             return -1;
     }
     return mkdir(path, 0777) && errno != EEXIST ? -1 : 0;
-}
-
-static bool sync_folder(const char *folder)
-{
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const bool done = fd >= 0 && fsync(fd) == 0;
-    if (fd >= 0)
-        close(fd);
-    return done;
 }
 
 tern_status tern_folder_make(const char *op, const char *folder, char real[PATH_MAX])
@@ -149,7 +140,7 @@ bool tern_folder_link_best(const char *folder, const char *name)
         return false;
     const bool renamed = rename(temporary, to) == 0;
     unlink(temporary);
-    return renamed && sync_folder(folder);
+    return renamed && tern_folder_sync(folder) == 0;
 }
 
 void tern_folder_sweep(const char *folder)

@@ -5,7 +5,7 @@
 #include <tern/checkpoint.h>
 #include <tern/io.h>
 #include "base/error.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "state/visitor.h"
 
 // More of a path than this would push the rest out of the sentence.

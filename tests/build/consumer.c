@@ -52,6 +52,23 @@ static int training(void)
     return failures;
 }
 
+// `.stride = 2` is for all dimensions, braces say each.
+static int sizes(void)
+{
+    tern_tensor *x = tern_ones(tern_dims(1, 1, 9, 9)), *w = tern_ones(tern_dims(1, 1, 3, 3));
+    tern_tensor *both = tern_conv2d(x, w, NULL, .stride = 2);
+    int failures = check(tern_size(both, 2) == 4 && tern_size(both, 3) == 4, ".stride = 2");
+    tern_tensor *each = tern_conv2d(x, w, NULL, .stride = {2, 1}, .padding = {0, 1});
+    failures += check(tern_size(each, 2) == 4 && tern_size(each, 3) == 9, ".stride = {2, 1}");
+    each = tern_conv2d(x, w, NULL, .stride = tern_pair_of(1, 2), .padding = 1);
+    failures += check(tern_size(each, 2) == 9 && tern_size(each, 3) == 5, "tern_pair_of(1, 2)");
+    tern_module *conv = tern_nn_conv3d(1, 1, .kernel_size = {1, 3, 3}, .stride = {1, 2, 3});
+    each = tern_forward(conv, tern_ones(tern_dims(1, 4, 9, 9)));
+    failures += check(tern_size(each, 1) == 4 && tern_size(each, 3) == 3, ".stride = {1, 2, 3}");
+    tern_module_free(conv);
+    return failures;
+}
+
 static int errors(void)
 {
     tern_tensor *bad = tern_matmul(tern_zeros(tern_dims(2, 3)), tern_zeros(tern_dims(4, 5)));
@@ -64,7 +81,7 @@ static int errors(void)
 int main(void)
 {
     int failures = check(strcmp(tern_version(), "") != 0, "the version");
-    failures += tensors() + training() + errors();
+    failures += tensors() + training() + sizes() + errors();
     tern_shutdown();
     return failures > 0;
 }

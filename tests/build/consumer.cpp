@@ -50,11 +50,23 @@ static int values()
     return failures;
 }
 
+static int sizes()
+{
+    tern_tensor *x = tern_ones(tern_dims(1, 1, 9, 9)), *w = tern_ones(tern_dims(1, 1, 3, 3));
+    tern_tensor *y = tern_conv2d(x, w, nullptr, [](auto &o) { o.stride.h = 2; });
+    int failures = check(tern_size(y, 2) == 4 && tern_size(y, 3) == 4, "both strides");
+    tern_module *conv = tern_nn_conv2d(1, 1, 3, [](auto &o) { o.stride = tern_pair_of(2, 1); });
+    y = tern_forward(conv, x);
+    failures += check(tern_size(y, 2) == 4 && tern_size(y, 3) == 7, "each stride");
+    tern_module_free(conv);
+    return failures;
+}
+
 int main()
 {
     tern_tensor *x = tern_full(tern_dims(2, 3), 1.5);
     int failures = check(tern_item(tern_sum(x, tern_axes(0, -1), false)) == 9, "6 * 1.5 is 9");
-    failures += training() + values();
+    failures += training() + values() + sizes();
     tern_tensor *bad = tern_matmul(x, tern_zeros(tern_dims(4, 5)));
     failures += check(!bad && tern_error_code() == TERN_ERR_SHAPE, "shapes that do not fit");
     failures += check(std::strstr(tern_error_message(), "(2, 3)"), "the sentence has the shape");

@@ -50,6 +50,7 @@ script "$stage/examples/mlp_mnist/mlp_mnist" 'echo test_accuracy=1'
 script "$stage/bench/gpu/gpu_facts" 'echo "facts of $*"'
 script "$stage/bench/gpu/gpu_floor" 'case $* in barrier) exit 3 ;; copy) sleep 60 ;; esac'
 script "$stage/bench/gpu/gpu_products" 'echo "products of $*"'
+script "$stage/bench/gpu/gpu_convs" 'echo "convs of $1"'
 script "$stage/bench/gpu/gpu_epilogues" 'echo "epilogue $*"'
 script "$stage/tests/devices/test_meeting" 'echo met'
 script "$stage/tests/fails" 'echo "[  FAILED  ] 1 test(s), listed below:"' \
@@ -102,6 +103,9 @@ says '^  refused: Device not supported$'
 says '^racecheck: skipped'
 says '^  products of 1024$'
 says '^products: passed'
+says '^  convs of 128,32,26,64,3,1,0,1$'
+says '^  .*PyTorch'
+says '^convs: passed'
 says '^epilogues: passed'
 
 part 3

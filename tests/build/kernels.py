@@ -31,7 +31,8 @@ WIDE = re.compile(r'\b(?:step_update|loss_sum|'
                   r'(?!.*\b(?:double|long|truth|(?:unary|grad)_pow_0|grad_(?:round|sign)|'
                   r'zero_grad)\b))')
 READS = re.compile(r'\b(?:loss_sum|entropy_forward)\b')  # and writes less
-ELEMENTWISE = re.compile(r'\b(?:walk_\w+|loss_each|bias_relu|softmax_\w+|dropout)<')
+ELEMENTWISE = re.compile(r'\b(?:walk_\w+|loss_each|bias_relu|softmax_\w+|dropout(?:_channels)?|'
+                         r'draw_uniform)<')
 # Double is what they are about: sequences and probabilities, which are rounded once; casts; and, in
 # CUDA's own functions, large angles.
 IN_DOUBLE = re.compile(r'floating_sequence|bernoulli_body|cast_body|\b(?:unary|grad)_(?:sin|cos)\b|'

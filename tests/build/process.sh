@@ -32,8 +32,8 @@ nm -A -u "$libdir/libtern.a" |
 cat >"$work/printers" <<'END'
 base_error stderr
 base_log stderr
-nn_print stdout
-nn_summary stdout
+nn_module_print stdout
+nn_module_summary stdout
 tensor_print stdout
 END
 diff "$work/printers" "$work/streams" || fail "listed (<) and found (>) users of a stream differ"

@@ -79,4 +79,4 @@ script cmake ':'
 options=--sanitizers
 counts 'plain clang-address-undefined clang-thread' -u CC -u CXX
 called gcc "$CC"
-counts 'plain gcc-address-undefined clang-address-undefined clang-thread' -u CC -u CXX
+counts 'plain gcc-address-undefined clang-thread' -u CC -u CXX

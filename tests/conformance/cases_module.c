@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules: what the cases of an operation ask for, asked of the module that runs it.
-#include "conformance.h"
+#include "pool_setup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_CASES 128
+#define MOST_CASES 512
 
 static tern_tensor *run(tern_module *module, tern_tensor *x, tern_tensor *target)
 {
@@ -28,11 +28,32 @@ static tern_module *with_weights(tern_module *module, tern_tensor *const *weight
     return module;
 }
 
+// The sizes of an unflatten: those of the result from its dimension on.
+static tern_shape unflatten_sizes(const setup *s, const tern_tensor *x)
+{
+    const int rank = tern_rank(x), first = s->dim < 0 ? s->dim + rank : s->dim;
+    tern_shape sizes = {.rank = s->shape.rank - rank + 1};
+    for (int i = 0; i < sizes.rank; i++)
+        sizes.dim[i] = s->shape.dim[first + i];
+    return sizes;
+}
+
+static bool noted(const op_case *c, const char *note)
+{
+    return c->note && strcmp(c->note, note) == 0;
+}
+
+// A layer that normalises channels by its input alone.
+#define CHANNELS(constructor)                                                                      \
+    with_weights(tern_nn_##constructor(s->in[1].dim[0], .eps = 1e-3, .affine = true,               \
+                                       .track_running_stats = false),                              \
+                 in + 1, 2)
+
 // A row: the constructor, the operation, which of its cases count, and the module for the case c
 // and its setup s. Parameters are copies of the inputs from in[1] on: their gradients are looked at
 // in tests/golden/test_modules_golden.c.
 // clang-format off
-#define FOR_MODULES(LAYER, LOSS)                                                                   \
+#define FOR_ACTIVATIONS(LAYER)                                                                     \
     LAYER(identity, clone, c->dtypes & F32, tern_nn_identity())                                    \
     LAYER(relu, relu, true, tern_nn_relu())                                                        \
     LAYER(tanh, tanh, true, tern_nn_tanh())                                                        \
@@ -43,11 +64,90 @@ static tern_module *with_weights(tern_module *module, tern_tensor *const *weight
     LAYER(gelu, gelu, true, tern_nn_gelu())                                                        \
     LAYER(gelu, gelu_tanh, true, tern_nn_gelu(.approximate = TERN_APPROXIMATE_TANH))               \
     LAYER(leaky_relu, leaky_relu, true, tern_nn_leaky_relu(c->p[0]))                               \
+    LAYER(log_softmax, log_softmax, true, tern_nn_log_softmax(s->dim))                             \
+    LAYER(softmin, softmin, true, tern_nn_softmin(s->dim))                                         \
+    LAYER(relu6, relu6, true, tern_nn_relu6())                                                     \
+    LAYER(hardsigmoid, hardsigmoid, true, tern_nn_hardsigmoid())                                   \
+    LAYER(selu, selu, true, tern_nn_selu())                                                        \
+    LAYER(mish, mish, true, tern_nn_mish())                                                        \
+    LAYER(log_sigmoid, logsigmoid, true, tern_nn_log_sigmoid())                                    \
+    LAYER(tanhshrink, tanhshrink, true, tern_nn_tanhshrink())                                      \
+    LAYER(softsign, softsign, true, tern_nn_softsign())                                            \
+    LAYER(elu, elu, true, tern_nn_elu(c->p[0]))                                                    \
+    LAYER(celu, celu, true, tern_nn_celu(c->p[0]))                                                 \
+    LAYER(hardshrink, hardshrink, true, tern_nn_hardshrink(c->p[0]))                               \
+    LAYER(softshrink, softshrink, true, tern_nn_softshrink(c->p[0]))                               \
+    LAYER(hardtanh, hardtanh, true, tern_nn_hardtanh(c->p[0], c->p[1]))                            \
+    LAYER(softplus, softplus, true, tern_nn_softplus(c->p[0], c->p[1]))                            \
+    LAYER(threshold, threshold, true, tern_nn_threshold(c->p[0], c->p[1]))                         \
+    LAYER(rrelu, rrelu, true,                                                                      \
+          tern_module_train(tern_nn_rrelu(c->p[0], c->p[1]), c->p[2] != 0))                        \
+    LAYER(prelu, prelu, true, with_weights(tern_nn_prelu(), in + 1, 1))                            \
+    LAYER(glu, glu, true, tern_nn_glu(s->dim))
+#define FOR_ARRANGING(LAYER)                                                                       \
+    LAYER(unflatten, unflatten, true, tern_nn_unflatten(s->dim, unflatten_sizes(s, in[0])))        \
+    LAYER(pixel_shuffle, pixel_shuffle, true, tern_nn_pixel_shuffle((int64_t)s->p[0]))             \
+    LAYER(pixel_unshuffle, pixel_unshuffle, true, tern_nn_pixel_unshuffle((int64_t)s->p[0]))       \
+    LAYER(channel_shuffle, channel_shuffle, true, tern_nn_channel_shuffle((int64_t)s->p[0]))       \
+    LAYER(dropout1d, dropout1d, true,                                                              \
+          tern_module_train(tern_nn_dropout1d(c->p[0]), c->p[1] != 0))                             \
+    LAYER(dropout2d, dropout2d, true,                                                              \
+          tern_module_train(tern_nn_dropout2d(c->p[0]), c->p[1] != 0))                             \
+    LAYER(dropout3d, dropout3d, true,                                                              \
+          tern_module_train(tern_nn_dropout3d(c->p[0]), c->p[1] != 0))                             \
+    LAYER(alpha_dropout, alpha_dropout, true,                                                      \
+          tern_module_train(tern_nn_alpha_dropout(c->p[0]), c->p[1] != 0))                         \
     LAYER(flatten, flatten, true, tern_nn_flatten((int)s->p[0], (int)s->p[1]))                     \
     LAYER(dropout, dropout, true,                                                                  \
           tern_module_train(tern_nn_dropout(c->p[0]), c->p[1] != 0))                               \
     LAYER(linear, linear, c->p[0] <= TERN_ACT_NONE,                                                \
-          with_weights(tern_nn_linear(1, 1, .bias = c->inputs > 2), in + 1, c->inputs - 1))        \
+          with_weights(tern_nn_linear(1, 1, .bias = c->inputs > 2), in + 1, c->inputs - 1))
+#define FOR_IMAGES(LAYER)                                                                          \
+    LAYER(max_pool1d, max_pool1d, c->result != PLACES,                                             \
+          tern_nn_max_pool1d(s->shape.dim[0], SETUP_MAX(1, s)))                                    \
+    LAYER(max_pool2d, max_pool2d, c->result != PLACES, tern_nn_max_pool2d(SETUP_MAX(2, s)))        \
+    LAYER(max_pool3d, max_pool3d, c->result != PLACES, tern_nn_max_pool3d(SETUP_MAX(3, s)))        \
+    LAYER(avg_pool1d, avg_pool1d, true, tern_nn_avg_pool1d(s->shape.dim[0], SETUP_AVG(1, s)))      \
+    LAYER(avg_pool2d, avg_pool2d, true, tern_nn_avg_pool2d(SETUP_AVG(2, s)))                       \
+    LAYER(avg_pool3d, avg_pool3d, true, tern_nn_avg_pool3d(SETUP_AVG(3, s)))                       \
+    LAYER(adaptive_avg_pool1d, adaptive_avg_pool1d, true,                                          \
+          tern_nn_adaptive_avg_pool1d(s->shape.dim[0]))                                            \
+    LAYER(adaptive_avg_pool2d, adaptive_avg_pool2d, true,                                          \
+          tern_nn_adaptive_avg_pool2d(.size = SETUP_2(s->shape.dim, 0)))                           \
+    LAYER(adaptive_max_pool1d, adaptive_max_pool1d, c->result != PLACES,                           \
+          tern_nn_adaptive_max_pool1d(s->shape.dim[0]))                                            \
+    LAYER(adaptive_max_pool2d, adaptive_max_pool2d, c->result != PLACES,                           \
+          tern_nn_adaptive_max_pool2d(.size = SETUP_2(s->shape.dim, 0)))                           \
+    LAYER(upsample, interpolate, true, tern_nn_upsample(SETUP_RESIZE(c, s)))                       \
+    LAYER(local_response_norm, local_response_norm, true,                                          \
+          tern_nn_local_response_norm((int64_t)s->p[0], .alpha = s->p[1], .beta = s->p[2], .k =    \
+              s->p[3]))                                                                            \
+    LAYER(batch_norm1d, batch_norm, noted(c, "1d"), CHANNELS(batch_norm1d))                        \
+    LAYER(batch_norm2d, batch_norm, noted(c, "2d"), CHANNELS(batch_norm2d))                        \
+    LAYER(batch_norm3d, batch_norm, noted(c, "3d"), CHANNELS(batch_norm3d))                        \
+    LAYER(instance_norm1d, instance_norm, noted(c, "1d"), CHANNELS(instance_norm1d))               \
+    LAYER(instance_norm2d, instance_norm, noted(c, "2d"), CHANNELS(instance_norm2d))               \
+    LAYER(instance_norm3d, instance_norm, noted(c, "3d"), CHANNELS(instance_norm3d))               \
+    LAYER(group_norm, group_norm, noted(c, "affine"),                                              \
+          with_weights(tern_nn_group_norm((int64_t)s->p[0], s->in[1].dim[0], .eps = 1e-3),         \
+                       in + 1, 2))                                                                 \
+    LAYER(layer_norm, layer_norm, noted(c, "affine"),                                              \
+          with_weights(tern_nn_layer_norm(s->in[1], .eps = 1e-3), in + 1, 2))                      \
+    LAYER(rms_norm, rms_norm, noted(c, "weight"),                                                  \
+          with_weights(tern_nn_rms_norm(s->in[1], .eps = 1e-3), in + 1, 1))                        \
+    LAYER(conv1d, conv1d, conv_case_is_module(c),                                                  \
+          with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))                         \
+    LAYER(conv2d, conv2d, conv_case_is_module(c),                                                  \
+          with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))                         \
+    LAYER(conv3d, conv3d, conv_case_is_module(c),                                                  \
+          with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))                         \
+    LAYER(conv_transpose1d, conv_transpose1d, conv_case_is_module(c),                              \
+          with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))                         \
+    LAYER(conv_transpose2d, conv_transpose2d, conv_case_is_module(c),                              \
+          with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))                         \
+    LAYER(conv_transpose3d, conv_transpose3d, conv_case_is_module(c),                              \
+          with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))
+#define FOR_LOSSES(LOSS)                                                                           \
     LOSS(mse_loss, mse_loss, true, tern_nn_mse_loss(.reduction = (tern_reduction)c->p[0]))         \
     LOSS(l1_loss, l1_loss, true, tern_nn_l1_loss(.reduction = (tern_reduction)c->p[0]))            \
     LOSS(cross_entropy_loss, cross_entropy, true,                                                  \
@@ -55,22 +155,28 @@ static tern_module *with_weights(tern_module *module, tern_tensor *const *weight
                                     .ignore_index = (int64_t)s->p[1],                              \
                                     .label_smoothing = s->p[2],                                    \
                                     .reduction = (tern_reduction)c->p[0]))
+#define FOR_MODULES(LAYER, LOSS)                                                                   \
+    FOR_ACTIVATIONS(LAYER)                                                                         \
+    FOR_ARRANGING(LAYER)                                                                           \
+    FOR_IMAGES(LAYER)                                                                              \
+    FOR_LOSSES(LOSS)
 // clang-format on
 
-#define CALL(like, counts, module, target)                                                         \
-    static bool counts_##like(const op_case *c)                                                    \
+#define CALL(name, like, counts, module, target)                                                   \
+    static bool counts_##name##_##like(const op_case *c)                                           \
     {                                                                                              \
         (void)c;                                                                                   \
         return counts;                                                                             \
     }                                                                                              \
-    static tern_tensor *call_##like(tern_tensor *const *in, const op_case *c, const setup *s)      \
+    static tern_tensor *call_##name##_##like(tern_tensor *const *in, const op_case *c,             \
+                                             const setup *s)                                       \
     {                                                                                              \
         (void)c;                                                                                   \
         (void)s;                                                                                   \
         return run(module, in[0], target);                                                         \
     }
-#define LAYER(name, like, counts, ...) CALL(like, counts, __VA_ARGS__, NULL)
-#define LOSS(name, like, counts, ...)  CALL(like, counts, __VA_ARGS__, in[1])
+#define LAYER(name, like, counts, ...) CALL(name, like, counts, __VA_ARGS__, NULL)
+#define LOSS(name, like, counts, ...)  CALL(name, like, counts, __VA_ARGS__, in[1])
 FOR_MODULES(LAYER, LOSS)
 #undef LAYER
 #undef LOSS
@@ -82,8 +188,10 @@ typedef struct module_row {
     unsigned inputs; // bit i: input i may have a gradient
 } module_row;
 
-#define LAYER(name, like, ...) {"nn_" #name, #like, counts_##like, call_##like, 1},
-#define LOSS(name, like, ...)  {"nn_" #name, #like, counts_##like, call_##like, 3},
+#define ROW(name, like, inputs)                                                                    \
+    {"nn_" #name, #like, counts_##name##_##like, call_##name##_##like, inputs},
+#define LAYER(name, like, ...) ROW(name, like, 1)
+#define LOSS(name, like, ...)  ROW(name, like, 3)
 static const module_row rows[] = {FOR_MODULES(LAYER, LOSS)};
 
 static void add_cases(const module_row *row, const case_list *list, op_case *cases, int *count)
@@ -106,15 +214,16 @@ static void add_cases(const module_row *row, const case_list *list, op_case *cas
     }
 }
 
+#define CASE_LIST_ADDRESS(name) &name##_cases,
+const case_list *const operation_cases[OPERATION_LISTS] = {CASE_LISTS(CASE_LIST_ADDRESS)};
+
 const case_list *module_cases(void)
 {
-    static const case_list *const lists[] = {&elementwise_cases, &reduction_cases, &product_cases,
-                                             &shape_cases};
     static op_case cases[MOST_CASES];
     static case_list made = {cases, 0};
     const bool first = made.count == 0;
     for (size_t i = 0; first && i < sizeof rows / sizeof *rows; i++)
-        for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-            add_cases(&rows[i], lists[k], cases, &made.count);
+        for (int k = 0; k < OPERATION_LISTS; k++)
+            add_cases(&rows[i], operation_cases[k], cases, &made.count);
     return &made;
 }

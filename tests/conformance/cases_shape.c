@@ -42,6 +42,36 @@ static const setup flatten_setups[] = {
     {.in = {S(5)}, .p = {0, 0}, .shape = S(5)},
     {.in = {S(0, 3, 2)}, .p = {1, 2}, .shape = S(0, 6)},
 };
+// p: how many sizes come from dim
+static const setup unflatten_setups[] = {
+    {.in = {S(6)}, .p = {2}, .shape = S(2, 3)},
+    {.in = {S(2, 6, 4)}, .dim = 1, .p = {2}, .shape = S(2, 3, 2, 4)},
+    {.in = {S(2, 8)}, .dim = -1, .p = {3}, .shape = S(2, 2, 2, 2)},
+    {.in = {S(5, 3)}, .dim = 0, .p = {1}, .shape = S(5, 3)},
+    {.in = {S(2, 0, 3)}, .dim = 1, .p = {2}, .shape = S(2, 4, 0, 3)},
+};
+// p: the factor, or groups
+static const setup pixel_shuffle_setups[] = {
+    {.in = {S(4, 2, 3)}, .p = {2}, .shape = S(1, 4, 6)},
+    {.in = {S(2, 18, 2, 1)}, .p = {3}, .shape = S(2, 2, 6, 3)},
+    {.in = {S(2, 3, 4)}, .p = {1}, .shape = S(2, 3, 4)},
+    {.in = {S(2, 1, 2, 8, 3, 2)}, .p = {2}, .shape = S(2, 1, 2, 2, 6, 4)},
+    {.in = {S(0, 4, 2, 3)}, .p = {2}, .shape = S(0, 1, 4, 6)},
+};
+static const setup pixel_unshuffle_setups[] = {
+    {.in = {S(1, 4, 6)}, .p = {2}, .shape = S(4, 2, 3)},
+    {.in = {S(2, 2, 6, 3)}, .p = {3}, .shape = S(2, 18, 2, 1)},
+    {.in = {S(2, 3, 4)}, .p = {1}, .shape = S(2, 3, 4)},
+    {.in = {S(2, 1, 2, 2, 6, 4)}, .p = {2}, .shape = S(2, 1, 2, 8, 3, 2)},
+    {.in = {S(2, 3, 0, 4)}, .p = {2}, .shape = S(2, 12, 0, 2)},
+};
+static const setup channel_shuffle_setups[] = {
+    {.in = {S(2, 6, 4)}, .p = {2}, .shape = S(2, 6, 4)},
+    {.in = {S(1, 6, 2, 3)}, .p = {3}, .shape = S(1, 6, 2, 3)},
+    {.in = {S(2, 5, 1)}, .p = {5}, .shape = S(2, 5, 1)},
+    {.in = {S(0, 4, 3)}, .p = {2}, .shape = S(0, 4, 3)},
+    {.in = {S(2, 0, 3)}, .p = {2}, .shape = S(2, 0, 3)},
+};
 static const setup squeeze_setups[] = {
     {.in = {S(1)}, .dim = 0},
     {.in = {S(3, 1)}, .dim = -1, .shape = S(3)},
@@ -157,6 +187,34 @@ static void move_same(const setup *s, tern_shape in, const int64_t *to, int64_t 
     }
 }
 
+static void move_pixel_shuffle(const setup *s, tern_shape in, const int64_t *to, int64_t *from)
+{
+    const int64_t r = (int64_t)s->p[0];
+    const int c = in.rank - 3, h = in.rank - 2, w = in.rank - 1;
+    memcpy(from, to, (size_t)in.rank * sizeof *to);
+    from[c] = (to[c] * r + to[h] % r) * r + to[w] % r;
+    from[h] = to[h] / r;
+    from[w] = to[w] / r;
+}
+
+static void move_pixel_unshuffle(const setup *s, tern_shape in, const int64_t *to, int64_t *from)
+{
+    const int64_t r = (int64_t)s->p[0];
+    const int c = in.rank - 3, h = in.rank - 2, w = in.rank - 1;
+    memcpy(from, to, (size_t)in.rank * sizeof *to);
+    from[c] = to[c] / (r * r);
+    from[h] = to[h] * r + to[c] / r % r;
+    from[w] = to[w] * r + to[c] % r;
+}
+
+// Channel g of the result is the one at (g % groups, g / groups).
+static void move_channel_shuffle(const setup *s, tern_shape in, const int64_t *to, int64_t *from)
+{
+    const int64_t groups = (int64_t)s->p[0];
+    memcpy(from, to, (size_t)in.rank * sizeof *to);
+    from[1] = to[1] % groups * (in.dim[1] / groups) + to[1] / groups;
+}
+
 static void move_transpose(const setup *s, tern_shape in, const int64_t *to, int64_t *from)
 {
     memcpy(from, to, (size_t)in.rank * sizeof *to);
@@ -208,6 +266,9 @@ static void move_expand(const setup *s, tern_shape in, const int64_t *to, int64_
 CALL(reshape, tern_reshape(in[0], s->shape))
 CALL(view, tern_view(tern_contiguous(in[0]), s->shape))
 CALL(flatten, tern_flatten(in[0], (int)s->p[0], (int)s->p[1]))
+CALL(pixel_shuffle, tern_pixel_shuffle(in[0], (int64_t)s->p[0]))
+CALL(pixel_unshuffle, tern_pixel_unshuffle(in[0], (int64_t)s->p[0]))
+CALL(channel_shuffle, tern_channel_shuffle(in[0], (int64_t)s->p[0]))
 CALL(squeeze, tern_squeeze(in[0], s->dim))
 CALL(unsqueeze, tern_unsqueeze(in[0], s->dim))
 CALL(detach, tern_detach(in[0]))
@@ -231,6 +292,15 @@ CALL(add_, tern_add_(tern_clone(in[0]), in[1], c->p[0]))
 CALL(mul_, tern_mul_(tern_clone(in[0]), in[1]))
 CALL(add_scalar_, tern_add_scalar_(tern_clone(in[0]), c->p[0]))
 CALL(mul_scalar_, tern_mul_scalar_(tern_clone(in[0]), c->p[0]))
+
+static tern_tensor *call_unflatten(tern_tensor *const *in, const op_case *c, const setup *s)
+{
+    (void)c;
+    tern_shape cut = {.rank = (int)s->p[0]};
+    const int dim = dim_of(s->dim, tern_rank(in[0]));
+    memcpy(cut.dim, s->shape.dim + dim, (size_t)cut.rank * sizeof *cut.dim);
+    return tern_unflatten(in[0], s->dim, cut);
+}
 
 static tern_tensor *call_split(tern_tensor *const *in, const op_case *c, const setup *s)
 {
@@ -296,6 +366,10 @@ static const op_case cases[] = {
     MOVED(reshape, move_same, reshape_setups, DIFFERENTIABLE),
     MOVED(view, move_same, reshape_setups, DIFFERENTIABLE),
     MOVED(flatten, move_same, flatten_setups, DIFFERENTIABLE),
+    MOVED(unflatten, move_same, unflatten_setups, DIFFERENTIABLE),
+    MOVED(pixel_shuffle, move_pixel_shuffle, pixel_shuffle_setups, DIFFERENTIABLE),
+    MOVED(pixel_unshuffle, move_pixel_unshuffle, pixel_unshuffle_setups, DIFFERENTIABLE),
+    MOVED(channel_shuffle, move_channel_shuffle, channel_shuffle_setups, DIFFERENTIABLE),
     MOVED(squeeze, move_same, squeeze_setups, DIFFERENTIABLE),
     MOVED(unsqueeze, move_same, unsqueeze_setups, DIFFERENTIABLE),
     MOVED(detach, move_same, same_setups, .gradients = 0),

@@ -112,8 +112,26 @@ typedef struct case_list {
     int count;
 } case_list;
 
-extern const case_list elementwise_cases, reduction_cases, product_cases, shape_cases;
+// Those of operations, a file each.
+#define CASE_LISTS(LIST)                                                                           \
+    LIST(elementwise)                                                                              \
+    LIST(activation)                                                                               \
+    LIST(reduction)                                                                                \
+    LIST(product)                                                                                  \
+    LIST(shape)                                                                                    \
+    LIST(conv)                                                                                     \
+    LIST(pool)                                                                                     \
+    LIST(norm)
+#define CASE_LIST_EXTERN(name) extern const case_list name##_cases;
+#define CASE_LIST_COUNT(name)  +1
+CASE_LISTS(CASE_LIST_EXTERN)
+enum { OPERATION_LISTS = 0 CASE_LISTS(CASE_LIST_COUNT) };
+extern const case_list *const operation_cases[OPERATION_LISTS];
 const case_list *module_cases(void); // made at the first call
+
+// Whether all setups of a convolution's case are modules too, and the module of one.
+bool conv_case_is_module(const op_case *c);
+tern_module *conv_case_module(tern_tensor *const *in, const op_case *c, const setup *s);
 
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
 reference_fn reference_moved, reference_joined;

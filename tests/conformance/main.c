@@ -112,10 +112,8 @@ int main(int argc, char **argv)
 {
     const char *only = argc > 3 && !read_part(argv[3]) ? argv[3] : NULL;
     take_arguments(argc, argv);
-    add_cases(&elementwise_cases, only);
-    add_cases(&reduction_cases, only);
-    add_cases(&product_cases, only);
-    add_cases(&shape_cases, only);
+    for (int k = 0; k < OPERATION_LISTS; k++)
+        add_cases(operation_cases[k], only);
     add_cases(module_cases(), only);
     if (!only) {
         tests[test_count++] =

@@ -51,10 +51,10 @@ static void check_module(const char *name, void *lacking)
         rows++;
         if (!is_stored("modules", "module", public_modules[i].name))
             lacks(lacking, "nn_", public_modules[i].name,
-                  "a case in tests/golden/make_modules.py (is scripts/golden.sh to be run?)");
+                  "a case in tests/golden/modules_*.py (is scripts/golden.sh to be run?)");
     }
     if (rows == 0)
-        lacks(lacking, "", name, "a row in tests/public_modules.h");
+        lacks(lacking, "", name, "a row in tests/modules");
 }
 
 static void check_optimizer(const char *name, void *lacking)

@@ -14,28 +14,41 @@
 
 static uint64_t id;
 
-// Dropout of n elements from x to y, both on device 0.
-static void drop(double p, uint64_t offset, bool replay, tern_dtype dtype, void *x, void *y,
-                 int64_t n)
+static tern_dropout_args dropping(double p)
+{
+    return (tern_dropout_args){.p = p, .scale = p < 1 ? 1 / (1 - p) : 0, .shift = -0.0, .inner = 1};
+}
+
+// Dropout of n elements from x to y, both on device 0, but for the id.
+static void drop_as(tern_dropout_args args, tern_dtype dtype, void *x, void *y, int64_t n)
 {
     const int64_t nbytes = n * (int64_t)tern_dtype_size(dtype);
     const tern_exec exec = exec_of(0);
     mirror from = mirror_of(x, nbytes), to = mirror_of(y, nbytes), call = mirror_of(&id, 8);
     const tern_strided in = there(&from, VIEW(x, dtype, n)), out = there(&to, VIEW(y, dtype, n));
-    const tern_dropout_args args = {p, call.device.data, offset, replay};
+    args.id = call.device.data;
     assert_int_equal(plugin.kernels->dropout(&exec, &args, &out, &in), TERN_OK);
     mirror_end(&call);
     mirror_end(&to);
     mirror_end(&from);
 }
 
-static tern_status drop_on_cpu(double p, tern_draw_state state, tern_dtype dtype, void *x, void *y,
-                               int64_t n)
+static void drop(double p, uint64_t offset, bool replay, tern_dtype dtype, void *x, void *y,
+                 int64_t n)
+{
+    tern_dropout_args args = dropping(p);
+    args.offset = offset;
+    args.replay = replay;
+    drop_as(args, dtype, x, y, n);
+}
+
+static tern_status drop_on_cpu(tern_dropout_args args, tern_draw_state state, tern_dtype dtype,
+                               void *x, void *y, int64_t n)
 {
     uint64_t call;
     const tern_strided in = VIEW(x, dtype, n), out = VIEW(y, dtype, n);
     const tern_exec exec = {.device = tern_cpu(0), .draws = &state};
-    const tern_dropout_args args = {.p = p, .id = &call};
+    args.id = &call;
     return tern_cpu_backend()->kernels->dropout(&exec, &args, &out, &in);
 }
 
@@ -58,8 +71,54 @@ static void dropout_has_the_bits_of_the_cpu(void **state)
         tern_cpu_backend()->kernels->copy(&host, &to, &from);
         drop(0.3, 7, false, dtype, cast, y, lengths[k / 4]);
         assert_true(id == 0x100000005u);
-        drop_on_cpu(0.3, (tern_draw_state){SEED, id}, dtype, cast, expected, lengths[k / 4]);
+        drop_on_cpu(dropping(0.3), (tern_draw_state){SEED, id}, dtype, cast, expected,
+                    lengths[k / 4]);
         assert_memory_equal(y, expected, (size_t)lengths[k / 4] * tern_dtype_size(dtype));
+    }
+}
+
+// Packs of one draw, and others; what is dropped and added.
+static void shared_draws_have_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    static float x[N], y[N], expected[N];
+    const int64_t inner[] = {2, 3, 4, 49, 1000, N};
+    for (int i = 0; i < N; i++)
+        x[i] = (float)(i % 4096) / 1024 - 2;
+    for (size_t k = 0; k < sizeof inner / sizeof *inner; k++) {
+        tern_dropout_args args = dropping(0.3);
+        args.inner = inner[k];
+        args.shift = 0.25;
+        args.dropped = -3;
+        plugin.device->draws_write(0, (tern_draw_state){SEED, k});
+        drop_as(args, TERN_FLOAT32, x, y, N);
+        drop_on_cpu(args, (tern_draw_state){SEED, k}, TERN_FLOAT32, x, expected, N);
+        assert_memory_equal(y, expected, sizeof y);
+        drop_as(args, TERN_FLOAT16, x, y, N);
+        drop_on_cpu(args, (tern_draw_state){SEED, k}, TERN_FLOAT16, x, expected, N);
+        assert_memory_equal(y, expected, N * 2);
+    }
+}
+
+static void uniform_numbers_have_the_bits_of_the_cpu(void **state)
+{
+    (void)state;
+    static double y[N], expected[N]; // room for every dtype
+    const tern_dtype dtypes[] = {TERN_FLOAT32, TERN_FLOAT64, TERN_FLOAT16, TERN_BFLOAT16};
+    const int64_t lengths[] = {1, 3, 4, 1021, N};
+    const tern_draw_args args = {.low = 0.125, .high = 1.0 / 3, .offset = 7};
+    tern_draw_state draws = {SEED, 0xfffffffeu};
+    plugin.device->draws_write(0, draws);
+    for (int k = 0; k < 4 * 5; k++) {
+        const int64_t n = lengths[k / 4], nbytes = n * (int64_t)tern_dtype_size(dtypes[k % 4]);
+        const tern_exec exec = exec_of(0), host = {.device = tern_cpu(0), .draws = &draws};
+        mirror to = mirror_of(y, nbytes);
+        const tern_strided out = there(&to, VIEW(y, dtypes[k % 4], n));
+        const tern_strided here = VIEW(expected, dtypes[k % 4], n);
+        assert_int_equal(plugin.kernels->draw_uniform(&exec, &args, &out), TERN_OK);
+        mirror_end(&to);
+        assert_int_equal(tern_cpu_backend()->kernels->draw_uniform(&host, &args, &here), TERN_OK);
+        assert_memory_equal(y, expected, (size_t)nbytes);
     }
 }
 
@@ -265,6 +324,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dropout_has_the_bits_of_the_cpu),
+        cmocka_unit_test(shared_draws_have_the_bits_of_the_cpu),
+        cmocka_unit_test(uniform_numbers_have_the_bits_of_the_cpu),
         cmocka_unit_test(a_replay_takes_the_id_and_not_the_base),
         cmocka_unit_test(a_word_equal_to_the_probability_keeps),
         cmocka_unit_test(everything_is_dropped_at_one_even_infinities),

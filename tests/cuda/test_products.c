@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products by cuBLAS's interface against sums in double: layouts, batches, dtypes, edges.
+#include "elements.h"
 #include "plugin_check.h"
 
 typedef struct operand {
@@ -13,51 +14,6 @@ typedef struct product {
     tern_dtype dtype;
     bool a_by_columns, b_by_columns, a_shared, b_shared, accumulate;
 } product;
-
-static double value_of(int64_t i)
-{
-    return (double)((i * 37 + 11) % 17 - 8) / 8; // exact in 16 bits
-}
-
-static uint16_t half_of(double x, tern_dtype dtype)
-{
-    const float narrow = (float)x;
-    uint32_t bits;
-    memcpy(&bits, &narrow, sizeof bits);
-    if (dtype == TERN_BFLOAT16)
-        return (uint16_t)(bits >> 16);
-    const uint32_t exponent = bits >> 23 & 255;
-    if (exponent == 0)
-        return 0;
-    return (uint16_t)((bits >> 16 & 0x8000) | (exponent - 112) << 10 | (bits >> 13 & 0x3ff));
-}
-
-static void store(void *data, tern_dtype dtype, int64_t i, double x)
-{
-    if (dtype == TERN_FLOAT64)
-        ((double *)data)[i] = x;
-    else if (dtype == TERN_FLOAT32)
-        ((float *)data)[i] = (float)x;
-    else
-        ((uint16_t *)data)[i] = half_of(x, dtype);
-}
-
-static double load(const void *data, tern_dtype dtype, int64_t i)
-{
-    if (dtype == TERN_FLOAT64)
-        return ((const double *)data)[i];
-    if (dtype == TERN_FLOAT32)
-        return ((const float *)data)[i];
-    const uint16_t bits = ((const uint16_t *)data)[i];
-    if (dtype == TERN_FLOAT16)
-        return (bits & 0x8000 ? -1 : 1) * (bits >> 10 & 31
-                                               ? ldexp(1024 + (bits & 1023), (bits >> 10 & 31) - 25)
-                                               : ldexp(bits & 1023, -24));
-    const uint32_t wide = (uint32_t)bits << 16;
-    float x;
-    memcpy(&x, &wide, sizeof x);
-    return x;
-}
 
 static int64_t at(const tern_strided *view, int64_t b, int64_t i, int64_t j)
 {
@@ -83,9 +39,9 @@ static operand make(int64_t batch, int64_t rows, int64_t cols, tern_dtype dtype,
     for (int64_t b = 0; b < batch; b++)
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < cols; j++) {
-                const double value = value_of(at(&x.view, b, i, j));
+                const double value = exact_value(at(&x.view, b, i, j));
                 x.values[(b * rows + i) * cols + j] = value;
-                store(host, dtype, at(&x.view, b, i, j), value);
+                store_element(host, dtype, at(&x.view, b, i, j), value);
             }
     assert_int_equal(plugin.device->to_device(0, x.memory.data, host, x.memory.nbytes), TERN_OK);
     test_free(host);
@@ -119,13 +75,11 @@ static void assert_product(product p)
     char *host = test_calloc((size_t)y.memory.nbytes + 1, 1);
     assert_int_equal(plugin.device->to_host(0, host, y.memory.data, y.memory.nbytes), TERN_OK);
     // Sums of these values are exact in float32; 16-bit results are rounded once.
-    const double rounding = p.dtype == TERN_FLOAT16    ? 0x1p-11
-                            : p.dtype == TERN_BFLOAT16 ? 0x1p-8
-                                                       : 0;
+    const double rounding = rounding_of(p.dtype);
     for (int64_t batch = 0; batch < p.batch; batch++)
         for (int64_t i = 0; i < p.m; i++)
             for (int64_t j = 0; j < p.n; j++)
-                assert_near(load(host, p.dtype, at(&y.view, batch, i, j)),
+                assert_near(load_element(host, p.dtype, at(&y.view, batch, i, j)),
                             expected(&p, &a, &b, &y, batch, i, j), rounding, 0);
     test_free(host);
     drop(&a);

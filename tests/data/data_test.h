@@ -89,6 +89,7 @@ static inline void remove_directory(void)
 static inline const char *write_file(const char *name, const void *bytes, size_t nbytes)
 {
     const char *path = path_of(name);
+    (void)remove(path); // some file systems take long to truncate one
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, nbytes, file), nbytes);

@@ -264,6 +264,29 @@ static tern_tensor *as_layer(tern_tensor *x)
     return tern_linear(x, weight, tern_contiguous(bias), TERN_ACT_RELU);
 }
 
+// As many filters as there are images, cut out of the images.
+static tern_tensor *filters(tern_tensor *x, int64_t channels)
+{
+    return tern_narrow(tern_narrow(tern_narrow(x, 1, 0, channels), 2, 0, 3), 3, 0, 3);
+}
+
+static tern_tensor *convolved(tern_tensor *x)
+{
+    return tern_conv2d(x, filters(x, tern_size(x, 1)), NULL, .padding = 1,
+                       .activation = TERN_ACT_RELU);
+}
+
+static tern_tensor *convolved_by_groups(tern_tensor *x)
+{
+    return tern_conv2d(x, filters(x, 2), NULL, .stride = 2, .groups = tern_size(x, 1) / 2);
+}
+
+static tern_tensor *convolved_back(tern_tensor *x)
+{
+    return tern_conv_transpose2d(x, filters(tern_transpose(x, 0, 1), 3), NULL, .stride = 2,
+                                 .dilation = 2);
+}
+
 static tern_tensor *class_loss(tern_tensor *x)
 {
     static int64_t values[2000];
@@ -285,6 +308,11 @@ static void products_and_losses_agree(void **state)
     const agreement cases[] = {
         {"matmul", gram, tern_dims(65, 127)},
         {"linear", as_layer, tern_dims(64, 33)},
+        {"conv2d", convolved, tern_dims(24, 5, 9, 11)},
+        {"conv2d of many channels", convolved, tern_dims(70, 20, 4, 5)},
+        {"conv2d of groups", convolved_by_groups, tern_dims(12, 6, 13, 8)},
+        {"conv2d by channels", convolved_by_groups, tern_dims(8, 2, 40, 41)},
+        {"conv_transpose2d", convolved_back, tern_dims(6, 6, 7, 5)},
         {"cross_entropy of few classes", class_loss, tern_dims(1500, 10)},
         {"cross_entropy of 100 classes", class_loss, tern_dims(600, 100)},
         {"cross_entropy of 1000 classes", class_loss, tern_dims(40, 1000)},

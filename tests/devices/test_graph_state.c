@@ -54,6 +54,36 @@ static void seeding_in_a_capture_is_refused(void **state)
     tern_cuda_graph_free(tern_cuda_graph_end());
 }
 
+// ---- running statistics -------------------------------------------------------------------------
+
+static tern_module *net_with_batch_norm(void)
+{
+    tern_manual_seed(3);
+    return tern_nn_sequential(tern_nn_linear(6, 16), tern_nn_batch_norm1d(16, .momentum = NAN),
+                              tern_nn_relu(), tern_nn_linear(16, 3));
+}
+
+static void running_statistics_follow_in_each_replay(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"1.running_mean", "1.running_var"};
+    pair p = pair_of(net_with_batch_norm, adam);
+    pair_warm_up(&p);
+    tern_cuda_graph *graph = capture(&p.graph, plain_step);
+    for (int i = 0; i < 3; i++) {
+        pair_fill(&p, 5 + i);
+        assert_int_equal(plain_step(&p.eager), TERN_OK);
+        replay(graph);
+        check_same_runs(&p.graph, &p.eager);
+        for (int k = 0; k < 2; k++)
+            check_same(tern_module_buffer(p.graph.net, names[k]),
+                       tern_module_buffer(p.eager.net, names[k]), 0);
+    }
+    assert_int_equal(tern_item_int(tern_module_buffer(p.graph.net, "1.num_batches_tracked")),
+                     WARM + 3);
+    pair_free(&p, graph);
+}
+
 // ---- numbers of the optimizer -------------------------------------------------------------------
 
 static tern_optim *sgd(tern_module *net)
@@ -361,6 +391,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(masks_are_new_in_each_replay_without_an_update_too),
         CHECK_TEST(seeding_in_a_capture_is_refused),
+        CHECK_TEST(running_statistics_follow_in_each_replay),
         CHECK_TEST(momentum_may_change_but_not_come_or_go),
         CHECK_TEST(state_that_a_replay_would_fill_again_is_refused),
         CHECK_TEST(a_refused_replay_leaves_every_optimizer_as_it_was),

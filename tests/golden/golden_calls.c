@@ -19,9 +19,10 @@ typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor 
 // clang-format off
 #define FOR_ONE(X) X(neg) X(abs) X(sqrt) X(rsqrt) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh)     \
     X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(hardswish) X(round) X(isfinite)              \
+    X(relu6) X(hardsigmoid) X(selu) X(mish) X(logsigmoid) X(softsign) X(tanhshrink)               \
     X(logical_not) X(sum_all) X(mean_all)
 #define FOR_TWO(X) X(add) X(sub) X(mul) X(div) X(pow) X(minimum) X(maximum) X(eq) X(ne) X(lt)      \
-    X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul) X(accuracy)
+    X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul) X(accuracy) X(prelu)
 #define FOR_SCALAR(X) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(pow_scalar)        \
     X(eq_scalar) X(ne_scalar) X(lt_scalar) X(le_scalar) X(gt_scalar) X(ge_scalar)
 #define FOR_REDUCED(X) X(sum) X(mean) X(amax) X(amin) X(any) X(all)
@@ -33,6 +34,19 @@ FOR_REDUCED(REDUCED)
 
 CALL(leaky_relu, tern_leaky_relu(in[0], w->negative_slope))
 CALL(softplus, tern_softplus(in[0], w->beta, w->threshold))
+CALL(elu, tern_elu(in[0], w->alpha))
+CALL(celu, tern_celu(in[0], w->alpha))
+CALL(hardshrink, tern_hardshrink(in[0], w->lambd))
+CALL(softshrink, tern_softshrink(in[0], w->lambd))
+CALL(hardtanh, tern_hardtanh(in[0], w->low, w->high))
+CALL(threshold, tern_threshold(in[0], w->threshold, w->value))
+CALL(rrelu, tern_rrelu(in[0], w->lower, w->upper, false))
+CALL(glu, tern_glu(in[0], w->dim))
+CALL(softmin, tern_softmin(in[0], w->dim))
+CALL(pixel_shuffle, tern_pixel_shuffle(in[0], w->factor))
+CALL(pixel_unshuffle, tern_pixel_unshuffle(in[0], w->factor))
+CALL(channel_shuffle, tern_channel_shuffle(in[0], w->factor))
+CALL(normalize, tern_normalize(in[0], .p = w->p, .dim = w->dim, .eps = w->eps))
 CALL(clamp, tern_clamp(in[0], w->low, w->high))
 CALL(where, tern_where(in[0], in[1], in[2]))
 CALL(masked_fill, tern_masked_fill(in[0], in[1], w->value))
@@ -66,6 +80,9 @@ typedef struct entry {
 // clang-format off
 static const entry entries[] = {
     FOR_ONE(ENTRY) FOR_TWO(ENTRY) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
+    ENTRY(elu) ENTRY(celu) ENTRY(hardshrink) ENTRY(softshrink) ENTRY(hardtanh) ENTRY(threshold)
+    ENTRY(rrelu) ENTRY(glu) ENTRY(softmin) ENTRY(pixel_shuffle) ENTRY(pixel_unshuffle)
+    ENTRY(channel_shuffle) ENTRY(normalize)
     ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
     ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
     ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)

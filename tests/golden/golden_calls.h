@@ -12,7 +12,8 @@
 // What a call takes besides its tensors: the words of the family ops.
 typedef struct golden_words {
     double value, p, low, high, negative_slope, beta, threshold, label_smoothing;
-    int dim, classes;
+    double alpha, lambd, lower, upper, eps;
+    int dim, classes, factor;
     int64_t correction, ignore_index;
     bool keepdim;
     tern_axis_list axes;

@@ -4,6 +4,7 @@
 tern's readers. They go into the folder that TERN_GOLDEN_FILES names, or into tests/io/data.
 scripts/golden.sh runs it."""
 import collections
+import copy
 import io
 import os
 import pickle
@@ -50,6 +51,18 @@ def network():
         for i, p in enumerate(net.parameters()):
             p.copy_(torch.arange(p.numel()).reshape(p.shape) / 8 + i)
     return net
+
+
+def batch_norms():
+    """The same states with the versions of their modules and without, and without what came with
+    the second version of batch norm."""
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
+    net(torch.arange(6.0).reshape(2, 3))
+    whole = net.state_dict()
+    newer, older = copy.copy(whole), collections.OrderedDict(whole)
+    for state in (newer, older):
+        del state["1.num_batches_tracked"]
+    return {"whole": whole, "newer": newer, "older": older}
 
 
 # ---- optimizers ---------------------------------------------------------------------------------
@@ -211,6 +224,8 @@ save("shapes", shapes())
 save("tensor", torch.tensor([1.5, -2.0]))
 save("network", network().state_dict())
 save("checkpoint", checkpoint(network()))
+torch.manual_seed(5)
+save("batch_norms", batch_norms())
 save("many", {f"layer.{i}.weight": torch.full((2,), float(i)) for i in range(300)})
 for kind in KINDS:
     save(kind, run(kind))

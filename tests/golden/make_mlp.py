@@ -57,11 +57,11 @@ returned; final: the parameters at the end.
 """
 
 
-def load(directory):
+def load(directory, part="train"):
     """Images float32 (N, 1, 28, 28) in [0, 1] and labels int64 (N)."""
-    with gzip.open(os.path.join(directory, "train-images-idx3-ubyte.gz")) as file:
+    with gzip.open(os.path.join(directory, part + "-images-idx3-ubyte.gz")) as file:
         images = np.frombuffer(file.read(), np.uint8, offset=16).reshape(-1, 1, 28, 28)
-    with gzip.open(os.path.join(directory, "train-labels-idx1-ubyte.gz")) as file:
+    with gzip.open(os.path.join(directory, part + "-labels-idx1-ubyte.gz")) as file:
         labels = np.frombuffer(file.read(), np.uint8, offset=8).astype(np.int64)
     return torch.from_numpy(images.copy()).float().div(255), torch.from_numpy(labels)
 

@@ -31,7 +31,10 @@ The op is the name of tern's function without tern_. Words:
   value             the number of *_scalar and masked_fill
   axes              of a reduction; none: all axes
   dim, keepdim, correction, p, low, high, negative_slope, beta, threshold, label_smoothing,
-  ignore_index, classes: as in the function
+  ignore_index, classes, alpha, lambd, lower, upper, eps: as in the function
+  low, high         of hardtanh: min_val, max_val
+  value             of threshold too
+  factor            of the shuffles of pixels and channels
   reduction         1 mean, 2 sum, 3 none
   activation        of linear: 1 none, 2 relu, 3 gelu, 4 gelu_tanh, 5 silu, 6 tanh, 7 sigmoid
 Arrays of cross_entropy: input, target, weight (may be missing); of linear: x, weight, bias (may be
@@ -174,6 +177,74 @@ def elementwise():
     x = real([-2, -1, -0.0, 0, 0.5, 1, 2, INF, NAN])
     for e in (0, 0.5, 1, 2, 3, -1, -2, 2.5, -0.5):
         case("pow_scalar %g" % e, "pow_scalar", lambda x: torch.pow(x, e), [x], ("value", e))
+
+
+def activations():
+    points = real([-INF, -200, -30, -3, -1, -0.5, -0.0, 0.0, 0.5, 1, 3, 6, 30, INF, NAN])
+    plain = dict(relu6=F.relu6, hardsigmoid=F.hardsigmoid, selu=F.selu, logsigmoid=F.logsigmoid)
+    for op, fn in plain.items():
+        case("%s at special points" % op, op, fn, [points])
+    # at infinity and NaN PyTorch's gradients of these are NaN
+    for op, fn in dict(mish=F.mish, softsign=F.softsign, tanhshrink=F.tanhshrink).items():
+        case("%s at special points" % op, op, fn, [points[1:-2]])
+        case("%s at infinity" % op, op, fn, [points[[0, -2, -1]]], grad=False)
+    for alpha in (1, 1.5, -0.5):
+        case("elu %g" % alpha, "elu", lambda x: F.elu(x, alpha), [points], ("alpha", alpha))
+        case("celu %g" % alpha, "celu", lambda x: F.celu(x, alpha), [points[2:]], ("alpha", alpha))
+    for lambd in (0.5, 3, 0):
+        for op in ("hardshrink", "softshrink"):
+            case("%s %g" % (op, lambd), op, lambda x: getattr(F, op)(x, lambd), [points],
+                 ("lambd", lambd))
+    case("hardshrink of a negative lambda", "hardshrink", lambda x: F.hardshrink(x, -0.5),
+         [points], ("lambd", -0.5))
+    for low, high in ((-1, 1), (-3, 0.5), (1, 1)):
+        case("hardtanh from %g to %g" % (low, high), "hardtanh",
+             lambda x: F.hardtanh(x, low, high), [points], ("low", low), ("high", high))
+    for threshold, value in ((0.5, 20), (3, -1)):
+        case("threshold %g value %g" % (threshold, value), "threshold",
+             lambda x: F.threshold(x, threshold, value), [points], ("threshold", threshold),
+             ("value", value))
+    for lower, upper in ((1 / 8, 1 / 3), (-1, 0.5)):
+        case("rrelu from %g to %g in evaluation" % (lower, upper), "rrelu",
+             lambda x: F.rrelu(x, lower, upper), [points], ("lower", lower), ("upper", upper))
+    w = real([0.25, -0.5, 2])
+    for name, x, weight in (("one slope", points[:-1], w[:1]), ("of NaN", points[-1:], w[:1]),
+                            ("three slopes", sixteenths(4, 3), w),
+                            ("three slopes of maps", sixteenths(2, 3, 2, 3), w),
+                            ("one slope of maps", sixteenths(2, 3, 2), w[2:]),
+                            ("one slope without a dimension", sixteenths(2, 3), w[1])):
+        case("prelu: " + name, "prelu", F.prelu, [x, weight])
+    for dim in (0, 1, -1):
+        case("glu over dim %d" % dim, "glu", lambda x: F.glu(x, dim), [sixteenths(4, 2, 6)],
+             ("dim", dim))
+        case("softmin over dim %d" % dim, "softmin", lambda x: F.softmin(x, dim),
+             [sixteenths(4, 2, 6)], ("dim", dim))
+    case("glu of -inf, NaN and large numbers", "glu", lambda x: F.glu(x, 0),
+         [real([1, -INF, 2, 3, 30, -200, NAN, -30])], ("dim", 0))
+
+
+def shuffles():
+    case("pixel_shuffle 2", "pixel_shuffle", lambda x: F.pixel_shuffle(x, 2),
+         [sixteenths(1, 8, 2, 3)], ("factor", 2))
+    case("pixel_shuffle 3 without batch", "pixel_shuffle", lambda x: F.pixel_shuffle(x, 3),
+         [sixteenths(9, 1, 2)], ("factor", 3))
+    case("pixel_unshuffle 2", "pixel_unshuffle", lambda x: F.pixel_unshuffle(x, 2),
+         [sixteenths(2, 1, 4, 6)], ("factor", 2))
+    case("channel_shuffle 2", "channel_shuffle", lambda x: F.channel_shuffle(x, 2),
+         [sixteenths(2, 4, 3)], ("factor", 2))
+    case("channel_shuffle 3", "channel_shuffle", lambda x: F.channel_shuffle(x, 3),
+         [sixteenths(1, 6, 2, 2)], ("factor", 3))
+
+
+def normalized():
+    x = sixteenths(4, 3)
+    for p, dim in itertools.product((1, 2, 3, INF), (0, 1)):
+        case("normalize p %g over dim %d" % (p, dim), "normalize",
+             lambda x: F.normalize(x, p, dim), [x], ("p", p), ("dim", dim), ("eps", 1e-12))
+    case("normalize of zeros", "normalize", F.normalize, [real([[0, 0], [3, 4]])], ("p", 2),
+         ("dim", 1), ("eps", 1e-12))
+    case("normalize of small rows", "normalize", lambda x: F.normalize(x, 2, 1, 5),
+         [real([[3, 4], [1, 2], [6, 8]])], ("p", 2), ("dim", 1), ("eps", 5))
 
 
 def two_operands():
@@ -408,8 +479,8 @@ the order of the rows.
 
 
 def main():
-    for family in (losses, elementwise, two_operands, reductions, norms, products, indexing,
-                   integers, conversions):
+    for family in (losses, elementwise, activations, shuffles, two_operands, reductions, norms,
+                   normalized, products, indexing, integers, conversions):
         family()
     golden.write()
     promotion()

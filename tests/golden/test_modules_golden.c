@@ -82,6 +82,20 @@ static void check_mode(const golden_case *g, const char *mode, tern_module *modu
     }
 }
 
+// What the forwards made of the buffers.
+static void check_buffers(const golden_case *g, tern_module *module)
+{
+    for (int64_t i = 0; i < tern_module_num_buffers(module); i++) {
+        char name[TERN_NAME_SIZE];
+        tern_tensor *buffer = tern_module_buffer_at(module, i, name, sizeof name);
+        const golden_array *stored = array_named(g, "after", name);
+        if (stored)
+            golden_compare(name, buffer, stored, 0);
+        else if (golden_find_array(g, "eval.out"))
+            fail_msg("%s is no buffer in PyTorch", name);
+    }
+}
+
 static void a_module_is_pytorchs(void **state)
 {
     const golden_case *g = *state;
@@ -95,6 +109,7 @@ static void a_module_is_pytorchs(void **state)
     assert_non_null(tern_module_to(module, device));
     check_mode(g, "train", module);
     check_mode(g, "eval", module);
+    check_buffers(g, module);
     assert_no_error();
     tern_module_free(module);
     tern_scope_close(scope);

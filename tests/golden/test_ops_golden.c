@@ -29,10 +29,11 @@ static golden_words words_of(const golden_case *g)
     golden_words w = {0};
 #define TAKE(name) w.name = golden_number(g, #name, 0)
     TAKE(value), TAKE(p), TAKE(low), TAKE(high), TAKE(beta), TAKE(negative_slope);
-    TAKE(threshold), TAKE(label_smoothing);
+    TAKE(threshold), TAKE(label_smoothing), TAKE(alpha), TAKE(lambd), TAKE(lower), TAKE(upper);
+    TAKE(eps);
 #undef TAKE
 #define TAKE(name) w.name = (int)golden_number(g, #name, 0)
-    TAKE(dim), TAKE(classes), TAKE(correction), TAKE(ignore_index);
+    TAKE(dim), TAKE(classes), TAKE(correction), TAKE(ignore_index), TAKE(factor);
 #undef TAKE
     w.keepdim = golden_number(g, "keepdim", 0) != 0;
     w.reduction = (tern_reduction)golden_number(g, "reduction", 0);

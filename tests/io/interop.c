@@ -4,11 +4,15 @@
 //     interop copy IN OUT                      reads a file and writes what it held
 //     interop train IN MODEL OPTIM COUNT       goes on with an AdamW run; prints the losses
 //     interop generator IN OUT DRAWS           goes on with PyTorch's generator, and gives it back
+//     interop resnet18 IN MODEL OUTPUT         runs torchvision's weights, saves them and what
+//                                              comes out
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <tern/tern.h>
+
+#include "../../examples/resnet18/resnet.h"
 
 static int copy(char **words)
 {
@@ -80,13 +84,40 @@ static int generator(char **words)
     return failed || !next;
 }
 
+// ---- a network ----------------------------------------------------------------------------------
+
+static int run_resnet18(char **words)
+{
+    tern_module *net = resnet18(1000);
+    tern_state *in = tern_state_read(words[0]), *out = tern_state_new(), *model = NULL;
+    int failed = !in || !out || tern_module_load_state_dict(net, in, .prefix = "model.");
+    if (!failed) {
+        tern_tensor *y = NULL;
+        tern_module_eval(net);
+        tern_no_grad {
+            y = tern_forward(net, tern_state_tensor(in, "x"));
+        }
+        model = tern_module_state_dict(net);
+        failed = !y || !model || tern_state_set_tensor(out, "y", y) ||
+                 tern_state_write(model, words[1]) || tern_state_write(out, words[2]);
+    }
+    tern_state_free(model);
+    tern_state_free(out);
+    tern_state_free(in);
+    tern_module_free(net);
+    return failed;
+}
+
 int main(int count, char **words)
 {
     static const struct {
         const char *name;
         int (*run)(char **words);
         int words;
-    } commands[] = {{"copy", copy, 2}, {"train", train, 4}, {"generator", generator, 3}};
+    } commands[] = {{"copy", copy, 2},
+                    {"train", train, 4},
+                    {"generator", generator, 3},
+                    {"resnet18", run_resnet18, 3}};
     tern_scope scope = tern_scope_open();
     int status = 2;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)

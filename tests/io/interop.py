@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """interop.py PROGRAM: the libraries themselves and tern (the program of interop.c) read what the
-other wrote: values bit for bit, an AdamW run, states of generators. scripts/interop.sh runs it.
+other wrote: values bit for bit, an AdamW run, states of generators, a network of
+torchvision's. scripts/interop.sh runs it.
 Ends with 0, or 1 with what differed."""
 import os
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import safetensors.numpy
 import safetensors.torch
 import torch
+import torchvision
 
 PROGRAM = os.path.abspath(sys.argv[1])
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
@@ -181,10 +183,33 @@ def check_generators():
         check(torch.equal(expected, torch.tensor(numbers)), f"numbers after {draws} draws differ")
 
 
+# ---- a network ----------------------------------------------------------------------------------
+
+def check_resnet18():
+    """torchvision's network after three steps of training, on images of two sizes."""
+    torch.manual_seed(4)
+    net = torchvision.models.resnet18()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    steps(net, optimizer, torch.randn(8, 3, 64, 64), torch.randint(0, 1000, (8,)), 3)
+    net.eval()
+    for size in (64, 97):
+        x = torch.randn(2, 3, size, size)
+        torch.save({"model": net.state_dict(), "x": x}, "net.pt")
+        tern("resnet18", "net.pt", "saved.pt", "y.npz")
+        saved = torch.load("saved.pt", weights_only=True)
+        same(net.state_dict(), saved, "the state of resnet18")
+        again = torchvision.models.resnet18()
+        again.load_state_dict(saved)
+        expected, found = again.eval()(x).detach(), torch.from_numpy(load_npz("y.npz")["y"])
+        worst = ((expected - found).abs() / (1 + expected.abs())).max().item()
+        check(worst <= 1e-4, f"outputs of resnet18 on {size} x {size} differ by {worst}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (check_values, check_arrays, check_run, check_generators):
+        for part in (check_values, check_arrays, check_run, check_generators,
+                     check_resnet18):
             before = checks
             part()
             print(f"interop: {part.__name__}: {checks - before} comparisons agree")

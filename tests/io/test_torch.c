@@ -213,6 +213,27 @@ static void a_state_dict_loads_into_a_module_of_its_shape(void **state)
     tern_module_free(net);
 }
 
+// PyTorch's rule: num_batches_tracked came with version 2, which `_metadata` says.
+static void a_file_that_says_version_2_must_count_its_batches(void **state)
+{
+    (void)state;
+    tern_state *read = read_golden("batch_norms.pt");
+    tern_module *net = tern_nn_sequential(tern_nn_linear(3, 4), tern_nn_batch_norm1d(4));
+    assert_int_equal(tern_module_load_state_dict(net, read, .prefix = "whole."), TERN_OK);
+    tern_tensor *count = tern_module_buffer(net, "1.num_batches_tracked");
+    assert_int_equal(tern_item_int(count), 1);
+    assert_int_equal(tern_module_load_state_dict(net, read, .prefix = "older."), TERN_OK);
+    assert_int_equal(tern_item_int(count), 1);
+    assert_int_equal(tern_module_load_state_dict(net, read, .prefix = "newer."), TERN_ERR_ARG);
+    assert_error(TERN_ERR_ARG, "missing 1: \"1.num_batches_tracked\"");
+    tern_state *copy = tern_state_copy(read);
+    assert_int_equal(tern_module_load_state_dict(net, copy, .prefix = "newer."), TERN_ERR_ARG);
+    assert_error(TERN_ERR_ARG, "missing 1: \"1.num_batches_tracked\"");
+    tern_state_free(copy);
+    tern_state_free(read);
+    tern_module_free(net);
+}
+
 static void assert_checkpoint(const tern_state *read)
 {
     assert_int(read, "epoch", 7);
@@ -461,6 +482,7 @@ int main(void)
         DATA_TEST(a_file_from_before_1_6_is_read),
         DATA_TEST(a_tensor_alone_has_a_name),
         DATA_TEST(a_state_dict_loads_into_a_module_of_its_shape),
+        DATA_TEST(a_file_that_says_version_2_must_count_its_batches),
         DATA_TEST(a_checkpoint_has_its_values_by_dotted_names),
         DATA_TEST(more_than_255_storages_and_values_are_read),
         DATA_TEST(a_file_from_a_device_that_is_not_here_loads_where_it_is_told_to),

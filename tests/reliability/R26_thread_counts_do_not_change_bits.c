@@ -104,6 +104,40 @@ static uint64_t softmaxes_and_losses(void)
                 tern_dropout(x, 0.3, true));
 }
 
+// With gradients; bands of rows, several images at a time, groups, and parts of the batch.
+static uint64_t convolutions(void)
+{
+    static const struct {
+        int64_t batch, channels, size, filters, kernel, stride, groups;
+    } layers[] = {{5, 20, 31, 40, 3, 1, 1},
+                  {19, 1, 28, 9, 5, 1, 1},
+                  {3, 48, 20, 48, 3, 2, 48},
+                  {40, 24, 6, 33, 3, 1, 3},
+                  {2, 100, 17, 70, 1, 1, 1}};
+    uint64_t hash = NO_BITS;
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        const int64_t n = layers[i].batch, c = layers[i].channels, size = layers[i].size;
+        const int64_t k = layers[i].filters, kernel = layers[i].kernel, groups = layers[i].groups;
+        tern_tensor *x = tern_reshape(numbers(n * c, size * size), tern_dims(n, c, size, size));
+        tern_tensor *w = tern_reshape(numbers(k, c / groups * kernel * kernel),
+                                      tern_dims(k, c / groups, kernel, kernel));
+        tern_set_requires_grad(x, true);
+        tern_set_requires_grad(w, true);
+        tern_tensor *y = tern_conv2d(x, w, NULL, .stride = layers[i].stride, .padding = kernel / 2,
+                                     .groups = groups);
+        assert_int_equal(tern_backward(tern_sum_all(tern_mul(y, y))), TERN_OK);
+        tern_tensor *const results[] = {y, tern_grad(x), tern_grad(w)};
+        hash = hash * 31 + hash_all(results, 3);
+    }
+    return hash;
+}
+
+static void convolutions_give_the_same_bits(void **state)
+{
+    (void)state;
+    assert_same_bits(convolutions);
+}
+
 static uint64_t copies(void)
 {
     tern_tensor *x = numbers(601, 317), *turned = tern_transpose(x, 0, 1);
@@ -282,6 +316,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(reductions_give_the_same_bits),
         cmocka_unit_test(products_give_the_same_bits),
         cmocka_unit_test(softmaxes_and_losses_give_the_same_bits),
+        cmocka_unit_test(convolutions_give_the_same_bits),
         cmocka_unit_test(copies_give_the_same_bits),
         cmocka_unit_test(every_operation_of_the_headers_gives_the_same_bits),
         cmocka_unit_test(training_gives_the_same_bits),

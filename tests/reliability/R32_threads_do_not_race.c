@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "check.h"
-#include "nn/module.h"
+#include "nn/module/module.h"
 #include "training.h"
 
 #define THREADS 3

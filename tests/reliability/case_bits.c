@@ -50,8 +50,7 @@ uint64_t case_bits(const op_case *c, const setup *s, tern_dtype dtype, const arr
 
 void each_case(void (*visit)(const op_case *c))
 {
-    const case_list *lists[] = {&elementwise_cases, &reduction_cases, &product_cases, &shape_cases};
-    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
-        for (int i = 0; i < lists[k]->count; i++)
-            visit(&lists[k]->cases[i]);
+    for (int k = 0; k < OPERATION_LISTS; k++)
+        for (int i = 0; i < operation_cases[k]->count; i++)
+            visit(&operation_cases[k]->cases[i]);
 }

@@ -31,6 +31,16 @@ FORMULA(waves, tern_add(tern_sin(tern_exp(tern_neg(w.a))), tern_cos(tern_abs(w.a
 FORMULA(activations, tern_add(tern_add(tern_gelu(w.a), tern_gelu_tanh(w.a)),
                               tern_add(tern_silu(tern_softplus(w.a, 1, 20)),
                                        tern_leaky_relu(tern_relu(w.a), 0.1))))
+FORMULA(slopes, tern_add(tern_prelu(w.a, tern_select(w.b, 0, 0)), tern_rrelu(w.b, 0.1, 0.3, true)))
+FORMULA(gates,
+        tern_add(tern_transpose(tern_glu(w.a, 1), 0, 1), tern_glu(tern_transpose(w.b, 0, 1), 0)))
+FORMULA(channels_dropped, tern_dropout2d(tern_reshape(w.a, tern_dims(2, 2, 2, 3)), 0.5, true))
+FORMULA(selus_dropped, tern_alpha_dropout(tern_selu(w.a), 0.5, true))
+FORMULA(shuffles,
+        tern_add(tern_pixel_shuffle(tern_reshape(w.a, tern_dims(4, 2, 3)), 2),
+                 tern_reshape(tern_channel_shuffle(tern_unflatten(w.b, 1, tern_dims(2, 3)), 2),
+                              tern_dims(1, 4, 6))))
+FORMULA(normalized, tern_normalize(w.a, .dim = 0))
 FORMULA(squashing, tern_add(tern_tanh(w.a), tern_sigmoid(tern_clamp(w.a, -1, 1))))
 FORMULA(rounding, tern_logical_and(tern_isfinite(tern_round(w.a)), tern_isfinite(w.b)))
 FORMULA(choice,
@@ -67,6 +77,12 @@ FORMULA(linear_relu, tern_linear(tern_reshape(w.a, tern_dims(2, 2, 6)), w.b, ter
 FORMULA(linear_in_half, tern_linear(w.half, w.half, NULL, TERN_ACT_SILU))
 FORMULA(linear_of_a_view, tern_linear(tern_transpose(tern_reshape(w.a, tern_dims(6, 4)), 0, 1), w.b,
                                       NULL, TERN_ACT_TANH))
+FORMULA(convolutions, tern_conv2d(tern_reshape(w.a, tern_dims(1, 2, 4, 3)),
+                                  tern_reshape(w.b, tern_dims(3, 2, 2, 2)), NULL, .padding = 1,
+                                  .activation = TERN_ACT_GELU))
+FORMULA(transposed_convolutions_in_half,
+        tern_conv_transpose1d(tern_reshape(w.half, tern_dims(2, 3, 4)),
+                              tern_reshape(w.half, tern_dims(3, 2, 4)), NULL, .stride = 2))
 FORMULA(softmaxes, tern_add(tern_softmax(w.a, 0), tern_log_softmax(w.b, 1)))
 FORMULA(softmaxes_of_views, tern_softmax(tern_transpose(w.a, 0, 1), 0))
 FORMULA(cross_entropies,
@@ -189,6 +205,12 @@ const operation formulas[] = {
     ONE(roots_and_logs, 28),
     ONE(waves, 28),
     ONE(activations, 36),
+    DRAWS(slopes, 26),
+    ONE(gates, 22),
+    DRAWS(channels_dropped, 15),
+    DRAWS(selus_dropped, 18),
+    ONE(shuffles, 24),
+    ONE(normalized, 30),
     ONE(squashing, 20),
     ONE(rounding, 7),
     ONE(choice, 24),
@@ -214,6 +236,8 @@ const operation formulas[] = {
     ONE(linear_relu, 19),
     ONE(linear_in_half, 18),
     ONE(linear_of_a_view, 17),
+    ONE(convolutions, 20),
+    ONE(transposed_convolutions_in_half, 24),
     ONE(softmaxes, 20),
     ONE(softmaxes_of_views, 13),
     ONE(cross_entropies, 26),

@@ -4,6 +4,7 @@
 #include "block.h"
 
 #include "core.h"
+#include "mma.h"
 #include "sanitizers.h"
 
 using namespace sim;
@@ -156,4 +157,16 @@ unsigned tern_sim_ballot(unsigned mask, int predicate, const void *place)
     Warp &warp = warp_of(running_thread("a ballot"));
     unsigned slots = meet_in_warp(mask, 0, predicate, place);
     return warp.predicates[slots] & mask;
+}
+
+const uint64_t *tern_sim_warp_values(uint64_t value, const void *place)
+{
+    Warp &warp = warp_of(running_thread("a matrix function"));
+    return warp.values[meet_in_warp(0xffffffffu, value, 0, place)];
+}
+
+void tern_sim_matrix_rule(bool kept, const char *rule)
+{
+    if (!kept)
+        broken_rule("tensor cores: %s", rule);
 }

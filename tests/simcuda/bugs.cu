@@ -3,6 +3,7 @@
 // finds NAME and says what it found; with 0 when not. The table in meson.build lists what finds
 // what.
 #include <cuda_runtime.h>
+#include <mma.h>
 
 #include "bugs.h"
 
@@ -186,6 +187,66 @@ __global__ void too_much_shared(float *x)
     s[threadIdx.x] = x[threadIdx.x];
 }
 
+typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 8, nvcuda::wmma::precision::tf32,
+                               nvcuda::wmma::row_major>
+    tf32_a;
+typedef nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 8, nvcuda::wmma::precision::tf32,
+                               nvcuda::wmma::row_major>
+    tf32_b;
+typedef nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 8, float> tf32_sums;
+
+__global__ void matrix_for_some(float *x)
+{
+    if (threadIdx.x >= 16)
+        return;
+    tf32_a a;
+    nvcuda::wmma::load_matrix_sync(a, x, 8);
+}
+
+__global__ void matrix_misaligned(float *x)
+{
+    tf32_a a;
+    nvcuda::wmma::load_matrix_sync(a, x + 4, 8);
+}
+
+__global__ void matrix_lines_misaligned(float *x)
+{
+    tf32_a a;
+    nvcuda::wmma::load_matrix_sync(a, x, 9);
+}
+
+__global__ void matrix_lines_overlap(float *x)
+{
+    tf32_a a;
+    nvcuda::wmma::load_matrix_sync(a, x, 4);
+}
+
+__global__ void matrices_differ(float *x)
+{
+    tf32_a a;
+    nvcuda::wmma::load_matrix_sync(a, x + threadIdx.x / 16 * 8, 8);
+}
+
+__global__ void matrix_not_filled(float *x)
+{
+    TERN_SHARED(float, s, [16][16]);
+    tf32_sums sum;
+    nvcuda::wmma::store_matrix_sync(&s[0][0], sum, 16, nvcuda::wmma::mem_row_major);
+    x[threadIdx.x] = s[0][0];
+}
+
+__global__ void matrix_not_rounded(float *x)
+{
+    tf32_a a;
+    tf32_b b;
+    tf32_sums sum;
+    nvcuda::wmma::fill_fragment(a, 0.1f);
+    nvcuda::wmma::fill_fragment(b, 1.0f);
+    nvcuda::wmma::fill_fragment(sum, 0.0f);
+    nvcuda::wmma::mma_sync(sum, a, b, sum);
+    x[threadIdx.x] = sum.x[0];
+}
+
 // One launch on 64 zeros, and what came of it.
 #define BUG(kernel, grid, block, shared_bytes, ...)                                                \
     static const char *bug_##kernel()                                                              \
@@ -216,6 +277,13 @@ BUG(int_overflow, 1, 32, 0, 0x20000001)
 BUG(shared_not_written, 1, 64, 0)
 BUG(shared_of_last_block, 2, 32, 0)
 BUG(too_much_shared, 1, 64, 0)
+BUG(matrix_for_some, 1, 32, 0)
+BUG(matrix_misaligned, 1, 32, 0)
+BUG(matrix_lines_misaligned, 1, 32, 0)
+BUG(matrix_lines_overlap, 1, 32, 0)
+BUG(matrices_differ, 1, 32, 0)
+BUG(matrix_not_filled, 1, 32, 0)
+BUG(matrix_not_rounded, 1, 32, 0)
 
 const struct bug kernel_bugs[] = {
 #define NAMED(kernel)                                                                              \
@@ -243,6 +311,13 @@ const struct bug kernel_bugs[] = {
     NAMED(shared_not_written),
     NAMED(shared_of_last_block),
     NAMED(too_much_shared),
+    NAMED(matrix_for_some),
+    NAMED(matrix_misaligned),
+    NAMED(matrix_lines_misaligned),
+    NAMED(matrix_lines_overlap),
+    NAMED(matrices_differ),
+    NAMED(matrix_not_filled),
+    NAMED(matrix_not_rounded),
     {nullptr, nullptr},
 };
 

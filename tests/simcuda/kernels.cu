@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <mma.h>
 
 #include "kernels.h"
 #include "launch.h"
@@ -211,6 +212,82 @@ void launch_wide_double(cudaStream_t stream, float *y, const float *x, unsigned 
 {
     TERN_LAUNCH(wide_double, 1, quads, 0, stream, reinterpret_cast<float4 *>(y),
                 reinterpret_cast<const float4 *>(x));
+}
+
+struct by_rows {
+};
+struct by_columns {
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+namespace wmma = nvcuda::wmma;
+
+template <class T> struct matrix_element {
+    typedef T type;
+    static __device__ T rounded(float x)
+    {
+        return T(x);
+    }
+};
+template <> struct matrix_element<float> {
+    typedef wmma::precision::tf32 type;
+    static __device__ float rounded(float x)
+    {
+        return wmma::__float_to_tf32(x);
+    }
+};
+template <class Layout> struct matrix_layout {
+    typedef wmma::row_major type;
+};
+template <> struct matrix_layout<by_columns> {
+    typedef wmma::col_major type;
+};
+#endif
+
+template <class T, int TERMS, class Layout> __global__ void multiply_matrices(matrices *m)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    typedef typename matrix_element<T>::type type;
+    typedef typename matrix_layout<Layout>::type layout;
+    struct alignas(32) operands {
+        T a[16 * 16], b[16 * 16];
+    };
+    TERN_SHARED(operands, memory);
+    for (int i = (int)threadIdx.x; i < 16 * TERMS; i += 32) {
+        memory.a[i] = matrix_element<T>::rounded(m->a[i]);
+        memory.b[i] = matrix_element<T>::rounded(m->b[i]);
+        m->rounded[i] = (float)memory.a[i];
+    }
+    __syncwarp();
+    wmma::fragment<wmma::matrix_a, 16, 16, TERMS, type, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 16, 16, TERMS, type, layout> b;
+    wmma::fragment<wmma::accumulator, 16, 16, TERMS, float> sums;
+    wmma::fill_fragment(sums, 0.5f);
+    wmma::load_matrix_sync(a, memory.a, TERMS);
+    wmma::load_matrix_sync(b, memory.b, std::is_same<Layout, by_rows>::value ? 16 : TERMS);
+    wmma::mma_sync(sums, a, b, sums);
+    wmma::store_matrix_sync(m->sums, sums, 16, wmma::mem_row_major);
+#endif
+}
+
+template <class T, int TERMS>
+static void launch_matrices_of(cudaStream_t stream, struct matrices *matrices, bool columns)
+{
+    if (columns)
+        TERN_LAUNCH((multiply_matrices<T, TERMS, by_columns>), 1, 32, 0, stream, matrices);
+    else
+        TERN_LAUNCH((multiply_matrices<T, TERMS, by_rows>), 1, 32, 0, stream, matrices);
+}
+
+void launch_matrices(cudaStream_t stream, struct matrices *matrices, enum matrix_dtype dtype,
+                     bool columns)
+{
+    if (dtype == MATRIX_FLOAT16)
+        launch_matrices_of<__half, 16>(stream, matrices, columns);
+    else if (dtype == MATRIX_BFLOAT16)
+        launch_matrices_of<__nv_bfloat16, 16>(stream, matrices, columns);
+    else
+        launch_matrices_of<float, 8>(stream, matrices, columns);
 }
 
 uint16_t half_of_double(double x)

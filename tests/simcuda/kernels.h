@@ -4,6 +4,7 @@
 #define TERN_SIM_KERNELS_H
 
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -63,6 +64,15 @@ void launch_numbers(cudaStream_t stream, struct numbers *numbers, float x);
 
 // y[i] = x[i] + x[i], sixteen bytes at a time.
 void launch_wide_double(cudaStream_t stream, float *y, const float *x, unsigned quads);
+
+// Sums (16, 16) += a b by tensor cores, of a (16, terms) and b (terms, 16): by rows, or b by
+// columns. The elements are rounded first to float16, bfloat16 (16 terms) or TF32 (8).
+struct matrices {
+    float a[16 * 16], b[16 * 16], sums[16 * 16], rounded[16 * 16]; // rounded: a
+};
+enum matrix_dtype { MATRIX_FLOAT16, MATRIX_BFLOAT16, MATRIX_TF32 };
+void launch_matrices(cudaStream_t stream, struct matrices *matrices, enum matrix_dtype dtype,
+                     bool columns);
 
 // The 16-bit types of C++: their bits.
 uint16_t half_of_double(double x);

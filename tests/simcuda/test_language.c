@@ -150,6 +150,51 @@ static void vectors_load_sixteen_bytes(void **state)
     assert_done(cudaFree(dx));
 }
 
+static double matrix_sum(const struct matrices *m, int terms, bool by_columns, int row, int column)
+{
+    double sum = 0.5;
+    for (int k = 0; k < terms; k++)
+        sum += (double)m->a[row * terms + k] *
+               (double)m->b[by_columns ? column * terms + k : k * 16 + column];
+    return sum;
+}
+
+// Of small integers: every sum is exact.
+static void tensor_cores_multiply_matrices(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 6; way++) {
+        const bool by_columns = way >= 3;
+        const int terms = way % 3 == MATRIX_TF32 ? 8 : 16;
+        struct matrices m = {0}, *there = new_block(sizeof m, 0);
+        for (int i = 0; i < 256; i++) {
+            m.a[i] = (float)(i * 7 % 11 - 5);
+            m.b[i] = (float)(i * 5 % 13 - 6);
+        }
+        assert_done(cudaMemcpyAsync(there, &m, sizeof m, cudaMemcpyHostToDevice, stream));
+        launch_matrices(stream, there, (enum matrix_dtype)(way % 3), by_columns);
+        take(&m, there, sizeof m);
+        for (int i = 0; i < 256; i++)
+            assert_true(m.sums[i] == (float)matrix_sum(&m, terms, by_columns, i / 16, i % 16));
+    }
+}
+
+// 10 bits of fraction, to nearest; a tie goes away from zero.
+static void tf32_is_rounded_to_nearest_and_away_from_zero(void **state)
+{
+    (void)state;
+    const float ulp = 0x1p-10f;
+    const float x[] = {1,       1 + ulp / 2,          1 + ulp / 2 - 0x1p-23f, 1 + ulp + ulp / 2,
+                       0x1p60f, -(1 + ulp + ulp / 2), -(1 + ulp / 4),         INFINITY};
+    const float rounded[] = {1, 1 + ulp, 1, 1 + 2 * ulp, 0x1p60f, -(1 + 2 * ulp), -1, INFINITY};
+    struct matrices m = {0}, *there = new_block(sizeof m, 0);
+    memcpy(m.a, x, sizeof x);
+    assert_done(cudaMemcpyAsync(there, &m, sizeof m, cudaMemcpyHostToDevice, stream));
+    launch_matrices(stream, there, MATRIX_TF32, false);
+    take(&m, there, sizeof m);
+    assert_memory_equal(m.rounded, rounded, sizeof rounded);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -173,6 +218,8 @@ int main(void)
         cmocka_unit_test(atomics_lose_nothing),
         cmocka_unit_test(functions_compute_what_they_say),
         cmocka_unit_test(vectors_load_sixteen_bytes),
+        cmocka_unit_test(tensor_cores_multiply_matrices),
+        cmocka_unit_test(tf32_is_rounded_to_nearest_and_away_from_zero),
     };
     return run_cases(tests, set_up, tear_down);
 }

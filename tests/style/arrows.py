@@ -31,8 +31,9 @@ ARROWS = {
 
 # Whose types a public header holds and whose functions it declares; 'nn/*' is all below nn/.
 PUBLIC = {
-    'base': ['base', 'cpp', 'error', 'memory', 'threads'],
-    'device': ['cuda', 'data_type', 'device', 'dtype', 'generator', 'reduction', 'scalar'],
+    'base': ['base', 'cpp', 'error', 'memory', 'pair', 'threads'],
+    'device': ['activation', 'cuda', 'data_type', 'device', 'dtype', 'generator', 'reduction',
+               'scalar'],
     'tensor': ['cuda_graph', 'scope', 'tensor'],
     'autograd': ['autograd'],
     'ops': ['ops', 'ops/*', 'random'],

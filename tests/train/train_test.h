@@ -92,6 +92,7 @@ static inline char *read_bytes(const char *path, size_t *size)
 
 static inline void write_bytes(const char *path, const void *bytes, size_t size)
 {
+    (void)remove(path); // some file systems take long to truncate one
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);

@@ -25,6 +25,9 @@ typedef struct gemm_case {
 
 #if defined(__x86_64__)
 #define ISAS 3
+// A build may be without them.
+tern_gemm_f32_fn tern_gemm_f32_avx512 __attribute__((weak));
+tern_gemm_f64_fn tern_gemm_f64_avx512 __attribute__((weak));
 static const char *const isa_names[ISAS] = {"portable", "avx2", "avx512"};
 static tern_gemm_f32_fn *const f32_fns[ISAS] = {tern_gemm_f32_portable, tern_gemm_f32_avx2,
                                                 tern_gemm_f32_avx512};
@@ -34,8 +37,9 @@ static bool machine_has(int isa)
 {
     if (isa == 1)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    return isa == 0 || (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"));
+    return isa == 0 || (f32_fns[isa] && __builtin_cpu_supports("avx512f") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512vl"));
 }
 #else
 #define ISAS 1

@@ -240,10 +240,10 @@ static void linear_is_made_where_and_of_what_one_says(void **state)
 }
 
 // Runs forward and backward; copies the output and the gradients of x and of the parameters.
-static void run_both_ways(tern_module *m, float y[12], float dx[8], float dw[12])
+static void run_both_ways(tern_module *m, tern_shape shape, float y[12], float dx[8], float dw[12])
 {
     const float input[] = {0.5f, -1, 2, 0.25f, -0.125f, 3, 1, -2};
-    tern_tensor *x = tern_from_data(tern_dims(4, 2), input, .requires_grad = true);
+    tern_tensor *x = tern_from_data(shape, input, .requires_grad = true);
     tern_tensor *out = tern_forward(m, x);
     assert_int_equal(tern_to_host(out, y, 12 * sizeof *y), TERN_OK);
     tern_module_zero_grad(m);
@@ -264,20 +264,27 @@ static tern_status look(tern_module *module, const tern_tensors *in, tern_tensor
     return TERN_OK;
 }
 
-static void linear_and_relu_give_the_same_bits_together_and_apart(void **state)
+static void check_together_and_apart(tern_module *layer, tern_shape shape)
 {
-    (void)state;
     int looks = 0;
     float y[2][12] = {{0}}, dx[2][8] = {{0}}, dw[2][12] = {{0}};
-    tern_module *m = tern_nn_sequential(tern_nn_linear(2, 3), tern_nn_relu());
-    run_both_ways(m, y[0], dx[0], dw[0]);
+    tern_module *m = tern_nn_sequential(layer, tern_nn_relu());
+    run_both_ways(m, shape, y[0], dx[0], dw[0]);
     assert_true(tern_module_add_forward_hook(tern_module_child(m, "1"), look, &looks) > 0);
-    run_both_ways(m, y[1], dx[1], dw[1]); // with somebody in between
+    run_both_ways(m, shape, y[1], dx[1], dw[1]); // with somebody in between
     assert_int_equal(looks, 1);
     assert_memory_equal(y[0], y[1], sizeof y[0]);
     assert_memory_equal(dx[0], dx[1], sizeof dx[0]);
     assert_memory_equal(dw[0], dw[1], sizeof dw[0]);
     tern_module_free(m);
+}
+
+static void layers_and_relu_give_the_same_bits_together_and_apart(void **state)
+{
+    (void)state;
+    check_together_and_apart(tern_nn_linear(2, 3), tern_dims(4, 2));
+    check_together_and_apart(tern_nn_conv1d(2, 3, 1), tern_dims(4, 2, 1));
+    check_together_and_apart(tern_nn_conv_transpose2d(2, 3, 1), tern_dims(4, 2, 1, 1));
 }
 
 static void a_sequential_without_children_hands_its_input_on(void **state)
@@ -373,7 +380,7 @@ int main(void)
         CHECK_TEST(linear_starts_with_pytorchs_bits),
         CHECK_TEST(children_are_made_in_the_order_written),
         CHECK_TEST(linear_is_made_where_and_of_what_one_says),
-        CHECK_TEST(linear_and_relu_give_the_same_bits_together_and_apart),
+        CHECK_TEST(layers_and_relu_give_the_same_bits_together_and_apart),
         CHECK_TEST(a_sequential_without_children_hands_its_input_on),
         CHECK_TEST(errors_of_layers_name_shapes_devices_and_the_way),
         CHECK_TEST(layers_take_one_tensor),

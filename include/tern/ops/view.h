@@ -20,6 +20,9 @@ TERN_API TERN_NODISCARD tern_tensor *tern_reshape(tern_tensor *t, tern_shape sha
 TERN_API TERN_NODISCARD tern_tensor *tern_view(tern_tensor *t, tern_shape shape);
 /// Joins dimensions first ... last, both included, into one.
 TERN_API TERN_NODISCARD tern_tensor *tern_flatten(tern_tensor *t, int first, int last);
+/// Cuts dimension dim into the sizes of `shape`, of which one may be -1 and whose product must be
+/// its size (TERN_ERR_SHAPE); always a view.
+TERN_API TERN_NODISCARD tern_tensor *tern_unflatten(tern_tensor *t, int dim, tern_shape shape);
 /// Dimensions a and b change places.
 TERN_API TERN_NODISCARD tern_tensor *tern_transpose(tern_tensor *t, int a, int b);
 /// Dimension i of the result is dimension axes[i] of t.

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string.h>
-
 #include "base/philox.h"
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
@@ -11,8 +9,8 @@
 #define BLOCK 512   // 16-bit elements that are widened at once, likewise
 
 typedef struct dropout_job {
+    tern_dropout_args args;
     uint64_t seed, call, threshold;
-    double scale;
     int64_t numel;
     const tern_strided *y, *x;
 } dropout_job;
@@ -67,11 +65,10 @@ static void run_piece(void *context, int64_t index)
 tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, const tern_dropout_args *args,
                                    const tern_strided *y, const tern_strided *x)
 {
-    const double p = args->p;
     TERN_TRY(tern_kernel_floating("dropout", y->dtype));
-    dropout_job job = {.seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
-                       .threshold = tern_philox_threshold(p),
-                       .scale = p < 1 ? 1 / (1 - p) : 0,
+    dropout_job job = {.args = *args,
+                       .seed = __atomic_load_n(&exec->draws->seed, __ATOMIC_RELAXED),
+                       .threshold = tern_philox_threshold(args->p),
                        .numel = tern_strided_numel(y),
                        .y = y,
                        .x = x};

@@ -14,6 +14,7 @@
 typedef struct tern_cuda_device {
     int index;
     int multiprocessors;
+    int capability;         // its first number
     tern_cuda_stream first; // current for every thread that set no other
 
     // Who holds one of the two locks may read `streams`; who changes it holds both.

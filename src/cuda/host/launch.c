@@ -28,3 +28,8 @@ int tern_cuda_multiprocessors(int index)
 {
     return tern_cuda_device_of(index)->multiprocessors;
 }
+
+int tern_cuda_capability(int index)
+{
+    return tern_cuda_device_of(index)->capability;
+}

@@ -25,6 +25,9 @@ tern_status tern_cuda_launched(const char *op);
 
 // Streaming multiprocessors of a device: how many blocks a grid-stride loop is worth.
 int tern_cuda_multiprocessors(int index);
+// The first number of a device's compute capability: 8 and above have tensor cores for TF32,
+// float16 and bfloat16.
+int tern_cuda_capability(int index);
 
 TERN_END_DECLS
 

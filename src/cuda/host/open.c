@@ -84,6 +84,9 @@ static cudaError_t begin(tern_cuda_device *device)
         error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        device->index);
     if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&device->capability, cudaDevAttrComputeCapabilityMajor,
+                                       device->index);
+    if (error == cudaSuccess)
         error = tern_cuda_stream_begin(&device->first, device->index, 0);
     if (error != cudaSuccess)
         return error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout. A thread draws the four words of one Philox counter, for four elements. The backward
-// draws them again: it needs nothing but the id of the call.
+// Dropout. A thread does four elements. Where each has a draw of its own they have the four words
+// of one Philox counter; where channels share one, the thread draws the word of each channel that
+// it meets. The backward draws them again: it needs nothing but the id of the call.
 #include "base/philox.h"
 #include "cuda/walk.cuh"
 
@@ -11,48 +12,106 @@ struct dropout_job {
     uint64_t *id;
     uint64_t offset, threshold;
     int64_t numel;
+    place_divisor inner;
     bool replay, aligned;
 };
 
+template <class C> struct change {
+    C scale, shift, dropped;
+};
+
 template <class T>
-__device__ __forceinline__ T drop(T x, uint32_t word, uint64_t threshold, computed_t<T> scale)
+__device__ __forceinline__ T drop(T x, uint32_t word, uint64_t threshold,
+                                  const change<computed_t<T>> &to)
 {
-    return narrow<T>(word >= threshold ? widen(x) * scale : 0);
+    return narrow<T>(word >= threshold ? widen(x) * to.scale + to.shift : to.dropped);
+}
+
+// The id of the call; the first thread writes it down.
+__device__ __forceinline__ uint64_t call_of(const dropout_job &job, int64_t group)
+{
+    const uint64_t call = job.replay ? *job.id : job.draws->base + job.offset;
+    if (group == 0 && !job.replay)
+        *job.id = call;
+    return call;
 }
 
 template <class T>
 __global__ void __launch_bounds__(WALK_THREADS)
-    dropout(dropout_job job, computed_t<T> scale, T *y, const T *x)
+    dropout(dropout_job job, change<computed_t<T>> to, T *y, const T *x)
 {
     const int64_t group = walk_thread(), first = group * GROUP;
     if (first >= job.numel)
         return;
-    const uint64_t call = job.replay ? *job.id : job.draws->base + job.offset;
-    if (group == 0 && !job.replay)
-        *job.id = call;
+    const uint64_t call = call_of(job, group);
     const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
     if (job.aligned && first + GROUP <= job.numel) {
         pack<T, GROUP> values = pack_load<GROUP>(x + first);
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
-            values.at[k] = drop(values.at[k], block.word[k], job.threshold, scale);
+            values.at[k] = drop(values.at[k], block.word[k], job.threshold, to);
         pack_store(y + first, values);
         return;
     }
 #pragma unroll
     for (int k = 0; k < GROUP; k++)
         if (first + k < job.numel)
-            y[first + k] = drop(x[first + k], block.word[k], job.threshold, scale);
+            y[first + k] = drop(x[first + k], block.word[k], job.threshold, to);
+}
+
+__device__ __forceinline__ uint32_t word_of(uint64_t seed, uint64_t call, int64_t draw)
+{
+    const tern_philox_block block = tern_philox(seed, call, (uint64_t)draw / 4);
+    const uint32_t low = draw & 1 ? block.word[1] : block.word[0];
+    const uint32_t high = draw & 1 ? block.word[3] : block.word[2];
+    return draw & 2 ? high : low;
+}
+
+// Where four elements share their draw they are one pack.
+template <class T>
+__global__ void __launch_bounds__(WALK_THREADS)
+    dropout_channels(dropout_job job, change<computed_t<T>> to, T *y, const T *x)
+{
+    const int64_t group = walk_thread(), first = group * GROUP;
+    if (first >= job.numel)
+        return;
+    const uint64_t call = call_of(job, group), seed = job.draws->seed;
+    int64_t place = first, draw = divide_by(&place, job.inner);
+    uint32_t word = word_of(seed, call, draw);
+    if (job.aligned && job.inner.size % GROUP == 0) {
+        pack<T, GROUP> values = pack_load<GROUP>(x + first);
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            values.at[k] = drop(values.at[k], word, job.threshold, to);
+        pack_store(y + first, values);
+        return;
+    }
+    const int64_t last = first + GROUP < job.numel ? first + GROUP : job.numel;
+#pragma unroll 1
+    for (int64_t i = first; i < last; i++) {
+        y[i] = drop(x[i], word, job.threshold, to);
+        if (++place == (int64_t)job.inner.size) {
+            place = 0;
+            word = word_of(seed, call, ++draw);
+        }
+    }
 }
 
 template <class T>
-static tern_status run(const tern_exec *exec, dropout_job job, double scale, const tern_strided *y,
-                       const tern_strided *x)
+static tern_status run(const tern_exec *exec, dropout_job job, const tern_dropout_args *args,
+                       const tern_strided *y, const tern_strided *x)
 {
+    typedef computed_t<T> C;
+    const change<C> to = {(C)args->scale, (C)args->shift, (C)args->dropped};
     const uintptr_t both = (uintptr_t)y->data | (uintptr_t)x->data;
+    const unsigned blocks = walk_blocks((job.numel + GROUP - 1) / GROUP);
     job.aligned = both % sizeof(pack<T, GROUP>) == 0;
-    TERN_LAUNCH(dropout<T>, walk_blocks((job.numel + GROUP - 1) / GROUP), WALK_THREADS, 0,
-                exec->stream, job, (computed_t<T>)scale, (T *)y->data, (const T *)x->data);
+    if (args->inner > 1)
+        TERN_LAUNCH(dropout_channels<T>, blocks, WALK_THREADS, 0, exec->stream, job, to,
+                    (T *)y->data, (const T *)x->data);
+    else
+        TERN_LAUNCH(dropout<T>, blocks, WALK_THREADS, 0, exec->stream, job, to, (T *)y->data,
+                    (const T *)x->data);
     return tern_cuda_launched("dropout");
 }
 
@@ -65,12 +124,12 @@ extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, const tern_dropo
     job.offset = args->offset;
     job.threshold = tern_philox_threshold(args->p);
     job.numel = tern_strided_numel(y);
+    job.inner = place_divisor_of(args->inner);
     job.replay = args->replay;
     if (job.numel == 0)
         return TERN_OK;
-    const double scale = args->p < 1 ? 1 / (1 - args->p) : 0;
     switch (y->dtype) {
-        TERN_FLOATING_CASES(T, run<T>(exec, job, scale, y, x))
+        TERN_FLOATING_CASES(T, run<T>(exec, job, args, y, x))
         TERN_NOT_FLOATING_CASES
     }
     return tern_kernel_lacks("dropout", y->dtype);

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of a program that trains on images.
+#ifndef COMMON_OPTIONS_H
+#define COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+typedef enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } optimizer_kind;
+
+typedef struct options {
+    const char *data;
+    const char *device; // NULL: the best one
+    int64_t epochs;
+    int64_t batch_size;
+    optimizer_kind optimizer;
+    double lr;
+    double weight_decay; // negative: the optimizer's default
+    uint64_t seed;
+    int threads;                // 0: as many as there are
+    int64_t limit;              // 0: all training images
+    const char *load, *save;    // NULL: no file
+    const char *checkpoint_dir; // NULL: no checkpoints
+    int64_t checkpoint_every;   // steps; 0: at the end of each epoch alone
+    bool resume;
+    bool quiet;
+    bool help;
+} options;
+
+// An option of one program alone.
+typedef struct own_option {
+    const char *word;                // without --; NULL ends a list
+    const char *help;                // lines for --help
+    const char *wanted;              // what its value must be, for the sentence that refuses one
+    bool (*read)(const char *value); // false refuses it; NULL: `set` instead, and no value
+    bool *set;
+} own_option;
+
+// What a program's command line is.
+typedef struct command {
+    const char *name;      // in what it says
+    const char *about;     // what it trains, after "Trains"
+    options defaults;      // of which all but `data` must be there
+    double last_lr;        // the learning rate at the end, as a share of the first
+    const own_option *own; // NULL: none
+} command;
+
+// A whole number of low to high, from `text` up to `end`.
+bool read_integer(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
+// A finite number of low to high.
+bool read_real(const char *text, double low, double high, double *out);
+
+// Reads the command line; false after one sentence on stderr.
+bool options_read(options *o, const command *c, int argc, char **argv);
+
+// Writes what --help shows.
+void options_help(const command *c);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trains ResNet-18 on MNIST or Fashion-MNIST, from nothing or from weights: the last layer of
+// weights for other classes is replaced. The loop is in ../common/training.c.
+#include "../common/evaluate.h"
+#include "../common/training.h"
+#include "resnet.h"
+
+#define FEATURES 512
+
+static bool freeze;
+
+static tern_module *make_net(void)
+{
+    return resnet18(CLASSES);
+}
+
+// How many classes the weights are for; 0 on failure.
+static int64_t classes_of(const tern_state *weights)
+{
+    tern_tensor *last = tern_state_tensor(weights, "fc.weight");
+    return last ? tern_shape_of(last).dim[0] : 0;
+}
+
+// The weights, into a net whose last layer is theirs; then it is one for these classes again.
+static tern_status load(tern_module *net, const char *path)
+{
+    tern_scope scope = tern_scope_open();
+    tern_state *weights = tern_state_read(path);
+    const int64_t classes = classes_of(weights);
+    if (classes && classes != CLASSES)
+        (void)!tern_module_set_child(net, "fc", tern_nn_linear(FEATURES, classes));
+    if (!tern_error_pending() && !tern_module_load_state_dict(net, weights) && classes != CLASSES)
+        (void)!tern_module_set_child(net, "fc", tern_nn_linear(FEATURES, CLASSES));
+    if (freeze && !tern_error_pending()) {
+        tern_module_requires_grad_(net, false);
+        tern_module_requires_grad_(tern_module_child(net, "fc"), true);
+    }
+    tern_state_free(weights);
+    tern_scope_close(scope);
+    return tern_error_code();
+}
+
+int main(int argc, char **argv)
+{
+    static const own_option own[] = {
+        {.word = "freeze",
+         .help = "  --freeze             with --load: only the last layer learns\n",
+         .set = &freeze},
+        {.word = NULL},
+    };
+    const program resnet = {
+        .command = {.name = "resnet18",
+                    .about = "ResNet-18",
+                    .defaults = {.epochs = 1,
+                                 .batch_size = 64,
+                                 .optimizer = OPTIMIZER_ADAM,
+                                 .lr = 1e-3,
+                                 .weight_decay = -1},
+                    .last_lr = 0.01,
+                    .own = own},
+        .make_net = make_net,
+        .load = load,
+    };
+    return train_images(&resnet, argc, argv);
+}

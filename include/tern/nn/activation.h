@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Activations: functions of each element, or along a dimension.
+///
+/// Constructors make modules that the caller frees or hands to a container, NULL on failure, on any
+/// thread: nn.h.
+#ifndef TERN_NN_ACTIVATION_H
+#define TERN_NN_ACTIVATION_H
+
+#include <tern/module.h>
+
+TERN_BEGIN_DECLS
+
+TERN_API tern_module *tern_nn_relu(void);        ///< max(x, 0)
+TERN_API tern_module *tern_nn_tanh(void);        ///< tanh(x)
+TERN_API tern_module *tern_nn_sigmoid(void);     ///< 1 / (1 + exp(-x))
+TERN_API tern_module *tern_nn_silu(void);        ///< x * sigmoid(x)
+TERN_API tern_module *tern_nn_hardswish(void);   ///< x min(max(x + 3, 0), 6) / 6
+TERN_API tern_module *tern_nn_relu6(void);       ///< min(max(x, 0), 6)
+TERN_API tern_module *tern_nn_hardsigmoid(void); ///< min(max(x + 3, 0), 6) / 6
+TERN_API tern_module *tern_nn_selu(void);        ///< scaled ELU, tern_selu
+TERN_API tern_module *tern_nn_mish(void);        ///< x * tanh(log(1 + exp(x)))
+TERN_API tern_module *tern_nn_log_sigmoid(void); ///< log(sigmoid(x))
+TERN_API tern_module *tern_nn_tanhshrink(void);  ///< x - tanh(x)
+TERN_API tern_module *tern_nn_softsign(void);    ///< x / (1 + |x|)
+
+/// Softmax over one dimension of the input; negative ones count from the end.
+TERN_API tern_module *tern_nn_softmax(int dim);
+TERN_API tern_module *tern_nn_log_softmax(int dim); ///< its logarithm
+TERN_API tern_module *tern_nn_softmin(int dim);     ///< softmax of -x
+/// Softmax over the channels of (N, C, H, W) or (C, H, W).
+TERN_API tern_module *tern_nn_softmax2d(void);
+
+/// How GELU is computed.
+typedef enum tern_approximate {
+    TERN_APPROXIMATE_UNSPECIFIED = 0, ///< none
+    TERN_APPROXIMATE_NONE,            ///< x * Phi(x) by erf
+    TERN_APPROXIMATE_TANH             ///< the tanh form
+} tern_approximate;
+
+/// `tern_nn_gelu(.approximate = TERN_APPROXIMATE_TANH)`.
+typedef struct tern_nn_gelu_options {
+    char reserved_;
+    tern_approximate approximate; ///< none
+} tern_nn_gelu_options;
+
+TERN_API tern_nn_gelu_options tern_nn_gelu_defaults(void);
+/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016): see tern_gelu.
+TERN_API tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options);
+#define tern_nn_gelu(...)                                                                          \
+    TERN_WITH_(tern_nn_gelu, (TERN_MAYBE_1_, approximate),                                         \
+               (.approximate = TERN_APPROXIMATE_NONE, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
+/// `tern_nn_leaky_relu(0.2)`.
+typedef struct tern_nn_leaky_relu_options {
+    char reserved_;
+    double negative_slope; ///< 0.01
+} tern_nn_leaky_relu_options;
+
+TERN_API tern_nn_leaky_relu_options tern_nn_leaky_relu_defaults(void);
+/// x where x > 0, else negative_slope * x.
+TERN_API tern_module *tern_nn_leaky_relu_with(const tern_nn_leaky_relu_options *options);
+#define tern_nn_leaky_relu(...)                                                                    \
+    TERN_WITH_(tern_nn_leaky_relu, (TERN_MAYBE_1_, negative_slope),                                \
+               (.negative_slope = 0.01, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
+/// `tern_nn_elu(0.5)`.
+typedef struct tern_nn_elu_options {
+    char reserved_;
+    double alpha; ///< 1
+} tern_nn_elu_options;
+
+TERN_API tern_nn_elu_options tern_nn_elu_defaults(void);
+/// x where x > 0, else alpha (exp(x) - 1).
+TERN_API tern_module *tern_nn_elu_with(const tern_nn_elu_options *options);
+#define tern_nn_elu(...)                                                                           \
+    TERN_WITH_(tern_nn_elu, (TERN_MAYBE_1_, alpha), (.alpha = 1, .reserved_ = 0, __VA_ARGS__),     \
+               __VA_ARGS__)
+
+/// `tern_nn_celu(0.5)`.
+typedef struct tern_nn_celu_options {
+    char reserved_;
+    double alpha; ///< not 0; 1
+} tern_nn_celu_options;
+
+TERN_API tern_nn_celu_options tern_nn_celu_defaults(void);
+/// x where x > 0, else alpha (exp(x / alpha) - 1).
+TERN_API tern_module *tern_nn_celu_with(const tern_nn_celu_options *options);
+#define tern_nn_celu(...)                                                                          \
+    TERN_WITH_(tern_nn_celu, (TERN_MAYBE_1_, alpha), (.alpha = 1, .reserved_ = 0, __VA_ARGS__),    \
+               __VA_ARGS__)
+
+/// `tern_nn_hardshrink(1)`.
+typedef struct tern_nn_hardshrink_options {
+    char reserved_;
+    double lambd; ///< 0.5
+} tern_nn_hardshrink_options;
+
+TERN_API tern_nn_hardshrink_options tern_nn_hardshrink_defaults(void);
+/// 0 from -lambd to lambd, x elsewhere.
+TERN_API tern_module *tern_nn_hardshrink_with(const tern_nn_hardshrink_options *options);
+#define tern_nn_hardshrink(...)                                                                    \
+    TERN_WITH_(tern_nn_hardshrink, (TERN_MAYBE_1_, lambd),                                         \
+               (.lambd = 0.5, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
+/// `tern_nn_softshrink(1)`.
+typedef struct tern_nn_softshrink_options {
+    char reserved_;
+    double lambd; ///< at least 0; 0.5
+} tern_nn_softshrink_options;
+
+TERN_API tern_nn_softshrink_options tern_nn_softshrink_defaults(void);
+/// x - lambd above lambd, x + lambd below -lambd, 0 between.
+TERN_API tern_module *tern_nn_softshrink_with(const tern_nn_softshrink_options *options);
+#define tern_nn_softshrink(...)                                                                    \
+    TERN_WITH_(tern_nn_softshrink, (TERN_MAYBE_1_, lambd),                                         \
+               (.lambd = 0.5, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
+/// `tern_nn_hardtanh(-2, 2)`.
+typedef struct tern_nn_hardtanh_options {
+    char reserved_;
+    double min_val; ///< -1
+    double max_val; ///< above min_val; 1
+} tern_nn_hardtanh_options;
+
+TERN_API tern_nn_hardtanh_options tern_nn_hardtanh_defaults(void);
+/// min(max(x, min_val), max_val).
+TERN_API tern_module *tern_nn_hardtanh_with(const tern_nn_hardtanh_options *options);
+#define tern_nn_hardtanh(...)                                                                      \
+    TERN_WITH_(tern_nn_hardtanh, (TERN_MAYBE_2_, min_val, max_val),                                \
+               (.min_val = -1, .max_val = 1, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
+/// `tern_nn_softplus(2)`.
+typedef struct tern_nn_softplus_options {
+    char reserved_;
+    double beta;      ///< not 0; 1
+    double threshold; ///< 20
+} tern_nn_softplus_options;
+
+TERN_API tern_nn_softplus_options tern_nn_softplus_defaults(void);
+/// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
+TERN_API tern_module *tern_nn_softplus_with(const tern_nn_softplus_options *options);
+#define tern_nn_softplus(...)                                                                      \
+    TERN_WITH_(tern_nn_softplus, (TERN_MAYBE_2_, beta, threshold),                                 \
+               (.beta = 1, .threshold = 20, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+
+/// x where x > threshold, else value.
+TERN_API tern_module *tern_nn_threshold(double threshold, double value);
+
+/// `tern_nn_rrelu(0.1, 0.3)`.
+typedef struct tern_nn_rrelu_options {
+    char reserved_;
+    double lower; ///< 1/8
+    double upper; ///< at least lower; 1/3
+} tern_nn_rrelu_options;
+
+TERN_API tern_nn_rrelu_options tern_nn_rrelu_defaults(void);
+/// x where x > 0, else slope * x: in training a slope from lower to upper for each element, in
+/// evaluation their mean. tern_rrelu.
+TERN_API tern_module *tern_nn_rrelu_with(const tern_nn_rrelu_options *options);
+#define tern_nn_rrelu(...)                                                                         \
+    TERN_WITH_(tern_nn_rrelu, (TERN_MAYBE_2_, lower, upper),                                       \
+               (.lower = 0.125, .upper = 0.3333333333333333, .reserved_ = 0, __VA_ARGS__),         \
+               __VA_ARGS__)
+
+/// `tern_nn_prelu(64)`.
+typedef struct tern_nn_prelu_options {
+    tern_dtype dtype;   ///< floating; the default dtype unless said
+    tern_device device; ///< the default device unless said
+    char reserved_;
+    int64_t num_parameters; ///< 1, or the number of channels; 1
+    double init;            ///< of the weight; 0.25
+} tern_nn_prelu_options;
+
+TERN_API tern_nn_prelu_options tern_nn_prelu_defaults(void);
+/// x where x > 0, else weight * x. weight (num_parameters) is learned; several are for the channels
+/// of x (N, C, ..).
+TERN_API tern_module *tern_nn_prelu_with(const tern_nn_prelu_options *options);
+#define tern_nn_prelu(...)                                                                         \
+    TERN_WITH_(tern_nn_prelu, (TERN_MAYBE_2_, num_parameters, init),                               \
+               (.num_parameters = 1, .init = 0.25, .dtype = TERN_DTYPE_UNSPECIFIED,                \
+                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0, __VA_ARGS__),              \
+               __VA_ARGS__)
+
+/// `tern_nn_glu(1)`.
+typedef struct tern_nn_glu_options {
+    char reserved_;
+    int dim; ///< -1
+} tern_nn_glu_options;
+
+TERN_API tern_nn_glu_options tern_nn_glu_defaults(void);
+/// a sigmoid(b), a and b being the halves of x along dim, whose size is even.
+TERN_API tern_module *tern_nn_glu_with(const tern_nn_glu_options *options);
+#define tern_nn_glu(...)                                                                           \
+    TERN_WITH_(tern_nn_glu, (TERN_MAYBE_1_, dim), (.dim = -1, .reserved_ = 0, __VA_ARGS__),        \
+               __VA_ARGS__)
+
+TERN_END_DECLS
+
+#endif

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Pooling: the largest or the mean of windows; gradients flow through.
+///
+///     tern_tensor *y = tern_max_pool2d(x, 3, .stride = 2, .padding = 1);
+///
+/// x is (N, C, W), (N, C, H, W) or (N, C, D, H, W), or the same without N; floating. Along a
+/// dimension of size i a window of `kernel` elements begins every `stride` elements, with `padding`
+/// of them before and after x, so that there are (i + 2 padding - dilation (kernel - 1) - 1) /
+/// stride + 1 windows, rounded down; with .ceil_mode up, as long as the last begins before the
+/// padding behind x. Else TERN_ERR_SHAPE. Each returns a temporary of the innermost scope, or NULL
+/// with a pending error. Threads: any, each tensor used by one at a time.
+#ifndef TERN_OPS_POOL_H
+#define TERN_OPS_POOL_H
+
+#include <tern/pair.h>
+#include <tern/tensor.h>
+
+TERN_BEGIN_DECLS
+
+/// The stride of a pooling whose windows lie side by side: the kernel.
+#define TERN_SAME_AS_KERNEL INT64_MIN
+/// A size of an adaptive pooling that is that of x.
+#define TERN_KEEP_SIZE INT64_MIN
+
+// ---- the largest
+
+/// `tern_max_pool1d(x, 3, .stride = 2)`.
+typedef struct tern_max_pool1d_options {
+    int64_t stride;        ///< the kernel
+    int64_t padding;       ///< 0; at most half the kernel
+    int64_t dilation;      ///< 1: between the elements of a window
+    bool ceil_mode;        ///< a last window that x does not fill counts
+    tern_tensor **indices; ///< NULL, or where they are put
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t kernel; ///< elements of a window along the dimension
+} tern_max_pool1d_options;
+
+TERN_API tern_max_pool1d_options tern_max_pool1d_defaults(void);
+/// The largest of each window; the first of equal ones, and a NaN where there is one. `*indices`:
+/// int64, where it is along the last dimension of x, without the padding. Padding is never the
+/// largest. The gradient goes there. At least one element of x must be in each window.
+TERN_API tern_tensor *tern_max_pool1d_with(const tern_max_pool1d_options *options);
+#define tern_max_pool1d(...)                                                                       \
+    TERN_WITH_(tern_max_pool1d, (TERN_FIELDS_2_, x, kernel),                                       \
+               (.stride = TERN_SAME_AS_KERNEL, .padding = 0, .dilation = 1, .ceil_mode = false,    \
+                .indices = NULL, .reserved_ = 0, TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )),  \
+               __VA_ARGS__)
+
+/// `tern_max_pool2d(x, 3, .stride = 2)`.
+typedef struct tern_max_pool2d_options {
+    tern_pair stride;      ///< the kernel
+    tern_pair padding;     ///< 0; at most half the kernel
+    tern_pair dilation;    ///< 1: between the elements of a window
+    bool ceil_mode;        ///< a last window that x does not fill counts
+    tern_tensor **indices; ///< NULL, or where they are put
+    tern_pair kernel_size; ///< instead of `kernel`
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t kernel; ///< elements of a window along each dimension
+} tern_max_pool2d_options;
+
+TERN_API tern_max_pool2d_options tern_max_pool2d_defaults(void);
+/// As tern_max_pool1d over the last two dimensions; indices count through all of them, row-major.
+TERN_API tern_tensor *tern_max_pool2d_with(const tern_max_pool2d_options *options);
+#define tern_max_pool2d(...)                                                                       \
+    TERN_WITH_(tern_max_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
+               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},                               \
+                .padding = {0, TERN_SAME_AS_FIRST}, .dilation = {1, TERN_SAME_AS_FIRST},           \
+                .ceil_mode = false, .indices = NULL, .kernel_size = {0, TERN_SAME_AS_FIRST},       \
+                .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
+               __VA_ARGS__)
+
+/// `tern_max_pool3d(x, 2)`.
+typedef struct tern_max_pool3d_options {
+    tern_triple stride;      ///< the kernel
+    tern_triple padding;     ///< 0; at most half the kernel
+    tern_triple dilation;    ///< 1: between the elements of a window
+    bool ceil_mode;          ///< a last window that x does not fill counts
+    tern_tensor **indices;   ///< NULL, or where they are put
+    tern_triple kernel_size; ///< instead of `kernel`
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t kernel; ///< elements of a window along each dimension
+} tern_max_pool3d_options;
+
+TERN_API tern_max_pool3d_options tern_max_pool3d_defaults(void);
+/// As tern_max_pool1d over the last three dimensions; indices count through all of them, row-major.
+TERN_API tern_tensor *tern_max_pool3d_with(const tern_max_pool3d_options *options);
+#define tern_max_pool3d(...)                                                                       \
+    TERN_WITH_(tern_max_pool3d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
+               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},           \
+                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                            \
+                .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .ceil_mode = false,       \
+                .indices = NULL, .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},       \
+                .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
+               __VA_ARGS__)
+
+// ---- the mean
+
+/// `tern_avg_pool1d(x, 3, .stride = 2)`.
+typedef struct tern_avg_pool1d_options {
+    int64_t stride;         ///< the kernel
+    int64_t padding;        ///< 0; at most half the kernel
+    bool ceil_mode;         ///< a last window that x does not fill counts
+    bool count_include_pad; ///< true: the mean is also over the padding
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t kernel; ///< elements of a window along the dimension
+} tern_avg_pool1d_options;
+
+TERN_API tern_avg_pool1d_options tern_avg_pool1d_defaults(void);
+/// The mean of each window: over its elements and the padding within `padding` of x, or without
+/// .count_include_pad over its elements of x alone.
+TERN_API tern_tensor *tern_avg_pool1d_with(const tern_avg_pool1d_options *options);
+#define tern_avg_pool1d(...)                                                                       \
+    TERN_WITH_(tern_avg_pool1d, (TERN_FIELDS_2_, x, kernel),                                       \
+               (.stride = TERN_SAME_AS_KERNEL, .padding = 0, .ceil_mode = false,                   \
+                .count_include_pad = true, .reserved_ = 0,                                         \
+                TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )),                                   \
+               __VA_ARGS__)
+
+/// `tern_avg_pool2d(x, 3, .stride = 2)`.
+typedef struct tern_avg_pool2d_options {
+    tern_pair stride;         ///< the kernel
+    tern_pair padding;        ///< 0; at most half the kernel
+    bool ceil_mode;           ///< a last window that x does not fill counts
+    bool count_include_pad;   ///< true: the mean is also over the padding
+    int64_t divisor_override; ///< what sums are divided by; 0: the elements
+    tern_pair kernel_size;    ///< instead of `kernel`
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t kernel; ///< elements of a window along each dimension
+} tern_avg_pool2d_options;
+
+TERN_API tern_avg_pool2d_options tern_avg_pool2d_defaults(void);
+/// As tern_avg_pool1d over the last two dimensions.
+TERN_API tern_tensor *tern_avg_pool2d_with(const tern_avg_pool2d_options *options);
+#define tern_avg_pool2d(...)                                                                       \
+    TERN_WITH_(tern_avg_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
+               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},                               \
+                .padding = {0, TERN_SAME_AS_FIRST}, .ceil_mode = false, .count_include_pad = true, \
+                .divisor_override = 0, .kernel_size = {0, TERN_SAME_AS_FIRST}, .reserved_ = 0,     \
+                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
+               __VA_ARGS__)
+
+/// `tern_avg_pool3d(x, 2)`.
+typedef struct tern_avg_pool3d_options {
+    tern_triple stride;       ///< the kernel
+    tern_triple padding;      ///< 0; at most half the kernel
+    bool ceil_mode;           ///< a last window that x does not fill counts
+    bool count_include_pad;   ///< true: the mean is also over the padding
+    int64_t divisor_override; ///< what sums are divided by; 0: the elements
+    tern_triple kernel_size;  ///< instead of `kernel`
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t kernel; ///< elements of a window along each dimension
+} tern_avg_pool3d_options;
+
+TERN_API tern_avg_pool3d_options tern_avg_pool3d_defaults(void);
+/// As tern_avg_pool1d over the last three dimensions.
+TERN_API tern_tensor *tern_avg_pool3d_with(const tern_avg_pool3d_options *options);
+#define tern_avg_pool3d(...)                                                                       \
+    TERN_WITH_(tern_avg_pool3d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
+               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},           \
+                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .ceil_mode = false,        \
+                .count_include_pad = true, .divisor_override = 0,                                  \
+                .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .reserved_ = 0,        \
+                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
+               __VA_ARGS__)
+
+// ---- windows for a number of outputs
+
+/// `tern_adaptive_avg_pool1d(x, 8)`.
+typedef struct tern_adaptive_avg_pool1d_options {
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t out;    ///< outputs along the dimension, 0 or more, or TERN_KEEP_SIZE
+} tern_adaptive_avg_pool1d_options;
+
+TERN_API tern_adaptive_avg_pool1d_options tern_adaptive_avg_pool1d_defaults(void);
+/// The means of `out` windows: of i elements window o has those from floor(o i / out) up to,
+/// without it, ceil((o + 1) i / out).
+TERN_API tern_tensor *tern_adaptive_avg_pool1d_with(
+    const tern_adaptive_avg_pool1d_options *options);
+#define tern_adaptive_avg_pool1d(...)                                                              \
+    TERN_WITH_(tern_adaptive_avg_pool1d, (TERN_FIELDS_2_, x, out),                                 \
+               (.reserved_ = 0, TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )), __VA_ARGS__)
+
+/// `tern_adaptive_avg_pool2d(x, 1)`, or `tern_adaptive_avg_pool2d(x, .size = {7, TERN_KEEP_SIZE})`.
+typedef struct tern_adaptive_avg_pool2d_options {
+    tern_pair size; ///< instead of `out`
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t out;    ///< outputs along each dimension, 0 or more, or TERN_KEEP_SIZE
+} tern_adaptive_avg_pool2d_options;
+
+TERN_API tern_adaptive_avg_pool2d_options tern_adaptive_avg_pool2d_defaults(void);
+/// As tern_adaptive_avg_pool1d over the last two dimensions.
+TERN_API tern_tensor *tern_adaptive_avg_pool2d_with(
+    const tern_adaptive_avg_pool2d_options *options);
+#define tern_adaptive_avg_pool2d(...)                                                              \
+    TERN_WITH_(tern_adaptive_avg_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, out),                         \
+               (.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .out = -1, .reserved_ = 0,       \
+                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
+               __VA_ARGS__)
+
+/// `tern_adaptive_max_pool1d(x, 8)`.
+typedef struct tern_adaptive_max_pool1d_options {
+    tern_tensor **indices; ///< NULL, or where they are put
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t out;    ///< outputs along the dimension, 0 or more, or TERN_KEEP_SIZE
+} tern_adaptive_max_pool1d_options;
+
+TERN_API tern_adaptive_max_pool1d_options tern_adaptive_max_pool1d_defaults(void);
+/// The largest of the windows of tern_adaptive_avg_pool1d; indices as in tern_max_pool1d.
+TERN_API tern_tensor *tern_adaptive_max_pool1d_with(
+    const tern_adaptive_max_pool1d_options *options);
+#define tern_adaptive_max_pool1d(...)                                                              \
+    TERN_WITH_(tern_adaptive_max_pool1d, (TERN_FIELDS_2_, x, out),                                 \
+               (.indices = NULL, .reserved_ = 0, TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )),  \
+               __VA_ARGS__)
+
+/// `tern_adaptive_max_pool2d(x, 1)`, or `tern_adaptive_max_pool2d(x, .size = {7, TERN_KEEP_SIZE})`.
+typedef struct tern_adaptive_max_pool2d_options {
+    tern_tensor **indices; ///< NULL, or where they are put
+    tern_pair size;        ///< instead of `out`
+    char reserved_;
+    tern_tensor *x; ///< floating
+    int64_t out;    ///< outputs along each dimension, 0 or more, or TERN_KEEP_SIZE
+} tern_adaptive_max_pool2d_options;
+
+TERN_API tern_adaptive_max_pool2d_options tern_adaptive_max_pool2d_defaults(void);
+/// As tern_adaptive_max_pool1d over the last two dimensions.
+TERN_API tern_tensor *tern_adaptive_max_pool2d_with(
+    const tern_adaptive_max_pool2d_options *options);
+#define tern_adaptive_max_pool2d(...)                                                              \
+    TERN_WITH_(tern_adaptive_max_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, out),                         \
+               (.indices = NULL, .size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .out = -1,      \
+                .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
+               __VA_ARGS__)
+
+// ---- neighbouring channels ----------------------------------------------------------------------
+
+/// x / (k + alpha / size * s)^beta, s being the sum of the squares of `size` channels, from
+/// size / 2 before on, those outside x being 0 (Krizhevsky et al. 2012). x (N, C, ..) with three
+/// dimensions or more, floating.
+TERN_API TERN_NODISCARD tern_tensor *tern_local_response_norm(tern_tensor *x, int64_t size,
+                                                              double alpha, double beta, double k);
+
+TERN_END_DECLS
+
+#endif

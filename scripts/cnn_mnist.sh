@@ -1,0 +1,7 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and trains the convolutional example on Fashion-MNIST.
+# Usage: scripts/cnn_mnist.sh [options of cnn_mnist; --help lists them]
+. "$(dirname "$0")/common.sh"
+
+train_example cnn_mnist "$@"

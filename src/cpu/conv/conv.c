@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions; 16-bit operands are multiplied and added in float32.
+#include "cpu/conv/conv.h"
+#include "cpu/wide.h"
+#include "device/kernel_dtype.h"
+
+// Runs on float32 copies; `result` is the view that is written.
+static tern_status run_wide(const tern_conv_args *args, conv_fn *run, const tern_strided *result)
+{
+    tern_conv_args wide = *args;
+    const tern_strided *narrow[] = {&args->x, &args->weight, &args->y, args->bias};
+    tern_strided bias = {0}, *copies[] = {&wide.x, &wide.weight, &wide.y, &bias};
+    tern_status status = TERN_OK;
+    for (int i = 0; i < 4; i++)
+        *copies[i] = (tern_strided){0};
+    for (int i = 0; i < 4 && status == TERN_OK; i++)
+        if (narrow[i])
+            status = narrow[i] != result || args->accumulate ? wide_copy(copies[i], narrow[i])
+                                                             : wide_new(copies[i], narrow[i]);
+    wide.bias = args->bias ? &bias : NULL;
+    if (status == TERN_OK)
+        status = run(&wide);
+    for (int i = 0; i < 4; i++) {
+        if (status == TERN_OK && narrow[i] == result)
+            wide_store(result, copies[i]);
+        wide_free(copies[i]);
+    }
+    return status;
+}
+
+static tern_status run(const char *name, const tern_conv_args *args, conv_fn *f32, conv_fn *f64,
+                       const tern_strided *result)
+{
+    TERN_TRY(tern_kernel_floating(name, result->dtype));
+    if (tern_strided_numel(result) == 0)
+        return TERN_OK;
+    if (result->dtype == TERN_FLOAT64)
+        return f64(args);
+    return wide_needed(result->dtype) ? run_wide(args, f32, result) : f32(args);
+}
+
+tern_status TERN_ISA_NAME(conv)(const tern_exec *exec, const tern_conv_args *args)
+{
+    (void)exec;
+    return run("conv", args, TERN_ISA_NAME(conv_f32), TERN_ISA_NAME(conv_f64), &args->y);
+}
+
+tern_status TERN_ISA_NAME(conv_grad_input)(const tern_exec *exec, const tern_conv_args *args)
+{
+    (void)exec;
+    return run("conv_grad_input", args, TERN_ISA_NAME(conv_grad_input_f32),
+               TERN_ISA_NAME(conv_grad_input_f64), &args->x);
+}
+
+tern_status TERN_ISA_NAME(conv_grad_weight)(const tern_exec *exec, const tern_conv_args *args)
+{
+    (void)exec;
+    return run("conv_grad_weight", args, TERN_ISA_NAME(conv_grad_weight_f32),
+               TERN_ISA_NAME(conv_grad_weight_f64), &args->weight);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a convolution does along one spatial dimension: output g is made of the inputs at
+// step * g + shift(i), one for each tap i of the kernel that it meets.
+#ifndef TERN_SRC_CPU_CONV_CONV_AXIS_H
+#define TERN_SRC_CPU_CONV_CONV_AXIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Inputs are copied by their phase, their place modulo step: within a phase the inputs of
+// neighbouring outputs lie side by side, whatever the step is.
+typedef struct conv_axis {
+    int64_t count;                   // outputs g
+    int64_t to_first, to_step;       // output g is element to_first + to_step * g of its row
+    int64_t from_size, step;         // the inputs
+    int64_t taps;                    // of the kernel that count here
+    int64_t tap_first, tap_step;     // tap i is element tap_first + tap_step * i of the kernel
+    int64_t shift_first, shift_step; // shift(i) = shift_first + shift_step * i
+    int64_t origin;                  // the least shift
+    int64_t phases;                  // that taps meet; tap i is in the phase i % phases
+    int64_t reach;                   // copied inputs of a phase, beyond count
+} conv_axis;
+
+static inline int64_t conv_gcd(int64_t a, int64_t b)
+{
+    while (b) {
+        const int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static inline void conv_axis_settle(conv_axis *a)
+{
+    const int64_t last = a->shift_first + a->shift_step * (a->taps - 1);
+    const int64_t apart = a->shift_step < 0 ? -a->shift_step : a->shift_step;
+    const int64_t phases = a->step / conv_gcd(a->step, apart);
+    a->origin = a->shift_step < 0 ? last : a->shift_first;
+    a->phases = a->taps < phases ? a->taps : phases;
+    a->reach = a->taps > 0 ? (a->taps - 1) * apart / a->step : 0;
+}
+
+// Outputs of y from x.
+static inline conv_axis conv_axis_forward(int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                                          int64_t padding, int64_t dilation)
+{
+    conv_axis a = {.count = out,
+                   .to_step = 1,
+                   .from_size = in,
+                   .step = stride,
+                   .taps = kernel,
+                   .tap_step = 1,
+                   .shift_first = -padding,
+                   .shift_step = dilation};
+    conv_axis_settle(&a);
+    return a;
+}
+
+// Inputs of x that are `residue` modulo stride, from y: those taps count for which
+// residue + padding - tap * dilation is a multiple of stride.
+static inline conv_axis conv_axis_input(int64_t in, int64_t out, int64_t kernel, int64_t stride,
+                                        int64_t padding, int64_t dilation, int64_t residue)
+{
+    const int64_t common = conv_gcd(stride, dilation);
+    int64_t first = 0;
+    while (first < stride / common && (residue + padding - first * dilation) % stride != 0)
+        first++;
+    const bool none = first >= stride / common || first >= kernel;
+    conv_axis a = {.count = residue < in ? (in - residue - 1) / stride + 1 : 0,
+                   .to_first = residue,
+                   .to_step = stride,
+                   .from_size = out,
+                   .step = 1,
+                   .taps = none ? 0 : (kernel - first - 1) / (stride / common) + 1,
+                   .tap_first = first,
+                   .tap_step = stride / common,
+                   .shift_first = none ? 0 : (residue + padding - first * dilation) / stride,
+                   .shift_step = -dilation / common};
+    conv_axis_settle(&a);
+    return a;
+}
+
+static inline int64_t conv_axis_tap(const conv_axis *a, int64_t i)
+{
+    return a->tap_first + a->tap_step * i;
+}
+
+// The input that output 0 and tap i meet.
+static inline int64_t conv_axis_shift(const conv_axis *a, int64_t i)
+{
+    return a->shift_first + a->shift_step * i;
+}
+
+// Where that is among the copied inputs of its phase.
+static inline int64_t conv_axis_place(const conv_axis *a, int64_t i)
+{
+    return (conv_axis_shift(a, i) - a->origin) / a->step;
+}
+
+// The input that is the first of a phase.
+static inline int64_t conv_axis_first(const conv_axis *a, int64_t phase)
+{
+    return a->origin + (conv_axis_shift(a, phase) - a->origin) % a->step;
+}
+
+// How many of `count` copied inputs from `first` on lie before an input: before the first real one
+// when that is 0, before their end when it is from_size.
+static inline int64_t conv_axis_before(const conv_axis *a, int64_t first, int64_t input,
+                                       int64_t count)
+{
+    const int64_t before = first < input ? (input - first + a->step - 1) / a->step : 0;
+    return before < count ? before : count;
+}
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gradient of a convolution in its weight: an implicit matrix product, and for one or two
+// channels of output in a group, as in depthwise convolutions, a block for a few sums.
+#include "cuda/block.cuh"
+#include "cuda/conv/weight.cuh"
+
+#define DIRECT_ROWS  2
+#define DIRECT_TERMS 9 // sums of a block: a kernel of 3 x 3
+#define JOIN_THREADS 256
+
+template <class T, class Tile, int RESIDENT>
+__global__ void __launch_bounds__(CONV_THREADS, RESIDENT)
+    conv_weight_product(T *weight, const T *x, const T *dy, computed_t<T> *parts,
+                        const conv_plan plan, const weight_parts cut)
+{
+    typedef computed_t<T> C;
+    typedef conv_term tile_terms[Tile::columns];
+    TERN_SHARED(tile_terms, terms);
+    const weight_work w = weight_work_of(plan, cut);
+    const int row = w.work.row_tile * Tile::rows, all = (int)plan.weight.image;
+    const int column = (int)w.work.column_tile * Tile::columns;
+    note_terms(w.work, (uint32_t)column, all - column, terms);
+    weight_operands<Tile, T> operands = {plan, w,     dy + row * plan.to.channel,
+                                         x,    terms, plan.rows - row};
+    C sum[Tile::DOWN][Tile::ACROSS] = {};
+    multiply_tile<true, Tile, C>(operands, w.length, sum);
+#pragma unroll
+    for (int i = 0; i < Tile::DOWN; i++)
+#pragma unroll
+        for (int j = 0; j < Tile::ACROSS; j++)
+            if (row + Tile::row(i) < plan.rows && column + Tile::column(j) < all)
+                store_weight(plan, w, weight, parts, row + Tile::row(i), column + Tile::column(j),
+                             sum[i][j]);
+}
+
+// A block has one row.
+template <class T>
+__global__ void __launch_bounds__(CONV_THREADS)
+    conv_weight_direct(T *weight, const T *x, const T *dy, computed_t<T> *parts,
+                       const conv_plan plan, const weight_parts cut)
+{
+    typedef computed_t<T> C;
+    typedef conv_term block_terms[DIRECT_TERMS];
+    TERN_SHARED(block_terms, terms);
+    const weight_work w = weight_work_of(plan, cut);
+    const int column = (int)w.work.column_tile * DIRECT_TERMS, all = (int)plan.weight.image;
+    note_terms(w.work, (uint32_t)column, all - column, terms);
+    C sum[DIRECT_TERMS] = {};
+    for (int k = (int)threadIdx.x; k < w.length; k += CONV_THREADS) {
+        const conv_position p = position_of(plan, w.work, w.begin + k);
+        const C slope = widen(dy[p.to + w.work.row_tile * plan.to.channel]);
+#pragma unroll
+        for (int i = 0; i < DIRECT_TERMS; i++)
+            sum[i] = real_fma(slope, element_of<C>(plan, w.work, p, terms[i], x), sum[i]);
+    }
+#pragma unroll
+    for (int i = 0; i < DIRECT_TERMS; i++) {
+        const C total = block_sum(sum[i]);
+        if (threadIdx.x == 0 && column + i < all)
+            store_weight(plan, w, weight, parts, w.work.row_tile, column + i, total);
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(JOIN_THREADS)
+    conv_join(T *weight, const computed_t<T> *parts, int64_t numel, int64_t count, bool accumulate)
+{
+#pragma unroll 1
+    for (int64_t i = (int64_t)blockIdx.x * JOIN_THREADS + threadIdx.x; i < numel;
+         i += (int64_t)gridDim.x * JOIN_THREADS) {
+        computed_t<T> sum = 0;
+        for (int64_t part = 0; part < count; part++)
+            sum += parts[part * numel + i];
+        weight[i] = narrow<T>(accumulate ? widen(weight[i]) + sum : sum);
+    }
+}
+
+// ---- launchers ----------------------------------------------------------------------------------
+
+template <class T, class Tile, int RESIDENT> static tern_status launch_product(weight_call *c)
+{
+    const int64_t blocks = weight_cut(c, Tile::rows, Tile::columns);
+    return weight_in_parts<computed_t<T>>(c, [=](computed_t<T> *parts) {
+        unsigned grid = 0;
+        TERN_TRY(conv_grid("conv_grad_weight", blocks, &grid));
+        TERN_LAUNCH((conv_weight_product<T, Tile, RESIDENT>), grid, CONV_THREADS, 0,
+                    c->exec->stream, (T *)c->args->weight.data, (const T *)c->args->x.data,
+                    (const T *)c->args->y.data, parts, c->plan, c->parts);
+        return tern_cuda_launched("conv_grad_weight");
+    });
+}
+
+template <class T> static tern_status launch_direct(weight_call *c)
+{
+    const int64_t blocks = weight_cut(c, 1, DIRECT_TERMS);
+    return weight_in_parts<computed_t<T>>(c, [=](computed_t<T> *parts) {
+        unsigned grid = 0;
+        TERN_TRY(conv_grid("conv_grad_weight", blocks, &grid));
+        TERN_LAUNCH((conv_weight_direct<T>), grid, CONV_THREADS, 0, c->exec->stream,
+                    (T *)c->args->weight.data, (const T *)c->args->x.data,
+                    (const T *)c->args->y.data, parts, c->plan, c->parts);
+        return tern_cuda_launched("conv_grad_weight");
+    });
+}
+
+typedef conv_tile<16, 64, 16, 2, 2> tile_16;
+
+// 16-bit elements have more rows only where there are no tensor cores.
+template <class T> struct tiles_of {
+    static tern_status launch(weight_call *c)
+    {
+        return launch_product<T, tile_16, 3>(c);
+    }
+};
+template <> struct tiles_of<float> {
+    static tern_status launch(weight_call *c)
+    {
+        if (c->plan.rows > 64)
+            return launch_product<float, conv_tile<128, 128, 8, 8, 8>, 2>(c);
+        if (c->plan.rows > 16)
+            return launch_product<float, conv_tile<64, 64, 16, 4, 4>, 3>(c);
+        return launch_product<float, tile_16, 3>(c);
+    }
+};
+template <> struct tiles_of<double> {
+    static tern_status launch(weight_call *c)
+    {
+        if (c->plan.rows > 16)
+            return launch_product<double, conv_tile<64, 64, 16, 4, 4>, 2>(c);
+        return launch_product<double, tile_16, 2>(c);
+    }
+};
+
+template <class T> static tern_status run(weight_call *c)
+{
+    return c->plan.rows <= DIRECT_ROWS ? launch_direct<T>(c) : tiles_of<T>::launch(c);
+}
+
+extern "C" tern_status tern_cuda_conv_weight(const tern_exec *exec, const tern_conv_args *args)
+{
+    weight_call call = weight_call_of(exec, args);
+    switch (args->weight.dtype) {
+        TERN_FLOATING_CASES(T, run<T>(&call))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("conv_grad_weight", args->weight.dtype);
+}
+
+template <class T>
+static tern_status join(const tern_exec *exec, const tern_strided *weight, const void *parts,
+                        int64_t count, bool accumulate)
+{
+    const int64_t numel = tern_strided_numel(weight);
+    const int64_t blocks = conv_ceil_div(numel, JOIN_THREADS);
+    TERN_LAUNCH((conv_join<T>), (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20), JOIN_THREADS, 0,
+                exec->stream, (T *)weight->data, (const computed_t<T> *)parts, numel, count,
+                accumulate);
+    return tern_cuda_launched("conv_grad_weight");
+}
+
+extern "C" tern_status tern_cuda_conv_join(const tern_exec *exec, const tern_strided *weight,
+                                           const void *parts, int64_t count, bool accumulate)
+{
+    switch (weight->dtype) {
+        TERN_FLOATING_CASES(T, join<T>(exec, weight, parts, count, accumulate))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("conv_grad_weight", weight->dtype);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resampling: averages over windows, interpolation, padding that repeats; and its gradient. A
+// thread makes one element: of y from its taps, of dx from the outputs that have it as a tap.
+#include "cuda/divide.cuh"
+#include "cuda/walk.cuh"
+
+// A dimension, with what its numbers are divided by.
+struct resample_dim : tern_resample_dim {
+    place_divisor by_in, by_out, by_stride;
+};
+__device__ __forceinline__ int64_t quotient_of(int64_t n, const place_divisor &by)
+{
+    return divide_by(&n, by);
+}
+
+#define RESAMPLE_FN                __device__ __forceinline__
+#define RESAMPLE_DIM               resample_dim
+#define RESAMPLE_BY(n, dim, field) quotient_of((n), (dim)->by_##field)
+#define REAL                       float
+#define TAPS(name)                 float_##name
+#define FLOOR                      floorf
+#include "device/resample.def"
+#undef REAL
+#undef TAPS
+#undef FLOOR
+#define REAL       double
+#define TAPS(name) double_##name
+#define FLOOR      floor
+#include "device/resample.def"
+
+// The same by the type.
+template <class C> struct tap_set;
+#define TAP_SET(C)                                                                                 \
+    template <> struct tap_set<C> : C##_taps {                                                     \
+        __device__ __forceinline__ tap_set(const resample_dim &d, int64_t o)                       \
+        {                                                                                          \
+            C##_find(&d, o, this);                                                                 \
+        }                                                                                          \
+        __device__ __forceinline__ int64_t index(const resample_dim &d, int64_t k) const           \
+        {                                                                                          \
+            return C##_index(&d, this, k);                                                         \
+        }                                                                                          \
+        __device__ __forceinline__ C weigh(const resample_dim &d, int64_t k) const                 \
+        {                                                                                          \
+            return C##_weight(&d, this, k);                                                        \
+        }                                                                                          \
+    };
+TAP_SET(float)
+TAP_SET(double)
+
+// The place along the innermost dimension that is left; *at goes on to the others.
+__device__ __forceinline__ int64_t split(int64_t *at, const place_divisor &by)
+{
+    int64_t along = *at;
+    *at = divide_by(&along, by);
+    return along;
+}
+
+struct resample_job {
+    int64_t numel; // of the result
+    resample_dim d, h, w;
+    double scale;
+};
+
+template <class T>
+__global__ void __launch_bounds__(WALK_THREADS) resample(resample_job job, T *y, const T *x)
+{
+    typedef computed_t<T> C;
+    int64_t row = walk_thread();
+    if (row >= job.numel)
+        return;
+    T *const to = y + row;
+    const int64_t ow = split(&row, job.w.by_out), oh = split(&row, job.h.by_out);
+    const int64_t od = split(&row, job.d.by_out);
+    const tap_set<C> d(job.d, od), h(job.h, oh), w(job.w, ow);
+    C sum = 0;
+    for (int64_t i = 0; i < d.count; i++) {
+        const int64_t plane = (row * job.d.in + d.index(job.d, i)) * job.h.in;
+        C outer = 0;
+        for (int64_t j = 0; j < h.count; j++) {
+            const T *line = x + (plane + h.index(job.h, j)) * job.w.in;
+            C inner = 0;
+            for (int64_t k = 0; k < w.count; k++)
+                inner += w.weigh(job.w, k) * widen(line[w.index(job.w, k)]);
+            outer += h.weigh(job.h, j) * inner;
+        }
+        sum += d.weigh(job.d, i) * outer;
+    }
+    *to = narrow<T>(sum * (C)job.scale);
+}
+
+// Outputs that may have an input as a tap: first + k step, k < count. Some may lie outside.
+struct reach {
+    int64_t first, count, step;
+};
+
+// Where coordinates are about o ratio, of inputs less than `width` away.
+__device__ __forceinline__ reach reach_about(const resample_dim &d, int64_t i, int width)
+{
+    const double per = d.ratio > 0 ? 1 / d.ratio : 0;
+    const double slack = 2 + 1e-6 * (double)d.out; // coordinates are rounded
+    double low = (double)(i - width) * per - slack, high = (double)(i + width) * per + slack;
+    if (i == 0 || per == 0)
+        low = 0;
+    if (i == d.in - 1 || per == 0)
+        high = (double)d.out;
+    low = low > 0 ? floor(low) : 0;
+    high = high < (double)d.out ? ceil(high) : (double)d.out;
+    const reach r = {(int64_t)low, (int64_t)(high - low), 1};
+    return r;
+}
+
+__device__ __forceinline__ reach reach_of_window(const resample_dim &d, int64_t i)
+{
+    const int64_t at = i + d.padding, before = at - d.kernel;
+    const int64_t first = before < 0 ? 0 : quotient_of(before, d.by_stride) + 1;
+    const reach r = {first, quotient_of(at, d.by_stride) + 1 - first, 1};
+    return r;
+}
+
+__device__ __forceinline__ reach reach_of(const resample_dim &d, int64_t i)
+{
+    reach r = {i + d.padding, 1, 1};
+    switch (d.kind) {
+    case TERN_RESAMPLE_SAME:
+        r.first = i;
+        break;
+    case TERN_RESAMPLE_NEAREST:
+    case TERN_RESAMPLE_NEAREST_EXACT:
+    case TERN_RESAMPLE_LINEAR:
+        return reach_about(d, i, 2);
+    case TERN_RESAMPLE_CUBIC:
+        return reach_about(d, i, 3);
+    case TERN_RESAMPLE_AREA:
+        r.first = quotient_of(i * d.out, d.by_in);
+        r.count = quotient_of((i + 1) * d.out + d.in - 1, d.by_in) - r.first;
+        break;
+    case TERN_RESAMPLE_WINDOW:
+        return reach_of_window(d, i);
+    case TERN_RESAMPLE_REPLICATE:
+        r.first = i == 0 ? 0 : r.first;
+        r.count = (i == d.in - 1 ? d.out : i + d.padding + 1) - r.first;
+        break;
+    case TERN_RESAMPLE_CIRCULAR:
+        r.first -= d.in;
+        r.step = d.in;
+        r.count = 3;
+        break;
+    case TERN_RESAMPLE_REFLECT:
+        r.count = 3;
+        break;
+    }
+    return r;
+}
+
+// Candidate k; those of a reflection are the two mirrored ones beside the input itself.
+__device__ __forceinline__ int64_t reach_at(const resample_dim &d, const reach &r, int64_t i,
+                                            int64_t k)
+{
+    if (d.kind != TERN_RESAMPLE_REFLECT)
+        return r.first + k * r.step;
+    if (k == 0)
+        return i == 0 ? -1 : d.padding - i;
+    return k == 1 ? r.first : i == d.in - 1 ? -1 : d.padding + 2 * (d.in - 1) - i;
+}
+
+// The weight that output o gives input i; false where it gives none.
+template <class C>
+__device__ __forceinline__ bool weight_in(const resample_dim &d, int64_t o, int64_t i, C *weight)
+{
+    if (o < 0 || o >= d.out)
+        return false;
+    const tap_set<C> taps(d, o);
+    *weight = taps.weight;
+    if (d.kind != TERN_RESAMPLE_LINEAR && d.kind != TERN_RESAMPLE_CUBIC)
+        return i >= taps.first && i < taps.first + taps.count;
+    bool hit = false;
+    *weight = 0;
+    for (int k = 0; k < taps.count; k++) {
+        if (taps.index(d, k) != i)
+            continue;
+        *weight += taps.weigh(d, k);
+        hit = true;
+    }
+    return hit;
+}
+
+template <class T>
+__global__ void __launch_bounds__(WALK_THREADS) resample_grad(resample_job job, T *dx, const T *dy)
+{
+    typedef computed_t<T> C;
+    int64_t row = walk_thread();
+    if (row >= job.numel)
+        return;
+    T *const to = dx + row;
+    const int64_t iw = split(&row, job.w.by_in), ih = split(&row, job.h.by_in);
+    const int64_t id = split(&row, job.d.by_in);
+    const reach d = reach_of(job.d, id), h = reach_of(job.h, ih), w = reach_of(job.w, iw);
+    C sum = 0;
+    for (int64_t i = 0; i < d.count; i++) {
+        const int64_t od = reach_at(job.d, d, id, i);
+        C by_d;
+        if (!weight_in(job.d, od, id, &by_d))
+            continue;
+        for (int64_t j = 0; j < h.count; j++) {
+            const int64_t oh = reach_at(job.h, h, ih, j);
+            C by_h;
+            if (!weight_in(job.h, oh, ih, &by_h))
+                continue;
+            const T *line = dy + ((row * job.d.out + od) * job.h.out + oh) * job.w.out;
+            C inner = 0;
+            for (int64_t k = 0; k < w.count; k++) {
+                const int64_t ow = reach_at(job.w, w, iw, k);
+                C by_w;
+                if (weight_in(job.w, ow, iw, &by_w))
+                    inner += by_w * widen(line[ow]);
+            }
+            sum += by_d * by_h * inner;
+        }
+    }
+    *to = narrow<T>(sum * (C)job.scale);
+}
+
+// ---- launchers ---------------------------------------------------------------------------------
+
+static resample_dim dim_of(const tern_resample_dim *d)
+{
+    resample_dim dim = {};
+    static_cast<tern_resample_dim &>(dim) = *d;
+    dim.by_in = place_divisor_of(d->in);
+    dim.by_out = place_divisor_of(d->out);
+    dim.by_stride = place_divisor_of(d->stride);
+    return dim;
+}
+
+static resample_job job_of(const tern_resample_args *args, const tern_strided *result)
+{
+    const resample_job job = {tern_strided_numel(result), dim_of(&args->dim[0]),
+                              dim_of(&args->dim[1]), dim_of(&args->dim[2]), args->scale};
+    return job;
+}
+
+template <class T>
+static tern_status run_forward(const tern_exec *exec, const resample_job &job, void *y,
+                               const void *x)
+{
+    TERN_LAUNCH((resample<T>), walk_blocks(job.numel), WALK_THREADS, 0, exec->stream, job, (T *)y,
+                (const T *)x);
+    return tern_cuda_launched("resample");
+}
+
+extern "C" tern_status tern_cuda_resample(const tern_exec *exec, const tern_resample_args *args,
+                                          const tern_strided *y, const tern_strided *x)
+{
+    const resample_job job = job_of(args, y);
+    TERN_TRY(tern_kernel_floating("resample", x->dtype));
+    if (job.numel == 0)
+        return TERN_OK;
+    switch (x->dtype) {
+        TERN_FLOATING_CASES(T, run_forward<T>(exec, job, y->data, x->data))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("resample", x->dtype);
+}
+
+template <class T>
+static tern_status run_backward(const tern_exec *exec, const resample_job &job, void *dx,
+                                const void *dy)
+{
+    TERN_LAUNCH((resample_grad<T>), walk_blocks(job.numel), WALK_THREADS, 0, exec->stream, job,
+                (T *)dx, (const T *)dy);
+    return tern_cuda_launched("resample_grad");
+}
+
+extern "C" tern_status tern_cuda_resample_grad(const tern_exec *exec,
+                                               const tern_resample_args *args,
+                                               const tern_strided *dx, const tern_strided *dy)
+{
+    const resample_job job = job_of(args, dx);
+    TERN_TRY(tern_kernel_floating("resample_grad", dx->dtype));
+    if (job.numel == 0)
+        return TERN_OK;
+    switch (dx->dtype) {
+        TERN_FLOATING_CASES(T, run_backward<T>(exec, job, dx->data, dy->data))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("resample_grad", dx->dtype);
+}

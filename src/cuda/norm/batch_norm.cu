@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation of the channels of (N, C, S): blocks sum a channel of a segment of the samples, a
+// thread joins those of a channel, and blocks write the elements. T. F. Chan, G. H. Golub,
+// R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
+#include "cuda/norm/norm.cuh"
+
+// What a launch goes over: units are a channel of a segment of samples. Runs of a channel in a
+// sample consist of `packs` packs.
+typedef struct channel_grid {
+    int64_t n, c, packs, samples, segments;
+    place_divisor by_c, by_packs;
+} channel_grid;
+
+// The unit's channel and samples.
+typedef struct channel_unit {
+    int64_t channel, segment, first, count; // count: of packs
+} channel_unit;
+
+__device__ __forceinline__ channel_unit unit_of(const channel_grid &g, int64_t unit)
+{
+    const int64_t segment = divide_by(&unit, g.by_c), first = segment * g.samples;
+    const int64_t samples = g.n - first < g.samples ? g.n - first : g.samples;
+    return channel_unit{unit, segment, first, samples * g.packs};
+}
+
+// Where pack i of the unit is.
+__device__ __forceinline__ int64_t place_of(const channel_grid &g, const channel_unit &u, int64_t i)
+{
+    const int64_t sample = u.first + divide_by(&i, g.by_packs);
+    return (sample * g.c + u.channel) * g.packs + i;
+}
+
+// ---- forward ------------------------------------------------------------------------------------
+
+// Mean and sum of squared deviations of each unit: partial (segments, C, 2).
+template <class T, int W, bool WARP>
+__global__ void __launch_bounds__(NORM_THREADS)
+    batch_moments(double *partial, const T *x, const channel_grid g)
+{
+    typedef computed_t<T> C;
+    typedef norm_team<WARP> team;
+    for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
+        const channel_unit u = unit_of(g, unit);
+        const C count = (C)(u.count * W);
+        C sum = 0, off = 0, squares = 0;
+        for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
+            const pack<T, W> in = pack_load<W>(x + place_of(g, u, i) * W);
+            for (int k = 0; k < W; k++)
+                sum += widen(in.at[k]);
+        }
+        const C mean = team::sum(sum) / count;
+        for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
+            const pack<T, W> in = pack_load<W>(x + place_of(g, u, i) * W);
+            for (int k = 0; k < W; k++) {
+                const C d = widen(in.at[k]) - mean;
+                off += d;
+                squares += d * d;
+            }
+        }
+        off = team::sum(off) / count; // what rounding left out of the mean
+        squares = team::sum(squares);
+        if (team::member() == 0) {
+            partial[unit * 2] = (double)mean + (double)off;
+            partial[unit * 2 + 1] = (double)squares - (double)count * (double)off * (double)off;
+        }
+    }
+}
+
+template <class T> struct batch_state {
+    typedef computed_t<T> C;
+    norm_param<T> running_mean, running_var;
+    const int64_t *batches; // or NULL
+    C *mean, *rstd;         // (C)
+    double momentum, eps;
+    bool batch;
+};
+
+__global__ void batch_count(int64_t *batches)
+{
+    *batches += 1;
+}
+
+template <class T>
+__device__ __forceinline__ void follow(const norm_param<T> &running, int64_t c, double momentum,
+                                       double value)
+{
+    if (running.data)
+        running.set(c,
+                    (computed_t<T>)((1 - momentum) * (double)running.get(c, 0) + momentum * value));
+}
+
+template <class T>
+__global__ void __launch_bounds__(NORM_THREADS)
+    batch_finish(const double *partial, const channel_grid g, int width, const batch_state<T> s)
+{
+    typedef computed_t<T> C;
+    const int64_t c = (int64_t)blockIdx.x * NORM_THREADS + threadIdx.x;
+    if (c >= g.c)
+        return;
+    double count = 0, mean = 0, squares = 0, var = 1;
+    for (int64_t i = 0; s.batch && i < g.segments; i++) {
+        const int64_t left = g.n - i * g.samples;
+        const double some = (double)((left < g.samples ? left : g.samples) * g.packs * width);
+        const double *part = partial + (i * g.c + c) * 2;
+        if (some == 0)
+            continue;
+        const double off = part[0] - mean, all = count + some;
+        mean += off * (some / all);
+        squares += part[1] + off * off * (count * some / all);
+        count = all;
+    }
+    if (!s.batch) {
+        mean = (double)s.running_mean.get(c, 0);
+        var = (double)s.running_var.get(c, 1);
+    } else if (count > 0) {
+        var = squares / count;
+    }
+    s.mean[c] = (C)mean;
+    s.rstd[c] = (C)(1 / sqrt(var + s.eps));
+    if (!s.batch || count == 0)
+        return;
+    double momentum = s.momentum;
+    if (momentum != momentum)
+        momentum = s.batches ? 1 / (double)*s.batches : 0;
+    follow(s.running_mean, c, momentum, mean);
+    follow(s.running_var, c, momentum, squares / (count - 1));
+}
+
+// What a channel's elements go through: z = (x - mean) scale + shift.
+template <class T> struct batch_channel {
+    typedef computed_t<T> C;
+    const C *mean, *rstd; // (C)
+    norm_param<T> weight, bias;
+    bool relu;
+};
+
+template <class C> __device__ __forceinline__ bool stopped(bool relu, C z)
+{
+    return relu && z <= 0;
+}
+
+template <class T, int W, bool WARP>
+__global__ void __launch_bounds__(NORM_THREADS)
+    batch_elements(T *y, const T *x, const channel_grid g, const batch_channel<T> of)
+{
+    typedef computed_t<T> C;
+    typedef norm_team<WARP> team;
+    for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
+        const channel_unit u = unit_of(g, unit);
+        const C mean = of.mean[u.channel], shift = of.bias.get(u.channel, 0);
+        const C scale = of.rstd[u.channel] * of.weight.get(u.channel, 1);
+        for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
+            const int64_t at = place_of(g, u, i) * W;
+            pack<T, W> v = pack_load<W>(x + at);
+            for (int k = 0; k < W; k++) {
+                const C z = (widen(v.at[k]) - mean) * scale + shift;
+                v.at[k] = narrow<T>(stopped(of.relu, z) ? 0 : z);
+            }
+            pack_store<W>(y + at, v);
+        }
+    }
+}
+
+// ---- backward -----------------------------------------------------------------------------------
+
+// Sums of dz and of dz (x - mean) of each unit, dz being dy where relu lets it pass.
+template <class T, int W, bool WARP>
+__global__ void __launch_bounds__(NORM_THREADS)
+    batch_sums(double *partial, const T *dy, const T *x, const channel_grid g,
+               const batch_channel<T> of)
+{
+    typedef computed_t<T> C;
+    typedef norm_team<WARP> team;
+    for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
+        const channel_unit u = unit_of(g, unit);
+        const C mean = of.mean[u.channel], shift = of.bias.get(u.channel, 0);
+        const C scale = of.rstd[u.channel] * of.weight.get(u.channel, 1);
+        C gradient = 0, product = 0;
+        for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
+            const int64_t at = place_of(g, u, i) * W;
+            const pack<T, W> in = pack_load<W>(x + at), d = pack_load<W>(dy + at);
+            for (int k = 0; k < W; k++) {
+                const C off = widen(in.at[k]) - mean;
+                const C dz = stopped(of.relu, off * scale + shift) ? 0 : (C)widen(d.at[k]);
+                gradient += dz;
+                product += dz * off;
+            }
+        }
+        gradient = team::sum(gradient);
+        product = team::sum(product);
+        if (team::member() == 0) {
+            partial[unit * 2] = (double)gradient;
+            partial[unit * 2 + 1] = (double)product;
+        }
+    }
+}
+
+// dweight and dbias; the means of dz and of dz x^ stay in segment 0.
+template <class T>
+__global__ void __launch_bounds__(NORM_THREADS)
+    batch_finish_grad(double *partial, const channel_grid g, double count,
+                      const computed_t<T> *rstd, const norm_param<T> dweight,
+                      const norm_param<T> dbias)
+{
+    typedef computed_t<T> C;
+    const int64_t c = (int64_t)blockIdx.x * NORM_THREADS + threadIdx.x;
+    if (c >= g.c)
+        return;
+    double gradient = 0, product = 0;
+    for (int64_t i = 0; i < g.segments; i++) {
+        gradient += partial[(i * g.c + c) * 2];
+        product += partial[(i * g.c + c) * 2 + 1];
+    }
+    product *= (double)rstd[c];
+    dweight.set(c, (C)product);
+    dbias.set(c, (C)gradient);
+    partial[c * 2] = gradient / count;
+    partial[c * 2 + 1] = product / count;
+}
+
+// constant: the statistics do not depend on x.
+template <class T, int W, bool WARP>
+__global__ void __launch_bounds__(NORM_THREADS)
+    batch_gradients(T *dx, const T *dy, const T *x, const double *means, bool constant,
+                    const channel_grid g, const batch_channel<T> of)
+{
+    typedef computed_t<T> C;
+    typedef norm_team<WARP> team;
+    for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
+        const channel_unit u = unit_of(g, unit);
+        const C mean = of.mean[u.channel], shift = of.bias.get(u.channel, 0);
+        const C rstd = of.rstd[u.channel], scale = rstd * of.weight.get(u.channel, 1);
+        const C first = (C)means[u.channel * 2], second = (C)means[u.channel * 2 + 1];
+        for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
+            const int64_t at = place_of(g, u, i) * W;
+            const pack<T, W> in = pack_load<W>(x + at);
+            pack<T, W> d = pack_load<W>(dy + at);
+            for (int k = 0; k < W; k++) {
+                const C off = widen(in.at[k]) - mean;
+                const C dz = stopped(of.relu, off * scale + shift) ? 0 : (C)widen(d.at[k]);
+                const C all = dz - first - off * rstd * second;
+                d.at[k] = narrow<T>((constant ? dz : all) * scale);
+            }
+            pack_store<W>(dx + at, d);
+        }
+    }
+}
+
+// ---- launchers ----------------------------------------------------------------------------------
+
+static channel_grid grid_of(const tern_batch_norm_args *args, int width)
+{
+    channel_grid g = {args->x.size[0], args->x.size[1], args->x.size[2] / width, 1, 1, {}, {}};
+    const int64_t segments = norm_segments(g.n, g.n * args->x.size[2], g.c > 0 ? g.c : 1);
+    g.samples = (g.n + segments - 1) / segments;
+    g.segments = g.samples > 0 ? (g.n + g.samples - 1) / g.samples : 1;
+    g.by_c = place_divisor_of(g.c);
+    g.by_packs = place_divisor_of(g.packs);
+    return g;
+}
+
+template <class T> static batch_channel<T> channel_of(const tern_batch_norm_args *args)
+{
+    typedef computed_t<T> C;
+    return batch_channel<T>{(const C *)args->mean.data, (const C *)args->rstd.data,
+                            norm_param_of<T>(args->weight), norm_param_of<T>(args->bias),
+                            args->relu};
+}
+
+static unsigned channel_blocks(const channel_grid &g)
+{
+    return (unsigned)((g.c + NORM_THREADS - 1) / NORM_THREADS);
+}
+
+template <class T, int W, bool WARP>
+static void launch_forward(const tern_exec *exec, const tern_batch_norm_args *args, T *y,
+                           double *partial)
+{
+    typedef computed_t<T> C;
+    const T *x = (const T *)args->x.data;
+    const channel_grid g = grid_of(args, W);
+    const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
+    const bool empty = g.n * g.packs == 0;
+    if (args->batch && args->batches)
+        TERN_LAUNCH(batch_count, 1, 1, 0, exec->stream, args->batches);
+    if (g.c == 0)
+        return;
+    if (args->batch && !empty)
+        TERN_LAUNCH((batch_moments<T, W, WARP>), units, NORM_THREADS, 0, exec->stream, partial, x,
+                    g);
+    const batch_state<T> state = {norm_param_of<T>(args->running_mean),
+                                  norm_param_of<T>(args->running_var),
+                                  args->batches,
+                                  (C *)args->mean.data,
+                                  (C *)args->rstd.data,
+                                  args->momentum,
+                                  args->eps,
+                                  args->batch};
+    TERN_LAUNCH((batch_finish<T>), channel_blocks(g), NORM_THREADS, 0, exec->stream,
+                (const double *)partial, g, W, state);
+    if (!empty)
+        TERN_LAUNCH((batch_elements<T, W, WARP>), units, NORM_THREADS, 0, exec->stream, y, x, g,
+                    channel_of<T>(args));
+}
+
+template <class T, int W, bool WARP>
+static void launch_backward(const tern_exec *exec, const tern_batch_norm_args *args,
+                            const tern_norm_grads *grads, const T *dy, double *partial)
+{
+    const T *x = (const T *)args->x.data;
+    const channel_grid g = grid_of(args, W);
+    const batch_channel<T> of = channel_of<T>(args);
+    const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
+    const double count = (double)g.n * (double)args->x.size[2];
+    if (g.c == 0)
+        return;
+    TERN_LAUNCH((batch_sums<T, W, WARP>), units, NORM_THREADS, 0, exec->stream, partial, dy, x, g,
+                of);
+    TERN_LAUNCH((batch_finish_grad<T>), channel_blocks(g), NORM_THREADS, 0, exec->stream, partial,
+                g, count, of.rstd, norm_param_of<T>(grads->dweight),
+                norm_param_of<T>(grads->dbias));
+    if (grads->dx && g.n * g.packs > 0)
+        TERN_LAUNCH((batch_gradients<T, W, WARP>), units, NORM_THREADS, 0, exec->stream,
+                    (T *)grads->dx->data, dy, x, (const double *)partial, !args->batch, g, of);
+}
+
+// Runs of a channel consist of whole packs in all views.
+template <class T>
+static bool packed(const tern_batch_norm_args *args, const void *a, const void *b)
+{
+    const int64_t run = args->x.size[2], size = (int64_t)sizeof(T);
+    return run > 0 && pack_aligned(args->x.data, run, size) && pack_aligned(a, run, size) &&
+           pack_aligned(b, run, size);
+}
+
+static bool is_short(const tern_batch_norm_args *args)
+{
+    return args->x.size[0] * args->x.size[2] <= NORM_SHORT;
+}
+
+static tern_status take_partial(const tern_exec *exec, const tern_batch_norm_args *args,
+                                tern_cuda_scratch *scratch)
+{
+    const channel_grid g = grid_of(args, 1);
+    const int64_t count = g.c * g.segments > 0 ? g.c * g.segments : 1;
+    return tern_cuda_scratch_take(exec, count * 2 * (int64_t)sizeof(double), scratch);
+}
+
+template <class T>
+static tern_status run_forward(const tern_exec *exec, const tern_batch_norm_args *args,
+                               const tern_strided *y)
+{
+    tern_cuda_scratch scratch;
+    TERN_TRY(take_partial(exec, args, &scratch));
+    double *partial = (double *)scratch.data;
+    const bool pack = packed<T>(args, y->data, NULL), warp = is_short(args);
+    if (pack && warp)
+        launch_forward<T, pack_width<T>::value, true>(exec, args, (T *)y->data, partial);
+    else if (pack)
+        launch_forward<T, pack_width<T>::value, false>(exec, args, (T *)y->data, partial);
+    else if (warp)
+        launch_forward<T, 1, true>(exec, args, (T *)y->data, partial);
+    else
+        launch_forward<T, 1, false>(exec, args, (T *)y->data, partial);
+    tern_cuda_scratch_free(exec, &scratch);
+    return tern_cuda_launched("batch_norm");
+}
+
+template <class T>
+static tern_status run_backward(const tern_exec *exec, const tern_batch_norm_args *args,
+                                const tern_norm_grads *grads, const tern_strided *dy)
+{
+    tern_cuda_scratch scratch;
+    TERN_TRY(take_partial(exec, args, &scratch));
+    double *partial = (double *)scratch.data;
+    const T *gradient = (const T *)dy->data;
+    const bool pack = packed<T>(args, dy->data, grads->dx ? grads->dx->data : NULL);
+    const bool warp = is_short(args);
+    if (pack && warp)
+        launch_backward<T, pack_width<T>::value, true>(exec, args, grads, gradient, partial);
+    else if (pack)
+        launch_backward<T, pack_width<T>::value, false>(exec, args, grads, gradient, partial);
+    else if (warp)
+        launch_backward<T, 1, true>(exec, args, grads, gradient, partial);
+    else
+        launch_backward<T, 1, false>(exec, args, grads, gradient, partial);
+    tern_cuda_scratch_free(exec, &scratch);
+    return tern_cuda_launched("batch_norm_grad");
+}
+
+extern "C" tern_status tern_cuda_batch_norm(const tern_exec *exec, const tern_batch_norm_args *args,
+                                            const tern_strided *y)
+{
+    switch (args->x.dtype) {
+        TERN_FLOATING_CASES(T, run_forward<T>(exec, args, y))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("batch_norm", args->x.dtype);
+}
+
+extern "C" tern_status tern_cuda_batch_norm_grad(const tern_exec *exec,
+                                                 const tern_batch_norm_args *args,
+                                                 const tern_norm_grads *grads,
+                                                 const tern_strided *dy)
+{
+    switch (args->x.dtype) {
+        TERN_FLOATING_CASES(T, run_backward<T>(exec, args, grads, dy))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("batch_norm_grad", args->x.dtype);
+}

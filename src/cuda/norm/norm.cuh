@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of normalisations share.
+#ifndef TERN_SRC_CUDA_NORM_NORM_CUH
+#define TERN_SRC_CUDA_NORM_NORM_CUH
+
+#include "cuda/block.cuh"
+#include "cuda/divide.cuh"
+#include "cuda/pack.cuh"
+
+#define NORM_THREADS 256
+#define NORM_WARPS   (NORM_THREADS / WARP_LANES)
+#define NORM_SHORT   1024 // elements that a warp does alone
+#define NORM_BLOCKS  1024 // enough for every multiprocessor
+#define NORM_SHARE   4096 // elements that a block sums at least, where others could help
+
+// Weights, biases, running statistics of x's type T, or of the one that it is computed in; or none.
+template <class T> struct norm_param {
+    typedef computed_t<T> C;
+    void *data;
+    bool wide;
+
+    __device__ __forceinline__ C get(int64_t i, C none) const
+    {
+        if (!data)
+            return none;
+        return wide ? ((const C *)data)[i] : (C)widen(((const T *)data)[i]);
+    }
+    __device__ __forceinline__ void set(int64_t i, C value) const
+    {
+        if (data && wide)
+            ((C *)data)[i] = value;
+        else if (data)
+            ((T *)data)[i] = narrow<T>(value);
+    }
+};
+
+template <class T> static norm_param<T> norm_param_of(const tern_strided *view)
+{
+    norm_param<T> p = {NULL, false};
+    if (view)
+        p.data = view->data;
+    p.wide = view && (view->dtype == TERN_FLOAT32 || view->dtype == TERN_FLOAT64);
+    return p;
+}
+
+// The threads that share a row or a channel: a warp where it is short, else a block.
+template <bool WARP> struct norm_team {
+    static const int SIZE = WARP ? WARP_LANES : NORM_THREADS;
+
+    static __device__ __forceinline__ int64_t first(void)
+    {
+        const int64_t block = blockIdx.x;
+        return WARP ? block * NORM_WARPS + (int)threadIdx.x / WARP_LANES : block;
+    }
+    static __device__ __forceinline__ int64_t step(void)
+    {
+        return (int64_t)gridDim.x * (WARP ? NORM_WARPS : 1);
+    }
+    static __device__ __forceinline__ int member(void)
+    {
+        return (int)threadIdx.x % SIZE;
+    }
+    template <class C> static __device__ __forceinline__ C sum(C value)
+    {
+        return WARP ? warp_sum(value) : block_sum(value);
+    }
+};
+
+static inline unsigned norm_grid(int64_t blocks)
+{
+    return (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+}
+
+// Blocks for so many of them.
+template <bool WARP> static unsigned norm_team_grid(int64_t count)
+{
+    return norm_grid(WARP ? (count + NORM_WARPS - 1) / NORM_WARPS : count);
+}
+
+static inline int64_t norm_segments(int64_t samples, int64_t elements, int64_t others)
+{
+    int64_t segments = elements / NORM_SHARE + 1;
+    if (segments * others > NORM_BLOCKS)
+        segments = NORM_BLOCKS / others + 1;
+    return segments < samples ? segments : samples < 1 ? 1 : samples;
+}
+
+#endif

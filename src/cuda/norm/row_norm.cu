@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalisation of rows: layer, group, instance and root mean square norm. Short rows take a warp
+// each, long ones a block. The gradients of weights are sums down the rows: blocks of their own
+// make sums of segments, which are joined in order.
+#include "cuda/norm/norm.cuh"
+
+template <class T> struct row_norm {
+    typedef computed_t<T> C;
+    int64_t rows, n, groups, inner, row_params;
+    place_divisor by_groups, by_inner;
+    const T *x, *dy;
+    C *mean, *rstd; // mean: NULL for root mean square
+    norm_param<T> weight, bias;
+    C eps;
+};
+
+// Where the weights of a row begin.
+template <class T> __device__ __forceinline__ int64_t params_at(const row_norm<T> &a, int64_t row)
+{
+    (void)divide_by(&row, a.by_groups);
+    return row * a.row_params;
+}
+
+// The weight of element j of a row.
+template <class T>
+__device__ __forceinline__ int64_t param_of(const row_norm<T> &a, int64_t at, int64_t j)
+{
+    return at + (a.inner == 1 ? j : divide_by(&j, a.by_inner));
+}
+
+// ---- forward ------------------------------------------------------------------------------------
+
+// Packs of W elements make a row.
+template <class T, int W, bool WARP>
+__global__ void __launch_bounds__(NORM_THREADS) norm_rows(T *y, const row_norm<T> a)
+{
+    typedef computed_t<T> C;
+    typedef norm_team<WARP> team;
+    for (int64_t row = team::first(); row < a.rows; row += team::step()) {
+        const T *x = a.x + row * a.n;
+        const int64_t at = params_at(a, row), packs = a.n / W;
+        C mean = 0, off = 0, squares = 0;
+        for (int64_t i = team::member(); a.mean && i < packs; i += team::SIZE) {
+            const pack<T, W> in = pack_load<W>(x + i * W);
+            for (int k = 0; k < W; k++)
+                mean += widen(in.at[k]);
+        }
+        mean = team::sum(mean) / (C)a.n;
+        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
+            const pack<T, W> in = pack_load<W>(x + i * W);
+            for (int k = 0; k < W; k++) {
+                const C d = widen(in.at[k]) - mean;
+                off += d;
+                squares += d * d;
+            }
+        }
+        off = a.mean ? team::sum(off) / (C)a.n : 0; // what rounding left out of the mean
+        const C var = team::sum(squares) / (C)a.n - off * off;
+        const C rstd = 1 / sqrt((var > 0 ? var : var * 0) + a.eps);
+        mean += off;
+        if (team::member() == 0) {
+            if (a.mean)
+                a.mean[row] = mean;
+            a.rstd[row] = rstd;
+        }
+        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
+            pack<T, W> v = pack_load<W>(x + i * W);
+            for (int k = 0; k < W; k++) {
+                const int64_t p = param_of(a, at, i * W + k);
+                const C z = (widen(v.at[k]) - mean) * rstd;
+                v.at[k] = narrow<T>(z * a.weight.get(p, 1) + a.bias.get(p, 0));
+            }
+            pack_store<W>(y + row * a.n + i * W, v);
+        }
+    }
+}
+
+// ---- backward -----------------------------------------------------------------------------------
+
+template <class T, int W, bool WARP>
+__global__ void __launch_bounds__(NORM_THREADS) norm_rows_grad(T *dx, const row_norm<T> a)
+{
+    typedef computed_t<T> C;
+    typedef norm_team<WARP> team;
+    for (int64_t row = team::first(); row < a.rows; row += team::step()) {
+        const T *x = a.x + row * a.n, *dy = a.dy + row * a.n;
+        const int64_t at = params_at(a, row), packs = a.n / W;
+        const C mean = a.mean ? a.mean[row] : 0, rstd = a.rstd[row];
+        C first = 0, second = 0; // means of g and g x^, where g = dy weight
+        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
+            const pack<T, W> in = pack_load<W>(x + i * W), d = pack_load<W>(dy + i * W);
+            for (int k = 0; k < W; k++) {
+                const C g = widen(d.at[k]) * a.weight.get(param_of(a, at, i * W + k), 1);
+                first += g;
+                second += g * ((widen(in.at[k]) - mean) * rstd);
+            }
+        }
+        first = team::sum(first) / (C)a.n;
+        second = team::sum(second) / (C)a.n;
+        first = a.mean ? first : 0;
+        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
+            const pack<T, W> in = pack_load<W>(x + i * W);
+            pack<T, W> d = pack_load<W>(dy + i * W);
+            for (int k = 0; k < W; k++) {
+                const C g = widen(d.at[k]) * a.weight.get(param_of(a, at, i * W + k), 1);
+                const C z = (widen(in.at[k]) - mean) * rstd;
+                d.at[k] = narrow<T>((g - first - z * second) * rstd);
+            }
+            pack_store<W>(dx + row * a.n + i * W, d);
+        }
+    }
+}
+
+// Sums of the gradients of weights: partial (segments, 2, params). A segment has `samples` of the
+// rows of a group.
+typedef struct param_sums {
+    double *partial;
+    int64_t params, samples, segments, strips;
+    place_divisor by_params, by_row_params;
+} param_sums;
+
+// inner = 1: a block takes 32 adjacent weights of a segment, its warps share the rows. All lanes
+// of a strip are of one group.
+template <class T>
+__global__ void __launch_bounds__(NORM_THREADS)
+    norm_params_of_elements(const param_sums s, const row_norm<T> a)
+{
+    typedef computed_t<T> C;
+    TERN_SHARED(C, part, [2][NORM_WARPS][WARP_LANES]);
+    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    for (int64_t unit = blockIdx.x; unit < s.strips * s.segments; unit += gridDim.x) {
+        int64_t strip = unit;
+        const int64_t segment = divide_by(&strip, s.by_params);
+        const int64_t group = divide_by(&strip, s.by_row_params);
+        const int64_t j = strip * WARP_LANES + lane, first = segment * s.samples * a.groups;
+        int64_t end = first + s.samples * a.groups;
+        end = end < a.rows ? end : a.rows;
+        C weight = 0, bias = 0;
+        for (int64_t row = first + group + warp * a.groups; j < a.n && row < end;
+             row += NORM_WARPS * a.groups) {
+            const C dy = widen(a.dy[row * a.n + j]), mean = a.mean ? a.mean[row] : 0;
+            weight += dy * ((widen(a.x[row * a.n + j]) - mean) * a.rstd[row]);
+            bias += dy;
+        }
+        __syncthreads(); // the round before may still be read
+        part[0][warp][lane] = weight;
+        part[1][warp][lane] = bias;
+        __syncthreads();
+        if (warp < 2 && j < a.n) {
+            double sum = 0;
+            for (int w = 0; w < NORM_WARPS; w++)
+                sum += (double)part[warp][w][lane];
+            s.partial[(segment * 2 + warp) * s.params + group * a.n + j] = sum;
+        }
+    }
+}
+
+// inner > 1: a block takes a weight of a segment.
+template <class T>
+__global__ void __launch_bounds__(NORM_THREADS)
+    norm_params_of_channels(const param_sums s, const row_norm<T> a)
+{
+    typedef computed_t<T> C;
+    for (int64_t unit = blockIdx.x; unit < s.params * s.segments; unit += gridDim.x) {
+        int64_t param = unit;
+        const int64_t segment = divide_by(&param, s.by_params);
+        int64_t k = param;
+        const int64_t group = divide_by(&k, s.by_row_params), first = segment * s.samples;
+        int64_t samples = a.rows - first * a.groups;
+        samples = samples < s.samples * a.groups ? samples : s.samples * a.groups;
+        C weight = 0, bias = 0;
+        for (int64_t i = threadIdx.x; i * a.groups < samples * a.inner; i += NORM_THREADS) {
+            int64_t along = i;
+            const int64_t row = (first + divide_by(&along, a.by_inner)) * a.groups + group;
+            const int64_t at = row * a.n + k * a.inner + along;
+            const C dy = widen(a.dy[at]), mean = a.mean ? a.mean[row] : 0;
+            weight += dy * ((widen(a.x[at]) - mean) * a.rstd[row]);
+            bias += dy;
+        }
+        weight = block_sum(weight);
+        bias = block_sum(bias);
+        if (threadIdx.x == 0) {
+            s.partial[segment * 2 * s.params + param] = (double)weight;
+            s.partial[(segment * 2 + 1) * s.params + param] = (double)bias;
+        }
+    }
+}
+
+template <class T>
+__global__ void __launch_bounds__(NORM_THREADS)
+    norm_params_join(const param_sums s, const norm_param<T> dweight, const norm_param<T> dbias)
+{
+    const int64_t p = (int64_t)blockIdx.x * NORM_THREADS + threadIdx.x;
+    double weight = 0, bias = 0;
+    if (p >= s.params)
+        return;
+    for (int64_t i = 0; i < s.segments; i++) {
+        weight += s.partial[i * 2 * s.params + p];
+        bias += s.partial[(i * 2 + 1) * s.params + p];
+    }
+    dweight.set(p, (computed_t<T>)weight);
+    dbias.set(p, (computed_t<T>)bias);
+}
+
+// ---- launchers ----------------------------------------------------------------------------------
+
+template <class T> static row_norm<T> row_norm_of(const tern_norm_args *args)
+{
+    typedef computed_t<T> C;
+    row_norm<T> a = {};
+    a.rows = args->x.size[0];
+    a.n = args->x.size[1];
+    a.groups = args->groups;
+    a.inner = args->inner;
+    a.row_params = a.n / a.inner;
+    a.by_groups = place_divisor_of(a.groups);
+    a.by_inner = place_divisor_of(a.inner);
+    a.x = (const T *)args->x.data;
+    a.mean = args->rms ? NULL : (C *)args->mean.data;
+    a.rstd = (C *)args->rstd.data;
+    a.weight = norm_param_of<T>(args->weight);
+    a.bias = norm_param_of<T>(args->bias);
+    a.eps = (C)args->eps;
+    return a;
+}
+
+// y: dx in the backward.
+template <class T, int W, bool WARP>
+static void launch_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
+{
+    const unsigned grid = norm_team_grid<WARP>(a.rows);
+    if (a.dy)
+        TERN_LAUNCH((norm_rows_grad<T, W, WARP>), grid, NORM_THREADS, 0, exec->stream, y, a);
+    else
+        TERN_LAUNCH((norm_rows<T, W, WARP>), grid, NORM_THREADS, 0, exec->stream, y, a);
+}
+
+template <class T> static void run_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
+{
+    const int64_t size = (int64_t)sizeof(T);
+    const bool packed =
+        pack_aligned(a.x, a.n, size) && pack_aligned(y, a.n, size) && pack_aligned(a.dy, a.n, size);
+    if (a.n <= NORM_SHORT && packed)
+        launch_rows<T, pack_width<T>::value, true>(exec, a, y);
+    else if (a.n <= NORM_SHORT)
+        launch_rows<T, 1, true>(exec, a, y);
+    else if (packed)
+        launch_rows<T, pack_width<T>::value, false>(exec, a, y);
+    else
+        launch_rows<T, 1, false>(exec, a, y);
+}
+
+template <class T> static param_sums param_sums_of(const row_norm<T> &a)
+{
+    param_sums s = {};
+    const int64_t samples = a.rows / a.groups, strips = (a.n + WARP_LANES - 1) / WARP_LANES;
+    s.params = a.groups * a.row_params;
+    s.strips = a.inner == 1 ? a.groups * strips : s.params;
+    s.segments = a.inner == 1 ? norm_segments((samples + NORM_WARPS - 1) / NORM_WARPS,
+                                              samples * WARP_LANES, s.strips)
+                              : norm_segments(samples, samples * a.inner, s.strips);
+    s.samples = (samples + s.segments - 1) / s.segments;
+    s.segments = (samples + s.samples - 1) / s.samples;
+    s.by_params = place_divisor_of(s.strips);
+    s.by_row_params = place_divisor_of(a.inner == 1 ? strips : a.row_params);
+    return s;
+}
+
+template <class T>
+static tern_status run_params(const tern_exec *exec, const row_norm<T> &a,
+                              const tern_norm_grads *grads)
+{
+    tern_cuda_scratch scratch;
+    param_sums s = param_sums_of(a);
+    const unsigned grid = norm_grid(s.strips * s.segments);
+    TERN_TRY(tern_cuda_scratch_take(exec, s.segments * 2 * s.params * (int64_t)sizeof(double),
+                                    &scratch));
+    s.partial = (double *)scratch.data;
+    if (a.inner == 1)
+        TERN_LAUNCH((norm_params_of_elements<T>), grid, NORM_THREADS, 0, exec->stream, s, a);
+    else
+        TERN_LAUNCH((norm_params_of_channels<T>), grid, NORM_THREADS, 0, exec->stream, s, a);
+    TERN_LAUNCH((norm_params_join<T>), (unsigned)((s.params + NORM_THREADS - 1) / NORM_THREADS),
+                NORM_THREADS, 0, exec->stream, s, norm_param_of<T>(grads->dweight),
+                norm_param_of<T>(grads->dbias));
+    tern_cuda_scratch_free(exec, &scratch);
+    return TERN_OK;
+}
+
+static bool is_empty(const tern_norm_args *args)
+{
+    return args->x.size[0] == 0 || args->x.size[1] == 0;
+}
+
+template <class T>
+static tern_status run_forward(const tern_exec *exec, const tern_norm_args *args,
+                               const tern_strided *y)
+{
+    if (is_empty(args))
+        return TERN_OK;
+    run_rows(exec, row_norm_of<T>(args), (T *)y->data);
+    return tern_cuda_launched("norm");
+}
+
+template <class T>
+static tern_status run_backward(const tern_exec *exec, const tern_norm_args *args,
+                                const tern_norm_grads *grads, const tern_strided *dy)
+{
+    if (is_empty(args))
+        return TERN_OK;
+    row_norm<T> a = row_norm_of<T>(args);
+    a.dy = (const T *)dy->data;
+    if (grads->dweight || grads->dbias)
+        TERN_TRY(run_params(exec, a, grads));
+    if (grads->dx)
+        run_rows(exec, a, (T *)grads->dx->data);
+    return tern_cuda_launched("norm_grad");
+}
+
+extern "C" tern_status tern_cuda_norm(const tern_exec *exec, const tern_norm_args *args,
+                                      const tern_strided *y)
+{
+    switch (args->x.dtype) {
+        TERN_FLOATING_CASES(T, run_forward<T>(exec, args, y))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("norm", args->x.dtype);
+}
+
+extern "C" tern_status tern_cuda_norm_grad(const tern_exec *exec, const tern_norm_args *args,
+                                           const tern_norm_grads *grads, const tern_strided *dy)
+{
+    switch (args->x.dtype) {
+        TERN_FLOATING_CASES(T, run_backward<T>(exec, args, grads, dy))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("norm_grad", args->x.dtype);
+}

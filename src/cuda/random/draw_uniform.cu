@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Uniform numbers of a draw. A thread draws the four words of one Philox counter, for four
+// elements.
+#include "base/philox.h"
+#include "cuda/walk.cuh"
+
+#define GROUP 4
+
+struct draw_job {
+    const tern_draw_state *draws;
+    uint64_t offset;
+    int64_t numel;
+    bool aligned;
+};
+
+template <class T>
+__device__ __forceinline__ T between(computed_t<T> low, computed_t<T> range, uint32_t word)
+{
+    typedef computed_t<T> C;
+    return narrow<T>(low + range * ((C)word * (C)2.3283064365386963e-10)); // 2^-32
+}
+
+template <class T>
+__global__ void __launch_bounds__(WALK_THREADS)
+    draw_uniform(draw_job job, computed_t<T> low, computed_t<T> range, T *y)
+{
+    const int64_t group = walk_thread(), first = group * GROUP;
+    if (first >= job.numel)
+        return;
+    const uint64_t call = job.draws->base + job.offset;
+    const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
+    if (job.aligned && first + GROUP <= job.numel) {
+        pack<T, GROUP> values;
+#pragma unroll
+        for (int k = 0; k < GROUP; k++)
+            values.at[k] = between<T>(low, range, block.word[k]);
+        pack_store(y + first, values);
+        return;
+    }
+#pragma unroll
+    for (int k = 0; k < GROUP; k++)
+        if (first + k < job.numel)
+            y[first + k] = between<T>(low, range, block.word[k]);
+}
+
+template <class T>
+static tern_status run(const tern_exec *exec, draw_job job, const tern_draw_args *args,
+                       const tern_strided *y)
+{
+    typedef computed_t<T> C;
+    job.aligned = (uintptr_t)y->data % sizeof(pack<T, GROUP>) == 0;
+    TERN_LAUNCH(draw_uniform<T>, walk_blocks((job.numel + GROUP - 1) / GROUP), WALK_THREADS, 0,
+                exec->stream, job, (C)args->low, (C)(args->high - args->low), (T *)y->data);
+    return tern_cuda_launched("draw_uniform");
+}
+
+extern "C" tern_status tern_cuda_draw_uniform(const tern_exec *exec, const tern_draw_args *args,
+                                              const tern_strided *y)
+{
+    draw_job job = {};
+    job.draws = exec->draws;
+    job.offset = args->offset;
+    job.numel = tern_strided_numel(y);
+    if (job.numel == 0)
+        return TERN_OK;
+    switch (y->dtype) {
+        TERN_FLOATING_CASES(T, run<T>(exec, job, args, y))
+        TERN_NOT_FLOATING_CASES
+    }
+    return tern_kernel_lacks("draw_uniform", y->dtype);
+}

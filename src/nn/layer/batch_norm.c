@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalises channels over the batch in training, by running statistics in evaluation (Ioffe and
+// Szegedy 2015).
+#include "nn/layer/norm.h"
+
+static tern_status check_input(const tern_channel_norm *self, const tern_tensor *x)
+{
+    const int rank = x->rank, least = self->space == 1 ? 2 : self->space + 2;
+    TERN_CHECK(rank >= least && rank <= self->space + 2, TERN_ERR_SHAPE,
+               "%s: x %s must have %s dimensions: %s", self->base.klass->name,
+               tern_shape_string(tern_shape_get(x)),
+               (const char *[]){"2 or 3", "4", "5"}[self->space - 1],
+               (const char *[]){"(N, C) or (N, C, L)", "(N, C, H, W)",
+                                "(N, C, D, H, W)"}[self->space - 1]);
+    return tern_channel_norm_check(self, x, 1);
+}
+
+static tern_tensor *run(const tern_channel_norm *self, tern_tensor *x, bool relu)
+{
+    if (!x || check_input(self, x))
+        return (void)(x ? 0 : tern_null_error(self->base.klass->name, "x")), NULL;
+    return tern_batch_norm(x, .weight = self->weight, .bias = self->bias,
+                           .running_mean = self->running_mean, .running_var = self->running_var,
+                           .num_batches_tracked = self->num_batches_tracked,
+                           .training = self->base.private_->training || !self->running_mean,
+                           .momentum = self->momentum, .eps = self->eps, .relu = relu);
+}
+
+static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    TERN_TRY(tern_layer_inputs(module, in, 1));
+    return tern_layer_output(out, run((const tern_channel_norm *)module, in->at[0], false));
+}
+
+#define BATCH_NORM(number)                                                                         \
+    static const tern_module_class class_##number##d = {.name = "BatchNorm" #number "d",           \
+                                                        .size = sizeof(tern_channel_norm),         \
+                                                        .call = call,                              \
+                                                        .describe = tern_channel_norm_describe,    \
+                                                        .reset = tern_channel_norm_reset};         \
+    tern_nn_batch_norm##number##d_options tern_nn_batch_norm##number##d_defaults(void)             \
+    {                                                                                              \
+        return (tern_nn_batch_norm##number##d_options){.eps = 1e-5,                                \
+                                                       .momentum = 0.1,                            \
+                                                       .affine = true,                             \
+                                                       .track_running_stats = true,                \
+                                                       .bias = true};                              \
+    }                                                                                              \
+    tern_module *tern_nn_batch_norm##number##d_with(                                               \
+        const tern_nn_batch_norm##number##d_options *o)                                            \
+    {                                                                                              \
+        const char *function = "nn_batch_norm" #number "d";                                        \
+        if (!o)                                                                                    \
+            return (void)tern_null_error(function, "options"), NULL;                               \
+        return tern_channel_norm_new(                                                              \
+            &class_##number##d,                                                                    \
+            (tern_channel_norm_make)TERN_CHANNEL_NORM_MAKE(function, o, number));                  \
+    }
+BATCH_NORM(1)
+BATCH_NORM(2)
+BATCH_NORM(3)
+
+bool tern_nn_is_batch_norm(const tern_module *module)
+{
+    const tern_module_class *klass = module->klass;
+    return klass == &class_1d || klass == &class_2d || klass == &class_3d;
+}
+
+tern_tensor *tern_nn_batch_norm_activated(tern_module *module, tern_tensor *x,
+                                          tern_activation activation)
+{
+    return run((const tern_channel_norm *)module, x, activation == TERN_ACT_RELU);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// y = x W^T + b.
+#include "nn/layer/layer.h"
+
+typedef struct linear {
+    tern_module base;
+    tern_tensor *weight; // (Out, In)
+    tern_tensor *bias;   // (Out) or NULL
+} linear;
+
+static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    TERN_TRY(tern_layer_inputs(module, in, 1));
+    return tern_layer_output(out, tern_nn_linear_activated(module, in->at[0], TERN_ACT_NONE));
+}
+
+tern_tensor *tern_nn_linear_activated(tern_module *module, tern_tensor *x,
+                                      tern_activation activation)
+{
+    const linear *self = (const linear *)module;
+    return tern_linear(x, self->weight, self->bias, activation);
+}
+
+static tern_status reset(tern_module *module, tern_generator *generator)
+{
+    const linear *self = (const linear *)module;
+    TERN_TRY(tern_check_tensor("nn_linear", "weight", self->weight));
+    TERN_CHECK(self->weight->rank == 2, TERN_ERR_SHAPE,
+               "nn_linear: weight is %s, but must have two dimensions to be drawn",
+               tern_tensor_string(self->weight));
+    return tern_layer_draw(self->weight, self->bias, self->weight->size[1], generator);
+}
+
+static void describe(const tern_module *module, tern_text *out)
+{
+    const linear *self = (const linear *)module;
+    const tern_tensor *weight = self->weight;
+    if (weight && weight->rank == 2)
+        tern_text_add(out, "in_features=%lld, out_features=%lld, ", (long long)weight->size[1],
+                      (long long)weight->size[0]);
+    tern_text_add(out, "bias=%s", tern_layer_bool(self->bias));
+}
+
+const tern_module_class tern_nn_linear_class = {
+    .name = "Linear", .size = sizeof(linear), .call = call, .describe = describe, .reset = reset};
+
+static tern_status check_options(const tern_nn_linear_options *options, tern_device *device)
+{
+    TERN_CHECK(options->in_features > 0 && options->out_features > 0, TERN_ERR_ARG,
+               "nn_linear: in_features is %lld and out_features %lld, but both must be positive",
+               (long long)options->in_features, (long long)options->out_features);
+    TERN_CHECK(options->dtype == TERN_DTYPE_UNSPECIFIED || tern_dtype_is_floating(options->dtype),
+               TERN_ERR_DTYPE, "nn_linear: %s is not a floating dtype",
+               tern_dtype_name(options->dtype));
+    return tern_device_resolve("nn_linear", device);
+}
+
+tern_nn_linear_options tern_nn_linear_defaults(void)
+{
+    return (tern_nn_linear_options){.bias = true};
+}
+
+tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
+{
+    if (!options) {
+        tern_null_error("nn_linear", "options");
+        return NULL;
+    }
+    tern_device device = options->device;
+    if (check_options(options, &device))
+        return NULL;
+    linear *self = (linear *)tern_module_new(&tern_nn_linear_class);
+    if (!self)
+        return NULL;
+    tern_dtype dtype = options->dtype;
+    tern_shape rows = tern_dims(options->out_features, options->in_features);
+    tern_shape row = tern_dims(options->out_features);
+    tern_module_add_parameter(&self->base, "weight", &self->weight,
+                              tern_empty(rows, .dtype = dtype, .device = device));
+    tern_module_add_parameter(&self->base, "bias", &self->bias,
+                              options->bias ? tern_empty(row, .dtype = dtype, .device = device)
+                                            : NULL);
+    return tern_module_done(&self->base);
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest of windows.
+#include "nn/layer/pool.h"
+
+typedef struct max_pool {
+    tern_module base;
+    tern_pool pool;
+    bool return_indices;
+} max_pool;
+
+void tern_layer_add_sizes(tern_text *out, const char *name, const tern_pool_sizes *sizes, int dims)
+{
+    bool same = true;
+    for (int i = 1; i < dims; i++)
+        same &= sizes->at[i] == sizes->at[0];
+    tern_text_add(out, "%s=%s", name, same ? "" : "(");
+    for (int i = 0; i < (same ? 1 : dims); i++) {
+        if (sizes->at[i] == TERN_KEEP_SIZE)
+            tern_text_add(out, "%sNone", i ? ", " : "");
+        else
+            tern_text_add(out, "%s%lld", i ? ", " : "", (long long)sizes->at[i]);
+    }
+    tern_text_add(out, "%s", same ? "" : ")");
+}
+
+static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    const max_pool *self = (const max_pool *)module;
+    tern_tensor *indices = NULL;
+    TERN_TRY(tern_layer_inputs(module, in, 1));
+    TERN_TRY(tern_layer_output(
+        out, tern_max_pool_run(&self->pool, in->at[0], self->return_indices ? &indices : NULL)));
+    if (self->return_indices)
+        out->at[out->count++] = indices;
+    return TERN_OK;
+}
+
+static void describe(const tern_module *module, tern_text *out)
+{
+    const max_pool *self = (const max_pool *)module;
+    const tern_pool *pool = &self->pool;
+    tern_layer_add_sizes(out, "kernel_size", &pool->kernel, pool->dims);
+    tern_layer_add_sizes(out, ", stride", &pool->stride, pool->dims);
+    tern_layer_add_sizes(out, ", padding", &pool->padding, pool->dims);
+    tern_layer_add_sizes(out, ", dilation", &pool->dilation, pool->dims);
+    tern_text_add(out, ", ceil_mode=%s", tern_layer_bool(pool->ceil_mode));
+}
+
+static const tern_module_class classes[] = {
+    {.name = "MaxPool1d", .size = sizeof(max_pool), .call = call, .describe = describe},
+    {.name = "MaxPool2d", .size = sizeof(max_pool), .call = call, .describe = describe},
+    {.name = "MaxPool3d", .size = sizeof(max_pool), .call = call, .describe = describe}};
+
+static tern_module *make(tern_pool pool, int64_t kernel, bool return_indices)
+{
+    if (tern_pool_settle(&pool, kernel))
+        return NULL;
+    max_pool *self = (max_pool *)tern_module_new(&classes[pool.dims - 1]);
+    if (!self)
+        return NULL;
+    pool.name += TERN_NN_PREFIX;
+    self->pool = pool;
+    self->return_indices = return_indices;
+    return tern_module_done(&self->base);
+}
+
+tern_nn_max_pool1d_options tern_nn_max_pool1d_defaults(void)
+{
+    return (tern_nn_max_pool1d_options){.stride = TERN_SAME_AS_KERNEL, .dilation = 1};
+}
+
+tern_module *tern_nn_max_pool1d_with(const tern_nn_max_pool1d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("nn_max_pool1d", "options"), NULL;
+    return make((tern_pool){.name = "nn_max_pool1d",
+                            .dims = 1,
+                            .stride = tern_pool_line(options->stride),
+                            .padding = tern_pool_line(options->padding),
+                            .dilation = tern_pool_line(options->dilation),
+                            .ceil_mode = options->ceil_mode},
+                options->kernel, options->return_indices);
+}
+
+tern_nn_max_pool2d_options tern_nn_max_pool2d_defaults(void)
+{
+    return (tern_nn_max_pool2d_options){.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},
+                                        .padding = {0, TERN_SAME_AS_FIRST},
+                                        .dilation = {1, TERN_SAME_AS_FIRST},
+                                        .kernel_size = {0, TERN_SAME_AS_FIRST}};
+}
+
+tern_module *tern_nn_max_pool2d_with(const tern_nn_max_pool2d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("nn_max_pool2d", "options"), NULL;
+    return make((tern_pool){.name = "nn_max_pool2d",
+                            .dims = 2,
+                            .kernel = tern_pool_pair(options->kernel_size),
+                            .stride = tern_pool_pair(options->stride),
+                            .padding = tern_pool_pair(options->padding),
+                            .dilation = tern_pool_pair(options->dilation),
+                            .ceil_mode = options->ceil_mode},
+                options->kernel, options->return_indices);
+}
+
+tern_nn_max_pool3d_options tern_nn_max_pool3d_defaults(void)
+{
+    return (tern_nn_max_pool3d_options){
+        .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+        .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+        .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+        .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}};
+}
+
+tern_module *tern_nn_max_pool3d_with(const tern_nn_max_pool3d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("nn_max_pool3d", "options"), NULL;
+    return make((tern_pool){.name = "nn_max_pool3d",
+                            .dims = 3,
+                            .kernel = tern_pool_triple(options->kernel_size),
+                            .stride = tern_pool_triple(options->stride),
+                            .padding = tern_pool_triple(options->padding),
+                            .dilation = tern_pool_triple(options->dilation),
+                            .ceil_mode = options->ceil_mode},
+                options->kernel, options->return_indices);
+}

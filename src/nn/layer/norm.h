@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the layers that normalise share: weights that start as 1, biases that start as 0; and the
+// modules with running statistics.
+#ifndef TERN_SRC_NN_NORM_H
+#define TERN_SRC_NN_NORM_H
+
+#include "nn/layer/layer.h"
+
+// How a layer's parameters are made.
+typedef struct tern_norm_make {
+    const char *function; // for messages
+    double eps;
+    bool affine, bias; // has a weight; and a bias then
+    tern_dtype dtype;
+    tern_device device; // resolved by tern_norm_check
+} tern_norm_make;
+
+tern_status tern_norm_check(tern_norm_make *make);
+// Adds "weight" and "bias", NULL where there are none; undefined until reset.
+void tern_norm_add(tern_module *module, const tern_norm_make *make, tern_shape shape,
+                   tern_tensor **weight, tern_tensor **bias);
+// Fills what there is: weight with 1, bias with 0.
+tern_status tern_norm_reset(tern_tensor *weight, tern_tensor *bias);
+
+// BatchNorm and InstanceNorm.
+typedef struct tern_channel_norm {
+    tern_module base;
+    tern_tensor *weight, *bias;              // (C), or NULL
+    tern_tensor *running_mean, *running_var; // (C), or NULL: not tracked
+    tern_tensor *num_batches_tracked;        // (), likewise
+    int64_t num_features;
+    double eps, momentum;
+    int space; // dimensions behind the channels
+} tern_channel_norm;
+
+typedef struct tern_channel_norm_make {
+    tern_norm_make norm;
+    int64_t num_features;
+    double momentum;
+    bool track_running_stats;
+    int space;
+} tern_channel_norm_make;
+
+tern_module *tern_channel_norm_new(const tern_module_class *klass, tern_channel_norm_make make);
+tern_module_describe_fn tern_channel_norm_describe;
+tern_module_reset_fn tern_channel_norm_reset;
+// x has num_features channels in dimension `dim`, behind which there are `space` more.
+tern_status tern_channel_norm_check(const tern_channel_norm *self, const tern_tensor *x, int dim);
+
+// Options of PyTorch's six classes have the same fields.
+#define TERN_CHANNEL_NORM_MAKE(name, options, dimensions)                                          \
+    {                                                                                              \
+        .norm = {.function = (name),                                                               \
+                 .eps = (options)->eps,                                                            \
+                 .affine = (options)->affine,                                                      \
+                 .bias = (options)->bias,                                                          \
+                 .dtype = (options)->dtype,                                                        \
+                 .device = (options)->device},                                                     \
+        .num_features = (options)->num_features, .momentum = (options)->momentum,                  \
+        .track_running_stats = (options)->track_running_stats, .space = (dimensions)               \
+    }
+
+#endif

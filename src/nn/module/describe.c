@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What modules say of themselves, in PyTorch's words: for errors, summaries and printing.
+#include "nn/module/describe.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/callback.h"
+#include "base/text.h"
+#include "nn/layer/layer.h"
+
+static void put(char *buffer, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
+static void put(char *buffer, size_t size, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    tern_text_format(buffer, size, format, words);
+    va_end(words);
+}
+
+void tern_text_add(tern_text *out, const char *format, ...)
+{
+    char before[TERN_DESCRIPTION_SIZE], piece[TERN_DESCRIPTION_SIZE];
+    if (!out || !format) {
+        tern_null_error("text_add", out ? "format" : "out");
+        return;
+    }
+    va_list words;
+    va_start(words, format);
+    tern_text_format(piece, sizeof piece, format, words);
+    va_end(words);
+    memcpy(before, out->text, sizeof before);
+    put(out->text, sizeof out->text, "%s%s", before, piece);
+}
+
+void tern_layer_add_double(tern_text *out, double value)
+{
+    char text[32];
+    int digits = 1;
+    do {
+        snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    } while (digits < 17 && isfinite(value) && strtod(text, NULL) != value && ++digits);
+    // Python has no exponent up to 1e16, and a point in every other number.
+    const int whole = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
+    const bool plain = isfinite(value) && whole <= 16;
+    tern_text_add(out, "%.*g%s", plain && digits < whole ? whole : digits, value,
+                  plain && value == floor(value) ? ".0" : "");
+}
+
+void tern_module_describe(const tern_module *module, tern_text *out)
+{
+    out->text[0] = 0;
+    if (!module->klass->describe)
+        return;
+    tern_callback_begin();
+    module->klass->describe(module, out);
+    tern_callback_end();
+}
+
+void tern_module_title(const tern_module *module, char *title, size_t size)
+{
+    tern_text said;
+    tern_module_describe(module, &said);
+    const char *class_name = module->klass->name;
+    const size_t length = strlen(class_name);
+    if (!said.text[0] || length + 6 > size) {
+        put(title, size, "%s", class_name);
+        return;
+    }
+    char *rest = title + length;
+    put(title, size, "%s(", class_name);
+    put(rest + 1, size - length - 2, "%s", said.text);
+    strcat(rest, ")");
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling into a number of windows that share the elements of x as evenly as they can.
+#include "ops/max_pool.h"
+
+// ---- the mean ----------------------------------------------------------------------------------
+
+static tern_resample_args mean_args(int dims, tern_shape x, tern_shape y)
+{
+    tern_resample_args args = {.scale = 1};
+    for (int i = 0; i < 3; i++)
+        args.dim[i] = tern_resample_same(1);
+    for (int i = 0; i < dims; i++) {
+        int64_t in = x.dim[x.rank - 1 - i], out = y.dim[y.rank - 1 - i];
+        args.dim[2 - i] = (tern_resample_dim){
+            .kind = in == out ? TERN_RESAMPLE_SAME : TERN_RESAMPLE_AREA, .in = in, .out = out};
+    }
+    return args;
+}
+
+// One window a plane that is large enough to be summed as reductions are.
+static bool is_reduction(int dims, tern_shape x, tern_shape y)
+{
+    int64_t count = 1;
+    for (int i = 0; i < dims; i++) {
+        count *= x.dim[x.rank - 1 - i];
+        if (y.dim[y.rank - 1 - i] != 1)
+            return false;
+    }
+    return count > 256;
+}
+
+static tern_status mean_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    int dims = (int)tern_node_attrs(node)->i[0];
+    tern_shape shape = tern_node_input_shape(node, 0);
+    tern_resample_args args = mean_args(dims, shape, tern_shape_get(dy[0]));
+    dx[0] = tern_tensor_new("adaptive_avg_pool", dy[0]->dtype, tern_dev(dy[0]), shape);
+    return dx[0] ? tern_launch_resample_grad(&args, dims, dx[0], dy[0]) : tern_failed();
+}
+
+tern_tensor *tern_adaptive_avg_pool_run(const tern_pool *pool, tern_tensor *x)
+{
+    static const tern_op ops[] = {{"adaptive_avg_pool1d", {"x"}, mean_backward},
+                                  {"adaptive_avg_pool2d", {"x"}, mean_backward}};
+    const tern_op *op = &ops[pool->dims - 1];
+    tern_op_call call = {.op = op, .count = 1, .in = {x}, .attrs.i = {pool->dims}};
+    tern_shape shape;
+    if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) || tern_pool_check_input(pool, call.in[0]) ||
+        tern_pool_adaptive_shape(pool, call.in[0], &shape))
+        return NULL;
+    tern_resample_args args = mean_args(pool->dims, call.shape, shape);
+    tern_tensor *y = tern_tensor_new(op->name, call.dtype, call.device, shape);
+    if (!y)
+        return NULL;
+    tern_status status = is_reduction(pool->dims, call.shape, shape)
+                             ? tern_launch_reduce(TERN_REDUCE_MEAN, 0, y, call.in[0], shape)
+                             : tern_launch_resample(&args, pool->dims, y, call.in[0]);
+    return status ? NULL : tern_op_end(&call, y, NULL, 0);
+}
+
+// ---- the largest -------------------------------------------------------------------------------
+
+// The largest window: by where it begins within an element, at most one more than a quotient.
+static int64_t widest(int64_t in, int64_t out)
+{
+    int64_t most = 1;
+    for (int64_t o = 0; o < out; o++) {
+        int64_t width = ((o + 1) * in + out - 1) / out - o * in / out;
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+static tern_max_pool_args max_args(int dims, tern_shape x, tern_shape y)
+{
+    tern_max_pool_args args = {0};
+    for (int i = 0; i < 3; i++)
+        args.dim[i] = tern_pool_dim_same();
+    for (int i = 0; i < dims; i++) {
+        tern_pool_dim *dim = &args.dim[2 - i];
+        dim->in = x.dim[x.rank - 1 - i];
+        dim->out = y.dim[y.rank - 1 - i];
+        dim->adaptive = true;
+        dim->kernel = widest(dim->in, dim->out);
+    }
+    return args;
+}
+
+static tern_status max_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    int dims = (int)tern_node_attrs(node)->i[0];
+    tern_max_pool_args args = max_args(dims, tern_node_input_shape(node, 0), tern_shape_get(dy[0]));
+    return tern_max_pool_launch_grad(node, &args, dims, dy[0], &dx[0]);
+}
+
+tern_tensor *tern_adaptive_max_pool_run(const tern_pool *pool, tern_tensor *x,
+                                        tern_tensor **indices)
+{
+    static const tern_op ops[] = {{"adaptive_max_pool1d", {"x"}, max_backward},
+                                  {"adaptive_max_pool2d", {"x"}, max_backward}};
+    tern_op_call call = {.op = &ops[pool->dims - 1], .count = 1, .in = {x}};
+    tern_max_pooled out = {.with_index = indices};
+    tern_shape shape;
+    call.attrs.i[0] = pool->dims;
+    if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) || tern_pool_check_input(pool, call.in[0]) ||
+        tern_pool_adaptive_shape(pool, call.in[0], &shape))
+        return NULL;
+    tern_max_pool_args args = max_args(pool->dims, call.shape, shape);
+    if (tern_max_pool_launch(&call, &args, pool->dims, shape, &out))
+        return NULL;
+    return tern_max_pool_end(&call, &out, indices);
+}
+
+// ---- by options --------------------------------------------------------------------------------
+
+static tern_tensor *run_mean(tern_pool pool, int64_t out, tern_tensor *x)
+{
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle_adaptive(&pool, out)
+               ? NULL
+               : tern_adaptive_avg_pool_run(&pool, x);
+}
+
+static tern_tensor *run_max(tern_pool pool, int64_t out, tern_tensor *x, tern_tensor **indices)
+{
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle_adaptive(&pool, out)
+               ? NULL
+               : tern_adaptive_max_pool_run(&pool, x, indices);
+}
+
+tern_adaptive_avg_pool1d_options tern_adaptive_avg_pool1d_defaults(void)
+{
+    return (tern_adaptive_avg_pool1d_options){.out = -1};
+}
+
+tern_tensor *tern_adaptive_avg_pool1d_with(const tern_adaptive_avg_pool1d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("adaptive_avg_pool1d", "options"), NULL;
+    return run_mean((tern_pool){.name = "adaptive_avg_pool1d", .dims = 1, .out = {{-1}}},
+                    options->out, options->x);
+}
+
+tern_adaptive_avg_pool2d_options tern_adaptive_avg_pool2d_defaults(void)
+{
+    return (tern_adaptive_avg_pool2d_options){.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+                                              .out = -1};
+}
+
+tern_tensor *tern_adaptive_avg_pool2d_with(const tern_adaptive_avg_pool2d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("adaptive_avg_pool2d", "options"), NULL;
+    return run_mean(
+        (tern_pool){.name = "adaptive_avg_pool2d", .dims = 2, .out = tern_pool_pair(options->size)},
+        options->out, options->x);
+}
+
+tern_adaptive_max_pool1d_options tern_adaptive_max_pool1d_defaults(void)
+{
+    return (tern_adaptive_max_pool1d_options){.out = -1};
+}
+
+tern_tensor *tern_adaptive_max_pool1d_with(const tern_adaptive_max_pool1d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("adaptive_max_pool1d", "options"), NULL;
+    return run_max((tern_pool){.name = "adaptive_max_pool1d", .dims = 1, .out = {{-1}}},
+                   options->out, options->x, options->indices);
+}
+
+tern_adaptive_max_pool2d_options tern_adaptive_max_pool2d_defaults(void)
+{
+    return (tern_adaptive_max_pool2d_options){.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+                                              .out = -1};
+}
+
+tern_tensor *tern_adaptive_max_pool2d_with(const tern_adaptive_max_pool2d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("adaptive_max_pool2d", "options"), NULL;
+    return run_max(
+        (tern_pool){.name = "adaptive_max_pool2d", .dims = 2, .out = tern_pool_pair(options->size)},
+        options->out, options->x, options->indices);
+}

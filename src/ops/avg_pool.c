@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mean of windows.
+#include "ops/pool.h"
+#include "ops/resample.h"
+
+static tern_resample_dim dim_of(const tern_pool *pool, int i, int64_t in, int64_t out)
+{
+    tern_resample_dim dim = {.kind = TERN_RESAMPLE_WINDOW, .in = in, .out = out};
+    dim.kernel = pool->kernel.at[i];
+    dim.stride = pool->stride.at[i];
+    dim.padding = pool->padding.at[i];
+    dim.divisor = pool->divisor_override    ? TERN_DIVISOR_ONE
+                  : pool->count_include_pad ? TERN_DIVISOR_PADDED
+                                            : TERN_DIVISOR_REAL;
+    return dim;
+}
+
+static tern_resample_args args_of(const tern_pool *pool, tern_shape x, tern_shape y)
+{
+    tern_resample_args args = {.scale = 1};
+    if (pool->divisor_override)
+        args.scale = 1 / (double)pool->divisor_override;
+    for (int i = 0; i < 3; i++)
+        args.dim[i] = tern_resample_same(1);
+    for (int i = 0; i < pool->dims; i++) {
+        int dim = x.rank - pool->dims + i;
+        args.dim[3 - pool->dims + i] = dim_of(pool, i, x.dim[dim], y.dim[dim]);
+    }
+    return args;
+}
+
+static tern_status backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+{
+    tern_pool pool = tern_pool_saved(tern_node_attrs(node));
+    tern_shape shape = tern_node_input_shape(node, 0);
+    tern_resample_args args = args_of(&pool, shape, tern_shape_get(dy[0]));
+    dx[0] = tern_tensor_new("avg_pool", dy[0]->dtype, tern_dev(dy[0]), shape);
+    return dx[0] ? tern_launch_resample_grad(&args, pool.dims, dx[0], dy[0]) : tern_failed();
+}
+
+tern_tensor *tern_avg_pool_run(const tern_pool *pool, tern_tensor *x)
+{
+    static const tern_op ops[] = {{"avg_pool1d", {"x"}, backward},
+                                  {"avg_pool2d", {"x"}, backward},
+                                  {"avg_pool3d", {"x"}, backward}};
+    const tern_op *op = &ops[pool->dims - 1];
+    tern_op_call call = {.op = op, .count = 1, .in = {x}};
+    tern_shape shape;
+    if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) || tern_pool_check_input(pool, call.in[0]) ||
+        tern_pool_shape(pool, call.in[0], &shape))
+        return NULL;
+    tern_resample_args args = args_of(pool, call.shape, shape);
+    tern_tensor *y = tern_tensor_new(op->name, call.dtype, call.device, shape);
+    if (!y || tern_launch_resample(&args, pool->dims, y, call.in[0]))
+        return NULL;
+    tern_pool_save(pool, &call.attrs);
+    return tern_op_end(&call, y, NULL, 0);
+}
+
+// ---- by options --------------------------------------------------------------------------------
+
+static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x)
+{
+    pool.dilation = (tern_pool_sizes){{1, 1, 1}};
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle(&pool, kernel)
+               ? NULL
+               : tern_avg_pool_run(&pool, x);
+}
+
+tern_avg_pool1d_options tern_avg_pool1d_defaults(void)
+{
+    return (tern_avg_pool1d_options){.stride = TERN_SAME_AS_KERNEL, .count_include_pad = true};
+}
+
+tern_tensor *tern_avg_pool1d_with(const tern_avg_pool1d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("avg_pool1d", "options"), NULL;
+    return run((tern_pool){.name = "avg_pool1d",
+                           .dims = 1,
+                           .stride = tern_pool_line(options->stride),
+                           .padding = tern_pool_line(options->padding),
+                           .ceil_mode = options->ceil_mode,
+                           .count_include_pad = options->count_include_pad},
+               options->kernel, options->x);
+}
+
+tern_avg_pool2d_options tern_avg_pool2d_defaults(void)
+{
+    return (tern_avg_pool2d_options){.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},
+                                     .padding = {0, TERN_SAME_AS_FIRST},
+                                     .count_include_pad = true,
+                                     .kernel_size = {0, TERN_SAME_AS_FIRST}};
+}
+
+tern_tensor *tern_avg_pool2d_with(const tern_avg_pool2d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("avg_pool2d", "options"), NULL;
+    return run((tern_pool){.name = "avg_pool2d",
+                           .dims = 2,
+                           .kernel = tern_pool_pair(options->kernel_size),
+                           .stride = tern_pool_pair(options->stride),
+                           .padding = tern_pool_pair(options->padding),
+                           .ceil_mode = options->ceil_mode,
+                           .count_include_pad = options->count_include_pad,
+                           .divisor_override = options->divisor_override},
+               options->kernel, options->x);
+}
+
+tern_avg_pool3d_options tern_avg_pool3d_defaults(void)
+{
+    return (tern_avg_pool3d_options){
+        .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+        .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
+        .count_include_pad = true,
+        .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}};
+}
+
+tern_tensor *tern_avg_pool3d_with(const tern_avg_pool3d_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("avg_pool3d", "options"), NULL;
+    return run((tern_pool){.name = "avg_pool3d",
+                           .dims = 3,
+                           .kernel = tern_pool_triple(options->kernel_size),
+                           .stride = tern_pool_triple(options->stride),
+                           .padding = tern_pool_triple(options->padding),
+                           .ceil_mode = options->ceil_mode,
+                           .count_include_pad = options->count_include_pad,
+                           .divisor_override = options->divisor_override},
+               options->kernel, options->x);
+}

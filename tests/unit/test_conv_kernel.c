@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// The convolution kernels of every instruction set against a loop over all pairs that meet, for
+// many shapes.
+#include "kernel_check.h"
+
+#include <float.h>
+
+enum { MOST = 6000, SHAPES = 150 };
+
+// Sums, and those of absolute values, by which rounding errors are measured.
+typedef struct sums {
+    double value[MOST], magnitude[MOST];
+} sums;
+
+static double x[MOST], weight[MOST], y[MOST], bias[64];
+static sums expected_x, expected_weight, expected_y;
+static _Alignas(64) unsigned char memory[4][(MOST + 1) * 8];
+
+static tern_conv_args shape_of(const int64_t *in, const int64_t *kernel)
+{
+    tern_conv_args a = {.groups = 1};
+    for (int d = 0; d < 3; d++) {
+        a.stride[d] = a.dilation[d] = 1;
+        a.x.size[d + 2] = in[d];
+        a.weight.size[d + 2] = kernel[d];
+    }
+    return a;
+}
+
+static void settle(tern_strided *view, void *data, tern_dtype dtype)
+{
+    int64_t stride = 1;
+    view->data = data;
+    view->dtype = dtype;
+    view->rank = 5;
+    for (int d = 4; d >= 0; d--) {
+        view->stride[d] = stride;
+        stride *= view->size[d];
+    }
+}
+
+// False for what is no convolution, or too large.
+static bool make_shape(tern_conv_args *a)
+{
+    const bool flat = random_below(4) > 0, point = random_below(8) == 0;
+    int64_t in[3], kernel[3];
+    for (int d = 0; d < 3; d++) {
+        in[d] = d == 0 && flat ? 1 : 1 + random_below(d == 0 ? 4 : 14);
+        kernel[d] = (d == 0 && flat) || point ? 1 : 1 + random_below(5);
+    }
+    *a = shape_of(in, kernel);
+    a->groups = random_below(3) ? 1 : 1 + random_below(4);
+    const int64_t c = 1 + random_below(6), k = 1 + random_below(10);
+    a->x.size[0] = a->y.size[0] = random_below(12) ? 1 + random_below(3) : 0;
+    a->x.size[1] = c * a->groups;
+    a->weight.size[0] = a->y.size[1] = k * a->groups;
+    a->weight.size[1] = c;
+    for (int d = flat ? 1 : 0; d < 3; d++) {
+        a->stride[d] = random_below(2) ? 1 : 1 + random_below(3);
+        a->padding[d] = random_below(3) ? random_below(3) : random_below(7);
+        a->dilation[d] = random_below(3) ? 1 : 1 + random_below(3);
+    }
+    for (int d = 0; d < 3; d++) {
+        const int64_t behind = random_below(2) ? a->padding[d] : random_below(3);
+        const int64_t room = in[d] + a->padding[d] + behind - a->dilation[d] * (kernel[d] - 1) - 1;
+        if (room < 0)
+            return false;
+        a->y.size[d + 2] = room / a->stride[d] + 1;
+    }
+    a->x.rank = a->y.rank = a->weight.rank = 5;
+    return tern_strided_numel(&a->x) <= MOST && tern_strided_numel(&a->y) <= MOST &&
+           tern_strided_numel(&a->weight) <= MOST;
+}
+
+static void unpack(int64_t i, const tern_strided *view, int64_t *index)
+{
+    for (int d = 4; d >= 0; d--) {
+        index[d] = i % view->size[d];
+        i /= view->size[d];
+    }
+}
+
+static void add_term(sums *to, int64_t at, double term)
+{
+    to->value[at] += term;
+    to->magnitude[at] += fabs(term);
+}
+
+// What one element of y and one of a filter add: they meet in one element of x, or outside.
+static void add_pair(const tern_conv_args *a, int64_t out, int64_t tap)
+{
+    int64_t o[5], t[5], at = 0;
+    unpack(out, &a->y, o);
+    unpack(tap, &a->weight, t);
+    const int64_t each = a->weight.size[0] / a->groups;
+    if (t[0] != o[1])
+        return;
+    at = o[0] * a->x.size[1] + o[1] / each * a->weight.size[1] + t[1];
+    for (int d = 0; d < 3; d++) {
+        const int64_t i = o[d + 2] * a->stride[d] - a->padding[d] + t[d + 2] * a->dilation[d];
+        if (i < 0 || i >= a->x.size[d + 2])
+            return;
+        at = at * a->x.size[d + 2] + i;
+    }
+    add_term(&expected_y, out, x[at] * weight[tap]);
+    add_term(&expected_x, at, y[out] * weight[tap]);
+    add_term(&expected_weight, tap, x[at] * y[out]);
+}
+
+static void expect(const tern_conv_args *a)
+{
+    memset(&expected_x, 0, sizeof expected_x);
+    memset(&expected_weight, 0, sizeof expected_weight);
+    memset(&expected_y, 0, sizeof expected_y);
+    const int64_t filter = tern_strided_numel(&a->weight) / a->weight.size[0];
+    int64_t o[5];
+    for (int64_t out = 0; out < tern_strided_numel(&a->y); out++) {
+        unpack(out, &a->y, o);
+        for (int64_t i = 0; i < filter; i++)
+            add_pair(a, out, o[1] * filter + i);
+    }
+}
+
+static void put(void *to, tern_dtype dtype, const double *from, int64_t count)
+{
+    for (int64_t i = 0; i <= count; i++) { // one more, which must stay
+        if (dtype == TERN_FLOAT64)
+            ((double *)to)[i] = from[i % MOST];
+        else
+            ((float *)to)[i] = (float)from[i % MOST];
+    }
+}
+
+static double get(const void *from, tern_dtype dtype, int64_t i)
+{
+    return dtype == TERN_FLOAT64 ? ((const double *)from)[i] : ((const float *)from)[i];
+}
+
+// base[i] (or 0) + bias of its channel (or 0) + the sum, relu applied when asked.
+static void compare(const tern_kernels *kernels, const tern_conv_args *a, const tern_strided *got,
+                    const sums *want, const double *base, int64_t behind)
+{
+    const double unit = got->dtype == TERN_FLOAT64 ? DBL_EPSILON : FLT_EPSILON;
+    const int64_t count = tern_strided_numel(got);
+    int64_t index[5];
+    for (int64_t i = 0; i < count; i++) {
+        unpack(i, got, index);
+        const double first = a->accumulate ? base[i] : a->bias ? bias[index[1]] : 0;
+        double value = first + want->value[i];
+        const double magnitude = fabs(first) + want->magnitude[i];
+        if (a->relu && value < 0)
+            value = 0;
+        assert_within(get(got->data, got->dtype, i), value, unit * (16 * magnitude + 1e-6),
+                      kernels);
+    }
+    assert_true(get(got->data, got->dtype, count) == base[behind]); // nothing behind is written
+}
+
+static void check_all(const tern_kernels *kernels, tern_conv_args *a, tern_dtype dtype, bool plain)
+{
+    const int64_t nx = tern_strided_numel(&a->x), ny = tern_strided_numel(&a->y);
+    const int64_t nw = tern_strided_numel(&a->weight);
+    const tern_strided bias_view = VIEW(memory[3], dtype, 64);
+    put(memory[3], dtype, bias, 63);
+    settle(&a->x, memory[0], dtype);
+    settle(&a->y, memory[1], dtype);
+    settle(&a->weight, memory[2], dtype);
+    a->accumulate = !plain;
+    a->bias = plain ? &bias_view : NULL;
+    a->relu = plain && a->stride[2] == 1;
+    for (int kernel = 0; kernel < 3; kernel++) {
+        put(memory[0], dtype, x, nx);
+        put(memory[1], dtype, y, ny);
+        put(memory[2], dtype, weight, nw);
+        if (kernel == 0) {
+            assert_int_equal(kernels->conv(&kernel_exec, a), TERN_OK);
+            compare(kernels, a, &a->y, &expected_y, y, ny);
+        } else if (kernel == 1) {
+            assert_int_equal(kernels->conv_grad_input(&kernel_exec, a), TERN_OK);
+            compare(kernels, a, &a->x, &expected_x, x, nx);
+        } else {
+            a->bias = NULL;
+            a->relu = false;
+            assert_int_equal(kernels->conv_grad_weight(&kernel_exec, a), TERN_OK);
+            compare(kernels, a, &a->weight, &expected_weight, weight, nw);
+        }
+    }
+}
+
+static void fill_inputs(void)
+{
+    for (int64_t i = 0; i < MOST; i++) {
+        x[i] = random_value();
+        weight[i] = random_value();
+        y[i] = random_value();
+    }
+    for (int i = 0; i < 64; i++)
+        bias[i] = random_value();
+}
+
+static void many_shapes_give_what_a_loop_gives(void **state)
+{
+    (void)state;
+    fill_inputs();
+    for (int shape = 0; shape < SHAPES;) {
+        tern_conv_args a;
+        if (!make_shape(&a))
+            continue;
+        settle(&a.x, x, TERN_FLOAT64); // for the strides
+        expect(&a);
+        FOR_EACH_TABLE(kernels)
+        {
+            check_all(kernels, &a, TERN_FLOAT32, shape % 2 == 0);
+            check_all(kernels, &a, shape % 3 ? TERN_FLOAT32 : TERN_FLOAT64, shape % 2 != 0);
+        }
+        shape++;
+    }
+}
+
+// Large enough for several bands, blocks of channels and parts of the batch.
+static tern_conv_args large(int64_t channels, int64_t filters, int64_t size, int64_t stride)
+{
+    tern_conv_args a = shape_of((const int64_t[]){1, size, size}, (const int64_t[]){1, 3, 3});
+    const int64_t out = (size + 2 - 3) / stride + 1;
+    a.x.size[0] = a.y.size[0] = 5;
+    a.x.size[1] = a.weight.size[1] = channels;
+    a.weight.size[0] = a.y.size[1] = filters;
+    a.stride[1] = a.stride[2] = stride;
+    a.padding[1] = a.padding[2] = 1;
+    a.y.size[2] = 1;
+    a.y.size[3] = a.y.size[4] = out;
+    return a;
+}
+
+static float *numbers(int64_t count, int step)
+{
+    float *to = malloc((size_t)count * sizeof *to);
+    for (int64_t i = 0; i < count; i++)
+        to[i] = (float)(i * step % 17 - 8);
+    return to;
+}
+
+// Small integers: every sum is exact, so that one loop in any order has the same bits.
+static void check_large(int64_t channels, int64_t filters, int64_t size, int64_t stride)
+{
+    tern_conv_args a = large(channels, filters, size, stride);
+    a.x.rank = a.y.rank = a.weight.rank = 5;
+    float *in = numbers(tern_strided_numel(&a.x), 3),
+          *w = numbers(tern_strided_numel(&a.weight), 5);
+    float *out = numbers(tern_strided_numel(&a.y), 7);
+    settle(&a.x, in, TERN_FLOAT32);
+    settle(&a.y, out, TERN_FLOAT32);
+    settle(&a.weight, w, TERN_FLOAT32);
+    const int64_t n = 4, k = filters - 1, c = channels / 2, side = a.y.size[3];
+    FOR_EACH_TABLE(kernels)
+    {
+        assert_int_equal(kernels->conv(&kernel_exec, &a), TERN_OK);
+        for (int64_t at = 0; at < side * side; at += 3) {
+            double sum = 0;
+            for (int64_t i = 0; i < channels * 9; i++) {
+                const int64_t h = at / side * stride - 1 + i % 9 / 3;
+                const int64_t v = at % side * stride - 1 + i % 3;
+                if (h >= 0 && h < size && v >= 0 && v < size)
+                    sum += (double)in[((n * channels + i / 9) * size + h) * size + v] *
+                           (double)w[k * channels * 9 + i];
+            }
+            assert_true(out[(n * filters + k) * side * side + at] == (float)sum);
+        }
+        for (int64_t i = 0; i < tern_strided_numel(&a.y); i++)
+            out[i] = (float)(i * 7 % 17 - 8);
+        assert_int_equal(kernels->conv_grad_weight(&kernel_exec, &a), TERN_OK);
+        double sum = 0; // of the tap in the middle
+        for (int64_t image = 0; image < 5; image++)
+            for (int64_t at = 0; at < side * side; at++)
+                sum += (double)out[(image * filters + k) * side * side + at] *
+                       (double)in[((image * channels + c) * size + at / side * stride) * size +
+                                  at % side * stride];
+        assert_true(w[(k * channels + c) * 9 + 4] == (float)sum);
+        for (int64_t i = 0; i < tern_strided_numel(&a.weight); i++)
+            w[i] = (float)(i * 5 % 17 - 8);
+    }
+    free(in);
+    free(w);
+    free(out);
+}
+
+static void bands_blocks_and_parts_come_together(void **state)
+{
+    (void)state;
+    check_large(70, 11, 37, 1);
+    check_large(130, 5, 23, 2);
+    check_large(3, 33, 64, 2);
+}
+
+// One long row, in one dimension: it is cut across.
+static void a_long_row_gives_what_a_loop_gives(void **state)
+{
+    (void)state;
+    enum { LENGTH = 9001, CHANNELS = 21, OUT = (LENGTH + 4 - 5) / 2 + 1 };
+    tern_conv_args a = shape_of((const int64_t[]){1, 1, LENGTH}, (const int64_t[]){1, 1, 5});
+    a.x.size[0] = a.y.size[0] = 1;
+    a.x.size[1] = a.weight.size[1] = CHANNELS;
+    a.weight.size[0] = a.y.size[1] = 3;
+    a.stride[2] = 2;
+    a.padding[2] = 2;
+    a.y.size[2] = a.y.size[3] = 1;
+    a.y.size[4] = OUT;
+    a.x.rank = a.y.rank = a.weight.rank = 5;
+    float *in = numbers(CHANNELS * LENGTH, 3), *w = numbers(3 * CHANNELS * 5, 5);
+    float *out = numbers(3 * OUT, 7);
+    settle(&a.x, in, TERN_FLOAT32);
+    settle(&a.y, out, TERN_FLOAT32);
+    settle(&a.weight, w, TERN_FLOAT32);
+    FOR_EACH_TABLE(kernels)
+    {
+        assert_int_equal(kernels->conv(&kernel_exec, &a), TERN_OK);
+        double last = 0; // tap of the weight
+        for (int64_t o = 0; o < OUT; o++) {
+            double sum = 0;
+            for (int64_t i = 0; i < CHANNELS * 5; i++) {
+                const int64_t at = o * 2 - 2 + i % 5;
+                if (at >= 0 && at < LENGTH)
+                    sum += (double)in[i / 5 * LENGTH + at] * (double)w[2 * CHANNELS * 5 + i];
+            }
+            assert_true(out[2 * OUT + o] == (float)sum);
+            if (o * 2 + 2 < LENGTH)
+                last += sum * (double)in[(CHANNELS - 1) * LENGTH + o * 2 + 2];
+        }
+        assert_int_equal(kernels->conv_grad_weight(&kernel_exec, &a), TERN_OK);
+        assert_within(w[3 * CHANNELS * 5 - 1], last, 1e-6 * fabs(last) + 1, kernels);
+        for (int64_t i = 0; i < 3 * CHANNELS * 5; i++)
+            w[i] = (float)(i * 5 % 17 - 8);
+    }
+    free(in);
+    free(w);
+    free(out);
+}
+
+// A gradient that has nothing to do with an infinity is finite.
+static void infinities_stay_where_they_meet(void **state)
+{
+    (void)state;
+    float in[36], out[16], w[9];
+    tern_conv_args a = shape_of((const int64_t[]){1, 6, 6}, (const int64_t[]){1, 3, 3});
+    a.x.size[0] = a.x.size[1] = a.y.size[0] = a.y.size[1] = 1;
+    a.weight.size[0] = a.weight.size[1] = a.y.size[2] = 1;
+    a.y.size[3] = a.y.size[4] = 4;
+    for (int i = 0; i < 36; i++)
+        in[i] = i == 5 ? INFINITY : 1; // the last of the first row: only the third tap meets it
+    for (int i = 0; i < 16; i++)
+        out[i] = 1;
+    settle(&a.x, in, TERN_FLOAT32);
+    settle(&a.y, out, TERN_FLOAT32);
+    settle(&a.weight, w, TERN_FLOAT32);
+    FOR_EACH_TABLE(kernels)
+    {
+        assert_int_equal(kernels->conv_grad_weight(&kernel_exec, &a), TERN_OK);
+        for (int i = 0; i < 9; i++)
+            assert_within(w[i], i == 2 ? INFINITY : 16, 0, kernels);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_shapes_give_what_a_loop_gives),
+        cmocka_unit_test(bands_blocks_and_parts_come_together),
+        cmocka_unit_test(a_long_row_gives_what_a_loop_gives),
+        cmocka_unit_test(infinities_stay_where_they_meet),
+    };
+    return cmocka_run_group_tests(tests, kernel_setup, NULL);
+}

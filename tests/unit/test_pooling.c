@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Max pooling among equal elements, infinities and NaN, where the place counts.
+#include <math.h>
+
+#include "tensor_check.h"
+
+#define H 6
+#define W 22
+
+// Where the largest of the 2 x 2 window (r, c) of a plane is: what PyTorch says of ties and NaN.
+static int64_t place_of(const float *plane, int64_t r, int64_t c)
+{
+    int64_t best = 2 * r * W + 2 * c;
+    for (int64_t t = 1; t < 4; t++) {
+        int64_t i = (2 * r + t / 2) * W + 2 * c + t % 2;
+        if (plane[i] > plane[best] || isnan(plane[i]))
+            best = i;
+    }
+    return best;
+}
+
+// Planes of a few numbers, so that most windows have ties; one in `nans` is NaN.
+static void fill(float *x, int64_t count, unsigned nans)
+{
+    unsigned word = 1;
+    for (int64_t i = 0; i < count; i++) {
+        word = word * 1664525u + 1013904223u;
+        x[i] = nans && (word >> 8) % nans == 0 ? NAN : (float)((word >> 16) % 3);
+        if ((word >> 20) % 4 == 0)
+            x[i] = -INFINITY;
+    }
+}
+
+// The gradient of 1, 2, 3, .. at the outputs lands where the largest elements are.
+static void check_gradient(unsigned nans)
+{
+    enum { PLANES = 3, OUT = H / 2 * (W / 2) };
+    float x[PLANES * H * W], dy[PLANES * OUT], expected[PLANES * H * W] = {0};
+    fill(x, PLANES * H * W, nans);
+    for (int64_t i = 0; i < PLANES * OUT; i++) {
+        const int64_t plane = i / OUT * H * W;
+        dy[i] = (float)(i + 1);
+        expected[plane + place_of(x + plane, i % OUT / (W / 2), i % (W / 2))] = dy[i];
+    }
+    tern_tensor *t = tern_from_data(tern_dims(1, PLANES, H, W), x, .requires_grad = true);
+    tern_tensor *g = tern_from_data(tern_dims(1, PLANES, H / 2, W / 2), dy);
+    assert_int_equal(tern_backward(tern_max_pool2d(t, 2), .gradient = g), TERN_OK);
+    assert_memory_equal(tern_data(tern_grad(t)), expected, sizeof expected);
+}
+
+static void the_first_of_equal_elements_gets_the_gradient(void **state)
+{
+    (void)state;
+    check_gradient(0);
+}
+
+static void the_last_of_several_nans_gets_the_gradient(void **state)
+{
+    (void)state;
+    check_gradient(3);
+}
+
+static void indices_are_those_of_the_plane(void **state)
+{
+    (void)state;
+    float x[H * W];
+    fill(x, H * W, 3);
+    tern_tensor *indices = NULL;
+    tern_tensor *t = tern_from_data(tern_dims(1, 1, H, W), x);
+    assert_non_null(tern_max_pool2d(t, 2, .indices = &indices));
+    const int64_t *at = tern_data(indices);
+    for (int64_t r = 0; r < H / 2; r++)
+        for (int64_t c = 0; c < W / 2; c++)
+            assert_int_equal(at[r * (W / 2) + c], place_of(x, r, c));
+}
+
+static void a_layer_gives_indices_as_its_second_output(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_from_data(tern_dims(1, 4), (float[]){1, 3, 4, 4});
+    tern_module *pool = tern_nn_max_pool1d(2, .return_indices = true);
+    tern_tensors in = {.count = 1, .at = {x}}, out = {0};
+    assert_int_equal(tern_module_forward(pool, &in, &out), TERN_OK);
+    assert_int_equal(out.count, 2);
+    const int64_t expected[] = {1, 2};
+    assert_memory_equal(tern_data(out.at[1]), expected, sizeof expected);
+    tern_module_free(pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CHECK_TEST(the_first_of_equal_elements_gets_the_gradient),
+        CHECK_TEST(the_last_of_several_nans_gets_the_gradient),
+        CHECK_TEST(indices_are_those_of_the_plane),
+        CHECK_TEST(a_layer_gives_indices_as_its_second_output),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
