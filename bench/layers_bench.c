@@ -8,7 +8,7 @@
 //     forward N    the least seconds of N forwards without history
 //     backward N   likewise of N backwards: gradients of the input and of all parameters
 //     flops        of a forward
-//     memory       the most bytes that were in use
+//     memory       by how many bytes the process has grown at most since before its first forward
 //     peak         this core's multiply-adds at their fastest, in GFLOP/s
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +25,7 @@ typedef struct layer {
     tern_module *module;
     tern_tensor *x, *dy; // dy: what comes in backward
     double flops;
+    long before; // KiB of memory before the first forward
 } layer;
 
 static double seconds(void)
@@ -32,6 +33,13 @@ static double seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+// The most memory so far, in KiB.
+static long most_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : usage.ru_maxrss;
 }
 
 static int read_numbers(const char *text, int64_t *to)
@@ -54,11 +62,51 @@ static double conv2d_flops(const int64_t *n, tern_tensor *y)
     return 2.0 * (double)tern_numel(y) * (double)(n[0] / n[5] * n[2] * n[2]);
 }
 
+// n: features
+static tern_module *batch_norm2d(const int64_t *n)
+{
+    return tern_nn_batch_norm2d(n[0]);
+}
+
+static tern_module *layer_norm(const int64_t *n)
+{
+    return tern_nn_layer_norm(tern_dims(n[0]));
+}
+
+// n: groups, channels
+static tern_module *group_norm(const int64_t *n)
+{
+    return tern_nn_group_norm(n[0], n[1]);
+}
+
+// n: kernel, stride, padding
+static tern_module *max_pool2d(const int64_t *n)
+{
+    return tern_nn_max_pool2d(n[0], .stride = n[1], .padding = n[2]);
+}
+
+static tern_module *avg_pool2d(const int64_t *n)
+{
+    return tern_nn_avg_pool2d(n[0], .stride = n[1], .padding = n[2]);
+}
+
+// n: height and width
+static tern_module *adaptive_avg_pool2d(const int64_t *n)
+{
+    return tern_nn_adaptive_avg_pool2d(n[0]);
+}
+
 static const struct {
     const char *name;
     tern_module *(*make)(const int64_t *numbers);
-    double (*flops)(const int64_t *numbers, tern_tensor *y);
-} kinds[] = {{"conv2d", conv2d, conv2d_flops}};
+    double (*flops)(const int64_t *numbers, tern_tensor *y); // NULL: memory binds it
+} kinds[] = {{"conv2d", conv2d, conv2d_flops},
+             {"batch_norm2d", batch_norm2d, NULL},
+             {"layer_norm", layer_norm, NULL},
+             {"group_norm", group_norm, NULL},
+             {"max_pool2d", max_pool2d, NULL},
+             {"avg_pool2d", avg_pool2d, NULL},
+             {"adaptive_avg_pool2d", adaptive_avg_pool2d, NULL}};
 
 static bool make_layer(layer *l, char **words)
 {
@@ -70,9 +118,10 @@ static bool make_layer(layer *l, char **words)
             continue;
         l->module = kinds[i].make(numbers);
         l->x = tern_randn(tern_shape_make(rank, sizes));
+        l->before = most_memory();
         tern_tensor *y = l->module ? tern_forward(l->module, l->x) : NULL;
         l->dy = y ? tern_randn(tern_shape_of(y)) : NULL;
-        l->flops = y ? kinds[i].flops(numbers, y) : 0;
+        l->flops = y && kinds[i].flops ? kinds[i].flops(numbers, y) : 0;
         tern_set_requires_grad(l->x, true);
     }
     return l->dy != NULL;
@@ -109,7 +158,6 @@ static double least(const layer *l, bool backward, int times)
 
 static void answer(const layer *l, const char *request)
 {
-    struct rusage usage;
     const char *number = strchr(request, ' ');
     const int times = number ? atoi(number) : 1;
     if (strncmp(request, "forward", 7) == 0)
@@ -118,8 +166,8 @@ static void answer(const layer *l, const char *request)
         printf("%.9f\n", least(l, true, times));
     else if (strncmp(request, "flops", 5) == 0)
         printf("%.0f\n", l->flops);
-    else if (strncmp(request, "memory", 6) == 0 && getrusage(RUSAGE_SELF, &usage) == 0)
-        printf("%ld\n", usage.ru_maxrss * 1024);
+    else if (strncmp(request, "memory", 6) == 0)
+        printf("%ld\n", (most_memory() - l->before) * 1024);
     else
         printf("%.3f\n", fma_peak(0.01) * 1e-9);
     fflush(stdout);

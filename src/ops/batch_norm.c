@@ -132,6 +132,10 @@ static tern_status check(const tern_op_call *call, const tern_batch_norm_options
     TERN_TRY(check_channels(call));
     TERN_TRY(tern_batch_norm_check_running(call, o->running_mean, o->running_var, !o->training));
     TERN_TRY(check_batches(call, o->num_batches_tracked));
+    TERN_CHECK(o->activation <= TERN_ACT_RELU, TERN_ERR_ARG,
+               "batch_norm: activation is %d, but TERN_ACT_RELU alone is applied in the same pass: "
+               "call the other ones on the result",
+               (int)o->activation);
     return check_values(call, o);
 }
 
@@ -202,7 +206,7 @@ tern_tensor *tern_batch_norm_run(tern_op_call *call, tern_batch_norm *p)
 
 tern_batch_norm_options tern_batch_norm_defaults(void)
 {
-    return (tern_batch_norm_options){.momentum = 0.1, .eps = 1e-5};
+    return (tern_batch_norm_options){.momentum = 0.1, .eps = 1e-5, .activation = TERN_ACT_NONE};
 }
 
 tern_tensor *tern_batch_norm_with(const tern_batch_norm_options *options)
@@ -214,7 +218,7 @@ tern_tensor *tern_batch_norm_with(const tern_batch_norm_options *options)
     if (tern_affine_begin(&call) || check(&call, options))
         return NULL;
     tern_batch_norm p = {.batch = options->training,
-                         .relu = options->relu,
+                         .relu = options->activation == TERN_ACT_RELU,
                          .momentum = options->momentum,
                          .eps = options->eps,
                          .running_mean = options->running_mean,

@@ -198,13 +198,13 @@ static tern_tensor *running(const tern_tensor *x, real value(int64_t))
 static tern_tensor *call_batch_norm(tern_tensor *const *in, const op_case *c, const setup *s)
 {
     (void)s;
-    const bool relu = (int)c->p[1] % 2;
+    const tern_activation activation = (int)c->p[1] % 2 ? TERN_ACT_RELU : TERN_ACT_NONE;
     if (c->p[1] < EVALUATING)
         return tern_batch_norm(in[0], .weight = WEIGHT, .bias = BIAS, .training = true, .eps = EPS,
-                               .relu = relu);
-    return tern_batch_norm(in[0], .weight = WEIGHT, .bias = BIAS,
-                           .running_mean = running(in[0], running_mean),
-                           .running_var = running(in[0], running_var), .eps = EPS, .relu = relu);
+                               .activation = activation);
+    return tern_batch_norm(
+        in[0], .weight = WEIGHT, .bias = BIAS, .running_mean = running(in[0], running_mean),
+        .running_var = running(in[0], running_var), .eps = EPS, .activation = activation);
 }
 
 static tern_tensor *call_instance_norm(tern_tensor *const *in, const op_case *c, const setup *s)

@@ -115,6 +115,8 @@ REFUSES(tern_batch_norm_with, "the mean of all batches without their number", TE
         BATCH(f->x, .running_mean = OURS, .running_var = OURS, .momentum = NAN))
 REFUSES(tern_instance_norm_with, "a momentum that is infinite", TERN_ERR_ARG,
         "instance_norm: momentum is inf", INSTANCE(LENGTHS, .momentum = INFINITY))
+REFUSES(tern_batch_norm_with, "an activation that is not fused", TERN_ERR_ARG,
+        "batch_norm: activation is 3|TERN_ACT_RELU", BATCH(f->x, .activation = TERN_ACT_GELU))
 REFUSES(tern_batch_norm_with, "one value a channel", TERN_ERR_SHAPE,
         "batch_norm: x (1, 3) has one value a channel|evaluation",
         BATCH(tern_zeros(tern_dims(1, 3)), .eps = 0))

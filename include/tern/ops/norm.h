@@ -14,6 +14,7 @@
 #define TERN_OPS_NORM_H
 
 #include <math.h>
+#include <tern/activation.h>
 #include <tern/scope.h>
 #include <tern/tensor.h>
 
@@ -29,7 +30,7 @@ typedef struct tern_batch_norm_options {
     bool training;                    ///< by the statistics of x, else by the running ones; false
     double momentum; ///< weight of x in the running statistics; NAN: 1 / num_batches_tracked; 0.1
     double eps;      ///< 0 or more; 1e-5
-    bool relu;       ///< max(0, y) in the same pass; false
+    tern_activation activation; ///< in the same pass: none or TERN_ACT_RELU; none
     char reserved_;
     tern_tensor *x; ///< (N, C, ..)
 } tern_batch_norm_options;
@@ -38,13 +39,14 @@ TERN_API tern_batch_norm_options tern_batch_norm_defaults(void);
 /// Of each channel over all samples (Ioffe and Szegedy 2015). In training the running statistics
 /// become (1 - momentum) running + momentum * those of x, the variance unbiased, without history;
 /// an empty x and a call that fails leave them as they are. Training with one value a channel is
-/// TERN_ERR_SHAPE.
+/// TERN_ERR_SHAPE, another activation than those two TERN_ERR_ARG.
 TERN_API tern_tensor *tern_batch_norm_with(const tern_batch_norm_options *options);
 #define tern_batch_norm(...)                                                                       \
     TERN_WITH_(tern_batch_norm, (TERN_FIELDS_1_, x),                                               \
                (.weight = NULL, .bias = NULL, .running_mean = NULL, .running_var = NULL,           \
                 .num_batches_tracked = NULL, .training = false, .momentum = 0.1, .eps = 1e-5,      \
-                .relu = false, .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),           \
+                .activation = TERN_ACT_NONE, .reserved_ = 0,                                       \
+                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
                __VA_ARGS__)
 
 /// `tern_instance_norm(x, .weight = weight)`.

@@ -15,7 +15,7 @@ static tern_status check_input(const tern_channel_norm *self, const tern_tensor 
     return tern_channel_norm_check(self, x, 1);
 }
 
-static tern_tensor *run(const tern_channel_norm *self, tern_tensor *x, bool relu)
+static tern_tensor *run(const tern_channel_norm *self, tern_tensor *x, tern_activation activation)
 {
     if (!x || check_input(self, x))
         return (void)(x ? 0 : tern_null_error(self->base.klass->name, "x")), NULL;
@@ -23,13 +23,13 @@ static tern_tensor *run(const tern_channel_norm *self, tern_tensor *x, bool relu
                            .running_mean = self->running_mean, .running_var = self->running_var,
                            .num_batches_tracked = self->num_batches_tracked,
                            .training = self->base.private_->training || !self->running_mean,
-                           .momentum = self->momentum, .eps = self->eps, .relu = relu);
+                           .momentum = self->momentum, .eps = self->eps, .activation = activation);
 }
 
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
     TERN_TRY(tern_layer_inputs(module, in, 1));
-    return tern_layer_output(out, run((const tern_channel_norm *)module, in->at[0], false));
+    return tern_layer_output(out, run((const tern_channel_norm *)module, in->at[0], TERN_ACT_NONE));
 }
 
 #define BATCH_NORM(number)                                                                         \
@@ -69,5 +69,5 @@ bool tern_nn_is_batch_norm(const tern_module *module)
 tern_tensor *tern_nn_batch_norm_activated(tern_module *module, tern_tensor *x,
                                           tern_activation activation)
 {
-    return run((const tern_channel_norm *)module, x, activation == TERN_ACT_RELU);
+    return run((const tern_channel_norm *)module, x, activation);
 }
