@@ -34,8 +34,9 @@ tern_status tern_affine_check_dtype(const char *op, const tern_tensor *x, const 
 tern_status tern_affine_begin(tern_op_call *call)
 {
     const char *op = call->op->name;
-    if (tern_error_pending()) // one that was left out may be one that failed
-        TERN_TRY(tern_check_tensor(op, call->op->inputs[AFFINE_X], NULL));
+    for (int i = AFFINE_WEIGHT; i < AFFINE_INPUTS; i++)
+        if (!call->in[i] && call->op->inputs[i] && tern_error_pending())
+            return tern_error_code(); // one that was left out may be one that failed
     TERN_TRY(begin_present(call));
     for (int i = 0; i < AFFINE_INPUTS; i++) {
         if (!call->in[i])

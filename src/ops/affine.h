@@ -8,7 +8,7 @@
 enum { AFFINE_X, AFFINE_WEIGHT, AFFINE_BIAS, AFFINE_INPUTS };
 
 // tern_op_begin for x, weight and bias, of which the last two may be NULL. They have x's dtype, or
-// float32 where x is float16 or bfloat16; x and they are made contiguous.
+// float32 where x is float16 or bfloat16.
 tern_status tern_affine_begin(tern_op_call *call);
 // The dtype of another tensor that goes with x.
 tern_status tern_affine_check_dtype(const char *op, const tern_tensor *x, const char *name,

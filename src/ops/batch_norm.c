@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "autograd/inplace.h"
+#include "ops/front.h"
 
 enum { SAVED_X, SAVED_WEIGHT, SAVED_BIAS, SAVED_MEAN, SAVED_RSTD };
 
@@ -62,19 +63,37 @@ static tern_status check_channels(const tern_op_call *call)
                                    "it must have a value a channel, dimension 1 of x");
 }
 
-static tern_status check_running(const tern_op_call *call, const char *name, tern_tensor *t)
+// A statistic that is there: alive, on x's device, and one that may be written where it changes.
+static tern_status check_statistic(const tern_op_call *call, const char *name, tern_tensor *t,
+                                   bool changes)
 {
     const tern_tensor *x = call->in[AFFINE_X];
     const char *op = call->op->name;
-    TERN_TRY(tern_check_inplace(op, t));
+    TERN_TRY(tern_check_tensor(op, name, t));
+    TERN_CHECK(!changes || !t->requires_grad, TERN_ERR_STATE,
+               "%s: %s requires a gradient, but is changed in place, which has none: tern_detach "
+               "makes a view without",
+               op, name);
+    if (changes)
+        TERN_TRY(tern_check_inplace(op, t));
+    for (int i = 0; changes && i < AFFINE_INPUTS; i++)
+        TERN_CHECK(!call->in[i] || !tern_shares_memory(t, call->in[i]), TERN_ERR_ARG,
+                   "%s: %s, which changes, shares memory with %s", op, name, call->op->inputs[i]);
     TERN_CHECK(tern_device_equal(tern_dev(t), tern_dev(x)), TERN_ERR_DEVICE,
                "%s: %s is on %s and x on %s: move one with tern_to, or its module with "
                "tern_module_to",
                op, name, tern_device_string(tern_dev(t)), tern_device_string(tern_dev(x)));
     TERN_CHECK(t->contiguous, TERN_ERR_STATE, "%s: %s is not contiguous; make a copy by tern_clone",
                op, name);
-    if (t->rank == 0) // num_batches_tracked
-        return TERN_OK;
+    return TERN_OK;
+}
+
+static tern_status check_running(const tern_op_call *call, const char *name, tern_tensor *t,
+                                 bool changes)
+{
+    const tern_tensor *x = call->in[AFFINE_X];
+    const char *op = call->op->name;
+    TERN_TRY(check_statistic(call, name, t, changes));
     TERN_CHECK(t->rank == 1 && t->size[0] == x->size[1], TERN_ERR_SHAPE,
                "%s: x %s has %lld channels, but %s is %s: it must have a value a channel", op,
                tern_shape_string(tern_shape_get(x)), (long long)x->size[1], name,
@@ -92,23 +111,24 @@ tern_status tern_batch_norm_check_running(const tern_op_call *call, tern_tensor 
                "%s: there are no running statistics to normalise by: give running_mean and "
                "running_var, or take the statistics of x",
                op);
-    if (mean)
-        TERN_TRY(check_running(call, "running_mean", mean));
-    TERN_CHECK(!mean || mean->storage != var->storage || mean->offset != var->offset ||
-                   mean->numel == 0,
-               TERN_ERR_ARG, "%s: running_mean and running_var have the same memory", op);
-    return var ? check_running(call, "running_var", var) : TERN_OK;
+    if (!mean)
+        return tern_error_code(); // it may have failed
+    TERN_TRY(check_running(call, "running_mean", mean, !needed));
+    TERN_TRY(check_running(call, "running_var", var, !needed));
+    TERN_CHECK(needed || !tern_shares_memory(mean, var), TERN_ERR_ARG,
+               "%s: running_mean and running_var share memory", op);
+    return TERN_OK;
 }
 
-static tern_status check_batches(const tern_op_call *call, tern_tensor *batches)
+static tern_status check_batches(const tern_op_call *call, tern_tensor *batches, bool changes)
 {
     if (!batches)
-        return TERN_OK;
+        return tern_error_code(); // it may have failed
     TERN_TRY(tern_check_tensor("batch_norm", "num_batches_tracked", batches));
     TERN_CHECK(batches->dtype == TERN_INT64 && batches->rank == 0, TERN_ERR_DTYPE,
                "batch_norm: num_batches_tracked is %s, but must be int64 ()",
                tern_tensor_string(batches));
-    return check_running(call, "num_batches_tracked", batches);
+    return check_statistic(call, "num_batches_tracked", batches, changes);
 }
 
 static tern_status check_values(const tern_op_call *call, const tern_batch_norm_options *o)
@@ -131,7 +151,7 @@ static tern_status check(const tern_op_call *call, const tern_batch_norm_options
 {
     TERN_TRY(check_channels(call));
     TERN_TRY(tern_batch_norm_check_running(call, o->running_mean, o->running_var, !o->training));
-    TERN_TRY(check_batches(call, o->num_batches_tracked));
+    TERN_TRY(check_batches(call, o->num_batches_tracked, o->training));
     TERN_CHECK(o->activation <= TERN_ACT_RELU, TERN_ERR_ARG,
                "batch_norm: activation is %d, but TERN_ACT_RELU alone is applied in the same pass: "
                "call the other ones on the result",

@@ -19,7 +19,9 @@ tern_tensor *tern_make_reshaped(tern_tensor *t, tern_shape shape, const int64_t 
 // Elements start, start + step, ... of a dim, `count` of them; checked before.
 tern_tensor *tern_make_slice(tern_tensor *t, int dim, int64_t start, int64_t count, int64_t step);
 
-// True when the tensors may have memory in common and are not the same elements in the same order.
+// True when the tensors may have memory in common: their first to their last elements do.
+bool tern_shares_memory(const tern_tensor *a, const tern_tensor *b);
+// Likewise, and they are not the same elements in the same order.
 bool tern_overlaps(const tern_tensor *a, const tern_tensor *b);
 // A contiguous copy on another device, of the same dtype; not recorded.
 tern_tensor *tern_moved(tern_tensor *t, tern_device device);

@@ -12,7 +12,8 @@ static tern_tensor *half_of(tern_tensor *x, int dim, int which)
     return tern_tensor_alias("glu", x, shape, x->stride, offset);
 }
 
-// da = dy sigmoid(b), db = da a (1 - sigmoid(b)), of which the last two factors come in place.
+// da = dy sigmoid(b), db = da (1 - sigmoid(b)) a: in this order nothing is larger than da before
+// the last factor, in place.
 static tern_status glu_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_tensor *x = tern_node_saved(node, 0);
@@ -25,8 +26,8 @@ static tern_status glu_backward(tern_node *node, tern_tensor *const *dy, tern_te
     if (!a || !b || !da || !db)
         return tern_failed();
     TERN_TRY(tern_launch_binary(TERN_BINARY_GLU, 1, da, dy[0], b));
-    TERN_TRY(tern_launch_binary(TERN_BINARY_MUL, 1, db, da, a));
-    return tern_launch_binary(TERN_BINARY_GLU_REST, 1, db, db, b);
+    TERN_TRY(tern_launch_binary(TERN_BINARY_GLU_REST, 1, db, da, b));
+    return tern_launch_binary(TERN_BINARY_MUL, 1, db, db, a);
 }
 
 tern_tensor *tern_glu(tern_tensor *x, int dim)

@@ -4,9 +4,26 @@
 #include "device/comparison.h"
 #include "ops/front.h"
 
+// The byte behind the last element.
+static int64_t end_of(const tern_tensor *t)
+{
+    int64_t last = t->offset;
+    for (int i = 0; i < t->rank; i++)
+        last += (t->size[i] - 1) * t->stride[i];
+    return (last + 1) * (int64_t)tern_dtype_size(t->dtype);
+}
+
+bool tern_shares_memory(const tern_tensor *a, const tern_tensor *b)
+{
+    if (a->storage != b->storage || a->numel == 0 || b->numel == 0)
+        return false;
+    return a->offset * (int64_t)tern_dtype_size(a->dtype) < end_of(b) &&
+           b->offset * (int64_t)tern_dtype_size(b->dtype) < end_of(a);
+}
+
 bool tern_overlaps(const tern_tensor *a, const tern_tensor *b)
 {
-    if (a->storage != b->storage)
+    if (!tern_shares_memory(a, b))
         return false;
     if (a->offset != b->offset || a->rank != b->rank)
         return true;

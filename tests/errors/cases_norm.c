@@ -73,14 +73,35 @@ BIAS(layer_norm, LAYER, f->x)
 #define OURS tern_zeros(tern_dims(3)) // statistics that may be changed
 #define RUNNING(call, function, x3)                                                                \
     REFUSES(tern_##function##_with, "running statistics that died", TERN_ERR_STATE,                \
-            #function ": |died", call(x3, .running_mean = f->dead, .running_var = f->vector))      \
+            #function ": running_mean|died",                                                       \
+            call(x3, .running_mean = f->dead, .running_var = f->vector))                           \
     REFUSES(tern_##function##_with, "a running variance that died", TERN_ERR_STATE,                \
-            #function ": |died", call(x3, .running_mean = OURS, .running_var = f->dead))           \
+            #function ": running_var|died",                                                        \
+            call(x3, .running_mean = OURS, .running_var = f->dead))                                \
+    REFUSES(                                                                                       \
+        tern_##function##_with, "running statistics without dimensions", TERN_ERR_SHAPE,           \
+        #function ": x (2, 3|has 3 channels|running_mean is ()",                                   \
+        call(x3, .running_mean = tern_zeros(tern_dims()), .running_var = tern_ones(tern_dims())))  \
+    REFUSES(tern_##function##_with, "running statistics that overlap", TERN_ERR_ARG,               \
+            #function ": running_mean and running_var share memory", __extension__({               \
+                tern_tensor *both = tern_zeros(tern_dims(4));                                      \
+                call(x3, .running_mean = tern_narrow(both, 0, 0, 3),                               \
+                     .running_var = tern_narrow(both, 0, 1, 3));                                   \
+            }))                                                                                    \
+    REFUSES(tern_##function##_with, "a running mean that is the weight", TERN_ERR_ARG,             \
+            #function ": running_mean, which changes, shares memory with weight", __extension__({  \
+                tern_tensor *both = OURS;                                                          \
+                call(x3, .weight = both, .running_mean = both, .running_var = OURS);               \
+            }))                                                                                    \
+    REFUSES(tern_##function##_with, "a running mean with a gradient", TERN_ERR_STATE,              \
+            #function ": running_mean requires a gradient|tern_detach",                            \
+            call(x3, .running_mean = tern_zeros(tern_dims(3), .requires_grad = true),              \
+                 .running_var = OURS))                                                             \
     REFUSES(tern_##function##_with, "a running mean alone", TERN_ERR_ARG,                          \
             #function ": running_mean is given without running_var",                               \
             call(x3, .running_mean = OURS))                                                        \
     REFUSES(tern_##function##_with, "one tensor for both running statistics", TERN_ERR_ARG,        \
-            #function ": running_mean and running_var have the same memory", __extension__({       \
+            #function ": running_mean and running_var share memory", __extension__({               \
                 tern_tensor *both = OURS;                                                          \
                 call(x3, .running_mean = both, .running_var = both);                               \
             }))                                                                                    \

@@ -76,6 +76,38 @@ static void an_empty_batch_counts_and_changes_nothing_else(void **state)
     tern_module_free(m);
 }
 
+// Every way to the statistics: rows and columns, of one chunk and of several.
+static void constants_far_from_0_have_no_variance(void **state)
+{
+    (void)state;
+    static const double constants[] = {1e6 + 0.3, 123456.7, 3.3e6, 1.7e9, 10000.1, -0.1};
+    static const int64_t lengths[] = {1, 3, 31, 33, 850, 5000};
+    for (int i = 0; i < 36; i++) {
+        const double constant = constants[i / 6];
+        const int64_t n = lengths[i % 6];
+        tern_tensor *x = tern_full(tern_dims(4, 2, n), constant, .dtype = TERN_FLOAT32);
+        tern_tensor *mean = tern_zeros(tern_dims(2)), *var = tern_ones(tern_dims(2));
+        tern_tensor *y[] = {tern_layer_norm(x, tern_dims(n)), tern_group_norm(x, 1),
+                            tern_batch_norm(x, .training = true, .running_mean = mean,
+                                            .running_var = var, .momentum = 1)};
+        for (int k = 0; k < 3; k++)
+            assert_true(tern_item(tern_sum_all(tern_abs(y[k]))) == 0);
+        assert_true(tern_item(tern_sum_all(tern_abs(var))) == 0);
+        assert_near(value_at(mean, 0), (float)constant, 0, 0);
+    }
+}
+
+static void running_statistics_may_lie_side_by_side(void **state)
+{
+    (void)state;
+    tern_tensor *both = tern_zeros(tern_dims(4));
+    assert_non_null(tern_batch_norm(batch_of(1, 1), .training = true, .momentum = 1,
+                                    .running_mean = tern_narrow(both, 0, 0, 2),
+                                    .running_var = tern_narrow(both, 0, 2, 2)));
+    assert_near(value_at(both, 1), 10, 1e-6, 0);
+    assert_near(value_at(both, 2), 2, 1e-6, 0);
+}
+
 static void evaluation_is_by_the_running_statistics_which_stay(void **state)
 {
     (void)state;
@@ -331,6 +363,8 @@ int main(void)
         CHECK_TEST(without_a_momentum_they_are_the_mean_of_all_batches),
         CHECK_TEST(with_momentum_0_they_stay_and_batches_count),
         CHECK_TEST(an_empty_batch_counts_and_changes_nothing_else),
+        CHECK_TEST(constants_far_from_0_have_no_variance),
+        CHECK_TEST(running_statistics_may_lie_side_by_side),
         CHECK_TEST(evaluation_is_by_the_running_statistics_which_stay),
         CHECK_TEST(without_tracking_evaluation_is_by_the_batch),
         CHECK_TEST(two_forwards_before_a_backward_are_fine),

@@ -254,9 +254,24 @@ static void accuracy_is_the_share_of_right_labels(void **state)
                                               tern_zeros(tern_dims(0), .dtype = TERN_INT64)))));
 }
 
+// dy (1 - sigmoid(b)) sigmoid(b) a, of which dy sigmoid(b) a alone is past the largest float16.
+static void the_gradient_of_glu_does_not_overflow_on_its_way(void **state)
+{
+    (void)state;
+    const float values[] = {5, 4}, up = 16384;
+    tern_tensor *x = tern_to_dtype(tern_from_data(tern_dims(2), values), TERN_FLOAT16);
+    tern_set_requires_grad(x, true);
+    tern_tensor *dy = tern_to_dtype(tern_from_data(tern_dims(1), &up), TERN_FLOAT16);
+    assert_int_equal(tern_backward(tern_glu(x, 0), .gradient = dy), TERN_OK);
+    const double s = 1 / (1 + exp(-4.0));
+    assert_near(value_at(tern_grad(x), 0), up * s, 0, 16);
+    assert_near(value_at(tern_grad(x), 1), up * s * (1 - s) * 5, 0, 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CHECK_TEST(the_gradient_of_glu_does_not_overflow_on_its_way),
         CHECK_TEST(dropout_keeps_the_elements_whose_philox_word_says_so),
         CHECK_TEST(the_backward_of_dropout_uses_the_mask_of_the_forward),
         CHECK_TEST(two_dropouts_draw_two_masks),

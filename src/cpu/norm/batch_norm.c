@@ -72,6 +72,15 @@ static moments moments_of(const channel_job *job, int64_t c)
     return all;
 }
 
+// The mean, which was rounded, and the sum of squares from the deviations from it: their sum and
+// that of their squares.
+static void join_moments(double part[2], double mean, double count, double off, double squares)
+{
+    const double mean_off = count > 0 ? off / count : 0, about = squares - off * mean_off;
+    part[0] = mean + mean_off;
+    part[1] = about < 0 ? 0 : about;
+}
+
 static void follow(const tern_strided *running, int64_t c, double momentum, double value)
 {
     if (running)

@@ -44,16 +44,16 @@ static void ROW(moments_of_runs)(const channel_job *job, int64_t c, int64_t segm
     const REAL *x = (const REAL *)job->x + r.at;
     double *part = job->partial + (segment * job->c + c) * 2;
     const double count = (double)r.count * (double)job->s;
-    ROW(adder) sum = {.rest = 0}, squares = {.rest = 0};
+    ROW(adder) sum = {.rest = 0}, off = {.rest = 0}, squares = {.rest = 0};
     for (int64_t i = 0; i < r.count; i++)
         ROW(add_values)(&sum, x + i * r.step, job->s);
     ROW(flush)(&sum);
-    part[0] = count > 0 ? sum.total / count : 0;
+    const REAL mean = (REAL)(count > 0 ? sum.total / count : 0);
     for (int64_t i = 0; i < r.count; i++)
-        ROW(add_squares)(&squares, x + i * r.step, (REAL)part[0], job->s);
+        ROW(add_off)(&off, &squares, x + i * r.step, mean, job->s);
+    ROW(flush)(&off);
     ROW(flush)(&squares);
-    const double off = part[0] - (double)(REAL)part[0];
-    part[1] = squares.total - count * off * off;
+    join_moments(part, (double)mean, count, off.total, squares.total);
 }
 
 static void ROW(sums_of_runs)(const channel_job *job, int64_t c, int64_t segment)
@@ -116,7 +116,7 @@ static void ROW(moments_of_columns)(const channel_job *job, const ROW(strip) * s
     double *part = job->partial + (segment * job->c + strip->first) * 2;
     const double count = (double)strip->rows * (double)job->s;
     double sum[COLS] = {0}, squares[COLS] = {0};
-    REAL some[COLS] = {0}, mean[COLS] = {0};
+    REAL some[COLS] = {0}, products[COLS] = {0}, mean[COLS] = {0};
     for (int64_t r = 0; r < strip->rows; r++) {
         ELEMENTWISE_LOOP
         for (int64_t j = 0; j < strip->cols; j++)
@@ -128,18 +128,20 @@ static void ROW(moments_of_columns)(const channel_job *job, const ROW(strip) * s
         for (int64_t j = 0; j < job->s; j++)
             mean[k * job->s + j] = (REAL)part[k * 2];
     }
+    memset(sum, 0, sizeof sum);
     for (int64_t r = 0; r < strip->rows; r++) {
         ELEMENTWISE_LOOP
         for (int64_t j = 0; j < strip->cols; j++) {
             const REAL off = x[r * strip->step + j] - mean[j];
-            some[j] += off * off;
+            some[j] += off;
+            products[j] += off * off;
         }
-        ROW(widen_sums)(squares, some, r, strip);
+        ROW(widen_sums)(sum, some, r, strip);
+        ROW(widen_sums)(squares, products, r, strip);
     }
-    for (int64_t k = 0; k < strip->channels; k++) {
-        const double off = part[k * 2] - (double)(REAL)part[k * 2];
-        part[k * 2 + 1] = ROW(of_channel)(squares, job, k) - count * off * off;
-    }
+    for (int64_t k = 0; k < strip->channels; k++)
+        join_moments(part + k * 2, (double)(REAL)part[k * 2], count, ROW(of_channel)(sum, job, k),
+                     ROW(of_channel)(squares, job, k));
 }
 
 // What each column goes through.

@@ -20,15 +20,19 @@ static double ROW(mean_of)(const row_job *job, const REAL *x)
     return sum.total / (double)job->n;
 }
 
-static REAL ROW(rstd_of)(const row_job *job, const REAL *x, double mean)
+// *mean, whose sum was rounded, gets what the deviations from it add up to.
+static REAL ROW(rstd_of)(const row_job *job, const REAL *x, double *mean)
 {
-    ROW(adder) squares = {.rest = 0};
-    const double off = mean - (double)(REAL)mean;
+    ROW(adder) deviations = {.rest = 0}, squares = {.rest = 0};
     if (job->n == 0)
         return 0;
-    ROW(add_squares)(&squares, x, (REAL)mean, job->n);
+    ROW(add_off)(&deviations, &squares, x, (REAL)*mean, job->n);
+    ROW(flush)(&deviations);
     ROW(flush)(&squares);
-    return (REAL)(1 / sqrt(squares.total / (double)job->n - off * off + job->args->eps));
+    const double off = job->args->rms ? 0 : deviations.total / (double)job->n;
+    const double var = squares.total / (double)job->n - off * off;
+    *mean = (double)(REAL)*mean + off;
+    return (REAL)(1 / sqrt((var < 0 ? 0 : var) + job->args->eps));
 }
 
 static void ROW(write)(const row_job *job, REAL *y, const REAL *x, int64_t row, REAL mean,
@@ -61,8 +65,8 @@ static void ROW(rows)(const row_job *job, int64_t segment)
     REAL *means = job->args->rms ? NULL : job->args->mean.data, *rstds = job->args->rstd.data;
     for (int64_t row = first; row < smaller(first + job->samples, job->rows); row++) {
         const REAL *x = (const REAL *)job->x + row * job->n;
-        const double mean = ROW(mean_of)(job, x);
-        rstds[row] = ROW(rstd_of)(job, x, mean);
+        double mean = ROW(mean_of)(job, x);
+        rstds[row] = ROW(rstd_of)(job, x, &mean);
         if (means)
             means[row] = (REAL)mean;
         ROW(write)(job, (REAL *)job->y + row * job->n, x, row, (REAL)mean, rstds[row]);

@@ -28,37 +28,64 @@ FOLD_INLINE void ROW(make_room)(ROW(adder) * a, int64_t n)
     a->count += n;
 }
 
-// x - mean, or its square, for n <= FOLD_CHUNK.
-FOLD_INLINE void ROW(add_chunk)(ROW(adder) * a, const REAL *x, REAL mean, bool square, int64_t n)
+// n <= FOLD_CHUNK
+FOLD_INLINE void ROW(add_chunk)(ROW(adder) * a, const REAL *x, int64_t n)
 {
     int64_t i = 0;
     ROW(vec) v[4];
     ROW(make_room)(a, n);
     memcpy(v, a->lanes, sizeof v);
     for (; i + 4 * ROW(WIDTH) <= n; i += 4 * ROW(WIDTH))
-        for (int j = 0; j < 4; j++) {
-            const ROW(vec) d = ROW(load)(x + i + j * ROW(WIDTH)) - mean;
-            v[j] += square ? d * d : d;
-        }
-    for (; i + ROW(WIDTH) <= n; i += ROW(WIDTH)) {
-        const ROW(vec) d = ROW(load)(x + i) - mean;
-        v[0] += square ? d * d : d;
-    }
+        for (int j = 0; j < 4; j++)
+            v[j] += ROW(load)(x + i + j * ROW(WIDTH));
+    for (; i + ROW(WIDTH) <= n; i += ROW(WIDTH))
+        v[0] += ROW(load)(x + i);
     memcpy(a->lanes, v, sizeof v);
     for (; i < n; i++)
-        a->rest += square ? (x[i] - mean) * (x[i] - mean) : x[i] - mean;
+        a->rest += x[i];
 }
 
 static inline void ROW(add_values)(ROW(adder) * a, const REAL *x, int64_t n)
 {
     for (int64_t i = 0; i < n; i += FOLD_CHUNK)
-        ROW(add_chunk)(a, x + i, 0, false, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
+        ROW(add_chunk)(a, x + i, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
 }
 
-static inline void ROW(add_squares)(ROW(adder) * a, const REAL *x, REAL mean, int64_t n)
+// x - mean to `off` and its square to `squares`, for n <= FOLD_CHUNK.
+FOLD_INLINE void ROW(add_off_chunk)(ROW(adder) * off, ROW(adder) * squares, const REAL *x,
+                                    REAL mean, int64_t n)
+{
+    int64_t i = 0;
+    ROW(vec) v[4], w[4];
+    ROW(make_room)(off, n);
+    ROW(make_room)(squares, n);
+    memcpy(v, off->lanes, sizeof v);
+    memcpy(w, squares->lanes, sizeof w);
+    for (; i + 4 * ROW(WIDTH) <= n; i += 4 * ROW(WIDTH))
+        for (int j = 0; j < 4; j++) {
+            const ROW(vec) d = ROW(load)(x + i + j * ROW(WIDTH)) - mean;
+            v[j] += d;
+            w[j] += d * d;
+        }
+    for (; i + ROW(WIDTH) <= n; i += ROW(WIDTH)) {
+        const ROW(vec) d = ROW(load)(x + i) - mean;
+        v[0] += d;
+        w[0] += d * d;
+    }
+    memcpy(off->lanes, v, sizeof v);
+    memcpy(squares->lanes, w, sizeof w);
+    for (; i < n; i++) {
+        const REAL d = x[i] - mean;
+        off->rest += d;
+        squares->rest += d * d;
+    }
+}
+
+static inline void ROW(add_off)(ROW(adder) * off, ROW(adder) * squares, const REAL *x, REAL mean,
+                                int64_t n)
 {
     for (int64_t i = 0; i < n; i += FOLD_CHUNK)
-        ROW(add_chunk)(a, x + i, mean, true, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
+        ROW(add_off_chunk)(off, squares, x + i, mean, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
 }
 
 // What a channel's elements go through: z = (x - mean) scale + shift.

@@ -30,6 +30,11 @@ static bool volume_fits(const tern_strided *view, int first)
     return true;
 }
 
+static int64_t volume_of(const tern_strided *view)
+{
+    return view->size[2] * view->size[3] * view->size[4];
+}
+
 static bool steps_fit(const tern_conv_args *args, int d)
 {
     const int64_t taps = args->weight.size[2 + d];
@@ -42,21 +47,17 @@ static tern_status check(const char *name, const tern_conv_args *args)
     TERN_TRY(tern_kernel_floating(name, args->y.dtype));
     TERN_CHECK(volume_fits(&args->x, 2) && volume_fits(&args->y, 2) &&
                    volume_fits(&args->weight, 1) && fits(args->y.size[1]) &&
-                   fits(args->y.size[1] * args->weight.size[1]) && steps_fit(args, 0) &&
-                   steps_fit(args, 1) && steps_fit(args, 2),
+                   fits(args->y.size[1] * args->weight.size[1]) &&
+                   fits(args->y.size[1] / args->groups * volume_of(&args->weight)) &&
+                   steps_fit(args, 0) && steps_fit(args, 1) && steps_fit(args, 2),
                TERN_ERR_UNSUPPORTED,
-               "%s: on CUDA devices the elements of a channel and of a filter, strides, paddings "
-               "and dilations must be below 2^29",
+               "%s: on CUDA devices the elements of a channel, of a filter and of all filters of a "
+               "channel, strides, paddings and dilations must be below 2^29",
                name);
     return TERN_OK;
 }
 
 // ---- products -----------------------------------------------------------------------------------
-
-static int64_t volume_of(const tern_strided *view)
-{
-    return view->size[2] * view->size[3] * view->size[4];
-}
 
 static bool is_product(const tern_conv_args *args)
 {

@@ -21,6 +21,8 @@ __global__ void __launch_bounds__(CONV_THREADS, 2)
             store_run<1>(plan, to + mine * plan.to.channel, &places[across], &sum,
                          bias ? (float)widen(bias[work.group * plan.rows + mine]) : 0.0f);
     });
+#else
+    __trap();
 #endif
 }
 

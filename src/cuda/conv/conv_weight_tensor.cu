@@ -21,6 +21,8 @@ __global__ void __launch_bounds__(CONV_THREADS, 2)
         if (row + down < plan.rows && column + across < all)
             store_weight(plan, w, weight, parts, row + down, column + across, sum);
     });
+#else
+    __trap();
 #endif
 }
 

@@ -9,7 +9,7 @@
 #include "cuda/block.cuh"
 #include "cuda/conv/tile.cuh"
 
-// Below compute capability 8 kernels are empty, and are not launched.
+// Below compute capability 8 kernels are not launched.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define TENSOR_CORES 1
 #else

@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(NORM_THREADS)
         squares = team::sum(squares);
         if (team::member() == 0) {
             partial[unit * 2] = (double)mean + (double)off;
-            partial[unit * 2 + 1] = (double)squares - (double)count * (double)off * (double)off;
+            const double about = (double)squares - (double)count * (double)off * (double)off;
+            partial[unit * 2 + 1] = about < 0 ? 0 : about;
         }
     }
 }
