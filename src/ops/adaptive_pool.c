@@ -60,15 +60,17 @@ tern_tensor *tern_adaptive_avg_pool_run(const tern_pool *pool, tern_tensor *x)
 
 // ---- the largest -------------------------------------------------------------------------------
 
-// The largest window: by where it begins within an element, at most one more than a quotient.
+// The largest window. One that begins f / out behind a whole element has ceil((f + in) / out), and
+// the largest f is out less the common divisor.
 static int64_t widest(int64_t in, int64_t out)
 {
-    int64_t most = 1;
-    for (int64_t o = 0; o < out; o++) {
-        int64_t width = ((o + 1) * in + out - 1) / out - o * in / out;
-        most = width > most ? width : most;
+    int64_t common = out, rest = in;
+    while (rest) {
+        const int64_t next = common % rest;
+        common = rest;
+        rest = next;
     }
-    return most;
+    return out > 0 ? (out - common + in + out - 1) / out : 1;
 }
 
 static tern_max_pool_args max_args(int dims, tern_shape x, tern_shape y)

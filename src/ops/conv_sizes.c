@@ -199,6 +199,10 @@ tern_status tern_conv_shape(conv_sizes *sizes, const tern_tensor *x, const tern_
                             tern_shape *shape)
 {
     tern_shape in = space_of(sizes, x), kernel = space_of(sizes, weight), out = in;
+    for (int i = 0; i < in.rank; i++)
+        TERN_CHECK(in.dim[i] <= INT32_MAX && kernel.dim[i] <= INT32_MAX, TERN_ERR_SHAPE,
+                   "%s: input %s or kernel %s is not below 2^31 along dimension %d", sizes->op,
+                   tern_shape_string(in), tern_shape_string(kernel), i);
     TERN_TRY(sizes->transposed ? transposed_windows(sizes, in, kernel, &out)
                                : windows(sizes, in, kernel, &out));
     *shape = tern_shape_get(x);

@@ -85,7 +85,7 @@ tern_status tern_interpolate_check(const char *name, const tern_interpolate_opti
                tern_shape_string(o->size));
     for (int i = 0; i < scales; i++)
         TERN_CHECK(o->scale.at[i] > 0 && isfinite(o->scale.at[i]), TERN_ERR_ARG,
-                   "%s: a scale is %g, but must be above 0", name, o->scale.at[i]);
+                   "%s: a scale is %g, but must be above 0 and finite", name, o->scale.at[i]);
     for (int i = 0; i < o->size.rank; i++)
         TERN_CHECK(o->size.dim[i] > 0 && o->size.dim[i] <= INT32_MAX, TERN_ERR_ARG,
                    "%s: size is %s, but must be at least 1 and below 2^31", name,

@@ -82,7 +82,11 @@ static tern_status check_constant(const tern_tensor *x, tern_pad_list pads)
                tern_tensor_string(x));
     for (int i = 0; i < pads.count / 2; i++) {
         int dim = x->rank - 1 - i;
-        TERN_CHECK(x->size[dim] + pads.pad[2 * i] + pads.pad[2 * i + 1] >= 0, TERN_ERR_SHAPE,
+        const int64_t before = pads.pad[2 * i], after = pads.pad[2 * i + 1], size = x->size[dim];
+        const int64_t cut = (before < 0 ? -before : 0) + (after < 0 ? -after : 0);
+        TERN_CHECK(size <= INT64_MAX / 4, TERN_ERR_SHAPE, "pad: dimension %d of x %s is too long",
+                   dim, tern_shape_string(tern_shape_get(x)));
+        TERN_CHECK(cut <= size, TERN_ERR_SHAPE,
                    "pad: %lld and %lld cut more than dimension %d of x %s has",
                    (long long)pads.pad[2 * i], (long long)pads.pad[2 * i + 1], dim,
                    tern_shape_string(tern_shape_get(x)));

@@ -62,7 +62,7 @@ static tern_status check_padding(const tern_pool *pool)
                    (long long)pool->padding.at[i], (long long)pool->kernel.at[i]);
         TERN_CHECK(pool->dilation.at[i] * (pool->kernel.at[i] - 1) <= INT32_MAX &&
                        volume <= INT32_MAX / pool->kernel.at[i],
-                   TERN_ERR_ARG, "%s: a window of the kernel has more than 2^31 elements",
+                   TERN_ERR_ARG, "%s: a window of the kernel has or spans more than 2^31 elements",
                    pool->name);
         volume *= pool->kernel.at[i];
     }

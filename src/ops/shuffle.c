@@ -88,8 +88,8 @@ static tern_tensor *pixels(tern_op_call *call, int64_t r, bool apart)
 static tern_status begin_pixels(tern_op_call *call, const char *factor, int64_t r)
 {
     TERN_TRY(tern_op_begin(call, TERN_OP_PLAIN));
-    TERN_CHECK(r > 0 && r <= INT32_MAX, TERN_ERR_ARG,
-               "%s: %s is %lld, but must be at least 1 and below 2^31", call->op->name, factor,
+    TERN_CHECK(r > 0 && r <= INT16_MAX, TERN_ERR_ARG,
+               "%s: %s is %lld, but must be at least 1 and below 2^15", call->op->name, factor,
                (long long)r);
     TERN_CHECK(call->shape.rank >= 3, TERN_ERR_SHAPE, "%s: x is %s, but must be (.., C, H, W)",
                call->op->name, tern_tensor_string(call->in[0]));

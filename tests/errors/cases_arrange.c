@@ -47,7 +47,7 @@ REFUSES(tern_pixel_shuffle, "two dimensions", TERN_ERR_SHAPE,
 REFUSES(tern_pixel_shuffle, "a factor of 0", TERN_ERR_ARG, "pixel_shuffle: upscale_factor is 0",
         tern_pixel_shuffle(f->deep, 0))
 REFUSES(tern_pixel_shuffle, "a factor whose square is no int64", TERN_ERR_ARG,
-        "pixel_shuffle: upscale_factor is 3037000500|below 2^31",
+        "pixel_shuffle: upscale_factor is 3037000500|below 2^15",
         tern_pixel_shuffle(f->deep, 3037000500))
 REFUSES(tern_pixel_unshuffle, "a height that is not divided", TERN_ERR_SHAPE,
         "pixel_unshuffle: x float32 (2, 5, 4)|5 high and 4 wide|= 2",

@@ -94,6 +94,10 @@ REFUSES(tern_conv2d_with, "a weight without elements", TERN_ERR_SHAPE,
 
 // ---- sizes --------------------------------------------------------------------------------------
 
+REFUSES(tern_conv1d_with, "an input too long to count", TERN_ERR_SHAPE,
+        "conv1d: input (4611686018427387904,) or kernel (1,) is not below 2^31 along dimension 0",
+        tern_conv1d(tern_zeros(tern_dims(0, 1, INT64_C(1) << 62)), tern_zeros(tern_dims(1, 1, 1)),
+                    NULL))
 REFUSES(tern_conv2d_with, "a kernel larger than the padded input", TERN_ERR_SHAPE,
         "conv2d: the kernel is larger than the padded input: (7, 3)|(6, 8)|(4, 6), padding (1, 1)",
         tern_conv2d(Z(1, 1, 4, 6), Z(1, 1, 7, 3), NULL, .padding = 1))

@@ -196,6 +196,9 @@ REFUSES(tern_pad, "more dimensions than x has", TERN_ERR_SHAPE,
 REFUSES(tern_pad, "more than x has cut off", TERN_ERR_SHAPE,
         "pad: -3 and -1 cut more than dimension 1 of x (2, 3) has",
         tern_pad(f->x, tern_pads(-3, -1), TERN_PAD_ZEROS, 0))
+REFUSES(tern_pad, "more cut off on one side than there is, and added on the other", TERN_ERR_SHAPE,
+        "pad: -5 and 4 cut more than dimension 0 of x (3,) has",
+        tern_pad(f->vector, tern_pads(-5, 4), TERN_PAD_ZEROS, 0))
 REFUSES(tern_pad, "a value that the dtype has not", TERN_ERR_DTYPE, "pad: value",
         tern_pad(f->ints, tern_pads(1, 1), TERN_PAD_CONSTANT, 0.5))
 REFUSES(tern_pad, "a padding that nothing holds", TERN_ERR_ARG, "pad: a padding of|too large",
@@ -253,7 +256,7 @@ RESIZE("corners of areas", TERN_ERR_ARG, "mode area knows no corners", image(), 
        .mode = TERN_AREA, .align_corners = true)
 RESIZE("a scale of a size", TERN_ERR_ARG, "recompute_scale is for a scale", image(),
        .size = tern_dims(2, 2), .recompute_scale = true)
-RESIZE("a negative scale", TERN_ERR_ARG, "a scale is -1, but must be above 0", image(),
+RESIZE("a negative scale", TERN_ERR_ARG, "a scale is -1, but must be above 0 and finite", image(),
        .scale = {2, -1})
 RESIZE("a scale that is NaN", TERN_ERR_ARG, "a scale is nan", image(), .scale = NAN)
 RESIZE("a size of 0", TERN_ERR_ARG, "size is (2, 0), but must be at least 1", image(),

@@ -255,6 +255,57 @@ static void settings_change_while_others_work(void **state)
     assert_int_equal(tern_set_num_threads(4), TERN_OK);
 }
 
+// Sums of y and of the gradients, whose memory is cut for so many threads.
+static double convolve(void)
+{
+    tern_scope scope = tern_scope_open();
+    tern_tensor *x = tern_arange(0, 4 * 8 * 40 * 40, 1, .dtype = TERN_FLOAT32);
+    tern_tensor *w = tern_arange(0, 16 * 8 * 5 * 5, 1, .dtype = TERN_FLOAT32);
+    x = tern_set_requires_grad(tern_reshape(tern_sin(x), tern_dims(4, 8, 40, 40)), true);
+    w = tern_set_requires_grad(tern_reshape(tern_cos(w), tern_dims(16, 8, 5, 5)), true);
+    tern_tensor *y = tern_conv2d(x, w, NULL, .padding = 2, .stride = 4);
+    double sum = NAN;
+    if (!tern_backward(tern_sum_all(y)))
+        sum = tern_item(tern_sum_all(y)) + tern_item(tern_sum_all(tern_grad(x))) +
+              tern_item(tern_sum_all(tern_grad(w)));
+    tern_scope_close(scope);
+    return sum;
+}
+
+static atomic_bool convolving;
+
+static void *change_threads(void *item)
+{
+    for (int i = 0; atomic_load(&convolving); i++)
+        if (tern_set_num_threads(i % 2 ? 32 : 1))
+            return item;
+    return NULL;
+}
+
+static void *convolve_often(void *item)
+{
+    const double first = convolve();
+    bool same = first == first;
+    for (int i = 0; i < 2000; i++)
+        same = convolve() == first && same;
+    atomic_store(&convolving, false);
+    return same ? NULL : item;
+}
+
+static void *convolve_or_change(void *item)
+{
+    return *(int *)item ? change_threads(item) : convolve_often(item);
+}
+
+static void convolutions_run_while_the_number_of_threads_changes(void **state)
+{
+    (void)state;
+    int roles[] = {0, 1};
+    atomic_store(&convolving, true);
+    assert_int_equal(run_threads(convolve_or_change, 2, roles, sizeof *roles), 0);
+    assert_int_equal(tern_set_num_threads(4), TERN_OK);
+}
+
 static void errors_are_each_threads_own(void **state)
 {
     (void)state;
@@ -318,6 +369,7 @@ int main(void)
         cmocka_unit_test(threads_evaluate_one_net_at_the_same_time),
         cmocka_unit_test(tensors_go_backward_and_die_on_other_threads_than_their_makers),
         cmocka_unit_test(settings_change_while_others_work),
+        cmocka_unit_test(convolutions_run_while_the_number_of_threads_changes),
         cmocka_unit_test(errors_are_each_threads_own),
         cmocka_unit_test(threads_train_with_an_allocator_of_the_programs),
     };

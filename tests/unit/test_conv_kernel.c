@@ -59,6 +59,10 @@ static bool make_shape(tern_conv_args *a)
         a->stride[d] = random_below(2) ? 1 : 1 + random_below(3);
         a->padding[d] = random_below(3) ? random_below(3) : random_below(7);
         a->dilation[d] = random_below(3) ? 1 : 1 + random_below(3);
+        if (random_below(5) == 0) // taps that meet nothing but padding
+            a->padding[d] = a->dilation[d] = 10 + random_below(30);
+        if (random_below(8) == 0) // inputs that no tap meets
+            a->stride[d] = 4 + random_below(20);
     }
     for (int d = 0; d < 3; d++) {
         const int64_t behind = random_below(2) ? a->padding[d] : random_below(3);

@@ -87,9 +87,35 @@ static void a_layer_gives_indices_as_its_second_output(void **state)
     tern_module_free(pool);
 }
 
+// The time of a call does not grow with sizes that make nothing.
+static void adaptive_pools_of_nothing_are_at_once(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_zeros(tern_dims(0, 3, 5));
+    for (int64_t out = 1; out <= INT32_MAX / 2; out *= 2)
+        assert_int_equal(tern_numel(tern_adaptive_max_pool1d(x, out)), 0);
+}
+
+// Windows of every width: the bound that kernels take is that of the widest.
+static void adaptive_windows_hold_what_they_begin_and_end_in(void **state)
+{
+    (void)state;
+    for (int64_t in = 1; in <= 14; in++) {
+        tern_tensor *x =
+            tern_reshape(tern_arange(0, in, 1, .dtype = TERN_FLOAT32), tern_dims(1, 1, in));
+        for (int64_t out = 1; out <= 16; out++) {
+            tern_tensor *y = tern_adaptive_max_pool1d(x, out);
+            for (int64_t o = 0; o < out; o++) // ceil((o + 1) in / out) - 1 is the last one
+                assert_true(value_at(y, o) == (double)(((o + 1) * in + out - 1) / out - 1));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CHECK_TEST(adaptive_pools_of_nothing_are_at_once),
+        CHECK_TEST(adaptive_windows_hold_what_they_begin_and_end_in),
         CHECK_TEST(the_first_of_equal_elements_gets_the_gradient),
         CHECK_TEST(the_last_of_several_nans_gets_the_gradient),
         CHECK_TEST(indices_are_those_of_the_plane),

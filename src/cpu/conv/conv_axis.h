@@ -31,8 +31,25 @@ static inline int64_t conv_gcd(int64_t a, int64_t b)
     return a;
 }
 
+// Leaves out the first and last taps that meet padding alone.
+static inline void conv_axis_clip(conv_axis *a)
+{
+    const int64_t reach = a->step * (a->count - 1);
+    while (a->taps > 0 && (a->shift_first + reach < 0 || a->shift_first >= a->from_size)) {
+        a->tap_first += a->tap_step;
+        a->shift_first += a->shift_step;
+        a->taps--;
+    }
+    int64_t last = a->shift_first + a->shift_step * (a->taps - 1);
+    while (a->taps > 0 && (last + reach < 0 || last >= a->from_size)) {
+        last -= a->shift_step;
+        a->taps--;
+    }
+}
+
 static inline void conv_axis_settle(conv_axis *a)
 {
+    conv_axis_clip(a);
     const int64_t last = a->shift_first + a->shift_step * (a->taps - 1);
     const int64_t apart = a->shift_step < 0 ? -a->shift_step : a->shift_step;
     const int64_t phases = a->step / conv_gcd(a->step, apart);
@@ -57,25 +74,30 @@ static inline conv_axis conv_axis_forward(int64_t in, int64_t out, int64_t kerne
     return a;
 }
 
-// Inputs of x that are `residue` modulo stride, from y: those taps count for which
-// residue + padding - tap * dilation is a multiple of stride.
+// Inputs of x are made of y in classes: those that are one residue modulo stride, where taps count
+// for which residue + padding - tap * dilation is a multiple of stride. So many have any.
+static inline int64_t conv_axis_classes(int64_t kernel, int64_t stride, int64_t dilation)
+{
+    const int64_t apart = stride / conv_gcd(stride, dilation);
+    return kernel < apart ? kernel : apart;
+}
+
+// The class whose first tap is `first`; its count may be 0.
 static inline conv_axis conv_axis_input(int64_t in, int64_t out, int64_t kernel, int64_t stride,
-                                        int64_t padding, int64_t dilation, int64_t residue)
+                                        int64_t padding, int64_t dilation, int64_t first)
 {
     const int64_t common = conv_gcd(stride, dilation);
-    int64_t first = 0;
-    while (first < stride / common && (residue + padding - first * dilation) % stride != 0)
-        first++;
-    const bool none = first >= stride / common || first >= kernel;
+    int64_t residue = (first * dilation - padding) % stride;
+    residue += residue < 0 ? stride : 0;
     conv_axis a = {.count = residue < in ? (in - residue - 1) / stride + 1 : 0,
                    .to_first = residue,
                    .to_step = stride,
                    .from_size = out,
                    .step = 1,
-                   .taps = none ? 0 : (kernel - first - 1) / (stride / common) + 1,
+                   .taps = (kernel - first - 1) / (stride / common) + 1,
                    .tap_first = first,
                    .tap_step = stride / common,
-                   .shift_first = none ? 0 : (residue + padding - first * dilation) / stride,
+                   .shift_first = (residue + padding - first * dilation) / stride,
                    .shift_step = -dilation / common};
     conv_axis_settle(&a);
     return a;

@@ -20,6 +20,7 @@ typedef struct correlation {
     int64_t filter_step, channel_step, group_step; // in weight, which has kernel[0..2] behind
     int64_t kernel[3];
     bool relu, accumulate;
+    int64_t threads;
 
     int64_t taps;          // of one plane
     int64_t planes, block; // of a group; those whose taps are added up at a time
@@ -71,6 +72,12 @@ static void plan(correlation *c, const conv_axis *axis)
     c->block = blocks > 0 ? (c->planes + blocks - 1) / blocks : 1;
     cut_bands(c);
     c->sum_row = conv_lines(positions_of(&c->source) + CONV_MAX_VECS * VEC_WIDTH);
+}
+
+// Bands of all images.
+static int64_t items_of(const correlation *c)
+{
+    return c->batch * c->source.axis[0].count * c->bands * c->col_bands * c->groups;
 }
 
 static int64_t packed_room(const correlation *c)
@@ -247,10 +254,9 @@ static void run_band(void *context, int64_t item, void *room)
 
 static void correlate(correlation *c)
 {
-    const int64_t items = c->batch * c->source.axis[0].count * c->bands * c->col_bands * c->groups;
     conv_source_offsets(&c->source, c->block, c->offset);
     tern_pool_run(c->groups * panels_of(c), pack_panel, c);
-    conv_work_run(&c->rooms, items, run_band, c);
+    conv_work_run(&c->rooms, items_of(c), run_band, c);
 }
 
 #endif

@@ -31,14 +31,9 @@ static size_t offsets_bytes(const correlation *c)
     return (size_t)((c->block * c->taps + 8) / 8 * 8) * sizeof(int64_t);
 }
 
-static int64_t items_of(const correlation *c)
-{
-    return c->batch * c->source.axis[0].count * c->bands * c->col_bands * c->groups;
-}
-
 static size_t memory_of(const correlation *c)
 {
-    const int64_t rooms = conv_rooms_for(items_of(c));
+    const int64_t rooms = conv_rooms_for(items_of(c), c->threads);
     return offsets_bytes(c) + (size_t)(packed_room(c) + rooms * worker_room(c)) * sizeof(real);
 }
 
@@ -48,7 +43,7 @@ static void run_in(correlation *c, const conv_memory *memory)
     c->packed = (real *)(memory->begin + offsets_bytes(c));
     c->rooms = (conv_rooms){.memory = c->packed + packed_room(c),
                             .nbytes = worker_room(c) * (int64_t)sizeof(real),
-                            .count = conv_rooms_for(items_of(c))};
+                            .count = conv_rooms_for(items_of(c), c->threads)};
     if (items_of(c) > 0)
         correlate(c);
 }
@@ -76,7 +71,8 @@ tern_status CONV_NAME(conv)(const tern_conv_args *args)
                      .group_step = args->weight.size[0] / args->groups * filter,
                      .kernel = {s.kernel[0], s.kernel[1], s.kernel[2]},
                      .relu = args->relu,
-                     .accumulate = args->accumulate};
+                     .accumulate = args->accumulate,
+                     .threads = tern_num_threads()};
     plan(&c, axis);
     conv_memory memory = {.nbytes = memory_of(&c)};
     memory.begin = tern_cache_alloc(memory.nbytes);
@@ -87,15 +83,16 @@ tern_status CONV_NAME(conv)(const tern_conv_args *args)
     return TERN_OK;
 }
 
-// Those inputs that are (d, h, w) modulo the strides.
-static correlation input_correlation(const tern_conv_args *args, const int64_t *residue)
+// The inputs of one class along each dimension; without a plan, and so without work, for none.
+static correlation input_correlation(const tern_conv_args *args, const int64_t *first,
+                                     int64_t threads)
 {
     const conv_space s = space_of(args);
     const int64_t filter = args->weight.size[1] * s.taps;
     conv_axis axis[3];
     for (int d = 0; d < 3; d++)
         axis[d] = conv_axis_input(s.x[d], s.y[d], s.kernel[d], args->stride[d], args->padding[d],
-                                  args->dilation[d], residue[d]);
+                                  args->dilation[d], first[d]);
     correlation c = {.batch = args->x.size[0],
                      .groups = args->groups,
                      .channels = args->weight.size[0] / args->groups,
@@ -111,19 +108,28 @@ static correlation input_correlation(const tern_conv_args *args, const int64_t *
                      .group_step = args->weight.size[0] / args->groups * filter,
                      .kernel = {s.kernel[0], s.kernel[1], s.kernel[2]},
                      .relu = args->relu,
-                     .accumulate = args->accumulate};
-    plan(&c, axis);
+                     .accumulate = args->accumulate,
+                     .threads = threads};
+    if (axis[0].count > 0 && axis[1].count > 0 && axis[2].count > 0)
+        plan(&c, axis);
     return c;
 }
 
-// Does something for each residue.
-static void each_residue(const tern_conv_args *args, conv_memory *memory, bool run)
+static int64_t classes_of(const tern_conv_args *args, int d)
 {
-    int64_t r[3];
-    for (r[0] = 0; r[0] < args->stride[0] && r[0] < args->x.size[2]; r[0]++) {
-        for (r[1] = 0; r[1] < args->stride[1] && r[1] < args->x.size[3]; r[1]++) {
-            for (r[2] = 0; r[2] < args->stride[2] && r[2] < args->x.size[4]; r[2]++) {
-                correlation c = input_correlation(args, r);
+    return conv_axis_classes(args->weight.size[2 + d], args->stride[d], args->dilation[d]);
+}
+
+// Runs each class of inputs, or finds the memory that they need.
+static void each_class(const tern_conv_args *args, int64_t threads, conv_memory *memory, bool run)
+{
+    int64_t first[3];
+    for (first[0] = 0; first[0] < classes_of(args, 0); first[0]++) {
+        for (first[1] = 0; first[1] < classes_of(args, 1); first[1]++) {
+            for (first[2] = 0; first[2] < classes_of(args, 2); first[2]++) {
+                correlation c = input_correlation(args, first, threads);
+                if (items_of(&c) == 0)
+                    continue;
                 const size_t nbytes = memory_of(&c);
                 if (run)
                     run_in(&c, memory);
@@ -134,14 +140,39 @@ static void each_residue(const tern_conv_args *args, conv_memory *memory, bool r
     }
 }
 
+// Some inputs are in no class: no tap meets them.
+static bool has_gaps(const tern_conv_args *args)
+{
+    for (int d = 0; d < 3; d++)
+        if (classes_of(args, d) < args->stride[d])
+            return true;
+    return false;
+}
+
+// A plane of one channel: the bias, or 0.
+static void fill_plane(void *context, int64_t index)
+{
+    const tern_conv_args *args = context;
+    const int64_t numel = args->x.size[2] * args->x.size[3] * args->x.size[4];
+    const real bias = args->bias ? ((const real *)args->bias->data)[index % args->x.size[1]] : 0;
+    const real value = args->relu && bias < 0 ? 0 : bias;
+    real *to = (real *)args->x.data + index * numel;
+    for (int64_t i = 0; i < numel; i++)
+        to[i] = value;
+}
+
 tern_status CONV_NAME(conv_grad_input)(const tern_conv_args *args)
 {
-    conv_memory memory = {0};
-    each_residue(args, &memory, false);
+    const int64_t threads = tern_num_threads();
+    tern_conv_args plane = *args;
+    conv_memory memory = {.nbytes = 64}; // there may be no work
+    each_class(args, threads, &memory, false);
     memory.begin = tern_cache_alloc(memory.nbytes);
     if (!memory.begin)
         return TERN_ERR_NOMEM;
-    each_residue(args, &memory, true);
+    if (!args->accumulate && has_gaps(args))
+        tern_pool_run(args->x.size[0] * args->x.size[1], fill_plane, &plane);
+    each_class(args, threads, &memory, true);
     tern_cache_free(memory.begin, memory.nbytes);
     return TERN_OK;
 }
@@ -163,36 +194,61 @@ static weight_gradient plan_weight(const tern_conv_args *args)
                          .weight = args->weight.data,
                          .x_space = s.x_space,
                          .y_space = s.y_space,
-                         .taps = s.kernel[1] * s.kernel[2],
-                         .planes = args->weight.size[1] * s.kernel[0]};
-    cut_work(&g);
+                         .taps = axis[1].taps * axis[2].taps,
+                         .planes = args->weight.size[1] * axis[0].taps};
+    if (weight_numel(&g) > 0)
+        cut_work(&g);
     return g;
+}
+
+// The taps that count, to their places among those of the whole kernel.
+static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
+{
+    const conv_axis *axis = g->source.axis;
+    const int64_t *kernel = args->weight.size + 2;
+    const real *from = g->weight;
+    real *to = args->weight.data;
+    for (int64_t k = args->weight.size[0] * args->weight.size[1]; k > 0; k--) {
+        for (int64_t d = 0; d < axis[0].taps; d++)
+            for (int64_t h = 0; h < axis[1].taps; h++)
+                for (int64_t w = 0; w < axis[2].taps; w++)
+                    to[(conv_axis_tap(&axis[0], d) * kernel[1] + conv_axis_tap(&axis[1], h)) *
+                           kernel[2] +
+                       conv_axis_tap(&axis[2], w)] += *from++;
+        to += kernel[0] * kernel[1] * kernel[2];
+    }
 }
 
 tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
     weight_gradient g = plan_weight(args);
-    const bool nothing = g.batch == 0 || g.y_space == 0;
-    const int64_t numel = weight_numel(&g), items = g.parts * g.groups * g.blocks;
-    const int64_t rooms = conv_rooms_for(items), room = dot_room_elements(&g);
-    const int64_t sums = nothing ? 0 : conv_lines((g.parts - 1) * numel);
+    const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);
+    const bool nothing = g.batch == 0 || g.y_space == 0 || numel == 0, some = numel < all;
+    const int64_t items = g.parts * g.groups * g.blocks;
+    const int64_t rooms = conv_rooms_for(items, tern_num_threads());
+    const int64_t room = nothing ? 0 : dot_room_elements(&g);
+    const int64_t sums = nothing ? 0 : conv_lines((g.parts - 1 + some) * numel);
     const size_t offsets = (size_t)((g.block * g.taps + 8) / 8 * 8) * sizeof(int64_t);
     const size_t nbytes = offsets + (size_t)(sums + rooms * room) * sizeof(real);
     char *memory = nothing ? NULL : tern_cache_alloc(nbytes);
     if (!memory && !nothing)
         return TERN_ERR_NOMEM;
     if (!args->accumulate)
-        conv_zero(g.weight, numel);
+        conv_zero(args->weight.data, all);
     if (nothing)
         return TERN_OK;
     g.offset = (int64_t *)memory;
     g.sums = (real *)(memory + offsets);
+    if (some)
+        g.weight = g.sums + (g.parts - 1) * numel;
     g.rooms = (conv_rooms){
         .memory = g.sums + sums, .nbytes = room * (int64_t)sizeof(real), .count = rooms};
     conv_source_offsets(&g.source, g.block, g.offset);
     conv_zero(g.sums, sums);
     conv_work_run(&g.rooms, items, run_block, &g);
     add_parts(&g);
+    if (some)
+        spread_taps(args, &g);
     tern_cache_free(memory, nbytes);
     return TERN_OK;
 }

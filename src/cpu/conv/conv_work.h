@@ -22,9 +22,9 @@ typedef struct conv_work {
     _Atomic int64_t next;
 } conv_work;
 
-static inline int64_t conv_rooms_for(int64_t items)
+// `threads` as it was at the beginning of the call: it may change meanwhile.
+static inline int64_t conv_rooms_for(int64_t items, int64_t threads)
 {
-    const int64_t threads = tern_num_threads();
     return items < threads ? items : threads;
 }
 
