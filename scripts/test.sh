@@ -90,7 +90,8 @@ if [ "$mode" != plain ]; then
         sanitized gcc address,undefined "$simulation" "$@"
         [ "$mode" != long ] || sanitized clang address,undefined disabled "$@"
     fi
-    sanitized clang thread "$simulation" --no-suite one-thread "$@"
+    # Readers of files and random programs, tried above, have no threads of their own.
+    sanitized clang thread "$simulation" --no-suite one-thread --no-suite io --no-suite fuzz "$@"
 fi
 if [ "$mode" = long ]; then
     # shellcheck source=scripts/long.sh
