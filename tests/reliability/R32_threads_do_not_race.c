@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "check.h"
+#include "instrumented.h"
 #include "nn/module/module.h"
 #include "training.h"
 
@@ -255,6 +256,8 @@ static void settings_change_while_others_work(void **state)
     assert_int_equal(tern_set_num_threads(4), TERN_OK);
 }
 
+#define OFTEN (INSTRUMENTED ? 60 : 2000)
+
 // Sums of y and of the gradients, whose memory is cut for so many threads.
 static double convolve(void)
 {
@@ -286,7 +289,7 @@ static void *convolve_often(void *item)
 {
     const double first = convolve();
     bool same = first == first;
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < OFTEN; i++)
         same = convolve() == first && same;
     atomic_store(&convolving, false);
     return same ? NULL : item;
