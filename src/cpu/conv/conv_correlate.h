@@ -22,22 +22,31 @@ typedef struct correlation {
     bool relu, accumulate;
     int64_t threads;
 
-    int64_t taps;          // of one plane
-    int64_t planes, block; // of a group; those whose taps are added up at a time
-    int64_t bands, col_bands,
-        sum_row;     // bands of an image's depth, and across; positions of a band, rounded up
-    int64_t *offset; /* (block, taps) */
-    real *packed;    /* (groups, filters, planes, taps), a few filters interleaved */
+    int64_t taps;             // of one plane
+    int64_t planes, block;    // of a group; those whose taps are added up at a time
+    int64_t bands, col_bands; // of an image's depth, and across
+    int64_t images;           // of a band, which is more than one where they are small
+    int64_t shares;           // of the filters, each for an item
+    int64_t sum_row;          // positions of a band, rounded up
+    int64_t *offset;          /* (block, taps) */
+    real *packed;             /* (groups, filters, planes, taps), a few filters interleaved */
     conv_rooms rooms;
 } correlation;
 
 #define BAND_ELEMENTS (1 << 16) // of copied input: half of the second cache
 #define BLOCK_TAPS    512       // their weights, for a tile, stay in the first
 #define LEAST_BANDS   16
+#define LEAST_SHARES  4   // each copies the inputs of its band
+#define POSITIONS     256 // of several images in a band, for which weights are read once
 
-static int64_t positions_of(const conv_source *s)
+static int64_t positions_of(const conv_source *s, int64_t images)
 {
-    return s->rows * s->pitch;
+    return (images - 1) * s->image + s->rows * s->pitch;
+}
+
+static int64_t panels_of(const correlation *c)
+{
+    return (c->filters + CONV_ROWS - 1) / CONV_ROWS;
 }
 
 // Bands that stay in the cache, and enough of them for some threads.
@@ -62,6 +71,30 @@ static void cut_bands(correlation *c)
     c->col_bands = (s->axis[2].count + s->cols - 1) / s->cols;
 }
 
+// Several small images to a band. Where that leaves few bands for the threads, they share the
+// filters too.
+static void join_images(correlation *c)
+{
+    conv_source *s = &c->source;
+    const int64_t height = s->axis[1].count, width = s->axis[2].count;
+    c->images = c->shares = 1;
+    if (s->axis[0].count > 1 || height * (width + s->axis[2].reach) > POSITIONS / 2)
+        return;
+    s->cols = width;
+    c->bands = c->col_bands = 1;
+    int64_t images = c->batch;
+    for (; images > 1; images = (images + 1) / 2) {
+        conv_source_cut(s, height, images);
+        if (positions_of(s, images) <= POSITIONS && c->planes * s->plane <= 2 * BAND_ELEMENTS)
+            break;
+    }
+    conv_source_cut(s, height, images > 1 ? images : 1);
+    c->images = images > 1 ? images : 1;
+    const int64_t bands = (c->batch + c->images - 1) / c->images * c->groups;
+    const int64_t wanted = bands > 0 ? (LEAST_SHARES + bands - 1) / bands : 1;
+    c->shares = wanted < panels_of(c) ? wanted : panels_of(c);
+}
+
 static void plan(correlation *c, const conv_axis *axis)
 {
     c->source = conv_source_of(axis);
@@ -71,13 +104,15 @@ static void plan(correlation *c, const conv_axis *axis)
     const int64_t blocks = (c->planes + most - 1) / most;
     c->block = blocks > 0 ? (c->planes + blocks - 1) / blocks : 1;
     cut_bands(c);
-    c->sum_row = conv_lines(positions_of(&c->source) + CONV_MAX_VECS * VEC_WIDTH);
+    join_images(c);
+    c->sum_row = conv_lines(positions_of(&c->source, c->images) + CONV_MAX_VECS * VEC_WIDTH);
 }
 
-// Bands of all images.
+// Shares of bands; none without a plan.
 static int64_t items_of(const correlation *c)
 {
-    return c->batch * c->source.axis[0].count * c->bands * c->col_bands * c->groups;
+    const int64_t groups = c->images ? (c->batch + c->images - 1) / c->images * c->groups : 0;
+    return groups * c->source.axis[0].count * c->bands * c->col_bands * c->shares;
 }
 
 static int64_t packed_room(const correlation *c)
@@ -92,11 +127,6 @@ static int64_t worker_room(const correlation *c)
 }
 
 // ---- weights ------------------------------------------------------------------------------------
-
-static int64_t panels_of(const correlation *c)
-{
-    return (c->filters + CONV_ROWS - 1) / CONV_ROWS;
-}
 
 static int64_t panel_rows(const correlation *c, int64_t panel)
 {
@@ -139,21 +169,24 @@ static void pack_panel(void *context, int64_t index)
 // ---- bands --------------------------------------------------------------------------------------
 
 typedef struct band {
-    int64_t image, rows, cols, group;
+    int64_t image, images, rows, cols, group, share;
     conv_place at;
 } band;
 
 static band band_at(const correlation *c, int64_t item)
 {
     const conv_source *s = &c->source;
-    band b = {.group = item % c->groups};
+    band b = {.share = item % c->shares};
+    item /= c->shares;
+    b.group = item % c->groups;
     item /= c->groups;
     b.at.col = item % c->col_bands * s->cols;
     item /= c->col_bands;
     b.at.row = item % c->bands * s->rows;
     item /= c->bands;
     b.at.depth = item % s->axis[0].count;
-    b.image = item / s->axis[0].count;
+    b.image = item / s->axis[0].count * c->images;
+    b.images = c->batch - b.image < c->images ? c->batch - b.image : c->images;
     b.rows = s->axis[1].count - b.at.row < s->rows ? s->axis[1].count - b.at.row : s->rows;
     b.cols = s->axis[2].count - b.at.col < s->cols ? s->axis[2].count - b.at.col : s->cols;
     return b;
@@ -162,10 +195,12 @@ static band band_at(const correlation *c, int64_t item)
 static void copy_inputs(const correlation *c, const band *b, real *planes)
 {
     const int64_t depth = c->source.axis[0].taps;
-    const real *from = c->from + (b->image * c->groups + b->group) * c->channels * c->from_space;
+    const int64_t image = c->groups * c->channels * c->from_space;
+    const real *from = c->from + b->image * image + b->group * c->channels * c->from_space;
     for (int64_t p = 0; p < c->planes; p++)
-        conv_source_plane(&c->source, planes + p * c->source.plane, 0, true,
-                          from + p / depth * c->from_space, p % depth, &b->at);
+        for (int64_t n = 0; n < b->images; n++)
+            conv_source_plane(&c->source, planes + p * c->source.plane, n, n == b->images - 1,
+                              from + n * image + p / depth * c->from_space, p % depth, &b->at);
 }
 
 // Whole tiles and, where that leaves less over, half ones: three vectors and one are two and two.
@@ -189,7 +224,7 @@ static void run_tiles(conv_tile *tile, int64_t rows, const real *x, real *sum, i
 static void add_up(const correlation *c, const band *b, int64_t rows, const real *weight,
                    const real *planes, real *sum)
 {
-    const int64_t positions = b->rows * c->source.pitch;
+    const int64_t positions = (b->images - 1) * c->source.image + b->rows * c->source.pitch;
     conv_tile tile = {.offset = c->offset, .sum_row = c->sum_row};
     for (int64_t p = 0; p == 0 || p < c->planes; p += c->block) {
         const int64_t count = c->planes - p < c->block ? c->planes - p : c->block;
@@ -222,14 +257,17 @@ static void write_row(const correlation *c, real *to, const real *sum, int64_t c
     }
 }
 
-static void write_sums(const correlation *c, const band *b, int64_t filter, const real *sum)
+// Of image `image` of the band.
+static void write_sums(const correlation *c, const band *b, int64_t image, int64_t filter,
+                       const real *sum)
 {
     const conv_axis *axis = c->source.axis;
     const int64_t d = axis[0].to_first + b->at.depth * axis[0].to_step;
     const int64_t channel = b->group * c->filters + filter;
     const real bias = c->bias ? c->bias[channel] : 0;
-    real *to = c->to + (b->image * c->groups * c->filters + channel) * c->to_size[0] *
+    real *to = c->to + ((b->image + image) * c->groups * c->filters + channel) * c->to_size[0] *
                            c->to_size[1] * c->to_size[2];
+    sum += image * c->source.image;
     for (int64_t i = 0; i < b->rows; i++, sum += c->source.pitch) {
         const int64_t h = axis[1].to_first + (b->at.row + i) * axis[1].to_step;
         const int64_t w = axis[2].to_first + b->at.col * axis[2].to_step;
@@ -244,11 +282,13 @@ static void run_band(void *context, int64_t item, void *room)
     real *planes = room;
     real *sum = planes + conv_lines(c->planes * c->source.plane + CONV_MAX_VECS * VEC_WIDTH);
     copy_inputs(c, &b, planes);
-    for (int64_t panel = 0; panel < panels_of(c); panel++) {
+    const int64_t end = panels_of(c) * (b.share + 1) / c->shares;
+    for (int64_t panel = panels_of(c) * b.share / c->shares; panel < end; panel++) {
         const int64_t rows = panel_rows(c, panel);
         add_up(c, &b, rows, panel_weights(c, b.group, panel), planes, sum);
         for (int64_t i = 0; i < rows; i++)
-            write_sums(c, &b, panel * CONV_ROWS + i, sum + i * c->sum_row);
+            for (int64_t n = 0; n < b.images; n++)
+                write_sums(c, &b, n, panel * CONV_ROWS + i, sum + i * c->sum_row);
     }
 }
 
