@@ -47,6 +47,7 @@
 #include <tern/ops/view.h>
 #include <tern/optim.h>
 #include <tern/pair.h>
+#include <tern/parallel.h>
 #include <tern/random.h>
 #include <tern/reduction.h>
 #include <tern/scalar.h>

@@ -20,8 +20,8 @@ typedef struct engine {
     int64_t count, heap, capacity;
     tern_tensor **leaves; // each held
     int64_t leaf_count, leaf_capacity;
-    tern_tensor **dx; // of the node that runs
-    int64_t dx_capacity;
+    tern_tensor **dx, **dy; // of the node that runs
+    int64_t dx_capacity, dy_capacity;
     uint64_t mark;
     bool busy;
 } engine;
@@ -33,6 +33,7 @@ static void engine_free(engine *e)
     tern_mem_free(e->nodes, (size_t)e->capacity * sizeof *e->nodes);
     tern_mem_free(e->leaves, (size_t)e->leaf_capacity * sizeof *e->leaves);
     tern_mem_free(e->dx, (size_t)e->dx_capacity * sizeof *e->dx);
+    tern_mem_free(e->dy, (size_t)e->dy_capacity * sizeof *e->dy);
     *e = (engine){0};
 }
 
@@ -94,6 +95,8 @@ static tern_status reach_all(engine *e, tern_node *root)
         const tern_node *node = e->nodes[i];
         if (node->inputs > e->dx_capacity)
             TERN_TRY(tern_mem_grow((void **)&e->dx, &e->dx_capacity, node->inputs, sizeof *e->dx));
+        if (node->outputs > e->dy_capacity)
+            TERN_TRY(tern_mem_grow((void **)&e->dy, &e->dy_capacity, node->outputs, sizeof *e->dy));
         for (int64_t k = 0; k < node->inputs; k++) {
             if (node->in[k].node)
                 TERN_TRY(reach_node(e, node->in[k].node));
@@ -150,16 +153,16 @@ static tern_status check_gradient(const tern_node *node, int input, const tern_t
 
 static tern_status deliver_to_node(tern_node *node, int output, tern_tensor *dx)
 {
-    tern_tensor *before = node->grad[output];
+    tern_tensor *before = node->out[output].grad;
     if (!before) {
-        node->grad[output] = tern_hold(dx);
+        node->out[output].grad = tern_hold(dx);
         return TERN_OK;
     }
     tern_tensor *sum = tern_tensor_new("backward", dx->dtype, tern_dev(dx), tern_shape_get(dx));
     if (!sum)
         return tern_error_code();
     TERN_TRY(tern_launch_binary(TERN_BINARY_ADD, 1, sum, before, dx));
-    node->grad[output] = tern_hold(sum);
+    node->out[output].grad = tern_hold(sum);
     tern_drop(before);
     return TERN_OK;
 }
@@ -168,7 +171,7 @@ static tern_status deliver(tern_node *node, tern_tensor **dx)
 {
     for (int i = 0; i < node->inputs; i++) {
         tern_edge *edge = &node->in[i];
-        if (!tern_node_needs(node, i))
+        if (!tern_node_needs(node, i) || (!dx[i] && node->partial))
             continue;
         TERN_TRY(check_gradient(node, i, dx[i]));
         if (edge->leaf)
@@ -179,14 +182,15 @@ static tern_status deliver(tern_node *node, tern_tensor **dx)
     return TERN_OK;
 }
 
-// The gradients of the outputs; zeros where none arrived.
+// The gradients of the outputs; zeros where none arrived, unless the node is partial.
 static tern_status collect_outputs(const tern_node *node, tern_tensor **dy)
 {
     for (int i = 0; i < node->outputs; i++) {
-        const tern_node_output_facts *out = &node->out[i];
-        dy[i] = node->grad[i];
-        if (!dy[i])
-            dy[i] = tern_zeros(out->shape, .dtype = out->dtype, .device = out->device);
+        const tern_node_out *out = &node->out[i];
+        dy[i] = out->grad;
+        if (dy[i] || node->partial)
+            continue;
+        dy[i] = tern_zeros(out->shape, .dtype = out->dtype, .device = out->device);
         if (!dy[i])
             return tern_error_code();
     }
@@ -195,24 +199,23 @@ static tern_status collect_outputs(const tern_node *node, tern_tensor **dy)
 
 static tern_status run_node(engine *e, tern_node *node)
 {
-    tern_tensor *dy[TERN_OP_OUTPUTS] = {NULL};
     bool arrived = false;
     for (int i = 0; i < node->outputs; i++)
-        arrived = arrived || node->grad[i];
+        arrived = arrived || node->out[i].grad;
     if (!arrived)
         return TERN_OK;
     TERN_TRY(tern_node_check_saved(node));
-    TERN_TRY(collect_outputs(node, dy));
+    TERN_TRY(collect_outputs(node, e->dy));
     memset(e->dx, 0, (size_t)node->inputs * sizeof *e->dx);
-    TERN_TRY(node->op->backward(node, dy, e->dx));
+    TERN_TRY(node->op->backward(node, e->dy, e->dx));
     return deliver(node, e->dx);
 }
 
 static void drop_grads(tern_node *node)
 {
     for (int i = 0; i < node->outputs; i++) {
-        tern_drop(node->grad[i]);
-        node->grad[i] = NULL;
+        tern_drop(node->out[i].grad);
+        node->out[i].grad = NULL;
     }
 }
 

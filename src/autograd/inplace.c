@@ -75,7 +75,7 @@ static void take_history(tern_tensor *t, tern_node *node)
 
 tern_status tern_op_begin_inplace(const tern_op_call *call, tern_node **node)
 {
-    TERN_TRY(tern_node_begin(node, call->op, tern_op_inputs(call), call->count));
+    TERN_TRY(tern_node_begin(node, call->op, tern_op_inputs(call), call->count, 1));
     if (*node)
         (*node)->attrs = call->attrs;
     return TERN_OK;

@@ -44,7 +44,7 @@ static void set_edge(tern_edge *edge, tern_tensor *t)
 }
 
 tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
-                            int count)
+                            int count, int outputs)
 {
     bool wanted = false;
     *node = NULL;
@@ -57,7 +57,7 @@ tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *co
     }
     if (!wanted)
         return TERN_OK;
-    tern_node *n = tern_node_new(count);
+    tern_node *n = tern_node_new(count, outputs);
     if (!n)
         return TERN_ERR_NOMEM;
     n->op = op;
@@ -101,7 +101,7 @@ void tern_node_output(tern_node *node, int index, tern_tensor *y)
     y->output = index;
     y->requires_grad = true;
     y->history_version = y->storage->version;
-    node->out[index] = (tern_node_output_facts){tern_shape_get(y), y->dtype, tern_dev(y)};
+    node->out[index] = (tern_node_out){tern_shape_get(y), y->dtype, tern_dev(y), NULL};
     if (node->outputs <= index)
         node->outputs = index + 1;
     tern_node_drop(before);
@@ -189,7 +189,7 @@ static tern_status record(const tern_op_call *call, tern_tensor *const *y, int r
                           tern_tensor *const *saved, int saved_count)
 {
     tern_node *node;
-    TERN_TRY(tern_node_begin(&node, call->op, tern_op_inputs(call), call->count));
+    TERN_TRY(tern_node_begin(&node, call->op, tern_op_inputs(call), call->count, recorded));
     if (!node)
         return TERN_OK;
     tern_status status = save(node, y, recorded, saved, saved_count);

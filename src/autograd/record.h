@@ -5,11 +5,12 @@
 
 #include "tensor/node.h"
 
-// Begins a node when recording is on and one of the inputs (NULLs allowed) requires a gradient.
-// Sets *node to it, or to NULL when there is nothing to record. Fails with TERN_ERR_NOMEM or, when
-// an input was changed through another view since it was made, TERN_ERR_STATE.
+// Begins a node for so many outputs when recording is on and one of the inputs (NULLs allowed)
+// requires a gradient. Sets *node to it, or to NULL when there is nothing to record. Fails with
+// TERN_ERR_NOMEM or, when an input was changed through another view since it was made,
+// TERN_ERR_STATE.
 tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
-                            int count);
+                            int count, int outputs);
 // Keeps a tensor for the backward: an input, or any other value. NULL is kept as NULL.
 void tern_node_save(tern_node *node, int slot, tern_tensor *t);
 const tern_op_attrs *tern_node_attrs(const tern_node *node);

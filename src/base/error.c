@@ -7,6 +7,7 @@
 #include "base/backtrace.h"
 #include "base/cancel.h"
 #include "base/error.h"
+#include "base/error_kept.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -183,6 +184,25 @@ tern_status tern_error_raise_v(tern_status code, const char *format, va_list wor
     if (!held)
         tell(sentence);
     return code;
+}
+
+void tern_error_keep(tern_error_kept *kept)
+{
+    kept->frame_count = pending_frame_count;
+    memcpy(kept->frames, pending_frames, sizeof pending_frames);
+    kept->code = tern_error_take(kept->sentence, sizeof kept->sentence);
+}
+
+void tern_error_put_back(const tern_error_kept *kept, const char *where)
+{
+    if (tern_error_pending() || kept->code == TERN_OK)
+        return;
+    const int begun = snprintf(pending_sentence, sizeof pending_sentence, "%s: ", where);
+    snprintf(pending_sentence + begun, sizeof pending_sentence - (size_t)begun, "%s",
+             kept->sentence);
+    memcpy(pending_frames, kept->frames, sizeof pending_frames);
+    pending_frame_count = kept->frame_count;
+    pending_code = kept->code;
 }
 
 void tern_error_hold(void)

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "base/debug_info.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/thread.h"
 
 #define STACK_BYTES ((size_t)4 << 20)
 
@@ -169,19 +169,15 @@ static void *answer(void *user)
     return NULL;
 }
 
-// libdw takes more stack than a thread of the program may have; signals are the program's.
+// libdw takes more stack than a thread of the program may have.
 static bool answer_in_a_thread(request *r)
 {
     pthread_t thread;
     pthread_attr_t attributes;
-    sigset_t all, before;
     if (pthread_attr_init(&attributes))
         return false;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                   pthread_create(&thread, &attributes, answer, r) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+                   tern_thread_start(&thread, &attributes, answer, r, NULL);
     pthread_attr_destroy(&attributes);
     return started && pthread_join(thread, NULL) == 0;
 }

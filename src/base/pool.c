@@ -3,12 +3,8 @@
 // counter, which also is the signal to start: workers wait until it is not 0, and the region is
 // over when as many chunks are done as there were. Nobody waits for a worker that took no chunk, so
 // a sleeping one costs nothing.
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE // pthread_setname_np
-#endif
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -19,6 +15,7 @@
 #include "base/fp_mode.h"
 #include "base/pool.h"
 #include "base/pool_size.h"
+#include "base/thread.h"
 
 // How long an idle thread looks before it sleeps: longer than the gap between two regions of a
 // training step, short enough not to be seen in `top`.
@@ -193,27 +190,20 @@ static void *work(void *unused)
     return NULL;
 }
 
-// Starts workers that take no signals: those are the program's. Where one cannot be started there
-// are fewer.
+// Where one cannot be started there are fewer.
 static void start_workers(void)
 {
     tern_process_begin();
     pool.started = true;
     int threads = tern_num_threads();
     atomic_store(&pool.spin, threads <= tern_pool_cpus());
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool.workers < threads - 1) {
-        pthread_t *thread = &pool.threads[pool.workers];
-        if (pthread_create(thread, NULL, work, NULL) != 0)
+        char name[24];
+        snprintf(name, sizeof name, "tern-%d", pool.workers + 1);
+        if (!tern_thread_start(&pool.threads[pool.workers], NULL, work, NULL, name))
             break;
         pool.workers++;
-        char name[24];
-        snprintf(name, sizeof name, "tern-%d", pool.workers);
-        (void)pthread_setname_np(*thread, name);
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (pool.workers < threads - 1) {
         tern_log_send(TERN_LOG_WARN, "only %d of %d threads could be started", pool.workers + 1,
                       threads);

@@ -21,6 +21,17 @@ void tern_draw_begin(tern_device device)
     load(device, (tern_draw_state){.seed = seeds[device.type]});
 }
 
+// In the upper bits of the numbers, which count far below them.
+#define PIECE_SHIFT 56
+static _Thread_local unsigned piece_of_thread;
+
+unsigned tern_draw_piece(unsigned piece)
+{
+    const unsigned before = piece_of_thread;
+    piece_of_thread = piece;
+    return before;
+}
+
 uint64_t tern_draw_next(tern_device device)
 {
     uint64_t *captured = tern_capture_draws(device);
@@ -29,7 +40,7 @@ uint64_t tern_draw_next(tern_device device)
     tern_lock(&tern_device_lock);
     uint64_t number = tern_device_state_of(device)->drawn++;
     tern_unlock(&tern_device_lock);
-    return number;
+    return number + ((uint64_t)piece_of_thread << PIECE_SHIFT);
 }
 
 void tern_draw_advance(tern_device device)

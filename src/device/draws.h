@@ -9,6 +9,10 @@
 // The number of the next draw on the device since its base last moved; what a dropout kernel takes
 // as `offset`.
 uint64_t tern_draw_next(tern_device device);
+// The numbers that the calling thread gets from now on are those of a piece of a batch, 0 to 255:
+// no two pieces share one, whatever devices they are on. Returns the piece before; 0 is what plain
+// calls draw from.
+unsigned tern_draw_piece(unsigned piece);
 // Moves the base on by the draws made since; tern_optim_step calls it.
 void tern_draw_advance(tern_device device);
 // Starts the draws of every device anew; tern_manual_seed calls it.

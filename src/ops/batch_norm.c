@@ -212,7 +212,7 @@ static void save(tern_node *node, const tern_batch_norm *p)
 tern_tensor *tern_batch_norm_run(tern_op_call *call, tern_batch_norm *p)
 {
     tern_node *node = NULL;
-    if (allocate(call, p) || tern_node_begin(&node, call->op, call->in, call->count))
+    if (allocate(call, p) || tern_node_begin(&node, call->op, call->in, call->count, 1))
         return NULL;
     const tern_status status = launch(p);
     if (node && status == TERN_OK)

@@ -208,6 +208,20 @@ tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_sha
     return t;
 }
 
+tern_tensor *tern_header_over(const char *op, const tern_tensor *from, tern_storage *storage)
+{
+    tern_tensor *t = tern_header_alias(op, from, tern_shape_get(from), from->stride, from->offset);
+    if (!t)
+        return NULL;
+    tern_storage_hold(storage);
+    tern_storage_drop(t->storage);
+    t->storage = storage;
+    t->history_version = storage->version;
+    t->is_view = t->detached = false; // of no tensor that is left
+    tern_tensor_set_label(t, from->label);
+    return t;
+}
+
 static tern_tensor *adopted(tern_tensor *t)
 {
     if (t && tern_scope_adopt(t)) {

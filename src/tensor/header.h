@@ -13,6 +13,10 @@ tern_tensor *tern_header_new(const char *op);
 tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 
+// A tensor with sizes, strides, dtype and label of `from` over a storage that is laid out as its
+// own, which it holds; no history, a leaf. Held by the caller and in no scope. NULL raises.
+tern_tensor *tern_header_over(const char *op, const tern_tensor *from, tern_storage *storage);
+
 // Sets sizes, row-major strides, numel and contiguity.
 void tern_header_shape(tern_tensor *t, tern_shape shape);
 

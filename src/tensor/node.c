@@ -14,17 +14,21 @@ uint64_t tern_node_new_mark(void)
     return atomic_fetch_add(&last_mark, 1) + 1;
 }
 
-static size_t node_size(int64_t inputs)
+static size_t node_size(int64_t inputs, int outputs)
 {
-    return sizeof(tern_node) + (size_t)inputs * sizeof(tern_edge);
+    return sizeof(tern_node) + (size_t)inputs * sizeof(tern_edge) +
+           (size_t)outputs * sizeof(tern_node_out);
 }
 
-tern_node *tern_node_new(int64_t inputs)
+tern_node *tern_node_new(int64_t inputs, int outputs)
 {
-    tern_node *node = tern_cache_alloc(node_size(inputs));
+    tern_node *node = tern_cache_alloc(node_size(inputs, outputs));
     if (!node)
         return NULL;
     memset(node, 0, sizeof *node);
+    node->out = (tern_node_out *)(void *)&node->in[inputs];
+    memset(node->out, 0, (size_t)outputs * sizeof *node->out);
+    node->room = outputs;
     atomic_init(&node->refs, 1);
     node->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     node->inputs = inputs;
@@ -84,8 +88,8 @@ void tern_node_drop(tern_node *node)
         drop_list = n->next;
         tern_node_free_graph(n);
         for (int i = 0; i < n->outputs; i++)
-            tern_drop(n->grad[i]);
-        tern_cache_free(n, node_size(n->inputs));
+            tern_drop(n->out[i].grad);
+        tern_cache_free(n, node_size(n->inputs, n->room));
     }
     dropping = false;
 }

@@ -5,13 +5,12 @@
 
 #include "tensor/tensor.h"
 
-#define TERN_OP_INPUTS  8 // more where a call lists them itself
-#define TERN_OP_OUTPUTS 4
-#define TERN_OP_SAVED   10
+#define TERN_OP_INPUTS 8 // more where a call lists them itself
+#define TERN_OP_SAVED  10
 
 // Gradients of the inputs from those of the outputs: dy[o] is never NULL (zeros where nothing
-// arrived); sets dx[i] for every input that tern_node_needs says. Runs without recording, in a
-// scope of its own.
+// arrived), unless the node is partial; sets dx[i] for every input that tern_node_needs says.
+// Runs without recording, in a scope of its own.
 typedef tern_status tern_op_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
 
 // What an operation is; static storage.
@@ -40,11 +39,12 @@ typedef struct tern_edge {
     tern_device device;
 } tern_edge;
 
-typedef struct tern_node_output_facts {
+typedef struct tern_node_out {
     tern_shape shape;
     tern_dtype dtype;
     tern_device device;
-} tern_node_output_facts;
+    tern_tensor *grad; // what has arrived in a running backward
+} tern_node_out;
 
 struct tern_node {
     _Atomic int32_t refs;
@@ -53,11 +53,11 @@ struct tern_node {
     const struct tern_function *function; // a user's operation, else NULL
     const char *name;                     // the operation's, or that of the user's
     bool freed;                           // by a backward
-    bool overwritten;                     // a value that it kept is gone: by a change in place
-    uint64_t mark;                        // of the last walk over the graph that reached it
-    int outputs;
-    tern_node_output_facts out[TERN_OP_OUTPUTS];
-    tern_tensor *grad[TERN_OP_OUTPUTS]; // what has arrived in a running backward
+    bool partial;     // each input has an output: dy[o] is NULL where nothing arrived, dx[i] may be
+    bool overwritten; // a value that it kept is gone: by a change in place
+    uint64_t mark;    // of the last walk over the graph that reached it
+    int outputs, room;  // that there are, and for how many there is memory
+    tern_node_out *out; // behind `in`
     tern_tensor *saved[TERN_OP_SAVED];
     uint64_t saved_version[TERN_OP_SAVED];
     int saved_count; // slots that were used
@@ -70,9 +70,9 @@ struct tern_node {
     tern_edge in[]; // `inputs` of them
 };
 
-// Zeroed but for its number, with room for `inputs` edges; one reference, the caller's. NULL
-// raises.
-tern_node *tern_node_new(int64_t inputs);
+// Zeroed but for its number, with room for so many edges and outputs; one reference, the caller's.
+// NULL raises.
+tern_node *tern_node_new(int64_t inputs, int outputs);
 
 tern_node *tern_node_hold(tern_node *node);
 // Drops a reference to a node; releasing a long chain does not recurse.

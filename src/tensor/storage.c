@@ -33,6 +33,16 @@ static void give_memory_back(tern_storage *s)
         table_of(s)->free(s->device.index, s->data, s->nbytes, s->block);
 }
 
+static void begin_counts(tern_storage *s)
+{
+    atomic_init(&s->refs, 1);
+    atomic_init(&s->version, 0);
+    atomic_init(&s->recorded, 0);
+    atomic_init(&s->exposed, false);
+    atomic_init(&s->left, false);
+    atomic_init(&s->capture, 0);
+}
+
 static tern_storage *make(tern_device device, int64_t nbytes, bool pinned, bool outside)
 {
     tern_storage *s = tern_cache_alloc(sizeof *s);
@@ -44,11 +54,7 @@ static tern_storage *make(tern_device device, int64_t nbytes, bool pinned, bool 
         tern_cache_free(s, sizeof *s);
         return NULL;
     }
-    atomic_init(&s->refs, 1);
-    atomic_init(&s->version, 0);
-    atomic_init(&s->recorded, 0);
-    atomic_init(&s->left, false);
-    atomic_init(&s->capture, 0);
+    begin_counts(s);
     if (!outside)
         tern_capture_made(s);
     return s;
@@ -69,12 +75,31 @@ tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes)
     return make(device, nbytes, false, true);
 }
 
+tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t nbytes)
+{
+    tern_storage *s = tern_cache_alloc(sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (tern_storage){.device = whole->device,
+                        .data = (char *)whole->data + byte,
+                        .block = whole->block,
+                        .whole = whole,
+                        .nbytes = nbytes,
+                        .pinned = whole->pinned};
+    begin_counts(s);
+    tern_storage_hold(whole);
+    return s;
+}
+
 void tern_storage_drop(tern_storage *s)
 {
-    if (!s || atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) != 1)
-        return;
-    give_memory_back(s);
-    tern_cache_free(s, sizeof *s);
+    while (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
+        tern_storage *whole = s->whole;
+        if (!whole)
+            give_memory_back(s);
+        tern_cache_free(s, sizeof *s);
+        s = whole;
+    }
 }
 
 void tern_storage_order(const tern_storage *s)

@@ -16,9 +16,11 @@ typedef struct tern_storage {
     _Atomic uint64_t recorded; // version of the last change that carries gradients, 0: none
     tern_device device;
     void *data;
-    void *block; // the backend's, or NULL
+    void *block;                // the backend's, or NULL
+    struct tern_storage *whole; // of whose memory this is a part; NULL: it has its own
     int64_t nbytes;
     bool pinned;              // page-locked memory of the host
+    _Atomic bool exposed;     // its address was handed out: not every change is in the version
     _Atomic bool left;        // tensors that used it have moved to another device
     _Atomic uint64_t capture; // the last one that used it: see tensor/capture.h
 } tern_storage;
@@ -99,6 +101,8 @@ tern_storage *tern_storage_new_pinned(int64_t nbytes);
 // For what the host has written between replays: memory of a graph that the thread captures is
 // free to its kernels until they write it.
 tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes);
+// A part of the memory of `whole`, which it holds, with a version of its own.
+tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t nbytes);
 static inline void tern_storage_hold(tern_storage *s)
 {
     atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);

@@ -42,6 +42,7 @@ PUBLIC = {
     'optim': ['optim'],
     'io': ['idx', 'io'],
     'data': ['data'],
+    'parallel': ['parallel'],
     'train': ['checkpoint'],
 }
 ROOM_OF_HEADER = {f'tern/{name}.h': room for room, names in PUBLIC.items() for name in names}

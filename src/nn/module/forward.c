@@ -17,6 +17,11 @@ const tern_forward_observer *tern_forward_observe(const tern_forward_observer *n
     return before;
 }
 
+bool tern_forward_is_observed(void)
+{
+    return observer;
+}
+
 bool tern_forward_is_plain(const tern_module *module)
 {
     return !observer && module->private_->hook_count == 0;
@@ -31,7 +36,8 @@ static tern_module_link *link_of(const tern_module *parent, const tern_module *c
 {
     const tern_module_private *private_ = parent->private_;
     for (int64_t i = 0; i < private_->child_count; i++)
-        if (private_->children[i].module == child)
+        if (private_->children[i].module == child ||
+            private_->children[i].module == child->private_->original)
             return &private_->children[i];
     return NULL;
 }
@@ -103,6 +109,14 @@ tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module)
     innermost = frame;
     tern_module_begin_run(module);
     return TERN_OK;
+}
+
+void tern_forward_continue(tern_forward_frame *frame, tern_module *module, uint32_t path)
+{
+    *frame = (tern_forward_frame){
+        .module = module, .outside = innermost, .outside_path = tern_path_set(path)};
+    innermost = frame;
+    tern_module_begin_run(module);
 }
 
 void tern_forward_leave(tern_forward_frame *frame)

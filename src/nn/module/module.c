@@ -112,8 +112,8 @@ tern_module *tern_module_retain(tern_module *module)
     return module;
 }
 
-// What the class made; all that is registered is still there.
-static void free_own(tern_module *module)
+// All that is registered is still there.
+void tern_module_free_own(tern_module *module)
 {
     if (!module->klass->free || module->private_->incomplete)
         return;
@@ -127,7 +127,7 @@ void tern_module_drop(tern_module *module)
     if (atomic_fetch_sub_explicit(&module->private_->refs, 1, memory_order_acq_rel) != 1)
         return;
     tern_module_private *private_ = module->private_;
-    free_own(module);
+    tern_module_free_own(module);
     tern_scope_close(private_->scope);
     free_children(private_);
     free_tensors(&private_->buffers);

@@ -46,7 +46,8 @@ typedef struct tern_module_private {
     _Atomic int64_t refs;
     _Atomic int64_t places; // in parents: so many of the references are theirs
     tern_module *self;
-    tern_module *parent; // that took it last, for its name in messages; not held
+    tern_module *original; // that this one stands for in a forward elsewhere; not held
+    tern_module *parent;   // that took it last, for its name in messages; not held
     bool training;
     bool done;             // the constructor is through: nothing may be added
     bool failed;           // an addition failed
@@ -93,6 +94,8 @@ static inline void tern_module_bind(tern_module *module, size_t member, const vo
 tern_module *tern_module_alloc(const tern_module_class *module_class);
 // Gives back a reference, whoever has it; the last one frees.
 void tern_module_drop(tern_module *module);
+// Frees what its class made in its struct, if there is a complete one.
+void tern_module_free_own(tern_module *module);
 // False when all references are those of parents and of what runs: the caller has none to give.
 bool tern_module_is_callers(const tern_module *module);
 // The class of the parent, for messages.
@@ -144,6 +147,9 @@ typedef struct tern_forward_observer {
 // Returns the one that was set before; NULL: none.
 const tern_forward_observer *tern_forward_observe(const tern_forward_observer *observer);
 
+// Whether one is set.
+bool tern_forward_is_observed(void);
+
 // True when nothing but its class's call happens in the module's forward.
 bool tern_forward_is_plain(const tern_module *module);
 
@@ -156,5 +162,7 @@ typedef struct tern_forward_frame {
 } tern_forward_frame;
 tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module);
 void tern_forward_leave(tern_forward_frame *frame);
+// The calling thread goes on below a module that runs, at that path, on another one, which waits.
+void tern_forward_continue(tern_forward_frame *frame, tern_module *module, uint32_t path);
 
 #endif

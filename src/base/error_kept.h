@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// An error on its way from the thread that raised it to the one that waits for that.
+#ifndef TERN_SRC_BASE_ERROR_KEPT_H
+#define TERN_SRC_BASE_ERROR_KEPT_H
+
+#include <tern/error.h>
+#include "base/backtrace.h"
+#include "base/text.h"
+
+typedef struct tern_error_kept {
+    tern_status code; // TERN_OK: none
+    char sentence[TERN_SENTENCE_SIZE];
+    const void *frames[TERN_MOST_FRAMES];
+    int frame_count;
+} tern_error_kept;
+
+// Takes the calling thread's pending error away. The log has been told of it.
+void tern_error_keep(tern_error_kept *kept);
+// Makes it the calling thread's, unless one is pending; its sentence then begins with "<where>: ".
+void tern_error_put_back(const tern_error_kept *kept, const char *where);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nn/module/tree.h"
+
+#include "base/callback.h"
+#include "base/mem.h"
+
+static tern_status put_tensors(const tern_tree_copy *copy, tern_module *to,
+                               tern_module_tensors *list, const tern_module *owner,
+                               const tern_module_tensors *from)
+{
+    for (int64_t i = 0; i < from->count; i++) {
+        tern_module_tensor entry = from->at[i];
+        const bool wanted = entry.tensor && copy->tensor;
+        entry.tensor = wanted ? copy->tensor(owner, &from->at[i], copy->user) : NULL;
+        if (wanted && !entry.tensor)
+            return tern_error_code();
+        TERN_TRY(tern_module_put_tensor(to, list, from->at[i].name, entry));
+    }
+    return TERN_OK;
+}
+
+static tern_status put_children(const tern_tree_copy *copy, tern_module *to,
+                                const tern_module_private *from)
+{
+    for (int64_t i = 0; i < from->child_count; i++) {
+        const tern_module_link *link = &from->children[i];
+        tern_module *child = tern_module_retain(tern_memo_find(&copy->modules, link->module));
+        tern_status status = tern_module_put_child(to, link->name, link->member, child);
+        if (status) {
+            tern_module_drop(child);
+            return status;
+        }
+    }
+    return TERN_OK;
+}
+
+// But for the pointers that every struct begins with; bound members have to be bound anew.
+static void copy_struct(tern_module *to, const tern_module *from)
+{
+    const size_t own = sizeof *to;
+    memcpy((char *)to + own, (const char *)from + own, from->klass->size - own);
+    to->private_->training = from->private_->training;
+    to->private_->user = from->private_->user;
+}
+
+static tern_status fill(const tern_tree_copy *copy, tern_module *to, const tern_module *from)
+{
+    const tern_module_private *original = from->private_;
+    tern_module_private *private_ = to->private_;
+    copy_struct(to, from);
+    private_->done = private_->incomplete = true;
+    private_->level = original->level;
+    TERN_TRY(put_tensors(copy, to, &private_->parameters, from, &original->parameters));
+    TERN_TRY(put_tensors(copy, to, &private_->buffers, from, &original->buffers));
+    return put_children(copy, to, original);
+}
+
+static tern_status check_copied(const tern_tree_copy *copy, const char *name,
+                                const tern_module *from)
+{
+    const char *called = name[0] ? name : "the module";
+    TERN_CHECK(!from->klass->free || from->klass->copy, TERN_ERR_UNSUPPORTED,
+               "%s: %s (%s) cannot be copied: its class has a free and no copy", copy->function,
+               called, from->klass->name);
+    TERN_CHECK(!from->private_->user_free || copy->shares_user, TERN_ERR_UNSUPPORTED,
+               "%s: %s (%s) cannot be copied: it has a user that is freed with it", copy->function,
+               called, from->klass->name);
+    return TERN_OK;
+}
+
+static tern_status copy_one(const char *name, tern_module *from, void *user)
+{
+    tern_tree_copy *copy = user;
+    TERN_TRY(check_copied(copy, name, from));
+    tern_module *to = tern_module_alloc(from->klass);
+    if (!to)
+        return tern_error_code();
+    tern_status status = fill(copy, to, from);
+    if (!status)
+        status = tern_memo_note(&copy->modules, from, to);
+    if (status)
+        tern_module_drop(to);
+    return status;
+}
+
+tern_status tern_tree_copy_modules(tern_tree_copy *copy, const tern_module *module)
+{
+    return tern_module_apply(module->private_->self, copy_one, copy);
+}
+
+tern_status tern_tree_complete(const char *function, tern_module *to, const tern_module *from)
+{
+    tern_status status = TERN_OK;
+    if (to->klass->copy) {
+        tern_callback_begin();
+        status = to->klass->copy(to, from);
+        tern_callback_end();
+    }
+    if (status)
+        return tern_error_pending()
+                   ? status
+                   : tern_error_raise(status, "%s: the copy of %s failed without saying why",
+                                      function, to->klass->name);
+    to->private_->incomplete = false;
+    return TERN_OK;
+}
+
+void tern_tree_copy_free(tern_tree_copy *copy)
+{
+    for (int64_t i = copy->modules.map.count - 1; i >= 0; i--)
+        tern_module_drop(copy->modules.to[i]);
+    tern_memo_free(&copy->modules);
+}
+
+// ---- shadows ------------------------------------------------------------------------------------
+
+void tern_module_shadow(tern_module *module, tern_module *original)
+{
+    module->private_->original = original;
+}
+
+// NULL: none of them.
+static void bind_tensors(tern_module *shadow, tern_module_tensors *list,
+                         tern_tensor *const *tensors)
+{
+    for (int64_t i = 0; i < list->count; i++) {
+        tern_module_tensor *entry = &list->at[i];
+        tern_tensor *before = entry->tensor;
+        entry->tensor = tensors ? tern_hold(tensors[i]) : NULL;
+        tern_module_bind(shadow, entry->member, entry->tensor);
+        tern_drop_as(before, TERN_STAMP_HOLDER);
+    }
+}
+
+void tern_module_shadow_release(tern_module *shadow)
+{
+    bind_tensors(shadow, &shadow->private_->parameters, NULL);
+    bind_tensors(shadow, &shadow->private_->buffers, NULL);
+}
+
+// They stay the original's: `user` is not freed with the shadow.
+static tern_status copy_hooks(tern_module_private *to, const tern_module_private *from)
+{
+    to->hook_count = 0;
+    if (from->hook_count > 0)
+        TERN_TRY(tern_mem_grow((void **)&to->hooks, &to->hook_capacity, from->hook_count,
+                               sizeof *to->hooks));
+    for (int64_t i = 0; i < from->hook_count; i++) {
+        to->hooks[i] = from->hooks[i];
+        to->hooks[i].free = NULL;
+    }
+    to->hook_count = from->hook_count;
+    return TERN_OK;
+}
+
+tern_status tern_module_shadow_update(tern_module *shadow, const tern_module *original,
+                                      tern_tensor *const *tensors)
+{
+    tern_module_private *private_ = shadow->private_;
+    tern_module_free_own(shadow);
+    private_->incomplete = true;
+    copy_struct(shadow, original);
+    bind_tensors(shadow, &private_->parameters, tensors);
+    bind_tensors(shadow, &private_->buffers, tensors + private_->parameters.count);
+    for (int64_t i = 0; i < private_->child_count; i++)
+        tern_module_bind(shadow, private_->children[i].member, private_->children[i].module);
+    TERN_TRY(copy_hooks(private_, original->private_));
+    return tern_tree_complete("replicate", shadow, original);
+}

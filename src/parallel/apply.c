@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forwards on several devices at once, each on a thread of its own that works as the caller does.
+#include <stdio.h>
+#include <tern/autograd.h>
+#include <tern/cuda.h>
+#include "base/error_kept.h"
+#include "base/fp_mode.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/thread.h"
+#include "device/current.h"
+#include "device/draws.h"
+#include "parallel/parallel.h"
+#include "tensor/scope.h"
+
+// What a thread has set that its work depends on.
+typedef struct settings {
+    bool grad_enabled;
+    tern_dtype default_dtype;
+    tern_device default_device;
+    int cuda;
+    uint64_t fp_mode;
+    unsigned piece;
+    uint32_t path;
+} settings;
+
+typedef struct piece {
+    tern_apply_job *job;
+    tern_module *outer;
+    settings with;
+    tern_cuda_stream *stream; // of the device; NULL: its first
+    pthread_t thread;
+    bool started;
+    tern_status status;
+    tern_error_kept error;
+} piece;
+
+static settings settings_now(void)
+{
+    return (settings){.grad_enabled = tern_grad_enabled(),
+                      .default_dtype = tern_default_dtype(),
+                      .default_device = tern_default_device(),
+                      .cuda = tern_cuda_current_device(),
+                      .fp_mode = tern_fp_mode(),
+                      .path = tern_path_current()};
+}
+
+// Returns the ones before.
+static settings work_with(const settings *with)
+{
+    settings before = settings_now();
+    (void)tern_set_grad_enabled(with->grad_enabled);
+    (void)!tern_set_default_dtype(with->default_dtype);
+    tern_default_device_set(with->default_device);
+    tern_cuda_current_device_set(with->cuda);
+    tern_fp_mode_set(with->fp_mode);
+    before.piece = tern_draw_piece(with->piece);
+    (void)tern_path_set(with->path);
+    return before;
+}
+
+static tern_cuda_stream *set_stream(tern_device device, tern_cuda_stream *stream)
+{
+    return device.type == TERN_CUDA
+               ? tern_backend_of(TERN_CUDA)->cuda->stream_set(device.index, stream)
+               : NULL;
+}
+
+// The calling thread's; NULL: the device's first.
+static tern_cuda_stream *stream_of(tern_device device)
+{
+    tern_cuda_stream *stream = set_stream(device, NULL);
+    (void)set_stream(device, stream);
+    return stream;
+}
+
+// ---- a piece ------------------------------------------------------------------------------------
+
+static tern_status forward(piece *p)
+{
+    tern_forward_frame frame;
+    if (p->outer)
+        tern_forward_continue(&frame, p->outer, p->with.path);
+    tern_status status = tern_module_forward(p->job->module, &p->job->in, &p->job->out);
+    if (p->outer)
+        tern_forward_leave(&frame);
+    return status;
+}
+
+// Leaves a reference to each output to the caller, and a new error in `error`.
+static void run_in_scope(piece *p)
+{
+    const bool failed_before = tern_error_pending();
+    const tern_scope scope = tern_scope_open();
+    p->status = scope ? forward(p) : tern_error_code();
+    for (int i = 0; !p->status && i < p->job->out.count; i++)
+        (void)tern_hold(p->job->out.at[i]);
+    if (scope)
+        tern_scope_close(scope);
+    if (p->status && !failed_before)
+        tern_error_keep(&p->error);
+}
+
+static void run_piece(piece *p)
+{
+    const tern_device device = p->job->device;
+    const settings before = work_with(&p->with);
+    tern_cuda_stream *stream = set_stream(device, p->stream);
+    run_in_scope(p);
+    (void)set_stream(device, stream);
+    (void)work_with(&before);
+}
+
+static void *run_thread(void *user)
+{
+    run_piece(user);
+    return NULL;
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
+// A tensor made on the default device is made where the piece is, if that was the first piece's.
+static void set_up(piece *p, tern_apply_job *job, tern_device first, int index)
+{
+    const tern_device device = job->device;
+    p->job = job;
+    p->with = settings_now();
+    p->with.piece = (unsigned)index;
+    p->stream = stream_of(device);
+    if (device.type == TERN_CUDA)
+        p->with.cuda = device.index;
+    if (index > 0 && tern_device_equal(p->with.default_device, first))
+        p->with.default_device = device;
+}
+
+static void run_all(piece *pieces, int count)
+{
+    for (int i = 1; i < count; i++)
+        pieces[i].started =
+            tern_thread_start(&pieces[i].thread, NULL, run_thread, &pieces[i], "tern-parallel");
+    run_piece(&pieces[0]);
+    for (int i = 1; i < count; i++) {
+        if (pieces[i].started)
+            pthread_join(pieces[i].thread, NULL);
+        else
+            run_piece(&pieces[i]);
+    }
+}
+
+// The outputs become the caller's, or nobody's.
+static tern_status hand_over(piece *p, tern_status status)
+{
+    for (int i = 0; !p->status && i < p->job->out.count; i++) {
+        if (!status)
+            status = tern_scope_adopt(p->job->out.at[i]);
+        if (status)
+            tern_drop(p->job->out.at[i]);
+    }
+    return status;
+}
+
+static tern_status first_failure(const char *function, const piece *pieces, int count)
+{
+    char where[96];
+    for (int i = 0; i < count; i++) {
+        if (!pieces[i].status)
+            continue;
+        snprintf(where, sizeof where, "%s on %s", function,
+                 tern_device_string(pieces[i].job->device));
+        tern_error_put_back(&pieces[i].error, where);
+        return pieces[i].status;
+    }
+    return TERN_OK;
+}
+
+tern_status tern_apply_run(const char *function, tern_module *outer, tern_apply_job *jobs,
+                           int count)
+{
+    piece *pieces = tern_mem_alloc((size_t)count * sizeof *pieces);
+    if (!pieces)
+        return TERN_ERR_NOMEM;
+    for (int i = 0; i < count; i++) {
+        set_up(&pieces[i], &jobs[i], jobs[0].device, i);
+        pieces[i].outer = outer;
+    }
+    run_all(pieces, count);
+    tern_status status = first_failure(function, pieces, count);
+    for (int i = 0; i < count; i++)
+        status = hand_over(&pieces[i], status);
+    tern_mem_free(pieces, (size_t)count * sizeof *pieces);
+    return status;
+}

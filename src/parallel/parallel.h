@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work on several devices at once: pieces of a batch, replicas of a module, a thread for each.
+#ifndef TERN_SRC_PARALLEL_H
+#define TERN_SRC_PARALLEL_H
+
+#include <tern/parallel.h>
+#include "device/backend.h"
+#include "nn/module/module.h"
+
+// 1 to TERN_MAX_DEVICES devices of one type, each once; opens them.
+tern_status tern_parallel_check_devices(const char *function, const tern_device *devices,
+                                        int count);
+
+// The module's parameters and buffers are on the device, or TERN_ERR_DEVICE names one.
+tern_status tern_parallel_check_home(const char *function, const tern_module *module,
+                                     tern_device home);
+
+// What goes in is a number of tensors, alive or NULL.
+tern_status tern_tensors_check(const char *function, const tern_tensors *tensors);
+
+// See tern_scatter_batch and tern_gather_batch; the arguments were checked.
+int tern_pieces_cut(const char *function, const tern_tensors *in, const tern_device *devices,
+                    int count, int dim, tern_tensors *pieces);
+tern_status tern_pieces_join(const char *function, const tern_tensors *pieces, int count,
+                             tern_device device, int dim, tern_tensors *out);
+
+// ---- a thread for each device -------------------------------------------------------------------
+
+// A forward on a device.
+typedef struct tern_apply_job {
+    tern_module *module;
+    tern_device device; // unspecified: that of the calling thread
+    tern_tensors in, out;
+} tern_apply_job;
+
+// Runs the jobs at once, the first on the calling thread; the outputs become temporaries of its
+// innermost scope. `outer` is the module that runs them, NULL where none does. The first failure, in
+// the order of the jobs, is the caller's error, and begins with function and device.
+tern_status tern_apply_run(const char *function, tern_module *outer, tern_apply_job *jobs,
+                           int count);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Batches cut into a piece for each device, and put together again. Gradients flow through both.
+#include <tern/ops.h>
+#include "parallel/parallel.h"
+
+// ---- devices ------------------------------------------------------------------------------------
+
+static tern_status check_device(const char *function, const tern_device *devices, int index)
+{
+    tern_device device = devices[index];
+    TERN_CHECK(device.type != TERN_DEVICE_UNSPECIFIED, TERN_ERR_ARG,
+               "%s: device %d of the list is unspecified", function, index);
+    TERN_TRY(tern_device_resolve(function, &device));
+    TERN_CHECK(device.type == devices[0].type, TERN_ERR_ARG,
+               "%s: %s and %s are in the list, but all have to be of one type", function,
+               tern_device_string(devices[0]), tern_device_string(device));
+    for (int i = 0; i < index; i++)
+        TERN_CHECK(!tern_device_equal(devices[i], device), TERN_ERR_ARG, "%s: %s is listed twice",
+                   function, tern_device_string(device));
+    return TERN_OK;
+}
+
+tern_status tern_parallel_check_devices(const char *function, const tern_device *devices, int count)
+{
+    if (!devices)
+        return tern_null_error(function, "devices");
+    TERN_CHECK(count >= 1 && count <= TERN_MAX_DEVICES, TERN_ERR_ARG,
+               "%s: %d devices, but 1 to %d are possible", function, count, TERN_MAX_DEVICES);
+    for (int i = 0; i < count; i++)
+        TERN_TRY(check_device(function, devices, i));
+    return TERN_OK;
+}
+
+typedef struct home_check {
+    const char *function;
+    tern_device home;
+    bool found; // one elsewhere
+} home_check;
+
+static bool has_elsewhere(const tern_module_tensors *list, tern_device home)
+{
+    for (int64_t i = 0; i < list->count; i++)
+        if (list->at[i].tensor && !tern_device_equal(tern_dev(list->at[i].tensor), home))
+            return true;
+    return false;
+}
+
+static void look(tern_module *module, void *user)
+{
+    home_check *check = user;
+    const tern_module_private *private_ = module->private_;
+    check->found = check->found || has_elsewhere(&private_->parameters, check->home) ||
+                   has_elsewhere(&private_->buffers, check->home);
+}
+
+static tern_status refuse(const tern_module_entry *entry, void *user)
+{
+    const home_check *check = user;
+    TERN_CHECK(tern_device_equal(tern_dev(entry->tensor), check->home), TERN_ERR_DEVICE,
+               "%s: \"%s\" of the module is on %s, but must be on %s, the first of the devices; "
+               "move it there with tern_module_to",
+               check->function, entry->name, tern_device_string(tern_dev(entry->tensor)),
+               tern_device_string(check->home));
+    return TERN_OK;
+}
+
+tern_status tern_parallel_check_home(const char *function, const tern_module *module,
+                                     tern_device home)
+{
+    home_check check = {function, home, false};
+    tern_module_visit(module->private_->self, look, &check);
+    if (!check.found)
+        return TERN_OK;
+    TERN_TRY(tern_module_each_parameter(module, refuse, &check));
+    return tern_module_each_buffer(module, refuse, &check);
+}
+
+// ---- cutting ------------------------------------------------------------------------------------
+
+static tern_status find_dim(const char *function, const tern_tensor *t, int index, int dim, int *at)
+{
+    *at = dim < 0 ? dim + t->rank : dim;
+    TERN_CHECK(*at >= 0 && *at < t->rank, TERN_ERR_ARG,
+               "%s: input %d is %s, which has no dimension %d to be cut along", function, index,
+               tern_tensor_string(t), dim);
+    return TERN_OK;
+}
+
+// The size of the batch, -1 where no input has one.
+static tern_status batch_size(const char *function, const tern_tensors *in, int dim, int64_t *size)
+{
+    int first = -1;
+    *size = -1;
+    for (int i = 0, at; i < in->count; i++) {
+        const tern_tensor *t = in->at[i];
+        if (!t || t->rank == 0)
+            continue;
+        TERN_TRY(find_dim(function, t, i, dim, &at));
+        TERN_CHECK(first < 0 || t->size[at] == *size, TERN_ERR_SHAPE,
+                   "%s: input %d has %lld elements along dimension %d and input %d has %lld: they "
+                   "are not one batch",
+                   function, first, (long long)*size, dim, i, (long long)t->size[at]);
+        first = i;
+        *size = t->size[at];
+    }
+    return TERN_OK;
+}
+
+tern_status tern_tensors_check(const char *function, const tern_tensors *tensors)
+{
+    TERN_CHECK(tensors->count >= 0 && tensors->count <= TERN_MAX_TENSORS, TERN_ERR_ARG,
+               "%s: %d tensors, but 0 to %d are possible", function, tensors->count,
+               TERN_MAX_TENSORS);
+    for (int i = 0; i < tensors->count; i++)
+        if (tensors->at[i])
+            TERN_TRY(tern_check_tensor(function, "a tensor", tensors->at[i]));
+    return TERN_OK;
+}
+
+static tern_tensor *cut(tern_tensor *t, int dim, int64_t begin, int64_t length, tern_device device)
+{
+    if (t->rank > 0 && t->size[dim < 0 ? dim + t->rank : dim] != length)
+        t = tern_narrow(t, dim, begin, length);
+    return t ? tern_to_non_blocking(t, device) : NULL;
+}
+
+int tern_pieces_cut(const char *function, const tern_tensors *in, const tern_device *devices,
+                    int count, int dim, tern_tensors *pieces)
+{
+    int64_t size;
+    if (batch_size(function, in, dim, &size))
+        return -1;
+    int64_t each = size > 0 ? (size + count - 1) / count : 1;
+    const int used = in->count == 0 || size == 0 ? 1
+                     : size < 0                  ? count
+                                                 : (int)((size + each - 1) / each);
+    for (int k = 0; k < used; k++) {
+        const int64_t begin = k * each, left = size - begin;
+        pieces[k] = (tern_tensors){.count = in->count};
+        for (int i = 0; i < in->count; i++) {
+            tern_tensor *t = in->at[i];
+            if (!t)
+                continue;
+            pieces[k].at[i] = cut(t, dim, begin, left < each ? left : each, devices[k]);
+            if (!pieces[k].at[i])
+                return -1;
+        }
+    }
+    return used;
+}
+
+// ---- joining ------------------------------------------------------------------------------------
+
+static tern_tensor *join(const char *function, const tern_tensors *pieces, int count, int index,
+                         tern_device device, int dim)
+{
+    tern_tensor *parts[TERN_MAX_DEVICES];
+    bool scalars = true;
+    for (int k = 0; k < count; k++) {
+        tern_tensor *t = pieces[k].at[index];
+        TERN_CHECK_PTR(t, TERN_ERR_NULL, "%s: tensor %d of piece %d is NULL", function, index, k);
+        parts[k] = tern_to(t, device);
+        if (!parts[k])
+            return NULL;
+        scalars = scalars && t->rank == 0;
+    }
+    if (scalars)
+        return tern_stack(parts, count, 0);
+    return count == 1 ? parts[0] : tern_cat(parts, count, dim);
+}
+
+tern_status tern_pieces_join(const char *function, const tern_tensors *pieces, int count,
+                             tern_device device, int dim, tern_tensors *out)
+{
+    tern_tensors result = {.count = pieces[0].count};
+    for (int k = 1; k < count; k++)
+        TERN_CHECK(pieces[k].count == result.count, TERN_ERR_STATE,
+                   "%s: piece 0 has %d tensors and piece %d has %d", function, result.count, k,
+                   pieces[k].count);
+    for (int i = 0; i < result.count; i++) {
+        result.at[i] = join(function, pieces, count, i, device, dim);
+        if (!result.at[i])
+            return tern_error_code();
+    }
+    *out = result;
+    return TERN_OK;
+}

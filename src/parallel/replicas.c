@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parallel/replicas.h"
+
+#include <string.h>
+#include "base/mem.h"
+#include "device/current.h"
+#include "nn/module/tree.h"
+#include "parallel/data_parallel.h"
+#include "parallel/parallel.h"
+#include "parallel/record.h"
+#include "tensor/header.h"
+
+// A tensor of the module, one for all places where it is.
+typedef struct original {
+    tern_tensor *tensor; // not held
+    int64_t storage;     // its number
+} original;
+
+// Memory of the module, and where it is in what is copied at once.
+typedef struct source {
+    tern_storage *storage; // held, so that no other takes its address
+    bool stale;            // some replica has other values
+    int64_t byte;
+} source;
+
+// Memory of a replica.
+typedef struct target {
+    tern_storage *storage;  // NULL: none yet
+    uint64_t from, version; // of the module's storage when it was copied, and its own then
+} target;
+
+typedef struct replica {
+    tern_device device;
+    tern_tree_copy tree;   // the shadows, by the module's modules, children first
+    tern_tensor **tensors; // held, by number of the original; of the forward that runs
+    target *targets;       // by number of the source
+} replica;
+
+struct tern_replicas {
+    int count; // of devices
+    bool made;
+    int64_t *slots; // for each module, children first, the numbers of its tensors; -1: absent
+    int64_t slot_count, slot_capacity;
+    original *originals;
+    int64_t tensor_count, tensor_capacity;
+    source *sources;
+    int64_t source_count, source_capacity;
+    tern_tensor **room; // of a module's tensors while it is brought up to date
+    int64_t room_capacity;
+    replica at[]; // of device 1, 2, ...; [0] has no more than the device
+};
+
+// ---- making and freeing -------------------------------------------------------------------------
+
+static size_t size_of(int count)
+{
+    return sizeof(tern_replicas) + (size_t)count * sizeof(replica);
+}
+
+tern_replicas *tern_replicas_new(const tern_device *devices, int count)
+{
+    tern_replicas *r = tern_mem_alloc(size_of(count));
+    if (!r)
+        return NULL;
+    r->count = count;
+    for (int i = 0; i < count; i++)
+        r->at[i].device = tern_device_or_default(devices[i]);
+    return r;
+}
+
+static void release(const tern_replicas *r, replica *at)
+{
+    for (int64_t i = 0; i < at->tree.modules.map.count; i++)
+        tern_module_shadow_release(at->tree.modules.to[i]);
+    for (int64_t i = 0; at->tensors && i < r->tensor_count; i++) {
+        tern_drop_as(at->tensors[i], TERN_STAMP_HOLDER);
+        at->tensors[i] = NULL;
+    }
+}
+
+static void clear_replica(const tern_replicas *r, replica *at)
+{
+    release(r, at);
+    tern_tree_copy_free(&at->tree);
+    at->tree = (tern_tree_copy){0};
+    for (int64_t i = 0; at->targets && i < r->source_count; i++)
+        tern_storage_drop(at->targets[i].storage);
+    tern_mem_free(at->tensors, (size_t)r->tensor_count * sizeof *at->tensors);
+    tern_mem_free(at->targets, (size_t)r->source_count * sizeof *at->targets);
+    at->tensors = NULL;
+    at->targets = NULL;
+}
+
+static void clear(tern_replicas *r)
+{
+    for (int i = 1; i < r->count; i++)
+        clear_replica(r, &r->at[i]);
+    for (int64_t i = 0; i < r->source_count; i++)
+        tern_storage_drop(r->sources[i].storage);
+    r->slot_count = r->tensor_count = r->source_count = 0;
+    r->made = false;
+}
+
+void tern_replicas_free(tern_replicas *r)
+{
+    if (!r)
+        return;
+    clear(r);
+    tern_mem_free(r->slots, (size_t)r->slot_capacity * sizeof *r->slots);
+    tern_mem_free(r->originals, (size_t)r->tensor_capacity * sizeof *r->originals);
+    tern_mem_free(r->sources, (size_t)r->source_capacity * sizeof *r->sources);
+    tern_mem_free(r->room, (size_t)r->room_capacity * sizeof *r->room);
+    tern_mem_free(r, size_of(r->count));
+}
+
+void tern_replicas_release(tern_replicas *r)
+{
+    for (int i = 1; i < r->count; i++)
+        release(r, &r->at[i]);
+}
+
+tern_module *tern_replicas_at(const tern_replicas *r, int index)
+{
+    const tern_memo *modules = &r->at[index].tree.modules;
+    return modules->to[modules->map.count - 1];
+}
+
+tern_module *tern_replicas_take(tern_replicas *r, int index)
+{
+    tern_tree_copy *tree = &r->at[index].tree;
+    tern_module *module = tern_module_retain(tern_replicas_at(r, index));
+    tern_tree_copy_free(tree);
+    *tree = (tern_tree_copy){0};
+    return module;
+}
+
+// ---- what the module is made of -----------------------------------------------------------------
+
+static tern_status add_source(tern_replicas *r, tern_pointer_map *known, tern_storage *storage,
+                              int64_t *number)
+{
+    TERN_TRY(tern_mem_grow((void **)&r->sources, &r->source_capacity, r->source_count + 1,
+                           sizeof *r->sources));
+    TERN_TRY(tern_pointer_map_add(known, storage, number));
+    if (*number < r->source_count)
+        return TERN_OK;
+    tern_storage_hold(storage);
+    r->sources[r->source_count++] = (source){.storage = storage};
+    return TERN_OK;
+}
+
+static tern_status add_slots(tern_replicas *r, tern_pointer_map *tensors,
+                             tern_pointer_map *storages, const tern_module_tensors *list)
+{
+    for (int64_t i = 0; i < list->count; i++) {
+        tern_tensor *t = list->at[i].tensor;
+        int64_t number = -1, storage;
+        TERN_TRY(tern_mem_grow((void **)&r->slots, &r->slot_capacity, r->slot_count + 1,
+                               sizeof *r->slots));
+        TERN_TRY(tern_mem_grow((void **)&r->originals, &r->tensor_capacity, r->tensor_count + 1,
+                               sizeof *r->originals));
+        if (t) {
+            TERN_TRY(tern_pointer_map_add(tensors, t, &number));
+            if (number == r->tensor_count) {
+                TERN_TRY(add_source(r, storages, t->storage, &storage));
+                r->originals[r->tensor_count++] = (original){t, storage};
+            }
+        }
+        r->slots[r->slot_count++] = number;
+    }
+    return TERN_OK;
+}
+
+static tern_status list_tensors(tern_replicas *r)
+{
+    tern_pointer_map tensors = {0}, storages = {0};
+    const tern_memo *modules = &r->at[1].tree.modules;
+    tern_status status = TERN_OK;
+    for (int64_t i = 0; i < modules->map.count && !status; i++) {
+        const tern_module_private *m = ((const tern_module *)modules->from[i])->private_;
+        status = add_slots(r, &tensors, &storages, &m->parameters);
+        if (!status)
+            status = add_slots(r, &tensors, &storages, &m->buffers);
+        const int64_t own = m->parameters.count + m->buffers.count;
+        if (!status)
+            status = tern_mem_grow((void **)&r->room, &r->room_capacity, own + 1, sizeof *r->room);
+    }
+    tern_pointer_map_free(&tensors);
+    tern_pointer_map_free(&storages);
+    return status;
+}
+
+static tern_status make_replica(const char *function, replica *at, const tern_module *module)
+{
+    at->tree = (tern_tree_copy){.function = function, .shares_user = true};
+    TERN_TRY(tern_tree_copy_modules(&at->tree, module));
+    const tern_memo *modules = &at->tree.modules;
+    for (int64_t i = 0; i < modules->map.count; i++) {
+        const tern_module *from = modules->from[i];
+        TERN_CHECK(!tern_is_data_parallel(from), TERN_ERR_STATE,
+                   "%s: the module has one in it that is data parallel itself", function);
+        tern_module_shadow(modules->to[i], from->private_->self);
+    }
+    return TERN_OK;
+}
+
+static tern_status make_lists(const tern_replicas *r, replica *at)
+{
+    if (r->tensor_count == 0)
+        return TERN_OK;
+    at->tensors = tern_mem_alloc((size_t)r->tensor_count * sizeof *at->tensors);
+    if (!at->tensors)
+        return TERN_ERR_NOMEM;
+    at->targets = tern_mem_alloc((size_t)r->source_count * sizeof *at->targets);
+    return at->targets ? TERN_OK : TERN_ERR_NOMEM;
+}
+
+static tern_status make(const char *function, tern_replicas *r, const tern_module *module)
+{
+    for (int i = 1; i < r->count; i++)
+        TERN_TRY(make_replica(function, &r->at[i], module));
+    TERN_TRY(list_tensors(r));
+    for (int i = 1; i < r->count; i++)
+        TERN_TRY(make_lists(r, &r->at[i]));
+    r->made = true;
+    return TERN_OK;
+}
+
+// ---- is it still made of that? ------------------------------------------------------------------
+
+// The tensors of a list, whose slots begin at *slot, are those that were there.
+static bool same_tensors(const tern_replicas *r, const tern_module_tensors *list,
+                         const tern_module_tensors *shadow, const int64_t *slot)
+{
+    if (list->count != shadow->count)
+        return false;
+    for (int64_t i = 0; i < list->count; i++) {
+        const tern_tensor *t = list->at[i].tensor;
+        const original *o = slot[i] < 0 ? NULL : &r->originals[slot[i]];
+        if (!o ? t != NULL : t != o->tensor || t->storage != r->sources[o->storage].storage)
+            return false;
+    }
+    return true;
+}
+
+static bool same_children(const tern_module_private *m, const tern_module_private *shadow)
+{
+    if (m->child_count != shadow->child_count)
+        return false;
+    for (int64_t i = 0; i < m->child_count; i++)
+        if (m->children[i].module != shadow->children[i].module->private_->original)
+            return false;
+    return true;
+}
+
+// From the root on: what was looked at holds what is looked at next, so that it is alive.
+static bool is_same(const tern_replicas *r, const tern_module *module)
+{
+    const tern_memo *modules = &r->at[1].tree.modules;
+    int64_t i = modules->map.count - 1, slot = r->slot_count;
+    if (modules->from[i] != module)
+        return false;
+    for (; i >= 0; i--) {
+        const tern_module *m = modules->from[i], *shadow = modules->to[i];
+        const tern_module_private *own = m->private_, *other = shadow->private_;
+        slot -= other->parameters.count + other->buffers.count;
+        if (m->klass != shadow->klass || !same_children(own, other) ||
+            !same_tensors(r, &own->parameters, &other->parameters, r->slots + slot) ||
+            !same_tensors(r, &own->buffers, &other->buffers,
+                          r->slots + slot + other->parameters.count))
+            return false;
+    }
+    return true;
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+static bool is_stale(const source *from, const target *to)
+{
+    return !to->storage || from->storage->exposed || to->from != from->storage->version ||
+           to->version != to->storage->version;
+}
+
+// Whether something has to be copied, what, and how many bytes that are.
+static bool find_stale(tern_replicas *r, int used, int64_t *nbytes)
+{
+    bool found = false;
+    *nbytes = 0;
+    for (int64_t k = 0; k < r->source_count; k++) {
+        source *from = &r->sources[k];
+        from->stale = false;
+        for (int i = 1; i < used; i++)
+            from->stale = from->stale || is_stale(from, &r->at[i].targets[k]);
+        found = found || from->stale;
+        from->byte = *nbytes;
+        *nbytes += from->stale ? tern_flat_bytes(from->storage->nbytes) : 0;
+    }
+    return found;
+}
+
+static tern_status pack(const tern_replicas *r, tern_storage *flat)
+{
+    for (int64_t k = 0; k < r->source_count; k++) {
+        const source *from = &r->sources[k];
+        if (from->stale)
+            TERN_TRY(tern_storage_copy(flat, from->byte, from->storage, 0, from->storage->nbytes,
+                                       false));
+    }
+    return TERN_OK;
+}
+
+// What it had before is given back first: most of the time its place is taken at once.
+static void drop_stale(const tern_replicas *r, replica *at)
+{
+    for (int64_t k = 0; k < r->source_count; k++) {
+        if (r->sources[k].stale) {
+            tern_storage_drop(at->targets[k].storage);
+            at->targets[k].storage = NULL;
+        }
+    }
+}
+
+static tern_status unpack(const tern_replicas *r, replica *at, tern_storage *whole)
+{
+    for (int64_t k = 0; k < r->source_count; k++) {
+        const source *from = &r->sources[k];
+        target *to = &at->targets[k];
+        if (!from->stale)
+            continue;
+        to->storage = tern_storage_new_part(whole, from->byte, from->storage->nbytes);
+        if (!to->storage)
+            return TERN_ERR_NOMEM;
+        to->from = from->storage->version;
+        to->version = to->storage->version;
+    }
+    return TERN_OK;
+}
+
+static tern_status send_to(const tern_replicas *r, replica *at, tern_storage *flat, int64_t nbytes)
+{
+    drop_stale(r, at);
+    tern_storage *whole = tern_storage_new(at->device, nbytes);
+    if (!whole)
+        return TERN_ERR_NOMEM;
+    tern_status status = tern_storage_copy(whole, 0, flat, 0, nbytes, false);
+    if (!status)
+        status = unpack(r, at, whole);
+    tern_storage_drop(whole);
+    return status;
+}
+
+// What is stale goes to each device in one copy.
+static tern_status send(tern_replicas *r, int used)
+{
+    int64_t nbytes;
+    if (!find_stale(r, used, &nbytes))
+        return TERN_OK;
+    tern_storage *flat = tern_storage_new(r->at[0].device, nbytes);
+    if (!flat)
+        return TERN_ERR_NOMEM;
+    tern_status status = pack(r, flat);
+    for (int i = 1; i < used && !status; i++)
+        status = send_to(r, &r->at[i], flat, nbytes);
+    tern_storage_drop(flat);
+    return status;
+}
+
+// ---- tensors ------------------------------------------------------------------------------------
+
+// New ones every time: each forward has a graph of its own.
+static tern_status make_tensors(const tern_replicas *r, replica *at)
+{
+    for (int64_t i = 0; i < r->tensor_count; i++) {
+        const original *o = &r->originals[i];
+        at->tensors[i] = tern_header_over("replicate", o->tensor, at->targets[o->storage].storage);
+        if (!at->tensors[i])
+            return TERN_ERR_NOMEM;
+    }
+    return TERN_OK;
+}
+
+static tern_status update_shadows(tern_replicas *r, replica *at)
+{
+    const tern_memo *modules = &at->tree.modules;
+    const int64_t *slot = r->slots;
+    for (int64_t i = 0; i < modules->map.count; i++) {
+        tern_module *shadow = modules->to[i];
+        const tern_module_private *own = shadow->private_;
+        const int64_t count = own->parameters.count + own->buffers.count;
+        for (int64_t k = 0; k < count; k++, slot++)
+            r->room[k] = *slot < 0 ? NULL : at->tensors[*slot];
+        TERN_TRY(tern_module_shadow_update(shadow, own->original, r->room));
+    }
+    return TERN_OK;
+}
+
+static tern_status record(tern_replicas *r, const replica *at, tern_tensor **originals)
+{
+    for (int64_t i = 0; i < r->tensor_count; i++)
+        originals[i] = r->originals[i].tensor;
+    return tern_replicas_record(originals, at->tensors, r->tensor_count);
+}
+
+// The last device's first: backward runs the other way round.
+static tern_status make_results(tern_replicas *r, int used)
+{
+    const size_t size = (size_t)r->tensor_count * sizeof(tern_tensor *);
+    tern_tensor **originals = tern_cache_alloc(size);
+    tern_status status = originals ? TERN_OK : TERN_ERR_NOMEM;
+    for (int i = used - 1; i > 0 && !status; i--) {
+        status = make_tensors(r, &r->at[i]);
+        if (!status)
+            status = record(r, &r->at[i], originals);
+        if (!status)
+            status = update_shadows(r, &r->at[i]);
+    }
+    tern_cache_free(originals, size);
+    return status;
+}
+
+static tern_status update(const char *function, tern_replicas *r, tern_module *module, int used)
+{
+    if (r->made && !is_same(r, module))
+        clear(r);
+    if (!r->made)
+        TERN_TRY(make(function, r, module));
+    TERN_TRY(send(r, used));
+    return make_results(r, used);
+}
+
+tern_status tern_replicas_update(const char *function, tern_replicas *r, tern_module *module,
+                                 int used)
+{
+    if (used < 2)
+        return TERN_OK;
+    tern_status status = update(function, r, module, used);
+    if (status)
+        clear(r);
+    return status;
+}
