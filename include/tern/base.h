@@ -101,6 +101,9 @@
 /// Likewise for three.
 #define TERN_REQUIRED_3_(of_a, of_b, of_c, a, ...)                                                 \
     tern_required_##of_a##_(a), TERN_REQUIRED_2_(of_b, of_c, __VA_ARGS__)
+/// Likewise for four.
+#define TERN_REQUIRED_4_(of_a, of_b, of_c, of_d, a, ...)                                           \
+    tern_required_##of_a##_(a), TERN_REQUIRED_3_(of_b, of_c, of_d, __VA_ARGS__)
 
 /// Defines the function that takes a required value of a type, and returns it.
 #define TERN_REQUIRED_TYPE_(name, type)                                                            \

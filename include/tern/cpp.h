@@ -26,6 +26,10 @@
 #define TERN_FIELDS_3_(function, a, b, c)                                                          \
     tern_cpp_::with<function##_defaults, function##_with, &function##_options::a,                  \
                     &function##_options::b, &function##_options::c>
+/// Four.
+#define TERN_FIELDS_4_(function, a, b, c, d)                                                       \
+    tern_cpp_::with<function##_defaults, function##_with, &function##_options::a,                  \
+                    &function##_options::b, &function##_options::c, &function##_options::d>
 /// One, which may be left out.
 #define TERN_MAYBE_1_(function, a)                                                                 \
     tern_cpp_::any_of<TERN_FIELDS_0_(function, ), TERN_FIELDS_1_(function, a)>

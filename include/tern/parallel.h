@@ -15,6 +15,7 @@
 #define TERN_PARALLEL_H
 
 #include <tern/module.h>
+#include <tern/reduction.h>
 
 TERN_BEGIN_DECLS
 
@@ -87,6 +88,57 @@ TERN_API TERN_NODISCARD tern_status tern_parallel_apply(tern_module *const *modu
 TERN_API TERN_NODISCARD tern_status tern_gather_batch(const tern_tensors *pieces, int count,
                                                       tern_device device, int dim,
                                                       tern_tensors *out);
+
+// ---- is it right, and models that are split -----------------------------------------------------
+
+/// `tern_parallel_check(parallel, x, y)`.
+typedef struct tern_parallel_check_options {
+    tern_module *criterion; ///< of output and y; NULL: cross-entropy for integer y, else squares
+    double tolerance;       ///< of the largest gradient of a parameter; 1e-4
+    char reserved_;
+    tern_module *module; ///< data parallel
+    tern_tensor *x;      ///< a batch, as it takes one
+    tern_tensor *y;      ///< the criterion's target, where outputs are joined
+} tern_parallel_check_options;
+TERN_API tern_parallel_check_options tern_parallel_check_defaults(void);
+/// Compares the gradients over all devices with those of the first one alone, which runs the same
+/// pieces in order: TERN_ERR_NUMERIC names the first parameter that differs. Works on copies, so
+/// that nothing of the module changes, hooks rest, and there is memory for two more; draws from the
+/// random generators where the module does. TERN_ERR_STATE when dropout makes the two differ:
+/// compare in evaluation mode.
+TERN_API TERN_NODISCARD tern_status
+tern_parallel_check_with(const tern_parallel_check_options *options);
+#define tern_parallel_check(...)                                                                   \
+    tern_status_of_(TERN_WITH_(tern_parallel_check, (TERN_FIELDS_3_, module, x, y),                \
+                               (.criterion = NULL, .tolerance = 1e-4, .reserved_ = 0,              \
+                                TERN_REQUIRED_3_(module, tensor, tensor, __VA_ARGS__, )),          \
+                               __VA_ARGS__))
+
+/// `tern_pipeline(net, criterion, x, y, .micro_batches = 8)`.
+typedef struct tern_pipeline_options {
+    int micro_batches;        ///< pieces of the batch, of ceil(n / micro_batches) samples; 4
+    int dim;                  ///< along which x and y are cut; 0
+    tern_reduction reduction; ///< the criterion's: the mean unless said, or the sum
+    char reserved_;
+    tern_module *module;    ///< the model; it moves tensors between its devices itself (tern_to)
+    tern_module *criterion; ///< on the device of the outputs
+    tern_tensor *x;         ///< the batch
+    tern_tensor *y;         ///< its target, on any device
+} tern_pipeline_options;
+TERN_API tern_pipeline_options tern_pipeline_defaults(void);
+/// Forward and backward of a model that is split over devices, one micro-batch after another, as
+/// many ahead as the model has devices (1F1B): a device works on one while the next one works on
+/// the one before. Gradients are added as by tern_backward: the bits of a loop that runs forward
+/// and backward of each micro-batch in order, whose losses count by their share of the batch for a
+/// mean. Returns the loss of the batch, 0-dim, without history; the host waits for nothing. NULL on
+/// failure: then gradients are those of some micro-batches; call tern_module_zero_grad. Capturing
+/// threads are refused where there are several devices (TERN_ERR_STATE).
+TERN_API tern_tensor *tern_pipeline_with(const tern_pipeline_options *options);
+#define tern_pipeline(...)                                                                         \
+    TERN_WITH_(tern_pipeline, (TERN_FIELDS_4_, module, criterion, x, y),                           \
+               (.micro_batches = 4, .dim = 0, .reduction = TERN_REDUCTION_UNSPECIFIED,             \
+                .reserved_ = 0, TERN_REQUIRED_4_(module, module, tensor, tensor, __VA_ARGS__, )),  \
+               __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -11,10 +11,7 @@
 typedef struct data_parallel {
     tern_module base;
     tern_module *module;
-    tern_device devices[TERN_MAX_DEVICES];
-    int count; // 0: the module is called plainly
-    tern_device output_device;
-    int dim;
+    tern_parallel_devices on;
     tern_replicas *replicas; // NULL for less than two devices
     atomic_flag busy;        // a forward has them
 } data_parallel;
@@ -24,7 +21,7 @@ typedef struct data_parallel {
 static tern_status move_outputs(const data_parallel *self, tern_tensors *out)
 {
     for (int i = 0; i < out->count; i++) {
-        out->at[i] = tern_to(out->at[i], self->output_device);
+        out->at[i] = tern_to(out->at[i], self->on.output_device);
         if (!out->at[i])
             return tern_error_code();
     }
@@ -52,7 +49,8 @@ static tern_status run_jobs(data_parallel *self, tern_replicas *replicas, tern_a
 static tern_status run_replicas(data_parallel *self, tern_apply_job *jobs, int used)
 {
     const bool first = !atomic_flag_test_and_set(&self->busy);
-    tern_replicas *own = first ? self->replicas : tern_replicas_new(self->devices, self->count);
+    tern_replicas *own =
+        first ? self->replicas : tern_replicas_new(self->on.devices, self->on.count);
     tern_status status = own ? run_jobs(self, own, jobs, used) : TERN_ERR_NOMEM;
     if (first)
         atomic_flag_clear(&self->busy);
@@ -67,24 +65,26 @@ static tern_status run_pieces(data_parallel *self, const tern_tensors *pieces, i
     tern_apply_job jobs[TERN_MAX_DEVICES];
     tern_tensors outputs[TERN_MAX_DEVICES];
     for (int i = 0; i < used; i++)
-        jobs[i] = (tern_apply_job){self->module, self->devices[i], pieces[i], {0}};
+        jobs[i] = (tern_apply_job){self->module, self->on.devices[i], pieces[i], {0}};
     TERN_TRY(run_replicas(self, jobs, used));
     for (int i = 0; i < used; i++)
         outputs[i] = jobs[i].out;
-    return tern_pieces_join("data_parallel", outputs, used, self->output_device, self->dim, out);
+    return tern_pieces_join("data_parallel", outputs, used, self->on.output_device, self->on.dim,
+                            out);
 }
 
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
     data_parallel *self = (data_parallel *)module;
     tern_tensors pieces[TERN_MAX_DEVICES];
-    if (self->count == 0)
+    if (self->on.count == 0)
         return tern_module_forward(self->module, in, out);
-    const int count = tern_forward_is_observed() ? 1 : self->count;
-    TERN_TRY(tern_parallel_check_home("data_parallel", self->module, self->devices[0]));
+    const int count = tern_forward_is_observed() ? 1 : self->on.count;
+    TERN_TRY(tern_parallel_check_home("data_parallel", self->module, self->on.devices[0]));
     if (count > 1)
         TERN_TRY(tern_capture_refuse("data_parallel", "a graph is of one device"));
-    const int used = tern_pieces_cut("data_parallel", in, self->devices, count, self->dim, pieces);
+    const int used =
+        tern_pieces_cut("data_parallel", in, self->on.devices, count, self->on.dim, pieces);
     if (used < 0)
         return tern_error_code();
     return used == 1 && count == 1 ? run_one(self, &pieces[0], out)
@@ -102,9 +102,9 @@ static tern_status make_replicas(data_parallel *self)
 {
     self->replicas = NULL;
     atomic_flag_clear(&self->busy);
-    if (self->count > 1)
-        self->replicas = tern_replicas_new(self->devices, self->count);
-    return self->count > 1 && !self->replicas ? TERN_ERR_NOMEM : TERN_OK;
+    if (self->on.count > 1)
+        self->replicas = tern_replicas_new(self->on.devices, self->on.count);
+    return self->on.count > 1 && !self->replicas ? TERN_ERR_NOMEM : TERN_OK;
 }
 
 static tern_status copy(tern_module *to, const tern_module *from)
@@ -122,6 +122,11 @@ static const tern_module_class data_parallel_class = {.name = "DataParallel",
 bool tern_is_data_parallel(const tern_module *module)
 {
     return module->klass == &data_parallel_class;
+}
+
+tern_parallel_devices tern_data_parallel_on(const tern_module *module)
+{
+    return ((const data_parallel *)module)->on;
 }
 
 // ---- making one ---------------------------------------------------------------------------------
@@ -153,19 +158,19 @@ static tern_status set_devices(data_parallel *self, const tern_nn_data_parallel_
         return TERN_OK;
     TERN_TRY(tern_parallel_check_devices("nn_data_parallel", devices, count));
     for (int i = 0; i < count; i++)
-        self->devices[i] = tern_device_or_default(devices[i]);
-    self->count = count;
-    self->output_device = options->output_device.type == TERN_DEVICE_UNSPECIFIED
-                              ? self->devices[0]
-                              : tern_device_or_default(options->output_device);
-    return tern_device_resolve("nn_data_parallel", &self->output_device);
+        self->on.devices[i] = tern_device_or_default(devices[i]);
+    self->on.count = count;
+    self->on.output_device = options->output_device.type == TERN_DEVICE_UNSPECIFIED
+                                 ? self->on.devices[0]
+                                 : tern_device_or_default(options->output_device);
+    return tern_device_resolve("nn_data_parallel", &self->on.output_device);
 }
 
 static tern_status set_up(data_parallel *self, const tern_nn_data_parallel_options *options)
 {
     TERN_TRY(tern_check_module("nn_data_parallel", options->module));
     TERN_TRY(tern_module_each_module(options->module, refuse_nested, NULL));
-    self->dim = options->dim;
+    self->on.dim = options->dim;
     TERN_TRY(set_devices(self, options));
     return make_replicas(self);
 }
@@ -205,7 +210,7 @@ int tern_nn_data_parallel_devices(const tern_module *module, tern_device *device
         tern_null_error("nn_data_parallel_devices", "devices");
         return -1;
     }
-    for (int i = 0; i < self->count && i < capacity; i++)
-        devices[i] = self->devices[i];
-    return self->count;
+    for (int i = 0; i < self->on.count && i < capacity; i++)
+        devices[i] = self->on.devices[i];
+    return self->on.count;
 }
