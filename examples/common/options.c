@@ -26,6 +26,8 @@ static const char help_of_training[] =
     "                       (" DEFAULT_DATA ")\n"
     "  --device NAME        cpu, cpu:1, cuda, cuda:0 (the best there is); the data is\n"
     "                       kept there when it fits\n"
+    "  --devices NAME,NAME  data parallel: each batch is cut over these, all CUDA devices or\n"
+    "                       all of the CPU's; data and weights are kept on the first\n"
     "  --epochs N           passes over the training images (%lld)\n"
     "  --batch-size N       images per step (%lld)\n"
     "  --optimizer NAME     sgd (with momentum 0.9), adam, adamw (%s)\n"
@@ -146,7 +148,7 @@ static bool check_save(const reader *r, const char *path)
 }
 
 // The letters of options without a short name are above those of characters.
-enum { LIMIT = 256, LOAD, SAVE, CHECKPOINT_DIR, CHECKPOINT_EVERY, RESUME, OWN };
+enum { DEVICES = 256, LIMIT, LOAD, SAVE, CHECKPOINT_DIR, CHECKPOINT_EVERY, RESUME, OWN };
 
 static bool read_file_option(const reader *r, int letter)
 {
@@ -174,6 +176,7 @@ static bool read_file_option(const reader *r, int letter)
 static const struct option words[] = {
     {"data", required_argument, NULL, 'd'},
     {"device", required_argument, NULL, 'D'},
+    {"devices", required_argument, NULL, DEVICES},
     {"epochs", required_argument, NULL, 'e'},
     {"batch-size", required_argument, NULL, 'b'},
     {"optimizer", required_argument, NULL, 'o'},
@@ -212,6 +215,9 @@ static bool read_option(const reader *r, int letter)
         return true;
     case 'D':
         o->device = optarg;
+        return true;
+    case DEVICES:
+        o->devices = optarg;
         return true;
     case 'e':
         return read_count(r, "epochs", 1, 1000000, &o->epochs);
@@ -268,6 +274,8 @@ static bool check_together(const reader *r)
         fprintf(stderr, "%s: %s: needs --checkpoint-dir\n", r->command->name, alone);
         return false;
     }
+    if (o->devices && o->device)
+        return refuse(r, "devices", o->devices, "not together with --device");
     if (o->checkpoint_dir && !o->resume && has_checkpoints(o->checkpoint_dir))
         return refuse(r, "checkpoint-dir", o->checkpoint_dir,
                       "has checkpoints already: --resume goes on with them, a new run needs "

@@ -12,7 +12,8 @@ typedef enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } o
 
 typedef struct options {
     const char *data;
-    const char *device; // NULL: the best one
+    const char *device;  // NULL: the best one
+    const char *devices; // "cuda:0,cuda:1": data parallel; NULL: one device
     int64_t epochs;
     int64_t batch_size;
     optimizer_kind optimizer;

@@ -3,9 +3,12 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "evaluate.h"
 #include "progress.h"
+
+#define MOST_DEVICES 64
 
 // Sums of an epoch, which stay on the device until somebody wants to see them; retained.
 typedef struct sums {
@@ -16,10 +19,14 @@ typedef struct sums {
 typedef struct training {
     const program *program;
     options options;
-    tern_device device;
+    tern_device device; // of the data and the weights
+    tern_device devices[MOST_DEVICES];
+    int device_count; // 0: --devices is not there
     tern_dataset *train_data, *test_data;
     tern_loader *train_loader, *test_loader;
-    tern_module *net, *criterion;
+    tern_module *net;   // as it is loaded and saved
+    tern_module *model; // what is called: the net, or a wrapper that runs it on all devices
+    tern_module *criterion;
     tern_optim *optim;
     tern_checkpoint *checkpoint; // NULL: none are asked for
     int64_t epoch;               // that was begun last
@@ -83,12 +90,51 @@ static tern_dataset *first_samples(tern_dataset *whole, int64_t count)
     return first;
 }
 
+static tern_status add_device(training *t, const char *name)
+{
+    tern_device device;
+    const tern_device *first = &t->devices[0];
+    if (tern_device_parse(name, &device))
+        return tern_error_code();
+    for (int i = 0; i < t->device_count; i++)
+        if (tern_device_equal(t->devices[i], device))
+            return tern_error_raise(TERN_ERR_ARG, "--devices %s: %s is listed twice",
+                                    t->options.devices, tern_device_string(device));
+    if (t->device_count > 0 && first->type != device.type)
+        return tern_error_raise(TERN_ERR_ARG, "--devices %s: %s and %s are of two types",
+                                t->options.devices, tern_device_string(*first),
+                                tern_device_string(device));
+    if (t->device_count == MOST_DEVICES)
+        return tern_error_raise(TERN_ERR_ARG, "--devices %s: more than %d", t->options.devices,
+                                MOST_DEVICES);
+    t->devices[t->device_count++] = device;
+    return TERN_OK;
+}
+
+static tern_status read_devices(training *t)
+{
+    char name[32];
+    for (const char *at = t->options.devices;; at++) {
+        const int length = (int)strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", length, at);
+        if (add_device(t, name))
+            return tern_error_code();
+        at += length;
+        if (*at == 0)
+            break;
+    }
+    t->device = t->devices[0];
+    return TERN_OK;
+}
+
 // What can be wrong with options and files comes first: its exit status is another one.
 static tern_status open_data(training *t)
 {
     const options *o = &t->options;
     t->device = tern_device_best();
     if (o->device && tern_device_parse(o->device, &t->device))
+        return tern_error_code();
+    if (o->devices && read_devices(t))
         return tern_error_code();
     if (o->threads && tern_set_num_threads(o->threads))
         return tern_error_code();
@@ -120,6 +166,25 @@ static tern_status load(const training *t)
     return t->program->load ? t->program->load(t->net, path) : tern_module_load(t->net, path);
 }
 
+static void say_devices(const training *t)
+{
+    fputs("data parallel on", stderr);
+    for (int i = 0; i < t->device_count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", tern_device_string(t->devices[i]));
+    fputc('\n', stderr);
+}
+
+// Files and the optimizer have the net itself: what is saved is the same with a wrapper or without.
+static tern_module *make_model(const training *t)
+{
+    tern_module *net = tern_module_retain(t->net);
+    if (!t->options.devices)
+        return net;
+    if (!t->options.quiet)
+        say_devices(t);
+    return tern_nn_data_parallel(net, .devices = t->devices, .count = t->device_count);
+}
+
 static void make_sums(training *t)
 {
     tern_scope scope = tern_scope_open();
@@ -137,6 +202,7 @@ static tern_status build(training *t)
     t->net = t->program->make_net();
     if (load(t) || !tern_module_to(t->net, t->device))
         return tern_error_code();
+    t->model = make_model(t);
     t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
     t->optim = make_optim(o, t->net);
     if (tern_error_pending() || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
@@ -227,7 +293,7 @@ static tern_status train_epoch(training *t, progress *p)
 {
     sums *s = &t->sums;
     tern_each_batch (b, t->train_loader) {
-        tern_tensor *logits = tern_forward(t->net, b.x);
+        tern_tensor *logits = tern_forward(t->model, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
         tern_optim_zero_grad(t->optim);
         if (set_lr(t) || tern_backward(loss) || tern_optim_step(t->optim))
@@ -266,7 +332,7 @@ static tern_status run_epoch(training *t)
     const bool whole = s->samples == p.total;
     if (!whole)
         progress_interrupt(&p, s->samples);
-    if (evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
+    if (evaluate(t->model, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
         return tern_error_code();
     t->epochs_done++;
     progress_end(&p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
@@ -278,7 +344,7 @@ static tern_status train(training *t)
     double started = progress_now();
     catch_interrupt();
     const bool all_done = t->epochs_done >= t->options.epochs; // by the run that is resumed
-    if (all_done && evaluate(t->net, t->criterion, t->test_loader, t->device, &t->evaluation))
+    if (all_done && evaluate(t->model, t->criterion, t->test_loader, t->device, &t->evaluation))
         return tern_error_code();
     while (t->epochs_done < t->options.epochs && !interrupted)
         if (run_epoch(t))
@@ -301,6 +367,7 @@ static void release(training *t)
     tern_loader_free(t->test_loader);
     tern_optim_free(t->optim);
     tern_module_free(t->criterion);
+    tern_module_free(t->model);
     tern_module_free(t->net);
     tern_dataset_free(t->train_data);
     tern_dataset_free(t->test_data);

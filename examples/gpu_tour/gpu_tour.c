@@ -89,6 +89,7 @@ static const struct stop {
     {"Seeds", show_seeds},
     {"Memory", show_memory},
     {"A model split over two devices", show_split},
+    {"Data parallel: a part of each batch per device", show_data_parallel},
     {"Two devices at once", show_two_at_once},
     {"Products on the CPU and on the device", show_products},
     {"What reading a value each step costs", show_reading},

@@ -47,7 +47,7 @@ section show_results, show_scalars, show_likes;
 // memory.c
 section show_half_memory, show_half_overflow, show_memory;
 // parallel.c
-section show_split, show_two_at_once;
+section show_split, show_data_parallel, show_two_at_once;
 // timing.c
 section show_products, show_reading;
 // graph.c

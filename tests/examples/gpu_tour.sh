@@ -23,7 +23,7 @@ expect_like()
 }
 
 [ -s "$work/log" ] && { echo "FAILED: it complains" >&2; failed=1; }
-[ "$(grep -c '^[0-9]*\. ' "$work/out")" = 18 ] || { echo "FAILED: not 18 sections" >&2; failed=1; }
+[ "$(grep -c '^[0-9]*\. ' "$work/out")" = 19 ] || { echo "FAILED: not 19 sections" >&2; failed=1; }
 
 expect "the tour goes to $d and $o"
 expect "CPU devices: $TERN_CPU_DEVICES"
@@ -67,7 +67,14 @@ expect "seeded again, the first draw on $d is back, whatever other devices drew:
 
 expect "the front is on $d, the back on $o"
 expect_like "60 steps: the loss falls below a tenth: yes .*"
-expect_like "queued on both before waiting for either: .* ms"
+for step in 1 2 3 4; do
+    expect_like "step $step: loss [0-9]*\.[0-9]* on $d, [0-9]*\.[0-9]* on both"
+done
+expect "the same losses but for rounding: yes"
+ms='[0-9]*\.[0-9]* ms'
+expect_like "2 products of (32, 32): $ms on $d, $ms on $o, their sum $ms"
+expect_like "queued on both before waiting for either: $ms, [0-9]*\.[0-9]* of the sum"
+expect_like "side by side they take what the slower one takes alone: .*"
 expect_like "5 steps that read their loss: .* ms a step"
 
 case $d in
@@ -80,14 +87,16 @@ cuda:*)
     expect "and the same ones on the CPU: yes"
     expect_like "with a tensor of 32 MiB: 32.* MiB allocated, .*"
     expect_like "when it is dead: [0-9.]* MiB allocated, at most 32.*"
+    expect_like "near 1 they share something, .*"
     expect_like "the last losses are the same bits: yes .*"
     expect "and so are the weights: yes"
     ;;
 *)
     expect_like "(64, 64): cpu:0 [0-9.]* ms, [0-9]* GFLOP/s" # and not beside itself
+    expect_like "near 1 here: .* on the same cores"
     expect_like "left out: there is no GPU: .*"
     alone=$(TERN_CPU_DEVICES=1 "$1" --quick | grep -c '^  left out: ')
-    [ "$alone" = 5 ] || { echo "FAILED: one device leaves $alone out, not 5" >&2; failed=1; }
+    [ "$alone" = 6 ] || { echo "FAILED: one device leaves $alone out, not 6" >&2; failed=1; }
     ;;
 esac
 exit "$failed"
