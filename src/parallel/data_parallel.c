@@ -109,7 +109,7 @@ static tern_status make_replicas(data_parallel *self)
 
 static tern_status copy(tern_module *to, const tern_module *from)
 {
-    (void)from;
+    to->private_->parallel = from->private_->parallel;
     return make_replicas((data_parallel *)to);
 }
 
@@ -134,7 +134,7 @@ tern_parallel_devices tern_data_parallel_on(const tern_module *module)
 static tern_status refuse_nested(const char *name, tern_module *module, void *user)
 {
     (void)user;
-    TERN_CHECK(!tern_is_data_parallel(module), TERN_ERR_STATE,
+    TERN_CHECK(!module->private_->parallel, TERN_ERR_STATE,
                "nn_data_parallel: %s%s%s is data parallel already", name[0] ? "\"" : "",
                name[0] ? name : "the module", name[0] ? "\"" : "");
     return TERN_OK;
@@ -170,6 +170,7 @@ static tern_status set_up(data_parallel *self, const tern_nn_data_parallel_optio
 {
     TERN_TRY(tern_check_module("nn_data_parallel", options->module));
     TERN_TRY(tern_module_each_module(options->module, refuse_nested, NULL));
+    self->base.private_->parallel = true;
     self->on.dim = options->dim;
     TERN_TRY(set_devices(self, options));
     return make_replicas(self);

@@ -74,9 +74,15 @@ static tern_status carry_back(const tern_node *node, tern_tensor *const *dy, int
     return status;
 }
 
+// All CPU devices compute in the host's memory: there the gradients are added where they are.
 static tern_status replicate_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     int64_t nbytes = 0;
+    if (node->in[0].device.type == TERN_CPU) {
+        for (int64_t i = 0; i < node->inputs; i++)
+            dx[i] = dy[i];
+        return TERN_OK;
+    }
     for (int64_t i = 0; i < node->inputs; i++)
         nbytes += dy[i] ? bytes_of(dy[i]) : 0;
     return carry_back(node, dy, nbytes, dx);

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "device/current.h"
 #include "nn/module/tree.h"
-#include "parallel/data_parallel.h"
 #include "parallel/parallel.h"
 #include "parallel/record.h"
 #include "tensor/header.h"
@@ -197,7 +196,7 @@ static tern_status make_replica(const char *function, replica *at, const tern_mo
     const tern_memo *modules = &at->tree.modules;
     for (int64_t i = 0; i < modules->map.count; i++) {
         const tern_module *from = modules->from[i];
-        TERN_CHECK(!tern_is_data_parallel(from), TERN_ERR_STATE,
+        TERN_CHECK(!from->private_->parallel, TERN_ERR_STATE,
                    "%s: the module has one in it that is data parallel itself", function);
         tern_module_shadow(modules->to[i], from->private_->self);
     }
@@ -298,6 +297,7 @@ static bool find_stale(tern_replicas *r, int used, int64_t *nbytes)
     return found;
 }
 
+// One after another into one storage, of whichever device.
 static tern_status pack(const tern_replicas *r, tern_storage *flat)
 {
     for (int64_t k = 0; k < r->source_count; k++) {
@@ -336,29 +336,32 @@ static tern_status unpack(const tern_replicas *r, replica *at, tern_storage *who
     return TERN_OK;
 }
 
+// `flat` is what is stale, packed on the first device; without it each storage is copied.
 static tern_status send_to(const tern_replicas *r, replica *at, tern_storage *flat, int64_t nbytes)
 {
     drop_stale(r, at);
     tern_storage *whole = tern_storage_new(at->device, nbytes);
     if (!whole)
         return TERN_ERR_NOMEM;
-    tern_status status = tern_storage_copy(whole, 0, flat, 0, nbytes, false);
+    tern_status status =
+        flat ? tern_storage_copy(whole, 0, flat, 0, nbytes, false) : pack(r, whole);
     if (!status)
         status = unpack(r, at, whole);
     tern_storage_drop(whole);
     return status;
 }
 
-// What is stale goes to each device in one copy.
+// What is stale goes to each device in one copy; between CPU devices nothing is won by that.
 static tern_status send(tern_replicas *r, int used)
 {
+    const bool packed = r->at[0].device.type != TERN_CPU;
     int64_t nbytes;
     if (!find_stale(r, used, &nbytes))
         return TERN_OK;
-    tern_storage *flat = tern_storage_new(r->at[0].device, nbytes);
-    if (!flat)
+    tern_storage *flat = packed ? tern_storage_new(r->at[0].device, nbytes) : NULL;
+    if (packed && !flat)
         return TERN_ERR_NOMEM;
-    tern_status status = pack(r, flat);
+    tern_status status = packed ? pack(r, flat) : TERN_OK;
     for (int i = 1; i < used && !status; i++)
         status = send_to(r, &r->at[i], flat, nbytes);
     tern_storage_drop(flat);

@@ -80,6 +80,48 @@ static void where_threads_cannot_be_started_there_are_fewer(void **state)
     assert_int_equal(tern_num_threads(), 6);
 }
 
+// ---- a thread for each device -------------------------------------------------------------------
+
+#define DEVICES 3
+
+static double parallel_step(tern_module *parallel, tern_tensor *x)
+{
+    tern_scope scope = tern_scope_open();
+    tern_module_zero_grad(parallel);
+    tern_tensor *y = tern_forward(parallel, x);
+    assert_int_equal(tern_backward(tern_sum(tern_mul(y, y), TERN_ALL_AXES, false)), TERN_OK);
+    tern_tensor *grad = tern_grad(tern_module_parameter(parallel, "module.0.weight"));
+    const double sum = tern_item(tern_sum(tern_mul(grad, grad), TERN_ALL_AXES, false));
+    tern_scope_close(scope);
+    return sum;
+}
+
+static void where_a_device_gets_no_thread_the_caller_does_its_work(void **state)
+{
+    (void)state;
+    const tern_device devices[DEVICES] = {tern_cpu(0), tern_cpu(1), tern_cpu(2)};
+    tern_scope scope = tern_scope_open();
+    tern_manual_seed(SEED);
+    tern_module *net = tern_nn_sequential(tern_nn_linear(5, 4), tern_nn_dropout(0.5));
+    tern_module *parallel = tern_nn_data_parallel(net, .devices = devices, .count = DEVICES);
+    tern_tensor *x = tern_randn(tern_dims(7, 5)), *wrong = tern_randn(tern_dims(7, 4));
+    assert_int_equal(tern_set_num_threads(1), TERN_OK);
+    tern_manual_seed(SEED);
+    const double expected = parallel_step(parallel, x);
+    for (int possible = 0; possible < DEVICES; possible++) {
+        tern_manual_seed(SEED); // of dropout
+        allowed = possible;
+        assert_true(parallel_step(parallel, x) == expected);
+        allowed = possible;
+        assert_null(tern_forward(parallel, wrong));
+        assert_error(TERN_ERR_SHAPE, "data_parallel on cpu:0: linear: ");
+        assert_true(tern_grad_enabled());
+    }
+    allowed = 1000;
+    tern_module_free(parallel);
+    tern_scope_close(scope);
+}
+
 // ---- in processes of their own ------------------------------------------------------------------
 
 // Trains; 0 where the bits are those of the parent.
@@ -261,11 +303,13 @@ static void where_memory_is_short_there_is_an_error(void **state)
 
 int main(int argc, char **argv)
 {
+    setenv("TERN_CPU_DEVICES", "3", 1);
     for (size_t i = 0; argc > 2 && i < sizeof modes / sizeof *modes; i++)
         if (strcmp(argv[1], modes[i].name) == 0)
             return modes[i].run(argv[2]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(where_threads_cannot_be_started_there_are_fewer),
+        cmocka_unit_test(where_a_device_gets_no_thread_the_caller_does_its_work),
         cmocka_unit_test(on_one_cpu_there_are_no_workers),
         cmocka_unit_test(where_no_process_may_be_added_the_caller_works_alone),
         cmocka_unit_test(where_stacks_find_no_room_there_are_fewer_threads),

@@ -347,6 +347,53 @@ static tern_status create_adagrad(void)
     return w.optim ? world_see(tern_optim_state(w.optim, 0, "sum")) : tern_error_code();
 }
 
+// ---- several devices ----------------------------------------------------------------------------
+
+static tern_module *wrapped(tern_module *net)
+{
+    const tern_device devices[] = {tern_cpu(0), tern_cpu(1)};
+    return tern_nn_data_parallel(net, .devices = devices, .count = 2);
+}
+
+static tern_status wrap(void)
+{
+    w.net = wrapped(w.net);
+    return w.net ? TERN_OK : tern_error_code();
+}
+
+static tern_status wrap_linear(void)
+{
+    w.net = wrapped(tern_nn_linear(5, 3));
+    return w.net ? TERN_OK : tern_error_code();
+}
+
+static tern_status prepare_parallel(void)
+{
+    TERN_TRY(world_make_net_and_batch());
+    (void)tern_module_eval(w.net);
+    return wrap();
+}
+
+static tern_status forward_and_backward(void)
+{
+    TERN_TRY(world_forward());
+    return backward();
+}
+
+static tern_status run_pipeline(void)
+{
+    tern_tensor *loss = tern_pipeline(w.net, w.criterion, w.x, w.y, .micro_batches = 3);
+    TERN_TRY(loss ? world_see(loss) : tern_error_code());
+    uint64_t gradients = world_state((world_parts){.gradients = true});
+    world_see_bytes(&gradients, sizeof gradients);
+    return TERN_OK;
+}
+
+static tern_status check_parallel(void)
+{
+    return tern_parallel_check(w.net, w.x, w.y, .criterion = w.criterion);
+}
+
 const operation operations[] = {
     {"create", 70, .run = create, .keeps = true, .draws = true, .recover = start_anew},
     {"create_linear", 7, .run = create_linear},
@@ -380,6 +427,12 @@ const operation operations[] = {
     {"train_on_another_thread", 68, .prepare = world_make_net_and_batch,
      .run = train_on_another_thread, .draws = true, .spoils = true, .keeps = true,
      .recover = zero_gradients},
+    {"wrap_linear", 12, .run = wrap_linear, .draws = true, .recover = start_anew},
+    {"data_parallel", 100, .prepare = prepare_parallel, .run = forward_and_backward, .spoils = true,
+     .keeps = true, .recover = zero_gradients},
+    {"pipeline", 100, .prepare = prepare_backward, .run = run_pipeline, .spoils = true,
+     .keeps = true, .recover = zero_gradients},
+    {"parallel_check", 100, .prepare = prepare_parallel, .run = check_parallel},
     {"nest_scopes", 72, .prepare = world_make_batch, .run = nest_scopes},
     {0},
 };

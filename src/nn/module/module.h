@@ -51,6 +51,7 @@ typedef struct tern_module_private {
     bool training;
     bool done;             // the constructor is through: nothing may be added
     bool failed;           // an addition failed
+    bool parallel;         // runs on several devices: no replica may be made of it
     bool incomplete;       // a copy that still has what belongs to the original
     _Atomic int running;   // forwards and walks in progress, on any thread, each with a reference
     int level;             // how many modules are above it at most, now or before
