@@ -119,6 +119,18 @@ static void names(void)
     expect(first_weight(net) == first_weight(other));
     tern_state_free(state);
 
+    tern_module *wrapped = tern_nn_sequential(tern_nn_data_parallel(tern_nn_linear(4, 3)),
+                                              tern_nn_relu(), tern_nn_linear(3, 2));
+    state = tern_module_state_dict(wrapped);
+    expect(tern_module_load_state_dict(net, state));
+    expect_error(TERN_ERR_ARG);
+    // [component]
+    expect(!tern_module_load_state_dict(net, state, .strip_component = "module"));
+    // [/component]
+    expect(first_weight(net) != first_weight(other));
+    tern_state_free(state);
+    tern_module_free(wrapped);
+
     tern_module *longer = tern_nn_sequential(tern_nn_linear(4, 3), tern_nn_relu(),
                                              tern_nn_linear(3, 2), tern_nn_linear(2, 5));
     state = tern_module_state_dict(net);

@@ -356,11 +356,12 @@ TERN_API tern_state *tern_module_state_dict(tern_module *module);
 
 /// `tern_module_load_state_dict(net, state, .strip = "module.")`.
 typedef struct tern_module_load_state_dict_options {
-    bool strict;              ///< missing and unexpected names are errors; true
-    bool convert;             ///< also to floating dtypes from others, and to wider integers
-    const char *strip;        ///< taken away from names of the state that begin with it, or NULL
-    const char *prefix;       ///< names of the state without it do not count, or NULL
-    tern_load_report *report; ///< filled with what does not fit, or NULL
+    bool strict;                 ///< missing and unexpected names are errors; true
+    bool convert;                ///< also to floating dtypes from others, and to wider integers
+    const char *strip;           ///< taken away from names of the state that begin with it, or NULL
+    const char *prefix;          ///< names of the state without it do not count, or NULL
+    const char *strip_component; ///< names are compared without this component, or NULL
+    tern_load_report *report;    ///< filled with what does not fit, or NULL
     char reserved_;
     tern_module *module;     ///< what is loaded into
     const tern_state *state; ///< what is loaded
@@ -374,7 +375,7 @@ tern_module_load_state_dict_with(const tern_module_load_state_dict_options *opti
 #define tern_module_load_state_dict(...)                                                           \
     tern_status_of_(TERN_WITH_(tern_module_load_state_dict, (TERN_FIELDS_2_, module, state),       \
                                (.strict = true, .convert = false, .strip = NULL, .prefix = NULL,   \
-                                .report = NULL, .reserved_ = 0,                                    \
+                                .strip_component = NULL, .report = NULL, .reserved_ = 0,           \
                                 TERN_REQUIRED_2_(module, state, __VA_ARGS__, )),                   \
                                __VA_ARGS__))
 

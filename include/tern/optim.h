@@ -271,11 +271,12 @@ TERN_API tern_state *tern_optim_state_dict(tern_optim *optim);
 
 /// `tern_optim_load_state_dict(opt, state, .numbers = false)`.
 typedef struct tern_optim_load_state_dict_options {
-    bool strict;              ///< missing and unexpected names are errors; true
-    bool numbers;             ///< the groups' numbers are loaded, the learning rate too; true
-    const char *strip;        ///< taken away from names of the state that begin with it, or NULL
-    const char *prefix;       ///< names of the state without it do not count, or NULL
-    tern_load_report *report; ///< filled with what does not fit, or NULL
+    bool strict;                 ///< missing and unexpected names are errors; true
+    bool numbers;                ///< the groups' numbers are loaded, the learning rate too; true
+    const char *strip;           ///< taken away from names of the state that begin with it, or NULL
+    const char *prefix;          ///< names of the state without it do not count, or NULL
+    const char *strip_component; ///< names are compared without this component, or NULL
+    tern_load_report *report;    ///< filled with what does not fit, or NULL
     char reserved_;
     tern_optim *optim;       ///< that is loaded into
     const tern_state *state; ///< what is loaded
@@ -291,7 +292,7 @@ tern_optim_load_state_dict_with(const tern_optim_load_state_dict_options *option
 #define tern_optim_load_state_dict(...)                                                            \
     tern_status_of_(TERN_WITH_(tern_optim_load_state_dict, (TERN_FIELDS_2_, optim, state),         \
                                (.strict = true, .numbers = true, .strip = NULL, .prefix = NULL,    \
-                                .report = NULL, .reserved_ = 0,                                    \
+                                .strip_component = NULL, .report = NULL, .reserved_ = 0,           \
                                 TERN_REQUIRED_2_(optim, state, __VA_ARGS__, )),                    \
                                __VA_ARGS__))
 /// An optimizer as a part of what a visit function visits, under "name.".

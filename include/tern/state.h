@@ -240,11 +240,12 @@ TERN_API tern_state *tern_state_of(tern_visit_fn *visit, void *object);
 
 /// `tern_state_load(state, visit, object, .strict = false)`.
 typedef struct tern_state_load_options {
-    bool strict;              ///< missing and unexpected names are errors; true
-    bool convert;             ///< also to floating dtypes from others, and to wider integers
-    const char *strip;        ///< taken away from names of the state that begin with it, or NULL
-    const char *prefix;       ///< names of the state without it do not count, or NULL
-    tern_load_report *report; ///< filled with what does not fit, or NULL
+    bool strict;                 ///< missing and unexpected names are errors; true
+    bool convert;                ///< also to floating dtypes from others, and to wider integers
+    const char *strip;           ///< taken away from names of the state that begin with it, or NULL
+    const char *prefix;          ///< names of the state without it do not count, or NULL
+    const char *strip_component; ///< names are compared without this component, or NULL
+    tern_load_report *report;    ///< filled with what does not fit, or NULL
     char reserved_;
     const tern_state *state; ///< what is loaded
     tern_visit_fn *visit;    ///< that of the object
@@ -252,19 +253,22 @@ typedef struct tern_state_load_options {
 } tern_state_load_options;
 TERN_API tern_state_load_options tern_state_load_defaults(void);
 /// Loads a state into an object, all or nothing. Names are compared without .prefix, then without
-/// .strip. Everything that does not fit is in one error: TERN_ERR_ARG when names are missing or
-/// unexpected, else the code of the first value that does not fit (TERN_ERR_SHAPE; TERN_ERR_DTYPE;
-/// TERN_ERR_FORMAT for a generator; TERN_ERR_STATE for an expanded tensor; else TERN_ERR_ARG). The
-/// sentence has up to 8 of each kind, the name that may be meant, and the prefix to strip when
-/// every name of the state begins with it. With .strict = false what the state lacks is left alone
-/// and what it has beyond is passed over; values that do not fit stay errors, and so does a state
-/// that has no name of the object's. Nothing is recorded. What comes from another device or dtype
-/// takes memory meanwhile. Waits for the devices. TERN_ERR_STATE while the calling thread captures.
+/// .strip. With .strip_component = "module" those that are not found are compared once more without
+/// such components on either side: "features.module.0.weight" is "features.0.weight", but the last
+/// component stays; what is ambiguous then is TERN_ERR_ARG. Everything that does not fit is in one
+/// error: TERN_ERR_ARG when names are missing or unexpected, else the code of the first value that
+/// does not fit (TERN_ERR_SHAPE; TERN_ERR_DTYPE; TERN_ERR_FORMAT for a generator; TERN_ERR_STATE
+/// for an expanded tensor; else TERN_ERR_ARG). The sentence has up to 8 of each kind, the name that
+/// may be meant, and which of these three options makes the names fit. With .strict = false what
+/// the state lacks is left alone and what it has beyond is passed over; values that do not fit stay
+/// errors, and so does a state that has no name of the object's. Nothing is recorded. What comes
+/// from another device or dtype takes memory meanwhile. Waits for the devices. TERN_ERR_STATE while
+/// the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_state_load_with(const tern_state_load_options *options);
 #define tern_state_load(...)                                                                       \
     tern_status_of_(TERN_WITH_(tern_state_load, (TERN_FIELDS_3_, state, visit, object),            \
                                (.strict = true, .convert = false, .strip = NULL, .prefix = NULL,   \
-                                .report = NULL, .reserved_ = 0,                                    \
+                                .strip_component = NULL, .report = NULL, .reserved_ = 0,           \
                                 TERN_REQUIRED_3_(state, visit_fn, object, __VA_ARGS__, )),         \
                                __VA_ARGS__))
 

@@ -60,17 +60,52 @@ tern_state *tern_state_of(tern_visit_fn *visit, void *object)
 
 // ---- loading ------------------------------------------------------------------------------------
 
+// The names of a state without the component.
+static tern_status list_bare_names(tern_bare_names *names, const tern_state_load_options *options,
+                                   const tern_state *state)
+{
+    TERN_TRY(tern_bare_names_init(names, options->strip_component, state->count));
+    for (int64_t i = 0; i < state->count; i++) {
+        const char *name = tern_load_name(options, state->at[i].name);
+        if (name)
+            tern_bare_names_add(names, name, i);
+    }
+    return TERN_OK;
+}
+
 static tern_status begin_loading(tern_loading *loading)
 {
-    const int64_t count = loading->options->state->count;
-    if (count == 0)
+    const tern_state_load_options *options = loading->options;
+    const tern_state *state = options->state;
+    if (state->count == 0)
         return TERN_OK;
-    loading->marks = tern_mem_alloc((size_t)count * sizeof *loading->marks);
-    return loading->marks ? TERN_OK : TERN_ERR_NOMEM;
+    loading->marks = tern_mem_alloc((size_t)state->count * sizeof *loading->marks);
+    if (!loading->marks)
+        return TERN_ERR_NOMEM;
+    if (!options->strip_component)
+        return TERN_OK;
+    loading->aliases = tern_mem_alloc((size_t)state->count * sizeof *loading->aliases);
+    if (!loading->aliases)
+        return TERN_ERR_NOMEM;
+    TERN_TRY(list_bare_names(&loading->names, options, state));
+    if (!state->versions)
+        return TERN_OK;
+    return list_bare_names(&loading->versions, options, state->versions);
+}
+
+static void free_aliases(tern_loading *loading)
+{
+    const int64_t count = loading->aliases ? loading->options->state->count : 0;
+    for (int64_t i = 0; i < count; i++)
+        tern_mem_free_string(loading->aliases[i]);
+    tern_mem_free(loading->aliases, (size_t)count * sizeof *loading->aliases);
 }
 
 static void end_loading(tern_loading *loading)
 {
+    free_aliases(loading);
+    tern_bare_names_free(&loading->names);
+    tern_bare_names_free(&loading->versions);
     for (int64_t i = 0; i < loading->count; i++)
         tern_drop(loading->items[i].to);
     tern_mem_free(loading->items, (size_t)loading->capacity * sizeof *loading->items);
@@ -122,7 +157,7 @@ static tern_status take(const char *function, tern_loading *loading)
 
 static tern_status load(const char *function, const tern_state_load_options *options)
 {
-    tern_loading loading = {.options = options};
+    tern_loading loading = {.function = function, .options = options};
     tern_scope scope = tern_scope_open();
     if (!scope)
         return tern_error_code();
@@ -137,12 +172,22 @@ static tern_status load(const char *function, const tern_state_load_options *opt
     return status;
 }
 
+static tern_status check_component(const char *function, const char *component)
+{
+    TERN_CHECK(
+        !component || (*component && !strchr(component, '.')), TERN_ERR_ARG,
+        "%s: .strip_component is \"%.64s\"; a component of a name has no dot and is not empty",
+        function, component);
+    return TERN_OK;
+}
+
 tern_status tern_state_load_as(const char *function, const tern_state_load_options *options)
 {
     if (options->report)
         *options->report = (tern_load_report){0};
     TERN_TRY(tern_check_state(function, options->state));
     TERN_TRY(check_visit(function, options->visit));
+    TERN_TRY(check_component(function, options->strip_component));
     TERN_TRY(tern_capture_refuse(function, "replays would not load"));
     tern_state *state = (tern_state *)(uintptr_t)options->state; // several may load it at once
     atomic_fetch_add(&state->loads, 1);

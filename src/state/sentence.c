@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/text.h"
+#include "state/component.h"
 #include "state/difference.h"
 
 #define MOST_LISTED 8
@@ -90,12 +91,12 @@ static bool all_missing_are_below(const tern_load_lists *lists, const char *begi
     return true;
 }
 
-// Says which option would make the names fit.
-static void write_advice(tern_writer *out, const tern_state_load_options *options,
-                         const tern_load_lists *lists)
+// Says whether .strip or .prefix would make the names fit; false where neither does.
+static bool advise_prefix(tern_writer *out, const tern_state_load_options *options,
+                          const tern_load_lists *lists)
 {
-    const char *first = lists->missing.count > 0 ? lists->missing.at[0] : NULL;
-    for (int64_t i = 0; first && i < lists->unexpected.count; i++) {
+    const char *first = lists->missing.at[0];
+    for (int64_t i = 0; i < lists->unexpected.count; i++) {
         const char *name = lists->unexpected.at[i];
         const int length = (int)prefix_length(name, first);
         if (length == 0 || length > 100)
@@ -112,8 +113,67 @@ static void write_advice(tern_writer *out, const tern_state_load_options *option
                        length, name, options->prefix ? options->prefix : "", length, name);
         else
             continue;
-        return;
+        return true;
     }
+    return false;
+}
+
+// ---- components ---------------------------------------------------------------------------------
+
+// Tried at most, as each goes over all names.
+#define MOST_COMPONENTS 8
+
+// Every missing name is one unexpected name without the component, each another one.
+static bool all_missing_are_in(const tern_bare_names *unexpected, const tern_name_list *missing)
+{
+    for (int64_t i = 0; i < missing->count; i++) {
+        tern_bare_name *found = tern_bare_names_find(unexpected, missing->at[i]);
+        if (!found || found->twin >= 0)
+            return false;
+        found->twin = found->index; // it is taken
+    }
+    return true;
+}
+
+static tern_status try_component(const char *component, const tern_load_lists *lists, bool *helps)
+{
+    tern_bare_names unexpected;
+    TERN_TRY(tern_bare_names_init(&unexpected, component, lists->unexpected.count));
+    for (int64_t i = 0; i < lists->unexpected.count; i++)
+        tern_bare_names_add(&unexpected, lists->unexpected.at[i], i);
+    *helps = all_missing_are_in(&unexpected, &lists->missing);
+    tern_bare_names_free(&unexpected);
+    return TERN_OK;
+}
+
+// Says whether .strip_component would make the names fit.
+static tern_status advise_component(tern_writer *out, const tern_load_lists *lists)
+{
+    char component[100];
+    bool helps = false;
+    int64_t tried = 0;
+    for (int64_t i = 0; i < lists->unexpected.count && tried < MOST_COMPONENTS && !helps; i++) {
+        if (!tern_component_between(lists->missing.at[0], lists->unexpected.at[i], component,
+                                    sizeof component))
+            continue;
+        TERN_TRY(try_component(component, lists, &helps));
+        tried++;
+    }
+    if (helps)
+        tern_write(out,
+                   "what is missing is in the state but for the component \"%s\": load it with "
+                   ".strip_component = \"%s\"; ",
+                   component, component);
+    return TERN_OK;
+}
+
+// Says which option would make the names fit.
+static tern_status write_advice(tern_writer *out, const tern_state_load_options *options,
+                                const tern_load_lists *lists)
+{
+    if (lists->missing.count == 0 || advise_prefix(out, options, lists) || options->strip_component)
+        return TERN_OK;
+    return advise_component(out, lists);
 }
 
 // ---- the sentence -------------------------------------------------------------------------------
@@ -187,7 +247,7 @@ tern_status tern_load_raise(const char *function, const tern_state_load_options 
     tern_write(&out, "%s: %s", function,
                nothing && !options->strict ? "no name of the state is one here; " : "");
     if (names)
-        write_advice(&out, options, lists);
+        TERN_TRY(write_advice(&out, options, lists));
     write_lists(&out, what, kinds);
     const bool is_name = what[0].list->count + what[1].list->count > 0;
     return tern_error_raise(is_name ? TERN_ERR_ARG : lists->code, "%s", text);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/mem.h"
 #include "base/text.h"
 
 static tern_status check_visit(const char *function, const tern_state_visitor *visitor,
@@ -27,9 +28,19 @@ tern_status tern_visit_name(tern_state_visitor *visitor, const char *name)
     return TERN_OK;
 }
 
+// By the full name, else by the name without .strip_component.
+static tern_state_entry *find(const tern_state_load_options *options, const tern_bare_names *names,
+                              const char *name)
+{
+    tern_state_entry *found = tern_load_find(options, name);
+    const tern_bare_name *bare = found ? NULL : tern_bare_names_find(names, name);
+    return bare ? &options->state->at[bare->index] : found;
+}
+
 tern_state_entry *tern_visit_find(const tern_state_visitor *visitor)
 {
-    return tern_load_find(visitor->loading->options, visitor->name);
+    const tern_loading *loading = visitor->loading;
+    return find(loading->options, &loading->names, visitor->name);
 }
 
 tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, const char *format,
@@ -55,8 +66,42 @@ int64_t tern_visit_version(const tern_state_visitor *visitor)
     tern_state_load_options options = *visitor->loading->options;
     options.state = options.state->versions;
     snprintf(name, sizeof name, "%.*sversion", (int)visitor->length, visitor->name);
-    const tern_state_entry *found = tern_load_find(&options, name);
+    const tern_state_entry *found = find(&options, &visitor->loading->versions, name);
     return found ? found->value.integer : 1;
+}
+
+// ---- names without a component ------------------------------------------------------------------
+
+#define AMBIGUOUS(owner)                                                                           \
+    "%s: \"%.100s\" is ambiguous without the component \"%.64s\": the " owner                      \
+    " has \"%.100s\" and \"%.100s\""
+
+// An entry that is visited again: under the name of the first time, or another one.
+static tern_status check_alias(const tern_loading *loading, const tern_state_entry *entry,
+                               const char *name)
+{
+    const tern_state_load_options *options = loading->options;
+    if (!loading->aliases)
+        return TERN_OK;
+    const char *alias = loading->aliases[entry - options->state->at];
+    const char *first = alias ? alias : tern_load_name(options, entry->name);
+    TERN_CHECK(strcmp(first, name) == 0, TERN_ERR_ARG, AMBIGUOUS("object"), loading->function,
+               entry->name, options->strip_component, first, name);
+    return TERN_OK;
+}
+
+// An entry that has another name than the object: the only one, and it keeps that name.
+static tern_status take_alias(const tern_loading *loading, const char *name)
+{
+    const tern_state_load_options *options = loading->options;
+    const tern_state_entry *at = options->state->at;
+    if (!options->strip_component || tern_load_find(options, name))
+        return TERN_OK;
+    const tern_bare_name *found = tern_bare_names_find(&loading->names, name);
+    TERN_CHECK(found->twin < 0, TERN_ERR_ARG, AMBIGUOUS("state"), loading->function, name,
+               options->strip_component, at[found->index].name, at[found->twin].name);
+    loading->aliases[found->index] = tern_mem_string(name);
+    return loading->aliases[found->index] ? TERN_OK : TERN_ERR_NOMEM;
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -75,6 +120,8 @@ static tern_status check_twice(tern_state_visitor *visitor, const tern_state_ent
         tern_load_mark *mark = mark_of(visitor, entry);
         twice = visitor->mode == TERN_VISIT_CHECK && *mark == TERN_LOAD_VISITED;
         *mark = TERN_LOAD_VISITED;
+        if (twice)
+            TERN_TRY(check_alias(visitor->loading, entry, visitor->name));
     }
     TERN_CHECK(!twice, TERN_ERR_ARG, "visit: \"%.100s\" is visited twice", visitor->name);
     return TERN_OK;
@@ -101,6 +148,8 @@ static tern_status begin(tern_state_visitor *visitor, const char *name, tern_sta
     if (!found)
         return tern_name_list_add(&visitor->loading->lists.missing, visitor->name);
     TERN_TRY(check_twice(visitor, found));
+    if (visitor->mode == TERN_VISIT_CHECK)
+        TERN_TRY(take_alias(visitor->loading, visitor->name));
     if (!fits(found, type))
         return tern_visit_mismatch(visitor, TERN_ERR_ARG, "is %s in the state and %s here",
                                    tern_state_type_name(found->value.type),

@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_STATE_VISITOR_H
 #define TERN_SRC_STATE_VISITOR_H
 
+#include "state/component.h"
 #include "state/difference.h"
 #include "state/state.h"
 
@@ -28,9 +29,13 @@ typedef struct tern_load_item {
 } tern_load_item;
 
 typedef struct tern_loading {
+    const char *function; // that errors begin with
     const tern_state_load_options *options;
     tern_load_lists lists; // what does not fit
     tern_load_mark *marks; // of the state's entries
+    // With .strip_component; empty or NULL without it.
+    tern_bare_names names, versions; // of the state and of its modules' versions
+    char **aliases;                  // the object's names of entries that have another one
     tern_load_item *items;
     int64_t count, capacity;
     int64_t taken; // items, in the second run
@@ -47,7 +52,8 @@ struct tern_state_visitor {
 // Appends the name of a value, which is in visitor->name until the next. TERN_ERR_ARG for names
 // that cannot be.
 tern_status tern_visit_name(tern_state_visitor *visitor, const char *name);
-// The entry that is loaded under visitor->name; NULL when there is none.
+// The entry that is loaded under visitor->name, the first where it is ambiguous; NULL when there is
+// none.
 tern_state_entry *tern_visit_find(const tern_state_visitor *visitor);
 // Begins a value: its entry, of `type`, when it is to be looked at (CHECK) or taken (TAKE). NULL
 // where it is missing or of another type, which are listed, and while saving.

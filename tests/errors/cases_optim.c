@@ -140,6 +140,9 @@ REFUSES(tern_optim_load_state_dict_with, "no state", TERN_ERR_NULL, "optim_load_
 REFUSES(tern_optim_load_state_dict_with, "the state of something else", TERN_ERR_ARG,
         "optim_load_state_dict: |missing|\"optimizer\"|unexpected 2: \"x\", \"count\"",
         tern_optim_load_state_dict(f->optim, f->state))
+REFUSES(tern_optim_load_state_dict_with, "an empty component", TERN_ERR_ARG,
+        "optim_load_state_dict: .strip_component is \"\"; a component of a name has no dot",
+        tern_optim_load_state_dict(f->optim, f->state, .strip_component = ""))
 NO_OPTIM(tern_visit_optim, "visit_optim", tern_visit_optim(NULL, "optim", NULL))
 
 NO_OPTIM(tern_optim_num_groups, "optim_num_groups", tern_optim_num_groups(NULL) == -1)

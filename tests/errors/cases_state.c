@@ -230,6 +230,53 @@ REFUSES(tern_state_load_with, "a state with more than there is", TERN_ERR_ARG,
 REFUSES(tern_state_load_with, "a tensor for a number", TERN_ERR_ARG,
         "state_load: mismatched 1: \"x\" is a tensor in the state and a number here",
         (inside = visit_number_for, tern_state_load(f->state, visit_inside, NULL, .strict = false)))
+REFUSES(tern_state_load_with, "a component that is empty", TERN_ERR_ARG,
+        "state_load: .strip_component is \"\"; a component of a name has no dot and is not empty",
+        tern_state_load(f->state, visit_nothing, NULL, .strip_component = ""))
+REFUSES(tern_state_load_with, "several components", TERN_ERR_ARG,
+        "state_load: .strip_component is \"a.b\"; a component of a name has no dot",
+        tern_state_load(f->state, visit_nothing, NULL, .strip_component = "a.b"))
+
+static tern_status load_without_module(const tern_state *state,
+                                       tern_status (*visit)(tern_state_visitor *v))
+{
+    inside = visit;
+    return tern_state_load(state, visit_inside, NULL, .strict = false, .strip_component = "module");
+}
+
+static tern_status visit_count_twice(tern_state_visitor *v)
+{
+    int64_t count;
+    tern_status status = tern_visit_int(v, "count", &count);
+    return status ? status : tern_visit_int(v, "module.count", &count);
+}
+
+static tern_status visit_n(tern_state_visitor *v)
+{
+    int64_t n;
+    return tern_visit_int(v, "a.n", &n);
+}
+
+static tern_status load_two_names(void)
+{
+    tern_state *state = tern_state_new();
+    tern_status status = tern_state_set_int(state, "module.a.n", 1);
+    if (!status)
+        status = tern_state_set_int(state, "a.module.n", 2);
+    if (!status)
+        status = load_without_module(state, visit_n);
+    tern_state_free(state);
+    return status;
+}
+
+REFUSES(tern_state_load_with, "two names of the state that become one", TERN_ERR_ARG,
+        "state_load: \"a.n\" is ambiguous without the component \"module\": the state has "
+        "\"module.a.n\" and \"a.module.n\"",
+        load_two_names())
+REFUSES(tern_state_load_with, "two names of the object that become one", TERN_ERR_ARG,
+        "state_load: \"count\" is ambiguous without the component \"module\": the object has "
+        "\"count\" and \"module.count\"",
+        load_without_module(f->state, visit_count_twice))
 CANNOT_FAIL(tern_load_report_free, "NULL is fine", (tern_load_report_free(NULL), 1))
 CANNOT_FAIL(tern_random_state_dict, "only without memory, which the suite reliability looks at",
             made_and_freed(tern_random_state_dict()))
@@ -259,3 +306,6 @@ REFUSES(tern_module_load_state_dict_with, "a state of another module", TERN_ERR_
         "module_load_state_dict: missing 2: \"0.weight\", \"0.bias\"; unexpected 2: \"x\", "
         "\"count\"",
         tern_module_load_state_dict(f->net, f->state))
+REFUSES(tern_module_load_state_dict_with, "several components", TERN_ERR_ARG,
+        "module_load_state_dict: .strip_component is \"module.\"; a component of a name has no dot",
+        tern_module_load_state_dict(f->net, f->state, .strip_component = "module."))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saving states and loading them.
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -71,6 +72,36 @@ static tern_status load_net(void)
         world_see_bytes(report.unexpected[0], strlen(report.unexpected[0]));
     tern_load_report_free(&report);
     return status;
+}
+
+// The state of a net whose parts are each in a wrapper.
+static tern_status prepare_wrapped(void)
+{
+    TERN_TRY(world_make_net_and_batch());
+    tern_scope scope = tern_scope_open();
+    tern_state *own = tern_module_state_dict(w.net);
+    w.state = tern_state_new();
+    tern_status status = TERN_OK;
+    for (int64_t i = 0; !status && i < tern_state_count(own); i++) {
+        char name[128];
+        const char *bare = tern_state_name_at(own, i), *dot = strchr(bare, '.');
+        snprintf(name, sizeof name, "%.*s.module%s", (int)(dot - bare), bare, dot);
+        tern_tensor *ones = tern_ones_like(tern_state_tensor(own, bare));
+        status = tern_state_set_tensor(w.state, name, ones);
+    }
+    tern_state_free(own);
+    tern_scope_close(scope);
+    return status;
+}
+
+// The first time it is refused, with advice.
+static tern_status load_wrapped(void)
+{
+    tern_status status = tern_module_load_state_dict(w.net, w.state);
+    if (status != TERN_ERR_ARG)
+        return status;
+    tern_error_clear();
+    return tern_module_load_state_dict(w.net, w.state, .strip_component = "module");
 }
 
 // A slot that is not there is made, a generator goes back.
@@ -145,6 +176,7 @@ const operation states[] = {
     {"copy_state", 18, .prepare = prepare_copy, .run = copy_state},
     {"load_optim", 18, .prepare = prepare_optim_state, .run = load_optim},
     {"load_net", 18, .prepare = prepare_load, .run = load_net},
+    {"load_wrapped", 1, .prepare = prepare_wrapped, .run = load_wrapped},
     {"load_world", 5, .prepare = prepare_visit, .run = load_world},
     {"save_random", 3, .run = save_random},
     {"load_random", 1, .prepare = prepare_random, .run = load_random},

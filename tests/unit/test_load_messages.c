@@ -116,6 +116,54 @@ static void a_prefix_of_all_that_is_missing_is_named_with_the_option_that_takes_
     tern_module_free(net);
 }
 
+static void a_component_that_makes_the_difference_is_named_with_the_option_for_it(void **unused)
+{
+    (void)unused;
+    tern_module *net = net_new();
+    tern_state *state = ones_of(net, "");
+    rename_value(state, "1.weight", "1.module.weight"); // a part was wrapped
+    rename_value(state, "1.bias", "1.module.bias");
+    assert_sentence(
+        tern_module_load_state_dict(net, state), TERN_ERR_ARG,
+        "module_load_state_dict: what is missing is in the state but for the component \"module\": "
+        "load it with .strip_component = \"module\"; missing 2: \"1.weight\", \"1.bias\"; "
+        "unexpected 2: \"1.module.weight\", \"1.module.bias\"");
+    assert_int_equal(tern_module_load_state_dict(net, state, .strip_component = "module"), TERN_OK);
+    assert_true(first_of(net, "1.weight") == 1);
+    tern_state_free(state);
+    tern_module_free(net);
+}
+
+static void a_component_that_the_object_has_more_is_named_as_well(void **unused)
+{
+    (void)unused;
+    tern_module *net = net_new();
+    tern_module *outer = tern_nn_sequential(net_new());
+    tern_state *state = ones_of(net, "");
+    assert_status(tern_module_load_state_dict(outer, state), TERN_ERR_ARG,
+                  "module_load_state_dict: what is missing is in the state but for the component "
+                  "\"0\": load it with .strip_component = \"0\"; missing 4: \"0.0.weight\"");
+    rename_value(state, "1.weight", "1.wieght");
+    assert_status(tern_module_load_state_dict(outer, state), TERN_ERR_ARG,
+                  "module_load_state_dict: missing 4: \"0.0.weight\""); // it would not be enough
+    tern_state_free(state);
+    tern_module_free(outer);
+    tern_module_free(net);
+}
+
+static void a_component_after_which_two_names_are_the_same_is_not_proposed(void **unused)
+{
+    (void)unused;
+    tern_module *net = net_new();
+    tern_state *state = ones_of(net, "");
+    rename_value(state, "1.bias", "1.module.bias");
+    assert_int_equal(tern_state_set_int(state, "1.module.module.bias", 1), TERN_OK);
+    assert_status(tern_module_load_state_dict(net, state), TERN_ERR_ARG,
+                  "module_load_state_dict: missing 1: \"1.bias\"; unexpected 2: ");
+    tern_state_free(state);
+    tern_module_free(net);
+}
+
 static void names_that_lack_what_is_stripped_stay_as_they_are(void **unused)
 {
     (void)unused;
@@ -238,6 +286,9 @@ int main(void)
         CHECK_TEST(three_edits_are_near_and_four_are_not),
         CHECK_TEST(a_prefix_of_every_name_is_named_with_the_option_that_strips_it),
         CHECK_TEST(a_prefix_of_all_that_is_missing_is_named_with_the_option_that_takes_it),
+        CHECK_TEST(a_component_that_makes_the_difference_is_named_with_the_option_for_it),
+        CHECK_TEST(a_component_that_the_object_has_more_is_named_as_well),
+        CHECK_TEST(a_component_after_which_two_names_are_the_same_is_not_proposed),
         CHECK_TEST(names_that_lack_what_is_stripped_stay_as_they_are),
         CHECK_TEST(eight_of_a_kind_are_listed_and_the_rest_counted),
         CHECK_TEST(long_names_are_counted_rather_than_cut_off),
