@@ -53,6 +53,8 @@ static void wrap(void)
     if (tern_parallel_check(parallel, x, y)) // gradients over all devices, and on the first alone
         tern_error_print(stderr);
     // [/check]
+    expect(!tern_forward(parallel, tern_zeros(tern_dims(30, 8))));
+    expect_error(TERN_ERR_SHAPE);
     tern_module_to(parallel, tern_cpu(1));
     expect(!tern_forward(parallel, x));
     expect_error(TERN_ERR_DEVICE);

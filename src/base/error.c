@@ -11,10 +11,12 @@
 #include "base/path.h"
 #include "base/text.h"
 
-// The module path may take this much of the sentence, and the sample; they stay whole when the
-// sentence is cut.
-#define PATH_SIZE   160
-#define SAMPLE_SIZE 96
+// The module path may take this much of the sentence, the sample, and the replica; they stay whole
+// when the sentence is cut.
+#define PATH_SIZE    160
+#define SAMPLE_SIZE  96
+#define REPLICA_SIZE 40
+#define PLACE_SIZE   (PATH_SIZE + SAMPLE_SIZE + REPLICA_SIZE)
 
 // Before it, the operation whose backward ran out of memory.
 #define OPERATION_SIZE 96
@@ -28,6 +30,9 @@ static _Thread_local int pending_frame_count;
 
 // Between tern_error_hold and tern_error_tell; an error has come since.
 static _Thread_local bool held, untold;
+
+// Told elsewhere: see tern_error_defer.
+static _Thread_local bool deferred;
 
 static const char *const status_names[] = {
     [TERN_OK] = "ok",
@@ -121,15 +126,19 @@ static size_t begin_for_memory(char *sentence)
     return strlen(sentence);
 }
 
-// "0.fc1 (Linear)", "sample 17 of squares", both or "".
-static void format_place(char place[PATH_SIZE + SAMPLE_SIZE])
+// "0.fc1 (Linear)", "sample 17 of squares", "replica on cuda:1", some of them or "".
+static void format_place(char place[PLACE_SIZE])
 {
     tern_path_format(tern_path_current(), place, PATH_SIZE);
     const tern_sample_place *sample = &tern_sample_of_thread;
-    const size_t length = strlen(place);
+    size_t length = strlen(place);
     if (sample->dataset)
         snprintf(place + length, SAMPLE_SIZE, "%ssample %lld of %.48s", length > 0 ? ", " : "",
                  (long long)sample->index, sample->dataset);
+    length = strlen(place);
+    if (tern_replica_of_thread[0])
+        snprintf(place + length, REPLICA_SIZE, "%sreplica on %s", length > 0 ? ", " : "",
+                 tern_replica_of_thread);
 }
 
 // The sentence, then where it was raised. What holds back that there is no memory says it again.
@@ -137,7 +146,7 @@ static void compose(char *sentence, tern_status code, const char *format, va_lis
     TERN_PRINTF_(3, 0);
 static void compose(char *sentence, tern_status code, const char *format, va_list words)
 {
-    char place[PATH_SIZE + SAMPLE_SIZE] = "";
+    char place[PLACE_SIZE] = "";
     const bool for_memory = code == TERN_ERR_NOMEM, said_again = for_memory && held;
     if (!said_again)
         format_place(place);
@@ -163,7 +172,8 @@ tern_status tern_error_raise(tern_status code, const char *format, ...)
 // The callback may raise and clear errors of its own: the sentence is not the pending one.
 static void tell(const char *sentence)
 {
-    tern_log_line(TERN_LOG_ERROR, sentence);
+    if (!deferred)
+        tern_log_line(TERN_LOG_ERROR, sentence);
     tern_trap();
 }
 
@@ -186,6 +196,13 @@ tern_status tern_error_raise_v(tern_status code, const char *format, va_list wor
     return code;
 }
 
+bool tern_error_defer(bool on)
+{
+    const bool before = deferred;
+    deferred = on;
+    return before;
+}
+
 void tern_error_keep(tern_error_kept *kept)
 {
     kept->frame_count = pending_frame_count;
@@ -193,13 +210,14 @@ void tern_error_keep(tern_error_kept *kept)
     kept->code = tern_error_take(kept->sentence, sizeof kept->sentence);
 }
 
-void tern_error_put_back(const tern_error_kept *kept, const char *where)
+void tern_error_put_back(const tern_error_kept *kept)
 {
-    if (tern_error_pending() || kept->code == TERN_OK)
+    if (kept->code == TERN_OK)
         return;
-    const int begun = snprintf(pending_sentence, sizeof pending_sentence, "%s: ", where);
-    snprintf(pending_sentence + begun, sizeof pending_sentence - (size_t)begun, "%s",
-             kept->sentence);
+    tern_log_line(tern_error_pending() ? TERN_LOG_LATER_ERROR : TERN_LOG_ERROR, kept->sentence);
+    if (tern_error_pending())
+        return;
+    memcpy(pending_sentence, kept->sentence, sizeof pending_sentence);
     memcpy(pending_frames, kept->frames, sizeof pending_frames);
     pending_frame_count = kept->frame_count;
     pending_code = kept->code;

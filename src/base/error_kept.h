@@ -14,9 +14,12 @@ typedef struct tern_error_kept {
     int frame_count;
 } tern_error_kept;
 
-// Takes the calling thread's pending error away. The log has been told of it.
+// While it is on, the log does not learn of the calling thread's first error: tern_error_put_back
+// tells it, if that is ever called. Returns what it was.
+bool tern_error_defer(bool on);
+// Takes the calling thread's pending error away.
 void tern_error_keep(tern_error_kept *kept);
-// Makes it the calling thread's, unless one is pending; its sentence then begins with "<where>: ".
-void tern_error_put_back(const tern_error_kept *kept, const char *where);
+// Makes it the calling thread's, unless one is pending, and tells the log.
+void tern_error_put_back(const tern_error_kept *kept);
 
 #endif

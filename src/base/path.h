@@ -61,6 +61,10 @@ typedef struct tern_sample_place {
 } tern_sample_place;
 extern _Thread_local tern_sample_place tern_sample_of_thread;
 
+// The device whose piece of a batch the calling thread works on, one of several; "": none. Errors
+// that are raised meanwhile end with " [in module.0 (Linear), replica on cuda:1]".
+extern _Thread_local char tern_replica_of_thread[24];
+
 // False for 0 and for numbers from before a shutdown.
 static inline bool tern_path_is_known(uint32_t path)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forwards on several devices at once, each on a thread of its own that works as the caller does.
 #include <stdio.h>
+#include <string.h>
 #include <tern/autograd.h>
 #include <tern/cuda.h>
 #include "base/error_kept.h"
@@ -22,6 +23,7 @@ typedef struct settings {
     uint64_t fp_mode;
     unsigned piece;
     uint32_t path;
+    char replica[24]; // where it is; "": on the only device
 } settings;
 
 typedef struct piece {
@@ -37,12 +39,14 @@ typedef struct piece {
 
 static settings settings_now(void)
 {
-    return (settings){.grad_enabled = tern_grad_enabled(),
-                      .default_dtype = tern_default_dtype(),
-                      .default_device = tern_default_device(),
-                      .cuda = tern_cuda_current_device(),
-                      .fp_mode = tern_fp_mode(),
-                      .path = tern_path_current()};
+    settings now = {.grad_enabled = tern_grad_enabled(),
+                    .default_dtype = tern_default_dtype(),
+                    .default_device = tern_default_device(),
+                    .cuda = tern_cuda_current_device(),
+                    .fp_mode = tern_fp_mode(),
+                    .path = tern_path_current()};
+    memcpy(now.replica, tern_replica_of_thread, sizeof now.replica);
+    return now;
 }
 
 // Returns the ones before.
@@ -56,6 +60,7 @@ static settings work_with(const settings *with)
     tern_fp_mode_set(with->fp_mode);
     before.piece = tern_draw_piece(with->piece);
     (void)tern_path_set(with->path);
+    memcpy(tern_replica_of_thread, with->replica, sizeof with->replica);
     return before;
 }
 
@@ -90,7 +95,7 @@ static tern_status forward(piece *p)
 // Leaves a reference to each output to the caller, and a new error in `error`.
 static void run_in_scope(piece *p)
 {
-    const bool failed_before = tern_error_pending();
+    const bool failed_before = tern_error_pending(), deferred = tern_error_defer(true);
     const tern_scope scope = tern_scope_open();
     p->status = scope ? forward(p) : tern_error_code();
     for (int i = 0; !p->status && i < p->job->out.count; i++)
@@ -99,6 +104,7 @@ static void run_in_scope(piece *p)
         tern_scope_close(scope);
     if (p->status && !failed_before)
         tern_error_keep(&p->error);
+    (void)tern_error_defer(deferred);
 }
 
 static void run_piece(piece *p)
@@ -159,22 +165,18 @@ static tern_status hand_over(piece *p, tern_status status)
     return status;
 }
 
-static tern_status first_failure(const char *function, const piece *pieces, int count)
+static tern_status first_failure(const piece *pieces, int count)
 {
-    char where[96];
     for (int i = 0; i < count; i++) {
         if (!pieces[i].status)
             continue;
-        snprintf(where, sizeof where, "%s on %s", function,
-                 tern_device_string(pieces[i].job->device));
-        tern_error_put_back(&pieces[i].error, where);
+        tern_error_put_back(&pieces[i].error);
         return pieces[i].status;
     }
     return TERN_OK;
 }
 
-tern_status tern_apply_run(const char *function, tern_module *outer, tern_apply_job *jobs,
-                           int count)
+tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count)
 {
     piece *pieces = tern_mem_alloc((size_t)count * sizeof *pieces);
     if (!pieces)
@@ -182,9 +184,12 @@ tern_status tern_apply_run(const char *function, tern_module *outer, tern_apply_
     for (int i = 0; i < count; i++) {
         set_up(&pieces[i], &jobs[i], jobs[0].device, i);
         pieces[i].outer = outer;
+        if (count > 1)
+            snprintf(pieces[i].with.replica, sizeof pieces[i].with.replica, "%s",
+                     tern_device_string(jobs[i].device));
     }
     run_all(pieces, count);
-    tern_status status = first_failure(function, pieces, count);
+    tern_status status = first_failure(pieces, count);
     for (int i = 0; i < count; i++)
         status = hand_over(&pieces[i], status);
     tern_mem_free(pieces, (size_t)count * sizeof *pieces);

@@ -40,7 +40,7 @@ static tern_status run_jobs(data_parallel *self, tern_replicas *replicas, tern_a
     TERN_TRY(tern_replicas_update("data_parallel", replicas, self->module, used));
     for (int i = 1; i < used; i++)
         jobs[i].module = tern_replicas_at(replicas, i);
-    tern_status status = tern_apply_run("data_parallel", &self->base, jobs, used);
+    tern_status status = tern_apply_run(&self->base, jobs, used);
     tern_replicas_release(replicas);
     return status;
 }
@@ -147,8 +147,8 @@ static tern_status set_devices(data_parallel *self, const tern_nn_data_parallel_
     const tern_device *devices = options->devices;
     int count = options->count;
     if (!devices) {
-        TERN_CHECK(count == 0, TERN_ERR_NULL, "nn_data_parallel: .count is %d, .devices NULL",
-                   count);
+        if (count != 0)
+            return tern_null_error("nn_data_parallel", ".devices");
         count = tern_device_count(TERN_CUDA);
         for (int i = 0; i < count; i++)
             all[i] = tern_cuda(i);

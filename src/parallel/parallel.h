@@ -35,8 +35,7 @@ typedef struct tern_apply_job {
 
 // Runs the jobs at once, the first on the calling thread; the outputs become temporaries of its
 // innermost scope. `outer` is the module that runs them, NULL where none does. The first failure,
-// in the order of the jobs, is the caller's error, and begins with function and device.
-tern_status tern_apply_run(const char *function, tern_module *outer, tern_apply_job *jobs,
-                           int count);
+// in the order of the jobs, is the caller's error.
+tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count);
 
 #endif

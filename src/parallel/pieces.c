@@ -86,8 +86,9 @@ static tern_tensor *join(const char *function, const tern_tensors *pieces, int c
     bool scalars = true;
     for (int k = 0; k < count; k++) {
         tern_tensor *t = pieces[k].at[index];
-        TERN_CHECK_PTR(t, TERN_ERR_NULL, "%s: tensor %d of piece %d is NULL", function, index, k);
-        parts[k] = tern_to(t, device);
+        if (!t)
+            tern_null_error(function, "a tensor of a piece");
+        parts[k] = t ? tern_to(t, device) : NULL;
         if (!parts[k])
             return NULL;
         scalars = scalars && t->rank == 0;

@@ -50,8 +50,7 @@ REFUSES(tern_nn_data_parallel_with, "a module that is NULL", TERN_ERR_NULL,
         "nn_data_parallel: module is NULL",
         tern_nn_data_parallel(NULL, .devices = both, .count = 2))
 REFUSES(tern_nn_data_parallel_with, "a number of no devices", TERN_ERR_NULL,
-        "nn_data_parallel: .count is 2, .devices NULL",
-        tern_nn_data_parallel(tern_nn_relu(), .count = 2))
+        "nn_data_parallel: .devices is NULL", tern_nn_data_parallel(tern_nn_relu(), .count = 2))
 REFUSES(tern_nn_data_parallel_with, "a device of the output that is not there", TERN_ERR_DEVICE,
         "nn_data_parallel: |cpu:7",
         tern_nn_data_parallel(tern_nn_relu(), .devices = both, .count = 2,
@@ -92,7 +91,7 @@ REFUSES(tern_forward, "inputs of two batches", TERN_ERR_SHAPE,
         "one batch [in DataParallel]",
         call_wrapped(f->x, f->turned))
 REFUSES(tern_forward, "a failing replica", TERN_ERR_SHAPE,
-        "data_parallel on cpu:0: linear: |[in module (Linear(", run_wrapped(wrapped(), f->turned))
+        "linear: |[in module (Linear(|, replica on cpu:0]", run_wrapped(wrapped(), f->turned))
 
 static tern_tensor *forward_elsewhere(fixture *f)
 {
@@ -148,8 +147,9 @@ REFUSES(tern_parallel_apply, "no modules", TERN_ERR_ARG,
 REFUSES(tern_parallel_apply, "a module that is NULL", TERN_ERR_NULL,
         "parallel_apply: module is NULL",
         tern_parallel_apply(((tern_module *[1]){NULL}), &f->in, &f->outs, 1))
-REFUSES(tern_parallel_apply, "a module that fails", TERN_ERR_SHAPE,
-        "parallel_apply on cpu:0: linear: ",
+REFUSES(tern_parallel_apply, "a tensor that died", TERN_ERR_STATE, "parallel_apply: a tensor|died",
+        tern_parallel_apply(&f->net, ((tern_tensors[1]){{1, {f->dead}}}), &f->outs, 1))
+REFUSES(tern_parallel_apply, "a module that fails", TERN_ERR_SHAPE, "linear: |[in 0 (Linear(",
         tern_parallel_apply(&f->net, ((tern_tensors[1]){{1, {f->wide}}}), &f->outs, 1))
 
 #define GATHER(inputs, n, dim) tern_gather_batch(inputs, n, tern_cpu(0), dim, &f->outs)
@@ -165,7 +165,7 @@ REFUSES(tern_gather_batch, "pieces of other numbers of tensors", TERN_ERR_STATE,
         "gather_batch: piece 0 has 1 tensors and piece 1 has 2",
         GATHER(((tern_tensors[2]){{1, {f->x}}, {2, {f->x, f->x}}}), 2, 0))
 REFUSES(tern_gather_batch, "a tensor that is NULL", TERN_ERR_NULL,
-        "gather_batch: tensor 0 of piece 1 is NULL",
+        "gather_batch: a tensor of a piece is NULL",
         GATHER(((tern_tensors[2]){{1, {f->x}}, {1, {NULL}}}), 2, 0))
 REFUSES(tern_gather_batch, "a tensor that died", TERN_ERR_STATE, "gather_batch: a tensor|died",
         GATHER(((tern_tensors[2]){{1, {f->x}}, {1, {f->dead}}}), 2, 0))
