@@ -6,6 +6,7 @@
 #include "base/fork.h"
 #include "base/path_table.h"
 #include "base/pool.h"
+#include "base/worker.h"
 #include "device/generator.h"
 #include "device/plugin.h"
 #include "tensor/header.h"
@@ -22,6 +23,7 @@ void tern_shutdown(void)
             "to which the library would return; call it afterwards");
         return;
     }
+    tern_workers_shutdown();
     tern_scope_shutdown();
     tern_engine_shutdown();
     tern_header_shutdown();

@@ -8,7 +8,7 @@
 #include "base/fp_mode.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "base/thread.h"
+#include "base/worker.h"
 #include "device/current.h"
 #include "device/draws.h"
 #include "parallel/parallel.h"
@@ -31,8 +31,7 @@ typedef struct piece {
     tern_module *outer;
     settings with;
     tern_cuda_stream *stream; // of the device; NULL: its first
-    pthread_t thread;
-    bool started;
+    tern_worker *worker;      // NULL: the calling thread
     tern_status status;
     tern_error_kept error;
 } piece;
@@ -107,20 +106,15 @@ static void run_in_scope(piece *p)
     (void)tern_error_defer(deferred);
 }
 
-static void run_piece(piece *p)
+static void run_piece(void *user)
 {
+    piece *p = user;
     const tern_device device = p->job->device;
     const settings before = work_with(&p->with);
     tern_cuda_stream *stream = set_stream(device, p->stream);
     run_in_scope(p);
     (void)set_stream(device, stream);
     (void)work_with(&before);
-}
-
-static void *run_thread(void *user)
-{
-    run_piece(user);
-    return NULL;
 }
 
 // ---- all of them --------------------------------------------------------------------------------
@@ -142,12 +136,11 @@ static void set_up(piece *p, tern_apply_job *job, tern_device first, int index)
 static void run_all(piece *pieces, int count)
 {
     for (int i = 1; i < count; i++)
-        pieces[i].started =
-            tern_thread_start(&pieces[i].thread, NULL, run_thread, &pieces[i], "tern-parallel");
+        pieces[i].worker = tern_worker_begin(run_piece, &pieces[i]);
     run_piece(&pieces[0]);
     for (int i = 1; i < count; i++) {
-        if (pieces[i].started)
-            pthread_join(pieces[i].thread, NULL);
+        if (pieces[i].worker)
+            tern_worker_wait(pieces[i].worker);
         else
             run_piece(&pieces[i]);
     }
@@ -178,9 +171,11 @@ static tern_status first_failure(const piece *pieces, int count)
 
 tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count)
 {
-    piece *pieces = tern_mem_alloc((size_t)count * sizeof *pieces);
+    const size_t size = (size_t)count * sizeof(piece);
+    piece *pieces = tern_cache_alloc(size);
     if (!pieces)
         return TERN_ERR_NOMEM;
+    memset(pieces, 0, size);
     for (int i = 0; i < count; i++) {
         set_up(&pieces[i], &jobs[i], jobs[0].device, i);
         pieces[i].outer = outer;
@@ -192,6 +187,6 @@ tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count)
     tern_status status = first_failure(pieces, count);
     for (int i = 0; i < count; i++)
         status = hand_over(&pieces[i], status);
-    tern_mem_free(pieces, (size_t)count * sizeof *pieces);
+    tern_cache_free(pieces, size);
     return status;
 }

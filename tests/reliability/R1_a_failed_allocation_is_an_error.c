@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
-#include <semaphore.h>
 
+#include "base/worker.h"
 #include "reliability/faults.h"
 
 // ---- ways to an allocation: the return addresses on the stack, hashed ---------------------------
@@ -52,39 +52,37 @@ static void note_failed(bool fails, const void *caller)
         add_way(&failed_on, caller);
 }
 
-// ---- threads that begin one after another -------------------------------------------------------
+// ---- threads that run one after another ---------------------------------------------------------
 
 typedef struct one_thread {
-    void *(*run)(void *);
+    tern_worker_fn *run;
     void *user;
-    sem_t done;
 } one_thread;
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *user);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *user);
+tern_worker *__wrap_tern_worker_begin(tern_worker_fn *run, void *user);
+void __wrap_tern_worker_wait(tern_worker *worker);
 
 static void *run_one_thread(void *user)
 {
-    one_thread *t = user;
-    void *result = t->run(t->user);
-    sem_post(&t->done);
-    return result;
+    const one_thread *t = user;
+    t->run(t->user);
+    return NULL;
 }
 
-// So that the n-th allocation is the same in every run. There are no threads of the pool, which
-// would not end.
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *user)
+// So that the n-th allocation is the same in every run. What is returned is only handed back.
+tern_worker *__wrap_tern_worker_begin(tern_worker_fn *run, void *user)
 {
-    one_thread t = {.run = run, .user = user};
-    sem_init(&t.done, 0, 0);
-    const int status = __real_pthread_create(thread, attributes, run_one_thread, &t);
-    while (status == 0 && sem_wait(&t.done) != 0)
-        continue;
-    sem_destroy(&t.done);
-    return status;
+    static char any;
+    pthread_t thread;
+    one_thread t = {run, user};
+    if (pthread_create(&thread, NULL, run_one_thread, &t) || pthread_join(thread, NULL))
+        abort();
+    return (tern_worker *)(void *)&any;
+}
+
+void __wrap_tern_worker_wait(tern_worker *worker)
+{
+    (void)worker;
 }
 
 // ---- what is looked at --------------------------------------------------------------------------
@@ -159,7 +157,7 @@ static void memory_that_runs_out_for_good_is_reported(void **state)
 
 int main(void)
 {
-    if (begin_faults() || tern_set_num_threads(1))
+    if (begin_faults())
         return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_allocation_that_fails_alone_is_reported),
