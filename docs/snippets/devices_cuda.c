@@ -41,6 +41,16 @@ static void listing(void)
         tern_error_print(stderr);
     // [/freest]
     expect(tern_device_equal(list[3], tern_cuda(3)));
+    tern_module *net = tern_nn_linear(4, 2);
+    // [data_parallel]
+    tern_device freest[8];
+    if (tern_cuda_devices_by_free_memory(freest, 8)) // PyTorch takes cuda:0 first, full or not
+        tern_error_print(stderr);
+    tern_module_to(net, freest[0]);
+    tern_module *parallel = tern_nn_data_parallel(net, .devices = freest, .count = 2);
+    // [/data_parallel]
+    expect(parallel && tern_nn_data_parallel_devices(parallel, NULL, 0) == 2);
+    tern_module_free(parallel);
 }
 
 static void current(void)

@@ -130,8 +130,8 @@ static void loss_inside(void)
     tern_device devices[] = {tern_cpu(0), tern_cpu(1)};
     with_loss *self = (with_loss *)tern_module_new(&with_loss_class);
     tern_module_add_child(&self->base, "net", &self->net, net_of());
-    tern_module *parallel = tern_nn_data_parallel(tern_module_done(&self->base),
-                                                  .devices = devices, .count = 2);
+    tern_module *parallel =
+        tern_nn_data_parallel(tern_module_done(&self->base), .devices = devices, .count = 2);
     tern_tensor *x = input(), *y = labels();
     // [inside]
     tern_tensor *losses = tern_call(parallel, x, y); // (2,): one a device

@@ -46,7 +46,8 @@ TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 ///   what is data parallel already, nor may the calling thread capture (TERN_ERR_STATE).
 ///
 /// State dicts have "module." in front of the net's names: `.strip = "module."` loads one into a
-/// plain net, `.prefix` does not; `.strip_component = "module"` loads either into either.
+/// plain net, `.strip_component = "module"` also a plain one into this, and where a part of a net
+/// is data parallel.
 TERN_API tern_module *tern_nn_data_parallel_with(const tern_nn_data_parallel_options *options);
 #define tern_nn_data_parallel(...)                                                                 \
     TERN_WITH_(tern_nn_data_parallel, (TERN_FIELDS_1_, module),                                    \

@@ -377,6 +377,13 @@ static void parameters_and_gradients_cross_in_one_copy_each(void **state)
         steps_of_a_device(parallel, optim, 4);
         sim.count(&c);
         assert_int_equal(c.copies_across, 4 * (device_count - 1) * 5 * 2);
+        for (int i = 0; i < 2; i++) { // replicas are made anew
+            assert_int_equal(tern_module_set_child(net, "1", tern_nn_identity()), TERN_OK);
+            sim.count_reset();
+            steps_of_a_device(parallel, optim, 1);
+            sim.count(&c);
+            assert_int_equal(c.copies_across, (device_count - 1) * 5 * 2);
+        }
         assert_int_equal(c.device_waits + c.stream_waits + c.event_waits, 0);
         assert_int_equal(c.free_waits, 0);
         tern_optim_free(optim);
