@@ -13,10 +13,16 @@ typedef struct counting {
     int forwards;
 } counting;
 
+static int counts_from; // this device on
+
 static tern_status call_counting(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
     counting *self = (counting *)module;
     self->forwards++;
+    if (tern_device_of(in->at[0]).index < counts_from) {
+        out->at[out->count++] = tern_add(in->at[0], self->count);
+        return tern_error_code();
+    }
     tern_no_grad {
         (void)!tern_add_scalar_(self->count, (double)tern_size(in->at[0], 0));
     }
@@ -51,6 +57,24 @@ static void what_replicas_change_is_lost_but_for_the_first(void **state)
         assert_int_equal(((counting *)net)->forwards, i);
         assert_true(tern_item(tern_module_buffer(net, "count")) == 3 * i);
     }
+    tern_module_free(parallel);
+    tern_module_free(net);
+}
+
+// The module's own values stay the same meanwhile.
+static void what_only_replicas_change_is_lost_too(void **state)
+{
+    (void)state;
+    tern_module *net = tern_module_to(counting_new(), devices[0]);
+    tern_module *parallel = parallel_of(net, device_count);
+    tern_tensor *x = tern_zeros(tern_dims(2 * device_count));
+    counts_from = 1;
+    for (int i = 0; i < 3; i++) {
+        tern_tensor *y = tern_to(tern_forward(parallel, x), tern_cpu(0));
+        assert_true(tern_item(tern_select(y, 0, 0)) == 0);
+        assert_true(tern_item(tern_select(y, 0, 2 * device_count - 1)) == 2);
+    }
+    counts_from = 0;
     tern_module_free(parallel);
     tern_module_free(net);
 }
@@ -360,6 +384,7 @@ int main(int argc, char **argv)
     const int nothing = choose_parallel_devices(argc, argv);
     const struct CMUnitTest tests[] = {
         CHECK_TEST(what_replicas_change_is_lost_but_for_the_first),
+        CHECK_TEST(what_only_replicas_change_is_lost_too),
         CHECK_TEST(running_statistics_are_those_of_the_first_piece),
         CHECK_TEST(hooks_run_with_every_piece),
         CHECK_TEST(without_recording_nothing_is_recorded),
