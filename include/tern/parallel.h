@@ -41,7 +41,8 @@ TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 /// - Gradients of devices 1, 2, ... are added to those of the first in that order: the same bits as
 ///   one device that runs piece after piece. Dropout draws differently for each piece.
 /// - One device runs the module on the whole batch. Without devices where there is no CUDA device
-///   it is a plain call of the module.
+///   it is a plain call of the module. CUDA devices of which one has less than 3/4 of another's
+///   memory or multiprocessors are a warning.
 /// - A class with `free` and without `copy` cannot be replicated (TERN_ERR_UNSUPPORTED), nor can
 ///   what is data parallel already, nor may the calling thread capture (TERN_ERR_STATE).
 ///

@@ -160,6 +160,7 @@ static tern_status set_devices(data_parallel *self, const tern_nn_data_parallel_
     for (int i = 0; i < count; i++)
         self->on.devices[i] = tern_device_or_default(devices[i]);
     self->on.count = count;
+    tern_parallel_warn_of_imbalance(self->on.devices, count);
     self->on.output_device = options->output_device.type == TERN_DEVICE_UNSPECIFIED
                                  ? self->on.devices[0]
                                  : tern_device_or_default(options->output_device);

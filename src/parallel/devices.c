@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lists of devices, and modules on the first of them, must be.
+#include <tern/cuda.h>
 #include "parallel/parallel.h"
 
 static tern_status check_device(const char *function, const tern_device *devices, int index)
@@ -27,6 +28,44 @@ tern_status tern_parallel_check_devices(const char *function, const tern_device 
         TERN_TRY(check_device(function, devices, i));
     return TERN_OK;
 }
+
+// ---- devices that are not alike -----------------------------------------------------------------
+
+#define LEAST_SHARE 0.75 // PyTorch's bound (nn/parallel/data_parallel.py, _check_balance)
+
+static void warn_of(const char *what, const tern_device *devices, const double *has, int count)
+{
+    int least = 0, most = 0;
+    for (int i = 1; i < count; i++) {
+        least = has[i] < has[least] ? i : least;
+        most = has[i] > has[most] ? i : most;
+    }
+    if (has[least] < LEAST_SHARE * has[most])
+        tern_log_send(
+            TERN_LOG_WARN,
+            "nn_data_parallel: %s has %.0f %% of the %s of %s: pieces are of one size, so "
+            "that the others wait for it; .devices leaves it out",
+            tern_device_string(devices[least]), 100 * has[least] / has[most], what,
+            tern_device_string(devices[most]));
+}
+
+void tern_parallel_warn_of_imbalance(const tern_device *devices, int count)
+{
+    double memory[TERN_MAX_DEVICES] = {0}, multiprocessors[TERN_MAX_DEVICES] = {0};
+    if (devices[0].type != TERN_CUDA)
+        return;
+    for (int i = 0; i < count; i++) {
+        tern_cuda_properties p = {.multiprocessors = 0};
+        if (tern_backend_of(TERN_CUDA)->cuda->properties(devices[i].index, &p))
+            return;
+        memory[i] = (double)p.total_memory;
+        multiprocessors[i] = p.multiprocessors;
+    }
+    warn_of("memory", devices, memory, count);
+    warn_of("multiprocessors", devices, multiprocessors, count);
+}
+
+// ---- where a module is --------------------------------------------------------------------------
 
 typedef struct home_check {
     const char *function;

@@ -11,6 +11,9 @@
 tern_status tern_parallel_check_devices(const char *function, const tern_device *devices,
                                         int count);
 
+// A warning where one CUDA device has less than 3/4 of what another one has.
+void tern_parallel_warn_of_imbalance(const tern_device *devices, int count);
+
 // The module's parameters and buffers are on the device, or TERN_ERR_DEVICE names one.
 tern_status tern_parallel_check_home(const char *function, const tern_module *module,
                                      tern_device home);

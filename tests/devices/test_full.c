@@ -92,6 +92,27 @@ static void the_others_work(void **state)
     assert_true(memory.allocated > 0 && memory.free < memory.total);
 }
 
+static char warning[300];
+
+static void keep_warning(tern_log_level level, const char *line, void *user)
+{
+    (void)user;
+    if (level == TERN_LOG_WARN)
+        snprintf(warning, sizeof warning, "%s", line);
+}
+
+static void devices_that_are_not_alike_are_a_warning(void **state)
+{
+    (void)state;
+    const tern_device devices[] = {tern_cuda(2), tern_cuda(1)};
+    tern_set_log(keep_warning, NULL);
+    tern_module *parallel = tern_nn_data_parallel(tern_nn_relu(), .devices = devices, .count = 2);
+    tern_set_log(NULL, NULL);
+    assert_non_null(parallel);
+    assert_non_null(strstr(warning, "nn_data_parallel: cuda:1 has 50 % of the memory of cuda:2: "));
+    tern_module_free(parallel);
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_devices(argc, argv);
@@ -101,6 +122,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_device_that_cannot_be_asked_comes_last),
         CHECK_TEST(an_error_that_was_pending_stays),
         CHECK_TEST(the_others_work),
+        CHECK_TEST(devices_that_are_not_alike_are_a_warning),
     };
     if (!nothing && !sim_begin()) {
         puts("skipped: no real device is made full");
