@@ -4,6 +4,7 @@
 #include <string.h>
 #include <tern/autograd.h>
 #include <tern/cuda.h>
+#include "base/cancel.h"
 #include "base/error_kept.h"
 #include "base/fp_mode.h"
 #include "base/mem.h"
@@ -135,6 +136,7 @@ static void set_up(piece *p, tern_apply_job *job, tern_device first, int index)
 
 static void run_all(piece *pieces, int count)
 {
+    const int cancel_state = tern_cancel_disable();
     for (int i = 1; i < count; i++)
         pieces[i].worker = tern_worker_begin(run_piece, &pieces[i]);
     run_piece(&pieces[0]);
@@ -144,6 +146,7 @@ static void run_all(piece *pieces, int count)
         else
             run_piece(&pieces[i]);
     }
+    tern_cancel_restore(cancel_state);
 }
 
 // The outputs become the caller's, or nobody's.

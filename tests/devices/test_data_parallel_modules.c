@@ -139,6 +139,32 @@ static void hooks_run_with_every_piece(void **state)
     tern_module_free(net);
 }
 
+static tern_status call_that_makes_tensors(const tern_tensors *in, tern_tensors *out)
+{
+    tern_tensor *x = in->at[0], *one = tern_ones(tern_dims(6), .dtype = TERN_FLOAT64);
+    if (kind == TERN_CUDA &&
+        !is_on(tern_zeros(tern_dims(1), .device = tern_cuda(-1)), tern_device_of(x)))
+        return TERN_ERR_DEVICE;
+    out->at[out->count++] = tern_add(tern_to_dtype(x, TERN_FLOAT64), one);
+    return tern_error_code();
+}
+
+// Where "cuda" is, and what is made without a device: where the piece is.
+static void the_default_device_follows_the_piece(void **state)
+{
+    (void)state;
+    odd_call = call_that_makes_tensors;
+    tern_module *parallel =
+        tern_nn_data_parallel(odd_new(), .devices = devices, .count = device_count);
+    assert_int_equal(tern_set_default_device(devices[0]), TERN_OK);
+    tern_tensor *y = tern_forward(parallel, tern_to(small_input(8), devices[0]));
+    assert_int_equal(tern_set_default_device(tern_cpu(0)), TERN_OK);
+    assert_non_null(y);
+    if (kind == TERN_CUDA)
+        assert_int_equal(tern_cuda_current_device(), 0);
+    tern_module_free(parallel);
+}
+
 static void without_recording_nothing_is_recorded(void **state)
 {
     (void)state;
@@ -387,6 +413,7 @@ int main(int argc, char **argv)
         CHECK_TEST(what_only_replicas_change_is_lost_too),
         CHECK_TEST(running_statistics_are_those_of_the_first_piece),
         CHECK_TEST(hooks_run_with_every_piece),
+        CHECK_TEST(the_default_device_follows_the_piece),
         CHECK_TEST(without_recording_nothing_is_recorded),
         CHECK_TEST(replicas_follow_every_change_of_the_module),
         CHECK_TEST(what_is_written_by_its_address_is_seen),

@@ -268,6 +268,21 @@ static void run_a_module(void)
     tern_module_free(net);
 }
 
+// The second one runs on another thread, for which this one waits.
+static void run_two_modules(void)
+{
+    tern_module *nets[2];
+    tern_tensors in[2], out[2];
+    for (int i = 0; i < 2; i++) {
+        nets[i] = tern_nn_linear(2, 1);
+        assert_true(tern_module_add_forward_pre_hook(nets[i], slow_hook, NULL) > 0);
+        in[i] = (tern_tensors){.count = 1, .at = {tern_ones(tern_dims(3, 2))}};
+    }
+    assert_int_equal(tern_parallel_apply(nets, in, out, 2), TERN_OK);
+    for (int i = 0; i < 2; i++)
+        tern_module_free(nets[i]);
+}
+
 static tern_status slow_visitor(const char *name, tern_module *module, void *user)
 {
     (void)name, (void)module, (void)user;
@@ -348,6 +363,7 @@ static void a_thread_cancelled_in_a_function_of_the_program_ends_after_the_call(
 {
     (void)state;
     check_call(run_a_module);
+    check_call(run_two_modules);
     check_call(visit_a_module);
     check_call(load_batches);
     check_call(go_backward);
