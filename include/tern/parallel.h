@@ -38,6 +38,8 @@ TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 /// - Parameters and buffers are on devices[0], else TERN_ERR_DEVICE. There the module itself runs,
 ///   so what it changes in itself stays; what replicas change in themselves is lost. Hooks run with
 ///   every piece, on its thread.
+/// - Threads have the calling thread's mode of recording, default dtype and streams; "cuda" is the
+///   piece's device there, and so is the default device where it was devices[0].
 /// - Gradients of devices 1, 2, ... are added to those of the first in that order: the same bits as
 ///   one device that runs piece after piece. Dropout draws differently for each piece.
 /// - One device runs the module on the whole batch. Without devices where there is no CUDA device
@@ -78,9 +80,8 @@ TERN_API TERN_NODISCARD tern_status tern_replicate(tern_module *module, const te
                                                    int count, tern_module **replicas);
 
 /// Runs modules[i] on in[i], to out[i], at once, each on a thread of its own but the first, which
-/// runs on the calling thread. Threads have the calling thread's mode of recording, default dtype
-/// and streams; the current CUDA device is that of the piece's first tensor. The first failure, in
-/// order, is the call's.
+/// runs on the calling thread. Threads are set as above; the piece's device is that of its first
+/// tensor. The first failure, in order, is the call's.
 TERN_API TERN_NODISCARD tern_status tern_parallel_apply(tern_module *const *modules,
                                                         const tern_tensors *in, tern_tensors *out,
                                                         int count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that run one function after another, kept from one to the next, so that a step seen before
-// starts none. What a function leaves open or set on its thread is there for the next one.
+// Threads that run one function after another, kept from one to the next, so that a step seen
+// before starts none. What a function leaves open or set on its thread is there for the next one.
 #ifndef TERN_SRC_BASE_WORKER_H
 #define TERN_SRC_BASE_WORKER_H
 
