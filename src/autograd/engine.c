@@ -154,6 +154,8 @@ static tern_status check_gradient(const tern_node *node, int input, const tern_t
 static tern_status deliver_to_node(tern_node *node, int output, tern_tensor *dx)
 {
     tern_tensor *before = node->out[output].grad;
+    if (before == dx && node->out[output].own) // a kernel wrote it there
+        return TERN_OK;
     if (!before) {
         node->out[output].grad = tern_hold(dx);
         return TERN_OK;
@@ -163,6 +165,7 @@ static tern_status deliver_to_node(tern_node *node, int output, tern_tensor *dx)
         return tern_error_code();
     TERN_TRY(tern_launch_binary(TERN_BINARY_ADD, 1, sum, before, dx));
     node->out[output].grad = tern_hold(sum);
+    node->out[output].own = node->partial; // of a plain one it may be handed on as it is
     tern_drop(before);
     return TERN_OK;
 }
@@ -216,6 +219,7 @@ static void drop_grads(tern_node *node)
     for (int i = 0; i < node->outputs; i++) {
         tern_drop(node->out[i].grad);
         node->out[i].grad = NULL;
+        node->out[i].own = false;
     }
 }
 

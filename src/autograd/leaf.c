@@ -57,11 +57,30 @@ tern_status tern_leaf_deliver(tern_tensor *leaf, tern_tensor *dx)
                       : tern_launch_copy(grad, dx);
 }
 
+// The gradient of an output that stands for a leaf is added to as a leaf's is: the same bits.
+static tern_tensor *replica_target(const tern_edge *edge, const char *op, bool *accumulate)
+{
+    tern_node_out *out = &edge->node->out[edge->output];
+    tern_tensor *before = out->grad;
+    *accumulate = before != NULL;
+    if (before && out->own)
+        return before;
+    tern_tensor *grad = tern_tensor_new(op, edge->dtype, edge->device, edge->shape);
+    if (!grad || (before && tern_launch_copy(grad, before)))
+        return NULL;
+    out->grad = tern_hold(grad);
+    out->own = true;
+    tern_drop(before);
+    return grad;
+}
+
 tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate)
 {
     const tern_edge *edge = &node->in[input];
     if (edge->leaf)
         return grad_target(edge->leaf, accumulate);
+    if (edge->node->partial)
+        return replica_target(edge, node->name, accumulate);
     *accumulate = false;
     return tern_tensor_new(node->name, edge->dtype, node->out[0].device, edge->shape);
 }

@@ -101,7 +101,8 @@ void tern_node_output(tern_node *node, int index, tern_tensor *y)
     y->output = index;
     y->requires_grad = true;
     y->history_version = y->storage->version;
-    node->out[index] = (tern_node_out){tern_shape_get(y), y->dtype, tern_dev(y), NULL};
+    node->out[index] =
+        (tern_node_out){.shape = tern_shape_get(y), .dtype = y->dtype, .device = tern_dev(y)};
     if (node->outputs <= index)
         node->outputs = index + 1;
     tern_node_drop(before);

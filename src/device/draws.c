@@ -22,7 +22,7 @@ void tern_draw_begin(tern_device device)
 }
 
 // In the upper bits of the numbers, which count far below them.
-#define PIECE_SHIFT 56
+#define PIECE_SHIFT 40
 static _Thread_local unsigned piece_of_thread;
 
 unsigned tern_draw_piece(unsigned piece)

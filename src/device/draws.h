@@ -9,7 +9,7 @@
 // The number of the next draw on the device since its base last moved; what a dropout kernel takes
 // as `offset`.
 uint64_t tern_draw_next(tern_device device);
-// The numbers that the calling thread gets from now on are those of a piece of a batch, 0 to 255:
+// The numbers that the calling thread gets from now on are those of a piece of a batch, 0 to 2^24:
 // no two pieces share one, whatever devices they are on. Returns the piece before; 0 is what plain
 // calls draw from.
 unsigned tern_draw_piece(unsigned piece);

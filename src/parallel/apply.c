@@ -25,11 +25,11 @@ typedef struct settings {
     unsigned piece;
     uint32_t path;
     char replica[24]; // where it is; "": on the only device
+    tern_forward_frame *frame;
 } settings;
 
 typedef struct piece {
     tern_apply_job *job;
-    tern_module *outer;
     settings with;
     tern_cuda_stream *stream; // of the device; NULL: its first
     tern_worker *worker;      // NULL: the calling thread
@@ -44,7 +44,8 @@ static settings settings_now(void)
                     .default_device = tern_default_device(),
                     .cuda = tern_cuda_current_device(),
                     .fp_mode = tern_fp_mode(),
-                    .path = tern_path_current()};
+                    .path = tern_path_current(),
+                    .frame = tern_forward_innermost()};
     memcpy(now.replica, tern_replica_of_thread, sizeof now.replica);
     return now;
 }
@@ -60,6 +61,7 @@ static settings work_with(const settings *with)
     tern_fp_mode_set(with->fp_mode);
     before.piece = tern_draw_piece(with->piece);
     (void)tern_path_set(with->path);
+    (void)tern_forward_go_on_from(with->frame);
     memcpy(tern_replica_of_thread, with->replica, sizeof with->replica);
     return before;
 }
@@ -81,28 +83,18 @@ static tern_cuda_stream *stream_of(tern_device device)
 
 // ---- a piece ------------------------------------------------------------------------------------
 
-static tern_status forward(piece *p)
-{
-    tern_forward_frame frame;
-    if (p->outer)
-        tern_forward_continue(&frame, p->outer, p->with.path);
-    tern_status status = tern_module_forward(p->job->module, &p->job->in, &p->job->out);
-    if (p->outer)
-        tern_forward_leave(&frame);
-    return status;
-}
-
 // Leaves a reference to each output to the caller, and a new error in `error`.
 static void run_in_scope(piece *p)
 {
     const bool failed_before = tern_error_pending(), deferred = tern_error_defer(true);
     const tern_scope scope = tern_scope_open();
-    p->status = scope ? forward(p) : tern_error_code();
+    p->status =
+        scope ? tern_module_forward(p->job->module, &p->job->in, &p->job->out) : tern_error_code();
     for (int i = 0; !p->status && i < p->job->out.count; i++)
         (void)tern_hold(p->job->out.at[i]);
     if (scope)
         tern_scope_close(scope);
-    if (p->status && !failed_before)
+    if (tern_error_pending() && !failed_before)
         tern_error_keep(&p->error);
     (void)tern_error_defer(deferred);
 }
@@ -120,13 +112,22 @@ static void run_piece(void *user)
 
 // ---- all of them --------------------------------------------------------------------------------
 
+// Pieces of a piece have numbers that no other piece has.
+static unsigned piece_number(int index)
+{
+    const unsigned outer = tern_draw_piece(0);
+    (void)tern_draw_piece(outer);
+    return tern_replica_of_thread[0] ? (outer + 1) * TERN_MAX_DEVICES + (unsigned)index
+                                     : (unsigned)index;
+}
+
 // A tensor made on the default device is made where the piece is, if that was the first piece's.
 static void set_up(piece *p, tern_apply_job *job, tern_device first, int index)
 {
     const tern_device device = job->device;
     p->job = job;
     p->with = settings_now();
-    p->with.piece = (unsigned)index;
+    p->with.piece = piece_number(index);
     p->stream = stream_of(device);
     if (device.type == TERN_CUDA)
         p->with.cuda = device.index;
@@ -161,18 +162,18 @@ static tern_status hand_over(piece *p, tern_status status)
     return status;
 }
 
+// Also of a piece that went well in the end. What comes after the first goes to the log.
 static tern_status first_failure(const piece *pieces, int count)
 {
+    tern_status first = TERN_OK;
     for (int i = 0; i < count; i++) {
-        if (!pieces[i].status)
-            continue;
+        first = first ? first : pieces[i].status;
         tern_error_put_back(&pieces[i].error);
-        return pieces[i].status;
     }
-    return TERN_OK;
+    return first;
 }
 
-tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count)
+tern_status tern_apply_run(tern_apply_job *jobs, int count)
 {
     const size_t size = (size_t)count * sizeof(piece);
     piece *pieces = tern_cache_alloc(size);
@@ -181,7 +182,6 @@ tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count)
     memset(pieces, 0, size);
     for (int i = 0; i < count; i++) {
         set_up(&pieces[i], &jobs[i], jobs[0].device, i);
-        pieces[i].outer = outer;
         if (count > 1)
             snprintf(pieces[i].with.replica, sizeof pieces[i].with.replica, "%s",
                      tern_device_string(jobs[i].device));

@@ -40,9 +40,7 @@ static tern_status run_jobs(data_parallel *self, tern_replicas *replicas, tern_a
     TERN_TRY(tern_replicas_update("data_parallel", replicas, self->module, used));
     for (int i = 1; i < used; i++)
         jobs[i].module = tern_replicas_at(replicas, i);
-    tern_status status = tern_apply_run(&self->base, jobs, used);
-    tern_replicas_release(replicas);
-    return status;
+    return tern_apply_run(jobs, used);
 }
 
 // A second forward at the same time, on another thread, has replicas of its own.
@@ -73,6 +71,18 @@ static tern_status run_pieces(data_parallel *self, const tern_tensors *pieces, i
                             out);
 }
 
+// What moved away needs no replicas.
+static tern_status check_home(data_parallel *self)
+{
+    tern_status status =
+        tern_parallel_check_home("data_parallel", self->module, self->on.devices[0]);
+    if (status && self->replicas && !atomic_flag_test_and_set(&self->busy)) {
+        tern_replicas_clear(self->replicas);
+        atomic_flag_clear(&self->busy);
+    }
+    return status;
+}
+
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
     data_parallel *self = (data_parallel *)module;
@@ -80,7 +90,7 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     if (self->on.count == 0)
         return tern_module_forward(self->module, in, out);
     const int count = tern_forward_is_observed() ? 1 : self->on.count;
-    TERN_TRY(tern_parallel_check_home("data_parallel", self->module, self->on.devices[0]));
+    TERN_TRY(check_home(self));
     if (count > 1)
         TERN_TRY(tern_capture_refuse("data_parallel", "a graph is of one device"));
     const int used =

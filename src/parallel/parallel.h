@@ -36,9 +36,9 @@ typedef struct tern_apply_job {
     tern_tensors in, out;
 } tern_apply_job;
 
-// Runs the jobs at once, the first on the calling thread; the outputs become temporaries of its
-// innermost scope. `outer` is the module that runs them, NULL where none does. The first failure,
-// in the order of the jobs, is the caller's error.
-tern_status tern_apply_run(tern_module *outer, tern_apply_job *jobs, int count);
+// Runs the jobs at once, the first on the calling thread, all of them below the module that runs
+// there; the outputs become temporaries of its innermost scope. The first failure, in the order of
+// the jobs, is the caller's error.
+tern_status tern_apply_run(tern_apply_job *jobs, int count);
 
 #endif

@@ -79,7 +79,7 @@ static tern_status apply(tern_apply_job *jobs, tern_module *const *modules, cons
         TERN_TRY(tern_tensors_check("parallel_apply", &in[i]));
         jobs[i] = (tern_apply_job){modules[i], device_of(&in[i]), in[i], {0}};
     }
-    TERN_TRY(tern_apply_run(NULL, jobs, count));
+    TERN_TRY(tern_apply_run(jobs, count));
     for (int i = 0; i < count; i++)
         out[i] = jobs[i].out;
     return TERN_OK;

@@ -56,7 +56,11 @@ static tern_tensor *loss_of(const pipeline *p, int index)
     tern_tensor *x = piece_of(p, p->options->x, index), *y = piece_of(p, p->options->y, index);
     tern_tensor *output = x && y ? tern_forward(p->options->module, x) : NULL;
     y = output ? tern_to(y, tern_dev(output)) : NULL;
-    return y ? tern_loss(p->options->criterion, output, y) : NULL;
+    tern_tensor *loss = y ? tern_loss(p->options->criterion, output, y) : NULL;
+    TERN_CHECK_PTR(!loss || loss->rank == 0, TERN_ERR_SHAPE,
+                   "pipeline: the criterion gives a loss of shape %s, but it must be 0-dim",
+                   tern_shape_string(tern_shape_get(loss)));
+    return loss;
 }
 
 // What it makes dies with its scope; the graph stays with the loss.

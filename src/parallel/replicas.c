@@ -11,14 +11,19 @@
 
 // A tensor of the module, one for all places where it is.
 typedef struct original {
-    tern_tensor *tensor; // not held
+    tern_tensor *tensor; // held, so that no other takes its address
     int64_t storage;     // its number
 } original;
 
-// Memory of the module, and where it is in what is copied at once.
+// What is copied of a storage: nothing, or it goes with what replicas have other values of, or with
+// what is to leave the memory that it shares with that.
+typedef enum group { GROUP_NONE, GROUP_STALE, GROUP_MOVED } group;
+
+// Memory of the module, and where it is in what is copied at once. Of a tensor that is held the
+// versions grow, also where it moves, so that an address which comes back is no mistake.
 typedef struct source {
-    tern_storage *storage; // held, so that no other takes its address
-    bool stale;            // some replica has other values
+    tern_storage *storage; // not held; alive when is_same
+    group group;
     int64_t byte;
 } source;
 
@@ -67,7 +72,7 @@ tern_replicas *tern_replicas_new(const tern_device *devices, int count)
     return r;
 }
 
-static void release(const tern_replicas *r, replica *at)
+static void release_tensors(const tern_replicas *r, replica *at)
 {
     for (int64_t i = 0; i < at->tree.modules.map.count; i++)
         tern_module_shadow_release(at->tree.modules.to[i]);
@@ -79,7 +84,7 @@ static void release(const tern_replicas *r, replica *at)
 
 static void clear_replica(const tern_replicas *r, replica *at)
 {
-    release(r, at);
+    release_tensors(r, at);
     tern_tree_copy_free(&at->tree);
     at->tree = (tern_tree_copy){0};
     for (int64_t i = 0; at->targets && i < r->source_count; i++)
@@ -90,12 +95,12 @@ static void clear_replica(const tern_replicas *r, replica *at)
     at->targets = NULL;
 }
 
-static void clear(tern_replicas *r)
+void tern_replicas_clear(tern_replicas *r)
 {
     for (int i = 1; i < r->count; i++)
         clear_replica(r, &r->at[i]);
-    for (int64_t i = 0; i < r->source_count; i++)
-        tern_storage_drop(r->sources[i].storage);
+    for (int64_t i = 0; i < r->tensor_count; i++)
+        tern_drop_as(r->originals[i].tensor, TERN_STAMP_HOLDER);
     r->slot_count = r->tensor_count = r->source_count = 0;
     r->made = false;
 }
@@ -104,18 +109,12 @@ void tern_replicas_free(tern_replicas *r)
 {
     if (!r)
         return;
-    clear(r);
+    tern_replicas_clear(r);
     tern_mem_free(r->slots, (size_t)r->slot_capacity * sizeof *r->slots);
     tern_mem_free(r->originals, (size_t)r->tensor_capacity * sizeof *r->originals);
     tern_mem_free(r->sources, (size_t)r->source_capacity * sizeof *r->sources);
     tern_mem_free(r->room, (size_t)r->room_capacity * sizeof *r->room);
     tern_mem_free(r, size_of(r->count));
-}
-
-void tern_replicas_release(tern_replicas *r)
-{
-    for (int i = 1; i < r->count; i++)
-        release(r, &r->at[i]);
 }
 
 tern_module *tern_replicas_at(const tern_replicas *r, int index)
@@ -128,6 +127,7 @@ tern_module *tern_replicas_take(tern_replicas *r, int index)
 {
     tern_tree_copy *tree = &r->at[index].tree;
     tern_module *module = tern_module_retain(tern_replicas_at(r, index));
+    tern_module_shadow_hold(module);
     tern_tree_copy_free(tree);
     *tree = (tern_tree_copy){0};
     return module;
@@ -143,7 +143,6 @@ static tern_status add_source(tern_replicas *r, tern_pointer_map *known, tern_st
     TERN_TRY(tern_pointer_map_add(known, storage, number));
     if (*number < r->source_count)
         return TERN_OK;
-    tern_storage_hold(storage);
     r->sources[r->source_count++] = (source){.storage = storage};
     return TERN_OK;
 }
@@ -162,7 +161,7 @@ static tern_status add_slots(tern_replicas *r, tern_pointer_map *tensors,
             TERN_TRY(tern_pointer_map_add(tensors, t, &number));
             if (number == r->tensor_count) {
                 TERN_TRY(add_source(r, storages, t->storage, &storage));
-                r->originals[r->tensor_count++] = (original){t, storage};
+                r->originals[r->tensor_count++] = (original){tern_hold(t), storage};
             }
         }
         r->slots[r->slot_count++] = number;
@@ -276,33 +275,76 @@ static bool is_same(const tern_replicas *r, const tern_module *module)
 
 static bool is_stale(const source *from, const target *to)
 {
-    return !to->storage || from->storage->exposed || to->from != from->storage->version ||
-           to->version != to->storage->version;
+    return !to->storage || from->storage->exposed || to->storage->exposed ||
+           to->from != from->storage->version || to->version != to->storage->version;
 }
 
-// Whether something has to be copied, what, and how many bytes that are.
-static bool find_stale(tern_replicas *r, int used, int64_t *nbytes)
+// Says where each storage of a group is in what is copied at once; its bytes, -1 for an empty one.
+static int64_t lay_out(tern_replicas *r, group which)
 {
+    int64_t nbytes = 0;
     bool found = false;
-    *nbytes = 0;
     for (int64_t k = 0; k < r->source_count; k++) {
         source *from = &r->sources[k];
-        from->stale = false;
+        if (from->group != which)
+            continue;
+        found = true;
+        from->byte = nbytes;
+        nbytes += tern_flat_bytes(from->storage->nbytes);
+    }
+    return found ? nbytes : -1;
+}
+
+static bool find_stale(tern_replicas *r, int used)
+{
+    bool found = false;
+    for (int64_t k = 0; k < r->source_count; k++) {
+        source *from = &r->sources[k];
+        from->group = GROUP_NONE;
         for (int i = 1; i < used; i++)
-            from->stale = from->stale || is_stale(from, &r->at[i].targets[k]);
-        found = found || from->stale;
-        from->byte = *nbytes;
-        *nbytes += from->stale ? tern_flat_bytes(from->storage->nbytes) : 0;
+            if (is_stale(from, &r->at[i].targets[k]))
+                from->group = GROUP_STALE;
+        found = found || from->group == GROUP_STALE;
     }
     return found;
 }
 
+// The memory that the replicas' part of a source, which is not stale, lies in.
+static const tern_storage *whole_of(const tern_replicas *r, int64_t k)
+{
+    return r->at[1].targets[k].storage->whole;
+}
+
+// What stays of a copy keeps all of its memory: where that is less than half, it gets its own.
+static void move_remnants(tern_replicas *r, int64_t k)
+{
+    const tern_storage *whole = whole_of(r, k);
+    int64_t left = 0;
+    for (int64_t i = k; i < r->source_count; i++)
+        if (r->sources[i].group == GROUP_NONE && whole_of(r, i) == whole)
+            left += tern_flat_bytes(r->sources[i].storage->nbytes);
+    for (int64_t i = k; i < r->source_count && left < whole->nbytes - left; i++)
+        if (r->sources[i].group == GROUP_NONE && whole_of(r, i) == whole)
+            r->sources[i].group = GROUP_MOVED;
+}
+
+static void find_remnants(tern_replicas *r)
+{
+    const tern_storage *last = NULL; // most of the time there is one
+    for (int64_t k = 0; k < r->source_count; k++) {
+        if (r->sources[k].group != GROUP_NONE || whole_of(r, k) == last)
+            continue;
+        last = whole_of(r, k);
+        move_remnants(r, k);
+    }
+}
+
 // One after another into one storage, of whichever device.
-static tern_status pack(const tern_replicas *r, tern_storage *flat)
+static tern_status pack(const tern_replicas *r, group which, tern_storage *flat)
 {
     for (int64_t k = 0; k < r->source_count; k++) {
         const source *from = &r->sources[k];
-        if (from->stale)
+        if (from->group == which)
             TERN_TRY(tern_storage_copy(flat, from->byte, from->storage, 0, from->storage->nbytes,
                                        false));
     }
@@ -310,22 +352,22 @@ static tern_status pack(const tern_replicas *r, tern_storage *flat)
 }
 
 // What it had before is given back first: most of the time its place is taken at once.
-static void drop_stale(const tern_replicas *r, replica *at)
+static void drop_group(const tern_replicas *r, group which, replica *at)
 {
     for (int64_t k = 0; k < r->source_count; k++) {
-        if (r->sources[k].stale) {
+        if (r->sources[k].group == which) {
             tern_storage_drop(at->targets[k].storage);
             at->targets[k].storage = NULL;
         }
     }
 }
 
-static tern_status unpack(const tern_replicas *r, replica *at, tern_storage *whole)
+static tern_status unpack(const tern_replicas *r, group which, replica *at, tern_storage *whole)
 {
     for (int64_t k = 0; k < r->source_count; k++) {
         const source *from = &r->sources[k];
         target *to = &at->targets[k];
-        if (!from->stale)
+        if (from->group != which)
             continue;
         to->storage = tern_storage_new_part(whole, from->byte, from->storage->nbytes);
         if (!to->storage)
@@ -336,36 +378,46 @@ static tern_status unpack(const tern_replicas *r, replica *at, tern_storage *who
     return TERN_OK;
 }
 
-// `flat` is what is stale, packed on the first device; without it each storage is copied.
-static tern_status send_to(const tern_replicas *r, replica *at, tern_storage *flat, int64_t nbytes)
+// `flat` is the group, packed on the first device; without it each storage is copied.
+static tern_status send_to(const tern_replicas *r, group which, replica *at, tern_storage *flat,
+                           int64_t nbytes)
 {
-    drop_stale(r, at);
+    drop_group(r, which, at);
     tern_storage *whole = tern_storage_new(at->device, nbytes);
     if (!whole)
         return TERN_ERR_NOMEM;
     tern_status status =
-        flat ? tern_storage_copy(whole, 0, flat, 0, nbytes, false) : pack(r, whole);
+        flat ? tern_storage_copy(whole, 0, flat, 0, nbytes, false) : pack(r, which, whole);
     if (!status)
-        status = unpack(r, at, whole);
+        status = unpack(r, which, at, whole);
     tern_storage_drop(whole);
     return status;
 }
 
-// What is stale goes to each device in one copy; between CPU devices nothing is won by that.
-static tern_status send(tern_replicas *r, int used)
+// A group goes to each device in one copy; between CPU devices nothing is won by that.
+static tern_status send_group(tern_replicas *r, group which, int used)
 {
     const bool packed = r->at[0].device.type != TERN_CPU;
-    int64_t nbytes;
-    if (!find_stale(r, used, &nbytes))
+    const int64_t nbytes = lay_out(r, which);
+    if (nbytes < 0)
         return TERN_OK;
     tern_storage *flat = packed ? tern_storage_new(r->at[0].device, nbytes) : NULL;
     if (packed && !flat)
         return TERN_ERR_NOMEM;
-    tern_status status = packed ? pack(r, flat) : TERN_OK;
+    tern_status status = packed ? pack(r, which, flat) : TERN_OK;
     for (int i = 1; i < used && !status; i++)
-        status = send_to(r, &r->at[i], flat, nbytes);
+        status = send_to(r, which, &r->at[i], flat, nbytes);
     tern_storage_drop(flat);
     return status;
+}
+
+static tern_status send(tern_replicas *r, int used)
+{
+    if (!find_stale(r, used))
+        return TERN_OK;
+    find_remnants(r);
+    TERN_TRY(send_group(r, GROUP_MOVED, used));
+    return send_group(r, GROUP_STALE, used);
 }
 
 // ---- tensors ------------------------------------------------------------------------------------
@@ -382,7 +434,7 @@ static tern_status make_tensors(const tern_replicas *r, replica *at)
     return TERN_OK;
 }
 
-static tern_status update_shadows(tern_replicas *r, replica *at)
+static tern_status update_shadows(const char *function, tern_replicas *r, replica *at)
 {
     const tern_memo *modules = &at->tree.modules;
     const int64_t *slot = r->slots;
@@ -392,7 +444,7 @@ static tern_status update_shadows(tern_replicas *r, replica *at)
         const int64_t count = own->parameters.count + own->buffers.count;
         for (int64_t k = 0; k < count; k++, slot++)
             r->room[k] = *slot < 0 ? NULL : at->tensors[*slot];
-        TERN_TRY(tern_module_shadow_update(shadow, own->original, r->room));
+        TERN_TRY(tern_module_shadow_update(function, shadow, own->original, r->room));
     }
     return TERN_OK;
 }
@@ -405,7 +457,7 @@ static tern_status record(tern_replicas *r, const replica *at, tern_tensor **ori
 }
 
 // The last device's first: backward runs the other way round.
-static tern_status make_results(tern_replicas *r, int used)
+static tern_status make_results(const char *function, tern_replicas *r, int used)
 {
     const size_t size = (size_t)r->tensor_count * sizeof(tern_tensor *);
     tern_tensor **originals = tern_cache_alloc(size);
@@ -415,7 +467,7 @@ static tern_status make_results(tern_replicas *r, int used)
         if (!status)
             status = record(r, &r->at[i], originals);
         if (!status)
-            status = update_shadows(r, &r->at[i]);
+            status = update_shadows(function, r, &r->at[i]);
     }
     tern_cache_free(originals, size);
     return status;
@@ -424,11 +476,13 @@ static tern_status make_results(tern_replicas *r, int used)
 static tern_status update(const char *function, tern_replicas *r, tern_module *module, int used)
 {
     if (r->made && !is_same(r, module))
-        clear(r);
+        tern_replicas_clear(r);
     if (!r->made)
         TERN_TRY(make(function, r, module));
+    for (int i = 1; i < r->count; i++)
+        release_tensors(r, &r->at[i]);
     TERN_TRY(send(r, used));
-    return make_results(r, used);
+    return make_results(function, r, used);
 }
 
 tern_status tern_replicas_update(const char *function, tern_replicas *r, tern_module *module,
@@ -438,6 +492,6 @@ tern_status tern_replicas_update(const char *function, tern_replicas *r, tern_mo
         return TERN_OK;
     tern_status status = update(function, r, module, used);
     if (status)
-        clear(r);
+        tern_replicas_clear(r);
     return status;
 }

@@ -14,10 +14,11 @@ void tern_replicas_free(tern_replicas *replicas); // NULL is fine
 
 // Brings the replicas on the first `used` devices up to date, and makes their parameters results of
 // the module's, so that gradients arrive there. Backward adds those of device 1, 2, ... in order.
+// Their tensors stay until the next time.
 tern_status tern_replicas_update(const char *function, tern_replicas *replicas, tern_module *module,
                                  int used);
-// Lets go of the tensors of the last update, when its forwards are over; the memory is kept.
-void tern_replicas_release(tern_replicas *replicas);
+// Frees the replicas, which the next update makes anew.
+void tern_replicas_clear(tern_replicas *replicas);
 // The replica on device 1, 2, ..., which stays theirs.
 tern_module *tern_replicas_at(const tern_replicas *replicas, int index);
 // The same, with a reference to it, tensors and all: the caller's from now on.

@@ -44,6 +44,7 @@ typedef struct tern_node_out {
     tern_dtype dtype;
     tern_device device;
     tern_tensor *grad; // what has arrived in a running backward
+    bool own;          // nobody else has that tensor: kernels may add to it
 } tern_node_out;
 
 struct tern_node {

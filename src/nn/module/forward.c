@@ -111,12 +111,16 @@ tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module)
     return TERN_OK;
 }
 
-void tern_forward_continue(tern_forward_frame *frame, tern_module *module, uint32_t path)
+tern_forward_frame *tern_forward_innermost(void)
 {
-    *frame = (tern_forward_frame){
-        .module = module, .outside = innermost, .outside_path = tern_path_set(path)};
+    return innermost;
+}
+
+tern_forward_frame *tern_forward_go_on_from(tern_forward_frame *frame)
+{
+    tern_forward_frame *before = innermost;
     innermost = frame;
-    tern_module_begin_run(module);
+    return before;
 }
 
 void tern_forward_leave(tern_forward_frame *frame)
@@ -205,10 +209,17 @@ static tern_status run(tern_module *module, tern_tensors *in, tern_tensors *out)
     return run_after(module, in, out);
 }
 
+// A replica is the module that it stands for.
+static const tern_module *original_of(const tern_module *module)
+{
+    const tern_module *original = module->private_->original;
+    return original ? original : module;
+}
+
 static tern_status check_not_in_its_hook(const tern_module *module)
 {
     for (const tern_forward_frame *f = innermost; f; f = f->outside)
-        TERN_CHECK(!f->in_hook || f->module != module, TERN_ERR_STATE,
+        TERN_CHECK(!f->in_hook || original_of(f->module) != original_of(module), TERN_ERR_STATE,
                    "module_forward: a hook of this %s runs the module itself, which would not end",
                    module->klass->name);
     return TERN_OK;

@@ -130,6 +130,10 @@ void tern_module_drop(tern_module *module)
     tern_module_free_own(module);
     tern_scope_close(private_->scope);
     free_children(private_);
+    if (private_->holds_original) {
+        atomic_fetch_sub_explicit(&private_->original->private_->places, 1, memory_order_relaxed);
+        tern_module_drop(private_->original);
+    }
     free_tensors(&private_->buffers);
     free_tensors(&private_->parameters);
     for (int64_t i = 0; i < private_->hook_count; i++)

@@ -46,7 +46,8 @@ typedef struct tern_module_private {
     _Atomic int64_t refs;
     _Atomic int64_t places; // in parents: so many of the references are theirs
     tern_module *self;
-    tern_module *original; // that this one stands for in a forward elsewhere; not held
+    tern_module *original; // that this one stands for in a forward elsewhere
+    bool holds_original;   // as a parent does
     tern_module *parent;   // that took it last, for its name in messages; not held
     bool training;
     bool done;             // the constructor is through: nothing may be added
@@ -163,7 +164,9 @@ typedef struct tern_forward_frame {
 } tern_forward_frame;
 tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module);
 void tern_forward_leave(tern_forward_frame *frame);
-// The calling thread goes on below a module that runs, at that path, on another one, which waits.
-void tern_forward_continue(tern_forward_frame *frame, tern_module *module, uint32_t path);
+// The innermost frame of the calling thread, NULL outside of modules; and going on from one of
+// another thread, which waits. Returns the one before, to be set back.
+tern_forward_frame *tern_forward_innermost(void);
+tern_forward_frame *tern_forward_go_on_from(tern_forward_frame *frame);
 
 #endif

@@ -40,7 +40,7 @@ static void copy_struct(tern_module *to, const tern_module *from)
     const size_t own = sizeof *to;
     memcpy((char *)to + own, (const char *)from + own, from->klass->size - own);
     to->private_->training = from->private_->training;
-    to->private_->user = from->private_->user;
+    tern_replace_user(&to->private_->user, &to->private_->user_free, from->private_->user, NULL);
 }
 
 static tern_status fill(const tern_tree_copy *copy, tern_module *to, const tern_module *from)
@@ -134,13 +134,25 @@ static void bind_tensors(tern_module *shadow, tern_module_tensors *list,
 
 void tern_module_shadow_release(tern_module *shadow)
 {
+    tern_module_free_own(shadow);
+    shadow->private_->incomplete = true;
     bind_tensors(shadow, &shadow->private_->parameters, NULL);
     bind_tensors(shadow, &shadow->private_->buffers, NULL);
 }
 
-// They stay the original's: `user` is not freed with the shadow.
+void tern_module_shadow_hold(tern_module *shadow)
+{
+    tern_module *original = tern_module_retain(shadow->private_->original);
+    atomic_fetch_add_explicit(&original->private_->places, 1, memory_order_relaxed);
+    shadow->private_->holds_original = true;
+}
+
+// They stay the original's: `user` is not freed with the shadow, unless a forward added the hook to
+// that.
 static tern_status copy_hooks(tern_module_private *to, const tern_module_private *from)
 {
+    for (int64_t i = 0; i < to->hook_count; i++)
+        tern_free_user(to->hooks[i].free, to->hooks[i].user);
     to->hook_count = 0;
     if (from->hook_count > 0)
         TERN_TRY(tern_mem_grow((void **)&to->hooks, &to->hook_capacity, from->hook_count,
@@ -153,17 +165,16 @@ static tern_status copy_hooks(tern_module_private *to, const tern_module_private
     return TERN_OK;
 }
 
-tern_status tern_module_shadow_update(tern_module *shadow, const tern_module *original,
-                                      tern_tensor *const *tensors)
+tern_status tern_module_shadow_update(const char *function, tern_module *shadow,
+                                      const tern_module *original, tern_tensor *const *tensors)
 {
     tern_module_private *private_ = shadow->private_;
-    tern_module_free_own(shadow);
-    private_->incomplete = true;
+    tern_module_shadow_release(shadow);
     copy_struct(shadow, original);
     bind_tensors(shadow, &private_->parameters, tensors);
     bind_tensors(shadow, &private_->buffers, tensors + private_->parameters.count);
     for (int64_t i = 0; i < private_->child_count; i++)
         tern_module_bind(shadow, private_->children[i].member, private_->children[i].module);
     TERN_TRY(copy_hooks(private_, original->private_));
-    return tern_tree_complete("replicate", shadow, original);
+    return tern_tree_complete(function, shadow, original);
 }

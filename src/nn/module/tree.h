@@ -30,9 +30,11 @@ void tern_module_shadow(tern_module *module, tern_module *original);
 // Brings a shadow up to date: struct, mode, hooks and, in place of the original's parameters, then
 // its buffers, `tensors`, NULL where one is absent. What the class made for the shadow is made
 // anew.
-tern_status tern_module_shadow_update(tern_module *shadow, const tern_module *original,
-                                      tern_tensor *const *tensors);
-// Lets go of its tensors until the next update.
+tern_status tern_module_shadow_update(const char *function, tern_module *shadow,
+                                      const tern_module *original, tern_tensor *const *tensors);
+// Lets go of its tensors, and of what its class made, until the next update.
 void tern_module_shadow_release(tern_module *shadow);
+// From now on the shadow holds its original.
+void tern_module_shadow_hold(tern_module *shadow);
 
 #endif
