@@ -41,10 +41,13 @@ TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 /// - Threads have the calling thread's mode of recording, default dtype and streams; "cuda" is the
 ///   piece's device there, and so is the default device where it was devices[0].
 /// - Gradients of devices 1, 2, ... are added to those of the first in that order: the same bits as
-///   one device that runs piece after piece. Dropout draws differently for each piece.
+///   one device that computes each piece's gradients apart and adds them. Dropout draws differently
+///   for each piece; generators do not, as PyTorch's: their seeds are the same on all devices.
 /// - One device runs the module on the whole batch. Without devices where there is no CUDA device
 ///   it is a plain call of the module. CUDA devices of which one has less than 3/4 of another's
 ///   memory or multiprocessors are a warning.
+/// - A backward function of your own takes what it needs as saved tensors or data: what its module
+///   was may be a replica that is gone.
 /// - A class with `free` and without `copy` cannot be replicated (TERN_ERR_UNSUPPORTED), nor can
 ///   what is data parallel already, nor may the calling thread capture (TERN_ERR_STATE).
 ///
@@ -97,7 +100,7 @@ TERN_API TERN_NODISCARD tern_status tern_gather_batch(const tern_tensors *pieces
 /// `tern_parallel_check(parallel, x, y)`.
 typedef struct tern_parallel_check_options {
     tern_module *criterion; ///< of output and y; NULL: cross-entropy for integer y, else squares
-    double tolerance;       ///< of the largest gradient of a parameter; 1e-4
+    double tolerance;       ///< of the largest gradient of a parameter; 1e-4. 16 bits: 2^-6, 2^-3
     char reserved_;
     tern_module *module; ///< data parallel
     tern_tensor *x;      ///< a batch, as it takes one
@@ -105,10 +108,10 @@ typedef struct tern_parallel_check_options {
 } tern_parallel_check_options;
 TERN_API tern_parallel_check_options tern_parallel_check_defaults(void);
 /// Compares the gradients over all devices with those of the first one alone, which runs the same
-/// pieces in order: TERN_ERR_NUMERIC names the first parameter that differs. Works on copies, so
-/// that nothing of the module changes, hooks rest, and there is memory for two more; draws from the
-/// random generators where the module does. TERN_ERR_STATE when dropout makes the two differ:
-/// compare in evaluation mode.
+/// pieces in order: TERN_ERR_NUMERIC names the first parameter that differs. Works on copies of
+/// module and criterion, so that nothing of them changes, hooks rest, and there must be memory for
+/// two more; draws from the random generators where the module does. TERN_ERR_STATE when dropout
+/// makes the two differ: compare in evaluation mode. Other noise makes them differ too.
 TERN_API TERN_NODISCARD tern_status
 tern_parallel_check_with(const tern_parallel_check_options *options);
 #define tern_parallel_check(...)                                                                   \
@@ -134,8 +137,9 @@ TERN_API tern_pipeline_options tern_pipeline_defaults(void);
 /// the one before. Gradients are added as by tern_backward: the bits of a loop that runs forward
 /// and backward of each micro-batch in order, whose losses count by their share of the batch for a
 /// mean. Returns the loss of the batch, 0-dim, without history; the host waits for nothing. NULL on
-/// failure: then gradients are those of some micro-batches; call tern_module_zero_grad. Capturing
-/// threads are refused where there are several devices (TERN_ERR_STATE).
+/// failure (TERN_ERR_SHAPE for a criterion whose loss is not 0-dim): then gradients are those of
+/// some micro-batches; call tern_module_zero_grad. Capturing threads are refused where there are
+/// several devices (TERN_ERR_STATE).
 TERN_API tern_tensor *tern_pipeline_with(const tern_pipeline_options *options);
 #define tern_pipeline(...)                                                                         \
     TERN_WITH_(tern_pipeline, (TERN_FIELDS_4_, module, criterion, x, y),                           \

@@ -11,50 +11,102 @@
 
 typedef struct comparison {
     const tern_parallel_check_options *options;
+    tern_module *criterion; // a copy, or NULL
     tern_parallel_devices on;
-    bool drew; // the first device alone: random numbers
+    tern_tensor **sums; // the gradients of one device, by number of the parameter; NULL: none
+    int64_t count;      // of parameters
+    bool drew;          // the first device alone: random numbers
 } comparison;
 
 // ---- the two runs -------------------------------------------------------------------------------
 
 static tern_status run_backward(const comparison *c, tern_tensor *output)
 {
-    const tern_parallel_check_options *o = c->options;
-    tern_tensor *loss = NULL;
-    if (output && o->criterion)
-        loss = tern_loss(o->criterion, output, o->y);
-    else if (output && tern_dtype_is_floating(o->y->dtype))
-        loss = tern_mse_loss(output, o->y, TERN_REDUCTION_MEAN);
+    tern_tensor *y = c->options->y, *loss = NULL;
+    if (output && c->criterion)
+        loss = tern_loss(c->criterion, output, y);
+    else if (output && tern_dtype_is_floating(y->dtype))
+        loss = tern_mse_loss(output, y, TERN_REDUCTION_MEAN);
     else if (output)
-        loss = tern_cross_entropy(output, o->y);
+        loss = tern_cross_entropy(output, y);
     return loss ? tern_backward(loss) : tern_error_code();
 }
 
-static tern_tensor *run_pieces(const comparison *c, tern_module *module)
+// The pieces, all of them on the first device, run one after another. Returns how many, -1.
+static int run_pieces(const comparison *c, tern_module *module, tern_tensors *outputs)
 {
-    tern_tensors pieces[TERN_MAX_DEVICES], outputs[TERN_MAX_DEVICES], out;
+    tern_tensors pieces[TERN_MAX_DEVICES];
     tern_device first[TERN_MAX_DEVICES];
-    const tern_tensors in = {.count = 1, .at = {c->options->x}};
+    const tern_tensors in = {.count = 1, .at = {tern_detach(c->options->x)}};
     for (int i = 0; i < c->on.count; i++)
         first[i] = c->on.devices[0];
-    const int used = tern_pieces_cut("parallel_check", &in, first, c->on.count, c->on.dim, pieces);
+    const int used =
+        in.at[0] ? tern_pieces_cut("parallel_check", &in, first, c->on.count, c->on.dim, pieces)
+                 : -1;
     for (int i = 0; i < used; i++)
         if (tern_module_forward(module, &pieces[i], &outputs[i]))
-            return NULL;
-    if (used < 1 ||
-        tern_pieces_join("parallel_check", outputs, used, c->on.output_device, c->on.dim, &out))
+            return -1;
+    return used;
+}
+
+// What backward leaves for the joined outputs, which end here.
+static tern_tensor *gradient_of(const comparison *c, const tern_tensors *outputs, int used)
+{
+    tern_tensors joined;
+    if (tern_pieces_join("parallel_check", outputs, used, c->on.output_device, c->on.dim, &joined))
         return NULL;
-    TERN_CHECK_PTR(out.count == 1, TERN_ERR_ARG,
+    TERN_CHECK_PTR(joined.count == 1, TERN_ERR_ARG,
                    "parallel_check: the module gives %d tensors, but one can be compared",
-                   out.count);
-    return out.at[0];
+                   joined.count);
+    tern_tensor *end = tern_detach(joined.at[0]);
+    if (!end || !tern_set_requires_grad(end, true) || run_backward(c, end))
+        return NULL;
+    return tern_to(tern_grad(end), c->on.devices[0]);
+}
+
+static tern_status add_gradients(const comparison *c, const tern_module *module)
+{
+    for (int64_t i = 0; i < c->count; i++) {
+        tern_tensor *grad = tern_grad(tern_module_parameter_at(module, i, NULL, 0));
+        if (!grad)
+            continue;
+        c->sums[i] = c->sums[i] ? tern_add(c->sums[i], grad) : tern_clone(grad);
+        if (!c->sums[i])
+            return tern_error_code();
+    }
+    return tern_error_code();
+}
+
+// Each piece's gradients apart, added in the order of the pieces.
+static tern_status run_backwards(const comparison *c, tern_module *module,
+                                 const tern_tensors *outputs, int used)
+{
+    tern_tensor *gradient = gradient_of(c, outputs, used);
+    int64_t begin = 0;
+    for (int i = 0; i < used && gradient; i++) {
+        tern_tensor *output = outputs[i].at[0], *part;
+        const int dim = c->on.dim < 0 ? c->on.dim + output->rank : c->on.dim;
+        const int64_t length = output->rank > 0 ? output->size[dim] : 1;
+        part = output->rank > 0 ? tern_narrow(gradient, dim, begin, length)
+                                : tern_select(gradient, 0, i);
+        begin += length;
+        tern_module_zero_grad(module);
+        if (!part || (output->requires_grad && tern_backward(output, .gradient = part)))
+            return tern_error_code();
+        TERN_TRY(add_gradients(c, module));
+    }
+    return gradient ? TERN_OK : tern_error_code();
 }
 
 static tern_status run_alone(comparison *c, tern_module *module)
 {
+    tern_tensors outputs[TERN_MAX_DEVICES];
     tern_draw_state before, after;
     TERN_TRY(tern_draw_save(c->on.devices[0], &before));
-    TERN_TRY(run_backward(c, run_pieces(c, module)));
+    const int used = run_pieces(c, module, outputs);
+    if (used < 1)
+        return tern_error_code();
+    TERN_TRY(run_backwards(c, module, outputs, used));
     TERN_TRY(tern_draw_save(c->on.devices[0], &after));
     c->drew = before.base != after.base;
     return TERN_OK;
@@ -62,15 +114,23 @@ static tern_status run_alone(comparison *c, tern_module *module)
 
 // ---- comparing ----------------------------------------------------------------------------------
 
-static tern_status compare_values(const comparison *c, const char *name, const double *many,
-                                  const double *one, int64_t numel)
+// What the largest gradient may be off by rounding: 16 units of the dtype, which the tolerance is
+// above for all but those of 16 bits.
+static double share_of(const comparison *c, tern_dtype dtype)
+{
+    const double unit = dtype == TERN_FLOAT16 ? 0x1p-10 : dtype == TERN_BFLOAT16 ? 0x1p-7 : 0;
+    return fmax(c->options->tolerance, 16 * unit);
+}
+
+static tern_status compare_values(const comparison *c, const char *name, tern_dtype dtype,
+                                  const double *many, const double *one, int64_t numel)
 {
     double largest = 0;
     for (int64_t i = 0; i < numel; i++)
         largest = fmax(largest, fabs(one[i]));
     for (int64_t i = 0; i < numel; i++) {
         const bool same = many[i] == one[i] || (isnan(many[i]) && isnan(one[i])) ||
-                          fabs(many[i] - one[i]) <= c->options->tolerance * largest;
+                          fabs(many[i] - one[i]) <= share_of(c, dtype) * largest;
         if (same)
             continue;
         TERN_CHECK(!c->drew, TERN_ERR_STATE,
@@ -107,37 +167,43 @@ static tern_status compare_gradients(const comparison *c, const char *name, cons
     if (!status)
         status = tern_download_as(one, TERN_FLOAT64, values + one->numel);
     if (!status)
-        status = compare_values(c, name, values, values + one->numel, one->numel);
+        status = compare_values(c, name, one->dtype, values, values + one->numel, one->numel);
     tern_mem_free(values, 2 * nbytes);
     return status;
 }
 
-static tern_status compare(const comparison *c, const tern_module *many, const tern_module *one)
+static tern_status compare(const comparison *c, const tern_module *many)
 {
     char name[TERN_NAME_SIZE];
-    const int64_t count = tern_module_num_parameters(one);
-    for (int64_t i = 0; i < count; i++) {
-        const tern_tensor *a = tern_module_parameter_at(many, i, NULL, 0);
-        const tern_tensor *b = tern_module_parameter_at(one, i, name, sizeof name);
-        if (!a || !b)
+    for (int64_t i = 0; i < c->count; i++) {
+        const tern_tensor *p = tern_module_parameter_at(many, i, name, sizeof name);
+        if (!p)
             return tern_error_code();
-        TERN_TRY(compare_gradients(c, name, tern_grad(a), tern_grad(b)));
+        TERN_TRY(compare_gradients(c, name, tern_grad(p), c->sums[i]));
     }
-    return count < 0 ? tern_error_code() : TERN_OK;
+    return TERN_OK;
 }
 
 // ---- all of it ----------------------------------------------------------------------------------
 
+static tern_status copy_criterion(comparison *c)
+{
+    if (c->options->criterion)
+        c->criterion = tern_module_copy(c->options->criterion);
+    return c->options->criterion && !c->criterion ? tern_error_code() : TERN_OK;
+}
+
 static tern_status check_copies(comparison *c, tern_module *many, tern_module *one)
 {
-    tern_module *module = tern_module_child(many, "module");
-    if (!module)
+    tern_tensor *x = tern_detach(c->options->x);
+    const tern_module *module = tern_module_child(many, "module");
+    if (!x || !module)
         return tern_error_code();
+    TERN_TRY(copy_criterion(c));
     tern_module_zero_grad(many);
-    tern_module_zero_grad(one);
     TERN_TRY(run_alone(c, one));
-    TERN_TRY(run_backward(c, tern_forward(many, c->options->x)));
-    return compare(c, module, one);
+    TERN_TRY(run_backward(c, tern_forward(many, x)));
+    return compare(c, module);
 }
 
 static tern_status check_in_scope(comparison *c)
@@ -145,7 +211,11 @@ static tern_status check_in_scope(comparison *c)
     tern_module *many = tern_module_copy(c->options->module);
     tern_module *one =
         many ? tern_module_copy(tern_module_child(c->options->module, "module")) : NULL;
-    tern_status status = one ? check_copies(c, many, one) : tern_error_code();
+    c->count = one ? tern_module_num_parameters(one) : 0;
+    c->sums = one ? tern_mem_alloc((size_t)(c->count + 1) * sizeof *c->sums) : NULL;
+    tern_status status = c->sums ? check_copies(c, many, one) : tern_error_code();
+    tern_mem_free(c->sums, (size_t)(c->count + 1) * sizeof *c->sums);
+    tern_module_free(c->criterion);
     tern_module_free(one);
     tern_module_free(many);
     return status;

@@ -99,6 +99,23 @@ static void dropout_is_told_apart(void **state)
     tern_module_free(parallel);
 }
 
+static void sixteen_bits_pass_too(void **state)
+{
+    (void)state;
+    const tern_dtype dtypes[] = {TERN_FLOAT16, TERN_BFLOAT16, TERN_FLOAT64};
+    for (int i = 0; i < 3; i++) {
+        tern_manual_seed(3);
+        tern_module *square = tern_nn_linear(6, 6);
+        tern_module *net = tern_nn_sequential(square, tern_nn_tanh(), tern_module_retain(square));
+        tern_module *parallel = wrapped(tern_module_to_dtype(net, dtypes[i]));
+        tern_tensor *x = tern_to(tern_to_dtype(small_input(30), dtypes[i]), devices[0]);
+        assert_non_null(tern_set_requires_grad(x, true));
+        assert_int_equal(tern_parallel_check(parallel, x, tern_detach(tern_neg(x))), TERN_OK);
+        assert_null(tern_grad(x));
+        tern_module_free(parallel);
+    }
+}
+
 static void one_device_has_nothing_to_compare(void **state)
 {
     (void)state;
@@ -120,6 +137,7 @@ int main(int argc, char **argv)
         CHECK_TEST(what_is_right_passes_and_stays_as_it_was),
         CHECK_TEST(the_parameter_that_differs_is_named),
         CHECK_TEST(dropout_is_told_apart),
+        CHECK_TEST(sixteen_bits_pass_too),
         CHECK_TEST(one_device_has_nothing_to_compare),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);

@@ -153,6 +153,11 @@ static void what_cannot_be_cut_is_refused(void **state)
     }
     assert_null_with(tern_pipeline(net, criterion, x, y, .reduction = TERN_REDUCTION_NONE),
                      TERN_ERR_ARG, "pipeline: .reduction must be the mean or the sum");
+    tern_module *apart = tern_nn_cross_entropy_loss(.reduction = TERN_REDUCTION_NONE);
+    y = tern_to(y, devices[0]);
+    assert_null_with(tern_pipeline(net, apart, x, y), TERN_ERR_SHAPE,
+                     "pipeline: the criterion gives a loss of shape (2,), but it must be 0-dim");
+    tern_module_free(apart);
     tern_module_free(criterion);
     tern_module_free(net);
 }
