@@ -199,6 +199,14 @@ REFUSES(tern_parallel_check_with, "a tolerance below 0", TERN_ERR_ARG,
 CANNOT_FAIL(tern_parallel_check_defaults, "it is given nothing",
             tern_parallel_check_defaults().tolerance == 1e-4)
 
+static tern_tensor *run_with_losses_apart(fixture *f)
+{
+    tern_module *criterion = tern_nn_cross_entropy_loss(.reduction = TERN_REDUCTION_NONE);
+    tern_tensor *loss = tern_pipeline(f->net, criterion, f->x, f->labels);
+    tern_module_free(criterion);
+    return loss;
+}
+
 REFUSES(tern_pipeline_with, "options that are NULL", TERN_ERR_NULL, "pipeline: options is NULL",
         tern_pipeline_with(NULL))
 REFUSES(tern_pipeline_with, "a module that is NULL", TERN_ERR_NULL, "pipeline: module is NULL",
@@ -213,6 +221,9 @@ NULL_AND_DEAD(tern_pipeline_with, "pipeline", "y", tern_pipeline(f->net, f->crit
 REFUSES(tern_pipeline_with, "no micro-batches", TERN_ERR_ARG,
         "pipeline: .micro_batches is 0, but must be at least 1",
         tern_pipeline(f->net, f->criterion, f->x, f->labels, .micro_batches = 0))
+REFUSES(tern_pipeline_with, "a loss that is not 0-dim", TERN_ERR_SHAPE,
+        "pipeline: the criterion gives a loss of shape (1,), but it must be 0-dim",
+        run_with_losses_apart(f))
 REFUSES(tern_pipeline_with, "losses that stay apart", TERN_ERR_ARG,
         "pipeline: .reduction must be the mean or the sum",
         tern_pipeline(f->net, f->criterion, f->x, f->labels, .reduction = TERN_REDUCTION_NONE))
