@@ -169,6 +169,31 @@ static void a_hook_that_runs_the_wrapper_would_not_end(void **state)
     tern_module_free(parallel);
 }
 
+static atomic_int depth;
+
+// On the replicas alone, which are others at every depth.
+static tern_status run_again_elsewhere(tern_module *module, tern_tensors *in, void *user)
+{
+    if (tern_device_of(in->at[0]).index == 0)
+        return TERN_OK;
+    if (depth > 20)
+        return tern_error_raise(TERN_ERR_ARG, "it does not end");
+    depth++;
+    return run_again(module, in, user);
+}
+
+static void replicas_of_a_module_are_that_module(void **state)
+{
+    (void)state;
+    tern_module *net = small_net(), *parallel = wrapped(net);
+    assert_int_not_equal(tern_module_add_forward_pre_hook(tern_module_child(net, "0"),
+                                                          run_again_elsewhere, parallel),
+                         0);
+    assert_null_with(tern_forward(parallel, small_input(32)), TERN_ERR_STATE,
+                     "a hook of this Linear runs the module itself, which would not end");
+    tern_module_free(parallel);
+}
+
 static tern_status call_on_both_halves(const tern_tensors *in, tern_tensors *out)
 {
     tern_tensor *x = in->at[0];
@@ -320,6 +345,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_class_frees_its_memory_while_its_tensors_are_there),
         CHECK_TEST(what_a_hook_gives_a_replica_is_freed_with_it),
         CHECK_TEST(a_hook_that_runs_the_wrapper_would_not_end),
+        CHECK_TEST(replicas_of_a_module_are_that_module),
         CHECK_TEST(masks_of_pieces_of_pieces_differ),
         CHECK_TEST(what_a_replica_writes_by_address_is_lost),
         CHECK_TEST(what_stays_the_same_keeps_no_memory_of_what_changes),

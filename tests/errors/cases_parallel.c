@@ -90,8 +90,15 @@ REFUSES(tern_forward, "inputs of two batches", TERN_ERR_SHAPE,
         "data_parallel: input 0 has 2 elements along dimension 0 and input 1 has 3: they are not "
         "one batch [in DataParallel]",
         call_wrapped(f->x, f->turned))
+// Its second piece is one sample.
+static tern_tensor *normalise(tern_tensor *three_samples)
+{
+    tern_module *norm = tern_nn_batch_norm1d(2);
+    return run_wrapped(tern_nn_data_parallel(norm, .devices = both, .count = 2), three_samples);
+}
 REFUSES(tern_forward, "a failing replica", TERN_ERR_SHAPE,
-        "linear: |[in module (Linear(|, replica on cpu:0]", run_wrapped(wrapped(), f->turned))
+        "batch_norm: x (1, 2) has one value|[in module (BatchNorm1d(|, replica on cpu:1]",
+        normalise(f->turned))
 
 static tern_tensor *forward_elsewhere(fixture *f)
 {
