@@ -46,7 +46,8 @@ TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 /// - One device runs the module on the whole batch. Without devices where there is no CUDA device
 ///   it is a plain call of the module. CUDA devices of which one has less than 3/4 of another's
 ///   memory or multiprocessors are a warning.
-/// - A backward function of your own takes what it needs as saved tensors or data: what its module
+/// - Hooks do not run backward through the module's parameters: those are everybody's. A backward
+///   function of your own takes what it needs as saved tensors or data: what its module
 ///   was may be a replica that is gone.
 /// - A class with `free` and without `copy` cannot be replicated (TERN_ERR_UNSUPPORTED), nor can
 ///   what is data parallel already, nor may the calling thread capture (TERN_ERR_STATE).

@@ -212,15 +212,16 @@ void tern_error_keep(tern_error_kept *kept)
 
 void tern_error_put_back(const tern_error_kept *kept)
 {
+    const bool later = tern_error_pending();
     if (kept->code == TERN_OK)
         return;
-    tern_log_line(tern_error_pending() ? TERN_LOG_LATER_ERROR : TERN_LOG_ERROR, kept->sentence);
-    if (tern_error_pending())
-        return;
-    memcpy(pending_sentence, kept->sentence, sizeof pending_sentence);
-    memcpy(pending_frames, kept->frames, sizeof pending_frames);
-    pending_frame_count = kept->frame_count;
-    pending_code = kept->code;
+    if (!later) {
+        memcpy(pending_sentence, kept->sentence, sizeof pending_sentence);
+        memcpy(pending_frames, kept->frames, sizeof pending_frames);
+        pending_frame_count = kept->frame_count;
+        pending_code = kept->code;
+    }
+    tern_log_line(later ? TERN_LOG_LATER_ERROR : TERN_LOG_ERROR, kept->sentence);
 }
 
 void tern_error_hold(void)

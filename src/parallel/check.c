@@ -77,6 +77,20 @@ static tern_status add_gradients(const comparison *c, const tern_module *module)
     return tern_error_code();
 }
 
+// The next piece of it: an element for a 0-dim output, all of it where nothing was joined.
+static tern_tensor *part_of(const comparison *c, tern_tensor *gradient, const tern_tensor *output,
+                            int used, int index, int64_t *begin)
+{
+    if (output->rank == 0)
+        return tern_select(gradient, 0, index);
+    if (used == 1)
+        return gradient;
+    const int dim = c->on.dim < 0 ? c->on.dim + output->rank : c->on.dim;
+    const int64_t at = *begin;
+    *begin += output->size[dim];
+    return tern_narrow(gradient, dim, at, output->size[dim]);
+}
+
 // Each piece's gradients apart, added in the order of the pieces.
 static tern_status run_backwards(const comparison *c, tern_module *module,
                                  const tern_tensors *outputs, int used)
@@ -84,12 +98,8 @@ static tern_status run_backwards(const comparison *c, tern_module *module,
     tern_tensor *gradient = gradient_of(c, outputs, used);
     int64_t begin = 0;
     for (int i = 0; i < used && gradient; i++) {
-        tern_tensor *output = outputs[i].at[0], *part;
-        const int dim = c->on.dim < 0 ? c->on.dim + output->rank : c->on.dim;
-        const int64_t length = output->rank > 0 ? output->size[dim] : 1;
-        part = output->rank > 0 ? tern_narrow(gradient, dim, begin, length)
-                                : tern_select(gradient, 0, i);
-        begin += length;
+        tern_tensor *output = outputs[i].at[0];
+        tern_tensor *part = part_of(c, gradient, output, used, i, &begin);
         tern_module_zero_grad(module);
         if (!part || (output->requires_grad && tern_backward(output, .gradient = part)))
             return tern_error_code();

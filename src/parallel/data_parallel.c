@@ -18,20 +18,15 @@ typedef struct data_parallel {
 
 // ---- forward ------------------------------------------------------------------------------------
 
-static tern_status move_outputs(const data_parallel *self, tern_tensors *out)
+static tern_status run_one(const data_parallel *self, const tern_tensors *in, tern_tensors *out)
 {
+    TERN_TRY(tern_module_forward(self->module, in, out));
     for (int i = 0; i < out->count; i++) {
         out->at[i] = tern_to(out->at[i], self->on.output_device);
         if (!out->at[i])
             return tern_error_code();
     }
     return TERN_OK;
-}
-
-static tern_status run_one(data_parallel *self, const tern_tensors *in, tern_tensors *out)
-{
-    TERN_TRY(tern_module_forward(self->module, in, out));
-    return move_outputs(self, out);
 }
 
 static tern_status run_jobs(data_parallel *self, tern_replicas *replicas, tern_apply_job *jobs,
@@ -97,8 +92,7 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
         tern_pieces_cut("data_parallel", in, self->on.devices, count, self->on.dim, pieces);
     if (used < 0)
         return tern_error_code();
-    return used == 1 && count == 1 ? run_one(self, &pieces[0], out)
-                                   : run_pieces(self, pieces, used, out);
+    return count == 1 ? run_one(self, &pieces[0], out) : run_pieces(self, pieces, used, out);
 }
 
 // ---- the class ----------------------------------------------------------------------------------
@@ -160,17 +154,17 @@ static tern_status set_devices(data_parallel *self, const tern_nn_data_parallel_
         if (count != 0)
             return tern_null_error("nn_data_parallel", ".devices");
         count = tern_device_count(TERN_CUDA);
+        if (count == 0)
+            return TERN_OK;
         for (int i = 0; i < count; i++)
             all[i] = tern_cuda(i);
         devices = all;
     }
-    if (count == 0 && !options->devices)
-        return TERN_OK;
     TERN_TRY(tern_parallel_check_devices("nn_data_parallel", devices, count));
     for (int i = 0; i < count; i++)
         self->on.devices[i] = tern_device_or_default(devices[i]);
     self->on.count = count;
-    tern_parallel_warn_of_imbalance(self->on.devices, count);
+    TERN_TRY(tern_parallel_warn_of_imbalance(self->on.devices, count));
     self->on.output_device = options->output_device.type == TERN_DEVICE_UNSPECIFIED
                                  ? self->on.devices[0]
                                  : tern_device_or_default(options->output_device);

@@ -49,20 +49,20 @@ static void warn_of(const char *what, const tern_device *devices, const double *
             tern_device_string(devices[most]));
 }
 
-void tern_parallel_warn_of_imbalance(const tern_device *devices, int count)
+tern_status tern_parallel_warn_of_imbalance(const tern_device *devices, int count)
 {
     double memory[TERN_MAX_DEVICES] = {0}, multiprocessors[TERN_MAX_DEVICES] = {0};
     if (devices[0].type != TERN_CUDA)
-        return;
+        return TERN_OK;
     for (int i = 0; i < count; i++) {
-        tern_cuda_properties p = {.multiprocessors = 0};
-        if (tern_backend_of(TERN_CUDA)->cuda->properties(devices[i].index, &p))
-            return;
+        tern_cuda_properties p;
+        TERN_TRY(tern_cuda_get_properties(devices[i].index, &p));
         memory[i] = (double)p.total_memory;
         multiprocessors[i] = p.multiprocessors;
     }
     warn_of("memory", devices, memory, count);
     warn_of("multiprocessors", devices, multiprocessors, count);
+    return TERN_OK;
 }
 
 // ---- where a module is --------------------------------------------------------------------------

@@ -12,7 +12,7 @@ tern_status tern_parallel_check_devices(const char *function, const tern_device 
                                         int count);
 
 // A warning where one CUDA device has less than 3/4 of what another one has.
-void tern_parallel_warn_of_imbalance(const tern_device *devices, int count);
+tern_status tern_parallel_warn_of_imbalance(const tern_device *devices, int count);
 
 // The module's parameters and buffers are on the device, or TERN_ERR_DEVICE names one.
 tern_status tern_parallel_check_home(const char *function, const tern_module *module,
@@ -32,7 +32,7 @@ tern_status tern_pieces_join(const char *function, const tern_tensors *pieces, i
 // A forward on a device.
 typedef struct tern_apply_job {
     tern_module *module;
-    tern_device device; // unspecified: that of the calling thread
+    tern_device device; // where its tensors are
     tern_tensors in, out;
 } tern_apply_job;
 

@@ -51,6 +51,9 @@ tern_status tern_replicate(tern_module *module, const tern_device *devices, int 
     TERN_TRY(tern_check_module(function, module));
     if (!replicas)
         return tern_null_error(function, "replicas");
+    TERN_CHECK(module->private_->done, TERN_ERR_STATE,
+               "%s: the constructor of %s did not end with tern_module_done", function,
+               module->klass->name);
     TERN_TRY(tern_parallel_check_devices(function, devices, count));
     TERN_TRY(tern_capture_refuse(function, "a graph is of one device"));
     TERN_TRY(tern_parallel_check_home(function, module, devices[0]));

@@ -91,7 +91,7 @@ void *tern_data(tern_tensor *t)
     TERN_CHECK_PTR(tern_dev(t).type == TERN_CPU, TERN_ERR_DEVICE,
                    "data: %s is not in host memory: tern_to_host copies it there",
                    tern_tensor_string(t));
-    t->storage->exposed = true;
+    atomic_store_explicit(&t->storage->exposed, true, memory_order_relaxed);
     return tern_view_of(t).data;
 }
 

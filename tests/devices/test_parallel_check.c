@@ -116,6 +116,31 @@ static void sixteen_bits_pass_too(void **state)
     }
 }
 
+static tern_status call_sum(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    tern_tensor *y = tern_mul(in->at[0], ((wrong *)module)->weight);
+    out->at[out->count++] = tern_sum(y, tern_axes(0), false);
+    return tern_error_code();
+}
+
+static const tern_module_class sum_class = {.name = "Sum", .size = sizeof(wrong), .call = call_sum};
+
+// Its output has no such dimension, which matters where there are several to be joined.
+static void a_batch_of_one_piece_is_not_joined(void **state)
+{
+    (void)state;
+    wrong *self = (wrong *)tern_module_new(&sum_class);
+    assert_non_null(self);
+    tern_module_add_parameter(&self->base, "weight", &self->weight, tern_ones(tern_dims(1)));
+    tern_module *net = tern_module_to(tern_module_done(&self->base), devices[0]);
+    tern_module *parallel =
+        tern_nn_data_parallel(net, .devices = devices, .count = device_count, .dim = -2);
+    tern_tensor *x = tern_to(small_input(1), devices[0]), *y = tern_forward(parallel, x);
+    assert_true(tern_shape_equal(tern_shape_of(y), tern_dims(6)));
+    assert_int_equal(tern_parallel_check(parallel, x, tern_zeros_like(y)), TERN_OK);
+    tern_module_free(parallel);
+}
+
 static void one_device_has_nothing_to_compare(void **state)
 {
     (void)state;
@@ -138,6 +163,7 @@ int main(int argc, char **argv)
         CHECK_TEST(the_parameter_that_differs_is_named),
         CHECK_TEST(dropout_is_told_apart),
         CHECK_TEST(sixteen_bits_pass_too),
+        CHECK_TEST(a_batch_of_one_piece_is_not_joined),
         CHECK_TEST(one_device_has_nothing_to_compare),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);

@@ -8,6 +8,13 @@ static const tern_device mixed[] = {{TERN_CPU, 0}, {TERN_CUDA, 0}};
 static const tern_device missing[] = {{TERN_CPU, 0}, {TERN_CPU, 2}};
 static const tern_device unsaid[] = {{TERN_DEVICE_UNSPECIFIED, 0}, {TERN_CPU, 1}};
 
+static tern_status hand_on(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    (void)module;
+    *out = *in;
+    return TERN_OK;
+}
+
 // What is there does not belong to the fixture's net.
 static tern_module *wrapped(void)
 {
@@ -136,6 +143,18 @@ REFUSES(tern_scatter_batch, "too many tensors", TERN_ERR_ARG,
 LISTS(tern_replicate, "replicate", REPLICATE)
 REFUSES(tern_replicate, "a module that is NULL", TERN_ERR_NULL, "replicate: module is NULL",
         tern_replicate(NULL, both, 2, (tern_module *[2]){NULL}))
+static tern_status replicate_unfinished(void)
+{
+    static const tern_module_class unfinished_class = {
+        .name = "Unfinished", .size = sizeof(tern_module), .call = hand_on};
+    tern_module *m = tern_module_new(&unfinished_class), *replicas[2];
+    const tern_status status = tern_replicate(m, both, 2, replicas);
+    tern_module_free(tern_module_done(m));
+    return status;
+}
+REFUSES(tern_replicate, "a module that is not finished", TERN_ERR_STATE,
+        "replicate: the constructor of Unfinished did not end with tern_module_done",
+        replicate_unfinished())
 REFUSES(tern_replicate, "no room for them", TERN_ERR_NULL, "replicate: replicas is NULL",
         tern_replicate(f->net, both, 2, NULL))
 REFUSES(tern_replicate, "a module that is elsewhere", TERN_ERR_DEVICE,

@@ -35,9 +35,9 @@ bool tern_forward_is_plain(const tern_module *module)
 static tern_module_link *link_of(const tern_module *parent, const tern_module *child)
 {
     const tern_module_private *private_ = parent->private_;
+    const tern_module *original = child->private_->original;
     for (int64_t i = 0; i < private_->child_count; i++)
-        if (private_->children[i].module == child ||
-            private_->children[i].module == child->private_->original)
+        if (private_->children[i].module == child || private_->children[i].module == original)
             return &private_->children[i];
     return NULL;
 }
