@@ -63,7 +63,8 @@ typedef tern_status tern_module_reset_fn(tern_module *self, tern_generator *gene
 /// Hands on state that is no tensor.
 typedef tern_status tern_module_visit_fn(tern_module *self, tern_state_visitor *visitor);
 /// Completes a copy: `to` has the bytes of `from`, but bound members that are its own already. What
-/// `free` would free has to be made anew. On failure `to` is freed without `free`.
+/// `free` would free has to be made anew. On failure `to` is freed without `free`. On a replica
+/// (parallel.h) `free` and `copy` run again at each forward.
 typedef tern_status tern_module_copy_fn(tern_module *to, const tern_module *from);
 
 /// A kind of module; static storage. Set the fields by name: those behind `call` may be left out.
