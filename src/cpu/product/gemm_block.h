@@ -12,6 +12,7 @@
 #define BLOCK_DEPTH ((int64_t)(3200 / sizeof(real)))
 #define BLOCK_ROWS  2048
 #define BLOCK_COLS  4096
+#define PACK_STEPS  16 // of k, of an operand whose steps are whole rows
 
 #define PIECE_WORK      (1 << 18) // multiply-adds that are worth a piece of their own
 #define MAX_PIECES      64        // unless they are too large for the cache
@@ -159,31 +160,69 @@ static void compute_piece(void *context, int64_t index)
     }
 }
 
-// Panels of b first, then of a.
+// How the panels of one operand are packed. Where an operand's rows lie along k a piece is a panel.
+// Else it is some steps of k of all panels: that reads whole rows, one after the other.
+static int64_t pack_pieces(int64_t panels, int64_t across, int64_t depths)
+{
+    return across == 1 ? parts_of(depths, PACK_STEPS) : panels;
+}
+
+typedef struct pack_range {
+    int64_t panel, panels, step, steps; // first and count
+} pack_range;
+
+static pack_range range_of_piece(int64_t panels, int64_t across, int64_t depths, int64_t index)
+{
+    if (across != 1)
+        return (pack_range){.panel = index, .panels = 1, .steps = depths};
+    const int64_t step = index * PACK_STEPS;
+    return (pack_range){.panels = panels, .step = step, .steps = least(depths - step, PACK_STEPS)};
+}
+
+static void pack_b(const block *b, pack_range range)
+{
+    const product *p = b->p;
+    for (int64_t i = range.panel; i < range.panel + range.panels; i++) {
+        const tile_place t = place_tile(b, 0, i);
+        pack_panel(&(panel){
+            .source = p->b + t.col * p->b_col + (b->depth + range.step) * p->b_row,
+            .across = p->b_col,
+            .along = p->b_row,
+            .count = t.cols,
+            .k = range.steps,
+            .packed = p->packed_b + (i * b->depths + range.step) * p->tile_cols,
+            .pitch = p->tile_cols,
+        });
+    }
+}
+
+static void pack_a(const block *b, pack_range range)
+{
+    const product *p = b->p;
+    for (int64_t i = range.panel; i < range.panel + range.panels; i++) {
+        const tile_place t = place_tile(b, i, 0);
+        pack_panel(&(panel){
+            .source = p->a + t.row * p->a_row + (b->depth + range.step) * p->a_col,
+            .across = p->a_row,
+            .along = p->a_col,
+            .count = t.rows,
+            .k = range.steps,
+            .packed = p->packed_a + (i * b->depths + range.step) * TILE_ROWS,
+            .pitch = TILE_ROWS,
+        });
+    }
+}
+
+// Pieces of b first, then of a.
 static void pack_piece(void *context, int64_t index)
 {
     const block *b = context;
     const product *p = b->p;
-    const int64_t b_panels = b->pack_b ? b->col_tiles : 0;
-    if (index < b_panels) {
-        const tile_place t = place_tile(b, 0, index);
-        pack_panel(&(panel){.source = p->b + t.col * p->b_col + b->depth * p->b_row,
-                            .across = p->b_col,
-                            .along = p->b_row,
-                            .count = t.cols,
-                            .k = b->depths,
-                            .packed = p->packed_b + index * p->tile_cols * b->depths,
-                            .pitch = p->tile_cols});
-        return;
-    }
-    const tile_place t = place_tile(b, index - b_panels, 0);
-    pack_panel(&(panel){.source = p->a + t.row * p->a_row + b->depth * p->a_col,
-                        .across = p->a_row,
-                        .along = p->a_col,
-                        .count = t.rows,
-                        .k = b->depths,
-                        .packed = p->packed_a + (index - b_panels) * TILE_ROWS * b->depths,
-                        .pitch = TILE_ROWS});
+    const int64_t of_b = b->pack_b ? pack_pieces(b->col_tiles, p->b_col, b->depths) : 0;
+    if (index < of_b)
+        pack_b(b, range_of_piece(b->col_tiles, p->b_col, b->depths, index));
+    else
+        pack_a(b, range_of_piece(b->row_tiles, p->a_row, b->depths, index - of_b));
 }
 
 static void run_pieces(bool alone, int64_t pieces, tern_pool_fn *fn, void *context)
@@ -225,8 +264,9 @@ static void run_block(block *b)
     const int64_t worthwhile = pieces_of(b->rows, (double)b->cols, b->depths);
     const bool alone = p->alone || worthwhile == 1;
     cut_block(b, worthwhile);
-    const int64_t panels = (b->pack_b ? b->col_tiles : 0) + (p->packed_a ? b->row_tiles : 0);
-    run_pieces(alone, panels, pack_piece, b);
+    const int64_t of_b = b->pack_b ? pack_pieces(b->col_tiles, p->b_col, b->depths) : 0;
+    const int64_t of_a = p->packed_a ? pack_pieces(b->row_tiles, p->a_row, b->depths) : 0;
+    run_pieces(alone, of_b + of_a, pack_piece, b);
     run_pieces(alone, b->row_pieces * b->col_pieces, compute_piece, b);
 }
 

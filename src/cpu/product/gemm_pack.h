@@ -64,7 +64,8 @@ static void pack_transposed(const panel *p)
     }
 }
 
-// The source's elements for one k lie side by side.
+// The source's elements for one k lie side by side. Behind them lie those of the next panels, which
+// are packed soon (gemm_block.h).
 static UNCHECKED void pack_copied(const panel *p)
 {
     int64_t left = p->k * p->pitch;
@@ -73,6 +74,8 @@ static UNCHECKED void pack_copied(const panel *p)
     for (int64_t k = 0; k < p->k; k++, packed += p->pitch, source += p->along, left -= p->pitch) {
         for (int64_t first = 0; first < p->pitch; first += VEC_WIDTH) {
             const int64_t here = p->count - first;
+            __builtin_prefetch((const char *)source +
+                               (first + 2 * p->pitch) * (int64_t)sizeof(real));
             const vec x = here >= VEC_WIDTH ? vec_load(source + first)
                           : here > 0        ? vec_load_lanes(source + first, lanes_first(here))
                                             : (vec){0};
