@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The updates of optimizers: one parallel pass over a list of tensors, whose elements are cut into
-// pieces by the sizes alone.
+// pieces by their number alone.
 #include <math.h>
 
 #include "base/pool.h"
@@ -8,9 +8,10 @@
 #include "cpu/elementwise/elementwise.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE  16384                  // elements; no piece holds elements of two tensors
-#define BLOCK  512                    // 16-bit elements that are widened at once
-#define ARRAYS (2 + TERN_STEP_STATES) // parameter, gradient, states
+#define PIECE      16384                  // elements that are worth a piece
+#define MAX_PIECES 256                    // each looks for its first tensor from the front
+#define BLOCK      512                    // 16-bit elements that are widened at once
+#define ARRAYS     (2 + TERN_STEP_STATES) // parameter, gradient, states
 
 // Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] states.
 typedef void step_block_fn(const double *number, void *const *array, int64_t n);
@@ -38,30 +39,18 @@ typedef void step_block_fn(const double *number, void *const *array, int64_t n);
 #define STEP_BLOCK(name) name##_double
 #include "cpu/step/step_real.h"
 
-// What all pieces of a pass work on.
+// What all pieces of a pass work on: a piece is a part of all elements, one tensor's after another's.
 typedef struct pass {
     tern_step_code code;
     const tern_step_tensor *tensors;
+    int64_t numel, pieces;
 } pass;
 
-// What a piece works on.
+// Elements of one tensor.
 typedef struct range {
     const tern_step_tensor *tensor;
     int64_t begin, count;
 } range;
-
-static int64_t pieces_of(const tern_step_tensor *t)
-{
-    return (t->numel + PIECE - 1) / PIECE;
-}
-
-static range range_of(const tern_step_tensor *t, int64_t piece)
-{
-    for (; piece >= pieces_of(t); t++)
-        piece -= pieces_of(t);
-    const int64_t begin = piece * PIECE, left = t->numel - begin;
-    return (range){t, begin, left < PIECE ? left : PIECE};
-}
 
 static void gather_arrays(void **array, const tern_step_tensor *t, int64_t begin)
 {
@@ -99,40 +88,59 @@ static void run_widened(tern_step_code code, const range *r)
     }
 }
 
+static void run_range(tern_step_code code, const range *r)
+{
+    const tern_dtype dtype = r->tensor->dtype;
+    void *array[ARRAYS];
+    if (dtype != TERN_FLOAT32 && dtype != TERN_FLOAT64) {
+        run_widened(code, r);
+        return;
+    }
+    gather_arrays(array, r->tensor, r->begin);
+    (dtype == TERN_FLOAT32 ? blocks_float : blocks_double)[code](r->tensor->number, array,
+                                                                 r->count);
+}
+
+// Where a piece begins among all elements, at a whole block.
+static int64_t piece_begin(const pass *p, int64_t index)
+{
+    const int64_t blocks = (p->numel + BLOCK - 1) / BLOCK;
+    const int64_t begin = blocks * index / p->pieces * BLOCK;
+    return begin < p->numel ? begin : p->numel;
+}
+
 static void run_piece(void *context, int64_t index)
 {
     const pass *p = context;
-    const range r = range_of(p->tensors, index);
-    const tern_dtype dtype = r.tensor->dtype;
-    void *array[ARRAYS];
-    if (dtype != TERN_FLOAT32 && dtype != TERN_FLOAT64) {
-        run_widened(p->code, &r);
-        return;
+    const int64_t end = piece_begin(p, index + 1);
+    int64_t at = piece_begin(p, index), first = 0; // among all elements
+    for (const tern_step_tensor *t = p->tensors; at < end; first += t->numel, t++) {
+        if (at >= first + t->numel)
+            continue;
+        const int64_t stop = first + t->numel < end ? first + t->numel : end;
+        run_range(p->code, &(range){t, at - first, stop - at});
+        at = stop;
     }
-    gather_arrays(array, r.tensor, r.begin);
-    (dtype == TERN_FLOAT32 ? blocks_float : blocks_double)[p->code](r.tensor->number, array,
-                                                                    r.count);
 }
 
 // Waking other threads takes longer than small tensors do.
 static void run_pieces(pass *p, int64_t count)
 {
-    int64_t pieces = 0, numel = 0;
-    for (int64_t i = 0; i < count; i++) {
-        pieces += pieces_of(&p->tensors[i]);
-        numel += p->tensors[i].numel;
+    for (int64_t i = 0; i < count; i++)
+        p->numel += p->tensors[i].numel;
+    p->pieces = p->numel / PIECE < MAX_PIECES ? p->numel / PIECE : MAX_PIECES;
+    if (p->pieces > 1) {
+        tern_pool_run(p->pieces, run_piece, p);
+        return;
     }
-    if (numel > PIECE)
-        tern_pool_run(pieces, run_piece, p);
-    else
-        for (int64_t i = 0; i < pieces; i++)
-            run_piece(p, i);
+    p->pieces = 1;
+    run_piece(p, 0);
 }
 
 tern_status TERN_ISA_NAME(step)(const tern_exec *exec, tern_step_code code,
                                 const tern_step_tensor *tensors, int64_t count)
 {
-    pass p = {code, tensors};
+    pass p = {.code = code, .tensors = tensors};
     TERN_TRY(tern_kernel_floating_step("step", tensors, count));
     if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
         run_pieces(&p, count);
