@@ -11,112 +11,8 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
-#define VM_INLINE static inline __attribute__((always_inline, unused))
-
-// a * b + c, in one rounding where the machine has it.
-#if defined(__FMA__)
-#define VM_MADD(a, b, c)  __builtin_fmaf(a, b, c)
-#define VM_MADDD(a, b, c) __builtin_fma(a, b, c)
-#else
-#define VM_MADD(a, b, c)  ((a) * (b) + (c))
-#define VM_MADDD(a, b, c) ((a) * (b) + (c))
-#endif
-
-VM_INLINE uint32_t vm_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-VM_INLINE float vm_float(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-VM_INLINE uint64_t vm_bits64(double x)
-{
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-VM_INLINE double vm_double(uint64_t bits)
-{
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-VM_INLINE float vm_abs(float x)
-{
-    return vm_float(vm_bits(x) & 0x7fffffffu);
-}
-
-// |x| with the sign of s.
-VM_INLINE float vm_copysign(float x, float s)
-{
-    return vm_float((vm_bits(x) & 0x7fffffffu) | (vm_bits(s) & 0x80000000u));
-}
-
-// ---- exponential --------------------------------------------------------------------------------
-
-// exp(x) = (1 + *excess) * 2^*power, -ln 2 / 2 <= ln(1 + *excess) <= ln 2 / 2; -170 <= x <= 89.
-VM_INLINE void vm_exp_reduced(float x, float *excess, int32_t *power)
-{
-    // Adding 1.5 * 2^23 leaves the nearest integer in the low bits.
-    const float shifted = x * 0x1.715476p+0f + 0x1.8p23f;
-    const float n = shifted - 0x1.8p23f;
-    float r = VM_MADD(n, -0x1.62e4p-1f, x); // exact: 15 bits of ln 2, 8 of n
-    r = VM_MADD(n, -0x1.7f7d1cp-20f, r);
-    // |r| <= ln 2 / 2
-    float p = 1.381314476e-03f;
-    p = VM_MADD(p, r, 8.369418792e-03f);
-    p = VM_MADD(p, r, 4.166845605e-02f);
-    p = VM_MADD(p, r, 1.666651517e-01f);
-    p = VM_MADD(p, r, 4.999999404e-01f);
-    *excess = VM_MADD(p, r * r, r);
-    *power = (int32_t)(vm_bits(shifted) - vm_bits(0x1.8p23f));
-}
-
-// exp(x) = *mantissa * *scale, a product that rounds once where it is subnormal; -170 <= x <= 89.
-VM_INLINE void vm_exp_parts(float x, float *mantissa, float *scale)
-{
-    float excess;
-    int32_t power;
-    vm_exp_reduced(x, &excess, &power);
-    // 2^n in two factors: 2^128 has no float, nor has 2^-150.
-    const int32_t half = power >> 1;
-    *mantissa = (excess + 1.0f) * vm_float((uint32_t)(half + 127) << 23);
-    *scale = vm_float((uint32_t)(power - half + 127) << 23);
-}
-
-VM_INLINE float vm_exp(float x)
-{
-    float mantissa, scale;
-    x = x < -104.0f ? -104.0f : x; // 0 from there down
-    x = x > 89.0f ? 89.0f : x;     // infinity from there up
-    vm_exp_parts(x, &mantissa, &scale);
-    return mantissa * scale;
-}
-
-// exp(x) - 1, exact near 0.
-VM_INLINE float vm_expm1(float x)
-{
-    float excess;
-    int32_t power;
-    const float bounded = x < -26.0f ? -26.0f : x > 89.0f ? 89.0f : x; // -1 and infinity from there
-    vm_exp_reduced(bounded, &excess, &power);
-    const int32_t half = power >> 1;
-    const float a = vm_float((uint32_t)(half + 127) << 23);
-    const float b = vm_float((uint32_t)(power - half + 127) << 23);
-    const float near = VM_MADD(excess, a * b, a * b - 1.0f), far = (excess + 1.0f) * a * b;
-    return x > 20.0f ? far : vm_copysign(near, x); // -0 stays
-}
+#include "cpu/vecmath_exp.h"
 
 // ---- logarithm ----------------------------------------------------------------------------------
 
@@ -238,7 +134,7 @@ VM_INLINE float vm_tanh(float x)
     p = VM_MADD(p, z, 1.333144158e-01f);
     p = VM_MADD(p, z, -3.333328068e-01f);
     const float small = x * VM_MADD(p, z, 1.0f);
-    const float large = vm_copysign(1.0f - 2.0f / (vm_exp(2.0f * t) + 1.0f), x);
+    const float large = vm_copysign(1.0f - 2.0f / (vm_exp_normal(2.0f * t) + 1.0f), x);
     return t < 0.625f ? small : large;
 }
 
@@ -278,7 +174,7 @@ VM_INLINE float vm_silu(float x)
 {
     float mantissa, scale;
     const float t = vm_abs(x);
-    vm_exp_parts(t > 120.0f ? -120.0f : -t, &mantissa, &scale);
+    vm_exp_parts(-vm_smaller(t, 120.0f), &mantissa, &scale);
     const float share = x / (1.0f + mantissa * scale);
     const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
     return x < 0.0f ? below : share;
@@ -297,7 +193,7 @@ VM_INLINE float vm_mish(float x)
 {
     float mantissa, scale, n, d;
     const float t = vm_abs(x);
-    vm_exp_parts(t > 120.0f ? -120.0f : -t, &mantissa, &scale);
+    vm_exp_parts(-vm_smaller(t, 120.0f), &mantissa, &scale);
     vm_mish_parts(x, mantissa * scale, &n, &d);
     const float share = x * (n / d);
     const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
@@ -330,9 +226,9 @@ VM_INLINE float vm_softplus(float x, float beta)
     return t < -18.0f ? (mantissa + mantissa * lost) / beta * scale : y;
 }
 
-// ---- the normal distribution
-// ---------------------------------------------------------------------- In double, rounded at the
-// end: a float's error in the exponent or the tail would show many times over.
+// ---- the normal distribution --------------------------------------------------------------------
+// In double, rounded at the end, where a float's error in the exponent or the tail would show many
+// times over.
 
 // exp(x), |x| <= 700, to 28 bits.
 VM_INLINE double vm_exp_wide(double x)
@@ -383,11 +279,41 @@ VM_INLINE double vm_normal_cdf(double x, double gauss)
     return x < 0.0 ? tail : 1.0 - tail;
 }
 
+// x P(X <= x) in float. What is lost in x^2 shows in its exponential, so it is put back; where the
+// result is subnormal x comes between the factors, as in vm_silu.
+#if defined(__FMA__)
+VM_INLINE float vm_gelu(float x)
+{
+    float r, a, b;
+    const float t = vm_smaller(vm_abs(x), 16.0f), square = t * t;
+    vm_exp_factors(-0.5f * square, &r, &a, &b);
+    const float d = VM_MADD(t, 0.35f, 1.0f), w = 1.0f / d;
+    const float w_lost =
+        w * VM_MADD(t, 0.35f, VM_MADD(t, 5.9605e-09f, 1.0f - d)) + VM_LOST(w, d, 1.0f); // relative
+    const float v = VM_MADD(w, -2.0f, 1.0f) + 2.0f * w * w_lost;
+    float p = 1.826708578e-05f; // |x| <= 14.6
+    p = VM_MADD(p, v, 1.868917579e-05f);
+    p = VM_MADD(p, v, -1.396227575e-04f);
+    p = VM_MADD(p, v, -2.389160215e-04f);
+    p = VM_MADD(p, v, 7.035031478e-04f);
+    p = VM_MADD(p, v, 1.765313949e-03f);
+    p = VM_MADD(p, v, -5.111905156e-03f);
+    p = VM_MADD(p, v, -1.023560352e-02f);
+    p = VM_MADD(p, v, 7.109923833e-02f);
+    p = VM_MADD(p, v, -1.714957325e-01f);
+    p = VM_MADD(p, v, -8.8053e-09f) + 2.532442720e-01f;
+    const float put_back = -0.5f * VM_LOST(t, t, square) - w_lost, excess = vm_exp_excess(r);
+    const float tail = VM_MADD(w * p, VM_MADD(put_back, 1.0f + excess, excess), w * p) * a;
+    const float below = x < -16.0f ? x * 0.0f : x * tail * b; // -inf gives NaN
+    return x >= 0.0f ? x * (1.0f - tail * b) : below;
+}
+#else // products rounded on the way lose too much
 VM_INLINE float vm_gelu(float x)
 {
     const double t = vm_bounded(x, 20.0);
     return x * (float)vm_normal_cdf(t, vm_gauss(t)); // 0 where t is bounded: -inf gives NaN
 }
+#endif
 
 // Phi(x) + x phi(x)
 VM_INLINE float vm_gelu_slope(float x)
