@@ -46,6 +46,23 @@ static void load(const job *j, buffer *to, const char *from, int64_t step, int64
     }
 }
 
+#define FILL(values, type)                                                                         \
+    do {                                                                                           \
+        const type value = (values)[0];                                                            \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            (values)[i] = value;                                                                   \
+    } while (0)
+
+// One value n times.
+static void load_one(const job *j, buffer *to, const char *from, int64_t n)
+{
+    load(j, to, from, 1, 1);
+    if (j->type == COMPUTE_FLOAT)
+        FILL(to->f, float);
+    else
+        FILL(to->i, int64_t);
+}
+
 static void store_bytes(uint8_t *to, const uint8_t *from, int64_t step, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -88,8 +105,10 @@ static void run_blocks(const job *j, int64_t n, char *const *data, const int64_t
             x[k] = &in[k];
             if (j->in_plain && stride == 1)
                 x[k] = from;
-            else if (stride != 0 || i == 0) // one value everywhere is loaded once
+            else if (stride != 0)
                 load(j, &in[k], from, stride, count);
+            else if (i == 0)
+                load_one(j, &in[k], from, count);
         }
         char *y = data[0] + i * step[0] * j->out_size;
         op->block(in_place ? (void *)y : &out, x, count, &op->params);

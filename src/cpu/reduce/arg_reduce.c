@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "cpu/reduce/fold_best.h"
 #include "cpu/reduce/scan.h"
 #include "cpu/wide.h"
 
@@ -33,6 +34,24 @@
 #define ARG(name) name##_uint8
 #include "cpu/reduce/arg_reduce_real.h"
 
+// As place_float, of contiguous elements: the first place of the value that a fold finds.
+static int64_t place_row(const void *line, int64_t n, int64_t stride, bool largest)
+{
+    const float *x = line;
+    if (stride != 1)
+        return place_float(line, n, stride, largest);
+    const float best = largest ? fold_best_row(FOLD_MAX, x, n) : fold_best_row(FOLD_MIN, x, n);
+    if (best != best)
+        return place_float(line, n, stride, largest);
+    int64_t i = 0;
+    for (; i + FOLD_WIDTH <= n; i += FOLD_WIDTH) {
+        const uint32_t found = fold_equal(fold_load(x + i), best);
+        if (found)
+            return i + __builtin_ctz(found);
+    }
+    return i + __builtin_ctz(fold_equal(fold_load_part(x + i, n - i, best), best));
+}
+
 typedef int64_t place_fn(const void *line, int64_t n, int64_t stride, bool largest);
 
 typedef struct arg_job {
@@ -62,7 +81,7 @@ static place_fn *place_for(tern_dtype dtype)
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return place_float;
+    return place_row;
 }
 
 static void run_line(const arg_job *job, int64_t line)

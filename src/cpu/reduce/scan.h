@@ -14,11 +14,12 @@ static inline void scan_line(const tern_strided *const *views, int count, int di
 {
     for (int v = 0; v < count; v++)
         data[v] = views[v] ? views[v]->data : NULL;
-    for (int d = views[0]->rank - 1; d >= 0; d--) {
+    const int outermost = dim == 0 ? 1 : 0;
+    for (int d = views[0]->rank - 1; d >= outermost; d--) {
         if (d == dim)
             continue;
-        int64_t i = line % views[0]->size[d];
-        line /= views[0]->size[d];
+        const int64_t i = d > outermost ? line % views[0]->size[d] : line;
+        line = d > outermost ? line / views[0]->size[d] : line;
         for (int v = 0; v < count; v++)
             if (views[v])
                 data[v] += i * views[v]->stride[d] * (int64_t)tern_dtype_size(views[v]->dtype);
