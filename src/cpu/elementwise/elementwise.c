@@ -7,6 +7,9 @@
 // Elements per pass through the buffers, which stay in the first cache.
 #define BLOCK 512
 
+// The same where one value is spread over a buffer.
+#define SPREAD 128
+
 // The odd part keeps the buffers from starting at the same place in a page.
 typedef union buffer {
     float f[BLOCK + 16];
@@ -96,8 +99,9 @@ static void run_blocks(const job *j, int64_t n, char *const *data, const int64_t
     const elementwise *op = j->op;
     buffer in[2], out;
     const bool in_place = j->out_plain && step[0] == 1;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t count = n - i < BLOCK ? n - i : BLOCK;
+    const int64_t block = step[1] == 0 || step[op->inputs] == 0 ? SPREAD : BLOCK;
+    for (int64_t i = 0; i < n; i += block) {
+        const int64_t count = n - i < block ? n - i : block;
         const void *x[2];
         for (int k = 0; k < op->inputs; k++) {
             const int64_t stride = step[k + 1];

@@ -17,16 +17,22 @@ FOLD_INLINE fold_floats fold_best_of(fold_op op, fold_floats x, fold_floats a)
     return op == FOLD_MAX || op == FOLD_MAX_ABS ? fold_larger(x, a) : fold_smaller(x, a);
 }
 
+FOLD_INLINE float fold_best_one(fold_op op, float x, float a)
+{
+    return (op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a) ? x : a;
+}
+
 FOLD_INLINE float fold_best_lanes(fold_op op, fold_floats v)
 {
-    float lane[FOLD_WIDTH];
-    memcpy(lane, &v, sizeof lane);
-    for (int half = FOLD_WIDTH / 2; half > 0; half /= 2)
-        for (int i = 0; i < half; i++) {
-            const float x = lane[i + half], a = lane[i];
-            lane[i] = (op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a) ? x : a;
-        }
-    return lane[0];
+    typedef float four __attribute__((vector_size(16)));
+    four part[FOLD_BYTES / 16];
+    memcpy(part, &v, sizeof part);
+    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            for (int k = 0; k < 4; k++)
+                part[i][k] = fold_best_one(op, part[i + half][k], part[i][k]);
+    return fold_best_one(op, fold_best_one(op, part[0][2], part[0][0]),
+                         fold_best_one(op, part[0][3], part[0][1]));
 }
 
 // n >= FOLD_WIDTH; the last vector overlaps others.

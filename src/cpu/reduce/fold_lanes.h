@@ -4,9 +4,6 @@
 #define TERN_SRC_CPU_REDUCE_FOLD_LANES_H
 
 #include "cpu/reduce/fold_ops.h"
-#if defined(TERN_ISA_AVX512) || defined(TERN_ISA_AVX2)
-#include <immintrin.h>
-#endif
 
 typedef float fold_floats __attribute__((vector_size(FOLD_BYTES)));
 typedef int32_t fold_ints __attribute__((vector_size(FOLD_BYTES)));
