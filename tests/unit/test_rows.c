@@ -136,6 +136,27 @@ static void running_sums_of_lines_side_by_side_are_those_of_each(void **state)
     }
 }
 
+static void running_sums_along_rows_are_those_of_each(void **state)
+{
+    (void)state;
+    enum { N = 7 };
+    for (int rows = 1; rows <= LONGEST * ROWS / N; rows += 5) {
+        for (int i = 0; i < rows * N; i++)
+            x[i] = (float)random_value();
+        const tern_strided in = VIEW(x, TERN_FLOAT32, rows, N);
+        const tern_strided out = VIEW(y, TERN_FLOAT32, rows, N);
+        FOR_EACH_TABLE(kernels)
+        {
+            double sum = 0;
+            assert_int_equal(kernels->cumsum(&kernel_exec, &out, &in, 1, false), 0);
+            for (int i = 0; i < rows * N; i++) {
+                sum = (i % N > 0 ? sum : 0) + (double)x[i];
+                assert_within(y[i], (float)sum, 0, kernels);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +164,7 @@ int main(void)
         cmocka_unit_test(the_first_place_is_found_in_rows_of_any_length),
         cmocka_unit_test(softmax_is_right_in_rows_of_any_length),
         cmocka_unit_test(running_sums_of_lines_side_by_side_are_those_of_each),
+        cmocka_unit_test(running_sums_along_rows_are_those_of_each),
     };
     return cmocka_run_group_tests_name("rows", tests, kernel_setup, NULL);
 }

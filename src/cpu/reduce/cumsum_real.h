@@ -12,6 +12,20 @@ static void CUMSUM(line)(void *out, int64_t y_stride, const void *in, int64_t x_
     }
 }
 
+// LINES lines at steps y_next and x_next: one sum need not wait for another.
+static void CUMSUM(lines)(void *out, int64_t y_stride, int64_t y_next, const void *in,
+                          int64_t x_stride, int64_t x_next, int64_t n)
+{
+    TYPE *y = out;
+    const TYPE *x = in;
+    SUM sum[LINES] = {0};
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < LINES; k++) {
+            sum[k] += (SUM)x[i * x_stride + k * x_next];
+            y[i * y_stride + k * y_next] = (TYPE)sum[k];
+        }
+}
+
 // `cols` lines whose elements lie side by side.
 static void CUMSUM(strip)(void *out, int64_t y_stride, const void *in, int64_t x_stride, int64_t n,
                           int64_t cols)
