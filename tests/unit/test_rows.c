@@ -157,6 +157,32 @@ static void running_sums_along_rows_are_those_of_each(void **state)
     }
 }
 
+static void one_value_a_row_meets_all_of_its_elements(void **state)
+{
+    (void)state;
+    enum { N = 1100 };
+    static double wide[ROWS * N], result[ROWS * N];
+    static float narrow[ROWS * N], rounded[ROWS * N];
+    for (int i = 0; i < ROWS * N; i++)
+        wide[i] = (double)(narrow[i] = (float)random_value());
+    tern_strided a = VIEW(narrow, TERN_FLOAT32, ROWS, N), b = a;
+    tern_strided wide_a = VIEW(wide, TERN_FLOAT64, ROWS, N), wide_b = wide_a;
+    const tern_strided out = VIEW(rounded, TERN_FLOAT32, ROWS, N);
+    const tern_strided wide_y = VIEW(result, TERN_FLOAT64, ROWS, N);
+    b.stride[1] = wide_b.stride[1] = 0;
+    FOR_EACH_TABLE(kernels)
+    {
+        assert_int_equal(kernels->binary(&kernel_exec, TERN_BINARY_SUB, 1, &out, &a, &b), 0);
+        assert_int_equal(
+            kernels->binary(&kernel_exec, TERN_BINARY_SUB, 1, &wide_y, &wide_b, &wide_a), 0);
+        for (int i = 0; i < ROWS * N; i++) {
+            const double off = wide[i] - wide[i / N * N];
+            assert_within(rounded[i], (float)off, 0, kernels);
+            assert_within(result[i], -off, 0, kernels);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +191,7 @@ int main(void)
         cmocka_unit_test(softmax_is_right_in_rows_of_any_length),
         cmocka_unit_test(running_sums_of_lines_side_by_side_are_those_of_each),
         cmocka_unit_test(running_sums_along_rows_are_those_of_each),
+        cmocka_unit_test(one_value_a_row_meets_all_of_its_elements),
     };
     return cmocka_run_group_tests_name("rows", tests, kernel_setup, NULL);
 }
