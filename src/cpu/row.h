@@ -7,11 +7,60 @@ typedef REAL_BITS ROW(mask) __attribute__((vector_size(FOLD_BYTES)));
 typedef REAL ROW(unaligned)
     __attribute__((vector_size(FOLD_BYTES), aligned(sizeof(REAL)), may_alias));
 
-enum { ROW(WIDTH) = FOLD_BYTES / sizeof(REAL) };
+typedef REAL ROW(quarter) __attribute__((vector_size(16)));
+
+enum { ROW(WIDTH) = FOLD_BYTES / sizeof(REAL), ROW(QUARTER) = 16 / sizeof(REAL) };
 
 FOLD_INLINE ROW(vec) ROW(load)(const REAL *x)
 {
     return *(const ROW(unaligned) *)x;
+}
+
+FOLD_INLINE int64_t ROW(part)(int64_t left)
+{
+    return left < ROW(WIDTH) ? left : ROW(WIDTH);
+}
+
+// The first n <= ROW(WIDTH) lanes from x, `rest` in the others.
+FOLD_INLINE ROW(vec) ROW(load_part)(const REAL *x, int64_t n, REAL rest)
+{
+#if defined(TERN_ISA_AVX512)
+    const uint32_t mask = (1u << n) - 1;
+    if (sizeof(REAL) == sizeof(float))
+        return (ROW(vec))_mm512_mask_loadu_ps(_mm512_set1_ps((float)rest), (__mmask16)mask, x);
+    return (ROW(vec))_mm512_mask_loadu_pd(_mm512_set1_pd((double)rest), (__mmask8)mask, x);
+#else
+    REAL lane[ROW(WIDTH)];
+    for (int i = 0; i < ROW(WIDTH); i++)
+        lane[i] = i < n ? x[i] : rest;
+    return ROW(load)(lane);
+#endif
+}
+
+// The first n <= ROW(WIDTH) lanes to y.
+FOLD_INLINE void ROW(store_part)(REAL *y, ROW(vec) v, int64_t n)
+{
+#if defined(TERN_ISA_AVX512)
+    const uint32_t mask = (1u << n) - 1;
+    if (sizeof(REAL) == sizeof(float))
+        _mm512_mask_storeu_ps(y, (__mmask16)mask, (__m512)v);
+    else
+        _mm512_mask_storeu_pd(y, (__mmask8)mask, (__m512d)v);
+#else
+    REAL lane[ROW(WIDTH)];
+    memcpy(lane, &v, sizeof lane);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = lane[i];
+#endif
+}
+
+// The first n lanes of v, 0 in the others.
+FOLD_INLINE ROW(vec) ROW(first)(ROW(vec) v, int64_t n)
+{
+    ROW(mask) lane;
+    for (int i = 0; i < ROW(WIDTH); i++)
+        lane[i] = i;
+    return (ROW(vec))((ROW(mask))v & (lane < (REAL_BITS)n));
 }
 
 FOLD_INLINE ROW(vec) ROW(larger)(ROW(vec) x, ROW(vec) y)
@@ -20,54 +69,72 @@ FOLD_INLINE ROW(vec) ROW(larger)(ROW(vec) x, ROW(vec) y)
     return (ROW(vec))(((ROW(mask))x & mask) | ((ROW(mask))y & ~mask));
 }
 
+FOLD_INLINE REAL ROW(larger_one)(REAL x, REAL y)
+{
+    return x > y ? x : y;
+}
+
+FOLD_INLINE REAL ROW(largest_lane)(ROW(vec) v)
+{
+    ROW(quarter) part[FOLD_BYTES / 16];
+    memcpy(part, &v, sizeof part);
+    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
+        for (int j = 0; j < half; j++)
+            for (int k = 0; k < ROW(QUARTER); k++)
+                part[j][k] = ROW(larger_one)(part[j + half][k], part[j][k]);
+    REAL top = part[0][0];
+    for (int k = 1; k < ROW(QUARTER); k++)
+        top = ROW(larger_one)(part[0][k], top);
+    return top;
+}
+
 // The largest element, -infinity for n = 0; a NaN may or may not be passed over.
 static inline REAL ROW(max)(const REAL *x, int64_t n)
 {
-    REAL top = -INFINITY;
+    ROW(vec) a = (ROW(vec)){0} - INFINITY, b = a;
     int64_t i = 0;
-    if (n >= 2 * ROW(WIDTH)) {
-        ROW(vec) a = ROW(load)(x), b = ROW(load)(x + ROW(WIDTH));
-        for (i = 2 * ROW(WIDTH); i + 2 * ROW(WIDTH) <= n; i += 2 * ROW(WIDTH)) {
-            a = ROW(larger)(ROW(load)(x + i), a);
-            b = ROW(larger)(ROW(load)(x + i + ROW(WIDTH)), b);
-        }
-        a = ROW(larger)(a, b);
-        for (int j = 0; j < ROW(WIDTH); j++)
-            top = a[j] > top ? a[j] : top;
+    for (; i + 2 * ROW(WIDTH) <= n; i += 2 * ROW(WIDTH)) {
+        a = ROW(larger)(ROW(load)(x + i), a);
+        b = ROW(larger)(ROW(load)(x + i + ROW(WIDTH)), b);
     }
-    for (; i < n; i++)
-        top = x[i] > top ? x[i] : top;
-    return top;
+    for (; i < n; i += ROW(WIDTH))
+        a = ROW(larger)(ROW(load_part)(x + i, ROW(part)(n - i), -INFINITY), a);
+    return ROW(largest_lane)(ROW(larger)(a, b));
 }
 
 // The lanes' sum, in pairs.
 FOLD_INLINE REAL ROW(lanes)(ROW(vec) v)
 {
-    REAL lane[ROW(WIDTH)];
-    memcpy(lane, &v, sizeof lane);
-    for (int half = ROW(WIDTH) / 2; half > 0; half /= 2)
+    ROW(quarter) part[FOLD_BYTES / 16];
+    memcpy(part, &v, sizeof part);
+    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
         for (int i = 0; i < half; i++)
-            lane[i] += lane[i + half];
-    return lane[0];
+            part[i] += part[i + half];
+    if (sizeof(REAL) == sizeof(double))
+        return part[0][0] + part[0][1];
+    return (part[0][0] + part[0][2 % ROW(QUARTER)]) + (part[0][1] + part[0][3 % ROW(QUARTER)]);
 }
 
 // n <= FOLD_CHUNK.
 static inline REAL ROW(sum)(const REAL *x, int64_t n)
 {
-    REAL total = 0;
+    ROW(vec) v[4] = {{0}};
     int64_t i = 0;
-    if (n >= ROW(WIDTH)) {
-        ROW(vec) v[4] = {{0}};
-        for (; i + 4 * ROW(WIDTH) <= n; i += 4 * ROW(WIDTH))
-            for (int j = 0; j < 4; j++)
-                v[j] += ROW(load)(x + i + j * ROW(WIDTH));
-        for (; i + ROW(WIDTH) <= n; i += ROW(WIDTH))
-            v[0] += ROW(load)(x + i);
-        total = ROW(lanes)((v[0] + v[1]) + (v[2] + v[3]));
-    }
-    for (; i < n; i++)
-        total += x[i];
-    return total;
+    for (; i + 4 * ROW(WIDTH) <= n; i += 4 * ROW(WIDTH))
+        for (int j = 0; j < 4; j++)
+            v[j] += ROW(load)(x + i + j * ROW(WIDTH));
+    for (; i < n; i += ROW(WIDTH))
+        v[0] += ROW(load_part)(x + i, ROW(part)(n - i), 0);
+    return ROW(lanes)((v[0] + v[1]) + (v[2] + v[3]));
+}
+
+FOLD_INLINE ROW(vec) ROW(exp)(ROW(vec) x)
+{
+    REAL e[ROW(WIDTH)];
+    memcpy(e, &x, sizeof e);
+    for (int j = 0; j < ROW(WIDTH); j++)
+        e[j] = ROW_EXP(e[j]);
+    return ROW(load)(e);
 }
 
 // The sum of exp(x - shift), each written to y; n <= FOLD_CHUNK.
@@ -79,19 +146,15 @@ static inline REAL ROW(exp_chunk)(REAL *y, const REAL *x, REAL shift, int64_t n)
             y[i] = ROW_EXP(x[i] - shift);
         return ROW(sum)(y, n);
     }
-    // Whole vectors: exp(-infinity) adds 0.
-    REAL e[64];
-    const int64_t padded = (n + ROW(WIDTH) - 1) / ROW(WIDTH) * ROW(WIDTH);
-    for (int64_t i = 0; i < n; i++)
-        e[i] = x[i] - shift;
-    for (int64_t i = n; i < padded; i++)
-        e[i] = -INFINITY;
-    for (int64_t i = 0; i < padded; i += ROW(WIDTH))
-        for (int j = 0; j < ROW(WIDTH); j++)
-            e[i + j] = ROW_EXP(e[i + j]);
-    for (int64_t i = 0; i < n; i++)
-        y[i] = e[i];
-    return ROW(sum)(e, padded);
+    // Whole vectors, of exp(0) at the end: exp(-infinity) would underflow, which is slow.
+    ROW(vec) sum = {0};
+    for (int64_t i = 0; i < n; i += ROW(WIDTH)) {
+        const int64_t part = ROW(part)(n - i);
+        const ROW(vec) e = ROW(exp)(ROW(load_part)(x + i, part, shift) - shift);
+        ROW(store_part)(y + i, e, part);
+        sum += ROW(first)(e, part);
+    }
+    return ROW(lanes)(sum);
 }
 
 // y may be NULL.
@@ -108,13 +171,19 @@ static inline double ROW(exp_sum)(REAL *y, const REAL *x, REAL shift, int64_t n)
 // The sum of x * y.
 static inline double ROW(dot)(const REAL *x, const REAL *y, int64_t n)
 {
-    REAL chunk[FOLD_CHUNK];
     double sum = 0;
     for (int64_t start = 0; start < n; start += FOLD_CHUNK) {
-        const int64_t count = n - start < FOLD_CHUNK ? n - start : FOLD_CHUNK;
-        for (int64_t i = 0; i < count; i++)
-            chunk[i] = x[start + i] * y[start + i];
-        sum += (double)ROW(sum)(chunk, count);
+        const int64_t end = n - start < FOLD_CHUNK ? n : start + FOLD_CHUNK;
+        ROW(vec) v[4] = {{0}};
+        int64_t i = start;
+        for (; i + 4 * ROW(WIDTH) <= end; i += 4 * ROW(WIDTH))
+            for (int j = 0; j < 4; j++)
+                v[j] += ROW(load)(x + i + j * ROW(WIDTH)) * ROW(load)(y + i + j * ROW(WIDTH));
+        for (; i < end; i += ROW(WIDTH)) {
+            const int64_t part = ROW(part)(end - i);
+            v[0] += ROW(load_part)(x + i, part, 0) * ROW(load_part)(y + i, part, 0);
+        }
+        sum += (double)ROW(lanes)((v[0] + v[1]) + (v[2] + v[3]));
     }
     return sum;
 }

@@ -7,6 +7,9 @@
 // Elements per pass through the buffers, which stay in the first cache.
 #define BLOCK 512
 
+// The same where one value is spread over a buffer.
+#define SPREAD 128
+
 // The odd part keeps the buffers from starting at the same place in a page.
 typedef union buffer {
     float f[BLOCK + 16];
@@ -46,6 +49,23 @@ static void load(const job *j, buffer *to, const char *from, int64_t step, int64
     }
 }
 
+#define FILL(values, type)                                                                         \
+    do {                                                                                           \
+        const type value = (values)[0];                                                            \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            (values)[i] = value;                                                                   \
+    } while (0)
+
+// One value n times.
+static void load_one(const job *j, buffer *to, const char *from, int64_t n)
+{
+    load(j, to, from, 1, 1);
+    if (j->type == COMPUTE_FLOAT)
+        FILL(to->f, float);
+    else
+        FILL(to->i, int64_t);
+}
+
 static void store_bytes(uint8_t *to, const uint8_t *from, int64_t step, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
@@ -79,8 +99,9 @@ static void run_blocks(const job *j, int64_t n, char *const *data, const int64_t
     const elementwise *op = j->op;
     buffer in[2], out;
     const bool in_place = j->out_plain && step[0] == 1;
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t count = n - i < BLOCK ? n - i : BLOCK;
+    const int64_t block = step[1] == 0 || step[op->inputs] == 0 ? SPREAD : BLOCK;
+    for (int64_t i = 0; i < n; i += block) {
+        const int64_t count = n - i < block ? n - i : block;
         const void *x[2];
         for (int k = 0; k < op->inputs; k++) {
             const int64_t stride = step[k + 1];
@@ -88,8 +109,10 @@ static void run_blocks(const job *j, int64_t n, char *const *data, const int64_t
             x[k] = &in[k];
             if (j->in_plain && stride == 1)
                 x[k] = from;
-            else if (stride != 0 || i == 0) // one value everywhere is loaded once
+            else if (stride != 0)
                 load(j, &in[k], from, stride, count);
+            else if (i == 0)
+                load_one(j, &in[k], from, count);
         }
         char *y = data[0] + i * step[0] * j->out_size;
         op->block(in_place ? (void *)y : &out, x, count, &op->params);

@@ -2,17 +2,32 @@
 // Softmax along a contiguous row, and of up to COLS columns side by side; a template over row.h's
 // parameters and ROW_LOG, included after it.
 
+// A row of one vector: n <= ROW(WIDTH).
+FOLD_INLINE void ROW(short_row)(const softmax_job *job, REAL *y, const REAL *x)
+{
+    const REAL top = ROW(largest_lane)(ROW(load_part)(x, job->n, -INFINITY));
+    const ROW(vec) off = ROW(load_part)(x, job->n, top) - top, e = ROW(exp)(off);
+    const REAL sum = ROW(lanes)(ROW(first)(e, job->n));
+    ROW(store_part)(y, job->log ? off - ROW_LOG(sum) : e * (1 / sum), job->n);
+}
+
 static void ROW(row)(const softmax_job *job, int64_t row)
 {
     const int64_t n = job->n;
     const REAL *x = (const REAL *)job->x + row * n;
     REAL *y = (REAL *)job->y + row * n;
+    if (n <= ROW(WIDTH)) {
+        ROW(short_row)(job, y, x);
+        return;
+    }
     const REAL top = ROW(max)(x, n);
     if (job->log) {
         const REAL logarithm = ROW_LOG((REAL)ROW(exp_sum)(NULL, x, top, n));
-        ELEMENTWISE_LOOP
-        for (int64_t i = 0; i < n; i++)
-            y[i] = (x[i] - top) - logarithm;
+        for (int64_t i = 0; i < n; i += ROW(WIDTH)) {
+            const int64_t part = ROW(part)(n - i);
+            ROW(store_part)
+            (y + i, (ROW(load_part)(x + i, part, 0) - top) - logarithm, part);
+        }
         return;
     }
     const REAL scale = (REAL)(1 / ROW(exp_sum)(y, x, top, n));
@@ -27,9 +42,11 @@ static void ROW(row_grad)(const softmax_job *job, int64_t row)
     REAL *dx = (REAL *)job->y + row * n;
     const REAL sum = (REAL)(job->log ? ROW(total)(dy, n) : ROW(dot)(dy, y, n));
     if (job->log) {
-        ELEMENTWISE_LOOP
-        for (int64_t i = 0; i < n; i++)
-            dx[i] = dy[i] - ROW_EXP(y[i]) * sum;
+        for (int64_t i = 0; i < n; i += ROW(WIDTH)) {
+            const int64_t part = ROW(part)(n - i);
+            const ROW(vec) e = ROW(exp)(ROW(load_part)(y + i, part, 0));
+            ROW(store_part)(dx + i, ROW(load_part)(dy + i, part, 0) - e * sum, part);
+        }
     } else {
         ELEMENTWISE_LOOP
         for (int64_t i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "cpu/reduce/fold_best.h"
 #include "cpu/reduce/scan.h"
 #include "cpu/wide.h"
 
@@ -33,13 +34,31 @@
 #define ARG(name) name##_uint8
 #include "cpu/reduce/arg_reduce_real.h"
 
+// As place_float, of contiguous elements: the first place of the value that a fold finds.
+static int64_t place_row(const void *line, int64_t n, int64_t stride, bool largest)
+{
+    const float *x = line;
+    if (stride != 1)
+        return place_float(line, n, stride, largest);
+    const float best = largest ? fold_best_row(FOLD_MAX, x, n) : fold_best_row(FOLD_MIN, x, n);
+    if (best != best)
+        return place_float(line, n, stride, largest);
+    int64_t i = 0;
+    for (; i + FOLD_WIDTH <= n; i += FOLD_WIDTH) {
+        const uint32_t found = fold_equal(fold_load(x + i), best);
+        if (found)
+            return i + __builtin_ctz(found);
+    }
+    return i + __builtin_ctz(fold_equal(fold_load_part(x + i, n - i, best), best));
+}
+
 typedef int64_t place_fn(const void *line, int64_t n, int64_t stride, bool largest);
 
 typedef struct arg_job {
     place_fn *place;
     bool largest;
-    const tern_strided *views[SCAN_VIEWS]; // x, indices, values or NULL
-    const tern_strided *source;            // of the values: x, or what x was widened from
+    // x, indices; values or NULL, and their source: x, or what x was widened from
+    const tern_strided *views[SCAN_VIEWS];
     int dim;
     int64_t lines, lines_per_piece;
 } arg_job;
@@ -62,29 +81,35 @@ static place_fn *place_for(tern_dtype dtype)
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return place_float;
+    return place_row;
 }
 
-static void run_line(const arg_job *job, int64_t line)
+static void run_line(const arg_job *job, char *const *data)
 {
-    char *data[SCAN_VIEWS], *source;
-    const tern_strided *x = job->views[0];
-    scan_line(job->views, SCAN_VIEWS, job->dim, line, data);
-    int64_t place = job->place(data[0], x->size[job->dim], x->stride[job->dim], job->largest);
-    *(int64_t *)data[1] = place;
+    const tern_strided *x = job->views[0], *source = job->views[3];
+    const int64_t place = job->place(data[0], x->size[job->dim], x->stride[job->dim], job->largest);
+    *(int64_t *)(void *)data[1] = place;
     if (!data[2])
         return;
-    scan_line(&job->source, 1, job->dim, line, &source);
-    size_t element = tern_dtype_size(job->source->dtype);
-    memcpy(data[2], source + place * job->source->stride[job->dim] * (int64_t)element, element);
+    const size_t element = tern_dtype_size(source->dtype);
+    memcpy(data[2], data[3] + place * source->stride[job->dim] * (int64_t)element, element);
 }
 
 static void run_piece(void *context, int64_t index)
 {
     const arg_job *job = context;
-    int64_t begin = index * job->lines_per_piece, end = begin + job->lines_per_piece;
-    for (int64_t line = begin; line < end && line < job->lines; line++)
-        run_line(job, line);
+    char *data[SCAN_VIEWS];
+    int64_t step[SCAN_VIEWS], line = index * job->lines_per_piece;
+    const int64_t left = job->lines - line;
+    const int64_t end = line + (left < job->lines_per_piece ? left : job->lines_per_piece);
+    while (line < end) {
+        int64_t run = scan_run(job->views, SCAN_VIEWS, job->dim, line, data, step);
+        for (; run > 0 && line < end; run--, line++) {
+            run_line(job, data);
+            for (int v = 0; v < SCAN_VIEWS; v++)
+                data[v] = data[v] ? data[v] + step[v] : NULL;
+        }
+    }
 }
 
 tern_status TERN_ISA_NAME(arg_reduce)(const tern_exec *exec, bool largest,
@@ -95,8 +120,7 @@ tern_status TERN_ISA_NAME(arg_reduce)(const tern_exec *exec, bool largest,
     tern_strided wide = {0};
     arg_job job = {.place = place_for(x->dtype),
                    .largest = largest,
-                   .views = {x, indices, values},
-                   .source = x,
+                   .views = {x, indices, values, values ? x : NULL},
                    .dim = dim,
                    .lines = scan_lines(x, dim),
                    .lines_per_piece = scan_lines_per_piece(x->size[dim])};

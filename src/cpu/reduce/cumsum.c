@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/pool.h"
+#include "cpu/elementwise/elementwise.h"
 #include "cpu/reduce/scan.h"
 #include "cpu/wide.h"
 #include "device/kernel_dtype.h"
+
+#define STRIP 128 // lines at most that are added side by side
+#define LINES 4   // of others
 
 #define TYPE         float
 #define SUM          double
@@ -22,20 +26,44 @@
 #include "cpu/reduce/cumsum_real.h"
 
 typedef void line_fn(void *y, int64_t y_stride, const void *x, int64_t x_stride, int64_t n);
+typedef void lines_fn(void *y, int64_t y_stride, int64_t y_next, const void *x, int64_t x_stride,
+                      int64_t x_next, int64_t n);
+typedef void strip_fn(void *y, int64_t y_stride, const void *x, int64_t x_stride, int64_t n,
+                      int64_t cols);
 
 typedef struct cumsum_job {
     line_fn *line;
+    lines_fn *several;
+    strip_fn *strip;
     const tern_strided *views[2]; // y, x
     int dim;
     bool reverse;
-    int64_t lines, lines_per_piece;
+    bool dense;                     // neighbouring lines lie side by side in both views
+    int64_t next[2];                // else so far apart
+    int64_t cols, width, strips;    // lines at these steps, done in strips of `width`
+    int64_t units, units_per_piece; // strips
 } cumsum_job;
 
-static void run_line(const cumsum_job *job, int64_t index)
+static void run_lines(const cumsum_job *job, char *const *data, const int64_t *stride, int64_t cols)
+{
+    const int64_t n = job->views[0]->size[job->dim];
+    const int64_t element = (int64_t)tern_dtype_size(job->views[0]->dtype);
+    if (job->dense)
+        job->strip(data[0], stride[0], data[1], stride[1], n, cols);
+    else if (cols == LINES)
+        job->several(data[0], stride[0], job->next[0], data[1], stride[1], job->next[1], n);
+    else
+        for (int64_t k = 0; k < cols; k++)
+            job->line(data[0] + k * job->next[0] * element, stride[0],
+                      data[1] + k * job->next[1] * element, stride[1], n);
+}
+
+static void run_unit(const cumsum_job *job, int64_t unit)
 {
     char *data[2];
     int64_t stride[2], n = job->views[0]->size[job->dim];
-    scan_line(job->views, 2, job->dim, index, data);
+    const int64_t first = unit % job->strips * job->width;
+    scan_line(job->views, 2, job->dim, unit / job->strips * job->cols + first, data);
     for (int v = 0; v < 2; v++) {
         stride[v] = job->views[v]->stride[job->dim];
         if (job->reverse) {
@@ -43,22 +71,41 @@ static void run_line(const cumsum_job *job, int64_t index)
             stride[v] = -stride[v];
         }
     }
-    job->line(data[0], stride[0], data[1], stride[1], n);
+    run_lines(job, data, stride, job->cols - first < job->width ? job->cols - first : job->width);
 }
 
 static void run_piece(void *context, int64_t index)
 {
     const cumsum_job *job = context;
-    int64_t begin = index * job->lines_per_piece, end = begin + job->lines_per_piece;
-    for (int64_t line = begin; line < end && line < job->lines; line++)
-        run_line(job, line);
+    int64_t begin = index * job->units_per_piece, end = begin + job->units_per_piece;
+    for (int64_t unit = begin; unit < end && unit < job->units; unit++)
+        run_unit(job, unit);
+}
+
+// The lines along the innermost of the other dimensions.
+static void find_steps(cumsum_job *job)
+{
+    const tern_strided *y = job->views[0], *x = job->views[1];
+    const int last = y->rank - 1, inner = job->dim == last ? last - 1 : last;
+    job->cols = inner < 0 ? 1 : y->size[inner];
+    job->next[0] = inner < 0 ? 0 : y->stride[inner];
+    job->next[1] = inner < 0 ? 0 : x->stride[inner];
+    job->dense = job->cols > 1 && job->next[0] == 1 && job->next[1] == 1;
+    job->width = job->dense ? STRIP : LINES;
+    job->width = job->cols < job->width ? job->cols : job->width;
+    job->strips = (job->cols + job->width - 1) / job->width;
 }
 
 static void run_all(cumsum_job *job)
 {
-    job->lines = job->views[0]->size[job->dim] > 0 ? scan_lines(job->views[0], job->dim) : 0;
-    job->lines_per_piece = scan_lines_per_piece(job->views[0]->size[job->dim]);
-    tern_pool_run((job->lines + job->lines_per_piece - 1) / job->lines_per_piece, run_piece, job);
+    const int64_t n = job->views[0]->size[job->dim];
+    const int64_t lines = n > 0 ? scan_lines(job->views[0], job->dim) : 0;
+    if (lines == 0)
+        return;
+    find_steps(job);
+    job->units = lines / job->cols * job->strips;
+    job->units_per_piece = scan_lines_per_piece(n * job->width);
+    tern_pool_run((job->units + job->units_per_piece - 1) / job->units_per_piece, run_piece, job);
 }
 
 static tern_status run_widened(cumsum_job *job, const tern_strided *y, const tern_strided *x)
@@ -88,6 +135,12 @@ tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
     job.line = y->dtype == TERN_FLOAT64 ? line_double
                : y->dtype == TERN_INT64 ? line_int64
                                         : line_float;
+    job.several = y->dtype == TERN_FLOAT64 ? lines_double
+                  : y->dtype == TERN_INT64 ? lines_int64
+                                           : lines_float;
+    job.strip = y->dtype == TERN_FLOAT64 ? strip_double
+                : y->dtype == TERN_INT64 ? strip_int64
+                                         : strip_float;
     if (wide_needed(y->dtype))
         return run_widened(&job, y, x);
     run_all(&job);

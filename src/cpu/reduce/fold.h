@@ -69,6 +69,20 @@ FOLD_INLINE FOLD(vec) FOLD(vec_combine)(fold_op op, FOLD(vec) a, FOLD(vec) x)
     return FOLD(vec_select)(better | ACC_IS_NAN(x), x, a);
 }
 
+// a combined with what x is mapped to. The square of a float is exact in double, so that one
+// rounding of square and sum changes nothing.
+FOLD_INLINE FOLD(vec) FOLD(vec_step)(fold_op op, FOLD(vec) a, FOLD(vec) x, const fold_param *param)
+{
+#if FOLD_IN_ELEM && defined(TERN_ISA_AVX512)
+    if (op == FOLD_SQUARE)
+        return (FOLD(vec))_mm512_fmadd_pd((__m512d)x, (__m512d)x, (__m512d)a);
+#elif FOLD_IN_ELEM && defined(TERN_ISA_AVX2)
+    if (op == FOLD_SQUARE)
+        return (FOLD(vec))_mm256_fmadd_pd((__m256d)x, (__m256d)x, (__m256d)a);
+#endif
+    return FOLD(vec_combine)(op, a, FOLD(vec_map)(op, x, param));
+}
+
 FOLD_INLINE FOLD(vec) FOLD(vec_load)(const ELEM *x)
 {
     return __builtin_convertvector(*(const FOLD(part) *)x, FOLD(vec));
@@ -85,8 +99,7 @@ FOLD_INLINE ACC FOLD(row_of)(fold_op op, const fold_param *param, const ELEM *x,
             v[j] = FOLD(vec_map)(op, FOLD(vec_load)(x + j * WIDTH), param);
         for (i = 4 * WIDTH; i + 4 * WIDTH <= n; i += 4 * WIDTH)
             for (int j = 0; j < 4; j++)
-                v[j] = FOLD(vec_combine)(
-                    op, v[j], FOLD(vec_map)(op, FOLD(vec_load)(x + i + j * WIDTH), param));
+                v[j] = FOLD(vec_step)(op, v[j], FOLD(vec_load)(x + i + j * WIDTH), param);
         v[0] = FOLD(vec_combine)(op, FOLD(vec_combine)(op, v[0], v[1]),
                                  FOLD(vec_combine)(op, v[2], v[3]));
         for (int j = 0; j < WIDTH; j++)

@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(TERN_ISA_AVX512) || defined(TERN_ISA_AVX2)
+#include <immintrin.h>
+#endif
 
 #if defined(TERN_ISA_AVX512)
 #define FOLD_BYTES 64

@@ -3,18 +3,7 @@
 #ifndef TERN_SRC_CPU_REDUCE_FOLD_SUM_H
 #define TERN_SRC_CPU_REDUCE_FOLD_SUM_H
 
-#include "cpu/reduce/fold_ops.h"
-
-typedef float fold_floats __attribute__((vector_size(FOLD_BYTES)));
-typedef float fold_floats_unaligned
-    __attribute__((vector_size(FOLD_BYTES), aligned(sizeof(float)), may_alias));
-
-#define FOLD_WIDTH (FOLD_BYTES / (int)sizeof(float))
-
-FOLD_INLINE fold_floats fold_load(const float *x)
-{
-    return *(const fold_floats_unaligned *)x;
-}
+#include "cpu/reduce/fold_lanes.h"
 
 // The lanes' sum, in pairs.
 FOLD_INLINE float fold_lanes(fold_floats v)
@@ -31,7 +20,7 @@ FOLD_INLINE float fold_lanes(fold_floats v)
 // n <= FOLD_CHUNK.
 FOLD_INLINE float fold_sum_chunk(const float *x, int64_t n)
 {
-    float total = 0;
+    fold_floats sum = {0};
     int64_t i = 0;
     if (n >= 4 * FOLD_WIDTH) {
         fold_floats v[4];
@@ -40,13 +29,13 @@ FOLD_INLINE float fold_sum_chunk(const float *x, int64_t n)
         for (i = 4 * FOLD_WIDTH; i + 4 * FOLD_WIDTH <= n; i += 4 * FOLD_WIDTH)
             for (int j = 0; j < 4; j++)
                 v[j] += fold_load(x + i + j * FOLD_WIDTH);
-        total = fold_lanes((v[0] + v[1]) + (v[2] + v[3]));
+        sum = (v[0] + v[1]) + (v[2] + v[3]);
     }
     for (; i + FOLD_WIDTH <= n; i += FOLD_WIDTH)
-        total += fold_lanes(fold_load(x + i));
-    for (; i < n; i++)
-        total += x[i];
-    return total;
+        sum += fold_load(x + i);
+    if (i < n)
+        sum += fold_load_part(x + i, n - i, 0);
+    return fold_lanes(sum);
 }
 
 static inline double fold_sum_row(const float *x, int64_t n)

@@ -65,6 +65,11 @@ static int64_t finish_int64(const reduce_finish *f, int64_t total)
     return f->op == TERN_REDUCE_ALL ? total == f->plan->terms : total;
 }
 
+static bool fold_is_result(tern_reduce_op op)
+{
+    return op == TERN_REDUCE_SUM || op == TERN_REDUCE_AMAX || op == TERN_REDUCE_AMIN;
+}
+
 // n outputs that lie along the innermost kept dimension.
 static void finish_run(const reduce_finish *f, int64_t first, int64_t n)
 {
@@ -72,7 +77,9 @@ static void finish_run(const reduce_finish *f, int64_t first, int64_t n)
     const int64_t stride = f->plan->keep[f->plan->keep_count - 1].y_stride[0];
     char *to =
         (char *)y->data + reduce_place(f->plan, 0, first) * (int64_t)tern_dtype_size(y->dtype);
-    if (tern_dtype_is_floating(f->plan->dtype)) {
+    if (tern_dtype_is_floating(f->plan->dtype) && fold_is_result(f->op)) {
+        span_store_double(to, (const double *)f->acc + first, y->dtype, stride, n);
+    } else if (tern_dtype_is_floating(f->plan->dtype)) {
         double run[FINISH_RUN];
         for (int64_t i = 0; i < n; i++)
             run[i] = finish_double(f, ((const double *)f->acc)[first + i]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/pool.h"
+#include "cpu/reduce/fold_best.h"
 #include "cpu/reduce/fold_sum.h"
 #include "cpu/reduce/reduce_plan.h"
 #include "cpu/span.h"
@@ -26,29 +27,29 @@ static int64_t place(const reduce_dim *dims, int count, int64_t index)
     return at + index * dims[0].x_stride;
 }
 
-#define ELEM             float
-#define ACC              double
-#define ACC_LOW          -INFINITY
-#define ACC_HIGH         INFINITY
-#define ACC_IS_NAN(x)    ((x) != (x))
-#define ACC_SUMS         double
-#define FOLD(name)       float_##name
-#define FOLD_LOAD        span_load_float
-#define FOLD_DTYPE       TERN_FLOAT32
-#define FOLD_SUM_IN_ELEM 1
+#define ELEM          float
+#define ACC           double
+#define ACC_LOW       -INFINITY
+#define ACC_HIGH      INFINITY
+#define ACC_IS_NAN(x) ((x) != (x))
+#define ACC_SUMS      double
+#define FOLD(name)    float_##name
+#define FOLD_LOAD     span_load_float
+#define FOLD_DTYPE    TERN_FLOAT32
+#define FOLD_IN_ELEM  1
 #include "cpu/reduce/fold.h"
 #include "cpu/reduce/reduce_task.h"
 #undef ELEM
 #undef FOLD
 #undef FOLD_LOAD
 #undef FOLD_DTYPE
-#undef FOLD_SUM_IN_ELEM
+#undef FOLD_IN_ELEM
 
-#define ELEM             double
-#define FOLD(name)       double_##name
-#define FOLD_LOAD        span_load_double
-#define FOLD_DTYPE       TERN_FLOAT64
-#define FOLD_SUM_IN_ELEM 0
+#define ELEM         double
+#define FOLD(name)   double_##name
+#define FOLD_LOAD    span_load_double
+#define FOLD_DTYPE   TERN_FLOAT64
+#define FOLD_IN_ELEM 0
 #include "cpu/reduce/fold.h"
 #include "cpu/reduce/reduce_task.h"
 #undef ELEM
@@ -78,15 +79,14 @@ static void run_tasks(void *context, int64_t piece)
     const reduce_work *work = context;
     const reduce_plan *plan = work->plan;
     const int64_t first = piece * plan->tasks_per_piece;
-    const int64_t end = first + plan->tasks_per_piece;
-    for (int64_t task = first; task < plan->tasks && task < end; task++) {
-        if (plan->dtype == TERN_FLOAT64)
-            double_task(work, task);
-        else if (tern_dtype_is_floating(plan->dtype))
-            float_task(work, task);
-        else
-            int64_task(work, task);
-    }
+    const int64_t left = plan->tasks - first;
+    const int64_t end = first + (left < plan->tasks_per_piece ? left : plan->tasks_per_piece);
+    if (plan->dtype == TERN_FLOAT64)
+        double_tasks(work, first, end);
+    else if (tern_dtype_is_floating(plan->dtype))
+        float_tasks(work, first, end);
+    else
+        int64_tasks(work, first, end);
 }
 
 static void run_join(void *context, int64_t piece)

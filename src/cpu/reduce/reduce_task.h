@@ -1,15 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 // One piece of a reduction, for one element type: a template over fold.h's parameters, included
 // after it. FOLD_LOAD(to, from, dtype, stride, n) reads a run, FOLD_DTYPE is the dtype that needs
-// no reading, FOLD_SUM_IN_ELEM says that FOLD_SUM has loops of its own.
+// no reading, FOLD_IN_ELEM says that sums and the largest and smallest have loops of their own.
+
+// Folds each of `rows` rows of n elements.
+static void FOLD(fold_runs)(fold_op op, const fold_param *param, ACC *acc, const ELEM *x,
+                            int64_t row_stride, int64_t rows, int64_t n)
+{
+#define FOLD_ROWS_BY(result)                                                                       \
+    for (int64_t r = 0; r < rows; r++, x += row_stride)                                            \
+    acc[r] = (ACC)(result)
+#if FOLD_IN_ELEM
+    if (op == FOLD_SUM)
+        FOLD_ROWS_BY(fold_sum_row(x, n));
+    else if (op == FOLD_MAX)
+        FOLD_ROWS_BY(fold_best_row(FOLD_MAX, x, n));
+    else if (op == FOLD_MIN)
+        FOLD_ROWS_BY(fold_best_row(FOLD_MIN, x, n));
+    else if (op == FOLD_MAX_ABS)
+        FOLD_ROWS_BY(fold_best_row(FOLD_MAX_ABS, x, n));
+    else if (op == FOLD_MIN_ABS)
+        FOLD_ROWS_BY(fold_best_row(FOLD_MIN_ABS, x, n));
+    else
+#endif
+        FOLD_ROWS_BY(FOLD(row)(op, param, x, n));
+#undef FOLD_ROWS_BY
+}
 
 static ACC FOLD(fold_run)(fold_op op, const fold_param *param, const ELEM *x, int64_t n)
 {
-#if FOLD_SUM_IN_ELEM
-    if (op == FOLD_SUM)
-        return fold_sum_row(x, n);
-#endif
-    return FOLD(row)(op, param, x, n);
+    ACC total;
+    FOLD(fold_runs)(op, param, &total, x, 0, 1, n);
+    return total;
 }
 
 // n elements along the innermost folded dimension.
@@ -55,7 +77,7 @@ static void FOLD(fold_rows)(const reduce_plan *plan, fold_op op, const fold_para
     const int64_t row_stride = plan->fold[plan->fold_count - 1].x_stride;
     const int64_t stride = plan->keep[plan->keep_count - 1].x_stride;
     if (plan->dtype == FOLD_DTYPE && stride == 1) {
-#if FOLD_SUM_IN_ELEM
+#if FOLD_IN_ELEM
         if (op == FOLD_SUM) {
             fold_sum_columns(acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
             return;
@@ -110,6 +132,30 @@ static void FOLD(task)(const reduce_work *work, int64_t task)
     }
     param.shift = work->shift ? work->shift[unit] : 0;
     acc[unit] = FOLD(fold_output)(plan, work->op, &param, unit, first, last);
+}
+
+// Whether outputs are contiguous rows of FOLD_DTYPE at one distance.
+static bool FOLD(plain_rows)(const reduce_work *work)
+{
+    const reduce_plan *plan = work->plan;
+    return !plan->columns && plan->segments == 1 && plan->keep_count == 1 &&
+           plan->fold_count == 1 && plan->fold[0].x_stride == 1 && plan->dtype == FOLD_DTYPE &&
+           !work->shift;
+}
+
+static void FOLD(tasks)(const reduce_work *work, int64_t first, int64_t end)
+{
+    const reduce_plan *plan = work->plan;
+    if (FOLD(plain_rows)(work)) {
+        const fold_param param = {.power = work->power};
+        const int64_t stride = plan->keep[0].x_stride;
+        const ELEM *x = (const ELEM *)(const void *)plan->x + first * stride;
+        FOLD(fold_runs)
+        (work->op, &param, (ACC *)work->acc + first, x, stride, end - first, plan->terms);
+        return;
+    }
+    for (int64_t task = first; task < end; task++)
+        FOLD(task)(work, task);
 }
 
 // The segments of outputs [first, last), in their order.

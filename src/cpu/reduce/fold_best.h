@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The largest or smallest float32 of a run, at full width; it needs no wider type.
+#ifndef TERN_SRC_CPU_REDUCE_FOLD_BEST_H
+#define TERN_SRC_CPU_REDUCE_FOLD_BEST_H
+
+#include "cpu/reduce/fold_lanes.h"
+
+FOLD_INLINE fold_floats fold_best_map(fold_op op, fold_floats x)
+{
+    if (op == FOLD_MAX || op == FOLD_MIN)
+        return x;
+    return (fold_floats)((fold_ints)x & INT32_MAX);
+}
+
+FOLD_INLINE fold_floats fold_best_of(fold_op op, fold_floats x, fold_floats a)
+{
+    return op == FOLD_MAX || op == FOLD_MAX_ABS ? fold_larger(x, a) : fold_smaller(x, a);
+}
+
+FOLD_INLINE float fold_best_one(fold_op op, float x, float a)
+{
+    return (op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a) ? x : a;
+}
+
+FOLD_INLINE float fold_best_lanes(fold_op op, fold_floats v)
+{
+    typedef float four __attribute__((vector_size(16)));
+    four part[FOLD_BYTES / 16];
+    memcpy(part, &v, sizeof part);
+    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
+        for (int i = 0; i < half; i++)
+            for (int k = 0; k < 4; k++)
+                part[i][k] = fold_best_one(op, part[i + half][k], part[i][k]);
+    return fold_best_one(op, fold_best_one(op, part[0][2], part[0][0]),
+                         fold_best_one(op, part[0][3], part[0][1]));
+}
+
+// n >= FOLD_WIDTH; the last vector overlaps others.
+FOLD_INLINE float fold_best_long(fold_op op, const float *x, int64_t n)
+{
+    fold_floats v[4];
+    fold_nans nans;
+    const fold_floats last = fold_best_map(op, fold_load(x + n - FOLD_WIDTH));
+    for (int j = 0; j < 4; j++)
+        v[j] = last;
+    nans = fold_nans_of(last, last);
+    int64_t i = 0;
+    for (; i + 4 * FOLD_WIDTH <= n; i += 4 * FOLD_WIDTH)
+        for (int j = 0; j < 4; j += 2) {
+            const fold_floats a = fold_best_map(op, fold_load(x + i + j * FOLD_WIDTH));
+            const fold_floats b = fold_best_map(op, fold_load(x + i + (j + 1) * FOLD_WIDTH));
+            v[j] = fold_best_of(op, a, v[j]);
+            v[j + 1] = fold_best_of(op, b, v[j + 1]);
+            nans |= fold_nans_of(a, b);
+        }
+    for (; i + FOLD_WIDTH <= n; i += FOLD_WIDTH) {
+        const fold_floats a = fold_best_map(op, fold_load(x + i));
+        v[0] = fold_best_of(op, a, v[0]);
+        nans |= fold_nans_of(a, a);
+    }
+    if (fold_any_nan(nans))
+        return NAN;
+    v[0] = fold_best_of(op, fold_best_of(op, v[0], v[1]), fold_best_of(op, v[2], v[3]));
+    return fold_best_lanes(op, v[0]);
+}
+
+// A NaN wins; what a fold starts from for n = 0.
+FOLD_INLINE float fold_best_row(fold_op op, const float *x, int64_t n)
+{
+    if (n >= FOLD_WIDTH)
+        return fold_best_long(op, x, n);
+    if (n == 0)
+        return op == FOLD_MAX || op == FOLD_MAX_ABS ? -INFINITY : INFINITY;
+    const fold_floats v = fold_best_map(op, fold_load_part(x, n, x[0]));
+    return fold_any_nan(fold_nans_of(v, v)) ? NAN : fold_best_lanes(op, v);
+}
+
+#endif
