@@ -39,7 +39,7 @@ typedef void step_block_fn(const double *number, void *const *array, int64_t n);
 #define STEP_BLOCK(name) name##_double
 #include "cpu/step/step_real.h"
 
-// What all pieces of a pass work on: a piece is a part of all elements, one tensor's after another's.
+// What all pieces of a pass work on: each is a part of all elements, tensor after tensor.
 typedef struct pass {
     tern_step_code code;
     const tern_step_tensor *tensors;
