@@ -27,7 +27,7 @@ typedef struct free_block {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static free_block *free_lists[CLASSES];
-static _Atomic int64_t cached;
+static _Atomic int64_t cached; // changed under `lock`
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool enabled;
@@ -72,6 +72,13 @@ static void start(void)
     enabled = !setting || strcmp(setting, "0") != 0;
 }
 
+// An addition that others see would be one more locked instruction for each block.
+static void count_cached(int64_t nbytes)
+{
+    const int64_t now = atomic_load_explicit(&cached, memory_order_relaxed);
+    atomic_store_explicit(&cached, now + nbytes, memory_order_relaxed);
+}
+
 static free_block *pop(size_class class)
 {
     tern_lock(&lock);
@@ -79,7 +86,7 @@ static free_block *pop(size_class class)
     if (block) {
         TERN_UNPOISON(block, class.nbytes);
         free_lists[class.index] = block->next;
-        atomic_fetch_sub(&cached, (int64_t) class.nbytes);
+        count_cached(-(int64_t) class.nbytes);
     }
     tern_unlock(&lock);
     return block;
@@ -92,7 +99,7 @@ static void push(free_block *block, size_class class)
     block->next = free_lists[class.index];
     free_lists[class.index] = block;
     TERN_POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
-    atomic_fetch_add(&cached, (int64_t) class.nbytes);
+    count_cached((int64_t) class.nbytes);
     tern_unlock(&lock);
 }
 
@@ -146,7 +153,7 @@ static void exchange_late(int place, late_block in, size_t readable)
     late[place] = in;
     if (in.memory)
         TERN_POISON((char *)in.memory + readable, in.nbytes - readable);
-    atomic_fetch_add(&cached, (int64_t)in.nbytes - (int64_t)out.nbytes);
+    count_cached((int64_t)in.nbytes - (int64_t)out.nbytes);
     tern_unlock(&lock);
     if (!out.memory)
         return;
@@ -178,11 +185,13 @@ int64_t tern_memory_cached_bytes(void)
 }
 
 // Empties one list under the lock and returns what was in it.
-static free_block *detach(int index)
+static free_block *detach(int index, size_t nbytes)
 {
     tern_lock(&lock);
     free_block *list = free_lists[index];
     free_lists[index] = NULL;
+    for (const free_block *block = list; block; block = block->next)
+        count_cached(-(int64_t)nbytes);
     tern_unlock(&lock);
     return list;
 }
@@ -205,11 +214,10 @@ void tern_memory_trim(void)
         exchange_late(place, (late_block){NULL, 0}, 0);
     for (int index = 0; index < CLASSES; index++) {
         size_t nbytes = class_bytes(index);
-        free_block *block = detach(index);
+        free_block *block = detach(index, nbytes);
         while (block) {
             TERN_UNPOISON(block, nbytes);
             free_block *next = block->next;
-            atomic_fetch_sub(&cached, (int64_t)nbytes);
             tern_allocator_give(block, nbytes);
             block = next;
         }

@@ -44,7 +44,7 @@ tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_cou
 
 static void *data_of(const tern_tensor *t)
 {
-    return t ? tern_view_of(t).data : NULL;
+    return t ? tern_view_data(t) : NULL;
 }
 
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry)

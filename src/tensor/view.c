@@ -3,12 +3,17 @@
 #include "tensor/view.h"
 #include "base/error.h"
 
-tern_strided tern_view_of(const tern_tensor *t)
+void *tern_view_data(const tern_tensor *t)
 {
     if (t->storage->block)
         tern_storage_use(t->storage, t->label);
+    return (char *)t->storage->data + t->offset * (int64_t)tern_dtype_size(t->dtype);
+}
+
+tern_strided tern_view_of(const tern_tensor *t)
+{
     tern_strided view = {
-        .data = (char *)t->storage->data + t->offset * (int64_t)tern_dtype_size(t->dtype),
+        .data = tern_view_data(t),
         .dtype = t->dtype,
         .rank = t->rank,
     };

@@ -7,6 +7,8 @@
 #include "tensor/tensor.h"
 
 tern_strided tern_view_of(const tern_tensor *t);
+// Where the elements of a contiguous tensor are.
+void *tern_view_data(const tern_tensor *t);
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
 tern_strided tern_view_expand(tern_strided view, tern_shape shape);
 // Contiguous view of the given sizes over data.
