@@ -37,15 +37,19 @@ static void advance(tern_mt19937 *generator)
     generator->index = 0;
 }
 
-uint32_t tern_mt19937_u32(tern_mt19937 *generator)
+static inline uint32_t temper(uint32_t word)
 {
-    if (generator->index >= WORDS)
-        advance(generator);
-    uint32_t word = generator->state[generator->index++];
     word ^= word >> 11;
     word ^= (word << 7) & 0x9D2C5680u;
     word ^= (word << 15) & 0xEFC60000u;
     return word ^ (word >> 18);
+}
+
+uint32_t tern_mt19937_u32(tern_mt19937 *generator)
+{
+    if (generator->index >= WORDS)
+        advance(generator);
+    return temper(generator->state[generator->index++]);
 }
 
 uint64_t tern_mt19937_u64(tern_mt19937 *generator)
@@ -69,9 +73,17 @@ bool tern_mt19937_bernoulli(tern_mt19937 *generator, double p)
     return tern_mt19937_u53(generator) < p;
 }
 
-static float u24(tern_mt19937 *generator)
+// Multiples of 2^-24 in [0, 1), as many as are left of the present words.
+static int64_t fill_u24(tern_mt19937 *generator, float *out, int64_t numel)
 {
-    return (float)(tern_mt19937_u32(generator) & 0xFFFFFFu) * 0x1p-24f;
+    if (generator->index >= WORDS)
+        advance(generator);
+    const int64_t left = WORDS - generator->index, n = numel < left ? numel : left;
+    const uint32_t *word = generator->state + generator->index;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = (float)(int32_t)(temper(word[i]) & 0xFFFFFFu) * 0x1p-24f;
+    generator->index += (int)n;
+    return n;
 }
 
 // Fused, as PyTorch's kernels for AVX2 and AVX-512 are compiled; a number that rounds up to the end
@@ -82,9 +94,13 @@ void tern_mt19937_uniform_f32(tern_mt19937 *generator, float *out, int64_t numel
     float begin = (float)from;
     float end = (float)to;
     float range = end - begin;
-    for (int64_t i = 0; i < numel; i++) {
-        float x = fmaf(u24(generator), range, begin);
-        out[i] = x < end ? x : begin;
+    const bool plain = begin == 0 && range == 1; // nothing is rounded
+    for (int64_t n; numel > 0; numel -= n, out += n) {
+        n = fill_u24(generator, out, numel);
+        for (int64_t i = 0; i < n && !plain; i++) {
+            float x = fmaf(out[i], range, begin);
+            out[i] = x < end ? x : begin;
+        }
     }
 }
 

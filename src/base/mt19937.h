@@ -50,6 +50,11 @@ void tern_mt19937_normal_f32(tern_mt19937 *generator, float *out, int64_t numel,
 void tern_mt19937_normal_f64(tern_mt19937 *generator, double *out, int64_t numel, double mean,
                              double std);
 
+// What normal_f32 computes with: log(x) of 2^-24 <= x <= 1, and sine and cosine of 0 <= x <= 2 pi,
+// correctly rounded for all x that it can meet.
+float tern_mt19937_log(float x);
+void tern_mt19937_turn(float x, float *sine, float *cosine);
+
 // Fills with integers from `low` to `high` - 1; low < high. From a range of 2^28 on each takes a
 // draw of 64 bits.
 void tern_mt19937_randint(tern_mt19937 *generator, int64_t *out, int64_t numel, int64_t low,

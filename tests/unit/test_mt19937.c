@@ -219,6 +219,20 @@ static void the_shuffle_order_of_a_loader_can_be_had(void **state)
     ASSERT_STORED_BITS(order, "loader_order_seed_0");
 }
 
+// Of every 61st value that a draw can be; all 2^24 agree as well.
+static void logarithms_and_angles_are_rounded_correctly(void **state)
+{
+    (void)state;
+    for (int32_t k = 0; k < 1 << 24; k += 61) {
+        const float x = (float)k * 0x1p-24f, angle = 6.283185307179586476925f * x;
+        float sine, cosine;
+        tern_mt19937_turn(angle, &sine, &cosine);
+        assert_true(tern_mt19937_log(1 - x) == (float)log((double)(1 - x)));
+        assert_true(sine == (float)sin((double)angle));
+        assert_true(cosine == (float)cos((double)angle));
+    }
+}
+
 // Means of a million draws: 5 standard errors.
 static void moments_are_right(void **state)
 {
@@ -253,6 +267,7 @@ int main(void)
         TEST(seeding_forgets_a_waiting_normal_draw),
         TEST(a_copy_goes_on_like_the_original),
         TEST(the_shuffle_order_of_a_loader_can_be_had),
+        TEST(logarithms_and_angles_are_rounded_correctly),
         TEST(moments_are_right),
     };
     return cmocka_run_group_tests_name("mt19937", tests, NULL, NULL);

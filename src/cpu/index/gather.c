@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/pool.h"
+#include "cpu/elementwise/elementwise.h"
 #include "cpu/fault.h"
 #include "cpu/wide.h"
 
@@ -48,41 +49,46 @@ static int64_t index_at(const gather_job *job, int64_t limit, int64_t place)
     return -1;
 }
 
-static void move_element(void *y, const void *x, size_t element)
-{
-    switch (element) {
-    case 8:
-        memcpy(y, x, 8);
-        break;
-    case 4:
-        memcpy(y, x, 4);
-        break;
-    case 2:
-        memcpy(y, x, 2);
-        break;
-    default:
-        memcpy(y, x, 1);
-        break;
+// One row, of elements of one size; strides along it.
+typedef struct row_strides {
+    int64_t y, x, index, hop; // hop: of x along dim
+} row_strides;
+
+#define GATHER_ROW(type)                                                                           \
+    static void gather_##type(const gather_job *job, row_start at, row_strides by)                 \
+    {                                                                                              \
+        const int64_t limit = job->x->size[job->dim];                                              \
+        const type *x = (const type *)job->x->data + at.indexed;                                   \
+        type *y = (type *)job->y->data + at.dense;                                                 \
+        for (int64_t col = 0; col < job->cols; col++) {                                            \
+            const int64_t i = index_at(job, limit, at.index + col * by.index);                     \
+            y[col * by.y] = i < 0 ? 0 : x[col * by.x + i * by.hop];                                \
+        }                                                                                          \
     }
-}
+GATHER_ROW(raw_1)
+GATHER_ROW(raw_2)
+GATHER_ROW(raw_4)
+GATHER_ROW(raw_8)
 
 static void gather_row(const gather_job *job, int64_t row)
 {
     const int last = job->index->rank - 1;
-    const int64_t limit = job->x->size[job->dim], hop = job->x->stride[job->dim];
-    const int64_t along = job->dim == last ? 0 : job->x->stride[last];
     const row_start at = find_row(job, job->y, job->x, row);
-    for (int64_t col = 0; col < job->cols; col++) {
-        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last]);
-        char *y =
-            (char *)job->y->data + (at.dense + col * job->y->stride[last]) * (int64_t)job->element;
-        if (i < 0)
-            memset(y, 0, job->element);
-        else
-            move_element(y,
-                         (const char *)job->x->data +
-                             (at.indexed + col * along + i * hop) * (int64_t)job->element,
-                         job->element);
+    const row_strides by = {job->y->stride[last], job->dim == last ? 0 : job->x->stride[last],
+                            job->index->stride[last], job->x->stride[job->dim]};
+    switch (job->element) {
+    case 8:
+        gather_raw_8(job, at, by);
+        break;
+    case 4:
+        gather_raw_4(job, at, by);
+        break;
+    case 2:
+        gather_raw_2(job, at, by);
+        break;
+    default:
+        gather_raw_1(job, at, by);
+        break;
     }
 }
 
