@@ -76,6 +76,7 @@ $CC -fsanitize=address -o "$work/empty" "$work/empty.c" 2>/dev/null || exit 0
 script doxygen ':'
 script clang-format ':'
 script cmake ':'
+script valgrind ':'
 options=--sanitizers
 counts 'plain clang-address-undefined clang-thread' -u CC -u CXX
 called gcc "$CC"
