@@ -7,10 +7,12 @@
         --jax python3 --device cuda:0 [--tf32]
 
 Every program waits for its turn: blocks of at least --block seconds of steps are dealt out in a
-random order, twice to each in a round, and the shorter of the two counts. A ratio is formed within
-a round; the median over the rounds is printed with its 95 % bootstrap interval. A ratio over 1 says
-that tern took less time. tern runs twice: what the two differ by (A/A) is what this run can
-resolve, and a row where that is over 3 % is void. Before anything is timed the losses of the first
+random order, twice to each in a round, and the shorter of the two counts; one for which its threads
+waited for a core longer than they ever do was disturbed, and is played again. A ratio is formed
+within a round; the median over the rounds is printed with its 95 % bootstrap interval. A ratio over
+1 says that tern took less time. tern runs twice: what the two differ by (A/A) is what this run can
+resolve; where that is over 3 % the row gets as many rounds once more, and if that does not help it
+is void. Before anything is timed the losses of the first
 steps are compared, and the precision of a product. On a CUDA device tern replays a captured step,
 and does it eagerly beside. "ready after" are the seconds from the start of a process until it was
 compiled and warm. A PyTorch or JAX that cannot do something is left out of that row, and the reason
@@ -33,16 +35,20 @@ sys.dont_write_bytecode = True
 
 from pace import Clock, Peak  # noqa: E402
 from peer import Gone, Peer, keep  # noqa: E402
+from rounds import (  # noqa: E402
+    is_void, machine, play_until_steady, python_peers, ratio, record, time_left)
 from serve import CNN  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-W1 = ("784,512,512,10", "cross_entropy")
-TINY = ("2,16,16,1", "mse")
-TASKS = [("W1", *W1, batch) for batch in (1, 64, 1024)]
-TASKS += [("tiny", *TINY, batch) for batch in (1, 64)]
-TASKS += [("cnn", CNN, "cross_entropy", batch) for batch in (64, 128)]
-CUDA_TASKS = [("W1", *W1, batch) for batch in (64, 128, 1024, 8192)]
-CUDA_TASKS += [("cnn", CNN, "cross_entropy", batch) for batch in (64, 128, 1024)]
+# name, sizes, loss, optimizer
+W1 = ("W1", "784,512,512,10", "cross_entropy", "adam")
+W500 = ("W500", "784,500,10", "cross_entropy", "adamw")
+TINY = ("tiny", "2,16,16,1", "mse", "adam")
+NET = ("cnn", CNN, "cross_entropy", "adam")
+TASKS = [*product([W1], (1, 64, 128, 1024)), (W500, 500), *product([TINY], (1, 32, 64)),
+         *product([NET], (64, 128))]
+CUDA_TASKS = [*product([W1], (64, 128, 1024, 8192)), *product([NET], (64, 128, 1024))]
+IMAGES = 60000  # of an epoch of those with 28 x 28 inputs
 TOLERANCE = 1e-4  # relative to the first loss
 TF32_TOLERANCE = 1e-2  # 10 bits of each factor
 FLOAT32 = 2**-12  # the answer to a probe; TF32 loses it
@@ -59,13 +65,6 @@ def flops(sizes, batch):
     return 2 * batch * (3 * sum(products) - products[0])
 
 
-def interval(values, draws=2000):
-    """The median and its 95 % bootstrap interval."""
-    rng = random.Random(1)
-    medians = sorted(statistics.median(rng.choices(values, k=len(values))) for _ in range(draws))
-    return statistics.median(values), medians[int(0.025 * draws)], medians[int(0.975 * draws)]
-
-
 def check_same_work(peers, tf32):
     """Every peer's losses are the first one's, and without TF32 nobody uses it."""
     first = peers[0].losses
@@ -78,25 +77,14 @@ def check_same_work(peers, tf32):
                              "precision")
 
 
-def is_void(low, high):
-    """Half of the interval of tern against itself, as it is printed, is over 3 %, or all of it is
-    over 3 % off 1."""
-    low, high = round(1000 * low), round(1000 * high)
-    return high - low > 60 or low > 1030 or high < 970
-
-
-def time_left(end):
-    return end - time.perf_counter()
-
-
 def on_cuda(args):
     return args.device.startswith("cuda")
 
 
 def choose(args, task, cores):
     """The peers of a row: tern, tern again, then the others."""
-    _, sizes, loss, batch = task
-    words = [sizes, str(batch), loss, args.device] + (["tf32"] if args.tf32 else [])
+    (_, sizes, loss, optimizer), batch = task
+    words = [sizes, str(batch), loss, args.device, optimizer] + (["tf32"] if args.tf32 else [])
     best = words + (["graph"] if on_cuda(args) else [])
     peers = [Peer(name, [args.tern, *best], cores) for name in ("tern", "tern again")]
     if on_cuda(args):
@@ -107,9 +95,8 @@ def choose(args, task, cores):
         peers += [Peer(name, [*other, *best], cores), Peer(name, [*other, *words], cores)]
     for pythons, name, variants in ((args.torch, "torch_peer.py", args.variants),
                                     (args.jax, "jax_peer.py", args.jax_variants)):
-        for python in pythons:
-            script = [python, os.path.join(HERE, name)]
-            peers += [Peer(variant, [*script, variant, *words], cores) for variant in variants]
+        script = os.path.join(HERE, name)
+        peers += python_peers(Peer, pythons, script, variants, words, cores)
     return peers
 
 
@@ -137,21 +124,6 @@ def spin_up(tern):
         tern.step_time()
 
 
-def play_round(peers, order):
-    """Gives each peer the seconds of its better block. Returns those that are still there."""
-    best = {peer: float("inf") for peer in peers}
-
-    def play_block(peer):
-        best[peer] = min(best[peer], peer.step_time())
-
-    for _ in range(2):
-        left = keep(order.sample(peers, len(peers)), play_block)
-        peers = [peer for peer in peers if peer in left]
-    for peer in peers:
-        peer.seconds.append(best[peer])
-    return peers
-
-
 def precision(args, peer):
     return ", not in TF32" if args.tf32 and peer.probe != 0 else ""
 
@@ -159,65 +131,49 @@ def precision(args, peer):
 def print_row(args, task, peers, pace, threads):
     """What was measured of one task: tern's own line, then one for each of the others. `pace` is
     in words."""
-    name, sizes, _, batch = task
+    (name, sizes, _, optimizer), batch = task
     tern, again, *others = peers
-    _, low, high = interval([b / a for a, b in zip(tern.seconds, again.seconds)])
+    _, low, high = ratio(tern.seconds, again.seconds)
     void = ", void: A/A over 3 %" if is_void(low, high) else ""
     where = args.device if on_cuda(args) else f"{threads} thread(s)"
     where += ", TF32" if args.tf32 else ""
     if len(tern.seconds) < args.rounds:
         where += f", {len(tern.seconds)} of {args.rounds} rounds"
-    print(f"\n{name} {sizes.replace(',', '-')}, batch {batch}, {where}: "
-          f"tern {statistics.median(tern.seconds) * 1e6:.1f} us a step, {pace}, "
-          f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, {tern.memory()}, "
+    step = statistics.median(tern.seconds)
+    epoch = "" if name == "tiny" else f" ({step * IMAGES / batch:.3f} s an epoch)"
+    print(f"\n{name} {sizes.replace(',', '-')}, {optimizer}, batch {batch}, {where}: "
+          f"tern {step * 1e6:.1f} us a step{epoch}, {pace}, "
+          f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, {tern.memory():.0f} MiB, "
           f"ready after {tern.ready:.1f} s"
           f"{precision(args, tern)}")
     for peer in others:
-        ratio, low, high = interval([b / a for a, b in zip(tern.seconds, peer.seconds)])
+        times, low, high = ratio(tern.seconds, peer.seconds)
         libraries = "" if on_cuda(args) else peer.libraries()
-        print(f"  {ratio:6.2f} [{low:.2f}, {high:.2f}] times {peer.info}, {peer.name}, "
+        print(f"  {times:6.2f} [{low:.2f}, {high:.2f}] times {peer.info}, {peer.name}, "
               f"{statistics.median(peer.seconds) * 1e6:.1f} us{', ' * bool(libraries)}{libraries}, "
-              f"{peer.memory()}, ready after {peer.ready:.1f} s{precision(args, peer)}")
+              f"{peer.memory():.0f} MiB, ready after {peer.ready:.1f} s{precision(args, peer)}")
     sys.stdout.flush()
-
-
-def play(args, peers, meter, order, end):
-    """Rounds, as many as there is time for, and the meter's reading of each."""
-    readings = [meter.read()]
-    while len(readings) <= args.rounds and (len(readings) == 1 or time_left(end) > 0):
-        peers = play_round(peers, order)
-        readings.append(meter.read())
-    return peers, [meter.of_round(pair) for pair in zip(readings, readings[1:])]
 
 
 def row(args, task, cores, clock, told, end):
     """Measures one task and prints its lines. Returns what goes to the file."""
-    name, sizes, _, batch = task
+    (name, sizes, _, optimizer), batch = task
     peers = start(args, choose(args, task, cores), end)
     tell_versions(peers, told)
     meter = clock or Peak(peers[0])
     if clock:
         spin_up(peers[0])
     order = random.Random(f"{name}{batch}{len(cores)}")
-    peers, rounds = play(args, peers, meter, order, end)
+    peers, readings = play_until_steady(peers, args.rounds, meter, order, end)
     step = statistics.median(peers[0].seconds)
     work = flops(sizes, batch)
-    print_row(args, task, peers, meter.words(rounds, work / step, len(cores)), len(cores))
+    print_row(args, task, peers, meter.words(readings, work / step, len(cores)), len(cores))
+    words = {"kind": "step", "task": name, "sizes": sizes, "optimizer": optimizer, "batch": batch,
+             "device": args.device, "tf32": args.tf32, "threads": len(cores), "flops": work}
+    result = record(words, peers, meter, readings)
     with ThreadPoolExecutor(len(peers)) as pool:
         list(pool.map(Peer.end, peers))
-    return {
-        "task": name, "sizes": sizes, "batch": batch, "device": args.device, "tf32": args.tf32,
-        "threads": len(cores),
-        "peers": [{"variant": peer.name, "what": peer.info, "versions": peer.versions,
-                   "ready_seconds": peer.ready, "step_seconds": peer.seconds} for peer in peers],
-        "pace": [dict(zip(meter.columns, reading)) for reading in rounds],
-    }
-
-
-def processor():
-    with open("/proc/cpuinfo", encoding="utf-8") as info:
-        names = [line.split(":")[1].strip() for line in info if line.startswith("model name")]
-    return names[0] if names else "unknown"
+    return result
 
 
 def tell_versions(peers, told):
@@ -232,7 +188,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", required=True, help="the built train_bench")
-    parser.add_argument("--torch", action="append", default=[], help="a Python that has PyTorch")
+    parser.add_argument("--torch", action="append", default=[], help="a Python that has PyTorch, or PYTHON=VARIANT,VARIANT")
     parser.add_argument("--variants", nargs="*", default=["eager"],
                         help="eager, compile, reduce-overhead, graph, graph-compile")
     parser.add_argument("--jax", action="append", default=[],
@@ -245,7 +201,7 @@ def parse():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--block", type=float, default=0.2, help="seconds")
     parser.add_argument("--threads", type=int, nargs="*", default=None, help="1 and all cores")
-    parser.add_argument("--only", help="W1, tiny or cnn")
+    parser.add_argument("--only", help="W1, W500, tiny or cnn")
     parser.add_argument("--batch", type=int, nargs="*", help="these batches only")
     parser.add_argument("--seconds", type=float, default=math.inf, help="for the whole run")
     parser.add_argument("--patience", type=float, default=Peer.patience,
@@ -262,14 +218,16 @@ def main():
     counts = [len(cores)] if on_cuda(args) else args.threads or sorted({1, len(cores)})
     clock = Clock(args.device) if on_cuda(args) else None
     tasks = [task for task in (CUDA_TASKS if on_cuda(args) else TASKS)
-             if args.only in (None, task[0]) and task[3] in (args.batch or [task[3]])]
-    print(f"{processor()}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
+             if args.only in (None, task[0][0]) and task[1] in (args.batch or [task[1]])]
+    here = machine()
+    print(f"{here['processor']}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
     if clock:
         print(clock.heading())
     rows = list(product(counts, tasks))
     Peer.patience = args.patience
     told, status = set(), 0
     with open(args.json or os.devnull, "a", encoding="utf-8") as file:
+        print(json.dumps(here), file=file)
         for number, (count, task) in enumerate(rows):
             left = time_left(args.end)
             if left > 0:
@@ -277,7 +235,7 @@ def main():
                 result = row(args, task, set(cores[:count]), clock, told, end)
                 print(json.dumps(result), file=file, flush=True)
             else:
-                print(f"left out: {task[0]}, batch {task[3]}: there is no time")
+                print(f"left out: {task[0][0]}, batch {task[1]}: there is no time")
                 status = 1
     return status
 

@@ -24,20 +24,30 @@ def draw_batches(sizes, batch, loss):
     return x, torch.rand(POOL * batch, sizes[-1])
 
 
-def draw_layers(sizes):
+def make_net(sizes):
     torch.manual_seed(1)
-    return [torch.nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])]
+    nn = torch.nn
+    if sizes == CNN:
+        return nn.Sequential(
+            nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Flatten(), nn.Linear(3136, 128), nn.ReLU(), nn.Dropout(0), nn.Linear(128, 10))
+    layers = []
+    for layer in [nn.Linear(a, b) for a, b in zip(sizes, sizes[1:])]:
+        layers += [nn.ReLU(), layer] if layers else [layer]
+    return nn.Sequential(*layers)
 
 
 def main():
     import numpy  # PyTorch's own peer does without
 
-    text, batch, loss = sys.argv[1:]
-    sizes = [int(size) for size in text.split(",")]
+    sizes, batch, loss = sys.argv[1:]
+    if sizes != CNN:
+        sizes = [int(size) for size in sizes.split(",")]
     x, y = draw_batches(sizes, int(batch), loss)
-    arrays = {"x": x.reshape(POOL, int(batch), -1), "y": y.reshape(POOL, int(batch), *y.shape[1:])}
-    for i, layer in enumerate(draw_layers(sizes)):
-        arrays[f"weight{i}"], arrays[f"bias{i}"] = layer.weight.detach(), layer.bias.detach()
+    arrays = {name: array.reshape(POOL, int(batch), *array.shape[1:])
+              for name, array in (("x", x), ("y", y))}
+    arrays.update((name, value.detach()) for name, value in make_net(sizes).named_parameters())
     file = io.BytesIO()
     numpy.savez(file, **{name: array.numpy() for name, array in arrays.items()})
     sys.stdout.buffer.write(file.getvalue())

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single operations on request, as bench/operations.py asks for them; operations_peer.py does the
-// same work in PyTorch and JAX.
+// Single operations and layers on request, as bench/operations.py asks for them; operations_peer.py
+// does the same work in PyTorch and JAX.
 //
 // One request a line on stdin, one answer a line on stdout:
 //     take NAME SIZES ...    what to time: an operation and the sizes of its operands, as 64,128;
-//                            "grad:NAME": forward and backward. Answers the mean of |result|.
+//                            "grad:NAME": forward and backward; "NAME:NUMBERS" is a layer, as
+//                            max_pool2d:3,2,1. Answers the mean of |result|.
 //     run N                  the seconds that N calls take
+//     memory                 the most that the process had so far, in MiB
 //     peak                   this core's multiply-adds at their fastest, in GFLOP/s
 //     versions, info         of what computes
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "cpu/backend.h"
 #include "fma_peak.h"
 #include <tern/tern.h>
 
-enum { MOST = 4, TENSORS = 10000 };
+enum { MOST = 8, TENSORS = 10000 };
 
 typedef struct work work;
+typedef tern_module *make(const int64_t *numbers);
 typedef tern_tensor *compute(work *w, tern_tensor *const *x);
 
 typedef struct operation {
@@ -27,6 +31,7 @@ typedef struct operation {
     tern_tensor *(*unary)(tern_tensor *x); // or
     compute *any;
     void (*prepare)(work *w); // what it needs besides operands of normal numbers, or NULL
+    make *layer;              // or this
 } operation;
 
 struct work {
@@ -37,6 +42,7 @@ struct work {
     tern_tensor *dy;
     tern_tensor **list; // of many parameters
     tern_optim *optim;
+    tern_module *layer;
 };
 
 static double seconds(void)
@@ -152,48 +158,94 @@ static tern_tensor *step(work *w, tern_tensor *const *x)
     return tern_optim_step(w->optim) ? NULL : w->list[0];
 }
 
+// ---- layers -------------------------------------------------------------------------------------
+
+// n: in, out, kernel, stride, padding, groups
+static tern_module *conv2d(const int64_t *n)
+{
+    return tern_nn_conv2d(n[0], n[1], n[2], .stride = n[3], .padding = n[4], .groups = n[5]);
+}
+
+// n: features
+static tern_module *batch_norm2d(const int64_t *n)
+{
+    return tern_nn_batch_norm2d(n[0]);
+}
+
+// n: groups, channels
+static tern_module *group_norm(const int64_t *n)
+{
+    return tern_nn_group_norm(n[0], n[1]);
+}
+
+// n: kernel, stride, padding
+static tern_module *max_pool2d(const int64_t *n)
+{
+    return tern_nn_max_pool2d(n[0], .stride = n[1], .padding = n[2]);
+}
+
+// n: kernel, stride, padding
+static tern_module *avg_pool2d(const int64_t *n)
+{
+    return tern_nn_avg_pool2d(n[0], .stride = n[1], .padding = n[2]);
+}
+
+// n: height and width
+static tern_module *adaptive_avg_pool2d(const int64_t *n)
+{
+    return tern_nn_adaptive_avg_pool2d(n[0]);
+}
+
+COMPUTE(run_layer, tern_forward(w->layer, x[0]))
+
 static const operation operations[] = {
-    {"exp", tern_exp, NULL, NULL},
-    {"gelu", tern_gelu, NULL, NULL},
-    {"gelu_tanh", tern_gelu_tanh, NULL, NULL},
-    {"tanh", tern_tanh, NULL, NULL},
-    {"sigmoid", tern_sigmoid, NULL, NULL},
-    {"silu", tern_silu, NULL, NULL},
-    {"relu", tern_relu, NULL, NULL},
-    {"logsigmoid", tern_logsigmoid, NULL, NULL},
-    {"sin", tern_sin, NULL, NULL},
-    {"sqrt", tern_sqrt, NULL, positive},
-    {"rsqrt", tern_rsqrt, NULL, positive},
-    {"log", tern_log, NULL, positive},
-    {"add", NULL, add, NULL},
-    {"mul", NULL, mul, NULL},
-    {"randn", NULL, randn, NULL},
-    {"uniform", NULL, uniform, NULL},
-    {"dropout", NULL, dropout, NULL},
-    {"glu", NULL, glu, NULL},
-    {"sum_rows", NULL, sum_rows, NULL},
-    {"sum_columns", NULL, sum_columns, NULL},
-    {"sum_all", NULL, sum_all, NULL},
-    {"amax_rows", NULL, amax_rows, NULL},
-    {"argmax_rows", NULL, argmax_rows, NULL},
-    {"cumsum_rows", NULL, cumsum_rows, NULL},
-    {"cumsum_columns", NULL, cumsum_columns, NULL},
-    {"norm", NULL, norm, NULL},
-    {"softmax", NULL, softmax, NULL},
-    {"log_softmax", NULL, log_softmax, NULL},
-    {"layer_norm", NULL, layer_norm, NULL},
-    {"composed_layer_norm", NULL, composed_layer_norm, NULL},
-    {"gather", NULL, gather, columns},
-    {"index_select", NULL, index_select, rows},
-    {"from_uint8", NULL, to_float, bytes},
-    {"to_bfloat16", NULL, to_bfloat16, NULL},
-    {"to_float16", NULL, to_float16, NULL},
-    {"copy_transposed", NULL, copy_transposed, NULL},
-    {"matmul", NULL, matmul, NULL},
-    {"matmul_transposed", NULL, matmul_transposed, NULL},
-    {"chain", NULL, chain, NULL},
-    {"sgd_many", NULL, step, many_parameters},
-    {"sgd", NULL, step, one_parameter},
+    {"exp", tern_exp, NULL, NULL, NULL},
+    {"gelu", tern_gelu, NULL, NULL, NULL},
+    {"gelu_tanh", tern_gelu_tanh, NULL, NULL, NULL},
+    {"tanh", tern_tanh, NULL, NULL, NULL},
+    {"sigmoid", tern_sigmoid, NULL, NULL, NULL},
+    {"silu", tern_silu, NULL, NULL, NULL},
+    {"relu", tern_relu, NULL, NULL, NULL},
+    {"logsigmoid", tern_logsigmoid, NULL, NULL, NULL},
+    {"sin", tern_sin, NULL, NULL, NULL},
+    {"sqrt", tern_sqrt, NULL, positive, NULL},
+    {"rsqrt", tern_rsqrt, NULL, positive, NULL},
+    {"log", tern_log, NULL, positive, NULL},
+    {"add", NULL, add, NULL, NULL},
+    {"mul", NULL, mul, NULL, NULL},
+    {"randn", NULL, randn, NULL, NULL},
+    {"uniform", NULL, uniform, NULL, NULL},
+    {"dropout", NULL, dropout, NULL, NULL},
+    {"glu", NULL, glu, NULL, NULL},
+    {"sum_rows", NULL, sum_rows, NULL, NULL},
+    {"sum_columns", NULL, sum_columns, NULL, NULL},
+    {"sum_all", NULL, sum_all, NULL, NULL},
+    {"amax_rows", NULL, amax_rows, NULL, NULL},
+    {"argmax_rows", NULL, argmax_rows, NULL, NULL},
+    {"cumsum_rows", NULL, cumsum_rows, NULL, NULL},
+    {"cumsum_columns", NULL, cumsum_columns, NULL, NULL},
+    {"norm", NULL, norm, NULL, NULL},
+    {"softmax", NULL, softmax, NULL, NULL},
+    {"log_softmax", NULL, log_softmax, NULL, NULL},
+    {"layer_norm", NULL, layer_norm, NULL, NULL},
+    {"composed_layer_norm", NULL, composed_layer_norm, NULL, NULL},
+    {"gather", NULL, gather, columns, NULL},
+    {"index_select", NULL, index_select, rows, NULL},
+    {"from_uint8", NULL, to_float, bytes, NULL},
+    {"to_bfloat16", NULL, to_bfloat16, NULL, NULL},
+    {"to_float16", NULL, to_float16, NULL, NULL},
+    {"copy_transposed", NULL, copy_transposed, NULL, NULL},
+    {"matmul", NULL, matmul, NULL, NULL},
+    {"matmul_transposed", NULL, matmul_transposed, NULL, NULL},
+    {"chain", NULL, chain, NULL, NULL},
+    {"conv2d", NULL, run_layer, NULL, conv2d},
+    {"batch_norm2d", NULL, run_layer, NULL, batch_norm2d},
+    {"group_norm", NULL, run_layer, NULL, group_norm},
+    {"max_pool2d", NULL, run_layer, NULL, max_pool2d},
+    {"avg_pool2d", NULL, run_layer, NULL, avg_pool2d},
+    {"adaptive_avg_pool2d", NULL, run_layer, NULL, adaptive_avg_pool2d},
+    {"sgd_many", NULL, step, many_parameters, NULL},
+    {"sgd", NULL, step, one_parameter, NULL},
 };
 
 // ---- the protocol -------------------------------------------------------------------------------
@@ -203,13 +255,20 @@ static tern_tensor *forward(work *w)
     return w->op->unary ? w->op->unary(w->x[0]) : w->op->any(w, w->x);
 }
 
+static void forget_gradients(const work *w)
+{
+    for (int i = 0; i < w->count; i++)
+        tern_zero_grad(w->x[i]);
+    if (w->layer)
+        tern_module_zero_grad(w->layer);
+}
+
 static void call(work *w)
 {
     tern_scope scope = tern_scope_open();
     tern_tensor *y = forward(w);
     if (w->backward && (tern_backward(y, .gradient = w->dy) == TERN_OK))
-        for (int i = 0; i < w->count; i++)
-            tern_zero_grad(w->x[i]);
+        forget_gradients(w);
     tern_scope_close(scope);
     if (tern_error_pending())
         exit(tern_error_print(stderr));
@@ -221,32 +280,42 @@ static void drop(work *w)
         tern_release(w->x[i]);
     tern_release(w->dy);
     tern_optim_free(w->optim);
+    tern_module_free(w->layer);
     for (int i = 0; w->list && w->list[i] && i < TENSORS; i++)
         tern_release(w->list[i]);
     free(w->list);
     *w = (work){0};
 }
 
-static void find(work *w, const char *name)
+static int read_numbers(const char *text, int64_t *to)
+{
+    int count = 0;
+    char *end = NULL;
+    for (; *text && count < MOST; text = *end ? end + 1 : end)
+        to[count++] = strtol(text, &end, 10);
+    return count;
+}
+
+// Returns where the numbers of a layer are.
+static const char *find(work *w, const char *name)
 {
     w->backward = !strncmp(name, "grad:", 5);
     name += w->backward ? 5 : 0;
+    const size_t length = strcspn(name, ":");
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-        if (!strcmp(operations[i].name, name))
+        if (!strncmp(operations[i].name, name, length) && !operations[i].name[length])
             w->op = &operations[i];
     if (!w->op) {
         fprintf(stderr, "no operation %s\n", name);
         exit(2);
     }
+    return name + length + (name[length] != 0);
 }
 
 static void read_operand(work *w, const char *sizes)
 {
     int64_t size[MOST];
-    int rank = 0;
-    char *end = NULL;
-    for (; *sizes && rank < MOST; sizes = *end ? end + 1 : end)
-        size[rank++] = strtol(sizes, &end, 10);
+    const int rank = read_numbers(sizes, size);
     w->x[w->count++] = tern_retain(tern_randn(tern_shape_make(rank, size)));
 }
 
@@ -255,17 +324,25 @@ static double mean_size(tern_tensor *y)
     return tern_item(tern_mean(tern_abs(tern_to_dtype(y, TERN_FLOAT64)), tern_axes(), false));
 }
 
+static void make_layer(work *w, const char *text)
+{
+    int64_t numbers[MOST] = {0};
+    read_numbers(text, numbers);
+    w->layer = w->op->layer ? w->op->layer(numbers) : NULL;
+}
+
 static void take(work *w, char *words)
 {
     drop(w);
     tern_scope scope = tern_scope_open();
     tern_manual_seed(0);
     tern_set_grad_enabled(true);
-    find(w, strtok(words, " \n"));
+    const char *text = find(w, strtok(words, " \n"));
     for (char *word = strtok(NULL, " \n"); word && w->count < MOST; word = strtok(NULL, " \n"))
         read_operand(w, word);
     if (w->op->prepare)
         w->op->prepare(w);
+    make_layer(w, text);
     tern_set_grad_enabled(w->backward);
     tern_tensor *y = forward(w);
     w->dy = tern_retain(tern_randn(tern_shape_of(y)));
@@ -276,6 +353,12 @@ static void take(work *w, char *words)
     tern_scope_close(scope);
     if (tern_error_pending())
         exit(tern_error_print(stderr));
+}
+
+static double peak_mib(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) ? 0 : (double)usage.ru_maxrss / 1024;
 }
 
 static double run(work *w, long count)
@@ -292,6 +375,8 @@ static void answer(work *w, char *request)
         take(w, request + 5);
     else if (!strncmp(request, "run ", 4))
         printf("%.9f\n", run(w, strtol(request + 4, NULL, 10)));
+    else if (!strncmp(request, "memory", 6))
+        printf("%.1f\n", peak_mib());
     else if (!strncmp(request, "peak", 4))
         printf("%.6g\n", fma_peak(0.01) * 1e-9);
     else if (!strncmp(request, "versions", 8))

@@ -6,11 +6,12 @@
 JAX takes the operands that PyTorch's generator draws, so that the results can be compared.
 """
 import os
-import resource
 import sys
 import time
 
 import torch
+
+from serve import memory
 
 TENSORS = 10000
 COLUMNS = {"gather": 1, "index_select": 0}  # dimension of the first operand that indices are in
@@ -21,7 +22,7 @@ def composed_layer_norm(x):
     return centred * torch.rsqrt((centred * centred).mean(1, keepdim=True) + 1e-5)
 
 
-F = torch.nn.functional
+F, nn = torch.nn.functional, torch.nn
 TORCH = {
     "exp": torch.exp, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
     "tanh": torch.tanh, "sigmoid": torch.sigmoid, "silu": F.silu, "relu": torch.relu,
@@ -43,6 +44,22 @@ TORCH = {
     "matmul": torch.matmul, "matmul_transposed": lambda x, y: x.transpose(0, 1) @ y,
     "chain": lambda x: x @ x @ x @ x,
 }
+LAYERS = {  # of the numbers behind the name
+    "conv2d": lambda n: nn.Conv2d(n[0], n[1], n[2], stride=n[3], padding=n[4], groups=n[5]),
+    "batch_norm2d": lambda n: nn.BatchNorm2d(n[0]),
+    "group_norm": lambda n: nn.GroupNorm(n[0], n[1]),
+    "max_pool2d": lambda n: nn.MaxPool2d(n[0], stride=n[1], padding=n[2]),
+    "avg_pool2d": lambda n: nn.AvgPool2d(n[0], stride=n[1], padding=n[2]),
+    "adaptive_avg_pool2d": lambda n: nn.AdaptiveAvgPool2d(n[0]),
+}
+
+
+def read(words):
+    """The name, if it is forward and backward, the numbers of a layer, and the sizes."""
+    name, *sizes = words
+    backward = name.startswith("grad:")
+    name, _, numbers = name.removeprefix("grad:").partition(":")
+    return name, backward, [int(number) for number in numbers.split(",") if number], sizes
 
 
 def operands(name, sizes):
@@ -67,14 +84,14 @@ class Torch:
         self.info = f"{self.versions}, {variant}, {torch.get_num_threads()} thread(s)"
 
     def take(self, words):
-        name, *sizes = words
-        self.backward = name.startswith("grad:")
-        name = name.removeprefix("grad:")
+        name, self.backward, numbers, sizes = read(words)
         self.x = operands(name, sizes)
         torch.set_grad_enabled(self.backward)
         if name.startswith("sgd"):
             return self.take_optimizer(TENSORS if name == "sgd_many" else 1)
-        self.function = torch.compile(TORCH[name]) if self.compiles else TORCH[name]
+        function = LAYERS[name](numbers) if numbers else TORCH[name]
+        self.parameters = list(function.parameters()) if numbers else []
+        self.function = torch.compile(function) if self.compiles else function
         y = self.function(*self.x)
         self.dy = torch.randn(y.shape)
         for x in self.x:
@@ -98,7 +115,7 @@ class Torch:
 
     def call_backward(self):
         self.function(*self.x).backward(self.dy)
-        for x in self.x:
+        for x in (*self.x, *self.parameters):
             x.grad = None
 
     def run(self, count):
@@ -119,26 +136,29 @@ class Jax:
 
     def take(self, words):
         jax = self.jax
-        name, *sizes = words
-        backward = name.startswith("grad:")
-        name = name.removeprefix("grad:")
-        if name not in self.functions:
+        name, backward, numbers, sizes = read(words)
+        function = self.functions.get(name)
+        if not function:
             raise KeyError(f"no {name}")
-        function = self.functions[name]
-        self.x = [jax.numpy.array(x.numpy()) for x in operands(name, sizes)]
-        y = jax.jit(function)(*self.x)
-        if backward:
-            def both(dy, x, *rest):
-                if rest and jax.numpy.issubdtype(rest[0].dtype, jax.numpy.floating):
-                    y, back = jax.vjp(function, x, *rest)
-                else:
-                    y, back = jax.vjp(lambda x: function(x, *rest), x)
-                return y, back(dy)
-            self.call = jax.jit(both)
-            self.x = [jax.random.normal(jax.random.key(0), y.shape), *self.x]
+        x = operands(name, sizes)
+        if numbers:
+            function = function(*numbers)
+            x += LAYERS[name](numbers).parameters()
+        x = [jax.numpy.array(x.detach().numpy()) for x in x]
+        y = jax.jit(function)(*x)
+        if not backward:
+            self.x, self.call = x, jax.jit(function)
         else:
-            self.call = jax.jit(function)
+            self.x = [jax.random.normal(jax.random.key(0), y.shape), *x]
+            self.call = jax.jit(lambda dy, *x: self.both(function, dy, x))
         return float(jax.numpy.abs(y.astype("float32")).mean())
+
+    def both(self, function, dy, x):
+        """The result, and the gradients of what is floating."""
+        jax = self.jax
+        floats = sum(jax.numpy.issubdtype(x.dtype, jax.numpy.floating) for x in x)  # come first
+        y, back = jax.vjp(lambda *first: function(*first, *x[floats:]), *x[:floats])
+        return y, back(dy)
 
     def run(self, count):
         jax = self.jax
@@ -153,13 +173,43 @@ def jax_functions(jax):
     jnp, nn = jax.numpy, jax.nn
 
     def layer_norm(x):
-        centred = x - x.mean(1, keepdims=True)
-        return centred * jax.lax.rsqrt((centred * centred).mean(1, keepdims=True) + 1e-5)
+        return normalize(x, (1,))
 
     def dropout(x):
         return jnp.where(jax.random.bernoulli(jax.random.key(0), 0.5, x.shape), 2 * x, 0)
 
+    def conv2d(_in, _out, _kernel, stride, padding, groups):
+        return lambda x, weight, bias: jax.lax.conv_general_dilated(
+            x, weight, (stride, stride), [(padding, padding)] * 2,
+            feature_group_count=groups) + bias[:, None, None]
+
+    def normalize(x, axes):
+        centred = x - x.mean(axes, keepdims=True)
+        return centred * jax.lax.rsqrt((centred * centred).mean(axes, keepdims=True) + 1e-5)
+
+    def batch_norm2d(_):
+        return lambda x, weight, bias: (
+            normalize(x, (0, 2, 3)) * weight[:, None, None] + bias[:, None, None])
+
+    def group_norm(groups, _):
+        def compute(x, weight, bias):
+            y = normalize(x.reshape(len(x), groups, -1), (2,)).reshape(x.shape)
+            return y * weight[:, None, None] + bias[:, None, None]
+        return compute
+
+    def pool(reduce, start, kernel, stride, padding):
+        around = ((0, 0), (0, 0), (padding, padding), (padding, padding))
+        return lambda x: jax.lax.reduce_window(
+            x, start, reduce, (1, 1, kernel, kernel), (1, 1, stride, stride), around)
+
+    def avg_pool2d(kernel, stride, padding):
+        add = pool(jax.lax.add, 0.0, kernel, stride, padding)
+        return lambda x: add(x) / kernel**2
+
     return {
+        "conv2d": conv2d, "batch_norm2d": batch_norm2d, "group_norm": group_norm,
+        "max_pool2d": lambda *n: pool(jax.lax.max, -jnp.inf, *n), "avg_pool2d": avg_pool2d,
+        "adaptive_avg_pool2d": lambda _: lambda x: x.mean((2, 3), keepdims=True),
         "exp": jnp.exp, "gelu": lambda x: nn.gelu(x, approximate=False),
         "gelu_tanh": lambda x: nn.gelu(x, approximate=True), "tanh": jnp.tanh,
         "sigmoid": nn.sigmoid, "silu": nn.silu, "relu": nn.relu, "logsigmoid": nn.log_sigmoid,
@@ -183,22 +233,19 @@ def jax_functions(jax):
     }
 
 
-def memory():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
 def main():
     peer = (Jax if sys.argv[1] == "jit" else Torch)(sys.argv[1])
     for request in sys.stdin:
         word, *words = request.split()
         if word == "take":
-            print(repr(peer.take(words)), flush=True)
+            answer = repr(peer.take(words))
         elif word == "run":
-            print(repr(peer.run(int(words[0]))), flush=True)
+            answer = repr(peer.run(int(words[0])))
         elif word == "memory":
-            print(memory(), flush=True)
+            answer = memory()
         else:
-            print({"versions": peer.versions, "info": peer.info}[word], flush=True)
+            answer = {"versions": peer.versions, "info": peer.info}[word]
+        print(answer, flush=True)
 
 
 main()

@@ -39,11 +39,16 @@ class Peak:
     def of_round(self, readings):
         return combine([max], readings)
 
+    def share(self, rounds, flops, threads):
+        """What a rate of `flops` is of it, in percent."""
+        steady = odd_rounds(rounds)[0]
+        return 100 * flops / (steady * 1e9 * threads) if steady else 0
+
     def words(self, rounds, flops, threads):
         """What a rate of `flops` is beside it."""
         steady, odd = odd_rounds(rounds)
-        share = 100 * flops / (steady * 1e9 * threads) if steady else 0
-        return f"{share:.1f} % of the peak ({steady:.0f} GFLOP/s a core; {odd})"
+        return (f"{self.share(rounds, flops, threads):.1f} % of the peak "
+                f"({steady:.0f} GFLOP/s a core; {odd})")
 
 
 def nvidia_smi(fields, index):

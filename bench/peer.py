@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that compare.py times: each trains on request, one line each way."""
+"""The processes that compare.py and operations.py time: each works on request, one line each way."""
 import contextlib
 import os
 import re
@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import time
 
+AGAIN = 3  # times that a disturbed block is played again
+DISTURBED = 0.02  # of a block's time that its threads waited for a core longer than they ever do
 LOSSES = 8  # steps whose losses must agree; later the roundings of one sum lead apart
 # Settings of the shell that would change a peer.
 FOREIGN = re.compile(r"^(OPENBLAS|MKL|OMP|BLIS|GOTO|KMP|ATEN|TORCH|PYTORCH|JAX|XLA|NVIDIA_TF32)")
@@ -35,6 +37,8 @@ class Peer:
         self.steps = 1
         self.ready = 0.0  # seconds that starting, compiling and warming up took
         self.seconds = []  # of one step, by round
+        self.calm = float("inf")  # the least share of a block that its threads waited for a core
+        self.disturbed = 0  # blocks that were played again
 
     def start(self):
         """The first answer comes when the libraries are there."""
@@ -85,6 +89,26 @@ class Peer:
         self.ask("reset")
         return float(self.ask(f"run {self.steps}")) / self.steps
 
+    def waiting(self):
+        """For how many seconds its threads were ready and had no core, as far as Linux tells."""
+        folder, total = f"/proc/{self.process.pid}/task", 0
+        with contextlib.suppress(OSError):
+            for task in os.listdir(folder):
+                with contextlib.suppress(OSError), open(f"{folder}/{task}/schedstat") as file:
+                    total += int(file.read().split()[1])
+        return total * 1e-9
+
+    def block(self):
+        """The seconds of a step in a block, played again where other processes had the cores."""
+        for again in range(AGAIN + 1):
+            before = self.waiting()
+            step = self.step_time()
+            share = (self.waiting() - before) / (step * self.steps)
+            self.calm = min(self.calm, share)
+            if again == AGAIN or share <= self.calm + DISTURBED:
+                return step
+            self.disturbed += 1
+
     def calibrate(self, block):
         """As many steps as fill a block. The first run of a number of steps may compile."""
         while True:
@@ -96,8 +120,8 @@ class Peer:
             self.steps = max(self.steps + 1, min(10 * self.steps, wanted))
 
     def memory(self):
-        """The most memory that it had, in words."""
-        return f"{float(self.ask('memory')):.0f} MiB"
+        """The most memory that it had, in MiB."""
+        return float(self.ask("memory"))
 
     def libraries(self):
         """Who computes the products, as the process itself has mapped it."""

@@ -11,6 +11,16 @@ def memory():
     return repr(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
+OPTIMIZERS = ("adam", "adamw")
+
+
+def sort_words(words):
+    """What stands behind the loss: the device, the optimizer, and if products are in TF32."""
+    optimizer = next((word for word in words if word in OPTIMIZERS), "adam")
+    device = next((word for word in words if word not in (*OPTIMIZERS, "tf32")), "cpu")
+    return device, optimizer, "tf32" in words
+
+
 def serve(make_task, words):
     """Answers the requests on stdin; what goes wrong is one line on stderr."""
     try:

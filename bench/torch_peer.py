@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Training steps of an MLP in PyTorch on request: the work of train_bench.c, and its protocol.
 
-    torch_peer.py VARIANT 784,512,512,10 64 cross_entropy [DEVICE] [tf32]
+    torch_peer.py VARIANT 784,512,512,10 64 cross_entropy [DEVICE] [adam|adamw] [tf32]
 
 eager: as most scripts run it. compile: forward, loss and backward compiled, without CUDA graphs.
 reduce-overhead: those and the optimizer compiled, each replayed as a CUDA graph of PyTorch's own
@@ -14,8 +14,8 @@ import time
 
 import torch
 
-from draws import POOL, draw_batches, draw_layers
-from serve import CNN, serve
+from draws import POOL, draw_batches, make_net
+from serve import serve, sort_words
 
 COMPILED = ("compile", "reduce-overhead", "graph-compile")
 CAPTURED = ("graph", "graph-compile")
@@ -37,8 +37,9 @@ def compiler(variant):
     return lambda function: torch.compile(function, mode=mode)
 
 
-def make_adam(parameters, variant, device):
+def make_adam(parameters, variant, device, optimizer):
     """The fastest Adam there is: fused (on the CPU since 2.4), else one that works on lists."""
+    adam = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[optimizer]
     kinds = [{"fused": True}, {"foreach": True}, {}]
     if variant == "reduce-overhead":
         del kinds[0]  # torch.compile leaves a fused one out of its graph
@@ -46,32 +47,14 @@ def make_adam(parameters, variant, device):
         if device.type == "cuda" and variant in (*CAPTURED, "reduce-overhead"):
             words["capturable"] = True
         try:
-            return torch.optim.Adam(parameters, lr=1e-3, **words), words
+            return adam(parameters, lr=1e-3, **words), words
         except (TypeError, RuntimeError, ValueError):
             continue
     raise RuntimeError("no Adam")
 
 
-def make_cnn():
-    torch.manual_seed(1)
-    nn = torch.nn
-    return nn.Sequential(
-        nn.Conv2d(1, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Conv2d(32, 64, 3, padding=1), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(3136, 128), nn.ReLU(), nn.Dropout(0), nn.Linear(128, 10))
-
-
-def make_net(sizes):
-    if sizes == CNN:
-        return make_cnn()
-    layers = []
-    for layer in draw_layers(sizes):
-        layers += [torch.nn.ReLU(), layer] if layers else [layer]
-    return torch.nn.Sequential(*layers)
-
-
 class Task:
-    def __init__(self, variant, sizes, batch, loss, device):
+    def __init__(self, variant, sizes, batch, loss, device, optimizer):
         self.variant, self.device = variant, torch.device(device)
         if variant in CAPTURED and self.device.type != "cuda":
             raise ValueError(f"{variant} takes a CUDA device")
@@ -83,13 +66,13 @@ class Task:
         self.criterion = mean()
         self.compiled = compiler(variant)
         self.loss_of = self.compiled(lambda x, y: self.criterion(self.net(x), y))
-        self.make_optimizer()
+        self.make_optimizer(optimizer)
         self.count = 0
         self.graph = None
 
-    def make_optimizer(self):
+    def make_optimizer(self, optimizer):
         parameters = list(self.net.parameters())
-        self.opt, self.adam = make_adam(parameters, self.variant, self.device)
+        self.opt, self.adam = make_adam(parameters, self.variant, self.device, optimizer)
         self.change_weights = self.opt.step
         if self.variant == "reduce-overhead":
             self.change_weights = self.compiled(lambda: self.opt.step())
@@ -186,10 +169,10 @@ def versions():
 
 
 def make_task(sizes, batch, loss, more):
-    torch.backends.cuda.matmul.allow_tf32 = "tf32" in more
-    torch.backends.cudnn.allow_tf32 = "tf32" in more
-    device = next((word for word in more if word != "tf32"), "cpu")
-    return Task(sys.argv[1], sizes, batch, loss, device)
+    device, optimizer, tf32 = sort_words(more)
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+    return Task(sys.argv[1], sizes, batch, loss, device, optimizer)
 
 
 serve(make_task, sys.argv[2:])

@@ -4,8 +4,9 @@
 //
 //     train_bench 784,512,512,10 64 cross_entropy    layer sizes, batch, cross_entropy or mse
 //     train_bench cnn 64 cross_entropy               the convolutional network, without dropout
-//     train_bench 784,512,512,10 64 cross_entropy cuda:0 graph tf32
-//                       on a device; each step a replay of a captured one; with TF32 products
+//     train_bench 784,512,512,10 64 cross_entropy cuda:0 graph tf32 adamw
+//                       on a device; each step a replay of a captured one; with TF32 products;
+//                       with AdamW in place of Adam
 //
 // One request a line on stdin, one answer a line on stdout:
 //     info        what computes
@@ -36,6 +37,7 @@ typedef struct task {
     bool convolutional;
     int64_t batch;
     bool classes;
+    bool decays; // AdamW
     tern_module *net, *criterion;
     tern_optim *opt;
     tern_state *start; // what the net has at the start
@@ -123,7 +125,7 @@ static void make_net(task *t)
     tern_manual_seed(1);
     t->net = t->convolutional ? cnn(10, 0) : make_mlp(t);
     t->criterion = t->classes ? tern_nn_cross_entropy_loss() : tern_nn_mse_loss();
-    t->opt = tern_optim_adam(t->net, .lr = 1e-3);
+    t->opt = t->decays ? tern_optim_adamw(t->net, .lr = 1e-3) : tern_optim_adam(t->net, .lr = 1e-3);
     tern_module_to(t->net, t->device);
     tern_module_to(t->criterion, t->device);
     tern_state *now = tern_module_state_dict(t->net);
@@ -275,7 +277,7 @@ static void answer(task *t, const char *request)
     fflush(stdout);
 }
 
-// The words behind the loss: a device, then graph and tf32 in any order.
+// The words behind the loss: a device, an optimizer, graph and tf32, in any order.
 static tern_status read_words(task *t, int count, char **word)
 {
     t->device = tern_cpu(0);
@@ -284,6 +286,8 @@ static tern_status read_words(task *t, int count, char **word)
             t->captures = true;
         else if (!strcmp(word[i], "tf32"))
             tern_cuda_allow_tf32(true);
+        else if (!strncmp(word[i], "adam", 4))
+            t->decays = !strcmp(word[i], "adamw");
         else if (tern_device_parse(word[i], &t->device))
             return tern_error_code();
     }
@@ -296,8 +300,8 @@ int main(int argc, char **argv)
 {
     if (argc < 4)
         return fprintf(stderr,
-                       "usage: train_bench SIZES|cnn BATCH cross_entropy|mse [DEVICE] [graph] "
-                       "[tf32]\n"),
+                       "usage: train_bench SIZES|cnn BATCH cross_entropy|mse [DEVICE] [adam|adamw] "
+                       "[graph] [tf32]\n"),
                2;
     task t = {.batch = strtol(argv[2], NULL, 10)};
     char request[64];
