@@ -1,19 +1,83 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and times training steps beside PyTorch; how, says
-# bench/compare.py --help.
-# Usage: scripts/bench.sh [--torch PYTHON]... [other options of bench/compare.py]
-#   --torch PYTHON   an interpreter that has PyTorch (Debian's /usr/bin/python3 when none is named)
+# Installs what is missing, builds, and times tern beside PyTorch and JAX on the CPU: training steps,
+# single operations and layers, whole programs. A peer that cannot be had is named and left out. The
+# results go to bench.jsonl in the build directory, the tables to stdout at the end.
+# Usage: scripts/bench.sh [--quick] [--write] [steps] [operations] [programs] [-- OPTION...]
+#   --quick    fewer rounds: which rows, not how far
+#   --write    the tables become docs/speed.md, docs/speed.svg and a part of README.md
+#   OPTION     of bench/compare.py, bench/operations.py or bench/programs.py, as --only W1
 . "$(dirname "$0")/common.sh"
 
-need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev
-case " $* " in
-*" --torch "*) ;;
-*)
-    need python3-torch libopenblas0-pthread
-    set -- --torch /usr/bin/python3 "$@"
-    ;;
-esac
-configure "$build"
-ninja -C "$build" bench/train_bench >&2
-exec python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" "$@"
+parts='' rounds='' runs='' pages=''
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) rounds='--rounds 3' runs='--runs 1' ;;
+    --write) pages="--write $root" ;;
+    steps | operations | programs) parts="$parts $1" ;;
+    --)
+        shift
+        break
+        ;;
+    *)
+        sed -n 's/^# \{0,1\}//; 3,9p' "$0" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+results=$build/bench.jsonl
+
+# Sets `new` to a Python that has the PyTorch and the JAX of today, and `old` to Debian's, or to "".
+find_peers()
+{
+    new='' old=''
+    # In shells of their own: what cannot be had ends them.
+    if (make_reference_venv && need g++); then
+        make_reference_venv
+        new=$python
+        "$new" -c 'import jax' 2>/dev/null || "$new" -m pip install --quiet jax==0.10.2 ||
+            say "left out: JAX cannot be had"
+    else
+        say "left out: PyTorch 2.15 and JAX cannot be had"
+    fi
+    if (need python3-torch libopenblas0-pthread); then
+        old=/usr/bin/python3
+    else
+        say "left out: Debian's PyTorch cannot be had"
+    fi
+}
+
+# time_steps OPTION..., and so on: the part, with all peers.
+time_steps()
+{
+    # shellcheck disable=SC2086 # no word or several
+    python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --json "$results" $rounds \
+        --variants eager compile ${new:+--torch "$new"} ${old:+--torch "$old=eager"} \
+        ${new:+--jax "$new"} "$@"
+}
+
+time_operations()
+{
+    # shellcheck disable=SC2086
+    python3 "$root/bench/operations.py" --tern "$build/bench/operations_bench" $rounds \
+        --json "$results" --variants eager compile ${new:+--torch "$new"} ${new:+--jax "$new"} "$@"
+}
+
+time_programs()
+{
+    # shellcheck disable=SC2086
+    python3 "$root/bench/programs.py" --tern "$build/examples/mlp_mnist/mlp_mnist" $runs \
+        --json "$results" ${new:+--torch "$new"} ${old:+--torch "$old"} "$@"
+}
+
+need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev dataset-fashion-mnist
+find_peers
+configure "$build" -Dexamples=enabled
+ninja -C "$build" bench/train_bench bench/operations_bench examples/mlp_mnist/mlp_mnist >&2
+: >"$results"
+for part in ${parts:-steps operations programs}; do
+    "time_$part" "$@"
+done
+# shellcheck disable=SC2086
+exec python3 "$root/bench/report.py" "$results" $pages
