@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix product as tiles. It is done in blocks, ranges of rows, columns and k, each of which is
-// packed where that pays and then computed as a grid of tiles, cut into pieces for the pool.
+// A matrix product as tiles. It is done in blocks, ranges of rows, columns and k, each of them a grid
+// of tiles. Threads take columns of the grid, one after the other; where packing b pays, each packs
+// what it takes for itself: what another core has written is slow to come by.
 #ifndef TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 #define TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 
+#include <stdatomic.h>
 #include "base/pool.h"
 #include "cpu/product/gemm_pack.h"
 
@@ -14,9 +16,9 @@
 #define BLOCK_COLS  4096
 #define PACK_STEPS  16 // of k, of an operand whose steps are whole rows
 
-#define PIECE_WORK      (1 << 18) // multiply-adds that are worth a piece of their own
-#define MAX_PIECES      64        // unless they are too large for the cache
-#define PIECE_ROW_TILES 10
+#define PIECE_WORK (1 << 18) // multiply-adds that are worth a piece of their own
+#define MAX_PIECES 64
+#define SHARE      8 // pieces for each thread of the columns that are left to the end
 
 // A product as the tiles see it. `turned` computes the transpose of c = a b as b^T a^T: then rows
 // of the grid are columns of c.
@@ -31,17 +33,19 @@ typedef struct product {
     const real *bias;
     bool relu, add, turned;
     int64_t tile_cols;
-    real *packed_a,
-        *packed_b; // room for the largest block, NULL where the operand is read in place
-    bool alone;    // runs on its caller, without the pool
+    real *packed_a;        // room for the largest block, NULL where a is read in place
+    real *packed_b;        // room for a column of tiles, NULL where b is read in place
+    int64_t workers, room; // threads, and elements from the room of one to that of the next
 } product;
 
 typedef struct block {
     const product *p;
     int64_t row, rows, col, cols, depth, depths; // first and count, along m, n and k
-    int64_t row_tiles, col_tiles, row_pieces, col_pieces;
+    int64_t row_tiles, col_tiles;
     int64_t tile_rows, taller; // the first `taller` rows of tiles have one row more
-    bool pack_b;               // else b is packed already, or read in place
+    int64_t whole, parts;      // columns that are a piece each, and pieces of each of the others
+    int64_t pieces;
+    atomic_llong next; // piece to be taken
 } block;
 
 static inline int64_t least(int64_t x, int64_t y)
@@ -80,7 +84,7 @@ static tile_place place_tile(const block *b, int64_t row_tile, int64_t col_tile)
 }
 
 static tile_operands find_operands(const block *b, const tile_place *t, int64_t row_tile,
-                                   int64_t col_tile)
+                                   const real *packed_b)
 {
     const product *p = b->p;
     const int64_t unit = (int64_t)sizeof(real);
@@ -97,8 +101,8 @@ static tile_operands find_operands(const block *b, const tile_place *t, int64_t 
         operands.a_row = unit;
         operands.a_col = TILE_ROWS * unit;
     }
-    if (p->packed_b) {
-        operands.b = p->packed_b + col_tile * p->tile_cols * b->depths;
+    if (packed_b) {
+        operands.b = packed_b;
         operands.b_row = p->tile_cols;
     }
     return operands;
@@ -123,14 +127,14 @@ static void compute_turned(const block *b, const tile_place *t, const tile_opera
     });
 }
 
-static void compute_tile(const block *b, int64_t row_tile, int64_t col_tile)
+static void compute_tile(const block *b, int64_t row_tile, int64_t col_tile, const real *packed_b)
 {
     const product *p = b->p;
     const tile_place t = place_tile(b, row_tile, col_tile);
-    const tile_operands operands = find_operands(b, &t, row_tile, col_tile);
+    const tile_operands operands = find_operands(b, &t, row_tile, packed_b);
     const int64_t vecs = parts_of(t.cols, VEC_WIDTH);
     const lanes last_lanes = lanes_first(t.cols - (vecs - 1) * VEC_WIDTH);
-    const bool masked = !p->packed_b && t.cols % VEC_WIDTH != 0;
+    const bool masked = !packed_b && t.cols % VEC_WIDTH != 0;
     tile_kernel *kernel = tile_kernels[t.rows][vecs - 1][masked];
     if (p->turned) {
         compute_turned(b, &t, &operands, kernel, last_lanes);
@@ -145,94 +149,102 @@ static void compute_tile(const block *b, int64_t row_tile, int64_t col_tile)
                                      .relu = p->relu && last});
 }
 
-// A row of tiles after the other: what they read of a stays in the nearest cache, of b in the next.
-static void compute_piece(void *context, int64_t index)
-{
-    const block *b = context;
-    const int64_t right = b->row_pieces == 1 ? index : index / b->row_pieces;
-    const int64_t down = index - right * b->row_pieces;
-    const int64_t row_end = part_begin(b->row_tiles, b->row_pieces, down + 1);
-    const int64_t col_end = part_begin(b->col_tiles, b->col_pieces, right + 1);
-    const int64_t col = part_begin(b->col_tiles, b->col_pieces, right);
-    for (int64_t i = part_begin(b->row_tiles, b->row_pieces, down); i < row_end; i++) {
-        for (int64_t j = col; j < col_end; j++)
-            compute_tile(b, i, j);
-    }
-}
-
-// How the panels of one operand are packed. Where an operand's rows lie along k a piece is a panel.
-// Else it is some steps of k of all panels: that reads whole rows, one after the other.
-static int64_t pack_pieces(int64_t panels, int64_t across, int64_t depths)
-{
-    return across == 1 ? parts_of(depths, PACK_STEPS) : panels;
-}
-
-typedef struct pack_range {
-    int64_t panel, panels, step, steps; // first and count
-} pack_range;
-
-static pack_range range_of_piece(int64_t panels, int64_t across, int64_t depths, int64_t index)
-{
-    if (across != 1)
-        return (pack_range){.panel = index, .panels = 1, .steps = depths};
-    const int64_t step = index * PACK_STEPS;
-    return (pack_range){.panels = panels, .step = step, .steps = least(depths - step, PACK_STEPS)};
-}
-
-static void pack_b(const block *b, pack_range range)
+static void pack_b(const block *b, int64_t col_tile, real *packed)
 {
     const product *p = b->p;
-    for (int64_t i = range.panel; i < range.panel + range.panels; i++) {
-        const tile_place t = place_tile(b, 0, i);
-        pack_panel(&(panel){
-            .source = p->b + t.col * p->b_col + (b->depth + range.step) * p->b_row,
-            .across = p->b_col,
-            .along = p->b_row,
-            .count = t.cols,
-            .k = range.steps,
-            .packed = p->packed_b + (i * b->depths + range.step) * p->tile_cols,
-            .pitch = p->tile_cols,
-        });
-    }
+    const tile_place t = place_tile(b, 0, col_tile);
+    pack_panel(&(panel){
+        .source = p->b + t.col * p->b_col + b->depth * p->b_row,
+        .across = p->b_col,
+        .along = p->b_row,
+        .count = t.cols,
+        .k = b->depths,
+        .packed = packed,
+        .pitch = p->tile_cols,
+    });
 }
 
-static void pack_a(const block *b, pack_range range)
+// Where rows of a lie along k a piece is a panel. Else it is some steps of k of all panels: that reads
+// whole rows, one after the other.
+static void pack_a(const block *b, int64_t first, int64_t panels, int64_t step, int64_t steps)
 {
     const product *p = b->p;
-    for (int64_t i = range.panel; i < range.panel + range.panels; i++) {
+    for (int64_t i = first; i < first + panels; i++) {
         const tile_place t = place_tile(b, i, 0);
         pack_panel(&(panel){
-            .source = p->a + t.row * p->a_row + (b->depth + range.step) * p->a_col,
+            .source = p->a + t.row * p->a_row + (b->depth + step) * p->a_col,
             .across = p->a_row,
             .along = p->a_col,
             .count = t.rows,
-            .k = range.steps,
-            .packed = p->packed_a + (i * b->depths + range.step) * TILE_ROWS,
+            .k = steps,
+            .packed = p->packed_a + (i * b->depths + step) * TILE_ROWS,
             .pitch = TILE_ROWS,
         });
     }
 }
 
-// Pieces of b first, then of a.
+static int64_t pack_pieces(const block *b)
+{
+    return b->p->a_row == 1 ? parts_of(b->depths, PACK_STEPS) : b->row_tiles;
+}
+
 static void pack_piece(void *context, int64_t index)
 {
     const block *b = context;
-    const product *p = b->p;
-    const int64_t of_b = b->pack_b ? pack_pieces(b->col_tiles, p->b_col, b->depths) : 0;
-    if (index < of_b)
-        pack_b(b, range_of_piece(b->col_tiles, p->b_col, b->depths, index));
+    const int64_t step = index * PACK_STEPS;
+    if (b->p->a_row == 1)
+        pack_a(b, 0, b->row_tiles, step, least(b->depths - step, PACK_STEPS));
     else
-        pack_a(b, range_of_piece(b->row_tiles, p->a_row, b->depths, index - of_b));
+        pack_a(b, index, 1, 0, b->depths);
 }
 
-static void run_pieces(bool alone, int64_t pieces, tern_pool_fn *fn, void *context)
+typedef struct piece {
+    int64_t col, row, row_end; // in tiles
+} piece;
+
+static piece find_piece(const block *b, int64_t index)
 {
-    if (!alone && pieces > 1) {
-        tern_pool_run(pieces, fn, context);
-        return;
+    if (index < b->whole)
+        return (piece){.col = index, .row_end = b->row_tiles};
+    const int64_t rest = index - b->whole;
+    const int64_t right = b->parts == 1 ? rest : rest / b->parts;
+    const int64_t down = rest - right * b->parts;
+    return (piece){.col = b->whole + right,
+                   .row = part_begin(b->row_tiles, b->parts, down),
+                   .row_end = part_begin(b->row_tiles, b->parts, down + 1)};
+}
+
+// What its tiles read of b stays in the nearer caches. Returns the column that is packed now.
+static int64_t compute_piece(const block *b, int64_t index, real *packed_b, int64_t packed)
+{
+    const piece at = find_piece(b, index);
+    if (packed_b && at.col != packed)
+        pack_b(b, at.col, packed_b);
+    for (int64_t i = at.row; i < at.row_end; i++)
+        compute_tile(b, i, at.col, packed_b);
+    return at.col;
+}
+
+static void work_on(void *context, int64_t worker)
+{
+    block *b = context;
+    const product *p = b->p;
+    real *packed_b = p->packed_b ? p->packed_b + worker * p->room : NULL;
+    int64_t packed = -1;
+    for (;;) {
+        const int64_t index = atomic_fetch_add_explicit(&b->next, 1, memory_order_relaxed);
+        if (index >= b->pieces)
+            return;
+        packed = compute_piece(b, index, packed_b, packed);
     }
-    for (int64_t i = 0; i < pieces; i++)
-        fn(context, i);
+}
+
+static void run_alone(block *b)
+{
+    for (int64_t i = 0; b->p->packed_a && i < pack_pieces(b); i++)
+        pack_piece(b, i);
+    for (int64_t i = 0, packed = -1; i < b->col_tiles; i++)
+        packed = compute_piece(b, i, b->p->packed_b, packed);
 }
 
 // Products of few rows wait for memory: their work counts more.
@@ -242,16 +254,22 @@ static inline int64_t pieces_of(int64_t rows, double cols, int64_t depth)
     return pieces < 1 ? 1 : pieces > MAX_PIECES ? MAX_PIECES : (int64_t)pieces;
 }
 
-// About as many rows as columns in a piece: that reads the least. More pieces where theirs of a
-// would not stay in the cache.
-static void cut_block(block *b, int64_t pieces)
+// The last columns are cut, so that all threads are done at about the same time.
+static void cut_block(block *b, int64_t workers, int64_t worthwhile)
 {
-    int64_t down = 1;
-    while (down < pieces && down < b->row_tiles && down * down * b->cols < pieces * b->rows)
-        down++;
-    const int64_t cached = parts_of(b->row_tiles, PIECE_ROW_TILES);
-    b->row_pieces = down > cached ? down : cached;
-    b->col_pieces = least(b->col_tiles, parts_of(pieces, down));
+    const int64_t last = least(b->col_tiles, 2 * workers);
+    b->whole = b->col_tiles - last;
+    b->parts = least(b->row_tiles, parts_of(least(SHARE * workers, worthwhile), last));
+    b->pieces = b->whole + last * b->parts;
+}
+
+static void run_together(block *b, int64_t workers, int64_t worthwhile)
+{
+    cut_block(b, workers, worthwhile);
+    atomic_init(&b->next, 0);
+    if (b->p->packed_a)
+        tern_pool_run(pack_pieces(b), pack_piece, b);
+    tern_pool_run(workers, work_on, b);
 }
 
 static void run_block(block *b)
@@ -261,13 +279,13 @@ static void run_block(block *b)
     b->col_tiles = parts_of(b->cols, p->tile_cols);
     b->tile_rows = b->row_tiles == 1 ? b->rows : b->rows / b->row_tiles;
     b->taller = b->rows - b->row_tiles * b->tile_rows;
+    b->whole = b->col_tiles;
     const int64_t worthwhile = pieces_of(b->rows, (double)b->cols, b->depths);
-    const bool alone = p->alone || worthwhile == 1;
-    cut_block(b, worthwhile);
-    const int64_t of_b = b->pack_b ? pack_pieces(b->col_tiles, p->b_col, b->depths) : 0;
-    const int64_t of_a = p->packed_a ? pack_pieces(b->row_tiles, p->a_row, b->depths) : 0;
-    run_pieces(alone, of_b + of_a, pack_piece, b);
-    run_pieces(alone, b->row_pieces * b->col_pieces, compute_piece, b);
+    const int64_t workers = least(p->workers, worthwhile);
+    if (workers > 1)
+        run_together(b, workers, worthwhile);
+    else
+        run_alone(b);
 }
 
 // An empty k is one block as well: it writes the bias, or what c holds.
@@ -284,7 +302,6 @@ static void run_product(const product *p)
             for (int64_t i = 0; i < down; i++) {
                 b.row = part_begin(p->m, down, i);
                 b.rows = part_begin(p->m, down, i + 1) - b.row;
-                b.pack_b = p->packed_b && i == 0;
                 run_block(&b);
             }
         }

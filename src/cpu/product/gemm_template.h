@@ -6,6 +6,7 @@
 // The one with the least estimated cost is taken; the estimate knows shape and strides and nothing
 // else.
 #include <stddef.h>
+#include <tern/threads.h>
 #include "base/mem.h"
 #include "cpu/product/gemm_block.h"
 #include "cpu/product/gemm_dot.h"
@@ -16,9 +17,10 @@ typedef struct gemm_plan {
     gemm_way way;
     GEMM_ARGS args;         // with settled strides; of the first product
     bool pack_a, pack_b;    // as the tiles see a and b
-    int64_t a_room, b_room; // elements of scratch for one product
+    int64_t a_room, b_room; // elements of scratch for one product; b_room for each of the workers
     int64_t batch, groups;  // the batch is cut into groups that run side by side, or 1
-    real *scratch;          // (groups, a_room + b_room)
+    int64_t workers;        // threads for one product
+    real *scratch;          // (groups, room_of_one())
 } gemm_plan;
 
 // A stride along a dimension of size 1 says nothing; it becomes 1 where that gives a unit stride.
@@ -70,10 +72,10 @@ static gemm_way choose_way(const GEMM_ARGS *g)
 #define CACHE_LINE 64
 #define CACHE_WAYS 8
 #define L1_SETS    64
-#define L2_SETS    1024
+#define L2_SETS    2048
 #define L2_COST    0.5
 #define L3_COST    1.5
-#define PACK_COST  7.0
+#define PACK_COST  16.0
 #define LEAST_K    32 // less is not worth the question
 
 static int64_t power_of_two_in(int64_t count)
@@ -94,14 +96,25 @@ static bool stay_cached(int64_t lines, int64_t stride, int64_t sets)
     return lines * (shared < sets ? shared : sets) <= sets * (CACHE_WAYS / 2);
 }
 
-static double in_place_cost(int64_t k, int64_t stride)
+// `across`: elements of a step that a tile reads. What does not stay in the first cache when it is
+// packed loses nothing there.
+static double in_place_cost(int64_t k, int64_t stride, int64_t across)
 {
     const int64_t bytes = stride * (int64_t)sizeof(real);
     const int64_t steps = least(k, BLOCK_DEPTH);
     const int64_t lines = bytes < CACHE_LINE ? steps * bytes / CACHE_LINE : steps;
-    if (stay_cached(lines, stride, L1_SETS))
-        return 0;
-    return stay_cached(lines, stride, L2_SETS) ? L2_COST : L3_COST;
+    if (!stay_cached(lines, stride, L2_SETS))
+        return L3_COST;
+    const int64_t packed = steps * across * (int64_t)sizeof(real);
+    const bool near = packed <= L1_SETS * CACHE_WAYS / 2 * CACHE_LINE;
+    return near && !stay_cached(lines, stride, L1_SETS) ? L2_COST : 0;
+}
+
+// An operand whose steps are read by so many tiles.
+static bool worth_packing(int64_t tiles, int64_t k, int64_t stride, int64_t across)
+{
+    return (double)tiles * L3_COST > PACK_COST && k >= LEAST_K &&
+           (double)tiles * in_place_cost(k, stride, across) > PACK_COST;
 }
 
 // A transposed a is read again for every column of tiles. Else its rows lie along k, and are read
@@ -110,19 +123,12 @@ static bool worth_packing_a(const product *p)
 {
     if (p->a_col == 1)
         return p->n >= 1024 && p->m >= 256 && p->k >= 64;
-    const double tiles = (double)parts_of(p->n, p->tile_cols);
-    return tiles * L3_COST > PACK_COST && p->k >= LEAST_K &&
-           tiles * in_place_cost(p->k, p->a_col) > PACK_COST;
+    return worth_packing(parts_of(p->n, p->tile_cols), p->k, p->a_col, TILE_ROWS);
 }
 
-// b is read once for every row of tiles, line after line: only lines that share sets cost.
 static bool worth_packing_b(const product *p)
 {
-    if (p->b_col != 1 || (p->m >= 256 && p->k >= 64))
-        return true;
-    const double tiles = (double)parts_of(p->m, TILE_ROWS);
-    return tiles * L3_COST > PACK_COST && p->k >= LEAST_K && lines_apart(p->b_row) % 4 == 0 &&
-           tiles * in_place_cost(p->k, p->b_row) > PACK_COST;
+    return p->b_col != 1 || worth_packing(parts_of(p->m, TILE_ROWS), p->k, p->b_row, p->tile_cols);
 }
 
 static product tiles_product(const GEMM_ARGS *g)
@@ -200,12 +206,17 @@ static void plan_scratch(gemm_plan *plan)
     if (plan->pack_a)
         plan->a_room = whole_lines((least(p.m, BLOCK_ROWS) + TILE_ROWS) * depth);
     if (plan->pack_b)
-        plan->b_room =
-            whole_lines(parts_of(least(p.n, BLOCK_COLS), p.tile_cols) * p.tile_cols * depth);
+        plan->b_room = whole_lines(p.tile_cols * depth);
 }
 
 // A batch of small products is cut into groups; larger products are cut themselves.
 #define GROUP_WORK (1 << 22)
+
+static int64_t workers_for(const GEMM_ARGS *g)
+{
+    const int64_t worthwhile = pieces_of(g->m, (double)g->n, g->k);
+    return worthwhile == 1 ? 1 : least(tern_num_threads(), worthwhile);
+}
 
 static gemm_plan make_plan(const GEMM_ARGS *g)
 {
@@ -219,13 +230,19 @@ static gemm_plan make_plan(const GEMM_ARGS *g)
     settle_strides(g->m, g->k, &plan.args.a_row, &plan.args.a_col);
     settle_strides(g->k, g->n, &plan.args.b_row, &plan.args.b_col);
     plan.way = choose_way(&plan.args);
-    plan_scratch(&plan);
     if (plan.batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
         plan.groups = least(plan.batch, pieces_of(g->m, (double)g->n * (double)plan.batch, g->k));
+    plan.workers = plan.groups > 1 ? 1 : workers_for(g);
+    plan_scratch(&plan);
     return plan;
 }
 
-static void run_one(const gemm_plan *plan, int64_t item, real *scratch, bool alone)
+static int64_t room_of_one(const gemm_plan *plan)
+{
+    return plan->a_room + plan->workers * plan->b_room;
+}
+
+static void run_one(const gemm_plan *plan, int64_t item, real *scratch)
 {
     GEMM_ARGS args = plan->args;
     args.a += item * args.a_batch;
@@ -233,23 +250,24 @@ static void run_one(const gemm_plan *plan, int64_t item, real *scratch, bool alo
     args.c += item * args.c_batch;
     if (plan->way == WAY_DOTS) {
         const dot_block dots = dots_product(&args);
-        dot_product(&dots, alone);
+        dot_product(&dots, plan->groups > 1);
         return;
     }
     product p = plan->way == WAY_TILES ? tiles_product(&args) : turned_product(&args);
     p.packed_b = plan->pack_b ? scratch : NULL;
-    p.packed_a = plan->pack_a ? scratch + plan->b_room : NULL;
-    p.alone = alone;
+    p.packed_a = plan->pack_a ? scratch + plan->workers * plan->b_room : NULL;
+    p.room = plan->b_room;
+    p.workers = plan->workers;
     run_product(&p);
 }
 
 static void run_group(void *context, int64_t index)
 {
     const gemm_plan *plan = context;
-    real *scratch = plan->scratch + index * (plan->a_room + plan->b_room);
+    real *scratch = plan->scratch + index * room_of_one(plan);
     const int64_t end = part_begin(plan->batch, plan->groups, index + 1);
     for (int64_t i = part_begin(plan->batch, plan->groups, index); i < end; i++)
-        run_one(plan, i, scratch, true);
+        run_one(plan, i, scratch);
 }
 
 static void run_plan(gemm_plan *plan)
@@ -259,7 +277,7 @@ static void run_plan(gemm_plan *plan)
         return;
     }
     for (int64_t i = 0; i < plan->batch; i++)
-        run_one(plan, i, plan->scratch, false);
+        run_one(plan, i, plan->scratch);
 }
 
 #define STACK_SCRATCH (8192 / sizeof(real))
@@ -269,7 +287,7 @@ tern_status GEMM_NAME(const GEMM_ARGS *args)
     if (args->m == 0 || args->n == 0)
         return TERN_OK;
     gemm_plan plan = make_plan(args);
-    const size_t room = (size_t)(plan.groups * (plan.a_room + plan.b_room));
+    const size_t room = (size_t)(plan.groups * room_of_one(&plan));
     if (room <= STACK_SCRATCH) {
         _Alignas(64) real local[STACK_SCRATCH];
         plan.scratch = local;
