@@ -48,15 +48,23 @@ typedef uint64_t __attribute__((may_alias)) raw_8;
 // bool where `predicate` is set.
 typedef struct elementwise {
     block_fn *block;
+    block_fn *one[2]; // the same where operand k is one value for all elements, or NULL
     int inputs;
     bool predicate;
     block_params params;
 } elementwise;
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views);
 
-// The block of an operation, or NULL where it has none for the type.
+// Which of two operands is one value for all elements.
+typedef enum operand_form {
+    EACH, // neither
+    ONE_A,
+    ONE_B
+} operand_form;
+
+// The block of an operation, or NULL where it has none for the type (or form).
 typedef block_fn *unary_blocks(tern_unary_op op);
-typedef block_fn *binary_blocks(tern_binary_op op);
+typedef block_fn *binary_blocks(tern_binary_op op, operand_form form);
 unary_blocks TERN_ISA_NAME(unary_float), TERN_ISA_NAME(unary_double), TERN_ISA_NAME(unary_int64);
 unary_blocks TERN_ISA_NAME(unary_grad_float), TERN_ISA_NAME(unary_grad_double);
 binary_blocks TERN_ISA_NAME(binary_float), TERN_ISA_NAME(binary_double),
