@@ -152,7 +152,7 @@ static void copy_transposed(const tern_strided *y, const tern_strided *x, int ro
     int64_t numel = 1;
     for (int d = 0; d < y->rank; d++)
         numel *= y->size[d];
-    if (numel > TERN_WALK_PIECE) {
+    if (numel > TERN_WALK_ALONE) {
         tern_pool_run(pieces, copy_strip, &t);
     } else {
         for (int64_t i = 0; i < pieces; i++)
@@ -174,6 +174,6 @@ tern_status TERN_ISA_NAME(copy)(const tern_exec *exec, const tern_strided *y, co
     }
     const size_t size = tern_dtype_size(y->dtype);
     tern_walk_run *run = size == 1 ? copy_1 : size == 2 ? copy_2 : size == 4 ? copy_4 : copy_8;
-    tern_walk((const tern_strided *const[]){y, x}, 2, run, NULL);
+    tern_walk((const tern_strided *const[]){y, x}, 2, run, NULL, TERN_WALK_ALONE);
     return TERN_OK;
 }

@@ -180,5 +180,5 @@ void TERN_ISA_NAME(copy_cast)(const tern_strided *y, const tern_strided *x)
         .from_size = (int64_t)tern_dtype_size(x->dtype),
         .to_size = (int64_t)tern_dtype_size(y->dtype),
     };
-    tern_walk((const tern_strided *const[]){y, x}, 2, cast_run, &c);
+    tern_walk((const tern_strided *const[]){y, x}, 2, cast_run, &c, TERN_WALK_ALONE);
 }

@@ -30,6 +30,7 @@ typedef struct job {
     tern_dtype in, out;
     int64_t in_size, out_size; // bytes
     bool in_plain, out_plain;
+    int64_t alone; // elements that one thread does
 } job;
 
 static bool stored_as_computed(tern_dtype dtype)
@@ -288,7 +289,7 @@ static void run_short_rows(const job *j, const tern_strided *const *views)
     s.pieces = (s.rows + s.rows_per_piece - 1) / s.rows_per_piece;
     const int64_t all = numel / (s.rows * s.cols) * s.pieces;
     const int saved = errno; // functions of the mathematical library set it
-    if (numel > TERN_WALK_PIECE)
+    if (numel > j->alone)
         tern_pool_run(all, short_piece, &s);
     else
         for (int64_t i = 0; i < all; i++)
@@ -307,9 +308,10 @@ void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const
         .out_size = (int64_t)tern_dtype_size(views[0]->dtype),
         .in_plain = stored_as_computed(views[1]->dtype),
         .out_plain = op->predicate || stored_as_computed(views[0]->dtype),
+        .alone = op->costly ? TERN_WALK_ALONE_COSTLY : TERN_WALK_ALONE,
     };
     if (rows_are_short(views[0]))
         run_short_rows(&j, views);
     else
-        tern_walk(views, op->inputs + 1, run, &j);
+        tern_walk(views, op->inputs + 1, run, &j, j.alone);
 }

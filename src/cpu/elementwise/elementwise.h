@@ -50,9 +50,22 @@ typedef struct elementwise {
     block_fn *block;
     block_fn *one[2]; // the same where operand k is one value for all elements, or NULL
     int inputs;
-    bool predicate;
+    bool predicate, costly;
     block_params params;
 } elementwise;
+
+// Whether an operation, or its gradient, takes at least half a nanosecond an element.
+static inline bool is_costly(tern_unary_op op)
+{
+    static const bool costly[] = {
+        [TERN_UNARY_SIN] = true,        [TERN_UNARY_COS] = true,   [TERN_UNARY_GELU] = true,
+        [TERN_UNARY_GELU_TANH] = true,  [TERN_UNARY_MISH] = true,  [TERN_UNARY_SOFTPLUS] = true,
+        [TERN_UNARY_LOGSIGMOID] = true, [TERN_UNARY_LOG1P] = true, [TERN_UNARY_TANHSHRINK] = true,
+        [TERN_UNARY_POW_SCALAR] = true,
+    };
+    return (size_t)op < sizeof costly / sizeof *costly && costly[op];
+}
+
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views);
 
 // Which of two operands is one value for all elements.
