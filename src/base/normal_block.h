@@ -77,9 +77,9 @@ static inline void normal_turn(double x, double *sine, double *cosine)
     *cosine = double_of(bits_of(c) ^ change ^ ((quarter + 1) & 2) << 62);
 }
 
-// The logarithm and the angle's sine and cosine are those of the float values, correctly rounded, so
-// that they do not depend on the machine's mathematics library: the functions above are that for
-// every value that a draw can be.
+// The logarithm and the angle's sine and cosine are those of the float values, correctly rounded,
+// so that they do not depend on the machine's mathematics library: the functions above are that
+// for every value that a draw can be.
 static inline void normal_block_f32(float *x /* (16) */, float mean, float std)
 {
     enum { PAIRS = NORMAL_BLOCK / 2 };

@@ -18,8 +18,8 @@
 // Does n elements: data[v] is the first of view v, the next ones are step[v] elements apart. n > 0.
 typedef void tern_walk_run(const void *context, int64_t n, char *const *data, const int64_t *step);
 
-// Calls `run` on all elements of views[0 ... count - 1], whose sizes are views[0]'s; in one go up to
-// `alone` elements, else in pieces that depend on the sizes alone.
+// Calls `run` on all elements of views[0 ... count - 1], whose sizes are views[0]'s; up to `alone`
+// elements in one go, else in pieces that depend on the sizes alone.
 void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, const void *context,
                int64_t alone);
 

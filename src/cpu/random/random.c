@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills from a generator's stream, in PyTorch's order: one draw after the other, on one thread. What
-// is made of draws already made is shared by threads.
+// Fills from a generator's stream, in PyTorch's order: one draw after the other, on one thread.
+// What is made of draws already made is shared by threads.
 #include "base/mt19937.h"
 #include "base/normal_block.h"
 #include "base/pool.h"

@@ -46,8 +46,8 @@ static inline double fold_sum_row(const float *x, int64_t n)
     return total;
 }
 
-// The sum of n squares, n a multiple of 4 * FOLD_WIDTH: four at a time in float, those in double. The
-// rounding of four has no part that grows with n. Wrong where squares are out of float's range.
+// The sum of n squares, n a multiple of 4 * FOLD_WIDTH: four at a time in float, those in double.
+// The rounding of four has no part that grows with n. Wrong where squares are out of float's range.
 static inline double fold_square_chunk(const float *x, int64_t n)
 {
     typedef float half __attribute__((vector_size(FOLD_BYTES / 2)));
