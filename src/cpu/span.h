@@ -69,6 +69,10 @@ SPAN_INLINE uint16_t float_to_half(float x)
 SPAN_INLINE void halves_to_floats(float *to, const uint16_t *from, int64_t n)
 {
     int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(to + i, _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(from + i))));
+#endif
 #if defined(__F16C__)
     for (; i + 8 <= n; i += 8)
         _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128((const void *)(from + i))));
@@ -80,6 +84,10 @@ SPAN_INLINE void halves_to_floats(float *to, const uint16_t *from, int64_t n)
 SPAN_INLINE void floats_to_halves(uint16_t *to, const float *from, int64_t n)
 {
     int64_t i = 0;
+#if defined(__AVX512F__)
+    for (; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((void *)(to + i), _mm512_cvtps_ph(_mm512_loadu_ps(from + i), 0));
+#endif
 #if defined(__F16C__)
     for (; i + 8 <= n; i += 8)
         _mm_storeu_si128((void *)(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), 0));

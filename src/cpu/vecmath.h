@@ -310,8 +310,8 @@ VM_INLINE float vm_gelu(float x)
 #else // products rounded on the way lose too much
 VM_INLINE float vm_gelu(float x)
 {
-    const double t = vm_bounded(x, 20.0);
-    return x * (float)vm_normal_cdf(t, vm_gauss(t)); // 0 where t is bounded: -inf gives NaN
+    const double t = vm_bounded(x, 20.0), y = (double)x * vm_normal_cdf(t, vm_gauss(t));
+    return x < -16.0f ? x * 0.0f : (float)y; // -inf gives NaN
 }
 #endif
 
@@ -329,10 +329,30 @@ VM_INLINE double vm_gelu_tanh_sigmoid(double x)
     return 1.0 / (1.0 + vm_exp_wide(-vm_bounded(a, 600.0)));
 }
 
+// In float as vm_gelu: of u = 2 sqrt(2 / pi) t + 0.0713548 t^3 what is lost is put back, for the
+// constants too. The first one has so few bits that taking a sum with it apart is exact.
+#if defined(__FMA__)
 VM_INLINE float vm_gelu_tanh(float x)
 {
-    return x * (float)vm_gelu_tanh_sigmoid(x);
+    float r, a, b;
+    const float t = vm_smaller(vm_abs(x), 12.0f), square = t * t, cubic = 0x1.2444f2p-4f;
+    const float slope = VM_MADD(cubic, square, 0x1.98845p+0f);
+    const float constants = VM_MADD(square, 0x1.49b16ap-29f, 0x1.9ea1b2p-23f);
+    const float slope_lost = VM_MADD(cubic, square, 0x1.98845p+0f - slope) +
+                             VM_MADD(cubic, VM_LOST(t, t, square), constants);
+    const float u = t * slope, lost = VM_MADD(t, slope_lost, VM_LOST(t, slope, u));
+    vm_exp_factors(-u, &r, &a, &b);
+    const float mantissa = vm_exp_near(r - lost) * a, share = x / VM_MADD(mantissa, b, 1.0f);
+    const float below = x < -12.0f ? x * 0.0f : share * mantissa * b; // -inf gives NaN
+    return x >= 0.0f ? share : below;
 }
+#else
+VM_INLINE float vm_gelu_tanh(float x)
+{
+    const double y = (double)x * vm_gelu_tanh_sigmoid(x);
+    return x < -12.0f ? x * 0.0f : (float)y; // -inf gives NaN
+}
+#endif
 
 VM_INLINE float vm_gelu_tanh_slope(float x)
 {

@@ -80,7 +80,8 @@ static void walk_piece(void *context, int64_t piece)
     walk_range(w, begin, end < w->numel ? end : w->numel);
 }
 
-void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, const void *context)
+void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, const void *context,
+               int64_t alone)
 {
     if (tern_strided_numel(views[0]) == 0) // its other sizes may be beyond what bytes can count
         return;
@@ -93,9 +94,9 @@ void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, 
         w.data[v] = views[v]->data;
     set_dimensions(&w, views);
     const int saved = errno; // functions of the mathematical library set it
-    if (w.rank <= 1 && w.numel <= TERN_WALK_PIECE)
+    if (w.rank <= 1 && w.numel <= alone)
         run(context, w.numel, w.data, w.step);
-    else if (w.numel <= TERN_WALK_PIECE)
+    else if (w.numel <= alone)
         walk_range(&w, 0, w.numel);
     else
         tern_pool_run((w.numel + TERN_WALK_PIECE - 1) / TERN_WALK_PIECE, walk_piece, &w);

@@ -80,6 +80,7 @@ static const real landmarks[] = {
     0x1p53L,
     65504,
     -11.090355L,
+    -13.95L,
     0x1p64L,
     0x1p74L,
     -0x1p70L,
@@ -269,7 +270,7 @@ static void make_elements(const op_case *c, tern_dtype dtype, tern_tensor *const
                           element *elements)
 {
     const double p[2] = {parameter(dtype, c->p[0]), parameter(dtype, c->p[1])};
-    const bool gelu = strncmp(c->op, "gelu", 4) == 0;
+    const bool wide_gelu = dtype == TERN_FLOAT64 && strncmp(c->op, "gelu", 4) == 0;
     for (int k = 0; k < c->inputs; k++) {
         array in = array_of_tensor(operands[k]);
         for (int i = 0; i < CHUNK; i++)
@@ -278,7 +279,7 @@ static void make_elements(const op_case *c, tern_dtype dtype, tern_tensor *const
     }
     for (element *e = elements; e < elements + CHUNK; e++) {
         e->exact = c->each(e->x, p);
-        e->floor = gelu ? 1e-3L * fabsl(e->x[0]) : 0;
+        e->floor = wide_gelu ? 1e-3L * fabsl(e->x[0]) : 0;
         e->accepted = NAN;
         e->counts = c->specials || (isfinite(e->x[0]) && e->x[0] != 0);
     }

@@ -3,6 +3,7 @@
 #include "kernel_check.h"
 
 #include "base/philox.h"
+#include "device/generator.h"
 
 #define MOST 40001
 
@@ -213,6 +214,29 @@ static void uniform_numbers_are_words_between_the_bounds(void **state)
     }
 }
 
+// Blocks of draws are done by each instruction set, and several pieces of them by threads.
+static void normal_draws_are_the_generators_on_every_instruction_set(void **state)
+{
+    (void)state;
+    static const int64_t numels[] = {1, 2, 15, 16, 17, 31, 32, 33, 1000, 16384, 16391, 32769, MOST};
+    for (size_t i = 0; i < 2 * (sizeof numels / sizeof *numels); i++) {
+        const int64_t n = numels[i / 2];
+        const tern_random_args args = {
+            .kind = TERN_RANDOM_NORMAL, .a = i % 2 ? -1.5 : 0, .b = i % 2 ? 0.3 : 1};
+        const tern_strided view = VIEW(y, TERN_FLOAT32, n);
+        FOR_EACH_TABLE(kernels)
+        {
+            tern_generator *own = tern_generator_new(n), *other = tern_generator_new(n);
+            tern_mt19937_normal_f32(&other->mt, x, n, args.a, args.b);
+            assert_int_equal(kernels->random(&kernel_exec, &args, own, &view), 0);
+            assert_memory_equal(y, x, (size_t)n * sizeof *y);
+            assert_memory_equal(&own->mt, &other->mt, sizeof own->mt);
+            tern_generator_free(own);
+            tern_generator_free(other);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +248,7 @@ int main(void)
         cmocka_unit_test(elements_that_share_a_draw_have_its_word),
         cmocka_unit_test(minus_zero_stays_where_nothing_is_added),
         cmocka_unit_test(uniform_numbers_are_words_between_the_bounds),
+        cmocka_unit_test(normal_draws_are_the_generators_on_every_instruction_set),
     };
     return cmocka_run_group_tests_name("dropout_kernel", tests, kernel_setup, NULL);
 }

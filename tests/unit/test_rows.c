@@ -8,6 +8,31 @@
 
 static float x[ROWS * LONGEST], y[ROWS * LONGEST];
 
+// Squares of four elements are added in float where they are in its range.
+static void norms_are_right_in_rows_of_any_length_and_size(void **state)
+{
+    (void)state;
+    enum { N = 2100 };
+    static const double scales[] = {1, 0, 1e-44, 1e-30, 1e-12, 1e18, 1e19, 1e30, INFINITY, NAN};
+    static float long_row[N];
+    for (int n = 1; n <= N; n += n < LONGEST ? 1 : 61)
+        for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+            float norm;
+            double squares = 0;
+            for (int i = 0; i < n; i++) { // a part is of another size than the rest
+                long_row[i] = (float)(random_value() * (i % 700 < 300 ? scales[s] : 1e-3));
+                squares += (double)long_row[i] * (double)long_row[i];
+            }
+            const tern_strided in = VIEW(long_row, TERN_FLOAT32, 1, n);
+            const tern_strided out = VIEW(&norm, TERN_FLOAT32, 1, 1);
+            FOR_EACH_TABLE(kernels)
+            {
+                assert_int_equal(kernels->reduce(&kernel_exec, TERN_REDUCE_NORM, 2, &out, &in), 0);
+                assert_within(norm, sqrt(squares), 0x1p-23 * sqrt(squares) + 0x1p-149, kernels);
+            }
+        }
+}
+
 // Row 1 has a NaN, row 2 only equal values but for its largest, at `place`.
 static void fill(int n, int place)
 {
@@ -187,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reductions_take_every_element_of_rows_of_any_length),
+        cmocka_unit_test(norms_are_right_in_rows_of_any_length_and_size),
         cmocka_unit_test(the_first_place_is_found_in_rows_of_any_length),
         cmocka_unit_test(softmax_is_right_in_rows_of_any_length),
         cmocka_unit_test(running_sums_of_lines_side_by_side_are_those_of_each),

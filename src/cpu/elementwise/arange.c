@@ -6,6 +6,7 @@
 #include "cpu/walk.h"
 #include "device/comparison.h"
 
+#define PIECE 32768
 #define CHUNK 512
 
 typedef struct sequence {
@@ -40,7 +41,7 @@ static void integer_chunk(const sequence *s, char *to, int64_t begin, int64_t n)
 static void arange_piece(void *context, int64_t piece)
 {
     const sequence *s = context;
-    const int64_t first = piece * TERN_WALK_PIECE, last = first + TERN_WALK_PIECE;
+    const int64_t first = piece * PIECE, last = first + PIECE;
     const int64_t end = last < s->y->size[0] ? last : s->y->size[0];
     for (int64_t begin = first; begin < end; begin += CHUNK) {
         const int64_t n = end - begin < CHUNK ? end - begin : CHUNK;
@@ -58,6 +59,6 @@ tern_status TERN_ISA_NAME(arange)(const tern_exec *exec, const tern_strided *y, 
     (void)exec;
     sequence s = {y, scalar_floating(start, TERN_FLOAT64), scalar_floating(step, TERN_FLOAT64),
                   scalar_integer(start), scalar_integer(step)};
-    tern_pool_run((y->size[0] + TERN_WALK_PIECE - 1) / TERN_WALK_PIECE, arange_piece, &s);
+    tern_pool_run((y->size[0] + PIECE - 1) / PIECE, arange_piece, &s);
     return TERN_OK;
 }

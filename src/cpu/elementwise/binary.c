@@ -16,7 +16,11 @@ tern_status TERN_ISA_NAME(binary)(const tern_exec *exec, tern_binary_op op, doub
     (void)exec;
     elementwise e = {.inputs = 2, .predicate = tern_binary_gives_bool(op)};
     const tern_binary_op which = set_factor(&e.params, op, a->dtype, alpha);
-    e.block = blocks[compute_type_of(a->dtype)](which);
+    binary_blocks *find = blocks[compute_type_of(a->dtype)];
+    e.costly = which == TERN_BINARY_POW;
+    e.block = find(which, EACH);
+    e.one[0] = find(which, ONE_A);
+    e.one[1] = find(which, ONE_B);
     TERN_CHECK(e.block, TERN_ERR_DTYPE, "binary operation %d is not made for %s", (int)op,
                tern_dtype_name(a->dtype));
     TERN_ISA_NAME(elementwise)(&e, (const tern_strided *const[]){y, a, b});

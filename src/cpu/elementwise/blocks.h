@@ -119,41 +119,53 @@ block_fn *BLOCKS(unary_grad)(tern_unary_op op)
 
 // ---- two operands -------------------------------------------------------------------------------
 
-// y = expression of a and b, the operands, and alpha.
-#define BINARY_BLOCK(name, out, expression)                                                        \
+// y = expression of a and b, the operands, and alpha; a_at and b_at are their elements.
+#define BINARY_LOOP(name, out, a_at, b_at, expression)                                             \
     BLOCK(name)                                                                                    \
     {                                                                                              \
         const real alpha = (real)p->PARAMS[0];                                                     \
         const real *as = x[0], *bs = x[1];                                                         \
+        const real one_a = as[0], one_b = bs[0];                                                   \
         out *to = y;                                                                               \
         (void)alpha;                                                                               \
+        (void)one_a;                                                                               \
+        (void)one_b;                                                                               \
         ELEMENTWISE_LOOP                                                                           \
         for (int64_t i = 0; i < n; i++) {                                                          \
-            const real a = as[i], b = bs[i];                                                       \
+            const real a = a_at, b = b_at;                                                         \
             to[i] = (out)(expression);                                                             \
         }                                                                                          \
     }
+#define BINARY_BLOCK(name, out, expression) BINARY_LOOP(name, out, as[i], bs[i], expression)
+#define BINARY_FORMS(name, expression)                                                             \
+    BINARY_BLOCK(name, real, expression)                                                           \
+    BINARY_LOOP(name##_one_a, real, one_a, bs[i], expression)                                      \
+    BINARY_LOOP(name##_one_b, real, as[i], one_b, expression)
 
 #ifdef WHOLE
 #define BINARY(...)
 #else
-#define BINARY(CODE, name, forward) BINARY_BLOCK(binary_##name, real, forward)
+#define BINARY(CODE, name, forward) BINARY_FORMS(binary_##name, forward)
 #endif
 #define BINARY_NUMBER(CODE, name, forward, whole)                                                  \
-    BINARY_BLOCK(binary_##name, real, NUMBER(forward, whole))
+    BINARY_FORMS(binary_##name, NUMBER(forward, whole))
 #define BINARY_TEST(CODE, name, forward) BINARY_BLOCK(binary_##name, uint8_t, forward)
 #include "device/elementwise.def"
 
-block_fn *BLOCKS(binary)(tern_binary_op op)
+#define FORM(name) (form == ONE_A ? name##_one_a : form == ONE_B ? name##_one_b : name)
+
+block_fn *BLOCKS(binary)(tern_binary_op op, operand_form form)
 {
     switch (op) {
 #define BINARY(CODE, name, ...)                                                                    \
     case TERN_BINARY_##CODE:                                                                       \
-        return FLOATING(binary_##name);
+        return FLOATING(FORM(binary_##name));
 #define BINARY_NUMBER(CODE, name, ...)                                                             \
     case TERN_BINARY_##CODE:                                                                       \
-        return binary_##name;
-#define BINARY_TEST(CODE, name, forward) BINARY_NUMBER(CODE, name, forward)
+        return FORM(binary_##name);
+#define BINARY_TEST(CODE, name, forward)                                                           \
+    case TERN_BINARY_##CODE:                                                                       \
+        return form == EACH ? binary_##name : NULL;
 #include "device/elementwise.def"
     }
     return NULL;

@@ -29,10 +29,10 @@ COPY_RUN(2)
 COPY_RUN(4)
 COPY_RUN(8)
 
-// ---- transposes
-// ------------------------------------------------------------------------------------ y is read
-// along its rows, x along another dimension: a run would touch a line of x for each element.
-// Squares of TILE x TILE elements use every line they touch.
+// ---- transposes ---------------------------------------------------------------------------------
+// y is read along its rows, x along another dimension: a run would touch a line of x for each
+// element. Squares of TILE x TILE elements use every line they touch; they are made of squares that
+// registers hold.
 
 #define TILE 32
 
@@ -42,21 +42,52 @@ typedef struct transpose {
     int64_t strips; // of TILE rows
 } transpose;
 
-#define COPY_TILE(size)                                                                            \
+#if defined(TERN_ISA_AVX512)
+#define VECTOR_BYTES 64
+#elif defined(TERN_ISA_AVX2)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+#define SQUARE_TYPE  raw_1
+#define SQUARE_LANES 16
+#define SQUARE(name) name##_1
+#include "cpu/elementwise/square.h"
+
+#define SQUARE_TYPE  raw_2
+#define SQUARE_LANES 8
+#define SQUARE(name) name##_2
+#include "cpu/elementwise/square.h"
+
+#define SQUARE_TYPE  raw_4
+#define SQUARE_LANES (VECTOR_BYTES / 4)
+#define SQUARE(name) name##_4
+#include "cpu/elementwise/square.h"
+
+#define SQUARE_TYPE  raw_8
+#define SQUARE_LANES (VECTOR_BYTES / 8)
+#define SQUARE(name) name##_8
+#include "cpu/elementwise/square.h"
+
+#define COPY_TILE(size, lanes)                                                                     \
     static void tile_##size(char *to, const char *from, int64_t rows, int64_t cols,                \
                             int64_t to_row, int64_t from_col)                                      \
     {                                                                                              \
-        for (int64_t i = 0; i < rows; i++) {                                                       \
-            raw_##size *y = (raw_##size *)(void *)to + i * to_row;                                 \
-            const raw_##size *x = (const raw_##size *)(const void *)from + i;                      \
-            for (int64_t j = 0; j < cols; j++)                                                     \
-                y[j] = x[j * from_col];                                                            \
-        }                                                                                          \
+        raw_##size *y = (raw_##size *)(void *)to;                                                  \
+        const raw_##size *x = (const raw_##size *)(const void *)from;                              \
+        const int64_t whole_rows = rows - rows % (lanes), whole_cols = cols - cols % (lanes);      \
+        for (int64_t j = 0; j < whole_cols; j += (lanes))                                          \
+            for (int64_t i = 0; i < whole_rows; i += (lanes))                                      \
+                transpose_##size(y + i * to_row + j, x + j * from_col + i, to_row, from_col);      \
+        for (int64_t i = 0; i < rows; i++)                                                         \
+            for (int64_t j = i < whole_rows ? whole_cols : 0; j < cols; j++)                       \
+                y[i * to_row + j] = x[j * from_col + i];                                           \
     }
-COPY_TILE(1)
-COPY_TILE(2)
-COPY_TILE(4)
-COPY_TILE(8)
+COPY_TILE(1, 16)
+COPY_TILE(2, 8)
+COPY_TILE(4, VECTOR_BYTES / 4)
+COPY_TILE(8, VECTOR_BYTES / 8)
 
 static void copy_tile(int64_t size, char *to, const char *from, int64_t rows, int64_t cols,
                       int64_t to_row, int64_t from_col)
@@ -121,7 +152,7 @@ static void copy_transposed(const tern_strided *y, const tern_strided *x, int ro
     int64_t numel = 1;
     for (int d = 0; d < y->rank; d++)
         numel *= y->size[d];
-    if (numel > TERN_WALK_PIECE) {
+    if (numel > TERN_WALK_ALONE) {
         tern_pool_run(pieces, copy_strip, &t);
     } else {
         for (int64_t i = 0; i < pieces; i++)
@@ -143,6 +174,6 @@ tern_status TERN_ISA_NAME(copy)(const tern_exec *exec, const tern_strided *y, co
     }
     const size_t size = tern_dtype_size(y->dtype);
     tern_walk_run *run = size == 1 ? copy_1 : size == 2 ? copy_2 : size == 4 ? copy_4 : copy_8;
-    tern_walk((const tern_strided *const[]){y, x}, 2, run, NULL);
+    tern_walk((const tern_strided *const[]){y, x}, 2, run, NULL, TERN_WALK_ALONE);
     return TERN_OK;
 }

@@ -98,10 +98,68 @@ static void convert(const cast *c, buffer *y, const buffer *x, int64_t n)
     }
 }
 
+// ---- rows without gaps --------------------------------------------------------------------------
+
+// One conversion in C is the cast, and a loop over it becomes vector code.
+typedef void direct_fn(void *y, const void *x, int64_t n);
+
+#define DIRECT(name, in, out, convert)                                                             \
+    static void name(void *y, const void *x, int64_t n)                                            \
+    {                                                                                              \
+        const in *restrict from = x;                                                               \
+        out *restrict to = y;                                                                      \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            to[i] = (out)(convert from[i]);                                                        \
+    }
+DIRECT(float_to_double, float, double, )
+DIRECT(double_to_float, double, float, )
+DIRECT(int64_to_float, int64_t, float, )
+DIRECT(int64_to_double, int64_t, double, )
+DIRECT(int32_to_float, int32_t, float, )
+DIRECT(int32_to_double, int32_t, double, )
+DIRECT(byte_to_float, uint8_t, float, )
+DIRECT(byte_to_double, uint8_t, double, )
+DIRECT(bool_to_float, uint8_t, float, 0 !=)
+DIRECT(bool_to_double, uint8_t, double, 0 !=)
+
+static direct_fn *const to_float[] = {
+    [TERN_FLOAT64] = double_to_float, [TERN_INT64] = int64_to_float, [TERN_INT32] = int32_to_float,
+    [TERN_UINT8] = byte_to_float,     [TERN_BOOL] = bool_to_float,
+};
+
+static direct_fn *const to_double[] = {
+    [TERN_FLOAT32] = float_to_double, [TERN_INT64] = int64_to_double,
+    [TERN_INT32] = int32_to_double,   [TERN_UINT8] = byte_to_double,
+    [TERN_BOOL] = bool_to_double,
+};
+
+// Whether it could be done without buffers.
+static bool cast_directly(const cast *c, int64_t n, char *const *data)
+{
+    direct_fn *direct = NULL;
+    if (c->to == TERN_FLOAT32)
+        direct = to_float[c->from];
+    else if (c->to == TERN_FLOAT64)
+        direct = to_double[c->from];
+    if (direct)
+        direct(data[0], data[1], n);
+    else if (c->to == TERN_FLOAT32)
+        span_load_float((float *)(void *)data[0], data[1], c->from, 1, n);
+    else if (c->from == TERN_FLOAT32 && c->to_type == COMPUTE_FLOAT)
+        span_store_float(data[0], (const float *)(const void *)data[1], c->to, 1, n);
+    else
+        return false;
+    return true;
+}
+
+// ---- any rows -----------------------------------------------------------------------------------
+
 static void cast_run(const void *context, int64_t n, char *const *data, const int64_t *step)
 {
     const cast *c = context;
     buffer from, to;
+    if (step[0] == 1 && step[1] == 1 && cast_directly(c, n, data))
+        return;
     for (int64_t i = 0; i < n; i += BLOCK) {
         const int64_t count = n - i < BLOCK ? n - i : BLOCK;
         load(c, &from, data[1] + i * step[1] * c->from_size, step[1], count);
@@ -122,5 +180,5 @@ void TERN_ISA_NAME(copy_cast)(const tern_strided *y, const tern_strided *x)
         .from_size = (int64_t)tern_dtype_size(x->dtype),
         .to_size = (int64_t)tern_dtype_size(y->dtype),
     };
-    tern_walk((const tern_strided *const[]){y, x}, 2, cast_run, &c);
+    tern_walk((const tern_strided *const[]){y, x}, 2, cast_run, &c, TERN_WALK_ALONE);
 }

@@ -48,15 +48,36 @@ typedef uint64_t __attribute__((may_alias)) raw_8;
 // bool where `predicate` is set.
 typedef struct elementwise {
     block_fn *block;
+    block_fn *one[2]; // the same where operand k is one value for all elements, or NULL
     int inputs;
-    bool predicate;
+    bool predicate, costly;
     block_params params;
 } elementwise;
+
+// Whether an operation, or its gradient, takes at least half a nanosecond an element.
+static inline bool is_costly(tern_unary_op op)
+{
+    static const bool costly[] = {
+        [TERN_UNARY_SIN] = true,        [TERN_UNARY_COS] = true,   [TERN_UNARY_GELU] = true,
+        [TERN_UNARY_GELU_TANH] = true,  [TERN_UNARY_MISH] = true,  [TERN_UNARY_SOFTPLUS] = true,
+        [TERN_UNARY_LOGSIGMOID] = true, [TERN_UNARY_LOG1P] = true, [TERN_UNARY_TANHSHRINK] = true,
+        [TERN_UNARY_POW_SCALAR] = true,
+    };
+    return (size_t)op < sizeof costly / sizeof *costly && costly[op];
+}
+
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views);
 
-// The block of an operation, or NULL where it has none for the type.
+// Which of two operands is one value for all elements.
+typedef enum operand_form {
+    EACH, // neither
+    ONE_A,
+    ONE_B
+} operand_form;
+
+// The block of an operation, or NULL where it has none for the type (or form).
 typedef block_fn *unary_blocks(tern_unary_op op);
-typedef block_fn *binary_blocks(tern_binary_op op);
+typedef block_fn *binary_blocks(tern_binary_op op, operand_form form);
 unary_blocks TERN_ISA_NAME(unary_float), TERN_ISA_NAME(unary_double), TERN_ISA_NAME(unary_int64);
 unary_blocks TERN_ISA_NAME(unary_grad_float), TERN_ISA_NAME(unary_grad_double);
 binary_blocks TERN_ISA_NAME(binary_float), TERN_ISA_NAME(binary_double),

@@ -77,6 +77,6 @@ tern_status TERN_ISA_NAME(fill)(const tern_exec *exec, const tern_strided *y, te
     memcpy(&p.word, &storage, sizeof p.word);
     memcpy(&p.twin, &storage, sizeof p.twin);
     memcpy(&p.quad, &storage, sizeof p.quad);
-    tern_walk(&y, 1, fill_run, &p);
+    tern_walk(&y, 1, fill_run, &p, TERN_WALK_ALONE);
     return TERN_OK;
 }

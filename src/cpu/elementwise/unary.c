@@ -25,6 +25,7 @@ tern_status TERN_ISA_NAME(unary)(const tern_exec *exec, tern_unary_op op, const 
     elementwise e = {.inputs = 1, .predicate = tern_unary_gives_bool(op)};
     const tern_unary_op which = set_scalar_params(&e.params, op, x->dtype, p, round_to);
     e.block = blocks[compute_type_of(x->dtype)](which);
+    e.costly = is_costly(which);
     TERN_CHECK(e.block, TERN_ERR_DTYPE, "unary operation %d is not made for %s", (int)op,
                tern_dtype_name(x->dtype));
     TERN_ISA_NAME(elementwise)(&e, (const tern_strided *const[]){y, x});

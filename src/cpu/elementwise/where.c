@@ -54,6 +54,6 @@ tern_status TERN_ISA_NAME(where)(const tern_exec *exec, const tern_strided *y,
                          : size == 2 ? select_raw_2
                          : size == 4 ? select_raw_4
                                      : select_raw_8;
-    tern_walk((const tern_strided *const[]){y, c, a, b}, 4, run, NULL);
+    tern_walk((const tern_strided *const[]){y, c, a, b}, 4, run, NULL, TERN_WALK_ALONE);
     return TERN_OK;
 }

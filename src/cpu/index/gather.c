@@ -9,12 +9,16 @@
 
 #define PIECE 8192 // elements of the index that one piece reads
 
+// Columns that one piece adds where pieces cannot be of rows.
+#define ADD_COLUMNS 32
+
 // The views have the index's rank, at least 1; the last dimension is walked as rows.
 typedef struct gather_job {
     const tern_exec *exec;
     const tern_strided *y, *x, *index; // of x or, when adding, of y the size along dim counts
     int dim;
     int64_t rows, cols, rows_per_piece;
+    int64_t first_col; // of those that a piece adds
     size_t element;
 } gather_job;
 
@@ -29,8 +33,8 @@ static row_start find_row(const gather_job *job, const tern_strided *dense,
 {
     row_start at = {0, 0, 0};
     for (int d = job->index->rank - 2; d >= 0; d--) {
-        int64_t i = row % job->index->size[d];
-        row /= job->index->size[d];
+        const int64_t i = d > 0 ? row % job->index->size[d] : row;
+        row = d > 0 ? row / job->index->size[d] : 0;
         at.dense += i * dense->stride[d];
         at.index += i * job->index->stride[d];
         if (d != job->dim)
@@ -49,6 +53,17 @@ static int64_t index_at(const gather_job *job, int64_t limit, int64_t place)
     return -1;
 }
 
+// Whether no index of a row is at fault.
+static bool in_range(const gather_job *job, int64_t limit, int64_t place, int64_t step)
+{
+    const int64_t *index = (const int64_t *)job->index->data + place;
+    uint64_t signs = 0;
+    if (step == 1)
+        for (int64_t col = 0; col < job->cols; col++)
+            signs |= (uint64_t)index[col] | ((uint64_t)limit - 1 - (uint64_t)index[col]);
+    return step == 1 && (int64_t)signs >= 0;
+}
+
 // One row, of elements of one size; strides along it.
 typedef struct row_strides {
     int64_t y, x, index, hop; // hop: of x along dim
@@ -58,8 +73,14 @@ typedef struct row_strides {
     static void gather_##type(const gather_job *job, row_start at, row_strides by)                 \
     {                                                                                              \
         const int64_t limit = job->x->size[job->dim];                                              \
+        const int64_t *index = (const int64_t *)job->index->data + at.index;                       \
         const type *x = (const type *)job->x->data + at.indexed;                                   \
         type *y = (type *)job->y->data + at.dense;                                                 \
+        if (by.y == 1 && in_range(job, limit, at.index, by.index)) {                               \
+            for (int64_t col = 0; col < job->cols; col++)                                          \
+                y[col] = x[col * by.x + index[col] * by.hop];                                      \
+            return;                                                                                \
+        }                                                                                          \
         for (int64_t col = 0; col < job->cols; col++) {                                            \
             const int64_t i = index_at(job, limit, at.index + col * by.index);                     \
             y[col * by.y] = i < 0 ? 0 : x[col * by.x + i * by.hop];                                \
@@ -149,48 +170,75 @@ tern_status TERN_ISA_NAME(gather)(const tern_exec *exec, const tern_strided *y,
     return TERN_OK;
 }
 
-static void add_element(void *y, const void *x, tern_dtype dtype)
-{
-    switch (dtype) {
-    case TERN_FLOAT32:
-        *(float *)y += *(const float *)x;
-        break;
-    case TERN_FLOAT64:
-        *(double *)y += *(const double *)x;
-        break;
-    case TERN_INT64:
-        *(uint64_t *)y += *(const uint64_t *)x;
-        break;
-    case TERN_INT32:
-        *(uint32_t *)y += *(const uint32_t *)x;
-        break;
-    case TERN_UINT8:
-        *(uint8_t *)y = (uint8_t)(*(uint8_t *)y + *(const uint8_t *)x);
-        break;
-    case TERN_BOOL:
-        *(uint8_t *)y |= *(const uint8_t *)x;
-        break;
-    case TERN_FLOAT16: // widened by the caller
-    case TERN_BFLOAT16:
-    case TERN_DTYPE_UNSPECIFIED:
-        break;
+// ---- adding -------------------------------------------------------------------------------------
+
+#define ADD_ROW(name, type, sign)                                                                  \
+    static void add_##name(const gather_job *job, row_start at, row_strides by)                    \
+    {                                                                                              \
+        const int64_t limit = job->y->size[job->dim];                                              \
+        const int64_t *index = (const int64_t *)job->index->data + at.index;                       \
+        const type *x = (const type *)job->x->data + at.dense;                                     \
+        type *y = (type *)job->y->data + at.indexed;                                               \
+        if (in_range(job, limit, at.index, by.index)) {                                            \
+            for (int64_t col = 0; col < job->cols; col++) {                                        \
+                type *to = &y[col * by.y + index[col] * by.hop];                                   \
+                *to = (type)(*to sign x[col * by.x]);                                              \
+            }                                                                                      \
+            return;                                                                                \
+        }                                                                                          \
+        for (int64_t col = 0; col < job->cols; col++) {                                            \
+            const int64_t i = index_at(job, limit, at.index + col * by.index);                     \
+            type *to = &y[col * by.y + i * by.hop];                                                \
+            if (i >= 0)                                                                            \
+                *to = (type)(*to sign x[col * by.x]);                                              \
+        }                                                                                          \
     }
+ADD_ROW(float, float, +)
+ADD_ROW(double, double, +)
+ADD_ROW(int64, uint64_t, +)
+ADD_ROW(int32, uint32_t, +)
+ADD_ROW(byte, uint8_t, +)
+ADD_ROW(bool, uint8_t, |)
+
+static row_start find_sum(const gather_job *job, int64_t row)
+{
+    const int last = job->index->rank - 1;
+    row_start at = find_row(job, job->x, job->y, row);
+    at.dense += job->first_col * job->x->stride[last];
+    at.index += job->first_col * job->index->stride[last];
+    at.indexed += job->dim == last ? 0 : job->first_col * job->y->stride[last];
+    return at;
 }
 
 static void add_row(const gather_job *job, int64_t row)
 {
     const int last = job->index->rank - 1;
-    const int64_t limit = job->y->size[job->dim], hop = job->y->stride[job->dim];
-    const int64_t along = job->dim == last ? 0 : job->y->stride[last];
-    const row_start at = find_row(job, job->x, job->y, row);
-    for (int64_t col = 0; col < job->cols; col++) {
-        int64_t i = index_at(job, limit, at.index + col * job->index->stride[last]);
-        if (i >= 0)
-            add_element((char *)job->y->data +
-                            (at.indexed + col * along + i * hop) * (int64_t)job->element,
-                        (const char *)job->x->data +
-                            (at.dense + col * job->x->stride[last]) * (int64_t)job->element,
-                        job->y->dtype);
+    const row_start at = find_sum(job, row);
+    const row_strides by = {job->dim == last ? 0 : job->y->stride[last], job->x->stride[last],
+                            job->index->stride[last], job->y->stride[job->dim]};
+    switch (job->y->dtype) {
+    case TERN_FLOAT32:
+        add_float(job, at, by);
+        break;
+    case TERN_FLOAT64:
+        add_double(job, at, by);
+        break;
+    case TERN_INT64:
+        add_int64(job, at, by);
+        break;
+    case TERN_INT32:
+        add_int32(job, at, by);
+        break;
+    case TERN_UINT8:
+        add_byte(job, at, by);
+        break;
+    case TERN_BOOL:
+        add_bool(job, at, by);
+        break;
+    case TERN_FLOAT16: // widened by the caller
+    case TERN_BFLOAT16:
+    case TERN_DTYPE_UNSPECIFIED:
+        break;
     }
 }
 
@@ -205,7 +253,7 @@ static bool adds_rows(const gather_job *job)
 
 static void add_whole_row(const gather_job *job, int64_t row)
 {
-    const row_start at = find_row(job, job->x, job->y, row);
+    const row_start at = find_sum(job, row);
     const int64_t i = index_at(job, job->y->size[job->dim], at.index);
     const int64_t to = at.indexed + i * job->y->stride[job->dim];
     if (i < 0)
@@ -223,16 +271,54 @@ static void add_whole_row(const gather_job *job, int64_t row)
     }
 }
 
-// In the index's order, on one thread: two elements may meet in one place.
-static void add_rows(gather_job *job)
+static void add_range(const gather_job *job, int64_t begin, int64_t end)
 {
-    set_rows(job);
     const bool whole = adds_rows(job);
-    for (int64_t row = 0; row < job->rows; row++) {
+    for (int64_t row = begin; row < end; row++) {
         if (whole)
             add_whole_row(job, row);
         else
             add_row(job, row);
+    }
+}
+
+static void add_groups(void *context, int64_t piece)
+{
+    const gather_job *job = context;
+    const int64_t begin = piece * job->rows_per_piece, end = begin + job->rows_per_piece;
+    add_range(job, begin, end < job->rows ? end : job->rows);
+}
+
+static void add_columns(void *context, int64_t piece)
+{
+    gather_job job = *(const gather_job *)context;
+    const int64_t left = job.cols - piece * ADD_COLUMNS;
+    job.first_col = piece * ADD_COLUMNS;
+    job.cols = left < ADD_COLUMNS ? left : ADD_COLUMNS;
+    add_range(&job, 0, job.rows);
+}
+
+// Two elements may meet in one place, and are added in the index's order. They have in common all
+// places but that along dim, so what differs in another one may be done at the same time.
+static void add_rows(gather_job *job)
+{
+    const tern_strided *index = job->index;
+    int64_t rows_per_group = 1;
+    set_rows(job);
+    if (job->rows * job->cols <= PIECE) {
+        add_range(job, 0, job->rows);
+        return;
+    }
+    for (int d = job->dim; d < index->rank - 1; d++)
+        rows_per_group *= index->size[d];
+    if (rows_per_group < job->rows) {
+        const int64_t groups = job->rows_per_piece / rows_per_group;
+        job->rows_per_piece = rows_per_group * (groups > 0 ? groups : 1);
+        tern_pool_run((job->rows + job->rows_per_piece - 1) / job->rows_per_piece, add_groups, job);
+    } else if (job->dim < index->rank - 1 && tern_num_threads() > 1) {
+        tern_pool_run((job->cols + ADD_COLUMNS - 1) / ADD_COLUMNS, add_columns, job);
+    } else {
+        add_range(job, 0, job->rows);
     }
 }
 

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills from a generator's stream, in PyTorch's order: one draw after the other, on one thread.
+// What is made of draws already made is shared by threads.
 #include "base/mt19937.h"
+#include "base/normal_block.h"
+#include "base/pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
 #include "device/generator.h"
 #include "device/kernel_dtype.h"
 
 #define CHUNK 256
-#define BLOCK 16
+#define BLOCK NORMAL_BLOCK
+#define PIECE 1024 // blocks
 
 // Elements from..from + n - 1 of a contiguous view.
 static void *at(const tern_strided *y, int64_t from)
@@ -59,6 +63,36 @@ static void normal_halves(tern_mt19937 *mt, const tern_strided *y, double mean, 
         tern_mt19937_normal_f32(mt, block, n, mean, std);
         span_store_float(at(y, from), block, y->dtype, 1, n);
     }
+}
+
+// ---- normal draws -------------------------------------------------------------------------------
+
+typedef struct normal_job {
+    float *y;
+    int64_t blocks;
+    float mean, std;
+} normal_job;
+
+static void normal_piece(void *context, int64_t piece)
+{
+    const normal_job *job = context;
+    const int64_t begin = piece * PIECE, left = job->blocks - begin;
+    normal_blocks_f32(job->y + begin * BLOCK, left < PIECE ? left : PIECE, job->mean, job->std);
+}
+
+// As tern_mt19937_normal_f32 does, and the same numbers.
+static void normal_floats(tern_mt19937 *mt, const tern_strided *y, double mean, double std)
+{
+    const int64_t numel = tern_strided_numel(y);
+    normal_job job = {y->data, numel / BLOCK, (float)mean, (float)std};
+    if (numel < BLOCK) {
+        tern_mt19937_normal_f32(mt, y->data, numel, mean, std);
+        return;
+    }
+    tern_mt19937_uniform_f32(mt, y->data, numel, 0, 1);
+    tern_pool_run((job.blocks + PIECE - 1) / PIECE, normal_piece, &job);
+    if (numel % BLOCK) // the last block is drawn again
+        tern_mt19937_normal_f32(mt, job.y + numel - BLOCK, BLOCK, mean, std);
 }
 
 // ---- whole numbers, of any dtype ---------------------------------------------------------------
@@ -115,7 +149,7 @@ static void normal(tern_mt19937 *mt, const tern_strided *y, double mean, double 
     if (is_half(y->dtype))
         normal_halves(mt, y, mean, std);
     else if (y->dtype == TERN_FLOAT32)
-        tern_mt19937_normal_f32(mt, y->data, tern_strided_numel(y), mean, std);
+        normal_floats(mt, y, mean, std);
     else
         tern_mt19937_normal_f64(mt, y->data, tern_strided_numel(y), mean, std);
 }

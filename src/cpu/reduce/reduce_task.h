@@ -3,6 +3,22 @@
 // after it. FOLD_LOAD(to, from, dtype, stride, n) reads a run, FOLD_DTYPE is the dtype that needs
 // no reading, FOLD_IN_ELEM says that sums and the largest and smallest have loops of their own.
 
+#if FOLD_IN_ELEM
+// Chunks with squares too large or too small for float are added in double.
+static double FOLD(squares)(const fold_param *param, const ELEM *x, int64_t n)
+{
+    const int64_t whole = n - n % (4 * FOLD_WIDTH);
+    double total = 0;
+    for (int64_t i = 0; i < whole; i += FOLD_CHUNK) {
+        const int64_t count = whole - i < FOLD_CHUNK ? whole - i : FOLD_CHUNK;
+        const double part = fold_square_chunk(x + i, count);
+        const bool kept = part > 0x1p-80 && part < 0x1p120;
+        total += kept ? part : FOLD(row)(FOLD_SQUARE, param, x + i, count);
+    }
+    return total + FOLD(row)(FOLD_SQUARE, param, x + whole, n - whole);
+}
+#endif
+
 // Folds each of `rows` rows of n elements.
 static void FOLD(fold_runs)(fold_op op, const fold_param *param, ACC *acc, const ELEM *x,
                             int64_t row_stride, int64_t rows, int64_t n)
@@ -13,6 +29,8 @@ static void FOLD(fold_runs)(fold_op op, const fold_param *param, ACC *acc, const
 #if FOLD_IN_ELEM
     if (op == FOLD_SUM)
         FOLD_ROWS_BY(fold_sum_row(x, n));
+    else if (op == FOLD_SQUARE)
+        FOLD_ROWS_BY(FOLD(squares)(param, x, n));
     else if (op == FOLD_MAX)
         FOLD_ROWS_BY(fold_best_row(FOLD_MAX, x, n));
     else if (op == FOLD_MIN)
