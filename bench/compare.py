@@ -188,7 +188,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tern", required=True, help="the built train_bench")
-    parser.add_argument("--torch", action="append", default=[], help="a Python that has PyTorch, or PYTHON=VARIANT,VARIANT")
+    parser.add_argument("--torch", action="append", default=[],
+                        help="a Python that has PyTorch, or PYTHON=VARIANT,VARIANT")
     parser.add_argument("--variants", nargs="*", default=["eager"],
                         help="eager, compile, reduce-overhead, graph, graph-compile")
     parser.add_argument("--jax", action="append", default=[],
@@ -220,7 +221,8 @@ def main():
     tasks = [task for task in (CUDA_TASKS if on_cuda(args) else TASKS)
              if args.only in (None, task[0][0]) and task[1] in (args.batch or [task[1]])]
     here = machine()
-    print(f"{here['processor']}, {len(cores)} cores, {args.rounds} rounds of blocks of {args.block} s")
+    print(f"{here['processor']}, {len(cores)} cores, {args.rounds} rounds of blocks of "
+          f"{args.block} s")
     if clock:
         print(clock.heading())
     rows = list(product(counts, tasks))

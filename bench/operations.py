@@ -101,7 +101,8 @@ def flops(row):
 
 
 def start(args, cores):
-    peers = [Timed("tern", [args.tern], cores), Timed("tern again", [args.base or args.tern], cores)]
+    peers = [Timed("tern", [args.tern], cores),
+             Timed("tern again", [args.base or args.tern], cores)]
     script = os.path.join(HERE, "operations_peer.py")
     for pythons, variants in ((args.torch, args.variants), (args.jax, ["jit"])):
         peers += python_peers(Timed, pythons, script, variants, [], cores)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The processes that compare.py and operations.py time: each works on request, one line each way."""
+"""The processes that compare.py and operations.py time: each works on request, a line each way."""
 import contextlib
 import os
 import re

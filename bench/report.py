@@ -94,8 +94,9 @@ def table(rows, intervals):
 
 
 def program_table(results):
-    lines = ["| | threads | seconds | of tern's | first step after | core seconds | MiB | accuracy |",
-             "|" + "---|" * 8]
+    names = ("", "threads", "seconds", "of tern's", "first step after", "core seconds", "MiB",
+             "accuracy")
+    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
     for result in results:
         tern = result["programs"]["tern"]["seconds"]
         for name, own in result["programs"].items():

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, and times tern beside PyTorch and JAX on the CPU: training steps,
-# single operations and layers, whole programs. A peer that cannot be had is named and left out. The
-# results go to bench.jsonl in the build directory, the tables to stdout at the end.
+# Installs what is missing, builds, and times tern beside PyTorch and JAX on the CPU: training
+# steps, single operations and layers, whole programs. A peer that cannot be had is named and left
+# out. The results go to bench.jsonl in the build directory, the tables to stdout at the end.
 # Usage: scripts/bench.sh [--quick] [--write] [steps] [operations] [programs] [-- OPTION...]
 #   --quick    fewer rounds: which rows, not how far
 #   --write    the tables become docs/speed.md, docs/speed.svg and a part of README.md

@@ -205,18 +205,20 @@ static void blocks_join_without_a_seam(void **state)
     }
 }
 
-// Rows a power of two apart share few sets of a cache: both operands are packed.
+// Rows a power of two apart share few sets of a cache: operands that more than ten tiles read are
+// packed, and where a cache holds the lines of a few steps, those that more than 32 read.
 static void crowded_operands_match_a_triple_loop(void **state)
 {
     (void)state;
-    static const int64_t shapes[][3] = {{131, 131, 400}, {125, 131, 65}, {131, 125, 601}};
+    static const int64_t shapes[][3] = {{150, 345, 400}, {140, 320, 400}, {345, 150, 140},
+                                        {470, 40, 100},  {40, 470, 100},  {131, 350, 601}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const int64_t longest = shapes[s][0] > shapes[s][1] ? shapes[s][0] : shapes[s][1];
         for (int turns = 0; turns < 4; turns++) {
             const gemm_case c = {.m = shapes[s][0],
                                  .n = shapes[s][1],
                                  .k = shapes[s][2],
-                                 .pad = 256 - longest,
+                                 .pad = 1024 - longest,
                                  .a_turned = turns & 1,
                                  .b_turned = turns & 2,
                                  .bias = true,
@@ -252,6 +254,7 @@ static void the_bits_are_the_same_for_any_number_of_threads(void **state)
         {.m = 64, .n = 512, .k = 784, .b_turned = true, .bias = true, .relu = true},
         {.m = 512, .n = 784, .k = 64, .a_turned = true, .accumulate = true},
         {.m = 512, .n = 260, .k = 500, .a_turned = true},
+        {.m = 170, .n = 370, .k = 140, .pad = 654, .a_turned = true},
         {.m = 300, .n = 301, .k = 302, .b_turned = true},
         {.m = 1, .n = 1500, .k = 900},
         {.m = 1, .n = 1500, .k = 900, .b_turned = true},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix product as tiles. It is done in blocks, ranges of rows, columns and k, each of them a grid
-// of tiles. Threads take columns of the grid, one after the other; where packing b pays, each packs
-// what it takes for itself: what another core has written is slow to come by.
+// A matrix product as tiles. It is done in blocks, ranges of rows, columns and k, each of them a
+// grid of tiles. Threads take columns of the grid, one after the other; where packing b pays, each
+// packs what it takes for itself: what another core has written is slow to come by.
 #ifndef TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 #define TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 
@@ -164,8 +164,8 @@ static void pack_b(const block *b, int64_t col_tile, real *packed)
     });
 }
 
-// Where rows of a lie along k a piece is a panel. Else it is some steps of k of all panels: that reads
-// whole rows, one after the other.
+// Where rows of a lie along k a piece is a panel. Else it is some steps of k of all panels: that
+// reads whole rows, one after the other.
 static void pack_a(const block *b, int64_t first, int64_t panels, int64_t step, int64_t steps)
 {
     const product *p = b->p;
