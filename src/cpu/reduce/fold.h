@@ -22,7 +22,7 @@ FOLD_INLINE ACC FOLD(map)(fold_op op, ACC x, const fold_param *param)
 {
     if (op == FOLD_ABS || op == FOLD_MAX_ABS || op == FOLD_MIN_ABS)
         return x < 0 ? -x : x;
-    if (op == FOLD_SQUARE)
+    if (op == FOLD_SQUARE_WIDE)
         return x * x;
     if (op == FOLD_POWER)
         return (ACC)pow(fabs((double)x), param->power);
@@ -50,7 +50,7 @@ FOLD_INLINE FOLD(vec) FOLD(vec_map)(fold_op op, FOLD(vec) x, const fold_param *p
 {
     if (op == FOLD_ABS || op == FOLD_MAX_ABS || op == FOLD_MIN_ABS)
         return FOLD(vec_select)(x < (FOLD(vec)){0}, -x, x);
-    if (op == FOLD_SQUARE)
+    if (op == FOLD_SQUARE_WIDE)
         return x * x;
     if (op == FOLD_NONZERO)
         return __builtin_convertvector((FOLD(mask))(x != (FOLD(vec)){0}) & 1, FOLD(vec));
@@ -74,10 +74,10 @@ FOLD_INLINE FOLD(vec) FOLD(vec_combine)(fold_op op, FOLD(vec) a, FOLD(vec) x)
 FOLD_INLINE FOLD(vec) FOLD(vec_step)(fold_op op, FOLD(vec) a, FOLD(vec) x, const fold_param *param)
 {
 #if FOLD_IN_ELEM && defined(TERN_ISA_AVX512)
-    if (op == FOLD_SQUARE)
+    if (op == FOLD_SQUARE_WIDE)
         return (FOLD(vec))_mm512_fmadd_pd((__m512d)x, (__m512d)x, (__m512d)a);
 #elif FOLD_IN_ELEM && defined(TERN_ISA_AVX2)
-    if (op == FOLD_SQUARE)
+    if (op == FOLD_SQUARE_WIDE)
         return (FOLD(vec))_mm256_fmadd_pd((__m256d)x, (__m256d)x, (__m256d)a);
 #endif
     return FOLD(vec_combine)(op, a, FOLD(vec_map)(op, x, param));

@@ -29,14 +29,15 @@
 #define FOLD_ROWS        32
 
 typedef enum fold_op {
-    FOLD_SUM,       // float32 in chunks of float32
-    FOLD_SUM_WIDE,  // float32 in double
-    FOLD_ABS,       // sums of |x|,
-    FOLD_SQUARE,    // x^2,
-    FOLD_POWER,     // |x|^p,
-    FOLD_NONZERO,   // x != 0,
-    FOLD_DEVIATION, // (x - shift)^2
-    FOLD_MAX,       // NaN wins from here on
+    FOLD_SUM,         // float32 in chunks of float32
+    FOLD_SUM_WIDE,    // float32 in double
+    FOLD_ABS,         // sums of |x|,
+    FOLD_SQUARE,      // x^2, of float32 four at a time in float32,
+    FOLD_SQUARE_WIDE, // x^2, of float32 in double,
+    FOLD_POWER,       // |x|^p,
+    FOLD_NONZERO,     // x != 0,
+    FOLD_DEVIATION,   // (x - shift)^2
+    FOLD_MAX,         // NaN wins from here on
     FOLD_MIN,
     FOLD_MAX_ABS,
     FOLD_MIN_ABS
@@ -58,7 +59,8 @@ static inline bool fold_op_adds(fold_op op)
         call(FOLD_ABS);                                                                            \
         break;                                                                                     \
     case FOLD_SQUARE:                                                                              \
-        call(FOLD_SQUARE);                                                                         \
+    case FOLD_SQUARE_WIDE:                                                                         \
+        call(FOLD_SQUARE_WIDE);                                                                    \
         break;                                                                                     \
     case FOLD_POWER:                                                                               \
         call(FOLD_POWER);                                                                          \

@@ -19,7 +19,7 @@ typedef struct reduce_finish {
     const void *acc;
 } reduce_finish;
 
-static fold_op fold_of(tern_reduce_op op, double p)
+static fold_op fold_of(tern_reduce_op op, double p, tern_dtype result)
 {
     switch (op) {
     case TERN_REDUCE_SUM:
@@ -30,7 +30,7 @@ static fold_op fold_of(tern_reduce_op op, double p)
     case TERN_REDUCE_AMIN:
         return FOLD_MIN;
     case TERN_REDUCE_NORM:
-        return reduce_norm_op(p);
+        return p == 2 && result != TERN_FLOAT64 ? FOLD_SQUARE : reduce_norm_op(p);
     case TERN_REDUCE_ANY:
     case TERN_REDUCE_ALL:
         return FOLD_NONZERO;
@@ -123,7 +123,7 @@ tern_status TERN_ISA_NAME(reduce)(const tern_exec *exec, tern_reduce_op op, doub
     void *acc = slots <= SMALL_SLOTS ? small : tern_cache_alloc(nbytes);
     if (!acc)
         return TERN_ERR_NOMEM;
-    reduce_fold(&plan, fold_of(op, p), p, NULL, acc);
+    reduce_fold(&plan, fold_of(op, p, y->dtype), p, NULL, acc);
     reduce_finish finish = {.plan = &plan, .op = op, .p = p, .y = y, .acc = acc};
     tern_pool_run((plan.outputs + FINISH_PIECE - 1) / FINISH_PIECE, finish_piece, &finish);
     if (acc != small)

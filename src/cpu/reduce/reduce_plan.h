@@ -56,7 +56,7 @@ static inline fold_op reduce_norm_op(double p)
     if (p == 1)
         return FOLD_ABS;
     if (p == 2)
-        return FOLD_SQUARE;
+        return FOLD_SQUARE_WIDE;
     if (isinf(p))
         return p > 0 ? FOLD_MAX_ABS : FOLD_MIN_ABS;
     return FOLD_POWER;

@@ -13,9 +13,9 @@ static double FOLD(squares)(const fold_param *param, const ELEM *x, int64_t n)
         const int64_t count = whole - i < FOLD_CHUNK ? whole - i : FOLD_CHUNK;
         const double part = fold_square_chunk(x + i, count);
         const bool kept = part > 0x1p-80 && part < 0x1p120;
-        total += kept ? part : FOLD(row)(FOLD_SQUARE, param, x + i, count);
+        total += kept ? part : FOLD(row)(FOLD_SQUARE_WIDE, param, x + i, count);
     }
-    return total + FOLD(row)(FOLD_SQUARE, param, x + whole, n - whole);
+    return total + FOLD(row)(FOLD_SQUARE_WIDE, param, x + whole, n - whole);
 }
 #endif
 
