@@ -5,14 +5,14 @@
 
 #include <float.h>
 
-enum { MOST = 6000, SHAPES = 150 };
+enum { MOST = 6000, SHAPES = 150, BIASES = 128 };
 
 // Sums, and those of absolute values, by which rounding errors are measured.
 typedef struct sums {
     double value[MOST], magnitude[MOST];
 } sums;
 
-static double x[MOST], weight[MOST], y[MOST], bias[64];
+static double x[MOST], weight[MOST], y[MOST], bias[BIASES];
 static sums expected_x, expected_weight, expected_y;
 static _Alignas(64) unsigned char memory[4][(MOST + 1) * 8];
 
@@ -37,6 +37,22 @@ static void settle(tern_strided *view, void *data, tern_dtype dtype)
         view->stride[d] = stride;
         stride *= view->size[d];
     }
+}
+
+// The sizes of y, where there is a convolution that is not too large.
+static bool make_result(tern_conv_args *a)
+{
+    for (int d = 0; d < 3; d++) {
+        const int64_t behind = random_below(2) ? a->padding[d] : random_below(3);
+        const int64_t reach = a->dilation[d] * (a->weight.size[d + 2] - 1);
+        const int64_t room = a->x.size[d + 2] + a->padding[d] + behind - reach - 1;
+        if (room < 0)
+            return false;
+        a->y.size[d + 2] = room / a->stride[d] + 1;
+    }
+    a->x.rank = a->y.rank = a->weight.rank = 5;
+    return tern_strided_numel(&a->x) <= MOST && tern_strided_numel(&a->y) <= MOST &&
+           tern_strided_numel(&a->weight) <= MOST;
 }
 
 // False for what is no convolution, or too large.
@@ -64,16 +80,32 @@ static bool make_shape(tern_conv_args *a)
         if (random_below(8) == 0) // inputs that no tap meets
             a->stride[d] = 4 + random_below(20);
     }
+    return make_result(a);
+}
+
+// Batches of images whose channels fill vectors, and some that just do not.
+static bool make_batch(tern_conv_args *a)
+{
+    const bool flat = random_below(8) > 0, row = random_below(6) == 0, wide = random_below(10) == 0;
+    int64_t in[3], kernel[3];
     for (int d = 0; d < 3; d++) {
-        const int64_t behind = random_below(2) ? a->padding[d] : random_below(3);
-        const int64_t room = in[d] + a->padding[d] + behind - a->dilation[d] * (kernel[d] - 1) - 1;
-        if (room < 0)
-            return false;
-        a->y.size[d + 2] = room / a->stride[d] + 1;
+        in[d] = d == 0 && flat ? 1 : 1 + random_below(d == 0 ? 2 : row ? 20 : 6);
+        kernel[d] = d == 0 && flat ? 1 : 1 + random_below(wide ? 10 : 3);
     }
-    a->x.rank = a->y.rank = a->weight.rank = 5;
-    return tern_strided_numel(&a->x) <= MOST && tern_strided_numel(&a->y) <= MOST &&
-           tern_strided_numel(&a->weight) <= MOST;
+    if (row)
+        in[1] = kernel[1] = 1;
+    *a = shape_of(in, kernel);
+    a->groups = random_below(8) ? 1 : 2;
+    a->x.size[0] = a->y.size[0] = 2 + random_below(40);
+    a->weight.size[1] = 3 + random_below(20);
+    a->x.size[1] = a->weight.size[1] * a->groups;
+    a->weight.size[0] = a->y.size[1] = (3 + random_below(40)) * a->groups;
+    for (int d = flat ? 1 : 0; d < 3; d++) {
+        a->stride[d] = 1 + random_below(3) / 2 * (1 + random_below(2));
+        a->dilation[d] = 1 + random_below(3) / 2;
+        a->padding[d] = random_below(3) + (wide ? 4 : 0);
+    }
+    return make_result(a);
 }
 
 static void unpack(int64_t i, const tern_strided *view, int64_t *index)
@@ -157,15 +189,16 @@ static void compare(const tern_kernels *kernels, const tern_conv_args *a, const 
         assert_within(get(got->data, got->dtype, i), value, unit * (16 * magnitude + 1e-6),
                       kernels);
     }
-    assert_true(get(got->data, got->dtype, count) == base[behind]); // nothing behind is written
+    assert_true(get(got->data, got->dtype, count) ==
+                base[behind % MOST]); // nothing behind is written
 }
 
 static void check_all(const tern_kernels *kernels, tern_conv_args *a, tern_dtype dtype, bool plain)
 {
     const int64_t nx = tern_strided_numel(&a->x), ny = tern_strided_numel(&a->y);
     const int64_t nw = tern_strided_numel(&a->weight);
-    const tern_strided bias_view = VIEW(memory[3], dtype, 64);
-    put(memory[3], dtype, bias, 63);
+    const tern_strided bias_view = VIEW(memory[3], dtype, BIASES);
+    put(memory[3], dtype, bias, BIASES - 1);
     settle(&a->x, memory[0], dtype);
     settle(&a->y, memory[1], dtype);
     settle(&a->weight, memory[2], dtype);
@@ -198,17 +231,16 @@ static void fill_inputs(void)
         weight[i] = random_value();
         y[i] = random_value();
     }
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < BIASES; i++)
         bias[i] = random_value();
 }
 
-static void many_shapes_give_what_a_loop_gives(void **state)
+static void check_shapes(bool (*make)(tern_conv_args *a))
 {
-    (void)state;
     fill_inputs();
     for (int shape = 0; shape < SHAPES;) {
         tern_conv_args a;
-        if (!make_shape(&a))
+        if (!make(&a))
             continue;
         settle(&a.x, x, TERN_FLOAT64); // for the strides
         expect(&a);
@@ -221,12 +253,25 @@ static void many_shapes_give_what_a_loop_gives(void **state)
     }
 }
 
+static void many_shapes_give_what_a_loop_gives(void **state)
+{
+    (void)state;
+    check_shapes(make_shape);
+}
+
+static void many_batches_give_what_a_loop_gives(void **state)
+{
+    (void)state;
+    check_shapes(make_batch);
+}
+
 // Large enough for several bands, blocks of channels and parts of the batch.
-static tern_conv_args large(int64_t channels, int64_t filters, int64_t size, int64_t stride)
+static tern_conv_args large(int64_t batch, int64_t channels, int64_t filters, int64_t size,
+                            int64_t stride)
 {
     tern_conv_args a = shape_of((const int64_t[]){1, size, size}, (const int64_t[]){1, 3, 3});
     const int64_t out = (size + 2 - 3) / stride + 1;
-    a.x.size[0] = a.y.size[0] = 5;
+    a.x.size[0] = a.y.size[0] = batch;
     a.x.size[1] = a.weight.size[1] = channels;
     a.weight.size[0] = a.y.size[1] = filters;
     a.stride[1] = a.stride[2] = stride;
@@ -244,10 +289,34 @@ static float *numbers(int64_t count, int step)
     return to;
 }
 
-// Small integers: every sum is exact, so that one loop in any order has the same bits.
-static void check_large(int64_t channels, int64_t filters, int64_t size, int64_t stride)
+// Of one channel of the last image.
+static void check_input_gradient(const tern_kernels *kernels, const tern_conv_args *a)
 {
-    tern_conv_args a = large(channels, filters, size, stride);
+    const int64_t batch = a->x.size[0], channels = a->x.size[1], filters = a->y.size[1];
+    const int64_t size = a->x.size[3], side = a->y.size[3], stride = a->stride[1];
+    const int64_t c = channels / 2;
+    const float *out = a->y.data, *w = a->weight.data;
+    assert_int_equal(kernels->conv_grad_input(&kernel_exec, a), TERN_OK);
+    const float *in = (const float *)a->x.data + ((batch - 1) * channels + c) * size * size;
+    for (int64_t at = 0; at < size * size; at += 5) {
+        double sum = 0;
+        for (int64_t i = 0; i < filters * 9; i++) {
+            const int64_t h = at / size + 1 - i % 9 / 3, v = at % size + 1 - i % 3;
+            const float *plane = out + ((batch - 1) * filters + i / 9) * side * side;
+            if (h >= 0 && v >= 0 && h % stride == 0 && v % stride == 0 && h / stride < side &&
+                v / stride < side)
+                sum += (double)plane[h / stride * side + v / stride] *
+                       (double)w[(i / 9 * channels + c) * 9 + i % 9];
+        }
+        assert_true(in[at] == (float)sum);
+    }
+}
+
+// Small integers: every sum is exact, so that one loop in any order has the same bits.
+static void check_large(int64_t batch, int64_t channels, int64_t filters, int64_t size,
+                        int64_t stride)
+{
+    tern_conv_args a = large(batch, channels, filters, size, stride);
     a.x.rank = a.y.rank = a.weight.rank = 5;
     float *in = numbers(tern_strided_numel(&a.x), 3),
           *w = numbers(tern_strided_numel(&a.weight), 5);
@@ -255,7 +324,7 @@ static void check_large(int64_t channels, int64_t filters, int64_t size, int64_t
     settle(&a.x, in, TERN_FLOAT32);
     settle(&a.y, out, TERN_FLOAT32);
     settle(&a.weight, w, TERN_FLOAT32);
-    const int64_t n = 4, k = filters - 1, c = channels / 2, side = a.y.size[3];
+    const int64_t n = batch - 1, k = filters - 1, c = channels / 2, side = a.y.size[3];
     FOR_EACH_TABLE(kernels)
     {
         assert_int_equal(kernels->conv(&kernel_exec, &a), TERN_OK);
@@ -274,7 +343,7 @@ static void check_large(int64_t channels, int64_t filters, int64_t size, int64_t
             out[i] = (float)(i * 7 % 17 - 8);
         assert_int_equal(kernels->conv_grad_weight(&kernel_exec, &a), TERN_OK);
         double sum = 0; // of the tap in the middle
-        for (int64_t image = 0; image < 5; image++)
+        for (int64_t image = 0; image < batch; image++)
             for (int64_t at = 0; at < side * side; at++)
                 sum += (double)out[(image * filters + k) * side * side + at] *
                        (double)in[((image * channels + c) * size + at / side * stride) * size +
@@ -282,6 +351,9 @@ static void check_large(int64_t channels, int64_t filters, int64_t size, int64_t
         assert_true(w[(k * channels + c) * 9 + 4] == (float)sum);
         for (int64_t i = 0; i < tern_strided_numel(&a.weight); i++)
             w[i] = (float)(i * 5 % 17 - 8);
+        check_input_gradient(kernels, &a);
+        for (int64_t i = 0; i < tern_strided_numel(&a.x); i++)
+            in[i] = (float)(i * 3 % 17 - 8);
     }
     free(in);
     free(w);
@@ -291,9 +363,13 @@ static void check_large(int64_t channels, int64_t filters, int64_t size, int64_t
 static void bands_blocks_and_parts_come_together(void **state)
 {
     (void)state;
-    check_large(70, 11, 37, 1);
-    check_large(130, 5, 23, 2);
-    check_large(3, 33, 64, 2);
+    check_large(5, 70, 11, 37, 1);
+    check_large(5, 130, 5, 23, 2);
+    check_large(5, 3, 33, 64, 2);
+    check_large(60, 130, 35, 9, 1); // several blocks of channels, chunks of images
+    check_large(17, 33, 130, 12, 2);
+    check_large(8, 16, 17, 128, 1); // as large as images of a batch may be
+    check_large(8, 17, 16, 128, 1); // and larger
 }
 
 // One long row, in one dimension: it is cut across.
@@ -340,18 +416,21 @@ static void a_long_row_gives_what_a_loop_gives(void **state)
     free(out);
 }
 
-// A gradient that has nothing to do with an infinity is finite.
-static void infinities_stay_where_they_meet(void **state)
+// So many channels in and out.
+static void check_infinity(int64_t batch, int64_t channels)
 {
-    (void)state;
-    float in[36], out[16], w[9];
+    float *in = malloc((size_t)(batch * channels * 36) * sizeof *in);
+    float *out = malloc((size_t)(batch * channels * 16) * sizeof *out);
+    float *w = malloc((size_t)(channels * channels * 9) * sizeof *w);
     tern_conv_args a = shape_of((const int64_t[]){1, 6, 6}, (const int64_t[]){1, 3, 3});
-    a.x.size[0] = a.x.size[1] = a.y.size[0] = a.y.size[1] = 1;
-    a.weight.size[0] = a.weight.size[1] = a.y.size[2] = 1;
+    a.x.size[0] = a.y.size[0] = batch;
+    a.x.size[1] = a.y.size[1] = a.weight.size[0] = a.weight.size[1] = channels;
+    a.y.size[2] = 1;
     a.y.size[3] = a.y.size[4] = 4;
-    for (int i = 0; i < 36; i++)
-        in[i] = i == 5 ? INFINITY : 1; // the last of the first row: only the third tap meets it
-    for (int i = 0; i < 16; i++)
+    const int64_t n = batch / 2, c = channels / 3, at = (n * channels + c) * 36 + 5;
+    for (int64_t i = 0; i < batch * channels * 36; i++)
+        in[i] = i == at ? INFINITY : 1; // the last of a first row: only the third tap meets it
+    for (int64_t i = 0; i < batch * channels * 16; i++)
         out[i] = 1;
     settle(&a.x, in, TERN_FLOAT32);
     settle(&a.y, out, TERN_FLOAT32);
@@ -359,15 +438,29 @@ static void infinities_stay_where_they_meet(void **state)
     FOR_EACH_TABLE(kernels)
     {
         assert_int_equal(kernels->conv_grad_weight(&kernel_exec, &a), TERN_OK);
-        for (int i = 0; i < 9; i++)
-            assert_within(w[i], i == 2 ? INFINITY : 16, 0, kernels);
+        for (int64_t i = 0; i < channels * channels * 9; i++) {
+            const bool meets = i / 9 % channels == c && i % 9 == 2;
+            assert_within(w[i], meets ? INFINITY : (double)(batch * 16), 0, kernels);
+        }
     }
+    free(in);
+    free(out);
+    free(w);
+}
+
+// A gradient that has nothing to do with an infinity is finite.
+static void infinities_stay_where_they_meet(void **state)
+{
+    (void)state;
+    check_infinity(1, 1);
+    check_infinity(9, 19);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_shapes_give_what_a_loop_gives),
+        cmocka_unit_test(many_batches_give_what_a_loop_gives),
         cmocka_unit_test(bands_blocks_and_parts_come_together),
         cmocka_unit_test(a_long_row_gives_what_a_loop_gives),
         cmocka_unit_test(infinities_stay_where_they_meet),

@@ -2,8 +2,10 @@
 // Convolutions of one element type and instruction set. The including source defines `real`,
 // REAL_IS_FLOAT and CONV_NAME (the functions' names).
 #include "base/mem.h"
+#include "cpu/conv/conv_batch.h"
 #include "cpu/conv/conv_correlate.h"
 #include "cpu/conv/conv_weight.h"
+#include "cpu/conv/conv_weight_batch.h"
 
 typedef struct conv_space {
     int64_t x[3], y[3], kernel[3], x_space, y_space, taps;
@@ -50,6 +52,8 @@ static void run_in(correlation *c, const conv_memory *memory)
 
 tern_status CONV_NAME(conv)(const tern_conv_args *args)
 {
+    if (batch_suits(args, &args->y, &args->x))
+        return batch_correlate(args, false);
     const conv_space s = space_of(args);
     const int64_t filter = args->weight.size[1] * s.taps;
     conv_axis axis[3];
@@ -163,6 +167,8 @@ static void fill_plane(void *context, int64_t index)
 
 tern_status CONV_NAME(conv_grad_input)(const tern_conv_args *args)
 {
+    if (batch_suits(args, &args->x, &args->y))
+        return batch_correlate(args, true);
     const int64_t threads = tern_num_threads();
     tern_conv_args plane = *args;
     conv_memory memory = {.nbytes = 64}; // there may be no work
@@ -221,6 +227,8 @@ static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
 
 tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
+    if (batch_suits(args, &args->y, &args->x))
+        return batch_grad_weight(args);
     weight_gradient g = plan_weight(args);
     const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);
     const bool nothing = g.batch == 0 || g.y_space == 0 || numel == 0, some = numel < all;

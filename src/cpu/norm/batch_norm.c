@@ -13,11 +13,13 @@
 #include "cpu/wide.h"
 #include "device/kernel_dtype.h"
 
-#define SEGMENT   65536 // elements of a channel
-#define UNITS     16    // as many at least, where channels are few and have
-#define LEAST     4096  // elements for each
-#define SHORT_RUN 32    // elements of a channel in a sample; where there are fewer,
-#define COLS      64    // so many columns are done side by side
+#define SEGMENT    65536     // elements of a channel
+#define UNITS      16        // as many at least, where channels are few and have
+#define LEAST      4096      // elements for each
+#define SHORT_RUN  32        // elements of a channel in a sample; where there are fewer,
+#define COLS       64        // so many columns are done side by side
+#define CACHED     (1 << 18) // elements of a tensor; in larger ones runs of so many bytes
+#define PREFETCHED 2048      // are prefetched
 
 // Every unit of work is a block of channels of a segment of samples.
 typedef struct channel_job {

@@ -29,13 +29,25 @@ static ROW(slope) ROW(slope_of)(const channel_job *job, int64_t c)
 // A channel of some samples: run i is `step` behind run i - 1.
 typedef struct ROW(runs) {
     int64_t count, at, step;
+    int64_t ahead; // bytes of the next run that are prefetched
 } ROW(runs);
 
 static ROW(runs) ROW(runs_of)(const channel_job *job, int64_t c, int64_t segment)
 {
+    const int64_t nbytes = job->s * (int64_t)sizeof(REAL);
+    const bool ahead = nbytes <= PREFETCHED && job->n * job->c * job->s >= CACHED;
     return (ROW(runs)){.count = samples_of(job, segment),
                        .at = (segment * job->samples * job->c + c) * job->s,
-                       .step = job->c * job->s};
+                       .step = job->c * job->s,
+                       .ahead = ahead ? nbytes : 0};
+}
+
+// The processor finds the lines of a long run, but not where the next run begins.
+FOLD_INLINE void ROW(prefetch_run)(const void *data, const ROW(runs) * r, int64_t i)
+{
+    const char *x = (const char *)((const REAL *)data + r->at + (i + 1) * r->step);
+    for (int64_t line = 0; i + 1 < r->count && line < r->ahead; line += 64)
+        __builtin_prefetch(x + line);
 }
 
 static void ROW(moments_of_runs)(const channel_job *job, int64_t c, int64_t segment)
@@ -44,9 +56,11 @@ static void ROW(moments_of_runs)(const channel_job *job, int64_t c, int64_t segm
     const REAL *x = (const REAL *)job->x + r.at;
     double *part = job->partial + (segment * job->c + c) * 2;
     const double count = (double)r.count * (double)job->s;
-    ROW(adder) sum = {.rest = 0}, off = {.rest = 0}, squares = {.rest = 0};
-    for (int64_t i = 0; i < r.count; i++)
+    ROW(adder) sum = {.count = 0}, off = {.count = 0}, squares = {.count = 0};
+    for (int64_t i = 0; i < r.count; i++) {
+        ROW(prefetch_run)(job->x, &r, i);
         ROW(add_values)(&sum, x + i * r.step, job->s);
+    }
     ROW(flush)(&sum);
     const REAL mean = (REAL)(count > 0 ? sum.total / count : 0);
     for (int64_t i = 0; i < r.count; i++)
@@ -62,9 +76,12 @@ static void ROW(sums_of_runs)(const channel_job *job, int64_t c, int64_t segment
     const ROW(channel) channel = ROW(channel_of)(job, c);
     const REAL *x = (const REAL *)job->x + r.at, *dy = (const REAL *)job->dy + r.at;
     double *part = job->partial + (segment * job->c + c) * 2;
-    ROW(adder) gradient = {.rest = 0}, product = {.rest = 0};
-    for (int64_t i = 0; i < r.count; i++)
+    ROW(adder) gradient = {.count = 0}, product = {.count = 0};
+    for (int64_t i = 0; i < r.count; i++) {
+        ROW(prefetch_run)(job->x, &r, i);
+        ROW(prefetch_run)(job->dy, &r, i);
         ROW(add_pairs)(&gradient, &product, dy + i * r.step, x + i * r.step, &channel, job->s);
+    }
     ROW(flush)(&gradient);
     ROW(flush)(&product);
     part[0] = gradient.total;
@@ -263,9 +280,11 @@ static void ROW(elements)(const channel_job *job, int64_t block, int64_t segment
     }
     const ROW(runs) r = ROW(runs_of)(job, block, segment);
     const ROW(channel) c = ROW(channel_of)(job, block);
-    for (int64_t i = 0; i < r.count; i++)
-        ROW(normalise)
-    ((REAL *)job->y + r.at + i * r.step, (const REAL *)job->x + r.at + i * r.step, &c, job->s);
+    for (int64_t i = 0; i < r.count; i++) {
+        const int64_t at = r.at + i * r.step;
+        ROW(prefetch_run)(job->y, &r, i);
+        ROW(normalise)((REAL *)job->y + at, (const REAL *)job->x + at, &c, job->s);
+    }
 }
 
 static void ROW(gradients)(const channel_job *job, int64_t block, int64_t segment)
@@ -278,8 +297,11 @@ static void ROW(gradients)(const channel_job *job, int64_t block, int64_t segmen
     const ROW(runs) r = ROW(runs_of)(job, block, segment);
     const ROW(channel) c = ROW(channel_of)(job, block);
     const ROW(slope) s = ROW(slope_of)(job, block);
-    for (int64_t i = 0; i < r.count; i++)
+    for (int64_t i = 0; i < r.count; i++) {
+        const int64_t at = r.at + i * r.step;
+        ROW(prefetch_run)(job->y, &r, i);
         ROW(gradient)
-    ((REAL *)job->y + r.at + i * r.step, (const REAL *)job->dy + r.at + i * r.step,
-     (const REAL *)job->x + r.at + i * r.step, &c, &s, job->s);
+        ((REAL *)job->y + at, (const REAL *)job->dy + at, (const REAL *)job->x + at, &c, &s,
+         job->s);
+    }
 }

@@ -12,7 +12,7 @@ static int64_t ROW(params_at)(const row_job *job, int64_t row)
 
 static double ROW(mean_of)(const row_job *job, const REAL *x)
 {
-    ROW(adder) sum = {.rest = 0};
+    ROW(adder) sum = {.count = 0};
     if (job->args->rms || job->n == 0)
         return 0;
     ROW(add_values)(&sum, x, job->n);
@@ -23,7 +23,7 @@ static double ROW(mean_of)(const row_job *job, const REAL *x)
 // *mean, whose sum was rounded, gets what the deviations from it add up to.
 static REAL ROW(rstd_of)(const row_job *job, const REAL *x, double *mean)
 {
-    ROW(adder) deviations = {.rest = 0}, squares = {.rest = 0};
+    ROW(adder) deviations = {.count = 0}, squares = {.count = 0};
     if (job->n == 0)
         return 0;
     ROW(add_off)(&deviations, &squares, x, (REAL)*mean, job->n);
@@ -160,7 +160,7 @@ static void ROW(sum_channels)(const row_job *job, ROW(row) * r, const ROW(sums) 
     const int64_t inner = job->args->inner;
     const ROW(channel) channel = {.mean = r->mean};
     for (int64_t k = 0; k < job->row_params; k++) {
-        ROW(adder) gradient = {.rest = 0}, product = {.rest = 0};
+        ROW(adder) gradient = {.count = 0}, product = {.count = 0};
         ROW(add_pairs)(&gradient, &product, r->dy + k * inner, r->x + k * inner, &channel, inner);
         ROW(flush)(&gradient);
         ROW(flush)(&product);

@@ -4,7 +4,6 @@
 
 typedef struct ROW(adder) {
     ROW(vec) lanes[4];
-    REAL rest;
     int64_t count; // of elements since the last flush
     double total;
 } ROW(adder);
@@ -13,10 +12,9 @@ FOLD_INLINE void ROW(flush)(ROW(adder) * a)
 {
     const ROW(vec) zero = {0};
     const ROW(vec) all = (a->lanes[0] + a->lanes[1]) + (a->lanes[2] + a->lanes[3]);
-    a->total += (double)(ROW(lanes)(all) + a->rest);
+    a->total += (double)ROW(lanes)(all);
     for (int j = 0; j < 4; j++)
         a->lanes[j] = zero;
-    a->rest = 0;
     a->count = 0;
 }
 
@@ -40,9 +38,9 @@ FOLD_INLINE void ROW(add_chunk)(ROW(adder) * a, const REAL *x, int64_t n)
             v[j] += ROW(load)(x + i + j * ROW(WIDTH));
     for (; i + ROW(WIDTH) <= n; i += ROW(WIDTH))
         v[0] += ROW(load)(x + i);
+    if (i < n)
+        v[1] += ROW(load_part)(x + i, n - i, 0);
     memcpy(a->lanes, v, sizeof v);
-    for (; i < n; i++)
-        a->rest += x[i];
 }
 
 static inline void ROW(add_values)(ROW(adder) * a, const REAL *x, int64_t n)
@@ -72,13 +70,13 @@ FOLD_INLINE void ROW(add_off_chunk)(ROW(adder) * off, ROW(adder) * squares, cons
         v[0] += d;
         w[0] += d * d;
     }
+    if (i < n) {
+        const ROW(vec) d = ROW(load_part)(x + i, n - i, mean) - mean;
+        v[1] += d;
+        w[1] += d * d;
+    }
     memcpy(off->lanes, v, sizeof v);
     memcpy(squares->lanes, w, sizeof w);
-    for (; i < n; i++) {
-        const REAL d = x[i] - mean;
-        off->rest += d;
-        squares->rest += d * d;
-    }
 }
 
 static inline void ROW(add_off)(ROW(adder) * off, ROW(adder) * squares, const REAL *x, REAL mean,
@@ -124,13 +122,16 @@ FOLD_INLINE void ROW(add_pairs_chunk)(ROW(adder) * gradient, ROW(adder) * produc
             v[j] += dz;
             w[j] += dz * off;
         }
+    for (; i < n; i += ROW(WIDTH)) {
+        const int64_t some = ROW(part)(n - i);
+        const ROW(vec) off = ROW(load_part)(x + i, some, c->mean) - c->mean;
+        ROW(vec) dz = ROW(load_part)(dy + i, some, 0);
+        dz = relu ? ROW(passed)(dz, off, c) : dz;
+        v[0] += dz;
+        w[0] += dz * off;
+    }
     memcpy(gradient->lanes, v, sizeof v);
     memcpy(product->lanes, w, sizeof w);
-    for (; i < n; i++) {
-        const REAL off = x[i] - c->mean, dz = ROW(passed_one)(dy[i], off, c);
-        gradient->rest += dz;
-        product->rest += dz * off;
-    }
 }
 
 static inline void ROW(add_pairs)(ROW(adder) * gradient, ROW(adder) * product, const REAL *dy,
