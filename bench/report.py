@@ -124,9 +124,9 @@ def behind(rows):
 
 # ---- the chart ----------------------------------------------------------------------------------
 
-BAR, LEFT, WIDTH, MOST = 9, 270, 420, 5  # pixels, and the ratio at the right end
+BAR, LEFT, WIDTH, MOST = 9, 340, 400, 5  # pixels, and the ratio at the right end
 STYLE = """<style>
-text { font: 12px sans-serif; fill: #24292f } .PyTorch { fill: #d9662b } .JAX { fill: #3b78b8 }
+text { font: 11px sans-serif; fill: #24292f } .PyTorch { fill: #d9662b } .JAX { fill: #3b78b8 }
 .tern { stroke: #24292f; stroke-dasharray: 3 3 }
 @media (prefers-color-scheme: dark) { text { fill: #d0d7de } .tern { stroke: #d0d7de } }
 </style>"""
@@ -180,7 +180,8 @@ def heading(machines, results):
     versions = sorted({peer["versions"].split(",")[0] for result in results
                        for peer in result["peers"]})
     dates = sorted({machine["date"] for machine in machines})
-    return wrap(f"Measured on {machines[0]['processor']}, up to "
+    kernels = results[0]["peers"][0]["what"].split(", ")[1]
+    return wrap(f"Measured on {machines[0]['processor']} ({kernels}), up to "
                 f"{max(result['threads'] for result in results)} cores, "
                 f"{' to '.join(dict.fromkeys((dates[0], dates[-1])))}, by `scripts/bench.sh`: "
                 f"{'; '.join(versions)}.")
