@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread pool. One region runs at a time; its pieces are handed out in chunks from one atomic
-// counter, which also is the signal to start: workers wait until it is not 0, and the region is
+// range, which also is the signal to start: workers wait until it is not empty, and the region is
 // over when as many chunks are done as there were. Nobody waits for a worker that took no chunk, so
-// a sleeping one costs nothing.
+// a sleeping one costs nothing. Half of the threads take from the end, so that in one region after
+// the other a core meets about the same part of the tensors, which its caches have.
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -35,13 +36,13 @@ typedef struct region {
 static struct {
     pthread_mutex_t busy; // held by the thread whose region runs, or that changes the workers
     pthread_t threads[TERN_MAX_THREADS];
-    int workers;             // running; under `busy`
-    bool started;            // under `busy`
-    _Atomic int wanted;      // threads with the caller; 0 until first asked for
-    _Atomic bool spin;       // false where there are more threads than CPUs
-    region now;              // written while `waiting` is 0, read by who took a chunk
-    _Atomic int64_t waiting; // chunks that nobody has taken
-    _Atomic int64_t done;    // chunks that are finished
+    int workers;              // running; under `busy`
+    bool started;             // under `busy`
+    _Atomic int wanted;       // threads with the caller; 0 until first asked for
+    _Atomic bool spin;        // false where there are more threads than CPUs
+    region now;               // written while `waiting` is empty, read by who took a chunk
+    _Atomic uint64_t waiting; // chunks that nobody has taken: the first << 32 | how many
+    _Atomic int64_t done;     // chunks that are finished
     _Atomic bool stop;
     pthread_mutex_t sleep;   // guards nothing but the two conditions
     pthread_cond_t work;     // workers: `waiting` or `stop` changed
@@ -57,6 +58,7 @@ static struct {
 
 // True in workers and in a thread whose region runs: regions from there run on their caller.
 static _Thread_local bool inside;
+static _Thread_local bool takes_last;
 
 static int64_t nanoseconds(void)
 {
@@ -83,10 +85,11 @@ static void run_inline(int64_t pieces, tern_pool_fn *fn, void *context)
 // Takes the next chunk. False when none is left.
 static bool take_chunk(int64_t *chunk)
 {
-    int64_t left = atomic_load(&pool.waiting);
-    while (left > 0)
-        if (atomic_compare_exchange_weak(&pool.waiting, &left, left - 1)) {
-            *chunk = pool.now.chunks - left;
+    const uint64_t taken = takes_last ? 1 : 1 - ((uint64_t)1 << 32);
+    uint64_t left = atomic_load(&pool.waiting);
+    while ((uint32_t)left > 0)
+        if (atomic_compare_exchange_weak(&pool.waiting, &left, left - taken)) {
+            *chunk = (int64_t)(left >> 32) + (takes_last ? (uint32_t)left - 1 : 0);
             return true;
         }
     return false;
@@ -119,7 +122,7 @@ static void run_chunks(void)
 
 static bool work_or_stop(void)
 {
-    return atomic_load(&pool.waiting) > 0 || atomic_load(&pool.stop);
+    return (uint32_t)atomic_load(&pool.waiting) > 0 || atomic_load(&pool.stop);
 }
 
 static bool region_is_over(void)
@@ -179,10 +182,10 @@ static void wake_sleepers(void)
     pthread_mutex_unlock(&pool.sleep);
 }
 
-static void *work(void *unused)
+static void *work(void *last)
 {
-    (void)unused;
     inside = true;
+    takes_last = last != NULL;
     while (!atomic_load(&pool.stop)) {
         run_chunks();
         wait_for_work();
@@ -200,7 +203,8 @@ static void start_workers(void)
     while (pool.workers < threads - 1) {
         char name[24];
         snprintf(name, sizeof name, "tern-%d", pool.workers + 1);
-        if (!tern_thread_start(&pool.threads[pool.workers], NULL, work, NULL, name))
+        void *last = pool.workers % 2 == 0 ? &pool : NULL;
+        if (!tern_thread_start(&pool.threads[pool.workers], NULL, work, last, name))
             break;
         pool.workers++;
     }
@@ -239,7 +243,7 @@ static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
     int64_t chunks = (int64_t)(pool.workers + 1) * CHUNKS_PER_THREAD;
     pool.now = (region){fn, context, pieces, chunks < pieces ? chunks : pieces, tern_fp_mode()};
     atomic_store(&pool.done, 0);
-    atomic_store(&pool.waiting, pool.now.chunks);
+    atomic_store(&pool.waiting, (uint64_t)pool.now.chunks);
     wake_sleepers();
     inside = true;
     run_chunks();
