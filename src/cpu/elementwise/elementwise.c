@@ -38,17 +38,18 @@ static bool stored_as_computed(tern_dtype dtype)
     return dtype == TERN_FLOAT32 || dtype == TERN_FLOAT64 || dtype == TERN_INT64;
 }
 
-static void load(const job *j, buffer *to, const char *from, int64_t step, int64_t n)
+// `to` is a buffer, or a place in it.
+static void load(const job *j, void *to, const char *from, int64_t step, int64_t n)
 {
     switch (j->type) {
     case COMPUTE_FLOAT:
-        span_load_float(to->f, from, j->in, step, n);
+        span_load_float(to, from, j->in, step, n);
         break;
     case COMPUTE_DOUBLE:
-        span_load_double(to->d, from, j->in, step, n);
+        span_load_double(to, from, j->in, step, n);
         break;
     case COMPUTE_INT64:
-        span_load_int64(to->i, from, j->in, step, n);
+        span_load_int64(to, from, j->in, step, n);
         break;
     case COMPUTE_COUNT:
         break;
@@ -78,21 +79,21 @@ static void store_bytes(uint8_t *to, const uint8_t *from, int64_t step, int64_t 
         to[i * step] = from[i];
 }
 
-static void store(const job *j, char *to, const buffer *from, int64_t step, int64_t n)
+static void store(const job *j, char *to, const void *from, int64_t step, int64_t n)
 {
     if (j->op->predicate) {
-        store_bytes((uint8_t *)to, from->b, step, n);
+        store_bytes((uint8_t *)to, from, step, n);
         return;
     }
     switch (j->type) {
     case COMPUTE_FLOAT:
-        span_store_float(to, from->f, j->out, step, n);
+        span_store_float(to, from, j->out, step, n);
         break;
     case COMPUTE_DOUBLE:
-        span_store_double(to, from->d, j->out, step, n);
+        span_store_double(to, from, j->out, step, n);
         break;
     case COMPUTE_INT64:
-        span_store_int64(to, from->i, j->out, step, n);
+        span_store_int64(to, from, j->out, step, n);
         break;
     case COMPUTE_COUNT:
         break;
@@ -219,8 +220,7 @@ static void load_rows(const job *j, buffer *to, rows_view v, int64_t rows, int64
     }
     const int64_t size = j->type == COMPUTE_FLOAT ? sizeof(float) : sizeof(int64_t);
     for (int64_t r = 0; r < rows; r++)
-        load(j, (buffer *)(void *)((char *)to + r * cols * size), v.data + r * v.row * j->in_size,
-             v.col, cols);
+        load(j, (char *)to + r * cols * size, v.data + r * v.row * j->in_size, v.col, cols);
 }
 
 static void store_rows(const job *j, rows_view v, const buffer *from, int64_t rows, int64_t cols)
@@ -233,8 +233,8 @@ static void store_rows(const job *j, rows_view v, const buffer *from, int64_t ro
         return;
     }
     for (int64_t r = 0; r < rows; r++)
-        store(j, v.data + r * v.row * j->out_size,
-              (const buffer *)(const void *)((const char *)from + r * cols * size), v.col, cols);
+        store(j, v.data + r * v.row * j->out_size, (const char *)from + r * cols * size, v.col,
+              cols);
 }
 
 static void short_piece(void *context, int64_t index)
