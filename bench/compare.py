@@ -45,7 +45,7 @@ W1 = ("W1", "784,512,512,10", "cross_entropy", "adam")
 W500 = ("W500", "784,500,10", "cross_entropy", "adamw")
 TINY = ("tiny", "2,16,16,1", "mse", "adam")
 NET = ("cnn", CNN, "cross_entropy", "adam")
-TASKS = [*product([W1], (1, 64, 128, 1024)), (W500, 500), *product([TINY], (1, 32, 64)),
+TASKS = [*product([W1], (1, 64, 128, 1024)), (W500, 500), *product([TINY], (1, 32)),
          *product([NET], (64, 128))]
 CUDA_TASKS = [*product([W1], (64, 128, 1024, 8192)), *product([NET], (64, 128, 1024))]
 IMAGES = 60000  # of an epoch of those with 28 x 28 inputs
