@@ -195,7 +195,7 @@ def summary(heads, steps, operations, programs):
         parts += ["From the start of the process to a trained and tested MLP:",
                   program_table(programs)]
     if operations:
-        parts += [wrap("Single operations and layers, each with one thread and with all: "
+        parts += [wrap("Single operations and layers, with one thread and with more: "
                        f"{len(operations)} rows in [docs/speed.md](docs/speed.md). "
                        + count_words(operations))]
     return "\n\n".join(wrap(part) if part[0] not in "|!" else part for part in parts)
@@ -248,6 +248,8 @@ def main():
         lines = [json.loads(line) for line in file]
     by_kind = {kind: [line for line in lines if line["kind"] == kind]
                for kind in ("machine", "step", "operation", "program")}
+    by_kind["step"].sort(key=lambda line: (list(NETS).index(line["task"]), line["batch"],
+                                           line["threads"]))
     timed = by_kind["step"] + by_kind["operation"]
     heads = heading(by_kind["machine"], timed) if timed else ""
     steps, operations = ([Row(line) for line in by_kind[kind]] for kind in ("step", "operation"))
