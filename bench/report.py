@@ -137,7 +137,7 @@ def chart(rows):
     step = (BAR + 1) * len(FAMILIES) + 8
     height = 44 + step * len(rows)
     scale = WIDTH / MOST
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 60}" '
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{LEFT + WIDTH + 60}"',
              f'height="{height}" role="img" aria-label="Time of a training step, beside tern">',
              STYLE]
     for i, family in enumerate(FAMILIES):
