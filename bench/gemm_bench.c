@@ -45,7 +45,7 @@ static const shape others[] = {
     {"square1k", 1024, 1024, 1024, false, false},
     {"square2k", 2048, 2048, 2048, false, true},
 };
-static const int batches[] = {1, 64, 128, 1024};
+static const int batches[] = {1, 64, 128, 500, 1024};
 
 typedef struct run {
     tern_gemm_f32_fn *f32;

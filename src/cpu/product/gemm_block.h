@@ -161,6 +161,7 @@ static void pack_b(const block *b, int64_t col_tile, real *packed)
         .k = b->depths,
         .packed = packed,
         .pitch = p->tile_cols,
+        .ahead = PACK_STEPS * p->b_row,
     });
 }
 
@@ -179,6 +180,7 @@ static void pack_a(const block *b, int64_t first, int64_t panels, int64_t step, 
             .k = steps,
             .packed = p->packed_a + (i * b->depths + step) * TILE_ROWS,
             .pitch = TILE_ROWS,
+            .ahead = 2 * TILE_ROWS,
         });
     }
 }

@@ -88,6 +88,7 @@ ALWAYS_INLINE void tile_product(int rows, int vecs, bool masked, const tile_oper
     }
     if (operands->k >= 32)
         tile_prefetch(rows, vecs, result);
+    TWO_STEPS
     for (int64_t k = operands->k; k > 0; k--) {
         vec y[TILE_VECS_ROWS1];
         UNROLL

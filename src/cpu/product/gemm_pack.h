@@ -14,6 +14,7 @@ typedef struct panel {
     int64_t count, k;
     real *packed; /* (k, pitch), readable to the end of the last vector */
     int64_t pitch;
+    int64_t ahead; // from an element that is copied to one that is prefetched
 } panel;
 
 // Stores a vector of which `kept` elements count. What lies behind them is written next, or else
@@ -64,22 +65,32 @@ static void pack_transposed(const panel *p)
     }
 }
 
-// The source's elements for one k lie side by side. Behind them lie those of the next panels, which
-// are packed soon (gemm_block.h).
+// Brings what is `ahead` elements behind the source's, which may be past its end.
+ALWAYS_INLINE void pack_ahead(const real *source, int64_t ahead)
+{
+    __builtin_prefetch((const char *)source + ahead * (int64_t)sizeof(real));
+}
+
+// The source's elements for one k lie side by side.
 static UNCHECKED void pack_copied(const panel *p)
 {
-    int64_t left = p->k * p->pitch;
+    const int64_t pitch = p->pitch, along = p->along, ahead = p->ahead;
+    const int64_t whole = p->count - p->count % VEC_WIDTH;
+    const lanes rest = lanes_first(p->count - whole);
     real *packed = p->packed;
     const real *source = p->source;
-    for (int64_t k = 0; k < p->k; k++, packed += p->pitch, source += p->along, left -= p->pitch) {
-        for (int64_t first = 0; first < p->pitch; first += VEC_WIDTH) {
-            const int64_t here = p->count - first;
-            __builtin_prefetch((const char *)source +
-                               (first + 2 * p->pitch) * (int64_t)sizeof(real));
-            const vec x = here >= VEC_WIDTH ? vec_load(source + first)
-                          : here > 0        ? vec_load_lanes(source + first, lanes_first(here))
-                                            : (vec){0};
-            const int64_t kept = p->pitch - first;
+    int64_t left = p->k * pitch;
+    for (; left > 0; packed += pitch, source += along, left -= pitch) {
+        for (int64_t first = 0; first < whole; first += VEC_WIDTH) {
+            pack_ahead(source, ahead + first);
+            vec_store(packed + first, vec_load(source + first));
+        }
+        if (whole == pitch)
+            continue;
+        pack_ahead(source, ahead + whole);
+        vec x = vec_load_lanes(source + whole, rest);
+        for (int64_t first = whole; first < pitch; first += VEC_WIDTH, x = (vec){0}) {
+            const int64_t kept = pitch - first;
             pack_store(packed + first, x, kept < VEC_WIDTH ? kept : VEC_WIDTH, left - first);
         }
     }

@@ -73,6 +73,8 @@ static gemm_way choose_way(const GEMM_ARGS *g)
 #define CACHE_WAYS 8
 #define L1_SETS    64
 #define L2_SETS    2048
+#define PAGE_BYTES 4096
+#define TLB_PAGES  64
 #define L2_COST    0.5
 #define L3_COST    1.5
 #define PACK_COST  16.0
@@ -96,6 +98,12 @@ static bool stay_cached(int64_t lines, int64_t stride, int64_t sets)
     return lines * (shared < sets ? shared : sets) <= sets * (CACHE_WAYS / 2);
 }
 
+// More pages than the first level of a TLB holds?
+static bool touches_many_pages(int64_t steps, int64_t bytes)
+{
+    return steps * least(bytes, PAGE_BYTES) > TLB_PAGES * PAGE_BYTES;
+}
+
 // `across`: elements of a step that a tile reads. What does not stay in the first cache when it is
 // packed loses nothing there.
 static double in_place_cost(int64_t k, int64_t stride, int64_t across)
@@ -107,6 +115,8 @@ static double in_place_cost(int64_t k, int64_t stride, int64_t across)
         return L3_COST;
     const int64_t packed = steps * across * (int64_t)sizeof(real);
     const bool near = packed <= L1_SETS * CACHE_WAYS / 2 * CACHE_LINE;
+    if (touches_many_pages(steps, bytes))
+        return L2_COST;
     return near && !stay_cached(lines, stride, L1_SETS) ? L2_COST : 0;
 }
 

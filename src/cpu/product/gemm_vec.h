@@ -48,9 +48,11 @@ typedef int64_t lane_index;
 #define ALWAYS_INLINE static inline __attribute__((always_inline, unused)) UNCHECKED
 // Loops over registers have constant bounds and must be unrolled whole.
 #if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
+#define UNROLL    _Pragma("clang loop unroll(full)")
+#define TWO_STEPS _Pragma("clang loop unroll_count(2)")
 #else
-#define UNROLL _Pragma("GCC unroll 32")
+#define UNROLL    _Pragma("GCC unroll 32")
+#define TWO_STEPS _Pragma("GCC unroll 2")
 #endif
 
 typedef real vec __attribute__((vector_size(VEC_BYTES)));
