@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/poison.h"
 
 // Classes 0 to 3 are 64, 128, 192, 256 bytes; then four steps an octave, up to what a ptrdiff_t can
@@ -25,7 +26,7 @@ typedef struct free_block {
     struct free_block *next;
 } free_block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_mutex lock = TERN_MUTEX_INITIALIZER;
 static free_block *free_lists[CLASSES];
 static _Atomic int64_t cached; // changed under `lock`
 
@@ -81,26 +82,26 @@ static void count_cached(int64_t nbytes)
 
 static free_block *pop(size_class class)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     free_block *block = free_lists[class.index];
     if (block) {
         TERN_UNPOISON(block, class.nbytes);
         free_lists[class.index] = block->next;
         count_cached(-(int64_t) class.nbytes);
     }
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return block;
 }
 
 static void push(free_block *block, size_class class)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     TERN_UNPOISON(block, class.nbytes);
     block->next = free_lists[class.index];
     free_lists[class.index] = block;
     TERN_POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
     count_cached((int64_t) class.nbytes);
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
 }
 
 bool tern_cache_reclaim(void)
@@ -148,13 +149,13 @@ void tern_cache_free(void *memory, size_t nbytes)
 // Puts a block in the place of another, which leaves.
 static void exchange_late(int place, late_block in, size_t readable)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     late_block out = late[place];
     late[place] = in;
     if (in.memory)
         TERN_POISON((char *)in.memory + readable, in.nbytes - readable);
     count_cached((int64_t)in.nbytes - (int64_t)out.nbytes);
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     if (!out.memory)
         return;
     TERN_UNPOISON(out.memory, out.nbytes);
@@ -163,10 +164,10 @@ static void exchange_late(int place, late_block in, size_t readable)
 
 static int take_late_place(void)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     int place = next_late;
     next_late = (next_late + 1) % LATE_BLOCKS;
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return place;
 }
 
@@ -187,12 +188,12 @@ int64_t tern_memory_cached_bytes(void)
 // Empties one list under the lock and returns what was in it.
 static free_block *detach(int index, size_t nbytes)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     free_block *list = free_lists[index];
     free_lists[index] = NULL;
     for (const free_block *block = list; block; block = block->next)
         count_cached(-(int64_t)nbytes);
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return list;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/fork.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/poison.h"
 #include "device/capture.h"
 #include "tensor/node.h"
@@ -18,7 +19,7 @@ typedef struct header_block {
 } header_block;
 
 // Everything below is under the lock. capacity == fresh + live + those in the free list.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_mutex lock = TERN_MUTEX_INITIALIZER;
 static header_block *blocks;
 static int64_t fresh; // headers of the newest block, at its end, that were never used
 static tern_tensor *free_first, *free_last;
@@ -73,9 +74,9 @@ tern_tensor *tern_header_new(const char *op)
 {
     if (tern_fork_check())
         return NULL;
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     tern_tensor *t = take_header();
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     TERN_CHECK_PTR(t, TERN_ERR_NOMEM, "%s: no memory for %zu bytes of tensors' headers", op,
                    sizeof(header_block));
     TERN_UNPOISON(live_part(t), LIVE_PART_BYTES);
@@ -90,7 +91,7 @@ tern_tensor *tern_header_new(const char *op)
 
 static void give_header(tern_tensor *t)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     t->next_free = NULL;
     if (free_last)
         free_last->next_free = t;
@@ -98,12 +99,12 @@ static void give_header(tern_tensor *t)
         free_first = t;
     free_last = t;
     live--;
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
 }
 
 void tern_header_shutdown(void)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     while (live == 0 && blocks) {
         header_block *block = blocks;
         blocks = block->next;
@@ -114,14 +115,14 @@ void tern_header_shutdown(void)
         free_first = free_last = NULL;
         fresh = capacity = 0;
     }
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
 }
 
 int64_t tern_live_tensors(void)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     int64_t count = live;
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return count;
 }
 
