@@ -68,7 +68,7 @@ static tern_status reach_node(engine *e, tern_node *node)
 static tern_status reach_leaf(engine *e, const tern_edge *edge)
 {
     tern_tensor *leaf = edge->leaf;
-    TERN_CHECK(leaf->dtype == edge->dtype && tern_device_equal(tern_dev(leaf), edge->device),
+    TERN_CHECK(leaf->dtype == edge->dtype && tern_same_device(tern_dev(leaf), edge->device),
                TERN_ERR_STATE,
                "backward: %s moved to %s on %s after the forward; run the forward again",
                leaf->label[0] ? leaf->label : leaf->op, tern_dtype_name(leaf->dtype),

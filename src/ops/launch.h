@@ -14,7 +14,7 @@ static inline tern_status tern_failed(void)
 // All elements of a contiguous tensor as (numel).
 static inline tern_strided tern_view_flat(const tern_tensor *t)
 {
-    tern_strided view = {.data = tern_view_of(t).data, .dtype = t->dtype, .rank = 1};
+    tern_strided view = {.data = tern_view_data(t), .dtype = t->dtype, .rank = 1};
     view.size[0] = t->numel;
     view.stride[0] = 1;
     return view;
@@ -23,7 +23,7 @@ static inline tern_strided tern_view_flat(const tern_tensor *t)
 // All elements of a contiguous tensor in another shape of as many.
 static inline tern_strided tern_view_shaped(const tern_tensor *t, tern_shape shape)
 {
-    return tern_view_contiguous(tern_view_of(t).data, t->dtype, shape);
+    return tern_view_contiguous(tern_view_data(t), t->dtype, shape);
 }
 
 // Along-a-dimension kernels want at least one: a 0-dim tensor counts as (1).

@@ -24,10 +24,10 @@ static tern_status meet_devices(tern_op_call *c)
 {
     c->device = common_device(c);
     int home = 0;
-    while (!tern_device_equal(tern_dev(c->in[home]), c->device))
+    while (!tern_same_device(tern_dev(c->in[home]), c->device))
         home++;
     for (int i = 0; i < c->count; i++) {
-        if (tern_device_equal(tern_dev(c->in[i]), c->device))
+        if (tern_same_device(tern_dev(c->in[i]), c->device))
             continue;
         TERN_CHECK(may_mix(c->in[i]), TERN_ERR_DEVICE,
                    "%s: %s is on %s and %s on %s: move one with tern_to, or its module with "

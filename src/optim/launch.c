@@ -9,7 +9,7 @@ tern_optim_device *tern_optim_device_of(tern_optim_device *devices, int64_t coun
                                         tern_device device)
 {
     for (int64_t i = 0; i < count; i++)
-        if (tern_device_equal(devices[i].device, device))
+        if (tern_same_device(devices[i].device, device))
             return &devices[i];
     return NULL;
 }
@@ -82,7 +82,7 @@ static bool goes_with(const tern_optim *optim, const tern_optim_entry *entry,
 {
     return entry->active && has_formula_of(optim, entry, first) &&
            entry->param->dtype == first->param->dtype &&
-           tern_device_equal(tern_dev(entry->param), tern_dev(first->param));
+           tern_same_device(tern_dev(entry->param), tern_dev(first->param));
 }
 
 // The part of the device's plan for a launch over `count` tensors.

@@ -33,7 +33,7 @@ static tern_status dead_error(const char *op, const char *name, const tern_tenso
                             tern_identity_string(t), when);
 }
 
-tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t)
+tern_status tern_tensor_error(const char *op, const char *name, const tern_tensor *t)
 {
     if (!t)
         return tern_null_error(op, name);

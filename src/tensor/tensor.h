@@ -4,8 +4,10 @@
 #define TERN_SRC_TENSOR_TENSOR_H
 
 #include <stdatomic.h>
+#include <string.h>
 #include <tern/tensor.h>
 #include "base/error.h"
+#include "base/process.h"
 
 typedef struct tern_node tern_node;
 
@@ -126,20 +128,33 @@ void tern_tensor_touched(tern_tensor *t);
 
 // ---- asking -----------------------------------------------------------------------------------
 
+// What is wrong with a tensor, if anything is: raises that.
+tern_status tern_tensor_error(const char *op, const char *name, const tern_tensor *t);
+
 // NULL follows the rule of pending errors; a dead tensor is TERN_ERR_STATE and named, and a forked
 // child may not use any.
-tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t);
+static inline tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t)
+{
+    const bool fine = t && t->stamp == TERN_STAMP_ALIVE && tern_in_use();
+    return fine ? TERN_OK : tern_tensor_error(op, name, t);
+}
 
 static inline tern_device tern_dev(const tern_tensor *t)
 {
     return t->storage->device;
 }
 
+// Of devices of tensors; tern_device_equal also looks up what an unspecified one stands for.
+static inline bool tern_same_device(tern_device a, tern_device b)
+{
+    return a.type == b.type && a.index == b.index;
+}
+
 static inline tern_shape tern_shape_get(const tern_tensor *t)
 {
-    tern_shape shape = {.rank = t->rank};
-    for (int i = 0; i < t->rank; i++)
-        shape.dim[i] = t->size[i];
+    tern_shape shape;
+    shape.rank = t->rank;
+    memcpy(shape.dim, t->size, sizeof shape.dim);
     return shape;
 }
 

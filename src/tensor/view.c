@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as kernels see them, and the launches of elementwise kernels.
 #include "tensor/view.h"
-#include "base/error.h"
 
-void *tern_view_data(const tern_tensor *t)
-{
-    if (t->storage->block)
-        tern_storage_use(t->storage, t->label);
-    return (char *)t->storage->data + t->offset * (int64_t)tern_dtype_size(t->dtype);
-}
+#include <string.h>
+#include "base/error.h"
 
 tern_strided tern_view_of(const tern_tensor *t)
 {
-    tern_strided view = {
-        .data = tern_view_data(t),
-        .dtype = t->dtype,
-        .rank = t->rank,
-    };
-    for (int i = 0; i < t->rank; i++) {
-        view.size[i] = t->size[i];
-        view.stride[i] = t->stride[i];
-    }
+    tern_strided view;
+    view.data = tern_view_data(t);
+    view.dtype = t->dtype;
+    view.rank = t->rank;
+    memcpy(view.size, t->size, sizeof view.size); // whole: cheaper than a loop over the rank
+    memcpy(view.stride, t->stride, sizeof view.stride);
     return view;
 }
 

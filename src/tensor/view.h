@@ -8,7 +8,14 @@
 
 tern_strided tern_view_of(const tern_tensor *t);
 // Where the elements of a contiguous tensor are.
-void *tern_view_data(const tern_tensor *t);
+static inline void *tern_view_data(const tern_tensor *t)
+{
+    if (t->storage->block)
+        tern_storage_use(t->storage, t->label);
+    const int64_t before = t->offset ? t->offset * (int64_t)tern_dtype_size(t->dtype) : 0;
+    return (char *)t->storage->data + before;
+}
+
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
 tern_strided tern_view_expand(tern_strided view, tern_shape shape);
 // Contiguous view of the given sizes over data.
