@@ -76,17 +76,13 @@ void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
 
 // y (.., M, N), contiguous = a (.., M, K) b (.., K, N) + bias (N) or NULL, then relu if asked; or
 // added to y. Leading sizes of a and b broadcast to y's; any strides.
-typedef struct tern_product {
-    tern_strided y, a, b;
-    const tern_strided *bias;
-    bool relu;
-    bool accumulate;
-} tern_product;
+typedef tern_matmul_args tern_product;
 
-tern_status tern_launch_product(tern_device device, const tern_product *product);
+// Brings the views to the form that kernels take, and launches.
+tern_status tern_launch_product(tern_device device, tern_product *p);
 // Makes (R, K) of (.., K), rank > 0, where strides allow; else the view is left alone.
 bool tern_view_rows(tern_strided *view);
-// The last two dims exchanged.
-tern_strided tern_view_transposed(tern_strided view);
+// Exchanges the last two dims.
+void tern_view_transpose(tern_strided *view);
 
 #endif

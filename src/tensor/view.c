@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors as kernels see them, and the launches of elementwise kernels.
 #include "tensor/view.h"
-
-#include <string.h>
 #include "base/error.h"
-
-tern_strided tern_view_of(const tern_tensor *t)
-{
-    tern_strided view;
-    view.data = tern_view_data(t);
-    view.dtype = t->dtype;
-    view.rank = t->rank;
-    memcpy(view.size, t->size, sizeof view.size); // whole: cheaper than a loop over the rank
-    memcpy(view.stride, t->stride, sizeof view.stride);
-    return view;
-}
 
 tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape)
 {

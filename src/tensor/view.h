@@ -6,7 +6,6 @@
 #include "device/backend.h"
 #include "tensor/tensor.h"
 
-tern_strided tern_view_of(const tern_tensor *t);
 // Where the elements of a contiguous tensor are.
 static inline void *tern_view_data(const tern_tensor *t)
 {
@@ -14,6 +13,17 @@ static inline void *tern_view_data(const tern_tensor *t)
         tern_storage_use(t->storage, t->label);
     const int64_t before = t->offset ? t->offset * (int64_t)tern_dtype_size(t->dtype) : 0;
     return (char *)t->storage->data + before;
+}
+
+static inline tern_strided tern_view_of(const tern_tensor *t)
+{
+    tern_strided view;
+    view.data = tern_view_data(t);
+    view.dtype = t->dtype;
+    view.rank = t->rank;
+    memcpy(view.size, t->size, sizeof view.size); // whole: cheaper than a loop over the rank
+    memcpy(view.stride, t->stride, sizeof view.stride);
+    return view;
 }
 
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
