@@ -127,7 +127,7 @@ int64_t tern_live_tensors(void)
 }
 
 // What messages need (sizes, dtype, names) stays readable until the header is used again.
-static void die(tern_tensor *t)
+void tern_tensor_die(tern_tensor *t)
 {
     tern_node *node = t->node;
     tern_storage *storage = t->storage;
@@ -141,26 +141,6 @@ static void die(tern_tensor *t)
     tern_drop_as(grad, TERN_STAMP_LEAF);
     tern_storage_drop(storage);
     tern_node_drop(node);
-}
-
-tern_tensor *tern_hold(tern_tensor *t)
-{
-    if (t)
-        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
-    return t;
-}
-
-void tern_drop(tern_tensor *t)
-{
-    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
-        die(t);
-}
-
-void tern_drop_as(tern_tensor *t, uint32_t stamp)
-{
-    if (t)
-        atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
-    tern_drop(t);
 }
 
 void tern_header_shape(tern_tensor *t, tern_shape shape)
@@ -238,8 +218,20 @@ tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_sha
     return adopted(tern_header_alias(op, base, shape, stride, offset));
 }
 
-// Storage for the elements. What only knows bytes has said how many there is no memory for; here it
-// is known what they were for.
+// What only knows bytes has said how many there is no memory for; here it is known what they were
+// for.
+static void raise_no_memory(const char *op, const tern_tensor *t, tern_device device,
+                            int64_t nbytes)
+{
+    char why[512];
+    tern_error_take(why, sizeof why);
+    tern_error_tell();
+    bool told = device.type == TERN_CUDA; // what there is, and who has it
+    tern_error_raise(TERN_ERR_NOMEM, "%s: no memory on %s for %lld bytes: the result is %s %s%s%s",
+                     op, tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
+                     tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
+}
+
 tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_device device,
                                   bool pinned)
 {
@@ -248,16 +240,8 @@ tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_dev
     tern_error_hold();
     tern_storage *storage =
         pinned ? tern_storage_new_pinned(nbytes) : tern_storage_new(device, nbytes);
-    if (!storage && first && tern_error_code() == TERN_ERR_NOMEM) {
-        char why[512];
-        tern_error_take(why, sizeof why);
-        tern_error_tell();
-        bool told = device.type == TERN_CUDA; // what there is, and who has it
-        tern_error_raise(TERN_ERR_NOMEM,
-                         "%s: no memory on %s for %lld bytes: the result is %s %s%s%s", op,
-                         tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
-                         tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
-    }
+    if (!storage && first && tern_error_code() == TERN_ERR_NOMEM)
+        raise_no_memory(op, t, device, nbytes);
     tern_error_tell();
     return storage;
 }

@@ -87,11 +87,30 @@ tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 
+// When the last reference is gone.
+void tern_tensor_die(tern_tensor *t);
+
 // Internal holds; unlike tern_retain and tern_release they are not the user's. All take NULL.
-tern_tensor *tern_hold(tern_tensor *t);
-void tern_drop(tern_tensor *t);
+static inline tern_tensor *tern_hold(tern_tensor *t)
+{
+    if (t)
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+static inline void tern_drop(tern_tensor *t)
+{
+    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
+        tern_tensor_die(t);
+}
+
 // tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
-void tern_drop_as(tern_tensor *t, uint32_t stamp);
+static inline void tern_drop_as(tern_tensor *t, uint32_t stamp)
+{
+    if (t)
+        atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
+    tern_drop(t);
+}
 
 // Names a tensor in messages. What does not fit loses its beginning.
 void tern_tensor_set_label(tern_tensor *t, const char *label);
