@@ -31,7 +31,7 @@ static free_block *free_lists[CLASSES];
 static _Atomic int64_t cached; // changed under `lock`
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool enabled;
+static _Atomic bool enabled; // false also until the setting was read
 
 // The last objects that users freed, the oldest at next_late.
 #define LATE_BLOCKS 256
@@ -70,7 +70,7 @@ static size_t alignment_of(size_t nbytes)
 static void start(void)
 {
     const char *setting = secure_getenv("TERN_CACHE");
-    enabled = !setting || strcmp(setting, "0") != 0;
+    atomic_store_explicit(&enabled, !setting || strcmp(setting, "0") != 0, memory_order_relaxed);
 }
 
 // An addition that others see would be one more locked instruction for each block.
@@ -119,20 +119,33 @@ static void *new_block(size_t nbytes, size_t requested)
     return memory;
 }
 
-void *tern_cache_alloc(size_t nbytes)
+static bool is_enabled(void)
+{
+    return atomic_load_explicit(&enabled, memory_order_relaxed);
+}
+
+#define MOST_BYTES (PTRDIFF_MAX / 2)
+
+// What was not in the cache.
+static void *alloc_anew(size_t nbytes)
 {
     if (tern_fork_check())
         return NULL;
+    TERN_CHECK_PTR(nbytes <= MOST_BYTES, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
     pthread_once(&once, start);
-    TERN_CHECK_PTR(nbytes <= PTRDIFF_MAX / 2, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
-    if (!enabled) // exact sizes, so that tools see every byte past the end
+    if (!is_enabled()) // exact sizes, so that tools see every byte past the end
         return new_block(nbytes > 0 ? nbytes : 64, nbytes);
-    size_class class = class_of(nbytes);
-    void *memory = pop(class);
+    return new_block(class_of(nbytes).nbytes, nbytes);
+}
+
+void *tern_cache_alloc(size_t nbytes)
+{
+    const bool may_have = is_enabled() && tern_in_use() && nbytes <= MOST_BYTES;
+    void *memory = may_have ? pop(class_of(nbytes)) : NULL;
     if (!memory)
-        memory = new_block(class.nbytes, nbytes);
-    if (memory)
-        TERN_POISON((char *)memory + nbytes, class.nbytes - nbytes);
+        memory = alloc_anew(nbytes);
+    if (memory && is_enabled())
+        TERN_POISON((char *)memory + nbytes, class_of(nbytes).nbytes - nbytes);
     return memory;
 }
 
@@ -140,7 +153,7 @@ void tern_cache_free(void *memory, size_t nbytes)
 {
     if (!memory)
         return;
-    if (enabled)
+    if (is_enabled())
         push(memory, class_of(nbytes));
     else
         tern_allocator_give(memory, nbytes > 0 ? nbytes : 64);
@@ -174,7 +187,7 @@ static int take_late_place(void)
 void tern_mem_free_late(void *memory, size_t nbytes, size_t readable)
 {
     pthread_once(&once, start);
-    if (enabled && nbytes <= LATE_BYTES && !tern_forked())
+    if (is_enabled() && nbytes <= LATE_BYTES && !tern_forked())
         exchange_late(take_late_place(), (late_block){memory, nbytes}, readable);
     else
         tern_allocator_give(memory, nbytes);
