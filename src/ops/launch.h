@@ -11,10 +11,19 @@ static inline tern_status tern_failed(void)
     return tern_error_code();
 }
 
+// tern_empty_like for a tensor that was checked.
+static inline tern_tensor *tern_new_like(const tern_tensor *t)
+{
+    return tern_tensor_new("empty_like", t->dtype, tern_dev(t), tern_shape_get(t));
+}
+
 // All elements of a contiguous tensor as (numel).
 static inline tern_strided tern_view_flat(const tern_tensor *t)
 {
-    tern_strided view = {.data = tern_view_data(t), .dtype = t->dtype, .rank = 1};
+    tern_strided view;
+    view.data = tern_view_data(t);
+    view.dtype = t->dtype;
+    view.rank = 1;
     view.size[0] = t->numel;
     view.stride[0] = 1;
     return view;

@@ -24,11 +24,10 @@ static tern_status check(const tern_op_call *call, tern_activation activation)
 }
 
 // (.., C) of a contiguous tensor as (R, C), also when C is 0.
-static tern_strided rows_of(const tern_tensor *t)
+static void view_as_rows(tern_strided *view, const tern_tensor *t)
 {
-    tern_strided view = tern_view_of(t);
-    (void)tern_view_rows(&view);
-    return view;
+    *view = tern_view_of(t);
+    (void)tern_view_rows(view);
 }
 
 // z = x W^T + b, with relu on the way
@@ -41,9 +40,9 @@ static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *
         tern_tensor *dense = tern_make_contiguous(in[X]);
         if (!dense)
             return tern_failed();
-        p.a = rows_of(dense);
+        view_as_rows(&p.a, dense);
     }
-    p.y = rows_of(z);
+    view_as_rows(&p.y, z);
     p.b = tern_view_of(in[WEIGHT]);
     tern_view_transpose(&p.b);
     p.bias = NULL;
@@ -70,9 +69,9 @@ static tern_status weight_gradient(tern_node *node, const tern_tensor *dz, tern_
     if (!x || !dx[WEIGHT])
         return tern_failed();
     p.y = tern_view_of(dx[WEIGHT]);
-    p.a = rows_of(dz);
+    view_as_rows(&p.a, dz);
     tern_view_transpose(&p.a);
-    p.b = rows_of(x);
+    view_as_rows(&p.b, x);
     return tern_launch_product(tern_dev(dz), &p);
 }
 
@@ -85,8 +84,8 @@ static tern_status input_gradient(tern_node *node, const tern_tensor *dz, tern_t
     dx[X] = tern_node_grad_into(node, X, &p.accumulate);
     if (!dx[X])
         return tern_failed();
-    p.y = rows_of(dx[X]);
-    p.a = rows_of(dz);
+    view_as_rows(&p.y, dx[X]);
+    view_as_rows(&p.a, dz);
     p.b = tern_view_of(tern_node_saved(node, WEIGHT));
     return tern_launch_product(tern_dev(dz), &p);
 }

@@ -3,18 +3,6 @@
 #include "tensor/view.h"
 #include "base/error.h"
 
-tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape)
-{
-    tern_strided view = {.data = data, .dtype = dtype, .rank = shape.rank};
-    int64_t stride = 1;
-    for (int i = shape.rank - 1; i >= 0; i--) {
-        view.size[i] = shape.dim[i];
-        view.stride[i] = stride;
-        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
-    }
-    return view;
-}
-
 tern_strided tern_view_expand(tern_strided view, tern_shape shape)
 {
     tern_strided wide = {.data = view.data, .dtype = view.dtype, .rank = shape.rank};

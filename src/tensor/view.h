@@ -26,10 +26,24 @@ static inline tern_strided tern_view_of(const tern_tensor *t)
     return view;
 }
 
+// Contiguous view of the given sizes over data.
+static inline tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape)
+{
+    tern_strided view;
+    view.data = data;
+    view.dtype = dtype;
+    view.rank = shape.rank;
+    int64_t stride = 1;
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        view.size[i] = shape.dim[i];
+        view.stride[i] = stride;
+        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
+    }
+    return view;
+}
+
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
 tern_strided tern_view_expand(tern_strided view, tern_shape shape);
-// Contiguous view of the given sizes over data.
-tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
 // A contiguous copy.
 tern_tensor *tern_copied(const tern_tensor *t);
 // `t` itself, or a contiguous copy.
