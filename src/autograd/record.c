@@ -3,6 +3,7 @@
 
 #include <tern/autograd.h>
 #include "autograd/op.h"
+#include "device/dtype.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 
@@ -197,7 +198,7 @@ tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, in
     for (int i = 0; i < outputs; i++)
         if (!y[i])
             return tern_error_code();
-    if (call->op->backward && tern_dtype_is_floating(y[0]->dtype))
+    if (call->op->backward && tern_is_floating(y[0]->dtype))
         TERN_TRY(record(call, y, recorded, saved, saved_count));
     tern_op_tell(call, y, outputs);
     return TERN_OK;

@@ -37,15 +37,8 @@ static tern_status check_stream(const char *op, tern_device device)
     return TERN_OK;
 }
 
-tern_status tern_capture_check(const char *op, tern_device device)
+tern_status tern_capture_check_now(const char *op, tern_device device)
 {
-    return device.type == TERN_CPU ? TERN_OK : tern_capture_check_training(op, device);
-}
-
-tern_status tern_capture_check_training(const char *op, tern_device device)
-{
-    if (!tern_capture_now())
-        return TERN_OK;
     return tern_capturing(device) ? check_stream(op, device) : refuse_other(op, device);
 }
 

@@ -36,7 +36,7 @@ static void *live_part(tern_tensor *t)
 
 // Headers that were never used go to the free list: there are some only at the first allocation,
 // which takes two blocks, so as to have more than BLOCK_HEADERS headers beyond the live ones.
-static tern_status add_block(void)
+__attribute__((noinline)) static tern_status add_block(void)
 {
     header_block *block = tern_mem_try(sizeof *block);
     if (!block)
@@ -146,14 +146,17 @@ void tern_tensor_die(tern_tensor *t)
 void tern_header_shape(tern_tensor *t, tern_shape shape)
 {
     int64_t stride = 1;
+    bool countable = true, empty = false;
     t->rank = shape.rank;
+    memcpy(t->size, shape.dim, sizeof t->size);
     for (int i = shape.rank - 1; i >= 0; i--) {
-        t->size[i] = shape.dim[i];
+        const int64_t size = shape.dim[i];
         t->stride[i] = stride;
-        int64_t factor = shape.dim[i] > 0 ? shape.dim[i] : 1;
-        (void)__builtin_mul_overflow(stride, factor, &stride); // then numel is -1
+        const bool overflow = __builtin_mul_overflow(stride, size > 0 ? size : 1, &stride);
+        countable = countable && !overflow && size >= 0;
+        empty = empty || size == 0;
     }
-    t->numel = tern_shape_numel(shape);
+    t->numel = !countable ? -1 : empty ? 0 : stride; // tern_shape_numel
     t->contiguous = true;
 }
 
