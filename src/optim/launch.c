@@ -54,9 +54,9 @@ tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim
 }
 
 // All but the numbers.
-static void describe(const tern_optim *optim, const tern_optim_entry *entry, tern_step_tensor *t)
+static void describe(const tern_optim *optim, const tern_optim_entry *entry, unsigned slots,
+                     tern_step_tensor *t)
 {
-    const unsigned slots = tern_optim_update_of(optim, entry).slots;
     *t = (tern_step_tensor){
         .param = data_of(entry->param),
         .grad = data_of(entry->param->grad),
@@ -115,6 +115,7 @@ static tern_step_plan next_plan(tern_optim_device *on, tern_optim_pass pass, int
 static int64_t list_like(tern_optim *optim, int64_t first)
 {
     const int saved = errno; // pow sets it
+    const unsigned slots = tern_optim_update_of(optim, &optim->entries[first]).slots;
     const tern_optim_entry *before = NULL;
     int64_t count = 0;
     for (int64_t i = first; i < optim->entry_count; i++) {
@@ -122,7 +123,7 @@ static int64_t list_like(tern_optim *optim, int64_t first)
         if (!goes_with(optim, entry, &optim->entries[first]))
             continue;
         tern_step_tensor *t = &optim->tensors[count++];
-        describe(optim, entry, t);
+        describe(optim, entry, slots, t);
         if (before && derives_as(entry, before))
             memcpy(t->number, t[-1].number, sizeof t->number);
         else

@@ -298,7 +298,8 @@ static void run_product(const product *p)
 {
     const int64_t deep = p->k > 0 ? parts_of(p->k, BLOCK_DEPTH) : 1;
     const int64_t down = parts_of(p->m, BLOCK_ROWS);
-    block b = {.p = p};
+    block b; // filled in by run_block
+    b.p = p;
     for (b.col = 0; b.col < p->n; b.col += BLOCK_COLS) {
         b.cols = least(p->n - b.col, BLOCK_COLS);
         for (int64_t k = 0; k < deep; k++) {
