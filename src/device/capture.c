@@ -14,12 +14,6 @@ tern_capture *tern_capture_of_thread(void)
     return now;
 }
 
-bool tern_capturing(tern_device device)
-{
-    const tern_capture *capture = tern_capture_now();
-    return capture && tern_device_equal(capture->device, device);
-}
-
 static tern_status refuse_other(const char *op, tern_device device)
 {
     return tern_error_raise(TERN_ERR_STATE,

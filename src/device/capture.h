@@ -39,7 +39,11 @@ static inline tern_capture *tern_capture_now(void)
 }
 
 // True while the calling thread captures on the device.
-bool tern_capturing(tern_device device);
+static inline bool tern_capturing(tern_device device)
+{
+    const tern_capture *capture = tern_capture_now();
+    return capture && tern_device_equal(capture->device, device);
+}
 
 // Work on a device other than the captured one, or on a stream that takes no part in the capture,
 // would be done once, and never by a replay: TERN_ERR_STATE. The first is for all work; the host's

@@ -8,6 +8,7 @@
 #include "base/mutex.h"
 #include "base/poison.h"
 #include "device/capture.h"
+#include "device/dtype.h"
 #include "tensor/node.h"
 #include "tensor/scope.h"
 
@@ -239,7 +240,7 @@ tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_dev
                                   bool pinned)
 {
     bool first = !tern_error_pending();
-    int64_t nbytes = t->numel * (int64_t)tern_dtype_size(t->dtype);
+    int64_t nbytes = t->numel * tern_element_size(t->dtype);
     tern_error_hold();
     tern_storage *storage =
         pinned ? tern_storage_new_pinned(nbytes) : tern_storage_new(device, nbytes);

@@ -4,6 +4,7 @@
 #define TERN_SRC_TENSOR_VIEW_H
 
 #include "device/backend.h"
+#include "device/dtype.h"
 #include "tensor/tensor.h"
 
 // Where the elements of a contiguous tensor are.
@@ -11,7 +12,7 @@ static inline void *tern_view_data(const tern_tensor *t)
 {
     if (t->storage->block)
         tern_storage_use(t->storage, t->label);
-    const int64_t before = t->offset ? t->offset * (int64_t)tern_dtype_size(t->dtype) : 0;
+    const int64_t before = t->offset * tern_element_size(t->dtype);
     return (char *)t->storage->data + before;
 }
 
