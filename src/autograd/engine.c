@@ -143,9 +143,9 @@ static tern_status check_gradient(const tern_node *node, int input, const tern_t
     TERN_CHECK(dx || tern_error_pending(), TERN_ERR_STATE,
                "backward of %s: it set no gradient for input %d", node->name, input);
     TERN_TRY(tern_check_tensor(node->name, "gradient", dx));
-    const size_t nbytes = (size_t)dx->rank * sizeof *dx->size;
-    bool same_shape =
-        dx->rank == edge->shape.rank && memcmp(dx->size, edge->shape.dim, nbytes) == 0;
+    bool same_shape = dx->rank == edge->shape.rank;
+    for (int i = 0; same_shape && i < dx->rank; i++)
+        same_shape = dx->size[i] == edge->shape.dim[i];
     TERN_CHECK(same_shape && dx->dtype == edge->dtype, same_shape ? TERN_ERR_DTYPE : TERN_ERR_SHAPE,
                "backward of %s: the gradient of input %d is %s, but must be %s %s", node->name,
                input, tern_tensor_string(dx), tern_dtype_name(edge->dtype),

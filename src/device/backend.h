@@ -127,15 +127,7 @@ const tern_backend *tern_backend_of(tern_device_type type);
 const tern_kernels *tern_kernels_of(tern_device device);
 
 // Where kernels of the device run from the calling thread.
-static inline tern_exec tern_exec_of(tern_device device)
-{
-    tern_exec exec;
-    exec.device = device;
-    exec.site = 0;
-    exec.plan = NULL;
-    tern_backend_of(device.type)->device->exec(device.index, &exec);
-    return exec;
-}
+tern_exec tern_exec_of(tern_device device);
 
 // Makes a device that exists ready for use; at once when it is.
 tern_status tern_device_open(tern_device device);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that died are found and named.
+#include "tensor/alive.h"
 #include "base/fork.h"
-#include "tensor/tensor.h"
 
 static const struct way_to_die {
     uint32_t stamp;

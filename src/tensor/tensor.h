@@ -7,7 +7,6 @@
 #include <string.h>
 #include <tern/tensor.h>
 #include "base/error.h"
-#include "base/process.h"
 
 typedef struct tern_node tern_node;
 
@@ -87,31 +86,6 @@ tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 
-// When the last reference is gone.
-void tern_tensor_die(tern_tensor *t);
-
-// Internal holds; unlike tern_retain and tern_release they are not the user's. All take NULL.
-static inline tern_tensor *tern_hold(tern_tensor *t)
-{
-    if (t)
-        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
-    return t;
-}
-
-static inline void tern_drop(tern_tensor *t)
-{
-    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
-        tern_tensor_die(t);
-}
-
-// tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
-static inline void tern_drop_as(tern_tensor *t, uint32_t stamp)
-{
-    if (t)
-        atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
-    tern_drop(t);
-}
-
 // Names a tensor in messages. What does not fit loses its beginning.
 void tern_tensor_set_label(tern_tensor *t, const char *label);
 
@@ -147,17 +121,6 @@ void tern_tensor_touched(tern_tensor *t);
 
 // ---- asking -----------------------------------------------------------------------------------
 
-// What is wrong with a tensor, if anything is: raises that.
-tern_status tern_tensor_error(const char *op, const char *name, const tern_tensor *t);
-
-// NULL follows the rule of pending errors; a dead tensor is TERN_ERR_STATE and named, and a forked
-// child may not use any.
-static inline tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t)
-{
-    const bool fine = t && t->stamp == TERN_STAMP_ALIVE && tern_in_use();
-    return fine ? TERN_OK : tern_tensor_error(op, name, t);
-}
-
 static inline tern_device tern_dev(const tern_tensor *t)
 {
     return t->storage->device;
@@ -185,5 +148,9 @@ const char *tern_tensor_string(const tern_tensor *t);
 
 // "\"weight\", float32 (10, 784)" or "float32 (64, 784), made by neg", also of a dead tensor.
 const char *tern_identity_string(const tern_tensor *t);
+
+// What of it is inline and stands in headers of its own: checks, and holds.
+#include "tensor/alive.h"
+#include "tensor/header.h"
 
 #endif

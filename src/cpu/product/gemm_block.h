@@ -55,7 +55,9 @@ static inline int64_t least(int64_t x, int64_t y)
 
 static inline int64_t parts_of(int64_t count, int64_t limit)
 {
-    return (count + limit - 1) / limit;
+    if (count == 0 || count > limit)
+        return (count + limit - 1) / limit;
+    return 1; // most of a tiny product's
 }
 
 // The first of `count` things that part `index` of `parts` gets; parts differ by one thing at most.
