@@ -3,6 +3,7 @@
 
 #include <tern/autograd.h>
 #include "autograd/op.h"
+#include "device/dtype.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 
@@ -30,17 +31,17 @@ static tern_status check_input(const tern_op *op, const tern_tensor *t)
 
 static void set_edge(tern_edge *edge, tern_tensor *t)
 {
-    *edge = (tern_edge){0};
-    if (!t)
+    if (!t) {
+        *edge = (tern_edge){0};
         return;
+    }
+    const bool learns = t->requires_grad;
+    edge->node = learns && t->node ? tern_node_hold(t->node) : NULL;
+    edge->output = learns ? t->output : 0;
+    edge->leaf = learns && !t->node ? tern_hold(t) : NULL;
     edge->shape = tern_shape_get(t);
     edge->dtype = t->dtype;
     edge->device = tern_dev(t);
-    if (!t->requires_grad)
-        return;
-    edge->output = t->output;
-    edge->node = t->node ? tern_node_hold(t->node) : NULL;
-    edge->leaf = t->node ? NULL : tern_hold(t);
 }
 
 tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
@@ -111,16 +112,6 @@ void tern_node_output(tern_node *node, int index, tern_tensor *y)
 void tern_node_end(tern_node *node)
 {
     tern_node_drop(node);
-}
-
-bool tern_node_needs(const tern_node *node, int input)
-{
-    return node->in[input].node || node->in[input].leaf;
-}
-
-tern_tensor *tern_node_saved(const tern_node *node, int slot)
-{
-    return node->saved[slot];
 }
 
 tern_shape tern_node_input_shape(const tern_node *node, int input)
@@ -207,7 +198,7 @@ tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, in
     for (int i = 0; i < outputs; i++)
         if (!y[i])
             return tern_error_code();
-    if (call->op->backward && tern_dtype_is_floating(y[0]->dtype))
+    if (call->op->backward && tern_is_floating(y[0]->dtype))
         TERN_TRY(record(call, y, recorded, saved, saved_count));
     tern_op_tell(call, y, outputs);
     return TERN_OK;

@@ -36,12 +36,6 @@ tern_node *tern_node_new(int64_t inputs, int outputs)
     return node;
 }
 
-tern_node *tern_node_hold(tern_node *node)
-{
-    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
-    return node;
-}
-
 void tern_node_drop_saved(tern_node *node, int slot)
 {
     tern_tensor *t = node->saved[slot];
@@ -74,10 +68,8 @@ void tern_node_free_graph(tern_node *node)
 static _Thread_local tern_node *drop_list;
 static _Thread_local bool dropping;
 
-void tern_node_drop(tern_node *node)
+void tern_node_die(tern_node *node)
 {
-    if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
-        return;
     node->next = drop_list;
     drop_list = node;
     if (dropping)

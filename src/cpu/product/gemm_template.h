@@ -228,23 +228,24 @@ static int64_t workers_for(const GEMM_ARGS *g)
     return worthwhile == 1 ? 1 : least(tern_num_threads(), worthwhile);
 }
 
-static gemm_plan make_plan(const GEMM_ARGS *g)
+// Of plan->args.
+static void make_plan(gemm_plan *plan)
 {
-    gemm_plan plan = {.args = *g, .batch = g->batch > 1 ? g->batch : 1, .groups = 1};
     static const real nothing;
+    GEMM_ARGS *g = &plan->args;
     if (g->k == 0) {
-        plan.args.a = plan.args.b = &nothing;
-        plan.args.a_row = plan.args.b_row = plan.args.a_batch = plan.args.b_batch = 0;
-        plan.args.a_col = plan.args.b_col = 1;
+        g->a = g->b = &nothing;
+        g->a_row = g->b_row = g->a_batch = g->b_batch = 0;
+        g->a_col = g->b_col = 1;
     }
-    settle_strides(g->m, g->k, &plan.args.a_row, &plan.args.a_col);
-    settle_strides(g->k, g->n, &plan.args.b_row, &plan.args.b_col);
-    plan.way = choose_way(&plan.args);
-    if (plan.batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
-        plan.groups = least(plan.batch, pieces_of(g->m, (double)g->n * (double)plan.batch, g->k));
-    plan.workers = plan.groups > 1 ? 1 : workers_for(g);
-    plan_scratch(&plan);
-    return plan;
+    settle_strides(g->m, g->k, &g->a_row, &g->a_col);
+    settle_strides(g->k, g->n, &g->b_row, &g->b_col);
+    plan->way = choose_way(g);
+    if (plan->batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
+        plan->groups =
+            least(plan->batch, pieces_of(g->m, (double)g->n * (double)plan->batch, g->k));
+    plan->workers = plan->groups > 1 ? 1 : workers_for(g);
+    plan_scratch(plan);
 }
 
 static int64_t room_of_one(const gemm_plan *plan)
@@ -296,7 +297,8 @@ tern_status GEMM_NAME(const GEMM_ARGS *args)
 {
     if (args->m == 0 || args->n == 0)
         return TERN_OK;
-    gemm_plan plan = make_plan(args);
+    gemm_plan plan = {.args = *args, .batch = args->batch > 1 ? args->batch : 1, .groups = 1};
+    make_plan(&plan);
     const size_t room = (size_t)(plan.groups * room_of_one(&plan));
     if (room <= STACK_SCRATCH) {
         _Alignas(64) real local[STACK_SCRATCH];
