@@ -31,7 +31,14 @@ static inline void tern_mutex_lock(tern_mutex *m)
         tern_lock(&m->mutex);
 }
 
-// What the thread that is alone does meanwhile may have started others.
+// Under the lock, before something that may start threads: they are kept out.
+static inline void tern_mutex_share(tern_mutex *m)
+{
+    if (m->alone)
+        tern_lock(&m->mutex);
+    m->alone = false;
+}
+
 static inline void tern_mutex_unlock(tern_mutex *m)
 {
     if (m->alone)

@@ -39,6 +39,7 @@ static void *live_part(tern_tensor *t)
 // which takes two blocks, so as to have more than BLOCK_HEADERS headers beyond the live ones.
 __attribute__((noinline)) static tern_status add_block(void)
 {
+    tern_mutex_share(&lock); // the user's allocator may do anything
     header_block *block = tern_mem_try(sizeof *block);
     if (!block)
         return TERN_ERR_NOMEM;
@@ -106,6 +107,7 @@ static void give_header(tern_tensor *t)
 void tern_header_shutdown(void)
 {
     tern_mutex_lock(&lock);
+    tern_mutex_share(&lock);
     while (live == 0 && blocks) {
         header_block *block = blocks;
         blocks = block->next;
