@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions as matrix products, where the patches, the inputs of one output each, do not overlap:
-// the stride is at least the kernel, nothing is padded. Patches are gathered as rows (places,
-// filter), a few images or a few lines of one image at a time. A kernel of one element at stride 1
-// needs no copy: the image is that matrix, transposed. Chunks are cut by the shape alone.
+// Convolutions as matrix products, where the patches, the inputs of one output each, do not
+// overlap: the stride is at least the kernel, nothing is padded. Patches are gathered as rows
+// (places, filter), a few images or a few lines of one image at a time. A kernel of one element at
+// stride 1 needs no copy: the image is that matrix, transposed. Chunks are cut by the shape alone.
 #ifndef TERN_SRC_CPU_CONV_CONV_PATCH_H
 #define TERN_SRC_CPU_CONV_CONV_PATCH_H
 
@@ -60,12 +60,15 @@ static int64_t patch_all_lines(const patch_conv *c)
     return c->out[0] * c->out[1];
 }
 
+// By what is gathered, or, in place, by the result, which begins as the bias and is soon met again.
 static void patch_cut(patch_conv *c)
 {
-    const int64_t line = c->out[2] * c->filter, all = patch_all_lines(c);
+    const int64_t all = patch_all_lines(c);
+    const int64_t larger = c->filters > c->channels ? c->filters : c->channels;
+    const int64_t line = c->out[2] * (c->in_place ? larger : c->filter);
     const int64_t lines = PATCH_CHUNK / line, images = lines / all;
     c->most_lines = c->in_place || images > 0 ? all : lines > 0 ? lines : 1;
-    c->most_images = c->in_place ? c->batch : images > 0 ? images : 1;
+    c->most_images = images > 0 ? images : 1;
     c->most_images = c->most_images < c->batch ? c->most_images : c->batch;
 }
 

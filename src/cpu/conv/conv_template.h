@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of one element type and instruction set. The including source defines `real`,
-// REAL_IS_FLOAT, CONV_NAME (the functions' names) and the names of the product: GEMM_ARGS, GEMM_NAME,
+// REAL_IS_FLOAT, CONV_NAME (the functions' names) and the product's names: GEMM_ARGS, GEMM_NAME,
 // GEMM_ROOM.
 #include "base/mem.h"
 #include "cpu/conv/conv_batch.h"
