@@ -135,6 +135,8 @@ static void chunks_of_patches_come_together(void **state)
     check_patches(7, 3, 20, 167, 16); // several images a chunk, and rows that no patch covers
     check_patches(2, 17, 9, 150, 5);  // several chunks an image
     check_patches(3, 70, 33, 19, 1);
+    check_patches(9, 16, 17, 24, 1); // a batch of many points
+    check_patches(2, 10, 300, 30, 1);
     check_patches(1, 9, 1000, 12, 2); // a product deeper than a block
 }
 

@@ -38,9 +38,12 @@ struct patch_conv {
 
 #define PATCH_CHUNK        (1 << 18) // gathered elements
 #define PATCH_LEAST_PLACES 32        // of an image: they fill tiles of a product
+#define PATCH_MANY_PLACES  512       // that pay for packing an operand for each image
 #define PATCH_LEAST_RUN    2         // elements that are copied at a time
 
-static bool patch_suits(const tern_conv_args *args)
+// `batched`: there is the way of whole batches, which packs the weights once; then only images of
+// many points are better off as products.
+static bool patch_suits(const tern_conv_args *args, bool batched)
 {
     const tern_strided *x = &args->x, *y = &args->y, *w = &args->weight;
     bool apart = args->groups == 1, point = true;
@@ -51,8 +54,10 @@ static bool patch_suits(const tern_conv_args *args)
                 (y->size[d + 2] - 1) * stride + kernel <= x->size[d + 2];
         point = point && kernel == 1 && x->size[d + 2] == y->size[d + 2];
     }
-    return apart && (point || w->size[4] >= PATCH_LEAST_RUN) && tern_strided_numel(x) > 0 &&
-           tern_strided_numel(w) > 0 && y->size[2] * y->size[3] * y->size[4] >= PATCH_LEAST_PLACES;
+    const int64_t places = y->size[2] * y->size[3] * y->size[4];
+    return apart && (point || (!batched && w->size[4] >= PATCH_LEAST_RUN)) &&
+           places >= (batched ? PATCH_MANY_PLACES : PATCH_LEAST_PLACES) &&
+           tern_strided_numel(x) > 0 && tern_strided_numel(w) > 0;
 }
 
 static int64_t patch_all_lines(const patch_conv *c)

@@ -54,9 +54,10 @@ static void run_in(correlation *c, const conv_memory *memory)
 
 tern_status CONV_NAME(conv)(const tern_conv_args *args)
 {
-    if (patch_suits(args))
+    const bool batched = batch_suits(args, &args->y, &args->x);
+    if (patch_suits(args, batched))
         return patch_run(args, patch_forward, patch_chunk_forward);
-    if (batch_suits(args, &args->y, &args->x))
+    if (batched)
         return batch_correlate(args, false);
     const conv_space s = space_of(args);
     const int64_t filter = args->weight.size[1] * s.taps;
@@ -159,9 +160,10 @@ static bool has_gaps(const tern_conv_args *args)
 
 tern_status CONV_NAME(conv_grad_input)(const tern_conv_args *args)
 {
-    if (patch_suits(args))
+    const bool batched = batch_suits(args, &args->x, &args->y);
+    if (patch_suits(args, batched))
         return patch_run(args, patch_input, patch_chunk_input);
-    if (batch_suits(args, &args->x, &args->y))
+    if (batched)
         return batch_correlate(args, true);
     const int64_t threads = tern_num_threads();
     conv_memory memory = {.nbytes = 64}; // there may be no work
@@ -220,9 +222,10 @@ static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
 
 tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
-    if (patch_suits(args))
+    const bool batched = batch_suits(args, &args->y, &args->x);
+    if (patch_suits(args, batched))
         return patch_run(args, patch_weight, patch_chunk_weight);
-    if (batch_suits(args, &args->y, &args->x))
+    if (batched)
         return batch_grad_weight(args);
     weight_gradient g = plan_weight(args);
     const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);
