@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product for one element type and instruction set. The including source defines `real`,
-// REAL_IS_FLOAT, GEMM_ARGS (the type of the arguments) and GEMM_NAME (the function to define).
+// REAL_IS_FLOAT, GEMM_ARGS (the type of the arguments), GEMM_NAME and GEMM_ROOM (what to define).
 //
 // There are three ways to compute a product: tiles of c, tiles of c transposed, and dot products.
 // The one with the least estimated cost is taken; the estimate knows shape and strides and nothing
@@ -225,7 +225,9 @@ static void plan_scratch(gemm_plan *plan)
 static int64_t workers_for(const GEMM_ARGS *g)
 {
     const int64_t worthwhile = pieces_of(g->m, (double)g->n, g->k);
-    return worthwhile == 1 ? 1 : least(tern_num_threads(), worthwhile);
+    if (worthwhile == 1)
+        return 1;
+    return least(g->threads > 0 ? g->threads : tern_num_threads(), worthwhile);
 }
 
 // Of plan->args.
@@ -293,6 +295,12 @@ static void run_plan(gemm_plan *plan)
 
 #define STACK_SCRATCH (8192 / sizeof(real))
 
+int64_t GEMM_ROOM(const GEMM_ARGS *args)
+{
+    const gemm_plan plan = make_plan(args);
+    return plan.groups * room_of_one(&plan);
+}
+
 tern_status GEMM_NAME(const GEMM_ARGS *args)
 {
     if (args->m == 0 || args->n == 0)
@@ -300,6 +308,11 @@ tern_status GEMM_NAME(const GEMM_ARGS *args)
     gemm_plan plan = {.args = *args, .batch = args->batch > 1 ? args->batch : 1, .groups = 1};
     make_plan(&plan);
     const size_t room = (size_t)(plan.groups * room_of_one(&plan));
+    if (args->scratch) {
+        plan.scratch = args->scratch;
+        run_plan(&plan);
+        return TERN_OK;
+    }
     if (room <= STACK_SCRATCH) {
         _Alignas(64) real local[STACK_SCRATCH];
         plan.scratch = local;
