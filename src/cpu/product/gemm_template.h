@@ -230,10 +230,10 @@ static int64_t workers_for(const GEMM_ARGS *g)
     return least(g->threads > 0 ? g->threads : tern_num_threads(), worthwhile);
 }
 
-// Of plan->args.
-static void make_plan(gemm_plan *plan)
+static void make_plan(gemm_plan *plan, const GEMM_ARGS *args)
 {
     static const real nothing;
+    *plan = (gemm_plan){.args = *args, .batch = args->batch > 1 ? args->batch : 1, .groups = 1};
     GEMM_ARGS *g = &plan->args;
     if (g->k == 0) {
         g->a = g->b = &nothing;
@@ -297,7 +297,8 @@ static void run_plan(gemm_plan *plan)
 
 int64_t GEMM_ROOM(const GEMM_ARGS *args)
 {
-    const gemm_plan plan = make_plan(args);
+    gemm_plan plan;
+    make_plan(&plan, args);
     return plan.groups * room_of_one(&plan);
 }
 
@@ -305,8 +306,8 @@ tern_status GEMM_NAME(const GEMM_ARGS *args)
 {
     if (args->m == 0 || args->n == 0)
         return TERN_OK;
-    gemm_plan plan = {.args = *args, .batch = args->batch > 1 ? args->batch : 1, .groups = 1};
-    make_plan(&plan);
+    gemm_plan plan;
+    make_plan(&plan, args);
     const size_t room = (size_t)(plan.groups * room_of_one(&plan));
     if (args->scratch) {
         plan.scratch = args->scratch;
