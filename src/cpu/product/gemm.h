@@ -47,8 +47,8 @@ typedef struct tern_gemm_f64_args {
 typedef tern_status tern_gemm_f32_fn(const tern_gemm_f32_args *args);
 typedef tern_status tern_gemm_f64_fn(const tern_gemm_f64_args *args);
 
-// Elements of scratch, for these shapes, strides and threads; with threads = 0 only until the number
-// of threads changes.
+// Elements of scratch, for these shapes, strides and threads; with threads = 0 only until the
+// number of threads changes.
 typedef int64_t tern_gemm_room_f32_fn(const tern_gemm_f32_args *args);
 typedef int64_t tern_gemm_room_f64_fn(const tern_gemm_f64_args *args);
 
