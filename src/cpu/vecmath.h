@@ -223,8 +223,9 @@ VM_INLINE float vm_softplus(float x, float beta)
 }
 
 // ---- the normal distribution --------------------------------------------------------------------
-// P(X <= -t) = exp(-t^2 / 2) / d(t), t >= 0, where d is sqrt(2 pi) t and a part that falls from 2 to
-// 0: its own rounding shows little. What is lost in t^2 shows in its exponential, so it is put back.
+// P(X <= -t) = exp(-t^2 / 2) / d(t), t >= 0, where d is sqrt(2 pi) t and a part that falls from 2
+// to 0: its own rounding shows little. What is lost in t^2 shows in its exponential, so it is put
+// back.
 
 // exp(-t^2 / 2) = (1 + *excess) 2^-64 times the result, a power of 2 that is 0 from VM_FAR on.
 #define VM_FAR 16.28125f
