@@ -8,6 +8,7 @@
 #include "base/callback.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "tensor/alive.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 #include "tensor/node.h"

@@ -6,6 +6,7 @@
 
 #include "autograd/inplace.h"
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 enum { SAVED_X, SAVED_WEIGHT, SAVED_BIAS, SAVED_MEAN, SAVED_RSTD };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 // ---- cat ---------------------------------------------------------------------------------------
 

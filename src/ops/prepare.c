@@ -5,6 +5,7 @@
 #include "device/dtype.h"
 #include "ops/prepare.h"
 #include "ops/promote.h"
+#include "tensor/alive.h"
 #include "tensor/shape.h"
 
 static bool may_mix(const tern_tensor *t)

@@ -2,6 +2,7 @@
 // State tensors: made where they are missing, and brought to where their parameters are.
 #include "device/capture.h"
 #include "optim/optim.h"
+#include "tensor/header.h"
 
 static bool fits(const tern_tensor *state, const tern_tensor *param)
 {

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "device/fault.h"
+#include "tensor/alive.h"
 #include "tensor/front.h"
 #include "tensor/view.h"
 

@@ -5,6 +5,7 @@
 #include "base/callback.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "tensor/header.h"
 
 static _Atomic uint64_t last_number;
 static _Atomic uint64_t last_mark;

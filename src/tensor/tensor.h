@@ -149,8 +149,4 @@ const char *tern_tensor_string(const tern_tensor *t);
 // "\"weight\", float32 (10, 784)" or "float32 (64, 784), made by neg", also of a dead tensor.
 const char *tern_identity_string(const tern_tensor *t);
 
-// What of it is inline and stands in headers of its own: checks, and holds.
-#include "tensor/alive.h"
-#include "tensor/header.h"
-
 #endif
