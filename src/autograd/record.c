@@ -124,6 +124,12 @@ tern_dtype tern_node_input_dtype(const tern_node *node, int input)
     return node->in[input].dtype;
 }
 
+// A leaf with a name that collects gradients.
+static bool is_parameter(const tern_tensor *t)
+{
+    return t->label[0] && t->requires_grad && !t->node;
+}
+
 tern_status tern_node_check_saved(const tern_node *node)
 {
     TERN_CHECK(!node->overwritten, TERN_ERR_STATE,
@@ -132,7 +138,13 @@ tern_status tern_node_check_saved(const tern_node *node)
                node->name);
     for (int i = 0; i < node->saved_count; i++) {
         const tern_tensor *t = node->saved[i];
-        TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
+        bool changed = t && t->storage->version != node->saved_version[i];
+        TERN_CHECK(!changed || !is_parameter(t), TERN_ERR_STATE,
+                   "backward: a value that %s needs (the parameter %s, %s) was changed in place "
+                   "after the forward, as tern_optim_step does: run the backward before it, or the "
+                   "forward again after it",
+                   node->name, t->label, tern_tensor_string(t));
+        TERN_CHECK(!changed, TERN_ERR_STATE,
                    "backward: a value that %s needs (%s, made by %s) was changed in place after "
                    "the forward; clone it before the change",
                    node->name, tern_tensor_string(t), t->label[0] ? t->label : t->op);
