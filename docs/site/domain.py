@@ -13,6 +13,8 @@ from sphinx.domains.std import GenericObject
 
 KINDS = ("constructor", "function", "macro", "struct", "enum", "callback", "type")
 SIGNATURE = re.compile(r"(.*?)(\w+)(?:\((.*)\))?$")
+OPTION = re.compile(r"(\.?)(\w+)( = .*)$")
+DECLARED = re.compile(r"(.*?[ *])(\w+)((?:\[\w*\])?)$")
 LINK = re.compile(r"(<a\b.*?</a>)", re.S)
 NAME = re.compile(r'(<span class="(?:pre|n|nf|nc|nb|kt)">)((?:tern|TERN)_\w+|[a-z_/]+\.h)(\(\))?'
                   r'(</span>)')
@@ -34,7 +36,7 @@ def split_words(words):
 def parameter(words):
     """`tern_tensor *x`: the name stands out; `.bias = true`: so does that."""
     node = addnodes.desc_parameter("", "", noemph=True)
-    match = re.match(r"(\.?)(\w+)( = .*)$", words) or re.match(r"(.*?[ *])(\w+)((?:\[\w*\])?)$", words)
+    match = OPTION.match(words) or DECLARED.match(words)
     if not match:
         node += addnodes.desc_sig_name("", words)
         return node

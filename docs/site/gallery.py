@@ -90,7 +90,8 @@ def page(root, name, example):
 
 def index(root, shown):
     """`shown` is {page: (name, Example)}."""
-    parts = ["# Examples", "What the programs in `examples` show, their sources, and what they print."]
+    parts = ["# Examples",
+             "What the programs in `examples` show, their sources, and what they print."]
     for where, (_, example) in shown.items():
         first = (root / "examples" / example.files[0]).read_text(encoding="utf-8")
         parts.append(f"## [{example.title}]({where})\n\n{prose.markdown(opening(first))}")

@@ -74,8 +74,8 @@ def write_reference(site, found):
     for name, page in pages.items():
         site.write(f"reference/{name.removesuffix('.h')}.md", page.markdown())
     left = {name.removesuffix(".h") for name in found}
-    parts = ["# Reference", "Each header is one subject, and its page begins with what holds for all "
-             "its calls: who owns what, how calls fail, which threads may call. `tern.h` includes "
+    parts = ["# Reference", "Each header is one subject, and its page begins with what holds for "
+             "all its calls: who owns what, how calls fail, which threads may call. `tern.h` includes "
              "them all. To be read first: [error.h](error.md) and [scope.h](scope.md)."]
     for caption, members in GROUPS.items():
         members = [name for name in members if name in left]
@@ -101,7 +101,7 @@ def write_start(site, groups, rest, project):
     readme = (site.root / "README.md").read_text(encoding="utf-8")
     start, on_gpu, others = readme.partition("\n## On a GPU\n")
     guides = (site.root / "docs/README.md").read_text(encoding="utf-8").split("\nFor ", 1)[1]
-    links = ["- [Getting started](guides/getting-started.md): from nothing to a program of your own",
+    links = ["- [Getting started](guides/getting-started.md): from nothing to a program of yours",
              "- [Examples](examples/index.md): whole programs and what they print",
              "- [Reference](reference/index.md): every header, every call, with examples",
              "- [PyTorch's names](guides/differences-from-pytorch.md#names-side-by-side): and what "

@@ -4,7 +4,8 @@ import os
 import posixpath
 import re
 
-LINKS = re.compile(r"(^```.*?^```|`[^`\n]*`)|(!?\[(?:`[^`]*`|[^\[\]`])*\])\(([^()\s]+)\)", re.M | re.S)
+LINKS = re.compile(r"(^```.*?^```|`[^`\n]*`)"
+                   r"|(!?\[(?:`[^`]*`|[^\[\]`])*\])\(([^()\s]+)\)", re.M | re.S)
 FOLDERS = {"examples": "examples/index.md", "docs": "index.md"}
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh"}
 

@@ -141,7 +141,8 @@ class Page:
         """PyTorch's name and the example."""
         found = []
         if name in self.names:
-            found.append(f"[PyTorch]({NAMES}): " + ", ".join(f"`{each}`" for each in self.names[name]))
+            theirs = ", ".join(f"`{each}`" for each in self.names[name])
+            found.append(f"[PyTorch]({NAMES}): {theirs}")
         if name in self.examples:
             found.insert(0, prose.code(self.examples[name]))
         return found

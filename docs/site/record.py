@@ -5,9 +5,9 @@
     record.py BUILD [NAME...]            writes docs/site/output/NAME.txt
     record.py --check BUILD NAME         ends with 1 where it prints something else
 
-The words are compared and the numbers, but for one part in 100, or in 20 where they have a fraction:
-instruction sets round otherwise. Times and speeds are not compared,
-nor which kinds are mixed up most.
+The words are compared and the numbers, but for one part in 100, or in 20 where they have a
+fraction: instruction sets round otherwise. Times and speeds are not compared, nor which kinds are
+mixed up most.
 """
 import math
 import os
@@ -22,8 +22,9 @@ sys.dont_write_bytecode = True
 import gallery  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TIMES = re.compile(r"[\d.e+-]+(?: of (?:the|their) sum)?(?= *(?:ms|us|s|seconds|samples/s|GFLOP/s|MiB"
-                   r"|times)\b)|(?<=seconds=)[\d.]+|(?<=samples_per_second=)[\d.]+")
+TIMES = re.compile(r"[\d.e+-]+(?: of (?:the|their) sum)?"
+                   r"(?= *(?:ms|us|s|seconds|samples/s|GFLOP/s|MiB|times)\b)"
+                   r"|(?<=seconds=)[\d.]+|(?<=samples_per_second=)[\d.]+")
 NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 
 
