@@ -11,13 +11,16 @@ from docutils.parsers.rst import directives
 from sphinx import addnodes
 from sphinx.domains.std import GenericObject
 
-KINDS = ("constructor", "function", "macro", "struct", "enum", "callback", "type")
+KINDS = ("constructor", "function", "macro", "struct", "enum", "callback", "type", "constant",
+         "family")
+NAMED = {"constructor": "call with options", "family": "for C++ and bindings"}
+PRIORITY = {"constructor": 0, "function": 0, "family": 2}  # in a search, the smallest first
 SIGNATURE = re.compile(r"(.*?)(\w+)(?:\((.*)\))?$")
 OPTION = re.compile(r"(\.?)(\w+)( = .*)$")
 DECLARED = re.compile(r"(.*?[ *])(\w+)((?:\[\w*\])?)$")
 LINK = re.compile(r"(<a\b.*?</a>)", re.S)
-NAME = re.compile(r'(<span class="(?:pre|n|nf|nc|nb|kt)">)((?:tern|TERN)_\w+|[a-z_/]+\.h)(\(\))?'
-                  r'(</span>)')
+NAME = re.compile(r'(<span class="(?:pre|n|nf|nc|nb|kt)">)((?:tern|TERN)_\w+|[a-z_/]+\.h)'
+                  r'([^<\w][^<]*)?(</span>)')
 WIDE = 60  # a signature of more columns has a line for each parameter
 
 
@@ -64,9 +67,11 @@ class Entry(GenericObject):
 
     def add_target_and_index(self, name, sig, signode):
         standard = self.env.get_domain("std")
+        others = "constant" if self.objtype == "enum" else "family"
         for each in [name, *self.options.get("also", "").split()]:
+            kind = self.objtype if each == name else others
             signode["ids"].append(each)
-            standard.note_object(self.objtype, each, each, location=signode)
+            standard.note_object(kind, each, each, location=signode)
         self.state.document.note_explicit_target(signode)
 
     def _object_hierarchy_parts(self, signode):
@@ -91,8 +96,7 @@ def add_links(app, pagename, _template, context, _doctree):
             return match[0]
         page = "" if place[0] == pagename else app.builder.get_relative_uri(pagename, place[0])
         where = f"{page}#{place[1]}".removesuffix("#") or "#"
-        return (f'<a class="name" href="{where}">{match[1]}{match[2]}{match[3] or ""}'
-                f"{match[4]}</a>")
+        return f'{match[1]}<a class="name" href="{where}">{match[2]}</a>{match[3] or ""}{match[4]}'
 
     parts = LINK.split(context["body"])
     context["body"] = "".join(part if at % 2 else NAME.sub(link, part)
@@ -101,7 +105,8 @@ def add_links(app, pagename, _template, context, _doctree):
 
 def setup(app):
     for kind in KINDS:
-        app.add_object_type(kind, kind, objname=kind)
+        app.add_object_type(kind, kind, objname=NAMED.get(kind, kind))
         app.add_directive_to_domain("std", kind, Entry, override=True)
+        app.registry.domain_object_types["std"][kind].attrs["searchprio"] = PRIORITY.get(kind, 1)
     app.connect("html-page-context", add_links)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

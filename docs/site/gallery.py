@@ -55,10 +55,10 @@ def opening(text):
     lines = [line for line in lines if not line.startswith(("#!", "// SPDX", "# SPDX"))]
     found = []
     for line in lines:
-        if not line.startswith("//"):
+        if not line.startswith("//") or line.startswith("// Usage:"):
             break
         found.append(re.sub(r"^// ?", "", line))
-    return [line for line in found if not line.startswith("Usage:")]
+    return found
 
 
 def output_of(root, name):
@@ -83,7 +83,7 @@ def page(root, name, example):
         words = " ".join([f"{key}={value}" for key, value in example.environment.items()]
                          + ["build/examples/" + example.command[0], *example.command[1:]]
                          if example.command else [name])
-        parts += ["## What it prints", f"```text\n$ {words}\n{output.rstrip()}\n```"]
+        parts += ["## What it prints", f"```console\n$ {words}\n{output.rstrip()}\n```"]
     parts += ["## The program", *(listing(root, path) for path in example.files)]
     return "\n\n".join(parts) + "\n"
 

@@ -75,8 +75,8 @@ def write_reference(site, found):
         site.write(f"reference/{name.removesuffix('.h')}.md", page.markdown())
     left = {name.removesuffix(".h") for name in found}
     parts = ["# Reference", "Each header is one subject, and its page begins with what holds for "
-             "all its calls: who owns what, how calls fail, which threads may call. `tern.h` includes "
-             "them all. To be read first: [error.h](error.md) and [scope.h](scope.md)."]
+             "all its calls: who owns what, how calls fail, which threads may call. `tern.h` "
+             "includes them all. To be read first: `error.h` and `scope.h`."]
     for caption, members in GROUPS.items():
         members = [name for name in members if name in left]
         left -= set(members)
@@ -99,6 +99,7 @@ def write_gallery(site):
 def write_start(site, groups, rest, project):
     """The first page, from the README's beginning; the README's other sections are a page too."""
     readme = (site.root / "README.md").read_text(encoding="utf-8")
+    readme = readme.replace("// SPDX-License-Identifier: Apache-2.0\n", "")
     start, on_gpu, others = readme.partition("\n## On a GPU\n")
     guides = (site.root / "docs/README.md").read_text(encoding="utf-8").split("\nFor ", 1)[1]
     links = ["- [Getting started](guides/getting-started.md): from nothing to a program of yours",

@@ -56,8 +56,9 @@ class Site:
             found = self.image(where) if match[2].startswith("!") else self.page_of(where)
             if not found:
                 return match[2][1:-1]
+            text = "[]" if match[2] == f"[{link}]" else match[2]  # of a page: its title
             relative = os.path.relpath(found, posixpath.dirname(page) or ".")
-            return f"{match[2]}({relative}{'#' + anchor if anchor else ''})"
+            return f"{text}({relative}{'#' + anchor if anchor else ''})"
         return LINKS.sub(relink, text)
 
     def add_guide(self, path):
