@@ -19,7 +19,7 @@ SIGNATURE = re.compile(r"(.*?)(\w+)(?:\((.*)\))?$")
 OPTION = re.compile(r"(\.?)(\w+)( = .*)$")
 DECLARED = re.compile(r"(.*?[ *])(\w+)((?:\[\w*\])?)$")
 LINK = re.compile(r"(<a\b.*?</a>)", re.S)
-NAME = re.compile(r'(<span class="(?:pre|n|nf|nc|nb|kt)">)((?:tern|TERN)_\w+|[a-z_/]+\.h)'
+NAME = re.compile(r'(<span class="(?:pre|n|nf|nc|nb|kt)">)((?:tern|TERN)_\w+|_[A-Z]+|[a-z_/]+\.h)'
                   r'([^<\w][^<]*)?(</span>)')
 WIDE = 60  # a signature of more columns has a line for each parameter
 
@@ -91,7 +91,7 @@ def add_links(app, pagename, _template, context, _doctree):
                    app.env.found_docs if page.startswith("reference/")})
 
     def link(match):
-        place = places.get(match[2])
+        place = places.get(match[2]) or places.get("TERN_ERR" + match[2])
         if not place:
             return match[0]
         page = "" if place[0] == pagename else app.builder.get_relative_uri(pagename, place[0])

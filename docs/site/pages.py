@@ -29,12 +29,14 @@ def default(value):
 
 def without_default(text, value):
     """The default has a column of its own: `>= 0; 1e-3` says `>= 0`."""
-    said, _, last = text.rpartition("; ")
     values = [each for each in value if each != "TERN_SAME_AS_FIRST"] \
         if isinstance(value, list) else [value]
-    words = last.split(", ")
-    same = len(words) == len(values) and all(map(is_same, words, values))
-    return said if same else text
+
+    def is_default(words):
+        words = words.split(", ")
+        return len(words) == len(values) and all(map(is_same, words, values))
+
+    return "; ".join(part for part in text.split("; ") if not is_default(part))
 
 
 def is_same(word, value):

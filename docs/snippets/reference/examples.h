@@ -6,8 +6,15 @@
 
 #include "../check.h"
 
+// Checks the shape of a tensor.
 #define expect_shape(t, ...)                                                                       \
-    expect((t) != NULL && tern_shape_equal(tern_shape_of(t), tern_dims(__VA_ARGS__)))
+    expect_at(has_shape((t), tern_dims(__VA_ARGS__)), __FILE__ ": " #t " is (" #__VA_ARGS__ ")",   \
+              __LINE__)
+
+static inline bool has_shape(const tern_tensor *t, tern_shape shape)
+{
+    return t && tern_shape_equal(tern_shape_of(t), shape);
+}
 
 // Each runs the examples of a header and returns how many checks failed.
 int autograd_examples(void);
