@@ -2,8 +2,9 @@
 """For Sphinx: the entries of the reference, and links to them from every page.
 
 `::::{constructor} tern_module *tern_nn_linear(in_features, out_features, .bias = true)` is an entry
-whose anchor is the name; `:also:` are further names that lead there. In the pages that are written
-every name of an entry, alone in `code` or in a block of C, becomes a link.
+whose anchor is the name; `:also:` are further names that lead there, `:pytorch:` those of PyTorch
+that a search finds. In the pages that are written, every name of an entry becomes a link where it
+begins `code` or stands in a block of C.
 """
 import re
 
@@ -12,9 +13,9 @@ from sphinx import addnodes
 from sphinx.domains.std import GenericObject
 
 KINDS = ("constructor", "function", "macro", "struct", "enum", "callback", "type", "constant",
-         "family")
-NAMED = {"constructor": "call with options", "family": "for C++ and bindings"}
-PRIORITY = {"constructor": 0, "function": 0, "family": 2}  # in a search, the smallest first
+         "family", "pytorch")
+NAMED = {"pytorch": "PyTorch's name", "constructor": "call with options", "family": "for C++ and bindings"}
+PRIORITY = {"constructor": 0, "function": 0, "pytorch": 0, "family": 2}  # in a search, the smallest first
 SIGNATURE = re.compile(r"(.*?)(\w+)(?:\((.*)\))?$")
 OPTION = re.compile(r"(\.?)(\w+)( = .*)$")
 DECLARED = re.compile(r"(.*?[ *])(\w+)((?:\[\w*\])?)$")
@@ -50,7 +51,8 @@ def parameter(words):
 
 
 class Entry(GenericObject):
-    option_spec = {**GenericObject.option_spec, "also": directives.unchanged}
+    option_spec = {**GenericObject.option_spec, "also": directives.unchanged,
+                   "pytorch": directives.unchanged}
 
     def handle_signature(self, sig, signode):
         result, name, words = SIGNATURE.match(sig).groups()
@@ -72,6 +74,8 @@ class Entry(GenericObject):
             kind = self.objtype if each == name else others
             signode["ids"].append(each)
             standard.note_object(kind, each, each, location=signode)
+        for each in self.options.get("pytorch", "").split():
+            standard.note_object("pytorch", each, name, location=signode)
         self.state.document.note_explicit_target(signode)
 
     def _object_hierarchy_parts(self, signode):

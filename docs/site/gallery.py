@@ -25,9 +25,9 @@ EXAMPLES = {
     "custom_module": Example("A module of one's own", ["custom_module.c"], ["custom_module"]),
     "mlp_mnist": Example("A multi-layer perceptron", ["mlp_mnist/main.c", "common/training.c"], [
         "mlp_mnist/mlp_mnist", "--epochs", "2", "--limit", "10000"]),
-    "cnn_mnist": Example("A convolutional network", ["cnn_mnist/net.c", "cnn_mnist/main.c"], [
+    "cnn_mnist": Example("A convolutional network", ["cnn_mnist/main.c", "cnn_mnist/net.c"], [
         "cnn_mnist/cnn_mnist", "--epochs", "1", "--limit", "5000"]),
-    "resnet18": Example("ResNet-18", ["resnet18/resnet.c", "resnet18/main.c"], [
+    "resnet18": Example("ResNet-18", ["resnet18/main.c", "resnet18/resnet.c"], [
         "resnet18/resnet18", "--epochs", "1", "--limit", "500"]),
     "pretrained": Example("Weights of PyTorch's, and another task", [
         "pretrained/main.c", "pretrained/train.py"], [

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a header: what its opening says, then every declaration in the header's order."""
+import re
+
 import prose
 
+
 UNSAID = "…"
+IDENTIFIER = re.compile(r"[A-Za-z_][\w.]*")
 NAMES = "/guides/differences-from-pytorch.md#names-side-by-side"
 
 
@@ -123,9 +127,10 @@ def struct_body(item):
     return [table(["field", "meaning"], rows)] if rows else []
 
 
-def directive(kind, signature, also, body):
+def directive(kind, signature, also, body, pytorch=()):
     """The names beside the signature's that lead here too are `also`."""
     options = [f":also: {' '.join(also)}"] if also else []
+    options += [f":pytorch: {' '.join(pytorch)}"] if pytorch else []
     body = [each for each in body if each]
     return "\n".join([f"::::{{{kind}}} {signature}", *options, "", "\n\n".join(body), "::::"])
 
@@ -138,6 +143,12 @@ class Page:
 
     def subject(self):
         return prose.cell(self.header.subject)
+
+    def pytorch(self, name):
+        """The names of PyTorch's that are this one's alone."""
+        theirs = self.names.get(name, [])
+        return [each for each in theirs if IDENTIFIER.fullmatch(each)
+                and [name] == [other for other, found in self.names.items() if each in found]]
 
     def beside(self, name):
         """PyTorch's name and the example."""
@@ -156,10 +167,12 @@ class Page:
             struct = self.header.structs[item["options"]]
             also = [item["with"], item["defaults"], item["options"]]
             body = text + self.beside(part.name) + [owner(item)] + call_body(item, struct)
-            return directive("constructor", call_signature(item), also, body)
+            return directive("constructor", call_signature(item), also, body,
+                             self.pytorch(part.name))
         if part.kind == "functions":
             body = text + self.beside(part.name) + [owner(item)]
-            return directive("function", function_signature(item), [], body)
+            return directive("function", function_signature(item), [], body,
+                             self.pytorch(part.name))
         if part.kind == "callbacks":
             return directive("callback", function_signature(item), [], text)
         if part.kind == "enums":
@@ -169,7 +182,8 @@ class Page:
             return directive("struct", f"struct {part.name}", [], text + struct_body(item))
         if part.kind == "macro":
             body = text + self.beside(part.name)
-            return directive("macro", part.name + item["words"], [], body)
+            return directive("macro", part.name + item["words"], [], body,
+                             self.pytorch(part.name))
         kind = f"typedef {item['type']} " if part.kind == "aliases" else "struct "
         return directive("type", kind + part.name, [], text)
 
