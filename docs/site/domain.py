@@ -14,8 +14,10 @@ from sphinx.domains.std import GenericObject
 
 KINDS = ("constructor", "function", "macro", "struct", "enum", "callback", "type", "constant",
          "family", "pytorch")
-NAMED = {"pytorch": "PyTorch's name", "constructor": "call with options", "family": "for C++ and bindings"}
-PRIORITY = {"constructor": 0, "function": 0, "pytorch": 0, "family": 2}  # in a search, the smallest first
+NAMED = {"constructor": "call with options", "family": "for C++ and bindings",
+         "pytorch": "PyTorch's name"}
+# In a search, the smallest first.
+PRIORITY = {"constructor": 0, "function": 0, "pytorch": 0, "family": 2}
 SIGNATURE = re.compile(r"(.*?)(\w+)(?:\((.*)\))?$")
 OPTION = re.compile(r"(\.?)(\w+)( = .*)$")
 DECLARED = re.compile(r"(.*?[ *])(\w+)((?:\[\w*\])?)$")

@@ -5,18 +5,23 @@ import re
 ROW = re.compile(r"^\| (.*) \| (.*) \|$", re.M)
 CODE = re.compile(r"`([^`]+)`")
 OURS = re.compile(r"^tern_\w+")
-PREFIX = re.compile(r"^(nn|F|optim|cuda|datasets|dtype)\.(?=\w)")
+PREFIX = re.compile(r"^(nn|F|optim|cuda|datasets)\.(?=\w)")
 
 
 def theirs_of(cell):
-    """`nn.Conv1d`, `Conv2d`: the prefix of the first holds for those that have none."""
+    """`nn.Conv1d`, `Conv2d`: the prefix of the first holds for those that have none, and so does
+    the class before a colon. What stands in parentheses is an option."""
+    cell = re.sub(r" \(`[^`]*`\)", "", cell)
+    of_class = re.match(r"`([\w.]+)`: ", cell)
+    if of_class:
+        return [f"{of_class[1]}.{name}" for name in CODE.findall(cell[of_class.end():])]
     found, prefix = [], ""
     for name in CODE.findall(cell):
         match = PREFIX.match(name)
         prefix = match[0] if match else prefix
         if re.match(r"\dd$", name):  # `nn.BatchNorm1d`, `2d`
             name = found[-1][:-2] + name
-        elif not match and re.fullmatch(r"\w+", name):
+        elif not match and re.fullmatch(r"\w*[a-zA-Z0-9]", name):
             name = prefix + name
         found.append(name)
     return found

@@ -150,15 +150,15 @@ class Page:
         return [each for each in theirs if IDENTIFIER.fullmatch(each)
                 and [name] == [other for other, found in self.names.items() if each in found]]
 
-    def beside(self, name):
-        """PyTorch's name and the example."""
-        found = []
-        if name in self.names:
-            theirs = ", ".join(f"`{each}`" for each in self.names[name])
-            found.append(f"[PyTorch]({NAMES}): {theirs}")
-        if name in self.examples:
-            found.insert(0, prose.code(self.examples[name]))
-        return found
+    def beside(self, part):
+        """The example; PyTorch's name and whose the result is, in one line."""
+        found, notes = [], [owner(part.item)]
+        if part.name in self.examples:
+            found.append(prose.code(self.examples[part.name]))
+        if part.name in self.names:
+            theirs = ", ".join(f"`{each}`" for each in self.names[part.name])
+            notes.insert(0, f"[PyTorch]({NAMES}): {theirs}.")
+        return [*found, " ".join(notes).strip()]
 
     def entry(self, part):
         item = part.item
@@ -166,11 +166,11 @@ class Page:
         if part.kind == "call":
             struct = self.header.structs[item["options"]]
             also = [item["with"], item["defaults"], item["options"]]
-            body = text + self.beside(part.name) + [owner(item)] + call_body(item, struct)
+            body = text + self.beside(part) + call_body(item, struct)
             return directive("constructor", call_signature(item), also, body,
                              self.pytorch(part.name))
         if part.kind == "functions":
-            body = text + self.beside(part.name) + [owner(item)]
+            body = text + self.beside(part)
             return directive("function", function_signature(item), [], body,
                              self.pytorch(part.name))
         if part.kind == "callbacks":
@@ -181,7 +181,7 @@ class Page:
         if part.kind == "structs":
             return directive("struct", f"struct {part.name}", [], text + struct_body(item))
         if part.kind == "macro":
-            body = text + self.beside(part.name)
+            body = text + self.beside(part)
             return directive("macro", part.name + item["words"], [], body,
                              self.pytorch(part.name))
         kind = f"typedef {item['type']} " if part.kind == "aliases" else "struct "
