@@ -7,7 +7,7 @@
 
 The words are compared and the numbers, but for one part in 100, or in 20 where they have a
 fraction: instruction sets round otherwise. Times and speeds are not compared, nor which kinds are
-mixed up most.
+mixed up most, nor why there is no GPU.
 """
 import math
 import os
@@ -23,7 +23,8 @@ import gallery  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TIMES = re.compile(r"[\d.e+-]+(?= *(?:ms|us|s|seconds|samples/s|GFLOP/s|MiB|times|of the sum)\b)"
-                   r"|(?<=seconds=)[\d.]+|(?<=samples_per_second=)[\d.]+")
+                   r"|(?<=seconds=)[\d.]+|(?<=samples_per_second=)[\d.]+"
+                   r"|(?<=CUDA: ).*|(?<=there is no GPU: ).*")
 NUMBER = re.compile(r"(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 
 
