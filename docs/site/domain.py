@@ -24,7 +24,7 @@ DECLARED = re.compile(r"(.*?[ *])(\w+)((?:\[\w*\])?)$")
 LINK = re.compile(r"(<a\b.*?</a>)", re.S)
 NAME = re.compile(r'(<span class="(?:pre|n|nf|nc|nb|kt)">)((?:tern|TERN)_\w+|_[A-Z]+|[a-z_/]+\.h)'
                   r'([^<\w][^<]*)?(</span>)')
-WIDE = 60  # a signature of more columns has a line for each parameter
+WIDE = 80  # a signature of more columns has a line for each parameter
 
 
 def split_words(words):

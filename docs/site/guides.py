@@ -6,6 +6,7 @@ import re
 
 LINKS = re.compile(r"(^```.*?^```|`[^`\n]*`)"
                    r"|(!?\[(?:`[^`]*`|[^\[\]`])*\])\(([^()\s]+)\)", re.M | re.S)
+CHART = "## Training steps\n\n![Training steps](speed.svg)\n"
 FOLDERS = {"examples": "examples/index.md", "docs": "index.md"}
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".py": "python", ".sh": "sh"}
 
@@ -64,6 +65,8 @@ class Site:
     def add_guide(self, path):
         page = self.pages[path]
         text = (self.root / path).read_text(encoding="utf-8")
+        if path == "docs/speed.md":
+            text = text.replace("## Training steps\n", CHART, 1)
         self.write(page, self.relinked(text, path, page))
 
     def add_sources(self):
