@@ -32,6 +32,8 @@ MAKES = re.compile(r"tern_(nn_\w+|state_of|\w+_(new|with|retain|done|copy|graph_
 HOLDS = re.compile(r"tern_(grad|retain|assign|module_\w+|optim_\w+|context_\w+|set_requires_grad"
                    r"|state_tensor|visit_peek_tensor|record|\w+_)$")
 
+KINDS = ("functions", "calls", "structs", "enums", "constants", "callbacks", "opaque", "aliases")
+
 COMMENT = re.compile(r"///?<?(.*)")
 ITEM = re.compile(r"(?P<doc>(?:^///(?!<).*\n)*)^(?P<code>(?:TERN_API|typedef|struct)\b[^;{]*"
                   r"(?:\{[^}]*\}[^;]*)?;)(?P<tail>(?:[ ]*///<.*\n(?:[ ]+///<.*\n)*)?)", re.M)
@@ -157,14 +159,19 @@ def read_call(name, words, macros):
             {field: default_of(value) for field, value in defaults})
 
 
+def read_item(found, match, header):
+    """Puts what ITEM matched into `found`."""
+    comment = plain(match["doc"] or match["tail"])
+    if match["code"].startswith("TERN_API"):
+        found["functions"].append(function(match["code"], comment, header))
+    else:
+        read_type(found, match["code"], comment, header)
+
+
 def read_header(found, path):
     text = CPP.sub("", path.read_text(encoding="utf-8"))
     for match in ITEM.finditer(text):
-        comment = plain(match["doc"] or match["tail"])
-        if match["code"].startswith("TERN_API"):
-            found["functions"].append(function(match["code"], comment, path.name))
-        else:
-            read_type(found, match["code"], comment, path.name)
+        read_item(found, match, path.name)
     found["constants"] += [{"name": name, "header": path.name,
                             "value": -2 ** 63 if value == "INT64_MIN" else int(value)}
                            for name, value in CONSTANT.findall(text)]
@@ -177,10 +184,7 @@ def read_header(found, path):
 
 
 def described(folder, version):
-    found = {"version": version, "owners": OWNERS}
-    for kind in ("functions", "calls", "structs", "enums", "constants", "callbacks", "opaque",
-                 "aliases"):
-        found[kind] = []
+    found = {"version": version, "owners": OWNERS, **{kind: [] for kind in KINDS}}
     for path in sorted(Path(folder).rglob("*.h")):
         read_header(found, path)
     numbers = {item["name"]: item["value"] for item in found["constants"]}

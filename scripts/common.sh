@@ -128,6 +128,19 @@ make_reference_venv()
         safetensors==0.8.0
 }
 
+# Sets `sphinx` to the Python of a virtual environment with what makes the site: of TERN_SITE_VENV,
+# or tern/site-venv in $XDG_CACHE_HOME or ~/.cache; made where there is none. Fails where it cannot.
+make_site_venv()
+{
+    venv=${TERN_SITE_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/site-venv}
+    sphinx=$venv/bin/python
+    [ -x "$sphinx" ] && "$sphinx" -c 'import furo, myst_parser, sphinx' 2>/dev/null && return
+    (need python3 python3-venv) || return 1
+    say "making $venv"
+    python3 -m venv "$venv" && "$sphinx" -m pip install --quiet sphinx==9.0.4 furo==2025.12.19 \
+        myst-parser==5.2.0 >&2
+}
+
 # train_example NAME OPTION...: builds the example, and runs it in place of the shell.
 train_example()
 {

@@ -28,7 +28,7 @@ bare()
     say "making a bare system of $1"
     as_root mmdebstrap --quiet --variant=minbase --skip=cleanup/apt/lists \
         --include=ca-certificates,cmake,gcc,libc6-dev,make,meson,pkg-config \
-        "$1" "$work/bare.tar" http://deb.debian.org/debian >&2
+        "$1" "$work/bare.tar" >&2
     as_root mv "$work/bare.tar" "$kept/$1.tar"
 }
 

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// An example of each constructor of tern/optim.h, for the site.
+#include "examples.h"
+
+static void show_optim_sgd(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_sgd]
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1, .momentum = 0.9);
+    double lr = tern_optim_lr(opt, 0); // 0.1
+    // [/tern_optim_sgd]
+    expect(near(lr, 0.1));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_adam(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_adam]
+    tern_optim *opt = tern_optim_adam(net, .lr = 3e-4, .betas = {0.9, 0.98});
+    double lr = tern_optim_lr(opt, 0); // 3e-4
+    // [/tern_optim_adam]
+    expect(near(lr, 3e-4));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_adamw(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_adamw]
+    tern_optim *opt = tern_optim_adamw(net, .weight_decay = 0.1);
+    double lr = tern_optim_lr(opt, 0); // 1e-3
+    // [/tern_optim_adamw]
+    expect(near(lr, 1e-3));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_rmsprop(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_rmsprop]
+    tern_optim *opt = tern_optim_rmsprop(net, .alpha = 0.9);
+    double lr = tern_optim_lr(opt, 0); // 1e-2
+    // [/tern_optim_rmsprop]
+    expect(near(lr, 1e-2));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_adagrad(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_adagrad]
+    tern_optim *opt = tern_optim_adagrad(net, .lr_decay = 0.01);
+    double lr = tern_optim_lr(opt, 0); // 1e-2
+    // [/tern_optim_adagrad]
+    expect(near(lr, 1e-2));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_retain(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1);
+    // [tern_optim_retain]
+    tern_optim *mine = tern_optim_retain(opt);
+    tern_optim_free(opt); // mine is still there
+    // [/tern_optim_retain]
+    expect(near(tern_optim_lr(mine, 0), 0.1));
+    tern_optim_free(mine);
+    tern_module_free(net);
+}
+
+static void show_optim_add_group(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1);
+    tern_module *head = tern_nn_linear(2, 1);
+    // [tern_optim_add_group]
+    if (tern_optim_add_group(opt, head, .lr = 0.01)) // group 1
+        tern_error_print(stderr);
+    // [/tern_optim_add_group]
+    expect(near(tern_optim_lr(opt, 1), 0.01));
+    tern_optim_free(opt);
+    tern_module_free(net);
+    tern_module_free(head);
+}
+
+static void show_optim_group_names(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1);
+    // [tern_optim_group_names]
+    if (tern_optim_group_names(opt, "bias", .weight_decay = 0)) // group 1
+        tern_error_print(stderr);
+    // [/tern_optim_group_names]
+    expect(tern_optim_num_groups(opt) == 2);
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_state_dict(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1);
+    // [tern_optim_state_dict]
+    tern_state *state = tern_optim_state_dict(opt);
+    int64_t count = tern_state_count(state);
+    // [/tern_optim_state_dict]
+    expect(count > 0);
+    tern_state_free(state);
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_load_state_dict(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1);
+    tern_state *state = tern_optim_state_dict(opt);
+    // [tern_optim_load_state_dict]
+    if (tern_optim_load_state_dict(opt, state))
+        tern_error_print(stderr);
+    // [/tern_optim_load_state_dict]
+    expect(!tern_error_pending());
+    tern_state_free(state);
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_clip_grad_norm(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_tensor *y = tern_forward(net, tern_ones(tern_dims(1, 4)));
+    expect(!tern_backward(tern_sum_all(y)));
+    // [tern_clip_grad_norm]
+    tern_tensor *norm = tern_clip_grad_norm(net, 1.0); // what it was before
+    double length = tern_item(norm); // sqrt(10) for this net and x
+    // [/tern_clip_grad_norm]
+    expect(near(length, 3.1622777));
+    tern_module_free(net);
+}
+
+static void show_clip_grad_value(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_tensor *y = tern_forward(net, tern_ones(tern_dims(1, 4)));
+    expect(!tern_backward(tern_sum_all(y)));
+    // [tern_clip_grad_value]
+    if (tern_clip_grad_value(net, 0.5))
+        tern_error_print(stderr);
+    // [/tern_clip_grad_value]
+    expect(near(tern_item(tern_sum_all(tern_grad(tern_module_parameter(net, "weight")))), 4));
+    tern_module_free(net);
+}
+
+int optim_examples(void)
+{
+    show_optim_sgd();
+    show_optim_adam();
+    show_optim_adamw();
+    show_optim_rmsprop();
+    show_optim_adagrad();
+    show_optim_retain();
+    show_optim_add_group();
+    show_optim_group_names();
+    show_optim_state_dict();
+    show_optim_load_state_dict();
+    show_clip_grad_norm();
+    show_clip_grad_value();
+    return failures;
+}
