@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Makes anew what the tests hold of PyTorch's results (tests/golden/data) and of files that
-# PyTorch, numpy and safetensors write (tests/io/data).
+# Makes anew what the tests hold of PyTorch's results (tests/golden/data), of files that PyTorch,
+# numpy and safetensors write (tests/io/data), and of what the scripts of examples/ports print
+# (examples/ports/expected).
 # Usage: scripts/golden.sh [--check]
 #   --check   makes them in a folder that goes away and compares them with those of the tree, and
 #             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
@@ -9,11 +10,11 @@
 # Environment: TERN_GOLDEN_VENV and PIP_EXTRA_INDEX_URL, as make_reference_venv of common.sh says.
 . "$(dirname "$0")/common.sh"
 
-# make_into FOLDER FILES: every family, and the files. One thread and one instruction set for all
-# machines: sums in another order have other last bits.
+# make_into FOLDER FILES PORTS: every family, the files, and what the ports print. One thread and
+# one instruction set for all machines: sums in another order have other last bits.
 make_into()
 (
-    export TERN_GOLDEN="$1" TERN_GOLDEN_FILES="$2" PYTHONWARNINGS=ignore
+    export TERN_GOLDEN="$1" TERN_GOLDEN_FILES="$2" TERN_GOLDEN_PORTS="$3" PYTHONWARNINGS=ignore
     export OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
     export ATEN_CPU_CAPABILITY=avx2 MKL_CBWR=AVX2 DNNL_MAX_CPU_ISA=AVX2
     for script in "$root"/tests/golden/make_*.py; do
@@ -27,14 +28,15 @@ check()
     status=0
     fresh=$(mktemp -d)
     trap 'rm -rf "$fresh"' EXIT
-    mkdir "$fresh/data" "$fresh/files"
-    make_into "$fresh/data" "$fresh/files"
+    mkdir "$fresh/data" "$fresh/files" "$fresh/ports"
+    make_into "$fresh/data" "$fresh/files" "$fresh/ports"
     diff -rq "$fresh/data" "$root/tests/golden/data" >&2 || status=1
     diff -rq "$fresh/files" "$root/tests/io/data" >&2 || status=1
+    diff -r "$fresh/ports" "$root/examples/ports/expected" >&2 || status=1
     for script in "$root"/tests/golden/torch_*_check.py; do
         "$python" "$script" >&2 || status=1
     done
-    [ "$status" = 0 ] || say "tests/golden/data or tests/io/data is not what PyTorch gives here"
+    [ "$status" = 0 ] || say "what is stored is not what PyTorch gives here"
     exit $status
 }
 
@@ -47,5 +49,5 @@ make_reference_venv
 if [ "${1:-}" = --check ]; then
     check
 else
-    make_into "$root/tests/golden/data" "$root/tests/io/data"
+    make_into "$root/tests/golden/data" "$root/tests/io/data" "$root/examples/ports/expected"
 fi

@@ -7,6 +7,7 @@
 #include "autograd/op.h"
 #include "autograd/record.h"
 #include "base/callback.h"
+#include "tensor/alive.h"
 #include "tensor/capture.h"
 #include "tensor/node.h"
 

@@ -8,6 +8,7 @@
 #include "base/callback.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "tensor/alive.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 #include "tensor/node.h"
@@ -68,7 +69,7 @@ static tern_status reach_node(engine *e, tern_node *node)
 static tern_status reach_leaf(engine *e, const tern_edge *edge)
 {
     tern_tensor *leaf = edge->leaf;
-    TERN_CHECK(leaf->dtype == edge->dtype && tern_device_equal(tern_dev(leaf), edge->device),
+    TERN_CHECK(leaf->dtype == edge->dtype && tern_same_device(tern_dev(leaf), edge->device),
                TERN_ERR_STATE,
                "backward: %s moved to %s on %s after the forward; run the forward again",
                leaf->label[0] ? leaf->label : leaf->op, tern_dtype_name(leaf->dtype),
@@ -143,7 +144,9 @@ static tern_status check_gradient(const tern_node *node, int input, const tern_t
     TERN_CHECK(dx || tern_error_pending(), TERN_ERR_STATE,
                "backward of %s: it set no gradient for input %d", node->name, input);
     TERN_TRY(tern_check_tensor(node->name, "gradient", dx));
-    bool same_shape = tern_shape_equal(tern_shape_get(dx), edge->shape);
+    bool same_shape = dx->rank == edge->shape.rank;
+    for (int i = 0; same_shape && i < dx->rank; i++)
+        same_shape = dx->size[i] == edge->shape.dim[i];
     TERN_CHECK(same_shape && dx->dtype == edge->dtype, same_shape ? TERN_ERR_DTYPE : TERN_ERR_SHAPE,
                "backward of %s: the gradient of input %d is %s, but must be %s %s", node->name,
                input, tern_tensor_string(dx), tern_dtype_name(edge->dtype),

@@ -5,6 +5,7 @@
 
 #include "autograd/record.h"
 #include "device/fault.h"
+#include "tensor/alive.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 #include "tensor/node.h"

@@ -3,6 +3,7 @@
 
 #include <tern/autograd.h>
 #include "autograd/op.h"
+#include "device/dtype.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 
@@ -30,17 +31,17 @@ static tern_status check_input(const tern_op *op, const tern_tensor *t)
 
 static void set_edge(tern_edge *edge, tern_tensor *t)
 {
-    *edge = (tern_edge){0};
-    if (!t)
+    if (!t) {
+        *edge = (tern_edge){0};
         return;
+    }
+    const bool learns = t->requires_grad;
+    edge->node = learns && t->node ? tern_node_hold(t->node) : NULL;
+    edge->output = learns ? t->output : 0;
+    edge->leaf = learns && !t->node ? tern_hold(t) : NULL;
     edge->shape = tern_shape_get(t);
     edge->dtype = t->dtype;
     edge->device = tern_dev(t);
-    if (!t->requires_grad)
-        return;
-    edge->output = t->output;
-    edge->node = t->node ? tern_node_hold(t->node) : NULL;
-    edge->leaf = t->node ? NULL : tern_hold(t);
 }
 
 tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
@@ -113,16 +114,6 @@ void tern_node_end(tern_node *node)
     tern_node_drop(node);
 }
 
-bool tern_node_needs(const tern_node *node, int input)
-{
-    return node->in[input].node || node->in[input].leaf;
-}
-
-tern_tensor *tern_node_saved(const tern_node *node, int slot)
-{
-    return node->saved[slot];
-}
-
 tern_shape tern_node_input_shape(const tern_node *node, int input)
 {
     return node->in[input].shape;
@@ -133,6 +124,12 @@ tern_dtype tern_node_input_dtype(const tern_node *node, int input)
     return node->in[input].dtype;
 }
 
+// A leaf with a name that collects gradients.
+static bool is_parameter(const tern_tensor *t)
+{
+    return t->label[0] && t->requires_grad && !t->node;
+}
+
 tern_status tern_node_check_saved(const tern_node *node)
 {
     TERN_CHECK(!node->overwritten, TERN_ERR_STATE,
@@ -141,7 +138,13 @@ tern_status tern_node_check_saved(const tern_node *node)
                node->name);
     for (int i = 0; i < node->saved_count; i++) {
         const tern_tensor *t = node->saved[i];
-        TERN_CHECK(!t || t->storage->version == node->saved_version[i], TERN_ERR_STATE,
+        bool changed = t && t->storage->version != node->saved_version[i];
+        TERN_CHECK(!changed || !is_parameter(t), TERN_ERR_STATE,
+                   "backward: a value that %s needs (the parameter %s, %s) was changed in place "
+                   "after the forward, as tern_optim_step does: run the backward before it, or the "
+                   "forward again after it",
+                   node->name, t->label, tern_tensor_string(t));
+        TERN_CHECK(!changed, TERN_ERR_STATE,
                    "backward: a value that %s needs (%s, made by %s) was changed in place after "
                    "the forward; clone it before the change",
                    node->name, tern_tensor_string(t), t->label[0] ? t->label : t->op);
@@ -207,7 +210,7 @@ tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, in
     for (int i = 0; i < outputs; i++)
         if (!y[i])
             return tern_error_code();
-    if (call->op->backward && tern_dtype_is_floating(y[0]->dtype))
+    if (call->op->backward && tern_is_floating(y[0]->dtype))
         TERN_TRY(record(call, y, recorded, saved, saved_count));
     tern_op_tell(call, y, outputs);
     return TERN_OK;

@@ -19,8 +19,16 @@ void tern_node_output(tern_node *node, int index, tern_tensor *y);
 void tern_node_end(tern_node *node); // NULL is fine; without outputs it undoes tern_node_begin
 
 // In a backward:
-bool tern_node_needs(const tern_node *node, int input);
-tern_tensor *tern_node_saved(const tern_node *node, int slot);
+static inline bool tern_node_needs(const tern_node *node, int input)
+{
+    return node->in[input].node || node->in[input].leaf;
+}
+
+static inline tern_tensor *tern_node_saved(const tern_node *node, int slot)
+{
+    return node->saved[slot];
+}
+
 tern_shape tern_node_input_shape(const tern_node *node, int input);
 tern_dtype tern_node_input_dtype(const tern_node *node, int input);
 // TERN_ERR_STATE when a saved tensor was changed in place since.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/poison.h"
 
 // Classes 0 to 3 are 64, 128, 192, 256 bytes; then four steps an octave, up to what a ptrdiff_t can
@@ -25,12 +26,12 @@ typedef struct free_block {
     struct free_block *next;
 } free_block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_mutex lock = TERN_MUTEX_INITIALIZER;
 static free_block *free_lists[CLASSES];
 static _Atomic int64_t cached; // changed under `lock`
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static bool enabled;
+static _Atomic bool enabled; // false also until the setting was read
 
 // The last objects that users freed, the oldest at next_late.
 #define LATE_BLOCKS 256
@@ -69,7 +70,7 @@ static size_t alignment_of(size_t nbytes)
 static void start(void)
 {
     const char *setting = secure_getenv("TERN_CACHE");
-    enabled = !setting || strcmp(setting, "0") != 0;
+    atomic_store_explicit(&enabled, !setting || strcmp(setting, "0") != 0, memory_order_relaxed);
 }
 
 // An addition that others see would be one more locked instruction for each block.
@@ -81,26 +82,26 @@ static void count_cached(int64_t nbytes)
 
 static free_block *pop(size_class class)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     free_block *block = free_lists[class.index];
     if (block) {
         TERN_UNPOISON(block, class.nbytes);
         free_lists[class.index] = block->next;
         count_cached(-(int64_t) class.nbytes);
     }
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return block;
 }
 
 static void push(free_block *block, size_class class)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     TERN_UNPOISON(block, class.nbytes);
     block->next = free_lists[class.index];
     free_lists[class.index] = block;
     TERN_POISON(block + 1, class.nbytes - sizeof *block); // leak checkers follow the links
     count_cached((int64_t) class.nbytes);
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
 }
 
 bool tern_cache_reclaim(void)
@@ -118,20 +119,33 @@ static void *new_block(size_t nbytes, size_t requested)
     return memory;
 }
 
-void *tern_cache_alloc(size_t nbytes)
+static bool is_enabled(void)
+{
+    return atomic_load_explicit(&enabled, memory_order_relaxed);
+}
+
+#define MOST_BYTES (PTRDIFF_MAX / 2)
+
+// What was not in the cache; out of line, so that what was costs little.
+__attribute__((noinline)) static void *alloc_anew(size_t nbytes)
 {
     if (tern_fork_check())
         return NULL;
+    TERN_CHECK_PTR(nbytes <= MOST_BYTES, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
     pthread_once(&once, start);
-    TERN_CHECK_PTR(nbytes <= PTRDIFF_MAX / 2, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
-    if (!enabled) // exact sizes, so that tools see every byte past the end
+    if (!is_enabled()) // exact sizes, so that tools see every byte past the end
         return new_block(nbytes > 0 ? nbytes : 64, nbytes);
-    size_class class = class_of(nbytes);
-    void *memory = pop(class);
+    return new_block(class_of(nbytes).nbytes, nbytes);
+}
+
+void *tern_cache_alloc(size_t nbytes)
+{
+    const bool may_have = is_enabled() && tern_in_use() && nbytes <= MOST_BYTES;
+    void *memory = may_have ? pop(class_of(nbytes)) : NULL;
     if (!memory)
-        memory = new_block(class.nbytes, nbytes);
-    if (memory)
-        TERN_POISON((char *)memory + nbytes, class.nbytes - nbytes);
+        memory = alloc_anew(nbytes);
+    if (memory && is_enabled())
+        TERN_POISON((char *)memory + nbytes, class_of(nbytes).nbytes - nbytes);
     return memory;
 }
 
@@ -139,7 +153,7 @@ void tern_cache_free(void *memory, size_t nbytes)
 {
     if (!memory)
         return;
-    if (enabled)
+    if (is_enabled())
         push(memory, class_of(nbytes));
     else
         tern_allocator_give(memory, nbytes > 0 ? nbytes : 64);
@@ -148,13 +162,13 @@ void tern_cache_free(void *memory, size_t nbytes)
 // Puts a block in the place of another, which leaves.
 static void exchange_late(int place, late_block in, size_t readable)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     late_block out = late[place];
     late[place] = in;
     if (in.memory)
         TERN_POISON((char *)in.memory + readable, in.nbytes - readable);
     count_cached((int64_t)in.nbytes - (int64_t)out.nbytes);
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     if (!out.memory)
         return;
     TERN_UNPOISON(out.memory, out.nbytes);
@@ -163,17 +177,17 @@ static void exchange_late(int place, late_block in, size_t readable)
 
 static int take_late_place(void)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     int place = next_late;
     next_late = (next_late + 1) % LATE_BLOCKS;
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return place;
 }
 
 void tern_mem_free_late(void *memory, size_t nbytes, size_t readable)
 {
     pthread_once(&once, start);
-    if (enabled && nbytes <= LATE_BYTES && !tern_forked())
+    if (is_enabled() && nbytes <= LATE_BYTES && !tern_forked())
         exchange_late(take_late_place(), (late_block){memory, nbytes}, readable);
     else
         tern_allocator_give(memory, nbytes);
@@ -187,12 +201,12 @@ int64_t tern_memory_cached_bytes(void)
 // Empties one list under the lock and returns what was in it.
 static free_block *detach(int index, size_t nbytes)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     free_block *list = free_lists[index];
     free_lists[index] = NULL;
     for (const free_block *block = list; block; block = block->next)
         count_cached(-(int64_t)nbytes);
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return list;
 }
 

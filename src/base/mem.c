@@ -39,10 +39,8 @@ static int64_t grown(int64_t capacity, int64_t needed, size_t size)
     return __builtin_mul_overflow((size_t)wanted, size, &nbytes) ? -1 : wanted;
 }
 
-tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed, size_t size)
+tern_status tern_mem_grow_now(void **array, int64_t *capacity, int64_t needed, size_t size)
 {
-    if (needed <= *capacity)
-        return TERN_OK;
     int64_t wanted = grown(*capacity, needed, size);
     TERN_CHECK(wanted > 0, TERN_ERR_NOMEM, "no memory for %lld elements of %zu bytes",
                (long long)needed, size);

@@ -18,7 +18,12 @@ void tern_mem_free_late(void *memory, size_t nbytes, size_t readable);
 
 // Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps
 // what is in it, and leaves all as it was on failure.
-tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed, size_t size);
+tern_status tern_mem_grow_now(void **array, int64_t *capacity, int64_t needed, size_t size);
+static inline tern_status tern_mem_grow(void **array, int64_t *capacity, int64_t needed,
+                                        size_t size)
+{
+    return needed <= *capacity ? TERN_OK : tern_mem_grow_now(array, capacity, needed, size);
+}
 
 // Through the cache: 64-byte aligned, contents undefined, blocks are reused. nbytes >= 0.
 void *tern_cache_alloc(size_t nbytes);

@@ -19,6 +19,11 @@ extern _Atomic tern_process_state tern_process;
 void tern_process_begin(void); // unused to in use
 void tern_process_end(void);   // in use to unused: workers are joined, no lock is held
 
+static inline bool tern_in_use(void)
+{
+    return atomic_load_explicit(&tern_process, memory_order_relaxed) == TERN_PROCESS_IN_USE;
+}
+
 static inline bool tern_forked(void)
 {
     return atomic_load_explicit(&tern_process, memory_order_relaxed) == TERN_PROCESS_FORKED;

@@ -3,6 +3,7 @@
 #include "cpu/backend.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
@@ -73,27 +74,27 @@ const tern_kernels *tern_cpu_kernel_table_for(const char *isa)
 }
 
 static pthread_once_t chosen_once = PTHREAD_ONCE_INIT;
-static const tern_backend *chosen;
+static const tern_backend *_Atomic chosen;
 
 static void choose(void)
 {
     const char *wish = secure_getenv("TERN_CPU_ISA");
-    if (wish && *wish) {
-        chosen = backend_named(wish);
-        if (chosen)
-            return;
-    }
-    int best = 0;
-    while (!sets[best].supported())
-        best++;
-    chosen = &sets[best].backend;
-    if (wish && *wish)
+    const bool wanted = wish && *wish;
+    const tern_backend *backend = wanted ? backend_named(wish) : NULL;
+    const bool found = backend;
+    for (int best = 0; !backend; best++)
+        backend = sets[best].supported() ? &sets[best].backend : NULL;
+    atomic_store_explicit(&chosen, backend, memory_order_release);
+    if (wanted && !found)
         tern_log_send(TERN_LOG_WARN, "TERN_CPU_ISA=%s is not available here; using %s", wish,
-                      chosen->kernels->name);
+                      backend->kernels->name);
 }
 
 const tern_backend *tern_cpu_backend(void)
 {
+    const tern_backend *backend = atomic_load_explicit(&chosen, memory_order_acquire);
+    if (backend)
+        return backend;
     pthread_once(&chosen_once, choose);
-    return chosen;
+    return atomic_load_explicit(&chosen, memory_order_relaxed);
 }

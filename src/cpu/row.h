@@ -10,6 +10,7 @@ typedef REAL ROW(unaligned)
 typedef REAL ROW(quarter) __attribute__((vector_size(16)));
 
 enum { ROW(WIDTH) = FOLD_BYTES / sizeof(REAL), ROW(QUARTER) = 16 / sizeof(REAL) };
+enum { ROW(VECTORS) = FOLD_BYTES < 64 ? 2 : 1 }; // of the longest row that stays in registers
 
 FOLD_INLINE ROW(vec) ROW(load)(const REAL *x)
 {
@@ -21,6 +22,21 @@ FOLD_INLINE int64_t ROW(part)(int64_t left)
     return left < ROW(WIDTH) ? left : ROW(WIDTH);
 }
 
+// Whose first n lanes are set.
+FOLD_INLINE ROW(mask) ROW(below)(int64_t n)
+{
+    ROW(mask) lane;
+    for (int i = 0; i < ROW(WIDTH); i++)
+        lane[i] = i;
+    return lane < (REAL_BITS)n;
+}
+
+// The first n lanes of v, 0 in the others.
+FOLD_INLINE ROW(vec) ROW(first)(ROW(vec) v, int64_t n)
+{
+    return (ROW(vec))((ROW(mask))v & ROW(below)(n));
+}
+
 // The first n <= ROW(WIDTH) lanes from x, `rest` in the others.
 FOLD_INLINE ROW(vec) ROW(load_part)(const REAL *x, int64_t n, REAL rest)
 {
@@ -29,6 +45,11 @@ FOLD_INLINE ROW(vec) ROW(load_part)(const REAL *x, int64_t n, REAL rest)
     if (sizeof(REAL) == sizeof(float))
         return (ROW(vec))_mm512_mask_loadu_ps(_mm512_set1_ps((float)rest), (__mmask16)mask, x);
     return (ROW(vec))_mm512_mask_loadu_pd(_mm512_set1_pd((double)rest), (__mmask8)mask, x);
+#elif defined(TERN_ISA_AVX2)
+    const ROW(mask) mask = ROW(below)(n), others = (ROW(mask))((ROW(vec)){0} + rest) & ~mask;
+    if (sizeof(REAL) == sizeof(float))
+        return (ROW(vec))((ROW(mask))_mm256_maskload_ps((const void *)x, (__m256i)mask) | others);
+    return (ROW(vec))((ROW(mask))_mm256_maskload_pd((const void *)x, (__m256i)mask) | others);
 #else
     REAL lane[ROW(WIDTH)];
     for (int i = 0; i < ROW(WIDTH); i++)
@@ -47,20 +68,27 @@ FOLD_INLINE void ROW(store_part)(REAL *y, ROW(vec) v, int64_t n)
     else
         _mm512_mask_storeu_pd(y, (__mmask8)mask, (__m512d)v);
 #else
-    REAL lane[ROW(WIDTH)];
-    memcpy(lane, &v, sizeof lane);
-    for (int64_t i = 0; i < n; i++)
-        y[i] = lane[i];
+    // In halves, quarters and so on: AVX's masked store takes dozens of cycles on many processors.
+    ROW(quarter) part[FOLD_BYTES / 16], left;
+    memcpy(part, &v, sizeof part);
+    left = part[0];
+    if (n == ROW(WIDTH)) {
+        memcpy(y, &v, sizeof v);
+        return;
+    }
+    if (ROW(WIDTH) > ROW(QUARTER) && (n & ROW(QUARTER))) {
+        memcpy(y, &left, sizeof left);
+        left = part[FOLD_BYTES / 16 - 1];
+        y += ROW(QUARTER);
+    }
+    if (ROW(QUARTER) > 2 && (n & 2)) {
+        memcpy(y, &left, 2 * sizeof *y);
+        left = (ROW(quarter)){left[2 % ROW(QUARTER)]};
+        y += 2;
+    }
+    if (n & 1)
+        *y = left[0];
 #endif
-}
-
-// The first n lanes of v, 0 in the others.
-FOLD_INLINE ROW(vec) ROW(first)(ROW(vec) v, int64_t n)
-{
-    ROW(mask) lane;
-    for (int i = 0; i < ROW(WIDTH); i++)
-        lane[i] = i;
-    return (ROW(vec))((ROW(mask))v & (lane < (REAL_BITS)n));
 }
 
 FOLD_INLINE ROW(vec) ROW(larger)(ROW(vec) x, ROW(vec) y)

@@ -124,18 +124,14 @@ VM_INLINE bool vm_trig_in_range(const float *x, int64_t n)
 
 // ---- hyperbolic tangent and the logistic function -----------------------------------------------
 
+// exp(2 |x|) - 1 keeps its bits near 0.
 VM_INLINE float vm_tanh(float x)
 {
-    const float t = vm_abs(x);
-    const float z = x * x; // |x| < 0.625
-    float p = -5.704978481e-03f;
-    p = VM_MADD(p, z, 2.063907869e-02f);
-    p = VM_MADD(p, z, -5.373971164e-02f);
-    p = VM_MADD(p, z, 1.333144158e-01f);
-    p = VM_MADD(p, z, -3.333328068e-01f);
-    const float small = x * VM_MADD(p, z, 1.0f);
-    const float large = vm_copysign(1.0f - 2.0f / (vm_exp_normal(2.0f * t) + 1.0f), x);
-    return t < 0.625f ? small : large;
+    const float t = vm_abs(x), twice = 2.0f * (t > 10.0f ? 10.0f : t);
+    const float shifted = vm_exp_shifted(twice, 127.0f), power = vm_float(vm_bits(shifted) << 23);
+    const float excess = vm_exp_excess(vm_exp_rest(twice, shifted, 127.0f));
+    const float e = VM_MADD(excess, power, power - 1.0f);
+    return vm_copysign(e / (e + 2.0f), x);
 }
 
 // x - tanh(x); where that would cancel, (x cosh(x) - sinh(x)) / cosh(x) by a series of which all
@@ -227,8 +223,62 @@ VM_INLINE float vm_softplus(float x, float beta)
 }
 
 // ---- the normal distribution --------------------------------------------------------------------
-// In double, rounded at the end, where a float's error in the exponent or the tail would show many
-// times over.
+// P(X <= -t) = exp(-t^2 / 2) / d(t), t >= 0, where d is sqrt(2 pi) t and a part that falls from 2
+// to 0: its own rounding shows little. What is lost in t^2 shows in its exponential, so it is put
+// back.
+
+// exp(-t^2 / 2) = (1 + *excess) 2^-64 times the result, a power of 2 that is 0 from VM_FAR on.
+#define VM_FAR 16.28125f
+
+VM_INLINE float vm_gauss(float t, float *excess)
+{
+    const float square = t * t, x = -0.5f * square, bias = 127.0f + 64.0f;
+    const float shifted = vm_exp_shifted(x, bias);
+    *excess = vm_exp_excess(VM_MADD(VM_LOST(t, t, square), -0.5f, vm_exp_rest(x, shifted, bias)));
+    return vm_float(vm_bits(shifted) << 23);
+}
+
+// x P(X <= x). Where it is subnormal the factor 2^-64 comes last, so that it is rounded once.
+VM_INLINE float vm_gelu(float x)
+{
+    float excess;
+    const float t = vm_smaller(vm_abs(x), VM_FAR), power = vm_gauss(t, &excess);
+    float p = 1.6419403701e-02f; // d = sqrt(2 pi) t + 2 - t p / q, t <= 14.4
+    p = VM_MADD(p, t, 1.4202154696e-01f);
+    p = VM_MADD(p, t, 5.2482094083e-01f);
+    p = VM_MADD(p, t, 9.1082876815e-01f);
+    float q = 8.2174185895e-03f;
+    q = VM_MADD(q, t, 8.1164201521e-02f);
+    q = VM_MADD(q, t, 3.6616717476e-01f);
+    q = VM_MADD(q, t, 8.7618110311e-01f);
+    q = VM_MADD(q, t, 1.0f);
+    const float share = t / VM_MADD(t, 2.506598711f, VM_MADD(-t, p / q, 2.0f));
+    const float tail = VM_MADD(share, excess, share) * power * 0x1p-64f; // t P(X <= -t)
+    return x >= 0.0f ? x - tail : VM_MADD(x, 0.0f, -tail);               // -inf gives NaN
+}
+
+// P(X <= x) + x phi(x), which is exp(-t^2 / 2) (t0 - t) s(t) for x = -t and crosses 0 at -t0.
+VM_INLINE float vm_gelu_slope(float x)
+{
+    float excess;
+    const float size = vm_abs(x), t = size > VM_FAR ? VM_FAR : size; // NaN stays
+    const float power = vm_gauss(t, &excess);
+    float p = 8.9428750167e-03f; // s = 1 / sqrt(2 pi) + p / q, t <= 14.4
+    p = VM_MADD(p, t, 6.6781299936e-02f);
+    p = VM_MADD(p, t, 2.0472408610e-01f);
+    p = VM_MADD(p, t, 2.6613568959e-01f);
+    float q = 2.9819452304e-02f;
+    q = VM_MADD(q, t, 2.3982962142e-01f);
+    q = VM_MADD(q, t, 8.3556343882e-01f);
+    q = VM_MADD(q, t, 1.4330160794e+00f);
+    q = VM_MADD(q, t, 1.0f);
+    // The last term is what t0's float lacks, times s(t0): it counts near t0 alone.
+    const float share = VM_MADD(0x1.80ead2p-1f - t, 0.3989422917f + p / q, -6.93438580e-09f);
+    const float tail = VM_MADD(share, excess, share) * power * 0x1p-64f;
+    return x >= 0.0f ? 1.0f - tail : tail;
+}
+
+// In double, rounded at the end, from here to the power.
 
 // exp(x), |x| <= 700, to 28 bits.
 VM_INLINE double vm_exp_wide(double x)
@@ -250,76 +300,6 @@ VM_INLINE double vm_bounded(double x, double bound)
 {
     x = x > bound ? bound : x;
     return x < -bound ? -bound : x;
-}
-
-// exp(-x^2 / 2), |x| <= 20
-VM_INLINE double vm_gauss(double x)
-{
-    return vm_exp_wide(-0.5 * x * x);
-}
-
-// P(X <= x), |x| <= 20, given gauss = exp(-x^2 / 2). With w = 1 / (1 + 0.35 |x|) the tail is gauss
-// w p(1 - 2 w).
-VM_INLINE double vm_normal_cdf(double x, double gauss)
-{
-    const double w = 1.0 / VM_MADDD(fabs(x), 0.35, 1.0);
-    const double v = 1.0 - 2.0 * w;
-    double p = 1.82670857778351757e-05; // |x| <= 14.6
-    p = VM_MADDD(p, v, 1.86891757890386940e-05);
-    p = VM_MADDD(p, v, -1.39622757507477942e-04);
-    p = VM_MADDD(p, v, -2.38916021500467789e-04);
-    p = VM_MADDD(p, v, 7.03503147782537038e-04);
-    p = VM_MADDD(p, v, 1.76531394853011525e-03);
-    p = VM_MADDD(p, v, -5.11190515624883324e-03);
-    p = VM_MADDD(p, v, -1.02356035242948812e-02);
-    p = VM_MADDD(p, v, 7.10992383273442163e-02);
-    p = VM_MADDD(p, v, -1.71495732481547036e-01);
-    p = VM_MADDD(p, v, 2.53244272009806315e-01);
-    const double tail = gauss * (w * p);
-    return x < 0.0 ? tail : 1.0 - tail;
-}
-
-// x P(X <= x) in float. What is lost in x^2 shows in its exponential, so it is put back; where the
-// result is subnormal x comes between the factors, as in vm_silu.
-#if defined(__FMA__)
-VM_INLINE float vm_gelu(float x)
-{
-    float r, a, b;
-    const float t = vm_smaller(vm_abs(x), 16.0f), square = t * t;
-    vm_exp_factors(-0.5f * square, &r, &a, &b);
-    const float d = VM_MADD(t, 0.35f, 1.0f), w = 1.0f / d;
-    const float w_lost =
-        w * VM_MADD(t, 0.35f, VM_MADD(t, 5.9605e-09f, 1.0f - d)) + VM_LOST(w, d, 1.0f); // relative
-    const float v = VM_MADD(w, -2.0f, 1.0f) + 2.0f * w * w_lost;
-    float p = 1.826708578e-05f; // |x| <= 14.6
-    p = VM_MADD(p, v, 1.868917579e-05f);
-    p = VM_MADD(p, v, -1.396227575e-04f);
-    p = VM_MADD(p, v, -2.389160215e-04f);
-    p = VM_MADD(p, v, 7.035031478e-04f);
-    p = VM_MADD(p, v, 1.765313949e-03f);
-    p = VM_MADD(p, v, -5.111905156e-03f);
-    p = VM_MADD(p, v, -1.023560352e-02f);
-    p = VM_MADD(p, v, 7.109923833e-02f);
-    p = VM_MADD(p, v, -1.714957325e-01f);
-    p = VM_MADD(p, v, -8.8053e-09f) + 2.532442720e-01f;
-    const float put_back = -0.5f * VM_LOST(t, t, square) - w_lost, excess = vm_exp_excess(r);
-    const float tail = VM_MADD(w * p, VM_MADD(put_back, 1.0f + excess, excess), w * p) * a;
-    const float below = x < -16.0f ? x * 0.0f : x * tail * b; // -inf gives NaN
-    return x >= 0.0f ? x * (1.0f - tail * b) : below;
-}
-#else // products rounded on the way lose too much
-VM_INLINE float vm_gelu(float x)
-{
-    const double t = vm_bounded(x, 20.0), y = (double)x * vm_normal_cdf(t, vm_gauss(t));
-    return x < -16.0f ? x * 0.0f : (float)y; // -inf gives NaN
-}
-#endif
-
-// Phi(x) + x phi(x)
-VM_INLINE float vm_gelu_slope(float x)
-{
-    const double t = vm_bounded(x, 20.0), gauss = vm_gauss(t);
-    return (float)VM_MADDD(t * 0x1.9884533d43651p-2, gauss, vm_normal_cdf(t, gauss));
 }
 
 // tanh(a) = 2 sigmoid(2 a) - 1, so the tanh form is x sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)).

@@ -131,13 +131,6 @@ VM_INLINE float vm_exp(float x)
     return x < -104.0f ? 0.0f : mantissa * scale; // the parts of a smaller x are any numbers
 }
 
-// exp(x), -87 <= x <= 69; from there up some larger number or infinity.
-VM_INLINE float vm_exp_normal(float x)
-{
-    const float shifted = vm_smaller(vm_exp_shifted(x, 127.0f), VM_SHIFT(127.0f + 100.0f));
-    return vm_exp_near(vm_exp_rest(x, shifted, 127.0f)) * vm_float(vm_bits(shifted) << 23);
-}
-
 // exp(x) - 1, exact near 0.
 VM_INLINE float vm_expm1(float x)
 {

@@ -3,6 +3,7 @@
 #include "cpu/walk.h"
 
 #include "base/pool.h"
+#include "device/dtype.h"
 
 // Dimension 0 is the innermost.
 typedef struct walk {
@@ -24,7 +25,7 @@ static void set_dimensions(walk *w, const tern_strided *const *views)
         w->size[d] = views[0]->size[from];
         w->numel *= w->size[d];
         for (int v = 0; v < w->count; v++)
-            w->stride[v][d] = views[v]->stride[from] * (int64_t)tern_dtype_size(views[v]->dtype);
+            w->stride[v][d] = views[v]->stride[from] * tern_element_size(views[v]->dtype);
     }
     for (int v = 0; v < w->count; v++)
         w->step[v] = w->rank > 0 ? views[v]->stride[w->rank - 1] : 1;

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "data/dataset.h"
 #include "ops/op.h"
+#include "tensor/header.h"
 #include "tensor/scope.h"
 
 // ---- one sample ---------------------------------------------------------------------------------

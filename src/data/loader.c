@@ -6,6 +6,7 @@
 #include "data/dataset.h"
 #include "device/generator.h"
 #include "ops/op.h"
+#include "tensor/header.h"
 #include "tensor/scope.h"
 
 tern_status tern_check_loader(const char *function, const tern_loader *loader)

@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/rows.h"
 #include "ops/op.h"
+#include "tensor/header.h"
 
 enum { IMAGES, LABELS, PARTS };
 

@@ -5,6 +5,7 @@
 #include "data/dataset.h"
 #include "device/backend.h"
 #include "ops/op.h"
+#include "tensor/header.h"
 
 static tern_status wait_for(tern_device device)
 {

@@ -6,6 +6,7 @@
 #include "data/loader.h"
 #include "data/order.h"
 #include "ops/op.h"
+#include "tensor/header.h"
 #include "tensor/scope.h"
 
 // ---- epochs -----------------------------------------------------------------------------------

@@ -14,12 +14,6 @@ tern_capture *tern_capture_of_thread(void)
     return now;
 }
 
-bool tern_capturing(tern_device device)
-{
-    const tern_capture *capture = tern_capture_now();
-    return capture && tern_device_equal(capture->device, device);
-}
-
 static tern_status refuse_other(const char *op, tern_device device)
 {
     return tern_error_raise(TERN_ERR_STATE,
@@ -37,15 +31,8 @@ static tern_status check_stream(const char *op, tern_device device)
     return TERN_OK;
 }
 
-tern_status tern_capture_check(const char *op, tern_device device)
+tern_status tern_capture_check_now(const char *op, tern_device device)
 {
-    return device.type == TERN_CPU ? TERN_OK : tern_capture_check_training(op, device);
-}
-
-tern_status tern_capture_check_training(const char *op, tern_device device)
-{
-    if (!tern_capture_now())
-        return TERN_OK;
     return tern_capturing(device) ? check_stream(op, device) : refuse_other(op, device);
 }
 

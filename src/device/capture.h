@@ -39,14 +39,25 @@ static inline tern_capture *tern_capture_now(void)
 }
 
 // True while the calling thread captures on the device.
-bool tern_capturing(tern_device device);
+static inline bool tern_capturing(tern_device device)
+{
+    const tern_capture *capture = tern_capture_now();
+    return capture && tern_device_equal(capture->device, device);
+}
 
 // Work on a device other than the captured one, or on a stream that takes no part in the capture,
 // would be done once, and never by a replay: TERN_ERR_STATE. The first is for all work; the host's
 // is done at the capture, once, so the CPU may work. The second is for what training consists of,
 // and refuses the CPU as well.
-tern_status tern_capture_check(const char *op, tern_device device);
-tern_status tern_capture_check_training(const char *op, tern_device device);
+tern_status tern_capture_check_now(const char *op, tern_device device); // while a thread captures
+static inline tern_status tern_capture_check_training(const char *op, tern_device device)
+{
+    return tern_capture_now() ? tern_capture_check_now(op, device) : TERN_OK;
+}
+static inline tern_status tern_capture_check(const char *op, tern_device device)
+{
+    return device.type == TERN_CPU ? TERN_OK : tern_capture_check_training(op, device);
+}
 // TERN_ERR_STATE while the calling thread captures: "<op>: not while cuda:0 is captured: <why>".
 tern_status tern_capture_refuse(const char *op, const char *why);
 

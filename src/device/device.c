@@ -22,7 +22,8 @@ tern_status tern_device_find(const char *op, tern_device *device)
     TERN_CHECK(wanted.index >= 0 && wanted.index < count, TERN_ERR_DEVICE,
                "%s: there is no device %s: %d of its kind are available%s", op,
                tern_device_string(wanted), count,
-               wanted.type == TERN_CUDA ? tern_cuda_visible() : "");
+               wanted.type == TERN_CUDA ? tern_cuda_visible()
+                                        : "; TERN_CPU_DEVICES in the environment says how many");
     *device = wanted;
     return TERN_OK;
 }

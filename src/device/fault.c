@@ -126,6 +126,8 @@ tern_status tern_fault_wait(tern_device device)
 
 void tern_fault_clear_raised(tern_device device)
 {
+    if (!atomic_load_explicit(&tern_device_state_of(device)->fault_raised, memory_order_relaxed))
+        return;
     tern_lock(&tern_device_lock);
     for (int i = 0; i < TERN_MAX_DEVICES && tern_device_state_of(device)->fault_raised; i++) {
         tern_device_state *other = tern_device_state_of((tern_device){device.type, i});

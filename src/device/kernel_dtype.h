@@ -5,6 +5,7 @@
 #define TERN_SRC_DEVICE_KERNEL_DTYPE_H
 
 #include "base/error.h"
+#include "device/dtype.h"
 #include "device/kernels.h"
 
 // Raises TERN_ERR_DTYPE: "softmax: no kernel for int64".
@@ -16,7 +17,7 @@ static inline tern_status tern_kernel_lacks(const char *kernel, tern_dtype dtype
 // For kernels of floating dtypes, before they write: refuses all others.
 static inline tern_status tern_kernel_floating(const char *kernel, tern_dtype dtype)
 {
-    return tern_dtype_is_floating(dtype) ? TERN_OK : tern_kernel_lacks(kernel, dtype);
+    return tern_is_floating(dtype) ? TERN_OK : tern_kernel_lacks(kernel, dtype);
 }
 
 static inline tern_status tern_kernel_floating_list(const char *kernel, const tern_strided *list,

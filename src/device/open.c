@@ -46,7 +46,10 @@ void tern_device_close(tern_device device)
 
 tern_exec tern_exec_of(tern_device device)
 {
-    tern_exec exec = {.device = device};
+    tern_exec exec;
+    exec.device = device;
+    exec.site = 0;
+    exec.plan = NULL;
     tern_device_table_of(device)->exec(device.index, &exec);
     return exec;
 }

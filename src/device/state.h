@@ -8,11 +8,11 @@
 
 typedef struct tern_device_state {
     _Atomic bool open;
-    bool fault_raised; // the fault's error was handed to the caller
-    uint64_t drawn;    // calls of dropout since the base last moved
+    _Atomic bool fault_raised; // the fault's error was handed to the caller
+    uint64_t drawn;            // calls of dropout since the base last moved
 } tern_device_state;
 
-// Guards all states, but asking whether a device is open.
+// Guards all states, but asking whether a device is open or a fault was raised.
 extern pthread_mutex_t tern_device_lock;
 
 extern tern_device_state tern_device_states[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "tensor/header.h"
 #include "tensor/tensor.h"
 
 #define MOST_VALUES (1 << 22)

@@ -7,6 +7,7 @@
 #include "io/locations.h"
 #include "state/state.h"
 #include "tensor/front.h"
+#include "tensor/header.h"
 #include "tensor/tensor.h"
 
 typedef struct load {

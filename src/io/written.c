@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/pointer_map.h"
 #include "io/json.h"
+#include "tensor/header.h"
 #include "tensor/view.h"
 
 // Contiguous from its first element on, on the CPU; held.

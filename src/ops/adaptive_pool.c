@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling into a number of windows that share the elements of x as evenly as they can.
 #include "ops/max_pool.h"
+#include "tensor/alive.h"
 
 // ---- the mean ----------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 
 #include "autograd/inplace.h"
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 enum { SAVED_X, SAVED_WEIGHT, SAVED_BIAS, SAVED_MEAN, SAVED_RSTD };
 
@@ -21,7 +22,7 @@ static tern_batch_norm_args arguments(const tern_batch_norm *p, tern_strided vie
         .bias = t[1] ? &view[1] : NULL,
         .running_mean = t[2] ? &view[2] : NULL,
         .running_var = t[3] ? &view[3] : NULL,
-        .batches = p->batches ? tern_view_of(p->batches).data : NULL,
+        .batches = p->batches ? tern_view_data(p->batches) : NULL,
         .batch = p->batch,
         .relu = p->relu,
         .momentum = p->momentum,

@@ -41,9 +41,9 @@ static tern_status check_labels(const tern_tensor *input, const tern_tensor *tar
         "are int64)",
         tern_shape_string(tern_shape_get(input)), tern_shape_string(labels));
     TERN_CHECK(tern_shape_equal(samples, labels), TERN_ERR_SHAPE,
-               "cross_entropy: input %s and target %s: %lld samples meet %lld labels",
+               "cross_entropy: input %s and target %s: labels of this input are %s",
                tern_shape_string(tern_shape_get(input)), tern_shape_string(labels),
-               (long long)tern_shape_numel(samples), (long long)target->numel);
+               tern_shape_string(samples));
     return TERN_OK;
 }
 

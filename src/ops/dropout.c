@@ -13,7 +13,7 @@ static tern_status launch(tern_dropout_args args, tern_tensor *id, tern_tensor *
     tern_strided yv = tern_view_flat(y), xv = tern_view_flat(x);
     tern_device device = tern_dev(y);
     tern_exec exec = tern_exec_of(device);
-    args.id = tern_view_of(id).data;
+    args.id = tern_view_data(id);
     return tern_kernels_of(device)->dropout(&exec, &args, &yv, &xv);
 }
 

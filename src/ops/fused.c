@@ -48,7 +48,7 @@ static bool will_record(const tern_op_call *call)
 // y = activation(z): over z where the derivative does not look at z.
 static tern_tensor *activate(tern_unary_op op, tern_tensor *z, bool keep_z)
 {
-    tern_tensor *y = keep_z ? tern_empty_like(z) : z;
+    tern_tensor *y = keep_z ? tern_new_like(z) : z;
     return y && tern_launch_unary(op, 0, 0, y, z) == TERN_OK ? y : NULL;
 }
 
@@ -78,7 +78,7 @@ tern_tensor *tern_fused_before(tern_node *node, tern_tensor *dy)
     tern_unary_op op;
     if (!operation_of((tern_activation)tern_node_attrs(node)->i[0], &op))
         return tern_make_contiguous(dy);
-    tern_tensor *dz = tern_empty_like(dy);
+    tern_tensor *dz = tern_new_like(dy);
     tern_status failed =
         dz ? tern_launch_unary_grad(op, 0, 0, dz, dy, tern_node_saved(node, 2)) : tern_failed();
     return failed ? NULL : dz;
@@ -98,7 +98,7 @@ tern_status tern_fused_bias_gradient(tern_node *node, tern_tensor *dz, int dim, 
         return tern_failed();
     if (!accumulate)
         return tern_launch_reduce(TERN_REDUCE_SUM, 0, dx[TERN_FUSED_BIAS], dz, keepdim);
-    tern_tensor *sum = tern_empty_like(dx[TERN_FUSED_BIAS]);
+    tern_tensor *sum = tern_new_like(dx[TERN_FUSED_BIAS]);
     if (!sum)
         return tern_failed();
     TERN_TRY(tern_launch_reduce(TERN_REDUCE_SUM, 0, sum, dz, keepdim));

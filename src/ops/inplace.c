@@ -3,6 +3,7 @@
 #include <tern/ops.h>
 #include "device/comparison.h"
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 // The byte behind the last element.
 static int64_t end_of(const tern_tensor *t)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 // ---- cat ---------------------------------------------------------------------------------------
 
@@ -53,8 +54,11 @@ static tern_status check_joinable(const char *op, const tern_tensor *a, const te
     bool fits = a->rank == b->rank;
     for (int i = 0; fits && i < a->rank; i++)
         fits = i == dim || a->size[i] == b->size[i];
-    TERN_CHECK(fits, TERN_ERR_SHAPE, "%s: tensors[0] is %s and tensors[%lld] is %s; dim is %d", op,
-               tern_tensor_string(a), (long long)at, tern_tensor_string(b), dim);
+    char rule[48] = "all must have one shape";
+    if (dim >= 0)
+        snprintf(rule, sizeof rule, "sizes may differ in dim %d only", dim);
+    TERN_CHECK(fits, TERN_ERR_SHAPE, "%s: tensors[0] is %s and tensors[%lld] is %s: %s", op,
+               tern_tensor_string(a), (long long)at, tern_tensor_string(b), rule);
     return TERN_OK;
 }
 

@@ -11,10 +11,19 @@ static inline tern_status tern_failed(void)
     return tern_error_code();
 }
 
+// tern_empty_like for a tensor that was checked.
+static inline tern_tensor *tern_new_like(const tern_tensor *t)
+{
+    return tern_tensor_new("empty_like", t->dtype, tern_dev(t), tern_shape_get(t));
+}
+
 // All elements of a contiguous tensor as (numel).
 static inline tern_strided tern_view_flat(const tern_tensor *t)
 {
-    tern_strided view = {.data = tern_view_of(t).data, .dtype = t->dtype, .rank = 1};
+    tern_strided view;
+    view.data = tern_view_data(t);
+    view.dtype = t->dtype;
+    view.rank = 1;
     view.size[0] = t->numel;
     view.stride[0] = 1;
     return view;
@@ -23,7 +32,7 @@ static inline tern_strided tern_view_flat(const tern_tensor *t)
 // All elements of a contiguous tensor in another shape of as many.
 static inline tern_strided tern_view_shaped(const tern_tensor *t, tern_shape shape)
 {
-    return tern_view_contiguous(tern_view_of(t).data, t->dtype, shape);
+    return tern_view_contiguous(tern_view_data(t), t->dtype, shape);
 }
 
 // Along-a-dimension kernels want at least one: a 0-dim tensor counts as (1).
@@ -76,17 +85,13 @@ void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
 
 // y (.., M, N), contiguous = a (.., M, K) b (.., K, N) + bias (N) or NULL, then relu if asked; or
 // added to y. Leading sizes of a and b broadcast to y's; any strides.
-typedef struct tern_product {
-    tern_strided y, a, b;
-    const tern_strided *bias;
-    bool relu;
-    bool accumulate;
-} tern_product;
+typedef tern_matmul_args tern_product;
 
-tern_status tern_launch_product(tern_device device, const tern_product *product);
+// Brings the views to the form that kernels take, and launches.
+tern_status tern_launch_product(tern_device device, tern_product *p);
 // Makes (R, K) of (.., K), rank > 0, where strides allow; else the view is left alone.
 bool tern_view_rows(tern_strided *view);
-// The last two dims exchanged.
-tern_strided tern_view_transposed(tern_strided view);
+// Exchanges the last two dims.
+void tern_view_transpose(tern_strided *view);
 
 #endif

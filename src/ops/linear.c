@@ -24,26 +24,30 @@ static tern_status check(const tern_op_call *call, tern_activation activation)
 }
 
 // (.., C) of a contiguous tensor as (R, C), also when C is 0.
-static tern_strided rows_of(const tern_tensor *t)
+static void view_as_rows(tern_strided *view, const tern_tensor *t)
 {
-    tern_strided view = tern_view_of(t);
-    (void)tern_view_rows(&view);
-    return view;
+    *view = tern_view_of(t);
+    (void)tern_view_rows(view);
 }
 
 // z = x W^T + b, with relu on the way
 static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *bias, bool relu)
 {
     tern_strided bias_view;
-    tern_strided x = tern_view_of(in[X]);
-    if (!tern_view_rows(&x)) {
+    tern_product p;
+    p.a = tern_view_of(in[X]);
+    if (!tern_view_rows(&p.a)) {
         tern_tensor *dense = tern_make_contiguous(in[X]);
         if (!dense)
             return tern_failed();
-        x = rows_of(dense);
+        view_as_rows(&p.a, dense);
     }
-    tern_product p = {
-        .y = rows_of(z), .a = x, .b = tern_view_transposed(tern_view_of(in[WEIGHT])), .relu = relu};
+    view_as_rows(&p.y, z);
+    p.b = tern_view_of(in[WEIGHT]);
+    tern_view_transpose(&p.b);
+    p.bias = NULL;
+    p.relu = relu;
+    p.accumulate = false;
     if (bias) {
         bias = tern_make_contiguous(bias);
         if (!bias)
@@ -58,25 +62,30 @@ static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *
 static tern_status weight_gradient(tern_node *node, const tern_tensor *dz, tern_tensor **dx)
 {
     tern_tensor *x = tern_make_contiguous(tern_node_saved(node, X));
-    tern_product p = {0};
+    tern_product p;
+    p.bias = NULL;
+    p.relu = false;
     dx[WEIGHT] = tern_node_grad_into(node, WEIGHT, &p.accumulate);
     if (!x || !dx[WEIGHT])
         return tern_failed();
     p.y = tern_view_of(dx[WEIGHT]);
-    p.a = tern_view_transposed(rows_of(dz));
-    p.b = rows_of(x);
+    view_as_rows(&p.a, dz);
+    tern_view_transpose(&p.a);
+    view_as_rows(&p.b, x);
     return tern_launch_product(tern_dev(dz), &p);
 }
 
 // dx = dz W
 static tern_status input_gradient(tern_node *node, const tern_tensor *dz, tern_tensor **dx)
 {
-    tern_product p = {0};
+    tern_product p;
+    p.bias = NULL;
+    p.relu = false;
     dx[X] = tern_node_grad_into(node, X, &p.accumulate);
     if (!dx[X])
         return tern_failed();
-    p.y = rows_of(dx[X]);
-    p.a = rows_of(dz);
+    view_as_rows(&p.y, dx[X]);
+    view_as_rows(&p.a, dz);
     p.b = tern_view_of(tern_node_saved(node, WEIGHT));
     return tern_launch_product(tern_dev(dz), &p);
 }

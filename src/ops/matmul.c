@@ -50,7 +50,9 @@ static tern_strided matrix_view(const tern_tensor *t, bool right)
     if (t->rank > 1)
         return view;
     (void)tern_view_rows(&view);
-    return right ? tern_view_transposed(view) : view;
+    if (right)
+        tern_view_transpose(&view);
+    return view;
 }
 
 // dx of one operand: the product, `full` in matrices, summed where the operand (`matrix`) was
@@ -102,7 +104,8 @@ static tern_shape full_shape(const problem *p, tern_shape matrix)
 static tern_status gradient_a(tern_node *node, const problem *p, tern_tensor *dy, tern_tensor **dx)
 {
     tern_strided b = matrix_view(tern_node_saved(node, 1), true);
-    tern_product product = {.a = tern_view_shaped(dy, p->y), .b = tern_view_transposed(b)};
+    tern_view_transpose(&b);
+    tern_product product = {.a = tern_view_shaped(dy, p->y), .b = b};
     return gradient(node, 0, tern_dev(dy), p->a, full_shape(p, p->a), &product, dx);
 }
 
@@ -117,7 +120,7 @@ static tern_status gradient_b(tern_node *node, const problem *p, tern_tensor *dy
         (void)tern_view_rows(&product.b);
         full = p->b;
     }
-    product.a = tern_view_transposed(product.a);
+    tern_view_transpose(&product.a);
     return gradient(node, 1, tern_dev(dy), p->b, full, &product, dx);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest of windows, and where it is.
 #include "ops/max_pool.h"
+#include "tensor/alive.h"
 
 tern_pool_dim tern_pool_dim_same(void)
 {

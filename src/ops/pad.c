@@ -2,6 +2,7 @@
 // Padding: with a value, by a copy into the middle; else by resampling, whose gradient adds what
 // was repeated.
 #include "ops/resample.h"
+#include "tensor/alive.h"
 #include "tensor/front.h"
 
 _Static_assert(TERN_MAX_PADS == 2 * TERN_MAX_RANK, "two for each dimension");

@@ -31,7 +31,7 @@ static tern_status loss_backward(tern_node *node, tern_tensor *const *dy, tern_t
     for (int i = 0; i < 2; i++) {
         if (!tern_node_needs(node, i))
             continue;
-        dx[i] = tern_empty_like(input);
+        dx[i] = tern_new_like(input);
         if (!dx[i])
             return tern_failed();
         tern_strided dxv = tern_view_flat(dx[i]);

@@ -2,8 +2,10 @@
 // The one place where the operands of an operation meet.
 #include <string.h>
 #include <tern/ops.h>
+#include "device/dtype.h"
 #include "ops/prepare.h"
 #include "ops/promote.h"
+#include "tensor/alive.h"
 #include "tensor/shape.h"
 
 static bool may_mix(const tern_tensor *t)
@@ -24,10 +26,10 @@ static tern_status meet_devices(tern_op_call *c)
 {
     c->device = common_device(c);
     int home = 0;
-    while (!tern_device_equal(tern_dev(c->in[home]), c->device))
+    while (!tern_same_device(tern_dev(c->in[home]), c->device))
         home++;
     for (int i = 0; i < c->count; i++) {
-        if (tern_device_equal(tern_dev(c->in[i]), c->device))
+        if (tern_same_device(tern_dev(c->in[i]), c->device))
             continue;
         TERN_CHECK(may_mix(c->in[i]), TERN_ERR_DEVICE,
                    "%s: %s is on %s and %s on %s: move one with tern_to, or its module with "
@@ -67,9 +69,9 @@ static tern_status check_dtypes(const tern_op_call *c, unsigned flags)
 {
     for (int i = 0; i < c->count; i++) {
         tern_dtype dtype = c->in[i]->dtype;
-        TERN_CHECK(!(flags & TERN_OP_ONLY_FLOATING) || tern_dtype_is_floating(dtype),
-                   TERN_ERR_DTYPE, "%s: %s is %s, but must have a floating dtype", c->op->name,
-                   c->op->inputs[i], tern_dtype_name(dtype));
+        TERN_CHECK(!(flags & TERN_OP_ONLY_FLOATING) || tern_is_floating(dtype), TERN_ERR_DTYPE,
+                   "%s: %s is %s, but must have a floating dtype", c->op->name, c->op->inputs[i],
+                   tern_dtype_name(dtype));
         TERN_CHECK(!(flags & TERN_OP_SAME_DTYPE) || dtype == c->in[0]->dtype, TERN_ERR_DTYPE,
                    "%s: %s is %s and %s is %s: convert one with tern_to_dtype", c->op->name,
                    c->op->inputs[0], tern_dtype_name(c->in[0]->dtype), c->op->inputs[i],
@@ -81,7 +83,7 @@ static tern_status check_dtypes(const tern_op_call *c, unsigned flags)
 static tern_status meet_dtypes(tern_op_call *c, unsigned flags)
 {
     c->dtype = flags & TERN_OP_PROMOTE ? promoted(c) : c->in[0]->dtype;
-    if ((flags & TERN_OP_TO_FLOATING) && !tern_dtype_is_floating(c->dtype))
+    if ((flags & TERN_OP_TO_FLOATING) && !tern_is_floating(c->dtype))
         c->dtype = tern_default_dtype();
     if (!(flags & (TERN_OP_PROMOTE | TERN_OP_TO_FLOATING)))
         return TERN_OK;

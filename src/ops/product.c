@@ -8,15 +8,14 @@ typedef struct scratch {
     tern_scope scope;
 } scratch;
 
-tern_strided tern_view_transposed(tern_strided view)
+void tern_view_transpose(tern_strided *view)
 {
-    int rows = view.rank - 2, cols = view.rank - 1;
-    int64_t size = view.size[rows], stride = view.stride[rows];
-    view.size[rows] = view.size[cols];
-    view.stride[rows] = view.stride[cols];
-    view.size[cols] = size;
-    view.stride[cols] = stride;
-    return view;
+    int rows = view->rank - 2, cols = view->rank - 1;
+    int64_t size = view->size[rows], stride = view->stride[rows];
+    view->size[rows] = view->size[cols];
+    view->stride[rows] = view->stride[cols];
+    view->size[cols] = size;
+    view->stride[cols] = stride;
 }
 
 static tern_shape shape_of(const tern_strided *view)
@@ -115,9 +114,10 @@ static void add_batch(tern_strided *view)
 // A single b serves every batch: the rows of all batches are one matrix, where strides allow.
 static void fold_batches(tern_product *p)
 {
+    if (p->b.rank != 2 || p->y.rank <= 2 || p->a.rank != p->y.rank)
+        return;
     tern_strided a = p->a;
-    if (p->b.rank != 2 || p->y.rank <= 2 || a.rank != p->y.rank || !merge_first(&a, a.rank - 1) ||
-        !settle(&a))
+    if (!merge_first(&a, a.rank - 1) || !settle(&a))
         return;
     p->a = a;
     (void)merge_first(&p->y, p->y.rank - 1); // contiguous, so it can
@@ -143,22 +143,15 @@ static tern_status prepare(scratch *temp, tern_product *p)
     return TERN_OK;
 }
 
-tern_status tern_launch_product(tern_device device, const tern_product *product)
+tern_status tern_launch_product(tern_device device, tern_product *p)
 {
-    if (tern_shape_numel(shape_of(&product->y)) == 0)
+    if (tern_strided_numel(&p->y) == 0)
         return TERN_OK;
-    tern_product p = *product;
     scratch temp = {.device = device};
-    tern_status status = prepare(&temp, &p);
+    tern_status status = prepare(&temp, p);
     if (status == TERN_OK) {
-        tern_matmul_args args = {.y = p.y,
-                                 .a = p.a,
-                                 .b = p.b,
-                                 .bias = p.bias,
-                                 .relu = p.relu,
-                                 .accumulate = p.accumulate};
         tern_exec exec = tern_exec_of(device);
-        status = tern_kernels_of(device)->matmul(&exec, &args);
+        status = tern_kernels_of(device)->matmul(&exec, p);
     }
     if (temp.scope)
         tern_scope_close(temp.scope);
@@ -168,7 +161,7 @@ tern_status tern_launch_product(tern_device device, const tern_product *product)
 bool tern_view_rows(tern_strided *view)
 {
     if (view->rank > 1)
-        return merge_first(view, view->rank - 1);
+        return view->rank == 2 || merge_first(view, view->rank - 1);
     view->size[1] = view->size[0];
     view->stride[1] = view->stride[0];
     view->size[0] = 1;

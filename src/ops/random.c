@@ -7,6 +7,7 @@
 #include "device/generator.h"
 #include "ops/front.h"
 #include "ops/launch.h"
+#include "tensor/alive.h"
 
 static tern_status draw(const tern_random_args *fill, tern_generator *generator, tern_tensor *t)
 {

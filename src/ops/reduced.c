@@ -69,14 +69,21 @@ static void sort_dims(tern_strided *const *all, int count)
     }
 }
 
+// To the sizes of x, stride 0 where it is folded. Of x's rank.
+static void expand(tern_strided *y, const tern_strided *x)
+{
+    for (int i = 0; i < x->rank; i++) {
+        if (y->size[i] != x->size[i])
+            y->stride[i] = 0;
+        y->size[i] = x->size[i];
+    }
+}
+
 void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
 {
-    tern_shape shape = {.rank = x->rank};
     tern_strided *all[3] = {x};
-    for (int i = 0; i < x->rank; i++)
-        shape.dim[i] = x->size[i];
     for (int k = 0; k < count; k++) {
-        *results[k] = tern_view_expand(*results[k], shape);
+        expand(results[k], x);
         all[k + 1] = results[k];
     }
     sort_dims(all, count + 1);

@@ -3,6 +3,7 @@
 #include "device/comparison.h"
 #include "ops/front.h"
 #include "ops/launch.h"
+#include "tensor/alive.h"
 
 // Fails for NULL and dead tensors too, so that x->dtype may be looked at.
 static tern_status check(const tern_unary_front *front, const tern_tensor *x, tern_scalar value)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of a part of the elements, or of the same ones more or less often.
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 // ---- slices ------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views that keep all elements: other shapes, other orders of dimensions.
 #include "ops/front.h"
+#include "tensor/alive.h"
 
 static void row_major(tern_shape shape, int64_t *stride)
 {

@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "device/backend.h"
 #include "optim/optim.h"
+#include "tensor/alive.h"
 #include "tensor/capture.h"
+#include "tensor/header.h"
 
 #define MAX_DEVICES 32
 
@@ -193,7 +195,7 @@ static tern_status check_finite(const clip *c)
 {
     if (c->options->allow_nonfinite || tern_dev(c->total).type != TERN_CPU)
         return TERN_OK;
-    double norm = *(const double *)tern_view_of(c->total).data;
+    double norm = *(const double *)tern_view_data(c->total);
     TERN_CHECK(isfinite(norm), TERN_ERR_NUMERIC,
                "clip_grad_norm: the norm of the gradients is %g; they are left as they are", norm);
     return TERN_OK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a step, once for each formula, device and dtype; and what they read on devices.
 #include <errno.h>
+#include <string.h>
 #include "device/backend.h"
 #include "device/fault.h"
 #include "optim/optim.h"
@@ -9,7 +10,7 @@ tern_optim_device *tern_optim_device_of(tern_optim_device *devices, int64_t coun
                                         tern_device device)
 {
     for (int64_t i = 0; i < count; i++)
-        if (tern_device_equal(devices[i].device, device))
+        if (tern_same_device(devices[i].device, device))
             return &devices[i];
     return NULL;
 }
@@ -52,10 +53,11 @@ tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim
     return optim->klass->update(optim->groups[entry->group].number);
 }
 
-static tern_step_tensor step_tensor(const tern_optim *optim, const tern_optim_entry *entry)
+// All but the numbers.
+static void describe(const tern_optim *optim, const tern_optim_entry *entry, unsigned slots,
+                     tern_step_tensor *t)
 {
-    const unsigned slots = tern_optim_update_of(optim, entry).slots;
-    tern_step_tensor t = {
+    *t = (tern_step_tensor){
         .param = data_of(entry->param),
         .grad = data_of(entry->param->grad),
         .numel = entry->param->numel,
@@ -63,10 +65,21 @@ static tern_step_tensor step_tensor(const tern_optim *optim, const tern_optim_en
     };
     for (int i = 0, next = 0; i < optim->klass->slot_count; i++)
         if (slots & 1u << i)
-            t.state[next++] = data_of(entry->state[i]);
-    const tern_optim_moment at = {entry->step + 1, entry->fresh, t.dtype == TERN_FLOAT64};
-    optim->klass->derive(optim->groups[entry->group].number, &at, t.number);
-    return t;
+            t->state[next++] = data_of(entry->state[i]);
+}
+
+static void derive(const tern_optim *optim, const tern_optim_entry *entry, double *number)
+{
+    const bool wide = entry->param->dtype == TERN_FLOAT64;
+    const tern_optim_moment at = {entry->step + 1, entry->fresh, wide};
+    optim->klass->derive(optim->groups[entry->group].number, &at, number);
+}
+
+// Whether the numbers of two entries of one dtype are the same.
+static bool derives_as(const tern_optim_entry *entry, const tern_optim_entry *before)
+{
+    return entry->group == before->group && entry->step == before->step &&
+           entry->fresh == before->fresh;
 }
 
 // What the numbers of groups change is derived for each parameter: a launch takes several groups.
@@ -82,7 +95,7 @@ static bool goes_with(const tern_optim *optim, const tern_optim_entry *entry,
 {
     return entry->active && has_formula_of(optim, entry, first) &&
            entry->param->dtype == first->param->dtype &&
-           tern_device_equal(tern_dev(entry->param), tern_dev(first->param));
+           tern_same_device(tern_dev(entry->param), tern_dev(first->param));
 }
 
 // The part of the device's plan for a launch over `count` tensors.
@@ -102,10 +115,21 @@ static tern_step_plan next_plan(tern_optim_device *on, tern_optim_pass pass, int
 static int64_t list_like(tern_optim *optim, int64_t first)
 {
     const int saved = errno; // pow sets it
+    const unsigned slots = tern_optim_update_of(optim, &optim->entries[first]).slots;
+    const tern_optim_entry *before = NULL;
     int64_t count = 0;
-    for (int64_t i = first; i < optim->entry_count; i++)
-        if (goes_with(optim, &optim->entries[i], &optim->entries[first]))
-            optim->tensors[count++] = step_tensor(optim, &optim->entries[i]);
+    for (int64_t i = first; i < optim->entry_count; i++) {
+        const tern_optim_entry *entry = &optim->entries[i];
+        if (!goes_with(optim, entry, &optim->entries[first]))
+            continue;
+        tern_step_tensor *t = &optim->tensors[count++];
+        describe(optim, entry, slots, t);
+        if (before && derives_as(entry, before))
+            memcpy(t->number, t[-1].number, sizeof t->number);
+        else
+            derive(optim, entry, t->number);
+        before = entry;
+    }
     errno = saved;
     return count;
 }

@@ -2,10 +2,11 @@
 // State tensors: made where they are missing, and brought to where their parameters are.
 #include "device/capture.h"
 #include "optim/optim.h"
+#include "tensor/header.h"
 
 static bool fits(const tern_tensor *state, const tern_tensor *param)
 {
-    return state->dtype == param->dtype && tern_device_equal(tern_dev(state), tern_dev(param));
+    return state->dtype == param->dtype && tern_same_device(tern_dev(state), tern_dev(param));
 }
 
 // What takes the place of a state tensor that is missing, or that its parameter left behind.

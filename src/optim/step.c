@@ -44,7 +44,7 @@ static tern_status check_gradient(const tern_optim_entry *entry)
         entry->name);
     if (!entry->active)
         return TERN_OK;
-    TERN_CHECK(tern_device_equal(tern_dev(p), tern_dev(g)), TERN_ERR_DEVICE,
+    TERN_CHECK(tern_same_device(tern_dev(p), tern_dev(g)), TERN_ERR_DEVICE,
                "optim_step: %s is %s, but its gradient is %s", entry->name, tern_tensor_string(p),
                tern_tensor_string(g));
     TERN_CHECK(p->dtype == g->dtype && p->numel == g->numel && g->contiguous, TERN_ERR_STATE,

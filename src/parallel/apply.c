@@ -13,6 +13,7 @@
 #include "device/current.h"
 #include "device/draws.h"
 #include "parallel/parallel.h"
+#include "tensor/header.h"
 #include "tensor/scope.h"
 
 // What a thread has set that its work depends on.

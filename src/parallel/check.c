@@ -7,6 +7,7 @@
 #include "device/draws.h"
 #include "parallel/data_parallel.h"
 #include "parallel/parallel.h"
+#include "tensor/alive.h"
 #include "tensor/front.h"
 
 typedef struct comparison {

@@ -3,6 +3,7 @@
 #include "device/backend.h"
 #include "device/capture.h"
 #include "state/state.h"
+#include "tensor/header.h"
 #include "tensor/view.h"
 
 static tern_tensor *across(tern_tensor *from, tern_device device)

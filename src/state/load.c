@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "device/capture.h"
 #include "state/visitor.h"
+#include "tensor/header.h"
 
 static tern_status check_visit(const char *function, tern_visit_fn *visit)
 {

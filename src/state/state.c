@@ -7,6 +7,7 @@
 #include "base/fork.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "tensor/header.h"
 
 tern_state *tern_state_new(void)
 {

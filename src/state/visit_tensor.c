@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "base/pointer_map.h"
 #include "state/visitor.h"
+#include "tensor/alive.h"
+#include "tensor/header.h"
 #include "tensor/view.h"
 
 // ---- what fits ----------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors that died are found and named.
+#include "tensor/alive.h"
 #include "base/fork.h"
-#include "tensor/tensor.h"
 
 static const struct way_to_die {
     uint32_t stamp;
@@ -33,7 +32,7 @@ static tern_status dead_error(const char *op, const char *name, const tern_tenso
                             tern_identity_string(t), when);
 }
 
-tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t)
+tern_status tern_tensor_error(const char *op, const char *name, const tern_tensor *t)
 {
     if (!t)
         return tern_null_error(op, name);

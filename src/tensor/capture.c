@@ -6,6 +6,7 @@
 #include "device/draws.h"
 #include "device/fault.h"
 #include "tensor/capture_storage.h"
+#include "tensor/header.h"
 
 // What the host knows of a leaf.
 typedef struct leaf_state {

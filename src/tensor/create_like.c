@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // New tensors in the image of another: same dtype and device, same or another shape.
+#include "tensor/alive.h"
 #include "tensor/front.h"
 
 static tern_tensor *create_like(const char *op, const tern_tensor *t, const tern_shape *shape)

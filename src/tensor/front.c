@@ -113,7 +113,7 @@ static tern_status upload_contiguous(tern_tensor *t, const void *data)
 {
     tern_device device = tern_dev(t);
     return tern_backend_of(device.type)
-        ->device->to_device(device.index, tern_view_of(t).data, data,
+        ->device->to_device(device.index, tern_view_data(t), data,
                             t->numel * (int64_t)tern_dtype_size(t->dtype));
 }
 

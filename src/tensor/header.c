@@ -5,8 +5,10 @@
 #include <string.h>
 #include "base/fork.h"
 #include "base/mem.h"
+#include "base/mutex.h"
 #include "base/poison.h"
 #include "device/capture.h"
+#include "device/dtype.h"
 #include "tensor/node.h"
 #include "tensor/scope.h"
 
@@ -18,7 +20,7 @@ typedef struct header_block {
 } header_block;
 
 // Everything below is under the lock. capacity == fresh + live + those in the free list.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static tern_mutex lock = TERN_MUTEX_INITIALIZER;
 static header_block *blocks;
 static int64_t fresh; // headers of the newest block, at its end, that were never used
 static tern_tensor *free_first, *free_last;
@@ -35,8 +37,9 @@ static void *live_part(tern_tensor *t)
 
 // Headers that were never used go to the free list: there are some only at the first allocation,
 // which takes two blocks, so as to have more than BLOCK_HEADERS headers beyond the live ones.
-static tern_status add_block(void)
+__attribute__((noinline)) static tern_status add_block(void)
 {
+    tern_mutex_share(&lock); // the user's allocator may do anything
     header_block *block = tern_mem_try(sizeof *block);
     if (!block)
         return TERN_ERR_NOMEM;
@@ -73,9 +76,9 @@ tern_tensor *tern_header_new(const char *op)
 {
     if (tern_fork_check())
         return NULL;
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     tern_tensor *t = take_header();
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     TERN_CHECK_PTR(t, TERN_ERR_NOMEM, "%s: no memory for %zu bytes of tensors' headers", op,
                    sizeof(header_block));
     TERN_UNPOISON(live_part(t), LIVE_PART_BYTES);
@@ -90,7 +93,7 @@ tern_tensor *tern_header_new(const char *op)
 
 static void give_header(tern_tensor *t)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     t->next_free = NULL;
     if (free_last)
         free_last->next_free = t;
@@ -98,12 +101,13 @@ static void give_header(tern_tensor *t)
         free_first = t;
     free_last = t;
     live--;
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
 }
 
 void tern_header_shutdown(void)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
+    tern_mutex_share(&lock);
     while (live == 0 && blocks) {
         header_block *block = blocks;
         blocks = block->next;
@@ -114,19 +118,19 @@ void tern_header_shutdown(void)
         free_first = free_last = NULL;
         fresh = capacity = 0;
     }
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
 }
 
 int64_t tern_live_tensors(void)
 {
-    tern_lock(&lock);
+    tern_mutex_lock(&lock);
     int64_t count = live;
-    tern_unlock(&lock);
+    tern_mutex_unlock(&lock);
     return count;
 }
 
 // What messages need (sizes, dtype, names) stays readable until the header is used again.
-static void die(tern_tensor *t)
+void tern_tensor_die(tern_tensor *t)
 {
     tern_node *node = t->node;
     tern_storage *storage = t->storage;
@@ -142,37 +146,20 @@ static void die(tern_tensor *t)
     tern_node_drop(node);
 }
 
-tern_tensor *tern_hold(tern_tensor *t)
-{
-    if (t)
-        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
-    return t;
-}
-
-void tern_drop(tern_tensor *t)
-{
-    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
-        die(t);
-}
-
-void tern_drop_as(tern_tensor *t, uint32_t stamp)
-{
-    if (t)
-        atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
-    tern_drop(t);
-}
-
 void tern_header_shape(tern_tensor *t, tern_shape shape)
 {
     int64_t stride = 1;
+    bool countable = true, empty = false;
     t->rank = shape.rank;
+    memcpy(t->size, shape.dim, sizeof t->size);
     for (int i = shape.rank - 1; i >= 0; i--) {
-        t->size[i] = shape.dim[i];
+        const int64_t size = shape.dim[i];
         t->stride[i] = stride;
-        int64_t factor = shape.dim[i] > 0 ? shape.dim[i] : 1;
-        (void)__builtin_mul_overflow(stride, factor, &stride); // then numel is -1
+        const bool overflow = __builtin_mul_overflow(stride, size > 0 ? size : 1, &stride);
+        countable = countable && !overflow && size >= 0;
+        empty = empty || size == 0;
     }
-    t->numel = tern_shape_numel(shape);
+    t->numel = !countable ? -1 : empty ? 0 : stride; // tern_shape_numel
     t->contiguous = true;
 }
 
@@ -237,26 +224,30 @@ tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_sha
     return adopted(tern_header_alias(op, base, shape, stride, offset));
 }
 
-// Storage for the elements. What only knows bytes has said how many there is no memory for; here it
-// is known what they were for.
+// What only knows bytes has said how many there is no memory for; here it is known what they were
+// for.
+static void raise_no_memory(const char *op, const tern_tensor *t, tern_device device,
+                            int64_t nbytes)
+{
+    char why[512];
+    tern_error_take(why, sizeof why);
+    tern_error_tell();
+    bool told = device.type == TERN_CUDA; // what there is, and who has it
+    tern_error_raise(TERN_ERR_NOMEM, "%s: no memory on %s for %lld bytes: the result is %s %s%s%s",
+                     op, tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
+                     tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
+}
+
 tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_device device,
                                   bool pinned)
 {
     bool first = !tern_error_pending();
-    int64_t nbytes = t->numel * (int64_t)tern_dtype_size(t->dtype);
+    int64_t nbytes = t->numel * tern_element_size(t->dtype);
     tern_error_hold();
     tern_storage *storage =
         pinned ? tern_storage_new_pinned(nbytes) : tern_storage_new(device, nbytes);
-    if (!storage && first && tern_error_code() == TERN_ERR_NOMEM) {
-        char why[512];
-        tern_error_take(why, sizeof why);
-        tern_error_tell();
-        bool told = device.type == TERN_CUDA; // what there is, and who has it
-        tern_error_raise(TERN_ERR_NOMEM,
-                         "%s: no memory on %s for %lld bytes: the result is %s %s%s%s", op,
-                         tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
-                         tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
-    }
+    if (!storage && first && tern_error_code() == TERN_ERR_NOMEM)
+        raise_no_memory(op, t, device, nbytes);
     tern_error_tell();
     return storage;
 }

@@ -17,6 +17,31 @@ tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_sha
 // own, which it holds; no history, a leaf. Held by the caller and in no scope. NULL raises.
 tern_tensor *tern_header_over(const char *op, const tern_tensor *from, tern_storage *storage);
 
+// When the last reference is gone.
+void tern_tensor_die(tern_tensor *t);
+
+// Internal holds; unlike tern_retain and tern_release they are not the user's. All take NULL.
+static inline tern_tensor *tern_hold(tern_tensor *t)
+{
+    if (t)
+        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+    return t;
+}
+
+static inline void tern_drop(tern_tensor *t)
+{
+    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
+        tern_tensor_die(t);
+}
+
+// tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
+static inline void tern_drop_as(tern_tensor *t, uint32_t stamp)
+{
+    if (t)
+        atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
+    tern_drop(t);
+}
+
 // Sets sizes, row-major strides, numel and contiguity.
 void tern_header_shape(tern_tensor *t, tern_shape shape);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "device/fault.h"
+#include "tensor/alive.h"
 #include "tensor/front.h"
 #include "tensor/view.h"
 
@@ -21,7 +22,7 @@ static tern_status download(const tern_tensor *t, void *data)
         return tern_error_code();
     const tern_device_table *table = tern_backend_of(device.type)->device;
     table->fault_publish(device.index);
-    TERN_TRY(table->to_host(device.index, data, tern_view_of(packed).data,
+    TERN_TRY(table->to_host(device.index, data, tern_view_data(packed),
                             t->numel * (int64_t)tern_dtype_size(t->dtype)));
     return poll(device);
 }
@@ -92,7 +93,7 @@ void *tern_data(tern_tensor *t)
                    "data: %s is not in host memory: tern_to_host copies it there",
                    tern_tensor_string(t));
     atomic_store_explicit(&t->storage->exposed, true, memory_order_relaxed);
-    return tern_view_of(t).data;
+    return tern_view_data(t);
 }
 
 // ---- all values --------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "base/callback.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "tensor/header.h"
 
 static _Atomic uint64_t last_number;
 static _Atomic uint64_t last_mark;
@@ -33,12 +34,6 @@ tern_node *tern_node_new(int64_t inputs, int outputs)
     node->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     node->inputs = inputs;
     node->path = tern_path_current();
-    return node;
-}
-
-tern_node *tern_node_hold(tern_node *node)
-{
-    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
     return node;
 }
 
@@ -74,10 +69,8 @@ void tern_node_free_graph(tern_node *node)
 static _Thread_local tern_node *drop_list;
 static _Thread_local bool dropping;
 
-void tern_node_drop(tern_node *node)
+void tern_node_die(tern_node *node)
 {
-    if (!node || atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) != 1)
-        return;
     node->next = drop_list;
     drop_list = node;
     if (dropping)

@@ -75,9 +75,20 @@ struct tern_node {
 // NULL raises.
 tern_node *tern_node_new(int64_t inputs, int outputs);
 
-tern_node *tern_node_hold(tern_node *node);
-// Drops a reference to a node; releasing a long chain does not recurse.
-void tern_node_drop(tern_node *node);
+static inline tern_node *tern_node_hold(tern_node *node)
+{
+    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
+    return node;
+}
+
+// When the last reference is gone. Releasing a long chain does not recurse.
+void tern_node_die(tern_node *node);
+
+static inline void tern_node_drop(tern_node *node) // NULL is fine
+{
+    if (node && atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) == 1)
+        tern_node_die(node);
+}
 
 // Lets go of the saved tensors and the edges; the node can no longer be run.
 void tern_node_free_graph(tern_node *node);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/cancel.h"
 #include "base/mem.h"
+#include "tensor/alive.h"
 #include "tensor/node.h"
 #include "tensor/print_values.h"
 

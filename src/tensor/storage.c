@@ -55,7 +55,7 @@ static tern_storage *make(tern_device device, int64_t nbytes, bool pinned, bool 
         return NULL;
     }
     begin_counts(s);
-    if (!outside)
+    if (tern_capture_now() && !outside)
         tern_capture_made(s);
     return s;
 }

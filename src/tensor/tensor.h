@@ -4,6 +4,7 @@
 #define TERN_SRC_TENSOR_TENSOR_H
 
 #include <stdatomic.h>
+#include <string.h>
 #include <tern/tensor.h>
 #include "base/error.h"
 
@@ -85,12 +86,6 @@ tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape
 tern_tensor *tern_tensor_alias(const char *op, const tern_tensor *base, tern_shape shape,
                                const int64_t *stride, int64_t offset);
 
-// Internal holds; unlike tern_retain and tern_release they are not the user's. All take NULL.
-tern_tensor *tern_hold(tern_tensor *t);
-void tern_drop(tern_tensor *t);
-// tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
-void tern_drop_as(tern_tensor *t, uint32_t stamp);
-
 // Names a tensor in messages. What does not fit loses its beginning.
 void tern_tensor_set_label(tern_tensor *t, const char *label);
 
@@ -126,20 +121,22 @@ void tern_tensor_touched(tern_tensor *t);
 
 // ---- asking -----------------------------------------------------------------------------------
 
-// NULL follows the rule of pending errors; a dead tensor is TERN_ERR_STATE and named, and a forked
-// child may not use any.
-tern_status tern_check_tensor(const char *op, const char *name, const tern_tensor *t);
-
 static inline tern_device tern_dev(const tern_tensor *t)
 {
     return t->storage->device;
 }
 
+// Of devices of tensors; tern_device_equal also looks up what an unspecified one stands for.
+static inline bool tern_same_device(tern_device a, tern_device b)
+{
+    return a.type == b.type && a.index == b.index;
+}
+
 static inline tern_shape tern_shape_get(const tern_tensor *t)
 {
-    tern_shape shape = {.rank = t->rank};
-    for (int i = 0; i < t->rank; i++)
-        shape.dim[i] = t->size[i];
+    tern_shape shape;
+    shape.rank = t->rank;
+    memcpy(shape.dim, t->size, sizeof shape.dim);
     return shape;
 }
 

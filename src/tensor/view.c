@@ -3,39 +3,6 @@
 #include "tensor/view.h"
 #include "base/error.h"
 
-void *tern_view_data(const tern_tensor *t)
-{
-    if (t->storage->block)
-        tern_storage_use(t->storage, t->label);
-    return (char *)t->storage->data + t->offset * (int64_t)tern_dtype_size(t->dtype);
-}
-
-tern_strided tern_view_of(const tern_tensor *t)
-{
-    tern_strided view = {
-        .data = tern_view_data(t),
-        .dtype = t->dtype,
-        .rank = t->rank,
-    };
-    for (int i = 0; i < t->rank; i++) {
-        view.size[i] = t->size[i];
-        view.stride[i] = t->stride[i];
-    }
-    return view;
-}
-
-tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape)
-{
-    tern_strided view = {.data = data, .dtype = dtype, .rank = shape.rank};
-    int64_t stride = 1;
-    for (int i = shape.rank - 1; i >= 0; i--) {
-        view.size[i] = shape.dim[i];
-        view.stride[i] = stride;
-        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
-    }
-    return view;
-}
-
 tern_strided tern_view_expand(tern_strided view, tern_shape shape)
 {
     tern_strided wide = {.data = view.data, .dtype = view.dtype, .rank = shape.rank};

@@ -4,15 +4,47 @@
 #define TERN_SRC_TENSOR_VIEW_H
 
 #include "device/backend.h"
+#include "device/dtype.h"
 #include "tensor/tensor.h"
 
-tern_strided tern_view_of(const tern_tensor *t);
 // Where the elements of a contiguous tensor are.
-void *tern_view_data(const tern_tensor *t);
+static inline void *tern_view_data(const tern_tensor *t)
+{
+    if (t->storage->block)
+        tern_storage_use(t->storage, t->label);
+    const int64_t before = t->offset * tern_element_size(t->dtype);
+    return (char *)t->storage->data + before;
+}
+
+static inline tern_strided tern_view_of(const tern_tensor *t)
+{
+    tern_strided view;
+    view.data = tern_view_data(t);
+    view.dtype = t->dtype;
+    view.rank = t->rank;
+    memcpy(view.size, t->size, sizeof view.size); // whole: cheaper than a loop over the rank
+    memcpy(view.stride, t->stride, sizeof view.stride);
+    return view;
+}
+
+// Contiguous view of the given sizes over data.
+static inline tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape)
+{
+    tern_strided view;
+    view.data = data;
+    view.dtype = dtype;
+    view.rank = shape.rank;
+    int64_t stride = 1;
+    for (int i = shape.rank - 1; i >= 0; i--) {
+        view.size[i] = shape.dim[i];
+        view.stride[i] = stride;
+        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
+    }
+    return view;
+}
+
 // The view with sizes of `shape`, stride 0 where it repeats. The shapes are known to fit.
 tern_strided tern_view_expand(tern_strided view, tern_shape shape);
-// Contiguous view of the given sizes over data.
-tern_strided tern_view_contiguous(void *data, tern_dtype dtype, tern_shape shape);
 // A contiguous copy.
 tern_tensor *tern_copied(const tern_tensor *t);
 // `t` itself, or a contiguous copy.

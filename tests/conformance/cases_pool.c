@@ -73,6 +73,7 @@ static const setup adaptive_2[] = {
     {.in = {S(2, 3, 7, 7)}, .shape = S(1, 1)}, {.in = {S(2, 8, 5)}, .shape = S(3, 7)},
     {.in = {S(1, 2, 6, 9)}, .shape = S(2, TERN_KEEP_SIZE)},
     {.in = {S(0, 2, 6, 9)}, .shape = S(2, 3)}, {.in = {S(1, 2, 9, 4)}, .shape = S(6, 2)},
+    {.in = {S(3, 7, 2, 5)}, .shape = S(1, 1)}, {.in = {S(2, 6, 4, 4)}, .shape = S(1, 1)},
 };
 static const setup adaptive_none_2[] = {{.in = {S(2, 3, 4, 5)}, .shape = S(0, 3)}};
 // input; numbers; mode, value

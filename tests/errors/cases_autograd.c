@@ -46,6 +46,26 @@ static tern_status backward_of_changed_value(void)
     return tern_backward(loss);
 }
 
+// Two forwards, and a step between their backwards.
+static tern_status backward_after_a_step(void)
+{
+    tern_module *net = tern_nn_linear(2, 1);
+    tern_optim *opt = tern_optim_sgd(net, .lr = 1);
+    tern_tensor *x = tern_ones(tern_dims(1, 2), .requires_grad = true);
+    tern_tensor *first = total(tern_forward(net, x));
+    tern_tensor *second = total(tern_forward(net, x));
+    tern_status status = tern_backward(first);
+    if (!status)
+        status = tern_optim_step(opt);
+    if (!status)
+        status = tern_backward(second);
+    tern_optim_free(opt);
+    tern_module_free(net);
+    return status;
+}
+
+REFUSES(tern_backward_with, "a graph whose parameters a step changed", TERN_ERR_STATE,
+        "backward|linear|the parameter weight|tern_optim_step|before it", backward_after_a_step())
 REFUSES(tern_backward_with, "a graph that was freed", TERN_ERR_STATE, "backward|freed|retain_graph",
         backward_twice())
 REFUSES(tern_backward_with, "a graph whose values were changed in place", TERN_ERR_STATE,

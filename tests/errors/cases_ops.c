@@ -163,7 +163,10 @@ REFUSES(tern_cross_entropy_with, "a 0-dim input", TERN_ERR_SHAPE,
 REFUSES(tern_cross_entropy_with, "integer logits", TERN_ERR_DTYPE, "cross_entropy: input|int64",
         tern_cross_entropy(f->ints, f->labels))
 REFUSES(tern_cross_entropy_with, "labels of another number of samples", TERN_ERR_SHAPE,
-        "cross_entropy: |(4, 5)|target|(2,)", tern_cross_entropy(f->wide, f->labels))
+        "cross_entropy: |(4, 5)|target|(2,)|labels|(4,)", tern_cross_entropy(f->wide, f->labels))
+REFUSES(tern_cross_entropy_with, "a column of labels", TERN_ERR_SHAPE,
+        "cross_entropy: |(2, 3)|target (2, 1)|labels|(2,)",
+        tern_cross_entropy(f->x, tern_unsqueeze(f->labels, 1)))
 REFUSES(tern_cross_entropy_with, "labels of a small dtype", TERN_ERR_DTYPE,
         "cross_entropy: target|uint8", tern_cross_entropy(f->x, f->bytes))
 REFUSES(tern_cross_entropy_with, "probabilities of another shape", TERN_ERR_SHAPE,

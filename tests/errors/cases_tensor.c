@@ -47,7 +47,8 @@ CANNOT_FAIL(tern_from_data_defaults, "fills a struct", !tern_from_data_defaults(
     REFUSES(tern_##name##_with, "a dtype that does not exist", TERN_ERR_DTYPE,                     \
             #name ": 77 is no dtype", make(shape, .dtype = (tern_dtype)77))                        \
     REFUSES(tern_##name##_with, "a device that does not exist", TERN_ERR_DEVICE,                   \
-            #name ": there is no device cpu:2|2 of its kind", make(shape, .device = tern_cpu(2)))  \
+            #name ": there is no device cpu:2|2 of its kind|TERN_CPU_DEVICES",                     \
+            make(shape, .device = tern_cpu(2)))                                                    \
     REFUSES(tern_##name##_with, "a device with a negative index", TERN_ERR_DEVICE,                 \
             #name ": |cpu:-1", make(shape, .device = tern_cpu(-1)))                                \
     REFUSES(tern_##name##_with, "CUDA where there is none", TERN_ERR_DEVICE, #name ": |cuda:0",    \

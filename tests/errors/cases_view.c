@@ -142,6 +142,10 @@ REFUSES(tern_to_dtype, "no dtype", TERN_ERR_DTYPE, "to_dtype: 0 is no dtype",
             #name ": tensors[0]|cpu:0|tensors[1]|cpu:1", tern_##name(LIST(f->x, f->far), 2, 0))
 JOIN(cat)
 JOIN(stack)
+REFUSES(tern_cat, "sizes that differ in another dim", TERN_ERR_SHAPE, "cat: |differ in dim 1 only",
+        tern_cat(LIST(f->x, f->wide), 2, -1))
+REFUSES(tern_stack, "shapes that differ", TERN_ERR_SHAPE, "stack: |must have one shape",
+        tern_stack(LIST(f->x, f->wide), 2, 0))
 REFUSES(tern_cat, "0-dim tensors", TERN_ERR_SHAPE, "cat: |no dimensions",
         tern_cat(LIST(f->scalar, f->scalar), 2, 0))
 REFUSES(tern_cat, "a tensor that died", TERN_ERR_STATE, "cat: tensors[1] (float32 (2, 3)|died",

@@ -27,7 +27,7 @@ expect_like()
 
 expect "the tour goes to $d and $o"
 expect "CPU devices: $TERN_CPU_DEVICES"
-expect_like "it says: zeros: there is no device ${d%:*}:[0-9]*: .* are available"
+expect_like "it says: zeros: there is no device ${d%:*}:[0-9]*: .* are available.*"
 expect "at first: cpu:0"
 expect "inside tern_with_device($d): $d"
 expect "after it: cpu:0"

@@ -134,6 +134,13 @@ def write_zip(name, entries, method=zipfile.ZIP_STORED):
             archive.writestr(zipfile.ZipInfo(entry), data, method)
 
 
+def save_script():
+    """A TorchScript program, without what depends on where PyTorch is installed."""
+    torch.jit.save(torch.jit.script(network()), path_of("script.pt"))
+    write_zip("script", {entry: data for entry, data in entries_of("script").items()
+                         if not entry.endswith((".debug_pkl", "serialization_id"))})
+
+
 def text(word):
     return b"X" + struct.pack("<I", len(word)) + word.encode()
 
@@ -231,5 +238,5 @@ for kind in KINDS:
     save(kind, run(kind))
 save_archives()
 save_legacy("legacy", {"model": shapes(), "count": torch.tensor([3, 4])})
-torch.jit.save(torch.jit.script(network()), path_of("script.pt"))
+save_script()
 save_generators()

@@ -28,11 +28,14 @@ typedef struct gemm_case {
 // A build may be without them.
 tern_gemm_f32_fn tern_gemm_f32_avx512 __attribute__((weak));
 tern_gemm_f64_fn tern_gemm_f64_avx512 __attribute__((weak));
+tern_gemm_room_f32_fn tern_gemm_room_f32_avx512 __attribute__((weak));
 static const char *const isa_names[ISAS] = {"portable", "avx2", "avx512"};
 static tern_gemm_f32_fn *const f32_fns[ISAS] = {tern_gemm_f32_portable, tern_gemm_f32_avx2,
                                                 tern_gemm_f32_avx512};
 static tern_gemm_f64_fn *const f64_fns[ISAS] = {tern_gemm_f64_portable, tern_gemm_f64_avx2,
                                                 tern_gemm_f64_avx512};
+static tern_gemm_room_f32_fn *const f32_rooms[ISAS] = {
+    tern_gemm_room_f32_portable, tern_gemm_room_f32_avx2, tern_gemm_room_f32_avx512};
 static bool machine_has(int isa)
 {
     if (isa == 1)
@@ -46,6 +49,7 @@ static bool machine_has(int isa)
 static const char *const isa_names[ISAS] = {"portable"};
 static tern_gemm_f32_fn *const f32_fns[ISAS] = {tern_gemm_f32_portable};
 static tern_gemm_f64_fn *const f64_fns[ISAS] = {tern_gemm_f64_portable};
+static tern_gemm_room_f32_fn *const f32_rooms[ISAS] = {tern_gemm_room_f32_portable};
 static bool machine_has(int isa)
 {
     return isa == 0;
@@ -355,6 +359,38 @@ static void without_memory_c_stays_as_it_was(void **state)
     f32_drop(&d);
 }
 
+// Without any other memory, and nothing behind the scratch is written.
+static void scratch_of_the_caller_is_enough(void **state)
+{
+    (void)state;
+    enum { BEHIND = 64 };
+    const gemm_case cases[] = {{.m = 300, .n = 400, .k = 700, .b_turned = true},
+                               {.m = 20, .n = 30, .k = 90, .batch = 9, .b_turned = true},
+                               {.m = 500, .n = 1100, .k = 70, .a_turned = true}};
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        f32_data d = f32_make(&cases[i]);
+        f32_expect(&d);
+        d.args.threads = 3;
+        for (int isa = 0; isa < ISAS && machine_has(isa); isa++) {
+            const int64_t room = f32_rooms[isa](&d.args);
+            float *scratch = malloc((size_t)(room + BEHIND) * sizeof *scratch);
+            for (int64_t j = 0; j < BEHIND; j++)
+                scratch[room + j] = 7;
+            d.args.scratch = scratch;
+            tern_memory_trim();
+            assert_int_equal(tern_set_allocator(&(tern_allocator){no_memory, no_free, NULL}),
+                             TERN_OK);
+            f32_run(&d, f32_fns[isa]);
+            assert_int_equal(tern_set_allocator(NULL), TERN_OK);
+            f32_compare(&d, isa_names[isa]);
+            for (int64_t j = 0; j < BEHIND; j++)
+                assert_true(scratch[room + j] == 7);
+            free(scratch);
+        }
+        f32_drop(&d);
+    }
+}
+
 static int seed_and_one_thread(void **state)
 {
     (void)state;
@@ -384,6 +420,7 @@ int main(void)
         TEST(nan_and_infinity_reach_what_depends_on_them),
         TEST(an_empty_sum_needs_no_operands),
         TEST(without_memory_c_stays_as_it_was),
+        TEST(scratch_of_the_caller_is_enough),
     };
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
 }

@@ -88,6 +88,27 @@ static void a_layer_gives_indices_as_its_second_output(void **state)
 }
 
 // The time of a call does not grow with sizes that make nothing.
+// Planes of all small sizes, some of them infinite, on either side of finite ones.
+static void means_of_planes_stay_apart(void **state)
+{
+    (void)state;
+    enum { PLANES = 21, MOST = 40 };
+    float x[PLANES * MOST];
+    for (int64_t n = 1; n <= MOST; n++) {
+        double mean[PLANES] = {0};
+        for (int64_t i = 0; i < PLANES * n; i++) {
+            x[i] = i / n % 4 == 3 ? INFINITY : (float)(i * 7 % 23 - 11);
+            mean[i / n] += (double)x[i] / (double)n;
+        }
+        tern_tensor *t = tern_from_data(tern_dims(1, PLANES, 1, n), x);
+        tern_tensor *y = tern_adaptive_avg_pool2d(t, .size = {1, 1});
+        for (int64_t p = 0; p < PLANES; p++) {
+            const double got = (double)((const float *)tern_data(y))[p];
+            assert_true(p % 4 == 3 ? got == (double)INFINITY : fabs(got - mean[p]) < 1e-5);
+        }
+    }
+}
+
 static void adaptive_pools_of_nothing_are_at_once(void **state)
 {
     (void)state;
@@ -114,6 +135,7 @@ static void adaptive_windows_hold_what_they_begin_and_end_in(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CHECK_TEST(means_of_planes_stay_apart),
         CHECK_TEST(adaptive_pools_of_nothing_are_at_once),
         CHECK_TEST(adaptive_windows_hold_what_they_begin_and_end_in),
         CHECK_TEST(the_first_of_equal_elements_gets_the_gradient),

@@ -4,4 +4,7 @@
 #define real            float
 #define REAL_IS_FLOAT   1
 #define CONV_NAME(name) TERN_ISA_NAME(name##_f32)
+#define GEMM_ARGS       tern_gemm_f32_args
+#define GEMM_NAME       TERN_ISA_SUFFIX(tern_gemm_f32)
+#define GEMM_ROOM       TERN_ISA_SUFFIX(tern_gemm_room_f32)
 #include "cpu/conv/conv_template.h"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of one element type and instruction set. The including source defines `real`,
-// REAL_IS_FLOAT and CONV_NAME (the functions' names).
+// REAL_IS_FLOAT, CONV_NAME (the functions' names) and the product's names: GEMM_ARGS, GEMM_NAME,
+// GEMM_ROOM.
 #include "base/mem.h"
 #include "cpu/conv/conv_batch.h"
 #include "cpu/conv/conv_correlate.h"
+#include "cpu/conv/conv_patch.h"
 #include "cpu/conv/conv_weight.h"
 #include "cpu/conv/conv_weight_batch.h"
 
@@ -52,7 +54,10 @@ static void run_in(correlation *c, const conv_memory *memory)
 
 tern_status CONV_NAME(conv)(const tern_conv_args *args)
 {
-    if (batch_suits(args, &args->y, &args->x))
+    const bool batched = batch_suits(args, &args->y, &args->x);
+    if (patch_suits(args, batched))
+        return patch_run(args, patch_forward, patch_chunk_forward);
+    if (batched)
         return batch_correlate(args, false);
     const conv_space s = space_of(args);
     const int64_t filter = args->weight.size[1] * s.taps;
@@ -153,31 +158,21 @@ static bool has_gaps(const tern_conv_args *args)
     return false;
 }
 
-// A plane of one channel: the bias, or 0.
-static void fill_plane(void *context, int64_t index)
-{
-    const tern_conv_args *args = context;
-    const int64_t numel = args->x.size[2] * args->x.size[3] * args->x.size[4];
-    const real bias = args->bias ? ((const real *)args->bias->data)[index % args->x.size[1]] : 0;
-    const real value = args->relu && bias < 0 ? 0 : bias;
-    real *to = (real *)args->x.data + index * numel;
-    for (int64_t i = 0; i < numel; i++)
-        to[i] = value;
-}
-
 tern_status CONV_NAME(conv_grad_input)(const tern_conv_args *args)
 {
-    if (batch_suits(args, &args->x, &args->y))
+    const bool batched = batch_suits(args, &args->x, &args->y);
+    if (patch_suits(args, batched))
+        return patch_run(args, patch_input, patch_chunk_input);
+    if (batched)
         return batch_correlate(args, true);
     const int64_t threads = tern_num_threads();
-    tern_conv_args plane = *args;
     conv_memory memory = {.nbytes = 64}; // there may be no work
     each_class(args, threads, &memory, false);
     memory.begin = tern_cache_alloc(memory.nbytes);
     if (!memory.begin)
         return TERN_ERR_NOMEM;
     if (!args->accumulate && has_gaps(args))
-        tern_pool_run(args->x.size[0] * args->x.size[1], fill_plane, &plane);
+        conv_fill(args);
     each_class(args, threads, &memory, true);
     tern_cache_free(memory.begin, memory.nbytes);
     return TERN_OK;
@@ -227,7 +222,10 @@ static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
 
 tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
-    if (batch_suits(args, &args->y, &args->x))
+    const bool batched = batch_suits(args, &args->y, &args->x);
+    if (patch_suits(args, batched))
+        return patch_run(args, patch_weight, patch_chunk_weight);
+    if (batched)
         return batch_grad_weight(args);
     weight_gradient g = plan_weight(args);
     const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);

@@ -25,17 +25,29 @@ static void *carve(char **memory, int64_t nbytes)
     return begin;
 }
 
-#define REAL       float
-#define TAPS(name) float_##name
-#define FLOOR      floorf
+// Places of a shuffle: the halves of two vectors, in turns.
+#define LOW_8  0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_8 4, 12, 5, 13, 6, 14, 7, 15
+#define LOW_4  0, 4, 1, 5
+#define HIGH_4 2, 6, 3, 7
+
+#define REAL                  float
+#define REAL_BITS             int32_t
+#define RESAMPLE_PICK(places) places##_8
+#define TAPS(name)            float_##name
+#define FLOOR                 floorf
 #include "device/resample.def"
 #include "cpu/conv/resample_real.h"
 #undef REAL
+#undef REAL_BITS
+#undef RESAMPLE_PICK
 #undef TAPS
 #undef FLOOR
-#define REAL       double
-#define TAPS(name) double_##name
-#define FLOOR      floor
+#define REAL                  double
+#define REAL_BITS             int64_t
+#define RESAMPLE_PICK(places) places##_4
+#define TAPS(name)            double_##name
+#define FLOOR                 floor
 #include "device/resample.def"
 #include "cpu/conv/resample_real.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resampling, one dimension after the other. A template: REAL is float or double, TAPS(name) the
+// Resampling, one dimension after the other. A template: REAL is float or double, REAL_BITS the
+// signed integer of its size, RESAMPLE_PICK(LOW) and HIGH the places of a shuffle, TAPS(name) the
 // names. It works from maps: the inputs and weights of every output. The gradient has the same
 // loops, and maps with inputs and outputs exchanged.
 
@@ -345,24 +346,57 @@ static void TAPS(plan_groups)(TAPS(plan) * plan, int64_t rows)
 
 // ---- one window a sample -----------------------------------------------------------------------
 
+enum { TAPS(LANES) = 32 / sizeof(REAL) };
+typedef REAL TAPS(lanes) __attribute__((vector_size(32)));
+typedef REAL TAPS(loose) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+typedef REAL_BITS TAPS(mask) __attribute__((vector_size(32)));
+
+static REAL TAPS(sum)(const REAL *x, int64_t n)
+{
+    REAL lane[TAPS(LANES)] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + TAPS(LANES) <= n; i += TAPS(LANES))
+        for (int l = 0; l < TAPS(LANES); l++)
+            lane[l] += x[i + l];
+    for (; i < n; i++)
+        sum += x[i];
+    for (int l = 0; l < TAPS(LANES); l++)
+        sum += lane[l];
+    return sum;
+}
+
+// The means of as many samples as a vector has lanes, side by side: no sum waits for another, and
+// their lanes are added in pairs of samples. n is at least a vector; the last one is masked.
+static inline void TAPS(mean_lanes)(REAL *y, const REAL *x, int64_t n)
+{
+    const int64_t whole = n / TAPS(LANES) * TAPS(LANES);
+    TAPS(lanes) sum[TAPS(LANES)] = {{0}};
+    TAPS(mask) last;
+    for (int l = 0; l < TAPS(LANES); l++)
+        last[l] = l < TAPS(LANES) - (n - whole) ? 0 : -1;
+    for (int64_t i = 0; i < whole; i += TAPS(LANES))
+        for (int r = 0; r < TAPS(LANES); r++)
+            sum[r] += *(const TAPS(loose) *)(x + r * n + i);
+    for (int r = 0; r < TAPS(LANES); r++) {
+        const TAPS(lanes) rest = *(const TAPS(loose) *)(x + r * n + n - TAPS(LANES));
+        sum[r] += (TAPS(lanes))((TAPS(mask))rest & last);
+    }
+    for (int half = TAPS(LANES) / 2; half > 0; half /= 2)
+        for (int r = 0; r < half; r++)
+            sum[r] = __builtin_shufflevector(sum[r], sum[r + half], RESAMPLE_PICK(LOW)) +
+                     __builtin_shufflevector(sum[r], sum[r + half], RESAMPLE_PICK(HIGH));
+    *(TAPS(loose) *)y = sum[0] / (REAL)n;
+}
+
 static void TAPS(means)(void *context, int64_t group)
 {
     const TAPS(plan) *plan = context;
-    enum { LANES = 32 / sizeof(REAL) };
     const int64_t n = plan->room, end = plan->units * (group + 1) / plan->groups;
-    for (int64_t unit = plan->units * group / plan->groups; unit < end; unit++) {
-        const REAL *x = plan->x + unit * n;
-        REAL lane[LANES] = {0}, sum = 0;
-        int64_t i = 0;
-        for (; i + LANES <= n; i += LANES)
-            for (int l = 0; l < LANES; l++)
-                lane[l] += x[i + l];
-        for (; i < n; i++)
-            sum += x[i];
-        for (int l = 0; l < LANES; l++)
-            sum += lane[l];
-        plan->y[unit] = sum / (REAL)n;
-    }
+    int64_t unit = plan->units * group / plan->groups;
+    for (; n >= TAPS(LANES) && unit + TAPS(LANES) <= end; unit += TAPS(LANES))
+        TAPS(mean_lanes)(plan->y + unit, plan->x + unit * n, n);
+    for (; unit < end; unit++)
+        plan->y[unit] = TAPS(sum)(plan->x + unit * n, n) / (REAL)n;
 }
 
 static void TAPS(spreads)(void *context, int64_t group)

@@ -76,7 +76,13 @@ typedef struct row_strides {
         const int64_t *index = (const int64_t *)job->index->data + at.index;                       \
         const type *x = (const type *)job->x->data + at.indexed;                                   \
         type *y = (type *)job->y->data + at.dense;                                                 \
-        if (by.y == 1 && in_range(job, limit, at.index, by.index)) {                               \
+        const bool safe = by.y == 1 && in_range(job, limit, at.index, by.index);                   \
+        if (safe && by.x == 0 && by.hop == 1) {                                                    \
+            for (int64_t col = 0; col < job->cols; col++)                                          \
+                y[col] = x[index[col]];                                                            \
+            return;                                                                                \
+        }                                                                                          \
+        if (safe) {                                                                                \
             for (int64_t col = 0; col < job->cols; col++)                                          \
                 y[col] = x[col * by.x + index[col] * by.hop];                                      \
             return;                                                                                \
@@ -121,32 +127,41 @@ static bool copies_rows(const gather_job *job)
            job->y->stride[last] == 1;
 }
 
-static void copy_row(const gather_job *job, int64_t row)
+// Rows from `row` on, before `end`, that differ in no dimension but the one before the last; says
+// where they end.
+static int64_t copy_run(const gather_job *job, int64_t row, int64_t end)
 {
+    const int d = job->index->rank - 2;
+    const int64_t size = (int64_t)job->element, limit = job->x->size[job->dim];
+    const int64_t left = job->index->size[d] - row % job->index->size[d];
+    const int64_t count = left < end - row ? left : end - row, nbytes = job->cols * size;
+    const int64_t step = job->index->stride[d], y_step = job->y->stride[d] * size;
+    const int64_t x_step = d == job->dim ? 0 : job->x->stride[d] * size;
+    const int64_t hop = job->x->stride[job->dim] * size;
     const row_start at = find_row(job, job->y, job->x, row);
-    int64_t i = index_at(job, job->x->size[job->dim], at.index);
-    char *y = (char *)job->y->data + at.dense * (int64_t)job->element;
-    size_t nbytes = (size_t)job->cols * job->element;
-    if (i < 0)
-        memset(y, 0, nbytes);
-    else
-        memcpy(y,
-               (const char *)job->x->data +
-                   (at.indexed + i * job->x->stride[job->dim]) * (int64_t)job->element,
-               nbytes);
+    const char *x = (const char *)job->x->data + at.indexed * size;
+    char *y = (char *)job->y->data + at.dense * size;
+    for (int64_t r = 0; r < count; r++) {
+        const int64_t i = index_at(job, limit, at.index + r * step);
+        if (i < 0)
+            memset(y + r * y_step, 0, (size_t)nbytes);
+        else
+            memcpy(y + r * y_step, x + r * x_step + i * hop, (size_t)nbytes);
+    }
+    return row + count;
 }
 
 static void gather_piece(void *context, int64_t index)
 {
     const gather_job *job = context;
     const bool copies = copies_rows(job);
-    int64_t begin = index * job->rows_per_piece, end = begin + job->rows_per_piece;
-    for (int64_t row = begin; row < end && row < job->rows; row++) {
-        if (copies)
-            copy_row(job, row);
-        else
-            gather_row(job, row);
-    }
+    const int64_t begin = index * job->rows_per_piece, after = begin + job->rows_per_piece;
+    const int64_t end = after < job->rows ? after : job->rows;
+    int64_t row = begin;
+    while (copies && row < end)
+        row = copy_run(job, row, end);
+    for (; row < end; row++)
+        gather_row(job, row);
 }
 
 static void set_rows(gather_job *job)

@@ -2,13 +2,29 @@
 // Softmax along a contiguous row, and of up to COLS columns side by side; a template over row.h's
 // parameters and ROW_LOG, included after it.
 
-// A row of one vector: n <= ROW(WIDTH).
-FOLD_INLINE void ROW(short_row)(const softmax_job *job, REAL *y, const REAL *x)
+// A row of so many vectors, which stay in registers; the last may have lanes past the row's end.
+FOLD_INLINE void ROW(short_row)(const softmax_job *job, REAL *y, const REAL *x, int vectors)
 {
-    const REAL top = ROW(largest_lane)(ROW(load_part)(x, job->n, -INFINITY));
-    const ROW(vec) off = ROW(load_part)(x, job->n, top) - top, e = ROW(exp)(off);
-    const REAL sum = ROW(lanes)(ROW(first)(e, job->n));
-    ROW(store_part)(y, job->log ? off - ROW_LOG(sum) : e * (1 / sum), job->n);
+    ROW(vec) v[ROW(VECTORS)], most, sum = {0};
+    int64_t part[ROW(VECTORS)];
+    for (int j = 0; j < vectors; j++) {
+        part[j] = j < vectors - 1 ? ROW(WIDTH) : job->n - j * ROW(WIDTH);
+        v[j] = ROW(load_part)(x + j * ROW(WIDTH), part[j], -INFINITY);
+        most = j > 0 ? ROW(larger)(v[j], most) : v[j];
+    }
+    const REAL top = ROW(largest_lane)(most);
+    for (int j = 0; j < vectors; j++) {
+        const ROW(vec) off = ROW(load_part)(x + j * ROW(WIDTH), part[j], top) - top;
+        const ROW(vec) e = ROW(exp)(off);
+        sum += ROW(first)(e, part[j]);
+        v[j] = job->log ? off : e;
+    }
+    const REAL total = ROW(lanes)(sum);
+    const REAL less = job->log ? ROW_LOG(total) : 0, scale = 1 / total;
+    for (int j = 0; j < vectors; j++) {
+        const ROW(vec) result = job->log ? v[j] - less : v[j] * scale;
+        ROW(store_part)(y + j * ROW(WIDTH), result, part[j]);
+    }
 }
 
 static void ROW(row)(const softmax_job *job, int64_t row)
@@ -17,7 +33,11 @@ static void ROW(row)(const softmax_job *job, int64_t row)
     const REAL *x = (const REAL *)job->x + row * n;
     REAL *y = (REAL *)job->y + row * n;
     if (n <= ROW(WIDTH)) {
-        ROW(short_row)(job, y, x);
+        ROW(short_row)(job, y, x, 1);
+        return;
+    }
+    if (n <= ROW(VECTORS) * ROW(WIDTH)) {
+        ROW(short_row)(job, y, x, ROW(VECTORS));
         return;
     }
     const REAL top = ROW(max)(x, n);
@@ -35,11 +55,39 @@ static void ROW(row)(const softmax_job *job, int64_t row)
         y[i] *= scale;
 }
 
+// As short_row.
+FOLD_INLINE void ROW(short_row_grad)(const softmax_job *job, REAL *dx, const REAL *dy,
+                                     const REAL *y, int vectors)
+{
+    ROW(vec) g[ROW(VECTORS)], s[ROW(VECTORS)], sum = {0};
+    int64_t part[ROW(VECTORS)];
+    for (int j = 0; j < vectors; j++) {
+        const int64_t at = j * ROW(WIDTH);
+        part[j] = j < vectors - 1 ? ROW(WIDTH) : job->n - at;
+        g[j] = ROW(load_part)(dy + at, part[j], 0);
+        s[j] = ROW(load_part)(y + at, part[j], 0);
+        sum += job->log ? g[j] : g[j] * s[j];
+    }
+    const REAL total = ROW(lanes)(sum);
+    for (int j = 0; j < vectors; j++) {
+        const ROW(vec) d = job->log ? g[j] - ROW(exp)(s[j]) * total : s[j] * (g[j] - total);
+        ROW(store_part)(dx + j * ROW(WIDTH), d, part[j]);
+    }
+}
+
 static void ROW(row_grad)(const softmax_job *job, int64_t row)
 {
     const int64_t n = job->n;
     const REAL *dy = (const REAL *)job->x + row * n, *y = (const REAL *)job->of + row * n;
     REAL *dx = (REAL *)job->y + row * n;
+    if (n <= ROW(WIDTH)) {
+        ROW(short_row_grad)(job, dx, dy, y, 1);
+        return;
+    }
+    if (n <= ROW(VECTORS) * ROW(WIDTH)) {
+        ROW(short_row_grad)(job, dx, dy, y, ROW(VECTORS));
+        return;
+    }
     const REAL sum = (REAL)(job->log ? ROW(total)(dy, n) : ROW(dot)(dy, y, n));
     if (job->log) {
         for (int64_t i = 0; i < n; i += ROW(WIDTH)) {

@@ -7,7 +7,8 @@
 // overlap c.
 //
 // Scratch is taken before c is first written: TERN_ERR_NOMEM, the only failure, leaves c as it was.
-// The result must be looked at. Runs on the pool, except small products.
+// The result must be looked at. Who multiplies several times and may not fail midway brings scratch
+// along, as much as tern_gemm_room_... says. Runs on the pool, except small products.
 #ifndef TERN_SRC_CPU_PRODUCT_GEMM_H
 #define TERN_SRC_CPU_PRODUCT_GEMM_H
 
@@ -31,7 +32,9 @@
     int64_t batch;    /* that many products; 0 stands for 1 */                                     \
     int64_t a_batch;  /* from one product's operand to the next's, 0 to share it */                \
     int64_t b_batch;                                                                               \
-    int64_t c_batch /* results may not overlap */
+    int64_t c_batch; /* results may not overlap */                                                 \
+    real *scratch;   /* of the caller, or NULL */                                                  \
+    int64_t threads  /* at most so many work on one product, 0 for all there are */
 
 typedef struct tern_gemm_f32_args {
     TERN_GEMM_ARGS_(float);
@@ -44,8 +47,17 @@ typedef struct tern_gemm_f64_args {
 typedef tern_status tern_gemm_f32_fn(const tern_gemm_f32_args *args);
 typedef tern_status tern_gemm_f64_fn(const tern_gemm_f64_args *args);
 
+// Elements of scratch, for these shapes, strides and threads; with threads = 0 only until the
+// number of threads changes.
+typedef int64_t tern_gemm_room_f32_fn(const tern_gemm_f32_args *args);
+typedef int64_t tern_gemm_room_f64_fn(const tern_gemm_f64_args *args);
+
 // One of each per instruction set; calling one that the machine lacks is the caller's mistake.
 tern_gemm_f32_fn tern_gemm_f32_portable, tern_gemm_f32_avx2, tern_gemm_f32_avx512;
 tern_gemm_f64_fn tern_gemm_f64_portable, tern_gemm_f64_avx2, tern_gemm_f64_avx512;
+tern_gemm_room_f32_fn tern_gemm_room_f32_portable, tern_gemm_room_f32_avx2,
+    tern_gemm_room_f32_avx512;
+tern_gemm_room_f64_fn tern_gemm_room_f64_portable, tern_gemm_room_f64_avx2,
+    tern_gemm_room_f64_avx512;
 
 #endif

@@ -55,7 +55,9 @@ static inline int64_t least(int64_t x, int64_t y)
 
 static inline int64_t parts_of(int64_t count, int64_t limit)
 {
-    return (count + limit - 1) / limit;
+    if (count == 0 || count > limit)
+        return (count + limit - 1) / limit;
+    return 1; // most of a tiny product's
 }
 
 // The first of `count` things that part `index` of `parts` gets; parts differ by one thing at most.
@@ -66,6 +68,10 @@ static inline int64_t part_begin(int64_t count, int64_t parts, int64_t index)
     const int64_t each = count / parts, more = count % parts;
     return index * each + least(index, more);
 }
+
+typedef struct piece {
+    int64_t col, row, row_end; // in tiles
+} piece;
 
 typedef struct tile_place {
     int64_t row, rows, col, cols; // in the product
@@ -127,26 +133,32 @@ static void compute_turned(const block *b, const tile_place *t, const tile_opera
     });
 }
 
-static void compute_tile(const block *b, int64_t row_tile, int64_t col_tile, const real *packed_b)
+// Tiles of one column, downwards: what they share is found once.
+static void compute_column(const block *b, const piece *at, const real *packed_b)
 {
     const product *p = b->p;
-    const tile_place t = place_tile(b, row_tile, col_tile);
-    const tile_operands operands = find_operands(b, &t, row_tile, packed_b);
-    const int64_t vecs = parts_of(t.cols, VEC_WIDTH);
-    const lanes last_lanes = lanes_first(t.cols - (vecs - 1) * VEC_WIDTH);
-    const bool masked = !packed_b && t.cols % VEC_WIDTH != 0;
-    tile_kernel *kernel = tile_kernels[t.rows][vecs - 1][masked];
-    if (p->turned) {
-        compute_turned(b, &t, &operands, kernel, last_lanes);
-        return;
-    }
     const bool last = b->depth + b->depths == p->k;
-    kernel(&operands, &(tile_result){.c = p->c + t.row * p->c_row + t.col,
-                                     .c_row = p->c_row,
-                                     .bias = p->bias && last ? p->bias + t.col : NULL,
-                                     .last = last_lanes,
-                                     .add = p->add || b->depth > 0,
-                                     .relu = p->relu && last});
+    tile_place t = place_tile(b, at->row, at->col);
+    tile_operands operands = find_operands(b, &t, at->row, packed_b);
+    const int64_t vecs = parts_of(t.cols, VEC_WIDTH);
+    const bool masked = !packed_b && t.cols % VEC_WIDTH != 0;
+    tile_result result = {.c = p->c + t.row * p->c_row + t.col,
+                          .c_row = p->c_row,
+                          .bias = p->bias && last ? p->bias + t.col : NULL,
+                          .last = lanes_first(t.cols - (vecs - 1) * VEC_WIDTH),
+                          .add = p->add || b->depth > 0,
+                          .relu = p->relu && last};
+    for (int64_t i = at->row; i < at->row_end; i++) {
+        t.rows = b->tile_rows + (i < b->taller);
+        tile_kernel *kernel = tile_kernels[t.rows][vecs - 1][masked];
+        if (p->turned)
+            compute_turned(b, &t, &operands, kernel, result.last);
+        else
+            kernel(&operands, &result);
+        t.row += t.rows;
+        operands.a += p->packed_a ? TILE_ROWS * b->depths : t.rows * p->a_row;
+        result.c += t.rows * p->c_row;
+    }
 }
 
 static void pack_b(const block *b, int64_t col_tile, real *packed)
@@ -200,10 +212,6 @@ static void pack_piece(void *context, int64_t index)
         pack_a(b, index, 1, 0, b->depths);
 }
 
-typedef struct piece {
-    int64_t col, row, row_end; // in tiles
-} piece;
-
 static piece find_piece(const block *b, int64_t index)
 {
     if (index < b->whole)
@@ -222,8 +230,7 @@ static int64_t compute_piece(const block *b, int64_t index, real *packed_b, int6
     const piece at = find_piece(b, index);
     if (packed_b && at.col != packed)
         pack_b(b, at.col, packed_b);
-    for (int64_t i = at.row; i < at.row_end; i++)
-        compute_tile(b, i, at.col, packed_b);
+    compute_column(b, &at, packed_b);
     return at.col;
 }
 
@@ -282,7 +289,7 @@ static void run_block(block *b)
     b->tile_rows = b->row_tiles == 1 ? b->rows : b->rows / b->row_tiles;
     b->taller = b->rows - b->row_tiles * b->tile_rows;
     b->whole = b->col_tiles;
-    const int64_t worthwhile = pieces_of(b->rows, (double)b->cols, b->depths);
+    const int64_t worthwhile = p->workers > 1 ? pieces_of(b->rows, (double)b->cols, b->depths) : 1;
     const int64_t workers = least(p->workers, worthwhile);
     if (workers > 1)
         run_together(b, workers, worthwhile);
@@ -295,7 +302,8 @@ static void run_product(const product *p)
 {
     const int64_t deep = p->k > 0 ? parts_of(p->k, BLOCK_DEPTH) : 1;
     const int64_t down = parts_of(p->m, BLOCK_ROWS);
-    block b = {.p = p};
+    block b; // filled in by run_block
+    b.p = p;
     for (b.col = 0; b.col < p->n; b.col += BLOCK_COLS) {
         b.cols = least(p->n - b.col, BLOCK_COLS);
         for (int64_t k = 0; k < deep; k++) {

@@ -6,4 +6,5 @@
 #define REAL_IS_FLOAT 0
 #define GEMM_ARGS     tern_gemm_f64_args
 #define GEMM_NAME     TERN_ISA_SUFFIX(tern_gemm_f64)
+#define GEMM_ROOM     TERN_ISA_SUFFIX(tern_gemm_room_f64)
 #include "cpu/product/gemm_template.h"

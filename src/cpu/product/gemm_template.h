@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product for one element type and instruction set. The including source defines `real`,
-// REAL_IS_FLOAT, GEMM_ARGS (the type of the arguments) and GEMM_NAME (the function to define).
+// REAL_IS_FLOAT, GEMM_ARGS (the type of the arguments), GEMM_NAME and GEMM_ROOM (what to define).
 //
 // There are three ways to compute a product: tiles of c, tiles of c transposed, and dot products.
 // The one with the least estimated cost is taken; the estimate knows shape and strides and nothing
@@ -225,26 +225,29 @@ static void plan_scratch(gemm_plan *plan)
 static int64_t workers_for(const GEMM_ARGS *g)
 {
     const int64_t worthwhile = pieces_of(g->m, (double)g->n, g->k);
-    return worthwhile == 1 ? 1 : least(tern_num_threads(), worthwhile);
+    if (worthwhile == 1)
+        return 1;
+    return least(g->threads > 0 ? g->threads : tern_num_threads(), worthwhile);
 }
 
-static gemm_plan make_plan(const GEMM_ARGS *g)
+static void make_plan(gemm_plan *plan, const GEMM_ARGS *args)
 {
-    gemm_plan plan = {.args = *g, .batch = g->batch > 1 ? g->batch : 1, .groups = 1};
     static const real nothing;
+    *plan = (gemm_plan){.args = *args, .batch = args->batch > 1 ? args->batch : 1, .groups = 1};
+    GEMM_ARGS *g = &plan->args;
     if (g->k == 0) {
-        plan.args.a = plan.args.b = &nothing;
-        plan.args.a_row = plan.args.b_row = plan.args.a_batch = plan.args.b_batch = 0;
-        plan.args.a_col = plan.args.b_col = 1;
+        g->a = g->b = &nothing;
+        g->a_row = g->b_row = g->a_batch = g->b_batch = 0;
+        g->a_col = g->b_col = 1;
     }
-    settle_strides(g->m, g->k, &plan.args.a_row, &plan.args.a_col);
-    settle_strides(g->k, g->n, &plan.args.b_row, &plan.args.b_col);
-    plan.way = choose_way(&plan.args);
-    if (plan.batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
-        plan.groups = least(plan.batch, pieces_of(g->m, (double)g->n * (double)plan.batch, g->k));
-    plan.workers = plan.groups > 1 ? 1 : workers_for(g);
-    plan_scratch(&plan);
-    return plan;
+    settle_strides(g->m, g->k, &g->a_row, &g->a_col);
+    settle_strides(g->k, g->n, &g->b_row, &g->b_col);
+    plan->way = choose_way(g);
+    if (plan->batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
+        plan->groups =
+            least(plan->batch, pieces_of(g->m, (double)g->n * (double)plan->batch, g->k));
+    plan->workers = plan->groups > 1 ? 1 : workers_for(g);
+    plan_scratch(plan);
 }
 
 static int64_t room_of_one(const gemm_plan *plan)
@@ -292,12 +295,25 @@ static void run_plan(gemm_plan *plan)
 
 #define STACK_SCRATCH (8192 / sizeof(real))
 
+int64_t GEMM_ROOM(const GEMM_ARGS *args)
+{
+    gemm_plan plan;
+    make_plan(&plan, args);
+    return plan.groups * room_of_one(&plan);
+}
+
 tern_status GEMM_NAME(const GEMM_ARGS *args)
 {
     if (args->m == 0 || args->n == 0)
         return TERN_OK;
-    gemm_plan plan = make_plan(args);
+    gemm_plan plan;
+    make_plan(&plan, args);
     const size_t room = (size_t)(plan.groups * room_of_one(&plan));
+    if (args->scratch) {
+        plan.scratch = args->scratch;
+        run_plan(&plan);
+        return TERN_OK;
+    }
     if (room <= STACK_SCRATCH) {
         _Alignas(64) real local[STACK_SCRATCH];
         plan.scratch = local;

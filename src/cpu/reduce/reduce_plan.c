@@ -2,6 +2,7 @@
 #include "cpu/reduce/reduce_plan.h"
 
 #include "cpu/reduce/fold_sum.h"
+#include "device/dtype.h"
 
 // A task should be worth its while: elements that it reads.
 #define TASK_TERMS  65536
@@ -77,8 +78,11 @@ static void cut(reduce_plan *plan)
 void reduce_make_plan(reduce_plan *plan, const tern_strided *x, const tern_strided *y,
                       const tern_strided *y2)
 {
-    *plan = (reduce_plan){
-        .x = x->data, .dtype = x->dtype, .element = (int64_t)tern_dtype_size(x->dtype)};
+    plan->x = x->data;
+    plan->dtype = x->dtype;
+    plan->element = tern_element_size(x->dtype);
+    plan->keep_count = plan->fold_count = 0;
+    plan->segments = plan->tasks = 0;
     split_dims(plan, x, y, y2);
     if (plan->outputs > 0)
         cut(plan);

@@ -54,7 +54,7 @@ typedef struct range {
 
 static void gather_arrays(void **array, const tern_step_tensor *t, int64_t begin)
 {
-    const int64_t offset = begin * (int64_t)tern_dtype_size(t->dtype);
+    const int64_t offset = begin * tern_element_size(t->dtype);
     array[0] = (char *)t->param + offset;
     array[1] = (char *)t->grad + offset;
     for (int i = 0; i < TERN_STEP_STATES; i++)

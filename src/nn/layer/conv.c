@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and transposed ones.
 #include "nn/layer/layer.h"
+#include "tensor/alive.h"
 #include "tensor/tensor.h"
 
 // What the constructors of all of them ask for. Shapes have a size for each spatial dim.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x W^T + b.
 #include "nn/layer/layer.h"
+#include "tensor/alive.h"
 
 typedef struct linear {
     tern_module base;

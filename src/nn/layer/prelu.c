@@ -2,6 +2,7 @@
 // x where x > 0, else weight * x (He et al. 2015).
 #include <math.h>
 #include "nn/layer/layer.h"
+#include "tensor/alive.h"
 
 typedef struct prelu {
     tern_module base;

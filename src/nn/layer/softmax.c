@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp(x) / sum exp(x) over one dimension, and what is made of it.
 #include "nn/layer/layer.h"
+#include "tensor/alive.h"
 
 typedef struct softmax {
     tern_module base;

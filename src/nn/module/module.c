@@ -4,6 +4,7 @@
 
 #include "base/callback.h"
 #include "base/mem.h"
+#include "tensor/header.h"
 
 static tern_status check_class(const tern_module_class *module_class)
 {

@@ -5,6 +5,7 @@
 #include "device/backend.h"
 #include "nn/module/module.h"
 #include "tensor/capture.h"
+#include "tensor/header.h"
 
 // One storage that moves. Both are held.
 typedef struct move_item {

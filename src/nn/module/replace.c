@@ -2,6 +2,7 @@
 // Exchanging what a finished module holds: parameters, buffers and children.
 #include "nn/module/module.h"
 #include "tensor/capture.h"
+#include "tensor/header.h"
 
 #define USED_AS_THEY_ARE "its work uses what the module has now"
 

@@ -3,6 +3,7 @@
 
 #include "base/callback.h"
 #include "base/mem.h"
+#include "tensor/header.h"
 
 static tern_status put_tensors(const tern_tree_copy *copy, tern_module *to,
                                tern_module_tensors *list, const tern_module *owner,

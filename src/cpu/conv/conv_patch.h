@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions as matrix products, where the patches, the inputs of one output each, do not
+// overlap: the stride is at least the kernel, nothing is padded. Patches are gathered as rows
+// (places, filter), a few images or a few lines of one image at a time. A kernel of one element at
+// stride 1 needs no copy: the image is that matrix, transposed. Chunks are cut by the shape alone.
+#ifndef TERN_SRC_CPU_CONV_CONV_PATCH_H
+#define TERN_SRC_CPU_CONV_CONV_PATCH_H
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "cpu/conv/conv_source.h"
+#include "cpu/product/gemm.h"
+#include "device/kernels.h"
+
+typedef struct patch_conv patch_conv;
+typedef GEMM_ARGS patch_product_fn(const patch_conv *c);
+typedef void patch_chunk_fn(patch_conv *c);
+
+struct patch_conv {
+    int64_t batch, channels, filters;
+    int64_t in[3], out[3], kernel[3], stride[3];
+    int64_t space, places; // elements of a channel of x, and of y
+    int64_t filter;        // elements: channels times taps
+    real *x, *y, *weight;
+    const real *bias;
+    bool relu, accumulate;
+    bool in_place; // no gathering
+
+    int64_t most_images, most_lines; // of a chunk; lines are rows of places
+    int64_t image, images;           // of the chunk that is worked on: first and count
+    int64_t line, lines;
+    int64_t turn;  // image of the chunk, whose part of the weight's gradient is added
+    real *patches; /* (images, lines, out[2], filter) */
+    real *scratch; // of the products
+    int64_t room, threads;
+    patch_product_fn *product;
+};
+
+#define PATCH_CHUNK        (1 << 18) // gathered elements
+#define PATCH_LEAST_PLACES 32        // of an image: they fill tiles of a product
+#define PATCH_MANY_PLACES  512       // that pay for packing an operand for each image
+#define PATCH_LEAST_RUN    2         // elements that are copied at a time
+
+// `batched`: there is the way of whole batches, which packs the weights once; then only images of
+// many points are better off as products.
+static bool patch_suits(const tern_conv_args *args, bool batched)
+{
+    const tern_strided *x = &args->x, *y = &args->y, *w = &args->weight;
+    bool apart = args->groups == 1, point = true;
+    for (int d = 0; d < 3; d++) {
+        const int64_t kernel = w->size[d + 2], stride = args->stride[d];
+        apart = apart && args->padding[d] == 0 && (kernel == 1 || args->dilation[d] == 1) &&
+                (stride >= kernel || y->size[d + 2] == 1) &&
+                (y->size[d + 2] - 1) * stride + kernel <= x->size[d + 2];
+        point = point && kernel == 1 && x->size[d + 2] == y->size[d + 2];
+    }
+    const int64_t places = y->size[2] * y->size[3] * y->size[4];
+    return apart && (point || (!batched && w->size[4] >= PATCH_LEAST_RUN)) &&
+           places >= (batched ? PATCH_MANY_PLACES : PATCH_LEAST_PLACES) &&
+           tern_strided_numel(x) > 0 && tern_strided_numel(w) > 0;
+}
+
+static int64_t patch_all_lines(const patch_conv *c)
+{
+    return c->out[0] * c->out[1];
+}
+
+// By what is gathered, or, in place, by the result, which begins as the bias and is soon met again.
+static void patch_cut(patch_conv *c)
+{
+    const int64_t all = patch_all_lines(c);
+    const int64_t larger = c->filters > c->channels ? c->filters : c->channels;
+    const int64_t line = c->out[2] * (c->in_place ? larger : c->filter);
+    const int64_t lines = PATCH_CHUNK / line, images = lines / all;
+    c->most_lines = c->in_place || images > 0 ? all : lines > 0 ? lines : 1;
+    c->most_images = images > 0 ? images : 1;
+    c->most_images = c->most_images < c->batch ? c->most_images : c->batch;
+}
+
+static patch_conv patch_conv_of(const tern_conv_args *args)
+{
+    patch_conv c = {.batch = args->x.size[0],
+                    .channels = args->x.size[1],
+                    .filters = args->weight.size[0],
+                    .space = 1,
+                    .places = 1,
+                    .filter = args->x.size[1],
+                    .x = args->x.data,
+                    .y = args->y.data,
+                    .weight = args->weight.data,
+                    .bias = args->bias ? args->bias->data : NULL,
+                    .relu = args->relu,
+                    .accumulate = args->accumulate,
+                    .in_place = true,
+                    .threads = tern_num_threads()};
+    for (int d = 0; d < 3; d++) {
+        c.space *= c.in[d] = args->x.size[d + 2];
+        c.places *= c.out[d] = args->y.size[d + 2];
+        c.filter *= c.kernel[d] = args->weight.size[d + 2];
+        c.stride[d] = args->stride[d];
+        c.in_place = c.in_place && c.kernel[d] == 1 && c.in[d] == c.out[d];
+    }
+    patch_cut(&c);
+    return c;
+}
+
+// A plane of one channel: the bias, or 0.
+static void conv_fill_plane(void *context, int64_t index)
+{
+    const tern_conv_args *args = context;
+    const int64_t numel = args->x.size[2] * args->x.size[3] * args->x.size[4];
+    const real bias = args->bias ? ((const real *)args->bias->data)[index % args->x.size[1]] : 0;
+    const real value = args->relu && bias < 0 ? 0 : bias;
+    real *to = (real *)args->x.data + index * numel;
+    for (int64_t i = 0; i < numel; i++)
+        to[i] = value;
+}
+
+// x, of which some elements meet no tap.
+static void conv_fill(const tern_conv_args *args)
+{
+    tern_conv_args all = *args;
+    tern_pool_run(args->x.size[0] * args->x.size[1], conv_fill_plane, &all);
+}
+
+// ---- the chunk's products -----------------------------------------------------------------------
+
+static int64_t patch_count(const patch_conv *c)
+{
+    return c->lines * c->out[2];
+}
+
+// y, an image's (filters, places), from the first place of the chunk on.
+static real *patch_y(const patch_conv *c)
+{
+    return c->y + c->image * c->filters * c->places + c->line * c->out[2];
+}
+
+// The chunk's patches as (places, filter): how far apart two places are, and two elements of one.
+static real *patch_matrix(const patch_conv *c, int64_t *place, int64_t *element, int64_t *image)
+{
+    *place = c->in_place ? 1 : c->filter;
+    *element = c->in_place ? c->space : 1;
+    *image = c->in_place ? c->channels * c->space : patch_count(c) * c->filter;
+    return c->in_place ? c->x + c->image * *image : c->patches;
+}
+
+// y = weight patches^T
+static GEMM_ARGS patch_forward(const patch_conv *c)
+{
+    GEMM_ARGS g = {.m = c->filters,
+                   .n = patch_count(c),
+                   .k = c->filter,
+                   .a = c->weight,
+                   .a_row = c->filter,
+                   .a_col = 1,
+                   .c = patch_y(c),
+                   .c_row = c->places,
+                   .relu = c->relu,
+                   .accumulate = c->accumulate || c->bias,
+                   .batch = c->images,
+                   .c_batch = c->filters * c->places,
+                   .scratch = c->scratch,
+                   .threads = c->threads};
+    g.b = patch_matrix(c, &g.b_col, &g.b_row, &g.b_batch);
+    return g;
+}
+
+// patches = y^T weight, or its transpose in place
+static GEMM_ARGS patch_input(const patch_conv *c)
+{
+    GEMM_ARGS g = {
+        .k = c->filters, .batch = c->images, .scratch = c->scratch, .threads = c->threads};
+    int64_t place, element;
+    g.c = patch_matrix(c, &place, &element, &g.c_batch);
+    if (c->in_place) {
+        g.m = c->filter, g.n = c->places, g.c_row = element;
+        g.a = c->weight, g.a_row = 1, g.a_col = c->filter;
+        g.b = patch_y(c), g.b_row = c->places, g.b_col = 1;
+        g.b_batch = c->filters * c->places;
+        g.relu = c->relu;
+        g.accumulate = c->accumulate || c->bias;
+        return g;
+    }
+    g.m = patch_count(c), g.n = c->filter, g.c_row = place;
+    g.a = patch_y(c), g.a_row = 1, g.a_col = c->places;
+    g.a_batch = c->filters * c->places;
+    g.b = c->weight, g.b_row = c->filter, g.b_col = 1;
+    return g;
+}
+
+// weight += y patches, of one image of the chunk
+static GEMM_ARGS patch_weight(const patch_conv *c)
+{
+    GEMM_ARGS g = {.m = c->filters,
+                   .n = c->filter,
+                   .k = patch_count(c),
+                   .a = patch_y(c) + c->turn * c->filters * c->places,
+                   .a_row = c->places,
+                   .a_col = 1,
+                   .c = c->weight,
+                   .c_row = c->filter,
+                   .accumulate = c->accumulate || c->image + c->turn > 0 || c->line > 0,
+                   .scratch = c->scratch,
+                   .threads = c->threads};
+    int64_t image;
+    g.b = patch_matrix(c, &g.b_row, &g.b_col, &image);
+    g.b += c->turn * image;
+    return g;
+}
+
+// ---- patches ------------------------------------------------------------------------------------
+
+ALWAYS_INLINE void patch_write(const patch_conv *c, real *to, const real *from, int64_t count,
+                               int64_t channel)
+{
+    const real bias = c->bias ? c->bias[channel] : 0;
+    for (int64_t i = 0; i < count; i++) {
+        const real sum = from[i] + (c->accumulate ? to[i] : 0) + bias;
+        to[i] = c->relu && sum < 0 ? 0 : sum;
+    }
+}
+
+// One row of one channel, `row` of each patch's elements: to the patches, or back.
+ALWAYS_INLINE void patch_row(const patch_conv *c, real *patch, real *x, int64_t channel, bool back)
+{
+    const int64_t count = c->kernel[2], stride = c->stride[2], filter = c->filter;
+    const bool plain = !c->bias && !c->accumulate && !c->relu;
+    for (int64_t w = 0; w < c->out[2]; w++, patch += filter, x += stride) {
+        if (!back)
+            conv_copy(patch, x, 1, count);
+        else if (plain)
+            conv_copy(x, patch, 1, count);
+        else
+            patch_write(c, x, patch, count, channel);
+    }
+}
+
+// A line of places of one image.
+ALWAYS_INLINE void patch_line(const patch_conv *c, int64_t index, bool back)
+{
+    const int64_t image = c->image + index / c->lines, line = c->line + index % c->lines;
+    const int64_t depth = line / c->out[1] * c->stride[0], high = line % c->out[1] * c->stride[1];
+    real *patch = c->patches + index * c->out[2] * c->filter;
+    for (int64_t channel = 0; channel < c->channels; channel++) {
+        const int64_t plane = (image * c->channels + channel) * c->in[0] + depth;
+        for (int64_t d = 0; d < c->kernel[0]; d++) {
+            real *x = c->x + ((plane + d) * c->in[1] + high) * c->in[2];
+            for (int64_t h = 0; h < c->kernel[1]; h++, x += c->in[2], patch += c->kernel[2])
+                patch_row(c, patch, x, channel, back);
+        }
+    }
+}
+
+static void patch_gather(void *context, int64_t index)
+{
+    patch_line(context, index, false);
+}
+
+static void patch_scatter(void *context, int64_t index)
+{
+    patch_line(context, index, true);
+}
+
+// What the product is added to: the bias of a channel of the result, of one image.
+static void patch_begin(const patch_conv *c, real *to, int64_t row, int64_t channels, int64_t index)
+{
+    to += index * row;
+    const real bias = c->bias[index % channels];
+    for (int64_t i = 0; i < patch_count(c); i++)
+        to[i] = c->accumulate ? to[i] + bias : bias;
+}
+
+static void patch_begin_y(void *context, int64_t index)
+{
+    const patch_conv *c = context;
+    patch_begin(c, patch_y(c), c->places, c->filters, index);
+}
+
+static void patch_begin_x(void *context, int64_t index)
+{
+    const patch_conv *c = context;
+    patch_begin(c, c->x + c->image * c->channels * c->space, c->space, c->channels, index);
+}
+
+// ---- chunk after chunk --------------------------------------------------------------------------
+
+// With scratch none of the products can fail.
+static void patch_multiply(GEMM_ARGS product)
+{
+    const tern_status status = GEMM_NAME(&product);
+    (void)status;
+}
+
+static void patch_chunk_forward(patch_conv *c)
+{
+    if (!c->in_place)
+        tern_pool_run(c->images * c->lines, patch_gather, c);
+    if (c->bias)
+        tern_pool_run(c->images * c->filters, patch_begin_y, c);
+    patch_multiply(patch_forward(c));
+}
+
+static void patch_chunk_input(patch_conv *c)
+{
+    if (c->in_place && c->bias)
+        tern_pool_run(c->images * c->channels, patch_begin_x, c);
+    patch_multiply(patch_input(c));
+    if (!c->in_place)
+        tern_pool_run(c->images * c->lines, patch_scatter, c);
+}
+
+static void patch_chunk_weight(patch_conv *c)
+{
+    if (!c->in_place)
+        tern_pool_run(c->images * c->lines, patch_gather, c);
+    for (c->turn = 0; c->turn < c->images; c->turn++)
+        patch_multiply(patch_weight(c));
+}
+
+static void patch_each_chunk(patch_conv *c, patch_chunk_fn *fn)
+{
+    const int64_t all = patch_all_lines(c);
+    for (c->image = 0; c->image < c->batch; c->image += c->most_images) {
+        const int64_t images = c->batch - c->image;
+        c->images = images < c->most_images ? images : c->most_images;
+        for (c->line = 0; c->line < all; c->line += c->most_lines) {
+            const int64_t lines = all - c->line;
+            c->lines = lines < c->most_lines ? lines : c->most_lines;
+            fn(c);
+        }
+    }
+}
+
+static void patch_measure(patch_conv *c)
+{
+    const GEMM_ARGS product = c->product(c);
+    const int64_t room = GEMM_ROOM(&product);
+    c->room = room > c->room ? room : c->room;
+}
+
+// Elements of x that are in no patch.
+static bool patch_has_gaps(const patch_conv *c)
+{
+    for (int d = 0; d < 3; d++)
+        if (c->out[d] * c->kernel[d] < c->in[d])
+            return true;
+    return false;
+}
+
+static tern_status patch_run(const tern_conv_args *args, patch_product_fn *product,
+                             patch_chunk_fn *chunk)
+{
+    patch_conv c = patch_conv_of(args);
+    c.product = product;
+    patch_each_chunk(&c, patch_measure); // the last one is of another shape
+    const int64_t places = c.most_images * c.most_lines * c.out[2];
+    const int64_t patches = conv_lines(c.in_place ? 1 : places * c.filter);
+    const size_t nbytes = (size_t)(patches + conv_lines(c.room + 1)) * sizeof(real);
+    c.patches = tern_cache_alloc(nbytes);
+    if (!c.patches)
+        return TERN_ERR_NOMEM;
+    c.scratch = c.patches + patches;
+    if (chunk == patch_chunk_input && !args->accumulate && patch_has_gaps(&c))
+        conv_fill(args);
+    patch_each_chunk(&c, chunk);
+    tern_cache_free(c.patches, nbytes);
+    return TERN_OK;
+}
+
+#endif
