@@ -45,7 +45,7 @@ def ports(root):
     for path in sorted((root / "examples/ports").glob("*.c")):
         script = path.with_suffix(".py")
         files = [f"ports/{each.name}" for each in (path, script) if each.exists()]
-        found[path.stem] = Example(path.stem.replace("_", " ").capitalize(), files)
+        found[path.stem] = Example(path.stem.replace("_", " "), files)
     return found
 
 
@@ -62,8 +62,9 @@ def opening(text):
 
 
 def output_of(root, name):
-    """What was recorded, None where nothing was: of a port, beside it."""
-    for path in (root / f"docs/site/output/{name}.txt", root / f"examples/ports/{name}.txt"):
+    """What was recorded, of a port by PyTorch; None where nothing was."""
+    for path in (root / f"docs/site/output/{name}.txt",
+                 root / f"examples/ports/expected/{name}.txt"):
         if path.exists():
             return path.read_text(encoding="utf-8")
     return None
@@ -79,10 +80,12 @@ def page(root, name, example):
     first = (root / "examples" / example.files[0]).read_text(encoding="utf-8")
     parts = [f"# {example.title}", prose.markdown(opening(first))]
     output = output_of(root, name)
-    if output:
+    if output and not example.command:
+        parts += ["## What it prints", "As PyTorch printed it; the C program agrees to rounding.",
+                  f"```text\n{output.rstrip()}\n```"]
+    elif output:
         words = " ".join([f"{key}={value}" for key, value in example.environment.items()]
-                         + ["build/examples/" + example.command[0], *example.command[1:]]
-                         if example.command else [name])
+                         + ["build/examples/" + example.command[0], *example.command[1:]])
         parts += ["## What it prints", f"```console\n$ {words}\n{output.rstrip()}\n```"]
     parts += ["## The program", *(listing(root, path) for path in example.files)]
     return "\n\n".join(parts) + "\n"
@@ -95,6 +98,9 @@ def index(root, shown):
     for where, (_, example) in shown.items():
         first = (root / "examples" / example.files[0]).read_text(encoding="utf-8")
         parts.append(f"## [{example.title}]({where})\n\n{prose.markdown(opening(first))}")
-    names = "\n".join(shown)
+    names = "\n".join([*shown, *(["ports.md"] if ports(root) else [])])
+    if ports(root):
+        parts.append("## [PyTorch scripts and the same programs](ports.md)\n\n"
+                     "Scripts for PyTorch, and beside each the same program in C.")
     parts.append(f"```{{toctree}}\n:hidden:\n\n{names}\n```")
     return "\n\n".join(parts) + "\n"

@@ -35,6 +35,7 @@ GROUPS = {  # of the reference; a header that is in none is in the last
 }
 REGION = re.compile(r"^ *// \[(tern_\w+)\]\n(.*?)^ *// \[/\1\]\n", re.M | re.S)
 GUIDE = re.compile(r"^- \[([\w-]+\.md)\]\(\1\)", re.M)
+PORTS = "examples/ports/README.md"
 PROJECT = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md",
            "bench/NOTES.md"]
 
@@ -89,11 +90,16 @@ def write_reference(site, found):
 
 
 def write_gallery(site):
-    shown = {f"{name}.md": (name, example)
-             for name, example in {**gallery.EXAMPLES, **gallery.ports(site.root)}.items()}
-    for where, (name, example) in shown.items():
-        site.write(f"examples/{where}", gallery.page(site.root, name, example))
+    shown = {f"{name}.md": (name, example) for name, example in gallery.EXAMPLES.items()}
+    ports = gallery.ports(site.root)
+    for name, example in {**gallery.EXAMPLES, **ports}.items():
+        site.write(f"examples/{name}.md", gallery.page(site.root, name, example))
     site.write("examples/index.md", gallery.index(site.root, shown))
+    readme = site.root / PORTS
+    text = readme.read_text(encoding="utf-8") if readme.exists() else "# Ports\n"
+    if ports:
+        site.write("examples/ports.md", site.relinked(text, PORTS, "examples/ports.md") + "\n"
+                   + "\n".join(["```{toctree}", ":hidden:", "", *ports, "```", ""]))
 
 
 def write_start(site, groups, rest, project):
@@ -139,7 +145,10 @@ def main(root, target):
     known = {**gallery.EXAMPLES, **gallery.ports(root)}
     for name, example in known.items():
         for file in example.files:
+            site.pages.setdefault(f"examples/{file}", f"examples/{name}.md")
             site.gallery.setdefault(file.split("/")[0], f"examples/{name}.md")
+    if (root / PORTS).exists():
+        site.pages[PORTS] = site.gallery["ports"] = "examples/ports.md"
     for path, page in site.pages.items():
         if page.startswith(("guides/", "project/")):
             site.add_guide(path)

@@ -14,6 +14,7 @@ SECTION = re.compile(r"^// ---- (.*?)[ -]*\n", re.M)
 PROSE = re.compile(r"^((?:^//(?: (?!----|SPDX|clang-format).*)?\n)+)\n?(?=///|TERN_API)", re.M)
 MACRO = re.compile(r"(?P<doc>(?:^///(?!<).*\n)+)^#define (?P<name>(?:tern|TERN)_\w*[A-Za-z0-9])"
                    r"(?P<words>\([^)]*\))?[ \\\n]+(?P<body>(?:.*\\\n)*.*)", re.M)
+INLINE = re.compile(r"(?P<doc>(?:^///(?!<).*\n)+)^static inline (?P<code>[^;{]*\))\n\{", re.M)
 INNER = re.compile(r"_guard_(?:[a-z]+_)?$")  # what only a macro uses
 FAMILY = re.compile(r"_(with|defaults|options)$")
 
@@ -57,11 +58,15 @@ def read_items(text):
 
 
 def read_others(text):
-    """(place, Part) of sections, of prose between declarations, and of macros with a comment."""
+    """(place, Part) of what describe.py passes over: sections, prose between declarations, and
+    macros and inline functions with a comment."""
     for match in SECTION.finditer(text):
         yield match.start(), Part("section", match[1], [])
     for match in PROSE.finditer(text):
         yield match.start(), Part("prose", "", comment_lines(match[1]))
+    for match in INLINE.finditer(text):
+        item = describe.function(f"TERN_API {match['code']};", "", "")
+        yield match.start(), Part("functions", item["name"], comment_lines(match["doc"]), item)
     for match in MACRO.finditer(text):
         yield match.start(), Part("macro", match["name"], comment_lines(match["doc"]),
                                   {"words": match["words"] or "", "body": match["body"]})

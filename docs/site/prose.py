@@ -2,7 +2,7 @@
 """Words of the headers' comments as Markdown."""
 import re
 
-WORD = re.compile(r"(`[^`]*`)|(\b(?:tern|TERN)_\w*\w\*?|\b_[A-Z]+\b|\*\w*_\w+"
+WORD = re.compile(r"(`[^`]*`)|(\b(?:tern|TERN)_\w*\w(?:\*|\([^()]*\))?|\b_[A-Z]+\b|\*\w*_\w+"
                   r"|\b[a-z_]+(?:/[a-z_]+)?\.h\b)")
 SPECIAL = re.compile(r"([\\*_<>\[\]|$#])")
 LIST = re.compile(r"(?:\d+\.|-) ")
