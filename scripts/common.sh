@@ -56,8 +56,12 @@ have()
     zlib1g-dev) compiles c '#include <zlib.h>' ;;
     libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
     clang) command -v clang >/dev/null ;;
+    dpkg-dev) command -v dpkg-buildpackage >/dev/null ;;
+    debhelper) command -v dh >/dev/null ;;
+    xz-utils) command -v xz >/dev/null ;;
     libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
-    valgrind | doxygen | gcovr | clang-format | cmake) command -v "$1" >/dev/null ;;
+    valgrind | doxygen | gcovr | clang-format | cmake | git | lintian | mmdebstrap)
+        command -v "$1" >/dev/null ;;
     libdw1) PATH=$PATH:/sbin ldconfig -p | grep -q libdw.so.1 ;;
     libopenblas0-pthread) PATH=$PATH:/sbin ldconfig -p | grep -q libopenblas.so.0 ;;
     python3-torch) /usr/bin/python3 -c "import torch" 2>/dev/null ;;
