@@ -56,10 +56,11 @@ have()
     zlib1g-dev) compiles c '#include <zlib.h>' ;;
     libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
     clang) command -v clang >/dev/null ;;
+    libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
     dpkg-dev) command -v dpkg-buildpackage >/dev/null ;;
     debhelper) command -v dh >/dev/null ;;
     xz-utils) command -v xz >/dev/null ;;
-    libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
+    debian-archive-keyring) [ -f /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
     valgrind | doxygen | gcovr | clang-format | cmake | git | lintian | mmdebstrap)
         command -v "$1" >/dev/null ;;
     libdw1) PATH=$PATH:/sbin ldconfig -p | grep -q libdw.so.1 ;;

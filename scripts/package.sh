@@ -6,7 +6,7 @@
 # Usage: scripts/package.sh [--no-cuda] [--try] [FOLDER]
 #   --no-cuda   leaves the CUDA backend out, whose kernels take minutes
 #   --try       then installs them in bare systems: scripts/package_try.sh
-#   FOLDER      where to; build/packages. What is in it is removed before
+#   FOLDER      where to; build/packages. Packages that are there are removed
 # Environment: TERN_BUILD, the folder to build in (build); DEB_BUILD_OPTIONS=nocheck does not run
 # the tests of the packages.
 #
@@ -25,6 +25,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 out=${1:-$build/packages}
+case $out in /*) ;; *) out=$PWD/$out ;; esac
 work=$build/package-work
 
 # Without optimization, examples or tests: it only says what there is.
@@ -69,8 +70,8 @@ look()
 
 hand_out()
 {
-    rm -rf "$out"
     mkdir -p "$out"
+    rm -f "$out"/tern[-_]* "$out"/libtern* "$out/SHA256SUMS"
     cd "$work"
     mv -- *.tar.* *.deb *.dsc *.buildinfo *.changes "$out"
     cd "$out"

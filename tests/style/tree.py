@@ -6,7 +6,7 @@ import subprocess
 from collections import namedtuple
 
 C_FOLDERS = ('src', 'include', 'tests', 'examples', 'tools', 'bench')
-FOLDERS = C_FOLDERS + ('scripts', 'docs', '.ci')
+FOLDERS = C_FOLDERS + ('scripts', 'docs', 'debian', '.ci')
 EDITORS = ('~', '.swp')  # what editors leave
 C_SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh')
 
