@@ -36,7 +36,7 @@ bare()
 # shellcheck disable=SC2016 # that shell's
 inside()
 {
-    as_root unshare --mount sh -c 'mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&
+    as_root unshare --mount sh -c 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" &&
         exec chroot "$0" /usr/bin/env -u CC -u CXX -u TMPDIR HOME=/root LC_ALL=C.UTF-8 \
             PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive "$@"' "$chroot" "$@"
 }
@@ -74,7 +74,7 @@ rebuild()
         apt-get install -y -qq --no-install-recommends dpkg-dev build-essential &&
         dpkg-source -x ./*.dsc tree && cd tree && export DEB_BUILD_OPTIONS=nocheck &&
         apt-get build-dep -y -qq --no-install-recommends -P nocheck ./ &&
-        dpkg-buildpackage -b -us -uc -P nocheck' >"$work/log" 2>&1
+        dpkg-buildpackage -b -us -uc -Pnocheck' >"$work/log" 2>&1
 }
 
 failed()
