@@ -28,9 +28,10 @@ out=${1:-$build/packages}
 case $out in /*) ;; *) out=$PWD/$out ;; esac
 work=$build/package-work
 
-# Without optimization, examples or tests: it only says what there is.
+# The folder that this sets up says what there is, and packs it; nothing is built there.
 archive()
 {
+    [ -e "$root/.git" ] || { say "no clone of git: of an archive, dpkg-buildpackage"; exit 1; }
     meson setup "$work/setup" "$root" -Dcuda="$cuda" -Dtests=disabled -Dexamples=disabled >&2
     meson dist -C "$work/setup" --no-tests --formats xztar >&2
     mv "$work"/setup/meson-dist/tern-*.tar.xz "$work/"
