@@ -21,10 +21,15 @@ def is_comment(line):
     return line.lstrip().startswith('///')
 
 
+def one_line(lines, words):
+    """A macro on its last line, with what is said of it: behind several Doxygen misreads that."""
+    return [''] * (len(lines) - 1) + [' '.join(line.rstrip('\\').strip() for line in lines) + words]
+
+
 def filtered(text):
     lines = text.split('\n')
     result = []
-    behind_macro = None  # what to say at the end of the macro that is open
+    behind_macro, begin = None, 0  # what to say of the macro that is open, and where that begins
     for line in lines:
         bare = not (result and is_comment(result[-1]))
         defaults, macro = DEFAULTS.match(line), MACRO.match(line)
@@ -37,10 +42,11 @@ def filtered(text):
         elif macro and bare and f'{macro.group(1)}_with(' in text:
             behind_macro = (f' ///< Calls {macro.group(1)}_with(): the required values come first, '
                             'then options by name, as in `.field = value`.')
-        if behind_macro and not line.endswith('\\'):
-            line += behind_macro
-            behind_macro = None
+            begin = len(result)
         result.append(line)
+        if behind_macro and not line.endswith('\\'):
+            result[begin:] = one_line(result[begin:], behind_macro)
+            behind_macro = None
     return '\n'.join(result)
 
 
