@@ -36,20 +36,21 @@ archive()
     meson dist -C "$work/setup" --no-tests --formats xztar >&2
     mv "$work"/setup/meson-dist/tern-*.tar.xz "$work/"
     name=$(basename "$work"/tern-*.tar.xz .tar.xz)
-    profiles=
+    with=
     if meson introspect "$work/setup" --installed | grep -q libtern-cuda; then
-        profiles=pkg.tern.cuda
+        with=", with the CUDA backend"
+        export DEB_BUILD_PROFILES="${DEB_BUILD_PROFILES:+$DEB_BUILD_PROFILES }pkg.tern.cuda"
     fi
 }
 
 # What debian/control asks for. dpkg looks for packages: a Meson from elsewhere is none.
 need_to_build()
 {
-    dpkg-checkbuilddeps -P"$profiles" 2>/dev/null && return
+    dpkg-checkbuilddeps 2>/dev/null && return
     say "installing what debian/control asks for"
     as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the old lists"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get build-dep -y -qq --no-install-recommends \
-        -P "$profiles" ./ >&2
+    as_root env DEBIAN_FRONTEND=noninteractive DEB_BUILD_PROFILES="${DEB_BUILD_PROFILES:-}" \
+        apt-get build-dep -y -qq --no-install-recommends ./ >&2
 }
 
 packages()
@@ -58,7 +59,7 @@ packages()
     cp "$work/$name.tar.xz" "$work/$(echo "$name" | tr - _).orig.tar.xz"
     cd "$work/$name"
     need_to_build
-    dpkg-buildpackage -us -uc -P"$profiles" >&2
+    dpkg-buildpackage -us -uc >&2
     cd "$root"
 }
 
@@ -86,7 +87,7 @@ need gcc libc6-dev g++ git meson ninja-build pkg-config python3 zlib1g-dev dpkg-
 rm -rf "$work"
 mkdir -p "$work"
 archive
-say "building $name${profiles:+, with the CUDA backend}"
+say "building $name$with"
 packages
 look
 hand_out
