@@ -2,6 +2,8 @@
 // Rows of a softmax. A template: REAL is float or double, REAL_BITS the signed integer of its size,
 // ROW(name) the names, ROW_EXP the exponential. Long rows are added in chunks, then in double.
 
+#include "cpu/part.h"
+
 typedef REAL ROW(vec) __attribute__((vector_size(FOLD_BYTES)));
 typedef REAL_BITS ROW(mask) __attribute__((vector_size(FOLD_BYTES)));
 typedef REAL ROW(unaligned)
@@ -68,26 +70,10 @@ FOLD_INLINE void ROW(store_part)(REAL *y, ROW(vec) v, int64_t n)
     else
         _mm512_mask_storeu_pd(y, (__mmask8)mask, (__m512d)v);
 #else
-    // In halves, quarters and so on: AVX's masked store takes dozens of cycles on many processors.
-    ROW(quarter) part[FOLD_BYTES / 16], left;
-    memcpy(part, &v, sizeof part);
-    left = part[0];
-    if (n == ROW(WIDTH)) {
+    if (n == ROW(WIDTH))
         memcpy(y, &v, sizeof v);
-        return;
-    }
-    if (ROW(WIDTH) > ROW(QUARTER) && (n & ROW(QUARTER))) {
-        memcpy(y, &left, sizeof left);
-        left = part[FOLD_BYTES / 16 - 1];
-        y += ROW(QUARTER);
-    }
-    if (ROW(QUARTER) > 2 && (n & 2)) {
-        memcpy(y, &left, 2 * sizeof *y);
-        left = (ROW(quarter)){left[2 % ROW(QUARTER)]};
-        y += 2;
-    }
-    if (n & 1)
-        *y = left[0];
+    else
+        store_part(y, &v, sizeof v, (size_t)n * sizeof *y);
 #endif
 }
 

@@ -12,6 +12,7 @@
 #if defined(TERN_ISA_AVX512) || defined(TERN_ISA_AVX2)
 #include <immintrin.h>
 #endif
+#include "cpu/part.h"
 
 // VEC_BYTES is the width. TILE_ROWS x TILE_VECS vectors of accumulators, with the operands, fill
 // the registers; tiles of one or two rows are wider, so that enough sums are under way.
@@ -175,21 +176,12 @@ ALWAYS_INLINE vec vec_relu(vec x)
 }
 #endif
 
-// Masked stores are slow on some CPUs that have them, and edges are rare.
-static __attribute__((noinline, unused)) void vec_store_some(real *p, vec x, lanes on)
-{
-    real copy[VEC_WIDTH];
-    vec_store(copy, x);
-    for (int64_t i = 0; i < on; i++)
-        p[i] = copy[i];
-}
-
 ALWAYS_INLINE void vec_store_lanes(real *p, vec x, lanes on)
 {
     if (on == VEC_WIDTH)
         vec_store(p, x);
     else
-        vec_store_some(p, x, on);
+        store_part(p, &x, sizeof x, (size_t)on * sizeof(real));
 }
 
 #endif
