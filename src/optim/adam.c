@@ -29,15 +29,15 @@ static void derive(const double *number, const tern_optim_moment *at, double *ou
     const double correction1 = 1 - pow(number[BETA1], (double)at->step);
     const double root2 = sqrt(1 - pow(number[BETA2], (double)at->step));
     const bool decoupled = number[DECOUPLED] != 0;
+    const double sign = number[MAXIMIZE] != 0 ? -1 : 1;
     out[beta1] = number[BETA1];
     out[beta2] = number[BETA2];
-    out[take1] = 1 - number[BETA1];
+    out[take1] = sign * (1 - number[BETA1]);
     out[take2] = 1 - number[BETA2];
     out[eps] = number[EPS] * root2;
-    out[decay] = decoupled ? 0 : number[WEIGHT_DECAY];
+    out[decay] = decoupled ? 0 : sign * number[WEIGHT_DECAY];
     out[shrink] = decoupled ? 1 - number[LR] * number[WEIGHT_DECAY] : 1;
     out[step_size] = -number[LR] * root2 / correction1;
-    out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
     derive_least(&out[least], &out[least_grad], out[eps], out[take2], at->wide);
 }
 

@@ -73,15 +73,15 @@ static numbers adam_numbers(const adam_options *o, int64_t step)
 {
     enum { TERN_STEP_ADAM_NUMBERS(PLACE) };
     const double c1 = 1 - pow(o->beta1, (double)step), c2 = 1 - pow(o->beta2, (double)step);
+    const double sign = o->maximize ? -1 : 1;
     return (numbers){{[beta1] = o->beta1,
                       [beta2] = o->beta2,
-                      [take1] = 1 - o->beta1,
+                      [take1] = sign * (1 - o->beta1),
                       [take2] = 1 - o->beta2,
                       [eps] = o->eps * sqrt(c2),
-                      [decay] = o->decoupled ? 0 : o->weight_decay,
+                      [decay] = o->decoupled ? 0 : sign * o->weight_decay,
                       [shrink] = o->decoupled ? 1 - o->lr * o->weight_decay : 1,
                       [step_size] = -o->lr * sqrt(c2) / c1,
-                      [sign] = o->maximize ? -1 : 1,
                       [least] = o->eps > 0 ? (double)FLT_MIN : 0,
                       [least_grad] = o->eps > 0 ? sqrt((double)FLT_MIN / (1 - o->beta2)) : 0}};
 }

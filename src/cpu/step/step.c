@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The updates of optimizers: one parallel pass over a list of tensors, whose elements are cut into
 // pieces by their number alone.
-#include <math.h>
-
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
 #include "cpu/elementwise/elementwise.h"
+#include "cpu/vecmath.h"
+#include "cpu/vecmath_double.h"
 #include "device/kernel_dtype.h"
 
 #define PIECE      16384                  // elements that are worth a piece
@@ -25,7 +25,7 @@ typedef void step_block_fn(const double *number, void *const *array, int64_t n);
 #endif
 
 #define real             float
-#define R_(name)         name##f
+#define R_(name)         vm_##name
 #define FMA_             FLOAT_FMA
 #define STEP_BLOCK(name) name##_float
 #include "cpu/step/step_real.h"
@@ -34,7 +34,7 @@ typedef void step_block_fn(const double *number, void *const *array, int64_t n);
 #undef FMA_
 #undef STEP_BLOCK
 #define real             double
-#define R_(name)         name
+#define R_(name)         vd_##name
 #define FMA_             DOUBLE_FMA
 #define STEP_BLOCK(name) name##_double
 #include "cpu/step/step_real.h"
