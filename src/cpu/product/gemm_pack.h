@@ -71,7 +71,23 @@ ALWAYS_INLINE void pack_ahead(const real *source, int64_t ahead)
     __builtin_prefetch((const char *)source + ahead * (int64_t)sizeof(real));
 }
 
-// The source's elements for one k lie side by side.
+// The source's elements for one k lie side by side, and a vector holds them.
+static UNCHECKED void pack_narrow(const panel *p)
+{
+    const int64_t pitch = p->pitch, along = p->along, ahead = p->ahead;
+    const lanes on = lanes_first(p->count);
+    real *packed = p->packed;
+    const real *source = p->source;
+    int64_t left = p->k * pitch;
+    for (; left >= VEC_WIDTH; packed += pitch, source += along, left -= pitch) {
+        pack_ahead(source, ahead);
+        vec_store(packed, vec_load_lanes(source, on));
+    }
+    for (; left > 0; packed += pitch, source += along, left -= pitch)
+        pack_store(packed, vec_load_lanes(source, on), pitch, left);
+}
+
+// Likewise, in several vectors.
 static UNCHECKED void pack_copied(const panel *p)
 {
     const int64_t pitch = p->pitch, along = p->along, ahead = p->ahead;
@@ -98,7 +114,9 @@ static UNCHECKED void pack_copied(const panel *p)
 
 static void pack_panel(const panel *p)
 {
-    if (p->across == 1)
+    if (p->across == 1 && p->pitch <= VEC_WIDTH)
+        pack_narrow(p);
+    else if (p->across == 1)
         pack_copied(p);
     else
         pack_transposed(p);
