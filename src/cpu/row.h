@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a softmax. A template: REAL is float or double, REAL_BITS the signed integer of its size,
-// ROW(name) the names, ROW_EXP the exponential. Long rows are added in chunks, then in double.
+// ROW(name) the names, ROW_EXP the exponential of what is not above 0. Long rows are added in
+// chunks, then in double.
 
 typedef REAL ROW(vec) __attribute__((vector_size(FOLD_BYTES)));
 typedef REAL_BITS ROW(mask) __attribute__((vector_size(FOLD_BYTES)));
