@@ -26,10 +26,12 @@ typedef union buffer {
 // Where blocks can work in place: `in` and `out` are dtypes stored as they are computed.
 typedef struct job {
     const elementwise *op;
+    block_fn *block;
     compute_type type;
     tern_dtype in, out;
     int64_t in_size, out_size; // bytes
     bool in_plain, out_plain;
+    int one;       // the operand that is one value for all elements of a block, or -1
     int64_t alone; // elements that one thread does
 } job;
 
@@ -100,59 +102,80 @@ static void store(const job *j, char *to, const void *from, int64_t step, int64_
     }
 }
 
-// The operand that is one value for all elements where that has a block of its own, or -1.
-static int find_one(const elementwise *op, const int64_t *step)
+// Elements per pass, where a value that has no block of its own may be spread.
+static int64_t block_size(const job *j, const int64_t *step)
 {
-    for (int k = 0; k < op->inputs; k++)
-        if (step[k + 1] == 0 && op->one[k] && step[2 - k] != 0)
-            return k;
-    return -1;
+    for (int k = 0; k < j->op->inputs; k++)
+        if (k != j->one && step[j->op->outputs + k] == 0)
+            return SPREAD;
+    return BLOCK;
 }
 
-// Some operand or the result goes through a buffer.
-static void run_blocks(const job *j, int64_t n, char *const *data, const int64_t *step)
+// Some operand or result goes through a buffer.
+static void run_blocks(const void *context, int64_t n, char *const *data, const int64_t *step)
 {
-    const elementwise *op = j->op;
-    buffer in[2], out;
-    const bool in_place = j->out_plain && step[0] == 1;
-    const int one = find_one(op, step);
-    const bool spreads = one < 0 && (step[1] == 0 || step[op->inputs] == 0);
-    const int64_t block = spreads ? SPREAD : BLOCK;
+    const job *j = context;
+    const int outputs = j->op->outputs, inputs = j->op->inputs;
+    buffer in[MAX_INPUTS], out[MAX_OUTPUTS];
+    const int64_t block = block_size(j, step);
     for (int64_t i = 0; i < n; i += block) {
         const int64_t count = n - i < block ? n - i : block;
-        const void *x[2];
-        for (int k = 0; k < op->inputs; k++) {
-            const int64_t stride = step[k + 1];
-            const char *from = data[k + 1] + i * stride * j->in_size;
+        const void *x[MAX_INPUTS];
+        void *y[MAX_OUTPUTS];
+        for (int k = 0; k < inputs; k++) {
+            const int64_t stride = step[outputs + k];
+            const char *from = data[outputs + k] + i * stride * j->in_size;
             x[k] = &in[k];
             if (j->in_plain && stride == 1)
                 x[k] = from;
             else if (stride != 0)
                 load(j, &in[k], from, stride, count);
             else if (i == 0)
-                load_one(j, &in[k], from, k == one ? 1 : count);
+                load_one(j, &in[k], from, k == j->one ? 1 : count);
         }
-        char *y = data[0] + i * step[0] * j->out_size;
-        (one < 0 ? op->block : op->one[one])(in_place ? (void *)y : &out, x, count, &op->params);
-        if (!in_place)
-            store(j, y, &out, step[0], count);
+        for (int k = 0; k < outputs; k++)
+            y[k] = j->out_plain && step[k] == 1 ? data[k] + i * j->out_size : (char *)&out[k];
+        j->block(y, x, count, &j->op->params);
+        for (int k = 0; k < outputs; k++)
+            if (y[k] == &out[k])
+                store(j, data[k] + i * step[k] * j->out_size, y[k], step[k], count);
     }
 }
 
-static void run(const void *context, int64_t n, char *const *data, const int64_t *step)
+// Blocks work in place.
+static void run_plain(const void *context, int64_t n, char *const *data, const int64_t *step)
 {
+    (void)step;
     const job *j = context;
-    const void *x[2];
-    const int one = find_one(j->op, step);
-    bool plain = j->in_plain && j->out_plain && step[0] == 1;
-    for (int k = 0; k < j->op->inputs; k++) {
-        x[k] = data[k + 1];
-        plain = plain && (k == one || step[k + 1] == 1);
-    }
-    if (plain)
-        (one < 0 ? j->op->block : j->op->one[one])(data[0], x, n, &j->op->params);
-    else
-        run_blocks(j, n, data, step);
+    const int outputs = j->op->outputs;
+    const void *x[MAX_INPUTS];
+    void *y[MAX_OUTPUTS];
+    for (int k = 0; k < outputs; k++)
+        y[k] = data[k];
+    for (int k = 0; k < j->op->inputs; k++)
+        x[k] = data[outputs + k];
+    j->block(y, x, n, &j->op->params);
+}
+
+static int64_t step_of(const tern_strided *view)
+{
+    return view->rank > 0 ? view->stride[view->rank - 1] : 1;
+}
+
+static int find_one(const elementwise *op, const tern_strided *const *views)
+{
+    for (int k = 0; k < 2; k++)
+        if (op->one[k] && step_of(views[1 + k]) == 0 && step_of(views[2 - k]) != 0)
+            return k;
+    return -1;
+}
+
+static bool is_plain(const job *j, const tern_strided *const *views)
+{
+    bool plain = j->in_plain && j->out_plain;
+    for (int v = 0; v < j->op->outputs + j->op->inputs; v++)
+        plain = plain && (step_of(views[v]) == 1 || (j->one >= 0 && v == 1 + j->one));
+    return plain;
 }
 
 // ---- short rows ---------------------------------------------------------------------------------
@@ -242,30 +265,38 @@ static void short_piece(void *context, int64_t index)
     const short_rows *s = context;
     const job *j = s->j;
     const elementwise *op = j->op;
+    const int outputs = op->outputs, inputs = op->inputs;
     const int64_t cols = s->cols, first = index % s->pieces * s->rows_per_piece;
     const int64_t end = s->rows - first < s->rows_per_piece ? s->rows : first + s->rows_per_piece;
-    rows_view v[3];
-    buffer in[2], out;
-    for (int k = 0; k <= op->inputs; k++) {
-        v[k] = matrix_at(s->views[k], index / s->pieces);
-        v[k].data += first * v[k].row * (k > 0 ? j->in_size : j->out_size);
+    rows_view from[MAX_INPUTS], to[MAX_OUTPUTS];
+    buffer in[MAX_INPUTS], out[MAX_OUTPUTS];
+    for (int k = 0; k < outputs; k++) {
+        to[k] = matrix_at(s->views[k], index / s->pieces);
+        to[k].data += first * to[k].row * j->out_size;
     }
-    const bool in_place = j->out_plain && has_no_gaps(v[0], cols);
+    for (int k = 0; k < inputs; k++) {
+        from[k] = matrix_at(s->views[outputs + k], index / s->pieces);
+        from[k].data += first * from[k].row * j->in_size;
+    }
     for (int64_t row = first; row < end; row += s->rows_per_block) {
         const int64_t rows = end - row < s->rows_per_block ? end - row : s->rows_per_block;
-        const void *x[2];
-        for (int k = 0; k < op->inputs; k++) {
-            const rows_view *from = &v[k + 1];
-            const bool plain = j->in_plain && has_no_gaps(*from, cols);
-            x[k] = plain ? (const void *)from->data : &in[k];
-            if (!plain && (from->row != 0 || row == first)) // the same rows stay
-                load_rows(j, &in[k], *from, rows, cols);
-            v[k + 1].data += rows * from->row * j->in_size;
+        const void *x[MAX_INPUTS];
+        void *y[MAX_OUTPUTS];
+        for (int k = 0; k < inputs; k++) {
+            const bool plain = j->in_plain && has_no_gaps(from[k], cols);
+            x[k] = plain ? (const void *)from[k].data : &in[k];
+            if (!plain && (from[k].row != 0 || row == first)) // the same rows stay
+                load_rows(j, &in[k], from[k], rows, cols);
+            from[k].data += rows * from[k].row * j->in_size;
         }
-        op->block(in_place ? (void *)v[0].data : &out, x, rows * cols, &op->params);
-        if (!in_place)
-            store_rows(j, v[0], &out, rows, cols);
-        v[0].data += rows * v[0].row * j->out_size;
+        for (int k = 0; k < outputs; k++)
+            y[k] = j->out_plain && has_no_gaps(to[k], cols) ? to[k].data : (char *)&out[k];
+        op->block(y, x, rows * cols, &op->params);
+        for (int k = 0; k < outputs; k++) {
+            if (y[k] == &out[k])
+                store_rows(j, to[k], &out[k], rows, cols);
+            to[k].data += rows * to[k].row * j->out_size;
+        }
     }
 }
 
@@ -299,19 +330,24 @@ static void run_short_rows(const job *j, const tern_strided *const *views)
 
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views)
 {
+    const tern_dtype in = views[op->outputs]->dtype, out = views[0]->dtype;
+    const int one = find_one(op, views);
     const job j = {
         .op = op,
-        .type = compute_type_of(views[1]->dtype),
-        .in = views[1]->dtype,
-        .out = views[0]->dtype,
-        .in_size = (int64_t)tern_dtype_size(views[1]->dtype),
-        .out_size = (int64_t)tern_dtype_size(views[0]->dtype),
-        .in_plain = stored_as_computed(views[1]->dtype),
-        .out_plain = op->predicate || stored_as_computed(views[0]->dtype),
+        .block = one < 0 ? op->block : op->one[one],
+        .type = compute_type_of(in),
+        .in = in,
+        .out = out,
+        .in_size = (int64_t)tern_dtype_size(in),
+        .out_size = (int64_t)tern_dtype_size(out),
+        .in_plain = stored_as_computed(in),
+        .out_plain = op->predicate || stored_as_computed(out),
+        .one = one,
         .alone = op->costly ? TERN_WALK_ALONE_COSTLY : TERN_WALK_ALONE,
     };
     if (rows_are_short(views[0]))
         run_short_rows(&j, views);
     else
-        tern_walk(views, op->inputs + 1, run, &j, j.alone);
+        tern_walk(views, op->outputs + op->inputs, is_plain(&j, views) ? run_plain : run_blocks, &j,
+                  j.alone);
 }
