@@ -15,6 +15,9 @@
 // Rows of so few elements are done several at a time.
 #define SHORT 64
 
+// Rows of so few elements, which need no buffer, are done one after the other without a walk.
+#define MEDIUM 2048
+
 // The odd part keeps the buffers from starting at the same place in a page.
 typedef union buffer {
     float f[BLOCK + 16];
@@ -178,15 +181,15 @@ static bool is_plain(const job *j, const tern_strided *const *views)
     return plain;
 }
 
-// ---- short rows ---------------------------------------------------------------------------------
-// The last two dimensions are rows of a few elements. So many of them as a buffer holds are brought
-// into one block.
+// ---- rows ---------------------------------------------------------------------------------------
+// The last two dimensions are a matrix. Of short rows so many as a buffer holds are brought into
+// one block; blocks work in place on medium ones.
 
-typedef struct short_rows {
+typedef struct row_job {
     const job *j;
     const tern_strided *const *views;
     int64_t cols, rows, rows_per_block, rows_per_piece, pieces; // of one matrix
-} short_rows;
+} row_job;
 
 // The strides of a view in the last two dimensions, and where one row begins.
 typedef struct rows_view {
@@ -204,6 +207,23 @@ static rows_view matrix_at(const tern_strided *view, int64_t matrix)
     }
     return (rows_view){(char *)view->data + at * (int64_t)tern_dtype_size(view->dtype),
                        view->stride[rank - 2], view->stride[rank - 1]};
+}
+
+// The rows of a piece: the first of each view, and how many they are.
+static int64_t find_rows(const row_job *r, int64_t index, rows_view *to, rows_view *from)
+{
+    const job *j = r->j;
+    const int outputs = j->op->outputs;
+    const int64_t matrix = index / r->pieces, first = index % r->pieces * r->rows_per_piece;
+    for (int k = 0; k < outputs; k++) {
+        to[k] = matrix_at(r->views[k], matrix);
+        to[k].data += first * to[k].row * j->out_size;
+    }
+    for (int k = 0; k < j->op->inputs; k++) {
+        from[k] = matrix_at(r->views[outputs + k], matrix);
+        from[k].data += first * from[k].row * j->in_size;
+    }
+    return r->rows - first < r->rows_per_piece ? r->rows - first : r->rows_per_piece;
 }
 
 static bool has_no_gaps(rows_view v, int64_t cols)
@@ -262,30 +282,21 @@ static void store_rows(const job *j, rows_view v, const buffer *from, int64_t ro
 
 static void short_piece(void *context, int64_t index)
 {
-    const short_rows *s = context;
-    const job *j = s->j;
+    const row_job *r = context;
+    const job *j = r->j;
     const elementwise *op = j->op;
     const int outputs = op->outputs, inputs = op->inputs;
-    const int64_t cols = s->cols, first = index % s->pieces * s->rows_per_piece;
-    const int64_t end = s->rows - first < s->rows_per_piece ? s->rows : first + s->rows_per_piece;
     rows_view from[MAX_INPUTS], to[MAX_OUTPUTS];
     buffer in[MAX_INPUTS], out[MAX_OUTPUTS];
-    for (int k = 0; k < outputs; k++) {
-        to[k] = matrix_at(s->views[k], index / s->pieces);
-        to[k].data += first * to[k].row * j->out_size;
-    }
-    for (int k = 0; k < inputs; k++) {
-        from[k] = matrix_at(s->views[outputs + k], index / s->pieces);
-        from[k].data += first * from[k].row * j->in_size;
-    }
-    for (int64_t row = first; row < end; row += s->rows_per_block) {
-        const int64_t rows = end - row < s->rows_per_block ? end - row : s->rows_per_block;
+    const int64_t cols = r->cols, count = find_rows(r, index, to, from);
+    for (int64_t row = 0; row < count; row += r->rows_per_block) {
+        const int64_t rows = count - row < r->rows_per_block ? count - row : r->rows_per_block;
         const void *x[MAX_INPUTS];
         void *y[MAX_OUTPUTS];
         for (int k = 0; k < inputs; k++) {
             const bool plain = j->in_plain && has_no_gaps(from[k], cols);
             x[k] = plain ? (const void *)from[k].data : &in[k];
-            if (!plain && (from[k].row != 0 || row == first)) // the same rows stay
+            if (!plain && (from[k].row != 0 || row == 0)) // the same rows stay
                 load_rows(j, &in[k], from[k], rows, cols);
             from[k].data += rows * from[k].row * j->in_size;
         }
@@ -300,31 +311,50 @@ static void short_piece(void *context, int64_t index)
     }
 }
 
-static bool rows_are_short(const tern_strided *y)
+static void medium_piece(void *context, int64_t index)
 {
-    const int rank = y->rank;
-    return rank >= 2 && y->size[rank - 1] <= SHORT && y->size[rank - 2] > 3;
+    const row_job *r = context;
+    const job *j = r->j;
+    const int outputs = j->op->outputs, inputs = j->op->inputs;
+    rows_view from[MAX_INPUTS], to[MAX_OUTPUTS];
+    const void *x[MAX_INPUTS];
+    void *y[MAX_OUTPUTS];
+    const int64_t count = find_rows(r, index, to, from);
+    for (int64_t row = 0; row < count; row++) {
+        for (int k = 0; k < outputs; k++)
+            y[k] = to[k].data + row * to[k].row * j->out_size;
+        for (int k = 0; k < inputs; k++)
+            x[k] = from[k].data + row * from[k].row * j->in_size;
+        j->block(y, x, r->cols, &j->op->params);
+    }
 }
 
-static void run_short_rows(const job *j, const tern_strided *const *views)
+static bool has_rows_up_to(const tern_strided *y, int64_t cols)
+{
+    const int rank = y->rank;
+    return rank >= 2 && y->size[rank - 1] <= cols && y->size[rank - 2] > 3;
+}
+
+static void run_rows(const job *j, const tern_strided *const *views)
 {
     const tern_strided *y = views[0];
     const int64_t numel = tern_strided_numel(y);
     if (numel == 0)
         return;
-    short_rows s = {.j = j, .views = views};
-    s.cols = y->size[y->rank - 1];
-    s.rows = y->size[y->rank - 2];
-    s.rows_per_block = BLOCK / s.cols;
-    s.rows_per_piece = s.rows_per_block * (TERN_WALK_PIECE / BLOCK);
-    s.pieces = (s.rows + s.rows_per_piece - 1) / s.rows_per_piece;
-    const int64_t all = numel / (s.rows * s.cols) * s.pieces;
+    row_job r = {.j = j, .views = views};
+    r.cols = y->size[y->rank - 1];
+    r.rows = y->size[y->rank - 2];
+    r.rows_per_block = r.cols <= SHORT ? BLOCK / r.cols : 1;
+    r.rows_per_piece = TERN_WALK_PIECE / (r.rows_per_block * r.cols) * r.rows_per_block;
+    r.pieces = (r.rows + r.rows_per_piece - 1) / r.rows_per_piece;
+    void (*piece)(void *, int64_t) = r.cols <= SHORT ? short_piece : medium_piece;
+    const int64_t all = numel / (r.rows * r.cols) * r.pieces;
     const int saved = errno; // functions of the mathematical library set it
     if (numel > j->alone)
-        tern_pool_run(all, short_piece, &s);
+        tern_pool_run(all, piece, &r);
     else
         for (int64_t i = 0; i < all; i++)
-            short_piece(&s, i);
+            piece(&r, i);
     errno = saved;
 }
 
@@ -345,9 +375,9 @@ void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const
         .one = one,
         .alone = op->costly ? TERN_WALK_ALONE_COSTLY : TERN_WALK_ALONE,
     };
-    if (rows_are_short(views[0]))
-        run_short_rows(&j, views);
+    const bool plain = is_plain(&j, views);
+    if (has_rows_up_to(views[0], SHORT) || (plain && has_rows_up_to(views[0], MEDIUM)))
+        run_rows(&j, views);
     else
-        tern_walk(views, op->outputs + op->inputs, is_plain(&j, views) ? run_plain : run_blocks, &j,
-                  j.alone);
+        tern_walk(views, op->outputs + op->inputs, plain ? run_plain : run_blocks, &j, j.alone);
 }
