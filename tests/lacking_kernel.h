@@ -201,6 +201,11 @@ static inline tern_status lacking_normal(const lacking_call *c)
     return c->kernels->random(c->exec, &args, c->generator, &c->row);
 }
 
+static inline tern_status lacking_binary_grad(const lacking_call *c)
+{
+    const tern_strided *const dx[] = {&c->row, &c->row};
+    return c->kernels->binary_grad(c->exec, TERN_BINARY_MUL, dx, &c->row, &c->row, &c->row);
+}
 static inline tern_status lacking_mean(const lacking_call *c)
 {
     return c->kernels->reduce(c->exec, TERN_REDUCE_MEAN, 0, &c->one, &c->row);
@@ -275,6 +280,7 @@ static inline void lacking_check_all(const tern_kernels *kernels, const tern_exe
                  {"dropout", lacking_dropout, TERN_DTYPE_UNSPECIFIED},
                  {"uniform", lacking_uniform, TERN_DTYPE_UNSPECIFIED},
                  {"normal", lacking_normal, TERN_DTYPE_UNSPECIFIED},
+                 {"binary_grad", lacking_binary_grad, TERN_DTYPE_UNSPECIFIED},
                  {"mean", lacking_mean, TERN_DTYPE_UNSPECIFIED},
                  {"norm", lacking_norm, TERN_DTYPE_UNSPECIFIED},
                  {"var", lacking_var, TERN_DTYPE_UNSPECIFIED},

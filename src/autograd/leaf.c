@@ -75,6 +75,11 @@ static tern_tensor *replica_target(const tern_edge *edge, const char *op, bool *
     return grad;
 }
 
+static tern_tensor *new_gradient(const tern_node *node, const tern_edge *edge)
+{
+    return tern_tensor_new(node->name, edge->dtype, node->out[0].device, edge->shape);
+}
+
 tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate)
 {
     const tern_edge *edge = &node->in[input];
@@ -83,7 +88,16 @@ tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate)
     if (edge->node->partial)
         return replica_target(edge, node->name, accumulate);
     *accumulate = false;
-    return tern_tensor_new(node->name, edge->dtype, node->out[0].device, edge->shape);
+    return new_gradient(node, edge);
+}
+
+tern_tensor *tern_node_grad_new(tern_node *node, int input)
+{
+    const tern_edge *edge = &node->in[input];
+    bool accumulate;
+    if (edge->leaf && edge->leaf->grad_state != TERN_GRAD_PRESENT)
+        return grad_target(edge->leaf, &accumulate);
+    return new_gradient(node, edge);
 }
 
 tern_tensor *tern_grad(const tern_tensor *t)

@@ -36,5 +36,7 @@ tern_status tern_node_check_saved(const tern_node *node);
 // Where the gradient of an input may be written at once: the gradient of a leaf (then *accumulate
 // says whether to add), or a new tensor. The backward writes it and sets dx[input]. NULL: failed.
 tern_tensor *tern_node_grad_into(tern_node *node, int input, bool *accumulate);
+// The same for kernels that cannot add: the gradient of a leaf that has none yet, or a new tensor.
+tern_tensor *tern_node_grad_new(tern_node *node, int input);
 
 #endif

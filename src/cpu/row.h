@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a softmax. A template: REAL is float or double, REAL_BITS the signed integer of its size,
-// ROW(name) the names, ROW_EXP the exponential. Long rows are added in chunks, then in double.
+// ROW(name) the names, ROW_EXP the exponential of what is not above 0. Long rows are added in
+// chunks, then in double.
 
 #include "cpu/part.h"
 

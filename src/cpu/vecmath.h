@@ -154,8 +154,15 @@ VM_INLINE float vm_tanhshrink(float x)
 // 1 / (1 + exp(-x)) by way of exp(-|x|), which does not overflow.
 VM_INLINE float vm_sigmoid(float x)
 {
-    const float e = vm_exp(-vm_abs(x));
+    const float e = vm_exp_below(-vm_abs(x));
     return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
+}
+
+// sigmoid(x) sigmoid(-x)
+VM_INLINE float vm_sigmoid_slope(float x)
+{
+    const float e = vm_exp_below(-vm_abs(x)), share = 1.0f / (1.0f + e);
+    return e * share * share;
 }
 
 // sigmoid + x sigmoid', where x sigmoid' is 0 for large x
@@ -168,11 +175,9 @@ VM_INLINE float vm_silu_slope(float x)
 // x sigmoid(x). Where it is subnormal, exp(x) has fewer bits still: x comes between its factors.
 VM_INLINE float vm_silu(float x)
 {
-    float mantissa, scale;
-    const float t = vm_abs(x);
-    vm_exp_parts(-vm_smaller(t, 120.0f), &mantissa, &scale);
-    const float share = x / (1.0f + mantissa * scale);
-    const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
+    const float scaled = vm_exp_below_scaled(-vm_smaller(vm_abs(x), 120.0f));
+    const float share = x / (1.0f + scaled * VM_EXP_SCALE);
+    const float below = x < -120.0f ? x * 0.0f : share * scaled * VM_EXP_SCALE; // -inf gives NaN
     return x < 0.0f ? below : share;
 }
 
@@ -187,12 +192,11 @@ VM_INLINE void vm_mish_parts(float x, float e, float *n, float *d)
 // x tanh(log(1 + exp(x))). Where it is subnormal x comes between exp(x)'s factors, as in vm_silu.
 VM_INLINE float vm_mish(float x)
 {
-    float mantissa, scale, n, d;
-    const float t = vm_abs(x);
-    vm_exp_parts(-vm_smaller(t, 120.0f), &mantissa, &scale);
-    vm_mish_parts(x, mantissa * scale, &n, &d);
+    float n, d;
+    const float scaled = vm_exp_below_scaled(-vm_smaller(vm_abs(x), 120.0f));
+    vm_mish_parts(x, scaled * VM_EXP_SCALE, &n, &d);
     const float share = x * (n / d);
-    const float below = x < -120.0f ? x * 0.0f : share * mantissa * scale; // -inf gives NaN
+    const float below = x < -120.0f ? x * 0.0f : share * scaled * VM_EXP_SCALE; // -inf gives NaN
     return x < 0.0f ? below : share;
 }
 
@@ -200,7 +204,7 @@ VM_INLINE float vm_mish(float x)
 VM_INLINE float vm_mish_slope(float x)
 {
     const float bounded = x < -120.0f ? -120.0f : x > 120.0f ? 120.0f : x;
-    const float e = vm_exp(-vm_abs(bounded));
+    const float e = vm_exp_below(-vm_abs(bounded));
     float n, d;
     vm_mish_parts(bounded, e, &n, &d);
     const float power = bounded < 0.0f ? 1.0f : e;
@@ -212,14 +216,13 @@ VM_INLINE float vm_mish_slope(float x)
 // it is put back. Far below 0 the result is exp(beta x) / beta, which may be subnormal.
 VM_INLINE float vm_softplus(float x, float beta)
 {
-    float mantissa, scale;
     const float t = x * beta, size = vm_abs(t);
     const float lost = size < 170.0f ? (float)((double)x * beta - (double)t) : 0.0f;
-    vm_exp_parts(size > 170.0f ? -170.0f : -size, &mantissa, &scale);
-    const float e = mantissa * scale;
+    const float scaled = vm_exp_below_scaled(size > 170.0f ? -170.0f : -size);
+    const float e = scaled * VM_EXP_SCALE;
     const float slope = (t >= 0.0f ? 1.0f : e) / (1.0f + e);
     const float y = ((t > 0.0f ? t : 0.0f) + (vm_log1p(e) + slope * lost)) / beta;
-    return t < -18.0f ? (mantissa + mantissa * lost) / beta * scale : y;
+    return t < -18.0f ? (scaled + scaled * lost) / beta * VM_EXP_SCALE : y;
 }
 
 // ---- the normal distribution --------------------------------------------------------------------
@@ -314,16 +317,17 @@ VM_INLINE double vm_gelu_tanh_sigmoid(double x)
 #if defined(__FMA__)
 VM_INLINE float vm_gelu_tanh(float x)
 {
-    float r, a, b;
+    float r, power;
     const float t = vm_smaller(vm_abs(x), 12.0f), square = t * t, cubic = 0x1.2444f2p-4f;
     const float slope = VM_MADD(cubic, square, 0x1.98845p+0f);
     const float constants = VM_MADD(square, 0x1.49b16ap-29f, 0x1.9ea1b2p-23f);
     const float slope_lost = VM_MADD(cubic, square, 0x1.98845p+0f - slope) +
                              VM_MADD(cubic, VM_LOST(t, t, square), constants);
     const float u = t * slope, lost = VM_MADD(t, slope_lost, VM_LOST(t, slope, u));
-    vm_exp_factors(-u, &r, &a, &b);
-    const float mantissa = vm_exp_near(r - lost) * a, share = x / VM_MADD(mantissa, b, 1.0f);
-    const float below = x < -12.0f ? x * 0.0f : share * mantissa * b; // -inf gives NaN
+    vm_exp_below_factors(-u, &r, &power);
+    const float scaled = vm_exp_near(r - lost) * power;
+    const float share = x / VM_MADD(scaled, VM_EXP_SCALE, 1.0f);
+    const float below = x < -12.0f ? x * 0.0f : share * scaled * VM_EXP_SCALE; // -inf gives NaN
     return x >= 0.0f ? share : below;
 }
 #else

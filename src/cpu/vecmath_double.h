@@ -90,6 +90,13 @@ VM_INLINE double vd_sigmoid(double x)
 }
 
 // As in vecmath.h.
+VM_INLINE double vd_sigmoid_slope(double x)
+{
+    const double e = exp(-fabs(x)), share = 1.0 / (1.0 + e);
+    return e * share * share;
+}
+
+// As in vecmath.h.
 VM_INLINE double vd_silu_slope(double x)
 {
     const double sigma = vd_sigmoid(x), bounded = x < -200.0 ? -200.0 : x > 200.0 ? 200.0 : x;

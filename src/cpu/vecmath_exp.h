@@ -116,19 +116,37 @@ VM_INLINE void vm_exp_factors(float x, float *r, float *a, float *b)
     *b = vm_float(both - half);
 }
 
-// exp(x) = *mantissa * *scale, a product that rounds once where it is subnormal; as above.
-VM_INLINE void vm_exp_parts(float x, float *mantissa, float *scale)
-{
-    float r, a;
-    vm_exp_factors(x, &r, &a, scale);
-    *mantissa = vm_exp_near(r) * a;
-}
-
 VM_INLINE float vm_exp(float x)
 {
-    float mantissa, scale;
-    vm_exp_parts(x, &mantissa, &scale);
-    return x < -104.0f ? 0.0f : mantissa * scale; // the parts of a smaller x are any numbers
+    float r, a, b;
+    vm_exp_factors(x, &r, &a, &b);
+    const float y = vm_exp_near(r) * a * b; // below -170 any number
+    return x < -104.0f ? 0.0f : y;
+}
+
+// exp(x) = exp(*r) * *power * VM_EXP_SCALE, -170 <= x <= 0: one power of 2 is enough there.
+#define VM_EXP_SCALE 0x1p-121f
+
+VM_INLINE void vm_exp_below_factors(float x, float *r, float *power)
+{
+    const float bias = 127.0f + 121.0f, shifted = vm_exp_shifted(x, bias);
+    *r = vm_exp_rest(x, shifted, bias);
+    *power = vm_float(vm_bits(shifted) << 23);
+}
+
+// exp(x) / VM_EXP_SCALE, -170 <= x <= 0: the product with VM_EXP_SCALE rounds once where it is
+// subnormal.
+VM_INLINE float vm_exp_below_scaled(float x)
+{
+    float r, power;
+    vm_exp_below_factors(x, &r, &power);
+    return vm_exp_near(r) * power;
+}
+
+// exp(x), x <= 0; the same bits.
+VM_INLINE float vm_exp_below(float x)
+{
+    return vm_exp_below_scaled(x < -105.0f ? -105.0f : x) * VM_EXP_SCALE; // NaN stays
 }
 
 // exp(x) - 1, exact near 0.

@@ -5,7 +5,7 @@
 
 #include "device/kernels.h"
 
-#define TERN_WALK_VIEWS 4
+#define TERN_WALK_VIEWS 5
 
 // So many elements are one thread's work: with more, what a second thread saves counts for more
 // than the time to wake it. COSTLY is for functions, which take ten times as long as a sum.

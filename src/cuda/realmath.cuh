@@ -84,6 +84,13 @@ template <class R> __device__ __forceinline__ R real_sigmoid(R x)
     return (x >= 0 ? 1 : e) / (1 + e);
 }
 
+// sigmoid(x) sigmoid(-x)
+template <class R> __device__ __forceinline__ R real_sigmoid_slope(R x)
+{
+    const R e = real_exp(-real_abs(x)), share = 1 / (1 + e);
+    return e * share * share;
+}
+
 // From here down exp(x) is subnormal, and has fewer bits than x exp(x) needs.
 template <class R> struct exp_floor;
 template <> struct exp_floor<float> {

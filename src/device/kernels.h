@@ -103,6 +103,11 @@ typedef tern_status tern_kernel_unary_grad(const tern_exec *exec, tern_unary_op 
 typedef tern_status tern_kernel_binary(const tern_exec *exec, tern_binary_op op, double alpha,
                                        const tern_strided *y, const tern_strided *a,
                                        const tern_strided *b);
+// The gradients da = dx[0] and db = dx[1] of op(a, b) from dy, same sizes; one floating dtype.
+// TERN_ERR_DTYPE where elementwise.def has none.
+typedef tern_status tern_kernel_binary_grad(const tern_exec *exec, tern_binary_op op,
+                                            const tern_strided *const dx[2], const tern_strided *dy,
+                                            const tern_strided *a, const tern_strided *b);
 // y = c ? a : b, same sizes; c bool
 typedef tern_status tern_kernel_where(const tern_exec *exec, const tern_strided *y,
                                       const tern_strided *c, const tern_strided *a,
@@ -422,7 +427,7 @@ typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm
 // clang-format off
 #define TERN_KERNELS(SLOT)                                                                         \
     SLOT(fill) SLOT(copy) SLOT(arange)                                                             \
-    SLOT(unary) SLOT(unary_grad) SLOT(binary) SLOT(where)                                          \
+    SLOT(unary) SLOT(unary_grad) SLOT(binary) SLOT(binary_grad) SLOT(where)                        \
     SLOT(reduce) SLOT(var) SLOT(arg_reduce) SLOT(cumsum)                                           \
     SLOT(matmul) SLOT(conv) SLOT(conv_grad_input) SLOT(conv_grad_weight)                           \
     SLOT(softmax) SLOT(softmax_grad)                                                               \

@@ -35,7 +35,7 @@ static tern_status mean_backward(tern_node *node, tern_tensor *const *dy, tern_t
     int dims = (int)tern_node_attrs(node)->i[0];
     tern_shape shape = tern_node_input_shape(node, 0);
     tern_resample_args args = mean_args(dims, shape, tern_shape_get(dy[0]));
-    dx[0] = tern_tensor_new("adaptive_avg_pool", dy[0]->dtype, tern_dev(dy[0]), shape);
+    dx[0] = tern_node_grad_new(node, 0);
     return dx[0] ? tern_launch_resample_grad(&args, dims, dx[0], dy[0]) : tern_failed();
 }
 

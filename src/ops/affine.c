@@ -72,8 +72,7 @@ tern_status tern_affine_grads_make(tern_node *node, tern_shape shape, tern_tenso
     for (int i = 0; i < AFFINE_INPUTS; i++) {
         if (!tern_node_needs(node, i))
             continue;
-        dx[i] =
-            tern_tensor_new(node->name, node->in[i].dtype, node->out[0].device, node->in[i].shape);
+        dx[i] = tern_node_grad_new(node, i);
         if (!dx[i])
             return tern_failed();
         grads->view[i] = i == AFFINE_X ? tern_view_shaped(dx[i], shape) : tern_view_flat(dx[i]);

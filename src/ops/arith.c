@@ -74,8 +74,31 @@ static tern_status sub_backward(tern_node *node, tern_tensor *const *dy, tern_te
     return dx[1] ? TERN_OK : tern_failed();
 }
 
+// Both gradients are wanted, and no operand was broadcast: one pass gives them.
+static bool wants_pair(const tern_node *node, const tern_tensor *dy)
+{
+    bool pair = true;
+    for (int i = 0; i < 2; i++)
+        pair = pair && tern_node_needs(node, i) &&
+               tern_shape_equal(tern_node_input_shape(node, i), tern_shape_get(dy));
+    return pair;
+}
+
+static tern_status give_pair(tern_node *node, tern_binary_op op, const tern_tensor *dy,
+                             tern_tensor **dx)
+{
+    for (int i = 0; i < 2; i++) {
+        dx[i] = tern_node_grad_new(node, i);
+        if (!dx[i])
+            return tern_failed();
+    }
+    return tern_launch_binary_grad(op, dx, dy, tern_node_saved(node, 0), tern_node_saved(node, 1));
+}
+
 static tern_status mul_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
+    if (wants_pair(node, dy[0]))
+        return give_pair(node, TERN_BINARY_MUL, dy[0], dx);
     for (int i = 0; i < 2; i++)
         if (tern_node_needs(node, i))
             TERN_TRY(give(node, i, tern_mul(dy[0], tern_node_saved(node, 1 - i)), dx));
@@ -86,6 +109,8 @@ static tern_status mul_backward(tern_node *node, tern_tensor *const *dy, tern_te
 static tern_status div_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_tensor *a = tern_node_saved(node, 0), *b = tern_node_saved(node, 1);
+    if (wants_pair(node, dy[0]))
+        return give_pair(node, TERN_BINARY_DIV, dy[0], dx);
     if (tern_node_needs(node, 0))
         TERN_TRY(give(node, 0, tern_div(dy[0], b), dx));
     if (tern_node_needs(node, 1)) {

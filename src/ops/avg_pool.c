@@ -35,7 +35,7 @@ static tern_status backward(tern_node *node, tern_tensor *const *dy, tern_tensor
     tern_pool pool = tern_pool_saved(tern_node_attrs(node));
     tern_shape shape = tern_node_input_shape(node, 0);
     tern_resample_args args = args_of(&pool, shape, tern_shape_get(dy[0]));
-    dx[0] = tern_tensor_new("avg_pool", dy[0]->dtype, tern_dev(dy[0]), shape);
+    dx[0] = tern_node_grad_new(node, 0);
     return dx[0] ? tern_launch_resample_grad(&args, pool.dims, dx[0], dy[0]) : tern_failed();
 }
 

@@ -15,7 +15,7 @@ static tern_status launch(tern_tensor *y, const tern_tensor *x, int dim, bool re
 // An element is part of every later sum: dx is the running sum of dy from the end.
 static tern_status cumsum_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    dx[0] = tern_empty_like(dy[0]);
+    dx[0] = tern_node_grad_new(node, 0);
     return dx[0] ? launch(dx[0], dy[0], (int)tern_node_attrs(node)->i[0], true) : tern_failed();
 }
 

@@ -22,7 +22,7 @@ static tern_status dropout_backward(tern_node *node, tern_tensor *const *dy, ter
 {
     const tern_op_attrs *attrs = tern_node_attrs(node);
     tern_tensor *dense = tern_make_contiguous(dy[0]);
-    dx[0] = tern_empty_like(dy[0]);
+    dx[0] = tern_node_grad_new(node, 0);
     if (!dense || !dx[0])
         return tern_failed();
     const tern_dropout_args args = {.p = attrs->d[0],

@@ -12,22 +12,18 @@ static tern_tensor *half_of(tern_tensor *x, int dim, int which)
     return tern_tensor_alias("glu", x, shape, x->stride, offset);
 }
 
-// da = dy sigmoid(b), db = da (1 - sigmoid(b)) a: in this order nothing is larger than da before
-// the last factor, in place.
 static tern_status glu_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_tensor *x = tern_node_saved(node, 0);
     const int dim = (int)tern_node_attrs(node)->i[0];
-    dx[0] = tern_empty_like(x);
+    dx[0] = tern_node_grad_new(node, 0);
     if (!dx[0])
         return tern_failed();
     tern_tensor *a = half_of(x, dim, 0), *b = half_of(x, dim, 1);
     tern_tensor *da = half_of(dx[0], dim, 0), *db = half_of(dx[0], dim, 1);
     if (!a || !b || !da || !db)
         return tern_failed();
-    TERN_TRY(tern_launch_binary(TERN_BINARY_GLU, 1, da, dy[0], b));
-    TERN_TRY(tern_launch_binary(TERN_BINARY_GLU_REST, 1, db, da, b));
-    return tern_launch_binary(TERN_BINARY_MUL, 1, db, db, a);
+    return tern_launch_binary_grad(TERN_BINARY_GLU, (tern_tensor *const[]){da, db}, dy[0], a, b);
 }
 
 tern_tensor *tern_glu(tern_tensor *x, int dim)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading by index: gather, index_select, one_hot. Indices are checked by the kernels.
 #include "ops/launch.h"
+#include "tensor/front.h"
 
 // On the CPU the kernel is done when it returns, so its error belongs to this call.
 static tern_status poll(tern_device device)
@@ -31,8 +32,8 @@ static tern_status launch_gather(const char *op, const tern_strided *y, const te
 static tern_status scatter(tern_node *node, tern_tensor *dy, const tern_strided *index, int dim,
                            tern_tensor **dx)
 {
-    dx[0] = tern_new_zeros(dy, tern_node_input_shape(node, 0));
-    if (!dx[0])
+    dx[0] = tern_node_grad_new(node, 0);
+    if (!dx[0] || !tern_filled(dx[0], 0))
         return tern_failed();
     if (dy->numel == 0)
         return TERN_OK;

@@ -80,7 +80,7 @@ tern_status tern_max_pool_launch_grad(tern_node *node, tern_max_pool_args *args,
 {
     tern_tensor *dense = tern_make_contiguous(dy), *place = tern_node_saved(node, 0);
     tern_shape shape = tern_node_input_shape(node, 0);
-    *dx = tern_tensor_new("max_pool", dy->dtype, tern_dev(dy), shape);
+    *dx = tern_node_grad_new(node, 0);
     if (!dense || !*dx)
         return tern_failed();
     tern_shape planes = tern_planes_of(tern_shape_get(dy), dims);

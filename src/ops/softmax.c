@@ -14,7 +14,7 @@ static tern_shape around(const tern_tensor *x, int dim)
 static tern_status backward(bool log, tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_tensor *y = tern_node_saved(node, 0), *dense = tern_make_contiguous(dy[0]);
-    dx[0] = tern_empty_like(y);
+    dx[0] = tern_node_grad_new(node, 0);
     if (!dense || !dx[0])
         return tern_failed();
     if (y->numel == 0)

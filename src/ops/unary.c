@@ -34,7 +34,7 @@ tern_status tern_unary_backward(tern_node *node, tern_tensor *const *dy, tern_te
     const tern_op_attrs *attrs = tern_node_attrs(node);
     tern_unary_op op = (tern_unary_op)attrs->i[0];
     tern_tensor *s = tern_unary_saves(op) == TERN_SAVES_NOTHING ? dy[0] : tern_node_saved(node, 0);
-    dx[0] = tern_new_like(dy[0]);
+    dx[0] = tern_node_grad_new(node, 0);
     if (!dx[0])
         return tern_failed();
     return tern_launch_unary_grad(op, attrs->d[0], attrs->d[1], dx[0], dy[0], s);
@@ -48,7 +48,7 @@ tern_status tern_unary_linear_backward(tern_node *node, tern_tensor *const *dy, 
         dx[0] = dy[0];
         return TERN_OK;
     }
-    dx[0] = tern_new_like(dy[0]);
+    dx[0] = tern_node_grad_new(node, 0);
     return dx[0] ? tern_launch_unary(op, attrs->d[0], attrs->d[1], dx[0], dy[0]) : tern_failed();
 }
 

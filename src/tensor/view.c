@@ -46,6 +46,18 @@ tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
     return tern_kernels_of(exec.device)->binary(&exec, op, alpha, &vy, &va, &vb);
 }
 
+tern_status tern_launch_binary_grad(tern_binary_op op, tern_tensor *const dx[2],
+                                    const tern_tensor *dy, const tern_tensor *a,
+                                    const tern_tensor *b)
+{
+    tern_exec exec = tern_exec_of(tern_dev(dy));
+    tern_strided vda = tern_view_of(dx[0]), vdb = tern_view_of(dx[1]), vdy = tern_view_of(dy);
+    tern_strided va = tern_view_of(a), vb = tern_view_of(b);
+    tern_views_coalesce((tern_strided *const[]){&vda, &vdb, &vdy, &va, &vb}, 5);
+    return tern_kernels_of(exec.device)
+        ->binary_grad(&exec, op, (const tern_strided *const[]){&vda, &vdb}, &vdy, &va, &vb);
+}
+
 tern_tensor *tern_make_contiguous(tern_tensor *t)
 {
     if (t->contiguous)

@@ -59,5 +59,9 @@ tern_status tern_launch_unary(tern_unary_op op, tern_scalar p0, tern_scalar p1, 
     tern_launch_unary(op, TERN_SCALAR_(p0), TERN_SCALAR_(p1), y, x)
 tern_status tern_launch_binary(tern_binary_op op, double alpha, tern_tensor *y,
                                const tern_tensor *a, const tern_tensor *b);
+// Both gradients of op(a, b), dx[0] and dx[1]; all of one shape.
+tern_status tern_launch_binary_grad(tern_binary_op op, tern_tensor *const dx[2],
+                                    const tern_tensor *dy, const tern_tensor *a,
+                                    const tern_tensor *b);
 
 #endif

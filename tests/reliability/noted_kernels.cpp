@@ -16,7 +16,7 @@ static char not_coalesced[128]; // the first kernel that was given such views
 
 // The views among the arguments of a call.
 struct views {
-    const tern_strided *at[4];
+    const tern_strided *at[5];
     int count;
 
     template <class Other> void add(Other)
@@ -26,6 +26,11 @@ struct views {
     {
         if (view)
             at[count++] = view;
+    }
+    void add(const tern_strided *const *pair)
+    {
+        add(pair[0]);
+        add(pair[1]);
     }
 };
 
@@ -86,6 +91,7 @@ static void check_views(slot_number slot, const views &given)
     case SLOT_unary:
     case SLOT_unary_grad:
     case SLOT_binary:
+    case SLOT_binary_grad:
     case SLOT_where:
         check_each(names[slot], given);
         break;

@@ -19,7 +19,7 @@ typedef union cells {
     uint8_t byte[ROOM];
 } cells;
 
-static cells a, b, y;
+static cells a, b, dy, y, z;
 
 // 0 <= value < 2048 as the bits of a float16.
 static uint16_t half_of(int value)
@@ -201,20 +201,62 @@ static void a_gradient_of_rows_of_all_layouts_is_that_of_each_element(void **sta
     for (int cols = 1; cols < 80; cols += 6)
         for (layout of_a = 0; of_a < LAYOUTS; of_a++)
             for (layout of_b = 0; of_b < LAYOUTS; of_b++) {
-                const tern_strided dy = laid_out(&a, TERN_FLOAT32, of_a, 2, 9, cols);
+                const tern_strided vdy = laid_out(&a, TERN_FLOAT32, of_a, 2, 9, cols);
                 const tern_strided s = laid_out(&b, TERN_FLOAT32, of_b, 2, 9, cols);
                 const tern_strided dx = laid_out(&y, TERN_FLOAT32, (of_a + of_b) % 3, 2, 9, cols);
                 FOR_EACH_TABLE(kernels)
                 {
                     assert_int_equal(
-                        kernels->unary_grad(&kernel_exec, TERN_UNARY_RELU, NULL, &dx, &dy, &s), 0);
+                        kernels->unary_grad(&kernel_exec, TERN_UNARY_RELU, NULL, &dx, &vdy, &s), 0);
                     for (int64_t i = 0; i < 18 * cols; i++) {
                         const bool on = b.f[place_of(&s, i)] > 0;
-                        assert_within(y.f[place_of(&dx, i)], on ? a.f[place_of(&dy, i)] : 0, 0,
+                        assert_within(y.f[place_of(&dx, i)], on ? a.f[place_of(&vdy, i)] : 0, 0,
                                       kernels);
                     }
                 }
             }
+}
+
+// Numbers up to 49: what rounds is only their products, in 16 bits.
+static void check_pair(tern_dtype dtype, layout how_dy, layout how_a, layout how_b, int cols)
+{
+    static const double round[] = {
+        [TERN_FLOAT32] = 0, [TERN_FLOAT64] = 0, [TERN_FLOAT16] = 0x1p-11, [TERN_BFLOAT16] = 0x1p-8};
+    const tern_strided vdy = laid_out(&dy, dtype, how_dy, 2, 9, cols);
+    const tern_strided va = laid_out(&a, dtype, how_a, 2, 9, cols);
+    const tern_strided vb = laid_out(&b, dtype, how_b, 2, 9, cols);
+    const tern_strided vda = laid_out(&y, dtype, how_a % 3, 2, 9, cols);
+    const tern_strided vdb = laid_out(&z, dtype, how_b % 3, 2, 9, cols);
+    FOR_EACH_TABLE(kernels)
+    {
+        assert_int_equal(kernels->binary_grad(&kernel_exec, TERN_BINARY_MUL,
+                                              (const tern_strided *const[]){&vda, &vdb}, &vdy, &va,
+                                              &vb),
+                         0);
+        for (int64_t i = 0; i < 18 * cols; i++) {
+            const double s = get(&dy, dtype, place_of(&vdy, i));
+            const double da = s * get(&b, dtype, place_of(&vb, i));
+            const double db = s * get(&a, dtype, place_of(&va, i));
+            assert_within(get(&y, dtype, place_of(&vda, i)), da, da * round[dtype], kernels);
+            assert_within(get(&z, dtype, place_of(&vdb, i)), db, db * round[dtype], kernels);
+        }
+    }
+}
+
+static void two_gradients_of_rows_of_all_layouts_are_those_of_each_element(void **state)
+{
+    (void)state;
+    for (int t = 0; t < 4; t++) {
+        fill(&a, dtypes[t], ROOM);
+        fill(&b, dtypes[t], ROOM);
+        fill(&dy, dtypes[t], ROOM);
+        for (int cols = 1; cols < 80; cols += 13)
+            for (layout of_a = 0; of_a < LAYOUTS; of_a++)
+                for (layout of_b = 0; of_b < LAYOUTS; of_b++) {
+                    check_pair(dtypes[t], (of_a + of_b) % LAYOUTS, of_a, of_b, cols);
+                    check_pair(dtypes[t], PACKED, of_a, of_b, cols * 41);
+                }
+    }
 }
 
 // ---- copies and casts ---------------------------------------------------------------------------
@@ -417,6 +459,7 @@ int main(void)
         cmocka_unit_test(rows_of_all_layouts_meet_in_operations),
         cmocka_unit_test(many_short_rows_are_done_in_pieces),
         cmocka_unit_test(a_gradient_of_rows_of_all_layouts_is_that_of_each_element),
+        cmocka_unit_test(two_gradients_of_rows_of_all_layouts_are_those_of_each_element),
         cmocka_unit_test(copies_of_all_layouts_have_every_element_in_its_place),
         cmocka_unit_test(casts_between_all_dtypes_keep_whole_numbers),
         cmocka_unit_test(casts_of_packed_and_spaced_rows_have_the_same_bits),

@@ -127,6 +127,18 @@ static double half_value(uint16_t h)
     return (h & 0x8000) ? -value : value;
 }
 
+static void the_exponential_below_0_has_the_same_bits(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 300000; i++) {
+        const float x = -fabsf(i < LANDMARKS ? landmarks[i] : shaped_value());
+        const float expected = vm_exp(x), actual = vm_exp_below(x);
+        if (!(isnan(x) && isnan(actual)) && memcmp(&expected, &actual, sizeof actual) != 0)
+            fail_msg("exp(%.9g) is %.9g, expected %.9g", (double)x, (double)actual,
+                     (double)expected);
+    }
+}
+
 static void every_float16_becomes_its_float32(void **state)
 {
     (void)state;
@@ -207,6 +219,7 @@ int main(void)
     print_message("seed %llu\n", (unsigned long long)random_state);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_does_not_depend_on_its_place_in_a_row),
+        cmocka_unit_test(the_exponential_below_0_has_the_same_bits),
         cmocka_unit_test(every_float16_becomes_its_float32),
         cmocka_unit_test(float32_rounds_to_the_nearest_16_bit_value),
     };

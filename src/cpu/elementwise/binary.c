@@ -14,7 +14,7 @@ tern_status TERN_ISA_NAME(binary)(const tern_exec *exec, tern_binary_op op, doub
                                   const tern_strided *b)
 {
     (void)exec;
-    elementwise e = {.inputs = 2, .predicate = tern_binary_gives_bool(op)};
+    elementwise e = {.outputs = 1, .inputs = 2, .predicate = tern_binary_gives_bool(op)};
     const tern_binary_op which = set_factor(&e.params, op, a->dtype, alpha);
     binary_blocks *find = blocks[compute_type_of(a->dtype)];
     e.costly = which == TERN_BINARY_POW;

@@ -13,7 +13,7 @@
 #endif
 
 #define BLOCK(name)                                                                                \
-    static void name(void *y, const void *const *x, int64_t n, const block_params *p)
+    static void name(void *const *y, const void *const *x, int64_t n, const block_params *p)
 
 // Sines and cosines of large angles are the C library's. Such an operation has a block of each.
 #define TRIG_(name, x) (large ? (real)name((double)(x)) : R_(name)(x))
@@ -32,7 +32,7 @@
         const real a = (real)p->PARAMS[0], b = (real)p->PARAMS[1];                                 \
         const bool large = large_;                                                                 \
         const real *from = x[0];                                                                   \
-        out *to = y;                                                                               \
+        out *to = y[0];                                                                            \
         (void)a;                                                                                   \
         (void)b;                                                                                   \
         (void)large;                                                                               \
@@ -83,7 +83,7 @@ block_fn *BLOCKS(unary)(tern_unary_op op)
         const real a = (real)p->PARAMS[0], b = (real)p->PARAMS[1];                                 \
         const bool large = large_;                                                                 \
         const real *dys = x[0], *saved = x[1];                                                     \
-        real *dx = y;                                                                              \
+        real *dx = y[0];                                                                           \
         (void)a;                                                                                   \
         (void)b;                                                                                   \
         (void)large;                                                                               \
@@ -126,7 +126,7 @@ block_fn *BLOCKS(unary_grad)(tern_unary_op op)
         const real alpha = (real)p->PARAMS[0];                                                     \
         const real *as = x[0], *bs = x[1];                                                         \
         const real one_a = as[0], one_b = bs[0];                                                   \
-        out *to = y;                                                                               \
+        out *to = y[0];                                                                            \
         (void)alpha;                                                                               \
         (void)one_a;                                                                               \
         (void)one_b;                                                                               \
@@ -170,3 +170,33 @@ block_fn *BLOCKS(binary)(tern_binary_op op, operand_form form)
     }
     return NULL;
 }
+
+// ---- gradients of two operands ------------------------------------------------------------------
+
+#ifndef WHOLE
+#define BINARY_GRAD(CODE, name, da, db)                                                            \
+    BLOCK(binary_grad_##name)                                                                      \
+    {                                                                                              \
+        const real *dys = x[0], *as = x[1], *bs = x[2];                                            \
+        real *das = y[0], *dbs = y[1];                                                             \
+        (void)p;                                                                                   \
+        ELEMENTWISE_LOOP                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            const real dy = dys[i], a = as[i], b = bs[i];                                          \
+            das[i] = da;                                                                           \
+            dbs[i] = db;                                                                           \
+        }                                                                                          \
+    }
+#include "device/elementwise.def"
+
+block_fn *BLOCKS(binary_grad)(tern_binary_op op)
+{
+    switch ((int)op) {
+#define BINARY_GRAD(CODE, name, ...)                                                               \
+    case TERN_BINARY_##CODE:                                                                       \
+        return binary_grad_##name;
+#include "device/elementwise.def"
+    }
+    return NULL;
+}
+#endif

@@ -15,6 +15,9 @@
 // Rows of so few elements are done several at a time.
 #define SHORT 64
 
+// Rows of so few elements, which need no buffer, are done one after the other without a walk.
+#define MEDIUM 2048
+
 // The odd part keeps the buffers from starting at the same place in a page.
 typedef union buffer {
     float f[BLOCK + 16];
@@ -26,10 +29,12 @@ typedef union buffer {
 // Where blocks can work in place: `in` and `out` are dtypes stored as they are computed.
 typedef struct job {
     const elementwise *op;
+    block_fn *block;
     compute_type type;
     tern_dtype in, out;
     int64_t in_size, out_size; // bytes
     bool in_plain, out_plain;
+    int one;       // the operand that is one value for all elements of a block, or -1
     int64_t alone; // elements that one thread does
 } job;
 
@@ -100,70 +105,91 @@ static void store(const job *j, char *to, const void *from, int64_t step, int64_
     }
 }
 
-// The operand that is one value for all elements where that has a block of its own, or -1.
-static int find_one(const elementwise *op, const int64_t *step)
+// Elements per pass, where a value that has no block of its own may be spread.
+static int64_t block_size(const job *j, const int64_t *step)
 {
-    for (int k = 0; k < op->inputs; k++)
-        if (step[k + 1] == 0 && op->one[k] && step[2 - k] != 0)
-            return k;
-    return -1;
+    for (int k = 0; k < j->op->inputs; k++)
+        if (k != j->one && step[j->op->outputs + k] == 0)
+            return SPREAD;
+    return BLOCK;
 }
 
-// Some operand or the result goes through a buffer.
-static void run_blocks(const job *j, int64_t n, char *const *data, const int64_t *step)
+// Some operand or result goes through a buffer.
+static void run_blocks(const void *context, int64_t n, char *const *data, const int64_t *step)
 {
-    const elementwise *op = j->op;
-    buffer in[2], out;
-    const bool in_place = j->out_plain && step[0] == 1;
-    const int one = find_one(op, step);
-    const bool spreads = one < 0 && (step[1] == 0 || step[op->inputs] == 0);
-    const int64_t block = spreads ? SPREAD : BLOCK;
+    const job *j = context;
+    const int outputs = j->op->outputs, inputs = j->op->inputs;
+    buffer in[MAX_INPUTS], out[MAX_OUTPUTS];
+    const int64_t block = block_size(j, step);
     for (int64_t i = 0; i < n; i += block) {
         const int64_t count = n - i < block ? n - i : block;
-        const void *x[2];
-        for (int k = 0; k < op->inputs; k++) {
-            const int64_t stride = step[k + 1];
-            const char *from = data[k + 1] + i * stride * j->in_size;
+        const void *x[MAX_INPUTS];
+        void *y[MAX_OUTPUTS];
+        for (int k = 0; k < inputs; k++) {
+            const int64_t stride = step[outputs + k];
+            const char *from = data[outputs + k] + i * stride * j->in_size;
             x[k] = &in[k];
             if (j->in_plain && stride == 1)
                 x[k] = from;
             else if (stride != 0)
                 load(j, &in[k], from, stride, count);
             else if (i == 0)
-                load_one(j, &in[k], from, k == one ? 1 : count);
+                load_one(j, &in[k], from, k == j->one ? 1 : count);
         }
-        char *y = data[0] + i * step[0] * j->out_size;
-        (one < 0 ? op->block : op->one[one])(in_place ? (void *)y : &out, x, count, &op->params);
-        if (!in_place)
-            store(j, y, &out, step[0], count);
+        for (int k = 0; k < outputs; k++)
+            y[k] = j->out_plain && step[k] == 1 ? data[k] + i * j->out_size : (char *)&out[k];
+        j->block(y, x, count, &j->op->params);
+        for (int k = 0; k < outputs; k++)
+            if (y[k] == &out[k])
+                store(j, data[k] + i * step[k] * j->out_size, y[k], step[k], count);
     }
 }
 
-static void run(const void *context, int64_t n, char *const *data, const int64_t *step)
+// Blocks work in place.
+static void run_plain(const void *context, int64_t n, char *const *data, const int64_t *step)
 {
+    (void)step;
     const job *j = context;
-    const void *x[2];
-    const int one = find_one(j->op, step);
-    bool plain = j->in_plain && j->out_plain && step[0] == 1;
-    for (int k = 0; k < j->op->inputs; k++) {
-        x[k] = data[k + 1];
-        plain = plain && (k == one || step[k + 1] == 1);
-    }
-    if (plain)
-        (one < 0 ? j->op->block : j->op->one[one])(data[0], x, n, &j->op->params);
-    else
-        run_blocks(j, n, data, step);
+    const int outputs = j->op->outputs;
+    const void *x[MAX_INPUTS];
+    void *y[MAX_OUTPUTS];
+    for (int k = 0; k < outputs; k++)
+        y[k] = data[k];
+    for (int k = 0; k < j->op->inputs; k++)
+        x[k] = data[outputs + k];
+    j->block(y, x, n, &j->op->params);
 }
 
-// ---- short rows ---------------------------------------------------------------------------------
-// The last two dimensions are rows of a few elements. So many of them as a buffer holds are brought
-// into one block.
+static int64_t step_of(const tern_strided *view)
+{
+    return view->rank > 0 ? view->stride[view->rank - 1] : 1;
+}
 
-typedef struct short_rows {
+static int find_one(const elementwise *op, const tern_strided *const *views)
+{
+    for (int k = 0; k < 2; k++)
+        if (op->one[k] && step_of(views[1 + k]) == 0 && step_of(views[2 - k]) != 0)
+            return k;
+    return -1;
+}
+
+static bool is_plain(const job *j, const tern_strided *const *views)
+{
+    bool plain = j->in_plain && j->out_plain;
+    for (int v = 0; v < j->op->outputs + j->op->inputs; v++)
+        plain = plain && (step_of(views[v]) == 1 || (j->one >= 0 && v == 1 + j->one));
+    return plain;
+}
+
+// ---- rows ---------------------------------------------------------------------------------------
+// The last two dimensions are a matrix. Of short rows so many as a buffer holds are brought into
+// one block; blocks work in place on medium ones.
+
+typedef struct row_job {
     const job *j;
     const tern_strided *const *views;
     int64_t cols, rows, rows_per_block, rows_per_piece, pieces; // of one matrix
-} short_rows;
+} row_job;
 
 // The strides of a view in the last two dimensions, and where one row begins.
 typedef struct rows_view {
@@ -181,6 +207,23 @@ static rows_view matrix_at(const tern_strided *view, int64_t matrix)
     }
     return (rows_view){(char *)view->data + at * (int64_t)tern_dtype_size(view->dtype),
                        view->stride[rank - 2], view->stride[rank - 1]};
+}
+
+// The rows of a piece: the first of each view, and how many they are.
+static int64_t find_rows(const row_job *r, int64_t index, rows_view *to, rows_view *from)
+{
+    const job *j = r->j;
+    const int outputs = j->op->outputs;
+    const int64_t matrix = index / r->pieces, first = index % r->pieces * r->rows_per_piece;
+    for (int k = 0; k < outputs; k++) {
+        to[k] = matrix_at(r->views[k], matrix);
+        to[k].data += first * to[k].row * j->out_size;
+    }
+    for (int k = 0; k < j->op->inputs; k++) {
+        from[k] = matrix_at(r->views[outputs + k], matrix);
+        from[k].data += first * from[k].row * j->in_size;
+    }
+    return r->rows - first < r->rows_per_piece ? r->rows - first : r->rows_per_piece;
 }
 
 static bool has_no_gaps(rows_view v, int64_t cols)
@@ -239,79 +282,102 @@ static void store_rows(const job *j, rows_view v, const buffer *from, int64_t ro
 
 static void short_piece(void *context, int64_t index)
 {
-    const short_rows *s = context;
-    const job *j = s->j;
+    const row_job *r = context;
+    const job *j = r->j;
     const elementwise *op = j->op;
-    const int64_t cols = s->cols, first = index % s->pieces * s->rows_per_piece;
-    const int64_t end = s->rows - first < s->rows_per_piece ? s->rows : first + s->rows_per_piece;
-    rows_view v[3];
-    buffer in[2], out;
-    for (int k = 0; k <= op->inputs; k++) {
-        v[k] = matrix_at(s->views[k], index / s->pieces);
-        v[k].data += first * v[k].row * (k > 0 ? j->in_size : j->out_size);
-    }
-    const bool in_place = j->out_plain && has_no_gaps(v[0], cols);
-    for (int64_t row = first; row < end; row += s->rows_per_block) {
-        const int64_t rows = end - row < s->rows_per_block ? end - row : s->rows_per_block;
-        const void *x[2];
-        for (int k = 0; k < op->inputs; k++) {
-            const rows_view *from = &v[k + 1];
-            const bool plain = j->in_plain && has_no_gaps(*from, cols);
-            x[k] = plain ? (const void *)from->data : &in[k];
-            if (!plain && (from->row != 0 || row == first)) // the same rows stay
-                load_rows(j, &in[k], *from, rows, cols);
-            v[k + 1].data += rows * from->row * j->in_size;
+    const int outputs = op->outputs, inputs = op->inputs;
+    rows_view from[MAX_INPUTS], to[MAX_OUTPUTS];
+    buffer in[MAX_INPUTS], out[MAX_OUTPUTS];
+    const int64_t cols = r->cols, count = find_rows(r, index, to, from);
+    for (int64_t row = 0; row < count; row += r->rows_per_block) {
+        const int64_t rows = count - row < r->rows_per_block ? count - row : r->rows_per_block;
+        const void *x[MAX_INPUTS];
+        void *y[MAX_OUTPUTS];
+        for (int k = 0; k < inputs; k++) {
+            const bool plain = j->in_plain && has_no_gaps(from[k], cols);
+            x[k] = plain ? (const void *)from[k].data : &in[k];
+            if (!plain && (from[k].row != 0 || row == 0)) // the same rows stay
+                load_rows(j, &in[k], from[k], rows, cols);
+            from[k].data += rows * from[k].row * j->in_size;
         }
-        op->block(in_place ? (void *)v[0].data : &out, x, rows * cols, &op->params);
-        if (!in_place)
-            store_rows(j, v[0], &out, rows, cols);
-        v[0].data += rows * v[0].row * j->out_size;
+        for (int k = 0; k < outputs; k++)
+            y[k] = j->out_plain && has_no_gaps(to[k], cols) ? to[k].data : (char *)&out[k];
+        op->block(y, x, rows * cols, &op->params);
+        for (int k = 0; k < outputs; k++) {
+            if (y[k] == &out[k])
+                store_rows(j, to[k], &out[k], rows, cols);
+            to[k].data += rows * to[k].row * j->out_size;
+        }
     }
 }
 
-static bool rows_are_short(const tern_strided *y)
+static void medium_piece(void *context, int64_t index)
+{
+    const row_job *r = context;
+    const job *j = r->j;
+    const int outputs = j->op->outputs, inputs = j->op->inputs;
+    rows_view from[MAX_INPUTS], to[MAX_OUTPUTS];
+    const void *x[MAX_INPUTS];
+    void *y[MAX_OUTPUTS];
+    const int64_t count = find_rows(r, index, to, from);
+    for (int64_t row = 0; row < count; row++) {
+        for (int k = 0; k < outputs; k++)
+            y[k] = to[k].data + row * to[k].row * j->out_size;
+        for (int k = 0; k < inputs; k++)
+            x[k] = from[k].data + row * from[k].row * j->in_size;
+        j->block(y, x, r->cols, &j->op->params);
+    }
+}
+
+static bool has_rows_up_to(const tern_strided *y, int64_t cols)
 {
     const int rank = y->rank;
-    return rank >= 2 && y->size[rank - 1] <= SHORT && y->size[rank - 2] > 3;
+    return rank >= 2 && y->size[rank - 1] <= cols && y->size[rank - 2] > 3;
 }
 
-static void run_short_rows(const job *j, const tern_strided *const *views)
+static void run_rows(const job *j, const tern_strided *const *views)
 {
     const tern_strided *y = views[0];
     const int64_t numel = tern_strided_numel(y);
     if (numel == 0)
         return;
-    short_rows s = {.j = j, .views = views};
-    s.cols = y->size[y->rank - 1];
-    s.rows = y->size[y->rank - 2];
-    s.rows_per_block = BLOCK / s.cols;
-    s.rows_per_piece = s.rows_per_block * (TERN_WALK_PIECE / BLOCK);
-    s.pieces = (s.rows + s.rows_per_piece - 1) / s.rows_per_piece;
-    const int64_t all = numel / (s.rows * s.cols) * s.pieces;
+    row_job r = {.j = j, .views = views};
+    r.cols = y->size[y->rank - 1];
+    r.rows = y->size[y->rank - 2];
+    r.rows_per_block = r.cols <= SHORT ? BLOCK / r.cols : 1;
+    r.rows_per_piece = TERN_WALK_PIECE / (r.rows_per_block * r.cols) * r.rows_per_block;
+    r.pieces = (r.rows + r.rows_per_piece - 1) / r.rows_per_piece;
+    void (*piece)(void *, int64_t) = r.cols <= SHORT ? short_piece : medium_piece;
+    const int64_t all = numel / (r.rows * r.cols) * r.pieces;
     const int saved = errno; // functions of the mathematical library set it
     if (numel > j->alone)
-        tern_pool_run(all, short_piece, &s);
+        tern_pool_run(all, piece, &r);
     else
         for (int64_t i = 0; i < all; i++)
-            short_piece(&s, i);
+            piece(&r, i);
     errno = saved;
 }
 
 void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const *views)
 {
+    const tern_dtype in = views[op->outputs]->dtype, out = views[0]->dtype;
+    const int one = find_one(op, views);
     const job j = {
         .op = op,
-        .type = compute_type_of(views[1]->dtype),
-        .in = views[1]->dtype,
-        .out = views[0]->dtype,
-        .in_size = (int64_t)tern_dtype_size(views[1]->dtype),
-        .out_size = (int64_t)tern_dtype_size(views[0]->dtype),
-        .in_plain = stored_as_computed(views[1]->dtype),
-        .out_plain = op->predicate || stored_as_computed(views[0]->dtype),
+        .block = one < 0 ? op->block : op->one[one],
+        .type = compute_type_of(in),
+        .in = in,
+        .out = out,
+        .in_size = (int64_t)tern_dtype_size(in),
+        .out_size = (int64_t)tern_dtype_size(out),
+        .in_plain = stored_as_computed(in),
+        .out_plain = op->predicate || stored_as_computed(out),
+        .one = one,
         .alone = op->costly ? TERN_WALK_ALONE_COSTLY : TERN_WALK_ALONE,
     };
-    if (rows_are_short(views[0]))
-        run_short_rows(&j, views);
+    const bool plain = is_plain(&j, views);
+    if (has_rows_up_to(views[0], SHORT) || (plain && has_rows_up_to(views[0], MEDIUM)))
+        run_rows(&j, views);
     else
-        tern_walk(views, op->inputs + 1, run, &j, j.alone);
+        tern_walk(views, op->outputs + op->inputs, plain ? run_plain : run_blocks, &j, j.alone);
 }

@@ -28,8 +28,9 @@ static inline compute_type compute_type_of(tern_dtype dtype)
 // Parameters of an operation, in both forms; blocks use the one of their type.
 typedef scalar_params block_params;
 
-// y[i] = op(x[0][i], x[1][i]), n elements. y may be one of the operands. Predicates write bytes.
-typedef void block_fn(void *y, const void *const *x, int64_t n, const block_params *p);
+// y[0][i] = op(x[0][i], x[1][i], ..), n elements; y[1][i] where there are two results. A result may
+// be one of the operands. Predicates write bytes.
+typedef void block_fn(void *const *y, const void *const *x, int64_t n, const block_params *p);
 
 // Loops of blocks: element i depends on elements i alone, also when y is an operand.
 #if defined(__clang__)
@@ -44,12 +45,15 @@ typedef uint16_t __attribute__((may_alias)) raw_2;
 typedef uint32_t __attribute__((may_alias)) raw_4;
 typedef uint64_t __attribute__((may_alias)) raw_8;
 
-// views: the result, then `inputs` operands (1 or 2) of one dtype. The result has that dtype, or is
-// bool where `predicate` is set.
+#define MAX_OUTPUTS 2
+#define MAX_INPUTS  3
+
+// views: the results, then the operands, of one dtype. A result has that dtype, or is bool where
+// `predicate` is set.
 typedef struct elementwise {
     block_fn *block;
-    block_fn *one[2]; // the same where operand k is one value for all elements, or NULL
-    int inputs;
+    block_fn *one[2]; // of two operands: the same where operand k is one value, or NULL
+    int outputs, inputs;
     bool predicate, costly;
     block_params params;
 } elementwise;
@@ -78,8 +82,10 @@ typedef enum operand_form {
 // The block of an operation, or NULL where it has none for the type (or form).
 typedef block_fn *unary_blocks(tern_unary_op op);
 typedef block_fn *binary_blocks(tern_binary_op op, operand_form form);
+typedef block_fn *binary_grad_blocks(tern_binary_op op);
 unary_blocks TERN_ISA_NAME(unary_float), TERN_ISA_NAME(unary_double), TERN_ISA_NAME(unary_int64);
 unary_blocks TERN_ISA_NAME(unary_grad_float), TERN_ISA_NAME(unary_grad_double);
+binary_grad_blocks TERN_ISA_NAME(binary_grad_float), TERN_ISA_NAME(binary_grad_double);
 binary_blocks TERN_ISA_NAME(binary_float), TERN_ISA_NAME(binary_double),
     TERN_ISA_NAME(binary_int64);
 

@@ -22,7 +22,7 @@ tern_status TERN_ISA_NAME(unary)(const tern_exec *exec, tern_unary_op op, const 
                                  const tern_strided *y, const tern_strided *x)
 {
     (void)exec;
-    elementwise e = {.inputs = 1, .predicate = tern_unary_gives_bool(op)};
+    elementwise e = {.outputs = 1, .inputs = 1, .predicate = tern_unary_gives_bool(op)};
     const tern_unary_op which = set_scalar_params(&e.params, op, x->dtype, p, round_to);
     e.block = blocks[compute_type_of(x->dtype)](which);
     e.costly = is_costly(which);

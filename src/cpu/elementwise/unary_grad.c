@@ -11,7 +11,7 @@ tern_status TERN_ISA_NAME(unary_grad)(const tern_exec *exec, tern_unary_op op, c
     unary_blocks *blocks = s->dtype == TERN_FLOAT64 ? TERN_ISA_NAME(unary_grad_double)
                                                     : TERN_ISA_NAME(unary_grad_float);
     const tern_unary_op which = p ? usual_power(op, p[0]) : op;
-    elementwise e = {.block = blocks(which), .inputs = 2, .costly = is_costly(which)};
+    elementwise e = {.block = blocks(which), .outputs = 1, .inputs = 2, .costly = is_costly(which)};
     TERN_CHECK(e.block && tern_dtype_is_floating(s->dtype), TERN_ERR_DTYPE,
                "the gradient of unary operation %d is not made for %s", (int)op,
                tern_dtype_name(s->dtype));

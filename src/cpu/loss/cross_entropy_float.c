@@ -9,7 +9,7 @@
 
 #define REAL      float
 #define REAL_BITS int32_t
-#define ROW_EXP   vm_exp
+#define ROW_EXP   vm_exp_below
 #define ROW_LOG   vm_log
 #define ROW(name) row_##name
 #include "cpu/row.h"

@@ -129,7 +129,7 @@ static void finish_grad(const channel_job *job, int64_t c)
 
 #define REAL      float
 #define REAL_BITS int32_t
-#define ROW_EXP   vm_exp
+#define ROW_EXP   vm_exp_below
 #define ROW(name) float_##name
 #include "cpu/row.h"
 #include "cpu/norm/sums_real.h"

@@ -33,7 +33,7 @@ static int64_t smaller(int64_t a, int64_t b)
 
 #define REAL      float
 #define REAL_BITS int32_t
-#define ROW_EXP   vm_exp
+#define ROW_EXP   vm_exp_below
 #define ROW(name) float_##name
 #include "cpu/row.h"
 #include "cpu/norm/sums_real.h"

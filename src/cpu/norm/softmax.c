@@ -22,7 +22,7 @@ typedef struct softmax_job {
 
 #define REAL      float
 #define REAL_BITS int32_t
-#define ROW_EXP   vm_exp
+#define ROW_EXP   vm_exp_below
 #define ROW_LOG   logf
 #define ROW(name) float_##name
 #include "cpu/row.h"
