@@ -76,7 +76,7 @@ void tern_node_save(tern_node *node, int slot, tern_tensor *t)
     node->saved[slot] = tern_hold(t);
     if (!t)
         return;
-    atomic_fetch_add_explicit(&t->saves, 1, memory_order_relaxed);
+    tern_fetch_add(&t->saves, 1, memory_order_relaxed);
     node->saved_version[slot] = t->storage->version;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tern/tensor.h>
 #include "base/error.h"
+#include "base/one_thread.h"
 
 typedef struct tern_node tern_node;
 
@@ -100,7 +101,7 @@ tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes);
 tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t nbytes);
 static inline void tern_storage_hold(tern_storage *s)
 {
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    tern_refs_hold(&s->refs);
 }
 
 void tern_storage_drop(tern_storage *s); // NULL is fine
