@@ -76,7 +76,7 @@ void tern_node_save(tern_node *node, int slot, tern_tensor *t)
     node->saved[slot] = tern_hold(t);
     if (!t)
         return;
-    atomic_fetch_add_explicit(&t->saves, 1, memory_order_relaxed);
+    tern_fetch_add(&t->saves, 1, memory_order_relaxed);
     node->saved_version[slot] = t->storage->version;
 }
 
@@ -102,8 +102,10 @@ void tern_node_output(tern_node *node, int index, tern_tensor *y)
     y->output = index;
     y->requires_grad = true;
     y->history_version = y->storage->version;
-    node->out[index] =
-        (tern_node_out){.shape = tern_shape_get(y), .dtype = y->dtype, .device = tern_dev(y)};
+    tern_node_out *out = &node->out[index];
+    out->shape = tern_shape_get(y);
+    out->dtype = y->dtype;
+    out->device = tern_dev(y);
     if (node->outputs <= index)
         node->outputs = index + 1;
     tern_node_drop(before);

@@ -5,13 +5,8 @@
 #ifndef TERN_SRC_BASE_MUTEX_H
 #define TERN_SRC_BASE_MUTEX_H
 
+#include "base/one_thread.h"
 #include "base/process.h"
-#if __has_include(<sys/single_threaded.h>)
-#include <sys/single_threaded.h>
-#define TERN_ONE_THREAD __libc_single_threaded // false from the first pthread_create on
-#else
-#define TERN_ONE_THREAD false
-#endif
 
 typedef struct tern_mutex {
     pthread_mutex_t mutex;

@@ -84,11 +84,10 @@ static struct device_state {
     tern_draw_state draws;
 } states[TERN_MAX_DEVICES];
 
-static void cpu_exec(int index, tern_exec *exec)
+static tern_exec cpu_exec(int index)
 {
-    exec->stream = NULL;
-    exec->fault = &states[index].fault;
-    exec->draws = &states[index].draws;
+    return (tern_exec){
+        .device = {TERN_CPU, index}, .fault = &states[index].fault, .draws = &states[index].draws};
 }
 
 static bool cpu_fault_seen(int index)

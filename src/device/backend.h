@@ -34,8 +34,8 @@ typedef struct tern_device_table {
     tern_status (*across)(int to, void *data, int from, const void *source, int64_t nbytes);
     tern_status (*synchronize)(int index);
 
-    // Fills in stream, fault and draws, and makes the device the one that launches go to.
-    void (*exec)(int index, tern_exec *exec);
+    // Device, stream, fault and draws; makes the device the one that launches go to.
+    tern_exec (*exec)(int index);
 
     // The fault record. `seen` does not wait; `publish` queues what lets later looks see it.
     bool (*fault_seen)(int index);

@@ -46,10 +46,5 @@ void tern_device_close(tern_device device)
 
 tern_exec tern_exec_of(tern_device device)
 {
-    tern_exec exec;
-    exec.device = device;
-    exec.site = 0;
-    exec.plan = NULL;
-    tern_device_table_of(device)->exec(device.index, &exec);
-    return exec;
+    return tern_device_table_of(device)->exec(device.index);
 }

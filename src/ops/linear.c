@@ -26,7 +26,7 @@ static tern_status check(const tern_op_call *call, tern_activation activation)
 // (.., C) of a contiguous tensor as (R, C), also when C is 0.
 static void view_as_rows(tern_strided *view, const tern_tensor *t)
 {
-    *view = tern_view_of(t);
+    tern_view_set(view, t);
     (void)tern_view_rows(view);
 }
 
@@ -35,7 +35,7 @@ static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *
 {
     tern_strided bias_view;
     tern_product p;
-    p.a = tern_view_of(in[X]);
+    tern_view_set(&p.a, in[X]);
     if (!tern_view_rows(&p.a)) {
         tern_tensor *dense = tern_make_contiguous(in[X]);
         if (!dense)
@@ -43,7 +43,7 @@ static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *
         view_as_rows(&p.a, dense);
     }
     view_as_rows(&p.y, z);
-    p.b = tern_view_of(in[WEIGHT]);
+    tern_view_set(&p.b, in[WEIGHT]);
     tern_view_transpose(&p.b);
     p.bias = NULL;
     p.relu = relu;
@@ -52,7 +52,7 @@ static tern_status product(tern_tensor *z, tern_tensor *const *in, tern_tensor *
         bias = tern_make_contiguous(bias);
         if (!bias)
             return tern_failed();
-        bias_view = tern_view_of(bias);
+        tern_view_set(&bias_view, bias);
         p.bias = &bias_view;
     }
     return tern_launch_product(tern_dev(z), &p);
@@ -68,7 +68,7 @@ static tern_status weight_gradient(tern_node *node, const tern_tensor *dz, tern_
     dx[WEIGHT] = tern_node_grad_into(node, WEIGHT, &p.accumulate);
     if (!x || !dx[WEIGHT])
         return tern_failed();
-    p.y = tern_view_of(dx[WEIGHT]);
+    tern_view_set(&p.y, dx[WEIGHT]);
     view_as_rows(&p.a, dz);
     tern_view_transpose(&p.a);
     view_as_rows(&p.b, x);
@@ -86,7 +86,7 @@ static tern_status input_gradient(tern_node *node, const tern_tensor *dz, tern_t
         return tern_failed();
     view_as_rows(&p.y, dx[X]);
     view_as_rows(&p.a, dz);
-    p.b = tern_view_of(tern_node_saved(node, WEIGHT));
+    tern_view_set(&p.b, tern_node_saved(node, WEIGHT));
     return tern_launch_product(tern_dev(dz), &p);
 }
 

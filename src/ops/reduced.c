@@ -99,7 +99,8 @@ tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, cons
 {
     if (y->numel == 0)
         return TERN_OK;
-    tern_strided xv = tern_view_of(x), yv = tern_view_shaped(y, keepdim);
+    tern_strided xv, yv = tern_view_shaped(y, keepdim);
+    tern_view_set(&xv, x);
     tern_views_reduce(&xv, (tern_strided *const[]){&yv}, 1);
     tern_device device = tern_dev(y);
     tern_exec exec = tern_exec_of(device);

@@ -13,7 +13,7 @@ tern_optim *tern_optim_retain(tern_optim *optim)
 {
     if (!optim || tern_check_not_freed("optim_retain", optim))
         return NULL;
-    atomic_fetch_add_explicit(&optim->refs, 1, memory_order_relaxed);
+    tern_refs_hold(&optim->refs);
     return optim;
 }
 
@@ -34,8 +34,7 @@ static void cut_entries(tern_optim *optim, int64_t count)
 
 void tern_optim_free(tern_optim *optim)
 {
-    if (!optim || tern_check_not_freed("optim_free", optim) ||
-        atomic_fetch_sub_explicit(&optim->refs, 1, memory_order_acq_rel) != 1)
+    if (!optim || tern_check_not_freed("optim_free", optim) || !tern_refs_drop(&optim->refs))
         return;
     cut_entries(optim, 0);
     tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);

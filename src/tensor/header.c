@@ -57,6 +57,14 @@ __attribute__((noinline)) static tern_status add_block(void)
     return TERN_OK;
 }
 
+// The free list is as long as its headers have left the nearer caches when their turn comes: the
+// next one is on its way while this one is used.
+static void prefetch(const tern_tensor *t)
+{
+    for (size_t byte = 0; t && byte < sizeof *t; byte += TERN_CACHE_LINE)
+        __builtin_prefetch((const char *)t + byte, 1);
+}
+
 static tern_tensor *take_header(void)
 {
     while (live + 1 + BLOCK_HEADERS > capacity)
@@ -69,6 +77,7 @@ static tern_tensor *take_header(void)
     free_first = t->next_free;
     if (!free_first)
         free_last = NULL;
+    prefetch(free_first);
     return t;
 }
 
@@ -151,9 +160,9 @@ void tern_header_shape(tern_tensor *t, tern_shape shape)
     int64_t stride = 1;
     bool countable = true, empty = false;
     t->rank = shape.rank;
-    memcpy(t->size, shape.dim, sizeof t->size);
     for (int i = shape.rank - 1; i >= 0; i--) {
         const int64_t size = shape.dim[i];
+        t->size[i] = size;
         t->stride[i] = stride;
         const bool overflow = __builtin_mul_overflow(stride, size > 0 ? size : 1, &stride);
         countable = countable && !overflow && size >= 0;

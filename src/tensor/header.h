@@ -4,6 +4,7 @@
 #ifndef TERN_SRC_TENSOR_HEADER_H
 #define TERN_SRC_TENSOR_HEADER_H
 
+#include "base/one_thread.h"
 #include "tensor/tensor.h"
 
 // An alive header with one reference (the caller's), no storage, in no scope. NULL raises.
@@ -24,13 +25,13 @@ void tern_tensor_die(tern_tensor *t);
 static inline tern_tensor *tern_hold(tern_tensor *t)
 {
     if (t)
-        atomic_fetch_add_explicit(&t->refs, 1, memory_order_relaxed);
+        tern_refs_hold(&t->refs);
     return t;
 }
 
 static inline void tern_drop(tern_tensor *t)
 {
-    if (t && atomic_fetch_sub_explicit(&t->refs, 1, memory_order_acq_rel) == 1)
+    if (t && tern_refs_drop(&t->refs))
         tern_tensor_die(t);
 }
 

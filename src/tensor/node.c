@@ -12,7 +12,7 @@ static _Atomic uint64_t last_mark;
 
 uint64_t tern_node_new_mark(void)
 {
-    return atomic_fetch_add(&last_mark, 1) + 1;
+    return tern_fetch_add(&last_mark, 1, memory_order_relaxed) + 1;
 }
 
 static size_t node_size(int64_t inputs, int outputs)
@@ -31,7 +31,7 @@ tern_node *tern_node_new(int64_t inputs, int outputs)
     memset(node->out, 0, (size_t)outputs * sizeof *node->out);
     node->room = outputs;
     atomic_init(&node->refs, 1);
-    node->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    node->number = tern_fetch_add(&last_number, 1, memory_order_relaxed) + 1;
     node->inputs = inputs;
     node->path = tern_path_current();
     return node;
@@ -43,7 +43,7 @@ void tern_node_drop_saved(tern_node *node, int slot)
     if (!t)
         return;
     node->saved[slot] = NULL;
-    atomic_fetch_sub_explicit(&t->saves, 1, memory_order_relaxed);
+    tern_fetch_add(&t->saves, -1, memory_order_relaxed);
     tern_drop(t);
 }
 

@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_TENSOR_NODE_H
 #define TERN_SRC_TENSOR_NODE_H
 
+#include "base/one_thread.h"
 #include "tensor/tensor.h"
 
 #define TERN_OP_INPUTS 8 // more where a call lists them itself
@@ -77,7 +78,7 @@ tern_node *tern_node_new(int64_t inputs, int outputs);
 
 static inline tern_node *tern_node_hold(tern_node *node)
 {
-    atomic_fetch_add_explicit(&node->refs, 1, memory_order_relaxed);
+    tern_refs_hold(&node->refs);
     return node;
 }
 
@@ -86,7 +87,7 @@ void tern_node_die(tern_node *node);
 
 static inline void tern_node_drop(tern_node *node) // NULL is fine
 {
-    if (node && atomic_fetch_sub_explicit(&node->refs, 1, memory_order_acq_rel) == 1)
+    if (node && tern_refs_drop(&node->refs))
         tern_node_die(node);
 }
 

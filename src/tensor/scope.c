@@ -118,7 +118,7 @@ static tern_scope open_scope(bool of_loader)
 {
     if (ensure_root())
         return 0;
-    tern_scope number = atomic_fetch_add(&last_number, 1) + 1;
+    tern_scope number = tern_fetch_add(&last_number, 1, memory_order_relaxed) + 1;
     return push_scope(number, of_loader) ? 0 : number;
 }
 

@@ -93,7 +93,7 @@ tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t n
 
 void tern_storage_drop(tern_storage *s)
 {
-    while (s && atomic_fetch_sub_explicit(&s->refs, 1, memory_order_acq_rel) == 1) {
+    while (s && tern_refs_drop(&s->refs)) {
         tern_storage *whole = s->whole;
         if (!whole)
             give_memory_back(s);
@@ -163,6 +163,5 @@ tern_status tern_storage_copy(tern_storage *to, int64_t to_byte, tern_storage *f
 
 void tern_tensor_touched(tern_tensor *t)
 {
-    t->history_version =
-        atomic_fetch_add_explicit(&t->storage->version, 1, memory_order_relaxed) + 1;
+    t->history_version = tern_fetch_add(&t->storage->version, 1, memory_order_relaxed) + 1;
 }

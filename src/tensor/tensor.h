@@ -7,6 +7,7 @@
 #include <string.h>
 #include <tern/tensor.h>
 #include "base/error.h"
+#include "base/one_thread.h"
 
 typedef struct tern_node tern_node;
 
@@ -34,12 +35,18 @@ typedef enum tern_grad_state {
 } tern_grad_state;
 
 #define TERN_LABEL_SIZE 48
+#define TERN_CACHE_LINE 64
 
 struct tern_tensor {
     // Messages name a dead tensor by these fields; the others are those of a live one only.
-    uint32_t stamp; // TERN_STAMP_ALIVE, or how it died
-    int rank;
-    int64_t size[TERN_MAX_RANK];
+    _Alignas(TERN_CACHE_LINE) uint32_t stamp; // TERN_STAMP_ALIVE, or how it died
+    union {
+        struct {
+            int rank;
+            int64_t size[TERN_MAX_RANK];
+        };
+        tern_shape shape; // both at once
+    };
     tern_dtype dtype;
     const char *op;              // what made it; static storage
     char label[TERN_LABEL_SIZE]; // a parameter's or buffer's name, else ""
@@ -63,6 +70,8 @@ struct tern_tensor {
     tern_tensor *grad;        // a leaf's gradient
     bool collected;           // scratch of a running backward
 };
+
+_Static_assert(offsetof(tern_tensor, size) == offsetof(tern_tensor, shape.dim), "one shape");
 
 #define TERN_STAMP_ALIVE    0x7e12a11fu
 #define TERN_STAMP_SCOPE    0x7e12dea1u // its scope closed
@@ -100,7 +109,7 @@ tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes);
 tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t nbytes);
 static inline void tern_storage_hold(tern_storage *s)
 {
-    atomic_fetch_add_explicit(&s->refs, 1, memory_order_relaxed);
+    tern_refs_hold(&s->refs);
 }
 
 void tern_storage_drop(tern_storage *s); // NULL is fine
@@ -134,10 +143,7 @@ static inline bool tern_same_device(tern_device a, tern_device b)
 
 static inline tern_shape tern_shape_get(const tern_tensor *t)
 {
-    tern_shape shape;
-    shape.rank = t->rank;
-    memcpy(shape.dim, t->size, sizeof shape.dim);
-    return shape;
+    return t->shape;
 }
 
 // "(64, 784)" for messages; the text belongs to the thread and stays valid for the next 8 calls.

@@ -16,14 +16,20 @@ static inline void *tern_view_data(const tern_tensor *t)
     return (char *)t->storage->data + before;
 }
 
+// In place: a view that is returned by value is copied, by loads that wait for its stores.
+static inline void tern_view_set(tern_strided *view, const tern_tensor *t)
+{
+    view->data = tern_view_data(t);
+    view->dtype = t->dtype;
+    view->rank = t->rank;
+    memcpy(view->size, t->size, sizeof view->size); // whole: cheaper than a loop over the rank
+    memcpy(view->stride, t->stride, sizeof view->stride);
+}
+
 static inline tern_strided tern_view_of(const tern_tensor *t)
 {
     tern_strided view;
-    view.data = tern_view_data(t);
-    view.dtype = t->dtype;
-    view.rank = t->rank;
-    memcpy(view.size, t->size, sizeof view.size); // whole: cheaper than a loop over the rank
-    memcpy(view.stride, t->stride, sizeof view.stride);
+    tern_view_set(&view, t);
     return view;
 }
 

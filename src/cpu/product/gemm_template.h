@@ -233,7 +233,11 @@ static int64_t workers_for(const GEMM_ARGS *g)
 static void make_plan(gemm_plan *plan, const GEMM_ARGS *args)
 {
     static const real nothing;
-    *plan = (gemm_plan){.args = *args, .batch = args->batch > 1 ? args->batch : 1, .groups = 1};
+    plan->args = *args;
+    plan->pack_a = plan->pack_b = false;
+    plan->a_room = plan->b_room = 0;
+    plan->batch = args->batch > 1 ? args->batch : 1;
+    plan->groups = 1;
     GEMM_ARGS *g = &plan->args;
     if (g->k == 0) {
         g->a = g->b = &nothing;

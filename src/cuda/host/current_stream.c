@@ -23,11 +23,12 @@ tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream)
     return before;
 }
 
-void tern_plugin_exec(int index, tern_exec *exec)
+tern_exec tern_plugin_exec(int index)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
     (void)tern_cuda_make_current_for_launch(index); // if that fails, so does the launch
-    exec->stream = tern_cuda_raw_stream_of(index);
-    exec->fault = device->fault;
-    exec->draws = device->draws;
+    return (tern_exec){.device = {TERN_CUDA, index},
+                       .stream = tern_cuda_raw_stream_of(index),
+                       .fault = device->fault,
+                       .draws = device->draws};
 }

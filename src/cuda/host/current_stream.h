@@ -12,6 +12,6 @@ tern_cuda_stream *tern_cuda_stream_of(int index);
 cudaStream_t tern_cuda_raw_stream_of(int index);
 
 tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream);
-void tern_plugin_exec(int index, tern_exec *exec);
+tern_exec tern_plugin_exec(int index);
 
 #endif

@@ -109,7 +109,7 @@ tern_module *tern_module_retain(tern_module *module)
 {
     if (!module || tern_check_not_freed("module_retain", module))
         return NULL;
-    atomic_fetch_add_explicit(&module->private_->refs, 1, memory_order_relaxed);
+    tern_refs_hold(&module->private_->refs);
     return module;
 }
 
@@ -125,7 +125,7 @@ void tern_module_free_own(tern_module *module)
 
 void tern_module_drop(tern_module *module)
 {
-    if (atomic_fetch_sub_explicit(&module->private_->refs, 1, memory_order_acq_rel) != 1)
+    if (!tern_refs_drop(&module->private_->refs))
         return;
     tern_module_private *private_ = module->private_;
     tern_module_free_own(module);
@@ -164,15 +164,15 @@ void *tern_module_user(const tern_module *module)
 
 void tern_module_begin_run(tern_module *module)
 {
-    atomic_fetch_add_explicit(&module->private_->refs, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&module->private_->running, 1, memory_order_relaxed);
+    tern_refs_hold(&module->private_->refs);
+    tern_fetch_add(&module->private_->running, 1, memory_order_relaxed);
     tern_callback_begin();
 }
 
 void tern_module_end_run(tern_module *module)
 {
     tern_callback_end();
-    atomic_fetch_sub_explicit(&module->private_->running, 1, memory_order_relaxed);
+    tern_fetch_add(&module->private_->running, -1, memory_order_relaxed);
     tern_module_drop(module);
 }
 
