@@ -300,6 +300,27 @@ void tern_engine_spoil(tern_tensor *loss)
         loss->grad_state = TERN_GRAD_UNUSABLE;
 }
 
+static bool shares_a_leafs_gradient(const engine *e, const tern_tensor *t)
+{
+    for (int64_t i = 0; i < e->leaf_count; i++) {
+        const tern_tensor *grad = e->leaves[i]->grad;
+        if (grad && grad->storage == t->storage)
+            return true;
+    }
+    return false;
+}
+
+// Kernels write to the gradients of leaves while they read the loss's: a copy where they share
+// memory.
+static tern_tensor *apart_from_leaves(const engine *e, tern_tensor *gradient)
+{
+    if (!shares_a_leafs_gradient(e, gradient))
+        return gradient;
+    tern_tensor *copy =
+        tern_tensor_new("backward", gradient->dtype, tern_dev(gradient), tern_shape_get(gradient));
+    return copy && !tern_launch_copy(copy, gradient) ? copy : NULL;
+}
+
 static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient, bool retain_graph)
 {
     const uint32_t path = tern_path_current();
@@ -308,7 +329,9 @@ static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient,
     tern_status status = reach_all(e, loss->node);
     bool started = status == TERN_OK;
     if (started) {
-        status = deliver_to_node(loss->node, loss->output, gradient);
+        gradient = apart_from_leaves(e, gradient);
+        status =
+            !gradient ? tern_error_code() : deliver_to_node(loss->node, loss->output, gradient);
         if (!status)
             status = run_all(e, retain_graph);
     }

@@ -116,6 +116,23 @@ static void a_loss_with_several_elements_needs_a_gradient(void **state)
     assert_values(tern_grad(a), 4, -6);
 }
 
+// What a backward reads may be a view of the gradient that it writes.
+static void a_gradient_of_a_leaf_may_be_the_gradient_of_a_loss(void **state)
+{
+    (void)state;
+    tern_tensor *a = tern_set_requires_grad(
+        tern_reshape(tern_arange(0, 16, 1, .dtype = TERN_FLOAT64), tern_dims(2, 8)), true);
+    assert_int_equal(tern_backward(total(tern_mul(a, a))), TERN_OK);
+    tern_tensor *part = tern_narrow(tern_grad(a), 1, 2, 4), *before = tern_clone(part);
+    tern_zero_grad(a);
+    assert_int_equal(tern_backward(tern_glu(a, 1), .gradient = part), TERN_OK);
+    tern_tensor *shared = tern_clone(tern_grad(a));
+    tern_zero_grad(a);
+    assert_int_equal(tern_backward(tern_glu(a, 1), .gradient = before), TERN_OK);
+    for (int i = 0; i < 16; i++)
+        assert_near(value_at(shared, i), value_at(tern_grad(a), i), 0, 0);
+}
+
 static void a_loss_without_history_says_so(void **state)
 {
     (void)state;
@@ -316,6 +333,7 @@ int main(void)
         graph_test(a_second_backward_needs_retain_graph),
         graph_test(two_losses_may_share_a_graph),
         graph_test(a_loss_with_several_elements_needs_a_gradient),
+        graph_test(a_gradient_of_a_leaf_may_be_the_gradient_of_a_loss),
         graph_test(a_loss_without_history_says_so),
         graph_test(a_needed_value_changed_in_place_is_caught),
         graph_test(a_leaf_that_collects_is_not_changed_in_place),
