@@ -30,9 +30,7 @@ static block *kept;           // freed in a capture that may use them: given bac
 
 static cudaStream_t stream_of(int index)
 {
-    tern_exec exec = {0};
-    real->device->exec(index, &exec);
-    return exec.stream;
+    return real->device->exec(index).stream;
 }
 
 static void raise_nomem(const char *format, ...)
