@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradients of y = op(a, b) in a and b, in one pass
+// The gradients of y = op(a, b) in a and b, in one pass.
 #include "base/error.h"
 #include "cpu/elementwise/elementwise.h"
 
