@@ -4,6 +4,9 @@
 // over when as many chunks are done as there were. Nobody waits for a worker that took no chunk, so
 // a sleeping one costs nothing. Half of the threads take from the end, so that in one region after
 // the other a core meets about the same part of the tensors, which its caches have.
+//
+// What several threads write costs a cache line that goes from core to core, about 100 ns: a thread
+// takes several chunks at once while many are left, and says once how many it has done.
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,13 +20,17 @@
 #include "base/pool.h"
 #include "base/pool_size.h"
 #include "base/thread.h"
+#include "base/work_range.h"
 
-// How long an idle thread looks before it sleeps: longer than the gap between two regions of a
-// training step, short enough not to be seen in `top`.
-#define SPIN_NANOSECONDS 30000
+// How long an idle thread looks before it sleeps: longer than most gaps between two regions of a
+// training step, as to wake it costs the caller 10 us and more, and short enough not to be seen in
+// `top`.
+#define SPIN_NANOSECONDS 100000
 
-// More chunks than threads even out pieces of different cost; each costs one atomic operation.
+// More chunks than threads even out pieces of different cost.
 #define CHUNKS_PER_THREAD 8
+
+#define CACHE_LINE 64
 
 typedef struct region {
     tern_pool_fn *fn;
@@ -36,19 +43,23 @@ typedef struct region {
 static struct {
     pthread_mutex_t busy; // held by the thread whose region runs, or that changes the workers
     pthread_t threads[TERN_MAX_THREADS];
-    int workers;              // running; under `busy`
-    bool started;             // under `busy`
-    _Atomic int wanted;       // threads with the caller; 0 until first asked for
-    _Atomic bool spin;        // false where there are more threads than CPUs
-    region now;               // written while `waiting` is empty, read by who took a chunk
-    _Atomic uint64_t waiting; // chunks that nobody has taken: the first << 32 | how many
-    _Atomic int64_t done;     // chunks that are finished
-    _Atomic bool stop;
+    int workers;             // running; under `busy`
+    bool started;            // under `busy`
+    _Atomic int wanted;      // threads with the caller; 0 until first asked for
+    _Atomic bool spin;       // false where there are more threads than CPUs
+    _Atomic int share;       // of the chunks that are left, one part of so many is taken at once
+    int64_t expected;        // of `done` when the region is over; the caller's
     pthread_mutex_t sleep;   // guards nothing but the two conditions
     pthread_cond_t work;     // workers: `waiting` or `stop` changed
     pthread_cond_t finished; // the caller: `done` changed
     _Atomic int sleepers;    // workers at `work`
     _Atomic bool caller_sleeps;
+    _Atomic bool stop;
+    // On one line: who finds chunks has the region as well.
+    _Alignas(CACHE_LINE) work_range waiting; // chunks that nobody has taken
+    region now;                              // written while `waiting` is empty
+    // Chunks that workers have finished since the start.
+    _Alignas(CACHE_LINE) _Atomic int64_t done;
 } pool = {
     .busy = PTHREAD_MUTEX_INITIALIZER,
     .sleep = PTHREAD_MUTEX_INITIALIZER,
@@ -82,52 +93,48 @@ static void run_inline(int64_t pieces, tern_pool_fn *fn, void *context)
         fn(context, i);
 }
 
-// Takes the next chunk. False when none is left.
-static bool take_chunk(int64_t *chunk)
+static int64_t chunk_begin(int64_t chunk)
 {
-    const uint64_t taken = takes_last ? 1 : 1 - ((uint64_t)1 << 32);
-    uint64_t left = atomic_load(&pool.waiting);
-    while ((uint32_t)left > 0)
-        if (atomic_compare_exchange_weak(&pool.waiting, &left, left - taken)) {
-            *chunk = (int64_t)(left >> 32) + (takes_last ? (uint32_t)left - 1 : 0);
-            return true;
-        }
-    return false;
+    const int64_t each = pool.now.pieces / pool.now.chunks;
+    const int64_t longer = pool.now.pieces % pool.now.chunks; // so many chunks have one piece more
+    return chunk * each + (chunk < longer ? chunk : longer);
 }
 
-static void run_chunk(int64_t chunk)
+// Returns how many chunks this thread has done.
+static int64_t run_chunks(void)
 {
-    int64_t each = pool.now.pieces / pool.now.chunks;
-    int64_t longer = pool.now.pieces % pool.now.chunks; // so many chunks have one piece more
-    int64_t begin = chunk * each + (chunk < longer ? chunk : longer);
-    int64_t end = begin + each + (chunk < longer);
-    for (int64_t i = begin; i < end; i++)
-        pool.now.fn(pool.now.context, i);
-}
-
-static void run_chunks(void)
-{
-    int64_t chunk;
-    while (take_chunk(&chunk)) {
+    const int share = atomic_load_explicit(&pool.share, memory_order_relaxed);
+    int64_t first, count, chunks = 0;
+    while ((count = work_range_take(&pool.waiting, takes_last, share, &first)) > 0) {
         tern_fp_mode_set(pool.now.fp_mode);
-        run_chunk(chunk);
-        atomic_fetch_add(&pool.done, 1);
-        if (atomic_load(&pool.caller_sleeps)) {
-            pthread_mutex_lock(&pool.sleep);
-            pthread_cond_signal(&pool.finished);
-            pthread_mutex_unlock(&pool.sleep);
-        }
+        const int64_t end = chunk_begin(first + count);
+        for (int64_t i = chunk_begin(first); i < end; i++)
+            pool.now.fn(pool.now.context, i);
+        chunks += count;
+    }
+    return chunks;
+}
+
+static void report_done(int64_t chunks)
+{
+    if (chunks == 0)
+        return;
+    atomic_fetch_add(&pool.done, chunks);
+    if (atomic_load(&pool.caller_sleeps)) {
+        pthread_mutex_lock(&pool.sleep);
+        pthread_cond_signal(&pool.finished);
+        pthread_mutex_unlock(&pool.sleep);
     }
 }
 
 static bool work_or_stop(void)
 {
-    return (uint32_t)atomic_load(&pool.waiting) > 0 || atomic_load(&pool.stop);
+    return !work_range_is_empty(&pool.waiting) || atomic_load(&pool.stop);
 }
 
 static bool region_is_over(void)
 {
-    return atomic_load(&pool.done) == pool.now.chunks;
+    return atomic_load(&pool.done) == pool.expected;
 }
 
 // Looks for a while whether `condition` holds.
@@ -187,7 +194,7 @@ static void *work(void *last)
     inside = true;
     takes_last = last != NULL;
     while (!atomic_load(&pool.stop)) {
-        run_chunks();
+        report_done(run_chunks());
         wait_for_work();
     }
     return NULL;
@@ -200,6 +207,7 @@ static void start_workers(void)
     pool.started = true;
     int threads = tern_num_threads();
     atomic_store(&pool.spin, threads <= tern_pool_cpus());
+    atomic_store(&pool.share, 2 * threads);
     while (pool.workers < threads - 1) {
         char name[24];
         snprintf(name, sizeof name, "tern-%d", pool.workers + 1);
@@ -240,13 +248,14 @@ static void change_workers(int wanted)
 
 static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
 {
-    int64_t chunks = (int64_t)(pool.workers + 1) * CHUNKS_PER_THREAD;
-    pool.now = (region){fn, context, pieces, chunks < pieces ? chunks : pieces, tern_fp_mode()};
-    atomic_store(&pool.done, 0);
-    atomic_store(&pool.waiting, (uint64_t)pool.now.chunks);
+    const int64_t threads = pool.workers + 1;
+    int64_t chunks = threads * CHUNKS_PER_THREAD;
+    chunks = chunks < pieces ? chunks : pieces;
+    pool.now = (region){fn, context, pieces, chunks, tern_fp_mode()};
+    work_range_fill(&pool.waiting, chunks);
     wake_sleepers();
     inside = true;
-    run_chunks();
+    pool.expected += chunks - run_chunks();
     inside = false;
     wait_for_the_others();
 }
