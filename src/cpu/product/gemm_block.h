@@ -5,8 +5,8 @@
 #ifndef TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 #define TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 
-#include <stdatomic.h>
 #include "base/pool.h"
+#include "base/work_range.h"
 #include "cpu/product/gemm_pack.h"
 
 // Sizes of a block: k so that panels stay near the core, rows and columns so that packed blocks
@@ -43,9 +43,11 @@ typedef struct block {
     int64_t row, rows, col, cols, depth, depths; // first and count, along m, n and k
     int64_t row_tiles, col_tiles;
     int64_t tile_rows, taller; // the first `taller` rows of tiles have one row more
-    int64_t whole, parts;      // columns that are a piece each, and pieces of each of the others
-    int64_t pieces;
-    atomic_llong next; // piece to be taken
+    bool by_rows;              // pieces are ordered by rows, else by columns
+    int64_t front;             // columns that are a piece each and come first
+    int64_t split, parts;      // columns behind them, of so many pieces each
+    int64_t workers, pieces;
+    work_range left; // pieces to be taken
 } block;
 
 static inline int64_t least(int64_t x, int64_t y)
@@ -214,12 +216,14 @@ static void pack_piece(void *context, int64_t index)
 
 static piece find_piece(const block *b, int64_t index)
 {
-    if (index < b->whole)
+    const int64_t at = index - b->front;
+    if (at < 0)
         return (piece){.col = index, .row_end = b->row_tiles};
-    const int64_t rest = index - b->whole;
-    const int64_t right = b->parts == 1 ? rest : rest / b->parts;
-    const int64_t down = rest - right * b->parts;
-    return (piece){.col = b->whole + right,
+    if (at >= b->split * b->parts)
+        return (piece){.col = index - b->split * (b->parts - 1), .row_end = b->row_tiles};
+    const int64_t right = b->by_rows ? at % b->split : at / b->parts;
+    const int64_t down = b->by_rows ? at / b->split : at % b->parts;
+    return (piece){.col = b->front + right,
                    .row = part_begin(b->row_tiles, b->parts, down),
                    .row_end = part_begin(b->row_tiles, b->parts, down + 1)};
 }
@@ -239,19 +243,18 @@ static void work_on(void *context, int64_t worker)
     block *b = context;
     const product *p = b->p;
     real *packed_b = p->packed_b ? p->packed_b + worker * p->room : NULL;
-    int64_t packed = -1;
-    for (;;) {
-        const int64_t index = atomic_fetch_add_explicit(&b->next, 1, memory_order_relaxed);
-        if (index >= b->pieces)
-            return;
-        packed = compute_piece(b, index, packed_b, packed);
-    }
+    const bool last = 2 * worker >= b->workers; // as the pool's threads take
+    int64_t packed = -1, first, count;
+    while ((count = work_range_take(&b->left, last, 2 * (int)b->workers, &first)) > 0)
+        for (int64_t i = first; i < first + count; i++)
+            packed = compute_piece(b, i, packed_b, packed);
 }
 
 static void run_alone(block *b)
 {
     for (int64_t i = 0; b->p->packed_a && i < pack_pieces(b); i++)
         pack_piece(b, i);
+    b->front = b->col_tiles;
     for (int64_t i = 0, packed = -1; i < b->col_tiles; i++)
         packed = compute_piece(b, i, b->p->packed_b, packed);
 }
@@ -263,19 +266,26 @@ static inline int64_t pieces_of(int64_t rows, double cols, int64_t depth)
     return pieces < 1 ? 1 : pieces > MAX_PIECES ? MAX_PIECES : (int64_t)pieces;
 }
 
-// The last columns are cut, so that all threads are done at about the same time.
+// Threads take columns from both ends, and those in the middle are cut, so that all are done at
+// about the same time. A result that is larger than both operands is taken by rows: a weight's
+// gradient, whose rows the update reads in order, most likely on the same thread.
 static void cut_block(block *b, int64_t workers, int64_t worthwhile)
 {
-    const int64_t last = least(b->col_tiles, 2 * workers);
-    b->whole = b->col_tiles - last;
-    b->parts = least(b->row_tiles, parts_of(least(SHARE * workers, worthwhile), last));
-    b->pieces = b->whole + last * b->parts;
+    const product *p = b->p;
+    b->workers = workers;
+    b->by_rows = !p->packed_b && !p->turned && b->depths <= least(b->rows, b->cols);
+    b->split = b->by_rows ? b->col_tiles : least(b->col_tiles, 2 * workers);
+    b->front = (b->col_tiles - b->split + 1) / 2;
+    const int64_t parts =
+        b->by_rows ? SHARE * workers : parts_of(least(SHARE * workers, worthwhile), b->split);
+    b->parts = least(b->row_tiles, parts);
+    b->pieces = b->col_tiles + b->split * (b->parts - 1);
 }
 
 static void run_together(block *b, int64_t workers, int64_t worthwhile)
 {
     cut_block(b, workers, worthwhile);
-    atomic_init(&b->next, 0);
+    work_range_fill(&b->left, b->pieces);
     if (b->p->packed_a)
         tern_pool_run(pack_pieces(b), pack_piece, b);
     tern_pool_run(workers, work_on, b);
@@ -288,7 +298,6 @@ static void run_block(block *b)
     b->col_tiles = parts_of(b->cols, p->tile_cols);
     b->tile_rows = b->row_tiles == 1 ? b->rows : b->rows / b->row_tiles;
     b->taller = b->rows - b->row_tiles * b->tile_rows;
-    b->whole = b->col_tiles;
     const int64_t worthwhile = p->workers > 1 ? pieces_of(b->rows, (double)b->cols, b->depths) : 1;
     const int64_t workers = least(p->workers, worthwhile);
     if (workers > 1)
