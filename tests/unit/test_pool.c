@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -20,6 +21,7 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "child.h"
+#include <tern/tern.h>
 
 #define MOST 5000
 
@@ -279,6 +281,48 @@ static void the_environment_says_how_many_threads(void **state)
         assert_int_equal(exit_status_of("threads", wrong[i]), cpus);
 }
 
+static int threads_of_this_process(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.';
+    closedir(tasks);
+    return count;
+}
+
+// How many threads a step of an MLP of four layers starts, where two may work.
+static int started_by_a_step(int64_t width, int64_t batch)
+{
+    const tern_scope scope = tern_scope_open();
+    tern_module *net = tern_nn_sequential(
+        tern_nn_linear(width, width), tern_nn_relu(), tern_nn_linear(width, width), tern_nn_relu(),
+        tern_nn_linear(width, width), tern_nn_relu(), tern_nn_linear(width, width));
+    tern_optim *opt = tern_optim_adam(net, .lr = 1e-3);
+    tern_tensor *x = tern_rand(tern_dims(batch, width));
+    assert_int_equal(tern_set_num_threads(2), TERN_OK); // ends those that there are
+    const int before = threads_of_this_process();
+    tern_tensor *y = tern_forward(net, x);
+    assert_int_equal(tern_backward(tern_mean(tern_mul(y, y), TERN_ALL_AXES, false)), TERN_OK);
+    assert_int_equal(tern_optim_step(opt), TERN_OK);
+    const int started = threads_of_this_process() - before;
+    tern_optim_free(opt);
+    tern_module_free(net);
+    tern_scope_close(scope);
+    return started;
+}
+
+static void a_second_thread_is_started_only_for_what_is_worth_it(void **state)
+{
+    (void)state;
+    assert_int_equal(started_by_a_step(32, 64), 0);
+    assert_int_equal(started_by_a_step(64, 64), 0);
+    assert_int_equal(started_by_a_step(128, 64), 0);
+    assert_int_equal(started_by_a_step(256, 64), 1);
+    assert_int_equal(started_by_a_step(64, 1024), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, clean)
 
 int main(int argc, char **argv)
@@ -299,6 +343,7 @@ int main(int argc, char **argv)
         TEST(wrong_numbers_of_threads_are_refused),
         TEST(errno_is_kept),
         TEST(the_environment_says_how_many_threads),
+        TEST(a_second_thread_is_started_only_for_what_is_worth_it),
     };
     return cmocka_run_group_tests_name("pool", tests, NULL, NULL);
 }

@@ -222,10 +222,23 @@ static void plan_scratch(gemm_plan *plan)
 // A batch of small products is cut into groups; larger products are cut themselves.
 #define GROUP_WORK (1 << 22)
 
+// Half of what a core reads the other one has written, and a cache line takes some 10 ns from one
+// to the other. Matrices of so few elements, which elementwise operations leave to one thread, are
+// shared only where each element takes part in enough multiply-adds.
+#define FEW_ELEMENTS 32768
+#define LEAST_REUSE  35
+
+static bool worth_sharing(const GEMM_ARGS *g)
+{
+    const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
+    const bool few = m * k <= FEW_ELEMENTS && k * n <= FEW_ELEMENTS && m * n <= FEW_ELEMENTS;
+    return !few || m * n * k > LEAST_REUSE * (m * k + k * n + m * n);
+}
+
 static int64_t workers_for(const GEMM_ARGS *g)
 {
     const int64_t worthwhile = pieces_of(g->m, (double)g->n, g->k);
-    if (worthwhile == 1)
+    if (worthwhile == 1 || !worth_sharing(g))
         return 1;
     return least(g->threads > 0 ? g->threads : tern_num_threads(), worthwhile);
 }

@@ -8,7 +8,8 @@
 #include "cpu/vecmath_double.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE      16384                  // elements that are worth a piece
+#define ALONE      131072                 // elements up to which one thread works
+#define PIECE      16384                  // of more, elements that are worth a piece
 #define MAX_PIECES 256                    // each looks for its first tensor from the front
 #define BLOCK      512                    // 16-bit elements that are widened at once
 #define ARRAYS     (2 + TERN_STEP_STATES) // parameter, gradient, states
@@ -123,13 +124,14 @@ static void run_piece(void *context, int64_t index)
     }
 }
 
-// Waking other threads takes longer than small tensors do.
+// The gradients and parameters of a small net are in one core's caches, as one thread computes its
+// products: to fetch half of them takes longer than to update all.
 static void run_pieces(pass *p, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         p->numel += p->tensors[i].numel;
     p->pieces = p->numel / PIECE < MAX_PIECES ? p->numel / PIECE : MAX_PIECES;
-    if (p->pieces > 1) {
+    if (p->numel > ALONE) {
         tern_pool_run(p->pieces, run_piece, p);
         return;
     }
