@@ -31,10 +31,11 @@ typedef struct tern_backward_options {
 
 TERN_API tern_backward_options tern_backward_defaults(void);
 /// Adds d loss / d leaf to the gradient of every leaf that the loss depends on. TERN_ERR_STATE when
-/// the loss has no history, when its graph was freed by an earlier backward, or when a value that
-/// the backward needs was changed in place; TERN_ERR_SHAPE, _DTYPE or _DEVICE when `gradient` is
-/// not as the loss; TERN_ERR_NOMEM. A failed backward frees its graph and marks the gradients
-/// unusable until they are zeroed. Does not wait for the device.
+/// the loss has no history, when its graph was freed by an earlier backward, when a value that the
+/// backward needs was changed in place, or the loss through another view of its memory;
+/// TERN_ERR_SHAPE, _DTYPE or _DEVICE when `gradient` is not as the loss; TERN_ERR_NOMEM. A failed
+/// backward frees its graph and marks the gradients unusable until they are zeroed. Does not wait
+/// for the device.
 TERN_API TERN_NODISCARD tern_status tern_backward_with(const tern_backward_options *options);
 #define tern_backward(...)                                                                         \
     tern_status_of_(TERN_WITH_(tern_backward, (TERN_FIELDS_1_, loss),                              \

@@ -24,6 +24,7 @@ static tern_status check_loss(const tern_tensor *loss, const tern_tensor *gradie
                "backward: the loss (%s, made by %s) has no history: no tensor it was made of "
                "requires a gradient, or it was made under tern_no_grad",
                tern_tensor_string(loss), loss->op);
+    TERN_TRY(tern_check_history("backward", "the loss", loss));
     if (!gradient) {
         TERN_CHECK(loss->numel == 1, TERN_ERR_SHAPE,
                    "backward: the loss is %s; without .gradient it must have one element",

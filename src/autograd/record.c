@@ -9,20 +9,21 @@
 
 // A tensor whose memory was written through another view no longer is what its history says; and a
 // view without history, from before a change that carries gradients, would lose them.
-static tern_status check_history(const tern_op *op, const tern_tensor *t)
+tern_status tern_check_history(const char *op, const char *role, const tern_tensor *t)
 {
     bool knows = t->node ? t->history_version == t->storage->version
                          : !t->is_view || t->detached || t->history_version >= t->storage->recorded;
-    TERN_CHECK(knows, TERN_ERR_STATE,
-               "%s: an input (%s, made by %s) was changed in place through another view of its "
-               "memory, so its gradient is unknown; clone it before the change",
-               op->name, tern_tensor_string(t), t->op);
+    TERN_CHECK(
+        knows, TERN_ERR_STATE,
+        "%s: %s (%s, made by %s) was changed in place through another view of its memory, so "
+        "its gradient is unknown; clone it before the change",
+        op, role, tern_tensor_string(t), t->op);
     return TERN_OK;
 }
 
 static tern_status check_input(const tern_op *op, const tern_tensor *t)
 {
-    TERN_TRY(check_history(op, t));
+    TERN_TRY(tern_check_history(op->name, "an input", t));
     if (t->requires_grad)
         TERN_TRY(tern_capture_check_training(op->name, tern_dev(t)));
     bool may_learn = !t->node && (t->requires_grad || t->label[0]);

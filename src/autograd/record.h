@@ -5,10 +5,12 @@
 
 #include "tensor/node.h"
 
+// TERN_ERR_STATE when `t`, which is `role` of the operation, was changed through another view since
+// it was made: its history no longer describes its values.
+tern_status tern_check_history(const char *op, const char *role, const tern_tensor *t);
 // Begins a node for so many outputs when recording is on and one of the inputs (NULLs allowed)
 // requires a gradient. Sets *node to it, or to NULL when there is nothing to record. Fails with
-// TERN_ERR_NOMEM or, when an input was changed through another view since it was made,
-// TERN_ERR_STATE.
+// TERN_ERR_NOMEM, or as tern_check_history.
 tern_status tern_node_begin(tern_node **node, const tern_op *op, tern_tensor *const *inputs,
                             int count, int outputs);
 // Keeps a tensor for the backward: an input, or any other value. NULL is kept as NULL.

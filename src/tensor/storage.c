@@ -163,5 +163,7 @@ tern_status tern_storage_copy(tern_storage *to, int64_t to_byte, tern_storage *f
 
 void tern_tensor_touched(tern_tensor *t)
 {
-    t->history_version = tern_fetch_add(&t->storage->version, 1, memory_order_relaxed) + 1;
+    uint64_t before = tern_fetch_add(&t->storage->version, 1, memory_order_relaxed);
+    if (t->history_version == before)
+        t->history_version = before + 1;
 }

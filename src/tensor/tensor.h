@@ -125,7 +125,8 @@ void tern_storage_order(const tern_storage *s);
 tern_status tern_storage_copy(tern_storage *to, int64_t to_byte, tern_storage *from,
                               int64_t from_byte, int64_t nbytes, bool wait);
 
-// The values of `t` were changed in place. Also brings t's own history up to date.
+// The values of `t` were changed in place. Its history stays as true as it was: one that another
+// view has made untrue does not become true by a change that is not recorded.
 void tern_tensor_touched(tern_tensor *t);
 
 // ---- asking -----------------------------------------------------------------------------------

@@ -202,6 +202,38 @@ static void a_view_from_before_a_recorded_change_is_refused(void **state)
     assert_values(tern_grad(w), 4, 6);
 }
 
+// The values of the view are those of y, whose history has gone on.
+static void a_backward_from_a_view_changed_through_its_base_is_refused(void **state)
+{
+    (void)state;
+    tern_tensor *a = leaf(2, 3), *b = leaf(5, 7);
+    tern_tensor *y = tern_mul_scalar(a, 1);
+    tern_tensor *v = tern_select(y, 0, 0);
+    assert_ptr_equal(tern_mul_(y, b), y);
+    assert_int_equal(tern_backward(v), TERN_ERR_STATE);
+    assert_error(TERN_ERR_STATE, "changed in place through another view");
+    assert_int_equal(tern_backward(v, .gradient = tern_ones_like(v)), TERN_ERR_STATE);
+    assert_error(TERN_ERR_STATE, "changed in place through another view");
+    assert_null(tern_grad(a));
+    assert_int_equal(tern_backward(tern_select(y, 0, 0)), TERN_OK);
+    assert_values(tern_grad(a), 5, 0);
+    assert_values(tern_grad(b), 2, 0);
+}
+
+static void a_change_under_no_grad_does_not_renew_the_history_of_a_view(void **state)
+{
+    (void)state;
+    tern_tensor *a = leaf(2, 3), *b = leaf(5, 7);
+    tern_tensor *y = tern_mul_scalar(a, 1);
+    tern_tensor *v = tern_reshape(y, tern_dims(2, 1));
+    assert_ptr_equal(tern_mul_(y, b), y);
+    tern_no_grad {
+        assert_ptr_equal(tern_mul_scalar_(v, 2), v);
+    }
+    assert_null(tern_mul_scalar(v, 1));
+    assert_error(TERN_ERR_STATE, "changed in place through another view");
+}
+
 static void nothing_is_recorded_under_no_grad(void **state)
 {
     (void)state;
@@ -340,6 +372,8 @@ int main(void)
         graph_test(gradients_flow_through_a_change_in_place),
         graph_test(a_change_through_another_view_is_caught),
         graph_test(a_view_from_before_a_recorded_change_is_refused),
+        graph_test(a_backward_from_a_view_changed_through_its_base_is_refused),
+        graph_test(a_change_under_no_grad_does_not_renew_the_history_of_a_view),
         graph_test(nothing_is_recorded_under_no_grad),
         graph_test(no_grad_ends_however_its_block_is_left),
         graph_test(an_operation_of_the_users_own_is_differentiated),
