@@ -34,7 +34,8 @@ typedef struct tern_file_storage {
 // A value by name. Texts lie in the arena.
 typedef struct tern_file_value {
     const char *name;
-    tern_state_type type; // BYTES: a tensor of uint8 and rank 1 that is taken as bytes
+    tern_state_type type; // BYTES: a tensor of uint8 and rank 1 that is taken as bytes, or, where
+        // its storage is -1, bytes at `text`; UNSPECIFIED: one that cannot be read
     int rank;
     const char *dtype;     // of a tensor, as the file calls it
     const int64_t *shape;  // rank sizes
@@ -44,9 +45,16 @@ typedef struct tern_file_value {
     union {                // of the other types
         int64_t integer;
         double number;
-        const char *text;
+        const char *text; // of one that cannot be read: what it is, "is a complex number"
     };
 } tern_file_value;
+
+// Whether a value is elements of a storage.
+static inline bool tern_file_value_has_elements(const tern_file_value *value)
+{
+    return value->type == TERN_STATE_TENSOR ||
+           (value->type == TERN_STATE_BYTES && value->storage >= 0);
+}
 
 // The version of a module whose tensors are among the values.
 typedef struct tern_file_version {
@@ -92,7 +100,7 @@ tern_status tern_npy_contents(tern_contents *contents);
 tern_status tern_zip_contents(tern_contents *contents);
 // Of PyTorch's, when the archive is open.
 struct tern_zip;
-tern_status tern_torch_zip_contents(tern_contents *contents, const struct tern_zip *zip);
+tern_status tern_torch_zip_contents(tern_contents *contents, struct tern_zip *zip);
 // PyTorch's before 1.6.
 tern_status tern_torch_legacy_contents(tern_contents *contents);
 

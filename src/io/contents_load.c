@@ -89,8 +89,11 @@ static tern_status put(const load *l, const tern_file_value *v)
 {
     switch (v->type) {
     case TERN_STATE_TENSOR:
-    case TERN_STATE_BYTES:
         return put_elements(l, v);
+    case TERN_STATE_BYTES:
+        return v->storage < 0
+                   ? tern_state_set_bytes(l->state, v->name, v->text, (size_t)v->shape[0])
+                   : put_elements(l, v);
     case TERN_STATE_INT:
         return tern_state_set_int(l->state, v->name, v->integer);
     case TERN_STATE_DOUBLE:
@@ -100,7 +103,10 @@ static tern_status put(const load *l, const tern_file_value *v)
     case TERN_STATE_UNSPECIFIED:
         break;
     }
-    return TERN_OK;
+    return tern_error_raise(TERN_ERR_FORMAT,
+                            "%s: \"%.200s\" in %s %.150s, which tern cannot load; .only reads the "
+                            "others",
+                            l->c->file->op, v->name, l->c->file->path, v->text);
 }
 
 static tern_status put_all(const load *l, const char *only)

@@ -26,11 +26,6 @@ static void end_line(FILE *file)
     fputc('\n', file);
 }
 
-static bool has_elements(const tern_file_value *v)
-{
-    return v->type == TERN_STATE_TENSOR || v->type == TERN_STATE_BYTES;
-}
-
 // "float32", or what the file calls a dtype that tern does not have.
 static const char *dtype_of(const tern_contents *c, const tern_file_value *v)
 {
@@ -81,6 +76,7 @@ static void list_value(FILE *w, const tern_contents *c, const tern_file_value *v
         put(w, "text     \"%.200s\"", v->text);
         break;
     case TERN_STATE_UNSPECIFIED:
+        put(w, "         %.200s, which tern cannot load", v->text);
         break;
     }
     end_line(w);
@@ -100,8 +96,9 @@ static void list_sums(FILE *w, const tern_contents *c)
 {
     int64_t tensors = 0, elements = 0, nbytes = 0;
     for (int64_t i = 0; i < c->count; i++) {
-        tensors += has_elements(&c->values[i]);
-        elements += has_elements(&c->values[i]) ? numel_of(&c->values[i]) : 0;
+        const bool has_elements = tern_file_value_has_elements(&c->values[i]);
+        tensors += has_elements;
+        elements += has_elements ? numel_of(&c->values[i]) : 0;
     }
     for (int64_t i = 0; i < c->storage_count; i++)
         nbytes += c->storages[i].nbytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python pickles of protocol 2, as far as torch.save writes them: a stack machine that builds
-// values of its own. Nothing is ever imported or called; what is not on the list is refused.
+// Python pickles of protocols 2 and 3, as far as torch.save writes them: a stack machine that
+// builds values of its own. Nothing is ever imported or called: what is made by something that is
+// not on the list is an object, of which there is the name of that alone.
 // Memory is bounded by the bytes that were read (TERN_PICKLE_BASE + 3 of theirs).
 #ifndef TERN_SRC_IO_PICKLE_H
 #define TERN_SRC_IO_PICKLE_H
@@ -56,7 +57,10 @@ typedef enum tern_pickle_type {
     TERN_PICKLE_ORDERED_DICT,
     TERN_PICKLE_GLOBAL, // of the list of what may be named
     TERN_PICKLE_STORAGE,
-    TERN_PICKLE_TENSOR
+    TERN_PICKLE_TENSOR,
+    TERN_PICKLE_BYTES,
+    TERN_PICKLE_OBJECT,    // the text is the name of its class or function, "collections.deque"
+    TERN_PICKLE_UNREADABLE // the text says what it is, "a complex number"
 } tern_pickle_type;
 
 // The first word of a value has its type here, and its length above.
@@ -81,6 +85,7 @@ typedef struct tern_pickle {
     int64_t values;         // on the heap
     uint32_t last_storage;  // each knows the one before it; 0: none
     int64_t storages;       // times that one is named
+    int64_t attributes;     // of tensors and dictionaries, which are left out
     tern_pickle_ref result;
     int depth, marks;
     bool stopped;
@@ -103,10 +108,12 @@ tern_pickle_type tern_pickle_type_of(const tern_pickle *p, tern_pickle_ref ref);
 // Of a BOOL too.
 int64_t tern_pickle_int(const tern_pickle *p, tern_pickle_ref ref);
 double tern_pickle_double(const tern_pickle *p, tern_pickle_ref ref);
-// Bytes of a text, items of a tuple, list or dictionary.
+// Bytes of what has a text, items of a tuple, list or dictionary.
 uint32_t tern_pickle_length(const tern_pickle *p, tern_pickle_ref ref);
-// Copies a text's bytes, and a final 0, to `text`, at most size - 1 of them.
+// Copies the bytes of a text (of BYTES, OBJECT and UNREADABLE too), and a final 0, to `text`, at
+// most size - 1 of them.
 void tern_pickle_text(const tern_pickle *p, tern_pickle_ref ref, char *text, size_t size);
+unsigned char tern_pickle_byte_at(const tern_pickle *p, tern_pickle_ref text, uint32_t index);
 bool tern_pickle_text_is(const tern_pickle *p, tern_pickle_ref ref, const char *text);
 // Same type and value; for texts and integers, which keys are.
 bool tern_pickle_same_key(const tern_pickle *p, tern_pickle_ref a, tern_pickle_ref b);
@@ -159,7 +166,18 @@ typedef enum tern_pickle_global {
     TERN_GLOBAL_TENSOR_V3,
     TERN_GLOBAL_PARAMETER,
     TERN_GLOBAL_SIZE,
-    TERN_GLOBAL_DEVICE
+    TERN_GLOBAL_DEVICE,
+    TERN_GLOBAL_TENSOR_V1,
+    TERN_GLOBAL_PARAMETER_WITH_STATE,
+    TERN_GLOBAL_FROM_TYPE,
+    TERN_GLOBAL_TENSOR_CLASS,
+    TERN_GLOBAL_PARAMETER_CLASS,
+    TERN_GLOBAL_LAYOUT,
+    TERN_GLOBAL_ENCODE,
+    TERN_GLOBAL_BYTES,
+    TERN_GLOBAL_BYTEARRAY,
+    TERN_GLOBAL_SET,
+    TERN_GLOBAL_COMPLEX
 } tern_pickle_global;
 
 // Where a word is. `at` is below what was made.
@@ -173,9 +191,14 @@ tern_pickle_ref tern_pickle_new(tern_pickle *p, tern_pickle_type type, uint32_t 
                                 uint32_t words);
 tern_pickle_ref tern_pickle_new_int(tern_pickle *p, int64_t value);
 tern_pickle_ref tern_pickle_new_double(tern_pickle *p, double value);
-// Of bytes that the source has.
-tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length);
-tern_pickle_ref tern_pickle_new_text(tern_pickle *p, const char *text);
+// A TEXT or BYTES of the next bytes of the source.
+tern_pickle_ref tern_pickle_read_text(tern_pickle *p, tern_pickle_type type, uint32_t length);
+tern_pickle_ref tern_pickle_new_text(tern_pickle *p, tern_pickle_type type, const char *text,
+                                     size_t length);
+// The BYTES that a TEXT is in Latin-1; without an error pending where it is not.
+tern_pickle_ref tern_pickle_new_latin1(tern_pickle *p, tern_pickle_ref text);
+// A value that cannot be read, with what it is: "a complex number".
+tern_pickle_ref tern_pickle_unreadable(tern_pickle *p, const char *what);
 tern_pickle_ref tern_pickle_new_tuple(tern_pickle *p, const tern_pickle_ref *items, uint32_t count);
 tern_pickle_ref tern_pickle_new_container(tern_pickle *p, tern_pickle_type type);
 // The `_metadata` of an OrderedDict.
@@ -198,7 +221,8 @@ tern_status tern_pickle_integer(tern_pickle *p, int count, uint64_t *value);
 // What GLOBAL, REDUCE, BUILD and BINPERSID make of their operands.
 tern_pickle_ref tern_pickle_find_global(tern_pickle *p, const char *module, const char *name);
 tern_pickle_ref tern_pickle_reduce(tern_pickle *p, tern_pickle_ref callable, tern_pickle_ref args);
-tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args, bool typed);
+tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args,
+                                        tern_pickle_global function);
 tern_status tern_pickle_build(tern_pickle *p, tern_pickle_ref object, tern_pickle_ref state);
 tern_pickle_ref tern_pickle_persistent(tern_pickle *p, tern_pickle_ref id);
 

@@ -19,6 +19,11 @@ uint32_t tern_pickle_length(const tern_pickle *p, tern_pickle_ref ref)
     return *tern_pickle_word(p, ref) >> TERN_PICKLE_TYPE_BITS;
 }
 
+uint64_t tern_pickle_get64(const tern_pickle *p, uint32_t at)
+{
+    return *tern_pickle_word(p, at) | (uint64_t)*tern_pickle_word(p, at + 1) << 32;
+}
+
 int64_t tern_pickle_int(const tern_pickle *p, tern_pickle_ref ref)
 {
     if (ref & TERN_PICKLE_SMALL) // the sign is in the second bit
@@ -35,7 +40,7 @@ double tern_pickle_double(const tern_pickle *p, tern_pickle_ref ref)
     return value;
 }
 
-static unsigned char byte_at(const tern_pickle *p, tern_pickle_ref text, uint32_t index)
+unsigned char tern_pickle_byte_at(const tern_pickle *p, tern_pickle_ref text, uint32_t index)
 {
     return (unsigned char)(*tern_pickle_word(p, text + 1 + index / 4) >> (8 * (index % 4)));
 }
@@ -46,7 +51,7 @@ void tern_pickle_text(const tern_pickle *p, tern_pickle_ref ref, char *text, siz
     if (length > size - 1)
         length = (uint32_t)(size - 1);
     for (uint32_t i = 0; i < length; i++)
-        text[i] = (char)byte_at(p, ref, i);
+        text[i] = (char)tern_pickle_byte_at(p, ref, i);
     text[length] = 0;
 }
 
@@ -56,7 +61,7 @@ bool tern_pickle_text_is(const tern_pickle *p, tern_pickle_ref ref, const char *
         tern_pickle_length(p, ref) != strlen(text))
         return false;
     for (uint32_t i = 0; text[i]; i++)
-        if (byte_at(p, ref, i) != (unsigned char)text[i])
+        if (tern_pickle_byte_at(p, ref, i) != (unsigned char)text[i])
             return false;
     return true;
 }

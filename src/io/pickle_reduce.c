@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a pickle may name, and the values that are made of it: dictionaries, storages and tensors.
+// What it names beyond that makes an object that has no value, but leaves the others readable.
 #include <stdio.h>
 #include <string.h>
 #include "io/pickle.h"
@@ -14,7 +15,21 @@ static const struct {
     [TERN_GLOBAL_PARAMETER] = {"torch._utils", "_rebuild_parameter"},
     [TERN_GLOBAL_SIZE] = {"torch", "Size"},
     [TERN_GLOBAL_DEVICE] = {"torch", "device"},
+    [TERN_GLOBAL_TENSOR_V1] = {"torch._utils", "_rebuild_tensor"},
+    [TERN_GLOBAL_PARAMETER_WITH_STATE] = {"torch._utils", "_rebuild_parameter_with_state"},
+    [TERN_GLOBAL_FROM_TYPE] = {"torch._tensor", "_rebuild_from_type_v2"},
+    [TERN_GLOBAL_TENSOR_CLASS] = {"torch", "Tensor"},
+    [TERN_GLOBAL_PARAMETER_CLASS] = {"torch.nn.parameter", "Parameter"},
+    [TERN_GLOBAL_LAYOUT] = {"torch.serialization", "_get_layout"},
+    [TERN_GLOBAL_ENCODE] = {"_codecs", "encode"},
+    [TERN_GLOBAL_BYTES] = {"builtins", "bytes"},
+    [TERN_GLOBAL_BYTEARRAY] = {"builtins", "bytearray"},
+    [TERN_GLOBAL_SET] = {"builtins", "set"},
+    [TERN_GLOBAL_COMPLEX] = {"builtins", "complex"},
 };
+
+// Modules of which torch.load takes nothing either: such a file was made to do harm.
+static const char *const blocked[] = {"os", "posix", "nt", "sys"};
 
 static bool is_storage_class(const tern_torch_dtype *dtype, const char *module, const char *name)
 {
@@ -22,8 +37,24 @@ static bool is_storage_class(const tern_torch_dtype *dtype, const char *module, 
            strcmp(module, dtype->name ? "torch" : "torch.storage") == 0;
 }
 
+// Neither imported nor called: a name.
+static tern_pickle_ref object_of(tern_pickle *p, const char *module, const char *name)
+{
+    char whole[300];
+    const int length = snprintf(whole, sizeof whole, "%s.%s", module, name);
+    for (unsigned i = 0; i < sizeof blocked / sizeof *blocked; i++)
+        if (strcmp(module, blocked[i]) == 0) {
+            tern_pickle_bad(p, "uses %s: only state dicts can be read; save net.state_dict()",
+                            whole);
+            return TERN_PICKLE_NO_VALUE;
+        }
+    return tern_pickle_new_text(p, TERN_PICKLE_OBJECT, whole, (size_t)length);
+}
+
 tern_pickle_ref tern_pickle_find_global(tern_pickle *p, const char *module, const char *name)
 {
+    if (strcmp(module, "__builtin__") == 0) // its name in Python 2, whose protocol this is
+        module = "builtins";
     for (unsigned i = 0; i < sizeof globals / sizeof *globals; i++)
         if (strcmp(module, globals[i].module) == 0 && strcmp(name, globals[i].name) == 0)
             return TERN_PICKLE_GLOBALS + i;
@@ -34,12 +65,10 @@ tern_pickle_ref tern_pickle_find_global(tern_pickle *p, const char *module, cons
         if (dtype->name && strcmp(module, "torch") == 0 && strcmp(name, dtype->name) == 0)
             return TERN_PICKLE_DTYPES + i;
     }
-    tern_pickle_bad(p, "uses %s.%s: only state dicts can be read; save net.state_dict()", module,
-                    name);
-    return TERN_PICKLE_NO_VALUE;
+    return object_of(p, module, name);
 }
 
-// ---- other calls --------------------------------------------------------------------------------
+// ---- dictionaries, tensors ----------------------------------------------------------------------
 
 static tern_pickle_ref wrong(const tern_pickle *p, const char *what)
 {
@@ -93,13 +122,107 @@ static tern_pickle_ref make_counter(tern_pickle *p, tern_pickle_ref args)
     return dict;
 }
 
-static tern_pickle_ref make_parameter(tern_pickle *p, tern_pickle_ref args)
+static bool is_unknown(const tern_pickle *p, tern_pickle_ref ref)
 {
-    if (tern_pickle_length(p, args) != 3 ||
-        tern_pickle_type_of(p, tern_pickle_item(p, args, 0)) != TERN_PICKLE_TENSOR)
+    const tern_pickle_type type = tern_pickle_type_of(p, ref);
+    return type == TERN_PICKLE_OBJECT || type == TERN_PICKLE_UNREADABLE;
+}
+
+// Arguments: tensor, requires_grad, hooks.
+static tern_pickle_ref make_parameter(tern_pickle *p, tern_pickle_ref args, uint32_t count)
+{
+    const tern_pickle_ref tensor =
+        tern_pickle_length(p, args) == count ? tern_pickle_item(p, args, 0) : TERN_PICKLE_NONE_REF;
+    if (tern_pickle_type_of(p, tensor) != TERN_PICKLE_TENSOR && !is_unknown(p, tensor))
         return wrong(p, "a Parameter");
+    return tensor;
+}
+
+// Attributes are no values of a state: they are counted.
+static void leave_out(tern_pickle *p, tern_pickle_ref attributes)
+{
+    const bool is_dict = tern_pickle_type_of(p, attributes) == TERN_PICKLE_DICT;
+    p->attributes += is_dict ? tern_pickle_length(p, attributes) : 1;
+}
+
+// Arguments: tensor, requires_grad, hooks, attributes.
+static tern_pickle_ref make_parameter_with_state(tern_pickle *p, tern_pickle_ref args)
+{
+    const tern_pickle_ref tensor = make_parameter(p, args, 4);
+    if (tensor)
+        leave_out(p, tern_pickle_item(p, args, 3));
+    return tensor;
+}
+
+// Arguments: function, type, its arguments, attributes. What is of another type than a tensor or
+// parameter is an object.
+static tern_pickle_ref make_from_type(tern_pickle *p, tern_pickle_ref args)
+{
+    const uint32_t count = tern_pickle_length(p, args);
+    const tern_pickle_ref function = count == 4 ? tern_pickle_item(p, args, 0) : 0;
+    const tern_pickle_ref type = count == 4 ? tern_pickle_item(p, args, 1) : 0;
+    if (function && is_unknown(p, function))
+        return function;
+    if (type && is_unknown(p, type))
+        return type;
+    if ((function != TERN_PICKLE_GLOBALS + TERN_GLOBAL_TENSOR_V2 &&
+         function != TERN_PICKLE_GLOBALS + TERN_GLOBAL_TENSOR_V3) ||
+        (type != TERN_PICKLE_GLOBALS + TERN_GLOBAL_TENSOR_CLASS &&
+         type != TERN_PICKLE_GLOBALS + TERN_GLOBAL_PARAMETER_CLASS))
+        return wrong(p, "a tensor");
+    leave_out(p, tern_pickle_item(p, args, 3));
+    return tern_pickle_reduce(p, function, tern_pickle_item(p, args, 2));
+}
+
+// ---- bytes, sets --------------------------------------------------------------------------------
+
+// The bytes that a text is in Latin-1, as protocol 2 has them: each is a character up to U+00FF.
+static tern_pickle_ref encode(tern_pickle *p, tern_pickle_ref args)
+{
+    const bool two = tern_pickle_length(p, args) == 2;
+    const tern_pickle_ref text = two ? tern_pickle_item(p, args, 0) : TERN_PICKLE_NONE_REF;
+    if (!two || tern_pickle_type_of(p, text) != TERN_PICKLE_TEXT ||
+        (!tern_pickle_text_is(p, tern_pickle_item(p, args, 1), "latin1") &&
+         !tern_pickle_text_is(p, tern_pickle_item(p, args, 1), "latin-1")))
+        return wrong(p, "bytes");
+    const tern_pickle_ref bytes = tern_pickle_new_latin1(p, text);
+    if (!bytes && !tern_error_pending())
+        return wrong(p, "bytes");
+    return bytes;
+}
+
+static tern_pickle_ref make_bytes(tern_pickle *p, tern_pickle_ref args)
+{
+    const uint32_t count = tern_pickle_length(p, args);
+    if (count == 0)
+        return tern_pickle_new_text(p, TERN_PICKLE_BYTES, "", 0);
+    const tern_pickle_ref only = tern_pickle_item(p, args, 0);
+    if (count == 1 && tern_pickle_type_of(p, only) == TERN_PICKLE_BYTES)
+        return only;
+    return encode(p, args);
+}
+
+// The list of its items, which become names by their place.
+static tern_pickle_ref make_set(tern_pickle *p, tern_pickle_ref args)
+{
+    const uint32_t count = tern_pickle_length(p, args);
+    if (count == 0)
+        return tern_pickle_new_container(p, TERN_PICKLE_LIST);
+    const tern_pickle_ref list = tern_pickle_item(p, args, 0);
+    if (count != 1 || tern_pickle_type_of(p, list) != TERN_PICKLE_LIST)
+        return wrong(p, "a set");
+    return list;
+}
+
+static tern_pickle_ref make_layout(tern_pickle *p, tern_pickle_ref args)
+{
+    if (tern_pickle_length(p, args) != 1 ||
+        tern_pickle_type_of(p, tern_pickle_item(p, args, 0)) != TERN_PICKLE_TEXT)
+        return wrong(p, "a layout");
     return tern_pickle_item(p, args, 0);
 }
+
+// ---- other calls --------------------------------------------------------------------------------
 
 static tern_pickle_ref make_size(tern_pickle *p, tern_pickle_ref args)
 {
@@ -125,11 +248,13 @@ static tern_pickle_ref make_device(tern_pickle *p, tern_pickle_ref args)
     char name[64], whole[96];
     tern_pickle_text(p, type, name, sizeof name);
     snprintf(whole, sizeof whole, "%s:%lld", name, (long long)tern_pickle_int(p, index));
-    return tern_pickle_new_text(p, whole);
+    return tern_pickle_new_text(p, TERN_PICKLE_TEXT, whole, strlen(whole));
 }
 
 tern_pickle_ref tern_pickle_reduce(tern_pickle *p, tern_pickle_ref callable, tern_pickle_ref args)
 {
+    if (is_unknown(p, callable))
+        return callable;
     if (tern_pickle_type_of(p, callable) != TERN_PICKLE_GLOBAL ||
         tern_pickle_type_of(p, args) != TERN_PICKLE_TUPLE)
         return wrong(p, "a call");
@@ -140,12 +265,32 @@ tern_pickle_ref tern_pickle_reduce(tern_pickle *p, tern_pickle_ref callable, ter
         return make_ordered_dict(p, args);
     case TERN_GLOBAL_COUNTER:
         return make_counter(p, args);
+    case TERN_GLOBAL_TENSOR_V1:
     case TERN_GLOBAL_TENSOR_V2:
-        return tern_pickle_make_tensor(p, args, false);
     case TERN_GLOBAL_TENSOR_V3:
-        return tern_pickle_make_tensor(p, args, true);
+        return tern_pickle_make_tensor(p, args,
+                                       (tern_pickle_global)(callable - TERN_PICKLE_GLOBALS));
     case TERN_GLOBAL_PARAMETER:
-        return make_parameter(p, args);
+        return make_parameter(p, args, 3);
+    case TERN_GLOBAL_PARAMETER_WITH_STATE:
+        return make_parameter_with_state(p, args);
+    case TERN_GLOBAL_PARAMETER_CLASS:
+        return make_parameter(p, args, tern_pickle_length(p, args) == 2 ? 2 : 1);
+    case TERN_GLOBAL_FROM_TYPE:
+        return make_from_type(p, args);
+    case TERN_GLOBAL_TENSOR_CLASS:
+        return tern_pickle_unreadable(p, "a tensor without elements");
+    case TERN_GLOBAL_LAYOUT:
+        return make_layout(p, args);
+    case TERN_GLOBAL_ENCODE:
+        return encode(p, args);
+    case TERN_GLOBAL_BYTES:
+    case TERN_GLOBAL_BYTEARRAY:
+        return make_bytes(p, args);
+    case TERN_GLOBAL_SET:
+        return make_set(p, args);
+    case TERN_GLOBAL_COMPLEX:
+        return tern_pickle_unreadable(p, "a complex number");
     case TERN_GLOBAL_SIZE:
         return make_size(p, args);
     case TERN_GLOBAL_DEVICE:
@@ -154,18 +299,21 @@ tern_pickle_ref tern_pickle_reduce(tern_pickle *p, tern_pickle_ref callable, ter
     return wrong(p, "a call");
 }
 
-// The attributes of a state dict: `_metadata`, the versions of its modules.
+// The attributes of a state dict: `_metadata`, the versions of its modules. Others are left out.
 tern_status tern_pickle_build(tern_pickle *p, tern_pickle_ref object, tern_pickle_ref state)
 {
+    if (is_unknown(p, object))
+        return TERN_OK;
     if (tern_pickle_type_of(p, object) != TERN_PICKLE_ORDERED_DICT ||
         tern_pickle_type_of(p, state) != TERN_PICKLE_DICT)
         return tern_pickle_bad(p, "sets attributes of what is no state dict");
     tern_pickle_cursor cursor = tern_pickle_items(p, state);
     for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);) {
-        if (!tern_pickle_text_is(p, key, "_metadata") ||
-            tern_pickle_type_of(p, item) != TERN_PICKLE_ORDERED_DICT)
-            return tern_pickle_bad(p, "sets another attribute of a state dict than _metadata");
-        tern_pickle_set_metadata(p, object, item);
+        if (tern_pickle_text_is(p, key, "_metadata") &&
+            tern_pickle_type_of(p, item) == TERN_PICKLE_ORDERED_DICT)
+            tern_pickle_set_metadata(p, object, item);
+        else
+            p->attributes++;
     }
     return TERN_OK;
 }

@@ -2,6 +2,7 @@
 // The opcodes. Their bytes are those of Python's pickle.py.
 #include "io/pickle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define TO_MARK (-1) // as many values as lie above the last mark
@@ -64,13 +65,24 @@ static tern_status signed32(tern_pickle *p, int nbytes)
     return push(p, tern_pickle_new_int(p, (int32_t)(uint32_t)value));
 }
 
+// One that is too long for int64_t is left out.
+static tern_status huge(tern_pickle *p, int count)
+{
+    char what[40];
+    unsigned char byte;
+    for (int i = 0; i < count; i++)
+        TERN_TRY(tern_pickle_byte(p, &byte));
+    snprintf(what, sizeof what, "an integer of %d bytes", count);
+    return push(p, tern_pickle_unreadable(p, what));
+}
+
 static tern_status long1(tern_pickle *p, int most)
 {
     unsigned char count;
     uint64_t value;
     TERN_TRY(tern_pickle_byte(p, &count));
     if (count > most)
-        return tern_pickle_bad(p, "has an integer of %d bytes, more than %d", count, most);
+        return huge(p, count);
     TERN_TRY(tern_pickle_integer(p, count, &value));
     if (count > 0 && count < 8 && value >> (8 * count - 1)) // negative
         value |= UINT64_MAX << (8 * count);
@@ -91,7 +103,14 @@ static tern_status text(tern_pickle *p, int nbytes)
 {
     uint64_t length;
     TERN_TRY(tern_pickle_integer(p, nbytes, &length));
-    return push(p, tern_pickle_read_text(p, (uint32_t)length));
+    return push(p, tern_pickle_read_text(p, TERN_PICKLE_TEXT, (uint32_t)length));
+}
+
+static tern_status bytes(tern_pickle *p, int nbytes)
+{
+    uint64_t length;
+    TERN_TRY(tern_pickle_integer(p, nbytes, &length));
+    return push(p, tern_pickle_read_text(p, TERN_PICKLE_BYTES, (uint32_t)length));
 }
 
 // A line, which is a name of Python's.
@@ -162,6 +181,8 @@ static tern_status append(tern_pickle *p, int count)
     TERN_TRY(want(p, count + 1, "APPENDS"));
     p->depth -= count;
     const tern_pickle_ref list = p->stack[p->depth - 1];
+    if (tern_pickle_type_of(p, list) == TERN_PICKLE_OBJECT)
+        return TERN_OK;
     if (tern_pickle_type_of(p, list) != TERN_PICKLE_LIST)
         return tern_pickle_bad(p, "appends to what is no list");
     return tern_pickle_extend(p, list, p->stack + p->depth, (uint32_t)count);
@@ -176,6 +197,8 @@ static tern_status set_items(tern_pickle *p, int count)
     p->depth -= count;
     const tern_pickle_ref dict = p->stack[p->depth - 1];
     const tern_pickle_type type = tern_pickle_type_of(p, dict);
+    if (type == TERN_PICKLE_OBJECT)
+        return TERN_OK;
     if (type != TERN_PICKLE_DICT && type != TERN_PICKLE_ORDERED_DICT)
         return tern_pickle_bad(p, "sets items of what is no dictionary");
     if (count % 2 != 0)
@@ -235,6 +258,9 @@ static const struct {
     [0x8a] = {long1, 8},
     ['G'] = {binfloat, 8},
     ['X'] = {text, 4},
+    ['U'] = {text, 1}, // Python 2's
+    ['B'] = {bytes, 4},
+    ['C'] = {bytes, 1},
     ['c'] = {global, 128},
     ['q'] = {put, 1},
     ['r'] = {put, 4},
@@ -242,12 +268,14 @@ static const struct {
     ['j'] = {get, 4},
     [']'] = {container, TERN_PICKLE_LIST},
     ['}'] = {container, TERN_PICKLE_DICT},
+    [0x8f] = {container, TERN_PICKLE_LIST}, // EMPTY_SET
     ['a'] = {append, 1},
     ['e'] = {append, TO_MARK},
     ['s'] = {set_items, 2},
     ['u'] = {set_items, TO_MARK},
     ['Q'] = {persistent, 1},
     ['R'] = {reduce, 2},
+    [0x81] = {reduce, 2}, // NEWOBJ
     ['b'] = {build, 2},
     ['.'] = {stop, 1},
 };
@@ -259,8 +287,11 @@ static tern_status check_protocol(tern_pickle *p)
     if (proto != 0x80)
         return tern_pickle_bad(p, "begins with the byte 0x%02x, not with a protocol", proto);
     TERN_TRY(tern_pickle_byte(p, &version));
-    if (version != 2)
-        return tern_pickle_bad(p, "is of protocol %d, not 2, which torch.save writes", version);
+    if (version != 2 && version != 3)
+        return tern_pickle_bad(p,
+                               "is of protocol %d, which torch.load does not read either: save it "
+                               "anew without pickle_protocol",
+                               version);
     return TERN_OK;
 }
 

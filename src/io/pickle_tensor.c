@@ -44,10 +44,20 @@ static tern_status check_storage(const tern_pickle *p, const tern_pickle_ref *it
     return TERN_OK;
 }
 
+// ('module', class, ..): a whole module, as PyTorch before 1.6 has it.
+static bool is_module(const tern_pickle *p, tern_pickle_ref id)
+{
+    return tern_pickle_type_of(p, id) == TERN_PICKLE_TUPLE && tern_pickle_length(p, id) == 4 &&
+           tern_pickle_text_is(p, tern_pickle_item(p, id, 0), "module") &&
+           tern_pickle_type_of(p, tern_pickle_item(p, id, 1)) == TERN_PICKLE_OBJECT;
+}
+
 tern_pickle_ref tern_pickle_persistent(tern_pickle *p, tern_pickle_ref id)
 {
     tern_pickle_ref item[6];
     const uint32_t count = (uint32_t)p->storage_items;
+    if (is_module(p, id))
+        return tern_pickle_item(p, id, 1);
     if (tern_pickle_type_of(p, id) != TERN_PICKLE_TUPLE || tern_pickle_length(p, id) != count) {
         tern_pickle_bad(p, "has a persistent id that is no tuple of %d", p->storage_items);
         return TERN_PICKLE_NO_VALUE;
@@ -55,6 +65,8 @@ tern_pickle_ref tern_pickle_persistent(tern_pickle *p, tern_pickle_ref id)
     for (uint32_t i = 0; i < count; i++)
         item[i] = tern_pickle_item(p, id, i);
     uint64_t key = 0;
+    if (tern_pickle_type_of(p, item[1]) == TERN_PICKLE_OBJECT) // torch.QUInt8Storage
+        return item[1];
     const tern_torch_dtype *dtype = tern_pickle_storage_class(item[1]);
     if (check_storage(p, item, dtype, &key))
         return TERN_PICKLE_NO_VALUE;
@@ -144,6 +156,11 @@ static tern_status check_tensor(const tern_pickle *p, const tern_pickle_ref *arg
                                "has a tensor whose sizes and strides are not up to %d each, "
                                "0 or more",
                                TERN_MAX_RANK);
+    return TERN_OK;
+}
+
+static tern_status check_hooks(const tern_pickle *p, const tern_pickle_ref *arg)
+{
     if (tern_pickle_type_of(p, arg[4]) != TERN_PICKLE_BOOL ||
         tern_pickle_type_of(p, arg[5]) != TERN_PICKLE_ORDERED_DICT ||
         tern_pickle_length(p, arg[5]) > 0)
@@ -152,28 +169,36 @@ static tern_status check_tensor(const tern_pickle *p, const tern_pickle_ref *arg
 }
 
 // What stands in the metadata changes the elements.
-static tern_status check_metadata(const tern_pickle *p, tern_pickle_ref metadata)
+static bool is_plain(const tern_pickle *p, tern_pickle_ref metadata)
 {
-    if (metadata == TERN_PICKLE_NONE_REF || (tern_pickle_type_of(p, metadata) == TERN_PICKLE_DICT &&
-                                             tern_pickle_length(p, metadata) == 0))
-        return TERN_OK;
-    return tern_pickle_bad(p, "has a tensor that is the negative or the conjugate of what is "
-                              "stored: save tensor.resolve_neg().resolve_conj()");
+    return metadata == TERN_PICKLE_NONE_REF ||
+           (tern_pickle_type_of(p, metadata) == TERN_PICKLE_DICT &&
+            tern_pickle_length(p, metadata) == 0);
 }
 
-// Arguments: storage, offset, size, stride, requires_grad, hooks, [dtype,] [metadata].
-tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args, bool typed)
+// Arguments: storage, offset, size, stride, [requires_grad, hooks, [dtype,] [metadata]].
+tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args,
+                                        tern_pickle_global function)
 {
-    const uint32_t count = tern_pickle_length(p, args), least = typed ? 7 : 6;
-    if (count < least || count > least + 1) {
+    const bool typed = function == TERN_GLOBAL_TENSOR_V3, first = function == TERN_GLOBAL_TENSOR_V1;
+    const uint32_t count = tern_pickle_length(p, args), least = first ? 4 : typed ? 7 : 6;
+    if (count < least || count > least + !first) {
         tern_pickle_bad(p, "has a tensor of %u arguments", count);
         return TERN_PICKLE_NO_VALUE;
     }
     tern_pickle_ref arg[8];
     for (uint32_t i = 0; i < count; i++)
         arg[i] = tern_pickle_item(p, args, i);
-    if (check_tensor(p, arg) || (count > least && check_metadata(p, arg[least])))
+    if (tern_pickle_type_of(p, arg[0]) == TERN_PICKLE_OBJECT)
+        return arg[0];
+    if (tern_pickle_type_of(p, arg[2]) == TERN_PICKLE_TUPLE &&
+        tern_pickle_length(p, arg[2]) > TERN_MAX_RANK)
+        return tern_pickle_unreadable(p, "a tensor of more than 8 dimensions");
+    if (check_tensor(p, arg) || (!first && check_hooks(p, arg)))
         return TERN_PICKLE_NO_VALUE;
+    if (count > least && !is_plain(p, arg[least]))
+        return tern_pickle_unreadable(p, "a tensor that is the negative or the conjugate of what "
+                                         "is stored (save tensor.resolve_neg().resolve_conj())");
     const bool untyped = !tern_pickle_storage_of(p, arg[0]).dtype->name;
     if (typed != untyped || (typed && !tern_pickle_dtype(arg[6]))) {
         tern_pickle_bad(p, "has a tensor of no dtype, or of two");

@@ -112,11 +112,6 @@ void tern_pickle_put64(tern_pickle *p, uint32_t at, uint64_t value)
     *tern_pickle_word(p, at + 1) = (uint32_t)(value >> 32);
 }
 
-uint64_t tern_pickle_get64(const tern_pickle *p, uint32_t at)
-{
-    return *tern_pickle_word(p, at) | (uint64_t)*tern_pickle_word(p, at + 1) << 32;
-}
-
 tern_pickle_ref tern_pickle_new_int(tern_pickle *p, int64_t value)
 {
     if (value >= -(1 << 30) && value < 1 << 30)
@@ -142,7 +137,7 @@ static void put_byte(tern_pickle *p, tern_pickle_ref text, uint32_t index, unsig
     *tern_pickle_word(p, text + 1 + index / 4) |= (uint32_t)byte << (8 * (index % 4));
 }
 
-tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length)
+tern_pickle_ref tern_pickle_read_text(tern_pickle *p, tern_pickle_type type, uint32_t length)
 {
     const int64_t left = p->source.left + (int64_t)(p->source.have - p->source.next);
     if (length > TERN_PICKLE_TEXT_BYTES || length > left) {
@@ -151,7 +146,7 @@ tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length)
         return TERN_PICKLE_NO_VALUE;
     }
     p->read += length; // of which the memory may be
-    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_TEXT, length, (length + 3) / 4);
+    const tern_pickle_ref ref = tern_pickle_new(p, type, length, (length + 3) / 4);
     p->read -= length;
     for (uint32_t i = 0; ref && i < length; i++) {
         unsigned char byte;
@@ -162,13 +157,44 @@ tern_pickle_ref tern_pickle_read_text(tern_pickle *p, uint32_t length)
     return ref;
 }
 
-tern_pickle_ref tern_pickle_new_text(tern_pickle *p, const char *text)
+tern_pickle_ref tern_pickle_new_text(tern_pickle *p, tern_pickle_type type, const char *text,
+                                     size_t length)
 {
-    const uint32_t length = (uint32_t)strlen(text);
-    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_TEXT, length, (length + 3) / 4);
-    for (uint32_t i = 0; ref && i < length; i++)
+    const uint32_t count = (uint32_t)length;
+    const tern_pickle_ref ref = tern_pickle_new(p, type, count, (count + 3) / 4);
+    for (uint32_t i = 0; ref && i < count; i++)
         put_byte(p, ref, i, (unsigned char)text[i]);
     return ref;
+}
+
+// The byte that the UTF-8 sequence at *at stands for, which is one or two bytes; -1: another one.
+static int latin1_at(const tern_pickle *p, tern_pickle_ref text, uint32_t *at)
+{
+    const int first = tern_pickle_byte_at(p, text, (*at)++);
+    if (first < 0x80)
+        return first;
+    if ((first != 0xC2 && first != 0xC3) || *at == tern_pickle_length(p, text))
+        return -1;
+    const int second = tern_pickle_byte_at(p, text, (*at)++);
+    return second >= 0x80 && second < 0xC0 ? (first & 3) << 6 | (second & 0x3F) : -1;
+}
+
+tern_pickle_ref tern_pickle_new_latin1(tern_pickle *p, tern_pickle_ref text)
+{
+    const uint32_t nbytes = tern_pickle_length(p, text);
+    uint32_t length = 0;
+    for (uint32_t at = 0; at < nbytes; length++)
+        if (latin1_at(p, text, &at) < 0)
+            return TERN_PICKLE_NO_VALUE;
+    const tern_pickle_ref ref = tern_pickle_new(p, TERN_PICKLE_BYTES, length, (length + 3) / 4);
+    for (uint32_t i = 0, at = 0; ref && at < nbytes; i++)
+        put_byte(p, ref, i, (unsigned char)latin1_at(p, text, &at));
+    return ref;
+}
+
+tern_pickle_ref tern_pickle_unreadable(tern_pickle *p, const char *what)
+{
+    return tern_pickle_new_text(p, TERN_PICKLE_UNREADABLE, what, strlen(what));
 }
 
 tern_pickle_ref tern_pickle_new_tuple(tern_pickle *p, const tern_pickle_ref *items, uint32_t count)

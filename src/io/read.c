@@ -59,7 +59,8 @@ tern_status tern_contents_read(tern_contents *contents, tern_file *file)
         return tern_npy_contents(contents);
     if (BEGINS("PK\x03\x04") || BEGINS("PK\x05\x06"))
         return tern_zip_contents(contents);
-    if (BEGINS("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"))
+    if (BEGINS("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e") ||
+        BEGINS("\x80\x03\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"))
         return tern_torch_legacy_contents(contents);
     // A header of at most 100 000 000 bytes, whose length has five zeros at its end.
     const bool length = count >= 8 && get_u32(bytes + 4) == 0 && bytes[3] < 8;
@@ -129,7 +130,7 @@ tern_state *tern_state_read_with(const tern_state_read_options *options)
 static void name_storages(const tern_contents *c, const char **names)
 {
     for (int64_t i = c->count - 1; i >= 0; i--)
-        if (c->values[i].type == TERN_STATE_TENSOR || c->values[i].type == TERN_STATE_BYTES)
+        if (tern_file_value_has_elements(&c->values[i]))
             names[c->values[i].storage] = c->values[i].name;
 }
 

@@ -30,6 +30,8 @@ tern_status tern_torch_add_storage(tern_contents *contents, const tern_pickle *p
 // Its bytes.
 int64_t tern_torch_storage_nbytes(const tern_pickle *p, const tern_torch_storage *storage);
 
+// TERN_ERR_FORMAT where the whole is no state dict, but an object of Python's.
+tern_status tern_torch_check_whole(const tern_pickle *p);
 // Adds the values of the pickle's dictionaries, lists and tuples, by dotted names.
 tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
                                const tern_torch_storages *storages);

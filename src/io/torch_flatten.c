@@ -11,6 +11,8 @@
 // For values and their names.
 #define BASE_BYTES       32768
 #define BYTES_FOR_A_BYTE 64
+// What a value has that has no name: only that is told of it.
+#define OTHER_KEY "a key that is no text and no integer"
 
 typedef struct level {
     tern_pickle_cursor cursor;
@@ -26,6 +28,7 @@ typedef struct walk {
     int64_t visits;        // of values
     int64_t count, nbytes; // of values, and of their names and texts
     int64_t nested, nones; // what names do not say: containers inside others, and None
+    bool other_key;        // the value's key is no text and no integer
     int depth;
     char name[TERN_STATE_NAME_SIZE];
     level levels[MOST_DEPTH];
@@ -49,8 +52,7 @@ static tern_status find_doubles(const walk *w, tern_pickle_ref dict, tern_pickle
     for (tern_pickle_ref key, item; tern_pickle_next(&cursor, &key, &item);) {
         const tern_pickle_type type = tern_pickle_type_of(w->p, key);
         if (type != TERN_PICKLE_TEXT && type != TERN_PICKLE_INT)
-            return tern_pickle_bad(w->p, "has a dictionary with a key that is no text and no "
-                                         "integer");
+            continue; // see other_key
         uint32_t at = tern_pickle_hash_key(w->p, key) & (size - 1);
         for (; table[at]; at = (at + 1) & (size - 1))
             if (tern_pickle_same_key(w->p, table[at], key))
@@ -76,13 +78,18 @@ static tern_status check_keys(const walk *w, tern_pickle_ref dict)
 
 // ---- names --------------------------------------------------------------------------------------
 
-static tern_status check_text(const walk *w, const char *text, size_t length)
+// What keeps a text from being one of ours; NULL: nothing.
+static const char *fault_of(const char *text, size_t length)
 {
     if (strlen(text) != length)
-        return tern_pickle_bad(w->p, "has a text with the byte 0: \"%.200s\"", w->name);
-    if (!tern_utf8_valid(text, length))
-        return tern_pickle_bad(w->p, "has a text that is not UTF-8: \"%.200s\"", w->name);
-    return TERN_OK;
+        return "a text with the byte 0";
+    return tern_utf8_valid(text, length) ? NULL : "a text that is not UTF-8";
+}
+
+static bool is_other_key(const walk *w, tern_pickle_ref key)
+{
+    const tern_pickle_type type = key ? tern_pickle_type_of(w->p, key) : TERN_PICKLE_INT;
+    return type != TERN_PICKLE_TEXT && type != TERN_PICKLE_INT;
 }
 
 // Writes the name of an item behind that of the level.
@@ -92,8 +99,11 @@ static tern_status write_name(walk *w, const level *at, tern_pickle_ref key)
     char *end = w->name + at->name_length;
     *end = 0; // for messages
     const bool is_text = key && tern_pickle_type_of(w->p, key) == TERN_PICKLE_TEXT;
-    const int64_t number = key && !is_text ? tern_pickle_int(w->p, key) : at->cursor.index - 1;
+    const bool is_int = key && tern_pickle_type_of(w->p, key) == TERN_PICKLE_INT;
+    const int64_t number = is_int ? tern_pickle_int(w->p, key) : at->cursor.index - 1;
     snprintf(index, sizeof index, "%lld", (long long)number);
+    if (is_other_key(w, key))
+        snprintf(index, sizeof index, "key %u", at->cursor.index - 1);
     const size_t length = is_text ? tern_pickle_length(w->p, key) : strlen(index);
     const bool dotted = at->name_length > 0;
     if (length == 0 || length + dotted >= sizeof w->name - at->name_length)
@@ -105,7 +115,8 @@ static tern_status write_name(walk *w, const level *at, tern_pickle_ref key)
         tern_pickle_text(w->p, key, end, length + 1);
     else
         memcpy(end, index, length + 1);
-    return check_text(w, end, length);
+    const char *fault = fault_of(end, length);
+    return fault ? tern_pickle_bad(w->p, "has %s as a key: \"%.200s\"", fault, w->name) : TERN_OK;
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -151,6 +162,29 @@ static tern_status take_tensor(walk *w, tern_pickle_ref ref, tern_file_value *va
     return value->stride ? TERN_OK : TERN_ERR_NOMEM;
 }
 
+// One that is there, but cannot be read.
+static tern_status take_unreadable(walk *w, const char *begin, const char *what,
+                                   tern_file_value *value)
+{
+    const size_t length = strlen(begin);
+    char *text = tern_arena_alloc(&w->contents->arena, length + strlen(what) + 1);
+    if (!text)
+        return TERN_ERR_NOMEM;
+    memcpy(text, begin, length);
+    strcpy(text + length, what);
+    value->type = TERN_STATE_UNSPECIFIED;
+    value->text = text;
+    return TERN_OK;
+}
+
+static tern_status take_object(walk *w, tern_pickle_ref ref, tern_file_value *value)
+{
+    char what[300];
+    tern_pickle_text(w->p, ref, what, sizeof what);
+    const bool is_object = tern_pickle_type_of(w->p, ref) == TERN_PICKLE_OBJECT;
+    return take_unreadable(w, is_object ? "needs Python's " : "is ", what, value);
+}
+
 static tern_status take_text(walk *w, const char *text, size_t length, tern_file_value *value)
 {
     value->type = TERN_STATE_TEXT;
@@ -167,7 +201,24 @@ static tern_status take_pickled_text(walk *w, tern_pickle_ref ref, tern_file_val
     tern_pickle_text(w->p, ref, text, length + 1);
     value->type = TERN_STATE_TEXT;
     value->text = text;
-    return check_text(w, text, length);
+    const char *fault = fault_of(text, length);
+    return fault ? take_unreadable(w, "is ", fault, value) : TERN_OK;
+}
+
+static tern_status take_bytes(walk *w, tern_pickle_ref ref, tern_file_value *value)
+{
+    const size_t length = tern_pickle_length(w->p, ref);
+    int64_t *shape = tern_arena_alloc(&w->contents->arena, sizeof *shape + length + 1);
+    if (!shape)
+        return TERN_ERR_NOMEM;
+    *shape = (int64_t)length;
+    tern_pickle_text(w->p, ref, (char *)(shape + 1), length + 1);
+    *value = (tern_file_value){.type = TERN_STATE_BYTES,
+                               .rank = 1,
+                               .shape = shape,
+                               .storage = -1,
+                               .text = (char *)(shape + 1)};
+    return TERN_OK;
 }
 
 static tern_status take_global(walk *w, tern_pickle_ref ref, tern_file_value *value)
@@ -175,7 +226,7 @@ static tern_status take_global(walk *w, tern_pickle_ref ref, tern_file_value *va
     char text[64];
     const tern_torch_dtype *dtype = tern_pickle_dtype(ref);
     if (!dtype)
-        return tern_pickle_bad(w->p, "has \"%.200s\", which is no value but a class", w->name);
+        return take_unreadable(w, "is ", "no value but a class", value);
     snprintf(text, sizeof text, "torch.%s", dtype->name);
     return take_text(w, text, strlen(text), value);
 }
@@ -184,28 +235,44 @@ static tern_status take_global(walk *w, tern_pickle_ref ref, tern_file_value *va
 static tern_status take_leaf(walk *w, tern_pickle_ref ref, tern_file_value *value)
 {
     const tern_pickle_type type = tern_pickle_type_of(w->p, ref);
-    if (type == TERN_PICKLE_TENSOR)
+    switch (type) {
+    case TERN_PICKLE_TENSOR:
         return take_tensor(w, ref, value);
-    if (type == TERN_PICKLE_TEXT)
+    case TERN_PICKLE_TEXT:
         return take_pickled_text(w, ref, value);
-    if (type == TERN_PICKLE_GLOBAL)
+    case TERN_PICKLE_BYTES:
+        return take_bytes(w, ref, value);
+    case TERN_PICKLE_GLOBAL:
         return take_global(w, ref, value);
-    if (type == TERN_PICKLE_DOUBLE) {
+    case TERN_PICKLE_OBJECT:
+    case TERN_PICKLE_UNREADABLE:
+        return take_object(w, ref, value);
+    case TERN_PICKLE_STORAGE:
+        return take_unreadable(w, "is ", "a storage and no tensor", value);
+    case TERN_PICKLE_DOUBLE:
         value->type = TERN_STATE_DOUBLE;
         value->number = tern_pickle_double(w->p, ref);
         return TERN_OK;
+    case TERN_PICKLE_INT:
+    case TERN_PICKLE_BOOL:
+        value->type = TERN_STATE_INT;
+        value->integer = tern_pickle_int(w->p, ref);
+        return TERN_OK;
+    case TERN_PICKLE_NONE: // no leaves
+    case TERN_PICKLE_TUPLE:
+    case TERN_PICKLE_LIST:
+    case TERN_PICKLE_DICT:
+    case TERN_PICKLE_ORDERED_DICT:
+        break;
     }
-    if (type != TERN_PICKLE_INT && type != TERN_PICKLE_BOOL)
-        return tern_pickle_bad(w->p, "has \"%.200s\", which is a storage and no tensor", w->name);
-    value->type = TERN_STATE_INT;
-    value->integer = tern_pickle_int(w->p, ref);
     return TERN_OK;
 }
 
 static tern_status add_leaf(walk *w, tern_pickle_ref ref)
 {
     tern_file_value value = {.name = NULL};
-    TERN_TRY(take_leaf(w, ref, &value));
+    TERN_TRY(w->other_key ? take_unreadable(w, "has ", OTHER_KEY, &value)
+                          : take_leaf(w, ref, &value));
     value.name = tern_arena_text(&w->contents->arena, w->name, strlen(w->name));
     return value.name ? tern_contents_add(w->contents, value) : TERN_ERR_NOMEM;
 }
@@ -220,9 +287,10 @@ static void count_leaf(walk *w, tern_pickle_ref ref)
         const tern_pickle_tensor t = tern_pickle_tensor_of(w->p, ref);
         const int64_t nbytes = 8 * (tern_pickle_length(w->p, t.size) + 1) + 16;
         w->nbytes += is_contiguous(w->p, &t) ? nbytes : 2 * nbytes;
-    } else if (type == TERN_PICKLE_TEXT) {
-        w->nbytes += tern_pickle_length(w->p, ref) + 17;
-    } else if (type == TERN_PICKLE_GLOBAL) {
+    } else if (type == TERN_PICKLE_TEXT || type == TERN_PICKLE_BYTES ||
+               type == TERN_PICKLE_OBJECT || type == TERN_PICKLE_UNREADABLE) {
+        w->nbytes += tern_pickle_length(w->p, ref) + 64;
+    } else if (type == TERN_PICKLE_GLOBAL || type == TERN_PICKLE_STORAGE || w->other_key) {
         w->nbytes += 64;
     }
 }
@@ -322,7 +390,7 @@ static tern_status visit(walk *w, tern_pickle_ref ref)
     TERN_TRY(count_visit(w));
     if (type == TERN_PICKLE_NONE)
         return w->nones++, TERN_OK;
-    if (is_container(type))
+    if (is_container(type) && !w->other_key)
         return descend(w, ref);
     if (w->adds)
         return add_leaf(w, ref);
@@ -339,6 +407,7 @@ static tern_status step(walk *w)
         return TERN_OK;
     }
     TERN_TRY(write_name(w, at, key));
+    w->other_key = is_other_key(w, key);
     return visit(w, item);
 }
 
@@ -346,6 +415,7 @@ static tern_status go(walk *w)
 {
     const tern_pickle_type type = tern_pickle_type_of(w->p, w->p->result);
     w->visits = w->nested = w->nones = 0;
+    w->other_key = false;
     const char *leaf = type == TERN_PICKLE_TENSOR ? "tensor" : "value";
     snprintf(w->name, sizeof w->name, "%s", is_container(type) ? "" : leaf);
     TERN_TRY(visit(w, w->p->result));
@@ -366,18 +436,33 @@ static tern_status reserve(walk *w)
     return tern_contents_reserve(c, w->count, 0);
 }
 
+static void add_rest(char text[160], const char *what, int64_t count)
+{
+    const size_t length = strlen(text);
+    if (count)
+        snprintf(text + length, 160 - length, "%s%s: %lld", length ? ", " : "", what,
+                 (long long)count);
+}
+
 // What is no value of its own.
 static tern_status tell_rest(const walk *w)
 {
-    char text[96] = "", nones[32] = "";
-    if (w->nested)
-        snprintf(text, sizeof text, "nested dictionaries and lists: %lld", (long long)w->nested);
-    if (w->nones)
-        snprintf(nones, sizeof nones, "%sNone: %lld", w->nested ? ", " : "", (long long)w->nones);
-    strcat(text, nones);
+    char text[160] = "";
+    add_rest(text, "nested dictionaries and lists", w->nested);
+    add_rest(text, "None", w->nones);
+    add_rest(text, "attributes", w->p->attributes);
     if (text[0])
         w->contents->metadata = tern_arena_text(&w->contents->arena, text, strlen(text));
     return text[0] && !w->contents->metadata ? TERN_ERR_NOMEM : TERN_OK;
+}
+
+tern_status tern_torch_check_whole(const tern_pickle *p)
+{
+    char what[300];
+    if (tern_pickle_type_of(p, p->result) != TERN_PICKLE_OBJECT)
+        return TERN_OK;
+    tern_pickle_text(p, p->result, what, sizeof what);
+    return tern_pickle_bad(p, "uses %s: only state dicts can be read; save net.state_dict()", what);
 }
 
 tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,

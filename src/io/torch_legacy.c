@@ -107,6 +107,7 @@ static tern_status read_all(tern_contents *contents, tern_pickle *p, tern_torch_
     TERN_TRY(skip_facts(p));
     TERN_TRY(run(p, "its pickle"));
     const tern_pickle_ref object = p->result;
+    TERN_TRY(tern_torch_check_whole(p));
     TERN_TRY(tern_torch_find_storages(storages, p));
     TERN_TRY(run(p, "the list of storages"));
     TERN_TRY(add_storages(contents, p, storages));

@@ -163,6 +163,7 @@ static tern_status add_storage(const archive *a, const tern_pickle *p, tern_torc
 
 static tern_status fill(const archive *a, const tern_pickle *p, tern_torch_storages *storages)
 {
+    TERN_TRY(tern_torch_check_whole(p));
     TERN_TRY(tern_torch_find_storages(storages, p));
     TERN_TRY(tern_contents_reserve(a->contents, 0, storages->count));
     for (int64_t i = 0; i < storages->count; i++)
@@ -170,7 +171,7 @@ static tern_status fill(const archive *a, const tern_pickle *p, tern_torch_stora
     return tern_torch_flatten(a->contents, p, storages);
 }
 
-tern_status tern_torch_zip_contents(tern_contents *contents, const tern_zip *zip)
+tern_status tern_torch_zip_contents(tern_contents *contents, tern_zip *zip)
 {
     archive a = {.contents = contents, .zip = zip};
     contents->format = "PyTorch";

@@ -3,6 +3,7 @@
 """Stores small files that torch.save writes, and states of PyTorch's generator, for the tests of
 tern's readers. They go into the folder that TERN_GOLDEN_FILES names, or into tests/io/data.
 scripts/golden.sh runs it."""
+import argparse
 import collections
 import copy
 import io
@@ -121,6 +122,55 @@ def checkpoint(net):
     }
 
 
+# ---- values that are no weights -----------------------------------------------------------------
+
+def with_attributes(value):
+    value.note, value.index = "x", 3
+    return value
+
+
+def beside_weights():
+    """What stands beside weights and torch.load(weights_only=True) reads; the last ones have no
+    value in tern."""
+    ordered = with_attributes(collections.OrderedDict(a=1))
+    return {
+        "w": torch.ones(2), "set": {3, 1, 2}, "texts": {"x"}, "none": set(),
+        "bytes": b"ab\xff\x00\x80", "bytearray": bytearray(b"cd"),
+        "parameter": with_attributes(torch.nn.Parameter(torch.full((2,), 3.0))),
+        "tensor": with_attributes(torch.full((2,), 4.0)),
+        "buffer": torch.nn.Buffer(torch.full((2,), 5.0)), "layout": torch.strided,
+        "ordered": ordered, "int64": [2 ** 63 - 1, -2 ** 63],
+        "complex": 1 + 2j, "long": 2 ** 70, "sparse": torch.eye(2).to_sparse(),
+        "meta": torch.ones(2, device="meta"), "zero": "a\0b", "surrogate": "\ud800",
+        "quantized": torch.quantize_per_tensor(torch.ones(2), 0.5, 0, torch.quint8),
+        "negative": torch._neg_view(torch.ones(2)), "rank": torch.ones([1] * 9),
+        "storage": torch.ones(2).untyped_storage(), "keys": {(1, 2): 3, 1.5: [4], None: 5},
+        "qscheme": torch.per_tensor_affine, "dtype": torch.uint4,
+    }
+
+
+def objects():
+    """What torch.load(weights_only=True) refuses."""
+    return {"model": {"w": torch.ones(2)}, "deque": collections.deque([1, 2]),
+            "default": collections.defaultdict(list, {"a": [1]}), "frozen": frozenset([1]),
+            "args": argparse.Namespace(lr=0.5), "range": range(3)}
+
+
+def save_beside_weights():
+    values = beside_weights()
+    save("beside", values)
+    read = torch.load(path_of("beside.pt"), weights_only=True)
+    assert list(read) == list(values) and read["bytes"] == values["bytes"]
+    save("objects", objects())
+    save("protocol_3", {"w": torch.ones(2), "set": {1}}, pickle_protocol=3)
+    save("protocol_4", {"w": torch.ones(2)}, pickle_protocol=4)
+    save("bytes_3", {"w": torch.ones(2), "bytes": b"ab\xff\x00\x80"}, pickle_protocol=3)
+    save_legacy("legacy_3", {"w": torch.ones(2)}, protocol=3)
+    torch.serialization.set_crc32_options(False)
+    save("no_checksums", {"w": torch.ones(2)})
+    torch.serialization.set_crc32_options(True)
+
+
 # ---- archives of other tools --------------------------------------------------------------------
 
 def entries_of(name):
@@ -180,10 +230,10 @@ class Reader(pickle.Unpickler):
             else lambda *args: None
 
 
-def save_legacy(name, value):
+def save_legacy(name, value, protocol=2):
     """The keys of storages are addresses: they become 1, 2, ... in the order of their first use."""
     stream, pickles = io.BytesIO(), []
-    torch.save(value, stream, _use_new_zipfile_serialization=False)
+    torch.save(value, stream, pickle_protocol=protocol, _use_new_zipfile_serialization=False)
     stream.seek(0)
     for _ in range(5):
         begin, reader = stream.tell(), Reader(stream)
@@ -196,7 +246,7 @@ def save_legacy(name, value):
     assert not stream.read()
     for i, key in enumerate(nbytes):
         pickles[3] = pickles[3].replace(text(key), text(str(i + 1)))
-    pickles[4] = pickle.dumps([str(i + 1) for i in range(len(nbytes))], protocol=2)
+    pickles[4] = pickle.dumps([str(i + 1) for i in range(len(nbytes))], protocol=protocol)
     with open(path_of(name + ".pt"), "wb") as file:
         file.write(b"".join(pickles) + b"".join(storages[key] for key in nbytes))
 
@@ -238,5 +288,6 @@ for kind in KINDS:
     save(kind, run(kind))
 save_archives()
 save_legacy("legacy", {"model": shapes(), "count": torch.tensor([3, 4])})
+save_beside_weights()
 save_script()
 save_generators()
