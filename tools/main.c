@@ -44,10 +44,54 @@ void say(const char *format, ...)
     va_end(words);
 }
 
+// ---- sentences of the library -------------------------------------------------------------------
+
+// The options of calls, and those of this program that are handed to them.
+static const struct {
+    const char *field, *word;
+} fields[] = {{".only", "--only"}, {".map_location", "--map-location"}, {".format", "--format"}};
+
+// The field that a text begins with; -1: none.
+static int field_at(const char *text)
+{
+    for (int i = 0; i < (int)(sizeof fields / sizeof *fields); i++) {
+        const size_t length = strlen(fields[i].field);
+        if (strncmp(text, fields[i].field, length) == 0 && strchr(" ;,=", text[length]))
+            return i;
+    }
+    return -1;
+}
+
+// Without the function that it begins with, which nobody called here.
+static void say_of_library(const char *sentence)
+{
+    const size_t function = strspn(sentence, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (function > 0 && strncmp(sentence + function, ": ", 2) == 0)
+        sentence += function + 2;
+    fputs("tern-file: ", stderr);
+    for (const char *at = sentence; *at; at++) {
+        const int field = at == sentence || at[-1] == ' ' ? field_at(at) : -1;
+        if (field < 0) {
+            fputc(*at, stderr);
+            continue;
+        }
+        fputs(fields[field].word, stderr);
+        at += strlen(fields[field].field) - 1;
+    }
+    fputc('\n', stderr);
+}
+
+static void say_warning(tern_log_level level, const char *line, void *user)
+{
+    (void)user;
+    if (level == TERN_LOG_WARN)
+        say_of_library(line);
+}
+
 int failed(void)
 {
     if (tern_error_pending())
-        say("%s", tern_error_message());
+        say_of_library(tern_error_message());
     tern_error_clear();
     return EXIT_UNUSABLE;
 }
@@ -210,6 +254,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    tern_set_log(say_warning, NULL);
     int status = run(argc, argv);
     if ((fflush(stdout) || ferror(stdout)) && status != EXIT_UNUSABLE) {
         say("cannot write to stdout");

@@ -96,7 +96,9 @@ TERN_API TERN_NODISCARD tern_status tern_state_write_with(const tern_state_write
 /// name, dtype, shape and bytes, those that tern cannot load included, then the sums.
 TERN_API TERN_NODISCARD tern_status tern_state_list(const char *path, FILE *file);
 
-/// Reads all of a file and checks every checksum it has, without keeping the elements.
+/// Reads all of a file and checks every checksum it has, without keeping the elements. A file
+/// without any (npy, safetensors of other programs, PyTorch's with `set_crc32_options(False)`) is
+/// read as well; a warning says so (tern_set_log).
 TERN_API TERN_NODISCARD tern_status tern_state_verify(const char *path);
 
 TERN_END_DECLS

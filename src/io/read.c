@@ -134,6 +134,18 @@ static void name_storages(const tern_contents *c, const char **names)
             names[c->values[i].storage] = c->values[i].name;
 }
 
+// What cannot be checked is no error, but is not certain either.
+static void tell_unchecked(const tern_contents *c)
+{
+    for (int64_t i = 0; i < c->storage_count; i++)
+        if (c->storages[i].checksum)
+            return;
+    if (c->storage_count > 0)
+        tern_log_send(TERN_LOG_WARN,
+                      "%s: %s has no checksums: damage to its elements would not be seen",
+                      c->file->op, c->file->path);
+}
+
 static tern_status verify(tern_contents *contents, void *with)
 {
     (void)with;
@@ -147,7 +159,11 @@ static tern_status verify(tern_contents *contents, void *with)
         status = tern_contents_read_storage(contents, &contents->storages[i],
                                             names[i] ? names[i] : "a tied tensor", NULL);
     tern_mem_free(names, nbytes);
-    return status ? status : tern_file_check_same(contents->file);
+    if (!status)
+        status = tern_file_check_same(contents->file);
+    if (!status)
+        tell_unchecked(contents);
+    return status;
 }
 
 tern_status tern_state_verify(const char *path)

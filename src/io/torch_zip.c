@@ -8,6 +8,8 @@
 
 // The longest first part of the entries' names.
 #define STEM 1024
+// The latest that PyTorch 2.15 reads.
+#define MAX_VERSION 10
 
 typedef struct archive {
     tern_contents *contents;
@@ -58,41 +60,56 @@ static tern_status check_stem(const archive *a)
     return TERN_OK;
 }
 
-// The text of a short entry; "" where there is none.
-static tern_status read_short(const archive *a, const char *name, char *text, int64_t size)
+// The text of a short entry.
+typedef struct short_text {
+    char text[32];
+    int64_t length; // -1: there is no such entry
+} short_text;
+
+static tern_status read_short(const archive *a, const char *name, short_text *to)
 {
     const tern_zip_entry *entry = find(a, name);
-    text[0] = 0;
+    *to = (short_text){.length = entry ? entry->size : -1};
     if (!entry)
         return TERN_OK;
-    TERN_CHECK(entry->size < size, TERN_ERR_FORMAT, "%s: %s has %lld bytes of \"%s\"",
-               a->zip->file->op, a->zip->file->path, (long long)entry->size, name);
-    TERN_TRY(tern_zip_read(a->zip, entry, text, entry->size));
-    text[entry->size] = 0;
-    return TERN_OK;
+    TERN_CHECK(entry->size < (int64_t)sizeof to->text, TERN_ERR_FORMAT,
+               "%s: %s has %lld bytes of \"%s\"", a->zip->file->op, a->zip->file->path,
+               (long long)entry->size, name);
+    return tern_zip_read(a->zip, entry, to->text, entry->size);
+}
+
+static bool is(const short_text *s, const char *text)
+{
+    return s->length == (int64_t)strlen(text) && memcmp(s->text, text, strlen(text)) == 0;
 }
 
 static tern_status check_version(const archive *a)
 {
-    char version[32];
-    TERN_TRY(read_short(a, "version", version, sizeof version));
-    if (!version[0])
+    short_text version;
+    TERN_TRY(read_short(a, "version", &version));
+    if (version.length < 0)
         return archive_error(a, "has no entry \"version\": it is cut, or not PyTorch's");
-    const int number = version[1] == '\n' || version[1] == 0 ? version[0] - '0' : -1;
-    TERN_CHECK(number >= 1 && number <= 9, TERN_ERR_FORMAT,
-               "%s: %s is of version \"%.20s\", not 1 to 9", a->zip->file->op, a->zip->file->path,
-               version);
+    bool known = false;
+    for (int number = 1; number <= MAX_VERSION; number++) {
+        char text[8];
+        snprintf(text, sizeof text, "%d\n", number);
+        known |= is(&version, text);
+        text[strlen(text) - 1] = 0;
+        known |= is(&version, text);
+    }
+    TERN_CHECK(known, TERN_ERR_FORMAT, "%s: %s is of version \"%.20s\", not 1 to %d",
+               a->zip->file->op, a->zip->file->path, version.text, MAX_VERSION);
     return TERN_OK;
 }
 
 static tern_status find_byte_order(archive *a)
 {
-    char order[32];
-    TERN_TRY(read_short(a, "byteorder", order, sizeof order));
-    a->swapped = strcmp(order, "big") == 0;
-    TERN_CHECK(a->swapped || !order[0] || strcmp(order, "little") == 0, TERN_ERR_FORMAT,
-               "%s: %s has the byteorder \"%.20s\", not little or big", a->zip->file->op,
-               a->zip->file->path, order);
+    short_text order;
+    TERN_TRY(read_short(a, "byteorder", &order));
+    a->swapped = is(&order, "big");
+    TERN_CHECK(a->swapped || order.length < 0 || is(&order, "little"), TERN_ERR_FORMAT,
+               "%s: %s has the byteorder \"%.20s\" of %lld bytes, not little or big",
+               a->zip->file->op, a->zip->file->path, order.text, (long long)order.length);
     return TERN_OK;
 }
 
@@ -118,7 +135,7 @@ static tern_status open_pickle(const archive *a, tern_pickle *p, unsigned char *
     p->source.left = 0;
     p->source.bytes = *bytes;
     p->source.have = (size_t)entry->size;
-    p->source.crc = entry->crc;
+    p->source.crc = entry->crc; // checked by now
     return TERN_OK;
 }
 
@@ -129,7 +146,7 @@ static tern_status read_pickle(const archive *a, tern_pickle *p)
     tern_status status = open_pickle(a, p, &bytes);
     if (!status)
         status = tern_pickle_run(p);
-    if (!status && p->source.crc != entry->crc)
+    if (!status && !a->zip->unchecked && p->source.crc != entry->crc)
         status = tern_pickle_bad(p, "is damaged: its checksum is %08x, not %08x", p->source.crc,
                                  entry->crc);
     if (bytes)
@@ -150,15 +167,16 @@ static tern_status add_storage(const archive *a, const tern_pickle *p, tern_torc
     TERN_CHECK(entry->size == nbytes, TERN_ERR_FORMAT,
                "%s: %s has %lld bytes in \"%s%s\", and its pickle says %lld", a->zip->file->op,
                a->zip->file->path, (long long)entry->size, a->stem, name, (long long)nbytes);
-    return tern_torch_add_storage(a->contents, p, storage,
-                                  (tern_file_storage){
-                                      .at = entry->at,
-                                      .packed = entry->packed,
-                                      .deflated = entry->deflated,
-                                      .swapped = a->swapped,
-                                      .checksum = TERN_CHECKSUM_CRC32,
-                                      .sum = entry->crc,
-                                  });
+    return tern_torch_add_storage(
+        a->contents, p, storage,
+        (tern_file_storage){
+            .at = entry->at,
+            .packed = entry->packed,
+            .deflated = entry->deflated,
+            .swapped = a->swapped,
+            .checksum = a->zip->unchecked ? TERN_CHECKSUM_NONE : TERN_CHECKSUM_CRC32,
+            .sum = entry->crc,
+        });
 }
 
 static tern_status fill(const archive *a, const tern_pickle *p, tern_torch_storages *storages)
@@ -171,8 +189,18 @@ static tern_status fill(const archive *a, const tern_pickle *p, tern_torch_stora
     return tern_torch_flatten(a->contents, p, storages);
 }
 
+// torch.serialization.set_crc32_options(False) leaves them all out.
+static bool has_checksums(const tern_zip *zip)
+{
+    for (int64_t i = 0; i < zip->count; i++)
+        if (zip->at[i].crc)
+            return true;
+    return false;
+}
+
 tern_status tern_torch_zip_contents(tern_contents *contents, tern_zip *zip)
 {
+    zip->unchecked = !has_checksums(zip);
     archive a = {.contents = contents, .zip = zip};
     contents->format = "PyTorch";
     find_stem(zip, a.stem);

@@ -25,6 +25,7 @@ typedef struct tern_zip {
     tern_zip_entry *at;       // in the arena, in the order of the central directory
     tern_zip_entry **by_name; // sorted
     int64_t count;
+    bool unchecked; // the checksums say nothing
 } tern_zip;
 
 // Reads the directory and checks it: signatures, names, ranges inside the file that do not overlap,

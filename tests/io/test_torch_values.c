@@ -204,6 +204,55 @@ static void the_list_has_what_cannot_be_read(void **state)
     }
 }
 
+// ---- without checksums --------------------------------------------------------------------------
+
+static int told;
+
+static void count_lines(tern_log_level level, const char *line, void *user)
+{
+    told += level == TERN_LOG_WARN && strstr(line, user) && strstr(line, "has no checksums");
+}
+
+static void verify_says_which_file_has_no_checksums(void **state)
+{
+    (void)state;
+    const char *path = golden("no_checksums");
+    tern_set_log(count_lines, (void *)(uintptr_t)path);
+    told = 0;
+    assert_int_equal(tern_state_verify(path), TERN_OK);
+    assert_int_equal(told, 1);
+    path = golden("protocol_3");
+    assert_int_equal(tern_state_verify(path), TERN_OK);
+    assert_int_equal(told, 1);
+    tern_set_log(NULL, NULL);
+}
+
+// All are left out, or none.
+static void a_file_is_read_without_checksums(void **state)
+{
+    (void)state;
+    tern_state *read = read_only("no_checksums", NULL);
+    assert_elements(read, "w", 1);
+    tern_state_free(read);
+    const uint32_t pickle_sum =
+        (uint32_t)crc32(0, (const void *)DICT(TENSOR), sizeof(DICT(TENSOR)) - 1);
+    const uint32_t data_sum = (uint32_t)crc32(0, (const void *)elements, sizeof elements);
+    const uint32_t version_sum = (uint32_t)crc32(0, (const void *)"3\n", 2);
+    for (int kept = 0; kept < 4; kept++) { // 3: none is kept
+        const entry entries[] = {
+            {"t/data.pkl", DICT(TENSOR), sizeof(DICT(TENSOR)) - 1, kept == 0 ? 0 : pickle_sum},
+            {"t/data/0", elements, sizeof elements, kept == 1 ? 0 : data_sum},
+            {"t/version", "3\n", 2, kept == 2 ? 0 : version_sum}};
+        byte_string zip = archive_of(entries, 3);
+        read = tern_state_read(write_file("some", zip.at, zip.count));
+        free_bytes(&zip);
+        assert_int_equal(read != NULL, kept == 3);
+        if (!read)
+            assert_error(TERN_ERR_FORMAT, "checksum");
+        tern_state_free(read);
+    }
+}
+
 int main(void)
 {
     if (see_all_allocations())
@@ -217,6 +266,8 @@ int main(void)
         DATA_TEST(each_value_that_cannot_be_read_is_named),
         DATA_TEST(only_passes_by_what_cannot_be_read),
         DATA_TEST(the_list_has_what_cannot_be_read),
+        DATA_TEST(verify_says_which_file_has_no_checksums),
+        DATA_TEST(a_file_is_read_without_checksums),
     };
     return cmocka_run_group_tests_name("torch_values", tests, start_group, end_group);
 }

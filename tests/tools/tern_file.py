@@ -20,6 +20,8 @@ sys.dont_write_bytecode = True
 from files import npy, pack, pt, safetensors  # noqa: E402
 
 PROGRAM, WEIGHTS, CUDA = (Path(word).resolve() for word in sys.argv[1:4])
+UNCHECKED = CUDA.with_name('torch_no_checksums.pt')
+OBJECTS = CUDA.with_name('torch_objects.pt')
 ENVIRONMENT = {**os.environ, 'CUDA_VISIBLE_DEVICES': ''}
 MANUAL = Path(__file__).resolve().parents[2] / 'docs/tern-file.1'
 WEIGHT = ('F32', [2, 3], [0, 1, 2, 3, 4, 5])
@@ -87,16 +89,31 @@ class Listing(Case):
         out, errors = self.ends(2, 'list', 'text', 'nothing', 'a.safetensors')
         self.assertIn('a.safetensors: safetensors', out)
         self.assertEqual(2, len(errors.splitlines()), errors)
-        self.assertRegex(errors, r'tern-file: .*text is no safetensors')
-        self.assertRegex(errors, r'tern-file: .*cannot open nothing: No such file')
+        self.assertEqual('tern-file: text is no safetensors, PyTorch, npy or npz file\n'
+                         'tern-file: cannot open nothing: No such file or directory\n', errors)
+
+    def test_values_that_cannot_be_read_are_listed(self):
+        out, errors = self.ends(0, 'list', OBJECTS)
+        self.assertRegex(out, r"args +needs Python's argparse\.Namespace, which tern cannot load")
+        self.assertEqual('', errors)
 
 
 class Verifying(Case):
     def test_whole_files_are_fine(self):
         self.safetensors('a.safetensors', {'w': WEIGHT})
-        out, errors = self.ends(0, 'verify', 'a.safetensors', WEIGHTS)
-        self.assertEqual(f'a.safetensors: fine\n{WEIGHTS}: fine\n', out)
+        self.ends(0, 'convert', 'a.safetensors', 'b.safetensors')
+        out, errors = self.ends(0, 'verify', 'b.safetensors', WEIGHTS)
+        self.assertEqual(f'b.safetensors: fine\n{WEIGHTS}: fine\n', out)
         self.assertEqual('', errors)
+
+    def test_files_without_checksums_are_said_to_be_so(self):
+        self.safetensors('a.safetensors', {'w': WEIGHT})
+        self.ends(0, 'convert', 'a.safetensors', 'a.npy')
+        names = ['a.safetensors', 'a.npy', UNCHECKED]
+        out, errors = self.ends(0, 'verify', *names)
+        self.assertEqual(''.join(f'{name}: fine\n' for name in names), out)
+        self.assertEqual(''.join(f'tern-file: {name} has no checksums: damage to its elements '
+                                 'would not be seen\n' for name in names), errors)
 
     def test_a_changed_element_is_found_by_its_checksum(self):
         self.safetensors('plain.safetensors', {'w': WEIGHT, 'v': ('F32', [1], [1])})
@@ -123,6 +140,19 @@ class Converting(Case):
             array = archive.read('w.npy')
         self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)", array)
         self.assertEqual(pack('F32', WEIGHT[2]), array[-24:])
+
+    def test_only_passes_by_what_cannot_be_read(self):
+        _, errors = self.ends(2, 'convert', OBJECTS, 'a.safetensors')
+        self.assertRegex(errors, r'^tern-file: "[a-z]+" in .* which tern cannot load; --only reads '
+                                 r'the others\n$')
+        self.ends(0, 'convert', '--only', 'model.*', OBJECTS, 'a.safetensors')
+        self.assertEqual(pack('F32', [1, 1]), elements_of(self.folder / 'a.safetensors', 'model.w'))
+        _, errors = self.ends(2, 'convert', '--only', 'other.*', OBJECTS, 'b.safetensors')
+        self.assertIn('fits --only = "other.*"', errors)
+        _, errors = self.ends(2, 'convert', '--map-location', 'x=', 'a.safetensors', 'b.npz')
+        self.assertIn('tern-file: --map-location has', errors)
+        _, errors = self.ends(2, 'convert', 'a.safetensors', 'a.words')
+        self.assertIn('or --format says which', errors)
 
     def test_pytorchs_weights_become_safetensors_with_the_same_bits(self):
         self.ends(0, 'convert', WEIGHTS, 'w.safetensors')
@@ -360,7 +390,7 @@ class CommandLine(Case):
     def test_what_cannot_be_printed_is_a_failure(self):
         self.safetensors('a.safetensors', {'w': WEIGHT})
         self.safetensors('b.safetensors', {'w': ('F32', [1], [1])})
-        for words in (['list', 'a.safetensors'], ['verify', 'a.safetensors'], ['--help'],
+        for words in (['list', 'a.safetensors'], ['verify', WEIGHTS], ['--help'],
                       ['compare', 'a.safetensors', 'b.safetensors'], ['--version']):
             with open('/dev/full', 'w', encoding='utf-8') as full:
                 status, _, errors = self.run_it(*words, stdout=full)
