@@ -18,11 +18,53 @@ static void cut(char *buffer, size_t size)
     memcpy(buffer + end, "...", 4);
 }
 
-static void hide_control_characters(char *text)
+size_t tern_utf8_length(const char *text, size_t length)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7F)
-            *text = '?';
+    static const uint32_t min[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *byte = (const unsigned char *)text, first = byte[0];
+    const size_t size = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : 4;
+    if (size == 1)
+        return 1;
+    if (size > length || first < 0xC0 || first > 0xF4)
+        return 0;
+    uint32_t code = first & (0xFFu >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
+        if (byte[i] >> 6 != 2)
+            return 0;
+        code = code << 6 | (byte[i] & 0x3F);
+    }
+    const bool fits = code >= min[size] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
+    return fits ? size : 0;
+}
+
+// Puts "\xff" in the place of byte `at`. What has no room then is cut.
+static void escape_byte(char *buffer, size_t size, size_t at)
+{
+    char escape[5];
+    const size_t rest = strlen(buffer + at + 1), room = at + 5 < size ? size - at - 5 : 0;
+    snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)buffer[at]);
+    if (at + 5 <= size) {
+        memmove(buffer + at + 4, buffer + at + 1, rest < room ? rest : room);
+        buffer[at + 4 + (rest < room ? rest : room)] = 0;
+        memcpy(buffer + at, escape, 4);
+    }
+    if (rest > room || at + 5 > size)
+        cut(buffer, size);
+}
+
+// What may come from a file and is no text.
+static void escape(char *buffer, size_t size)
+{
+    for (size_t at = 0, length; buffer[at]; at += length) {
+        const unsigned char byte = (unsigned char)buffer[at];
+        length = byte < 0x80 ? 1 : tern_utf8_length(buffer + at, strlen(buffer + at));
+        if (byte < 0x20 || byte == 0x7F)
+            buffer[at] = '?';
+        if (length > 0)
+            continue;
+        escape_byte(buffer, size, at);
+        length = 1;
+    }
 }
 
 // The C locale is a static object of the C library: nothing to free.
@@ -49,7 +91,7 @@ void tern_text_format(char *buffer, size_t size, const char *format, va_list wor
         snprintf(buffer, size, "%s", format); // not formatted is better than nothing
     else if ((size_t)length >= size)
         cut(buffer, size);
-    hide_control_characters(buffer);
+    escape(buffer, size);
     errno = saved;
 }
 

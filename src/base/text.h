@@ -11,10 +11,13 @@
 #define TERN_SENTENCE_SIZE 512
 
 // Formats into `buffer` (size >= 4) as in the C locale. What does not fit is cut, never inside a
-// UTF-8 sequence, and ends with "..."; control characters, which may come from a file, become '?'.
-// Keeps errno.
+// UTF-8 sequence, and ends with "..."; control characters, which may come from a file, become '?',
+// bytes that are no UTF-8 their escapes, "\xff". Keeps errno.
 void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
     TERN_PRINTF_(3, 0);
+
+// Bytes of the UTF-8 sequence that begins at `text` (RFC 3629); 0 where none does.
+size_t tern_utf8_length(const char *text, size_t length);
 
 // The number that `text` is, in decimal digits; 0 where it is none from 1 to `most`.
 int tern_text_count(const char *text, int most);

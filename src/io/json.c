@@ -20,30 +20,10 @@ tern_status tern_json_error(const tern_json *json, const char *format, ...)
 
 // ---- UTF-8 --------------------------------------------------------------------------------------
 
-// Bytes of the character that begins at `text`; 0 for none.
-static size_t character(const unsigned char *text, size_t length)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char first = text[0];
-    const size_t size = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : 4;
-    if (size == 1)
-        return 1;
-    if (size > length || first < 0xC0 || first > 0xF4)
-        return 0;
-    uint32_t code = first & (0xFFu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if (text[i] >> 6 != 2)
-            return 0;
-        code = code << 6 | (text[i] & 0x3F);
-    }
-    const bool fits = code >= least[size] && code <= 0x10FFFF && (code < 0xD800 || code > 0xDFFF);
-    return fits ? size : 0;
-}
-
 bool tern_utf8_valid(const char *text, size_t length)
 {
     for (size_t size; length > 0; text += size, length -= size) {
-        size = (unsigned char)*text < 0x80 ? 1 : character((const unsigned char *)text, length);
+        size = (unsigned char)*text < 0x80 ? 1 : tern_utf8_length(text, length);
         if (size == 0)
             return false;
     }

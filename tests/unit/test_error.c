@@ -409,6 +409,66 @@ static void the_version_is_that_of_the_headers(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, fresh)
 
+// ---- bytes that are no text ---------------------------------------------------------------------
+
+static void format(char *buffer, size_t size, const char *form, ...) TERN_PRINTF_(3, 4);
+static void format(char *buffer, size_t size, const char *form, ...)
+{
+    va_list words;
+    va_start(words, form);
+    tern_text_format(buffer, size, form, words);
+    va_end(words);
+}
+
+static void bytes_that_are_no_utf8_are_escaped(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"r\u00e9sum\u00e9 \u20ac \U0001f600", "r\u00e9sum\u00e9 \u20ac \U0001f600"},
+        {"a\xff", "a\\xff"},
+        {"\x80z", "\\x80z"},
+        {"\xc3(", "\\xc3("},
+        {"\xc0\x80", "\\xc0\\x80"},                   // a 0 in two bytes
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"},          // half of a pair
+        {"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"}, // beyond U+10FFFF
+        {"\xe2\x82", "\\xe2\\x82"},                   // cut
+        {"\x1b[31m\x7f", "?[31m?"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tern_error_raise(TERN_ERR_FORMAT, "read: \"%s\"", rows[i][0]);
+        char expected[64];
+        snprintf(expected, sizeof expected, "read: \"%s\"", rows[i][1]);
+        assert_string_equal(tern_error_message(), expected);
+        assert_string_equal(seen.last, expected);
+        tern_error_clear();
+    }
+}
+
+// Whatever the bytes and wherever the buffer ends.
+static void what_is_escaped_is_cut_cleanly(void **state)
+{
+    (void)state;
+    uint32_t random = 1;
+    for (int round = 0; round < 20000; round++) {
+        char text[64], buffer[80];
+        const size_t length = (size_t)round % 60, size = 4 + (size_t)round % 71;
+        memset(buffer, 'x', sizeof buffer);
+        for (size_t i = 0; i < length; i++) {
+            random = random * 1664525 + 1013904223;
+            text[i] = (char)(random >> 24 | (round % 3 ? 0x80 : 1));
+        }
+        text[length] = 0;
+        format(buffer, size, "%s", text);
+        const size_t written = strnlen(buffer, size);
+        assert_true(written < size && buffer[size] == 'x');
+        for (size_t at = 0; at < written;) {
+            const size_t step = tern_utf8_length(buffer + at, written - at);
+            assert_true(step > 0 && (unsigned char)buffer[at] >= 0x20);
+            at += step;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +478,8 @@ int main(void)
         TEST(printing_writes_the_sentence_and_clears),
         TEST(taking_copies_what_fits_and_clears),
         TEST(a_long_sentence_is_cut_between_characters),
+        TEST(bytes_that_are_no_utf8_are_escaped),
+        TEST(what_is_escaped_is_cut_cleanly),
         TEST(a_sentence_that_just_fits_is_whole),
         TEST(control_characters_from_files_do_not_reach_the_terminal),
         TEST(a_sentence_ends_with_the_module_path),
