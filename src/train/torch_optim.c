@@ -104,17 +104,34 @@ static void write_numbers(saving *s, const tern_optim_group *group)
     }
 }
 
+// The options of PyTorch's that not every kind has.
+static const struct {
+    const char *kind;
+    bool capturable, fused;
+} manners[] = {
+    {"SGD", false, true},     {"Adam", true, true},     {"AdamW", true, true},
+    {"RMSprop", true, false}, {"Adagrad", false, true},
+};
+
 // How PyTorch is to compute: as it does by itself.
-static void write_manner(tern_torch_writer *to)
+static void write_manner(tern_torch_writer *to, const char *kind)
 {
+    size_t i = 0;
+    while (i < sizeof manners / sizeof *manners && strcmp(manners[i].kind, kind) != 0)
+        i++;
+    const bool known = i < sizeof manners / sizeof *manners;
     tern_torch_write_text(to, "foreach");
     tern_torch_write_none(to);
-    tern_torch_write_text(to, "capturable");
-    tern_torch_write_bool(to, false);
     tern_torch_write_text(to, "differentiable");
     tern_torch_write_bool(to, false);
-    tern_torch_write_text(to, "fused");
-    tern_torch_write_none(to);
+    if (known && manners[i].capturable) {
+        tern_torch_write_text(to, "capturable");
+        tern_torch_write_bool(to, false);
+    }
+    if (known && manners[i].fused) {
+        tern_torch_write_text(to, "fused");
+        tern_torch_write_none(to);
+    }
 }
 
 static void write_params(saving *s, int group, bool names)
@@ -138,7 +155,7 @@ static void write_group(saving *s, int group)
 {
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     write_numbers(s, &s->optim->groups[group]);
-    write_manner(&s->to);
+    write_manner(&s->to, s->optim->klass->name);
     if (tern_optim_has_names(s->optim))
         write_params(s, group, true);
     write_params(s, group, false);

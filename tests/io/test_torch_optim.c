@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "data/data_fixture.h"
+#include "io/torch_bytes.h"
 #include "state_check.h"
 
 static const char *golden(const char *name)
@@ -104,6 +105,69 @@ static void each_kind_goes_on_where_pytorch_stopped(void **state)
         tern_state_free(saved);
     }
 }
+
+// ---- the options of a group ---------------------------------------------------------------------
+
+// The texts of a pickle between "param_groups" and "params", in order: the options of the first
+// group, None included.
+typedef struct texts {
+    char text[32][32];
+    int count;
+} texts;
+
+static bool is_text_at(const byte_string *file, size_t at, const char *text)
+{
+    const size_t length = strlen(text);
+    return at + 5 + length <= file->count && file->at[at] == 'X' && file->at[at + 1] == length &&
+           memcmp(file->at + at + 5, text, length) == 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static texts options_of(const char *path)
+{
+    byte_string file = read_bytes(path);
+    texts found = {.count = 0};
+    size_t at = 0;
+    while (!is_text_at(&file, at, "param_groups"))
+        assert_true(++at < file.count);
+    for (at += 5 + strlen("param_groups"); !is_text_at(&file, at, "params"); at++) {
+        assert_true(at < file.count);
+        const size_t length = file.at[at + 1];
+        if (file.at[at] != 'X' || length >= 32 || memcmp(file.at + at + 2, "\0\0\0", 3) != 0)
+            continue;
+        memcpy(found.text[found.count++], file.at + at + 5, length);
+        at += 4 + length;
+    }
+    free_bytes(&file);
+    qsort(found.text, (size_t)found.count, sizeof *found.text, by_text);
+    return found;
+}
+
+// No more and no less than PyTorch's state_dict() of the kind has.
+static void each_kind_is_written_with_the_options_of_pytorch(void **state)
+{
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        const char *path = path_of("optim.pt");
+        tern_state *saved = tern_state_read(golden(kinds[k]));
+        run r = begin(kinds[k], saved);
+        set(tern_optim_save_torch(r.optim, path));
+        const texts own = options_of(path), pytorch = options_of(golden(kinds[k]));
+        assert_true(pytorch.count >= 8);
+        for (int i = 0; i < pytorch.count || i < own.count; i++)
+            if (strcmp(own.text[i], pytorch.text[i]) != 0)
+                fail_msg("%s: \"%s\" is \"%s\" in PyTorch's", kinds[k], own.text[i],
+                         pytorch.text[i]);
+        tern_optim_free(r.optim);
+        tern_state_free(saved);
+    }
+}
+
+// ---- saving -------------------------------------------------------------------------------------
 
 static tern_state *copy_of(tern_optim *optim)
 {
@@ -416,6 +480,7 @@ int main(void)
         return 1;
     const struct CMUnitTest tests[] = {
         DATA_TEST(each_kind_goes_on_where_pytorch_stopped),
+        DATA_TEST(each_kind_is_written_with_the_options_of_pytorch),
         DATA_TEST(each_kind_is_saved_and_loaded),
         DATA_TEST(the_form_is_that_of_pytorch),
         DATA_TEST(parameters_are_found_by_their_names),
