@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State dicts of optimizers: what is in them, and loading them.
+#include "optim/optim.h"
 #include "optim_check.h"
 
 static tern_module *net_of(int64_t width)
@@ -272,6 +273,28 @@ static void an_optimizer_is_a_part_of_other_state(void **state)
     tern_module_free(other);
 }
 
+// A step whose launch failed leaves states that no update has written; one that is set then counts:
+// the buffer is 0.5 * 8 + 1, not the first gradient alone.
+static void a_state_set_after_a_failed_first_step_is_used(void **state)
+{
+    (void)state;
+    const double eight[] = {8, 8};
+    tern_tensor *p = leaf(start, 2);
+    tern_optim *o =
+        tern_optim_sgd(NULL, .lr = 0.125, .momentum = 0.5, .params = &p, .param_count = 1);
+    set_grad(p, 1, 1);
+    o->entries[0].active = true;
+    assert_int_equal(tern_optim_make_states(o), TERN_OK);
+    tern_tensor *value = tern_from_data(tern_dims(2), eight, .dtype = TERN_FLOAT64);
+    assert_int_equal(tern_optim_set_state(o, 0, "momentum_buffer", value), TERN_OK);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    const double *buffer = tern_data(tern_optim_state(o, 0, "momentum_buffer"));
+    const double *now = tern_data(p);
+    for (int i = 0; i < 2; i++)
+        assert_true(buffer[i] == 5 && now[i] == start[i] - 0.125 * 5);
+    tern_optim_free(o);
+}
+
 int main(void)
 {
     if (optim_check_begin())
@@ -285,6 +308,7 @@ int main(void)
         CHECK_TEST(state_that_the_dict_has_not_is_given_back),
         CHECK_TEST(what_does_not_fit_is_told_at_once_and_changes_nothing),
         CHECK_TEST(another_group_is_an_error_unless_numbers_stay),
+        CHECK_TEST(a_state_set_after_a_failed_first_step_is_used),
         CHECK_TEST(a_grown_model_loads_what_there_is),
         CHECK_TEST(an_optimizer_is_a_part_of_other_state),
     };

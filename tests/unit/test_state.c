@@ -110,6 +110,17 @@ static void a_value_of_another_type_is_named(void **unused)
     assert_int_equal(tern_state_set_int(state, "big", INT64_C(1) << 53), TERN_OK);
     assert_int_equal(tern_state_get_double(state, "big", &number), TERN_OK);
     assert_true(number == 9007199254740992.0);
+    assert_int_equal(tern_state_set_int(state, "big", -(INT64_C(1) << 53)), TERN_OK);
+    assert_int_equal(tern_state_get_double(state, "big", &number), TERN_OK);
+    assert_true(number == -9007199254740992.0);
+    for (int64_t below = -(INT64_C(1) << 53) - 1;; below = INT64_MIN) {
+        assert_int_equal(tern_state_set_int(state, "big", below), TERN_OK);
+        assert_sentence(tern_state_get_double(state, "big", &number), TERN_ERR_ARG,
+                        "state_get_double: \"big\" is an integer, not a number");
+        if (below == INT64_MIN)
+            break;
+    }
+    assert_true(number == -9007199254740992.0);
     tern_state_free(state);
 }
 
