@@ -158,12 +158,14 @@ tern_status tern_loader_load_state_dict_with(const tern_loader_load_state_dict_o
     if (!options)
         return tern_null_error(function, "options");
     TERN_TRY(check_loader(function, options->loader));
-    return tern_state_load_as(function, &(tern_state_load_options){.strict = true,
-                                                                   .prefix = options->prefix,
-                                                                   .report = options->report,
-                                                                   .state = options->state,
-                                                                   .visit = visit,
-                                                                   .object = options->loader});
+    return tern_state_load_as(
+        &(tern_load_caller){.function = function, .options = TERN_LOAD_PREFIX},
+        &(tern_state_load_options){.strict = true,
+                                   .prefix = options->prefix,
+                                   .report = options->report,
+                                   .state = options->state,
+                                   .visit = visit,
+                                   .object = options->loader});
 }
 
 tern_status tern_visit_loader(tern_state_visitor *visitor, const char *name, tern_loader *loader)

@@ -151,7 +151,8 @@ void tern_optim_name_entry(const tern_optim *optim, int64_t index, char *name, s
 // Whether the names are those of modules, and not of places among the `params` given.
 bool tern_optim_has_names(const tern_optim *optim);
 // tern_optim_load_state_dict for calls of another name, which errors begin with.
-tern_status tern_optim_load_as(const char *function,
+struct tern_load_caller;
+tern_status tern_optim_load_as(const struct tern_load_caller *caller,
                                const tern_optim_load_state_dict_options *options);
 // The place of a number among those of the class; -1 where it has none of that name.
 int tern_optim_number_of(const tern_optim_class *klass, const char *name);

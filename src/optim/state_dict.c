@@ -54,9 +54,7 @@ static tern_status visit_place(const visited_entry *at, tern_state_visitor *visi
 {
     int64_t here = at->entry->group, saved;
     if (at->of->numbers && tern_visit_peek_int(visitor, "group", &saved) && saved != here)
-        return tern_visit_refuse(visitor, "group",
-                                 "is %lld in the state and %lld here; .numbers = false leaves the "
-                                 "groups as they are",
+        return tern_visit_refuse(visitor, "group", "is %lld in the state and %lld here",
                                  (long long)saved, (long long)here);
     return tern_visit_int(visitor, "group", &here);
 }
@@ -156,19 +154,23 @@ tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void)
     return (tern_optim_load_state_dict_options){.strict = true, .numbers = true};
 }
 
-tern_status tern_optim_load_as(const char *function,
+tern_status tern_optim_load_as(const tern_load_caller *caller,
                                const tern_optim_load_state_dict_options *options)
 {
-    return tern_state_load_as(function, &(tern_state_load_options){
-                                            .strict = options->strict,
-                                            .strip = options->strip,
-                                            .prefix = options->prefix,
-                                            .strip_component = options->strip_component,
-                                            .report = options->report,
-                                            .state = options->state,
-                                            .visit = visit,
-                                            .object = &(visited){options->optim, options->numbers},
-                                        });
+    visited without = {options->optim, false};
+    tern_load_caller own = *caller;
+    if (own.options != TERN_LOAD_NO_OPTIONS && options->numbers)
+        own.without_numbers = &without;
+    return tern_state_load_as(&own, &(tern_state_load_options){
+                                        .strict = options->strict,
+                                        .strip = options->strip,
+                                        .prefix = options->prefix,
+                                        .strip_component = options->strip_component,
+                                        .report = options->report,
+                                        .state = options->state,
+                                        .visit = visit,
+                                        .object = &(visited){options->optim, options->numbers},
+                                    });
 }
 
 tern_status tern_optim_load_state_dict_with(const tern_optim_load_state_dict_options *options)
@@ -176,5 +178,7 @@ tern_status tern_optim_load_state_dict_with(const tern_optim_load_state_dict_opt
     if (!options)
         return tern_null_error("optim_load_state_dict", "options");
     TERN_TRY(tern_check_optim("optim_load_state_dict", options->optim));
-    return tern_optim_load_as("optim_load_state_dict", options);
+    return tern_optim_load_as(
+        &(tern_load_caller){.function = "optim_load_state_dict", .options = TERN_LOAD_NAMES},
+        options);
 }

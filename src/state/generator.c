@@ -99,10 +99,11 @@ tern_status tern_random_load_state_dict_with(const tern_random_load_state_dict_o
 {
     if (!options)
         return tern_null_error("random_load_state_dict", "options");
-    return tern_state_load_as("random_load_state_dict",
-                              &(tern_state_load_options){.strict = options->strict,
-                                                         .prefix = options->prefix,
-                                                         .report = options->report,
-                                                         .state = options->state,
-                                                         .visit = visit});
+    return tern_state_load_as(
+        &(tern_load_caller){.function = "random_load_state_dict", .options = TERN_LOAD_PREFIX},
+        &(tern_state_load_options){.strict = options->strict,
+                                   .prefix = options->prefix,
+                                   .report = options->report,
+                                   .state = options->state,
+                                   .visit = visit});
 }

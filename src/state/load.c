@@ -135,18 +135,47 @@ static bool nothing_fits(const tern_loading *loading)
     return loading->lists.missing.count > 0 && loading->lists.unexpected.count > 0;
 }
 
-static tern_status check(const char *function, tern_loading *loading)
+// Lists what does not fit.
+static tern_status compare(tern_loading *loading)
 {
     const tern_state_load_options *options = loading->options;
     tern_state_visitor visitor = {.mode = TERN_VISIT_CHECK, .loading = loading};
     TERN_TRY(begin_loading(loading));
-    TERN_TRY(run(function, options->visit, options->object, &visitor));
-    TERN_TRY(list_unexpected(loading));
+    TERN_TRY(run(loading->function, options->visit, options->object, &visitor));
+    return list_unexpected(loading);
+}
+
+static bool fits(const tern_loading *loading)
+{
     const tern_load_lists *lists = &loading->lists;
-    const bool nothing = nothing_fits(loading);
-    bool names_differ = lists->missing.count + lists->unexpected.count > 0;
-    if (lists->mismatched.count > 0 || nothing || (options->strict && names_differ))
-        return tern_load_raise(function, options, lists, nothing);
+    const bool names_differ = lists->missing.count + lists->unexpected.count > 0;
+    return lists->mismatched.count == 0 && !nothing_fits(loading) &&
+           !(loading->options->strict && names_differ);
+}
+
+// A proposal: what it raises is nobody's error.
+static tern_status attempt(const tern_load_caller *caller, const tern_state_load_options *options,
+                           bool *loads)
+{
+    tern_loading loading = {.function = caller->function, .options = options};
+    tern_error_hold();
+    tern_status status = compare(&loading);
+    *loads = !status && fits(&loading);
+    end_loading(&loading);
+    if (status && status != TERN_ERR_NOMEM) {
+        tern_error_clear();
+        status = TERN_OK;
+    }
+    tern_error_tell();
+    return status;
+}
+
+static tern_status check(const tern_load_caller *caller, tern_loading *loading)
+{
+    TERN_TRY(compare(loading));
+    if (!fits(loading))
+        return tern_load_raise(caller, loading->options, &loading->lists, nothing_fits(loading),
+                               attempt);
     return tern_visit_stage(loading);
 }
 
@@ -156,18 +185,18 @@ static tern_status take(const char *function, tern_loading *loading)
     return run(function, loading->options->visit, loading->options->object, &visitor);
 }
 
-static tern_status load(const char *function, const tern_state_load_options *options)
+static tern_status load(const tern_load_caller *caller, const tern_state_load_options *options)
 {
-    tern_loading loading = {.function = function, .options = options};
+    tern_loading loading = {.function = caller->function, .options = options};
     tern_scope scope = tern_scope_open();
     if (!scope)
         return tern_error_code();
-    tern_status status = check(function, &loading);
+    tern_status status = check(caller, &loading);
     tern_status reported =
         options->report ? tern_load_report_fill(options->report, &loading.lists) : TERN_OK;
     status = status ? status : reported;
     if (!status)
-        status = take(function, &loading);
+        status = take(caller->function, &loading);
     end_loading(&loading);
     tern_scope_close(scope);
     return status;
@@ -182,8 +211,10 @@ static tern_status check_component(const char *function, const char *component)
     return TERN_OK;
 }
 
-tern_status tern_state_load_as(const char *function, const tern_state_load_options *options)
+tern_status tern_state_load_as(const tern_load_caller *caller,
+                               const tern_state_load_options *options)
 {
+    const char *function = caller->function;
     if (options->report)
         *options->report = (tern_load_report){0};
     TERN_TRY(tern_check_state(function, options->state));
@@ -192,7 +223,7 @@ tern_status tern_state_load_as(const char *function, const tern_state_load_optio
     TERN_TRY(tern_capture_refuse(function, "replays would not load"));
     tern_state *state = (tern_state *)(uintptr_t)options->state; // several may load it at once
     atomic_fetch_add(&state->loads, 1);
-    tern_status status = load(function, options);
+    tern_status status = load(caller, options);
     atomic_fetch_sub(&state->loads, 1);
     return status;
 }
@@ -206,5 +237,6 @@ tern_status tern_state_load_with(const tern_state_load_options *options)
 {
     if (!options)
         return tern_null_error("state_load", "options");
-    return tern_state_load_as("state_load", options);
+    return tern_state_load_as(
+        &(tern_load_caller){.function = "state_load", .options = TERN_LOAD_ALL}, options);
 }

@@ -79,101 +79,129 @@ static bool all_begin_with(const tern_state_load_options *options, const char *b
     return true;
 }
 
-static bool all_missing_are_below(const tern_load_lists *lists, const char *begin, size_t length,
-                                  const tern_state_load_options *options)
-{
-    char full[2 * TERN_STATE_NAME_SIZE];
-    for (int64_t i = 0; i < lists->missing.count; i++) {
-        snprintf(full, sizeof full, "%.*s%s", (int)length, begin, lists->missing.at[i]);
-        if (!tern_load_find(options, full))
-            return false;
-    }
-    return true;
-}
-
-// Says whether .strip or .prefix would make the names fit; false where neither does.
-static bool advise_prefix(tern_writer *out, const tern_state_load_options *options,
-                          const tern_load_lists *lists)
-{
-    const char *first = lists->missing.at[0];
-    for (int64_t i = 0; i < lists->unexpected.count; i++) {
-        const char *name = lists->unexpected.at[i];
-        const int length = (int)prefix_length(name, first);
-        if (length == 0 || length > 100)
-            continue;
-        if (all_begin_with(options, name, (size_t)length))
-            tern_write(out,
-                       "every name in the state begins with \"%.*s\": load it with .strip = "
-                       "\"%s%.*s\"; ",
-                       length, name, options->strip ? options->strip : "", length, name);
-        else if (all_missing_are_below(lists, name, (size_t)length, options))
-            tern_write(out,
-                       "what is missing begins with \"%.*s\" in the state: load it with "
-                       ".prefix = \"%s%.*s\"; ",
-                       length, name, options->prefix ? options->prefix : "", length, name);
-        else
-            continue;
-        return true;
-    }
-    return false;
-}
-
-// ---- components ---------------------------------------------------------------------------------
+// ---- options that help --------------------------------------------------------------------------
 
 // Tried at most, as each goes over all names.
-#define MOST_COMPONENTS 8
+#define MAX_ATTEMPTS 8
 
-// Every missing name is one unexpected name without the component, each another one.
-static bool all_missing_are_in(const tern_bare_names *unexpected, const tern_name_list *missing)
+// What is proposed, where it helps.
+typedef struct adviser {
+    tern_writer *out;
+    const tern_load_caller *caller;
+    const tern_state_load_options *options;
+    const tern_load_lists *lists;
+    tern_load_try *attempt;
+    int attempts;
+    bool done;
+} adviser;
+
+static tern_status try_with(adviser *a, tern_load_option option, tern_state_load_options changed)
 {
-    for (int64_t i = 0; i < missing->count; i++) {
-        tern_bare_name *found = tern_bare_names_find(unexpected, missing->at[i]);
-        if (!found || found->twin >= 0)
-            return false;
-        found->twin = found->index; // it is taken
-    }
-    return true;
+    if (!(a->caller->options & option) || a->attempts == MAX_ATTEMPTS)
+        return TERN_OK;
+    a->attempts++;
+    changed.report = NULL;
+    return a->attempt(a->caller, &changed, &a->done);
 }
 
-static tern_status try_component(const char *component, const tern_load_lists *lists, bool *helps)
+static void write_call(const adviser *a)
 {
-    tern_bare_names unexpected;
-    TERN_TRY(tern_bare_names_init(&unexpected, component, lists->unexpected.count));
-    for (int64_t i = 0; i < lists->unexpected.count; i++)
-        tern_bare_names_add(&unexpected, lists->unexpected.at[i], i);
-    *helps = all_missing_are_in(&unexpected, &lists->missing);
-    tern_bare_names_free(&unexpected);
+    const char *call = a->caller->call;
+    tern_write(a->out, "load it with %s%s", call ? call : "", call ? " and " : "");
+}
+
+// With the first `length` bytes of a name taken away, or with only what begins so.
+static tern_status try_prefix(adviser *a, const char *name, int length)
+{
+    const tern_state_load_options *o = a->options;
+    char whole[2 * TERN_STATE_NAME_SIZE];
+    tern_state_load_options changed = *o;
+    const bool all = all_begin_with(o, name, (size_t)length);
+    const char *before = all ? o->strip : o->prefix;
+    snprintf(whole, sizeof whole, "%s%.*s", before ? before : "", length, name);
+    *(all ? &changed.strip : &changed.prefix) = whole;
+    TERN_TRY(try_with(a, all ? TERN_LOAD_STRIP : TERN_LOAD_PREFIX, changed));
+    if (!a->done)
+        return TERN_OK;
+    tern_write(a->out,
+               all ? "every name in the state begins with \"%.*s\": "
+                   : "what is missing begins with \"%.*s\" in the state: ",
+               length, name);
+    write_call(a);
+    tern_write(a->out, ".%s = \"%.300s\"; ", all ? "strip" : "prefix", whole);
     return TERN_OK;
 }
 
-// Says whether .strip_component would make the names fit.
-static tern_status advise_component(tern_writer *out, const tern_load_lists *lists)
+static tern_status try_prefixes(adviser *a)
+{
+    const tern_name_list *names = &a->lists->unexpected;
+    for (int64_t i = 0; i < names->count && !a->done; i++) {
+        const size_t length = prefix_length(names->at[i], a->lists->missing.at[0]);
+        if (length > 0 && length <= 100)
+            TERN_TRY(try_prefix(a, names->at[i], (int)length));
+    }
+    return TERN_OK;
+}
+
+static tern_status try_components(adviser *a)
 {
     char component[100];
-    bool helps = false;
-    int64_t tried = 0;
-    for (int64_t i = 0; i < lists->unexpected.count && tried < MOST_COMPONENTS && !helps; i++) {
-        if (!tern_component_between(lists->missing.at[0], lists->unexpected.at[i], component,
+    const tern_name_list *names = &a->lists->unexpected;
+    tern_state_load_options changed = *a->options;
+    changed.strip_component = component;
+    for (int64_t i = 0; i < names->count && !a->done && a->attempts < MAX_ATTEMPTS; i++) {
+        if (!tern_component_between(a->lists->missing.at[0], names->at[i], component,
                                     sizeof component))
             continue;
-        TERN_TRY(try_component(component, lists, &helps));
-        tried++;
+        TERN_TRY(try_with(a, TERN_LOAD_STRIP_COMPONENT, changed));
     }
-    if (helps)
-        tern_write(out,
-                   "what is missing is in the state but for the component \"%s\": load it with "
-                   ".strip_component = \"%s\"; ",
-                   component, component);
+    if (!a->done)
+        return TERN_OK;
+    tern_write(a->out, "what is missing is in the state but for the component \"%s\": ", component);
+    write_call(a);
+    tern_write(a->out, ".strip_component = \"%s\"; ", component);
     return TERN_OK;
 }
 
-// Says which option would make the names fit.
-static tern_status write_advice(tern_writer *out, const tern_state_load_options *options,
-                                const tern_load_lists *lists)
+static tern_status try_convert(adviser *a)
 {
-    if (lists->missing.count == 0 || advise_prefix(out, options, lists) || options->strip_component)
+    tern_state_load_options changed = *a->options;
+    changed.convert = true;
+    if (a->lists->mismatched.count == 0 || a->options->convert)
         return TERN_OK;
-    return advise_component(out, lists);
+    TERN_TRY(try_with(a, TERN_LOAD_CONVERT, changed));
+    if (!a->done)
+        return TERN_OK;
+    tern_write(a->out, "the dtypes differ: ");
+    write_call(a);
+    tern_write(a->out, ".convert = true; ");
+    return TERN_OK;
+}
+
+static tern_status try_without_numbers(adviser *a)
+{
+    tern_state_load_options changed = *a->options;
+    changed.object = a->caller->without_numbers;
+    changed.report = NULL;
+    if (a->lists->mismatched.count == 0 || !changed.object)
+        return TERN_OK;
+    TERN_TRY(a->attempt(a->caller, &changed, &a->done));
+    if (a->done)
+        tern_write(a->out, "load it with .numbers = false, which leaves the groups as they are; ");
+    return TERN_OK;
+}
+
+// Says which option makes the state fit, where one does; `names` are errors.
+static tern_status write_advice(adviser *a, bool names)
+{
+    if (names && a->lists->missing.count > 0) {
+        TERN_TRY(try_prefixes(a));
+        if (!a->done && !a->options->strip_component)
+            TERN_TRY(try_components(a));
+    }
+    if (!a->done)
+        TERN_TRY(try_without_numbers(a));
+    return a->done ? TERN_OK : try_convert(a);
 }
 
 // ---- the sentence -------------------------------------------------------------------------------
@@ -229,8 +257,8 @@ static void write_lists(tern_writer *out, const listing *what, int kinds)
 }
 
 // What is missing or unexpected is no error where .strict is false.
-tern_status tern_load_raise(const char *function, const tern_state_load_options *options,
-                            const tern_load_lists *lists, bool nothing)
+tern_status tern_load_raise(const tern_load_caller *caller, const tern_state_load_options *options,
+                            const tern_load_lists *lists, bool nothing, tern_load_try *attempt)
 {
     static const tern_name_list none;
     char text[4 * TERN_SENTENCE_SIZE] = "";
@@ -239,15 +267,22 @@ tern_status tern_load_raise(const char *function, const tern_state_load_options 
     const listing what[3] = {
         {"missing", names ? &lists->missing : &none, &lists->unexpected},
         {"unexpected", names ? &lists->unexpected : &none, &lists->missing},
-        {"mismatched", &lists->mismatched, NULL},
+        {"mismatched", lists->kind ? &none : &lists->mismatched, NULL},
     };
     int kinds = 0;
     for (int i = 0; i < 3; i++)
         kinds += what[i].list->count > 0;
-    tern_write(&out, "%s: %s", function,
+    tern_write(&out, "%s: %s", caller->function,
                nothing && !options->strict ? "no name of the state is one here; " : "");
-    if (names)
-        TERN_TRY(write_advice(&out, options, lists));
+    if (lists->kind) // the cause of all else
+        tern_write(&out, kinds ? "%.250s; " : "%.250s", lists->mismatched.at[lists->kind - 1]);
+    else
+        TERN_TRY(write_advice(&(adviser){.out = &out,
+                                         .caller = caller,
+                                         .options = options,
+                                         .lists = lists,
+                                         .attempt = attempt},
+                              names));
     write_lists(&out, what, kinds);
     const bool is_name = what[0].list->count + what[1].list->count > 0;
     return tern_error_raise(is_name ? TERN_ERR_ARG : lists->code, "%s", text);

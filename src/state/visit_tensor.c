@@ -32,12 +32,12 @@ static const char *described(const tern_tensor *t, char *text, size_t size)
 }
 
 static tern_status differs(tern_state_visitor *visitor, tern_status code, const tern_tensor *from,
-                           const tern_tensor *like, const char *advice)
+                           const tern_tensor *like)
 {
     char there[256], here[256];
-    return tern_visit_mismatch(visitor, code, "is %s in the state and %s here%s",
+    return tern_visit_mismatch(visitor, code, "is %s in the state and %s here",
                                described(from, there, sizeof there),
-                               described(like, here, sizeof here), advice);
+                               described(like, here, sizeof here));
 }
 
 static bool is_expanded(const tern_tensor *t)
@@ -55,12 +55,9 @@ static tern_status check_fit(tern_state_visitor *visitor, const tern_tensor *fro
     const bool convert = visitor->loading->options->convert;
     *fits = false;
     if (!tern_shape_equal(tern_shape_get(from), tern_shape_get(like)))
-        return differs(visitor, TERN_ERR_SHAPE, from, like, "");
+        return differs(visitor, TERN_ERR_SHAPE, from, like);
     if (!dtypes_fit(from->dtype, like->dtype, convert))
-        return differs(visitor, TERN_ERR_DTYPE, from, like,
-                       !convert && is_convertible(from->dtype, like->dtype)
-                           ? "; .convert = true converts it"
-                           : "");
+        return differs(visitor, TERN_ERR_DTYPE, from, like);
     *fits = true;
     return TERN_OK;
 }

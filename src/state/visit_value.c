@@ -83,10 +83,13 @@ tern_status tern_visit_kind(tern_state_visitor *visitor, const char *name, const
     TERN_TRY(tern_visit_begin(visitor, name, TERN_STATE_TEXT, &entry));
     if (visitor->mode == TERN_VISIT_SAVE)
         return tern_state_set_text(visitor->into, visitor->name, kind);
-    if (entry && strcmp(entry->value.bytes.data, kind) != 0)
-        return tern_visit_mismatch(visitor, TERN_ERR_ARG, "is %.64s in the state and %.64s here",
-                                   entry->value.bytes.data, kind);
-    return TERN_OK;
+    if (!entry || strcmp(entry->value.bytes.data, kind) == 0)
+        return TERN_OK;
+    tern_load_lists *lists = &visitor->loading->lists;
+    if (!lists->kind)
+        lists->kind = lists->mismatched.count + 1;
+    return tern_visit_mismatch(visitor, TERN_ERR_ARG, "is %.64s in the state and %.64s here",
+                               entry->value.bytes.data, kind);
 }
 
 // The bytes to be loaded; NULL where they are missing or do not fit.

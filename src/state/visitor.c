@@ -54,7 +54,7 @@ tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, c
     snprintf(sentence, sizeof sentence, "\"%s\" %s", visitor->name, why);
     tern_load_lists *lists = &visitor->loading->lists;
     if (lists->mismatched.count == 0)
-        lists->code = code;
+        lists->code = code; // the first
     return tern_name_list_add(&lists->mismatched, sentence);
 }
 

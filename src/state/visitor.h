@@ -74,7 +74,8 @@ tern_status tern_visit_stage(tern_loading *loading);
 
 // tern_state_of and tern_state_load for calls of another name, which errors begin with.
 tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *object);
-tern_status tern_state_load_as(const char *function, const tern_state_load_options *options);
+tern_status tern_state_load_as(const tern_load_caller *caller,
+                               const tern_state_load_options *options);
 // tern_visit_optional_tensor for slots of the library: a hold, not a tern_retain.
 tern_status tern_visit_optional_held(tern_state_visitor *visitor, const char *name,
                                      tern_tensor **slot, const tern_tensor *like);

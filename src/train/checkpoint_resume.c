@@ -84,10 +84,12 @@ static tern_status load(const search *s)
 {
     char function[sizeof op + sizeof s->name + 2];
     snprintf(function, sizeof function, "%s: %s", op, s->name);
-    return tern_state_load_as(function, &(tern_state_load_options){.strict = true,
-                                                                   .state = s->found,
-                                                                   .visit = tern_checkpoint_visit,
-                                                                   .object = s->checkpoint});
+    return tern_state_load_as(
+        &(tern_load_caller){.function = function, .options = TERN_LOAD_NO_OPTIONS},
+        &(tern_state_load_options){.strict = true,
+                                   .state = s->found,
+                                   .visit = tern_checkpoint_visit,
+                                   .object = s->checkpoint});
 }
 
 static tern_status none_can_be_read(const search *s)

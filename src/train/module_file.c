@@ -34,8 +34,10 @@ static tern_status load(tern_module *module, const char *path, const tern_state 
     const size_t length = strlen(path), cut = length > PATH_SHOWN ? length - PATH_SHOWN : 0;
     snprintf(function, sizeof function, "module_load: %s%s", cut ? "..." : "", path + cut);
     return tern_state_load_as(
-        function, &(tern_state_load_options){
-                      .strict = true, .state = state, .visit = visit, .object = module});
+        &(tern_load_caller){
+            .function = function, .options = TERN_LOAD_ALL, .call = "tern_module_load_state_dict"},
+        &(tern_state_load_options){
+            .strict = true, .state = state, .visit = visit, .object = module});
 }
 
 tern_status tern_module_load(tern_module *module, const char *path)

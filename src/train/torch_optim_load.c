@@ -13,7 +13,7 @@
 #include "device/capture.h"
 #include "io/locations.h"
 #include "optim/optim.h"
-#include "state/state.h"
+#include "state/visitor.h"
 
 static const char op[] = "optim_load_torch";
 
@@ -362,12 +362,14 @@ static tern_status load(loading *l, tern_optim *optim)
     l->groups = tern_mem_alloc(groups);
     tern_status status = l->own && l->ids && l->groups ? convert(l) : TERN_ERR_NOMEM;
     if (!status)
-        status = tern_optim_load_as(op, &(tern_optim_load_state_dict_options){
-                                            .strict = true,
-                                            .numbers = l->numbers,
-                                            .optim = optim,
-                                            .state = l->own,
-                                        });
+        status =
+            tern_optim_load_as(&(tern_load_caller){.function = op, .options = TERN_LOAD_NO_OPTIONS},
+                               &(tern_optim_load_state_dict_options){
+                                   .strict = true,
+                                   .numbers = l->numbers,
+                                   .optim = optim,
+                                   .state = l->own,
+                               });
     tern_mem_free(l->groups, groups);
     tern_mem_free(l->ids, ids);
     tern_state_free(l->own);

@@ -190,7 +190,8 @@ static void check_conversion(tern_dtype from, tern_dtype to, bool with_convert)
     tern_module *m = holder_new("t", tern_zeros(tern_dims(2), .dtype = to), false);
     tern_state *state = state_with("t", tern_ones(tern_dims(2), .dtype = from));
     assert_status(tern_module_load_state_dict(m, state), TERN_ERR_DTYPE,
-                  with_convert ? "; .convert = true converts it" : "here");
+                  with_convert ? "the dtypes differ: load it with .convert = true; mismatched 1: "
+                               : "module_load_state_dict: mismatched 1: ");
     assert_int_equal(tern_module_load_state_dict(m, state, .convert = true),
                      with_convert ? TERN_OK : TERN_ERR_DTYPE);
     tern_error_clear();

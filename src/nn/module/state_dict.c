@@ -63,18 +63,19 @@ tern_status tern_module_load_state_dict_with(const tern_module_load_state_dict_o
     tern_module *module = options->module;
     TERN_TRY(tern_check_module("module_load_state_dict", module));
     tern_module_begin_run(module);
-    tern_status status = tern_state_load_as("module_load_state_dict",
-                                            &(tern_state_load_options){
-                                                .strict = options->strict,
-                                                .convert = options->convert,
-                                                .strip = options->strip,
-                                                .prefix = options->prefix,
-                                                .strip_component = options->strip_component,
-                                                .report = options->report,
-                                                .state = options->state,
-                                                .visit = visit_module,
-                                                .object = module,
-                                            });
+    tern_status status = tern_state_load_as(
+        &(tern_load_caller){.function = "module_load_state_dict", .options = TERN_LOAD_ALL},
+        &(tern_state_load_options){
+            .strict = options->strict,
+            .convert = options->convert,
+            .strip = options->strip,
+            .prefix = options->prefix,
+            .strip_component = options->strip_component,
+            .report = options->report,
+            .state = options->state,
+            .visit = visit_module,
+            .object = module,
+        });
     tern_module_end_run(module);
     return status;
 }
