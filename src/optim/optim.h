@@ -123,6 +123,7 @@ struct tern_optim {
     int64_t device_count, device_capacity;
     tern_step_tensor *tensors; // of the launch in progress; as many as entries
     int64_t tensor_capacity;
+    bool made_with_lr_0; // and nobody has set it, or been warned, since
 };
 
 // Where parameters come from: one of the three.

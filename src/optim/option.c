@@ -113,6 +113,7 @@ static tern_status set_number(const char *function, tern_optim *optim, int group
     }
     for (int i = first; i <= last; i++)
         optim->groups[i].number[place] = value;
+    optim->made_with_lr_0 &= place != 0; // a 0 that is set is meant
     return TERN_OK;
 }
 

@@ -119,9 +119,24 @@ static tern_status run_step(tern_optim *optim)
     return tern_optim_capture(optim);
 }
 
+// Probably 1 / 10, which is 0 in C.
+static void warn_of_lr_0(tern_optim *optim)
+{
+    optim->made_with_lr_0 = false;
+    for (int64_t g = 0; g < optim->group_count; g++)
+        if (optim->groups[g].number[0] != 0)
+            return;
+    tern_log_send(TERN_LOG_WARN,
+                  "optim_step: the %s was made with lr = 0, so steps change no parameter; in C "
+                  "1 / 10 is 0 and 1.0 / 10 is 0.1",
+                  optim->klass->name);
+}
+
 tern_status tern_optim_step(tern_optim *optim)
 {
     TERN_TRY(check_step(optim));
+    if (optim->made_with_lr_0)
+        warn_of_lr_0(optim);
     TERN_TRY(run_step(optim));
     for (int64_t i = 0; i < optim->device_count; i++)
         tern_draw_advance(optim->devices[i].device);

@@ -112,6 +112,52 @@ static int train_with_scopes(void)
     return 0;
 }
 
+static int three_steps(tern_module *net, tern_optim *opt)
+{
+    for (int i = 0; i < 3; i++) {
+        tern_scope scope = tern_scope_open();
+        tern_tensor *y = tern_forward(net, tern_ones(tern_dims(4, 1)));
+        tern_optim_zero_grad(opt);
+        if (tern_backward(tern_sum_all(y)) || tern_optim_step(opt))
+            return tern_error_print(stderr);
+        tern_scope_close(scope);
+    }
+    return 0;
+}
+
+static int train_with_integers_divided(void)
+{
+    int failed = 0;
+    tern_module *net = tern_nn_linear(1, 2);
+    for (int i = 0; i < 2; i++) {
+        tern_optim *opt = tern_optim_adam(net, .lr = 1 / 10);
+        failed |= three_steps(net, opt);
+        tern_optim_free(opt);
+    }
+    tern_module_free(net);
+    return failed;
+}
+
+// A 0 that is set, a group that has more, and the rate of a state that was loaded.
+static int train_with_a_rate_of_0_that_is_meant(void)
+{
+    tern_module *net = tern_nn_linear(1, 2);
+    tern_optim *set = tern_optim_sgd(net, .lr = 0.5), *again = tern_optim_sgd(net, .lr = 0);
+    tern_optim *grouped = tern_optim_sgd(net, .lr = 0), *loaded = tern_optim_sgd(net, .lr = 0);
+    tern_state *rate = tern_optim_state_dict(set);
+    int failed = tern_optim_load_state_dict(loaded, rate) || tern_optim_set_lr(set, 0, 0) ||
+                 tern_optim_set(again, TERN_ALL_GROUPS, "lr", 0) ||
+                 tern_optim_group_names(grouped, "bias", .lr = 0.5);
+    tern_state_free(rate);
+    tern_optim *const all[] = {set, again, grouped, loaded};
+    for (int i = 0; i < 4; i++) {
+        failed |= three_steps(net, all[i]);
+        tern_optim_free(all[i]);
+    }
+    tern_module_free(net);
+    return failed;
+}
+
 static int make_many_for_one_batch(void)
 {
     tern_dataset *set = tern_data_tensors(tern_ones(tern_dims(2, 1)));
@@ -156,13 +202,26 @@ static void loops_with_scopes_or_a_loader_are_told_nothing(void **state)
     assert_string_equal(words_of("loader", NULL), "");
 }
 
+static void a_rate_that_was_made_0_is_told_once(void **state)
+{
+    (void)state;
+    assert_string_equal(words_of("divided", NULL),
+                        "tern: warning: optim_step: the Adam was made with lr = 0, so steps change "
+                        "no parameter; in C 1 / 10 is 0 and 1.0 / 10 is 0.1\n");
+    assert_string_equal(words_of("meant", NULL), "");
+}
+
 static const struct {
     const char *name;
     int (*run)(void);
 } parts[] = {
-    {"warn", warn_twice_of_each_kind},   {"callback", set_a_callback},
-    {"piles", train_without_scopes},     {"scopes", train_with_scopes},
+    {"warn", warn_twice_of_each_kind},
+    {"callback", set_a_callback},
+    {"piles", train_without_scopes},
+    {"scopes", train_with_scopes},
     {"loader", make_many_for_one_batch},
+    {"divided", train_with_integers_divided},
+    {"meant", train_with_a_rate_of_0_that_is_meant},
 };
 
 int main(int argc, char **argv)
@@ -176,6 +235,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(tern_log_off_and_a_callback_keep_stderr_clean),
         cmocka_unit_test(a_loop_without_scopes_is_told_once_what_to_do),
         cmocka_unit_test(loops_with_scopes_or_a_loader_are_told_nothing),
+        cmocka_unit_test(a_rate_that_was_made_0_is_told_once),
     };
     return cmocka_run_group_tests_name("warnings", tests, NULL, NULL);
 }
