@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "evaluate.h"
+#include "message.h"
 #include "progress.h"
 
 #define MOST_DEVICES 64
@@ -33,6 +34,7 @@ typedef struct training {
     int64_t epochs_done, steps;
     sums sums;
     evaluation evaluation;
+    bool failed_file; // what failed is a file that an option names
 } training;
 
 static volatile sig_atomic_t interrupted;
@@ -158,12 +160,14 @@ static tern_status keep_on_device(tern_dataset *data, const training *t)
     return TERN_OK;
 }
 
-static tern_status load(const training *t)
+static tern_status load(training *t)
 {
     const char *path = t->options.load;
     if (!path || tern_error_pending())
         return tern_error_code();
-    return t->program->load ? t->program->load(t->net, path) : tern_module_load(t->net, path);
+    t->failed_file =
+        t->program->load ? t->program->load(t->net, path) : tern_module_load(t->net, path);
+    return tern_error_code();
 }
 
 static void say_devices(const training *t)
@@ -244,6 +248,7 @@ static tern_status resume(training *t)
     if (!t->checkpoint || name_parts(t))
         return tern_error_code();
     const int resumed = o->resume ? tern_checkpoint_resume(t->checkpoint, &t->steps) : 0;
+    t->failed_file = resumed < 0;
     if (resumed > 0 && !o->quiet)
         fprintf(stderr, "goes on after step %lld\n", (long long)t->steps);
     return tern_error_code();
@@ -377,7 +382,7 @@ static void release(training *t)
 static int finish(training *t, int status_on_error)
 {
     int status = tern_error_pending() ? status_on_error : interrupted ? EXIT_INTERRUPTED : 0;
-    tern_error_print(stderr);
+    message_print(t->program->command.name, t->failed_file || status_on_error == EXIT_USAGE);
     release(t);
     return status;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <tern/tern.h>
 
+#include "../common/message.h"
+
 #define LAST     "5" // the last layer
 #define EXPECTED 100 // images whose outputs PyTorch saved
 
@@ -149,7 +151,8 @@ int main(int argc, char **argv)
             save(net, argc > 3 ? argv[3] : "shoes.safetensors");
     }
 
-    int status = tern_error_print(stderr);
+    int status = tern_error_pending() ? 1 : 0;
+    message_print("pretrained", false);
     tern_loader_free(test);
     tern_loader_free(train);
     tern_dataset_free(test_data);

@@ -55,7 +55,17 @@ def main():
         check_refused(2, "its folder cannot be written to", "--save", "/nowhere/net.pt")
         check_refused(2, "--limit 0: not a whole number", "--limit", "0")
         check_refused(2, "--limit 651: there are 650 training images", "--limit", "651")
-        check_refused(1, "/nowhere/net.pt", "--load", "/nowhere/net.pt")
+        # The file and the cause: no function of C and no line of the program.
+        for status, words, option, value in (
+                (2, "there is no directory /nowhere: No such file or directory", "--data",
+                 "/nowhere"),
+                (1, "cannot open /nowhere/net.pt: No such file or directory", "--load",
+                 "/nowhere/net.pt")):
+            found = run(option, value, "--quiet")
+            check(found == (status, "", f"mlp_mnist: {words}\n"), f"{option} {value}", found)
+        found = run("--load", f"{folder}/few.npz", "--hidden", "9", "--quiet")
+        check(found[2].startswith(f"mlp_mnist: {folder}/few.npz: mismatched 3: ") and
+              found[2].count("\n") == 1, "another net's file is named first", found)
         check_refused(1, "mismatched", "--load", f"{folder}/few.npz", "--hidden", "9")
         check_refused(1, "mismatched", "--checkpoint-dir", checkpoints, "--resume", "--hidden", "9")
         check_refused(1, "\"train.batch_size\" is 64 in the state and 32 here",

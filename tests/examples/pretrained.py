@@ -77,8 +77,9 @@ def main():
                       f"{name} in the file that it saved has PyTorch's bits", name)
         check(tensor_of(saved, '5.weight')[0] == [2, 32], 'the last layer is the new one', saved)
         ended = subprocess.run([program, work, DATA], capture_output=True, text=True, check=False)
-        check(ended.returncode == 1 and 'weights.pt' in ended.stderr,
-              'a folder without weights is an error', ended)
+        check((ended.returncode, ended.stderr) ==
+              (1, f'pretrained: cannot open {work}/weights.pt: No such file or directory\n'),
+              'a folder without weights is an error of its own alone', ended)
     return failed
 
 
