@@ -267,6 +267,22 @@ static void instance_norm_follows_the_mean_of_the_samples(void **state)
     tern_module_free(m);
 }
 
+// PyTorch's instance norm makes NaN of them, its batch norm keeps them.
+static void no_samples_keep_the_running_statistics(void **state)
+{
+    (void)state;
+    tern_module *const kinds[] = {tern_nn_instance_norm1d(3, .track_running_stats = true),
+                                  tern_nn_batch_norm1d(3)};
+    for (int i = 0; i < 2; i++) {
+        run(kinds[i], tern_zeros(tern_dims(0, 3, 4)));
+        for (int k = 0; k < 3; k++) {
+            assert_true(value_at(buffer(kinds[i], "running_mean"), k) == 0);
+            assert_true(value_at(buffer(kinds[i], "running_var"), k) == 1);
+        }
+        tern_module_free(kinds[i]);
+    }
+}
+
 // ---- in a Sequential ----------------------------------------------------------------------------
 
 static tern_status look(tern_module *module, const tern_tensors *in, tern_tensors *out, void *user)
@@ -375,6 +391,7 @@ int main(void)
         CHECK_TEST(a_cast_module_counts_in_int64),
         CHECK_TEST(rms_norm_has_the_eps_of_what_it_computes_in),
         CHECK_TEST(instance_norm_follows_the_mean_of_the_samples),
+        CHECK_TEST(no_samples_keep_the_running_statistics),
         CHECK_TEST(a_relu_behind_it_gives_the_same_bits_in_one_pass),
         CHECK_TEST(an_older_state_leaves_the_number_of_batches_as_it_is),
         CHECK_TEST(in_a_state_of_version_2_the_number_of_batches_is_missing),
