@@ -111,12 +111,10 @@ static double in_place_cost(int64_t k, int64_t stride, int64_t across)
     const int64_t bytes = stride * (int64_t)sizeof(real);
     const int64_t steps = least(k, BLOCK_DEPTH);
     const int64_t lines = bytes < CACHE_LINE ? steps * bytes / CACHE_LINE : steps;
-    if (!stay_cached(lines, stride, L2_SETS))
+    if (!stay_cached(lines, stride, L2_SETS) || touches_many_pages(steps, bytes))
         return L3_COST;
     const int64_t packed = steps * across * (int64_t)sizeof(real);
     const bool near = packed <= L1_SETS * CACHE_WAYS / 2 * CACHE_LINE;
-    if (touches_many_pages(steps, bytes))
-        return L2_COST;
     return near && !stay_cached(lines, stride, L1_SETS) ? L2_COST : 0;
 }
 
