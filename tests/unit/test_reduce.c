@@ -128,6 +128,50 @@ static void the_largest_and_smallest_are_found_and_nan_wins(void **state)
     }
 }
 
+// The largest (or smallest) of the first `rows` elements of column c; a NaN among them wins.
+static float best_of_column(tern_reduce_op op, double p, int rows, int c)
+{
+    float best = p > 0 ? fabsf(x[c]) : x[c];
+    for (int r = 1; r < rows; r++) {
+        const float value = p > 0 ? fabsf(x[r * COLS + c]) : x[r * COLS + c];
+        const bool better = op == TERN_REDUCE_AMIN ? value < best : value > best;
+        if (!isnan(best) && (better || isnan(value)))
+            best = value;
+    }
+    return best;
+}
+
+// Widths around the vectors and blocks of each instruction set, with a NaN and both infinities
+// somewhere.
+static void the_best_of_columns_is_found_for_every_width(void **state)
+{
+    (void)state;
+    static const struct {
+        tern_reduce_op op;
+        double p;
+    } kinds[] = {{TERN_REDUCE_AMAX, 0}, {TERN_REDUCE_AMIN, 0}, {TERN_REDUCE_NORM, INFINITY}};
+    static const int widths[] = {1, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 511, 513, COLS};
+    float y[COLS];
+    FOR_EACH_TABLE(kernels)
+    {
+        for (size_t i = 0; i < 3 * sizeof widths / sizeof *widths; i++) {
+            const int cols = widths[i / 3], rows = 1 + (int)(i * 7) % ROWS;
+            fill(100, 0);
+            x[rows / 2 * COLS + cols / 2] = NAN;
+            x[(rows - 1) * COLS + cols - 1] = INFINITY;
+            x[rows / 3 * COLS] = -INFINITY;
+            const tern_strided in = {x, TERN_FLOAT32, 2, {rows, cols}, {COLS, 1}};
+            const tern_strided out = {y, TERN_FLOAT32, 2, {1, cols}, {cols, 1}};
+            const tern_reduce_op op = kinds[i % 3].op;
+            assert_int_equal(kernels->reduce(&kernel_exec, op, kinds[i % 3].p, &out, &in), 0);
+            for (int c = 0; c < cols; c++) {
+                const float best = best_of_column(op, kinds[i % 3].p, rows, c);
+                assert_true(y[c] == best || (isnan(y[c]) && isnan(best)));
+            }
+        }
+    }
+}
+
 static void norms_of_every_order_are_those_of_double(void **state)
 {
     (void)state;
@@ -310,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_long_sum_does_not_stall),
         cmocka_unit_test(views_of_any_strides_give_the_sums_of_their_elements),
         cmocka_unit_test(the_largest_and_smallest_are_found_and_nan_wins),
+        cmocka_unit_test(the_best_of_columns_is_found_for_every_width),
         cmocka_unit_test(norms_of_every_order_are_those_of_double),
         cmocka_unit_test(integers_are_summed_exactly_in_int64),
         cmocka_unit_test(a_sum_out_of_the_range_of_int64_wraps),

@@ -22,6 +22,13 @@ FOLD_INLINE float fold_best_one(fold_op op, float x, float a)
     return (op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a) ? x : a;
 }
 
+// NaN wins, here and wherever results are joined.
+FOLD_INLINE double fold_best_total(fold_op op, double a, double x)
+{
+    const bool better = op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a;
+    return (better | (x != x)) ? x : a;
+}
+
 FOLD_INLINE float fold_best_lanes(fold_op op, fold_floats v)
 {
     typedef float four __attribute__((vector_size(16)));
@@ -73,6 +80,62 @@ FOLD_INLINE float fold_best_row(fold_op op, const float *x, int64_t n)
         return op == FOLD_MAX || op == FOLD_MAX_ABS ? -INFINITY : INFINITY;
     const fold_floats v = fold_best_map(op, fold_load_part(x, n, x[0]));
     return fold_any_nan(fold_nans_of(v, v)) ? NAN : fold_best_lanes(op, v);
+}
+
+FOLD_INLINE fold_floats fold_best_four(fold_op op, const float *x, int64_t stride, fold_nans *nans)
+{
+    const fold_floats a = fold_best_map(op, fold_load(x));
+    const fold_floats b = fold_best_map(op, fold_load(x + stride));
+    const fold_floats c = fold_best_map(op, fold_load(x + 2 * stride));
+    const fold_floats d = fold_best_map(op, fold_load(x + 3 * stride));
+    *nans |= fold_nans_of(a, b) | fold_nans_of(c, d);
+    return fold_best_of(op, fold_best_of(op, d, c), fold_best_of(op, b, a));
+}
+
+FOLD_INLINE void fold_best_columns_of(fold_op op, double *acc, const float *x, int64_t row_stride,
+                                      int64_t rows, int64_t cols)
+{
+    enum { VECS = FOLD_MAX_COLUMNS / FOLD_WIDTH };
+    fold_floats best[VECS];
+    fold_nans nans[VECS];
+    const int64_t vecs = (cols + FOLD_WIDTH - 1) / FOLD_WIDTH, last = cols - FOLD_WIDTH;
+    for (int64_t v = 0; v < vecs; v++) {
+        best[v] = fold_best_map(op, fold_load(x + (v < vecs - 1 ? v * FOLD_WIDTH : last)));
+        nans[v] = fold_nans_of(best[v], best[v]);
+    }
+    for (rows--, x += row_stride; rows >= 4; rows -= 4, x += 4 * row_stride)
+        for (int64_t v = 0; v < vecs; v++) {
+            const float *from = x + (v < vecs - 1 ? v * FOLD_WIDTH : last);
+            best[v] = fold_best_of(op, fold_best_four(op, from, row_stride, &nans[v]), best[v]);
+        }
+    for (; rows > 0; rows--, x += row_stride)
+        for (int64_t v = 0; v < vecs; v++) {
+            const float *from = x + (v < vecs - 1 ? v * FOLD_WIDTH : last);
+            const fold_floats a = fold_best_map(op, fold_load(from));
+            nans[v] |= fold_nans_of(a, a);
+            best[v] = fold_best_of(op, a, best[v]);
+        }
+    for (int64_t v = 0; v < vecs; v++) {
+        double *to = acc + (v < vecs - 1 ? v * FOLD_WIDTH : last);
+        const fold_floats found = fold_nan_where(nans[v], best[v]);
+        for (int i = 0; i < FOLD_WIDTH; i++)
+            to[i] = fold_best_total(op, to[i], (double)found[i]);
+    }
+}
+
+// Combines each column of (rows, cols) with its accumulator; rows > 0 and cols from FOLD_WIDTH to
+// FOLD_MAX_COLUMNS: the last vector overlaps the one before.
+static inline void fold_best_columns(fold_op op, double *acc, const float *x, int64_t row_stride,
+                                     int64_t rows, int64_t cols)
+{
+    if (op == FOLD_MAX)
+        fold_best_columns_of(FOLD_MAX, acc, x, row_stride, rows, cols);
+    else if (op == FOLD_MIN)
+        fold_best_columns_of(FOLD_MIN, acc, x, row_stride, rows, cols);
+    else if (op == FOLD_MAX_ABS)
+        fold_best_columns_of(FOLD_MAX_ABS, acc, x, row_stride, rows, cols);
+    else
+        fold_best_columns_of(FOLD_MIN_ABS, acc, x, row_stride, rows, cols);
 }
 
 #endif

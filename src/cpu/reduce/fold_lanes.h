@@ -105,4 +105,13 @@ FOLD_INLINE bool fold_any_nan(fold_nans nans)
 #endif
 }
 
+FOLD_INLINE fold_floats fold_nan_where(fold_nans nans, fold_floats x)
+{
+#if defined(TERN_ISA_AVX512)
+    return (fold_floats)_mm512_mask_blend_ps((__mmask16)nans, (__m512)x, _mm512_set1_ps(NAN));
+#else
+    return (fold_floats)((fold_ints)x | nans); // all bits set are a NaN
+#endif
+}
+
 #endif

@@ -100,6 +100,10 @@ static void FOLD(fold_rows)(const reduce_plan *plan, fold_op op, const fold_para
             fold_sum_columns(acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
             return;
         }
+        if (op >= FOLD_MAX && rows > 0 && cols >= FOLD_WIDTH) {
+            fold_best_columns(op, acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
+            return;
+        }
 #endif
         FOLD(columns)(op, param, shift, acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
         return;
