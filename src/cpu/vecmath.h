@@ -255,7 +255,12 @@ VM_INLINE float vm_gelu(float x)
     q = VM_MADD(q, t, 3.6616717476e-01f);
     q = VM_MADD(q, t, 8.7618110311e-01f);
     q = VM_MADD(q, t, 1.0f);
+#if defined(                                                                                       \
+    __FMA__) // one division; without multiply-add this form is off by 4.7 ulp, with it by 3.6
+    const float share = t * q / VM_MADD(VM_MADD(t, 2.506598711f, 2.0f), q, -t * p);
+#else
     const float share = t / VM_MADD(t, 2.506598711f, VM_MADD(-t, p / q, 2.0f));
+#endif
     const float tail = VM_MADD(share, excess, share) * power * 0x1p-64f; // t P(X <= -t)
     return x >= 0.0f ? x - tail : VM_MADD(x, 0.0f, -tail);               // -inf gives NaN
 }
