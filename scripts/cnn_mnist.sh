@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and trains the convolutional example on Fashion-MNIST.
-# Usage: scripts/cnn_mnist.sh [options of cnn_mnist; --help lists them]
+# Usage: scripts/cnn_mnist.sh [--cuda] [options of cnn_mnist; --help lists them]
+#   --cuda     builds the CUDA backend even where there is no driver, which runs it
 . "$(dirname "$0")/common.sh"
 
 train_example cnn_mnist "$@"

@@ -41,6 +41,17 @@ compiles()
     return $status
 }
 
+# quietly COMMAND...: what it says is shown where it fails, whole, and not otherwise.
+quietly()
+{
+    said=$(mktemp)
+    status=0
+    "$@" >"$said" 2>&1 || status=$?
+    [ $status = 0 ] || cat "$said" >&2
+    rm -f "$said"
+    return $status
+}
+
 # Is what this Debian package gives already here, from wherever?
 have()
 {
@@ -91,10 +102,11 @@ need()
     [ -n "$wanted" ] || return 0
     if command -v apt-get >/dev/null && { [ "$(id -u)" = 0 ] || command -v sudo >/dev/null; }; then
         say "installing$wanted"
-        as_root apt-get update -qq >&2 || say "apt-get update failed; trying with the old lists"
+        quietly as_root apt-get update -qq ||
+            say "apt-get update failed; trying with the old lists"
         # shellcheck disable=SC2086 # one word a package
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-            $wanted >&2 || true
+        quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+            --no-install-recommends $wanted || true
         wanted=$(missing "$@")
     fi
     [ -z "$wanted" ] || { say "missing, by their Debian names:$wanted${CC:+; CC is $CC}"; exit 2; }
@@ -141,21 +153,125 @@ make_site_venv()
         myst-parser==5.2.0 >&2
 }
 
-# train_example NAME OPTION...: builds the example, and runs it in place of the shell.
+# ---- building with one line of progress ---------------------------------------------------------
+
+# The line that shows how something goes: drawn anew in place where stderr is a terminal.
+draw()
+{
+    width=$(stty size <&2 2>/dev/null | cut -d ' ' -f 2)
+    [ "${width:-0}" -gt 20 ] || width=80
+    width=$((width - 1))
+    printf "\\r%-$width.${width}s" "tern: $*" >&2
+}
+
+# Ends that line, with nothing in it.
+undraw()
+{
+    [ ! -t 2 ] || { draw && printf '\r      \r' >&2; }
+}
+
+# duration SECONDS
+duration()
+{
+    if [ "$1" -lt 60 ]; then echo "$1 s"; else echo "$(($1 / 60)) min $(($1 % 60)) s"; fi
+}
+
+# progress DONE TOTAL SECONDS: of steps, and since the first. Elsewhere than on a terminal it is a
+# line for each quarter.
+progress()
+{
+    words="building, $(($1 * 100 / $2)) %"
+    # The first steps say little about the others.
+    [ "$3" -lt 2 ] || [ "$1" = "$2" ] ||
+        words="$words, about $(duration $((($3 * ($2 - $1) + $1 - 1) / $1))) left"
+    if [ -t 2 ]; then
+        draw "$words"
+    elif [ $(($1 * 4 / $2)) -gt "$quarter" ]; then
+        quarter=$(($1 * 4 / $2))
+        [ $quarter = 4 ] || say "$words"
+    fi
+}
+
+# Reads ninja's output: shows the steps as progress, keeps the rest in the file $log. Fails after a
+# line "@failed".
+follow_ninja()
+{
+    quarter=0
+    seconds=0
+    steps=0
+    set -f
+    while IFS= read -r line; do
+        case $line in
+        '@step '*)
+            # shellcheck disable=SC2086 # words
+            set -- $line
+            steps=$3 seconds=${4%.*}
+            progress "$2" "$3" "$seconds"
+            ;;
+        @failed) undraw && return 1 ;;
+        *) printf '%s\n' "$line" >>"$log" ;;
+        esac
+    done
+    [ "$steps" = 0 ] || { undraw && say "built in $(duration "$seconds")"; }
+}
+
+# build_quietly TARGET...: in $build, with one line of progress. Where that fails, shows all that
+# was said.
+build_quietly()
+{
+    log=$build/build-log.txt
+    : >"$log"
+    { NINJA_STATUS='@step %f %t %e ' ninja -C "$build" "$@" 2>&1 || echo @failed; } |
+        follow_ninja || { cat "$log" >&2 && exit 1; }
+}
+
+# setup_quietly OPTION...: of $build, likewise.
+setup_quietly()
+{
+    if [ -t 2 ]; then draw "setting up the build"; fi
+    quietly configure "$build" "$@" || { say "meson fails" && exit 1; }
+    undraw
+}
+
+# ---- the examples -------------------------------------------------------------------------------
+
+has_driver()
+{
+    { command -v nvidia-smi || PATH=$PATH:/sbin ldconfig -p | grep 'libcuda\.so\.1'; } >/dev/null
+}
+
+# Sets `plugin` to the target of the CUDA backend, where it is to be built: that takes minutes, and
+# only a driver runs it. With $cuda not empty it has to be.
+choose_plugin()
+{
+    plugin=src/cuda/libtern-cuda.so
+    ninja -C "$build" -t query "$plugin" >/dev/null 2>&1 && buildable=yes || buildable=
+    if [ -z "$cuda" ] && ! has_driver; then
+        plugin=
+    elif [ -z "$buildable" ]; then
+        plugin=
+        say "there is a GPU's driver but no CUDA toolkit: this trains on the CPU"
+    fi
+}
+
+# train_example NAME OPTION...: builds the example, and runs it in place of the shell. The option
+# --cuda is the script's: it builds the CUDA backend, driver or not.
 train_example()
 {
-    need gcc libc6-dev meson ninja-build pkg-config zlib1g-dev dataset-fashion-mnist
-    configure "$build" -Dexamples=enabled
-    program=examples/$1/$1
-    targets=$program
-    # The CUDA backend takes minutes to build: only where there is a driver to run it.
-    plugin=src/cuda/libtern-cuda.so
-    if { command -v nvidia-smi || PATH=$PATH:/sbin ldconfig -p | grep 'libcuda\.so\.1'; } \
-        >/dev/null && ninja -C "$build" -t query "$plugin" >/dev/null 2>&1; then
-        targets="$targets $plugin"
-    fi
-    # shellcheck disable=SC2086 # one word a target
-    ninja -C "$build" $targets >&2
+    name=$1
+    cuda=
+    for word in "$@"; do
+        shift
+        case $word in
+        --cuda) cuda=yes ;;
+        *) set -- "$@" "$word" ;;
+        esac
+    done
     shift
-    exec "$build/$program" "$@"
+    need gcc libc6-dev meson ninja-build pkg-config zlib1g-dev dataset-fashion-mnist
+    setup_quietly -Dexamples=enabled ${cuda:+-Dcuda=enabled}
+    choose_plugin
+    # shellcheck disable=SC2086 # a word or none
+    build_quietly "examples/$name/$name" $plugin
+    exec "$build/examples/$name/$name" "$@"
 }

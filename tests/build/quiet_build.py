@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""quiet_build.py ROOT: what scripts/common.sh shows of a build, on a terminal and elsewhere, with
+Ninja and rules that compile nothing, and of a command that is silent where it works."""
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+from pathlib import Path
+
+STEPS = 8
+RULES = "rule run\n  command = $do\n"
+BUILD = ". \"$0\"; build=$1; shift; build_quietly \"$@\""
+COLUMNS = 60
+
+
+def shell(root, script, *words, terminal=False):
+    """Exit status, and what stderr and stdout show."""
+    command = ["sh", "-c", script, f"{root}/scripts/common.sh", *words]
+    if not terminal:
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               check=False)
+        return ended.returncode, ended.stdout
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, COLUMNS, 0, 0))
+    program = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            piece = os.read(master, 4096)
+        except OSError:  # the last one closed it
+            break
+        if not piece:
+            break
+        seen += piece
+    os.close(master)
+    return program.wait(), seen.decode().replace("\r\n", "\n")
+
+
+def rules(folder, commands):
+    lines = [f"build t{i}: run\n  do = {command}\n" for i, command in enumerate(commands)]
+    names = " ".join(f"t{i}" for i in range(len(commands)))
+    text = RULES + "".join(lines) + f"build all: phony {names}\n"
+    (folder / "build.ninja").write_text(text, encoding="utf-8")
+    for left in folder.glob("t*"):
+        left.unlink()
+
+
+def screen(seen):
+    """The lines that stay on a terminal."""
+    return [line.split("\r")[-1].rstrip() for line in seen.split("\n") if line.strip()]
+
+
+def check(holds, what, seen):
+    if not holds:
+        sys.exit(f"FAILED: {what}; it shows {seen!r}")
+
+
+def main(root):
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work)
+        works = [f"sleep 0.4; echo a warning of step {i}; touch t{i}" for i in range(STEPS)]
+        rules(folder, works)
+        status, seen = shell(root, BUILD, work, "-j1", "all")
+        lines = seen.splitlines()
+        check(status == 0 and len(lines) <= 5 and "warning" not in seen, "a few plain lines", seen)
+        check(re.fullmatch(r"tern: building, 75 %, about [1-9] s left", lines[-2]), "quarters", seen)
+        check(re.fullmatch(r"tern: built in \d s", lines[-1]), "the end", seen)
+        check(shell(root, BUILD, work, "all") == (0, ""), "nothing to do, nothing to say", seen)
+
+        rules(folder, works)
+        status, seen = shell(root, BUILD, work, "-j1", "all", terminal=True)
+        drawn = [line.rstrip() for line in re.split("[\r\n]+", seen)]
+        check(status == 0 and re.fullmatch(r"tern: built in \d s", "".join(screen(seen))),
+              "one line is left", seen)
+        check(all(len(line) < COLUMNS for line in drawn), "a line wraps", drawn)
+        check(any(re.fullmatch("tern: building, 75 %, about [1-9] s left", line) for line in drawn),
+              "the time left", drawn)
+
+        rules(folder, [*works[:2], "echo t.c:1: error: no such thing; false"])
+        status, seen = shell(root, BUILD, work, "-j1", "all")
+        check(status == 1 and "\nt.c:1: error: no such thing\n" in seen and "FAILED: t2" in seen,
+              "an error in full", seen)
+
+    check(shell(root, ". \"$0\"; quietly sh -c 'echo said; echo more >&2'") == (0, ""),
+          "what works is silent", "")
+    seen = shell(root, ". \"$0\"; quietly sh -c 'echo said; echo more >&2; exit 3'")
+    check(seen == (3, "said\nmore\n"), "what fails is not", seen)
+    return 0
+
+
+sys.exit(main(Path(sys.argv[1])))
