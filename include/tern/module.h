@@ -183,8 +183,11 @@ typedef tern_status tern_forward_hook_fn(tern_module *module, const tern_tensors
                                          tern_tensors *out, void *user);
 
 /// Adds a hook that runs before each forward of `module`; `user` is handed to it. Hooks run in the
-/// order in which they were added, and never in tern_module_summary_print; a hook may remove
-/// itself and free its module, which then ends its forward, but not run it (TERN_ERR_STATE).
+/// order in which they were added, and never in tern_module_summary_print. A hook may free its
+/// module, which then ends its forward, but not run it (TERN_ERR_STATE). It may add and remove
+/// hooks, as PyTorch's: which hooks run before a forward is settled when the first of them begins,
+/// and after it likewise. One that is added meanwhile waits for the next forward, one that is
+/// removed meanwhile still runs in this one: its `user` is to live on (tern_module_set_hook_free).
 /// Returns a number for tern_module_remove_hook, 0 on failure.
 TERN_API uint64_t tern_module_add_forward_pre_hook(tern_module *module,
                                                    tern_forward_pre_hook_fn *hook, void *user);

@@ -116,8 +116,118 @@ static void hooks_may_be_added_by_a_hook(void **state)
     uint64_t number = tern_module_add_forward_pre_hook(m, add_another, &added);
     for (int i = 0; i < 6; i++) // the list moves while it is walked
         assert_ptr_equal(tern_forward(m, x), x);
-    assert_string_equal(journal, "+a+aa+aaa+aaaa+aaaaa+aaaaaa");
+    assert_string_equal(journal, "++a+aa+aaa+aaaa+aaaaa");
     tern_module_remove_hook(m, number);
+    tern_module_free(m);
+}
+
+static tern_status add_itself(tern_module *module, const tern_tensors *in, tern_tensors *out,
+                              void *user)
+{
+    (void)in;
+    (void)out;
+    strcat(journal, "+");
+    return tern_module_add_forward_hook(module, add_itself, user) ? TERN_OK : tern_error_code();
+}
+
+static tern_status add_itself_before(tern_module *module, tern_tensors *in, void *user)
+{
+    (void)in;
+    strcat(journal, "-");
+    return tern_module_add_forward_pre_hook(module, add_itself_before, user) ? TERN_OK
+                                                                             : tern_error_code();
+}
+
+static void a_hook_that_registers_its_successor_ends(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    journal[0] = 0;
+    assert_true(tern_module_add_forward_hook(m, add_itself, NULL) > 0);
+    assert_true(tern_module_add_forward_pre_hook(m, add_itself_before, NULL) > 0);
+    for (int i = 0; i < 3; i++)
+        assert_ptr_equal(tern_forward(m, x), x);
+    assert_string_equal(journal, "-+--++----++++");
+    tern_module_free(m);
+}
+
+// PyTorch 2.15 gives "ab" and then "a", before and after a forward.
+static void a_hook_that_an_earlier_one_removes_runs_a_last_time(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    hook_state a = {.name = "a"}, b = {.name = "b"}, c = {.name = "c"}, d = {.name = "d"};
+    journal[0] = 0;
+    assert_true(tern_module_add_forward_pre_hook(m, before, &a) > 0);
+    assert_true((a.number = tern_module_add_forward_pre_hook(m, before, &b)) > 0);
+    assert_true(tern_module_add_forward_hook(m, after, &c) > 0);
+    assert_true((c.number = tern_module_add_forward_hook(m, after, &d)) > 0);
+    assert_ptr_equal(tern_forward(m, x), x);
+    assert_ptr_equal(tern_forward(m, x), x);
+    assert_string_equal(journal, "abcdac");
+    tern_module_free(m);
+}
+
+static tern_status add_one_after(tern_module *module, tern_tensors *in, void *user)
+{
+    (void)in;
+    return tern_module_add_forward_hook(module, after, user) ? TERN_OK : tern_error_code();
+}
+
+// PyTorch's are two lists: what runs after a forward is settled after it.
+static void hooks_before_a_forward_decide_what_runs_after_it(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    tern_tensor *x = tern_ones(tern_dims(1));
+    hook_state added = {.name = "n"}, removed = {.name = "o"}, remove = {.name = "p"};
+    journal[0] = 0;
+    assert_true((remove.number = tern_module_add_forward_hook(m, after, &removed)) > 0);
+    assert_true(tern_module_add_forward_pre_hook(m, before, &remove) > 0);
+    assert_true(tern_module_add_forward_pre_hook(m, add_one_after, &added) > 0);
+    assert_ptr_equal(tern_forward(m, x), x);
+    assert_string_equal(journal, "pn");
+    tern_module_free(m);
+}
+
+static int freed_users;
+
+static void count_user(void *user)
+{
+    (void)user;
+    freed_users++;
+}
+
+static tern_status expect_no_user_freed(tern_module *module, const tern_tensors *in,
+                                        tern_tensors *out, void *user)
+{
+    (void)module;
+    (void)in;
+    (void)out;
+    (void)user;
+    strcat(journal, "u");
+    assert_int_equal(freed_users, 0);
+    return TERN_OK;
+}
+
+static void the_user_of_a_hook_that_runs_a_last_time_lives_until_then(void **state)
+{
+    (void)state;
+    tern_module *m = tern_nn_identity();
+    hook_state remove = {.name = "r"};
+    journal[0] = 0;
+    freed_users = 0;
+    assert_true(tern_module_add_forward_hook(m, after, &remove) > 0);
+    assert_true((remove.number = tern_module_add_forward_hook(m, expect_no_user_freed, m)) > 0);
+    assert_int_equal(tern_module_set_hook_free(m, remove.number, count_user), TERN_OK);
+    assert_non_null(tern_forward(m, tern_ones(tern_dims(1))));
+    assert_string_equal(journal, "ru");
+    tern_module_remove_hook(m, 0); // the next call about its hooks
+    assert_int_equal(freed_users, 1);
+    assert_int_equal(tern_module_set_hook_free(m, remove.number, count_user), TERN_ERR_ARG);
+    assert_error(TERN_ERR_ARG, "has no hook");
     tern_module_free(m);
 }
 
@@ -175,6 +285,10 @@ int main(void)
         CHECK_TEST(a_failing_hook_fails_the_forward),
         CHECK_TEST(a_hook_may_remove_itself),
         CHECK_TEST(hooks_may_be_added_by_a_hook),
+        CHECK_TEST(a_hook_that_registers_its_successor_ends),
+        CHECK_TEST(a_hook_that_an_earlier_one_removes_runs_a_last_time),
+        CHECK_TEST(hooks_before_a_forward_decide_what_runs_after_it),
+        CHECK_TEST(the_user_of_a_hook_that_runs_a_last_time_lives_until_then),
         CHECK_TEST(a_module_freed_by_its_hook_finishes_its_forward),
         CHECK_TEST(hooks_of_children_see_every_layer_of_a_sequential),
         CHECK_TEST(null_is_refused),

@@ -150,13 +150,20 @@ static tern_status check_inputs(const tern_tensors *in)
     return TERN_OK;
 }
 
-// Hooks added meanwhile run too; those removed are empty.
+// A hook that is added or removed after the change `number`, by the hooks that run, counts from the
+// next forward on, as in PyTorch.
+static bool was_there(const tern_module_hook *hook, uint64_t number)
+{
+    return hook->number <= number && (!hook->removed || hook->removed > number);
+}
+
 static tern_status run_before(tern_module *module, tern_tensors *in)
 {
-    tern_module_private *private_ = module->private_;
+    const tern_module_private *private_ = module->private_;
+    const uint64_t number = tern_hook_last_number();
     for (int64_t i = 0; i < private_->hook_count; i++) {
-        tern_module_hook hook = private_->hooks[i];
-        if (hook.before) {
+        const tern_module_hook hook = private_->hooks[i];
+        if (hook.before && was_there(&hook, number)) {
             TERN_TRY(hook.before(module, in, hook.user));
             TERN_TRY(check_count("inputs after a hook", in->count));
         }
@@ -181,11 +188,12 @@ static tern_status check_outputs(const tern_module *module, const tern_tensors *
 
 static tern_status run_after(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
-    tern_module_private *private_ = module->private_;
+    const tern_module_private *private_ = module->private_;
+    const uint64_t number = tern_hook_last_number();
     TERN_TRY(check_outputs(module, out));
     for (int64_t i = 0; i < private_->hook_count; i++) {
-        tern_module_hook hook = private_->hooks[i];
-        if (hook.after) {
+        const tern_module_hook hook = private_->hooks[i];
+        if (hook.after && was_there(&hook, number)) {
             TERN_TRY(hook.after(module, in, out, hook.user));
             TERN_TRY(check_outputs(module, out));
         }

@@ -6,6 +6,16 @@
 
 static _Atomic uint64_t last_number;
 
+static uint64_t new_number(void)
+{
+    return atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+}
+
+uint64_t tern_hook_last_number(void)
+{
+    return atomic_load_explicit(&last_number, memory_order_relaxed);
+}
+
 // Closes the gaps of removed hooks. Not while a forward walks the list. What a program is handed
 // back may make it add a hook: then the list is looked at anew.
 static void sweep(tern_module_private *private_)
@@ -18,8 +28,7 @@ static void sweep(tern_module_private *private_)
         gone = (tern_module_hook){0};
         for (int64_t i = 0; i < private_->hook_count; i++) {
             tern_module_hook hook = private_->hooks[i];
-            bool removed = !hook.before && !hook.after;
-            if (removed && !gone.free)
+            if (hook.removed && !gone.free)
                 gone = hook;
             else
                 private_->hooks[kept++] = hook;
@@ -36,7 +45,7 @@ static uint64_t add_hook(tern_module *module, tern_module_hook hook)
     if (tern_mem_grow((void **)&private_->hooks, &private_->hook_capacity, private_->hook_count + 1,
                       sizeof *private_->hooks))
         return 0;
-    hook.number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
+    hook.number = new_number();
     private_->hooks[private_->hook_count++] = hook;
     return hook.number;
 }
@@ -70,10 +79,9 @@ void tern_module_remove_hook(tern_module *module, uint64_t number)
         return;
     tern_module_private *private_ = module->private_;
     for (int64_t i = 0; i < private_->hook_count; i++) {
-        if (private_->hooks[i].number == number) {
-            private_->hooks[i].before = NULL;
-            private_->hooks[i].after = NULL;
-        }
+        tern_module_hook *hook = &private_->hooks[i];
+        if (hook->number == number && !hook->removed)
+            hook->removed = new_number();
     }
     sweep(private_);
 }
@@ -84,7 +92,7 @@ tern_status tern_module_set_hook_free(tern_module *module, uint64_t number, tern
     tern_module_private *private_ = module->private_;
     for (int64_t i = 0; i < private_->hook_count; i++) {
         tern_module_hook *hook = &private_->hooks[i];
-        if (hook->number == number && (hook->before || hook->after)) {
+        if (hook->number == number && !hook->removed) {
             hook->free = free;
             return TERN_OK;
         }

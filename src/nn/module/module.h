@@ -33,9 +33,11 @@ typedef struct tern_module_link {
     _Atomic uint64_t path; // of the parent << 32 | its own there, as of the last forward
 } tern_module_link;
 
-// One of `before` and `after` is set; both NULL: removed, and waiting to be swept.
+// One of `before` and `after` is set. Additions and removals of all modules are numbered together,
+// so that a forward knows which hooks there were when it began to run them.
 typedef struct tern_module_hook {
     uint64_t number;
+    uint64_t removed; // number of its removal, after which it waits to be swept; 0: not removed
     tern_forward_pre_hook_fn *before;
     tern_forward_hook_fn *after;
     void *user;
@@ -102,6 +104,9 @@ void tern_module_free_own(tern_module *module);
 bool tern_module_is_callers(const tern_module *module);
 // The class of the parent, for messages.
 const char *tern_module_parent_name(const tern_module *module);
+
+// The number of the last addition or removal of a hook, of any module.
+uint64_t tern_hook_last_number(void);
 
 // Has its class draw its parameters, without recording.
 tern_status tern_module_reset(tern_module *module, tern_generator *generator);
