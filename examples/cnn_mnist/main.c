@@ -35,6 +35,7 @@ int main(int argc, char **argv)
                                  .lr = 1e-3,
                                  .weight_decay = -1},
                     .last_lr = 0.01,
+                    .last_line = "test_accuracy=0.9130 test_loss=0.2375 epochs=3 seconds=S",
                     .own = own},
         .make_net = make_net,
     };

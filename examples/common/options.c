@@ -47,9 +47,10 @@ static const char help_of_files[] =
     "                       the numbers are those of a run that was never stopped\n"
     "  --quiet              only the last line\n"
     "  -h, --help           this text\n"
+    "  --version            the version of tern\n"
     "\n"
-    "The last line on stdout is for programs:\n"
-    "  test_accuracy=0.8841 test_loss=0.3312 epochs=5 seconds=12.3\n"
+    "The last line on stdout is for programs; with the defaults it is like\n"
+    "  %s\n"
     "Ctrl-C ends the training there: the net is tested as it is; a second one ends at once.\n"
     "Exit status: 0, 1 when training fails, 2 for wrong options or data files, 130 after\n"
     "Ctrl-C.\n";
@@ -61,7 +62,8 @@ void options_help(const command *c)
            optimizer_names[o->optimizer], 100 * c->last_lr, o->lr);
     for (const own_option *own = c->own; own && own->word; own++)
         fputs(own->help, stdout);
-    fputs(help_of_files, stdout);
+    printf(help_of_files,
+           c->last_line ? c->last_line : "test_accuracy=A test_loss=L epochs=N seconds=S");
 }
 
 // ---- values -------------------------------------------------------------------------------------
@@ -148,7 +150,7 @@ static bool check_save(const reader *r, const char *path)
 }
 
 // The letters of options without a short name are above those of characters.
-enum { DEVICES = 256, LIMIT, LOAD, SAVE, CHECKPOINT_DIR, CHECKPOINT_EVERY, RESUME, OWN };
+enum { DEVICES = 256, LIMIT, LOAD, SAVE, CHECKPOINT_DIR, CHECKPOINT_EVERY, RESUME, VERSION, OWN };
 
 static bool read_file_option(const reader *r, int letter)
 {
@@ -167,6 +169,8 @@ static bool read_file_option(const reader *r, int letter)
         return true;
     case CHECKPOINT_EVERY:
         return read_count(r, "checkpoint-every", 0, INT64_MAX, &o->checkpoint_every);
+    case VERSION:
+        return o->version = true;
     default:
         o->resume = true;
         return true;
@@ -192,6 +196,7 @@ static const struct option words[] = {
     {"resume", no_argument, NULL, RESUME},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, VERSION},
 };
 
 static bool read_own_option(const reader *r, const own_option *own)
@@ -268,7 +273,7 @@ static bool check_together(const reader *r)
 {
     const options *o = r->o;
     const char *alone = o->resume ? "--resume" : o->checkpoint_every ? "--checkpoint-every" : NULL;
-    if (o->help)
+    if (o->help || o->version)
         return true;
     if (alone && !o->checkpoint_dir) {
         fprintf(stderr, "%s: %s: needs --checkpoint-dir\n", r->command->name, alone);

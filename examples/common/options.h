@@ -27,7 +27,7 @@ typedef struct options {
     int64_t checkpoint_every;   // steps; 0: at the end of each epoch alone
     bool resume;
     bool quiet;
-    bool help;
+    bool help, version;
 } options;
 
 // An option of one program alone.
@@ -45,6 +45,7 @@ typedef struct command {
     const char *about;     // what it trains, after "Trains"
     options defaults;      // of which all but `data` must be there
     double last_lr;        // the learning rate at the end, as a share of the first
+    const char *last_line; // that a run with the defaults ended with, for --help; NULL: not known
     const own_option *own; // NULL: none
 } command;
 

@@ -396,6 +396,10 @@ int train_images(const program *p, int argc, char **argv)
         options_help(&p->command);
         return 0;
     }
+    if (t.options.version) {
+        printf("%s %s\n", p->command.name, tern_version());
+        return 0;
+    }
     if (open_data(&t))
         return finish(&t, EXIT_USAGE);
     if (!build(&t) && !resume(&t) && !train(&t) && (fflush(stdout) || ferror(stdout)))

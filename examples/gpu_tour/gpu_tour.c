@@ -120,9 +120,11 @@ static tern_status walk(const tour *t)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return printf("gpu_tour %s\n", tern_version()) < 0;
     bool quick = argc == 2 && strcmp(argv[1], "--quick") == 0;
     if (argc > 1 && !quick) {
-        fputs("usage: gpu_tour [--quick]\n", stderr);
+        fputs("usage: gpu_tour [--quick | --version]\n", stderr);
         return 2;
     }
     tour t = plan(quick);

@@ -57,6 +57,7 @@ int main(int argc, char **argv)
                                  .optimizer = OPTIMIZER_ADAM,
                                  .lr = 1e-3,
                                  .weight_decay = -1},
+                    .last_line = "test_accuracy=0.8882 test_loss=0.3093 epochs=5 seconds=S",
                     .own = own},
         .make_net = make_net,
     };

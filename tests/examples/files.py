@@ -66,6 +66,12 @@ def main():
         found = run("--load", f"{folder}/few.npz", "--hidden", "9", "--quiet")
         check(found[2].startswith(f"mlp_mnist: {folder}/few.npz: mismatched 3: ") and
               found[2].count("\n") == 1, "another net's file is named first", found)
+        version = run("--version")
+        check(version[0] == 0 and re.fullmatch(rf"mlp_mnist \d+\.\d+\.\d+\n", version[1]),
+              "--version", version)
+        usage = run("--help")[1]
+        check(re.search(r"\n  test_accuracy=0\.\d{4} test_loss=0\.\d{4} epochs=5\n", usage),
+              "--help shows the last line of a run with its defaults", usage)
         check_refused(1, "mismatched", "--load", f"{folder}/few.npz", "--hidden", "9")
         check_refused(1, "mismatched", "--checkpoint-dir", checkpoints, "--resume", "--hidden", "9")
         check_refused(1, "\"train.batch_size\" is 64 in the state and 32 here",
