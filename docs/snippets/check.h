@@ -3,6 +3,8 @@
 #ifndef TERN_DOCS_CHECK_H
 #define TERN_DOCS_CHECK_H
 
+#undef NDEBUG
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -146,11 +146,11 @@ static void shifts(void)
     tern_dataset_free(inner);
     // [test]
     tern_sample sample;
-    expect(tern_dataset_count(set) == 6);
-    expect(!tern_dataset_item(set, 5, &sample));
-    expect(tern_shape_equal(tern_shape_of(sample.x), tern_dims(1, 4, 4)));
+    assert(tern_dataset_count(set) == 6);
+    assert(!tern_dataset_item(set, 5, &sample));
+    assert(tern_shape_equal(tern_shape_of(sample.x), tern_dims(1, 4, 4)));
     double first = tern_item(tern_sum_all(sample.x));
-    expect(first >= 4 && first <= 16); // 2 to 4 rows and columns of ones are left
+    assert(first >= 4 && first <= 16); // 2 to 4 rows and columns of ones are left
     // [/test]
     tern_loader *loader = tern_loader_new(set, .batch_size = 6);
     tern_each_batch (b, loader)
@@ -159,12 +159,78 @@ static void shifts(void)
     tern_dataset_free(set);
 }
 
+// [sentences]
+// Sample i is a sentence, its words as numbers from 1 on, and a class.
+typedef struct sentences {
+    tern_dataset base; // first
+    int64_t count;
+    const int64_t *const *words; // of sentence i: words[i][0] to words[i][length[i] - 1]
+    const int64_t *length, *label;
+} sentences;
+
+static int64_t sentences_count(const tern_dataset *self)
+{
+    return ((const sentences *)self)->count;
+}
+
+// Collates sentences of different lengths: the batch is as wide as its longest one, and what the
+// others lack is 0.
+static tern_status sentences_get(const tern_dataset *dataset, const tern_sample_context *context,
+                                 const int64_t *index, int64_t count, tern_batch *out)
+{
+    (void)context;
+    const sentences *self = (const sentences *)dataset;
+    int64_t longest = 0;
+    for (int64_t i = 0; i < count; i++)
+        if (self->length[index[i]] > longest)
+            longest = self->length[index[i]];
+    const tern_device cpu = tern_cpu(0);
+    tern_tensor *x = tern_zeros(tern_dims(count, longest), .dtype = TERN_INT64, .device = cpu);
+    tern_tensor *y = tern_empty(tern_dims(count), .dtype = TERN_INT64, .device = cpu);
+    int64_t *row = tern_data(x), *label = tern_data(y);
+    for (int64_t i = 0; row && label && i < count; i++, row += longest) {
+        label[i] = self->label[index[i]];
+        memcpy(row, self->words[index[i]], (size_t)self->length[index[i]] * sizeof *row);
+    }
+    out->at[out->count++] = x;
+    out->at[out->count++] = y;
+    return tern_error_code();
+}
+
+static const tern_dataset_class sentences_class = {
+    .name = "sentences", .size = sizeof(sentences), .count = sentences_count, .get = sentences_get};
+// [/sentences]
+
+// Two batches, of sentences of up to 3 and 2 words.
+static void sentences_of_different_lengths(void)
+{
+    static const int64_t one[] = {4}, three[] = {1, 2, 3}, two[] = {5, 6};
+    static const int64_t *const words[] = {one, three, two}, length[] = {1, 3, 2};
+    sentences *set = (sentences *)tern_dataset_new(&sentences_class);
+    set->words = words, set->length = length, set->label = length, set->count = 3;
+    tern_loader *loader = tern_loader_new(&set->base, .batch_size = 2);
+    double sum = 0, lengths_of_first = 0;
+    tern_each_batch (b, loader) {
+        // [mask]
+        tern_tensor *is_word = tern_to_dtype(tern_ne_scalar(b.x, 0), TERN_FLOAT32); // (N, longest)
+        tern_tensor *lengths = tern_sum(is_word, tern_axes(1), false);              // (N)
+        // [/mask]
+        expect(tern_size(b.x, 1) == (b.size == 2 ? 3 : 2) && tern_size(b.y, 0) == b.size);
+        sum += tern_item(tern_sum_all(b.x));
+        lengths_of_first += tern_item(tern_select(lengths, 0, 0));
+    }
+    expect(sum == 21 && lengths_of_first == 3);
+    tern_loader_free(loader);
+    tern_dataset_free(&set->base);
+}
+
 int main(void)
 {
     tern_scope scope = tern_scope_open();
     double sum = sum_of_noise(3);
     expect(sum > 0 && sum < 10 && sum_of_noise(3) == sum && sum_of_noise(4) != sum);
     shifts();
+    sentences_of_different_lengths();
     refused(&ragged_class, TERN_ERR_SHAPE);
     refused(&broken_class, TERN_ERR_IO);
     tern_scope_close(scope);

@@ -228,10 +228,10 @@ static void tested(void)
     tern_tensor *open = NULL;
     tern_tensor *y = gated_forward(layer, tern_ones(tern_dims(5, 3)), &open);
     int without = 0;
-    expect(tern_module_num_parameters(layer) == 4);
-    expect(tern_shape_equal(tern_shape_of(y), tern_dims(5, 2)));
-    expect(!tern_backward(tern_sum(y, TERN_ALL_AXES, false)));
-    expect(!tern_module_each_parameter(layer, has_gradient, &without) && without == 0);
+    assert(tern_module_num_parameters(layer) == 4);
+    assert(tern_shape_equal(tern_shape_of(y), tern_dims(5, 2)));
+    assert(!tern_backward(tern_sum(y, TERN_ALL_AXES, false)));
+    assert(!tern_module_each_parameter(layer, has_gradient, &without) && without == 0);
     tern_module_free(layer);
     // [/test]
 }

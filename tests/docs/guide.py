@@ -11,7 +11,9 @@ Every ```c, ```cpp and ```python block follows a comment that names where it is 
 Every line of a ```text block, and every
 `tern: sentence`, is a line that a PROGRAM prints; one that ends in "..." stands for any that begins
 so; of "  at FUNCTION (FILE:LINE)" the last part of FILE is compared. Links lead to files that are
-there; every tern_name and TERN_NAME is one of the sources.
+there; every tern_name and TERN_NAME is one of the sources. A function that a block from
+docs/snippets calls is tern's, C's, one of the page's blocks, or named in its text: a reader has
+nothing else.
 """
 import functools
 import re
@@ -26,6 +28,12 @@ SENTENCE = re.compile(r"`(tern: [^`]+)`")
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 FOLDERS = re.compile(r"\((?:[^()]*/)(?=[^/()]+:\d+\)$)")
 NAME = re.compile(r"\b(?:tern_|TERN_)\w+\*?")
+CALL = re.compile(r"(?<![\w.>])([a-z_]\w*)\(")
+DECLARED = re.compile(r"^[a-z][\w *]*?\b(\w+)\(|\(\*(\w+)\)", re.M)
+NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
+STANDARD = set("""assert calloc cosh exp fabs fclose fmax fopen fprintf fputs free if isnan for
+    log malloc memcmp memcpy memset printf pthread_create pthread_join puts rand return sizeof
+    snprintf sqrt srand strcmp strdup strlen strncmp strstr switch tanh while""".split())
 COMPILED = ("c", "cpp", "python")
 LANGUAGES = (*COMPILED, "text", "sh", "meson", "cmake", "ini")
 
@@ -75,6 +83,18 @@ def check_c(root, where, block):
     if shown is None:
         return f"is from {path}, which has no region {name}"
     return None if plain(shown) == plain(block) else f"is not the region {name} of {path}"
+
+
+def unknown_calls(lines, found):
+    """(line number of its fence, name) of each call of a snippet that the page does not explain."""
+    code = [(start, NOT_CODE.sub("", "\n".join(text)), before)
+            for start, language, before, text in found if language == "c"]
+    declared = {name for _, text, _ in code for pair in DECLARED.findall(text) for name in pair}
+    named = set(re.findall(r"`(\w+)(?:\(\))?`", "\n".join(lines)))
+    for start, text, before in code:
+        if "docs/snippets/" in before:
+            yield from ((start, name) for name in dict.fromkeys(CALL.findall(text))
+                        if not name.startswith("tern_") and name not in STANDARD | declared | named)
 
 
 def said(lines, found):
@@ -131,6 +151,8 @@ def problems(root, guide, programs):
         wrong = check_c(root, before, text) if language in COMPILED else None
         if wrong:
             yield start, wrong
+    for start, name in unknown_calls(lines, found):
+        yield start, f"calls {name}, which nothing on the page declares"
     output = []
     for program in programs:
         status, printed = run(program)
