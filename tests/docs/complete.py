@@ -4,6 +4,9 @@
 
     complete.py ROOT names    every function is in docs/differences-from-pytorch.md
     complete.py ROOT codes    the table of docs/errors.md is the enum of error.h, word for word
+    complete.py ROOT missing  no name of its list of what is not there is one of tern's, and no
+                              other guide writes of it
+    complete.py ROOT pages PAGE...   every page of docs is among these, which guide.py checks
     complete.py ROOT goals    docs/reliability.md has the tests with a number, and no others
 """
 import re
@@ -37,6 +40,32 @@ def missing_names(root):
             for name in sorted(names - shown)]
 
 
+def plain(name):
+    """As both sides spell it: tern_nn_l1_loss and L1Loss are l1loss."""
+    return re.sub("^(tern_)?(nn_|optim_|sched_|init_|data_)?|_", "", name).lower()
+
+
+def wrong_missing(root):
+    page = root / "docs/differences-from-pytorch.md"
+    text = page.read_text().split("\n## Not there yet\n")[1].split("\n## ")[0]
+    rows = [row.split("|")[2] for row in text.split("\n") if row.startswith("| ")]
+    names = [name for row in rows[1:] for name in re.findall(r"`([\w.]+)`", row)]
+    there = {plain(name) for name in public_names(root)}
+    wrong = [] if names else ["the list of what is not there is empty: is it read rightly?"]
+    wrong += [f"{name} is not there by the list, but the headers have it"
+              for name in names if plain(name) in there]
+    for guide in sorted((root / "docs").glob("*.md")):
+        words = set(re.findall(r"\w+", guide.read_text())) if guide != page else set()
+        wrong += [f"{guide.name} writes of {name}, which is not there"
+                  for name in names if name in words and name != "profiler"]
+    return wrong
+
+
+def unchecked_pages(root, pages):
+    there = {path.stem for path in (root / "docs").glob("*.md")}
+    return [f"docs/{name}.md is not checked by guide.py" for name in sorted(there - set(pages))]
+
+
 def wrong_codes(root):
     declared = CODE.findall((root / "include/tern/error.h").read_text())
     shown = ROW.findall((root / "docs/errors.md").read_text())
@@ -62,7 +91,8 @@ def wrong_goals(root):
 
 def main():
     root, what = Path(sys.argv[1]), sys.argv[2]
-    checks = {"names": missing_names, "codes": wrong_codes, "goals": wrong_goals}
+    checks = {"names": missing_names, "codes": wrong_codes, "goals": wrong_goals,
+              "missing": wrong_missing, "pages": lambda root: unchecked_pages(root, sys.argv[3:])}
     wrong = checks[what](root)
     print("\n".join(wrong))
     return 1 if wrong else 0
