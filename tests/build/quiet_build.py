@@ -80,8 +80,8 @@ def main(root):
         check(status == 0 and re.fullmatch(r"tern: built in \d s", "".join(screen(seen))),
               "one line is left", seen)
         check(all(len(line) < COLUMNS for line in drawn), "a line wraps", drawn)
-        check(any(re.fullmatch("tern: building, 75 %, about [1-9] s left", line) for line in drawn),
-              "the time left", drawn)
+        left = "tern: building, 75 %, about [1-9] s left"
+        check(any(re.fullmatch(left, line) for line in drawn), "the time left", drawn)
 
         rules(folder, [*works[:2], "echo t.c:1: error: no such thing; false"])
         status, seen = shell(root, BUILD, work, "-j1", "all")
