@@ -70,7 +70,8 @@ def main(root):
         status, seen = shell(root, BUILD, work, "-j1", "all")
         lines = seen.splitlines()
         check(status == 0 and len(lines) <= 5 and "warning" not in seen, "a few plain lines", seen)
-        check(re.fullmatch(r"tern: building, 75 %, about [1-9] s left", lines[-2]), "quarters", seen)
+        left = "tern: building, 75 %, about [1-9] s left"
+        check(re.fullmatch(left, lines[-2]), "quarters", seen)
         check(re.fullmatch(r"tern: built in \d s", lines[-1]), "the end", seen)
         check(shell(root, BUILD, work, "all") == (0, ""), "nothing to do, nothing to say", seen)
 
@@ -80,7 +81,6 @@ def main(root):
         check(status == 0 and re.fullmatch(r"tern: built in \d s", "".join(screen(seen))),
               "one line is left", seen)
         check(all(len(line) < COLUMNS for line in drawn), "a line wraps", drawn)
-        left = "tern: building, 75 %, about [1-9] s left"
         check(any(re.fullmatch(left, line) for line in drawn), "the time left", drawn)
 
         rules(folder, [*works[:2], "echo t.c:1: error: no such thing; false"])
