@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-// Prints the pending error, if there is one, and clears it. One of a file, or with `of_user` any, is
-// the cause alone: neither the function of the library nor the line of the program says more.
+// Prints the pending error, if there is one, and clears it. Of a file, or with `of_user` of
+// anything, that is the cause alone: no function of the library and no line of the program.
 void message_print(const char *program, bool of_user);
 
 #endif

@@ -95,7 +95,7 @@ tern_status tern_npy_write(tern_save *save, const tern_written *written)
     TERN_TRY(check_tensor(save, "npy", written->at));
     TERN_TRY(write_header(save, written->at, header, &nbytes));
     TERN_TRY(tern_save_write(save, header, nbytes));
-    return tern_save_write(save, written->at->data, (size_t)written->at->nbytes);
+    return tern_body_write(&written->at->body, save);
 }
 
 static tern_status write_entry(tern_zip_writer *zip, const tern_written_value *value)
@@ -105,7 +105,7 @@ static tern_status write_entry(tern_zip_writer *zip, const tern_written_value *v
     TERN_TRY(check_tensor(zip->save, "npz", value));
     TERN_TRY(write_header(zip->save, value, header, &nbytes));
     snprintf(name, sizeof name, "%s.npy", value->name);
-    return tern_zip_add_two(zip, name, header, (int64_t)nbytes, value->data, value->nbytes);
+    return tern_zip_add_body(zip, name, header, nbytes, &value->body);
 }
 
 tern_status tern_npz_write(tern_save *save, const tern_written *written)

@@ -8,11 +8,6 @@
 #include "io/torch_dtype.h"
 #include "io/zip.h"
 
-typedef struct tern_torch_written {
-    const void *data;
-    int64_t nbytes;
-} tern_torch_written;
-
 // ---- bytes --------------------------------------------------------------------------------------
 
 static void append(tern_torch_writer *w, const void *bytes, size_t nbytes)
@@ -122,14 +117,14 @@ void tern_torch_write_list_end(tern_torch_writer *w, int64_t begin)
 
 // ---- tensors ------------------------------------------------------------------------------------
 
-int64_t tern_torch_write_storage(tern_torch_writer *w, const void *data, int64_t nbytes)
+int64_t tern_torch_write_storage(tern_torch_writer *w, tern_body body)
 {
     if (!w->status)
         w->status =
             tern_mem_grow((void **)&w->storages, &w->room, w->count + 1, sizeof *w->storages);
     if (w->status)
         return 0;
-    w->storages[w->count] = (tern_torch_written){data, nbytes};
+    w->storages[w->count] = body;
     return w->count++;
 }
 
@@ -189,7 +184,7 @@ static tern_status write_entries(const tern_torch_writer *w, tern_zip_writer *zi
     for (int64_t i = 0; i < w->count; i++) {
         char name[64];
         snprintf(name, sizeof name, "archive/data/%lld", (long long)i);
-        TERN_TRY(tern_zip_add(zip, name, w->storages[i].data, w->storages[i].nbytes));
+        TERN_TRY(tern_zip_add_body(zip, name, NULL, 0, &w->storages[i]));
     }
     return write_text_entry(zip, "archive/version", "3\n");
 }

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_IO_PICKLE_WRITE_H
 #define TERN_SRC_IO_PICKLE_WRITE_H
 
-#include "io/save.h"
+#include "io/body.h"
 #include "tensor/tensor.h"
 
 // A whole file of PyTorch's in the making. The first failure is kept, and later calls do nothing.
@@ -11,7 +11,7 @@ typedef struct tern_torch_writer {
     tern_status status;
     unsigned char *bytes; // the pickle
     int64_t used, capacity;
-    struct tern_torch_written *storages; // by key
+    tern_body *storages; // by key
     int64_t count, room;
 } tern_torch_writer;
 
@@ -32,7 +32,7 @@ int64_t tern_torch_write_list(tern_torch_writer *writer);
 void tern_torch_write_list_end(tern_torch_writer *writer, int64_t begin);
 
 // The key of a new storage: elements that stay where they are until the file is written.
-int64_t tern_torch_write_storage(tern_torch_writer *writer, const void *data, int64_t nbytes);
+int64_t tern_torch_write_storage(tern_torch_writer *writer, tern_body body);
 // All of a storage as a contiguous tensor.
 void tern_torch_write_tensor(tern_torch_writer *writer, int64_t storage, tern_dtype dtype,
                              tern_shape shape);

@@ -122,9 +122,9 @@ static tern_status place(writer *w)
     for (int64_t i = 0; i < w->count; i++) {
         tensor *t = &w->tensors[i];
         t->begin = end;
-        t->sum = tern_crc32c(0, t->value->data, (size_t)t->value->nbytes);
+        TERN_TRY(tern_body_crc32c(&t->value->body, &t->sum));
         w->place_of[t->value - w->written->at] = i;
-        TERN_CHECK(!__builtin_add_overflow(end, t->value->nbytes, &end), TERN_ERR_ARG,
+        TERN_CHECK(!__builtin_add_overflow(end, t->value->body.nbytes, &end), TERN_ERR_ARG,
                    "state_write: the tensors have more bytes than can be counted");
     }
     return TERN_OK;
@@ -140,10 +140,10 @@ static tern_status put_tensor(writer *w, const tensor *t)
     TERN_TRY(put(w, ":{\"dtype\":\"%s\",\"shape\":[", tern_safetensors_dtypes[t->rank].name));
     const int rank = v->tensor ? v->tensor->rank : 1;
     for (int i = 0; i < rank; i++)
-        TERN_TRY(
-            put(w, i ? ",%lld" : "%lld", (long long)(v->tensor ? v->tensor->size[i] : v->nbytes)));
+        TERN_TRY(put(w, i ? ",%lld" : "%lld",
+                     (long long)(v->tensor ? v->tensor->size[i] : v->body.nbytes)));
     return put(w, "],\"data_offsets\":[%lld,%lld]}", (long long)t->begin,
-               (long long)(t->begin + v->nbytes));
+               (long long)(t->begin + v->body.nbytes));
 }
 
 static tern_status put_sums(writer *w)
@@ -165,10 +165,10 @@ static tern_status put_value(writer *w, const tern_written_value *v)
         return put(w, "{\"double\":\"%s\"}", text);
     case TERN_STATE_TEXT:
         TERN_TRY(put(w, "{\"text\":"));
-        TERN_TRY(put_string(w, v->data));
+        TERN_TRY(put_string(w, v->body.data));
         return put(w, "}");
     case TERN_STATE_BYTES:
-        return put(w, "{\"bytes\":%lld}", (long long)v->nbytes);
+        return put(w, "{\"bytes\":%lld}", (long long)v->body.nbytes);
     case TERN_STATE_TENSOR:
     case TERN_STATE_UNSPECIFIED:
         break;
@@ -256,8 +256,7 @@ static tern_status write_all(writer *w, const char *format)
     TERN_TRY(tern_save_write(w->save, size, sizeof size));
     TERN_TRY(tern_save_write(w->save, w->text, (size_t)w->length));
     for (int64_t i = 0; i < w->count; i++)
-        TERN_TRY(tern_save_write(w->save, w->tensors[i].value->data,
-                                 (size_t)w->tensors[i].value->nbytes));
+        TERN_TRY(tern_body_write(&w->tensors[i].value->body, w->save));
     return TERN_OK;
 }
 

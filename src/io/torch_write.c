@@ -13,9 +13,9 @@ static void write_elements(tern_torch_writer *w, const tern_written *written, in
 {
     const tern_written_value *v = &written->at[index];
     const bool tied = v->tensor && v->tied != index;
-    keys[index] = tied ? keys[v->tied] : tern_torch_write_storage(w, v->data, v->nbytes);
+    keys[index] = tied ? keys[v->tied] : tern_torch_write_storage(w, v->body);
     tern_torch_write_tensor(w, keys[index], v->tensor ? v->tensor->dtype : TERN_UINT8,
-                            v->tensor ? tern_shape_get(v->tensor) : tern_dims(v->nbytes));
+                            v->tensor ? tern_shape_get(v->tensor) : tern_dims(v->body.nbytes));
 }
 
 static tern_status write_value(tern_torch_writer *w, const tern_written *written, int64_t index,
@@ -31,11 +31,11 @@ static tern_status write_value(tern_torch_writer *w, const tern_written *written
         tern_torch_write_double(w, v->value->number);
         break;
     case TERN_STATE_TEXT:
-        TERN_CHECK(v->nbytes <= TERN_PICKLE_TEXT_BYTES, TERN_ERR_ARG,
+        TERN_CHECK(v->body.nbytes <= TERN_PICKLE_TEXT_BYTES, TERN_ERR_ARG,
                    "state_write: the text \"%.200s\" has %lld bytes, more than %d; save it as "
                    "bytes",
-                   v->name, (long long)v->nbytes, TERN_PICKLE_TEXT_BYTES);
-        tern_torch_write_text(w, v->data);
+                   v->name, (long long)v->body.nbytes, TERN_PICKLE_TEXT_BYTES);
+        tern_torch_write_text(w, v->body.data);
         break;
     case TERN_STATE_TENSOR:
     case TERN_STATE_BYTES:

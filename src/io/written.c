@@ -8,14 +8,16 @@
 #include "tensor/header.h"
 #include "tensor/view.h"
 
-// Contiguous from its first element on, on the CPU; held.
+// On the CPU; held. A copy is contiguous.
 static tern_tensor *host_copy(tern_tensor *t)
 {
+    if (tern_dev(t).type == TERN_CPU)
+        return tern_hold(t);
     tern_scope scope = tern_scope_open();
     if (!scope)
         return NULL;
     tern_tensor *there = tern_make_contiguous(t);
-    if (there && tern_dev(there).type != TERN_CPU)
+    if (there)
         there = tern_state_tensor_copy(there, tern_cpu(0), there->dtype);
     tern_tensor *held = tern_hold(there);
     tern_scope_close(scope);
@@ -35,19 +37,19 @@ static tern_status fill(tern_written_value *v)
     TERN_CHECK(tern_utf8_valid(v->name, strlen(v->name)), TERN_ERR_ARG,
                "state_write: a name is not UTF-8: \"%.200s\"", v->name);
     if (value->type == TERN_STATE_TEXT || value->type == TERN_STATE_BYTES) {
-        v->data = value->bytes.data;
-        v->nbytes = (int64_t)value->bytes.size;
+        v->body = (tern_body){.data = value->bytes.data, .nbytes = (int64_t)value->bytes.size};
     }
     if (value->type == TERN_STATE_TEXT)
-        return check_text(v->name, v->data, (size_t)v->nbytes);
+        return check_text(v->name, v->body.data, (size_t)v->body.nbytes);
     if (value->type != TERN_STATE_TENSOR)
         return TERN_OK;
     v->tensor = host_copy(value->tensor);
     if (!v->tensor)
         return tern_error_code();
     const int64_t size = (int64_t)tern_dtype_size(v->tensor->dtype);
-    v->data = (char *)v->tensor->storage->data + v->tensor->offset * size;
-    v->nbytes = v->tensor->numel * size;
+    v->body = (tern_body){.tensor = v->tensor, .nbytes = v->tensor->numel * size};
+    if (v->tensor->contiguous)
+        v->body.data = (char *)v->tensor->storage->data + v->tensor->offset * size;
     return TERN_OK;
 }
 
@@ -109,8 +111,7 @@ static tern_status fill_all(tern_written *w)
         const tern_written_value *first = &w->at[v->tied];
         TERN_TRY(check_text(v->name, v->name, strlen(v->name)));
         v->tensor = tern_hold(first->tensor);
-        v->data = first->data;
-        v->nbytes = first->nbytes;
+        v->body = first->body;
     }
     return TERN_OK;
 }

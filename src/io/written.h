@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of a state as a file has them: tensors contiguous and in the host's memory.
+// The values of a state as a file has them: tensors in the host's memory.
 #ifndef TERN_SRC_IO_WRITTEN_H
 #define TERN_SRC_IO_WRITTEN_H
 
-#include "io/save.h"
+#include "io/body.h"
 #include "state/state.h"
 
 typedef struct tern_written_value {
     const char *name; // the state's
     const tern_state_value *value;
-    tern_tensor *tensor; // contiguous, on the CPU, held; NULL: no tensor
-    const void *data;    // its elements, or the bytes or text
-    int64_t nbytes;
+    tern_tensor *tensor; // on the CPU, held; NULL: no tensor
+    tern_body body;      // its elements, or the bytes or text
     int64_t tied; // the first value with the same elements in the same shape; itself: none before
 } tern_written_value;
 
@@ -20,7 +19,7 @@ typedef struct tern_written {
     int64_t count;
 } tern_written;
 
-// Copies what is elsewhere or not contiguous, and waits for the devices.
+// Copies what is on another device, and waits for it.
 tern_status tern_written_begin(tern_written *written, const tern_state *state);
 void tern_written_free(tern_written *written);
 

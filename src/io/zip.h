@@ -5,8 +5,8 @@
 #define TERN_SRC_IO_ZIP_H
 
 #include "io/arena.h"
+#include "io/body.h"
 #include "io/file.h"
-#include "io/save.h"
 
 #define TERN_ZIP_MOST_ENTRIES 65536
 
@@ -49,8 +49,8 @@ typedef struct tern_zip_writer {
 // Appends an entry, stored, whose data begins at a multiple of 64.
 tern_status tern_zip_add(tern_zip_writer *zip, const char *name, const void *data, int64_t nbytes);
 // Likewise, of a head and what follows it.
-tern_status tern_zip_add_two(tern_zip_writer *zip, const char *name, const void *head,
-                             int64_t head_nbytes, const void *data, int64_t nbytes);
+tern_status tern_zip_add_body(tern_zip_writer *zip, const char *name, const void *head,
+                              size_t head_nbytes, const tern_body *body);
 // Appends the central directory. The writer is freed by tern_zip_writer_free also after a failure.
 tern_status tern_zip_end(tern_zip_writer *zip);
 void tern_zip_writer_free(tern_zip_writer *zip);

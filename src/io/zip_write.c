@@ -37,29 +37,28 @@ static tern_zip_written *note(tern_zip_writer *zip, const char *name, uint32_t c
     return entry;
 }
 
-tern_status tern_zip_add_two(tern_zip_writer *zip, const char *name, const void *head,
-                             int64_t head_nbytes, const void *data, int64_t nbytes)
+tern_status tern_zip_add_body(tern_zip_writer *zip, const char *name, const void *head,
+                              size_t head_nbytes, const tern_body *body)
 {
     unsigned char header[ZIP_LOCAL_MOST];
-    const int64_t size = head_nbytes + nbytes;
+    const int64_t size = (int64_t)head_nbytes + body->nbytes;
     TERN_CHECK(zip->count < TERN_ZIP_MOST_ENTRIES, TERN_ERR_ARG,
                "%s: %s would have more than %d entries", zip->save->op, zip->save->shown,
                TERN_ZIP_MOST_ENTRIES);
-    uLong crc = crc32_z(0, head, (size_t)head_nbytes);
-    if (nbytes > 0) // zlib begins anew for NULL
-        crc = crc32_z(crc, data, (size_t)nbytes);
-    const tern_zip_written *entry = note(zip, name, (uint32_t)crc, size);
+    uint32_t crc = (uint32_t)crc32_z(0, head, head_nbytes);
+    TERN_TRY(tern_body_crc32(body, &crc));
+    const tern_zip_written *entry = note(zip, name, crc, size);
     if (!entry)
         return TERN_ERR_NOMEM;
     const size_t length = tern_zip_local_header(header, strlen(name), entry->crc, size, entry->at);
     TERN_TRY(write_header(zip->save, header, length, ZIP_LOCAL_BYTES, name));
-    TERN_TRY(tern_save_write(zip->save, head, (size_t)head_nbytes));
-    return tern_save_write(zip->save, data, (size_t)nbytes);
+    TERN_TRY(tern_save_write(zip->save, head, head_nbytes));
+    return tern_body_write(body, zip->save);
 }
 
 tern_status tern_zip_add(tern_zip_writer *zip, const char *name, const void *data, int64_t nbytes)
 {
-    return tern_zip_add_two(zip, name, data, nbytes, NULL, 0);
+    return tern_zip_add_body(zip, name, NULL, 0, &(tern_body){.data = data, .nbytes = nbytes});
 }
 
 tern_status tern_zip_end(tern_zip_writer *zip)

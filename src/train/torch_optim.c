@@ -43,8 +43,10 @@ static void write_step(saving *s, int64_t index)
     if ((int64_t)s->steps[index] != step)
         tern_torch_write_int(&s->to, step);
     else
-        tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, &s->steps[index], 4),
-                                TERN_FLOAT32, tern_dims());
+        tern_torch_write_tensor(
+            &s->to,
+            tern_torch_write_storage(&s->to, (tern_body){.data = &s->steps[index], .nbytes = 4}),
+            TERN_FLOAT32, tern_dims());
 }
 
 static void write_slot(saving *s, const char *parameter, const char *name)
@@ -53,8 +55,8 @@ static void write_slot(saving *s, const char *parameter, const char *name)
     if (!v)
         return;
     tern_torch_write_text(&s->to, name);
-    tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, v->data, v->nbytes),
-                            v->tensor->dtype, tern_shape_get(v->tensor));
+    tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, v->body), v->tensor->dtype,
+                            tern_shape_get(v->tensor));
 }
 
 // PyTorch's SGD does not count updates.

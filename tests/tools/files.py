@@ -59,3 +59,24 @@ def pt(path, value):
         archive.writestr('archive/data.pkl', pickle.dumps(value, protocol=2))
         archive.writestr('archive/version', '3\n')
     return path
+
+
+def expanded_pt(path, count, rows, columns):
+    """What torch.save writes of tensors (rows, columns), each a row of one storage, expanded."""
+    def text(word):
+        return b'X' + struct.pack('<I', len(word)) + word.encode()
+
+    def number(value):
+        return b'J' + struct.pack('<i', value)
+
+    ordered = b'ccollections\nOrderedDict\n)R'
+    storage = (b'(' + text('storage') + b'ctorch\nFloatStorage\n' + text('0') + text('cpu') +
+               number(columns) + b'tQ')
+    tensor = (b'ctorch._utils\n_rebuild_tensor_v2\n(' + storage + b'K\0' + number(rows) +
+              number(columns) + b'\x86K\0K\1\x86\x89' + ordered + b'tR')
+    values = b''.join(text(f't{i}') + tensor for i in range(count))
+    with zipfile.ZipFile(path, 'w') as archive:
+        archive.writestr('archive/data.pkl', b'\x80\x02}(' + values + b'u.')
+        archive.writestr('archive/data/0', pack('F32', [float(i) for i in range(columns)]))
+        archive.writestr('archive/version', '3\n')
+    return path

@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 
-from files import npy, pack, pt, safetensors  # noqa: E402
+from files import expanded_pt, npy, pack, pt, safetensors  # noqa: E402
 
 PROGRAM, WEIGHTS, CUDA = (Path(word).resolve() for word in sys.argv[1:4])
 UNCHECKED = CUDA.with_name('torch_no_checksums.pt')
@@ -140,6 +140,24 @@ class Converting(Case):
             array = archive.read('w.npy')
         self.assertIn(b"'descr': '<f4', 'fortran_order': False, 'shape': (2, 3)", array)
         self.assertEqual(pack('F32', WEIGHT[2]), array[-24:])
+
+    def test_expanded_tensors_take_no_more_memory_than_a_piece(self):
+        peak = {}
+        for count in (1, 50):
+            expanded_pt(self.folder / 'expanded.pt', count, 512, 1024)
+            for ending in ('npz', 'safetensors'):  # a .pt has the one view once
+                words = [PROGRAM, 'convert', '--force', 'expanded.pt', f'big.{ending}']
+                with subprocess.Popen(words, cwd=self.folder, env=ENVIRONMENT) as child:
+                    _, status, usage = os.wait4(child.pid, 0)
+                    child.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual(0, child.returncode)
+                self.assertGreater((self.folder / f'big.{ending}').stat().st_size,
+                                   count * 512 * 1024 * 4)
+                peak[ending, count] = usage.ru_maxrss
+        if 'TERN_CACHE' not in ENVIRONMENT: # a sanitizer's build, which keeps what was freed
+            for ending in ('npz', 'safetensors'):
+                self.assertLess(peak[ending, 50] - peak[ending, 1], 4096, peak)
+        self.ends(0, 'compare', 'big.npz', 'big.safetensors')
 
     def test_only_passes_by_what_cannot_be_read(self):
         _, errors = self.ends(2, 'convert', OBJECTS, 'a.safetensors')
