@@ -120,7 +120,7 @@ configure()
     if [ -f "$dir/build.ninja" ]; then
         meson configure "$dir" "$@" >&2
     else
-        # Without dpkg-dev Meson takes lib64 on Debian, where neither the loader nor pkg-config looks.
+        # Without dpkg-dev Meson takes lib64 on Debian, where neither loader nor pkg-config looks.
         [ ! -f /etc/debian_version ] || command -v dpkg-architecture >/dev/null ||
             set -- --libdir=lib "$@"
         meson setup "$dir" "$root" "$@" >&2
