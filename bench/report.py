@@ -30,6 +30,7 @@ class Row:
     def __init__(self, result):
         tern, again, *others = result["peers"]
         self.kind, self.threads = result["kind"], result["threads"]
+        self.net, self.batch = result["task"], result.get("batch")
         self.name = self.title(result)
         self.seconds = statistics.median(tern["step_seconds"])
         self.mib = {"tern": tern["mib"]}
@@ -127,9 +128,21 @@ def behind(rows):
 BAR, LEFT, WIDTH, MOST = 9, 340, 400, 5  # pixels, and the ratio at the right end
 STYLE = """<style>
 text { font: 11px sans-serif; fill: #24292f } .PyTorch { fill: #d9662b } .JAX { fill: #3b78b8 }
-.tern { stroke: #24292f; stroke-dasharray: 3 3 }
-@media (prefers-color-scheme: dark) { text { fill: #d0d7de } .tern { stroke: #d0d7de } }
+.tern { stroke: #24292f; stroke-dasharray: 3 3 } .cut { stroke: #fff; stroke-width: 2; fill: none }
+@media (prefers-color-scheme: dark) { text { fill: #d0d7de } .tern { stroke: #d0d7de }
+.cut { stroke: #0d1117 } }
 </style>"""
+
+
+def bar(family, value, y, scale):
+    """One bar with its number; two strokes where it is cut."""
+    right = LEFT + min(value, MOST) * scale
+    text = (f'<rect class="{family}" x="{LEFT}" y="{y}" height="{BAR}" '
+            f'width="{right - LEFT:.1f}"/><text x="{right + 4:.1f}" y="{y + BAR}">'
+            f"{value:.2f}</text>")
+    for at in (right - 14, right - 9) if value > MOST else ():
+        text += f'<path class="cut" d="M{at:.1f} {y + BAR} l4 -{BAR}"/>'
+    return text
 
 
 def chart(rows):
@@ -143,7 +156,8 @@ def chart(rows):
     for i, family in enumerate(FAMILIES):
         parts.append(f'<rect class="{family}" x="{LEFT + 90 * i}" y="8" width="10" height="10"/>'
                      f'<text x="{LEFT + 90 * i + 15}" y="17">{family}</text>')
-    parts.append(f'<text x="{LEFT + 190}" y="17">times tern\'s time of a step (dashed: 1)</text>')
+    parts.append(f'<text x="{LEFT + 190}" y="17">times tern\'s time of a step (dashed: 1; '
+                 f"cut at {MOST})</text>")
     for number, row in enumerate(rows):
         top = 32 + step * number
         words = row.name.replace("`", "")
@@ -153,11 +167,7 @@ def chart(rows):
             value = row.best_of(family)
             if value is None:
                 continue
-            y = top + i * (BAR + 1)
-            parts.append(f'<rect class="{family}" x="{LEFT}" y="{y}" height="{BAR}" '
-                         f'width="{min(value, MOST) * scale:.1f}"/><text '
-                         f'x="{LEFT + min(value, MOST) * scale + 4:.1f}" y="{y + BAR}">'
-                         f"{value:.2f}</text>")
+            parts.append(bar(family, value, top + i * (BAR + 1), scale))
     parts.append(f'<line class="tern" x1="{LEFT + scale}" x2="{LEFT + scale}" y1="26" '
                  f'y2="{height - 6}"/></svg>')
     return "\n".join(parts) + "\n"
@@ -187,17 +197,36 @@ def heading(machines, results):
                 f"{'; '.join(versions)}.")
 
 
+def chosen(steps):
+    """Of each network the row with the most threads, then the largest batch, that is not void."""
+    of_net = {}
+    for row in steps:
+        if not row.void:
+            of_net.setdefault(row.net, []).append(row)
+    return [max(rows, key=lambda row: (row.threads, row.batch)) for rows in of_net.values()]
+
+
+def program_words(results):
+    """The whole program with the most threads, in one sentence."""
+    most = max(results, key=lambda result: result["threads"])
+    tern, *others = most["programs"].items()
+    name, best = min(others, key=lambda item: item[1]["seconds"])
+    return (f"From the start of the process to a trained and tested MLP, with {most['threads']} "
+            f"threads: {tern[1]['seconds']:.1f} s and {tern[1]['mib']:.0f} MiB; {name}: "
+            f"{best['seconds']:.1f} s and {best['mib']:.0f} MiB.")
+
+
 def summary(heads, steps, operations, programs):
     parts = [heads, "How many times longer others take for the same training step (forward, "
              "backward, optimizer, float32); below 1, in bold, the other one is faster.",
-             "![Training steps](docs/speed.svg)", table(steps, False)]
+             table(chosen(steps), False)]
+    words = f"All {len(steps)} rows of steps are in [docs/speed.md](docs/speed.md): {behind(steps)}"
     if programs:
-        parts += ["From the start of the process to a trained and tested MLP:",
-                  program_table(programs)]
+        parts += [program_words(programs)]
     if operations:
-        parts += [wrap("Single operations and layers, with one thread and with more: "
-                       f"{len(operations)} rows in [docs/speed.md](docs/speed.md). "
-                       + count_words(operations))]
+        words += (f" So are {len(operations)} of single operations and layers: "
+                  + count_words(operations))
+    parts += [words, "![Training steps](docs/speed.svg)"]
     return "\n\n".join(wrap(part) if part[0] not in "|!" else part for part in parts)
 
 
@@ -228,7 +257,7 @@ def write(root, text, short, steps):
     with open(f"{root}/docs/speed.md", "w", encoding="utf-8") as file:
         file.write(text)
     with open(f"{root}/docs/speed.svg", "w", encoding="utf-8") as file:
-        file.write(chart(steps))
+        file.write(chart([row for row in steps if not row.void]))
     with open(f"{root}/README.md", encoding="utf-8") as file:
         before, _, rest = file.read().partition(BEGIN)
     after = rest.partition(END)[2]
@@ -260,4 +289,5 @@ def main():
         print(text, end="")
 
 
-main()
+if __name__ == "__main__":
+    main()
