@@ -116,9 +116,9 @@ def write_start(site, groups, rest, project):
              "- [Speed](guides/speed.md): beside PyTorch and JAX",
              "- [Reliability](guides/reliability.md): what is promised, and which test holds it"]
     start = site.relinked(start, "README.md", "index.md")
-    head, _, program = start.partition("\n## A training script\n")
+    head, _, program = start.partition("\n## The shortest program that trains\n")
     parts = [head, ":::{container} cards\n" + "\n".join(links) + "\n:::",
-             "## A training script\n" + program, "## All guides",
+             "## The shortest program that trains\n" + program, "## All guides",
              site.relinked("For " + guides, "docs/README.md", "index.md")]
     trees = [tree_of(["Examples <examples/index>", "about"], "tern")]
     trees += [tree_of([site.pages["docs/" + name] for name in files], caption)

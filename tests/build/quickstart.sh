@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# quickstart.sh learns|fails|c++17|c++20|python: the program of the README builds as a stranger
-# would build it. It learns to tell two kinds of images apart, or says which file is missing; the
+# quickstart.sh learns|fails|c++17|c++20|python: the quickstart builds as a stranger would
+# build it. It learns to tell two kinds of images apart, or says which file is missing; the
 # one in C++, by every compiler that is here, and the one in Python say what that in C says.
 . "$(dirname "$0")/common.sh"
 install_tern
