@@ -77,6 +77,7 @@ have()
     libdw1) PATH=$PATH:/sbin ldconfig -p | grep -q libdw.so.1 ;;
     libopenblas0-pthread) PATH=$PATH:/sbin ldconfig -p | grep -q libopenblas.so.0 ;;
     python3-torch) /usr/bin/python3 -c "import torch" 2>/dev/null ;;
+    libjs-mathjax) [ -f /usr/share/javascript/mathjax/MathJax.js ] ;;
     dataset-fashion-mnist) [ -d /usr/share/datasets/fashion-mnist ] ;;
     *) false ;;
     esac

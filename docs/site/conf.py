@@ -10,18 +10,20 @@ sys.dont_write_bytecode = True
 
 project = "tern"
 version = release = os.environ.get("TERN_SITE_VERSION", "")
-extensions = ["myst_parser", "domain"]
+formulas = os.environ.get("TERN_SITE_MATHJAX", "")  # a folder with the folder mathjax
+extensions = ["myst_parser", "domain", "sphinx.ext.mathjax" if formulas else "plain_math"]
 source_suffix = {".md": "markdown"}
 nitpicky = True
 primary_domain = None
 
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4
 suppress_warnings = ["misc.highlighting_failure"]
 
 html_theme = "furo"
 html_title = f"tern {release}".strip()
-html_static_path = [str(here / "static")]
+html_static_path = [str(here / "static")] + [formulas] * bool(formulas)
+mathjax_path = "mathjax/MathJax.js?config=TeX-AMS_SVG"
 html_css_files = ["tern.css"]
 html_copy_source = False
 html_show_sphinx = False

@@ -2,19 +2,31 @@
 """Words of the headers' comments as Markdown."""
 import re
 
+import formulas
+
 WORD = re.compile(r"(`[^`]*`)|(\b(?:tern|TERN)_\w*\w(?:\*|\([^()]*\))?|\b_[A-Z]+\b|\*\w*_\w+"
                   r"|\b[a-z_]+(?:/[a-z_]+)?\.h\b)")
 SPECIAL = re.compile(r"([\\*_<>\[\]|$#])")
 LIST = re.compile(r"(?:\d+\.|-) ")
 
 
-def inline(text):
-    """One line: names of the library as code, what Markdown would take for its own escaped."""
+def named(text):
+    """Names of the library as code, what Markdown would take for its own escaped."""
     parts, at = [], 0
     for match in WORD.finditer(text):
         parts += [SPECIAL.sub(r"\\\1", text[at:match.start()]), match[1] or f"`{match[2]}`"]
         at = match.end()
     return "".join(parts) + SPECIAL.sub(r"\\\1", text[at:])
+
+
+def inline(text):
+    """One line: formulas for MathJax, and names as code."""
+    parts, at = [], 0
+    for begin, end, tex in formulas.find(text):
+        if text[:begin].count("`") % 2 == 0:  # not in code
+            parts += [named(text[at:begin]), f"{{math}}`{tex}`"]
+            at = end
+    return "".join(parts) + named(text[at:])
 
 
 def cell(text):

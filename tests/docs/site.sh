@@ -12,3 +12,8 @@ venv=${TERN_SITE_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/tern/site-venv}
 for word in tern_nn_linear tern_backward tern_error_pending; do
     grep -q "$word" "$work/site/html/searchindex.js" || fail "the search does not know $word"
 done
+if [ -d "$work/site/html/_static/mathjax" ]; then
+    grep -q 'src="[./]*_static/mathjax/MathJax.js' "$work/site/html/reference/optim.html" ||
+        fail "a page with formulas does not load the MathJax beside it"
+fi
+grep -q 'class="math' "$work/site/html/reference/optim.html" || fail "there are no formulas"
