@@ -136,7 +136,7 @@ static int64_t peak_of_process(bool clear)
     return kilobytes * 1024;
 }
 
-enum { EXPANDED = 50, ROWS = 512, COLUMNS = 512 }; // 50 MiB, of 100 KiB
+enum { EXPANDED = 50, ROWS = 512, COLUMNS = 512 }; // 50 MiB, and one of 16 MiB
 
 static void fifty_expanded_tensors_take_the_memory_of_a_piece(void **state)
 {
@@ -149,6 +149,9 @@ static void fifty_expanded_tensors_take_the_memory_of_a_piece(void **state)
         assert_int_equal(
             tern_state_set_tensor(made, name, tern_expand(row, tern_dims(ROWS, COLUMNS))), TERN_OK);
     }
+    tern_tensor *wide =
+        tern_expand(tern_ones(tern_dims(1, COLUMNS)), tern_dims(16 * ROWS, COLUMNS));
+    assert_int_equal(tern_state_set_tensor(made, "large", wide), TERN_OK);
     for (int e = 0; e < 3; e++) {
         const char *path = path_of(endings[e]);
         struct stat facts;
