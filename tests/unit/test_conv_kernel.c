@@ -45,9 +45,10 @@ static bool make_batch(tern_conv_args *a)
     *a = shape_of(in, kernel);
     a->groups = random_below(8) ? 1 : 2;
     a->x.size[0] = a->y.size[0] = 2 + random_below(40);
-    a->weight.size[1] = 3 + random_below(20);
+    a->weight.size[1] = random_below(4) ? 3 + random_below(20) : 1 + random_below(2);
     a->x.size[1] = a->weight.size[1] * a->groups;
-    a->weight.size[0] = a->y.size[1] = (3 + random_below(40)) * a->groups;
+    a->weight.size[0] = (random_below(4) ? 3 + random_below(40) : 1 + random_below(2)) * a->groups;
+    a->y.size[1] = a->weight.size[0];
     for (int d = flat ? 1 : 0; d < 3; d++) {
         a->stride[d] = 1 + random_below(3) / 2 * (1 + random_below(2));
         a->dilation[d] = 1 + random_below(3) / 2;

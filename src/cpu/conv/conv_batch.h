@@ -185,7 +185,7 @@ static batch_item batch_item_at(const batch_conv *c, int64_t index)
 // sum (count, rows, OUTER_LANES)
 static void batch_add_up(const batch_conv *c, const batch_item *item, real *sum)
 {
-    outer_kernel *kernel = outer_kernels[item->rows][(item->lanes - 1) / VEC_WIDTH];
+    outer_kernel *kernel = outer_kernel_for(item->rows, item->lanes);
     outer_run run[BATCH_MOST_TAPS];
     outer_tile tile = {.run = run, .pitch = c->pitch, .sum_row = OUTER_LANES};
     for (int64_t block = 0; block < c->blocks; block++) {

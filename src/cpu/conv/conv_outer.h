@@ -86,8 +86,14 @@ ALWAYS_INLINE void outer_add(int rows, int vecs, const outer_tile *t)
 #define OUTER_KERNELS(ROWS) ROWS(3) ROWS(4) ROWS(5) ROWS(6)
 #endif
 OUTER_KERNELS(OUTER_KERNEL)
-// By rows, and vectors less 1.
+// By rows, from OUTER_LEAST_ROWS on, and vectors less 1.
 static outer_kernel *const outer_kernels[TILE_ROWS + 1][TILE_VECS] = {OUTER_KERNELS(OUTER_ENTRY)};
+
+// For a tile of so many rows and columns.
+static inline outer_kernel *outer_kernel_for(int64_t rows, int64_t cols)
+{
+    return outer_kernels[rows][(cols - 1) / VEC_WIDTH];
+}
 
 // Rows cut into tiles that differ by one at most.
 static inline int64_t outer_tiles(int64_t rows)

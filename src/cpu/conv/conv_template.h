@@ -222,7 +222,7 @@ static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
 
 tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
-    const bool batched = batch_suits(args, &args->y, &args->x);
+    const bool batched = weight_batch_suits(args);
     if (patch_suits(args, batched))
         return patch_run(args, patch_weight, patch_chunk_weight);
     if (batched)

@@ -6,6 +6,7 @@
 #define TERN_SRC_CPU_CONV_CONV_WEIGHT_BATCH_H
 
 #include "base/pool.h"
+#include "cpu/conv/conv_batch.h"
 #include "cpu/conv/conv_meet.h"
 #include "cpu/conv/conv_outer.h"
 
@@ -106,7 +107,7 @@ static void weight_item(void *context, int64_t index)
     const int64_t channel = outer_row(g->channels, tile);
     const int64_t filters = outer_least(g->filters - panel * OUTER_LANES, OUTER_LANES);
     const int64_t rows = outer_row(g->channels, tile + 1) - channel;
-    weight_tile t = {.kernel = outer_kernels[rows][(filters - 1) / VEC_WIDTH]};
+    weight_tile t = {.kernel = outer_kernel_for(rows, filters)};
     t.tile = (outer_tile){.a = g->packed_x + tile * g->x_space * g->images * g->pitch,
                           .b = g->packed_y + panel * g->y_space * g->images * OUTER_LANES,
                           .run = t.run,
@@ -195,6 +196,13 @@ static tern_status weight_batch_run(weight_batch *g, const conv_meet *meet)
     weight_add_chunks(g);
     tern_cache_free(memory, nbytes);
     return TERN_OK;
+}
+
+// The channels are the rows of the tiles: vectors of two elements are filled by fewer than a kernel
+// has.
+static bool weight_batch_suits(const tern_conv_args *args)
+{
+    return args->x.size[1] >= OUTER_LEAST_ROWS && batch_suits(args, &args->y, &args->x);
 }
 
 static tern_status batch_grad_weight(const tern_conv_args *args)

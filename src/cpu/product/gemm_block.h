@@ -291,13 +291,18 @@ static void run_together(block *b, int64_t workers, int64_t worthwhile)
     tern_pool_run(workers, work_on, b);
 }
 
+static inline void cut_tiles(block *b)
+{
+    b->row_tiles = parts_of(b->rows, TILE_ROWS);
+    b->col_tiles = parts_of(b->cols, b->p->tile_cols);
+    b->tile_rows = b->row_tiles == 1 ? b->rows : b->rows / b->row_tiles;
+    b->taller = b->rows - b->row_tiles * b->tile_rows;
+}
+
 static void run_block(block *b)
 {
     const product *p = b->p;
-    b->row_tiles = parts_of(b->rows, TILE_ROWS);
-    b->col_tiles = parts_of(b->cols, p->tile_cols);
-    b->tile_rows = b->row_tiles == 1 ? b->rows : b->rows / b->row_tiles;
-    b->taller = b->rows - b->row_tiles * b->tile_rows;
+    cut_tiles(b);
     const int64_t worthwhile = p->workers > 1 ? pieces_of(b->rows, (double)b->cols, b->depths) : 1;
     const int64_t workers = least(p->workers, worthwhile);
     if (workers > 1)
