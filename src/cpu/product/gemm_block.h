@@ -10,11 +10,16 @@
 #include "cpu/product/gemm_pack.h"
 
 // Sizes of a block: k so that panels stay near the core, rows and columns so that packed blocks
-// stay small.
+// stay small. Vectors of 16 bytes have mostly no fused product: a long sum in one chain loses more
+// there, so their blocks are less deep.
+#if VEC_BYTES == 16
+#define BLOCK_DEPTH ((int64_t)(512 / sizeof(real)))
+#else
 #define BLOCK_DEPTH ((int64_t)(3200 / sizeof(real)))
-#define BLOCK_ROWS  2048
-#define BLOCK_COLS  4096
-#define PACK_STEPS  16 // of k, of an operand whose steps are whole rows
+#endif
+#define BLOCK_ROWS 2048
+#define BLOCK_COLS 4096
+#define PACK_STEPS 16 // of k, of an operand whose steps are whole rows
 
 #define PIECE_WORK (1 << 18) // multiply-adds that are worth a piece of their own
 #define MAX_PIECES 64
