@@ -205,7 +205,8 @@ static GEMM_ARGS patch_weight(const patch_conv *c)
                    .threads = c->threads};
     int64_t image;
     g.b = patch_matrix(c, &g.b_row, &g.b_col, &image);
-    g.b += c->turn * image;
+    if (c->turn > 0) // patches have no memory yet where products are measured
+        g.b += c->turn * image;
     return g;
 }
 
