@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max pooling among equal elements, infinities and NaN, where the place counts.
+// Max pooling among equal elements, infinities and NaN, where the place counts; means of windows.
 #include <math.h>
 
+#include "memory_hook.h"
 #include "tensor_check.h"
 
 #define H 6
@@ -109,12 +110,87 @@ static void means_of_planes_stay_apart(void **state)
     }
 }
 
+typedef struct windows {
+    int64_t in, kernel, stride, padding;
+    bool down, counts_padding;
+} windows;
+
+// Along one dimension of (in, 3) or (3, in); the loss is the sum of y times the output's number.
+static void check_means(tern_tensor *x, tern_tensor *y, const windows *w)
+{
+    enum { LINES = 3 };
+    const int64_t out = tern_numel(y) / LINES, step = w->down ? LINES : 1;
+    double *slope = calloc((size_t)w->in, sizeof *slope);
+    tern_tensor *factor = tern_arange(0, out, 1, .dtype = TERN_FLOAT32);
+    factor = tern_reshape(factor, w->down ? tern_dims(1, 1, out, 1) : tern_dims(1, 1, 1, out));
+    assert_int_equal(tern_backward(tern_sum(tern_mul(y, factor), TERN_ALL_AXES, false)), TERN_OK);
+    for (int64_t o = 0; o < out; o++) {
+        const int64_t begin = o * w->stride - w->padding, first = begin > 0 ? begin : 0;
+        int64_t end = begin + w->kernel;
+        const int64_t most = w->in + w->padding, padded = (end < most ? end : most) - begin;
+        end = end < w->in ? end : w->in;
+        const double count = (double)(w->counts_padding ? padded : end - first);
+        for (int64_t line = 0; line < LINES; line++) {
+            const int64_t at = w->down ? line : line * w->in;
+            double sum = 0;
+            for (int64_t i = first; i < end; i++)
+                sum += (double)((const float *)tern_data(x))[at + i * step];
+            const int64_t to = w->down ? o * LINES + line : line * out + o;
+            assert_true(fabs(value_at(y, to) - sum / count) < 2e-6);
+        }
+        for (int64_t i = first; i < end; i++)
+            slope[i] += (double)o / count;
+    }
+    for (int64_t i = 0; i < w->in; i++)
+        assert_true(fabs(value_at(tern_grad(x), i * step) - slope[i]) < 1e-5 * (1 + slope[i]));
+    free(slope);
+}
+
 static void adaptive_pools_of_nothing_are_at_once(void **state)
 {
     (void)state;
     tern_tensor *x = tern_zeros(tern_dims(0, 3, 5));
     for (int64_t out = 1; out <= INT32_MAX / 2; out *= 2)
         assert_int_equal(tern_numel(tern_adaptive_max_pool1d(x, out)), 0);
+}
+
+// Every size and divisor of windows that overlap, most of which are too long to be listed.
+static void long_windows_give_the_means_of_a_loop(void **state)
+{
+    (void)state;
+    enum { IN = 1000 };
+    for (int64_t kernel = 2; kernel <= IN; kernel = kernel * 3 + 1) {
+        for (int64_t padding = 0; padding <= kernel / 2; padding += kernel / 2) {
+            for (int64_t stride = 1; stride <= 3; stride += 2) {
+                for (int line = 0; line < 2; line++) {
+                    tern_tensor *x = tern_rand(tern_dims(1, 1, line ? IN : 3, line ? 3 : IN));
+                    tern_set_requires_grad(x, true);
+                    tern_tensor *y =
+                        tern_avg_pool2d(x, .kernel_size = {line ? kernel : 1, line ? 1 : kernel},
+                                        .stride = {line ? stride : 1, line ? 1 : stride},
+                                        .padding = {line ? padding : 0, line ? 0 : padding},
+                                        .count_include_pad = stride == 1);
+                    assert_no_error();
+                    check_means(x, y, &(windows){IN, kernel, stride, padding, line, stride == 1});
+                }
+            }
+        }
+    }
+}
+
+static void a_long_window_takes_no_list_of_its_taps(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_ones(tern_dims(1, 1, 8000));
+    tern_set_requires_grad(x, true);
+    const int64_t before = memory.bytes;
+    memory.peak = before;
+    tern_tensor *y = tern_avg_pool1d(x, 4001, .stride = 1);
+    assert_int_equal(tern_backward(tern_sum(y, TERN_ALL_AXES, false)), TERN_OK);
+    assert_near(value_at(y, 0), 1, 1e-6, 0);
+    assert_near(value_at(y, 3999), 1, 1e-6, 0);
+    assert_near(value_at(tern_grad(x), 4000), 4000.0 / 4001, 1e-5, 0);
+    assert_true(memory.peak - before < 1 << 20);
 }
 
 // Windows of every width: the bound that kernels take is that of the widest.
@@ -137,11 +213,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(means_of_planes_stay_apart),
         CHECK_TEST(adaptive_pools_of_nothing_are_at_once),
+        CHECK_TEST(long_windows_give_the_means_of_a_loop),
+        CHECK_TEST(a_long_window_takes_no_list_of_its_taps),
         CHECK_TEST(adaptive_windows_hold_what_they_begin_and_end_in),
         CHECK_TEST(the_first_of_equal_elements_gets_the_gradient),
         CHECK_TEST(the_last_of_several_nans_gets_the_gradient),
         CHECK_TEST(indices_are_those_of_the_plane),
         CHECK_TEST(a_layer_gives_indices_as_its_second_output),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (use_memory_hook())
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, check_shutdown);
 }

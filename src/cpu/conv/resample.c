@@ -11,6 +11,7 @@
 #define GROUP_ELEMENTS 32768 // in and out, of one group of planes
 #define MOST_GROUPS    64
 #define FEW_GROUPS     8
+#define WINDOW_TAPS    32    // for each input and output, from which on they are not listed
 #define ROOMY          65536 // elements of scratch, from which on there are few groups
 
 #define RESAMPLE_FN                static inline __attribute__((unused))

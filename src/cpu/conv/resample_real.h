@@ -10,6 +10,10 @@ typedef struct TAPS(map) {
     int32_t *index; // of the input
     REAL *weight;
     bool copies; // y[o] = x[o]
+    // Long windows: output o sums the inputs from start[o] up to end[o], and the weight is that of
+    // the window, which is an input of the gradient.
+    bool windows, by_input;
+    int64_t *end;
 } TAPS(map);
 
 // Neighbouring outputs with as many taps.
@@ -34,6 +38,8 @@ typedef struct TAPS(plan) {
     const REAL *x;
 } TAPS(plan);
 
+#include "cpu/conv/resample_window_real.h"
+
 // ---- maps --------------------------------------------------------------------------------------
 
 static int64_t TAPS(count)(const tern_resample_dim *d)
@@ -55,6 +61,12 @@ static void TAPS(map_place)(TAPS(map) * map, const tern_resample_dim *d, bool tr
     map->in = transposed ? d->out : d->in;
     map->out = transposed ? d->in : d->out;
     map->start = carve(memory, (map->out + 2) * (int64_t)sizeof *map->start);
+    map->windows = TAPS(has_windows)(d, taps);
+    if (map->windows) {
+        map->end = carve(memory, map->out * (int64_t)sizeof *map->end);
+        map->weight = carve(memory, d->out * (int64_t)sizeof *map->weight);
+        return;
+    }
     map->weight = carve(memory, taps * (int64_t)sizeof *map->weight);
     map->index = carve(memory, taps * (int64_t)sizeof *map->index);
 }
@@ -64,6 +76,10 @@ static void TAPS(map_write)(TAPS(map) * map, const tern_resample_dim *d, bool tr
                             REAL scale)
 {
     int64_t *next = map->start + 1;
+    if (map->windows) {
+        TAPS(windows_write)(map, d, transposed, scale);
+        return;
+    }
     memset(map->start, 0, (size_t)(map->out + 2) * sizeof *map->start);
     map->copies = d->kind == TERN_RESAMPLE_SAME && scale == 1;
     for (int pass = 0; pass < 2; pass++) {
@@ -138,6 +154,8 @@ static void TAPS(run_make)(TAPS(run) * run, const TAPS(map) * map, int32_t *inde
 static void TAPS(runs_make)(TAPS(plan) * plan, char *memory)
 {
     const TAPS(map) *map = &plan->w;
+    if (map->windows)
+        return;
     const int64_t taps = map->start[map->out];
     plan->run = carve(&memory, map->out * (int64_t)sizeof *plan->run);
     REAL *weight = carve(&memory, taps * (int64_t)sizeof *weight);
@@ -248,6 +266,11 @@ static void TAPS(along)(const TAPS(run) * run, REAL *y, const REAL *x, int64_t n
 // y (rows, out) from x (rows, in).
 static void TAPS(along_rows)(const TAPS(plan) * plan, REAL *y, const REAL *x, int64_t rows)
 {
+    if (plan->w.windows) {
+        for (int64_t r = 0; r < rows; r++)
+            TAPS(along_windows)(&plan->w, y + r * plan->w.out, x + r * plan->w.in);
+        return;
+    }
     if (TAPS(seamless)(plan)) {
         TAPS(along)(plan->run, y, x, rows * plan->w.out);
         return;
@@ -288,10 +311,15 @@ static void TAPS(mix)(const TAPS(map) * map, int64_t o, REAL *restrict y, const 
     }
 }
 
+static void TAPS(mix_row)(const TAPS(map) * map, int64_t o, REAL *y, const REAL *x, int64_t n)
+{
+    (map->windows ? TAPS(mix_window) : TAPS(mix))(map, o, y, x, n);
+}
+
 static void TAPS(mix_all)(const TAPS(map) * map, REAL *y, const REAL *x, int64_t n)
 {
     for (int64_t o = 0; o < map->out; o++)
-        TAPS(mix)(map, o, y + o * n, x, n);
+        TAPS(mix_row)(map, o, y + o * n, x, n);
 }
 
 // ---- all ---------------------------------------------------------------------------------------
@@ -304,7 +332,7 @@ static void TAPS(plane)(const TAPS(plan) * plan, int64_t unit, REAL *scratch)
     const REAL *x = plan->x + (n * d->in + (d->copies ? unit % d->out : 0)) * in;
     REAL *y = plan->y + unit * h->out * w->out, *half = scratch + (d->copies ? 0 : in);
     if (!d->copies) {
-        TAPS(mix)(d, unit % d->out, scratch, x, in);
+        TAPS(mix_row)(d, unit % d->out, scratch, x, in);
         x = scratch;
     }
     if (h->copies && w->copies) {
@@ -346,24 +374,9 @@ static void TAPS(plan_groups)(TAPS(plan) * plan, int64_t rows)
 
 // ---- one window a sample -----------------------------------------------------------------------
 
-enum { TAPS(LANES) = 32 / sizeof(REAL) };
 typedef REAL TAPS(lanes) __attribute__((vector_size(32)));
 typedef REAL TAPS(loose) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
 typedef REAL_BITS TAPS(mask) __attribute__((vector_size(32)));
-
-static REAL TAPS(sum)(const REAL *x, int64_t n)
-{
-    REAL lane[TAPS(LANES)] = {0}, sum = 0;
-    int64_t i = 0;
-    for (; i + TAPS(LANES) <= n; i += TAPS(LANES))
-        for (int l = 0; l < TAPS(LANES); l++)
-            lane[l] += x[i + l];
-    for (; i < n; i++)
-        sum += x[i];
-    for (int l = 0; l < TAPS(LANES); l++)
-        sum += lane[l];
-    return sum;
-}
 
 // The means of as many samples as a vector has lanes, side by side: no sum waits for another, and
 // their lanes are added in pairs of samples. n is at least a vector; the last one is masked.
@@ -422,6 +435,8 @@ static void TAPS(whole)(bool transposed, void *y, const void *x, int64_t rows, i
 static int64_t TAPS(map_bytes)(const tern_resample_dim *d, bool transposed)
 {
     const int64_t rows = transposed ? d->in : d->out, taps = TAPS(count)(d);
+    if (TAPS(has_windows)(d, taps))
+        return (2 * rows + 2) * (int64_t)sizeof(int64_t) + d->out * (int64_t)sizeof(REAL) + 3 * 64;
     return (rows + 2) * (int64_t)sizeof(int64_t) + taps * (int64_t)(sizeof(REAL) + 4) + 3 * 64;
 }
 
