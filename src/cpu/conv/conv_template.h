@@ -2,9 +2,11 @@
 // Convolutions of one element type and instruction set. The including source defines `real`,
 // REAL_IS_FLOAT, CONV_NAME (the functions' names) and the product's names: GEMM_ARGS, GEMM_NAME,
 // GEMM_ROOM.
+#include "base/error.h"
 #include "base/mem.h"
 #include "cpu/conv/conv_batch.h"
 #include "cpu/conv/conv_correlate.h"
+#include "cpu/conv/conv_padding.h"
 #include "cpu/conv/conv_patch.h"
 #include "cpu/conv/conv_weight.h"
 #include "cpu/conv/conv_weight_batch.h"
@@ -52,13 +54,25 @@ static void run_in(correlation *c, const conv_memory *memory)
         correlate(c);
 }
 
+// Some taps meet padding alone, and are left out.
+static bool is_clipped(const tern_conv_args *args, const conv_axis *axis)
+{
+    for (int d = 0; d < 3; d++)
+        if (axis[d].taps < args->weight.size[d + 2])
+            return true;
+    return false;
+}
+
 tern_status CONV_NAME(conv)(const tern_conv_args *args)
 {
     const bool batched = batch_suits(args, &args->y, &args->x);
     if (patch_suits(args, batched))
         return patch_run(args, patch_forward, patch_chunk_forward);
-    if (batched)
-        return batch_correlate(args, false);
+    if (batched) {
+        TERN_TRY(batch_correlate(args, false));
+        padding_forward(args);
+        return TERN_OK;
+    }
     const conv_space s = space_of(args);
     const int64_t filter = args->weight.size[1] * s.taps;
     conv_axis axis[3];
@@ -89,6 +103,8 @@ tern_status CONV_NAME(conv)(const tern_conv_args *args)
         return TERN_ERR_NOMEM;
     run_in(&c, &memory);
     tern_cache_free(memory.begin, memory.nbytes);
+    if (is_clipped(args, axis))
+        padding_forward(args);
     return TERN_OK;
 }
 
@@ -225,8 +241,11 @@ tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
     const bool batched = weight_batch_suits(args);
     if (patch_suits(args, batched))
         return patch_run(args, patch_weight, patch_chunk_weight);
-    if (batched)
-        return batch_grad_weight(args);
+    if (batched) {
+        TERN_TRY(batch_grad_weight(args));
+        padding_grad_weight(args);
+        return TERN_OK;
+    }
     weight_gradient g = plan_weight(args);
     const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);
     const bool nothing = g.batch == 0 || g.y_space == 0 || numel == 0, some = numel < all;
@@ -241,8 +260,10 @@ tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
         return TERN_ERR_NOMEM;
     if (!args->accumulate)
         conv_zero(args->weight.data, all);
-    if (nothing)
+    if (nothing) {
+        padding_grad_weight(args);
         return TERN_OK;
+    }
     g.offset = (int64_t *)memory;
     g.sums = (real *)(memory + offsets);
     if (some)
@@ -253,8 +274,10 @@ tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
     conv_zero(g.sums, sums);
     conv_work_run(&g.rooms, items, run_block, &g);
     add_parts(&g);
-    if (some)
+    if (some) {
         spread_taps(args, &g);
+        padding_grad_weight(args);
+    }
     tern_cache_free(memory, nbytes);
     return TERN_OK;
 }

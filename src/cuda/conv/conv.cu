@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(CONV_THREADS)
             for (term.tap[1] = 0; term.tap[1] < (int)work.axis[1].taps.size; term.tap[1]++)
                 for (term.tap[2] = 0; term.tap[2] < (int)work.axis[2].taps.size; term.tap[2]++) {
                     const int64_t place = element_place(plan, work, p, term);
-                    if (place >= 0)
-                        sum = real_fma((C)widen(from[place]),
+                    if (place >= 0 || plan.padded)
+                        sum = real_fma(place >= 0 ? (C)widen(from[place]) : (C)0,
                                        (C)widen(weight[weight_place(plan, work, term)]), sum);
                 }
     const C add = bias ? (C)widen(bias[work.group * plan.rows + work.row_tile]) : (C)0;

@@ -40,6 +40,7 @@ typedef struct conv_plan {
     int64_t images, group_weights;
     conv_strides from, to, weight; // weight: those of a channel written (image) and read (channel)
     bool relu, accumulate;
+    bool padded; // what lies outside are zeros, which are multiplied too
     // blocks: tiles of rows come first, then tiles of positions, groups, phases
     divisor<uint32_t> row_tiles, column_tiles, group_count, phases[3];
 } conv_plan;
@@ -261,6 +262,7 @@ static inline conv_plan conv_forward_plan(const tern_conv_args *args)
     plan.from = conv_strides_of(&args->x);
     plan.to = conv_strides_of(&args->y);
     plan.weight = conv_strides_of(&args->weight);
+    plan.padded = true;
     conv_plan_common(&plan, args);
     return plan;
 }
