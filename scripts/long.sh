@@ -29,3 +29,18 @@ done
 say "resnet18, one epoch"
 "$root/tests/examples/accuracy.sh" "$build/examples/resnet18/resnet18" 0.883 --seed 0 >&2 ||
     status=1
+
+# What computes, under the instruction sets that a better one hides; the simulated device has none.
+# In the third float32 step of one run of the MLP an input of a unit lies so near 0 that the
+# rounding of its sum decides whether ReLU passes it; that of the portable set decides otherwise.
+for isa in portable avx2; do
+    say "testing: $isa"
+    left_out=none
+    [ "$isa" != portable ] || left_out=mlp_golden
+    # shellcheck disable=SC2046 # one word a test
+    TERN_CPU_ISA=$isa meson test -C "$build" --no-rebuild --print-errorlogs --logbase "$isa" \
+        -t 10 $(meson test -C "$build" --list --suite conformance --suite golden --suite unit \
+            --suite reliability --suite fuzz --no-suite simulated 2>/dev/null |
+            sed -n 's|.* / ||p' | grep -vx "$left_out") >&2 || status=1
+    logs=$logs$build/meson-logs/$isa.json$newline
+done
