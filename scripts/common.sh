@@ -66,6 +66,11 @@ have()
     python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
     zlib1g-dev) compiles c '#include <zlib.h>' ;;
     libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
+    gcc-aarch64-linux-gnu) command -v aarch64-linux-gnu-gcc >/dev/null ;;
+    libc6-dev-arm64-cross) [ -f /usr/aarch64-linux-gnu/include/stdio.h ] ;;
+    qemu-user) command -v qemu-aarch64 >/dev/null ;;
+    zlib1g-dev:arm64) [ -e /usr/lib/aarch64-linux-gnu/libz.so ] ;;
+    libcmocka-dev:arm64) [ -e /usr/lib/aarch64-linux-gnu/libcmocka.so ] ;;
     clang) command -v clang >/dev/null ;;
     libclang-rt-dev) (CC='clang -fsanitize=address' && compiles c '') ;;
     dpkg-dev) command -v dpkg-buildpackage >/dev/null ;;

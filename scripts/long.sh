@@ -44,3 +44,16 @@ for isa in portable avx2; do
             sed -n 's|.* / ||p' | grep -vx "$left_out") >&2 || status=1
     logs=$logs$build/meson-logs/$isa.json$newline
 done
+
+# Another architecture, whose programs qemu runs here.
+if [ "$(uname -m)" = x86_64 ] && command -v dpkg >/dev/null; then
+    as_root dpkg --add-architecture arm64
+    need gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user zlib1g-dev:arm64 libcmocka-dev:arm64
+    say "testing: aarch64"
+    [ -f "$build-aarch64/build.ninja" ] ||
+        meson setup "$build-aarch64" "$root" --cross-file "$root/scripts/aarch64.ini" \
+            -Dtests=enabled -Dexamples=disabled -Dcuda=disabled -Dcudasim=disabled >&2
+    meson test -C "$build-aarch64" --print-errorlogs --logbase aarch64 -t 20 \
+        --suite conformance --suite golden >&2 || status=1
+    logs=$logs$build-aarch64/meson-logs/aarch64.json$newline
+fi
