@@ -135,6 +135,10 @@ static tern_status resize(const tern_interpolate_options *o, const tern_tensor *
     out->ratio = given || o->recompute_scale ? (double)in / size : 1 / scale;
     if (o->align_corners)
         out->ratio = out->out > 1 ? (double)(in - 1) / (double)(out->out - 1) : 0;
+    // PyTorch's nearest in two dimensions copies and doubles by the sizes, whatever the scale.
+    if (out->kind == TERN_RESAMPLE_NEAREST && x->rank == 4 &&
+        (out->out == in || out->out == 2 * in))
+        out->ratio = (double)in / size;
     if (out->out == in && (out->kind == TERN_RESAMPLE_LINEAR || out->ratio == 1))
         out->kind = TERN_RESAMPLE_SAME;
     return TERN_OK;

@@ -208,6 +208,49 @@ static void adaptive_windows_hold_what_they_begin_and_end_in(void **state)
     }
 }
 
+// 0 to 7 along the last of so many dimensions, resized by `scale` there.
+static tern_tensor *resized(int dims, double scale, tern_interpolate_mode mode, tern_tensor **x)
+{
+    tern_shape shape = tern_dims(1, 1, 1, 1, 1);
+    shape.rank = dims + 2;
+    shape.dim[shape.rank - 1] = 8;
+    tern_tensor *line = tern_reshape(tern_arange(0, 8, 1, .dtype = TERN_FLOAT64), shape);
+    tern_interpolate_options o = tern_interpolate_defaults();
+    for (int i = 0; i < dims; i++)
+        o.scale.at[i] = i == dims - 1 ? scale : 1;
+    o.mode = mode;
+    o.x = *x = tern_set_requires_grad(line, true);
+    tern_tensor *y = tern_interpolate_with(&o);
+    assert_non_null(y);
+    assert_int_equal(tern_backward(tern_sum_all(y)), TERN_OK);
+    return tern_reshape(y, tern_dims(tern_numel(y)));
+}
+
+// As F.interpolate of PyTorch 2.15: 8 elements of 8 and 16 of 8, whatever the scale.
+static void nearest_in_two_dimensions_copies_and_doubles_by_the_sizes(void **state)
+{
+    (void)state;
+    tern_tensor *x;
+    assert_tensor(resized(2, 1.1, TERN_NEAREST, &x), tern_dims(8), 0, 1, 2, 3, 4, 5, 6, 7);
+    assert_tensor(tern_grad(x), tern_dims(1, 1, 1, 8), 1, 1, 1, 1, 1, 1, 1, 1);
+    assert_tensor(resized(2, 2.1, TERN_NEAREST, &x), tern_dims(16), 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5,
+                  5, 6, 6, 7, 7);
+    assert_tensor(tern_grad(x), tern_dims(1, 1, 1, 8), 2, 2, 2, 2, 2, 2, 2, 2);
+    assert_tensor(resized(2, 1.1, TERN_NEAREST_EXACT, &x), tern_dims(8), 0, 1, 2, 3, 4, 5, 5, 6);
+    assert_tensor(tern_grad(x), tern_dims(1, 1, 1, 8), 1, 1, 1, 1, 1, 2, 1, 0);
+}
+
+// There PyTorch has these values, and the gradients of copies.
+static void nearest_in_other_dimensions_goes_by_the_scale(void **state)
+{
+    (void)state;
+    tern_tensor *x;
+    assert_tensor(resized(1, 1.1, TERN_NEAREST, &x), tern_dims(8), 0, 0, 1, 2, 3, 4, 5, 6);
+    assert_tensor(tern_grad(x), tern_dims(1, 1, 8), 2, 1, 1, 1, 1, 1, 1, 0);
+    assert_tensor(resized(3, 1.1, TERN_NEAREST, &x), tern_dims(8), 0, 0, 1, 2, 3, 4, 5, 6);
+    assert_tensor(tern_grad(x), tern_dims(1, 1, 1, 1, 8), 2, 1, 1, 1, 1, 1, 1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +263,8 @@ int main(void)
         CHECK_TEST(the_last_of_several_nans_gets_the_gradient),
         CHECK_TEST(indices_are_those_of_the_plane),
         CHECK_TEST(a_layer_gives_indices_as_its_second_output),
+        CHECK_TEST(nearest_in_two_dimensions_copies_and_doubles_by_the_sizes),
+        CHECK_TEST(nearest_in_other_dimensions_goes_by_the_scale),
     };
     if (use_memory_hook())
         return 1;
