@@ -75,7 +75,7 @@ static tern_status add_backward(tern_node *node, tern_tensor *const *dy, tern_te
     return dx[1] ? TERN_OK : tern_error_code();
 }
 
-tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha)
+tern_tensor *(tern_add_)(tern_tensor *t, tern_tensor *other, double alpha)
 {
     static const tern_op add = {"add_", {"t", "other"}, add_backward};
     inplace_call call;

@@ -99,6 +99,15 @@ static void the_sum_of_truths_is_or_whatever_the_factor(void **state)
     assert_tensor(tern_to_dtype(t, TERN_FLOAT32), tern_dims(4), 1, 1, 1, 0);
 }
 
+static void the_factor_of_a_sum_is_1_unless_given(void **state)
+{
+    (void)state;
+    tern_tensor *t = tern_full(tern_dims(2), 1), *other = tern_full(tern_dims(2), 5);
+    assert_tensor(tern_add_(t, other), tern_dims(2), 6, 6);
+    assert_tensor(tern_add_(tern_add_(t, other), other, -2), tern_dims(2), 1, 1);
+    assert_tensor((tern_add_)(t, other, 3), tern_dims(2), 16, 16);
+}
+
 static void add_and_mul_broadcast_and_promote(void **state)
 {
     (void)state;
@@ -308,6 +317,7 @@ int main(void)
         CHECK_TEST(a_copy_between_overlapping_views_reads_before_it_writes),
         CHECK_TEST(constants_and_numbers_change_every_element),
         CHECK_TEST(the_sum_of_truths_is_or_whatever_the_factor),
+        CHECK_TEST(the_factor_of_a_sum_is_1_unless_given),
         CHECK_TEST(add_and_mul_broadcast_and_promote),
         CHECK_TEST(results_that_do_not_fit_are_refused),
         CHECK_TEST(leaves_and_shared_places_are_not_changed),

@@ -22,7 +22,8 @@ TERN_API tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source);
 /// All of them `value`; out of an integer dtype's range is TERN_ERR_ARG.
 TERN_API tern_tensor *tern_fill_(tern_tensor *t, tern_scalar value);
 TERN_API tern_tensor *tern_zero_(tern_tensor *t); ///< all of them 0
-/// t + alpha * other, other broadcast to t's shape; alpha has the digits of a double.
+/// t + alpha * other, other broadcast to t's shape; alpha has the digits of a double, and is 1
+/// where it is left out: `tern_add_(t, other)`.
 TERN_API tern_tensor *tern_add_(tern_tensor *t, tern_tensor *other, double alpha);
 /// t * other, other broadcast to t's shape.
 TERN_API tern_tensor *tern_mul_(tern_tensor *t, tern_tensor *other);
@@ -32,6 +33,9 @@ TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, tern_scalar value);
 TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, tern_scalar value);
 
 TERN_END_DECLS
+
+#define TERN_ADD_OPERANDS_(other, alpha, ...) other, alpha
+#define tern_add_(t, ...)                     tern_add_(t, TERN_ADD_OPERANDS_(__VA_ARGS__, 1, ))
 
 #ifndef __cplusplus
 // Numbers of any C type, integers exactly.
