@@ -160,10 +160,10 @@ static tern_status windows(conv_sizes *sizes, tern_shape in, tern_shape kernel, 
     }
     for (int i = 0; i < in.rank; i++)
         TERN_CHECK(in.dim[i] > 0 && reach.dim[i] <= padded.dim[i], TERN_ERR_SHAPE,
-                   "%s: the kernel is larger than the padded input: %s (of %s, dilation %s) and %s "
-                   "(of %s, padding %s)",
-                   sizes->op, tern_shape_string(reach), tern_shape_string(kernel),
-                   tern_shape_string(sizes->dilation), tern_shape_string(padded),
+                   "%s: the kernel is larger than the padded input, %s and %s: kernel %s with "
+                   "dilation %s, input %s with padding %s",
+                   sizes->op, tern_shape_string(reach), tern_shape_string(padded),
+                   tern_shape_string(kernel), tern_shape_string(sizes->dilation),
                    tern_shape_string(in), tern_shape_string(sizes->padding));
     return TERN_OK;
 }

@@ -99,10 +99,12 @@ REFUSES(tern_conv1d_with, "an input too long to count", TERN_ERR_SHAPE,
         tern_conv1d(tern_zeros(tern_dims(0, 1, INT64_C(1) << 62)), tern_zeros(tern_dims(1, 1, 1)),
                     NULL))
 REFUSES(tern_conv2d_with, "a kernel larger than the padded input", TERN_ERR_SHAPE,
-        "conv2d: the kernel is larger than the padded input: (7, 3)|(6, 8)|(4, 6), padding (1, 1)",
+        "conv2d: the kernel is larger than the padded input, (7, 3) and (6, 8): kernel (7, 3) with "
+        "dilation (1, 1), input (4, 6) with padding (1, 1)",
         tern_conv2d(Z(1, 1, 4, 6), Z(1, 1, 7, 3), NULL, .padding = 1))
 REFUSES(tern_conv2d_with, "a dilated kernel larger than the input", TERN_ERR_SHAPE,
-        "conv2d: the kernel is larger|(5, 5) (of (3, 3), dilation (2, 2))|(4, 6)",
+        "conv2d: the kernel is larger than the padded input, (5, 5) and (4, 6): kernel (3, 3) with "
+        "dilation (2, 2), input (4, 6) with padding (0, 0)",
         tern_conv2d(Z(1, 1, 4, 6), Z(1, 1, 3, 3), NULL, .dilation = 2))
 REFUSES(tern_conv3d_with, "no depth", TERN_ERR_SHAPE, "conv3d: the kernel is larger|(0, 4, 4)",
         tern_conv3d(Z(1, 1, 0, 4, 4), Z(1, 1, 1, 1, 1), NULL))
@@ -166,6 +168,9 @@ REFUSES(tern_conv_transpose2d_with, "output_size and output_padding", TERN_ERR_A
             tern_nn_##name(3, 4, 3, .stride = 0))                                                  \
     REFUSES(tern_nn_##name##_with, "a dilation of 0", TERN_ERR_ARG,                                \
             "nn_" #name ": dilation is (0,", tern_nn_##name(3, 4, 3, .dilation = 0))               \
+    REFUSES(tern_nn_##name##_with, "a dilation too long to count", TERN_ERR_ARG,                   \
+            "nn_" #name ": dilation is (4611686018427387904|must be at least 1 and below 2^31",    \
+            tern_nn_##name(3, 4, 3, .dilation = INT64_C(1) << 62))                                 \
     REFUSES(tern_nn_##name##_with, "a negative padding", TERN_ERR_ARG,                             \
             "nn_" #name ": padding is (-1,", tern_nn_##name(3, 4, 3, .padding = -1))               \
     REFUSES(tern_nn_##name##_with, "an integer dtype", TERN_ERR_DTYPE,                             \

@@ -166,12 +166,13 @@ static tern_status check_kernel(conv_options *o)
     return TERN_OK;
 }
 
-static tern_status check_least(const conv_options *o, const char *what, tern_shape sizes,
+static tern_status check_range(const conv_options *o, const char *what, tern_shape sizes,
                                int64_t least)
 {
     for (int i = 0; i < sizes.rank; i++)
-        TERN_CHECK(sizes.dim[i] >= least, TERN_ERR_ARG, "%s: %s is %s, but must be %lld or more",
-                   o->name, what, tern_shape_string(sizes), (long long)least);
+        TERN_CHECK(sizes.dim[i] >= least && sizes.dim[i] <= INT32_MAX, TERN_ERR_ARG,
+                   "%s: %s is %s, but must be at least %lld and below 2^31", o->name, what,
+                   tern_shape_string(sizes), (long long)least);
     return TERN_OK;
 }
 
@@ -188,7 +189,7 @@ static tern_status check_padding(const conv_options *o)
                    o->name, tern_shape_string(o->stride));
         padding.dim[i] = 0;
     }
-    return check_least(o, "padding", padding, 0);
+    return check_range(o, "padding", padding, 0);
 }
 
 static tern_status check_options(conv_options *o)
@@ -202,9 +203,9 @@ static tern_status check_options(conv_options *o)
                "%s: groups %lld must divide in_channels %lld and out_channels %lld", o->name,
                (long long)o->groups, (long long)o->in_channels, (long long)o->out_channels);
     TERN_TRY(check_kernel(o));
-    TERN_TRY(check_least(o, "stride", o->stride, 1));
-    TERN_TRY(check_least(o, "dilation", o->dilation, 1));
-    TERN_TRY(check_least(o, "output_padding", o->output_padding, 0));
+    TERN_TRY(check_range(o, "stride", o->stride, 1));
+    TERN_TRY(check_range(o, "dilation", o->dilation, 1));
+    TERN_TRY(check_range(o, "output_padding", o->output_padding, 0));
     TERN_TRY(check_padding(o));
     TERN_CHECK(o->padding_mode >= TERN_PAD_UNSPECIFIED && o->padding_mode <= TERN_PAD_CIRCULAR,
                TERN_ERR_ARG, "%s: there is no padding_mode %d", o->name, (int)o->padding_mode);
