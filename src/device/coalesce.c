@@ -2,12 +2,18 @@
 // Views with as few dims as they need. Of the backends, those that make views of their own use it.
 #include "device/kernels.h"
 
-// Dims d and d + 1 of every view can be walked as one.
+// Dims d and d + 1 of every view can be walked as one. Sizes and strides of views without elements
+// may be any.
 static bool mergeable(tern_strided *const *views, int count, int d)
 {
-    for (int v = 0; v < count; v++)
-        if (views[v]->stride[d] != views[v]->stride[d + 1] * views[v]->size[d + 1])
+    for (int v = 0; v < count; v++) {
+        const tern_strided *view = views[v];
+        int64_t stride, size;
+        if (__builtin_mul_overflow(view->stride[d + 1], view->size[d + 1], &stride) ||
+            __builtin_mul_overflow(view->size[d], view->size[d + 1], &size) ||
+            view->stride[d] != stride)
             return false;
+    }
     return true;
 }
 

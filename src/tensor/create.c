@@ -255,6 +255,8 @@ tern_tensor *tern_eye_with(const tern_eye_options *o)
                     0);
     if (!t)
         return NULL;
+    if (t->numel == 0)
+        return t;
     tern_shape diagonal = tern_dims(o->rows < o->cols ? o->rows : o->cols);
     int64_t stride = o->cols + 1;
     return tern_filled(tern_tensor_alias("eye", t, diagonal, &stride, 0), 1) ? t : NULL;

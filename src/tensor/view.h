@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_TENSOR_VIEW_H
 #define TERN_SRC_TENSOR_VIEW_H
 
+#include "base/integer.h"
 #include "device/backend.h"
 #include "device/dtype.h"
 #include "tensor/tensor.h"
@@ -44,7 +45,7 @@ static inline tern_strided tern_view_contiguous(void *data, tern_dtype dtype, te
     for (int i = shape.rank - 1; i >= 0; i--) {
         view.size[i] = shape.dim[i];
         view.stride[i] = stride;
-        stride *= shape.dim[i] > 0 ? shape.dim[i] : 1;
+        stride = wrap_mul(stride, shape.dim[i] > 0 ? shape.dim[i] : 1); // without elements: any
     }
     return view;
 }

@@ -147,6 +147,7 @@ static void eye_has_ones_on_its_diagonal(void **state)
     assert_tensor(tern_eye(2, 3, .dtype = TERN_INT32), tern_dims(2, 3), 1, 0, 0, 0, 1, 0);
     assert_tensor(tern_eye(3, 2, .dtype = TERN_BOOL), tern_dims(3, 2), 1, 0, 0, 1, 0, 0);
     assert_empty(tern_eye(0, 4), tern_dims(0, 4));
+    assert_empty(tern_eye(0, INT64_MAX), tern_dims(0, INT64_MAX)); // whose diagonal has no stride
     assert_null_with(tern_eye(-1, 2), TERN_ERR_SHAPE, "eye");
     assert_true(tern_requires_grad(tern_eye(2, 2, .requires_grad = true)));
 }

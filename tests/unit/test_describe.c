@@ -289,6 +289,8 @@ static void numbers_print_as_python_prints_them(void **state)
         snprintf(expected, sizeof expected, "LeakyReLU(negative_slope=%s)\n", cases[i].text);
         check_print(tern_nn_leaky_relu(cases[i].value), expected);
     }
+    check_print(tern_nn_hardtanh(-(double)INFINITY, (double)INFINITY),
+                "Hardtanh(min_val=-inf, max_val=inf)\n");
 }
 
 static void containers_print_their_children_inside(void **state)

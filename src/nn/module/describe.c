@@ -41,8 +41,9 @@ void tern_layer_add_double(tern_text *out, double value)
         snprintf(text, sizeof text, "%.*e", digits - 1, value);
     } while (digits < 17 && isfinite(value) && strtod(text, NULL) != value && ++digits);
     // Python has no exponent up to 1e16, and a point in every other number.
-    const int whole = value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
-    const bool plain = isfinite(value) && whole <= 16;
+    const bool finite = isfinite(value);
+    const int whole = finite && value != 0 ? (int)floor(log10(fabs(value))) + 1 : 1;
+    const bool plain = finite && whole <= 16;
     tern_text_add(out, "%.*g%s", plain && digits < whole ? whole : digits, value,
                   plain && value == floor(value) ? ".0" : "");
 }
