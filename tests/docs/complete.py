@@ -6,6 +6,7 @@
     complete.py ROOT codes    the table of docs/errors.md is the enum of error.h, word for word
     complete.py ROOT missing  no name of its list of what is not there is one of tern's, and no
                               other guide writes of it
+    complete.py ROOT ratio    README.md says how much longer a port is, as their test and table do
     complete.py ROOT pages PAGE...   every page of docs is among these, which guide.py checks
     complete.py ROOT goals    docs/reliability.md has the tests with a number, and no others
 """
@@ -61,6 +62,17 @@ def wrong_missing(root):
     return wrong
 
 
+def wrong_ratio(root):
+    most = re.search(r"^LONGER = (\S+)", (root / "tests/examples/ports.py").read_text(), re.M)[1]
+    rows = re.findall(r"^\| \w+ \(\[py\].*\| (\d+) \| (\d+) \|$",
+                      (root / "examples/ports/README.md").read_text(), re.M)
+    python, c = (sum(int(row[i]) for row in rows) for i in (0, 1))
+    text = " ".join((root / "README.md").read_text().split())
+    return [f"README.md does not say: {words}" for words in (
+        f"at most {most} times the lines of their scripts", f"together {c / python:.1f} times")
+            if words not in text]
+
+
 def unchecked_pages(root, pages):
     there = {path.stem for path in (root / "docs").glob("*.md")}
     return [f"docs/{name}.md is not checked by guide.py" for name in sorted(there - set(pages))]
@@ -92,7 +104,8 @@ def wrong_goals(root):
 def main():
     root, what = Path(sys.argv[1]), sys.argv[2]
     checks = {"names": missing_names, "codes": wrong_codes, "goals": wrong_goals,
-              "missing": wrong_missing, "pages": lambda root: unchecked_pages(root, sys.argv[3:])}
+              "missing": wrong_missing, "ratio": wrong_ratio,
+              "pages": lambda root: unchecked_pages(root, sys.argv[3:])}
     wrong = checks[what](root)
     print("\n".join(wrong))
     return 1 if wrong else 0
