@@ -45,7 +45,7 @@ static void begin_counts(tern_storage *s)
 
 static tern_storage *make(tern_device device, int64_t nbytes, bool pinned, bool outside)
 {
-    tern_storage *s = tern_cache_alloc(sizeof *s);
+    tern_storage *s = tern_device_open(device) ? NULL : tern_cache_alloc(sizeof *s);
     if (!s)
         return NULL;
     *s = (tern_storage){.device = device, .nbytes = nbytes, .pinned = pinned};

@@ -100,7 +100,8 @@ void tern_tensor_set_label(tern_tensor *t, const char *label);
 
 // ---- storage ----------------------------------------------------------------------------------
 
-tern_storage *tern_storage_new(tern_device device, int64_t nbytes); // refs 1; NULL raises
+// Memory is a device's first use: it is opened here at the latest. refs 1; NULL raises.
+tern_storage *tern_storage_new(tern_device device, int64_t nbytes);
 tern_storage *tern_storage_new_pinned(int64_t nbytes);
 // For what the host has written between replays: memory of a graph that the thread captures is
 // free to its kernels until they write it.
