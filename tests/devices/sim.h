@@ -13,6 +13,8 @@ static struct {
     void (*fail_nth)(enum tern_sim_call call, long n, int code);
     void (*fail_from)(enum tern_sim_call call, long n, int code);
     void (*fail_none)(void);
+    void (*fail_any)(long n, enum tern_sim_failure failure);
+    const char *(*failed)(void);
     long (*calls)(enum tern_sim_call call);
     void (*break_device)(int device, int code);
     void (*count)(tern_sim_counts *counts);
@@ -37,6 +39,8 @@ static inline bool sim_begin(void)
     bool found = plugin && sim_find(plugin, "tern_sim_fail", &sim.fail_nth) &&
                  sim_find(plugin, "tern_sim_fail_from", &sim.fail_from) &&
                  sim_find(plugin, "tern_sim_fail_none", &sim.fail_none) &&
+                 sim_find(plugin, "tern_sim_fail_any", &sim.fail_any) &&
+                 sim_find(plugin, "tern_sim_failed", &sim.failed) &&
                  sim_find(plugin, "tern_sim_calls", &sim.calls) &&
                  sim_find(plugin, "tern_sim_break_device", &sim.break_device) &&
                  sim_find(plugin, "tern_sim_count", &sim.count) &&

@@ -69,9 +69,10 @@ cudaError_t cudaMalloc(void **pointer, size_t nbytes)
 cudaError_t cudaFree(void *pointer)
 {
     Call call;
-    TERN_SIM_TRY(call.error);
+    if (call.error && !call.failure)
+        return call.error;
     if (!pointer)
-        return cudaSuccess;
+        return call.error;
     TERN_SIM_TRY(refuse_unsafe());
     const Block *block = block_to_free("cudaFree", pointer, false);
     note_wait_to_free(block->device);
@@ -80,7 +81,7 @@ cudaError_t cudaFree(void *pointer)
     counts().live_blocks--;
     counts().live_bytes -= (int64_t)block->nbytes;
     free_block(block);
-    return remember(fault_of(block->device));
+    return remember(call.error ? call.error : fault_of(block->device));
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t nbytes, unsigned int)
@@ -108,16 +109,17 @@ cudaError_t cudaMallocHost(void **pointer, size_t nbytes)
 cudaError_t cudaFreeHost(void *pointer)
 {
     Call call;
-    TERN_SIM_TRY(call.error);
+    if (call.error && !call.failure)
+        return call.error;
     if (!pointer)
-        return cudaSuccess;
+        return call.error;
     TERN_SIM_TRY(refuse_unsafe());
     const Block *block = block_to_free("cudaFreeHost", pointer, true);
     for (int device = 0; device < device_count(); device++)
         note_wait_to_free(device);
     counts().host_frees++;
     free_block(block);
-    return cudaSuccess;
+    return call.error;
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)

@@ -108,9 +108,11 @@ static cublasStatus_t product(cublasHandle_t handle, const Product &product)
 {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
-    Call call(current_device());
+    Call call(current_device(), "cublasGemm");
     if (int code = demanded_failure(TERN_SIM_BLAS))
         return (cublasStatus_t)code;
+    if (call.failure)
+        return (cublasStatus_t)call.failure->cublas;
     if (call.error)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (product.m < 0 || product.n < 0 || product.k < 0 || product.count < 0 ||
@@ -130,6 +132,8 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
     Call call(current_device());
     if (int code = demanded_failure(TERN_SIM_BLAS_CREATE))
         return (cublasStatus_t)code;
+    if (call.failure)
+        return (cublasStatus_t)call.failure->cublas;
     if (call.error || refuse_unsafe())
         return CUBLAS_STATUS_NOT_INITIALIZED;
     *handle = new cublasContext{current_device(), nullptr, nullptr, 0, CUBLAS_DEFAULT_MATH};
@@ -145,7 +149,7 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle)
     (void)refuse_wait_for_device(handle->device);
     run_device(handle->device);
     delete handle;
-    return CUBLAS_STATUS_SUCCESS;
+    return call.failure ? (cublasStatus_t)call.failure->cublas : CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
@@ -153,6 +157,8 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     Call call;
+    if (call.failure)
+        return (cublasStatus_t)call.failure->cublas;
     handle->stream = stream;
     handle->workspace = nullptr;
     handle->workspace_size = 0;
@@ -172,6 +178,8 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     Call call;
+    if (call.failure)
+        return (cublasStatus_t)call.failure->cublas;
     if ((uintptr_t)workspace % 256)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (workspace)
@@ -185,6 +193,9 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
+    Call call;
+    if (call.failure)
+        return (cublasStatus_t)call.failure->cublas;
     handle->math = mode;
     return CUBLAS_STATUS_SUCCESS;
 }

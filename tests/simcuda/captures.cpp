@@ -184,6 +184,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t handle, cudaGraph_t *graph)
         return remember(cudaErrorStreamCaptureWrongThread);
     bool joined = is_joined(capture);
     end(capture);
+    TERN_SIM_TRY(call.error);
     if (capture->invalid)
         return remember(cudaErrorStreamCaptureInvalidated);
     if (!joined)
@@ -218,6 +219,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, enum cudaStreamCapture
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
+    Call call;
+    TERN_SIM_TRY(call.error);
     std::swap(*mode, thread_mode);
     return cudaSuccess;
 }

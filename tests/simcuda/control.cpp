@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "cublas_v2.h"
+#include "curand.h"
+
 namespace sim
 {
 
@@ -15,6 +18,20 @@ struct Demand {
 };
 
 static Demand demands[TERN_SIM_CALLS];
+
+static struct {
+    long left; // calls until the one that fails, with it; 0: none
+    tern_sim_failure failure;
+    const char *failed; // function
+} any;
+
+// In the order of tern_sim_failure.
+static const Failure failures[] = {
+    {cudaErrorMemoryAllocation, CUBLAS_STATUS_ALLOC_FAILED, CURAND_STATUS_ALLOCATION_FAILED},
+    {cudaErrorInvalidValue, CUBLAS_STATUS_INVALID_VALUE, CURAND_STATUS_OUT_OF_RANGE},
+    {cudaErrorLaunchFailure, CUBLAS_STATUS_EXECUTION_FAILED, CURAND_STATUS_LAUNCH_FAILURE},
+    {cudaErrorLaunchFailure, CUBLAS_STATUS_EXECUTION_FAILED, CURAND_STATUS_LAUNCH_FAILURE},
+};
 static tern_sim_counts totals;
 static bool traces;
 static std::vector<tern_sim_wait> &waits = *new std::vector<tern_sim_wait>;
@@ -26,6 +43,16 @@ int demanded_failure(tern_sim_call call)
     if (!demand.first || demand.calls < demand.first)
         return 0;
     return demand.from || demand.calls == demand.first ? demand.code : 0;
+}
+
+const Failure *demanded_failure_of_any(const char *function)
+{
+    if (!any.left || --any.left)
+        return nullptr;
+    any.failed = function;
+    if (any.failure == TERN_SIM_BROKEN)
+        set_fault(current_device(), failures[any.failure].cuda);
+    return &failures[any.failure];
 }
 
 tern_sim_counts &counts()
@@ -62,9 +89,22 @@ void tern_sim_fail_from(enum tern_sim_call call, long n, int code)
     demand(call, n, code, true);
 }
 
+void tern_sim_fail_any(long n, enum tern_sim_failure failure)
+{
+    std::lock_guard<std::recursive_mutex> hold(the_lock());
+    any = {n, failure, nullptr};
+}
+
+const char *tern_sim_failed(void)
+{
+    std::lock_guard<std::recursive_mutex> hold(the_lock());
+    return any.failed;
+}
+
 void tern_sim_fail_none(void)
 {
     std::lock_guard<std::recursive_mutex> hold(the_lock());
+    any.left = 0;
     for (Demand &each : demands)
         each.first = 0;
 }

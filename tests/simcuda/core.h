@@ -56,6 +56,14 @@ void set_fault(int device, cudaError_t error);
 // ---- failures on demand, counters --------------------------------------------------------------
 
 int demanded_failure(tern_sim_call call); // counts the call; 0, or the code to fail with
+
+// A failure as the three libraries say it.
+struct Failure {
+    cudaError_t cuda;
+    int cublas, curand;
+};
+// Counts a call of whatever kind; NULL, or how it fails.
+const Failure *demanded_failure_of_any(const char *function);
 tern_sim_counts &counts();
 void note_wait(tern_sim_waiter waiter, int device, const void *stream, int on_device,
                const void *on_stream);
@@ -65,14 +73,17 @@ void note_wait(tern_sim_waiter waiter, int device, const void *stream, int on_de
 class Call
 {
   public:
-    Call();                    // of no device
-    explicit Call(int device); // of a device, which may have had a fault
-    Call(tern_sim_call call, int device);
+    // of no device
+    explicit Call(const char *function = __builtin_FUNCTION());
+    // of a device, which may have had a fault
+    explicit Call(int device, const char *function = __builtin_FUNCTION());
+    Call(tern_sim_call call, int device, const char *function = __builtin_FUNCTION());
     cudaError_t error = cudaSuccess;
+    const Failure *failure = nullptr; // on demand, of any call: what frees something does it first
 
   private:
     std::lock_guard<std::recursive_mutex> hold;
-    void refuse(int device);
+    void refuse(int device, const char *function);
 };
 
 } // namespace sim

@@ -75,30 +75,33 @@ static void watch_for_forks()
     (void)watched;
 }
 
-void Call::refuse(int device)
+void Call::refuse(int device, const char *function)
 {
     watch_for_forks();
+    failure = demanded_failure_of_any(function);
     error = fault_of(device);
     if (device >= device_count())
         error = cudaErrorNoDevice;
     if (forked)
         error = cudaErrorInitializationError;
+    if (error == cudaSuccess && failure)
+        error = failure->cuda;
     remember(error);
 }
 
-Call::Call() : hold(the_lock())
+Call::Call(const char *function) : hold(the_lock())
 {
-    refuse(-1);
+    refuse(-1, function);
 }
 
-Call::Call(int device) : hold(the_lock())
+Call::Call(int device, const char *function) : hold(the_lock())
 {
-    refuse(device);
+    refuse(device, function);
 }
 
-Call::Call(tern_sim_call call, int device) : hold(the_lock())
+Call::Call(tern_sim_call call, int device, const char *function) : hold(the_lock())
 {
-    refuse(device);
+    refuse(device, function);
     int code = demanded_failure(call);
     if (error == cudaSuccess)
         error = remember((cudaError_t)code);

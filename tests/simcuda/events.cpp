@@ -140,7 +140,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t handle)
     int device = event->device;
     events.erase(std::find(events.begin(), events.end(), event));
     delete event;
-    return remember(fault_of(device));
+    return remember(call.error ? call.error : fault_of(device));
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t handle, cudaStream_t stream_handle)

@@ -72,7 +72,7 @@ using namespace sim;
 
 void tern_sim_last_graph(tern_sim_graph_shape *of)
 {
-    Call call;
+    std::lock_guard<std::recursive_mutex> hold(the_lock());
     *of = shape;
 }
 
@@ -106,7 +106,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     Call call;
     delete graph;
-    return cudaSuccess;
+    return call.error;
 }
 
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
@@ -118,7 +118,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
                     (void *)exec);
     execs.erase(std::find(execs.begin(), execs.end(), exec));
     delete exec;
-    return cudaSuccess;
+    return call.error;
 }
 
 // With nodes == NULL: how many there are. The nodes themselves have no interface here.

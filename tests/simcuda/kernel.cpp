@@ -126,7 +126,7 @@ static cudaError_t check_configuration(const tern_sim_launch &launch)
 static cudaError_t launch_kernel(std::unique_ptr<Kernel> kernel)
 {
     const tern_sim_launch &launch = kernel->launch;
-    Call call(TERN_SIM_LAUNCH, current_device());
+    Call call(TERN_SIM_LAUNCH, current_device(), launch.name);
     TERN_SIM_TRY(call.error);
     StreamRef stream = stream_of(launch.stream);
     if (stream->device != kernel->device)

@@ -94,9 +94,11 @@ static curandStatus_t generate(curandGenerator_t generator, Draw draw)
 {
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
-    Call call(current_device());
+    Call call(current_device(), "curandGenerate");
     if (int code = demanded_failure(TERN_SIM_RAND))
         return (curandStatus_t)code;
+    if (call.failure)
+        return (curandStatus_t)call.failure->curand;
     StreamRef stream = stream_of(generator->stream);
     if (call.error)
         return CURAND_STATUS_LAUNCH_FAILURE;
@@ -129,6 +131,8 @@ curandStatus_t curandCreateGenerator(curandGenerator_t *generator, curandRngType
     Call call(current_device());
     if (int code = demanded_failure(TERN_SIM_RAND_CREATE))
         return (curandStatus_t)code;
+    if (call.failure)
+        return (curandStatus_t)call.failure->curand;
     if (type != CURAND_RNG_PSEUDO_PHILOX4_32_10)
         return CURAND_STATUS_TYPE_ERROR;
     if (call.error || refuse_unsafe())
@@ -143,13 +147,16 @@ curandStatus_t curandDestroyGenerator(curandGenerator_t generator)
         return CURAND_STATUS_NOT_INITIALIZED;
     Call call;
     delete generator;
-    return CURAND_STATUS_SUCCESS;
+    return call.failure ? (curandStatus_t)call.failure->curand : CURAND_STATUS_SUCCESS;
 }
 
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)
 {
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
+    Call call;
+    if (call.failure)
+        return (curandStatus_t)call.failure->curand;
     generator->stream = stream;
     return CURAND_STATUS_SUCCESS;
 }
@@ -160,6 +167,9 @@ curandStatus_t curandSetPseudoRandomGeneratorSeed(curandGenerator_t generator,
 {
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
+    Call call;
+    if (call.failure)
+        return (curandStatus_t)call.failure->curand;
     generator->seed = seed;
     return CURAND_STATUS_SUCCESS;
 }
@@ -168,6 +178,9 @@ curandStatus_t curandSetGeneratorOffset(curandGenerator_t generator, unsigned lo
 {
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
+    Call call;
+    if (call.failure)
+        return (curandStatus_t)call.failure->curand;
     generator->position = offset;
     return CURAND_STATUS_SUCCESS;
 }
@@ -177,6 +190,9 @@ curandStatus_t curandSetGeneratorOrdering(curandGenerator_t generator, curandOrd
 {
     if (!generator)
         return CURAND_STATUS_NOT_INITIALIZED;
+    Call call;
+    if (call.failure)
+        return (curandStatus_t)call.failure->curand;
     switch (ordering) {
     case CURAND_ORDERING_PSEUDO_BEST:
     case CURAND_ORDERING_PSEUDO_DEFAULT:

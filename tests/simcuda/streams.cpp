@@ -180,7 +180,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t handle)
     TERN_SIM_TRY(refuse_work(stream));
     stream->destroyed = true;
     forget_if_over(stream.get());
-    return remember(fault_of(stream->device));
+    return remember(call.error ? call.error : fault_of(stream->device));
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t handle)

@@ -60,6 +60,39 @@ static void the_nth_call_fails_on_demand(void **state)
     assert_done(cudaFree(data));
 }
 
+// Whatever its kind and library; what frees something has freed it all the same.
+static void the_nth_call_of_any_kind_fails_on_demand(void **state)
+{
+    (void)state;
+    void *data;
+    cublasHandle_t handle;
+    int device;
+    assert_int_equal(cublasCreate(&handle), CUBLAS_STATUS_SUCCESS);
+    tern_sim_fail_any(3, TERN_SIM_INVALID);
+    assert_null(tern_sim_failed());
+    assert_done(cudaGetDevice(&device));
+    assert_done(cudaMalloc(&data, 8));
+    assert_int_equal(cublasSetStream(handle, NULL), CUBLAS_STATUS_INVALID_VALUE);
+    assert_non_null(strstr(tern_sim_failed(), "cublasSetStream"));
+    assert_int_equal(cublasSetStream(handle, NULL), CUBLAS_STATUS_SUCCESS);
+    tern_sim_count_reset();
+    tern_sim_fail_any(1, TERN_SIM_NO_MEMORY);
+    assert_answer(cudaFree(data), cudaErrorMemoryAllocation);
+    tern_sim_counts now;
+    tern_sim_count(&now);
+    assert_int_equal(now.frees, 1);
+    tern_sim_fail_any(1, TERN_SIM_FAILED);
+    assert_answer(cudaGetDevice(&device), cudaErrorLaunchFailure);
+    assert_done(cudaGetDevice(&device));
+    tern_sim_fail_any(1, TERN_SIM_BROKEN);
+    assert_int_equal(cublasDestroy(handle), CUBLAS_STATUS_EXECUTION_FAILED);
+    assert_answer(cudaMalloc(&data, 8), cudaErrorLaunchFailure);
+    tern_sim_break_device(0, 0);
+    tern_sim_fail_any(1, TERN_SIM_FAILED);
+    tern_sim_fail_none();
+    assert_done(cudaGetDevice(&device));
+}
+
 static void every_kind_of_call_fails_on_demand(void **state)
 {
     (void)state;
@@ -246,6 +279,7 @@ int main(void)
         cmocka_unit_test(memory_runs_out_and_comes_back),
         cmocka_unit_test(meddling_changes_the_device_and_leaves_an_error),
         cmocka_unit_test(the_nth_call_fails_on_demand),
+        cmocka_unit_test(the_nth_call_of_any_kind_fails_on_demand),
         cmocka_unit_test(every_kind_of_call_fails_on_demand),
         cmocka_unit_test(calls_of_the_libraries_fail_on_demand),
         cmocka_unit_test(a_fault_stays_with_its_device),

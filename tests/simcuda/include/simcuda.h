@@ -49,6 +49,19 @@ enum tern_sim_call {
     TERN_SIM_CALLS
 };
 
+enum tern_sim_failure {
+    TERN_SIM_NO_MEMORY, // cudaErrorMemoryAllocation, CUBLAS_STATUS_ALLOC_FAILED, ...
+    TERN_SIM_INVALID,   // cudaErrorInvalidValue, ...
+    TERN_SIM_FAILED,    // cudaErrorLaunchFailure, of that call alone
+    TERN_SIM_BROKEN     // the same, and the current device answers every call with it from then on
+};
+
+// The n-th call of CUDA, cuBLAS or cuRAND from here on, of whatever kind, fails and does nothing;
+// one that frees or ends something does that and fails.
+TERN_SIM_EXPORT void tern_sim_fail_any(long n, enum tern_sim_failure failure);
+// The function, or kernel, that tern_sim_fail_any has failed; NULL while it has not.
+TERN_SIM_EXPORT const char *tern_sim_failed(void);
+
 // The n-th call of the kind from here on (1: the next) fails with the code and does nothing.
 TERN_SIM_EXPORT void tern_sim_fail(enum tern_sim_call call, long n, int code);
 // The n-th and all after it.
