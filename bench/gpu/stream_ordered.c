@@ -41,11 +41,11 @@ static void raise_nomem(const char *format, ...)
     va_end(words);
 }
 
-static tern_status open_device(int index)
+static tern_status open_device(int index, tern_draw_state draws)
 {
     uint64_t everything = UINT64_MAX;
     cudaMemPool_t pool;
-    const tern_status status = real->device->open ? real->device->open(index) : TERN_OK;
+    const tern_status status = real->device->open(index, draws);
     if (status == TERN_OK && cudaDeviceGetDefaultMemPool(&pool, index) == cudaSuccess)
         cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &everything);
     return status;

@@ -113,16 +113,18 @@ static void cpu_fault_clear(int index)
     __atomic_store_n(&fault->set, 0, __ATOMIC_RELEASE);
 }
 
-static void cpu_draws_write(int index, tern_draw_state state)
+static tern_status cpu_draws_write(int index, tern_draw_state state)
 {
     tern_draw_state *draws = &states[index].draws;
     __atomic_store_n(&draws->seed, state.seed, __ATOMIC_RELAXED);
     __atomic_store_n(&draws->base, state.base, __ATOMIC_RELAXED);
+    return TERN_OK;
 }
 
-static void cpu_draws_advance(int index, uint64_t count)
+static tern_status cpu_draws_advance(int index, uint64_t count)
 {
     __atomic_fetch_add(&states[index].draws.base, count, __ATOMIC_RELAXED);
+    return TERN_OK;
 }
 
 static tern_status cpu_draws_read(int index, tern_draw_state *state)
@@ -134,6 +136,7 @@ static tern_status cpu_draws_read(int index, tern_draw_state *state)
 const tern_device_table tern_cpu_device_table = {
     .name = "cpu",
     .count = cpu_count,
+    .open = cpu_draws_write,
     .alloc = cpu_alloc,
     .free = cpu_free,
     .to_device = cpu_to_device,

@@ -44,12 +44,12 @@ extern "C" tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_stat
                                              tern_draw_state value)
 {
     TERN_LAUNCH(write_draws, 1, 1, 0, stream, draws, value.seed, value.base);
-    return tern_cuda_launched("draws_write");
+    return tern_cuda_launched("random state");
 }
 
 extern "C" tern_status tern_cuda_draws_advance(cudaStream_t stream, tern_draw_state *draws,
                                                uint64_t count)
 {
     TERN_LAUNCH(advance_draws, 1, 1, 0, stream, draws, count);
-    return tern_cuda_launched("draws_advance");
+    return tern_cuda_launched("random state");
 }

@@ -15,8 +15,8 @@
 typedef struct tern_device_table {
     const char *name; // "cpu", "cuda"
     int (*count)(void);
-    // Makes the device ready; called once, before anything else. May be NULL.
-    tern_status (*open)(int index);
+    // Makes the device ready, with the draws to begin with; called once, before anything else.
+    tern_status (*open)(int index, tern_draw_state draws);
     // Gives back all that the device took, so that it may be opened anew. False, and it stays open,
     // while memory, streams or graphs of it are alive, or when it is broken. May be NULL.
     bool (*close)(int index);
@@ -43,9 +43,9 @@ typedef struct tern_device_table {
     tern_status (*fault_read)(int index, tern_fault *fault); // waits
     void (*fault_clear)(int index);
 
-    // The Philox state of dropout, in stream order.
-    void (*draws_write)(int index, tern_draw_state state);
-    void (*draws_advance)(int index, uint64_t count);
+    // The Philox state of dropout, in stream order. On failure it is as it was.
+    tern_status (*draws_write)(int index, tern_draw_state state);
+    tern_status (*draws_advance)(int index, uint64_t count);
     tern_status (*draws_read)(int index, tern_draw_state *state); // waits
 } tern_device_table;
 
@@ -70,8 +70,8 @@ typedef struct tern_cuda_table {
     tern_status (*pinned_to_host)(int index, void *host, const void *data, int64_t nbytes,
                                   void *block);
 
-    tern_cuda_stream *(*stream_new)(int index); // NULL raises
-    void (*stream_free)(tern_cuda_stream *stream);
+    tern_cuda_stream *(*stream_new)(int index);    // NULL raises
+    void (*stream_free)(tern_cuda_stream *stream); // raises, and it stays, while it is captured
     tern_cuda_stream *(*stream_set)(int index, tern_cuda_stream *stream);
     int (*stream_index)(const tern_cuda_stream *stream); // its device
     tern_status (*stream_synchronize)(tern_cuda_stream *stream);

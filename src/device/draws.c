@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/draws.h"
 
+#include "base/error.h"
 #include "base/fork.h"
 #include "device/capture.h"
 #include "device/state.h"
@@ -9,16 +10,16 @@
 static uint64_t seeds[TERN_DEVICE_TYPES];
 
 // Under the lock.
-static void load(tern_device device, tern_draw_state state)
+static tern_status load(tern_device device, tern_draw_state state)
 {
-    tern_device_table_of(device)->draws_write(device.index, state);
+    TERN_TRY(tern_device_table_of(device)->draws_write(device.index, state));
     tern_device_state_of(device)->drawn = 0;
+    return TERN_OK;
 }
 
-// Under the lock, once, when the device opens.
-void tern_draw_begin(tern_device device)
+tern_draw_state tern_draw_first(tern_device device)
 {
-    load(device, (tern_draw_state){.seed = seeds[device.type]});
+    return (tern_draw_state){.seed = seeds[device.type]};
 }
 
 // In the upper bits of the numbers, which count far below them.
@@ -43,15 +44,18 @@ uint64_t tern_draw_next(tern_device device)
     return number + ((uint64_t)piece_of_thread << PIECE_SHIFT);
 }
 
-void tern_draw_advance(tern_device device)
+tern_status tern_draw_advance(tern_device device)
 {
     uint64_t *captured = tern_capture_draws(device);
+    tern_status status = TERN_OK;
     tern_lock(&tern_device_lock);
     uint64_t *drawn = captured ? captured : &tern_device_state_of(device)->drawn;
     if (*drawn)
-        tern_device_table_of(device)->draws_advance(device.index, *drawn);
-    *drawn = 0;
+        status = tern_device_table_of(device)->draws_advance(device.index, *drawn);
+    if (!status)
+        *drawn = 0;
     tern_unlock(&tern_device_lock);
+    return status;
 }
 
 void tern_draw_seed_type(tern_device_type type, uint64_t seed)
@@ -60,7 +64,7 @@ void tern_draw_seed_type(tern_device_type type, uint64_t seed)
     seeds[type] = seed;
     for (int i = 0; i < TERN_MAX_DEVICES; i++)
         if (tern_device_state_of((tern_device){type, i})->open)
-            load((tern_device){type, i}, (tern_draw_state){.seed = seed});
+            (void)load((tern_device){type, i}, (tern_draw_state){.seed = seed});
     tern_unlock(&tern_device_lock);
 }
 
@@ -70,11 +74,12 @@ void tern_draw_seed(uint64_t seed)
     tern_draw_seed_type(TERN_CUDA, seed);
 }
 
-void tern_draw_load(tern_device device, tern_draw_state saved)
+tern_status tern_draw_load(tern_device device, tern_draw_state saved)
 {
     tern_lock(&tern_device_lock);
-    load(device, saved);
+    tern_status status = load(device, saved);
     tern_unlock(&tern_device_lock);
+    return status;
 }
 
 tern_status tern_draw_save(tern_device device, tern_draw_state *saved)

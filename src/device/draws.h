@@ -13,15 +13,17 @@ uint64_t tern_draw_next(tern_device device);
 // no two pieces share one, whatever devices they are on. Returns the piece before; 0 is what plain
 // calls draw from.
 unsigned tern_draw_piece(unsigned piece);
-// Moves the base on by the draws made since; tern_optim_step calls it.
-void tern_draw_advance(tern_device device);
-// Starts the draws of every device anew; tern_manual_seed calls it.
+// Moves the base on by the draws made since, which changes no draw; tern_optim_step calls it.
+tern_status tern_draw_advance(tern_device device);
+// Starts the draws of every device anew; tern_manual_seed calls it. Where that fails, those of the
+// device are as they were, and the error is pending.
 void tern_draw_seed(uint64_t seed);
 void tern_draw_seed_type(tern_device_type type, uint64_t seed);
-// The state to go on from, draws since the base last moved included; and going back to one.
+// The state to go on from, draws since the base last moved included; and going back to one, which
+// changes nothing where it fails.
 tern_status tern_draw_save(tern_device device, tern_draw_state *saved); // waits
-void tern_draw_load(tern_device device, tern_draw_state state);
-// Under the lock of the devices' states, once, when the device opens.
-void tern_draw_begin(tern_device device);
+tern_status tern_draw_load(tern_device device, tern_draw_state state);
+// What a device that opens begins with. Under the lock of the devices' states.
+tern_draw_state tern_draw_first(tern_device device);
 
 #endif

@@ -88,8 +88,8 @@ void tern_cuda_manual_seed(uint64_t seed)
         tern_cuda_is_available() ? tern_default_generator(tern_cuda(-1)) : NULL;
     if (!generator)
         return;
-    reseed(generator, seed);
-    tern_draw_load(generator->device, (tern_draw_state){.seed = seed});
+    if (!tern_draw_load(generator->device, (tern_draw_state){.seed = seed}))
+        reseed(generator, seed);
 }
 
 void tern_generator_shutdown(void)

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <tern/generator.h>
 #include "base/mt19937.h"
+#include "device/exec.h"
 
 // Before tern_manual_seed; that of a new generator in PyTorch.
 #define TERN_DEFAULT_SEED 67280421310721u
@@ -30,6 +31,12 @@ tern_status tern_check_generator(const char *op, const tern_generator *generator
 // Why tern_generator_load would refuse a state of tern_generator_state_size() bytes, "is damaged";
 // NULL when it would not. Static storage.
 const char *tern_generator_state_wrong(const void *state);
+
+// tern_generator_load of a state with nothing wrong, in two parts: the draws that the generator's
+// device gets, where it gets some, and the rest, which cannot fail.
+bool tern_generator_state_draws(const tern_generator *generator, const void *state,
+                                tern_draw_state *draws);
+void tern_generator_take(tern_generator *generator, const void *state);
 
 // `generator` itself, the device's default one for NULL. NULL with an error pending otherwise.
 tern_generator *tern_generator_for(const char *op, tern_generator *generator, tern_device device);

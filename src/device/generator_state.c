@@ -138,18 +138,46 @@ tern_status tern_generator_save(const tern_generator *generator, void *state, si
     return TERN_OK;
 }
 
+static bool has_draws(const tern_generator *generator, const saved_state *s)
+{
+    return s->has_draws && generator->device.type != TERN_DEVICE_UNSPECIFIED;
+}
+
+// All but the draws.
+static void take(tern_generator *generator, const saved_state *s)
+{
+    tern_generator_lock(generator);
+    generator->mt = s->mt;
+    generator->seed = s->seed;
+    generator->position = s->position;
+    tern_generator_unlock(generator);
+}
+
 tern_status tern_generator_load(tern_generator *generator, const void *state, size_t size)
 {
     TERN_TRY(check("generator_load", generator, state, size));
     TERN_TRY(tern_capture_refuse("generator_load", "replays would not load"));
     saved_state s = {.has_draws = false};
     TERN_TRY(decode(state, &s));
-    tern_generator_lock(generator);
-    generator->mt = s.mt;
-    generator->seed = s.seed;
-    generator->position = s.position;
-    tern_generator_unlock(generator);
-    if (s.has_draws && generator->device.type != TERN_DEVICE_UNSPECIFIED)
-        tern_draw_load(generator->device, s.draws);
+    if (has_draws(generator, &s))
+        TERN_TRY(tern_draw_load(generator->device, s.draws));
+    take(generator, &s);
     return TERN_OK;
+}
+
+bool tern_generator_state_draws(const tern_generator *generator, const void *state,
+                                tern_draw_state *draws)
+{
+    saved_state s = {.has_draws = false};
+    if (decode(state, &s) || !has_draws(generator, &s))
+        return false;
+    *draws = s.draws;
+    return true;
+}
+
+void tern_generator_take(tern_generator *generator, const void *state)
+{
+    saved_state s = {.has_draws = false};
+    if (!decode(state, &s))
+        take(generator, &s);
 }

@@ -11,9 +11,8 @@ static tern_status open_first(tern_device device)
     tern_status status = TERN_OK;
     tern_lock(&tern_device_lock);
     if (!state->open) {
-        status = table->open ? table->open(device.index) : TERN_OK;
-        if (!status)
-            tern_draw_begin(device);
+        status = table->open(device.index, tern_draw_first(device));
+        state->drawn = 0;
         state->open = !status;
     }
     tern_unlock(&tern_device_lock);

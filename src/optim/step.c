@@ -132,13 +132,20 @@ static void warn_of_lr_0(tern_optim *optim)
                   optim->klass->name);
 }
 
+// Before the update, so that nothing fails after it. Where the update fails, the draws go on from
+// the same number.
+static tern_status advance_draws(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->device_count; i++)
+        TERN_TRY(tern_draw_advance(optim->devices[i].device));
+    return TERN_OK;
+}
+
 tern_status tern_optim_step(tern_optim *optim)
 {
     TERN_TRY(check_step(optim));
     if (optim->made_with_lr_0)
         warn_of_lr_0(optim);
-    TERN_TRY(run_step(optim));
-    for (int64_t i = 0; i < optim->device_count; i++)
-        tern_draw_advance(optim->devices[i].device);
-    return TERN_OK;
+    TERN_TRY(advance_draws(optim));
+    return run_step(optim);
 }

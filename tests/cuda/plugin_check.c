@@ -77,8 +77,8 @@ int open_devices(void **state)
     (void)state;
     open_plugin();
     assert_true(plugin.device->count() >= 2);
-    assert_int_equal(plugin.device->open(0), TERN_OK);
-    assert_int_equal(plugin.device->open(1), TERN_OK);
+    assert_int_equal(plugin.device->open(0, (tern_draw_state){.seed = 0}), TERN_OK);
+    assert_int_equal(plugin.device->open(1, (tern_draw_state){.seed = 0}), TERN_OK);
     return 0;
 }
 

@@ -37,7 +37,7 @@ static void a_device_opens_when_the_calls_that_failed_work_again(void **state)
         for (int n = 1;; n++) {
             const tern_sim_counts before = counts();
             plugin.fail_call(calls[i], n, cudaErrorUnknown);
-            const tern_status status = plugin.device->open(0);
+            const tern_status status = plugin.device->open(0, (tern_draw_state){.seed = 0});
             plugin.fail_none();
             if (!status) {
                 assert_true(n > 1);
@@ -60,7 +60,7 @@ static void a_device_without_kernels_does_not_open(void **state)
     (void)state;
     const tern_sim_counts before = counts();
     plugin.fail_call(TERN_SIM_LAUNCH, 1, cudaErrorNoKernelImageForDevice);
-    assert_int_equal(plugin.device->open(0), TERN_ERR_DEVICE);
+    assert_int_equal(plugin.device->open(0, (tern_draw_state){.seed = 0}), TERN_ERR_DEVICE);
     assert_error(TERN_ERR_DEVICE, "(cudaErrorNoKernelImageForDevice): tern was built for other "
                                   "GPUs, its option gpu_archs says for which");
     plugin.fail_none();
@@ -73,7 +73,7 @@ static void a_device_opens_while_another_one_is_captured(void **state)
 {
     (void)state;
     assert_int_equal(plugin.cuda->capture_begin(0), TERN_OK);
-    assert_int_equal(plugin.device->open(1), TERN_OK);
+    assert_int_equal(plugin.device->open(1, (tern_draw_state){.seed = 0}), TERN_OK);
     void *graph = plugin.cuda->capture_end(0, false);
     assert_no_error();
     plugin.cuda->graph_free(graph);

@@ -13,7 +13,7 @@ static int calm(void **state)
 static int fresh_device(void **state)
 {
     assert_true(plugin.device->close(0));
-    assert_int_equal(plugin.device->open(0), TERN_OK);
+    assert_int_equal(plugin.device->open(0, (tern_draw_state){.seed = 0}), TERN_OK);
     return calm(state);
 }
 

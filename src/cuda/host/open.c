@@ -32,10 +32,7 @@ static cudaError_t begin_state(tern_cuda_device *device)
     device->fault = &state->fault;
     device->carried = state->carried;
     device->draws = &state->draws;
-    error = cudaMemsetAsync(state, 0, sizeof *state, device->first.stream);
-    if (error != cudaSuccess)
-        tern_cuda_device_free(device, sizeof *state, state);
-    return error;
+    return cudaSuccess;
 }
 
 static void end_state(tern_cuda_device *device)
@@ -97,21 +94,29 @@ static cudaError_t begin(tern_cuda_device *device)
 }
 
 // The first launch fails where the plugin has no kernels for the device.
-static tern_status begin_and_launch(tern_cuda_device *device)
+static tern_status write_state(const char *op, const tern_cuda_device *device,
+                               tern_draw_state draws)
+{
+    const cudaStream_t stream = device->first.stream;
+    TERN_TRY(tern_cuda_check(op, cudaMemsetAsync(device->state, 0, sizeof(device_state), stream)));
+    return tern_cuda_draws_write(stream, device->draws, draws);
+}
+
+static tern_status begin_and_launch(tern_cuda_device *device, tern_draw_state draws)
 {
     char name[32];
     snprintf(name, sizeof name, "cuda:%d cannot be used", device->index);
     TERN_TRY(tern_cuda_check(name, begin(device)));
-    const tern_draw_state none = {0};
-    tern_status status = tern_cuda_draws_write(device->first.stream, device->draws, none);
+    tern_status status = write_state(name, device, draws);
     if (status) {
+        (void)tern_cuda_clear_error(cudaStreamSynchronize(device->first.stream)); // uses the state
         end_memory(device);
         tern_cuda_stream_end(&device->first);
     }
     return status;
 }
 
-tern_status tern_plugin_open(int index)
+tern_status tern_plugin_open(int index, tern_draw_state draws)
 {
     tern_cuda_device *device = tern_cuda_device_of(index);
     memset(device, 0, sizeof *device);
@@ -119,7 +124,7 @@ tern_status tern_plugin_open(int index)
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->streams_lock, NULL);
     tern_cuda_relax();
-    tern_status status = begin_and_launch(device);
+    tern_status status = begin_and_launch(device, draws);
     tern_cuda_unrelax();
     if (!status) {
         device->streams[0] = &device->first;

@@ -62,18 +62,18 @@ void tern_plugin_fault_clear(int index)
     (void)tern_cuda_device_wait(device);
 }
 
-void tern_plugin_draws_write(int index, tern_draw_state state)
+tern_status tern_plugin_draws_write(int index, tern_draw_state state)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_make_current_for_launch(index) == cudaSuccess)
-        (void)tern_cuda_draws_write(tern_cuda_raw_stream_of(index), device->draws, state);
+    TERN_TRY(tern_cuda_check("random state", tern_cuda_make_current_for_launch(index)));
+    return tern_cuda_draws_write(tern_cuda_raw_stream_of(index), device->draws, state);
 }
 
-void tern_plugin_draws_advance(int index, uint64_t count)
+tern_status tern_plugin_draws_advance(int index, uint64_t count)
 {
     const tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_make_current_for_launch(index) == cudaSuccess)
-        (void)tern_cuda_draws_advance(tern_cuda_raw_stream_of(index), device->draws, count);
+    TERN_TRY(tern_cuda_check("random state", tern_cuda_make_current_for_launch(index)));
+    return tern_cuda_draws_advance(tern_cuda_raw_stream_of(index), device->draws, count);
 }
 
 tern_status tern_plugin_draws_read(int index, tern_draw_state *state)

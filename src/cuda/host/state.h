@@ -10,8 +10,8 @@ void tern_plugin_fault_publish(int index);
 tern_status tern_plugin_fault_read(int index, tern_fault *fault);
 void tern_plugin_fault_clear(int index);
 
-void tern_plugin_draws_write(int index, tern_draw_state state);
-void tern_plugin_draws_advance(int index, uint64_t count);
+tern_status tern_plugin_draws_write(int index, tern_draw_state state);
+tern_status tern_plugin_draws_advance(int index, uint64_t count);
 tern_status tern_plugin_draws_read(int index, tern_draw_state *state);
 
 #endif
