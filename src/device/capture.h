@@ -9,10 +9,13 @@
 #include <tern/device.h>
 
 // Something outside that a replay needs. `check` comes before every replay and changes nothing,
-// `run` when all checks have passed, `drop` once, when the graph is freed or the capture fails.
+// `run` when all checks have passed, `end` after the launch: where the replay has failed, it takes
+// back what `run` changed, of which some may be missing. `drop` comes once, when the graph is freed
+// or the capture fails.
 typedef struct tern_replay_hook {
     tern_status (*check)(void *user);
     tern_status (*run)(void *user);
+    void (*end)(void *user, bool replayed);
     void (*drop)(void *user);
     void *user;
 } tern_replay_hook;

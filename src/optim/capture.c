@@ -6,10 +6,12 @@
 #include "optim/optim.h"
 #include "tensor/capture.h"
 
-// An entry as the graph knows it.
+// An entry as the graph knows it, and as it was before the replay in progress.
 typedef struct captured_entry {
     bool active;
     unsigned states; // that its kernel is given, one bit each
+    int64_t step;
+    unsigned fresh;
 } captured_entry;
 
 typedef struct captured_step {
@@ -21,7 +23,8 @@ typedef struct captured_step {
 
 static captured_entry entry_now(const tern_optim *optim, const tern_optim_entry *entry)
 {
-    return (captured_entry){entry->active, tern_optim_update_of(optim, entry).slots};
+    return (captured_entry){entry->active, tern_optim_update_of(optim, entry).slots, entry->step,
+                            entry->fresh};
 }
 
 // Which kernel runs is captured; what it reads from the plan is not.
@@ -54,9 +57,28 @@ static tern_status check_replay(void *user)
 static tern_status before_replay(void *user)
 {
     captured_step *step = user;
-    for (int64_t i = 0; i < step->count; i++)
-        step->optim->entries[i].active = step->entries[i].active;
+    for (int64_t i = 0; i < step->count; i++) {
+        tern_optim_entry *entry = &step->optim->entries[i];
+        entry->active = step->entries[i].active;
+        step->entries[i].step = entry->step;
+        step->entries[i].fresh = entry->fresh;
+    }
     return tern_optim_launch(step->optim, TERN_OPTIM_REPLAY, &step->on, 1);
+}
+
+static void end_replay(void *user, bool replayed)
+{
+    captured_step *step = user;
+    for (int64_t i = 0; i < step->count; i++) {
+        tern_optim_entry *entry = &step->optim->entries[i];
+        entry->active = false;
+        if (replayed && step->entries[i].active)
+            tern_tensor_touched(entry->param);
+        if (replayed)
+            continue;
+        entry->step = step->entries[i].step;
+        entry->fresh = step->entries[i].fresh;
+    }
 }
 
 static void drop_step(void *user)
@@ -89,7 +111,8 @@ static captured_step *make_step(tern_optim *optim)
 static tern_status add_step(captured_step *step)
 {
     TERN_TRY(tern_optim_make_plan(step->optim, &step->on));
-    return tern_capture_hook((tern_replay_hook){check_replay, before_replay, drop_step, step});
+    return tern_capture_hook(
+        (tern_replay_hook){check_replay, before_replay, end_replay, drop_step, step});
 }
 
 // Each captured step has a plan of its own: all of a graph's are written before it is launched.

@@ -157,7 +157,8 @@ static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass
             entry->fresh &= ~update.slots;
         }
         entry->active = false;
-        tern_tensor_touched(entry->param);
+        if (pass != TERN_OPTIM_REPLAY)
+            tern_tensor_touched(entry->param);
     }
     return TERN_OK;
 }
@@ -193,10 +194,9 @@ tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_opti
         tern_device device = tern_dev(optim->entries[i].param);
         tern_status status =
             launch_with(optim, i, pass, tern_optim_device_of(devices, device_count, device));
-        if (status) {
+        if (status && pass != TERN_OPTIM_REPLAY)
             refuse_used_gradients(optim);
-            return status;
-        }
+        TERN_TRY(status);
     }
     if (pass != TERN_OPTIM_REPLAY)
         publish_faults(devices, device_count);

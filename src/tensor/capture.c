@@ -191,13 +191,25 @@ tern_status tern_tensor_capture_check_replay(const tern_tensor_capture *capture)
     return TERN_OK;
 }
 
+// The last one first: hooks of one optimizer count its steps one after the other.
+static void end_hooks(const tern_tensor_capture *capture, int64_t count, bool replayed)
+{
+    while (count-- > 0)
+        capture->base.hooks[count].end(capture->base.hooks[count].user, replayed);
+}
+
 tern_status tern_tensor_capture_before_replay(const tern_tensor_capture *capture)
 {
-    tern_draw_advance(capture->base.device); // the captured draws count from the base
+    TERN_TRY(tern_draw_advance(capture->base.device)); // the captured draws count from the base
     for (int64_t i = 0; i < capture->storage_count; i++)
         tern_storage_order(capture->storages[i].storage);
-    for (int64_t i = 0; i < capture->base.hook_count; i++)
-        TERN_TRY(capture->base.hooks[i].run(capture->base.hooks[i].user));
+    for (int64_t i = 0; i < capture->base.hook_count; i++) {
+        const tern_status status = capture->base.hooks[i].run(capture->base.hooks[i].user);
+        if (status) {
+            end_hooks(capture, i + 1, false);
+            return status;
+        }
+    }
     return TERN_OK;
 }
 
@@ -208,8 +220,11 @@ static void touch(tern_storage *s)
         atomic_fetch_add_explicit(&s->version, 1, memory_order_relaxed);
 }
 
-void tern_tensor_capture_after_replay(const tern_tensor_capture *capture)
+void tern_tensor_capture_after_replay(const tern_tensor_capture *capture, bool replayed)
 {
+    end_hooks(capture, capture->base.hook_count, replayed);
+    if (!replayed)
+        return;
     for (int64_t i = 0; i < capture->storage_count; i++)
         if (capture->storages[i].written)
             touch(capture->storages[i].storage);

@@ -38,8 +38,9 @@ void tern_tensor_capture_free(tern_tensor_capture *capture);
 // May the work be replayed? TERN_ERR_STATE when the host's side is not what it was at the capture,
 // and a step would do something else now.
 tern_status tern_tensor_capture_check_replay(const tern_tensor_capture *capture);
-// What comes before the launch on the current stream, and after it.
+// What comes before the launch on the current stream, and after it; a failure of either leaves the
+// host's side as it was.
 tern_status tern_tensor_capture_before_replay(const tern_tensor_capture *capture);
-void tern_tensor_capture_after_replay(const tern_tensor_capture *capture);
+void tern_tensor_capture_after_replay(const tern_tensor_capture *capture, bool replayed);
 
 #endif

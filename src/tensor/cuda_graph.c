@@ -55,9 +55,9 @@ tern_status tern_cuda_graph_begin(int index)
 // Draws that no captured step of an optimizer has moved the base on by; then the graph is complete.
 static tern_status end(tern_cuda_graph *graph)
 {
-    tern_draw_advance(graph->device);
+    const tern_status drawn = tern_draw_advance(graph->device);
     const tern_status status = tern_tensor_capture_end(graph->capture);
-    const bool discard = status || tern_error_pending();
+    const bool discard = drawn || status || tern_error_pending();
     graph->graph = table()->capture_end(graph->device.index, discard);
     return graph->graph ? TERN_OK : tern_error_code();
 }
@@ -82,9 +82,9 @@ tern_status tern_cuda_graph_replay(tern_cuda_graph *graph)
         return tern_error_code();
     TERN_TRY(tern_tensor_capture_check_replay(graph->capture));
     TERN_TRY(tern_tensor_capture_before_replay(graph->capture));
-    TERN_TRY(table()->graph_launch(graph->graph));
-    tern_tensor_capture_after_replay(graph->capture);
-    return TERN_OK;
+    const tern_status status = table()->graph_launch(graph->graph);
+    tern_tensor_capture_after_replay(graph->capture, !status);
+    return status;
 }
 
 void tern_cuda_graph_free(tern_cuda_graph *graph)
