@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saving what a visit says, and loading in two runs of it: one that checks, one that takes.
+// Saving what a visit says, and loading in two runs of it: one that checks, one that takes. What
+// devices do comes between the two, so that a failure there leaves the object as it was.
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,8 +108,12 @@ static void end_loading(tern_loading *loading)
     free_aliases(loading);
     tern_bare_names_free(&loading->names);
     tern_bare_names_free(&loading->versions);
-    for (int64_t i = 0; i < loading->count; i++)
+    for (int64_t i = 0; i < loading->count; i++) {
         tern_drop(loading->items[i].to);
+        tern_drop(loading->items[i].staged);
+        tern_drop(loading->items[i].before);
+    }
+    tern_mem_free(loading->draws, (size_t)loading->draw_capacity * sizeof *loading->draws);
     tern_mem_free(loading->items, (size_t)loading->capacity * sizeof *loading->items);
     tern_mem_free(loading->marks, (size_t)loading->options->state->count * sizeof *loading->marks);
     tern_load_lists_free(&loading->lists);
@@ -195,6 +200,8 @@ static tern_status load(const tern_load_caller *caller, const tern_state_load_op
     tern_status reported =
         options->report ? tern_load_report_fill(options->report, &loading.lists) : TERN_OK;
     status = status ? status : reported;
+    if (!status)
+        status = tern_visit_write(&loading);
     if (!status)
         status = take(caller->function, &loading);
     end_loading(&loading);

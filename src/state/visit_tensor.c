@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Visiting tensors. The check lists them; what is in another place or dtype is copied before any is
-// taken, so that taking is a copy on one device.
+// Visiting tensors. The check lists them; their values are written between the two visits, so that
+// taking is the host's work alone.
 #include "base/mem.h"
-#include "base/pointer_map.h"
 #include "state/visitor.h"
 #include "tensor/alive.h"
 #include "tensor/header.h"
-#include "tensor/view.h"
 
 // ---- what fits ----------------------------------------------------------------------------------
 
@@ -110,64 +108,6 @@ static tern_status check_optional(tern_state_visitor *visitor, const tern_state_
     return add_item(visitor->loading, (tern_load_item){.entry = entry, .to = made, .made = true});
 }
 
-// ---- copying what cannot be taken as it is ------------------------------------------------------
-
-static bool is_same_place(const tern_tensor *a, const tern_tensor *b)
-{
-    if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype)
-        return false;
-    for (int i = 0; i < a->rank; i++)
-        if (a->size[i] > 1 && a->stride[i] != b->stride[i])
-            return false;
-    return true;
-}
-
-// Is it where others are copied to?
-static bool is_written(const tern_pointer_map *written, const tern_tensor *t)
-{
-    return tern_pointer_map_find(written, t->storage) >= 0;
-}
-
-static tern_status stage_item(tern_load_item *item, const tern_pointer_map *written)
-{
-    const tern_tensor *to = item->to, *from = item->source;
-    if (item->made)
-        return TERN_OK;
-    if (is_same_place(to, from)) {
-        item->source = NULL;
-        return TERN_OK;
-    }
-    if (from->dtype == to->dtype && tern_device_equal(tern_dev(from), tern_dev(to)) &&
-        !is_written(written, from))
-        return TERN_OK;
-    item->source = tern_state_tensor_copy(from, tern_dev(to), to->dtype);
-    return item->source ? TERN_OK : tern_error_code();
-}
-
-static tern_status stage_all(tern_loading *loading, tern_pointer_map *written)
-{
-    int64_t index;
-    for (int64_t i = 0; i < loading->count; i++)
-        TERN_TRY(tern_pointer_map_add(written, loading->items[i].to->storage, &index));
-    for (int64_t i = 0; i < loading->count; i++)
-        TERN_TRY(stage_item(&loading->items[i], written));
-    for (int64_t i = 0; i < loading->count; i++) {
-        tern_device device = tern_dev(loading->items[i].to);
-        bool again = i > 0 && tern_device_equal(device, tern_dev(loading->items[i - 1].to));
-        if (!again)
-            TERN_TRY(tern_state_wait(device));
-    }
-    return TERN_OK;
-}
-
-tern_status tern_visit_stage(tern_loading *loading)
-{
-    tern_pointer_map written = {0};
-    tern_status status = stage_all(loading, &written);
-    tern_pointer_map_free(&written);
-    return status;
-}
-
 // ---- taking -------------------------------------------------------------------------------------
 
 // The item of an entry: they come in the order of the check.
@@ -183,11 +123,9 @@ static tern_status next_item(tern_state_visitor *visitor, const tern_state_entry
     return TERN_OK;
 }
 
-// A change in place that is not recorded: graphs that saved the old values notice.
-static tern_status write(tern_load_item *item)
+// In place and not recorded: graphs that saved the old values notice.
+static tern_status note_change(const tern_load_item *item)
 {
-    if (item->source)
-        TERN_TRY(tern_launch_copy(item->to, item->source));
     tern_tensor_touched(item->to);
     return TERN_OK;
 }
@@ -196,7 +134,7 @@ static tern_status take(tern_state_visitor *visitor, const tern_state_entry *ent
 {
     tern_load_item *item;
     TERN_TRY(next_item(visitor, entry, &item));
-    return write(item);
+    return note_change(item);
 }
 
 tern_status tern_visit_tensor(tern_state_visitor *visitor, const char *name, tern_tensor **slot)
@@ -246,7 +184,7 @@ static tern_status take_optional(tern_state_visitor *visitor, const tern_state_e
     tern_load_item *item;
     TERN_TRY(next_item(visitor, entry, &item));
     if (!item->made)
-        return write(item);
+        return note_change(item);
     tern_tensor *before = *slot;
     owner->take(item->to);
     *slot = item->to;

@@ -137,6 +137,19 @@ static tern_status save_generator(tern_state_visitor *visitor, const tern_genera
     return status;
 }
 
+// Its draws are on a device: they are written with the tensors.
+static tern_status check_draws(tern_loading *loading, const tern_generator *generator,
+                               const char *bytes)
+{
+    tern_load_draws draws = {.device = generator->device};
+    if (!tern_generator_state_draws(generator, bytes, &draws.next))
+        return TERN_OK;
+    TERN_TRY(tern_mem_grow((void **)&loading->draws, &loading->draw_capacity,
+                           loading->draw_count + 1, sizeof *loading->draws));
+    loading->draws[loading->draw_count++] = draws;
+    return TERN_OK;
+}
+
 tern_status tern_visit_generator(tern_state_visitor *visitor, const char *name,
                                  tern_generator *generator)
 {
@@ -151,7 +164,9 @@ tern_status tern_visit_generator(tern_state_visitor *visitor, const char *name,
     const char *wrong = bytes ? tern_generator_state_wrong(bytes) : NULL;
     if (wrong)
         return tern_visit_mismatch(visitor, TERN_ERR_FORMAT, "%s", wrong);
-    if (bytes && visitor->mode == TERN_VISIT_TAKE)
-        return tern_generator_load(generator, bytes, size);
+    if (bytes && visitor->mode == TERN_VISIT_CHECK)
+        return check_draws(visitor->loading, generator, bytes);
+    if (bytes)
+        tern_generator_take(generator, bytes);
     return TERN_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_STATE_VISITOR_H
 #define TERN_SRC_STATE_VISITOR_H
 
+#include "device/exec.h"
 #include "state/component.h"
 #include "state/difference.h"
 #include "state/state.h"
@@ -24,9 +25,18 @@ typedef enum tern_load_mark {
 typedef struct tern_load_item {
     const tern_state_entry *entry;
     tern_tensor *to;     // copied into, held; or made, which the slot takes over
-    tern_tensor *source; // what is copied: the entry's or one in its image; NULL: nothing
+    tern_tensor *source; // what is copied: the entry's or `staged`; NULL: nothing
+    tern_tensor *staged; // the entry's where `to` is, of its dtype; held until it was copied
+    tern_tensor *before; // what `to` held, where it is put back after a failure; held
     bool made;           // not there before
 } tern_load_item;
+
+// The draws of a device, which come with its default generator.
+typedef struct tern_load_draws {
+    tern_device device;
+    tern_draw_state next, before;
+    bool written;
+} tern_load_draws;
 
 typedef struct tern_loading {
     const char *function; // that errors begin with
@@ -39,6 +49,8 @@ typedef struct tern_loading {
     tern_load_item *items;
     int64_t count, capacity;
     int64_t taken; // items, in the second run
+    tern_load_draws *draws;
+    int64_t draw_count, draw_capacity;
 } tern_loading;
 
 struct tern_state_visitor {
@@ -69,8 +81,10 @@ tern_status tern_visit_begin_optional(tern_state_visitor *visitor, const char *n
 tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, const char *format,
                                 ...) TERN_PRINTF_(3, 4);
 
-// Copies what cannot be taken as it is, and waits for the devices.
+// After the check: copies what cannot be written as it is, and waits for the devices.
 tern_status tern_visit_stage(tern_loading *loading);
+// Before the objects take the rest: writes the tensors and draws, or nothing where a device fails.
+tern_status tern_visit_write(tern_loading *loading);
 
 // tern_state_of and tern_state_load for calls of another name, which errors begin with.
 tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *object);
