@@ -12,6 +12,7 @@
 #include "cuda/host/heap.h"
 #include "cuda/host/memory.h"
 #include "cuda/host/trim.h"
+#include "cuda/host/wait.h"
 
 static tern_cuda_pool *pool_of(tern_cuda_stream *stream)
 {
@@ -134,19 +135,25 @@ static void use_after_last(tern_cuda_block *block, tern_cuda_stream *stream)
 {
     tern_cuda_stream *last = block->last;
     tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
-    if (capture && !tern_cuda_stream_captured(last))
+    bool captured;
+    cudaError_t error = tern_cuda_stream_captured(last, &captured);
+    if (error == cudaSuccess && capture && !captured)
         capture->users |= (uint64_t)1 << last->slot;
-    else if (tern_cuda_stream_order(last, stream) != cudaSuccess)
+    else if (error == cudaSuccess)
+        error = tern_cuda_stream_order(last, stream);
+    if (error != cudaSuccess)
         tern_cuda_clear_error(cudaStreamSynchronize(last->stream));
     block->last = stream;
 }
 
 static void use(tern_cuda_block *block, tern_cuda_stream *stream)
 {
-    if (!block->last)
-        (void)tern_cuda_clear_error(tern_cuda_graph_result_use(block->pool->graph, stream));
-    else if (block->last != stream)
+    if (!block->last) {
+        if (tern_cuda_graph_result_use(block->pool->graph, stream) != cudaSuccess)
+            tern_cuda_streams_wait_to_free(tern_cuda_device_of(stream->index));
+    } else if (block->last != stream) {
         use_after_last(block, stream);
+    }
     block->users |= (uint64_t)1 << stream->slot;
 }
 

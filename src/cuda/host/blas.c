@@ -144,7 +144,10 @@ tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
     const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
     const bool captured = capture && capture->stream == stream;
-    TERN_CHECK(captured || !tern_cuda_stream_forked(stream), TERN_ERR_UNSUPPORTED,
+    bool forked = false;
+    if (!captured)
+        TERN_TRY(tern_cuda_check("matmul", tern_cuda_stream_forked(stream, &forked)));
+    TERN_CHECK(!forked, TERN_ERR_UNSUPPORTED,
                "matmul: products are captured on the stream that the capture began on; this one "
                "became part of it by an event");
     if (!captured && !stream->blas)

@@ -3,6 +3,7 @@
 
 #include <stdatomic.h>
 #include "base/error.h"
+#include "cuda/host/check.h"
 
 static _Thread_local tern_cuda_capture *capturing;
 static atomic_int captures; // of all threads
@@ -31,10 +32,10 @@ tern_status tern_cuda_not_capturing(int index, const char *what)
     return TERN_OK;
 }
 
-static void exchange_mode(void)
+static bool exchange_mode(void)
 {
-    if (cudaThreadExchangeStreamCaptureMode(&capturing->mode) != cudaSuccess)
-        cudaGetLastError();
+    return tern_cuda_clear_error(cudaThreadExchangeStreamCaptureMode(&capturing->mode)) ==
+           cudaSuccess;
 }
 
 void tern_cuda_relax(void)
@@ -42,13 +43,13 @@ void tern_cuda_relax(void)
     if (!capturing || capturing->relaxed++ > 0)
         return;
     capturing->mode = cudaStreamCaptureModeRelaxed;
-    exchange_mode();
+    capturing->exchanged = exchange_mode();
 }
 
 void tern_cuda_unrelax(void)
 {
-    if (capturing && --capturing->relaxed == 0)
-        exchange_mode();
+    if (capturing && --capturing->relaxed == 0 && capturing->exchanged)
+        (void)exchange_mode();
 }
 
 cudaError_t tern_cuda_capture_begin(tern_cuda_capture *capture)

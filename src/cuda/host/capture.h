@@ -23,6 +23,7 @@ typedef struct tern_cuda_capture {
     tern_cuda_capture_stream *origin; // that it began on; NULL when it ended
     enum cudaStreamCaptureMode mode;  // the thread's, for tern_cuda_unrelax to restore
     int relaxed;                      // depth of nested tern_cuda_relax
+    bool exchanged;                   // the outermost of them took effect
     tern_cuda_pool pool;              // of blocks that were allocated or freed meanwhile
     uint64_t users;                   // the streams that the next replay waits for, as bits
     cudaGraphExec_t exec;

@@ -71,10 +71,20 @@ cudaError_t tern_cuda_fence_record(tern_cuda_fence **list, tern_cuda_stream *str
     return cudaSuccess;
 }
 
-// After a sticky error nothing runs on the device any more: that counts as reached.
+// After a sticky error nothing runs on the device any more, so that nothing has to be waited for.
+// Any other is one call's alone, and the next one waits.
+static void wait_for(const tern_cuda_fence *fence)
+{
+    if (cudaEventSynchronize(fence->event) != cudaSuccess)
+        cudaEventSynchronize(fence->event);
+}
+
 static bool reached(const tern_cuda_fence *fence)
 {
-    return cudaEventQuery(fence->event) != cudaErrorNotReady;
+    const cudaError_t error = cudaEventQuery(fence->event);
+    if (error != cudaSuccess && error != cudaErrorNotReady)
+        wait_for(fence);
+    return error != cudaErrorNotReady;
 }
 
 bool tern_cuda_fence_reached(tern_cuda_fence **list)
@@ -99,7 +109,7 @@ void tern_cuda_fence_wait(tern_cuda_fence **list)
     tern_cuda_relax();
     while (*list) {
         tern_cuda_fence *fence = *list;
-        cudaEventSynchronize(fence->event);
+        wait_for(fence);
         *list = fence->next;
         pool_give(fence);
     }
@@ -122,10 +132,16 @@ cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stre
 
 cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)
 {
-    if (from == to || tern_cuda_stream_captured(from) != tern_cuda_stream_captured(to))
+    bool from_captured, to_captured;
+    if (from == to)
         return cudaSuccess;
+    cudaError_t error = tern_cuda_stream_captured(from, &from_captured);
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_captured(to, &to_captured);
+    if (error != cudaSuccess || from_captured != to_captured)
+        return error;
     tern_cuda_fence *fence = NULL;
-    cudaError_t error = tern_cuda_fence_record(&fence, from);
+    error = tern_cuda_fence_record(&fence, from);
     if (error != cudaSuccess)
         return error;
     error = tern_cuda_fence_order(&fence, to);

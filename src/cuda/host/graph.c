@@ -16,7 +16,10 @@
 
 bool tern_plugin_capturing(int index)
 {
-    return tern_cuda_capture_of(index) && tern_cuda_stream_captured(tern_cuda_stream_of(index));
+    bool captured;
+    return tern_cuda_capture_of(index) &&
+           tern_cuda_stream_captured(tern_cuda_stream_of(index), &captured) == cudaSuccess &&
+           captured;
 }
 
 // ---- capture ------------------------------------------------------------------------------------
@@ -212,6 +215,6 @@ void tern_plugin_graph_free(void *graph)
     tern_cuda_capture *capture = graph;
     if (!capture)
         return;
-    (void)tern_cuda_device_wait(tern_cuda_device_of(capture->index));
+    tern_cuda_device_wait_to_free(tern_cuda_device_of(capture->index));
     capture_free(capture);
 }

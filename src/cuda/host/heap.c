@@ -94,7 +94,7 @@ void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block)
         add_free(block);
         return;
     }
-    (void)tern_cuda_streams_wait(device); // CUDA does not promise that cudaFree waits
+    tern_cuda_streams_wait_to_free(device); // CUDA does not promise that cudaFree waits
     tern_cuda_segment_free(device, block->segment);
 }
 
@@ -181,8 +181,11 @@ static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *
                                       int64_t nbytes)
 {
     tern_cuda_block *block = take_free(pool, nbytes);
-    if (block && block->stream != stream)
-        (void)tern_cuda_stream_order(block->stream, stream);
+    if (block && block->stream != stream &&
+        tern_cuda_stream_order(block->stream, stream) != cudaSuccess) {
+        add_free(block);
+        block = NULL;
+    }
     return block ? block : take_free(&stream->pool, nbytes);
 }
 
@@ -321,7 +324,7 @@ void tern_cuda_heap_trim(tern_cuda_device *device)
         tern_cuda_fence_wait(&block->fences);
         tern_cuda_heap_free(device, block);
     }
-    (void)tern_cuda_streams_wait(device); // other threads may have freed more meanwhile
+    tern_cuda_streams_wait_to_free(device); // other threads may have freed more meanwhile
     for (tern_cuda_segment *s = device->heap.segments, *next; s; s = next) {
         next = s->next;
         if (!tern_cuda_segment_is_free(s) || s->first->pool->graph)

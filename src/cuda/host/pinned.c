@@ -130,7 +130,10 @@ static cudaError_t copy(int index, void *to, const void *from, int64_t nbytes,
     cudaError_t error = tern_cuda_make_current(index);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(to, from, (size_t)nbytes, kind, tern_cuda_raw_stream(stream));
-    if (error != cudaSuccess || tern_cuda_stream_captured(stream))
+    bool captured = false;
+    if (error == cudaSuccess)
+        error = tern_cuda_stream_captured(stream, &captured);
+    if (error != cudaSuccess || captured)
         return error;
     pthread_mutex_lock(&lock);
     error = tern_cuda_fence_record(&block->fences, stream);

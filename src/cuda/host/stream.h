@@ -14,8 +14,8 @@
 
 struct tern_cuda_stream {
     cudaStream_t stream;
-    int index; // of the device
-    int slot;  // in the device's array of streams
+    int index;           // of the device
+    int slot;            // in the device's array of streams
     tern_cuda_pool pool;
 
     pthread_mutex_t lock; // of what follows, which is made when first needed
@@ -29,8 +29,8 @@ struct tern_cuda_stream {
 cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream);
 
 // Whether work that the calling thread queues on the stream is captured.
-bool tern_cuda_stream_captured(const tern_cuda_stream *stream);
+cudaError_t tern_cuda_stream_captured(const tern_cuda_stream *stream, bool *captured);
 // Whether an event forked the stream itself into a capture: then the host cannot wait for it.
-bool tern_cuda_stream_forked(const tern_cuda_stream *stream);
+cudaError_t tern_cuda_stream_forked(const tern_cuda_stream *stream, bool *forked);
 
 #endif

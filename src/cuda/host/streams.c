@@ -91,7 +91,8 @@ void tern_plugin_stream_free(tern_cuda_stream *stream)
     (void)tern_cuda_make_current(stream->index);
     pthread_mutex_lock(&device->streams_lock);
     tern_cuda_relax();
-    cudaStreamSynchronize(stream->stream);
+    if (cudaStreamSynchronize(stream->stream) != cudaSuccess) // see wait.c
+        cudaStreamSynchronize(stream->stream);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release_stream(device, stream);
     device->streams[stream->slot] = NULL;
@@ -109,7 +110,10 @@ int tern_plugin_stream_index(const tern_cuda_stream *stream)
 
 tern_status tern_plugin_stream_synchronize(tern_cuda_stream *stream)
 {
-    TERN_CHECK(!tern_cuda_stream_captured(stream), TERN_ERR_STATE,
+    bool captured;
+    TERN_TRY(
+        tern_cuda_check("cuda_stream_synchronize", tern_cuda_stream_captured(stream, &captured)));
+    TERN_CHECK(!captured, TERN_ERR_STATE,
                "cuda_stream_synchronize: work of the stream is being captured, there is nothing to "
                "wait for");
     TERN_TRY(tern_cuda_check("cuda_stream_synchronize", tern_cuda_make_current(stream->index)));

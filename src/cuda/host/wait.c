@@ -11,7 +11,10 @@ static cudaError_t wait_for_streams(const tern_cuda_device *device)
     cudaError_t error = tern_cuda_make_current(device->index);
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
         const tern_cuda_stream *stream = device->streams[slot];
-        if (stream && !tern_cuda_stream_forked(stream))
+        bool forked = false;
+        if (stream)
+            error = tern_cuda_stream_forked(stream, &forked);
+        if (stream && error == cudaSuccess && !forked)
             error = cudaStreamSynchronize(stream->stream);
     }
     return error;
@@ -23,6 +26,20 @@ cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device)
     cudaError_t error = wait_for_streams(device);
     tern_cuda_unrelax();
     return tern_cuda_clear_error(error);
+}
+
+// As in fence.c: after a sticky error there is nothing to wait for, any other is one call's alone.
+void tern_cuda_streams_wait_to_free(const tern_cuda_device *device)
+{
+    if (tern_cuda_streams_wait(device) != cudaSuccess)
+        (void)tern_cuda_streams_wait(device);
+}
+
+void tern_cuda_device_wait_to_free(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->streams_lock);
+    tern_cuda_streams_wait_to_free(device);
+    pthread_mutex_unlock(&device->streams_lock);
 }
 
 cudaError_t tern_cuda_device_wait(tern_cuda_device *device)

@@ -95,6 +95,7 @@ tern_status tern_cuda_random(const tern_exec *exec, const tern_random_args *args
     tern_cuda_scratch scratch;
     const int64_t capacity = words_in_blocks(args->kind, y->dtype, numel < CHUNK ? numel : CHUNK);
     TERN_TRY(tern_cuda_scratch_take(exec, capacity * (int64_t)sizeof(uint32_t), &scratch));
+    const uint64_t before = generator->position;
     tern_status status = TERN_OK;
     for (int64_t first = 0; first < numel && !status; first += CHUNK) {
         const int64_t count = numel - first < CHUNK ? numel - first : CHUNK;
@@ -105,6 +106,8 @@ tern_status tern_cuda_random(const tern_exec *exec, const tern_random_args *args
             status = tern_cuda_from_words(exec, args, scratch.data, &part);
         generator->position += (uint64_t)words;
     }
+    if (status)
+        generator->position = before;
     tern_cuda_scratch_free(exec, &scratch);
     return status;
 }
