@@ -107,7 +107,8 @@ typedef struct tern_cuda_stream tern_cuda_stream;
 
 /// A stream of its own; freed with tern_cuda_stream_free. NULL on failure.
 TERN_API tern_cuda_stream *tern_cuda_stream_new(int index);
-/// Waits for its work and frees it; it must not be current in any thread. NULL is fine.
+/// Waits for its work and frees it; it must not be current in any thread. NULL is fine. While its
+/// work is captured the error is TERN_ERR_STATE, and it stays.
 TERN_API void tern_cuda_stream_free(tern_cuda_stream *stream);
 /// Makes `stream` the calling thread's current one on its device, NULL the one that device `index`
 /// had to begin with. Returns the one before (NULL for that one, and on failure, with an error).

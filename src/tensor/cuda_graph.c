@@ -7,6 +7,7 @@
 #include "device/draws.h"
 #include "device/plugin.h"
 #include "tensor/capture.h"
+#include "tensor/scope.h"
 
 struct tern_cuda_graph {
     tern_device device;
@@ -31,6 +32,18 @@ static tern_status begin(tern_cuda_graph *graph)
     return TERN_ERR_NOMEM;
 }
 
+// A capture that the calling thread leaves open, where it ends itself: it counts as failed.
+static void end_left_open(void)
+{
+    tern_cuda_graph *graph = current;
+    current = NULL;
+    if (!graph || tern_forked())
+        return;
+    (void)tern_tensor_capture_end(graph->capture);
+    (void)table()->capture_end(graph->device.index, true);
+    tern_cuda_graph_free(graph);
+}
+
 tern_status tern_cuda_graph_begin(int index)
 {
     tern_device device = tern_cuda(index);
@@ -40,6 +53,8 @@ tern_status tern_cuda_graph_begin(int index)
         return tern_error_code();
     TERN_CHECK(!current, TERN_ERR_STATE, "cuda_graph_begin: this thread captures on %s already",
                tern_device_string(current->device));
+    TERN_TRY(tern_scope_ensure_root());
+    tern_scope_before_thread_end(end_left_open);
     tern_cuda_graph *graph = tern_mem_alloc(sizeof *graph);
     if (!graph)
         return TERN_ERR_NOMEM;

@@ -23,9 +23,9 @@ typedef struct thread_scopes {
 
 static _Atomic uint64_t last_number;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;            // its destructor closes the scopes of a thread that ends
-static bool has_key;                 // false: the program had taken all keys
-static void (*_Atomic at_end)(void); // what else the end of a thread runs
+static pthread_key_t key; // its destructor closes the scopes of a thread that ends
+static bool has_key;      // false: the program had taken all keys
+static void (*_Atomic before_end)(void), (*_Atomic at_end)(void); // what else runs then
 static _Thread_local thread_scopes scopes;
 
 static void empty_scope(scope_entry *entry)
@@ -46,6 +46,9 @@ static void free_scopes(scope_entry *entry)
 
 void tern_scope_shutdown(void)
 {
+    void (*first)(void) = atomic_load_explicit(&before_end, memory_order_relaxed);
+    if (first)
+        first();
     for (scope_entry *entry = scopes.top; entry; entry = entry->below)
         empty_scope(entry);
     free_scopes(scopes.top);
@@ -56,6 +59,11 @@ void tern_scope_shutdown(void)
 void tern_scope_at_thread_end(void (*run)(void))
 {
     atomic_store_explicit(&at_end, run, memory_order_relaxed);
+}
+
+void tern_scope_before_thread_end(void (*run)(void))
+{
+    atomic_store_explicit(&before_end, run, memory_order_relaxed);
 }
 
 static void at_thread_end(void *unused)
@@ -106,7 +114,7 @@ static tern_status push_scope(tern_scope number, bool of_loader)
     return TERN_OK;
 }
 
-static tern_status ensure_root(void)
+tern_status tern_scope_ensure_root(void)
 {
     if (scopes.top)
         return TERN_OK;
@@ -116,7 +124,7 @@ static tern_status ensure_root(void)
 
 static tern_scope open_scope(bool of_loader)
 {
-    if (ensure_root())
+    if (tern_scope_ensure_root())
         return 0;
     tern_scope number = tern_fetch_add(&last_number, 1, memory_order_relaxed) + 1;
     return push_scope(number, of_loader) ? 0 : number;
@@ -225,7 +233,7 @@ tern_scope tern_scope_next_batch(tern_scope last)
 
 tern_status tern_scope_adopt(tern_tensor *t)
 {
-    TERN_TRY(ensure_root());
+    TERN_TRY(tern_scope_ensure_root());
     scope_entry *entry = scopes.top;
     if (entry->count == entry->capacity)
         TERN_TRY(tern_mem_grow((void **)&entry->items, &entry->capacity, entry->count + 1,

@@ -14,8 +14,13 @@ void tern_scope_end_batch(tern_scope last);
 // Makes a tensor a temporary of the innermost scope, which takes over the caller's reference.
 tern_status tern_scope_adopt(tern_tensor *t);
 
-// What the end of a thread that opened a scope runs, after its scopes were closed.
+// The calling thread has a root scope: then its end is noticed.
+tern_status tern_scope_ensure_root(void);
+
+// What the end of a thread that opened a scope runs: after its scopes were closed, and before,
+// which tern_scope_shutdown runs too.
 void tern_scope_at_thread_end(void (*run)(void));
+void tern_scope_before_thread_end(void (*run)(void));
 
 // Closes every scope of the calling thread, the root one included, and frees what they took.
 void tern_scope_shutdown(void);

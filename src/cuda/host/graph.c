@@ -124,6 +124,8 @@ tern_status tern_plugin_capture_begin(int index)
     tern_status status = begin(capture);
     if (status)
         capture_free(capture);
+    else
+        atomic_fetch_add(&capture->stream->captures, 1);
     return status;
 }
 
@@ -160,6 +162,7 @@ void *tern_plugin_capture_end(int index, bool discard)
     close_pool(tern_cuda_device_of(index), &capture->pool);
     capture_stream_give(tern_cuda_device_of(index), capture->origin);
     capture->origin = NULL;
+    atomic_fetch_sub(&capture->stream->captures, 1);
     if (!discard && !tern_cuda_check("cuda_graph_end", error))
         return capture;
     capture_free(capture);

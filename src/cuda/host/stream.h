@@ -6,6 +6,7 @@
 #include <cublas_v2.h>
 #include <curand.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <tern/cuda.h>
 #include "cuda/host/pool.h"
 
@@ -16,6 +17,7 @@ struct tern_cuda_stream {
     cudaStream_t stream;
     int index;           // of the device
     int slot;            // in the device's array of streams
+    atomic_int captures; // of its work that go on now
     tern_cuda_pool pool;
 
     pthread_mutex_t lock; // of what follows, which is made when first needed

@@ -83,9 +83,18 @@ tern_cuda_stream *tern_plugin_stream_new(int index)
     return NULL;
 }
 
+static tern_status check_free(tern_cuda_stream *stream)
+{
+    bool forked;
+    TERN_TRY(tern_cuda_check("cuda_stream_free", tern_cuda_stream_forked(stream, &forked)));
+    TERN_CHECK(!atomic_load(&stream->captures) && !forked, TERN_ERR_STATE,
+               "cuda_stream_free: work of the stream is being captured: end the capture first");
+    return TERN_OK;
+}
+
 void tern_plugin_stream_free(tern_cuda_stream *stream)
 {
-    if (!stream)
+    if (!stream || check_free(stream))
         return;
     tern_cuda_device *device = tern_cuda_device_of(stream->index);
     (void)tern_cuda_make_current(stream->index);
