@@ -33,10 +33,10 @@ TERN_API tern_tensor *tern_add_scalar_(tern_tensor *t, tern_scalar value);
 TERN_API tern_tensor *tern_mul_scalar_(tern_tensor *t, tern_scalar value);
 
 TERN_END_DECLS
-
+/// The two operands of tern_add_ behind t: an alpha that is left out is 1.
 #define TERN_ADD_OPERANDS_(other, alpha, ...) other, alpha
-#define tern_add_(t, ...)                     tern_add_(t, TERN_ADD_OPERANDS_(__VA_ARGS__, 1, ))
-
+/// The function above, with alpha or without.
+#define tern_add_(t, ...) tern_add_(t, TERN_ADD_OPERANDS_(__VA_ARGS__, 1, ))
 #ifndef __cplusplus
 // Numbers of any C type, integers exactly.
 #define tern_fill_(t, value)       tern_fill_(t, TERN_SCALAR_(value))
