@@ -292,13 +292,18 @@ static int threads_of_this_process(void)
     return count;
 }
 
-// How many threads a step of an MLP of four layers starts, where two may work.
-static int started_by_a_step(int64_t width, int64_t batch)
+enum { MOST_LAYERS = 64 };
+
+// How many threads a step of an MLP of so many layers starts, where two may work.
+static int started_by_a_step(int64_t width, int layers, int64_t batch)
 {
     const tern_scope scope = tern_scope_open();
-    tern_module *net = tern_nn_sequential(
-        tern_nn_linear(width, width), tern_nn_relu(), tern_nn_linear(width, width), tern_nn_relu(),
-        tern_nn_linear(width, width), tern_nn_relu(), tern_nn_linear(width, width));
+    tern_module *child[2 * MOST_LAYERS];
+    for (int i = 0; i < layers; i++) {
+        child[2 * i] = tern_nn_linear(width, width);
+        child[2 * i + 1] = tern_nn_relu();
+    }
+    tern_module *net = tern_nn_sequential_new(2 * layers, child);
     tern_optim *opt = tern_optim_adam(net, .lr = 1e-3);
     tern_tensor *x = tern_rand(tern_dims(batch, width));
     assert_int_equal(tern_set_num_threads(2), TERN_OK); // ends those that there are
@@ -316,11 +321,12 @@ static int started_by_a_step(int64_t width, int64_t batch)
 static void a_second_thread_is_started_only_for_what_is_worth_it(void **state)
 {
     (void)state;
-    assert_int_equal(started_by_a_step(32, 64), 0);
-    assert_int_equal(started_by_a_step(64, 64), 0);
-    assert_int_equal(started_by_a_step(128, 64), 0);
-    assert_int_equal(started_by_a_step(256, 64), 1);
-    assert_int_equal(started_by_a_step(64, 1024), 1);
+    assert_int_equal(started_by_a_step(32, 4, 64), 0);
+    assert_int_equal(started_by_a_step(64, 4, 64), 0);
+    assert_int_equal(started_by_a_step(128, 4, 64), 0);
+    assert_int_equal(started_by_a_step(64, MOST_LAYERS, 64), 0);
+    assert_int_equal(started_by_a_step(256, 4, 64), 1);
+    assert_int_equal(started_by_a_step(64, 4, 1024), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup(name, clean)

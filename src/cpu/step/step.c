@@ -8,11 +8,14 @@
 #include "cpu/vecmath_double.h"
 #include "device/kernel_dtype.h"
 
-#define ALONE      131072                 // elements up to which one thread works
-#define PIECE      16384                  // of more, elements that are worth a piece
-#define MAX_PIECES 256                    // each looks for its first tensor from the front
-#define BLOCK      512                    // 16-bit elements that are widened at once
-#define ARRAYS     (2 + TERN_STEP_STATES) // parameter, gradient, states
+#define ALONE       131072    // elements up to which one thread works,
+#define ALONE_SMALL (1 << 20) // and of tensors that have on average from
+#define SMALL_LEAST 1024
+#define SMALL_MOST  16384
+#define PIECE       16384                  // of more, elements that are worth a piece
+#define MAX_PIECES  256                    // each looks for its first tensor from the front
+#define BLOCK       512                    // 16-bit elements that are widened at once
+#define ARRAYS      (2 + TERN_STEP_STATES) // parameter, gradient, states
 
 // Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] states.
 typedef void step_block_fn(const double *number, void *const *array, int64_t n);
@@ -124,14 +127,19 @@ static void run_piece(void *context, int64_t index)
     }
 }
 
-// The gradients and parameters of a small net are in one core's caches, as one thread computes its
-// products: to fetch half of them takes longer than to update all.
+// Gradients that one thread computes, as those of small layers, are in its core's caches: to fetch
+// half of them takes longer than to update all. Of tiny tensors it is finding them that takes time.
+static int64_t alone(int64_t numel, int64_t count)
+{
+    return numel >= SMALL_LEAST * count && numel <= SMALL_MOST * count ? ALONE_SMALL : ALONE;
+}
+
 static void run_pieces(pass *p, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         p->numel += p->tensors[i].numel;
     p->pieces = p->numel / PIECE < MAX_PIECES ? p->numel / PIECE : MAX_PIECES;
-    if (p->numel > ALONE) {
+    if (p->numel > alone(p->numel, count)) {
         tern_pool_run(p->pieces, run_piece, p);
         return;
     }
