@@ -47,6 +47,7 @@ TINY = ("tiny", "2,16,16,1", "mse", "adam")
 NET = ("cnn", CNN, "cross_entropy", "adam")
 TASKS = [*product([W1], (1, 64, 128, 1024)), (W500, 500), *product([TINY], (1, 32)),
          *product([NET], (64, 128))]
+SHAPE_BATCH = 64  # of --shapes
 CUDA_TASKS = [*product([W1], (64, 128, 1024, 8192)), *product([NET], (64, 128, 1024))]
 IMAGES = 60000  # of an epoch of those with 28 x 28 inputs
 TOLERANCE = 1e-4  # relative to the first loss
@@ -63,6 +64,12 @@ def flops(sizes, batch):
         sizes = [int(size) for size in sizes.split(",")]
         products = [a * b for a, b in zip(sizes, sizes[1:])]
     return 2 * batch * (3 * sum(products) - products[0])
+
+
+def shape_task(text):
+    """The task of "128x4": four layers of 128."""
+    width, layers = (int(number) for number in text.split("x"))
+    return (text, ",".join([str(width)] * (layers + 1)), "mse", "adam"), SHAPE_BATCH
 
 
 def check_same_work(peers, tf32):
@@ -140,8 +147,10 @@ def print_row(args, task, peers, pace, threads):
     if len(tern.seconds) < args.rounds:
         where += f", {len(tern.seconds)} of {args.rounds} rounds"
     step = statistics.median(tern.seconds)
-    epoch = "" if name == "tiny" else f" ({step * IMAGES / batch:.3f} s an epoch)"
-    print(f"\n{name} {sizes.replace(',', '-')}, {optimizer}, batch {batch}, {where}: "
+    images = name != "tiny" and name not in args.shapes
+    epoch = f" ({step * IMAGES / batch:.3f} s an epoch)" if images else ""
+    shown = "" if name in args.shapes else " " + sizes.replace(",", "-")
+    print(f"\n{name}{shown}, {optimizer}, batch {batch}, {where}: "
           f"tern {step * 1e6:.1f} us a step{epoch}, {pace}, "
           f"A/A {low:.3f} to {high:.3f}{void}, {tern.info}, {tern.memory():.0f} MiB, "
           f"ready after {tern.ready:.1f} s"
@@ -168,7 +177,8 @@ def row(args, task, cores, clock, told, end):
     step = statistics.median(peers[0].seconds)
     work = flops(sizes, batch)
     print_row(args, task, peers, meter.words(readings, work / step, len(cores)), len(cores))
-    words = {"kind": "step", "task": name, "sizes": sizes, "optimizer": optimizer, "batch": batch,
+    kind = "shape" if name in args.shapes else "step"
+    words = {"kind": kind, "task": name, "sizes": sizes, "optimizer": optimizer, "batch": batch,
              "device": args.device, "tf32": args.tf32, "threads": len(cores), "flops": work}
     result = record(words, peers, meter, readings)
     with ThreadPoolExecutor(len(peers)) as pool:
@@ -203,6 +213,8 @@ def parse():
     parser.add_argument("--block", type=float, default=0.2, help="seconds")
     parser.add_argument("--threads", type=int, nargs="*", default=None, help="1 and all cores")
     parser.add_argument("--only", help="W1, W500, tiny or cnn")
+    parser.add_argument("--shapes", nargs="*", default=[],
+                        help="MLPs as 128x4, four layers of 128, in place of those")
     parser.add_argument("--batch", type=int, nargs="*", help="these batches only")
     parser.add_argument("--seconds", type=float, default=math.inf, help="for the whole run")
     parser.add_argument("--patience", type=float, default=Peer.patience,
@@ -218,7 +230,8 @@ def main():
     cores = sorted(os.sched_getaffinity(0))
     counts = [len(cores)] if on_cuda(args) else args.threads or sorted({1, len(cores)})
     clock = Clock(args.device) if on_cuda(args) else None
-    tasks = [task for task in (CUDA_TASKS if on_cuda(args) else TASKS)
+    tasks = [task for task in ([shape_task(text) for text in args.shapes] or
+                               (CUDA_TASKS if on_cuda(args) else TASKS))
              if args.only in (None, task[0][0]) and task[1] in (args.batch or [task[1]])]
     here = machine()
     print(f"{here['processor']}, {len(cores)} cores, {args.rounds} rounds of blocks of "

@@ -239,7 +239,8 @@ def page(heads, steps, operations, programs):
         "The figures are how many times longer others take, with 95 % intervals; below 1, in bold, "
         "the other one is faster. \"tern again\" is the same program once more: what that differs "
         "by, this run cannot tell. A row where it is over 3 % is void. `bench/compare.py --help` "
-        "says how it is measured, `bench/NOTES.md` what was tried.")]
+        "says how it is measured, `bench/NOTES.md` what was tried. MLPs of many widths and depths: "
+        "[speed by size](speed-of-sizes.md).")]
     if steps:
         parts += ["## Training steps", table(steps, True), wrap(behind(steps))]
     if programs:

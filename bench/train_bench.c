@@ -28,7 +28,7 @@
 #include "cpu/backend.h"
 #include <tern/tern.h>
 
-enum { MAX_LAYERS = 8, POOL = 8 }; // batches that take turns
+enum { MAX_LAYERS = 1024, POOL = 8 }; // batches that take turns
 enum { WARM_UP = 3 };              // steps before one is captured
 
 typedef struct task {

@@ -3,9 +3,10 @@
 # Installs what is missing, builds, and times tern beside PyTorch and JAX on the CPU: training
 # steps, single operations and layers, whole programs. A peer that cannot be had is named and left
 # out. The results go to bench.jsonl in the build directory, the tables to stdout at the end.
-# Usage: scripts/bench.sh [--quick] [--write] [steps] [operations] [programs] [-- OPTION...]
+# Usage: scripts/bench.sh [--quick] [--write] [steps] [sizes] [operations] [programs] [-- OPTION...]
 #   --quick    fewer rounds: which rows, not how far
-#   --write    the tables become docs/speed.md, docs/speed.svg and a part of README.md
+#   --write    the tables become docs/speed.md, docs/speed-of-sizes.md, their charts and a part of
+#              README.md
 #   OPTION     of bench/compare.py, bench/operations.py or bench/programs.py, as --only W1
 . "$(dirname "$0")/common.sh"
 
@@ -14,19 +15,19 @@ while [ $# -gt 0 ]; do
     case $1 in
     --quick) rounds='--rounds 3' runs='--runs 1' ;;
     --write) pages="--write $root" ;;
-    steps | operations | programs) parts="$parts $1" ;;
+    steps | sizes | operations | programs) parts="$parts $1" ;;
     --)
         shift
         break
         ;;
     *)
-        sed -n 's/^# \{0,1\}//; 3,9p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 3,10p' "$0" >&2
         exit 2
         ;;
     esac
     shift
 done
-results=$build/bench.jsonl
+results=$build/bench.jsonl sizes=$build/bench-sizes.jsonl
 
 # Sets `new` to a Python that has the PyTorch and the JAX of today, and `old` to Debian's, or to "".
 find_peers()
@@ -57,6 +58,19 @@ time_steps()
         ${new:+--jax "$new"} "$@"
 }
 
+time_sizes()
+{
+    # shellcheck disable=SC2086
+    python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --json "$sizes" $rounds \
+        --variants eager ${new:+--torch "$new"} ${new:+--jax "$new"} --shapes 32x1 32x4 64x4 64x64 \
+        128x4 128x16 256x4 512x4 1024x2 2048x1 4096x1 "$@"
+    # shellcheck disable=SC2086
+    python3 "$root/bench/compare.py" --tern "$build/bench/train_bench" --json "$sizes" $rounds \
+        --variants eager ${new:+--torch "$new"} --shapes 32x1000 "$@"
+    # shellcheck disable=SC2086
+    python3 "$root/bench/curve.py" "$sizes" $pages
+}
+
 time_operations()
 {
     # shellcheck disable=SC2086
@@ -75,9 +89,10 @@ need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev dataset-fashi
 find_peers
 configure "$build" -Dexamples=enabled
 ninja -C "$build" bench/train_bench bench/operations_bench examples/mlp_mnist/mlp_mnist >&2
-: >"$results"
-for part in ${parts:-steps operations programs}; do
+: >"$results" >"$sizes"
+for part in ${parts:-steps sizes operations programs}; do
     "time_$part" "$@"
 done
+[ -s "$results" ] || exit 0 # of sizes alone
 # shellcheck disable=SC2086
 exec python3 "$root/bench/report.py" "$results" $pages
