@@ -87,7 +87,7 @@ def taken(words, text):
 
 def function(code, text, header):
     match = re.fullmatch(r"TERN_API (TERN_NODISCARD )?(.*?[ *])(tern_\w+)\((.*?)\)"
-                         r"(?: TERN_PRINTF_\(.*\))?;", " ".join(code.split()))
+                         r"(?: TERN_(?:PRINTF|READS|WRITES)_\(.*\))?;", " ".join(code.split()))
     result = match[2].strip()
     return {"name": match[3], "header": header, "result": result, "must_look": bool(match[1]),
             **owner(match[3], result), "takes": taken(match[4], text),
@@ -143,8 +143,8 @@ def default_of(words):
 def read_call(name, words, macros):
     """A macro with options, its fields by position and its defaults; None for another macro."""
     words = " ".join(words.replace("\\\n", " ").split())
-    match = re.search(r"TERN_WITH_\(\s*(\w+), \(TERN_(FIELDS|MAYBE)_(\d)_(?:MAYBE_\d_)?, ?([^)]*)\)"
-                      r", \((.*)", words)
+    match = re.search(r"TERN_WITH_\(\s*(\w+), \(TERN_(FIELDS|MAYBE)_(\d)_(?:MAYBE_\d_|DATA_)?, ?"
+                      r"([^)]*)\), \((.*)", words)
     if not match or match[1] != name:
         return None, {}
     initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], match[5])

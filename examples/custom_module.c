@@ -33,15 +33,10 @@ static const tern_module_class residual_class = {
 static tern_module *residual_new(tern_module *inner)
 {
     residual *self = (residual *)tern_module_new(&residual_class);
-    if (!self) {
-        tern_module_free(inner);
-        return NULL;
-    }
-    tern_module_add_child(&self->base, "inner", &self->inner, inner);
-    tern_module_add_parameter(&self->base, "scale", &self->scale, tern_zeros(tern_dims(1)));
-    tern_module_add_buffer(&self->base, "runs", &self->runs,
-                           tern_zeros(tern_dims(), .dtype = TERN_INT64), true);
-    return tern_module_done(&self->base); // NULL when one of the three failed
+    tern_child(self, inner, inner);
+    tern_parameter(self, scale, tern_zeros(tern_dims(1)));
+    tern_buffer(self, runs, tern_zeros(tern_dims(), .dtype = TERN_INT64));
+    return tern_done(self); // NULL when one of them failed
 }
 
 static tern_module *block(void)
@@ -53,15 +48,15 @@ static double train(tern_module *net, tern_module *criterion, tern_optim *opt, t
                     tern_tensor *y)
 {
     double last = NAN;
-    for (int step = 1; step <= 500 && !tern_error_pending(); step++) {
-        tern_scope scope = tern_scope_open(); // a loader would open one per batch
+    tern_each_step (step, 500) {
         tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), y);
         tern_optim_zero_grad(opt);
-        if (!tern_backward(loss) && !tern_optim_step(opt) && step % 100 == 0) {
+        if (tern_backward(loss) || tern_optim_step(opt))
+            break;
+        if (step % 100 == 0) {
             last = tern_item(loss);
             printf("step %d: loss %.5f\n", step, last);
         }
-        tern_scope_close(scope);
     }
     return last;
 }
@@ -82,9 +77,7 @@ int main(void)
     printf("the first block ran %lld times\n",
            (long long)tern_item_int(tern_module_buffer(net, "2.runs")));
 
-    tern_module_free(net);
-    tern_module_free(criterion);
-    tern_optim_free(opt);
+    tern_free(net, criterion, opt);
     int status = tern_error_print(stderr);
     return status ? status : !(loss < 0.01); // it learned
 }

@@ -27,7 +27,7 @@ EXAMPLES = {
         "mlp_mnist/mlp_mnist", "--epochs", "2", "--limit", "10000"]),
     "cnn_mnist": Example("A convolutional network", ["cnn_mnist/main.c", "cnn_mnist/net.c"], [
         "cnn_mnist/cnn_mnist", "--epochs", "1", "--limit", "5000"]),
-    "resnet18": Example("ResNet-18", ["resnet18/main.c", "resnet18/resnet.c"], [
+    "resnet18": Example("ResNet-18", ["resnet18/main.c"], [
         "resnet18/resnet18", "--epochs", "1", "--limit", "500"]),
     "pretrained": Example("Weights of PyTorch's, and another task", [
         "pretrained/main.c", "pretrained/train.py"], [

@@ -18,7 +18,7 @@ from guides import Site  # noqa: E402
 from pages import Page  # noqa: E402
 
 GROUPS = {  # of the reference; a header that is in none is in the last
-    "Foundations": ["tern", "base", "error", "scope", "memory", "threads"],
+    "Foundations": ["tern", "base", "error", "scope", "free", "memory", "threads"],
     "Tensors": ["tensor", "dtype", "data_type", "scalar", "random", "generator"],
     "Operations": ["ops", "ops/activation", "ops/conv", "ops/pool", "ops/norm", "ops/dropout",
                    "ops/resize", "ops/shuffle", "ops/join", "ops/view", "ops/copy", "ops/inplace",
@@ -27,6 +27,7 @@ GROUPS = {  # of the reference; a header that is in none is in the last
     "Layers and losses": ["nn", "nn/linear", "nn/conv", "nn/activation", "nn/norm", "nn/pool",
                           "nn/dropout", "nn/pad", "nn/resize", "nn/shape", "nn/container",
                           "nn/loss"],
+    "Networks": ["models"],
     "Optimizers": ["optim"],
     "Data": ["data", "idx"],
     "Saving and loading": ["checkpoint", "state", "io"],

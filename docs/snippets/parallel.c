@@ -129,9 +129,8 @@ static void loss_inside(void)
 {
     tern_device devices[] = {tern_cpu(0), tern_cpu(1)};
     with_loss *self = (with_loss *)tern_module_new(&with_loss_class);
-    tern_module_add_child(&self->base, "net", &self->net, net_of());
-    tern_module *parallel =
-        tern_nn_data_parallel(tern_module_done(&self->base), .devices = devices, .count = 2);
+    tern_child(self, net, net_of());
+    tern_module *parallel = tern_nn_data_parallel(tern_done(self), .devices = devices, .count = 2);
     tern_tensor *x = input(), *y = labels();
     // [inside]
     tern_tensor *losses = tern_call(parallel, x, y); // (2,): one a device
@@ -186,9 +185,9 @@ static void pipeline(void)
 {
     split_net *self = (split_net *)tern_module_new(&split_class);
     self->middle = tern_cpu(1);
-    tern_module_add_child(&self->base, "front", &self->front, tern_nn_linear(20, 64));
-    tern_module_add_child(&self->base, "back", &self->back, tern_nn_linear(64, 3));
-    tern_module *net = tern_module_done(&self->base);
+    tern_child(self, front, tern_nn_linear(20, 64));
+    tern_child(self, back, tern_nn_linear(64, 3));
+    tern_module *net = tern_done(self);
     tern_module_to(self->back, self->middle);
     tern_module *criterion = tern_nn_cross_entropy_loss();
     tern_optim *opt = tern_optim_adam(net);

@@ -41,12 +41,11 @@ typedef struct gated_options {
 static tern_module *gated_new(int64_t in, int64_t out, gated_options options)
 {
     gated *self = (gated *)tern_module_new(&gated_class);
-    if (!self)
-        return NULL;
-    self->residual = options.residual;
-    tern_module_add_child(&self->base, "gate", &self->gate, tern_nn_linear(in, out));
-    tern_module_add_child(&self->base, "value", &self->value, tern_nn_linear(in, out));
-    return tern_module_done(&self->base);
+    if (self)
+        self->residual = options.residual;
+    tern_child(self, gate, tern_nn_linear(in, out));
+    tern_child(self, value, tern_nn_linear(in, out));
+    return tern_done(self);
 }
 // [/new]
 
@@ -84,12 +83,8 @@ static const tern_module_class first_class = {
 static tern_module *first_new(tern_module *inner)
 {
     first *self = (first *)tern_module_new(&first_class);
-    if (!self) {
-        tern_module_free(inner); // a constructor takes over its children, also when it fails
-        return NULL;
-    }
-    tern_module_add_child(&self->base, "inner", &self->inner, inner);
-    return tern_module_done(&self->base);
+    tern_child(self, inner, inner);
+    return tern_done(self);
 }
 // [/first]
 

@@ -214,8 +214,9 @@ static tern_status build(training *t)
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
                                       .device = t->device);
     t->test_loader = tern_loader_new(t->test_data, .batch_size = 1000, .device = t->device);
+    const int64_t channels = t->program->channels ? t->program->channels : 1;
     if (!o->quiet && !tern_error_pending() &&
-        tern_module_summary_print(t->net, tern_dims(o->batch_size, 1, 28, 28), stderr))
+        tern_module_summary_print(t->net, tern_dims(o->batch_size, channels, 28, 28), stderr))
         return tern_error_code();
     return tern_error_code();
 }

@@ -11,6 +11,7 @@
 typedef struct program {
     command command;
     tern_module *(*make_net)(void); // (N, 1, 28, 28) -> (N, CLASSES); NULL on failure
+    int64_t channels;               // that its summary shows; 0 stands for 1
     // Puts the weights of --load into the new net; NULL: tern_module_load.
     tern_status (*load)(tern_module *net, const char *path);
 } program;

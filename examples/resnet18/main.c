@@ -3,15 +3,26 @@
 // weights for other classes is replaced. The loop is in ../common/training.c.
 #include "../common/evaluate.h"
 #include "../common/training.h"
-#include "resnet.h"
 
 #define FEATURES 512
 
 static bool freeze;
 
+// A hook: grey images (N, 1, H, W) become three equal channels.
+static tern_status to_rgb(tern_module *net, tern_tensors *in, void *user)
+{
+    (void)net, (void)user;
+    tern_shape shape = tern_shape_of(in->at[0]);
+    shape.dim[1] = 3;
+    in->at[0] = tern_expand(in->at[0], shape);
+    return tern_error_code();
+}
+
 static tern_module *make_net(void)
 {
-    return resnet18(CLASSES);
+    tern_module *net = tern_models_resnet18(.num_classes = CLASSES);
+    tern_module_add_forward_pre_hook(net, to_rgb, NULL);
+    return net;
 }
 
 // How many classes the weights are for; 0 on failure.
@@ -59,6 +70,7 @@ int main(int argc, char **argv)
                     .last_lr = 0.01,
                     .own = own},
         .make_net = make_net,
+        .channels = 3,
         .load = load,
     };
     return train_images(&resnet, argc, argv);

@@ -111,7 +111,8 @@ typedef struct tern_function {
 /// TERN_ERR_DTYPE for one that is not floating, or with TERN_ERR_NOMEM.
 TERN_API tern_tensor *tern_record(const tern_function *function, tern_tensor *output,
                                   tern_tensor *const *inputs, int count, tern_tensor *const *saved,
-                                  int saved_count, const void *data, size_t nbytes);
+                                  int saved_count, const void *data, size_t nbytes)
+    TERN_READS_(3, 4) TERN_READS_(5, 6) TERN_READS_(7, 8);
 
 /// Gives what tern_record recorded for `output` a pointer, in addition to its data, which the
 /// backward finds by tern_context_user. `free` (NULL: nothing) is called with it when the graph is

@@ -32,6 +32,18 @@
 #define TERN_NODISCARD __attribute__((warn_unused_result))
 /// The words from `first` on are printed by the format `words`.
 #define TERN_PRINTF_(words, first) __attribute__((__format__(__printf__, words, first)))
+#if __has_attribute(access)
+/// The call reads as many elements of parameter `array` as parameter `count` says, so that the
+/// compiler warns of an array that has fewer.
+#define TERN_READS_(array, count) __attribute__((access(read_only, array, count)))
+/// Likewise a call that writes them.
+#define TERN_WRITES_(array, count) __attribute__((access(write_only, array, count)))
+#else
+/// Other compilers do not count.
+#define TERN_READS_(array, count)
+/// Likewise.
+#define TERN_WRITES_(array, count)
+#endif
 #else
 #error "tern needs gcc or clang"
 #endif
@@ -57,21 +69,31 @@
 #define TERN_PRAGMA_(words) _Pragma(#words)
 // -Wshadow: the options of a call inside the options of another are inside its block.
 // -Wmissing-braces: `.stride = 2` gives the first size of a pair (pair.h).
+// -Woverlength-strings: TERN_IS_NAMED_ takes an argument as a string.
+// -Wint-conversion, -Wincompatible-pointer-types: `.padding = "same"` and a module where a tensor
+// belongs are errors, also for compilers that only warn.
 #if defined(__clang__)
 #define TERN_OPTIONS_BEGIN_                                                                        \
     TERN_PRAGMA_(clang diagnostic push)                                                            \
     TERN_PRAGMA_(clang diagnostic ignored "-Winitializer-overrides")                               \
     TERN_PRAGMA_(clang diagnostic ignored "-Wmissing-braces")                                      \
     TERN_PRAGMA_(clang diagnostic ignored "-Wmissing-field-initializers")                          \
-    TERN_PRAGMA_(clang diagnostic ignored "-Wshadow")
+    TERN_PRAGMA_(clang diagnostic ignored "-Woverlength-strings")                                  \
+    TERN_PRAGMA_(clang diagnostic ignored "-Wshadow")                                              \
+    TERN_PRAGMA_(clang diagnostic error "-Wint-conversion")                                        \
+    TERN_PRAGMA_(clang diagnostic error "-Wincompatible-pointer-types")
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(clang diagnostic pop)
 #else
 /// Before the initialiser of TERN_WITH_: what follows overrides on purpose.
 #define TERN_OPTIONS_BEGIN_                                                                        \
     TERN_PRAGMA_(GCC diagnostic push)                                                              \
     TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init")                                         \
+    TERN_PRAGMA_(GCC diagnostic ignored "-Woverride-init-side-effects")                            \
     TERN_PRAGMA_(GCC diagnostic ignored "-Wmissing-braces")                                        \
-    TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")
+    TERN_PRAGMA_(GCC diagnostic ignored "-Woverlength-strings")                                    \
+    TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                                \
+    TERN_PRAGMA_(GCC diagnostic error "-Wint-conversion")                                          \
+    TERN_PRAGMA_(GCC diagnostic error "-Wincompatible-pointer-types")
 /// After that initialiser: warnings are as before.
 #define TERN_OPTIONS_END_ TERN_PRAGMA_(GCC diagnostic pop)
 #endif
@@ -83,11 +105,46 @@
 #define TERN_WITH_(function, fields, initialiser, ...)                                             \
     __extension__({                                                                                \
         TERN_OPTIONS_BEGIN_                                                                        \
+        TERN_NAMED_BEHIND_(TERN_FIRST_ fields, __VA_ARGS__)                                        \
         function##_options options_ = {TERN_WORDS_ initialiser};                                   \
         TERN_OPTIONS_END_                                                                          \
         function##_with(&options_);                                                                \
     })
+
+/// A value behind those that a call takes in order would set whichever option comes first; the
+/// argument there has to begin with a dot. `kind` is the macro of cpp.h that counts them.
+#define TERN_NAMED_BEHIND_(kind, ...) TERN_NAMED_BEHIND_AT_(kind, __VA_ARGS__)
+/// The kind is a word of its own from here on.
+#define TERN_NAMED_BEHIND_AT_(kind, ...)                                                           \
+    _Static_assert(TERN_BEHIND_##kind(__VA_ARGS__, , , , , ),                                      \
+                   "too many arguments: options are given by name, as in .stride = 2");
+/// Whether an argument of a macro is none, or begins with a dot.
+#define TERN_IS_NAMED_(argument)                                                                   \
+    (sizeof(#argument) == 1 || __builtin_strncmp(#argument, ".", 1) == 0)
+/// No value by position.
+#define TERN_BEHIND_TERN_FIELDS_0_(a, ...) TERN_IS_NAMED_(a)
+/// Behind one.
+#define TERN_BEHIND_TERN_FIELDS_1_(a, b, ...) TERN_IS_NAMED_(b)
+/// Behind two.
+#define TERN_BEHIND_TERN_FIELDS_2_(a, b, c, ...) TERN_IS_NAMED_(c)
+/// Behind three.
+#define TERN_BEHIND_TERN_FIELDS_3_(a, b, c, d, ...) TERN_IS_NAMED_(d)
+/// Behind four.
+#define TERN_BEHIND_TERN_FIELDS_4_(a, b, c, d, e, ...) TERN_IS_NAMED_(e)
+/// Behind one that may be left out.
+#define TERN_BEHIND_TERN_MAYBE_1_(a, b, ...) (TERN_IS_NAMED_(a) || TERN_IS_NAMED_(b))
+/// Behind two that may be left out.
+#define TERN_BEHIND_TERN_MAYBE_2_(a, b, c, ...)                                                    \
+    (TERN_BEHIND_TERN_MAYBE_1_(a, b, ) || TERN_IS_NAMED_(c))
+/// Behind one and one that may be left out.
+#define TERN_BEHIND_TERN_FIELDS_1_MAYBE_1_(a, b, c, ...) TERN_BEHIND_TERN_MAYBE_1_(b, c, )
+/// Behind two and one that may be left out.
+#define TERN_BEHIND_TERN_FIELDS_2_MAYBE_1_(a, b, c, d, ...) TERN_BEHIND_TERN_MAYBE_1_(c, d, )
+/// Behind data, which may be several arguments, `(float[]){1` and `2}`.
+#define TERN_BEHIND_TERN_FIELDS_2_DATA_(a, ...) true
 #endif
+/// The first of `(a, b)`.
+#define TERN_FIRST_(a, ...) a
 /// Takes the parentheses from `TERN_WORDS_ (a, b)`.
 #define TERN_WORDS_(...) __VA_ARGS__
 
@@ -114,6 +171,15 @@
 TERN_REQUIRED_TYPE_(int64, int64_t)
 TERN_REQUIRED_TYPE_(double, double)
 TERN_REQUIRED_TYPE_(text, const char *)
+
+#ifndef __cplusplus
+/// `pointer`, which is of that type or NULL: another one is an error, also for compilers that only
+/// warn.
+#define TERN_POINTER_(type, pointer) _Generic((pointer), type : (pointer), void * : (pointer))
+#else
+/// C++ takes no other pointer.
+#define TERN_POINTER_(type, pointer) (pointer)
+#endif
 
 /// The version of the headers: its first number.
 #define TERN_VERSION_MAJOR 0

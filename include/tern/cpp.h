@@ -44,6 +44,8 @@
 /// Two, and a third that may be left out.
 #define TERN_FIELDS_2_MAYBE_1_(function, a, b, c)                                                  \
     tern_cpp_::any_of<TERN_FIELDS_2_(function, a, b), TERN_FIELDS_3_(function, a, b, c)>
+/// Two, the second of which is data of the caller's.
+#define TERN_FIELDS_2_DATA_(function, a, data) TERN_FIELDS_2_(function, a, data)
 
 #ifdef __cplusplus
 #if __cplusplus < 201703L

@@ -68,7 +68,8 @@ TERN_API int64_t tern_dataset_count(const tern_dataset *dataset);
 /// TERN_ERR_INDEX for a number that is not 0 to tern_dataset_count - 1, TERN_ERR_ARG when
 /// count < 1; on failure `*out` is zeroed.
 TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index,
-                                                     int64_t count, tern_batch *out);
+                                                     int64_t count, tern_batch *out)
+    TERN_READS_(2, 3);
 /// One sample, to look at: as tern_dataset_get, but its tensors have no dimension of the batch.
 /// Fails as that does.
 TERN_API TERN_NODISCARD tern_status tern_dataset_item(tern_dataset *dataset, int64_t index,
@@ -113,7 +114,8 @@ TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *optio
 /// which is of one size. The tensors are held, not copied: changing them in place changes the
 /// samples, until tern_dataset_to copies them elsewhere. A batch is on the device of its tensor and
 /// has no history. NULL on failure, also when one of the tensors is NULL.
-TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tensors);
+TERN_API tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *tensors)
+    TERN_READS_(2, 1);
 
 #ifdef __cplusplus
 /// `tern_data_tensors(x, y)`, `tern_data_tensors(x)`, ...

@@ -106,13 +106,9 @@ struct tern_module {
 //     tern_module *residual_new(tern_module *inner)
 //     {
 //         residual *self = (residual *)tern_module_new(&residual_class);
-//         if (!self) {
-//             tern_module_free(inner);
-//             return NULL;
-//         }
-//         tern_module_add_child(&self->base, "inner", &self->inner, inner);
-//         tern_module_add_parameter(&self->base, "scale", &self->scale, tern_ones(tern_dims(1)));
-//         return tern_module_done(&self->base);
+//         tern_child(self, inner, inner);
+//         tern_parameter(self, scale, tern_ones(tern_dims(1)));
+//         return tern_done(self);
 //     }
 
 /// A module without anything, its struct zeroed, to be filled by tern_module_add_* and finished by
@@ -147,6 +143,38 @@ TERN_API tern_tensor *tern_module_add_buffer(tern_module *module, const char *na
 /// failed.
 TERN_API tern_module *tern_module_add_child(tern_module *module, const char *name,
                                             tern_module **member, tern_module *child);
+
+// The three under the name of a member, for constructors that go on where tern_module_new failed:
+// `self` points to a struct whose first member is `tern_module base`, or is NULL.
+
+/// Adds the parameter that `self->member` is to hold, by tern_module_add_parameter under that name.
+#define tern_parameter(self, member, value)                                                        \
+    tern_module_add_parameter(TERN_BASE_(self), #member, TERN_MEMBER_(self, member), value)
+/// Likewise a buffer that is in the state dict.
+#define tern_buffer(self, member, value)                                                           \
+    tern_module_add_buffer(TERN_BASE_(self), #member, TERN_MEMBER_(self, member), value, true)
+/// Likewise a child: `tern_child(self, conv1, tern_nn_conv2d(3, 64, 7))`.
+#define tern_child(self, member, child)                                                            \
+    tern_module_add_child(TERN_BASE_(self), #member, TERN_MEMBER_(self, member), child)
+/// tern_module_done of such a struct.
+#define tern_done(self) tern_module_done(TERN_BASE_(self))
+/// The module that the struct begins with; NULL for NULL.
+#define TERN_BASE_(self) ((self) ? &(self)->base : NULL)
+/// The address of a member; NULL for NULL.
+#define TERN_MEMBER_(self, member) ((self) ? &(self)->member : NULL)
+
+#ifndef __cplusplus
+// A member of another type is an error, also for compilers that only warn.
+/// The function.
+#define tern_module_add_parameter(module, name, member, value)                                     \
+    tern_module_add_parameter(module, name, TERN_POINTER_(tern_tensor **, member), value)
+/// The function.
+#define tern_module_add_buffer(module, name, member, value, persistent)                            \
+    tern_module_add_buffer(module, name, TERN_POINTER_(tern_tensor **, member), value, persistent)
+/// The function.
+#define tern_module_add_child(module, name, member, child)                                         \
+    tern_module_add_child(module, name, TERN_POINTER_(tern_module **, member), child)
+#endif
 
 /// One more reference. Returns the module. NULL stays NULL.
 TERN_API tern_module *tern_module_retain(tern_module *module);
@@ -203,7 +231,8 @@ TERN_API TERN_NODISCARD tern_status tern_module_set_hook_free(tern_module *modul
                                                               tern_free_fn *free);
 
 /// `count` tensors in, in order, one out; NULL on failure. NULL stands for an optional one.
-TERN_API tern_tensor *tern_call_n(tern_module *module, int64_t count, tern_tensor *const *inputs);
+TERN_API tern_tensor *tern_call_n(tern_module *module, int64_t count, tern_tensor *const *inputs)
+    TERN_READS_(3, 2);
 #ifdef __cplusplus
 /// `tern_call(attention, query, key, value)`.
 #define tern_call(module, ...) (tern_cpp_::list(tern_call_n, module, {__VA_ARGS__}))

@@ -82,19 +82,21 @@ TERN_API tern_optim_adamw_options tern_optim_adamw_defaults(void);
 TERN_API tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options);
 /// Loshchilov and Hutter 2017: p *= 1 - lr weight_decay first, then Adam without the addition to g.
 TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *options);
+/// A second beta that nobody gave: `.betas = 0.5`, without braces, sets the first alone.
+#define TERN_BETA_UNSAID_ (-HUGE_VAL)
 /// What tern_optim_adam and tern_optim_adamw start from.
 #define TERN_OPTIM_ADAM_DEFAULTS_                                                                  \
     .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .amsgrad = false, .maximize = false,           \
     .params = NULL, .param_count = 0
 #define tern_optim_adam(...)                                                                       \
     TERN_WITH_(tern_optim_adam, (TERN_FIELDS_1_, module),                                          \
-               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .reserved_ = 0,                      \
-                TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
+               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .betas[1] = TERN_BETA_UNSAID_,       \
+                .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, )),                          \
                __VA_ARGS__)
 #define tern_optim_adamw(...)                                                                      \
     TERN_WITH_(tern_optim_adamw, (TERN_FIELDS_1_, module),                                         \
-               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .reserved_ = 0,                   \
-                TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
+               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .betas[1] = TERN_BETA_UNSAID_,    \
+                .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, )),                          \
                __VA_ARGS__)
 
 /// `tern_optim_rmsprop(net, .lr = 1e-3, .alpha = 0.9)`.

@@ -46,7 +46,7 @@ typedef struct tern_axis_list {
 } tern_axis_list;
 
 /// Sizes from an array. More than TERN_MAX_RANK are kept as a count, which every user refuses.
-TERN_API tern_shape tern_shape_make(int rank, const int64_t *dims);
+TERN_API tern_shape tern_shape_make(int rank, const int64_t *dims) TERN_READS_(2, 1);
 TERN_REQUIRED_TYPE_(shape, tern_shape)
 /// Axes from an array, like tern_shape_make.
 TERN_API tern_axis_list tern_axis_list_make(int count, const int64_t *axes);
@@ -188,6 +188,7 @@ typedef struct tern_from_data_options {
     tern_dtype dtype;   ///< what `data` points to; unless said that of its type, or float32
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
+    size_t nbytes;      ///< bytes that `data` holds; 0: not known
     char reserved_;     ///< the dtype of data's C type, 16 for words of 16 bits; 0: not known
     tern_shape shape;   ///< sizes, each 0 or more
     const void *data;   ///< numel elements, row-major, host memory; NULL only when numel is 0
@@ -198,12 +199,15 @@ TERN_API tern_from_data_options tern_from_data_defaults(void);
 /// The macro knows the C type of `data`: float *, double *, bool *, uint8_t *, int32_t *, int64_t *
 /// and integers of their sizes (also arrays of two dimensions) give their dtype, and another one
 /// that is said is TERN_ERR_DTYPE. uint16_t * and int16_t * want float16 or bfloat16 said. Nothing
-/// is known of a void *. Other pointers do not compile. C++ also takes values in braces, as many as
-/// the shape has (else TERN_ERR_SHAPE). Bindings set reserved_, or nothing is checked.
+/// is known of a void *. Other pointers do not compile. It also knows how much an array holds: less
+/// than the shape takes is TERN_ERR_SHAPE. C++ also takes values in braces, as many as the shape
+/// has (else TERN_ERR_SHAPE). Bindings set reserved_ and nbytes, or nothing is checked.
 TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
 #define tern_from_data(...)                                                                        \
-    TERN_WITH_(tern_from_data, (TERN_FIELDS_2_, shape, data),                                      \
-               (TERN_TENSOR_DEFAULTS_,                                                             \
+    TERN_WITH_(tern_from_data, (TERN_FIELDS_2_DATA_, shape, data),                                 \
+               (.nbytes = 0, TERN_TENSOR_DEFAULTS_,                                                \
+                .nbytes = TERN_DATA_NBYTES_(TERN_DATA_SECOND_(__VA_ARGS__, ),                      \
+                                            TERN_DATA_REST_(__VA_ARGS__, )),                       \
                 .reserved_ = TERN_DATA_TYPE_(TERN_DATA_SECOND_(__VA_ARGS__, )),                    \
                 TERN_REQUIRED_1_(shape, __VA_ARGS__, )),                                           \
                __VA_ARGS__)
@@ -225,16 +229,18 @@ TERN_API TERN_NODISCARD tern_tensor *tern_new_ones(const tern_tensor *t,
 TERN_API TERN_NODISCARD tern_tensor *tern_new_full(const tern_tensor *t, tern_shape shape,
                                                    tern_scalar value);
 /// A copy of `data`, which holds numel elements of t's dtype in host memory; TERN_ERR_DTYPE where
-/// its C type is another one's, as in tern_from_data.
+/// its C type is another one's, TERN_ERR_SHAPE where it is an array of fewer, as in tern_from_data.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_tensor(const tern_tensor *t, tern_shape shape,
                                                      const void *data);
-/// What the macro calls: the type is that of reserved_ in tern_from_data_options.
+/// What the macro calls: type and nbytes are reserved_ and nbytes of tern_from_data_options.
 TERN_API TERN_NODISCARD tern_tensor *tern_new_tensor_typed(const tern_tensor *t, tern_shape shape,
-                                                           char data_type, const void *data);
+                                                           char data_type, size_t nbytes,
+                                                           const void *data);
 #ifndef __cplusplus
-/// The function, told the C type of the data.
+/// The function, told the C type of the data and how much an array holds.
 #define tern_new_tensor(t, shape, ...)                                                             \
-    tern_new_tensor_typed(t, shape, TERN_DATA_TYPE_(TERN_DATA_FIRST_(__VA_ARGS__, )), __VA_ARGS__)
+    tern_new_tensor_typed(t, shape, TERN_DATA_TYPE_(TERN_DATA_FIRST_(__VA_ARGS__, )),              \
+                          TERN_DATA_ARRAY_((__VA_ARGS__), sizeof(__VA_ARGS__)), __VA_ARGS__)
 #endif
 
 // ---- asking ------------------------------------------------------------------------------------
@@ -274,7 +280,8 @@ TERN_API double tern_item(const tern_tensor *t);
 TERN_API int64_t tern_item_int(const tern_tensor *t);
 /// Copies all elements, row-major, to host memory of `nbytes` bytes, which must be numel times
 /// the dtype's size (else TERN_ERR_SHAPE). Waits for the device.
-TERN_API TERN_NODISCARD tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes);
+TERN_API TERN_NODISCARD tern_status tern_to_host(const tern_tensor *t, void *data, size_t nbytes)
+    TERN_WRITES_(2, 3);
 /// Writes the tensor for a reader: four digits, edges of long dimensions, dtype and device when
 /// they are not the usual ones. NULL stands for stdout. Waits for the device.
 TERN_API TERN_NODISCARD tern_status tern_print(const tern_tensor *t, FILE *file);
@@ -329,18 +336,28 @@ class data
     data(const void *pointer) : values(pointer)
     {
     }
-    template <typename Number>
-    data(const Number *pointer) : values(pointer), type(data_type<Number>())
+    template <typename Pointer, typename = std::enable_if_t<std::is_pointer_v<Pointer>>>
+    data(const Pointer &pointer) : values(pointer), type(type_of<std::remove_pointer_t<Pointer>>())
     {
     }
-    template <typename Number, size_t n>
-    data(const Number (*rows)[n]) : values(rows), type(data_type<Number>())
+    template <typename Item, size_t n>
+    data(const Item (&array)[n]) : values(array), type(type_of<Item>()), nbytes(sizeof array)
     {
     }
     template <typename Number>
     data(std::initializer_list<Number> list)
         : values(list.begin()), type(data_type<Number>()), count(static_cast<int64_t>(list.size()))
     {
+    }
+
+    // The dtype of what an array or a pointer holds.
+    template <typename Item> static constexpr char type_of()
+    {
+        using Number = std::remove_cv_t<std::remove_all_extents_t<Item>>;
+        if constexpr (std::is_void_v<Number>)
+            return 0;
+        else
+            return data_type<Number>();
     }
 
     // The first value; NULL with an error when a list is not as long as the shape wants.
@@ -356,6 +373,7 @@ class data
 
     const void *const values;
     const char type = 0;      // their dtype, 0 when it is not known
+    const size_t nbytes = 0;  // of an array
     const int64_t count = -1; // of a list
 };
 
@@ -366,13 +384,14 @@ template <> struct word<const void *> {
                     const data &value)
     {
         options.reserved_ = value.type;
+        options.nbytes = value.nbytes;
         options.*field = value.of(options.shape);
     }
 };
 
 inline tern_tensor *new_tensor(const tern_tensor *t, tern_shape shape, const data &value)
 {
-    return tern_new_tensor_typed(t, shape, value.type, value.of(shape));
+    return tern_new_tensor_typed(t, shape, value.type, value.nbytes, value.of(shape));
 }
 
 } // namespace tern_cpp_

@@ -16,10 +16,12 @@
 #include <tern/device.h>
 #include <tern/dtype.h>
 #include <tern/error.h>
+#include <tern/free.h>
 #include <tern/generator.h>
 #include <tern/idx.h>
 #include <tern/io.h>
 #include <tern/memory.h>
+#include <tern/models.h>
 #include <tern/module.h>
 #include <tern/nn.h>
 #include <tern/nn/activation.h>

@@ -64,9 +64,9 @@ static void search_begin(search *s)
 // The folders that the library's sources lie in, beside that of this file.
 static bool is_room(const char *path)
 {
-    static const char *const rooms[] = {"base/", "device/", "tensor/",   "autograd/", "cpu/",
-                                        "cuda/", "ops/",    "state/",    "nn/",       "optim/",
-                                        "io/",   "data/",   "parallel/", "graph/",    "train/"};
+    static const char *const rooms[] = {
+        "base/", "device/", "tensor/", "autograd/", "cpu/",  "cuda/",     "ops/",   "state/",
+        "nn/",   "models/", "optim/",  "io/",       "data/", "parallel/", "graph/", "train/"};
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
         if (strncmp(path, rooms[i], strlen(rooms[i])) == 0)
             return true;

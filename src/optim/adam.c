@@ -69,10 +69,26 @@ static const tern_optim_class adamw_class = {
     .derive = derive,
 };
 
+// The second beta; NAN after an error.
+static double beta2_of(const char *function, const tern_optim_adam_options *o)
+{
+    const tern_optim_adam_options usual = tern_optim_adam_defaults();
+    if (o->betas[1] != TERN_BETA_UNSAID_)
+        return o->betas[1];
+    if (o->betas[0] == usual.betas[0])
+        return usual.betas[1];
+    tern_error_raise(TERN_ERR_ARG, "%s: betas is one number, %g: give both, .betas = {%g, %g}",
+                     function, o->betas[0], o->betas[0], usual.betas[1]);
+    return NAN;
+}
+
 static tern_optim *make(const tern_optim_class *klass, bool decoupled,
                         const tern_optim_adam_options *o)
 {
-    return TERN_OPTIM_MAKE(*klass, o, [LR] = o->lr, [BETA1] = o->betas[0], [BETA2] = o->betas[1],
+    const double beta2 = o ? beta2_of(klass->function, o) : 0;
+    if (isnan(beta2) && tern_error_pending())
+        return NULL;
+    return TERN_OPTIM_MAKE(*klass, o, [LR] = o->lr, [BETA1] = o->betas[0], [BETA2] = beta2,
                            [EPS] = o->eps, [WEIGHT_DECAY] = o->weight_decay, [AMSGRAD] = o->amsgrad,
                            [MAXIMIZE] = o->maximize, [DECOUPLED] = decoupled);
 }

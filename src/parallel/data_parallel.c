@@ -198,8 +198,8 @@ tern_module *tern_nn_data_parallel_with(const tern_nn_data_parallel_options *opt
         tern_module_free(self ? &self->base : NULL);
         return NULL;
     }
-    tern_module_add_child(&self->base, "module", &self->module, options->module);
-    return tern_module_done(&self->base);
+    tern_child(self, module, options->module);
+    return tern_done(self);
 }
 
 int tern_nn_data_parallel_devices(const tern_module *module, tern_device *devices, int capacity)

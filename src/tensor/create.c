@@ -266,7 +266,7 @@ tern_tensor *tern_eye_with(const tern_eye_options *o)
 
 tern_from_data_options tern_from_data_defaults(void)
 {
-    return (tern_from_data_options){TERN_TENSOR_DEFAULTS_};
+    return (tern_from_data_options){TERN_TENSOR_DEFAULTS_, .nbytes = 0};
 }
 
 // What a pointer to elements of a dtype is called in C.
@@ -294,6 +294,15 @@ tern_status tern_check_data_type(const char *op, char data_type, tern_dtype dtyp
     return TERN_OK;
 }
 
+tern_status tern_check_data_size(const char *op, size_t nbytes, tern_dtype dtype, tern_shape shape)
+{
+    const long long elements = (long long)(nbytes / tern_dtype_size(dtype));
+    TERN_CHECK(!nbytes || elements >= tern_shape_numel(shape), TERN_ERR_SHAPE,
+               "%s: data is an array of %lld elements, but shape %s takes %lld", op, elements,
+               tern_shape_string(shape), (long long)tern_shape_numel(shape));
+    return TERN_OK;
+}
+
 // The dtype that is said, else that of the data's type, else float32; unspecified after an error.
 static tern_dtype data_dtype(const char *op, const tern_from_data_options *o)
 {
@@ -310,7 +319,8 @@ static tern_tensor *create_from(const char *op, const tern_from_data_options *o)
 {
     tern_dtype dtype = data_dtype(op, o);
     if (dtype == TERN_DTYPE_UNSPECIFIED || tern_check_dtype(op, dtype) ||
-        tern_check_data_type(op, o->reserved_, dtype) || tern_check_shape(op, o->shape, dtype))
+        tern_check_data_type(op, o->reserved_, dtype) || tern_check_shape(op, o->shape, dtype) ||
+        tern_check_data_size(op, o->nbytes, dtype, o->shape))
         return NULL;
     if (!o->data && tern_shape_numel(o->shape) > 0) {
         tern_null_error(op, "data");

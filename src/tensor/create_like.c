@@ -60,15 +60,16 @@ tern_tensor *(tern_new_full)(const tern_tensor *t, tern_shape shape, tern_scalar
 
 tern_tensor *(tern_new_tensor)(const tern_tensor *t, tern_shape shape, const void *data)
 {
-    return tern_new_tensor_typed(t, shape, 0, data);
+    return tern_new_tensor_typed(t, shape, 0, 0, data);
 }
 
 tern_tensor *tern_new_tensor_typed(const tern_tensor *t, tern_shape shape, char data_type,
-                                   const void *data)
+                                   size_t nbytes, const void *data)
 {
     if (tern_check_tensor("new_tensor", "t", t) ||
         tern_check_data_type("new_tensor", data_type, t->dtype) ||
-        tern_check_shape("new_tensor", shape, t->dtype))
+        tern_check_shape("new_tensor", shape, t->dtype) ||
+        tern_check_data_size("new_tensor", nbytes, t->dtype, shape))
         return NULL;
     if (!data && tern_shape_numel(shape) > 0) {
         tern_null_error("new_tensor", "data");

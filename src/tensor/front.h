@@ -23,6 +23,8 @@ tern_status tern_check_integral(const char *op, const char *name, tern_scalar va
     tern_check_integral(op, name, TERN_SCALAR_(value), dtype)
 // Data whose C type says `data_type` (tern_from_data_options.reserved_) may be read as `dtype`.
 tern_status tern_check_data_type(const char *op, char data_type, tern_dtype dtype);
+// Data of that many bytes (0: not known) is enough for a tensor.
+tern_status tern_check_data_size(const char *op, size_t nbytes, tern_dtype dtype, tern_shape shape);
 
 // ---- making ------------------------------------------------------------------------------------
 

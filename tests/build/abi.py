@@ -39,7 +39,7 @@ def statements(include):
         elif ours:
             lines.append(line)
     text = re.sub(r'\s+', ' ', ' '.join(lines))
-    text = re.sub(ATTRIBUTE, '', text)
+    text = re.sub(r'\s+;', ';', re.sub(ATTRIBUTE, '', text))
     text = re.sub(r'static inline [^{;]*\{(?:[^{}]|\{[^{}]*\})*\}', '', text)
     return [each.strip() for each in re.findall(r'(?:[^;{]|\{[^}]*\})*;', text)]
 

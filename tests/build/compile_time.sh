@@ -50,6 +50,10 @@ says()
     fails) ! compile "$2" "$3" -fsyntax-only ;;
     silent) compile "$2" "$3" "-c $warnings" && [ ! -s "$work/log" ] ;;
     warns) compile "$2" "$3" -c && grep -q 'warning:' "$work/log" ;;
+    counts) # clang has no word for it
+        compile "$2" "$3" -c || return 1
+        case $2 in gcc* | g++*) grep -q 'warning:' "$work/log" ;; esac
+        ;;
     hints)
         compile "$2" "$3" -c || return 1
         case $2$3 in g??-isystem) ;; *) grep -q 'warning:' "$work/log" ;; esac

@@ -25,6 +25,25 @@ NO_OPTIONS(cross_entropy_loss)
 NO_OPTIONS(mse_loss)
 NO_OPTIONS(l1_loss)
 
+// ---- networks of models.h -----------------------------------------------------------------------
+
+#define NETWORK(name)                                                                              \
+    CANNOT_FAIL(tern_models_##name##_defaults, "fills a struct",                                   \
+                tern_models_##name##_defaults().num_classes == 1000)                               \
+    REFUSES(tern_models_##name##_with, "options that are NULL", TERN_ERR_NULL,                     \
+            "models_" #name ": options is NULL", tern_models_##name##_with(NULL))                  \
+    REFUSES(tern_models_##name##_with, "no classes", TERN_ERR_ARG,                                 \
+            "models_" #name ": num_classes is 0", tern_models_##name(.num_classes = 0))
+NETWORK(resnet18)
+NETWORK(resnet34)
+NETWORK(resnet50)
+NETWORK(vgg16)
+NETWORK(vgg16_bn)
+NETWORK(vgg19)
+NETWORK(vgg19_bn)
+REFUSES(tern_models_vgg16_with, "a dropout above 1", TERN_ERR_ARG, "models_vgg16: dropout is 1.5",
+        tern_models_vgg16(.dropout = 1.5))
+
 // ---- containers ---------------------------------------------------------------------------------
 
 #define CONTAINER(name)                                                                            \

@@ -71,6 +71,9 @@ static tern_module *no_parameters(fixture *f)
             "optim_" #name ": betas[1] is 1", tern_optim_##name(f->net, .betas = {0.9, 1}))        \
     REFUSES(tern_optim_##name##_with, "a negative beta", TERN_ERR_ARG,                             \
             "optim_" #name ": betas[0] is -0.5", tern_optim_##name(f->net, .betas = {-0.5, 0.9}))  \
+    REFUSES(tern_optim_##name##_with, "one beta without braces", TERN_ERR_ARG,                     \
+            "optim_" #name ": betas is one number, 0.5|{0.5, 0.999}",                              \
+            tern_optim_##name(f->net, .betas = 0.5))                                               \
     REFUSES(tern_optim_##name##_with, "a negative eps", TERN_ERR_ARG,                              \
             "optim_" #name ": eps is -1", tern_optim_##name(f->net, .eps = -1))
 OPTIMIZER(sgd)

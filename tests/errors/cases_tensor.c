@@ -129,6 +129,12 @@ REFUSES(tern_from_data_with, "data of another type than the dtype", TERN_ERR_DTY
 REFUSES(tern_from_data_with, "words of 16 bits of no dtype", TERN_ERR_DTYPE,
         "from_data: the data is uint16_t *|TERN_BFLOAT16",
         tern_from_data(tern_dims(2), ((const uint16_t[]){1, 2})))
+REFUSES(tern_from_data_with, "an array of fewer elements", TERN_ERR_SHAPE,
+        "from_data: data is an array of 16 elements|(3, 7)|21",
+        tern_from_data(tern_dims(3, 7), sixteen))
+REFUSES(tern_from_data_with, "fewer elements in braces", TERN_ERR_SHAPE,
+        "from_data: data is an array of 2 elements|(2, 3)|6",
+        tern_from_data(tern_dims(2, 3), (float[]){1, 2}))
 TAKES(tern_from_data_with, "NULL for no elements",
       tern_numel(tern_from_data(tern_dims(0, 3), NULL)) == 0)
 
@@ -163,6 +169,9 @@ REFUSES(tern_new_tensor, "data that is NULL", TERN_ERR_NULL, "new_tensor: data i
 NULL_AND_DEAD(tern_new_tensor_typed, "new_tensor", "t",
               tern_new_tensor(NULL, tern_dims(2), sixteen),
               tern_new_tensor(f->dead, tern_dims(2), sixteen))
+REFUSES(tern_new_tensor_typed, "an array of fewer elements", TERN_ERR_SHAPE,
+        "new_tensor: data is an array of 2 elements|(2, 3)|6",
+        tern_new_tensor(f->x, tern_dims(2, 3), (float[]){1, 2}))
 REFUSES(tern_new_tensor_typed, "data of another type than t", TERN_ERR_DTYPE,
         "new_tensor: the data is int64_t *, the dtype is float32",
         tern_new_tensor(f->x, tern_dims(2), sixteen))

@@ -12,8 +12,6 @@
 
 #include <tern/tern.h>
 
-#include "../../examples/resnet18/resnet.h"
-
 static int copy(char **words)
 {
     tern_state *state = tern_state_read(words[0], .map_location = "cpu");
@@ -88,7 +86,7 @@ static int generator(char **words)
 
 static int run_resnet18(char **words)
 {
-    tern_module *net = resnet18(1000);
+    tern_module *net = tern_models_resnet18();
     tern_state *in = tern_state_read(words[0]), *out = tern_state_new(), *model = NULL;
     int failed = !in || !out || tern_module_load_state_dict(net, in, .prefix = "model.");
     if (!failed) {

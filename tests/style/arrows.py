@@ -2,7 +2,7 @@
 """The rooms of the library: includes and calls go along the arrows between them.
 
 base <- device <- tensor <- autograd <- ops <- nn <- optim, device <- {cpu, cuda},
-tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- parallel,
+tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- parallel, nn <- models,
 {autograd, nn} <- graph, all <- train <- {examples, tools}
 """
 import os
@@ -22,11 +22,12 @@ ARROWS = {
     'state': ['tensor'],
     'io': ['state'],
     'nn': ['ops', 'state'],
+    'models': ['nn'],
     'optim': ['nn'],
     'data': ['ops', 'io'],
     'parallel': ['optim'],
     'graph': ['nn'],
-    'train': ['data', 'parallel', 'graph'],
+    'train': ['data', 'models', 'parallel', 'graph'],
 }
 
 # Whose types a public header holds and whose functions it declares; 'nn/*' is all below nn/.
@@ -39,11 +40,12 @@ PUBLIC = {
     'ops': ['ops', 'ops/*', 'random'],
     'state': ['state'],
     'nn': ['module', 'nn', 'nn/*'],
+    'models': ['models'],
     'optim': ['optim'],
     'io': ['idx', 'io'],
     'data': ['data'],
     'parallel': ['parallel'],
-    'train': ['checkpoint'],
+    'train': ['checkpoint', 'free'],
 }
 ROOM_OF_HEADER = {f'tern/{name}.h': room for room, names in PUBLIC.items() for name in names}
 

@@ -211,6 +211,44 @@ static void data_is_of_the_dtype_that_its_c_type_says(void **state)
     assert_int_equal(tern_dtype_of(tern_from_data(tern_dims(0), NULL)), TERN_FLOAT32);
 }
 
+static void an_array_has_as_many_elements_as_the_shape_takes(void **state)
+{
+    (void)state;
+    const double rows[2][3] = {{1, 2, 3}, {4, 5, 6}};
+    const tern_tensor *t = tern_zeros(tern_dims(1));
+    assert_tensor(tern_from_data(tern_dims(2, 3), rows), tern_dims(2, 3), 1, 2, 3, 4, 5, 6);
+    assert_tensor(tern_from_data(tern_dims(2), rows), tern_dims(2), 1, 2);
+    assert_null_with(tern_from_data(tern_dims(2, 4), rows), TERN_ERR_SHAPE,
+                     "from_data: data is an array of 6 elements, but shape (2, 4) takes 8");
+    assert_null_with(tern_from_data(tern_dims(2, 3), (float[]){1, 2}), TERN_ERR_SHAPE,
+                     "from_data: data is an array of 2 elements, but shape (2, 3) takes 6");
+    assert_null_with(tern_from_data(tern_dims(3), ((int64_t[]){1, 2}), .dtype = TERN_INT64),
+                     TERN_ERR_SHAPE, "an array of 2 elements, but shape (3,) takes 3");
+    assert_null_with(tern_new_tensor(t, tern_dims(3), (float[]){1, 2}), TERN_ERR_SHAPE,
+                     "new_tensor: data is an array of 2 elements, but shape (3,) takes 3");
+    assert_tensor(tern_new_tensor(t, tern_dims(2), (float[]){1, 2}), tern_dims(2), 1, 2);
+}
+
+static int evaluated;
+
+static tern_device count_evaluations(void)
+{
+    evaluated++;
+    return tern_cpu(0);
+}
+
+static void what_stands_beside_data_in_braces_is_evaluated_once(void **state)
+{
+    (void)state;
+    float element = 1;
+    evaluated = 0;
+    tern_tensor *t = tern_from_data(tern_dims(2), (float[]){1, ++element},
+                                    .device = count_evaluations(), .requires_grad = true);
+    assert_int_equal(evaluated, 1);
+    assert_tensor(t, tern_dims(2), 1, 2);
+    assert_true(tern_requires_grad(t));
+}
+
 // The arrays are shorter than what would be read: instruments say so where it is.
 static void data_of_another_type_than_the_dtype_is_refused(void **state)
 {
@@ -335,6 +373,8 @@ int main(void)
         CHECK_TEST(eye_has_ones_on_its_diagonal),
         CHECK_TEST(from_data_copies_the_callers_values),
         CHECK_TEST(data_is_of_the_dtype_that_its_c_type_says),
+        CHECK_TEST(an_array_has_as_many_elements_as_the_shape_takes),
+        CHECK_TEST(what_stands_beside_data_in_braces_is_evaluated_once),
         CHECK_TEST(data_of_another_type_than_the_dtype_is_refused),
         CHECK_TEST(tensors_in_the_image_of_another),
         CHECK_TEST(values_reach_the_host_and_come_back),

@@ -87,6 +87,9 @@ static void constructors_refuse_options_that_make_no_sense(void **state)
                      TERN_ERR_ARG, "not 0.9 and 0.1");
     assert_null_with(tern_optim_adam(m, .betas = {1, 0.9}), TERN_ERR_ARG, "betas[0] is 1");
     assert_null_with(tern_optim_adam(m, .betas = {0.9, -0.1}), TERN_ERR_ARG, "betas[1] is -0.1");
+    assert_null_with(tern_optim_adam(m, .betas = 0.5), TERN_ERR_ARG,
+                     "optim_adam: betas is one number, 0.5: give both, .betas = {0.5, 0.999}");
+    assert_null_with(tern_optim_adamw(m, .betas = 0.5), TERN_ERR_ARG, "optim_adamw: betas is one");
     assert_null_with(tern_optim_adam(m, .eps = -1e-8), TERN_ERR_ARG, "eps is -1e-08");
     assert_null_with(tern_optim_adamw(m, .lr = -1), TERN_ERR_ARG, "optim_adamw: lr is -1");
     assert_null_with(tern_optim_sgd_with(NULL), TERN_ERR_NULL, "optim_sgd: options is NULL");

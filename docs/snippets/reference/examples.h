@@ -24,6 +24,7 @@ int cuda_graph_examples(void);
 int data_examples(void);
 int generator_examples(void);
 int io_examples(void);
+int models_examples(void);
 int module_examples(void);
 int nn_activation_examples(void);
 int nn_container_examples(void);

@@ -12,6 +12,7 @@ static int (*const headers[])(void) = {
     data_examples,
     generator_examples,
     io_examples,
+    models_examples,
     module_examples,
     nn_activation_examples,
     nn_container_examples,

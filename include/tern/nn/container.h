@@ -19,10 +19,12 @@ TERN_BEGIN_DECLS
 /// Runs its children one after another; they are named "0", "1", ... Takes over the caller's
 /// references, also on failure; a NULL among them is a child that failed. `children` may be NULL
 /// when count is 0.
-TERN_API tern_module *tern_nn_sequential_new(int64_t count, tern_module *const *children);
+TERN_API tern_module *tern_nn_sequential_new(int64_t count, tern_module *const *children)
+    TERN_READS_(2, 1);
 /// Holds children named "0", "1", ... for a module that runs them itself; tern_module_child_at
 /// finds them. Takes over the caller's references likewise.
-TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children);
+TERN_API tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children)
+    TERN_READS_(2, 1);
 
 /// A child of tern_nn_module_dict.
 typedef struct tern_nn_named_module {
@@ -33,13 +35,15 @@ typedef struct tern_nn_named_module {
 /// Holds children by name for a module that runs them itself; tern_module_child finds them, and
 /// they keep their order. Takes over the caller's references likewise; names are copied, and
 /// TERN_ERR_ARG where they cannot be names.
-TERN_API tern_module *tern_nn_module_dict_new(int64_t count, const tern_nn_named_module *children);
+TERN_API tern_module *tern_nn_module_dict_new(int64_t count, const tern_nn_named_module *children)
+    TERN_READS_(2, 1);
 
 /// Holds tensors as parameters named "0", "1", ... for a module that uses them itself;
 /// tern_module_parameter and tern_module_parameter_at find them. Each is one that
 /// tern_module_add_parameter takes; the module holds references of its own. `tensors` may be NULL
 /// when count is 0.
-TERN_API tern_module *tern_nn_parameter_list_new(int64_t count, tern_tensor *const *tensors);
+TERN_API tern_module *tern_nn_parameter_list_new(int64_t count, tern_tensor *const *tensors)
+    TERN_READS_(2, 1);
 
 /// A parameter of tern_nn_parameter_dict.
 typedef struct tern_nn_named_tensor {
@@ -48,8 +52,8 @@ typedef struct tern_nn_named_tensor {
 } tern_nn_named_tensor;
 
 /// Likewise by name, in the order given; names are copied.
-TERN_API tern_module *tern_nn_parameter_dict_new(int64_t count,
-                                                 const tern_nn_named_tensor *tensors);
+TERN_API tern_module *tern_nn_parameter_dict_new(int64_t count, const tern_nn_named_tensor *tensors)
+    TERN_READS_(2, 1);
 
 #ifdef __cplusplus
 /// Calls make(count, items) with what is listed; braces are evaluated in order.

@@ -16,7 +16,8 @@ TERN_BEGIN_DECLS
 
 /// Overwrites t's elements, row-major, with host memory of `nbytes` bytes, which must be numel
 /// times the dtype's size (else TERN_ERR_SHAPE). Gradients do not flow from what was there.
-TERN_API TERN_NODISCARD tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes);
+TERN_API TERN_NODISCARD tern_status tern_from_host(tern_tensor *t, const void *data, size_t nbytes)
+    TERN_READS_(2, 3);
 /// Copies `source`, broadcast to t's shape, cast to its dtype, from any device.
 TERN_API tern_tensor *tern_copy_(tern_tensor *t, tern_tensor *source);
 /// All of them `value`; out of an integer dtype's range is TERN_ERR_ARG.

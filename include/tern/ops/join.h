@@ -14,10 +14,11 @@
 TERN_BEGIN_DECLS
 
 /// Joins tensors along a dimension; they agree in all others, in dtype and device. count >= 1.
-TERN_API TERN_NODISCARD tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_cat(tern_tensor *const *tensors, int64_t count, int dim)
+    TERN_READS_(1, 2);
 /// Joins tensors of one shape along a new dimension.
-TERN_API TERN_NODISCARD tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count,
-                                                int dim);
+TERN_API TERN_NODISCARD tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count, int dim)
+    TERN_READS_(1, 2);
 /// Views of `size` elements along a dimension (the last may be shorter), at most `capacity`, into
 /// `out`; `*count` says how many. More than `capacity` is TERN_ERR_ARG and writes nothing.
 TERN_API TERN_NODISCARD tern_status tern_split(tern_tensor *t, int64_t size, int dim,

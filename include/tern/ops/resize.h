@@ -37,7 +37,7 @@ typedef struct tern_pad_list {
 
 /// Numbers from an array. More than TERN_MAX_PADS are kept as a count, which every user
 /// refuses.
-TERN_API tern_pad_list tern_pad_list_make(int count, const int64_t *pads);
+TERN_API tern_pad_list tern_pad_list_make(int count, const int64_t *pads) TERN_READS_(2, 1);
 
 #ifndef __cplusplus
 /// Padding: `tern_pads(left, right, top, bottom)`.

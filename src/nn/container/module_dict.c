@@ -39,5 +39,5 @@ tern_module *tern_nn_module_dict_new(int64_t count, const tern_nn_named_module *
     tern_module *dict = tern_module_new(&module_dict_class);
     for (int64_t i = 0; i < count; i++)
         add(dict, i, &children[i]);
-    return dict ? tern_module_done(dict) : NULL;
+    return tern_module_done(dict);
 }

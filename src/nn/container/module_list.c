@@ -20,7 +20,7 @@ tern_module *tern_nn_list_new(const char *function, const tern_module_class *mod
             (void)tern_null_error(function, name);
         (void)tern_module_add_child(list, name + strlen("child "), NULL, children[i]);
     }
-    return list ? tern_module_done(list) : NULL;
+    return tern_module_done(list);
 }
 
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)

@@ -231,13 +231,11 @@ static tern_module *make(conv_options o)
     shape.dim[1] = (o.transposed ? o.out_channels : o.in_channels) / o.groups;
     for (int i = 0; i < dims; i++)
         shape.dim[2 + i] = o.kernel_size.dim[i];
-    tern_module_add_parameter(&self->base, "weight", &self->weight,
-                              tern_empty(shape, .dtype = o.dtype, .device = o.device));
+    tern_parameter(self, weight, tern_empty(shape, .dtype = o.dtype, .device = o.device));
     tern_shape row = tern_dims(o.out_channels);
-    tern_module_add_parameter(&self->base, "bias", &self->bias,
-                              o.bias ? tern_empty(row, .dtype = o.dtype, .device = o.device)
-                                     : NULL);
-    return tern_module_done(&self->base);
+    tern_parameter(self, bias,
+                   o.bias ? tern_empty(row, .dtype = o.dtype, .device = o.device) : NULL);
+    return tern_done(self);
 }
 
 static tern_shape shape_1(int64_t size)

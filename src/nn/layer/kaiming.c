@@ -21,12 +21,25 @@ static tern_tensor *draft_of(tern_tensor *t)
     return tern_empty(tern_shape_get(t), .dtype = t->dtype, .device = tern_cpu(0));
 }
 
+static tern_status upload(tern_tensor *t, tern_tensor *draft)
+{
+    size_t nbytes = (size_t)t->numel * tern_dtype_size(t->dtype);
+    return t == draft ? TERN_OK : tern_from_host(t, tern_data(draft), nbytes);
+}
+
 static tern_status draw(tern_tensor *t, tern_tensor *draft, double bound, tern_generator *generator)
 {
     if (!tern_uniform_(draft, -bound, bound, generator))
         return tern_error_code();
-    size_t nbytes = (size_t)t->numel * tern_dtype_size(t->dtype);
-    return t == draft ? TERN_OK : tern_from_host(t, tern_data(draft), nbytes);
+    return upload(t, draft);
+}
+
+tern_status tern_layer_draw_normal(tern_tensor *weight, double std, tern_generator *generator)
+{
+    tern_tensor *draft = draft_of(weight);
+    if (!draft || !tern_normal_(draft, 0, std, generator))
+        return tern_error_code();
+    return upload(weight, draft);
 }
 
 // All memory is there before the first draw: a constructor that fails has drawn nothing.

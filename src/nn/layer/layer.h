@@ -53,6 +53,8 @@ static inline tern_status tern_layer_reduction(const char *loss, tern_reduction 
 // where fan_in counts the inputs of one output.
 tern_status tern_layer_draw(tern_tensor *weight, tern_tensor *bias, int64_t fan_in,
                             tern_generator *generator);
+// Draws a weight from a normal distribution with mean 0.
+tern_status tern_layer_draw_normal(tern_tensor *weight, double std, tern_generator *generator);
 
 extern const tern_module_class tern_nn_linear_class, tern_nn_relu_class;
 // By transposed or not, and dims - 1.

@@ -76,10 +76,8 @@ tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
     tern_dtype dtype = options->dtype;
     tern_shape rows = tern_dims(options->out_features, options->in_features);
     tern_shape row = tern_dims(options->out_features);
-    tern_module_add_parameter(&self->base, "weight", &self->weight,
-                              tern_empty(rows, .dtype = dtype, .device = device));
-    tern_module_add_parameter(&self->base, "bias", &self->bias,
-                              options->bias ? tern_empty(row, .dtype = dtype, .device = device)
-                                            : NULL);
-    return tern_module_done(&self->base);
+    tern_parameter(self, weight, tern_empty(rows, .dtype = dtype, .device = device));
+    tern_parameter(self, bias,
+                   options->bias ? tern_empty(row, .dtype = dtype, .device = device) : NULL);
+    return tern_done(self);
 }

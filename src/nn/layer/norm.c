@@ -82,12 +82,9 @@ static void add_running(tern_channel_norm *self, const tern_norm_make *make, ter
 {
     tern_tensor *count =
         tracked ? tern_empty(tern_dims(), .dtype = TERN_INT64, .device = make->device) : NULL;
-    tern_module_add_buffer(&self->base, "running_mean", &self->running_mean,
-                           tracked ? empty(make, shape) : NULL, true);
-    tern_module_add_buffer(&self->base, "running_var", &self->running_var,
-                           tracked ? empty(make, shape) : NULL, true);
-    tern_module_add_buffer(&self->base, "num_batches_tracked", &self->num_batches_tracked, count,
-                           true);
+    tern_buffer(self, running_mean, tracked ? empty(make, shape) : NULL);
+    tern_buffer(self, running_var, tracked ? empty(make, shape) : NULL);
+    tern_buffer(self, num_batches_tracked, count);
     tern_module_buffer_since(&self->base, 2);
 }
 

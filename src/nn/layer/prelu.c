@@ -65,8 +65,8 @@ tern_module *tern_nn_prelu_with(const tern_nn_prelu_options *options)
     if (!self)
         return NULL;
     self->init = options->init;
-    tern_module_add_parameter(
-        &self->base, "weight", &self->weight,
+    tern_parameter(
+        self, weight,
         tern_empty(tern_dims(options->num_parameters), .dtype = options->dtype, .device = device));
-    return tern_module_done(&self->base);
+    return tern_done(self);
 }

@@ -73,7 +73,7 @@ static void add_weight(cross_entropy_loss *self, tern_tensor *weight)
     tern_no_grad {
         weight = weight ? tern_clone(weight) : NULL;
     }
-    tern_module_add_buffer(&self->base, "weight", &self->weight, weight, true);
+    tern_buffer(self, weight, weight);
 }
 
 tern_module *tern_nn_cross_entropy_loss_with(const tern_nn_cross_entropy_loss_options *options)

@@ -131,8 +131,8 @@ static tern_status add_parameter(tern_module *module, const char *name, const vo
     return TERN_OK;
 }
 
-tern_tensor *tern_module_add_parameter(tern_module *module, const char *name, tern_tensor **member,
-                                       tern_tensor *value)
+tern_tensor *(tern_module_add_parameter)(tern_module *module, const char *name,
+                                         tern_tensor **member, tern_tensor *value)
 {
     if (!add_parameter(module, name, member, value))
         return value;
@@ -163,8 +163,8 @@ static tern_status add_buffer(tern_module *module, const char *name, const void 
         (tern_module_tensor){.tensor = value, .member = offset, .persistent = persistent});
 }
 
-tern_tensor *tern_module_add_buffer(tern_module *module, const char *name, tern_tensor **member,
-                                    tern_tensor *value, bool persistent)
+tern_tensor *(tern_module_add_buffer)(tern_module *module, const char *name, tern_tensor **member,
+                                      tern_tensor *value, bool persistent)
 {
     if (!add_buffer(module, name, member, value, persistent))
         return value;
@@ -244,8 +244,8 @@ static tern_status add_child(tern_module *module, const char *name, const void *
     return tern_module_put_child(module, name, offset, child);
 }
 
-tern_module *tern_module_add_child(tern_module *module, const char *name, tern_module **member,
-                                   tern_module *child)
+tern_module *(tern_module_add_child)(tern_module *module, const char *name, tern_module **member,
+                                     tern_module *child)
 {
     if (!add_child(module, name, member, child))
         return child;
