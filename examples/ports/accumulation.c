@@ -21,7 +21,6 @@ int main(void)
 
     for (int epoch = 1; epoch <= 8 && !tern_error_pending(); epoch++) {
         double total = 0, norms = 0;
-        int steps = 0;
         tern_each_batch (b, loader) {
             tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
             loss = tern_div_scalar(loss, ACCUMULATE);
@@ -33,19 +32,14 @@ int main(void)
                 if (tern_optim_step(opt))
                     break;
                 tern_optim_zero_grad(opt);
-                steps++;
             }
         }
+        const double steps = (double)tern_loader_batches(loader) / ACCUMULATE;
         if (!tern_error_pending())
             printf("epoch %d: loss %.6f, gradient norm %.6f\n", epoch, total / steps,
                    norms / steps);
     }
 
-    int status = tern_error_print(stderr);
-    tern_loader_free(loader);
-    tern_dataset_free(data);
-    tern_optim_free(opt);
-    tern_module_free(criterion);
-    tern_module_free(net);
-    return status;
+    tern_free(loader, data, opt, criterion, net);
+    return tern_error_print(stderr);
 }

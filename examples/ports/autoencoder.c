@@ -57,13 +57,6 @@ int main(void)
                    brightest);
     }
 
-    int status = tern_error_print(stderr);
-    tern_loader_free(loader);
-    tern_dataset_free(data);
-    tern_optim_free(opt);
-    tern_module_free(criterion);
-    tern_module_free(net);
-    tern_module_free(decoder);
-    tern_module_free(encoder);
-    return status;
+    tern_free(loader, data, opt, criterion, net, decoder, encoder);
+    return tern_error_print(stderr);
 }

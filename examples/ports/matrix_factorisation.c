@@ -17,21 +17,17 @@ static tern_tensor *predict(tern_module *net, tern_tensor *user, tern_tensor *it
     return tern_add(tern_sum(tern_mul(left, right), tern_axes(1), false), bias);
 }
 
-static tern_dataset *ratings(void)
+int main(void)
 {
+    tern_manual_seed(10);
     tern_tensor *user = tern_randint(0, USERS, tern_dims(RATINGS));
     tern_tensor *item = tern_randint(0, ITEMS, tern_dims(RATINGS));
     tern_tensor *left = tern_randn(tern_dims(USERS, 2)), *right = tern_randn(tern_dims(2, ITEMS));
     tern_tensor *truth = tern_flatten(tern_matmul(left, right), 0, 1);
-    tern_tensor *place = tern_add(tern_mul_scalar(user, ITEMS), item);
+    tern_tensor *index = tern_add(tern_mul_scalar(user, ITEMS), item);
     tern_tensor *noise = tern_mul_scalar(tern_randn(tern_dims(RATINGS)), 0.1);
-    return tern_data_tensors(user, item, tern_add(tern_index_select(truth, 0, place), noise));
-}
-
-int main(void)
-{
-    tern_manual_seed(10);
-    tern_dataset *data = ratings();
+    tern_tensor *rating = tern_add(tern_index_select(truth, 0, index), noise);
+    tern_dataset *data = tern_data_tensors(user, item, rating);
     tern_loader *loader = tern_loader_new(data, .batch_size = 100, .shuffle = true);
     tern_module *net = tern_nn_parameter_dict({"user", tern_randn(tern_dims(USERS, RANK))},
                                               {"item", tern_randn(tern_dims(ITEMS, RANK))},
@@ -52,10 +48,6 @@ int main(void)
             printf("epoch %d: loss %.6f\n", epoch, total / (double)tern_loader_batches(loader));
     }
 
-    int status = tern_error_print(stderr);
-    tern_loader_free(loader);
-    tern_dataset_free(data);
-    tern_optim_free(opt);
-    tern_module_free(net);
-    return status;
+    tern_free(loader, data, opt, net);
+    return tern_error_print(stderr);
 }

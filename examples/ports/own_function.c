@@ -32,23 +32,19 @@ int main(void)
         y = tern_mul(y, tern_narrow(sine, 1, i, 1));
 
     tern_module *hidden = tern_nn_linear(4, 64), *out = tern_nn_linear(64, 1);
-    tern_optim *opt = tern_optim_adam(hidden, .lr = 1e-2);
-    bool ready = opt && !tern_optim_add_group(opt, out);
+    tern_module *net = tern_nn_module_list(hidden, out);
+    tern_optim *opt = tern_optim_adam(net, .lr = 1e-2);
 
-    for (int step = 1; step <= 200 && ready; step++) {
-        tern_scope scope = tern_scope_open(); // ends the temporaries of the step
+    tern_each_step (step, 200) {
         tern_tensor *guess = tern_forward(out, swish(tern_forward(hidden, x), 1.5));
         tern_tensor *loss = tern_mse_loss(guess, y, TERN_REDUCTION_MEAN);
         tern_optim_zero_grad(opt);
-        ready = !tern_backward(loss) && !tern_optim_step(opt);
-        if (ready && step % 20 == 0)
+        if (tern_backward(loss) || tern_optim_step(opt))
+            break;
+        if (step % 20 == 0)
             printf("step %d: loss %.6f\n", step, tern_item(loss));
-        tern_scope_close(scope);
     }
 
-    int status = tern_error_print(stderr);
-    tern_optim_free(opt);
-    tern_module_free(out);
-    tern_module_free(hidden);
-    return status;
+    tern_free(opt, net);
+    return tern_error_print(stderr);
 }

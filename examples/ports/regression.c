@@ -31,11 +31,6 @@ int main(void)
             printf("epoch %d: loss %.6f\n", epoch, total / 512);
     }
 
-    int status = tern_error_print(stderr);
-    tern_loader_free(loader);
-    tern_dataset_free(data);
-    tern_optim_free(opt);
-    tern_module_free(criterion);
-    tern_module_free(net);
-    return status;
+    tern_free(loader, data, opt, criterion, net);
+    return tern_error_print(stderr);
 }

@@ -29,14 +29,13 @@ static int play(tern_module *policy, tern_tensor **log_probs)
     tern_tensor *start = tern_sub_scalar(tern_mul_scalar(tern_rand(tern_dims(4)), 0.1), 0.05);
     if (tern_to_host(tern_to_dtype(start, TERN_FLOAT64), state, sizeof state))
         return 0;
-    while (steps < LONGEST && fabs(state[0]) < 2.4 && fabs(state[2]) < 0.2095) {
+    while (steps < LONGEST && fabs(state[0]) < 2.4 && fabs(state[2]) < 0.2095 &&
+           !tern_error_pending()) {
         tern_tensor *x = tern_to_dtype(tern_from_data(tern_dims(4), state), TERN_FLOAT32);
         tern_tensor *log_prob = tern_log_softmax(tern_forward(policy, x), 0);
         double left = tern_item(tern_exp(tern_select(log_prob, 0, 0)));
         int action = tern_item(tern_rand(tern_dims(1))) > left; // inverse transform
         log_probs[steps++] = tern_select(log_prob, 0, action);
-        if (tern_error_pending())
-            break;
         push(state, action);
     }
     return steps;
@@ -60,8 +59,7 @@ int main(void)
         tern_nn_sequential(tern_nn_linear(4, 32), tern_nn_tanh(), tern_nn_linear(32, 2));
     tern_optim *opt = tern_optim_adam(policy, .lr = 1e-2);
 
-    for (int episode = 1; episode <= EPISODES && !tern_error_pending(); episode++) {
-        tern_scope scope = tern_scope_open(); // ends the temporaries of the episode
+    tern_each_step (episode, EPISODES) {
         tern_tensor *log_probs[LONGEST];
         int steps = play(policy, log_probs);
         tern_tensor *gain = tern_mul(tern_stack(log_probs, steps, 0), returns(steps));
@@ -69,11 +67,8 @@ int main(void)
         tern_optim_zero_grad(opt);
         if (!tern_backward(loss) && !tern_optim_step(opt) && episode % 10 == 0)
             printf("episode %d: %d steps, loss %.6f\n", episode, steps, tern_item(loss));
-        tern_scope_close(scope);
     }
 
-    int status = tern_error_print(stderr);
-    tern_optim_free(opt);
-    tern_module_free(policy);
-    return status;
+    tern_free(opt, policy);
+    return tern_error_print(stderr);
 }

@@ -19,34 +19,6 @@ static tern_tensor *spirals(int64_t count, tern_tensor **arm)
     return tern_stack((tern_tensor *[]){x, y}, 2, 1);
 }
 
-// The loss of all samples at once, with nothing recorded.
-static double validate(tern_module *net, tern_module *criterion, tern_tensor *x, tern_tensor *y)
-{
-    double loss = NAN;
-    tern_scope scope = tern_scope_open();
-    tern_module_eval(net);
-    tern_no_grad
-        loss = tern_item(tern_loss(criterion, tern_forward(net, x), y));
-    tern_scope_close(scope);
-    return loss;
-}
-
-// Trains for an epoch and returns the mean of the loss.
-static double train(tern_module *net, tern_module *criterion, tern_optim *opt, tern_loader *loader)
-{
-    double total = 0, samples = 0;
-    tern_module_train(net, true);
-    tern_each_batch (b, loader) {
-        tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
-        tern_optim_zero_grad(opt);
-        if (tern_backward(loss) || tern_optim_step(opt))
-            break;
-        total += tern_item(loss) * (double)b.size;
-        samples += (double)b.size;
-    }
-    return total / samples;
-}
-
 int main(void)
 {
     tern_manual_seed(1);
@@ -65,11 +37,21 @@ int main(void)
     int best_epoch = 0;
     tern_state *state = tern_module_state_dict(net), *best_state = NULL;
     for (int epoch = 1; epoch <= 100; epoch++) {
-        double loss = train(net, criterion, opt, loader);
-        double valid = validate(net, criterion, x_valid, y_valid);
+        double total = 0, valid = 0;
+        tern_module_train(net, true);
+        tern_each_batch (b, loader) {
+            tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
+            tern_optim_zero_grad(opt);
+            if (tern_backward(loss) || tern_optim_step(opt))
+                break;
+            total += tern_item(loss) * (double)b.size;
+        }
+        tern_module_eval(net);
+        tern_no_grad
+            valid = tern_item(tern_loss(criterion, tern_forward(net, x_valid), y_valid));
         if (tern_error_pending())
             break;
-        printf("epoch %d: train %.6f, validation %.6f\n", epoch, loss, valid);
+        printf("epoch %d: train %.6f, validation %.6f\n", epoch, total / 600, valid);
         if (valid < best) {
             best = valid;
             best_epoch = epoch;
@@ -81,19 +63,12 @@ int main(void)
     }
 
     if (!tern_error_pending() && !tern_module_load_state_dict(net, best_state)) {
-        tern_tensor *guess = tern_argmax(tern_forward(net, x_valid), 1, false);
+        tern_tensor *logits = tern_forward(net, x_valid);
+        tern_tensor *correct = tern_sum_all(tern_eq(tern_argmax(logits, 1, false), y_valid));
         printf("best epoch %d: validation %.6f, %.0f of 300\n", best_epoch,
-               validate(net, criterion, x_valid, y_valid),
-               tern_item(tern_sum_all(tern_eq(guess, y_valid))));
+               tern_item(tern_loss(criterion, logits, y_valid)), tern_item(correct));
     }
 
-    int status = tern_error_print(stderr);
-    tern_state_free(best_state);
-    tern_state_free(state);
-    tern_loader_free(loader);
-    tern_dataset_free(data);
-    tern_optim_free(opt);
-    tern_module_free(criterion);
-    tern_module_free(net);
-    return status;
+    tern_free(best_state, state, loader, data, opt, criterion, net);
+    return tern_error_print(stderr);
 }

@@ -25,29 +25,21 @@ static const tern_module_class two_heads_class = {
 static tern_module *two_heads_new(void)
 {
     two_heads *self = (two_heads *)tern_module_new(&two_heads_class);
-    if (!self)
-        return NULL;
-    tern_module_add_child(&self->base, "left", &self->left, tern_nn_linear(8, 32));
-    tern_module_add_child(&self->base, "right", &self->right, tern_nn_linear(4, 32));
-    tern_module_add_child(&self->base, "kind", &self->kind, tern_nn_linear(64, 3));
-    tern_module_add_child(&self->base, "amount", &self->amount, tern_nn_linear(64, 1));
-    return tern_module_done(&self->base);
-}
-
-static tern_dataset *measurements(int64_t count)
-{
-    tern_tensor *a = tern_randn(tern_dims(count, 8)), *b = tern_randn(tern_dims(count, 4));
-    tern_tensor *sum = tern_add(tern_narrow(a, 1, 0, 3), tern_narrow(b, 1, 0, 3));
-    tern_tensor *kind = tern_argmax(sum, 1, false);
-    tern_tensor *amount =
-        tern_sub(tern_mul_scalar(tern_narrow(a, 1, 3, 1), 0.5), tern_abs(tern_narrow(b, 1, 3, 1)));
-    return tern_data_tensors(a, b, kind, amount);
+    tern_child(self, left, tern_nn_linear(8, 32));
+    tern_child(self, right, tern_nn_linear(4, 32));
+    tern_child(self, kind, tern_nn_linear(64, 3));
+    tern_child(self, amount, tern_nn_linear(64, 1));
+    return tern_done(self);
 }
 
 int main(void)
 {
     tern_manual_seed(6);
-    tern_dataset *data = measurements(600);
+    tern_tensor *a = tern_randn(tern_dims(600, 8)), *b = tern_randn(tern_dims(600, 4));
+    tern_tensor *sum = tern_add(tern_narrow(a, 1, 0, 3), tern_narrow(b, 1, 0, 3));
+    tern_tensor *half = tern_mul_scalar(tern_narrow(a, 1, 3, 1), 0.5);
+    tern_tensor *amount = tern_sub(half, tern_abs(tern_narrow(b, 1, 3, 1)));
+    tern_dataset *data = tern_data_tensors(a, b, tern_argmax(sum, 1, false), amount);
     tern_loader *loader = tern_loader_new(data, .batch_size = 50, .shuffle = true);
     tern_module *net = two_heads_new();
     tern_optim *opt = tern_optim_adam(net, .lr = 5e-3);
@@ -71,10 +63,6 @@ int main(void)
             printf("epoch %d: kind %.6f, amount %.6f\n", epoch, kinds / 12, amounts / 12);
     }
 
-    int status = tern_error_print(stderr);
-    tern_loader_free(loader);
-    tern_dataset_free(data);
-    tern_optim_free(opt);
-    tern_module_free(net);
-    return status;
+    tern_free(loader, data, opt, net);
+    return tern_error_print(stderr);
 }

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """ports.py PROGRAM NAME.py [images]: the program ends well, and prints what the PyTorch script
 printed (expected/NAME.txt beside it): the same words, and numbers that differ by rounding alone.
-Beside the script stands NAME.c, of at most 2.2 times as many lines, and the README says how many
+Beside the script stands NAME.c, of at most 1.9 times as many lines, and the README says how many
 there are. With `images` the program is given the folder of Fashion-MNIST.
+ports.py --lines FOLDER: all programs there have at most 1.6 times the lines of their scripts.
 ports.py --selftest: what is wrong is found."""
 import os
 import re
@@ -14,7 +15,8 @@ from pathlib import Path
 DATA = os.environ.get('TERN_TEST_DATA', '/usr/share/datasets/fashion-mnist')
 TOLERANCE = 1e-5  # relative
 LAST_DIGIT = 1e-6  # of what is printed with six digits: each side rounds it
-LONGER = 2.2
+LONGER = 1.9
+LONGER_TOGETHER = 1.6
 
 NUMBER = re.compile(r'-?\d+\.\d+')  # integers are words: they have to be the same
 
@@ -44,8 +46,22 @@ def lines(path, comment):
     return sum(bool(line.strip()) and not line.strip().startswith(comment) for line in text)
 
 
+def both_lines(script):
+    return lines(script, ('#', '"""')), lines(script.with_suffix('.c'), '//')
+
+
+def too_long_together(folder):
+    pairs = [both_lines(script) for script in folder.glob('*.py')]
+    short, long = map(sum, zip(*pairs))
+    print(f'{len(pairs)} programs, {long} lines of C for {short} of Python: {long / short:.2f}')
+    if long > LONGER_TOGETHER * short:
+        yield f'the programs have more than {LONGER_TOGETHER} times the lines of the scripts'
+    if f'{long} lines of C for {short} of Python' not in (folder / 'README.md').read_text('utf-8'):
+        yield f'the README does not say "{long} lines of C for {short} of Python"'
+
+
 def too_long(script):
-    short, long = lines(script, ('#', '"""')), lines(script.with_suffix('.c'), '//')
+    short, long = both_lines(script)
     print(f'{long} lines of C for {short} of Python: {long / short:.2f} times as many')
     row = rf'(?m)^\| {script.stem} \(.*\| {short} \| {long} \|$'
     if not re.search(row, (script.parent / 'README.md').read_text(encoding='utf-8')):
@@ -75,20 +91,25 @@ def selftest():
     assert list(differences('', ''))
 
 
+def report(found):
+    for wrong in found:
+        print(f'FAILED: {wrong}', file=sys.stderr)
+    return int(bool(found))
+
+
 def main():
     if sys.argv[1] == '--selftest':
         selftest()
         return 0
+    if sys.argv[1] == '--lines':
+        return report([*too_long_together(Path(sys.argv[2]))])
     script, command = Path(sys.argv[2]), [sys.argv[1]]
     if sys.argv[3:] == ['images']:
         if not os.path.exists(f'{DATA}/t10k-images-idx3-ubyte.gz'):
             print(f'skipped: there is no Fashion-MNIST in {DATA}')
             return 77
         command.append(DATA)
-    found = [*run(command, script), *too_long(script)]
-    for wrong in found:
-        print(f'FAILED: {wrong}', file=sys.stderr)
-    return int(bool(found))
+    return report([*run(command, script), *too_long(script)])
 
 
 sys.exit(main())
