@@ -29,7 +29,7 @@
 #include <tern/tern.h>
 
 enum { MAX_LAYERS = 1024, POOL = 8 }; // batches that take turns
-enum { WARM_UP = 3 };              // steps before one is captured
+enum { WARM_UP = 3 };                 // steps before one is captured
 
 typedef struct task {
     int64_t size[MAX_LAYERS + 1];
