@@ -217,14 +217,16 @@ def program_words(results):
 
 
 def summary(heads, steps, operations, programs):
-    parts = [heads, "How many times longer others take for the same training step (forward, "
-             "backward, optimizer, float32); below 1, in bold, the other one is faster.",
+    parts = [heads, "Time of the others over tern's for the same training step (forward, "
+             "backward, optimizer, float32): below 1, in bold, tern is slower. \"% of peak\" is of "
+             "the processor's multiply-adds; \"tern again\" is the same program a second time, "
+             "which shows the noise.",
              table(chosen(steps), False)]
     words = f"All {len(steps)} rows of steps are in [docs/speed.md](docs/speed.md): {behind(steps)}"
     if programs:
         parts += [program_words(programs)]
     if operations:
-        words += (f" So are {len(operations)} of single operations and layers: "
+        words += (f" The same page has {len(operations)} rows of single operations and layers: "
                   + count_words(operations))
     parts += [words, "![Training steps](docs/speed.svg)"]
     return "\n\n".join(wrap(part) if part[0] not in "|!" else part for part in parts)
@@ -236,11 +238,11 @@ def count_words(rows):
 
 def page(heads, steps, operations, programs):
     parts = ["# Speed", heads, wrap(
-        "The figures are how many times longer others take, with 95 % intervals; below 1, in bold, "
-        "the other one is faster. \"tern again\" is the same program once more: what that differs "
-        "by, this run cannot tell. A row where it is over 3 % is void. `bench/compare.py --help` "
-        "says how it is measured, `bench/NOTES.md` what was tried. MLPs of many widths and depths: "
-        "[speed by size](speed-of-sizes.md).")]
+        "The figures are the others' times over tern's, with 95 % intervals: below 1, in bold, tern "
+        "is slower. \"tern again\" is the same program a second time, which shows the noise; a row "
+        "where its interval is wider than 6 %, or lies more than 3 % off 1, is void. "
+        "`bench/compare.py --help` says how it is measured, `bench/NOTES.md` what was tried. MLPs of "
+        "many widths and depths: [speed by size](speed-of-sizes.md).")]
     if steps:
         parts += ["## Training steps", table(steps, True), wrap(behind(steps))]
     if programs:

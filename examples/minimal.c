@@ -12,7 +12,7 @@ int main(void)
     tern_dataset *data = tern_data_mnist("/usr/share/datasets/fashion-mnist", TERN_TRAIN);
     tern_loader *loader = tern_loader_new(data, .batch_size = 64, .shuffle = true);
 
-    tern_each_batch (b, loader) { // what a round makes is freed at its end
+    tern_each_batch (b, loader) { // its tensors are freed at the end of each
         tern_tensor *loss = tern_cross_entropy(tern_forward(net, b.x), b.y);
         tern_optim_zero_grad(opt);
         if (tern_backward(loss) || tern_optim_step(opt))
