@@ -239,8 +239,8 @@ def count_words(rows):
 def page(heads, steps, operations, programs):
     parts = ["# Speed", heads, wrap(
         "The figures are the others' times over tern's, with 95 % intervals: below 1, in bold, "
-        "tern is slower. \"tern again\" is the same program a second time, which shows the noise; a "
-        "row where its interval is wider than 6 %, or lies more than 3 % off 1, is void. "
+        "tern is slower. \"tern again\" is the same program a second time, which shows the "
+        "noise; a row where its interval is wider than 6 %, or lies more than 3 % off 1, is void. "
         "`bench/compare.py --help` says how it is measured, `bench/NOTES.md` what was tried. "
         "MLPs of many widths and depths: [speed by size](speed-of-sizes.md).")]
     if steps:
