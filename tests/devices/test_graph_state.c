@@ -132,6 +132,22 @@ static void momentum_may_change_but_not_come_or_go(void **state)
     pair_free(&p, graph);
 }
 
+static void a_group_added_since_the_capture_is_refused(void **state)
+{
+    (void)state;
+    run r = run_new();
+    tern_module *head = tern_module_to(tern_nn_linear(3, 2), here);
+    warm_up(&r);
+    tern_cuda_graph *graph = capture(&r, plain_step);
+    replay(graph);
+    assert_int_equal(tern_optim_add_group(r.optim, head), TERN_OK);
+    assert_status(tern_cuda_graph_replay(graph), TERN_ERR_STATE,
+                  "cuda_graph_replay: parameters were added to the optimizer since the capture");
+    tern_cuda_graph_free(graph);
+    tern_module_free(head);
+    run_free(&r);
+}
+
 static void state_that_a_replay_would_fill_again_is_refused(void **state)
 {
     (void)state;
@@ -393,6 +409,7 @@ int main(int argc, char **argv)
         CHECK_TEST(seeding_in_a_capture_is_refused),
         CHECK_TEST(running_statistics_follow_in_each_replay),
         CHECK_TEST(momentum_may_change_but_not_come_or_go),
+        CHECK_TEST(a_group_added_since_the_capture_is_refused),
         CHECK_TEST(state_that_a_replay_would_fill_again_is_refused),
         CHECK_TEST(a_refused_replay_leaves_every_optimizer_as_it_was),
         CHECK_TEST(parameters_frozen_or_freed_since_are_refused),

@@ -84,6 +84,49 @@ static void the_parameter_that_differs_is_named(void **state)
     tern_module_free(parallel);
 }
 
+// y = x * weight, which is NaN for the last pieces where they are on the first device, or where
+// they are not.
+typedef struct lost {
+    tern_module base;
+    tern_tensor *weight;
+    bool on_first;
+} lost;
+
+static tern_status call_lost(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    const lost *self = (const lost *)module;
+    tern_tensor *x = in->at[0], *y = tern_mul(x, self->weight);
+    const bool last = tern_item(tern_amax(x, TERN_ALL_AXES, false)) > 1;
+    const bool first_device = tern_device_of(x).index == 0;
+    if (last && first_device == self->on_first)
+        y = tern_mul_scalar(y, NAN);
+    out->at[out->count++] = y;
+    return tern_error_code();
+}
+
+static const tern_module_class lost_class = {
+    .name = "Lost", .size = sizeof(lost), .call = call_lost};
+
+static void nan_on_one_side_alone_differs(void **state)
+{
+    (void)state;
+    float x[12 * 6];
+    for (int i = 0; i < 12 * 6; i++)
+        x[i] = i < 6 * 6 ? 1 : 2; // the second half is on other devices than the first
+    for (int on_first = 0; on_first < 2; on_first++) {
+        lost *self = (lost *)tern_module_new(&lost_class);
+        assert_non_null(self);
+        self->on_first = on_first;
+        tern_module_add_parameter(&self->base, "weight", &self->weight, tern_ones(tern_dims(6)));
+        tern_module *parallel = wrapped(tern_module_done(&self->base));
+        assert_status(tern_parallel_check(parallel,
+                                          tern_from_data(tern_dims(12, 6), x, .device = devices[0]),
+                                          tern_zeros(tern_dims(12, 6), .device = devices[0])),
+                      TERN_ERR_NUMERIC, "parallel_check: the gradient of \"weight\" differs");
+        tern_module_free(parallel);
+    }
+}
+
 static void dropout_is_told_apart(void **state)
 {
     (void)state;
@@ -161,6 +204,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(what_is_right_passes_and_stays_as_it_was),
         CHECK_TEST(the_parameter_that_differs_is_named),
+        CHECK_TEST(nan_on_one_side_alone_differs),
         CHECK_TEST(dropout_is_told_apart),
         CHECK_TEST(sixteen_bits_pass_too),
         CHECK_TEST(a_batch_of_one_piece_is_not_joined),

@@ -154,6 +154,25 @@ static void values_are_clamped(void **state)
     assert_tensor(tern_grad(list[1]), tern_dims(2), -1, NAN);
 }
 
+// A graph that saved the gradient of p.
+static tern_tensor *loss_with_grad(tern_tensor *p)
+{
+    tern_tensor *x = tern_ones(tern_dims(2), .requires_grad = true);
+    return tern_sum(tern_mul(x, tern_grad(p)), TERN_ALL_AXES, false);
+}
+
+static void a_graph_that_saved_a_gradient_sees_that_it_was_clipped(void **state)
+{
+    (void)state;
+    tern_tensor *p = with_grad(tern_cpu(0), TERN_FLOAT32, 3, -4);
+    tern_tensor *loss = loss_with_grad(p);
+    assert_non_null(tern_clip_grad_norm(NULL, 1, .params = &p, .param_count = 1));
+    assert_status(tern_backward(loss), TERN_ERR_STATE, "was changed in place after the forward");
+    loss = loss_with_grad(p);
+    assert_int_equal(tern_clip_grad_value(NULL, 0.1, .params = &p, .param_count = 1), TERN_OK);
+    assert_status(tern_backward(loss), TERN_ERR_STATE, "was changed in place after the forward");
+}
+
 static void what_makes_no_sense_is_refused(void **state)
 {
     (void)state;
@@ -215,6 +234,7 @@ int main(void)
         CHECK_TEST(without_gradients_the_norm_is_zero),
         CHECK_TEST(a_norm_that_is_not_finite_is_an_error_unless_allowed),
         CHECK_TEST(values_are_clamped),
+        CHECK_TEST(a_graph_that_saved_a_gradient_sees_that_it_was_clipped),
         CHECK_TEST(what_makes_no_sense_is_refused),
         CHECK_TEST(unusable_gradients_are_refused),
     };

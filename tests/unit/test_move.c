@@ -158,6 +158,20 @@ static void a_graph_from_before_the_move_is_refused(void **state)
     tern_module_free(m);
 }
 
+// The engine sees that a leaf moved; what a node saved it knows by the version alone.
+static void a_graph_that_saved_a_frozen_weight_is_refused_after_a_move_and_back(void **state)
+{
+    (void)state;
+    tern_module *m = box_new();
+    tern_tensor *weight = tern_module_parameter(m, "weight");
+    tern_tensor *x = tern_ones(tern_dims(2, 3), .requires_grad = true);
+    assert_non_null(tern_set_requires_grad(weight, false));
+    tern_tensor *loss = tern_sum(tern_mul(x, weight), TERN_ALL_AXES, false);
+    assert_non_null(tern_module_to(tern_module_to(m, tern_cpu(1)), tern_cpu(0)));
+    assert_status(tern_backward(loss), TERN_ERR_STATE, "was changed in place after the forward");
+    tern_module_free(m);
+}
+
 static void casting_changes_floating_tensors_only(void **state)
 {
     (void)state;
@@ -352,6 +366,7 @@ int main(void)
         CHECK_TEST(gradients_move_with_their_parameters),
         CHECK_TEST(an_absent_gradient_is_made_anew_where_the_parameter_went),
         CHECK_TEST(a_graph_from_before_the_move_is_refused),
+        CHECK_TEST(a_graph_that_saved_a_frozen_weight_is_refused_after_a_move_and_back),
         CHECK_TEST(casting_changes_floating_tensors_only),
         CHECK_TEST(a_device_that_is_not_there_is_refused),
         CHECK_TEST(the_unspecified_device_is_the_default_one),

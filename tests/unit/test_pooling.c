@@ -61,6 +61,22 @@ static void the_last_of_several_nans_gets_the_gradient(void **state)
     check_gradient(3);
 }
 
+// The largest is the last element of the window: up to 256 elements its place fits into a byte.
+static void the_gradient_reaches_the_last_place_of_a_large_window(void **state)
+{
+    (void)state;
+    for (int64_t kernel = 255; kernel <= 258; kernel++) {
+        tern_tensor *x = tern_reshape(tern_arange(0, 2 * kernel, 1, .dtype = TERN_FLOAT32),
+                                      tern_dims(1, 1, 2 * kernel));
+        assert_non_null(tern_set_requires_grad(x, true));
+        tern_tensor *y = tern_max_pool1d(x, kernel);
+        assert_int_equal(tern_backward(y, .gradient = tern_ones_like(y)), TERN_OK);
+        const float *dx = tern_data(tern_grad(x));
+        for (int64_t i = 0; i < 2 * kernel; i++)
+            assert_true(dx[i] == (i % kernel == kernel - 1 ? 1 : 0));
+    }
+}
+
 static void indices_are_those_of_the_plane(void **state)
 {
     (void)state;
@@ -261,6 +277,7 @@ int main(void)
         CHECK_TEST(adaptive_windows_hold_what_they_begin_and_end_in),
         CHECK_TEST(the_first_of_equal_elements_gets_the_gradient),
         CHECK_TEST(the_last_of_several_nans_gets_the_gradient),
+        CHECK_TEST(the_gradient_reaches_the_last_place_of_a_large_window),
         CHECK_TEST(indices_are_those_of_the_plane),
         CHECK_TEST(a_layer_gives_indices_as_its_second_output),
         CHECK_TEST(nearest_in_two_dimensions_copies_and_doubles_by_the_sizes),
