@@ -48,6 +48,7 @@ static const way ways[] = {
     {{3, 1, 2}, {0, 1, 1}, {2, 3, 1}, {2, 2, 1}, NONE, 2}, // 9
     {TWOS, {1, 1, 1}, ONES, NONE, {4, 8, 6}, 1},           // 10
     {{3, 4, 5}, NONE, ONES, NONE, NONE, 1},                // 11: windows apart
+    {ONES, NONE, ONES, NONE, NONE, 2},                     // 12
 };
 
 // Sizes that belong together: a setup with a shape is not enlarged (tests/reliability).
@@ -75,6 +76,18 @@ static const setup conv2d_setups[] = {
     {.in = {S(1, 2, 9, 11), S(2, 2, 2, 3), S(2)}, WAY(11)},
     {.in = {S(0, 3, 5, 7), S(4, 3, 3, 3), S(4)}, WAY(1)},
     {.in = {S(2, 9, 17, 23), S(19, 9, 3, 3), S(19)}, WAY(1)},
+    // on both sides of what chooses whole batches: images, channels, filters, groups
+    {.in = {S(8, 17, 3, 2), S(18, 17, 3, 3), S(18)}, WAY(1)},
+    {.in = {S(8, 3, 3, 2), S(18, 3, 3, 3), S(18)}, WAY(1)},
+    {.in = {S(8, 17, 3, 2), S(2, 17, 3, 3), S(2)}, WAY(1)},
+    {.in = {S(8, 2, 3, 2), S(2, 2, 3, 3), S(2)}, WAY(1)},
+    {.in = {S(3, 17, 3, 2), S(18, 17, 3, 3), S(18)}, WAY(2)},
+    {.in = {S(8, 34, 2, 2), S(34, 17, 2, 2), S(34)}, WAY(4)},
+    // and products of points, or of windows that are apart
+    {.in = {S(2, 6, 7, 9), S(7, 6, 1, 1), S(7)}, WAY(0)},
+    {.in = {S(2, 6, 7, 9), S(8, 3, 1, 1), S(8)}, WAY(12)},
+    {.in = {S(2, 3, 26, 31), S(4, 3, 3, 4), S(4)}, WAY(11)},
+    {.in = {S(2, 3, 26, 31), S(4, 3, 3, 1), S(4)}, WAY(11)},
 };
 static const setup conv3d_setups[] = {
     {.in = {S(1, 2, 3, 4, 5), S(3, 2, 2, 3, 3), S(3)}, WAY(1)},
@@ -83,6 +96,9 @@ static const setup conv3d_setups[] = {
     {.in = {S(1, 2, 3, 7, 6), S(2, 2, 2, 2, 2), S(2)}, WAY(3)},
     {.in = {S(1, 1, 3, 3, 4), S(2, 1, 2, 4, 2), S(2)}, WAY(6)},
     {.in = {S(0, 2, 3, 4, 5), S(3, 2, 2, 3, 3), S(3)}, WAY(1)},
+    {.in = {S(8, 17, 2, 2, 3), S(18, 17, 1, 2, 2), S(18)}, WAY(0)},
+    {.in = {S(8, 17, 1, 2, 3), S(18, 17, 2, 2, 2), S(18)}, WAY(1)},
+    {.in = {S(2, 3, 4, 5, 6), S(4, 3, 1, 1, 1), S(4)}, WAY(0)},
 };
 static const setup transpose1d_setups[] = {
     {.in = {S(2, 3, 5), S(3, 4, 3), S(4)}, WAY(0)},
@@ -97,6 +113,10 @@ static const setup transpose2d_setups[] = {
     {.in = {S(1, 2, 3, 3), S(2, 2, 2, 3), S(2)}, WAY(11)},
     {.in = {S(0, 3, 3, 4), S(3, 2, 3, 3), S(2)}, WAY(2)},
     {.in = {S(1, 9, 8, 9), S(9, 10, 4, 4), S(10)}, WAY(2)},
+    {.in = {S(8, 17, 2, 3), S(17, 18, 3, 3), S(18)}, WAY(2)},
+    {.in = {S(8, 17, 3, 4), S(17, 2, 3, 3), S(2)}, WAY(1)},
+    {.in = {S(2, 6, 7, 9), S(6, 7, 1, 1), S(7)}, WAY(0)},
+    {.in = {S(2, 3, 6, 6), S(3, 4, 3, 4), S(4)}, WAY(11)},
 };
 static const setup transpose3d_setups[] = {
     {.in = {S(1, 2, 2, 3, 3), S(2, 3, 2, 3, 3), S(3)}, WAY(8)},

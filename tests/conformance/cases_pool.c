@@ -36,12 +36,24 @@ static const setup max_2[] = {
     {.in = {S(0, 2, 4, 4)}, .shape = S(2, 2), .axes = A(2, 2, 0, 0), .p = {1, 0}},
     {.in = {S(2, 2, 5, 1)}, .shape = S(3, 1), .axes = A(1, 1, 0, 0), .p = {1, 0}},
     {.in = {S(1, 1, 20, 34)}, .shape = S(2, 2), .axes = A(2, 2, 0, 0), .p = {1, 0}},
+    // all but one of what takes pairs of rows and columns at once
+    {.in = {S(1, 2, 6, 8)}, .shape = S(2, 2), .axes = A(2, 2, 0, 0), .p = {2, 0}},
+    {.in = {S(1, 2, 7, 9)}, .shape = S(2, 2), .axes = A(2, 2, 0, 0), .p = {1, 1}},
+    {.in = {S(1, 2, 6, 8)}, .shape = S(2, 2), .axes = A(1, 2, 0, 0), .p = {1, 0}},
+    {.in = {S(1, 2, 6, 9)}, .shape = S(2, 2), .axes = A(2, 3, 0, 0), .p = {1, 0}},
+    {.in = {S(1, 2, 6, 8)}, .shape = S(1, 2), .axes = A(2, 2, 0, 0), .p = {1, 0}},
+    {.in = {S(1, 2, 6, 8)}, .shape = S(2, 3), .axes = A(2, 2, 0, 0), .p = {1, 0}},
+    {.in = {S(1, 2, 6, 8)}, .shape = S(2, 2), .axes = A(2, 2, 1, 0), .p = {1, 0}},
+    {.in = {S(1, 2, 6, 8)}, .shape = S(2, 2), .axes = A(2, 2, 0, 1), .p = {1, 0}},
     {.in = {S(1, 1, 18, 20)}, .shape = S(17, 17), .axes = A(1, 1, 8, 8), .p = {1, 0}},
 };
 static const setup max_3[] = {
     {.in = {S(2, 2, 4, 4, 6)}, .shape = S(2, 2, 2), .axes = A(2, 2, 2, 0, 0, 0), .p = {1, 0}},
     {.in = {S(2, 5, 6, 7)}, .shape = S(3, 2, 3), .axes = A(2, 1, 3, 1, 0, 1), .p = {1, 1}},
     {.in = {S(1, 1, 7, 5, 6)}, .shape = S(2, 2, 2), .axes = A(1, 2, 1, 1, 1, 0), .p = {2, 0}},
+    {.in = {S(2, 1, 4, 6)}, .shape = S(1, 2, 2), .axes = A(1, 2, 2, 0, 0, 0), .p = {1, 0}},
+    {.in = {S(1, 1, 3, 4, 6)}, .shape = S(1, 2, 2), .axes = A(1, 2, 2, 0, 0, 0), .p = {1, 0}},
+    {.in = {S(1, 1, 3, 4, 6)}, .shape = S(3, 2, 2), .axes = A(1, 2, 2, 0, 0, 0), .p = {1, 0}},
 };
 // .., count_include_pad, divisor_override
 static const setup avg_1[] = {
@@ -71,6 +83,7 @@ static const setup adaptive_1[] = {
 };
 static const setup adaptive_2[] = {
     {.in = {S(2, 3, 7, 7)}, .shape = S(1, 1)}, {.in = {S(2, 8, 5)}, .shape = S(3, 7)},
+    {.in = {S(1, 2, 6, 8)}, .shape = S(3, 4)},
     {.in = {S(1, 2, 6, 9)}, .shape = S(2, TERN_KEEP_SIZE)},
     {.in = {S(0, 2, 6, 9)}, .shape = S(2, 3)}, {.in = {S(1, 2, 9, 4)}, .shape = S(6, 2)},
     {.in = {S(3, 7, 2, 5)}, .shape = S(1, 1)}, {.in = {S(2, 6, 4, 4)}, .shape = S(1, 1)},

@@ -37,6 +37,10 @@ static const setup matmul_setups[] = {
     {.in = {S(8, 3, 4, 0), S(8, 3, 0, 4)}},
     {.in = {S(17, 31), S(31, 19)}},
     {.in = {S(65, 33), S(33, 70)}},
+    {.in = {S(5, 1031), S(1031, 7)}}, // past the first block of each dimension
+    {.in = {S(2053, 3), S(3, 2)}},
+    {.in = {S(2, 3), S(3, 4099)}},
+    {.in = {S(9, 17, 33), S(9, 33, 19)}},
 };
 
 static const setup linear_setups[] = {
@@ -44,7 +48,8 @@ static const setup linear_setups[] = {
     {.in = {S(2, 3, 4), S(5, 4), S(5)}},    {.in = {S(1, 1), S(1, 1), S(1)}},
     {.in = {S(0, 3), S(2, 3), S(2)}},       {.in = {S(2, 0), S(3, 0), S(3)}},
     {.in = {S(19, 33), S(37, 33), S(37)}},  {.in = {S(2, 0, 3), S(2, 3), S(2)}},
-    {.in = {S(0, 2, 0, 3), S(2, 3), S(2)}},
+    {.in = {S(0, 2, 0, 3), S(2, 3), S(2)}}, {.in = {S(5, 1031), S(7, 1031), S(7)}},
+    {.in = {S(2, 3), S(4099, 3), S(4099)}},
 };
 
 // p: classes, ignore_index, label smoothing
@@ -60,6 +65,8 @@ static const setup label_setups[] = {
     {.in = {S(37, 100), S(37), S(100)}, .p = {100, -100, 0}},
     {.in = {S(5, 136), S(5), S(136)}, .p = {136, 7, 0.1}},
     {.in = {S(3, 2056), S(3), S(2056)}, .p = {2056, -100, 0.1}},
+    {.in = {S(70, 601), S(70), S(601)}, .p = {601, -100, 0}}, // two pieces of samples
+    {.in = {S(2, 70, 45), S(2, 45), S(70)}, .p = {70, 3, 0.1}},
 };
 
 static const setup probability_setups[] = {
@@ -69,6 +76,8 @@ static const setup probability_setups[] = {
     {.in = {S(3, 4, 2), S(3, 4, 2), S(4)}, .p = {4, -100, 0.1}},
     {.in = {S(1, 1), S(1, 1), S(1)}, .p = {1, -100, 0}},
     {.in = {S(5, 136), S(5, 136), S(136)}, .p = {136, -100, 0.1}},
+    {.in = {S(70, 601), S(70, 601), S(601)}, .p = {601, -100, 0}},
+    {.in = {S(2, 70, 45), S(2, 70, 45), S(70)}, .p = {70, -100, 0.1}},
 };
 
 // No label counts, or no sample is there: the mean is NaN.
@@ -96,6 +105,8 @@ static const setup gather_setups[] = {
     {.in = {S(4, 3), S(0, 3)}, .p = {4}},
     {.in = {{0}, {0}}, .p = {1}},
     {.in = {S(50, 19), S(70, 19)}, .p = {50}},
+    {.in = {S(300, 41), S(301, 41)}, .p = {300}},
+    {.in = {S(41, 300), S(41, 301)}, .dim = 1, .p = {300}},
 };
 
 static const setup select_setups[] = {
@@ -105,6 +116,8 @@ static const setup select_setups[] = {
     {.in = {S(2, 3, 4), S(5)}, .dim = -2, .p = {3}},
     {.in = {S(4, 3), S(0)}, .p = {4}},
     {.in = {S(50, 19), S(70)}, .p = {50}},
+    {.in = {S(100, 131), S(90)}, .p = {100}},
+    {.in = {S(131, 100), S(90)}, .dim = 1, .p = {100}},
 };
 
 static const setup one_hot_setups[] = {

@@ -36,7 +36,11 @@ static const setup any_setups[] = {
     {.in = {S(70001)}},
     {.in = {S(33, 41)}, .axes = A(0)},
     {.in = {S(33, 41)}, .axes = A(1)},
+    {.in = {S(3, 1031)}, .axes = A(0)}, // columns in three blocks
+    {.in = {S(5, 7, 11, 3)}, .axes = A(1, 3)},
 };
+
+static const setup segment_setups[] = {{.in = {S(2203, 37)}, .axes = A(0)}};
 
 // Only for reductions of nothing that have a value.
 static const setup empty_setups[] = {
@@ -57,6 +61,8 @@ static const setup dim_setups[] = {
     {.in = {S(257)}},
     {.in = {S(19, 37)}, .dim = 1},
     {.in = {S(37, 19)}},
+    {.in = {S(19, 1031)}, .dim = 1},
+    {.in = {S(5, 70, 67)}, .dim = 1},
 };
 
 // ---- what they compute --------------------------------------------------------------------------
@@ -250,10 +256,14 @@ static const op_case cases[] = {
               .gradients = 1),
     REDUCTION(sum, empty_setups, .note = "empty", .dtypes = ALL, .result = WIDENED,
               .gradients = 1),
+    REDUCTION(sum, segment_setups, .note = "segments of columns", .values = {WIDE},
+              .dtypes = ALL, .result = WIDENED, .ulps = 1, .gradients = 1),
     REDUCTION(mean, any_setups, .values = {WIDE}, .dtypes = FLOATS, .ulps = 1, .gradients = 1),
     REDUCTION(mean, empty_setups, .note = "empty", .dtypes = FLOATS, .gradients = 1),
     REDUCTION(amax, any_setups, .values = {SMALL}, .dtypes = ALL, .specials = true,
               .gradients = 1),
+    REDUCTION(amax, segment_setups, .note = "segments of columns", .values = {SMALL},
+              .dtypes = ALL, .specials = true, .gradients = 1),
     REDUCTION(amin, any_setups, .values = {SMALL}, .dtypes = ALL, .specials = true,
               .gradients = 1),
     REDUCTION(any, any_setups, .values = {SMALL}, .dtypes = ALL, .result = TRUTH),
@@ -262,6 +272,8 @@ static const op_case cases[] = {
     REDUCTION(all, empty_setups, .note = "empty", .dtypes = ALL, .result = TRUTH),
     REDUCTION(var, any_setups, .note = "population", .values = {ORDINARY}, .dtypes = FLOATS,
               .ulps = 2, .p = {0}, .gradients = 1),
+    REDUCTION(var, segment_setups, .note = "segments of columns", .values = {ORDINARY},
+              .dtypes = FLOATS, .ulps = 2, .p = {0}, .gradients = 1),
     REDUCTION(var, any_setups, .note = "unbiased", .values = {ORDINARY}, .dtypes = FLOATS,
               .ulps = 2, .p = {1}),
     REDUCTION(var, empty_setups, .note = "empty", .dtypes = FLOATS, .p = {1}),
