@@ -207,6 +207,10 @@ REFUSES(tern_size, "a dim that t does not have", TERN_ERR_ARG, "size: dim 2|2 di
         tern_size(f->x, 2) == -1)
 REFUSES(tern_stride, "a dim that t does not have", TERN_ERR_ARG, "stride: dim -3|2 dimensions",
         tern_stride(f->x, -3) <= 0)
+REFUSES(tern_size, "a tensor without dimensions", TERN_ERR_ARG,
+        "size: t has no dimensions, so none is 0", tern_size(f->scalar, 0) == -1)
+REFUSES(tern_stride, "a tensor without dimensions", TERN_ERR_ARG,
+        "stride: t has no dimensions, so none is -1", tern_stride(f->scalar, -1) <= 0)
 REFUSES(tern_item, "more than one element", TERN_ERR_SHAPE, "item: |(2, 3)|6 elements",
         NO_ITEM(f->x))
 REFUSES(tern_item_int, "more than one element", TERN_ERR_SHAPE, "item_int: |(2, 3)|6 elements",

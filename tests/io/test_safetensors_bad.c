@@ -233,6 +233,9 @@ static const row taken[] = {
     {"path_as_a_name", "{" T("../a/b", "F32", "[2]", "[0,8]") "}", 8, "../a/b"},
     {"escapes_in_a_name", "{" T("\\u00e4\\ud83d\\ude00\\/\\\\", "F32", "[2]", "[0,8]") "}", 8,
      "\xc3\xa4\xf0\x9f\x98\x80/\\"},
+    {"escapes_at_the_ends_of_lengths",
+     "{" T("\\u007e\\u0080\\u07ff\\u0800\\uffff\\ud800\\udc00", "F32", "[2]", "[0,8]") "}", 8,
+     "~\xc2\x80\xdf\xbf\xe0\xa0\x80\xef\xbf\xbf\xf0\x90\x80\x80"},
     {"eight_dimensions", "{" T("a", "U8", "[1,1,1,1,1,1,1,1]", "[0,1]") "}", 1, "a"},
 };
 

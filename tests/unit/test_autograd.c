@@ -294,6 +294,38 @@ static void an_operation_of_the_users_own_is_differentiated(void **state)
     assert_values(tern_grad(a), 3 * 0.5 * 16 * 2, 3 * 0.5 * 36 * 2);
 }
 
+// Which of the inputs -1 .. 2 of an operation of two need a gradient, one bit each.
+static unsigned needed;
+
+static tern_status needing_backward(tern_backward_context *context)
+{
+    needed = 0;
+    for (int i = -1; i <= 2; i++)
+        needed |= (unsigned)tern_context_needs(context, i) << (i + 1);
+    for (int i = 0; i < 2; i++)
+        if (tern_context_needs(context, i) &&
+            tern_context_set_grad(context, i, tern_context_grad(context)))
+            return tern_error_code();
+    return TERN_OK;
+}
+
+static void a_backward_is_told_which_inputs_need_a_gradient(void **state)
+{
+    (void)state;
+    static const tern_function first_of = {"first_of", needing_backward};
+    for (unsigned wanted = 1; wanted <= 3; wanted++) {
+        tern_tensor *in[] = {leaf(2, 3), leaf(4, 5)}, *y = NULL;
+        for (int i = 0; i < 2; i++)
+            assert_non_null(tern_set_requires_grad(in[i], wanted >> i & 1));
+        tern_no_grad {
+            y = tern_clone(in[0]);
+        }
+        y = tern_record(&first_of, y, in, 2, NULL, 0, NULL, 0);
+        assert_int_equal(tern_backward(total(y)), TERN_OK);
+        assert_int_equal(needed, wanted << 1);
+    }
+}
+
 static tern_status wrong_backward(tern_backward_context *context)
 {
     return tern_context_set_grad(context, 0, tern_ones(tern_dims(3), .dtype = TERN_FLOAT64));
@@ -377,6 +409,7 @@ int main(void)
         graph_test(nothing_is_recorded_under_no_grad),
         graph_test(no_grad_ends_however_its_block_is_left),
         graph_test(an_operation_of_the_users_own_is_differentiated),
+        graph_test(a_backward_is_told_which_inputs_need_a_gradient),
         graph_test(a_failed_backward_frees_its_graph_and_spoils_the_gradients),
         graph_test(backward_runs_on_another_thread),
         graph_test(only_leaves_can_be_told_to_collect),

@@ -446,6 +446,15 @@ static void the_numbers_are_uniform(void **state)
     assert_in_range(below, 10000 - 475, 10000 + 475);
 }
 
+static void the_first_and_the_last_draw_are_draws(void **state)
+{
+    (void)state;
+    tern_sample_context at = {.seed = 3};
+    const double first = tern_sample_rand(&at, 5, 0), last = tern_sample_rand(&at, 5, UINT32_MAX);
+    assert_true(first >= 0 && first < 1 && last >= 0 && last < 1 && first != last);
+    assert_in_range(tern_sample_randint(&at, 5, UINT32_MAX, 5, 9), 5, 8);
+}
+
 static void draws_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -485,6 +494,7 @@ int main(void)
         DATA_TEST(integers_may_have_any_range),
         DATA_TEST(the_numbers_are_uniform),
         DATA_TEST(draws_that_make_no_sense_are_refused),
+        DATA_TEST(the_first_and_the_last_draw_are_draws),
     };
     return cmocka_run_group_tests_name("dataset_item", tests, start_group, end_group);
 }

@@ -84,6 +84,26 @@ static void a_failing_hook_fails_the_forward(void **state)
     tern_module_free(m);
 }
 
+static void of_several_hooks_the_one_that_is_meant_is_removed(void **state)
+{
+    (void)state;
+    static const char *const left[] = {"bcxyz", "acxyz", "abxyz", "abcyz", "abcxz", "abcxy"};
+    for (int gone = 0; gone < 6; gone++) {
+        hook_state hooks[] = {{.name = "a"}, {.name = "b"}, {.name = "c"},
+                              {.name = "x"}, {.name = "y"}, {.name = "z"}};
+        uint64_t number[6];
+        tern_module *m = tern_nn_identity();
+        for (int i = 0; i < 6; i++)
+            number[i] = i < 3 ? tern_module_add_forward_pre_hook(m, before, &hooks[i])
+                              : tern_module_add_forward_hook(m, after, &hooks[i]);
+        tern_module_remove_hook(m, number[gone]);
+        journal[0] = 0;
+        assert_non_null(tern_forward(m, tern_ones(tern_dims(1))));
+        assert_string_equal(journal, left[gone]);
+        tern_module_free(m);
+    }
+}
+
 static void a_hook_may_remove_itself(void **state)
 {
     (void)state;
@@ -283,6 +303,7 @@ int main(void)
         CHECK_TEST(hooks_run_in_the_order_in_which_they_were_added),
         CHECK_TEST(hooks_replace_what_goes_in_and_what_comes_out),
         CHECK_TEST(a_failing_hook_fails_the_forward),
+        CHECK_TEST(of_several_hooks_the_one_that_is_meant_is_removed),
         CHECK_TEST(a_hook_may_remove_itself),
         CHECK_TEST(hooks_may_be_added_by_a_hook),
         CHECK_TEST(a_hook_that_registers_its_successor_ends),

@@ -321,6 +321,31 @@ static void strided_tensors_are_loaded_and_expanded_ones_refused(void **unused)
     tern_module_free(m);
 }
 
+// A dimension of one element has stride 0 as well, and shares nothing.
+static void a_tensor_expanded_by_a_dimension_of_one_is_loaded(void **unused)
+{
+    (void)unused;
+    tern_module *m = holder_new("t", tern_expand(tern_zeros(tern_dims(2)), tern_dims(1, 2)), false);
+    tern_state *state = state_with("t", tern_full(tern_dims(1, 2), 3));
+    assert_int_equal(tern_module_load_state_dict(m, state), TERN_OK);
+    assert_tensor(tern_module_buffer(m, "t"), tern_dims(1, 2), 3, 3);
+    tern_state_free(state);
+    tern_module_free(m);
+}
+
+// Nothing is missing: the names that are left are passed over where that was asked for.
+static void a_module_without_tensors_takes_a_state_of_others_unless_strict(void **unused)
+{
+    (void)unused;
+    tern_module *m = tern_module_done(tern_module_new(&box_class));
+    tern_state *state = state_with("t", tern_full(tern_dims(1, 2), 3));
+    assert_int_equal(tern_module_load_state_dict(m, state, .strict = false), TERN_OK);
+    assert_sentence(tern_module_load_state_dict(m, state), TERN_ERR_ARG,
+                    "module_load_state_dict: unexpected 1: \"t\"");
+    tern_state_free(state);
+    tern_module_free(m);
+}
+
 static void two_hundred_tensors_and_an_empty_one_are_loaded(void **unused)
 {
     (void)unused;
@@ -386,6 +411,8 @@ int main(void)
         CHECK_TEST(the_last_name_of_a_tied_tensor_wins),
         CHECK_TEST(tensors_of_the_module_itself_may_change_places),
         CHECK_TEST(strided_tensors_are_loaded_and_expanded_ones_refused),
+        CHECK_TEST(a_tensor_expanded_by_a_dimension_of_one_is_loaded),
+        CHECK_TEST(a_module_without_tensors_takes_a_state_of_others_unless_strict),
         CHECK_TEST(two_hundred_tensors_and_an_empty_one_are_loaded),
         CHECK_TEST(a_load_that_finds_no_memory_changes_nothing),
     };
