@@ -16,12 +16,7 @@
 
 #include <tern/tern.h>
 
-// gcc warns of what tests get wrong on purpose.
-#if __has_attribute(access)
-#pragma GCC diagnostic ignored "-Wnonnull"
-#pragma GCC diagnostic ignored "-Wstringop-overflow"
-#pragma GCC diagnostic ignored "-Wstringop-overread"
-#endif
+#include "wrong_calls.h"
 
 // The call worked: no error is pending.
 #define assert_no_error()                                                                          \

@@ -15,6 +15,7 @@
 #include <tern/tern.h>
 
 #include "memory_hook.h"
+#include "wrong_calls.h"
 
 // ---- memory -----------------------------------------------------------------------------------
 
