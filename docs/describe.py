@@ -147,7 +147,9 @@ def read_call(name, words, macros):
                       r"([^)]*)\), \((.*)", words)
     if not match or match[1] != name:
         return None, {}
-    initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], match[5])
+    initialiser = match[5]
+    while re.search(r"TERN_\w+_DEFAULTS_", initialiser):  # one may name another
+        initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], initialiser)
     defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|[^,]+)", initialiser.split(".reserved_")[0])
     taken = [field.strip() for field in match[4].split(",") if field.strip()]
     required = int(match[3]) if match[2] == "FIELDS" else 0
