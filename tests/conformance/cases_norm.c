@@ -60,10 +60,15 @@ static const setup instances_3d[] = {
 
 // The setup's p[0] is the number of groups.
 static const setup group_setups[] = {
-    {.in = {S(5, 6), S(6), S(6)}, .p = {2}},       {.in = {S(2, 3, 4), S(3), S(3)}, .p = {3}},
-    {.in = {S(2, 4, 3, 2), S(4), S(4)}, .p = {2}}, {.in = {S(3, 2, 5, 7), S(2), S(2)}, .p = {1}},
-    {.in = {S(0, 4, 2), S(4), S(4)}, .p = {2}},    {.in = {S(1, 4, 17, 31), S(4), S(4)}, .p = {2}},
-    {.in = {S(67, 35), S(35), S(35)}, .p = {5}},   {.in = {S(9, 2050), S(2050), S(2050)}, .p = {2}},
+    {.in = {S(5, 6), S(6), S(6)}, .p = {2}},
+    {.in = {S(2, 3, 4), S(3), S(3)}, .p = {3}},
+    {.in = {S(2, 4, 3, 2), S(4), S(4)}, .p = {2}},
+    {.in = {S(3, 2, 5, 7), S(2), S(2)}, .p = {1}},
+    {.in = {S(0, 4, 2), S(4), S(4)}, .p = {2}},
+    {.in = {S(1, 4, 17, 31), S(4), S(4)}, .p = {2}},
+    {.in = {S(67, 35), S(35), S(35)}, .p = {5}},
+    {.in = {S(9, 2050), S(2050), S(2050)}, .p = {2}},
+    {.in = {S(5, 2, 40, 41), S(2), S(2)}, .p = {2}}, // sums of samples in three pieces of 2, 2, 1
 };
 
 // The setup's p[0] is the number of last dimensions.

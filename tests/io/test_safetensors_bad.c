@@ -118,6 +118,8 @@ static const row refused[] = {
     {"metadata_array", "{\"__metadata__\":[]}", 0, "'{' is due, not '['"},
     {"metadata_nul", "{\"__metadata__\":nul}", 0, "'{' is due, not 'n'"},
     {"a_later_key", "{\"__metadata__\":{\"tern.later\":\"1\"}}", 0, "lost its checksum"},
+    {"a_state_alone", "{\"__metadata__\":{\"tern.state\":\"{}\"}," F32 "}", 8, "lost its checksum"},
+    {"tied_alone", "{\"__metadata__\":{\"tern.tied\":\"{}\"}," F32 "}", 8, "lost its checksum"},
     {"sums_alone", "{\"__metadata__\":{\"tern.crc32c\":\"01234567\"}," F32 "}", 8,
      "lost its checksum"},
 };

@@ -333,6 +333,8 @@ static const struct {
     {GROUP "lr", TERN_STATE_DOUBLE, -1, TERN_ERR_ARG, "lr"},
     {GROUP "eps", TERN_STATE_UNSPECIFIED, 0, TERN_ERR_FORMAT, "there is no \"" GROUP "eps\""},
     {GROUP "params.0", TERN_STATE_TEXT, 0, TERN_ERR_FORMAT, "a parameter that is no index"},
+    {GROUP "params.0", TERN_STATE_INT, 7, TERN_ERR_FORMAT, // its state is still that of 0
+     "is of no parameter in a group, or nothing that Adam has"},
     {GROUP "params.0", TERN_STATE_INT, 1, TERN_ERR_FORMAT, "two parameters of its groups are 1"},
     {GROUP "params.1", TERN_STATE_INT, 2, TERN_ERR_FORMAT,
      "its group 0 has 2 parameters, and the optimizer's has 1"},

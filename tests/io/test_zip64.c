@@ -69,10 +69,22 @@ static void the_zip64_record_counts_where_the_other_says_nothing(void **state)
     assert_read();
 }
 
-// The directory's record of entry 1 with an extra field of these numbers behind a foreign one.
-static void build_wide(unsigned length, const uint64_t *numbers, int count)
+// The directory may have the records, which are equally long, in another order.
+static void exchange_records(void)
+{
+    unsigned char *first = archive.bytes + archive.at.central[0], kept[46 + 5];
+    memcpy(kept, first, sizeof kept);
+    memmove(first, first + sizeof kept, sizeof kept);
+    memcpy(first + sizeof kept, kept, sizeof kept);
+}
+
+// The directory's last record, that of this entry, with an extra field of these numbers behind a
+// foreign one.
+static void build_wide(int entry, unsigned length, const uint64_t *numbers, int count)
 {
     build(false, false);
+    if (entry == 0)
+        exchange_records();
     const size_t after = archive.at.central[1] + 46 + 5;
     archive.at.size = after;
     add_le(&archive, 2, 0x7875); // of Unix's ids
@@ -97,12 +109,15 @@ static void entries_may_have_sizes_and_places_of_64_bits(void **state)
 {
     (void)state;
     const uint64_t numbers[3] = {73, 73, 108};
-    build_wide(24, numbers, 3);
+    build_wide(1, 24, numbers, 3);
     assert_int_equal(archive.at.local[1], 108);
     put_le(archive.bytes + archive.at.central[1] + 20, 8, UINT64_MAX);
     put_le(archive.bytes + archive.at.central[1] + 42, 4, UINT32_MAX);
     assert_read();
-    build_wide(8, (uint64_t[]){108}, 1); // only what does not fit is there
+    build_wide(1, 8, (uint64_t[]){108}, 1); // only what does not fit is there
+    put_le(archive.bytes + archive.at.central[1] + 42, 4, UINT32_MAX);
+    assert_read();
+    build_wide(0, 8, (uint64_t[]){0}, 1); // the place of the first entry is 0
     put_le(archive.bytes + archive.at.central[1] + 42, 4, UINT32_MAX);
     assert_read();
 }
@@ -126,7 +141,7 @@ static void a_zip64_field_that_lies_is_refused(void **state)
         {"two sizes", 24, {73, 74, 108}, "two sizes"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        build_wide(rows[i].length, rows[i].numbers, 3);
+        build_wide(1, rows[i].length, rows[i].numbers, 3);
         put_le(archive.bytes + archive.at.central[1] + 20, 8, UINT64_MAX);
         put_le(archive.bytes + archive.at.central[1] + 42, 4, UINT32_MAX);
         assert_file_refused(rows[i].name, archive.bytes, archive.at.size, TERN_ERR_FORMAT,

@@ -166,6 +166,27 @@ static void without_hard_links_the_best_one_is_a_copy(void **state)
     tern_checkpoint_free(s.ck);
 }
 
+// A name that may not outlast a power cut is none: the best one is written, and flushed, anew.
+static void a_link_that_cannot_be_flushed_is_replaced_by_a_copy(void **state)
+{
+    (void)state;
+    saved s = saved_begin(true);
+    assert_int_equal(tern_checkpoint_number(s.ck, "number", &s.number), TERN_OK);
+    calls.kind = FSYNC;
+    calls.nth = 3; // of the file and of its folder before
+    calls.error = EIO;
+    calls_watch();
+    assert_int_equal(tern_checkpoint_save(s.ck, 5, .metric = 1), TERN_OK);
+    calls.watched = false;
+    assert_true(calls.fired && calls.count[LINK] == 1);
+    struct stat best, last;
+    assert_true(!stat(path_of("best.safetensors"), &best) && !stat(path_of_step(5), &last));
+    assert_true(best.st_ino != last.st_ino);
+    assert_true(number_in(path_of("best.safetensors")) == 1);
+    assert_int_equal(count_files(), 2);
+    tern_checkpoint_free(s.ck);
+}
+
 // One that is better than the best so far, or worse, is saved while a call fails; true when that
 // came.
 static bool best_stays(saved *s, call_kind kind, int nth, bool better)
@@ -232,6 +253,7 @@ int main(void)
         FOLDER_TEST(an_interrupted_call_is_made_again),
         FOLDER_TEST(writes_and_reads_in_small_pieces_give_the_same),
         FOLDER_TEST(without_hard_links_the_best_one_is_a_copy),
+        FOLDER_TEST(a_link_that_cannot_be_flushed_is_replaced_by_a_copy),
         FOLDER_TEST(no_call_that_fails_loses_the_best_one),
         FOLDER_TEST(a_read_that_fails_passes_the_file_over),
     };

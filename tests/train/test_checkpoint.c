@@ -309,6 +309,24 @@ static void another_metric_is_not_compared(void **state)
     tern_checkpoint_free(ck);
 }
 
+// The name of its metric is a number, or is not there.
+static void a_best_one_of_no_metric_is_replaced(void **state)
+{
+    (void)state;
+    for (int named = 0; named < 2; named++) {
+        tern_state *other = tern_state_new();
+        if (named)
+            assert_int_equal(tern_state_set_int(other, "checkpoint.metric_name", 1), TERN_OK);
+        assert_int_equal(tern_state_set_double(other, "checkpoint.metric", 2), TERN_OK);
+        assert_int_equal(tern_state_write(other, path_of("best.safetensors")), TERN_OK);
+        tern_state_free(other);
+        tern_checkpoint *ck = keeping_best(TERN_MAX);
+        assert_int_equal(tern_checkpoint_save(ck, 1, .metric = 0.5), TERN_OK);
+        assert_true(metric_of_best() == 0.5);
+        tern_checkpoint_free(ck);
+    }
+}
+
 static void a_best_one_that_is_damaged_is_said_and_replaced(void **state)
 {
     (void)state;
@@ -379,6 +397,7 @@ int main(void)
         FOLDER_TEST(the_smallest_metric_is_the_best_of_min),
         FOLDER_TEST(a_file_that_has_the_best_name_already_keeps_it),
         FOLDER_TEST(another_metric_is_not_compared),
+        FOLDER_TEST(a_best_one_of_no_metric_is_replaced),
         FOLDER_TEST(a_best_one_that_is_damaged_is_said_and_replaced),
         FOLDER_TEST(steps_go_to_the_largest_integer),
         FOLDER_TEST(weights_are_saved_and_loaded_alone),

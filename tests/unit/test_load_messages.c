@@ -134,6 +134,23 @@ static void a_component_that_makes_the_difference_is_named_with_the_option_for_i
     tern_module_free(net);
 }
 
+// The first name of the state need not be that of the first tensor.
+static void a_component_is_found_in_whatever_order_the_names_are(void **unused)
+{
+    (void)unused;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(2, 3));
+    tern_state *state = tern_state_new();
+    assert_int_equal(tern_state_set_tensor(state, "0.module.bias", tern_ones(tern_dims(3))),
+                     TERN_OK);
+    assert_int_equal(tern_state_set_tensor(state, "0.module.weight", tern_ones(tern_dims(3, 2))),
+                     TERN_OK);
+    assert_status(tern_module_load_state_dict(net, state), TERN_ERR_ARG,
+                  "load it with .strip_component = \"module\"; missing 2: \"0.weight\"");
+    assert_int_equal(tern_module_load_state_dict(net, state, .strip_component = "module"), TERN_OK);
+    tern_state_free(state);
+    tern_module_free(net);
+}
+
 static void a_component_that_the_object_has_more_is_named_as_well(void **unused)
 {
     (void)unused;
@@ -287,6 +304,7 @@ int main(void)
         CHECK_TEST(a_prefix_of_every_name_is_named_with_the_option_that_strips_it),
         CHECK_TEST(a_prefix_of_all_that_is_missing_is_named_with_the_option_that_takes_it),
         CHECK_TEST(a_component_that_makes_the_difference_is_named_with_the_option_for_it),
+        CHECK_TEST(a_component_is_found_in_whatever_order_the_names_are),
         CHECK_TEST(a_component_that_the_object_has_more_is_named_as_well),
         CHECK_TEST(a_component_after_which_two_names_are_the_same_is_not_proposed),
         CHECK_TEST(names_that_lack_what_is_stripped_stay_as_they_are),

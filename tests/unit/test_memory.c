@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/poison.h"
+#include "child.h"
 
 // An allocator that counts, and fails when told to.
 static struct {
@@ -128,6 +119,21 @@ static void a_freed_block_serves_the_next_request_of_its_class(void **state)
     tern_memory_trim();
     assert_int_equal(tern_memory_cached_bytes(), 0);
     assert_int_equal(counted.bytes, 0);
+}
+
+static int refuse_a_cached_size(void)
+{
+    return !tern_cache_alloc(1000) && tern_error_code() == TERN_ERR_STATE ? 0 : 1;
+}
+
+// What its parent's threads kept is not the child's to hand out.
+static void a_forked_child_gets_nothing_of_the_cache(void **state)
+{
+    (void)state;
+    tern_cache_free(tern_cache_alloc(1000), 1000);
+    assert_true(tern_memory_cached_bytes() > 0);
+    assert_int_equal(status_of_child(refuse_a_cached_size), 0);
+    tern_memory_trim();
 }
 
 // Writes every byte that was asked for; under ASan the allocator checks that they are there.
@@ -335,19 +341,17 @@ static void without_the_cache_every_block_goes_back_at_once(void **state)
     assert_int_equal(tern_memory_cached_bytes(), 0);
 }
 
+static int run_uncached(void)
+{
+    setenv("TERN_CACHE", "0", 1);
+    execl("/proc/self/exe", "test_memory", "uncached", (char *)NULL);
+    return 99;
+}
+
 static void the_environment_turns_the_cache_off(void **state)
 {
     (void)state;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        setenv("TERN_CACHE", "0", 1);
-        execl("/proc/self/exe", "test_memory", "uncached", (char *)NULL);
-        _exit(99);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(status_of_child(run_uncached), 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, with_counting_allocator, all_given_back)
@@ -365,6 +369,7 @@ int main(int argc, char **argv)
         TEST(plain_memory_is_zeroed_and_counted),
         TEST(a_failure_names_the_bytes_and_keeps_errno),
         TEST(a_freed_block_serves_the_next_request_of_its_class),
+        TEST(a_forked_child_gets_nothing_of_the_cache),
         TEST(classes_hold_what_was_asked_and_waste_little),
         TEST(powers_of_two_waste_nothing),
         TEST(large_blocks_of_the_c_library_can_be_used),

@@ -440,6 +440,18 @@ static void zero_grad_marks_every_gradient_absent(void **state)
     tern_module_free(m);
 }
 
+static void tensors_of_a_list_become_parameters_that_collect_gradients(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_ones(tern_dims(2)), *y = tern_ones(tern_dims(2));
+    tern_module *list = tern_nn_parameter_list(x), *dict = tern_nn_parameter_dict({"y", y});
+    assert_true(tern_requires_grad(x) && tern_requires_grad(y));
+    assert_int_equal(tern_backward(tern_sum(tern_mul(x, y), TERN_ALL_AXES, false)), TERN_OK);
+    assert_true(tern_grad(x) && tern_grad(y));
+    tern_module_free(list);
+    tern_module_free(dict);
+}
+
 static void frozen_parameters_get_no_gradient(void **state)
 {
     (void)state;
@@ -478,6 +490,7 @@ int main(void)
         CHECK_TEST(large_nets_are_walked_too),
         CHECK_TEST(the_mode_reaches_everything_below),
         CHECK_TEST(zero_grad_marks_every_gradient_absent),
+        CHECK_TEST(tensors_of_a_list_become_parameters_that_collect_gradients),
         CHECK_TEST(frozen_parameters_get_no_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

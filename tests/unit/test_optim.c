@@ -326,6 +326,24 @@ static void state_that_does_not_fit_is_refused(void **state)
     tern_optim_free(o);
 }
 
+// A layer calls its parameter "weight", the optimizer by its place in the net.
+static void parameters_have_their_full_names_once_an_optimizer_has_them(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(2, 1));
+    tern_tensor *weight = tern_module_parameter(net, "0.weight");
+    assert_string_equal(tern_name(weight), "weight");
+    tern_optim *o = tern_optim_sgd(net);
+    assert_string_equal(tern_name(weight), "0.weight");
+    tern_module *outer = tern_nn_sequential(net);
+    tern_optim *of_outer = tern_optim_sgd(outer), *inner = tern_optim_sgd(net);
+    assert_string_equal(tern_name(weight), "0.0.weight"); // the outermost one's
+    tern_optim_free(inner);
+    tern_optim_free(of_outer);
+    tern_optim_free(o);
+    tern_module_free(outer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +360,7 @@ int main(void)
         CHECK_TEST(a_restored_state_goes_on_as_the_first_one),
         CHECK_TEST(state_that_is_replaced_is_freed),
         CHECK_TEST(state_that_does_not_fit_is_refused),
+        CHECK_TEST(parameters_have_their_full_names_once_an_optimizer_has_them),
     };
     if (optim_check_begin())
         return 1;

@@ -234,6 +234,26 @@ static void another_group_is_an_error_unless_numbers_stay(void **state)
     tern_module_free(net);
 }
 
+// Of numbers that the state has not, each group's own count when the rest is checked.
+static void what_a_state_says_of_a_group_is_checked_beside_that_groups_numbers(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_linear(2, 1), *other = tern_nn_linear(2, 1);
+    tern_optim *o = tern_optim_sgd(net);
+    assert_int_equal(tern_optim_add_group(o, other), TERN_OK);
+    assert_int_equal(tern_optim_set(o, 1, "momentum", 0.5), TERN_OK);
+    tern_state *s = tern_optim_state_dict(o);
+    assert_int_equal(tern_state_remove(s, "param_groups.1.momentum"), TERN_OK);
+    assert_int_equal(tern_state_set_double(s, "param_groups.1.nesterov", 1), TERN_OK);
+    assert_int_equal(tern_optim_load_state_dict(o, s, .strict = false, .numbers = false), TERN_OK);
+    assert_int_equal(tern_optim_load_state_dict(o, s, .strict = false), TERN_OK);
+    assert_true(tern_optim_get(o, 1, "nesterov") == 1 && tern_optim_get(o, 1, "momentum") == 0.5);
+    tern_state_free(s);
+    tern_optim_free(o);
+    tern_module_free(net);
+    tern_module_free(other);
+}
+
 // A model that has grown keeps the state of what it had.
 static void a_grown_model_loads_what_there_is(void **state)
 {
@@ -318,6 +338,7 @@ int main(void)
         CHECK_TEST(what_does_not_fit_is_told_at_once_and_changes_nothing),
         CHECK_TEST(another_group_is_an_error_unless_numbers_stay),
         CHECK_TEST(a_state_set_after_a_failed_first_step_is_used),
+        CHECK_TEST(what_a_state_says_of_a_group_is_checked_beside_that_groups_numbers),
         CHECK_TEST(a_grown_model_loads_what_there_is),
         CHECK_TEST(an_optimizer_is_a_part_of_other_state),
     };
