@@ -62,6 +62,32 @@ static void a_block_used_on_another_stream_is_not_written_before_that_one_is_don
     plugin.cuda->stream_free(side);
 }
 
+// Where there is no event to wait for, the host waits.
+static void without_an_event_a_block_is_not_written_before_its_user_is_done(void **state)
+{
+    (void)state;
+    tern_cuda_stream *side = new_stream();
+    piece x = take(0, 4 * MIB), y = take(0, 4 * MIB);
+    fill(&x, 1);
+    on(side);
+    plugin.device->use(0, x.block);
+    plugin.device->use(0, y.block);
+    copy(&y, &x);
+    on(NULL);
+    plugin.fail_from(TERN_SIM_EVENT_CREATE, 1, cudaErrorMemoryAllocation);
+    plugin.fail_from(TERN_SIM_EVENT_RECORD, 1, cudaErrorMemoryAllocation);
+    give(&x);
+    plugin.fail_none();
+    piece z = take(0, 4 * MIB);
+    fill(&z, 2);
+    assert_int_equal(plugin.device->synchronize(0), TERN_OK);
+    assert_near(first_of(&y), 1, 0, 0);
+    assert_near(first_of(&z), 2, 0, 0);
+    give(&y);
+    give(&z);
+    plugin.cuda->stream_free(side);
+}
+
 static void a_block_waits_for_every_stream_that_used_it(void **state)
 {
     (void)state;
@@ -256,6 +282,8 @@ int main(void)
         cmocka_unit_test_setup(each_thread_has_its_own_current_stream, no_stream),
         cmocka_unit_test_setup(
             a_block_used_on_another_stream_is_not_written_before_that_one_is_done, no_stream),
+        cmocka_unit_test_setup(without_an_event_a_block_is_not_written_before_its_user_is_done,
+                               no_stream),
         cmocka_unit_test_setup(a_block_waits_for_every_stream_that_used_it, no_stream),
         cmocka_unit_test_setup(using_a_block_waits_for_the_stream_that_used_it_last, no_stream),
         cmocka_unit_test_setup(work_on_one_stream_waits_for_nothing, no_stream),

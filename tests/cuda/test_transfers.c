@@ -285,6 +285,19 @@ static void page_locked_memory_is_used_again_when_its_copies_are_done(void **sta
     give(&x);
 }
 
+static void page_locked_memory_that_nobody_uses_is_given_back_when_there_is_no_more(void **state)
+{
+    (void)state;
+    void *block, *data = plugin.cuda->pinned_alloc(100 * KIB, &block);
+    plugin.cuda->pinned_free(data, 100 * KIB, block);
+    const long frees = counts().host_frees;
+    plugin.fail_call(TERN_SIM_HOST_ALLOC, 1, cudaErrorMemoryAllocation);
+    data = plugin.cuda->pinned_alloc(5 * MIB, &block); // at the second attempt
+    plugin.fail_none();
+    assert_true(data && counts().host_frees > frees);
+    plugin.cuda->pinned_free(data, 5 * MIB, block);
+}
+
 // ---- state --------------------------------------------------------------------------------------
 
 static void a_fault_is_seen_when_it_was_published(void **state)
@@ -358,6 +371,8 @@ int main(void)
         cmocka_unit_test_setup(devices_that_exchange_nothing_wait_for_nothing, calm),
         cmocka_unit_test_setup(page_locked_memory_is_copied_without_waiting, calm),
         cmocka_unit_test_setup(page_locked_memory_is_used_again_when_its_copies_are_done, calm),
+        cmocka_unit_test_setup(
+            page_locked_memory_that_nobody_uses_is_given_back_when_there_is_no_more, calm),
         cmocka_unit_test_setup(a_fault_is_seen_when_it_was_published, calm),
         cmocka_unit_test_setup(draws_are_written_and_moved_on_in_order, calm),
         cmocka_unit_test_setup(a_device_says_what_it_is, calm),

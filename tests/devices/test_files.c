@@ -122,13 +122,19 @@ static void write_with_location(const char *word)
     assert_non_null(file);
     const size_t nbytes = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
-    int replaced = 0;
-    for (size_t i = 0; i + 7 <= nbytes; i++)
-        if (memcmp(bytes + i, "\3\0\0\0cpu", 7) == 0 && ++replaced)
-            memcpy(bytes + i + 4, word, 3);
-    assert_true(replaced > 0);
     file = fopen(path_of("other.pt"), "wb");
-    assert_true(file && fwrite(bytes, 1, nbytes, file) == nbytes && fclose(file) == 0);
+    assert_non_null(file);
+    int replaced = 0;
+    for (size_t i = 0; i < nbytes; i++) {
+        const bool is_device = i + 7 <= nbytes && memcmp(bytes + i, "\3\0\0\0cpu", 7) == 0;
+        if (is_device)
+            fprintf(file, "%c%c%c%c%s", (int)strlen(word), 0, 0, 0, word);
+        else
+            putc(bytes[i], file);
+        replaced += is_device;
+        i += is_device ? 6 : 0;
+    }
+    assert_true(fclose(file) == 0 && replaced > 0);
 }
 
 static void a_device_that_tern_does_not_have_is_named(void **state)
@@ -142,6 +148,21 @@ static void a_device_that_tern_does_not_have_is_named(void **state)
         char pair[16];
         snprintf(pair, sizeof pair, "%s=cpu", words[i]);
         tern_state *read = tern_state_read(path_of("other.pt"), .map_location = pair);
+        assert_all_on(read, tern_cpu(0));
+        tern_state_free(read);
+    }
+}
+
+static void a_cuda_device_without_its_number_is_none(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"cuda:",   "cuda:x",    "cuda:0x",
+                                        "cuda:-1", "cuda:0000", "cuda0"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        write_with_location(words[i]);
+        assert_null_with(tern_state_read(path_of("other.pt")), TERN_ERR_DEVICE,
+                         "read it with .map_location = \"cpu\"");
+        tern_state *read = tern_state_read(path_of("other.pt"), .map_location = "cpu");
         assert_all_on(read, tern_cpu(0));
         tern_state_free(read);
     }
@@ -222,6 +243,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_file_of_a_cuda_device_is_read_where_that_is_said),
         CHECK_TEST(without_it_the_file_goes_to_its_device_or_is_refused),
         CHECK_TEST(a_device_that_tern_does_not_have_is_named),
+        CHECK_TEST(a_cuda_device_without_its_number_is_none),
         CHECK_TEST(a_file_whose_keys_begin_with_module_is_loaded_when_that_is_stripped),
         CHECK_TEST(missing_and_unexpected_keys_of_a_file_are_named_and_may_be_passed_over),
     };

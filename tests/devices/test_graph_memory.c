@@ -81,6 +81,25 @@ static void a_graph_lets_go_of_what_it_holds(void **state)
     assert_int_equal(allocated(), before);
 }
 
+// What captured work makes and lets go of is the next one's memory, and is not held by the graph.
+static void values_that_come_and_go_in_a_capture_take_turns_in_its_memory(void **state)
+{
+    (void)state;
+    tern_tensor *x = filled(MIB, 1), *y = filled(MIB, 0);
+    const int64_t before = allocated();
+    begin();
+    for (int i = 0; i < 10; i++) {
+        tern_scope scope = tern_scope_open();
+        assert_non_null(tern_add_(y, tern_mul_scalar(x, 2), 1));
+        tern_scope_close(scope);
+        assert_int_equal(allocated(), before);
+    }
+    tern_cuda_graph *graph = end();
+    replay(graph);
+    assert_true(first_of(y) == 20);
+    tern_cuda_graph_free(graph);
+}
+
 static void a_page_locked_input_is_filled_anew_for_each_replay(void **state)
 {
     (void)state;
@@ -352,6 +371,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(an_input_that_was_released_stays_with_its_graph),
         CHECK_TEST(a_graph_lets_go_of_what_it_holds),
+        CHECK_TEST(values_that_come_and_go_in_a_capture_take_turns_in_its_memory),
         CHECK_TEST(a_page_locked_input_is_filled_anew_for_each_replay),
         CHECK_TEST(a_batch_of_a_captured_loader_is_the_same_in_every_replay),
         CHECK_TEST(a_capture_may_need_new_memory),

@@ -197,6 +197,57 @@ static void a_value_error_on_one_device_stops_the_step_on_both(void **state)
     tern_module_free(net);
 }
 
+// The gradient brings the error along to a device that the optimizer knows, from one that it does
+// not know: dealt with on one, it is dealt with on both.
+static void zero_grad_clears_the_device_that_a_value_error_came_from(void **state)
+{
+    (void)state;
+    NEEDS_TWO_DEVICES();
+    if (kind != TERN_CUDA)
+        skip(); // the CPU finds its errors at once
+    tern_module *net = tern_module_to(small_net(), here);
+    tern_optim *optim = tern_optim_sgd(net, .lr = 0.1);
+    tern_tensor *x = tern_to(small_input(ROWS), here);
+    for (int wrong = 1; wrong >= 0; wrong--) {
+        tern_tensor *y = tern_to(small_labels(ROWS), there);
+        if (wrong)
+            assert_non_null(tern_fill_(tern_select(y, 0, 2), 7));
+        tern_status status =
+            tern_backward(tern_cross_entropy(tern_to(tern_forward(net, x), there), y));
+        status = status ? status : tern_synchronize(here);
+        status = status ? status : tern_synchronize(there);
+        assert_int_equal(status, wrong ? TERN_ERR_INDEX : TERN_OK);
+        tern_error_clear();
+        tern_optim_zero_grad(optim);
+    }
+    tern_optim_free(optim);
+    tern_module_free(net);
+}
+
+// Of two that are at the same place, each is told.
+static void value_errors_of_two_devices_are_told_apart(void **state)
+{
+    (void)state;
+    NEEDS_TWO_DEVICES();
+    if (kind != TERN_CUDA)
+        skip(); // the CPU finds its errors at once
+    tern_module *net = tern_module_to(small_net(), here);
+    tern_optim *optim = tern_optim_sgd(net, .lr = 0.1);
+    tern_tensor *y = small_labels(ROWS);
+    assert_non_null(tern_fill_(tern_select(y, 0, 2), 7));
+    assert_non_null(tern_one_hot(tern_to(y, here), 3));
+    assert_non_null(
+        tern_cross_entropy(tern_zeros(tern_dims(ROWS, 3), .device = there), tern_to(y, there)));
+    assert_int_equal(tern_synchronize(here), TERN_ERR_INDEX);
+    assert_error(TERN_ERR_INDEX, "one_hot: label 2 is 7");
+    assert_int_equal(tern_synchronize(there), TERN_ERR_INDEX);
+    assert_error(TERN_ERR_INDEX, "label of sample 2 is 7");
+    tern_optim_zero_grad(optim);
+    assert_int_equal(tern_synchronize(there), TERN_OK);
+    tern_optim_free(optim);
+    tern_module_free(net);
+}
+
 static void a_value_error_is_of_the_module_that_met_it_wherever_it_is_found(void **state)
 {
     (void)state;
@@ -366,6 +417,8 @@ int main(int argc, char **argv)
         CHECK_TEST(a_run_gives_the_losses_of_the_cpu),
         CHECK_TEST(a_model_split_over_two_devices_trains_as_on_one),
         CHECK_TEST(a_value_error_on_one_device_stops_the_step_on_both),
+        CHECK_TEST(zero_grad_clears_the_device_that_a_value_error_came_from),
+        CHECK_TEST(value_errors_of_two_devices_are_told_apart),
         CHECK_TEST(a_value_error_is_of_the_module_that_met_it_wherever_it_is_found),
         CHECK_TEST(clipping_computes_in_float64),
     };
