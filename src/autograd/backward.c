@@ -110,7 +110,7 @@ static tern_status check_record(const tern_function *function, tern_tensor *outp
     TERN_CHECK(!output->requires_grad, TERN_ERR_STATE,
                "record: the output of %s already has a history; make it under tern_no_grad",
                function->name);
-    TERN_CHECK(atomic_load(&output->saves) == 0, TERN_ERR_STATE,
+    TERN_CHECK(atomic_load(&output->saves) == 0 && atomic_load(&output->edges) == 0, TERN_ERR_STATE,
                "record: the output of %s was used by a recorded operation before, which would not "
                "pass its gradient on; record it first",
                function->name);

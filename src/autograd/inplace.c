@@ -38,6 +38,24 @@ static tern_node *append(tern_node *last, tern_node *node, uint64_t mark)
     return node;
 }
 
+static void forget_saved(tern_node *node, int slot)
+{
+    tern_node_drop_saved(node, slot);
+    node->overwritten = true;
+}
+
+// The leaf has a history now, which leads through this edge: no gradient can stop there.
+static void forget_leaf(tern_node *node, tern_edge *edge)
+{
+    tern_edge_drop_leaf(edge);
+    node->leaf_overwritten = true;
+}
+
+static bool is_held(const tern_tensor *t)
+{
+    return atomic_load(&t->saves) > 0 || atomic_load(&t->edges) > 0;
+}
+
 // Lets go of `t` wherever `root`, its history from now on, leads: a tensor and a node that hold
 // each other would never be freed. No backward can use the old values: they were changed. Nodes
 // that keep `t` and are not found belong to other graphs.
@@ -47,17 +65,18 @@ static void forget_overwritten(tern_node *root, tern_tensor *t)
     tern_node *last = root;
     root->mark = mark;
     root->next = NULL;
-    for (tern_node *node = root; node && atomic_load(&t->saves) > 0; node = node->next) {
+    for (tern_node *node = root; node && is_held(t); node = node->next) {
         for (int i = 0; i < node->saved_count; i++) {
-            if (node->saved[i] == t) {
-                tern_node_drop_saved(node, i);
-                node->overwritten = true;
-            } else if (node->saved[i]) {
+            if (node->saved[i] == t)
+                forget_saved(node, i);
+            else if (node->saved[i])
                 last = append(last, node->saved[i]->node, mark);
-            }
         }
-        for (int64_t i = 0; i < node->inputs; i++)
+        for (int64_t i = 0; i < node->inputs; i++) {
+            if (node->in[i].leaf == t)
+                forget_leaf(node, &node->in[i]);
             last = append(last, node->in[i].node, mark);
+        }
     }
 }
 

@@ -40,6 +40,8 @@ static void set_edge(tern_edge *edge, tern_tensor *t)
     edge->node = learns && t->node ? tern_node_hold(t->node) : NULL;
     edge->output = learns ? t->output : 0;
     edge->leaf = learns && !t->node ? tern_hold(t) : NULL;
+    if (edge->leaf)
+        tern_fetch_add(&t->edges, 1, memory_order_relaxed);
     edge->shape = tern_shape_get(t);
     edge->dtype = t->dtype;
     edge->device = tern_dev(t);
@@ -138,6 +140,10 @@ tern_status tern_node_check_saved(const tern_node *node)
     TERN_CHECK(!node->overwritten, TERN_ERR_STATE,
                "backward: a value that %s needs was changed in place, by what was computed from "
                "it; clone it before the change",
+               node->name);
+    TERN_CHECK(!node->leaf_overwritten, TERN_ERR_STATE,
+               "backward: a leaf that %s passes a gradient on to was changed in place, by what was "
+               "computed from it; clone it before the change",
                node->name);
     for (int i = 0; i < node->saved_count; i++) {
         const tern_tensor *t = node->saved[i];

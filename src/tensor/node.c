@@ -47,6 +47,16 @@ void tern_node_drop_saved(tern_node *node, int slot)
     tern_drop(t);
 }
 
+void tern_edge_drop_leaf(tern_edge *edge)
+{
+    tern_tensor *leaf = edge->leaf;
+    if (!leaf)
+        return;
+    edge->leaf = NULL;
+    tern_fetch_add(&leaf->edges, -1, memory_order_relaxed);
+    tern_drop(leaf);
+}
+
 void tern_node_free_graph(tern_node *node)
 {
     tern_free_fn *user_free = node->user_free;
@@ -57,10 +67,8 @@ void tern_node_free_graph(tern_node *node)
         tern_node_drop_saved(node, i);
     for (int64_t i = 0; i < node->inputs; i++) {
         tern_node *from = node->in[i].node;
-        tern_tensor *leaf = node->in[i].leaf;
         node->in[i].node = NULL;
-        node->in[i].leaf = NULL;
-        tern_drop(leaf);
+        tern_edge_drop_leaf(&node->in[i]);
         tern_node_drop(from);
     }
 }

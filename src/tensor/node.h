@@ -57,9 +57,10 @@ struct tern_node {
     bool freed;                           // by a backward
     bool partial;     // each input has an output: dy[o] is NULL where nothing arrived, dx[i] may be
     bool overwritten; // a value that it kept is gone: by a change in place
-    uint64_t mark;    // of the last walk over the graph that reached it
-    int outputs, room;  // that there are, and for how many there is memory
-    tern_node_out *out; // behind `in`
+    bool leaf_overwritten; // an edge's leaf is gone likewise
+    uint64_t mark;         // of the last walk over the graph that reached it
+    int outputs, room;     // that there are, and for how many there is memory
+    tern_node_out *out;    // behind `in`
     tern_tensor *saved[TERN_OP_SAVED];
     uint64_t saved_version[TERN_OP_SAVED];
     int saved_count; // slots that were used
@@ -96,6 +97,9 @@ void tern_node_free_graph(tern_node *node);
 
 // Lets go of one saved tensor.
 void tern_node_drop_saved(tern_node *node, int slot);
+
+// Lets go of an edge's leaf.
+void tern_edge_drop_leaf(tern_edge *edge);
 
 // A mark that no node has.
 uint64_t tern_node_new_mark(void);

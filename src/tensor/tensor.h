@@ -55,6 +55,7 @@ struct tern_tensor {
     _Atomic int32_t refs;        // everybody: scopes, retains, modules, nodes
     _Atomic int32_t retains;     // tern_retain less tern_release
     _Atomic int32_t saves;       // of refs those of nodes that keep it for their backward
+    _Atomic int32_t edges;       // of refs those of nodes' edges that pass its gradient on to it
     _Atomic uint32_t last_stamp; // its stamp, should its last reference go
     bool contiguous;
     bool requires_grad; // a leaf that collects, or any tensor with a node

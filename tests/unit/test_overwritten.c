@@ -75,6 +75,39 @@ static void a_graph_beside_it_keeps_the_tensor(void **state)
     tern_zero_grad(w);
 }
 
+// As PyTorch, which says at the backward that the leaf has moved into the graph.
+static void a_leaf_that_its_own_graph_overwrites_is_freed(void **state)
+{
+    (void)state;
+    tern_tensor *w = weight(), *b = tern_full(tern_dims(2), 5, .requires_grad = true);
+    tern_tensor *y = tern_mul_scalar(tern_add_scalar(w, 1), 2);
+    assert_non_null(tern_set_requires_grad(w, false));
+    assert_non_null(tern_mul_(w, b));
+    assert_non_null(tern_add_(w, y, 1));
+    assert_status(tern_backward(total(w)), TERN_ERR_STATE,
+                  "backward: a leaf that add_scalar passes a gradient on to was changed in place, "
+                  "by what was computed from it; clone it before the change");
+    tern_zero_grad(b);
+    tern_tensor *v = weight(), *twice = tern_mul_scalar(v, 2);
+    assert_non_null(tern_set_requires_grad(v, false));
+    assert_non_null(tern_copy_(v, twice));
+}
+
+// What does not lead back to the leaf goes backward, and a graph beside it keeps the leaf.
+static void a_leaf_that_another_graph_overwrites_is_that_graphs(void **state)
+{
+    (void)state;
+    tern_tensor *w = weight(), *b = tern_full(tern_dims(2), 5, .requires_grad = true);
+    tern_tensor *beside = tern_mul_scalar(w, 2);
+    assert_non_null(tern_set_requires_grad(w, false));
+    assert_non_null(tern_mul_scalar_(w, 2));
+    assert_non_null(tern_add_(w, b, 1));
+    assert_int_equal(tern_backward(total(w)), TERN_OK);
+    assert_tensor(tern_grad(b), tern_dims(2), 1, 1);
+    assert_tensor(w, tern_dims(2), 11, 11);
+    assert_tensor(beside, tern_dims(2), 6, 6);
+}
+
 static tern_status pass_on(tern_backward_context *context)
 {
     return tern_context_set_grad(context, 0, tern_context_grad(context));
@@ -91,6 +124,11 @@ static void an_output_that_was_used_before_is_not_recorded(void **state)
     tern_tensor *used = tern_mul(y, w);
     assert_null_with(tern_record(&function, y, &used, 1, NULL, 0, NULL, 0), TERN_ERR_STATE,
                      "record: the output of late was used by a recorded operation before");
+    tern_tensor *leaf = weight();
+    used = tern_mul_scalar(leaf, 2);
+    assert_non_null(tern_set_requires_grad(leaf, false));
+    assert_null_with(tern_record(&function, leaf, &used, 1, NULL, 0, NULL, 0), TERN_ERR_STATE,
+                     "record: the output of late was used by a recorded operation before");
 }
 
 int main(void)
@@ -101,6 +139,8 @@ int main(void)
         LIFETIME_TEST(a_backward_that_needs_the_old_values_says_so),
         LIFETIME_TEST(what_does_not_need_the_old_values_goes_backward),
         LIFETIME_TEST(a_graph_beside_it_keeps_the_tensor),
+        LIFETIME_TEST(a_leaf_that_its_own_graph_overwrites_is_freed),
+        LIFETIME_TEST(a_leaf_that_another_graph_overwrites_is_that_graphs),
         LIFETIME_TEST(an_output_that_was_used_before_is_not_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
