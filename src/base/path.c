@@ -4,6 +4,7 @@
 
 #include "base/callback.h"
 #include "base/path.h"
+#include "base/process.h"
 
 _Thread_local int tern_callback_depth;
 _Thread_local int tern_callback_cancel_state;
@@ -13,15 +14,14 @@ _Thread_local const char *tern_backward_of_thread;
 _Thread_local tern_sample_place tern_sample_of_thread;
 _Thread_local char tern_replica_of_thread[24];
 
-tern_path_table tern_paths = {.first = 1};
+tern_path_table tern_paths = {.lock = PTHREAD_MUTEX_INITIALIZER, .first = 1};
 
 tern_path_entry *tern_path_entry_of(uint32_t path)
 {
     const uint32_t index = path - atomic_load_explicit(&tern_paths.first, memory_order_relaxed);
     if (!tern_path_is_known(path) || index / TERN_PATH_BLOCK_ENTRIES >= TERN_PATH_BLOCKS)
         return NULL;
-    tern_path_block *block = atomic_load_explicit(
-        &tern_paths.blocks[index / TERN_PATH_BLOCK_ENTRIES], memory_order_acquire);
+    tern_path_block *block = tern_paths.blocks[index / TERN_PATH_BLOCK_ENTRIES];
     return block ? &block->at[index % TERN_PATH_BLOCK_ENTRIES] : NULL;
 }
 
@@ -49,13 +49,9 @@ static bool has_outer_name(const tern_path_entry *entry)
     return false;
 }
 
-void tern_path_format(uint32_t path, char *buffer, size_t size)
+// From the end of the buffer, as far as there is room; returns where it begins.
+static char *prepend_path(char *buffer, char *at, const tern_path_entry *entry)
 {
-    if (size == 0)
-        return;
-    char *at = buffer + size - 1;
-    *at = 0;
-    const tern_path_entry *entry = tern_path_entry_of(path);
     if (entry) {
         bool named = has_name(entry) || has_outer_name(entry);
         at = named ? prepend(buffer, at, ")") : at;
@@ -68,6 +64,20 @@ void tern_path_format(uint32_t path, char *buffer, size_t size)
         at = prepend(buffer, at, entry->name);
         if (has_outer_name(entry))
             at = prepend(buffer, at, ".");
+    }
+    return at;
+}
+
+void tern_path_format(uint32_t path, char *buffer, size_t size)
+{
+    if (size == 0)
+        return;
+    char *at = buffer + size - 1;
+    *at = 0;
+    if (tern_path_is_known(path)) {
+        tern_lock(&tern_paths.lock);
+        at = prepend_path(buffer, at, tern_path_entry_of(path));
+        tern_unlock(&tern_paths.lock);
     }
     memmove(buffer, at, (size_t)(buffer + size - at));
 }

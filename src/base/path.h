@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The path of the module that runs, per thread: a number, which stays valid after the module ran.
+// The path of the module that runs, per thread: a number, which outlives the module. Once the table
+// of paths is full all are forgotten: their numbers are not known any more, and no path gets one of
+// them again.
 #ifndef TERN_SRC_BASE_PATH_H
 #define TERN_SRC_BASE_PATH_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// A module below another. Does not change until tern_shutdown.
+// A module below another.
 typedef struct tern_path_entry {
     uint32_t number;
-    uint32_t parent;                         // 0: none
-    const char *name;                        // among its parent's children; "" for a root
-    const char *class_name;                  // for example "Linear"
-    struct tern_path_entry *children, *next; // of the same parent; under the table's lock
+    uint32_t parent;              // 0: none
+    const char *name;             // among its parent's children; "" for a root
+    const char *class_name;       // for example "Linear"
+    struct tern_path_entry *next; // in the bucket of its hash
 } tern_path_entry;
 
-#define TERN_PATH_BLOCKS        4096
+#define TERN_PATH_BLOCKS        256
 #define TERN_PATH_BLOCK_ENTRIES 64
 
 typedef struct tern_path_block {
     tern_path_entry at[TERN_PATH_BLOCK_ENTRIES];
 } tern_path_block;
 
-// Filled by tern_path_child, read without a lock.
 typedef struct tern_path_table {
-    _Atomic uint32_t
-        first; // the number of the first entry; smaller ones are from before a shutdown
-    _Atomic(tern_path_block *) blocks[TERN_PATH_BLOCKS];
+    pthread_mutex_t lock;
+    _Atomic uint32_t first; // number of the first entry, read without the lock; less: forgotten
+    tern_path_block *blocks[TERN_PATH_BLOCKS];
 } tern_path_table;
 extern tern_path_table tern_paths;
 
@@ -65,13 +67,13 @@ extern _Thread_local tern_sample_place tern_sample_of_thread;
 // that are raised meanwhile end with " [in module.0 (Linear), replica on cuda:1]".
 extern _Thread_local char tern_replica_of_thread[24];
 
-// False for 0 and for numbers from before a shutdown.
+// False for 0 and for forgotten numbers.
 static inline bool tern_path_is_known(uint32_t path)
 {
     return path >= atomic_load_explicit(&tern_paths.first, memory_order_relaxed);
 }
 
-// NULL where the number is not known.
+// NULL where the number is not known. Under the lock.
 tern_path_entry *tern_path_entry_of(uint32_t path);
 
 // Writes "0.fc1 (Linear)" into `buffer`, "" for a number that is not known; the root alone is shown

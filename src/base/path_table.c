@@ -7,14 +7,15 @@
 #include "base/mem.h"
 #include "base/path.h"
 
-// All under the lock.
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static tern_path_entry *roots;
+#define CAPACITY ((uint32_t)TERN_PATH_BLOCKS * TERN_PATH_BLOCK_ENTRIES)
+
+// All under the lock of tern_paths.
+static tern_path_entry *buckets[4096];
 static uint32_t count;
 
 static bool is_full(void)
 {
-    return count == (uint32_t)TERN_PATH_BLOCKS * TERN_PATH_BLOCK_ENTRIES;
+    return count == CAPACITY;
 }
 
 // The next free place, NULL when there is no memory for its block.
@@ -25,8 +26,7 @@ static tern_path_entry *next_place(void)
         tern_path_block *block = tern_mem_try(sizeof *block);
         if (!block)
             return NULL;
-        atomic_store_explicit(&tern_paths.blocks[count / TERN_PATH_BLOCK_ENTRIES], block,
-                              memory_order_release);
+        tern_paths.blocks[count / TERN_PATH_BLOCK_ENTRIES] = block;
     }
     tern_path_entry *place = tern_path_entry_of(number);
     place->number = number;
@@ -50,41 +50,91 @@ static bool copy_text(tern_path_entry *to, const char *name, const char *class_n
     return true;
 }
 
-static tern_path_entry *find(tern_path_entry *entry, const char *name, const char *class_name)
+static uint32_t hash_text(uint32_t hash, const char *text)
 {
-    while (entry && (strcmp(entry->name, name) != 0 || strcmp(entry->class_name, class_name) != 0))
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u; // FNV-1a
+    return hash;
+}
+
+static tern_path_entry **bucket_of(uint32_t parent, const char *name, const char *class_name)
+{
+    const uint32_t hash = hash_text(hash_text(parent * 2654435761u, name), class_name);
+    return &buckets[(hash ^ hash >> 16) % (sizeof buckets / sizeof *buckets)];
+}
+
+static tern_path_entry *find(uint32_t parent, const char *name, const char *class_name)
+{
+    tern_path_entry *entry = *bucket_of(parent, name, class_name);
+    while (entry && (entry->parent != parent || strcmp(entry->name, name) != 0 ||
+                     strcmp(entry->class_name, class_name) != 0))
         entry = entry->next;
     return entry;
 }
 
-static tern_path_entry *add(tern_path_entry **list, uint32_t parent, const char *name,
-                            const char *class_name)
+static tern_path_entry *add(uint32_t parent, const char *name, const char *class_name)
 {
     tern_path_entry *entry = next_place();
     if (!entry || !copy_text(entry, name, class_name))
         return NULL;
+    tern_path_entry **bucket = bucket_of(parent, name, class_name);
     entry->parent = parent;
-    entry->next = *list;
-    *list = entry;
+    entry->next = *bucket;
+    *bucket = entry;
     count++;
     return entry;
+}
+
+static void forget_all(void)
+{
+    const uint32_t first = atomic_load_explicit(&tern_paths.first, memory_order_relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        const tern_path_entry *entry = tern_path_entry_of(first + i);
+        tern_mem_free((void *)(uintptr_t)entry->class_name, text_size(entry));
+    }
+    for (int i = 0; i < TERN_PATH_BLOCKS; i++) {
+        tern_mem_free(tern_paths.blocks[i], sizeof(tern_path_block));
+        tern_paths.blocks[i] = NULL;
+    }
+    atomic_store_explicit(&tern_paths.first, first + count, memory_order_relaxed);
+    memset(buckets, 0, sizeof buckets);
+    count = 0;
+}
+
+// Makes room; false when there are no more numbers for what would be added.
+static bool forget_when_full(void)
+{
+    if (!is_full())
+        return true;
+    if (atomic_load_explicit(&tern_paths.first, memory_order_relaxed) > UINT32_MAX - 2 * CAPACITY)
+        return false;
+    forget_all();
+    return true;
+}
+
+static uint32_t known_or_none(uint32_t parent)
+{
+    return tern_path_is_known(parent) ? parent : 0;
+}
+
+// NULL: no memory, or no number left where *room is false.
+static tern_path_entry *find_or_add(uint32_t parent, const char *name, const char *class_name,
+                                    bool *room)
+{
+    tern_path_entry *entry = find(known_or_none(parent), name, class_name);
+    *room = entry || forget_when_full();
+    return entry || !*room ? entry : add(known_or_none(parent), name, class_name);
 }
 
 tern_status tern_path_child(uint32_t parent, const char *name, const char *class_name,
                             uint32_t *path)
 {
     name = name ? name : "";
-    *path = parent;
-    tern_lock(&lock);
-    tern_path_entry *above = tern_path_entry_of(parent);
-    tern_path_entry **list = above ? &above->children : &roots;
-    tern_path_entry *entry = find(*list, name, class_name);
-    const bool room = entry || !is_full();
-    if (!entry && room)
-        entry = add(list, above ? parent : 0, name, class_name);
-    if (entry)
-        *path = entry->number;
-    tern_unlock(&lock);
+    bool room;
+    tern_lock(&tern_paths.lock);
+    const tern_path_entry *entry = find_or_add(parent, name, class_name, &room);
+    *path = entry ? entry->number : parent;
+    tern_unlock(&tern_paths.lock);
     TERN_CHECK(entry || !room, TERN_ERR_NOMEM, "no memory for the path of \"%s\" (%s)", name,
                class_name);
     return TERN_OK;
@@ -92,17 +142,7 @@ tern_status tern_path_child(uint32_t parent, const char *name, const char *class
 
 void tern_path_shutdown(void)
 {
-    tern_lock(&lock);
-    const uint32_t first = atomic_load_explicit(&tern_paths.first, memory_order_relaxed);
-    for (uint32_t i = 0; i < count; i++) {
-        const tern_path_entry *entry = tern_path_entry_of(first + i);
-        tern_mem_free((void *)(uintptr_t)entry->class_name, text_size(entry));
-    }
-    for (int i = 0; i < TERN_PATH_BLOCKS; i++)
-        tern_mem_free(atomic_exchange_explicit(&tern_paths.blocks[i], NULL, memory_order_relaxed),
-                      sizeof(tern_path_block));
-    atomic_store_explicit(&tern_paths.first, first + count, memory_order_relaxed);
-    roots = NULL;
-    count = 0;
-    tern_unlock(&lock);
+    tern_lock(&tern_paths.lock);
+    forget_all();
+    tern_unlock(&tern_paths.lock);
 }

@@ -226,22 +226,22 @@ static void a_path_has_one_number_until_shutdown(void **state)
     assert_string_equal(text, "9 (Tanh)");
 }
 
-static void a_full_table_of_paths_names_the_module_outside(void **state)
+static void a_full_table_of_paths_forgets_all_and_reuses_no_number(void **state)
 {
     (void)state;
     char text[64];
+    tern_shutdown();
     const uint32_t root = child(0, NULL, "Sequential");
-    const uint32_t first = child(root, "0", "Linear");
-    uint32_t above = root, path = first;
-    for (int i = 0; i < TERN_PATH_BLOCKS * TERN_PATH_BLOCK_ENTRIES; i++) {
-        above = path;
+    uint32_t path = root;
+    for (int i = 1; i < TERN_PATH_BLOCKS * TERN_PATH_BLOCK_ENTRIES; i++)
         path = child(path, "0", "Linear");
+    const uint32_t added = child(path, "1", "Tanh");
+    tern_path_format(added, text, sizeof text);
+    assert_string_equal(text, "1 (Tanh)");
+    for (uint32_t old = root; old < added; old++) {
+        tern_path_format(old, text, sizeof text);
+        assert_string_equal(text, "");
     }
-    assert_int_equal(path, above);
-    assert_int_equal(child(root, "never seen", "Linear"), root);
-    assert_int_equal(child(root, "0", "Linear"), first);
-    tern_path_format(root, text, sizeof text);
-    assert_string_equal(text, "Sequential");
     tern_shutdown();
 }
 
@@ -485,7 +485,7 @@ int main(void)
         TEST(a_sentence_ends_with_the_module_path),
         TEST(a_long_path_keeps_its_inner_end_and_a_long_sentence_its_path),
         TEST(a_path_has_one_number_until_shutdown),
-        TEST(a_full_table_of_paths_names_the_module_outside),
+        TEST(a_full_table_of_paths_forgets_all_and_reuses_no_number),
         TEST(null_is_named_unless_an_error_is_pending),
         TEST(checks_fail_the_function_they_stand_in),
         TEST(a_failure_never_reads_as_a_success),

@@ -191,6 +191,25 @@ static void whichever_allocation_fails_nothing_is_left(void **state)
     assert_int_equal(owners, 0);
 }
 
+// Each has paths of its own, of which 16,384 are kept.
+static void nets_that_are_gone_leave_no_more_and_more_paths(void **state)
+{
+    (void)state;
+    const int64_t before = tern_memory_live_bytes();
+    int64_t most = 0;
+    for (int i = 1; i <= 25000; i++) {
+        tern_scope step = tern_scope_open();
+        tern_module *net =
+            tern_nn_sequential(tern_nn_leaky_relu(i * 1e-5), tern_nn_leaky_relu(-i * 1e-5));
+        assert_non_null(tern_forward(net, tern_ones(tern_dims(1))));
+        tern_module_free(net);
+        tern_scope_close(step);
+        const int64_t held = tern_memory_live_bytes() - before;
+        most = held > most ? held : most;
+    }
+    assert_true(most > 0 && most < 2000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +221,7 @@ int main(void)
         CHECK_TEST(a_buffer_with_a_history_is_refused),
         CHECK_TEST(an_unfinished_module_is_not_copied),
         CHECK_TEST(whichever_allocation_fails_nothing_is_left),
+        CHECK_TEST(nets_that_are_gone_leave_no_more_and_more_paths),
     };
     setenv("TERN_CACHE", "0", 1);
     if (use_memory_hook())
