@@ -337,6 +337,41 @@ static void a_net_that_moved_away_takes_its_memory_along(void **state)
     tern_module_free(parallel);
 }
 
+// ---- a weight that is used twice ----------------------------------------------------------------
+
+typedef struct twice {
+    tern_module base;
+    tern_tensor *weight;
+} twice;
+
+// x W + W, for as many samples as W has rows.
+static tern_status call_twice(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    const twice *self = (twice *)module;
+    out->at[out->count++] = tern_add(tern_matmul(in->at[0], self->weight), self->weight);
+    return tern_error_code();
+}
+
+// The gradient that the sum hands on is not written to by the product's, and nothing of it is left.
+// Of each piece, with ones for x: 3 of the product and 1 of the sum for each element.
+static void a_weight_that_is_used_twice_gets_both_gradients(void **state)
+{
+    (void)state;
+    static const tern_module_class twice_class = {
+        .name = "Twice", .size = sizeof(twice), .call = call_twice};
+    twice *self = (twice *)tern_module_new(&twice_class);
+    assert_non_null(self);
+    tern_module_add_parameter(&self->base, "weight", &self->weight, tern_ones(tern_dims(3, 3)));
+    tern_module *net = tern_module_to(tern_module_done(&self->base), devices[0]);
+    tern_module *parallel = parallel_of(net, 2);
+    tern_tensor *x = tern_ones(tern_dims(6, 3), .device = devices[0]);
+    tern_tensor *y = tern_forward(parallel, x);
+    assert_int_equal(tern_backward(tern_sum(y, TERN_ALL_AXES, false)), TERN_OK);
+    check_same(tern_grad(self->weight), tern_full(tern_dims(3, 3), 8), 0);
+    tern_module_free(parallel);
+    tern_module_free(net);
+}
+
 // ---- replicas that outlive the module -----------------------------------------------------------
 
 static void a_replica_holds_the_module_that_it_stands_for(void **state)
@@ -371,6 +406,7 @@ int main(int argc, char **argv)
         CHECK_TEST(what_a_replica_writes_by_address_is_lost),
         CHECK_TEST(what_stays_the_same_keeps_no_memory_of_what_changes),
         CHECK_TEST(a_net_that_moved_away_takes_its_memory_along),
+        CHECK_TEST(a_weight_that_is_used_twice_gets_both_gradients),
         CHECK_TEST(a_replica_holds_the_module_that_it_stands_for),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);

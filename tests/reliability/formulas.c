@@ -80,6 +80,10 @@ FORMULA(linear_of_a_view, tern_linear(tern_transpose(tern_reshape(w.a, tern_dims
 FORMULA(convolutions, tern_conv2d(tern_reshape(w.a, tern_dims(1, 2, 4, 3)),
                                   tern_reshape(w.b, tern_dims(3, 2, 2, 2)), NULL, .padding = 1,
                                   .activation = TERN_ACT_GELU))
+FORMULA(convolutions_of_views, // copies are made of all three
+        tern_conv2d(tern_transpose(tern_reshape(w.a, tern_dims(1, 2, 4, 3)), 2, 3),
+                    tern_transpose(tern_reshape(w.b, tern_dims(2, 2, 2, 3)), 2, 3),
+                    tern_select(tern_reshape(w.b, tern_dims(2, 12)), 1, 0)))
 FORMULA(transposed_convolutions_in_half,
         tern_conv_transpose1d(tern_reshape(w.half, tern_dims(2, 3, 4)),
                               tern_reshape(w.half, tern_dims(3, 2, 4)), NULL, .stride = 2))
@@ -237,6 +241,7 @@ const operation formulas[] = {
     ONE(linear_in_half, 18),
     ONE(linear_of_a_view, 17),
     ONE(convolutions, 20),
+    ONE(convolutions_of_views, 20),
     ONE(transposed_convolutions_in_half, 24),
     ONE(softmaxes, 20),
     ONE(softmaxes_of_views, 13),
