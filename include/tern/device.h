@@ -26,6 +26,10 @@ typedef enum tern_device_type {
     TERN_CUDA                    ///< a GPU
 } tern_device_type;
 
+/// The most devices of a type that are used: `TERN_CPU_DEVICES` asks for no more, CUDA devices
+/// beyond them are left alone, and lists of devices are no longer.
+#define TERN_MAX_DEVICES 64
+
 /// A device by value. `index` counts from 0 within its type.
 typedef struct tern_device {
     tern_device_type type; ///< what kind

@@ -8,7 +8,6 @@
 #include "device/kernels.h"
 
 #define TERN_DEVICE_TYPES (TERN_CUDA + 1)
-#define TERN_MAX_DEVICES  64 // of a type
 
 // Memory, order and state of a kind of device. `index` counts from 0; all calls are thread safe.
 // The stream is always the calling thread's current one of the device.

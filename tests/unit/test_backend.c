@@ -2,9 +2,11 @@
 // The CPU backend's tables and how one of them is chosen.
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <tern/tensor.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -112,12 +114,30 @@ static void the_environment_sets_the_number_of_cpu_devices(void **state)
     assert_int_equal(in_child_with("TERN_CPU_DEVICES", "4 ", device_count), 1);
 }
 
+// With as many devices as there can be: the last one is used, the next one is refused by its name.
+static int most_devices(void)
+{
+    const bool last = tern_zeros(tern_dims(1), .device = tern_cpu(TERN_MAX_DEVICES - 1)) != NULL;
+    const bool next = tern_zeros(tern_dims(1), .device = tern_cpu(TERN_MAX_DEVICES)) != NULL;
+    return last && !next && tern_error_code() == TERN_ERR_DEVICE &&
+           strstr(tern_error_message(), "there is no device cpu:64: 64 of its kind are available");
+}
+
+static void an_index_past_the_most_devices_is_refused(void **state)
+{
+    (void)state;
+    char most[16];
+    snprintf(most, sizeof most, "%d", TERN_MAX_DEVICES);
+    assert_int_equal(in_child_with("TERN_CPU_DEVICES", most, most_devices), true);
+}
+
 int main(void)
 {
     // The parent must not read the settings before its children do.
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_environment_chooses_the_instruction_set),
         cmocka_unit_test(the_environment_sets_the_number_of_cpu_devices),
+        cmocka_unit_test(an_index_past_the_most_devices_is_refused),
         cmocka_unit_test(every_kernel_slot_is_filled_for_every_instruction_set),
         cmocka_unit_test(an_unknown_instruction_set_has_no_table),
         cmocka_unit_test(the_device_table_is_complete),
