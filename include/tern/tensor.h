@@ -154,16 +154,17 @@ typedef struct tern_linspace_options {
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
-    double start;  ///< the first element, finite
-    double end;    ///< the last one, finite
-    int64_t count; ///< >= 0; 1 is `start` alone
+    tern_scalar start; ///< the first element, finite
+    tern_scalar end;   ///< the last one, finite
+    int64_t count;     ///< >= 0; 1 is `start` alone
 } tern_linspace_options;
 TERN_API tern_linspace_options tern_linspace_defaults(void);
-/// `count` values from start to end, both included, equally far apart.
+/// `count` values from start to end, both included, equally far apart. An integer dtype has them
+/// truncated toward 0, without rounding before where both ends are integers.
 TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
 #define tern_linspace(...)                                                                         \
     TERN_WITH_(tern_linspace, (TERN_FIELDS_3_, start, end, count),                                 \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_3_(double, double, int64, __VA_ARGS__, )),    \
+               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_3_(scalar, scalar, int64, __VA_ARGS__, )),    \
                __VA_ARGS__)
 
 /// `tern_eye(3, 3)`.

@@ -197,23 +197,41 @@ tern_linspace_options tern_linspace_defaults(void)
 }
 
 // Counts from the nearer end, so that both ends are exact.
-static void linspace_values(const tern_linspace_options *o, double *values)
+static void linspace_floating(const tern_linspace_options *o, double *values)
 {
-    double step = o->count > 1 ? (o->end - o->start) / (double)(o->count - 1) : 0;
+    const double start = scalar_floating(o->start, TERN_FLOAT64);
+    const double end = scalar_floating(o->end, TERN_FLOAT64);
+    const double step = o->count > 1 ? (end - start) / (double)(o->count - 1) : 0;
     for (int64_t i = 0; i < o->count; i++)
-        values[i] = i < (o->count + 1) / 2 ? o->start + step * (double)i
-                                           : o->end - step * (double)(o->count - 1 - i);
+        values[i] = i < (o->count + 1) / 2 ? start + step * (double)i
+                                           : end - step * (double)(o->count - 1 - i);
 }
 
-// Computed in double on the host, rounded once by the cast.
+// Exact, truncated toward 0: what PyTorch would give without rounding.
+static void linspace_integer(const tern_linspace_options *o, int64_t *values)
+{
+    __extension__ typedef __int128 wide;
+    const wide start = o->start.integer, end = o->end.integer;
+    const int64_t last = o->count > 1 ? o->count - 1 : 1;
+    for (int64_t i = 0; i < o->count; i++)
+        values[i] = (int64_t)((start * (last - i) + end * i) / last);
+}
+
+// Computed on the host, in double or in integers, and rounded once by the cast.
 static tern_tensor *linspace_fill(tern_tensor *t, const tern_linspace_options *o)
 {
-    size_t nbytes = (size_t)o->count * sizeof(double);
-    double *values = tern_cache_alloc(nbytes);
+    const bool integers =
+        !tern_dtype_is_floating(t->dtype) && o->start.is_integer && o->end.is_integer;
+    const size_t nbytes = (size_t)o->count * sizeof(double);
+    void *values = tern_cache_alloc(nbytes);
     if (!values)
         return NULL;
-    linspace_values(o, values);
-    tern_tensor *wide = tern_tensor_new("linspace", TERN_FLOAT64, tern_dev(t), tern_shape_get(t));
+    if (integers)
+        linspace_integer(o, values);
+    else
+        linspace_floating(o, values);
+    tern_tensor *wide = tern_tensor_new("linspace", integers ? TERN_INT64 : TERN_FLOAT64,
+                                        tern_dev(t), tern_shape_get(t));
     bool failed = !wide || tern_upload("linspace", wide, values) || tern_launch_copy(t, wide);
     tern_cache_free(values, nbytes);
     return failed ? NULL : t;
@@ -226,8 +244,10 @@ tern_tensor *tern_linspace_with(const tern_linspace_options *o)
         return NULL;
     }
     tern_dtype dtype = or_else(o->dtype, tern_default_dtype());
-    TERN_CHECK_PTR(isfinite(o->start) && isfinite(o->end), TERN_ERR_ARG,
-                   "linspace: start %g and end %g must be finite", o->start, o->end);
+    const double start = scalar_floating(o->start, TERN_FLOAT64);
+    const double end = scalar_floating(o->end, TERN_FLOAT64);
+    TERN_CHECK_PTR(isfinite(start) && isfinite(end), TERN_ERR_ARG,
+                   "linspace: start %g and end %g must be finite", start, end);
     if (tern_check_dtype("linspace", dtype) ||
         tern_check_range("linspace", "start", o->start, dtype) ||
         tern_check_range("linspace", "end", o->end, dtype) ||

@@ -84,7 +84,7 @@ static void options_start_from_their_defaults(void **state)
     a.step = tern_scalar_double(1);
     assert_tensor(tern_arange_with(&a), tern_dims(3), 0, 1, 2);
     tern_linspace_options l = tern_linspace_defaults();
-    l.end = 1;
+    l.end = tern_scalar_double(1);
     l.count = 3;
     assert_tensor(tern_linspace_with(&l), tern_dims(3), 0, 0.5, 1);
     tern_eye_options e = tern_eye_defaults();
@@ -138,6 +138,29 @@ static void linspace_meets_both_ends(void **state)
     assert_null_with(tern_linspace(0, 1, -1), TERN_ERR_SHAPE, "linspace: shape (-1,)");
     assert_null_with(tern_linspace(0, NAN, 2), TERN_ERR_ARG, "must be finite");
     assert_null_with(tern_linspace(0, 300, 2, .dtype = TERN_UINT8), TERN_ERR_ARG, "end 300");
+}
+
+// Ends that a double does not hold, and steps that it rounds; PyTorch's vectors give 0 for the -1.
+static void linspace_of_integers_is_exact(void **state)
+{
+    (void)state;
+    const int64_t large = (INT64_C(1) << 53) + 1, larger = (INT64_C(1) << 62) + 1;
+    tern_tensor *t = tern_linspace(large, large + 8, 5, .dtype = TERN_INT64);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(tern_item_int(tern_select(t, 0, i)), large + 2 * i);
+    t = tern_linspace(larger + 40, larger, 21, .dtype = TERN_INT64);
+    for (int i = 0; i < 21; i++)
+        assert_int_equal(tern_item_int(tern_select(t, 0, i)), larger + 40 - 2 * i);
+    t = tern_linspace(INT64_MIN, INT64_MAX, 4, .dtype = TERN_INT64);
+    const int64_t thirds[] = {INT64_MIN, -INT64_MAX / 3 - 1, INT64_MAX / 3, INT64_MAX};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(tern_item_int(tern_select(t, 0, i)), thirds[i]);
+    assert_int_equal(tern_item_int(tern_linspace(large, 5, 1, .dtype = TERN_INT64)), large);
+    t = tern_linspace(-3, 2, 66, .dtype = TERN_INT32);
+    assert_int_equal(tern_item_int(tern_select(t, 0, 26)), -1);
+    assert_tensor(tern_linspace(10, 0, 4, .dtype = TERN_UINT8), tern_dims(4), 10, 6, 3, 0);
+    assert_tensor(tern_linspace(-1.5, 1.5, 4, .dtype = TERN_INT64), tern_dims(4), -1, 0, 0, 1);
+    assert_null_with(tern_linspace(0, 0x1p63, 2, .dtype = TERN_INT64), TERN_ERR_ARG, "end 9.2");
 }
 
 static void eye_has_ones_on_its_diagonal(void **state)
@@ -370,6 +393,7 @@ int main(void)
         CHECK_TEST(options_start_from_their_defaults),
         CHECK_TEST(arange_counts_up_and_down),
         CHECK_TEST(linspace_meets_both_ends),
+        CHECK_TEST(linspace_of_integers_is_exact),
         CHECK_TEST(eye_has_ones_on_its_diagonal),
         CHECK_TEST(from_data_copies_the_callers_values),
         CHECK_TEST(data_is_of_the_dtype_that_its_c_type_says),
