@@ -71,6 +71,8 @@ cudaError_t tern_cuda_capture_end(tern_cuda_capture *capture, cudaGraph_t *graph
     capturing = NULL;
     if (error == cudaSuccess && *graph)
         return cudaSuccess;
+    if (*graph) // the error is one of earlier work
+        cudaGraphDestroy(*graph);
     cudaGetLastError();
     return error != cudaSuccess ? error : cudaErrorStreamCaptureInvalidated;
 }
