@@ -208,6 +208,57 @@ static void one_value_a_row_meets_all_of_its_elements(void **state)
     }
 }
 
+// More elements than a piece of a walk, whose rows do not fill one: pieces begin inside a row.
+static void pieces_that_begin_inside_a_row_take_every_element(void **state)
+{
+    (void)state;
+    enum { COUNT = 200, N = 301, PITCH = 302 };
+    static float from[COUNT * PITCH], to[COUNT * N];
+    for (int i = 0; i < COUNT * PITCH; i++)
+        from[i] = (float)i;
+    tern_strided in = VIEW(from, TERN_FLOAT32, COUNT, N);
+    const tern_strided out = VIEW(to, TERN_FLOAT32, COUNT, N);
+    in.stride[0] = PITCH;
+    FOR_EACH_TABLE(kernels)
+    {
+        memset(to, 0, sizeof to);
+        assert_int_equal(kernels->copy(&kernel_exec, &out, &in), 0);
+        for (int i = 0; i < COUNT * N; i++)
+            assert_within(to[i], i / N * PITCH + i % N, 0, kernels);
+    }
+}
+
+// Planes of 4 x 5 by windows of 2 x 2: the last column is in none of them.
+static void gradients_of_pooled_pairs_end_with_their_planes(void **state)
+{
+    (void)state;
+    enum { PLANES = 3, H = 4, W = 5, OUT = PLANES * H / 2 * (W / 2), ALL = PLANES * H * W };
+    float dy[OUT], dx[ALL + 1];
+    uint8_t place[OUT] = {0};
+    const tern_strided at = VIEW(place, TERN_UINT8, PLANES, 1, H / 2, W / 2);
+    const tern_strided dy_view = VIEW(dy, TERN_FLOAT32, PLANES, 1, H / 2, W / 2);
+    const tern_strided dx_view = VIEW(dx, TERN_FLOAT32, PLANES, 1, H, W);
+    const tern_max_pool_args args = {
+        .dim = {{.in = 1, .out = 1, .kernel = 1, .stride = 1, .dilation = 1},
+                {.in = H, .out = H / 2, .kernel = 2, .stride = 2, .dilation = 1},
+                {.in = W, .out = W / 2, .kernel = 2, .stride = 2, .dilation = 1}},
+        .place = &at};
+    for (int i = 0; i < OUT; i++)
+        dy[i] = (float)(i + 1);
+    FOR_EACH_TABLE(kernels)
+    {
+        for (int i = 0; i <= ALL; i++)
+            dx[i] = -1;
+        assert_int_equal(kernels->max_pool_grad(&kernel_exec, &args, &dx_view, &dy_view), 0);
+        for (int i = 0; i < ALL; i++) {
+            const int row = i / W, col = i % W, from = row / 2 * (W / 2) + col / 2;
+            const bool meets = row % 2 == 0 && col % 2 == 0 && col < W / 2 * 2;
+            assert_within(dx[i], meets ? dy[from] : 0, 0, kernels);
+        }
+        assert_within(dx[ALL], -1, 0, kernels); // not of dx
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +269,8 @@ int main(void)
         cmocka_unit_test(running_sums_of_lines_side_by_side_are_those_of_each),
         cmocka_unit_test(running_sums_along_rows_are_those_of_each),
         cmocka_unit_test(one_value_a_row_meets_all_of_its_elements),
+        cmocka_unit_test(pieces_that_begin_inside_a_row_take_every_element),
+        cmocka_unit_test(gradients_of_pooled_pairs_end_with_their_planes),
     };
     return cmocka_run_group_tests_name("rows", tests, kernel_setup, NULL);
 }
