@@ -253,6 +253,25 @@ static void rms_norm_has_the_eps_of_what_it_computes_in(void **state)
     }
 }
 
+// A 16-bit backward computes with float32 copies: they go back to the cache.
+static void a_backward_in_16_bits_keeps_no_copies(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_ones(tern_dims(4, 2, 30), .dtype = TERN_BFLOAT16);
+    tern_set_requires_grad(x, true);
+    int64_t before = 0;
+    for (int i = 0; i < 2; i++) {
+        tern_scope scope = tern_scope_open();
+        tern_tensor *y = tern_batch_norm(x, .training = true);
+        assert_int_equal(tern_backward(tern_sum_all(y)), TERN_OK);
+        tern_scope_close(scope);
+        tern_memory_trim();
+        if (i == 0)
+            before = memory.bytes;
+    }
+    assert_true(memory.bytes == before);
+}
+
 // ---- instance norm ------------------------------------------------------------------------------
 
 static void instance_norm_follows_the_mean_of_the_samples(void **state)
@@ -390,6 +409,7 @@ int main(void)
         CHECK_TEST(half_goes_with_parameters_of_float32),
         CHECK_TEST(a_cast_module_counts_in_int64),
         CHECK_TEST(rms_norm_has_the_eps_of_what_it_computes_in),
+        CHECK_TEST(a_backward_in_16_bits_keeps_no_copies),
         CHECK_TEST(instance_norm_follows_the_mean_of_the_samples),
         CHECK_TEST(no_samples_keep_the_running_statistics),
         CHECK_TEST(a_relu_behind_it_gives_the_same_bits_in_one_pass),
