@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward: marks what the loss reaches, then runs the nodes by descending number.
+#include "autograd/engine.h"
 #include <string.h>
 #include <tern/autograd.h>
-#include "autograd/engine.h"
 #include "autograd/leaf.h"
 #include "autograd/record.h"
 #include "base/callback.h"

@@ -3,12 +3,12 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // posix_memalign, madvise
 #endif
+#include "base/allocator.h"
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/allocator.h"
 #include "base/cancel.h"
 #include "base/fork.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/backtrace.h"
 #include <stdint.h>
 #include <unwind.h>
 
-#include "base/backtrace.h"
 #include "base/process.h"
 
 typedef struct walk {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // libdw's own headers are not needed to build: what is used of them is declared here.
+#include "base/debug_info.h"
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/debug_info.h"
 
 // ---- libdw and libdwfl, as declared in <elfutils/libdw.h> and <elfutils/libdwfl.h> --------------
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pending error of each thread: a code and one sentence in a fixed buffer.
+#include "base/error.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "base/backtrace.h"
 #include "base/cancel.h"
-#include "base/error.h"
 #include "base/error_kept.h"
 #include "base/path.h"
 #include "base/text.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain allocation: what is not storage of tensors and does not come and go in every step.
+#include "base/mem.h"
 #include <string.h>
 
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/fork.h"
-#include "base/mem.h"
 
 void *tern_mem_try(size_t nbytes)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mt19937: M. Matsumoto and T. Nishimura, "Mersenne Twister: a 623-dimensionally equidistributed
 // uniform pseudo-random number generator", ACM TOMACS 8 (1998). The fills draw in PyTorch's order.
-#include <math.h>
-
 #include "base/mt19937.h"
+#include <math.h>
 
 #define WORDS TERN_MT19937_WORDS
 #define AHEAD 397

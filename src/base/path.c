@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runs, per thread: how deep it is inside callbacks, the path of the module, the sample.
+#include "base/path.h"
 #include <string.h>
 
 #include "base/callback.h"
-#include "base/path.h"
 #include "base/process.h"
 
 _Thread_local int tern_callback_depth;

@@ -2,6 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // sched_getaffinity
 #endif
+#include "base/pool_size.h"
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include "base/cancel.h"
 #include "base/cgroup.h"
 #include "base/error.h"
-#include "base/pool_size.h"
 #include "base/text.h"
 
 int tern_pool_cpus(void)

@@ -2,12 +2,11 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // newlocale, uselocale
 #endif
+#include "base/text.h"
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/text.h"
 
 // Leaves room for "..." and removes the rest of a UTF-8 sequence that would be torn.
 static void cut(char *buffer, size_t size)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one place where the operands of an operation meet.
+#include "ops/prepare.h"
 #include <string.h>
 #include <tern/ops.h>
 #include "device/dtype.h"
-#include "ops/prepare.h"
 #include "ops/promote.h"
 #include "tensor/alive.h"
 #include "tensor/shape.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reverse of broadcasting, for backwards.
+#include "ops/sum_to.h"
 #include "ops/launch.h"
 
 tern_tensor *tern_sum_to(tern_tensor *t, tern_shape shape)

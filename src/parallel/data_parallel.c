@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A module that runs another one on several devices.
+#include "parallel/data_parallel.h"
 #include <tern/cuda.h>
 #include <tern/ops.h>
 #include "device/capture.h"
 #include "device/current.h"
-#include "parallel/data_parallel.h"
 #include "parallel/parallel.h"
 #include "parallel/replicas.h"
 

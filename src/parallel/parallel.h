@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work on several devices at once: pieces of a batch, replicas of a module, a thread for each.
-#ifndef TERN_SRC_PARALLEL_H
-#define TERN_SRC_PARALLEL_H
+#ifndef TERN_SRC_PARALLEL_PARALLEL_H
+#define TERN_SRC_PARALLEL_PARALLEL_H
 
 #include <tern/parallel.h>
 #include "device/backend.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which values a print shows, and in which of the ways of writing numbers.
+#include "tensor/print_values.h"
 #include <inttypes.h>
 #include <math.h>
 #include "base/mem.h"
-#include "tensor/print_values.h"
 #include "tensor/view.h"
 
 // ---- loading -----------------------------------------------------------------------------------

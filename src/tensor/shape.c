@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
 #include "tensor/shape.h"
+#include <stdio.h>
 
 tern_shape tern_shape_make(int rank, const int64_t *dims)
 {

@@ -25,7 +25,8 @@ CLEAN = {
     'src/base/error.c': f'{LICENCE}const char *tern_error_message(void)\n{{\n    return "";\n}}\n',
     'src/tensor/op.h': f'{LICENCE}#define TERN_RUN(a) tern_op(a)\ntypedef int tern_result;\n'
                        'int tern_op(int a);\n',
-    'src/tensor/op.c': f'{LICENCE}#include "base/mem.h"\n#include <tern/error.h>\n\n'
+    'src/tensor/op.c': f'{LICENCE}#include "tensor/op.h"\n#include "base/mem.h"\n'
+                       '#include <tern/error.h>\n\n'
                        'int tern_op(int a)\n{\n    switch (a) {\n    case 1:\n        return 2;\n'
                        '    default:\n        return tern_mem(a);\n    }\n}\n'
                        '\nstatic int tern_hidden(int a)\n{\n    return a;\n}\n',
@@ -173,6 +174,13 @@ SOURCES = [
                                   '    }\n    return 0;\n}\n', 0),
 ]
 
+HEADERS = [
+    ('own_headers', 'src/base/mem.c', '#include <errno.h>\n#include "base/mem.h"\n', 1),
+    ('own_headers', 'src/base/mem.c', '#include "base/mem.h"\n#include <errno.h>\n', 0),
+    ('own_headers', 'src/nn/layer/norm.h', '\n#ifndef TERN_SRC_NN_NORM_H\n'
+     '#define TERN_SRC_NN_NORM_H\n#endif\n', 2),
+]
+
 COMMENTS = [
     ('documented', 'include/tern/x.h', f'{HEADER}TERN_API int tern_x(int a);\n', 7),
     ('documented', 'include/tern/x.h', f'{HEADER}/// Gives a.\n\nTERN_API int tern_x(void);\n', 9),
@@ -200,4 +208,4 @@ COMMENTS = [
      '/// Gives a.\nTERN_API TERN_NODISCARD tern_status tern_x(int a);\n', 8),
 ]
 
-FAULTS = INCLUDES + CALLS + SIZES + TEXTS + SOURCES + COMMENTS
+FAULTS = INCLUDES + CALLS + SIZES + TEXTS + SOURCES + HEADERS + COMMENTS

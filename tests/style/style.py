@@ -13,6 +13,7 @@ import editorconfig  # noqa: E402
 import format  # noqa: E402
 import leftovers  # noqa: E402
 import licence  # noqa: E402
+import own_headers  # noqa: E402
 import places  # noqa: E402
 import process  # noqa: E402
 import sizes  # noqa: E402
@@ -29,6 +30,7 @@ RULES = {
     'homes': places.check_homes,
     'leftovers': leftovers.check_leftovers,
     'licence': licence.check,
+    'own_headers': own_headers.check,
     'prints': process.check_prints,
     'sizes': sizes.check,
     'switches': leftovers.check_switches,

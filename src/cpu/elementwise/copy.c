@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x. Between equal dtypes bytes are moved; the rest is copy_cast.c.
+#include "cpu/elementwise/copy.h"
 #include <string.h>
 #include "base/pool.h"
-#include "cpu/elementwise/copy.h"
 #include "cpu/walk.h"
 
 #define COPY_RUN(size)                                                                             \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include "cpu/elementwise/elementwise.h"
+#include <errno.h>
 
 #include "base/pool.h"
 #include "cpu/span.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Containers.
-#ifndef TERN_SRC_NN_LIST_H
-#define TERN_SRC_NN_LIST_H
+#ifndef TERN_SRC_NN_CONTAINER_LIST_H
+#define TERN_SRC_NN_CONTAINER_LIST_H
 
 #include "nn/layer/layer.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What layers and losses share.
-#ifndef TERN_SRC_NN_LAYER_H
-#define TERN_SRC_NN_LAYER_H
+#ifndef TERN_SRC_NN_LAYER_LAYER_H
+#define TERN_SRC_NN_LAYER_LAYER_H
 
 #include <tern/nn.h>
 #include "nn/module/module.h"

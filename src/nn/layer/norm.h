@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the layers that normalise share: weights that start as 1, biases that start as 0; and the
 // modules with running statistics.
-#ifndef TERN_SRC_NN_NORM_H
-#define TERN_SRC_NN_NORM_H
+#ifndef TERN_SRC_NN_LAYER_NORM_H
+#define TERN_SRC_NN_LAYER_NORM_H
 
 #include "nn/layer/layer.h"
 

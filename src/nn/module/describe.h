@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What modules say of themselves.
-#ifndef TERN_SRC_NN_DESCRIBE_H
-#define TERN_SRC_NN_DESCRIBE_H
+#ifndef TERN_SRC_NN_MODULE_DESCRIBE_H
+#define TERN_SRC_NN_MODULE_DESCRIBE_H
 
 #include "nn/module/module.h"
 

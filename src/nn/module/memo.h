@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Originals and what was made of them, in the order in which that was noted.
-#ifndef TERN_SRC_NN_MEMO_H
-#define TERN_SRC_NN_MEMO_H
+#ifndef TERN_SRC_NN_MODULE_MEMO_H
+#define TERN_SRC_NN_MODULE_MEMO_H
 
 #include "base/pointer_map.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a module is inside the library: the registry of its tensors, children and hooks.
-#ifndef TERN_SRC_NN_MODULE_H
-#define TERN_SRC_NN_MODULE_H
+#ifndef TERN_SRC_NN_MODULE_MODULE_H
+#define TERN_SRC_NN_MODULE_MODULE_H
 
 #include <stdatomic.h>
 #include <string.h>

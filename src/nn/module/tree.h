@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The modules of a tree copied, each once, with its struct; who copies says what becomes of their
 // tensors. And shadows: such copies whose tensors are others at every forward.
-#ifndef TERN_SRC_NN_TREE_H
-#define TERN_SRC_NN_TREE_H
+#ifndef TERN_SRC_NN_MODULE_TREE_H
+#define TERN_SRC_NN_MODULE_TREE_H
 
 #include "nn/module/memo.h"
 #include "nn/module/module.h"
