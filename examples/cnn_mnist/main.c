@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a small convolutional network on MNIST or Fashion-MNIST: from the data files to the test
-// accuracy. The loop is in ../common/training.c.
-#include "../common/evaluate.h"
+// accuracy.
 #include "../common/training.h"
 #include "net.h"
+
+static tern_status train_epoch(training *t)
+{
+    tern_each_batch (b, t->train_loader) {
+        tern_tensor *logits = tern_forward(t->model, b.x);
+        tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
+        tern_optim_zero_grad(t->optim);
+        if (tern_backward(loss) || tern_optim_step(t->optim) ||
+            !training_goes_on(t, &b, logits, loss))
+            break;
+    }
+    return tern_error_code();
+}
 
 static double dropout = 0.25;
 
@@ -38,6 +50,7 @@ int main(int argc, char **argv)
                     .last_line = "test_accuracy=0.9130 test_loss=0.2375 epochs=3 seconds=S",
                     .own = own},
         .make_net = make_net,
+        .train_epoch = train_epoch,
     };
     return train_images(&cnn, argc, argv);
 }

@@ -5,37 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "evaluate.h"
 #include "message.h"
-#include "progress.h"
-
-#define MOST_DEVICES 64
-
-// Sums of an epoch, which stay on the device until somebody wants to see them; retained.
-typedef struct sums {
-    tern_tensor *loss, *correct;
-    int64_t samples;
-} sums;
-
-typedef struct training {
-    const program *program;
-    options options;
-    tern_device device; // of the data and the weights
-    tern_device devices[MOST_DEVICES];
-    int device_count; // 0: --devices is not there
-    tern_dataset *train_data, *test_data;
-    tern_loader *train_loader, *test_loader;
-    tern_module *net;   // as it is loaded and saved
-    tern_module *model; // what is called: the net, or a wrapper that runs it on all devices
-    tern_module *criterion;
-    tern_optim *optim;
-    tern_checkpoint *checkpoint; // NULL: none are asked for
-    int64_t epoch;               // that was begun last
-    int64_t epochs_done, steps;
-    sums sums;
-    evaluation evaluation;
-    bool failed_file; // what failed is a file that an option names
-} training;
 
 static volatile sig_atomic_t interrupted;
 
@@ -106,9 +76,9 @@ static tern_status add_device(training *t, const char *name)
         return tern_error_raise(TERN_ERR_ARG, "--devices %s: %s and %s are of two types",
                                 t->options.devices, tern_device_string(*first),
                                 tern_device_string(device));
-    if (t->device_count == MOST_DEVICES)
+    if (t->device_count == MAX_DEVICES)
         return tern_error_raise(TERN_ERR_ARG, "--devices %s: more than %d", t->options.devices,
-                                MOST_DEVICES);
+                                MAX_DEVICES);
     t->devices[t->device_count++] = device;
     return TERN_OK;
 }
@@ -284,8 +254,8 @@ static double mean(const sums *s, const tern_tensor *sum)
     return s->samples ? tern_item(sum) / (double)s->samples : 0;
 }
 
-// The learning rate falls in a line: the last steps settle what the first ones found.
-static tern_status set_lr(training *t)
+// That of the next step. It falls linearly: the last steps are small.
+static tern_status set_lr(const training *t)
 {
     const options *o = &t->options;
     const int64_t size = tern_dataset_count(t->train_data);
@@ -295,24 +265,17 @@ static tern_status set_lr(training *t)
     return tern_optim_set_lr(t->optim, TERN_ALL_GROUPS, o->lr * share);
 }
 
-static tern_status train_epoch(training *t, progress *p)
+bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, tern_tensor *loss)
 {
     sums *s = &t->sums;
-    tern_each_batch (b, t->train_loader) {
-        tern_tensor *logits = tern_forward(t->model, b.x);
-        tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
-        tern_optim_zero_grad(t->optim);
-        if (set_lr(t) || tern_backward(loss) || tern_optim_step(t->optim))
-            break;
-        add_batch(s, loss, logits, &b);
-        t->steps++;
-        const bool stops = interrupted;
-        if (save_sometimes(t, stops) || stops)
-            break;
-        if (progress_due(p))
-            progress_draw(p, s->samples, mean(s, s->loss), mean(s, s->correct));
-    }
-    return tern_error_code();
+    add_batch(s, loss, logits, b);
+    t->steps++;
+    const bool stops = interrupted;
+    if (set_lr(t) || save_sometimes(t, stops) || stops)
+        return false;
+    if (progress_due(&t->progress))
+        progress_draw(&t->progress, s->samples, mean(s, s->loss), mean(s, s->correct));
+    return true;
 }
 
 // The next one, or the rest of the one that was resumed.
@@ -328,20 +291,20 @@ static void begin_epoch(training *t)
 
 static tern_status run_epoch(training *t)
 {
-    progress p;
+    progress *p = &t->progress;
     const sums *s = &t->sums;
     begin_epoch(t);
-    progress_begin(&p, t->epoch, t->options.epochs, tern_dataset_count(t->train_data),
+    progress_begin(p, t->epoch, t->options.epochs, tern_dataset_count(t->train_data),
                    t->options.quiet);
-    if (train_epoch(t, &p))
+    if (set_lr(t) || t->program->train_epoch(t))
         return tern_error_code();
-    const bool whole = s->samples == p.total;
+    const bool whole = s->samples == p->total;
     if (!whole)
-        progress_interrupt(&p, s->samples);
+        progress_interrupt(p, s->samples);
     if (evaluate(t->model, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
         return tern_error_code();
     t->epochs_done++;
-    progress_end(&p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
+    progress_end(p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
     return save_checkpoint(t);
 }
 

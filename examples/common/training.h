@@ -1,22 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole of a program that trains a network on MNIST or Fashion-MNIST, but for the network: the
-// command line, the data, the loop, checkpoints, the test at the end of each epoch.
+// What surrounds the loop of a program that trains a network on MNIST or Fashion-MNIST: the command
+// line, the data, checkpoints, progress, the test at the end of each epoch.
 #ifndef COMMON_TRAINING_H
 #define COMMON_TRAINING_H
 
 #include <tern/tern.h>
+#include "evaluate.h"
 #include "options.h"
+#include "progress.h"
+
+#define MAX_DEVICES 64
+
+typedef struct training training;
 
 // What makes one program another.
 typedef struct program {
     command command;
-    tern_module *(*make_net)(void); // (N, 1, 28, 28) -> (N, CLASSES); NULL on failure
-    int64_t channels;               // that its summary shows; 0 stands for 1
+    tern_module *(*make_net)(void);          // (N, 1, 28, 28) -> (N, CLASSES); NULL on failure
+    tern_status (*train_epoch)(training *t); // the loop over the batches of one epoch
+    int64_t channels;                        // that its summary shows; 0 stands for 1
     // Puts the weights of --load into the new net; NULL: tern_module_load.
     tern_status (*load)(tern_module *net, const char *path);
 } program;
 
+// Sums of an epoch, which stay on the device until somebody wants to see them; retained.
+typedef struct sums {
+    tern_tensor *loss, *correct;
+    int64_t samples;
+} sums;
+
+struct training {
+    const program *program;
+    options options;
+    tern_device device; // of the data and the weights
+    tern_device devices[MAX_DEVICES];
+    int device_count; // 0: --devices is not there
+    tern_dataset *train_data, *test_data;
+    tern_loader *train_loader, *test_loader;
+    tern_module *net;   // as it is loaded and saved
+    tern_module *model; // what is called: the net, or a wrapper that runs it on all devices
+    tern_module *criterion;
+    tern_optim *optim;
+    tern_checkpoint *checkpoint; // NULL: none are asked for
+    int64_t epoch;               // that was begun last
+    int64_t epochs_done, steps;
+    sums sums;
+    progress progress;
+    evaluation evaluation;
+    bool failed_file; // what failed is a file that an option names
+};
+
 // The program's main: returns its exit status.
 int train_images(const program *p, int argc, char **argv);
+
+// After each step of train_epoch: counts it, sets the learning rate of the next one, shows how it
+// goes, saves a checkpoint where one is due. False: the loop is to be left.
+bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, tern_tensor *loss);
 
 #endif

@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains ResNet-18 on MNIST or Fashion-MNIST, from nothing or from weights: the last layer of
-// weights for other classes is replaced. The loop is in ../common/training.c.
-#include "../common/evaluate.h"
+// weights for other classes is replaced.
 #include "../common/training.h"
+
+static tern_status train_epoch(training *t)
+{
+    tern_each_batch (b, t->train_loader) {
+        tern_tensor *logits = tern_forward(t->model, b.x);
+        tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
+        tern_optim_zero_grad(t->optim);
+        if (tern_backward(loss) || tern_optim_step(t->optim) ||
+            !training_goes_on(t, &b, logits, loss))
+            break;
+    }
+    return tern_error_code();
+}
 
 #define FEATURES 512
 
@@ -70,6 +82,7 @@ int main(int argc, char **argv)
                     .last_lr = 0.01,
                     .own = own},
         .make_net = make_net,
+        .train_epoch = train_epoch,
         .channels = 3,
         .load = load,
     };
