@@ -57,12 +57,12 @@ def check(root):
         if count != 1 or fault['make'] == fault['find'] or not fault['test']:
             wrong += 1
             print(f"{fault['file']}: \"{fault['find']}\" is there {count} times")
-    rooms = {'/'.join(fault['file'].split('/')[:2]) for fault in faults}
-    missing = {'src/' + room for room in os.listdir(os.path.join(root, 'src'))} - rooms
-    missing = {room for room in missing if os.path.isdir(os.path.join(root, room))}
-    print(f'{len(faults)} faults in {len(rooms)} rooms, {wrong} out of place')
-    for room in sorted(missing):
-        print(f'no fault is planted in {room}')
+    found = {'/'.join(fault['file'].split('/')[:2]) for fault in faults}
+    components = {f'src/{name}' for name in os.listdir(os.path.join(root, 'src'))}
+    missing = {path for path in components - found if os.path.isdir(os.path.join(root, path))}
+    print(f'{len(faults)} faults in {len(found)} components, {wrong} out of place')
+    for component in sorted(missing):
+        print(f'no fault is planted in {component}')
     return 1 if wrong or missing or len(faults) < LEAST_FAULTS else 0
 
 

@@ -59,12 +59,12 @@ static tern_status shifted_item(const tern_dataset *dataset, const tern_sample_c
     if (tern_dataset_item(self->inner, index, out))
         return tern_error_code();
     tern_shape size = tern_shape_of(out->x);
-    tern_tensor *room = tern_zeros(tern_dims(size.dim[0], size.dim[1] + 2 * p, size.dim[2] + 2 * p),
+    tern_tensor *full = tern_zeros(tern_dims(size.dim[0], size.dim[1] + 2 * p, size.dim[2] + 2 * p),
                                    .device = tern_device_of(out->x));
-    tern_copy_(tern_narrow(tern_narrow(room, 1, p, size.dim[1]), 2, p, size.dim[2]), out->x);
+    tern_copy_(tern_narrow(tern_narrow(full, 1, p, size.dim[1]), 2, p, size.dim[2]), out->x);
     int64_t top = tern_sample_randint(context, index, 0, 0, 2 * p + 1);
     int64_t left = tern_sample_randint(context, index, 1, 0, 2 * p + 1);
-    out->at[0] = tern_narrow(tern_narrow(room, 1, top, size.dim[1]), 2, left, size.dim[2]);
+    out->at[0] = tern_narrow(tern_narrow(full, 1, top, size.dim[1]), 2, left, size.dim[2]);
     return tern_error_code();
 }
 

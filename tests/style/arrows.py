@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the library: includes and calls go along the arrows between them.
+"""The components of the library: includes and calls go along the arrows between them.
 
 base <- device <- tensor <- autograd <- ops <- nn <- optim, device <- {cpu, cuda},
 tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- parallel, nn <- models,
@@ -10,7 +10,7 @@ import os
 from links import Links, is_header, line_of
 from tree import c_sources
 
-# What each room may include and call besides itself; what these may, it may too.
+# What each component may include and call besides itself; what these may, it may too.
 ARROWS = {
     'base': [],
     'device': ['base'],
@@ -47,53 +47,55 @@ PUBLIC = {
     'parallel': ['parallel'],
     'train': ['checkpoint', 'free'],
 }
-ROOM_OF_HEADER = {f'tern/{name}.h': room for room, names in PUBLIC.items() for name in names}
+COMPONENT_OF_HEADER = {f'tern/{name}.h': component
+                       for component, names in PUBLIC.items() for name in names}
 
 # The CPU is linked in, where a plugin would be opened.
 ALLOWED_CALLS = {('device', 'tern_cpu_backend')}
 
 
-def reach(room):
-    """The rooms that `room` may include, itself among them."""
-    found = {room}
-    for below in ARROWS.get(room, ()):
+def reach(component):
+    """The components that `component` may include, itself among them."""
+    found = {component}
+    for below in ARROWS.get(component, ()):
         found |= reach(below)
     return found
 
 
-def room_of(path):
-    """The room of a source file: None for tests and bench, which may look everywhere."""
+def component_of(path):
+    """The component of a source file: None for tests and bench, which may look everywhere."""
     folder, _, rest = path.partition('/')
     if folder == 'src':
         return rest.split('/')[0]
     if folder == 'include':
-        return room_of_header(rest)
+        return component_of_header(rest)
     return None
 
 
-def room_of_header(name):
-    """The room of a public header, "tern/nn/linear.h", or None."""
-    return ROOM_OF_HEADER.get(name, ROOM_OF_HEADER.get(f'{os.path.dirname(name)}/*.h'))
+def component_of_header(name):
+    """The component of a public header, "tern/nn/linear.h", or None."""
+    return COMPONENT_OF_HEADER.get(name, COMPONENT_OF_HEADER.get(f'{os.path.dirname(name)}/*.h'))
 
 
 def wrong_include(source, quote, name):
     """What is wrong with an include of a file in src or include, or None."""
-    room = room_of(source.path)
-    if room is None or room not in ARROWS:
-        return f'{source.path} is in no room that ARROWS in tests/style/arrows.py knows'
+    component = component_of(source.path)
+    if component is None or component not in ARROWS:
+        return f'{source.path} is in no component that ARROWS in tests/style/arrows.py knows'
     if quote == '<' and not name.startswith('tern/'):
         return None
     if quote == '<':
-        target = room_of_header(name)
+        target = component_of_header(name)
         if target is None:
-            return f'<{name}> is in no room: include one subject, and list new headers in PUBLIC'
+            return (f'<{name}> is in no component: include one subject, and list new headers in '
+                    'PUBLIC')
     else:
-        target = room_of(f'src/{name}') if '/' in name else None
+        target = component_of(f'src/{name}') if '/' in name else None
         if target not in ARROWS:
-            return f'"{name}" names no room: write "room/file.h"'
-    if target not in reach(room):
-        return (f'{room} includes {name} of {target}, against the arrows; it may include '
-                f'{", ".join(sorted(reach(room)))}')
+            return f'"{name}" names no component: write "component/file.h"'
+    if target not in reach(component):
+        return (f'{component} includes {name} of {target}, against the arrows; it may include '
+                f'{", ".join(sorted(reach(component)))}')
     return None
 
 
@@ -121,7 +123,7 @@ def check(root):
 
 def home(paths):
     """Of the files that define a name the one that counts: the plugin stands in for src/base."""
-    return min(sorted(paths), key=lambda path: len(reach(room_of(path))))
+    return min(sorted(paths), key=lambda path: len(reach(component_of(path))))
 
 
 def calls_of(links, path):
@@ -133,8 +135,8 @@ def calls_of(links, path):
 
 
 def wrong_call(path, name, target):
-    room, other = room_of(path), room_of(target)
-    if other in reach(room) or (room, name) in ALLOWED_CALLS:
+    component, other = component_of(path), component_of(target)
+    if other in reach(component) or (component, name) in ALLOWED_CALLS:
         return None
     return f'calls {name} of {other} ({target}), against the arrows'
 
@@ -143,7 +145,7 @@ def check_calls(root):
     links = Links(root)
     count, findings = 0, []
     for path in links.sources:
-        if not path.startswith('src/') or room_of(path) not in ARROWS:
+        if not path.startswith('src/') or component_of(path) not in ARROWS:
             continue
         for line, name, target in calls_of(links, path):
             count += 1

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a public header declares is defined in its room; the backends have the same families."""
+"""A public header's functions are defined in its component; the backends have the same families."""
 import os
 import re
 
-from arrows import home, room_of
+from arrows import home, component_of
 from links import Links
 from tree import Finding, walk
 
-# Public functions that another room than their header's defines, and why.
+# Public functions that another component than their header's defines, and why.
 ALLOWED = {
-    'tern_shutdown': 'it ends every room, so it stands where all of them can be seen',
+    'tern_shutdown': 'it ends every component, so it stands where all of them can be seen',
 }
 
 FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'product', 'random',
             'reduce', 'step'}
-# The folders that a room may have; the rooms without a line have none.
+# The folders that a component may have; the components without a line have none.
 FOLDERS = {
     'cpu': FAMILIES,
     'cuda': FAMILIES | {'host'},
@@ -31,10 +31,10 @@ def wrong_home(links, path, name):
     if not paths:
         return f'{name} is declared here, and no file of src defines it'
     found = home(paths)
-    if room_of(found) == room_of(path) or name in ALLOWED:
+    if component_of(found) == component_of(path) or name in ALLOWED:
         return None
-    return (f'{name} is declared in a header of {room_of(path)} and defined in '
-            f'{room_of(found)} ({found})')
+    return (f'{name} is declared in a header of {component_of(path)} and defined in '
+            f'{component_of(found)} ({found})')
 
 
 def check_homes(root):
@@ -50,24 +50,24 @@ def check_homes(root):
 
 
 def first_files(root):
-    """{(room, folder below it): its first file}."""
+    """{(component, folder below it): its first file}."""
     found = {}
     for path in walk(root, ('src',)):
-        room, _, rest = path[len('src/'):].partition('/')
+        component, _, rest = path[len('src/'):].partition('/')
         if os.path.dirname(rest):
-            found.setdefault((room, os.path.dirname(rest)), path)
+            found.setdefault((component, os.path.dirname(rest)), path)
     return found
 
 
 def check_families(root):
     folders = first_files(root)
     findings = []
-    for (room, folder), path in folders.items():
-        mirror = MIRRORS.get(room)
-        if folder not in FOLDERS.get(room, ()):
-            wrong = f'src/{room}/{folder} is not among FOLDERS in tests/style/places.py'
+    for (component, folder), path in folders.items():
+        mirror = MIRRORS.get(component)
+        if folder not in FOLDERS.get(component, ()):
+            wrong = f'src/{component}/{folder} is not among FOLDERS in tests/style/places.py'
         elif mirror and folder in FAMILIES and (mirror, folder) not in folders:
-            wrong = f'src/{room} has a family {folder}, and src/{mirror} has none'
+            wrong = f'src/{component} has a family {folder}, and src/{mirror} has none'
         else:
             continue
         findings.append(Finding(path, 1, wrong))

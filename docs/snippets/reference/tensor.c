@@ -5,8 +5,8 @@
 static void show_empty(void)
 {
     // [tern_empty]
-    tern_tensor *room = tern_empty(tern_dims(64, 784)); // values are not set
-    int64_t numel = tern_numel(room);             // 50176
+    tern_tensor *made = tern_empty(tern_dims(64, 784)); // values are not set
+    int64_t numel = tern_numel(made);             // 50176
     // [/tern_empty]
     expect(numel == 50176);
 }
