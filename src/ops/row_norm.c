@@ -185,6 +185,7 @@ static tern_status check_groups(const tern_op_call *call, int64_t groups)
     const tern_tensor *x = call->in[AFFINE_X];
     const char *shape = tern_shape_string(tern_shape_get(x));
     TERN_CHECK(x->rank >= 2, TERN_ERR_SHAPE, "group_norm: x %s is not (N, C, ..)", shape);
+    TERN_CHECK(x->size[1] > 0, TERN_ERR_SHAPE, "group_norm: x %s has no channels", shape);
     TERN_CHECK(groups > 0 && x->size[1] % groups == 0, TERN_ERR_ARG,
                "group_norm: x %s has %lld channels, which %lld groups do not divide", shape,
                (long long)x->size[1], (long long)groups);

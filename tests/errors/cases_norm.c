@@ -154,6 +154,9 @@ REFUSES(tern_group_norm_with, "no groups", TERN_ERR_ARG, "group_norm: x (2, 3)|0
         tern_group_norm(f->x, 0))
 REFUSES(tern_group_norm_with, "an x without channels", TERN_ERR_SHAPE,
         "group_norm: x (3,) is not (N, C, ..)", tern_group_norm(f->vector, 1))
+REFUSES(tern_group_norm_with, "an x of 0 channels, which any number of groups divides",
+        TERN_ERR_SHAPE, "group_norm: x (2, 0, 3) has no channels",
+        tern_group_norm(tern_zeros(tern_dims(2, 0, 3)), (int64_t)1 << 62))
 REFUSES(tern_group_norm_with, "one element a group", TERN_ERR_SHAPE,
         "group_norm: x (1, 3) has one element in each of 3 groups",
         tern_group_norm(tern_zeros(tern_dims(1, 3)), 3))

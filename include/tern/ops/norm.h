@@ -85,8 +85,8 @@ typedef struct tern_group_norm_options {
 } tern_group_norm_options;
 
 TERN_API tern_group_norm_options tern_group_norm_defaults(void);
-/// Of groups of adjacent channels of each sample (Wu and He 2018). One sample with one element a
-/// group is TERN_ERR_SHAPE.
+/// Of groups of adjacent channels of each sample (Wu and He 2018). An x of 0 channels is
+/// TERN_ERR_SHAPE, as is one sample with one element a group.
 TERN_API tern_tensor *tern_group_norm_with(const tern_group_norm_options *options);
 #define tern_group_norm(...)                                                                       \
     TERN_WITH_(tern_group_norm, (TERN_FIELDS_2_, x, num_groups),                                   \
