@@ -117,10 +117,17 @@ static const setup transpose2d_setups[] = {
     {.in = {S(8, 17, 3, 4), S(17, 2, 3, 3), S(2)}, WAY(1)},
     {.in = {S(2, 6, 7, 9), S(6, 7, 1, 1), S(7)}, WAY(0)},
     {.in = {S(2, 3, 6, 6), S(3, 4, 3, 4), S(4)}, WAY(11)},
+    // kernels of which few taps meet the image
+    {.in = {S(1, 2, 2, 3), S(2, 3, 13, 3), S(3)}, WAY(1)},
+    {.in = {S(2, 2, 2, 3), S(2, 3, 25, 3), S(3)}, WAY(8)},
+    {.in = {S(1, 2, 4, 3), S(2, 2, 16, 2), S(2)}, WAY(3)},
+    {.in = {S(1, 36, 3, 40), S(36, 1, 24, 3), S(1)}, WAY(1)}, // in two bands
 };
 static const setup transpose3d_setups[] = {
     {.in = {S(1, 2, 2, 3, 3), S(2, 3, 2, 3, 3), S(3)}, WAY(8)},
     {.in = {S(2, 2, 3, 2), S(2, 2, 3, 2, 3), S(4)}, WAY(9)},
+    {.in = {S(1, 2, 2, 2, 3), S(2, 2, 12, 2, 3), S(2)}, WAY(1)},
+    {.in = {S(1, 2, 1, 2, 3), S(2, 2, 9, 13, 2), S(2)}, WAY(3)},
 };
 // With an output_size, which layers do not have.
 static const setup transpose2d_sized[] = {

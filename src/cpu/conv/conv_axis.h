@@ -31,20 +31,39 @@ static inline int64_t conv_gcd(int64_t a, int64_t b)
     return a;
 }
 
+// Taps from first to end - 1.
+typedef struct conv_taps {
+    int64_t first, end;
+} conv_taps;
+
+// The taps of which `count` outputs from g on meet an input.
+static inline conv_taps conv_axis_meet(const conv_axis *a, int64_t g, int64_t count)
+{
+    const int64_t most = a->from_size - a->step * g, least = -a->step * (g + count - 1);
+    conv_taps t = {0, a->taps};
+    for (int64_t shift = a->shift_first; t.first < t.end && (shift < least || shift >= most);
+         shift += a->shift_step)
+        t.first++;
+    for (int64_t shift = a->shift_first + a->shift_step * (t.end - 1);
+         t.first < t.end && (shift < least || shift >= most); shift -= a->shift_step)
+        t.end--;
+    return t;
+}
+
+// Whether an output meets a quarter of the taps at most.
+static inline bool conv_axis_is_sparse(const conv_axis *a)
+{
+    const int64_t apart = a->shift_step < 0 ? -a->shift_step : a->shift_step;
+    return a->from_size / apart + 1 <= a->taps / 4;
+}
+
 // Leaves out the first and last taps that meet padding alone.
 static inline void conv_axis_clip(conv_axis *a)
 {
-    const int64_t reach = a->step * (a->count - 1);
-    while (a->taps > 0 && (a->shift_first + reach < 0 || a->shift_first >= a->from_size)) {
-        a->tap_first += a->tap_step;
-        a->shift_first += a->shift_step;
-        a->taps--;
-    }
-    int64_t last = a->shift_first + a->shift_step * (a->taps - 1);
-    while (a->taps > 0 && (last + reach < 0 || last >= a->from_size)) {
-        last -= a->shift_step;
-        a->taps--;
-    }
+    const conv_taps met = conv_axis_meet(a, 0, a->count);
+    a->tap_first += met.first * a->tap_step;
+    a->shift_first += met.first * a->shift_step;
+    a->taps = met.end - met.first;
 }
 
 static inline void conv_axis_settle(conv_axis *a)

@@ -20,6 +20,7 @@ typedef struct correlation {
     int64_t filter_step, channel_step, group_step; // in weight, which has kernel[0..2] behind
     int64_t kernel[3];
     bool relu, accumulate;
+    bool sparse; // bands leave out the taps that meet zeros alone
     int64_t threads;
 
     int64_t taps;             // of one plane
@@ -100,7 +101,8 @@ static void plan(correlation *c, const conv_axis *axis)
     c->source = conv_source_of(axis);
     c->taps = axis[1].taps * axis[2].taps;
     c->planes = c->taps > 0 ? c->channels * axis[0].taps : 0;
-    const int64_t most = c->taps > 0 && c->taps < BLOCK_TAPS ? BLOCK_TAPS / c->taps : 1;
+    const bool several = !c->sparse && c->taps > 0 && c->taps < BLOCK_TAPS;
+    const int64_t most = several ? BLOCK_TAPS / c->taps : 1;
     const int64_t blocks = (c->planes + most - 1) / most;
     c->block = blocks > 0 ? (c->planes + blocks - 1) / blocks : 1;
     cut_bands(c);
@@ -171,6 +173,7 @@ static void pack_panel(void *context, int64_t index)
 typedef struct band {
     int64_t image, images, rows, cols, group, share;
     conv_place at;
+    conv_taps depth_taps, row_taps; // that are added up
 } band;
 
 static band band_at(const correlation *c, int64_t item)
@@ -189,7 +192,20 @@ static band band_at(const correlation *c, int64_t item)
     b.images = c->batch - b.image < c->images ? c->batch - b.image : c->images;
     b.rows = s->axis[1].count - b.at.row < s->rows ? s->axis[1].count - b.at.row : s->rows;
     b.cols = s->axis[2].count - b.at.col < s->cols ? s->axis[2].count - b.at.col : s->cols;
+    b.depth_taps = (conv_taps){0, s->axis[0].taps};
+    b.row_taps = (conv_taps){0, s->axis[1].taps};
+    if (c->sparse) {
+        b.depth_taps = conv_axis_meet(&s->axis[0], b.at.depth, 1);
+        b.row_taps = conv_axis_meet(&s->axis[1], b.at.row, b.rows);
+    }
     return b;
+}
+
+// Whether plane p counts; blocks of a sparse correlation are one plane.
+static bool is_added(const correlation *c, const band *b, int64_t p)
+{
+    const int64_t tap = p % c->source.axis[0].taps;
+    return !c->sparse || (tap >= b->depth_taps.first && tap < b->depth_taps.end);
 }
 
 static void copy_inputs(const correlation *c, const band *b, real *planes)
@@ -198,7 +214,7 @@ static void copy_inputs(const correlation *c, const band *b, real *planes)
     const int64_t image = c->groups * c->channels * c->from_space;
     const real *from = c->from + b->image * image + b->group * c->channels * c->from_space;
     for (int64_t p = 0; p < c->planes; p++)
-        for (int64_t n = 0; n < b->images; n++)
+        for (int64_t n = 0; n < b->images && is_added(c, b, p); n++)
             conv_source_plane(&c->source, planes + p * c->source.plane, n, n == b->images - 1,
                               from + n * image + p / depth * c->from_space, p % depth, &b->at);
 }
@@ -225,14 +241,21 @@ static void add_up(const correlation *c, const band *b, int64_t rows, const real
                    const real *planes, real *sum)
 {
     const int64_t positions = (b->images - 1) * c->source.image + b->rows * c->source.pitch;
-    conv_tile tile = {.offset = c->offset, .sum_row = c->sum_row};
-    for (int64_t p = 0; p == 0 || p < c->planes; p += c->block) {
+    const int64_t width = c->source.axis[2].taps, before = b->row_taps.first * width;
+    const int64_t left_out = c->taps - (b->row_taps.end - b->row_taps.first) * width;
+    conv_tile tile = {.offset = c->offset + before, .sum_row = c->sum_row};
+    for (int64_t p = 0; p < c->planes; p += c->block) {
+        if (!is_added(c, b, p))
+            continue;
         const int64_t count = c->planes - p < c->block ? c->planes - p : c->block;
-        tile.taps = count * c->taps;
-        tile.weight = weight + p * c->taps * rows;
-        tile.add = p > 0;
+        tile.taps = count * c->taps - left_out;
+        tile.weight = weight + (p * c->taps + before) * rows;
         run_tiles(&tile, rows, planes + p * c->source.plane, sum, positions);
+        tile.add = true;
     }
+    tile.taps = 0;
+    if (!tile.add)
+        run_tiles(&tile, rows, planes, sum, positions);
 }
 
 ALWAYS_INLINE void write_vectors(real *to, const real *sum, int64_t count, vec bias, bool relu)

@@ -134,6 +134,7 @@ static correlation input_correlation(const tern_conv_args *args, const int64_t *
                      .kernel = {s.kernel[0], s.kernel[1], s.kernel[2]},
                      .relu = args->relu,
                      .accumulate = args->accumulate,
+                     .sparse = conv_axis_is_sparse(&axis[0]) || conv_axis_is_sparse(&axis[1]),
                      .threads = threads};
     if (axis[0].count > 0 && axis[1].count > 0 && axis[2].count > 0)
         plan(&c, axis);
