@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random options, absurd ones among them, for every call of the headers that takes options and
 makes a tensor or a module. A module runs once, a tensor is differentiated. Nothing is compared: a
-call may fail, and must not crash. The calls and their structs are those of tern.json.
+call may fail, and must not crash; one that takes more than a second is named. The calls and their
+structs are those of tern.json.
+
+A library with AddressSanitizer needs LD_PRELOAD of its runtime, and
+ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=128.
 
 Calls FIRST to FIRST + COUNT - 1 depend on their number alone: halve the range to find one.
 
@@ -13,6 +17,7 @@ import json
 import random
 import resource
 import sys
+import time
 
 INTEGERS = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7, 8, 17, -1, -2, -3, 64, 2**31 - 1, 2**31, 2**32, 2**62,
             2**63 - 1, -2**63, -2**31)
@@ -23,7 +28,8 @@ SIZES = {'bool': c.c_bool, 'char': c.c_char, 'int': c.c_int, 'int64_t': c.c_int6
          'uint64_t': c.c_uint64, 'size_t': c.c_size_t, 'double': c.c_double}
 RESULTS = ('tern_tensor *', 'tern_module *')
 LEFT_OUT = ('tern_from_data',)  # reads memory of the caller's
-MOST_BYTES = 1 << 30  # of address space beyond what there is: calls that ask for more fail
+LARGE, LARGE_CHANCE = 'tern_models_', 1e-3  # networks of a set size, seconds to make and run
+MOST_BYTES = 1 << 27  # of address space beyond what there is: calls that ask for more fail
 
 
 class Headers:
@@ -35,6 +41,8 @@ class Headers:
         results = {f['name']: f['result'] for f in description['functions']}
         self.calls = [call | {'result': results[call['with']]} for call in description['calls']
                       if results[call['with']] in RESULTS and call['name'] not in LEFT_OUT]
+        self.weights = [LARGE_CHANCE if call['name'].startswith(LARGE) else 1
+                        for call in self.calls]
         self.made = {}
 
     def type(self, name, length=None):
@@ -130,17 +138,21 @@ class Run:
             self.call('tern_backward_with', c.byref(options), result=c.c_int)
 
     def once(self):
-        call = self.random.choice(self.headers.calls)
+        call = self.random.choices(self.headers.calls, self.headers.weights)[0]
+        start = time.monotonic()
         scope = self.call('tern_scope_open', result=c.c_uint64)
         made = self.call(call['with'], c.byref(self.options(call)))
         if made:
             self.use(call, made)
         self.call('tern_error_clear', result=None)
         self.call('tern_scope_close', c.c_uint64(scope), result=None)
-        return bool(made)
+        return bool(made), call['name'], time.monotonic() - start
 
 
 def limit_memory():
+    """AddressSanitizer reserves terabytes; its own limit is max_allocation_size_mb."""
+    if hasattr(c.CDLL(None), '__asan_init'):
+        return
     with open('/proc/self/statm', encoding='ascii') as file:
         now = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + MOST_BYTES, now + MOST_BYTES))
@@ -153,7 +165,10 @@ def main():
     first, count = int(sys.argv[3]), int(sys.argv[4])
     made = 0
     for seed in range(first, first + count):
-        made += Run(library, headers, seed).once()
+        succeeded, name, seconds = Run(library, headers, seed).once()
+        made += succeeded
+        if seconds > 1:
+            print(f'call {seed}, {name}: {seconds:.1f} s', flush=True)
     print(f'{count} calls of {len(headers.calls)} kinds, {made} made something')
     return 0 if made > count / 20 else 1
 
