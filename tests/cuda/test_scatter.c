@@ -193,15 +193,16 @@ static void make_list(int64_t *index, uint64_t *random)
     }
 }
 
-static void expect_runs(float *y, const float *x, const int64_t *index, int columns)
+static void expect_runs(float *y, const float *x, const tern_strided *xv, const int64_t *index)
 {
+    const int columns = (int)xv->size[1];
     static float terms[LIST];
     for (int run = 0, begin = 0; run < RUNS; begin += run_lengths[run++]) {
         for (int c = 0; c < columns; c++) {
             int count = 0;
             for (int i = 0; i < LIST; i++)
                 if (index[i] == run)
-                    terms[count++] = x[i * columns + c];
+                    terms[count++] = x[i * xv->stride[0] + c * xv->stride[1]];
             float *to = &y[run * columns + c];
             *to = sum_of_run(*to, terms, begin, count, columns < 32);
         }
@@ -213,7 +214,7 @@ static void long_runs_of_equal_indices_are_added_piece_by_piece(void **state)
     (void)state;
     static float x[LIST * MOST_COLUMNS], y[RUNS * MOST_COLUMNS], expected[RUNS * MOST_COLUMNS];
     static int64_t index[LIST];
-    const int widths[] = {1, 7, MOST_COLUMNS};
+    const int widths[] = {1, 7, 7, MOST_COLUMNS, MOST_COLUMNS}; // every second x is transposed
     uint64_t random = 5;
     for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
         const int columns = widths[k];
@@ -222,14 +223,18 @@ static void long_runs_of_equal_indices_are_added_piece_by_piece(void **state)
             x[i] = uneven(&random);
         for (int i = 0; i < RUNS * columns; i++)
             y[i] = expected[i] = uneven(&random);
-        expect_runs(expected, x, index, columns);
+        tern_strided xv = VIEW(x, TERN_FLOAT32, LIST, columns);
+        if (k % 2 == 1) {
+            xv.stride[0] = 1;
+            xv.stride[1] = LIST;
+        }
+        expect_runs(expected, x, &xv, index);
         mirror my = MIRROR(y), mx = MIRROR(x), mi = MIRROR(index);
         tern_strided iv = VIEW(index, TERN_INT64, LIST, columns);
         iv.stride[0] = 1;
         iv.stride[1] = 0;
         plugin.device->fault_clear(0);
-        scatter_add(&my, VIEW(y, TERN_FLOAT32, RUNS, columns), &mx,
-                    VIEW(x, TERN_FLOAT32, LIST, columns), &mi, iv, 0);
+        scatter_add(&my, VIEW(y, TERN_FLOAT32, RUNS, columns), &mx, xv, &mi, iv, 0);
         assert_memory_equal(y, expected, (size_t)(RUNS * columns) * sizeof *y);
         int bad = 0;
         while (index[bad] >= 0 && index[bad] < RUNS)
