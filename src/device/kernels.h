@@ -170,7 +170,7 @@ typedef tern_status tern_kernel_softmax_grad(const tern_exec *exec, bool log,
                                              const tern_strided *dx, const tern_strided *dy,
                                              const tern_strided *y);
 
-// What an output of a resampled dimension is made of (resample.def).
+// What an output of a resampled dimension is made of (resample_taps.h).
 typedef enum tern_resample_kind {
     TERN_RESAMPLE_SAME,          // x[o]
     TERN_RESAMPLE_NEAREST,       // x[floor(o ratio)]
@@ -213,7 +213,7 @@ typedef tern_status tern_kernel_resample(const tern_exec *exec, const tern_resam
 typedef tern_status tern_kernel_resample_grad(const tern_exec *exec, const tern_resample_args *args,
                                               const tern_strided *dx, const tern_strided *dy);
 
-// Windows along one dimension (pool.def).
+// Windows along one dimension (pool_window.h).
 typedef struct tern_pool_dim {
     int64_t in, out;  // at most INT32_MAX
     bool adaptive;    // floor(o in / out) ... ceil((o + 1) in / out) - 1; else from o stride -

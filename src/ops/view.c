@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views that keep all elements: other shapes, other orders of dimensions.
+// Views of all elements: other shapes, other orders of dimensions, detached.
 #include "ops/front.h"
 #include "tensor/alive.h"
 
@@ -203,6 +203,44 @@ tern_tensor *tern_unflatten(tern_tensor *t, int dim, tern_shape shape)
     return tern_reshape(t, whole);
 }
 
+// ---- sizes of 1 --------------------------------------------------------------------------------
+
+tern_tensor *tern_squeeze(tern_tensor *t, int dim)
+{
+    if (tern_check_tensor("squeeze", "t", t) || tern_check_dim("squeeze", t->rank, &dim))
+        return NULL;
+    bool remove = t->rank > 0 && t->size[dim] == 1;
+    tern_shape shape = {.rank = t->rank - remove};
+    int64_t stride[TERN_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) {
+        shape.dim[i] = t->size[remove && i >= dim ? i + 1 : i];
+        stride[i] = t->stride[remove && i >= dim ? i + 1 : i];
+    }
+    return tern_make_reshaped(t, shape, stride);
+}
+
+tern_tensor *tern_unsqueeze(tern_tensor *t, int dim)
+{
+    if (tern_check_tensor("unsqueeze", "t", t))
+        return NULL;
+    TERN_CHECK_PTR(t->rank < TERN_MAX_RANK, TERN_ERR_SHAPE,
+                   "unsqueeze: %s has %d dimensions already", tern_tensor_string(t), TERN_MAX_RANK);
+    if (tern_check_dim("unsqueeze", t->rank + 1, &dim))
+        return NULL;
+    tern_shape shape = {.rank = t->rank + 1};
+    int64_t stride[TERN_MAX_RANK];
+    for (int i = 0; i < shape.rank; i++) {
+        shape.dim[i] = i == dim ? 1 : t->size[i > dim ? i - 1 : i];
+        if (i < dim)
+            stride[i] = t->stride[i];
+        else if (i == dim)
+            stride[i] = dim < t->rank ? t->stride[dim] * t->size[dim] : 1;
+        else
+            stride[i] = t->stride[i - 1];
+    }
+    return tern_make_reshaped(t, shape, stride);
+}
+
 // ---- permute -----------------------------------------------------------------------------------
 
 static tern_tensor *permuted(const tern_op *op, tern_tensor *t, const int *axis)
@@ -258,4 +296,18 @@ tern_tensor *tern_permute(tern_tensor *t, tern_axis_list axes)
         seen |= 1u << axes.axis[i];
     }
     return permuted(&permute_op, t, axes.axis);
+}
+
+// ---- detach ------------------------------------------------------------------------------------
+
+tern_tensor *tern_detach(tern_tensor *t)
+{
+    if (tern_check_tensor("detach", "t", t))
+        return NULL;
+    static const tern_op detach = {.name = "detach", .inputs = {"t"}};
+    tern_op_call call = {.op = &detach, .count = 1, .in = {t}};
+    tern_tensor *y = tern_tensor_alias("detach", t, tern_shape_get(t), t->stride, t->offset);
+    if (y)
+        y->detached = true;
+    return tern_op_end(&call, y, NULL, 0);
 }

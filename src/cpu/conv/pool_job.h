@@ -12,7 +12,7 @@
 #define POOL_FN                static inline __attribute__((unused))
 #define POOL_DIM               tern_pool_dim
 #define POOL_BY(n, dim, field) ((n) / (dim)->field)
-#include "device/pool.def"
+#include "device/pool_window.h"
 
 #define POOL_LOOP static inline __attribute__((always_inline))
 

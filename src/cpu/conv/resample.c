@@ -37,7 +37,7 @@ static void *carve(char **memory, int64_t nbytes)
 #define RESAMPLE_PICK(places) places##_8
 #define TAPS(name)            float_##name
 #define FLOOR                 floorf
-#include "device/resample.def"
+#include "device/resample_taps.h"
 #include "cpu/conv/resample_real.h"
 #undef REAL
 #undef REAL_BITS
@@ -49,7 +49,7 @@ static void *carve(char **memory, int64_t nbytes)
 #define RESAMPLE_PICK(places) places##_4
 #define TAPS(name)            double_##name
 #define FLOOR                 floor
-#include "device/resample.def"
+#include "device/resample_taps.h"
 #include "cpu/conv/resample_real.h"
 
 // Means over all three dimensions: their elements; else 0.

@@ -16,7 +16,7 @@ __device__ __forceinline__ int64_t quotient_of(int64_t n, const place_divisor &b
 #define POOL_FN                __device__ __forceinline__
 #define POOL_DIM               pool_dim
 #define POOL_BY(n, dim, field) quotient_of((n), (dim)->by_##field)
-#include "device/pool.def"
+#include "device/pool_window.h"
 
 // The place along the innermost dimension that is left; *at goes on to the others.
 __device__ __forceinline__ int64_t split(int64_t *at, const place_divisor &by)

@@ -19,14 +19,14 @@ __device__ __forceinline__ int64_t quotient_of(int64_t n, const place_divisor &b
 #define REAL                       float
 #define TAPS(name)                 float_##name
 #define FLOOR                      floorf
-#include "device/resample.def"
+#include "device/resample_taps.h"
 #undef REAL
 #undef TAPS
 #undef FLOOR
 #define REAL       double
 #define TAPS(name) double_##name
 #define FLOOR      floor
-#include "device/resample.def"
+#include "device/resample_taps.h"
 
 // The same by the type.
 template <class C> struct tap_set;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of pooling along one dimension, for the CPU and CUDA. Before it is included:
+// A template: the windows of pooling along one dimension, for both backends. Before it is included:
 //
 //     POOL_FN                 what a function begins with
 //     POOL_DIM                tern_pool_dim, or a struct that has its fields
