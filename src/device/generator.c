@@ -9,17 +9,20 @@
 #include "device/capture.h"
 #include "device/draws.h"
 
-// The default generators of the devices. The lock guards `started` and the seeds, and is taken
-// before a generator's own.
-static struct {
-    pthread_mutex_t lock;
-    uint64_t first_seed[TERN_DEVICE_TYPES]; // for those that nobody asked for yet
-    bool started[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
-    tern_generator at[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
-} defaults = {
-    .lock = PTHREAD_MUTEX_INITIALIZER,
-    .first_seed = {[TERN_CPU] = TERN_DEFAULT_SEED, [TERN_CUDA] = TERN_DEFAULT_SEED},
+// Guards the default generators and the seeds; taken before a generator's own.
+static pthread_mutex_t defaults_lock = PTHREAD_MUTEX_INITIALIZER;
+
+// The seeds of default generators that no call has used yet.
+static uint64_t initial_seed[TERN_DEVICE_TYPES] = {
+    [TERN_CPU] = TERN_DEFAULT_SEED,
+    [TERN_CUDA] = TERN_DEFAULT_SEED,
 };
+
+// The default generators of the devices. Large, so they must stay in .bss: no initialiser.
+static struct {
+    bool started[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
+    tern_generator generators[TERN_DEVICE_TYPES][TERN_MAX_DEVICES];
+} defaults;
 
 void tern_generator_lock(tern_generator *generator)
 {
@@ -47,10 +50,10 @@ static void reseed(tern_generator *generator, uint64_t seed)
 
 static void reseed_type(int type, uint64_t seed)
 {
-    defaults.first_seed[type] = seed;
+    initial_seed[type] = seed;
     for (int i = 0; i < TERN_MAX_DEVICES; i++)
         if (defaults.started[type][i])
-            reseed(&defaults.at[type][i], seed);
+            reseed(&defaults.generators[type][i], seed);
 }
 
 static tern_status check_seed(const char *function)
@@ -63,21 +66,21 @@ void tern_manual_seed(uint64_t seed)
 {
     if (check_seed("manual_seed"))
         return;
-    tern_lock(&defaults.lock);
+    tern_lock(&defaults_lock);
     reseed_type(TERN_CPU, seed);
     reseed_type(TERN_CUDA, seed);
     tern_draw_seed(seed);
-    tern_unlock(&defaults.lock);
+    tern_unlock(&defaults_lock);
 }
 
 void tern_cuda_manual_seed_all(uint64_t seed)
 {
     if (check_seed("cuda_manual_seed_all"))
         return;
-    tern_lock(&defaults.lock);
+    tern_lock(&defaults_lock);
     reseed_type(TERN_CUDA, seed);
     tern_draw_seed_type(TERN_CUDA, seed);
-    tern_unlock(&defaults.lock);
+    tern_unlock(&defaults_lock);
 }
 
 void tern_cuda_manual_seed(uint64_t seed)
@@ -94,32 +97,32 @@ void tern_cuda_manual_seed(uint64_t seed)
 
 void tern_generator_shutdown(void)
 {
-    tern_lock(&defaults.lock);
+    tern_lock(&defaults_lock);
     for (int type = TERN_CPU; type < TERN_DEVICE_TYPES; type++) {
         for (int i = 0; i < TERN_MAX_DEVICES; i++)
             if (defaults.started[type][i])
-                pthread_mutex_destroy(&defaults.at[type][i].lock);
-        defaults.first_seed[type] = TERN_DEFAULT_SEED;
+                pthread_mutex_destroy(&defaults.generators[type][i].lock);
+        initial_seed[type] = TERN_DEFAULT_SEED;
     }
     memset(defaults.started, 0, sizeof defaults.started);
     tern_draw_seed(0);
-    tern_unlock(&defaults.lock);
+    tern_unlock(&defaults_lock);
 }
 
 tern_generator *tern_default_generator(tern_device device)
 {
     if (tern_fork_check() || tern_device_resolve("default_generator", &device))
         return NULL;
-    tern_generator *generator = &defaults.at[device.type][device.index];
+    tern_generator *generator = &defaults.generators[device.type][device.index];
     bool *started = &defaults.started[device.type][device.index];
-    tern_lock(&defaults.lock);
+    tern_lock(&defaults_lock);
     if (!*started) {
         pthread_mutex_init(&generator->lock, NULL);
         generator->device = device;
-        start(generator, defaults.first_seed[device.type]);
+        start(generator, initial_seed[device.type]);
         *started = true;
     }
-    tern_unlock(&defaults.lock);
+    tern_unlock(&defaults_lock);
     return generator;
 }
 
