@@ -82,6 +82,28 @@ static void a_run_gives_the_losses_of_the_cpu(void **state)
     training_free(&cpu);
 }
 
+// More than a launch takes; parameter i has the gradient i + 1.
+static void a_step_reaches_each_of_many_parameters(void **state)
+{
+    (void)state;
+    enum { MANY = 50 };
+    tern_scope scope = tern_scope_open();
+    tern_tensor *params[MANY], *loss = tern_zeros(tern_dims(1), .device = here);
+    for (int i = 0; i < MANY; i++) {
+        params[i] = tern_full(tern_dims(1), i, .device = here, .requires_grad = true);
+        loss = tern_add(loss, tern_mul_scalar(params[i], i + 1));
+    }
+    tern_module *list = tern_nn_parameter_list_new(MANY, params);
+    tern_optim *optim = tern_optim_sgd(list, .lr = 0.5);
+    assert_int_equal(tern_backward(tern_sum_all(loss)), TERN_OK);
+    assert_int_equal(tern_optim_step(optim), TERN_OK);
+    for (int i = 0; i < MANY; i++)
+        assert_near(tern_item(params[i]), i - 0.5 * (i + 1), 0, 0);
+    tern_optim_free(optim);
+    tern_module_free(list);
+    tern_scope_close(scope);
+}
+
 // ---- two devices --------------------------------------------------------------------------------
 
 // Two halves, each where it was put; the values in between move.
@@ -415,6 +437,7 @@ int main(int argc, char **argv)
     const int nothing = choose_devices(argc, argv);
     const struct CMUnitTest everywhere[] = {
         CHECK_TEST(a_run_gives_the_losses_of_the_cpu),
+        CHECK_TEST(a_step_reaches_each_of_many_parameters),
         CHECK_TEST(a_model_split_over_two_devices_trains_as_on_one),
         CHECK_TEST(a_value_error_on_one_device_stops_the_step_on_both),
         CHECK_TEST(zero_grad_clears_the_device_that_a_value_error_came_from),
