@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -50,22 +51,17 @@ static bool copy_text(tern_path_entry *to, const char *name, const char *class_n
     return true;
 }
 
-static uint32_t hash_text(uint32_t hash, const char *text)
+static tern_path_entry **find_bucket(uint32_t parent, const char *name, const char *class_name)
 {
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u; // FNV-1a
-    return hash;
-}
-
-static tern_path_entry **bucket_of(uint32_t parent, const char *name, const char *class_name)
-{
-    const uint32_t hash = hash_text(hash_text(parent * 2654435761u, name), class_name);
-    return &buckets[(hash ^ hash >> 16) % (sizeof buckets / sizeof *buckets)];
+    uint64_t hash = tern_hash(&parent, sizeof parent);
+    hash = tern_hash_append(hash, name, strlen(name) + 1);
+    hash = tern_hash_append(hash, class_name, strlen(class_name));
+    return &buckets[tern_hash_slot(hash, sizeof buckets / sizeof *buckets)];
 }
 
 static tern_path_entry *find(uint32_t parent, const char *name, const char *class_name)
 {
-    tern_path_entry *entry = *bucket_of(parent, name, class_name);
+    tern_path_entry *entry = *find_bucket(parent, name, class_name);
     while (entry && (entry->parent != parent || strcmp(entry->name, name) != 0 ||
                      strcmp(entry->class_name, class_name) != 0))
         entry = entry->next;
@@ -77,7 +73,7 @@ static tern_path_entry *add(uint32_t parent, const char *name, const char *class
     tern_path_entry *entry = next_place();
     if (!entry || !copy_text(entry, name, class_name))
         return NULL;
-    tern_path_entry **bucket = bucket_of(parent, name, class_name);
+    tern_path_entry **bucket = find_bucket(parent, name, class_name);
     entry->parent = parent;
     entry->next = *bucket;
     *bucket = entry;

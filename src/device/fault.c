@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/hash.h"
 #include "base/path.h"
 #include "device/state.h"
 
-#define SITES 256
+#define SITES 256 // a power of two
 
 // Where a kernel that may find a bad value was launched from.
 typedef struct fault_site {
@@ -22,20 +23,13 @@ typedef struct fault_site {
 static fault_site sites[SITES];
 static uint32_t taken; // places in it, again and again
 
-// FNV-1a.
-static uint32_t hash_bytes(uint32_t hash, const void *bytes, size_t count)
+static uint32_t site_index(const fault_site *site)
 {
-    for (size_t i = 0; i < count; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 16777619u;
-    return hash;
-}
-
-static uint32_t place_of(const fault_site *site)
-{
-    uint32_t hash = hash_bytes(2166136261u, &site->op, sizeof site->op);
-    hash = hash_bytes(hash, &site->what, sizeof site->what);
-    hash = hash_bytes(hash, &site->limit, sizeof site->limit);
-    return hash_bytes(hash, &site->path, sizeof site->path) % SITES;
+    uint64_t hash = tern_hash(&site->op, sizeof site->op);
+    hash = tern_hash_append(hash, &site->what, sizeof site->what);
+    hash = tern_hash_append(hash, &site->limit, sizeof site->limit);
+    hash = tern_hash_append(hash, &site->path, sizeof site->path);
+    return (uint32_t)tern_hash_slot(hash, SITES);
 }
 
 static bool is_same(const fault_site *a, const fault_site *b)
@@ -48,7 +42,7 @@ static bool is_same(const fault_site *a, const fault_site *b)
 uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
 {
     fault_site wanted = {.op = op, .what = what, .limit = limit, .path = tern_path_current()};
-    fault_site *site = &sites[place_of(&wanted)];
+    fault_site *site = &sites[site_index(&wanted)];
     tern_lock(&tern_device_lock);
     if (!site->number || !is_same(site, &wanted)) {
         wanted.number = (uint32_t)(++taken * SITES + (uint32_t)(site - sites));

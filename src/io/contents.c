@@ -2,7 +2,6 @@
 #include "io/contents.h"
 
 #include <string.h>
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "tensor/header.h"
@@ -10,40 +9,15 @@
 
 #define MOST_VALUES (1 << 22)
 
-// The place of the name, or the free one where it would go. There is a free one.
-static int32_t *place_of(const tern_contents *c, const char *name)
+static tern_named_array named_values(const tern_contents *c)
 {
-    const uint64_t mask = (uint64_t)c->place_count - 1, hash = tern_hash(name, strlen(name));
-    for (uint64_t at = (hash ^ hash >> 32) & mask;; at = (at + 1) & mask) {
-        int32_t *place = &c->places[at];
-        if (!*place || strcmp(c->values[*place - 1].name, name) == 0)
-            return place;
-    }
-}
-
-// A table for `count` names, at most two thirds full.
-static tern_status widen(tern_contents *c, int64_t count)
-{
-    int64_t wider = c->place_count ? c->place_count : 64;
-    while (2 * wider < 3 * count)
-        wider *= 2;
-    if (wider == c->place_count)
-        return TERN_OK;
-    int32_t *places = tern_mem_alloc((size_t)wider * sizeof *places);
-    if (!places)
-        return TERN_ERR_NOMEM;
-    tern_mem_free(c->places, (size_t)c->place_count * sizeof *places);
-    c->places = places;
-    c->place_count = wider;
-    for (int64_t i = 0; i < c->count; i++)
-        *place_of(c, c->values[i].name) = (int32_t)(i + 1);
-    return TERN_OK;
+    return TERN_NAMED_ARRAY(c->values);
 }
 
 tern_status tern_contents_reserve(tern_contents *c, int64_t values, int64_t storages)
 {
     TERN_TRY(tern_mem_grow((void **)&c->values, &c->capacity, values, sizeof *c->values));
-    TERN_TRY(widen(c, values));
+    TERN_TRY(tern_name_table_reserve(&c->table, named_values(c), c->count, values));
     return tern_mem_grow((void **)&c->storages, &c->storage_capacity, storages,
                          sizeof *c->storages);
 }
@@ -67,11 +41,10 @@ tern_status tern_contents_add(tern_contents *c, tern_file_value value)
     TERN_CHECK(c->count < MOST_VALUES, TERN_ERR_FORMAT, "%s: %s has more than %d values",
                c->file->op, c->file->path, MOST_VALUES);
     TERN_TRY(tern_contents_reserve(c, c->count + 1, 0));
-    int32_t *place = place_of(c, value.name);
-    TERN_CHECK(!*place, TERN_ERR_FORMAT, "%s: %s has \"%.200s\" twice", c->file->op, c->file->path,
-               value.name);
+    TERN_CHECK(!tern_contents_find(c, value.name), TERN_ERR_FORMAT, "%s: %s has \"%.200s\" twice",
+               c->file->op, c->file->path, value.name);
     c->values[c->count] = value;
-    *place = (int32_t)++c->count;
+    tern_name_table_add(&c->table, named_values(c), c->count++);
     return TERN_OK;
 }
 
@@ -94,8 +67,8 @@ int64_t tern_contents_add_storage(tern_contents *c, tern_file_storage storage)
 
 tern_file_value *tern_contents_find(const tern_contents *c, const char *name)
 {
-    const int64_t found = c->count ? *place_of(c, name) : 0;
-    return found ? &c->values[found - 1] : NULL;
+    const int64_t found = tern_name_table_find(&c->table, named_values(c), name);
+    return found < 0 ? NULL : &c->values[found];
 }
 
 void tern_contents_free(tern_contents *c)
@@ -105,7 +78,7 @@ void tern_contents_free(tern_contents *c)
     tern_mem_free(c->values, (size_t)c->capacity * sizeof *c->values);
     tern_mem_free(c->versions, (size_t)c->version_capacity * sizeof *c->versions);
     tern_mem_free(c->storages, (size_t)c->storage_capacity * sizeof *c->storages);
-    tern_mem_free(c->places, (size_t)c->place_count * sizeof *c->places);
+    tern_name_table_free(&c->table);
     tern_arena_free(&c->arena);
     *c = (tern_contents){.file = NULL};
 }

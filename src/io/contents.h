@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <tern/dtype.h>
 #include <tern/state.h>
+#include "base/name_table.h"
 #include "io/arena.h"
 #include "io/file.h"
 
@@ -72,9 +73,8 @@ typedef struct tern_contents {
     int64_t storage_count, storage_capacity;
     tern_file_version *versions; // those above 1, which is every module's first
     int64_t version_count, version_capacity;
-    int32_t *places; // of names, as those of a state
-    int64_t place_count;
-    const char *metadata; // what else the file says of itself, for people; or NULL
+    tern_name_table table; // of the values
+    const char *metadata;  // what else the file says of itself, for people; or NULL
 } tern_contents;
 
 // Room for so many at once, where a reader knows how many there are.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looking at the values of a pickle.
 #include <string.h>
+#include "base/hash.h"
 #include "io/pickle.h"
 
 tern_pickle_type tern_pickle_type_of(const tern_pickle *p, tern_pickle_ref ref)
@@ -81,15 +82,16 @@ bool tern_pickle_same_key(const tern_pickle *p, tern_pickle_ref a, tern_pickle_r
     return true;
 }
 
-// FNV-1a over words.
 uint32_t tern_pickle_hash_key(const tern_pickle *p, tern_pickle_ref key)
 {
-    uint64_t hash = 14695981039346656037u;
-    if (tern_pickle_type_of(p, key) == TERN_PICKLE_INT)
-        hash = (hash ^ (uint64_t)tern_pickle_int(p, key)) * 1099511628211u;
-    else
+    uint64_t hash = TERN_HASH_INITIAL;
+    if (tern_pickle_type_of(p, key) == TERN_PICKLE_INT) {
+        const int64_t value = tern_pickle_int(p, key);
+        hash = tern_hash(&value, sizeof value);
+    } else {
         for (uint32_t i = 0; i < (tern_pickle_length(p, key) + 3) / 4; i++)
-            hash = (hash ^ *tern_pickle_word(p, key + 1 + i)) * 1099511628211u;
+            hash = tern_hash_append(hash, tern_pickle_word(p, key + 1 + i), 4);
+    }
     return (uint32_t)(hash ^ hash >> 32);
 }
 

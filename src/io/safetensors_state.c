@@ -183,15 +183,12 @@ static tern_status take_state(tern_contents *c, const tern_contents *old, tern_j
 
 static tern_status restore_state(tern_contents *c, const char *word)
 {
-    tern_contents old = {.values = c->values,
-                         .count = c->count,
-                         .capacity = c->capacity,
-                         .places = c->places,
-                         .place_count = c->place_count};
+    tern_contents old = {
+        .values = c->values, .count = c->count, .capacity = c->capacity, .table = c->table};
     tern_json json = json_of(c, "tern.state", word);
     c->values = NULL;
-    c->places = NULL;
-    c->count = c->capacity = c->place_count = 0;
+    c->table = (tern_name_table){0};
+    c->count = c->capacity = 0;
     tern_status status = take_state(c, &old, &json);
     tern_contents_free(&old);
     return status;

@@ -428,7 +428,7 @@ static tern_status go(walk *w)
 static tern_status reserve(walk *w)
 {
     tern_contents *c = w->contents;
-    const int64_t per_value = sizeof(tern_file_value) + 3 * sizeof *c->places;
+    const int64_t per_value = sizeof(tern_file_value) + 3 * sizeof *c->table.slots;
     const int64_t wanted = w->count * per_value + w->nbytes + w->nbytes / 8;
     if (wanted > BASE_BYTES + BYTES_FOR_A_BYTE * w->p->read)
         return tern_pickle_bad(w->p, "has %lld values, whose names are too long for its %lld bytes",

@@ -63,14 +63,14 @@ tern_state *tern_state_of(tern_visit_fn *visit, void *object)
 // ---- loading ------------------------------------------------------------------------------------
 
 // The names of a state without the component.
-static tern_status list_bare_names(tern_bare_names *names, const tern_state_load_options *options,
-                                   const tern_state *state)
+static tern_status strip_names(tern_stripped_names *names, const tern_state_load_options *options,
+                               const tern_state *state)
 {
-    TERN_TRY(tern_bare_names_init(names, options->strip_component, state->count));
+    names->component = options->strip_component;
     for (int64_t i = 0; i < state->count; i++) {
         const char *name = tern_load_name(options, state->at[i].name);
         if (name)
-            tern_bare_names_add(names, name, i);
+            TERN_TRY(tern_stripped_names_add(names, name, i));
     }
     return TERN_OK;
 }
@@ -89,10 +89,10 @@ static tern_status begin_loading(tern_loading *loading)
     loading->aliases = tern_mem_alloc((size_t)state->count * sizeof *loading->aliases);
     if (!loading->aliases)
         return TERN_ERR_NOMEM;
-    TERN_TRY(list_bare_names(&loading->names, options, state));
+    TERN_TRY(strip_names(&loading->names, options, state));
     if (!state->versions)
         return TERN_OK;
-    return list_bare_names(&loading->versions, options, state->versions);
+    return strip_names(&loading->versions, options, state->versions);
 }
 
 static void free_aliases(tern_loading *loading)
@@ -106,8 +106,8 @@ static void free_aliases(tern_loading *loading)
 static void end_loading(tern_loading *loading)
 {
     free_aliases(loading);
-    tern_bare_names_free(&loading->names);
-    tern_bare_names_free(&loading->versions);
+    tern_stripped_names_free(&loading->names);
+    tern_stripped_names_free(&loading->versions);
     for (int64_t i = 0; i < loading->count; i++) {
         tern_drop(loading->items[i].to);
         tern_drop(loading->items[i].staged);

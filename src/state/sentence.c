@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/text.h"
-#include "state/component.h"
 #include "state/difference.h"
+#include "state/stripped_names.h"
 
 #define MOST_LISTED 8
 // Leaves room for "...", and is less than an error's sentence has.

@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <string.h>
 #include "base/fork.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "tensor/header.h"
 
@@ -46,7 +45,7 @@ void tern_state_free(tern_state *state)
     }
     tern_state_free(state->versions);
     tern_mem_free(state->at, (size_t)state->capacity * sizeof *state->at);
-    tern_mem_free(state->places, (size_t)state->place_count * sizeof *state->places);
+    tern_name_table_free(&state->table);
     state->freed = true;
     tern_mem_free_late(state, sizeof *state, offsetof(tern_state, at));
 }
@@ -67,49 +66,15 @@ tern_status tern_check_state_change(const char *function, const tern_state *stat
 
 // ---- the table ----------------------------------------------------------------------------------
 
-// The place of the name, or the free one where it would go. There is a free one.
-static int64_t *place_of(const tern_state *state, const char *name, uint64_t hash)
+static tern_named_array named_entries(const tern_state *state)
 {
-    const int64_t mask = state->place_count - 1;
-    for (int64_t at = (int64_t)(hash ^ hash >> 32) & mask;; at = (at + 1) & mask) {
-        int64_t *place = &state->places[at];
-        const tern_state_entry *entry = *place ? &state->at[*place - 1] : NULL;
-        if (!entry || (entry->hash == hash && strcmp(entry->name, name) == 0))
-            return place;
-    }
-}
-
-static void fill_places(tern_state *state)
-{
-    memset(state->places, 0, (size_t)state->place_count * sizeof *state->places);
-    for (int64_t i = 0; i < state->count; i++)
-        *place_of(state, state->at[i].name, state->at[i].hash) = i + 1;
-}
-
-// Room for one more entry and its place.
-static tern_status grow(tern_state *state)
-{
-    TERN_TRY(
-        tern_mem_grow((void **)&state->at, &state->capacity, state->count + 1, sizeof *state->at));
-    if (2 * (state->count + 1) <= state->place_count)
-        return TERN_OK;
-    const int64_t wider = state->place_count ? 2 * state->place_count : 64;
-    int64_t *places = tern_mem_alloc((size_t)wider * sizeof *places);
-    if (!places)
-        return TERN_ERR_NOMEM;
-    tern_mem_free(state->places, (size_t)state->place_count * sizeof *places);
-    state->places = places;
-    state->place_count = wider;
-    fill_places(state);
-    return TERN_OK;
+    return TERN_NAMED_ARRAY(state->at);
 }
 
 tern_state_entry *tern_state_find(const tern_state *state, const char *name)
 {
-    if (state->count == 0)
-        return NULL;
-    const int64_t found = *place_of(state, name, tern_hash(name, strlen(name)));
-    return found ? &state->at[found - 1] : NULL;
+    const int64_t found = tern_name_table_find(&state->table, named_entries(state), name);
+    return found < 0 ? NULL : &state->at[found];
 }
 
 // ---- putting and removing -----------------------------------------------------------------------
@@ -130,13 +95,14 @@ static tern_status check_name(const char *function, const char *name)
 
 static tern_status add(tern_state *state, const char *name, tern_state_value value)
 {
-    TERN_TRY(grow(state));
+    const int64_t count = state->count + 1;
+    TERN_TRY(tern_mem_grow((void **)&state->at, &state->capacity, count, sizeof *state->at));
+    TERN_TRY(tern_name_table_reserve(&state->table, named_entries(state), state->count, count));
     char *copy = tern_mem_string(name);
     if (!copy)
         return TERN_ERR_NOMEM;
-    const uint64_t hash = tern_hash(name, strlen(name));
-    *place_of(state, name, hash) = state->count + 1;
-    state->at[state->count++] = (tern_state_entry){copy, hash, value};
+    state->at[state->count] = (tern_state_entry){copy, value};
+    tern_name_table_add(&state->table, named_entries(state), state->count++);
     return TERN_OK;
 }
 
@@ -171,7 +137,7 @@ tern_status tern_state_remove(tern_state *state, const char *name)
     const int64_t behind = state->count - 1 - (entry - state->at);
     memmove(entry, entry + 1, (size_t)behind * sizeof *entry);
     state->count--;
-    fill_places(state);
+    tern_name_table_rebuild(&state->table, named_entries(state), state->count);
     tern_mem_free_string(last_name);
     return TERN_OK;
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <tern/state.h>
 #include "base/error.h"
+#include "base/name_table.h"
 #include "tensor/tensor.h"
 
 typedef struct tern_state_value {
@@ -23,7 +24,6 @@ typedef struct tern_state_value {
 
 typedef struct tern_state_entry {
     char *name;
-    uint64_t hash;
     tern_state_value value;
 } tern_state_entry;
 
@@ -32,9 +32,8 @@ struct tern_state {
     _Atomic int loads; // in progress: nothing of it may change
     tern_state_entry *at;
     int64_t count, capacity;
-    int64_t *places;      // index of an entry + 1, 0: free; open addressing, at most half full
-    int64_t place_count;  // a power of two, or 0
-    tern_state *versions; // of modules, as integers by "NAME.version", the whole's by "version"
+    tern_name_table table; // of the entries
+    tern_state *versions;  // of modules, as integers by "NAME.version", the whole's by "version"
 };
 
 // NULL follows the rule of pending errors; a freed one is refused, and a forked child may not use

@@ -29,12 +29,12 @@ tern_status tern_visit_name(tern_state_visitor *visitor, const char *name)
 }
 
 // By the full name, else by the name without .strip_component.
-static tern_state_entry *find(const tern_state_load_options *options, const tern_bare_names *names,
-                              const char *name)
+static tern_state_entry *find(const tern_state_load_options *options,
+                              const tern_stripped_names *names, const char *name)
 {
     tern_state_entry *found = tern_load_find(options, name);
-    const tern_bare_name *bare = found ? NULL : tern_bare_names_find(names, name);
-    return bare ? &options->state->at[bare->index] : found;
+    const tern_stripped_name *stripped = found ? NULL : tern_stripped_names_find(names, name);
+    return stripped ? &options->state->at[stripped->index] : found;
 }
 
 tern_state_entry *tern_visit_find(const tern_state_visitor *visitor)
@@ -97,9 +97,9 @@ static tern_status take_alias(const tern_loading *loading, const char *name)
     const tern_state_entry *at = options->state->at;
     if (!options->strip_component || tern_load_find(options, name))
         return TERN_OK;
-    const tern_bare_name *found = tern_bare_names_find(&loading->names, name);
-    TERN_CHECK(found->twin < 0, TERN_ERR_ARG, AMBIGUOUS("state"), loading->function, name,
-               options->strip_component, at[found->index].name, at[found->twin].name);
+    const tern_stripped_name *found = tern_stripped_names_find(&loading->names, name);
+    TERN_CHECK(found->duplicate < 0, TERN_ERR_ARG, AMBIGUOUS("state"), loading->function, name,
+               options->strip_component, at[found->index].name, at[found->duplicate].name);
     loading->aliases[found->index] = tern_mem_string(name);
     return loading->aliases[found->index] ? TERN_OK : TERN_ERR_NOMEM;
 }

@@ -4,9 +4,9 @@
 #define TERN_SRC_STATE_VISITOR_H
 
 #include "device/exec.h"
-#include "state/component.h"
 #include "state/difference.h"
 #include "state/state.h"
+#include "state/stripped_names.h"
 
 typedef enum tern_visit_mode {
     TERN_VISIT_SAVE = 1,
@@ -44,8 +44,8 @@ typedef struct tern_loading {
     tern_load_lists lists; // what does not fit
     tern_load_mark *marks; // of the state's entries
     // With .strip_component; empty or NULL without it.
-    tern_bare_names names, versions; // of the state and of its modules' versions
-    char **aliases;                  // the object's names of entries that have another one
+    tern_stripped_names names, versions; // of the state and of its modules' versions
+    char **aliases;                      // the object's names of entries that have another one
     tern_load_item *items;
     int64_t count, capacity;
     int64_t taken; // items, in the second run
