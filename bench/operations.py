@@ -32,7 +32,7 @@ ROWS = (
     "exp 100000", "gelu 100000", "gelu_tanh 100000", "tanh 100000", "sqrt 100000",
     "rsqrt 100000", "log 100000", "sigmoid 100000", "silu 100000", "sin 100000", "relu 100000",
     "add 100000 100000", "add 1000000 1000000", "add 512,512 512", "add 1024,512 1024,1",
-    "add 1024,10 10", "add 1000 1000",
+    "add 1024,10 10", "add 1000 1000", "mul 100000 100000", "mul 1000000 1000000", "clone 100000",
     "uniform 1000000", "randn 1000000", "dropout 1000000", "grad:dropout 1000000",
     "logsigmoid 100000", "grad:logsigmoid 100000", "grad:gelu 100000", "grad:tanh 100000",
     "grad:relu 100000", "grad:mul 100000 100000", "glu 1024,512", "grad:glu 1024,512",

@@ -213,6 +213,7 @@ static const operation operations[] = {
     {"log", tern_log, NULL, positive, NULL},
     {"add", NULL, add, NULL, NULL},
     {"mul", NULL, mul, NULL, NULL},
+    {"clone", tern_clone, NULL, NULL, NULL},
     {"randn", NULL, randn, NULL, NULL},
     {"uniform", NULL, uniform, NULL, NULL},
     {"dropout", NULL, dropout, NULL, NULL},
