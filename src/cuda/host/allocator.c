@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/host/allocator.h"
-
-#include <stdatomic.h>
-#include "cuda/host/capture.h"
-#include "cuda/host/check.h"
-#include "cuda/host/current_device.h"
-#include "cuda/host/current_stream.h"
-#include "cuda/host/device.h"
-#include "cuda/host/fence.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
 #include "cuda/host/graph.h"
 #include "cuda/host/heap.h"
+#include "cuda/host/launch.h"
 #include "cuda/host/memory.h"
-#include "cuda/host/trim.h"
-#include "cuda/host/wait.h"
+#include "cuda/host/table.h"
 
 static tern_cuda_pool *pool_of(tern_cuda_stream *stream)
 {
@@ -167,4 +160,20 @@ void tern_plugin_use(int index, void *block)
     pthread_mutex_lock(&device->lock);
     use(used, stream);
     pthread_mutex_unlock(&device->lock);
+}
+
+// ---- scratch of a call --------------------------------------------------------------------------
+
+tern_status tern_cuda_scratch_take(const tern_exec *exec, int64_t nbytes,
+                                   tern_cuda_scratch *scratch)
+{
+    scratch->data = tern_plugin_alloc(exec->device.index, nbytes, &scratch->block);
+    scratch->nbytes = nbytes;
+    return scratch->data ? TERN_OK : TERN_ERR_NOMEM;
+}
+
+void tern_cuda_scratch_free(const tern_exec *exec, tern_cuda_scratch *scratch)
+{
+    tern_plugin_free(exec->device.index, scratch->data, scratch->nbytes, scratch->block);
+    *scratch = (tern_cuda_scratch){0};
 }

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/host/blas.h"
 
-#include <stdatomic.h>
 #include "base/error.h"
-#include "cuda/host/capture.h"
-#include "cuda/host/check.h"
+#include "cuda/host/current.h"
 #include "cuda/host/memory.h"
-#include "cuda/host/trim.h"
-#include "cuda/host/workspace.h"
+#include "cuda/host/table.h"
 
 static atomic_bool tf32;
 

@@ -25,7 +25,6 @@ tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t 
 // ordered. It is allocated when first asked for, and stays while there are graphs.
 tern_status tern_cuda_workspace_of_graphs(int index, void **workspace);
 
-void tern_plugin_allow_tf32(bool allow);
 bool tern_cuda_tf32(void);
 
 #endif

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which devices there are, and how a failure of CUDA becomes an error of tern.
 #include "cuda/host/device.h"
 
-#include "cuda/host/capture.h"
+#include <stdio.h>
+#include <string.h>
+#include "base/error.h"
+#include "cuda/host/launch.h"
+#include "cuda/host/table.h"
 
 static tern_cuda_device devices[TERN_MAX_DEVICES];
 
@@ -10,32 +15,103 @@ tern_cuda_device *tern_cuda_device_of(int index)
     return &devices[index];
 }
 
-static void count_reserved(tern_cuda_heap *heap, int64_t nbytes)
+int tern_cuda_multiprocessors(int index)
 {
-    heap->reserved += nbytes;
-    if (heap->reserved > heap->reserved_peak)
-        heap->reserved_peak = heap->reserved;
+    return tern_cuda_device_of(index)->multiprocessors;
 }
 
-cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, void **data)
+int tern_cuda_capability(int index)
 {
-    tern_cuda_relax();
-    cudaError_t error = cudaMalloc(data, (size_t)nbytes);
-    tern_cuda_unrelax();
+    return tern_cuda_device_of(index)->capability;
+}
+
+// ---- errors -------------------------------------------------------------------------------------
+
+cudaError_t tern_cuda_clear_error(cudaError_t error)
+{
+    if (error != cudaSuccess)
+        cudaGetLastError();
+    return error;
+}
+
+// What to do, where CUDA's own words do not say it.
+static const char *advice(cudaError_t error)
+{
+    return error == cudaErrorNoKernelImageForDevice
+               ? ": tern was built for other GPUs, its option gpu_archs says for which"
+               : "";
+}
+
+tern_status tern_cuda_check(const char *op, cudaError_t error)
+{
+    if (tern_cuda_clear_error(error) == cudaSuccess)
+        return TERN_OK;
+    return tern_error_raise(error == cudaErrorMemoryAllocation ? TERN_ERR_NOMEM : TERN_ERR_DEVICE,
+                            "%s: CUDA: %s (%s)%s", op, cudaGetErrorString(error),
+                            cudaGetErrorName(error), advice(error));
+}
+
+tern_status tern_cuda_launched(const char *op)
+{
+    return tern_cuda_check(op, cudaGetLastError());
+}
+
+// ---- which devices there are --------------------------------------------------------------------
+
+static pthread_once_t count_once = PTHREAD_ONCE_INIT;
+static int device_count;
+static char count_reason[256] = "no CUDA device was found";
+
+static void ask_count(void)
+{
+    int count = 0; // the call leaves it alone when it fails
+    cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) {
-        cudaGetLastError(); // see tern_cuda_clear_error
-        return error;
+        cudaGetLastError();
+        snprintf(count_reason, sizeof count_reason, "no CUDA device: %s (%s)",
+                 cudaGetErrorString(error), cudaGetErrorName(error));
+        return;
     }
-    device->heap.device_allocs++;
-    count_reserved(&device->heap, nbytes);
-    return cudaSuccess;
+    device_count = count < TERN_MAX_DEVICES ? count : TERN_MAX_DEVICES;
 }
 
-void tern_cuda_device_free(tern_cuda_device *device, int64_t nbytes, void *data)
+int tern_plugin_count(void)
 {
-    tern_cuda_relax();
-    if (cudaFree(data) != cudaSuccess)
-        cudaGetLastError(); // a sticky error meets the next call as well
-    tern_cuda_unrelax();
-    device->heap.reserved -= nbytes;
+    pthread_once(&count_once, ask_count);
+    return device_count;
+}
+
+const char *tern_plugin_reason(void)
+{
+    return tern_plugin_count() > 0 ? "" : count_reason;
+}
+
+void tern_cuda_write_uuid(char text[UUID_CAPACITY], const char *kind, const char uuid[16])
+{
+    int used = snprintf(text, UUID_CAPACITY, "%s", kind);
+    for (int i = 0; i < 16; i++)
+        used += snprintf(text + used, (size_t)(UUID_CAPACITY - used), "%s%02x",
+                         i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+                         (unsigned char)uuid[i]);
+}
+
+tern_status tern_plugin_properties(int index, tern_cuda_properties *out)
+{
+    struct cudaDeviceProp given;
+    TERN_TRY(tern_cuda_check("cuda_get_properties", cudaGetDeviceProperties(&given, index)));
+    tern_cuda_properties properties = {
+        .major = given.major,
+        .minor = given.minor,
+        .multiprocessors = given.multiProcessorCount,
+        .total_memory = (int64_t)given.totalGlobalMem,
+    };
+    snprintf(properties.name, sizeof properties.name, "%s", given.name);
+    snprintf(properties.pci_bus_id, sizeof properties.pci_bus_id, "%04x:%02x:%02x.0",
+             (unsigned)given.pciDomainID, (unsigned)given.pciBusID & 0xff,
+             (unsigned)given.pciDeviceID & 0xff);
+    _Static_assert(sizeof properties.uuid == UUID_CAPACITY, "write_uuid fills it");
+    tern_cuda_write_uuid(properties.uuid, strstr(given.name, " MIG ") ? "MIG" : "GPU",
+                         given.uuid.bytes);
+    *out = properties;
+    return TERN_OK;
 }

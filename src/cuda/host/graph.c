@@ -5,14 +5,11 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "cuda/host/blas.h"
-#include "cuda/host/check.h"
-#include "cuda/host/current_device.h"
-#include "cuda/host/current_stream.h"
-#include "cuda/host/device.h"
-#include "cuda/host/fence.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
 #include "cuda/host/heap.h"
-#include "cuda/host/wait.h"
-#include "cuda/host/workspace.h"
+#include "cuda/host/memory.h"
+#include "cuda/host/table.h"
 
 bool tern_plugin_capturing(int index)
 {

@@ -3,21 +3,13 @@
 #ifndef TERN_SRC_CUDA_HOST_GRAPH_H
 #define TERN_SRC_CUDA_HOST_GRAPH_H
 
-#include "cuda/host/capture.h"
-
-struct tern_cuda_device;
+#include "cuda/host/device.h"
 
 // Destroys the free capture streams of a device that is closed.
-void tern_cuda_capture_streams_end(struct tern_cuda_device *device);
+void tern_cuda_capture_streams_end(tern_cuda_device *device);
 
 // The stream is about to use a result of the graph: it waits for the last replay, and the next
 // replay waits for it. Under the device's lock.
-cudaError_t tern_cuda_graph_result_use(tern_cuda_capture *capture, struct tern_cuda_stream *stream);
-
-bool tern_plugin_capturing(int index);
-tern_status tern_plugin_capture_begin(int index);
-void *tern_plugin_capture_end(int index, bool discard);
-tern_status tern_plugin_graph_launch(void *graph);
-void tern_plugin_graph_free(void *graph);
+cudaError_t tern_cuda_graph_result_use(tern_cuda_capture *capture, tern_cuda_stream *stream);
 
 #endif

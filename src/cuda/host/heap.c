@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/host/heap.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda/host/capture.h"
-#include "cuda/host/fence.h"
-#include "cuda/host/free_set.h"
-#include "cuda/host/segment.h"
-#include "cuda/host/wait.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
+#include "cuda/host/pool.h"
 
 #define SMALL_UNIT ((int64_t)512)
 #define LARGE_UNIT ((int64_t)2 << 20)

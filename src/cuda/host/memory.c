@@ -1,11 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/host/memory.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/error.h"
-#include "cuda/host/check.h"
-#include "cuda/host/current_device.h"
-#include "cuda/host/nvml.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
+#include "cuda/host/heap.h"
+#include "cuda/host/pool.h"
+#include "cuda/host/table.h"
+
+// ---- NVML ---------------------------------------------------------------------------------------
+
+// NVML comes with the driver and is opened at run time. CUDA and NVML number devices differently:
+// a UUID names the same one to both.
+
+// As nvml.h declares them; 0 is success.
+typedef struct nvml_memory {
+    unsigned long long total, free, used;
+} nvml_memory;
+typedef struct nvml_device nvml_device;
+typedef int plain_fn(void);
+typedef int find_fn(const char *uuid, nvml_device **device);
+typedef int memory_fn(nvml_device *device, nvml_memory *memory);
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct {
+    plain_fn *init, *shutdown;
+    find_fn *find;
+    memory_fn *memory;
+} nvml;
+
+static bool find_symbol(void *library, const char *name, void *slot)
+{
+    void *symbol = dlsym(library, name);
+    memcpy(slot, &symbol, sizeof symbol);
+    return symbol;
+}
+
+static void load(void)
+{
+    void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    const bool found = library && find_symbol(library, "nvmlShutdown", &nvml.shutdown) &&
+                       find_symbol(library, "nvmlDeviceGetHandleByUUID", &nvml.find) &&
+                       find_symbol(library, "nvmlDeviceGetMemoryInfo", &nvml.memory) &&
+                       find_symbol(library, "nvmlInit_v2", &nvml.init);
+    if (!found)
+        nvml.init = NULL;
+    if (!found && library)
+        dlclose(library);
+}
+
+static bool ask(const char *kind, const char uuid[16], int64_t *nbytes)
+{
+    char text[UUID_CAPACITY];
+    nvml_device *device = NULL;
+    nvml_memory memory;
+    tern_cuda_write_uuid(text, kind, uuid);
+    if (nvml.find(text, &device) || nvml.memory(device, &memory))
+        return false;
+    *nbytes = (int64_t)memory.free;
+    return true;
+}
+
+// Free bytes of the device or MIG instance of this UUID; false where there is no NVML, or it does
+// not know the UUID.
+static bool nvml_free_memory(const char uuid[16], int64_t *nbytes)
+{
+    pthread_once(&once, load);
+    if (!nvml.init || nvml.init())
+        return false;
+    const bool known = ask("GPU", uuid, nbytes) || ask("MIG", uuid, nbytes);
+    nvml.shutdown();
+    return known;
+}
+
+// ---- statistics ---------------------------------------------------------------------------------
 
 #define BIGGEST       3
 #define TEXT_CAPACITY 24
@@ -59,7 +130,7 @@ tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out)
     struct cudaDeviceProp properties;
     TERN_TRY(tern_cuda_check("cuda_get_memory", cudaGetDeviceProperties(&properties, index)));
     tern_cuda_memory memory = {.total = (int64_t)properties.totalGlobalMem};
-    if (!tern_cuda_nvml_free_memory(properties.uuid.bytes, &memory.free))
+    if (!nvml_free_memory(properties.uuid.bytes, &memory.free))
         TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
     *out = memory;
     return TERN_OK;
@@ -139,4 +210,60 @@ tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes)
         device->index, format_nbytes(request, nbytes), format_nbytes(available, memory.free),
         format_nbytes(total, memory.total), format_nbytes(allocated, memory.allocated), biggest,
         format_nbytes(reserved, memory.reserved));
+}
+
+// ---- workspaces ---------------------------------------------------------------------------------
+
+cudaError_t tern_cuda_workspace_alloc(tern_cuda_device *device, void **workspace)
+{
+    pthread_mutex_lock(&device->lock);
+    cudaError_t error =
+        *workspace ? cudaSuccess : tern_cuda_device_alloc(device, TERN_CUDA_WORKSPACE, workspace);
+    pthread_mutex_unlock(&device->lock);
+    return error;
+}
+
+void tern_cuda_workspace_free(tern_cuda_device *device, void **workspace)
+{
+    pthread_mutex_lock(&device->lock);
+    if (*workspace)
+        tern_cuda_device_free(device, TERN_CUDA_WORKSPACE, *workspace);
+    *workspace = NULL;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void tern_cuda_workspace_trim(tern_cuda_device *device)
+{
+    if (atomic_load(&device->graphs) == 0)
+        tern_cuda_workspace_free(device, &device->graph_workspace);
+}
+
+// ---- trim ---------------------------------------------------------------------------------------
+
+void tern_cuda_trim(tern_cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    tern_cuda_heap_trim(device);
+    pthread_mutex_unlock(&device->lock);
+    tern_cuda_workspace_trim(device);
+}
+
+// Not while the thread captures: captured work has not run yet, so waiting for the device does not
+// tell that free memory is unused.
+bool tern_cuda_make_room(tern_cuda_device *device)
+{
+    if (tern_cuda_capture_of(device->index) || tern_cuda_device_wait(device) != cudaSuccess)
+        return false;
+    tern_cuda_trim(device);
+    return true;
+}
+
+tern_status tern_plugin_empty_cache(int index)
+{
+    TERN_TRY(tern_cuda_not_capturing(index, "memory is given back"));
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_make_current(index)));
+    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_device_wait(device)));
+    tern_cuda_trim(device);
+    return TERN_OK;
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making a device ready, and closing it.
-#include "cuda/host/open.h"
-
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
 #include "cuda/host/blas.h"
-#include "cuda/host/capture.h"
-#include "cuda/host/check.h"
-#include "cuda/host/current_device.h"
-#include "cuda/host/current_stream.h"
-#include "cuda/host/device.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
 #include "cuda/host/graph.h"
+#include "cuda/host/memory.h"
 #include "cuda/host/pinned.h"
-#include "cuda/host/streams.h"
-#include "cuda/host/trim.h"
-#include "cuda/host/wait.h"
+#include "cuda/host/pool.h"
+#include "cuda/host/stream.h"
+#include "cuda/host/table.h"
 #include "cuda/kernels.h"
 
 typedef struct device_state {

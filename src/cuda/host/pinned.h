@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA table's functions for page-locked host memory.
+// Page-locked host memory: a cache of it, and staging buffers for copies to a device. A copy from
+// pageable memory would wait for the stream's work.
 #ifndef TERN_SRC_CUDA_HOST_PINNED_H
 #define TERN_SRC_CUDA_HOST_PINNED_H
 
-#include <stdint.h>
-#include <tern/error.h>
+#include "cuda/host/device.h"
 
 // Frees what is cached.
 void tern_cuda_pinned_trim(void);
 
-void *tern_plugin_pinned_alloc(int64_t nbytes, void **block);
-void tern_plugin_pinned_free(void *data, int64_t nbytes, void *block);
-tern_status tern_plugin_pinned_to_device(int index, void *data, const void *host, int64_t nbytes,
-                                         void *block);
-tern_status tern_plugin_pinned_to_host(int index, void *host, const void *data, int64_t nbytes,
-                                       void *block);
+cudaError_t tern_cuda_staging_begin(tern_cuda_staging *staging);
+void tern_cuda_staging_end(tern_cuda_staging *staging);
+
+// Queues a copy; the host's memory may be reused at once. The first large one allocates the large
+// ring; where that fails, the copy goes through the small one. Between tern_cuda_relax and
+// tern_cuda_unrelax.
+cudaError_t tern_cuda_staging_copy(tern_cuda_staging *staging, tern_cuda_stream *stream, void *data,
+                                   const void *host, int64_t nbytes);
 
 #endif

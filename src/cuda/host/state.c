@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's half of a device's state; the kernels that write it are in state.cu. The host reads a
 // copy of the fault record in page-locked memory, `mirror`, which copies queued on streams update.
-#include "cuda/host/state.h"
-
 #include <string.h>
 #include "base/error.h"
-#include "cuda/host/capture.h"
-#include "cuda/host/check.h"
-#include "cuda/host/current_device.h"
-#include "cuda/host/current_stream.h"
-#include "cuda/host/device.h"
-#include "cuda/host/transfer.h"
-#include "cuda/host/wait.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
+#include "cuda/host/table.h"
 #include "cuda/kernels.h"
 
 bool tern_plugin_fault_seen(int index)

@@ -1,32 +1,131 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/host/stream.h"
 
-#include "cuda/host/capture.h"
-#include "cuda/host/check.h"
+#include <string.h>
+#include "base/error.h"
+#include "base/mem.h"
+#include "cuda/host/blas.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
+#include "cuda/host/heap.h"
+#include "cuda/host/table.h"
+#include "cuda/random/random.h"
 
-static bool is_origin(const tern_cuda_stream *stream)
+cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot)
 {
-    const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
-    return capture && capture->stream == stream;
-}
-
-cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream)
-{
-    return is_origin(stream) ? tern_cuda_capture_of(stream->index)->origin->stream : stream->stream;
-}
-
-cudaError_t tern_cuda_stream_captured(const tern_cuda_stream *stream, bool *captured)
-{
-    *captured = is_origin(stream);
-    return *captured ? cudaSuccess : tern_cuda_stream_forked(stream, captured);
-}
-
-cudaError_t tern_cuda_stream_forked(const tern_cuda_stream *stream, bool *forked)
-{
-    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    cudaError_t error = cudaSuccess;
-    if (tern_cuda_any_capture())
-        error = tern_cuda_clear_error(cudaStreamIsCapturing(stream->stream, &status));
-    *forked = status != cudaStreamCaptureStatusNone;
+    memset(stream, 0, sizeof *stream);
+    stream->index = index;
+    stream->slot = slot;
+    cudaError_t error = cudaStreamCreateWithFlags(&stream->stream, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        pthread_mutex_init(&stream->lock, NULL);
     return error;
+}
+
+void tern_cuda_stream_end(tern_cuda_stream *stream)
+{
+    tern_cuda_blas_free(stream);
+    tern_cuda_random_free(stream);
+    cudaStreamDestroy(stream->stream);
+    cudaGetLastError();
+    pthread_mutex_destroy(&stream->lock);
+}
+
+static int free_slot(const tern_cuda_device *device)
+{
+    int slot = 0;
+    while (slot < TERN_CUDA_STREAMS && device->streams[slot])
+        slot++;
+    return slot;
+}
+
+static void set_slot(tern_cuda_device *device, int slot, tern_cuda_stream *stream)
+{
+    pthread_mutex_lock(&device->lock);
+    device->streams[slot] = stream;
+    pthread_mutex_unlock(&device->lock);
+}
+
+// Its work comes after what was queued on the first stream, which wrote the state of the device.
+static tern_status begin_in_slot(tern_cuda_device *device, tern_cuda_stream *stream)
+{
+    int slot = free_slot(device);
+    TERN_CHECK(slot < TERN_CUDA_STREAMS, TERN_ERR_UNSUPPORTED,
+               "cuda_stream_new: cuda:%d has %d streams already, which is the most", device->index,
+               TERN_CUDA_STREAMS);
+    cudaError_t error = tern_cuda_stream_begin(stream, device->index, slot);
+    TERN_TRY(tern_cuda_check("cuda_stream_new", error));
+    error = tern_cuda_stream_order(&device->first, stream);
+    if (error != cudaSuccess) {
+        tern_cuda_stream_end(stream);
+        return tern_cuda_check("cuda_stream_new", error);
+    }
+    set_slot(device, slot, stream);
+    return TERN_OK;
+}
+
+tern_cuda_stream *tern_plugin_stream_new(int index)
+{
+    tern_cuda_device *device = tern_cuda_device_of(index);
+    if (tern_cuda_check("cuda_stream_new", tern_cuda_make_current(index)))
+        return NULL;
+    tern_cuda_stream *stream = tern_mem_alloc(sizeof *stream);
+    if (!stream)
+        return NULL;
+    pthread_mutex_lock(&device->streams_lock);
+    tern_status status = begin_in_slot(device, stream);
+    pthread_mutex_unlock(&device->streams_lock);
+    if (!status)
+        return stream;
+    tern_mem_free(stream, sizeof *stream);
+    return NULL;
+}
+
+static tern_status check_free(tern_cuda_stream *stream)
+{
+    bool forked;
+    TERN_TRY(tern_cuda_check("cuda_stream_free", tern_cuda_stream_forked(stream, &forked)));
+    TERN_CHECK(!atomic_load(&stream->captures) && !forked, TERN_ERR_STATE,
+               "cuda_stream_free: work of the stream is being captured: end the capture first");
+    return TERN_OK;
+}
+
+void tern_plugin_stream_free(tern_cuda_stream *stream)
+{
+    if (!stream || check_free(stream))
+        return;
+    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    (void)tern_cuda_make_current(stream->index);
+    pthread_mutex_lock(&device->streams_lock);
+    tern_cuda_relax();
+    if (cudaStreamSynchronize(stream->stream) != cudaSuccess) // see tern_cuda_streams_wait_to_free
+        cudaStreamSynchronize(stream->stream);
+    pthread_mutex_lock(&device->lock);
+    tern_cuda_heap_release_stream(device, stream);
+    device->streams[stream->slot] = NULL;
+    pthread_mutex_unlock(&device->lock);
+    tern_cuda_stream_end(stream);
+    tern_cuda_unrelax();
+    pthread_mutex_unlock(&device->streams_lock);
+    tern_mem_free(stream, sizeof *stream);
+}
+
+int tern_plugin_stream_index(const tern_cuda_stream *stream)
+{
+    return stream->index;
+}
+
+tern_status tern_plugin_stream_synchronize(tern_cuda_stream *stream)
+{
+    bool captured;
+    TERN_TRY(
+        tern_cuda_check("cuda_stream_synchronize", tern_cuda_stream_captured(stream, &captured)));
+    TERN_CHECK(!captured, TERN_ERR_STATE,
+               "cuda_stream_synchronize: work of the stream is being captured, there is nothing to "
+               "wait for");
+    TERN_TRY(tern_cuda_check("cuda_stream_synchronize", tern_cuda_make_current(stream->index)));
+    tern_cuda_relax();
+    cudaError_t error = cudaStreamSynchronize(stream->stream);
+    tern_cuda_unrelax();
+    return tern_cuda_check("cuda_stream_synchronize", error);
 }

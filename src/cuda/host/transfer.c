@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/host/transfer.h"
-
 #include "base/error.h"
-#include "cuda/host/capture.h"
-#include "cuda/host/check.h"
-#include "cuda/host/current_device.h"
-#include "cuda/host/current_stream.h"
-#include "cuda/host/device.h"
-#include "cuda/host/fence.h"
+#include "cuda/host/current.h"
+#include "cuda/host/event.h"
+#include "cuda/host/pinned.h"
+#include "cuda/host/table.h"
 #include "cuda/kernels.h"
 
 // ---- host and device ----------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // y^T = b^T a^T, so b comes first.
 #include <limits.h>
 #include "cuda/host/blas.h"
-#include "cuda/host/current_stream.h"
+#include "cuda/host/current.h"
 #include "cuda/kernels.h"
 #include "device/kernel_dtype.h"
 

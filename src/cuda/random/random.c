@@ -5,8 +5,7 @@
 #include "cuda/random/random.h"
 
 #include "base/error.h"
-#include "cuda/host/capture.h"
-#include "cuda/host/current_stream.h"
+#include "cuda/host/current.h"
 #include "cuda/host/launch.h"
 #include "cuda/kernels.h"
 #include "device/generator.h"

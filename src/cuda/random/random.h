@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CUDA_RANDOM_RANDOM_H
 #define TERN_SRC_CUDA_RANDOM_RANDOM_H
 
-#include "cuda/host/stream.h"
+#include "cuda/host/device.h"
 
 void tern_cuda_random_free(tern_cuda_stream *stream);
 
