@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/integer.h"
 
 #define PATH_SIZE 4096
 
@@ -38,12 +39,12 @@ static void quota_of_version_1(const char *directory, long long *time, long long
     read_numbers(directory, "cpu.cfs_period_us", period, &unused);
 }
 
-static int least(int cpus, long long time, long long period)
+static int min_cpus(int cpus, long long time, long long period)
 {
     if (time <= 0 || period <= 0)
         return cpus;
-    long long worth = time / period + (time % period != 0);
-    return worth < (cpus > 0 ? cpus : INT_MAX) ? (int)worth : cpus;
+    const long long quota = ceil_div(time, period);
+    return quota < (cpus > 0 ? cpus : INT_MAX) ? (int)quota : cpus;
 }
 
 // Looks at a group and all above it. Where a container does not see the path of its group, the
@@ -55,7 +56,7 @@ static int walk_up(const char *mount, char *group, quota_fn *quota, int cpus)
         long long time, period;
         snprintf(directory, sizeof directory, "%s%s", mount, group);
         quota(directory, &time, &period);
-        cpus = least(cpus, time, period);
+        cpus = min_cpus(cpus, time, period);
         char *slash = strrchr(group, '/');
         if (!slash)
             return cpus;

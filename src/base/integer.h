@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic that wraps around, as in two's complement, without overflowing; and how a
-// number becomes an integer. For C, C++ and CUDA.
+// Integer arithmetic: minimum, maximum, division that rounds up, sums and products that wrap around
+// as in two's complement, and how a number becomes an integer. For C, C++ and CUDA.
 #ifndef TERN_SRC_BASE_INTEGER_H
 #define TERN_SRC_BASE_INTEGER_H
 
@@ -27,10 +27,25 @@ TERN_INTEGER_INLINE int64_t wrap_mul(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
+TERN_INTEGER_INLINE int64_t min_int64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+TERN_INTEGER_INLINE int64_t max_int64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 TERN_INTEGER_INLINE int64_t clamp_int64(int64_t v, int64_t low, int64_t high)
 {
-    const int64_t raised = v < low ? low : v;
-    return raised > high ? high : raised;
+    return min_int64(max_int64(v, low), high);
+}
+
+// a / b rounded up; a >= 0, b > 0.
+TERN_INTEGER_INLINE int64_t ceil_div(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
 }
 
 // base^exponent; with a negative exponent the quotient 1 / base^-exponent cut towards zero, 0 for

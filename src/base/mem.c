@@ -6,6 +6,7 @@
 #include "base/allocator.h"
 #include "base/error.h"
 #include "base/fork.h"
+#include "base/integer.h"
 
 void *tern_mem_try(size_t nbytes)
 {
@@ -31,7 +32,7 @@ void tern_mem_free(void *memory, size_t nbytes)
 // The capacity to grow to, or -1 where its bytes cannot be counted.
 static int64_t grown(int64_t capacity, int64_t needed, size_t size)
 {
-    int64_t wanted = capacity > 4 ? capacity : 4;
+    int64_t wanted = max_int64(capacity, 4);
     while (wanted < needed)
         if (__builtin_mul_overflow(wanted, (int64_t)2, &wanted))
             return -1;

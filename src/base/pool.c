@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/fp_mode.h"
+#include "base/integer.h"
 #include "base/pool_size.h"
 #include "base/thread.h"
 #include "base/work_range.h"
@@ -97,7 +98,7 @@ static int64_t chunk_begin(int64_t chunk)
 {
     const int64_t each = pool.now.pieces / pool.now.chunks;
     const int64_t longer = pool.now.pieces % pool.now.chunks; // so many chunks have one piece more
-    return chunk * each + (chunk < longer ? chunk : longer);
+    return chunk * each + min_int64(chunk, longer);
 }
 
 // Returns how many chunks this thread has done.
@@ -249,8 +250,7 @@ static void change_workers(int wanted)
 static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
 {
     const int64_t threads = pool.workers + 1;
-    int64_t chunks = threads * CHUNKS_PER_THREAD;
-    chunks = chunks < pieces ? chunks : pieces;
+    const int64_t chunks = min_int64(threads * CHUNKS_PER_THREAD, pieces);
     pool.now = (region){fn, context, pieces, chunks, tern_fp_mode()};
     work_range_fill(&pool.waiting, chunks);
     wake_sleepers();

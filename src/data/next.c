@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loader's epochs and batches.
 #include "base/fork.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "data/dataset.h"
 #include "data/loader.h"
@@ -11,14 +12,9 @@
 
 // ---- epochs -----------------------------------------------------------------------------------
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 tern_status tern_loader_reserve(tern_loader *loader, int64_t samples)
 {
-    int64_t needed = loader->shuffle ? samples : least(samples, loader->batch_size);
+    int64_t needed = loader->shuffle ? samples : min_int64(samples, loader->batch_size);
     return tern_mem_grow((void **)&loader->order, &loader->capacity, needed, sizeof *loader->order);
 }
 
@@ -68,7 +64,7 @@ void tern_loader_reset(tern_loader *loader)
 static int64_t next_size(const tern_loader *loader)
 {
     int64_t left = loader->samples - loader->done;
-    return left < loader->batch_size && loader->drop_last ? 0 : least(left, loader->batch_size);
+    return left < loader->batch_size && loader->drop_last ? 0 : min_int64(left, loader->batch_size);
 }
 
 static const int64_t *next_index(tern_loader *loader, int64_t size)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling into a number of windows that share the elements of x as evenly as they can.
+#include "base/integer.h"
 #include "ops/max_pool.h"
 #include "tensor/alive.h"
 
@@ -71,7 +72,7 @@ static int64_t widest(int64_t in, int64_t out)
         common = rest;
         rest = next;
     }
-    return out > 0 ? (out - common + in + out - 1) / out : 1;
+    return out > 0 ? ceil_div(out - common + in, out) : 1;
 }
 
 static tern_max_pool_args max_args(int dims, tern_shape x, tern_shape y)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joining tensors into one, and cutting one into views.
 #include <string.h>
+#include "base/integer.h"
 #include "base/mem.h"
 #include "ops/front.h"
 #include "tensor/alive.h"
@@ -167,7 +168,7 @@ static tern_status make_pieces(tern_tensor *t, int64_t size, int dim, tern_tenso
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t start = i * size, left = t->size[dim] - start;
-        pieces[i] = tern_make_slice(t, dim, start, left < size ? left : size, 1);
+        pieces[i] = tern_make_slice(t, dim, start, min_int64(left, size), 1);
         if (!pieces[i])
             return tern_error_code();
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest of windows, and where it is.
 #include "ops/max_pool.h"
+#include "base/integer.h"
 #include "tensor/alive.h"
 
 tern_pool_dim tern_pool_dim_same(void)
@@ -100,7 +101,7 @@ static tern_status check_windows(const tern_pool *pool, const tern_max_pool_args
     for (int i = 0; i < pool->dims; i++) {
         const tern_pool_dim *dim = &args->dim[3 - pool->dims + i];
         for (int64_t o = 0; o < dim->out && o * dim->stride < dim->padding; o++) {
-            int64_t first = (dim->padding - o * dim->stride + dim->dilation - 1) / dim->dilation;
+            int64_t first = ceil_div(dim->padding - o * dim->stride, dim->dilation);
             TERN_CHECK(o * dim->stride - dim->padding + first * dim->dilation < dim->in,
                        TERN_ERR_SHAPE,
                        "%s: window %lld has only padding: x has %lld elements there, the padding "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Padding: with a value, by a copy into the middle; else by resampling, whose gradient adds what
 // was repeated.
+#include "base/integer.h"
 #include "ops/resample.h"
 #include "tensor/alive.h"
 #include "tensor/front.h"
@@ -42,8 +43,7 @@ static tern_tensor *middle_of(const tern_tensor *t, const int64_t *pad, int coun
     for (int i = 0; i < count / 2; i++) {
         int dim = t->rank - 1 - i;
         for (int side = 0; side < 2; side++) {
-            int64_t beside = padded ? pad[2 * i + side] : -pad[2 * i + side];
-            beside = beside > 0 ? beside : 0;
+            const int64_t beside = max_int64(padded ? pad[2 * i + side] : -pad[2 * i + side], 0);
             shape.dim[dim] -= beside;
             offset += side == 0 ? beside * t->stride[dim] : 0;
         }

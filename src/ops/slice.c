@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of some of the elements: slices, and the same ones repeated (expand).
+#include "base/integer.h"
 #include "ops/front.h"
 #include "tensor/alive.h"
 
@@ -62,7 +63,7 @@ static int64_t slice_end(int64_t at, int64_t size)
 {
     if (at < 0)
         at = at < -size ? 0 : at + size;
-    return at < size ? at : size;
+    return min_int64(at, size);
 }
 
 tern_tensor *tern_slice(tern_tensor *t, int dim, int64_t start, int64_t end, int64_t step)

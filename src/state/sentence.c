@@ -2,6 +2,7 @@
 // The one sentence that says what keeps a state from being loaded, and what was probably meant.
 #include <stdio.h>
 #include <string.h>
+#include "base/integer.h"
 #include "base/text.h"
 #include "state/difference.h"
 #include "state/stripped_names.h"
@@ -15,11 +16,6 @@
 #define MOST_EDITS    3
 #define MOST_COMPARED 255
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
 // Levenshtein's distance of two names, at most MOST_COMPARED bytes each; row by row.
 static int edits(const char *a, int a_length, const char *b, int b_length)
 {
@@ -31,7 +27,7 @@ static int edits(const char *a, int a_length, const char *b, int b_length)
         row[0] = i;
         for (int j = 1; j <= b_length; j++) {
             const int above = row[j], changed = diagonal + (a[i - 1] != b[j - 1]);
-            row[j] = least(least(above, row[j - 1]) + 1, changed);
+            row[j] = (int)min_int64(min_int64(above, row[j - 1]) + 1, changed);
             diagonal = above;
         }
     }

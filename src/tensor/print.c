@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <string.h>
 #include "base/cancel.h"
+#include "base/integer.h"
 #include "base/mem.h"
 #include "tensor/alive.h"
 #include "tensor/node.h"
@@ -50,8 +51,7 @@ static void put_value(sink *s, const tern_shown *shown, int64_t index)
 static void put_row(sink *s, const tern_shown *shown, int64_t first, int indent)
 {
     int dim = shown->shape.rank - 1;
-    int64_t per_line = (TERN_PRINT_LINE - indent) / (shown->width + 2);
-    per_line = per_line > 1 ? per_line : 1;
+    const int64_t per_line = max_int64((TERN_PRINT_LINE - indent) / (shown->width + 2), 1);
     int64_t entries = shown->shape.dim[dim] + shown->cut[dim];
     put_char(s, '[');
     for (int64_t i = 0; i < entries; i++) {
