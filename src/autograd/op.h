@@ -28,6 +28,11 @@ tern_tensor *tern_op_end(const tern_op_call *call, tern_tensor *y, tern_tensor *
 tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, int outputs,
                              int recorded, tern_tensor *const *saved, int saved_count);
 
+// The end of an operation that also changes other tensors in place: its node was begun before the
+// kernel ran, so that a call that fails changes nothing. Takes over the node; NULL for none.
+tern_tensor *tern_op_end_begun(tern_node *node, const tern_op_call *call, tern_tensor *y,
+                               tern_tensor *const *saved, int saved_count);
+
 // ---- observers ----------------------------------------------------------------------------------
 
 // Sees each call of the thread that ended well, with its results; operations that it calls itself

@@ -198,13 +198,9 @@ static tern_status save(tern_node *node, tern_tensor *const *y, int recorded,
     return TERN_OK;
 }
 
-static tern_status record(const tern_op_call *call, tern_tensor *const *y, int recorded,
-                          tern_tensor *const *saved, int saved_count)
+static tern_status record(tern_node *node, const tern_op_call *call, tern_tensor *const *y,
+                          int recorded, tern_tensor *const *saved, int saved_count)
 {
-    tern_node *node;
-    TERN_TRY(tern_node_begin(&node, call->op, tern_op_inputs(call), call->count, recorded));
-    if (!node)
-        return TERN_OK;
     tern_status status = save(node, y, recorded, saved, saved_count);
     node->attrs = call->attrs;
     for (int i = 0; i < recorded && !status; i++)
@@ -213,14 +209,26 @@ static tern_status record(const tern_op_call *call, tern_tensor *const *y, int r
     return status;
 }
 
+tern_tensor *tern_op_end_begun(tern_node *node, const tern_op_call *call, tern_tensor *y,
+                               tern_tensor *const *saved, int saved_count)
+{
+    if (node && record(node, call, &y, 1, saved, saved_count))
+        return NULL;
+    tern_op_tell(call, &y, 1);
+    return y;
+}
+
 tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, int outputs,
                              int recorded, tern_tensor *const *saved, int saved_count)
 {
+    tern_node *node = NULL;
     for (int i = 0; i < outputs; i++)
         if (!y[i])
             return tern_error_code();
     if (call->op->backward && tern_is_floating(y[0]->dtype))
-        TERN_TRY(record(call, y, recorded, saved, saved_count));
+        TERN_TRY(tern_node_begin(&node, call->op, tern_op_inputs(call), call->count, recorded));
+    if (node)
+        TERN_TRY(record(node, call, y, recorded, saved, saved_count));
     tern_op_tell(call, y, outputs);
     return TERN_OK;
 }

@@ -192,37 +192,30 @@ static tern_status launch(const tern_batch_norm *p)
     return TERN_OK;
 }
 
-static void save(tern_node *node, const tern_batch_norm *p)
+static tern_tensor *finish(tern_node *node, tern_op_call *call, const tern_batch_norm *p)
 {
-    node->attrs.i[0] = p->shape.dim[0];
-    node->attrs.i[1] = p->shape.dim[1];
-    node->attrs.i[2] = p->shape.dim[2];
-    node->attrs.i[3] = p->batch;
-    node->attrs.i[4] = p->relu;
-    tern_node_save(node, SAVED_X, p->x);
-    tern_node_save(node, SAVED_WEIGHT,
-                   tern_node_needs(node, AFFINE_X) || p->relu ? p->weight : NULL);
-    tern_node_save(node, SAVED_BIAS, p->relu ? p->bias : NULL);
-    tern_node_save(node, SAVED_MEAN, p->mean);
-    tern_node_save(node, SAVED_RSTD, p->rstd);
-    tern_node_output(node, 0, p->y);
+    const bool scaled = p->relu || (node && tern_node_needs(node, AFFINE_X));
+    tern_tensor *const saved[] = {[SAVED_X] = p->x,
+                                  [SAVED_WEIGHT] = scaled ? p->weight : NULL,
+                                  [SAVED_BIAS] = p->relu ? p->bias : NULL,
+                                  [SAVED_MEAN] = p->mean,
+                                  [SAVED_RSTD] = p->rstd};
+    call->attrs = (tern_op_attrs){
+        .i = {p->shape.dim[0], p->shape.dim[1], p->shape.dim[2], p->batch, p->relu}};
+    return tern_op_end_begun(node, call, p->y, saved, SAVED_RSTD + 1);
 }
 
 // The node is begun before the kernel runs: a call that fails leaves the running statistics as they
 // were.
 tern_tensor *tern_batch_norm_run(tern_op_call *call, tern_batch_norm *p)
 {
-    tern_node *node = NULL;
+    tern_node *node;
     if (allocate(call, p) || tern_node_begin(&node, call->op, call->in, call->count, 1))
         return NULL;
-    const tern_status status = launch(p);
-    if (node && status == TERN_OK)
-        save(node, p);
+    if (launch(p) == TERN_OK)
+        return finish(node, call, p);
     tern_node_end(node);
-    if (status)
-        return NULL;
-    tern_op_tell(call, &p->y, 1);
-    return p->y;
+    return NULL;
 }
 
 tern_batch_norm_options tern_batch_norm_defaults(void)

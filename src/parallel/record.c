@@ -2,7 +2,7 @@
 #include "parallel/record.h"
 
 #include <tern/autograd.h>
-#include "autograd/record.h"
+#include "autograd/op.h"
 #include "base/mem.h"
 #include "tensor/header.h"
 #include "tensor/scope.h"
@@ -92,14 +92,11 @@ static const tern_op replicate_op = {.name = "replicate", .backward = replicate_
 
 static tern_status record(tern_tensor *const *inputs, tern_tensor *const *outputs, int count)
 {
-    tern_node *node;
-    TERN_TRY(tern_node_begin(&node, &replicate_op, inputs, count, count));
-    if (!node)
+    const tern_op_call call = {.op = &replicate_op, .count = count, .many = inputs};
+    if (count == 0)
         return TERN_OK;
-    node->partial = true;
-    for (int i = 0; i < count; i++)
-        tern_node_output(node, i, outputs[i]);
-    tern_node_end(node);
+    TERN_TRY(tern_op_end_many(&call, outputs, count, count, NULL, 0));
+    outputs[0]->node->partial = true;
     return TERN_OK;
 }
 
