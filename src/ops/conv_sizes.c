@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/conv_sizes.h"
+#include "base/integer.h"
 
 tern_shape tern_sizes_1(int64_t size)
 {
@@ -20,7 +21,7 @@ tern_shape tern_sizes_3(tern_triple size)
 // Sums and products of such sizes stay within int64.
 #define LARGEST INT32_MAX
 
-static tern_status check_at_least(const char *op, const char *what, tern_shape sizes, int64_t least)
+tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t least)
 {
     for (int i = 0; i < sizes.rank; i++)
         TERN_CHECK(sizes.dim[i] >= least && sizes.dim[i] <= LARGEST, TERN_ERR_ARG,
@@ -43,21 +44,21 @@ static tern_status check_padding(const conv_sizes *sizes)
                    sizes->op, tern_shape_string(sizes->stride));
         padding.dim[i] = 0;
     }
-    return check_at_least(sizes->op, "padding", padding, 0);
+    return tern_sizes_check(sizes->op, "padding", padding, 0);
 }
 
 // Either output_padding or output_size, which is all 0 when it is not given.
 static tern_status check_output(const conv_sizes *sizes)
 {
-    TERN_TRY(check_at_least(sizes->op, "output_padding", sizes->output_padding, 0));
-    TERN_TRY(check_at_least(sizes->op, "output_size", sizes->output_size, 0));
+    TERN_TRY(tern_sizes_check(sizes->op, "output_padding", sizes->output_padding, 0));
+    TERN_TRY(tern_sizes_check(sizes->op, "output_size", sizes->output_size, 0));
     bool sized = tern_shape_numel(sizes->output_size) != 0;
     for (int i = 0; i < sizes->stride.rank; i++) {
         int64_t stride = sizes->stride.dim[i], dilation = sizes->dilation.dim[i];
-        TERN_CHECK(sizes->output_padding.dim[i] < (stride > dilation ? stride : dilation),
-                   TERN_ERR_ARG, "%s: output_padding %s must be less than stride %s or dilation %s",
-                   sizes->op, tern_shape_string(sizes->output_padding),
-                   tern_shape_string(sizes->stride), tern_shape_string(sizes->dilation));
+        TERN_CHECK(sizes->output_padding.dim[i] < max_int64(stride, dilation), TERN_ERR_ARG,
+                   "%s: output_padding %s must be less than stride %s or dilation %s", sizes->op,
+                   tern_shape_string(sizes->output_padding), tern_shape_string(sizes->stride),
+                   tern_shape_string(sizes->dilation));
         TERN_CHECK(!sized || sizes->output_padding.dim[i] == 0, TERN_ERR_ARG,
                    "%s: output_padding is %s and output_size %s: give one of the two", sizes->op,
                    tern_shape_string(sizes->output_padding), tern_shape_string(sizes->output_size));
@@ -68,13 +69,19 @@ static tern_status check_output(const conv_sizes *sizes)
     return TERN_OK;
 }
 
-tern_status tern_conv_check_options(const conv_sizes *sizes)
+tern_status tern_conv_check_sizes(const conv_sizes *sizes)
 {
-    TERN_TRY(check_at_least(sizes->op, "stride", sizes->stride, 1));
-    TERN_TRY(check_at_least(sizes->op, "dilation", sizes->dilation, 1));
+    TERN_TRY(tern_sizes_check(sizes->op, "stride", sizes->stride, 1));
+    TERN_TRY(tern_sizes_check(sizes->op, "dilation", sizes->dilation, 1));
     TERN_TRY(check_padding(sizes));
     TERN_CHECK(sizes->groups >= 1, TERN_ERR_ARG, "%s: groups is %lld, but must be 1 or more",
                sizes->op, (long long)sizes->groups);
+    return TERN_OK;
+}
+
+tern_status tern_conv_check_options(const conv_sizes *sizes)
+{
+    TERN_TRY(tern_conv_check_sizes(sizes));
     if (sizes->transposed)
         TERN_TRY(check_output(sizes));
     return tern_fused_check(sizes->op, sizes->activation);

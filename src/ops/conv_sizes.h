@@ -21,7 +21,11 @@ tern_shape tern_sizes_1(int64_t size);
 tern_shape tern_sizes_2(tern_pair size);
 tern_shape tern_sizes_3(tern_triple size);
 
-// What needs no operand: the ranges of the options.
+// Each size is `least` or more, and below 2^31.
+tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t least);
+// The ranges of stride, dilation, padding and groups.
+tern_status tern_conv_check_sizes(const conv_sizes *sizes);
+// What needs no operand: the ranges of all options.
 tern_status tern_conv_check_options(const conv_sizes *sizes);
 // Ranks, channels, groups and the bias.
 tern_status tern_conv_check_operands(const conv_sizes *sizes, const tern_op_call *call);

@@ -169,7 +169,7 @@ REFUSES(tern_conv_transpose2d_with, "output_size and output_padding", TERN_ERR_A
     REFUSES(tern_nn_##name##_with, "a dilation of 0", TERN_ERR_ARG,                                \
             "nn_" #name ": dilation is (0,", tern_nn_##name(3, 4, 3, .dilation = 0))               \
     REFUSES(tern_nn_##name##_with, "a dilation too long to count", TERN_ERR_ARG,                   \
-            "nn_" #name ": dilation is (4611686018427387904|must be at least 1 and below 2^31",    \
+            "nn_" #name ": dilation is (4611686018427387904|must be 2147483647 or less",           \
             tern_nn_##name(3, 4, 3, .dilation = INT64_C(1) << 62))                                 \
     REFUSES(tern_nn_##name##_with, "a negative padding", TERN_ERR_ARG,                             \
             "nn_" #name ": padding is (-1,", tern_nn_##name(3, 4, 3, .padding = -1))               \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and transposed ones.
 #include "nn/layer/layer.h"
+#include "ops/conv_sizes.h"
 #include "tensor/alive.h"
 #include "tensor/tensor.h"
 
@@ -159,54 +160,26 @@ static tern_status check_kernel(conv_options *o)
                (long long)o->kernel, tern_shape_string(o->kernel_size));
     for (int i = 0; i < o->kernel_size.rank && !sized; i++)
         o->kernel_size.dim[i] = o->kernel;
-    for (int i = 0; i < o->kernel_size.rank; i++)
-        TERN_CHECK(o->kernel_size.dim[i] > 0 && o->kernel_size.dim[i] <= INT32_MAX, TERN_ERR_ARG,
-                   "%s: kernel_size is %s, but must be at least 1 and below 2^31", o->name,
-                   tern_shape_string(o->kernel_size));
-    return TERN_OK;
-}
-
-static tern_status check_range(const conv_options *o, const char *what, tern_shape sizes,
-                               int64_t least)
-{
-    for (int i = 0; i < sizes.rank; i++)
-        TERN_CHECK(sizes.dim[i] >= least && sizes.dim[i] <= INT32_MAX, TERN_ERR_ARG,
-                   "%s: %s is %s, but must be at least %lld and below 2^31", o->name, what,
-                   tern_shape_string(sizes), (long long)least);
-    return TERN_OK;
-}
-
-// TERN_SAME_PADDING needs stride 1.
-static tern_status check_padding(const conv_options *o)
-{
-    tern_shape padding = o->padding;
-    for (int i = 0; i < padding.rank && !o->transposed; i++) {
-        if (padding.dim[i] != TERN_SAME_PADDING)
-            continue;
-        TERN_CHECK(o->stride.dim[i] == 1, TERN_ERR_ARG,
-                   "%s: padding is TERN_SAME_PADDING and stride is %s, but only with stride 1 has "
-                   "the output the input's size",
-                   o->name, tern_shape_string(o->stride));
-        padding.dim[i] = 0;
-    }
-    return check_range(o, "padding", padding, 0);
+    return tern_sizes_check(o->name, "kernel_size", o->kernel_size, 1);
 }
 
 static tern_status check_options(conv_options *o)
 {
+    const conv_sizes sizes = {.op = o->name,
+                              .transposed = o->transposed,
+                              .stride = o->stride,
+                              .padding = o->padding,
+                              .dilation = o->dilation,
+                              .groups = o->groups};
     TERN_CHECK(o->in_channels > 0 && o->out_channels > 0, TERN_ERR_ARG,
                "%s: in_channels is %lld and out_channels %lld, but both must be positive", o->name,
                (long long)o->in_channels, (long long)o->out_channels);
-    TERN_CHECK(o->groups > 0, TERN_ERR_ARG, "%s: groups is %lld, but must be 1 or more", o->name,
-               (long long)o->groups);
+    TERN_TRY(tern_conv_check_sizes(&sizes));
     TERN_CHECK(o->in_channels % o->groups == 0 && o->out_channels % o->groups == 0, TERN_ERR_ARG,
                "%s: groups %lld must divide in_channels %lld and out_channels %lld", o->name,
                (long long)o->groups, (long long)o->in_channels, (long long)o->out_channels);
     TERN_TRY(check_kernel(o));
-    TERN_TRY(check_range(o, "stride", o->stride, 1));
-    TERN_TRY(check_range(o, "dilation", o->dilation, 1));
-    TERN_TRY(check_range(o, "output_padding", o->output_padding, 0));
-    TERN_TRY(check_padding(o));
+    TERN_TRY(tern_sizes_check(o->name, "output_padding", o->output_padding, 0));
     TERN_CHECK(o->padding_mode >= TERN_PAD_UNSPECIFIED && o->padding_mode <= TERN_PAD_CIRCULAR,
                TERN_ERR_ARG, "%s: there is no padding_mode %d", o->name, (int)o->padding_mode);
     TERN_CHECK(o->dtype == TERN_DTYPE_UNSPECIFIED || tern_dtype_is_floating(o->dtype),
@@ -236,22 +209,6 @@ static tern_module *make(conv_options o)
     tern_parameter(self, bias,
                    o.bias ? tern_empty(row, .dtype = o.dtype, .device = o.device) : NULL);
     return tern_done(self);
-}
-
-static tern_shape shape_1(int64_t size)
-{
-    return tern_dims(size);
-}
-
-static tern_shape shape_2(tern_pair size)
-{
-    return tern_dims(size.h, size.w == TERN_SAME_AS_FIRST ? size.h : size.w);
-}
-
-static tern_shape shape_3(tern_triple size)
-{
-    return tern_dims(size.d, size.h == TERN_SAME_AS_FIRST ? size.d : size.h,
-                     size.w == TERN_SAME_AS_FIRST ? size.d : size.w);
 }
 
 #define ONE(size)   (size)
@@ -296,9 +253,9 @@ static tern_shape shape_3(tern_triple size)
                                    .device = options->device kind##_OPTIONS(shape_of)});           \
     }
 
-CONV(conv1d, PADDED, ONE, shape_1)
-CONV(conv2d, PADDED, TWO, shape_2)
-CONV(conv3d, PADDED, THREE, shape_3)
-CONV(conv_transpose1d, TRANSPOSED, ONE, shape_1)
-CONV(conv_transpose2d, TRANSPOSED, TWO, shape_2)
-CONV(conv_transpose3d, TRANSPOSED, THREE, shape_3)
+CONV(conv1d, PADDED, ONE, tern_sizes_1)
+CONV(conv2d, PADDED, TWO, tern_sizes_2)
+CONV(conv3d, PADDED, THREE, tern_sizes_3)
+CONV(conv_transpose1d, TRANSPOSED, ONE, tern_sizes_1)
+CONV(conv_transpose2d, TRANSPOSED, TWO, tern_sizes_2)
+CONV(conv_transpose3d, TRANSPOSED, THREE, tern_sizes_3)
