@@ -5,7 +5,7 @@
 
 #include "base/crc32c.h"
 #include "base/mem.h"
-#include "io/contents.h"
+#include "io/archive.h"
 #include "io/inflate.h"
 
 // What is read at once: its checksum is taken while it is in a cache.

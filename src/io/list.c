@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "io/contents.h"
+#include "io/archive.h"
 #include "io/json.h"
 
 #define WIDEST_NAME 48

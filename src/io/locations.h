@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_IO_LOCATIONS_H
 #define TERN_SRC_IO_LOCATIONS_H
 
-#include "io/contents.h"
+#include "io/archive.h"
 
 #define TERN_MOST_LOCATIONS 64
 

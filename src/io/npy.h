@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_IO_NPY_H
 #define TERN_SRC_IO_NPY_H
 
-#include "io/contents.h"
+#include "io/archive.h"
 
 // The fewest bytes that say how long all of it is.
 #define TERN_NPY_FIRST_BYTES 12

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "io/npy.h"
-#include "io/written.h"
+#include "io/archive_entries.h"
 #include "io/zip.h"
 #include "tensor/tensor.h"
 

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_IO_SAFETENSORS_STATE_H
 #define TERN_SRC_IO_SAFETENSORS_STATE_H
 
-#include "io/contents.h"
+#include "io/archive.h"
 
 // The version of tern.state.
 #define TERN_SAFETENSORS_STATE_VERSION 1

@@ -12,7 +12,7 @@
 #include "io/json.h"
 #include "io/safetensors.h"
 #include "io/safetensors_state.h"
-#include "io/written.h"
+#include "io/archive_entries.h"
 
 #define HEADER_SUM "\"tern.header_crc32c\":\""
 

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_IO_TORCH_H
 #define TERN_SRC_IO_TORCH_H
 
-#include "io/contents.h"
+#include "io/archive.h"
 #include "io/pickle.h"
 #include "io/zip.h"
 

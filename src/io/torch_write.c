@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "io/pickle.h"
 #include "io/pickle_write.h"
-#include "io/written.h"
+#include "io/archive_entries.h"
 
 // `keys` has the storage of each value so far; tied ones have one.
 static void write_elements(tern_torch_writer *w, const tern_written *written, int64_t index,

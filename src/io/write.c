@@ -9,7 +9,7 @@
 #include "device/capture.h"
 #include "io/file.h"
 #include "io/json.h"
-#include "io/written.h"
+#include "io/archive_entries.h"
 
 static const char op[] = "state_write";
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "device/capture.h"
 #include "io/pickle_write.h"
-#include "io/written.h"
+#include "io/archive_entries.h"
 #include "optim/optim.h"
 
 static const char op[] = "optim_save_torch";

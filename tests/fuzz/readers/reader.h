@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "io/contents.h"
+#include "io/archive.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes);
 int LLVMFuzzerInitialize(int *argc, char ***argv);

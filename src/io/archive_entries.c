@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/written.h"
+#include "io/archive_entries.h"
 
 #include <string.h>
 #include "base/mem.h"

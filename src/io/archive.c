@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "io/contents.h"
+#include "io/archive.h"
 
 #include <string.h>
 #include "base/mem.h"

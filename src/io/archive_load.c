@@ -3,7 +3,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
-#include "io/contents.h"
+#include "io/archive.h"
 #include "io/locations.h"
 #include "state/state.h"
 #include "tensor/front.h"
