@@ -80,13 +80,13 @@ void tern_dataset_free(tern_dataset *dataset)
             tern_dataset_name(dataset));
 }
 
-tern_dataset *tern_dataset_hold(tern_dataset *dataset)
+tern_dataset *tern_dataset_retain_inside(tern_dataset *dataset)
 {
     __atomic_fetch_add(&dataset->loaders_, 1, __ATOMIC_RELAXED);
     return tern_dataset_retain(dataset);
 }
 
-void tern_dataset_drop(tern_dataset *dataset)
+void tern_dataset_release_inside(tern_dataset *dataset)
 {
     __atomic_fetch_sub(&dataset->loaders_, 1, __ATOMIC_RELAXED);
     drop(dataset);
@@ -109,35 +109,36 @@ int64_t tern_dataset_count(const tern_dataset *dataset)
 {
     if (tern_check_dataset("dataset_count", dataset))
         return -1;
-    tern_dataset *held = tern_dataset_hold((tern_dataset *)(uintptr_t)dataset); // a count, no value
+    tern_dataset *held =
+        tern_dataset_retain_inside((tern_dataset *)(uintptr_t)dataset); // a count, no value
     int64_t count = tern_dataset_count_for("dataset_count", held);
-    tern_dataset_drop(held);
+    tern_dataset_release_inside(held);
     return count;
 }
 
 // NULL: no dataset is asked.
-static _Thread_local const tern_sample_context *asked_with;
+static _Thread_local const tern_sample_context *context_of_thread;
 
-const tern_sample_context *tern_dataset_ask_with(const tern_sample_context *context)
+const tern_sample_context *tern_dataset_set_context(const tern_sample_context *context)
 {
-    const tern_sample_context *before = asked_with;
-    asked_with = context;
+    const tern_sample_context *before = context_of_thread;
+    context_of_thread = context;
     return before;
 }
 
 // With one seed two datasets around each other would draw the same, and one flip undo the other.
 tern_sample_context tern_dataset_context(void)
 {
-    if (!asked_with)
+    if (!context_of_thread)
         return (tern_sample_context){0};
-    tern_sample_context inner = *asked_with;
+    tern_sample_context inner = *context_of_thread;
     const tern_philox_block block = tern_philox(inner.seed, UINT64_MAX, UINT64_MAX);
     inner.seed = (uint64_t)block.word[1] << 32 | block.word[0];
     return inner;
 }
 
-tern_status tern_dataset_answer(const char *op, const tern_dataset *dataset, tern_status status,
-                                bool failed_before, const char *what)
+tern_status tern_dataset_check_result(const char *op, const tern_dataset *dataset,
+                                      tern_status status, bool failed_before, const char *what)
 {
     if (status && !tern_error_pending())
         return tern_error_raise(status, "%s: %s failed to make %s and did not say why", op,

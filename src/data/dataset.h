@@ -24,15 +24,15 @@ tern_status tern_check_dataset(const char *function, const tern_dataset *dataset
 
 // The status of a call of the class: a failure without a word is said; an error that has become
 // pending is a failure.
-tern_status tern_dataset_answer(const char *op, const tern_dataset *dataset, tern_status status,
-                                bool failed_before, const char *what);
+tern_status tern_dataset_check_result(const char *op, const tern_dataset *dataset,
+                                      tern_status status, bool failed_before, const char *what);
 // What the class gave is 1 to TERN_BATCH_TENSORS tensors that live.
 tern_status tern_dataset_check_tensors(const char *op, const tern_dataset *dataset, int count,
                                        tern_tensor *const *at);
 
 // Around a call of the class: what the calling thread's datasets are asked with meanwhile. Returns
 // what it was before, which goes back afterwards.
-const tern_sample_context *tern_dataset_ask_with(const tern_sample_context *context);
+const tern_sample_context *tern_dataset_set_context(const tern_sample_context *context);
 // What a dataset is asked with outside a loader: zeros, or what is due inside another dataset.
 tern_sample_context tern_dataset_context(void);
 
@@ -40,8 +40,8 @@ tern_sample_context tern_dataset_context(void);
 const char *tern_dataset_name(const tern_dataset *dataset);
 
 // A reference of a loader, or of a call in progress, which users cannot give back.
-tern_dataset *tern_dataset_hold(tern_dataset *dataset);
-void tern_dataset_drop(tern_dataset *dataset);
+tern_dataset *tern_dataset_retain_inside(tern_dataset *dataset);
+void tern_dataset_release_inside(tern_dataset *dataset);
 
 // Holds the tensors on another device instead, or fails and changes nothing; waits.
 tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);

@@ -4,7 +4,7 @@
 #include "data/loader.h"
 
 // Puts the epoch in progress aside, its batch with it.
-static tern_status set_aside(tern_loader *loader)
+static tern_status suspend(tern_loader *loader)
 {
     tern_loader *outer = tern_mem_alloc(sizeof *outer);
     if (!outer)
@@ -30,7 +30,7 @@ tern_epoch_guard_ tern_epoch_guard_open_(tern_loader *loader)
         tern_loader_end_batch(loader);
     const bool resumes = loader->running && loader->resumed;
     loader->resumed = false;
-    if (!tern_loader_may_go_on(loader) || (loader->running && !resumes && set_aside(loader)))
+    if (!tern_loader_may_go_on(loader) || (loader->running && !resumes && suspend(loader)))
         return guard;
     if (!resumes && tern_loader_begin(loader)) {
         tern_loader_go_back(loader, guard.outer);

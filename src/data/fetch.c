@@ -27,12 +27,12 @@ static tern_status ask(const char *op, const tern_dataset *dataset,
                        tern_batch *made)
 {
     const bool failed_before = tern_error_pending();
-    const tern_sample_context *outside = tern_dataset_ask_with(context);
+    const tern_sample_context *outside = tern_dataset_set_context(context);
     tern_callback_begin();
     tern_status status = dataset->klass->get(dataset, context, index, count, made);
     tern_callback_end();
-    (void)tern_dataset_ask_with(outside);
-    TERN_TRY(tern_dataset_answer(op, dataset, status, failed_before, "a batch"));
+    (void)tern_dataset_set_context(outside);
+    TERN_TRY(tern_dataset_check_result(op, dataset, status, failed_before, "a batch"));
     return check_made(op, dataset, count, made);
 }
 
@@ -80,12 +80,12 @@ tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index, int64_
     TERN_TRY(tern_fork_check());
     TERN_CHECK(count >= 1, TERN_ERR_ARG, "dataset_get: count is %lld, but must be at least 1",
                (long long)count);
-    (void)tern_dataset_hold(dataset);
+    (void)tern_dataset_retain_inside(dataset);
     const tern_sample_context context = tern_dataset_context();
     tern_status status = check_range(dataset, index, count);
     if (!status)
         status = tern_dataset_fetch("dataset_get", dataset, &context, index, count, out);
-    tern_dataset_drop(dataset);
+    tern_dataset_release_inside(dataset);
     return status;
 }
 
@@ -130,10 +130,10 @@ tern_status tern_dataset_item(tern_dataset *dataset, int64_t index, tern_sample 
     if (!out)
         return tern_null_error("dataset_item", "out");
     TERN_TRY(tern_fork_check());
-    (void)tern_dataset_hold(dataset);
+    (void)tern_dataset_retain_inside(dataset);
     bool before = tern_set_grad_enabled(false);
     tern_status status = make_sample(dataset, index, out);
     (void)tern_set_grad_enabled(before);
-    tern_dataset_drop(dataset);
+    tern_dataset_release_inside(dataset);
     return status;
 }

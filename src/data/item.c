@@ -16,12 +16,12 @@ static tern_status ask(const char *op, const tern_dataset *dataset,
                        const tern_sample_context *context, int64_t index, tern_sample *made)
 {
     const bool failed_before = tern_error_pending();
-    const tern_sample_context *outside = tern_dataset_ask_with(context);
+    const tern_sample_context *outside = tern_dataset_set_context(context);
     tern_callback_begin();
     tern_status status = dataset->klass->item(dataset, context, index, made);
     tern_callback_end();
-    (void)tern_dataset_ask_with(outside);
-    TERN_TRY(tern_dataset_answer(op, dataset, status, failed_before, "a sample"));
+    (void)tern_dataset_set_context(outside);
+    TERN_TRY(tern_dataset_check_result(op, dataset, status, failed_before, "a sample"));
     return tern_dataset_check_tensors(op, dataset, made->count, made->at);
 }
 

@@ -13,11 +13,11 @@
 #include "ops/op.h"
 #include "tensor/header.h"
 
-enum { IMAGES, LABELS, PARTS };
+enum { IMAGES, LABELS, TENSORS };
 
 typedef struct mnist {
     tern_dataset base;
-    tern_tensor *at[PARTS]; // uint8 (N, H, W) and (N), on one device
+    tern_tensor *at[TENSORS]; // uint8 (N, H, W) and (N), on one device
 } mnist;
 
 static int64_t count_samples(const tern_dataset *dataset)
@@ -42,7 +42,7 @@ static tern_tensor *scale_rows(const tern_tensor *images, const int64_t *index, 
     return x;
 }
 
-static tern_tensor *widen_labels(const tern_tensor *labels, const int64_t *index, int64_t count)
+static tern_tensor *convert_labels(const tern_tensor *labels, const int64_t *index, int64_t count)
 {
     tern_tensor *y = tern_tensor_new("data_mnist", TERN_INT64, tern_dev(labels), tern_dims(count));
     if (!y)
@@ -75,10 +75,10 @@ static tern_status get(const tern_dataset *dataset, const tern_sample_context *c
     (void)context;
     const mnist *self = (const mnist *)dataset;
     tern_device home = tern_dev(self->at[IMAGES]);
-    out->count = PARTS;
+    out->count = TENSORS;
     if (home.type == TERN_CPU) {
         out->at[IMAGES] = scale_rows(self->at[IMAGES], index, count);
-        out->at[LABELS] = widen_labels(self->at[LABELS], index, count);
+        out->at[LABELS] = convert_labels(self->at[LABELS], index, count);
     } else {
         tern_tensor *numbers =
             tern_from_data(tern_dims(count), index, .dtype = TERN_INT64, .device = home);
@@ -88,15 +88,15 @@ static tern_status get(const tern_dataset *dataset, const tern_sample_context *c
     return out->at[IMAGES] && out->at[LABELS] ? TERN_OK : tern_error_code();
 }
 
-static void drop_both(tern_dataset *dataset)
+static void release_both(tern_dataset *dataset)
 {
-    for (int i = 0; i < PARTS; i++)
+    for (int i = 0; i < TENSORS; i++)
         tern_drop_as(((mnist *)dataset)->at[i], TERN_STAMP_HOLDER);
 }
 
 static tern_status to(tern_dataset *dataset, tern_device device)
 {
-    return tern_dataset_move(((mnist *)dataset)->at, PARTS, device);
+    return tern_dataset_move(((mnist *)dataset)->at, TENSORS, device);
 }
 
 static const tern_dataset_class mnist_class = {
@@ -104,7 +104,7 @@ static const tern_dataset_class mnist_class = {
     .size = sizeof(mnist),
     .count = count_samples,
     .get = get,
-    .free = drop_both,
+    .free = release_both,
     .to = to,
 };
 

@@ -82,8 +82,8 @@ static tern_status visit_dataset(void *object, tern_state_visitor *visitor)
     tern_status status = loader->dataset->klass->visit(loader->dataset, visitor);
     tern_callback_end();
     loader->asking = false;
-    return tern_dataset_answer("visit_loader", loader->dataset, status, failed_before,
-                               "its state known");
+    return tern_dataset_check_result("visit_loader", loader->dataset, status, failed_before,
+                                     "its state known");
 }
 
 static void take(tern_loader *loader, const progress *p, int64_t samples)

@@ -55,7 +55,7 @@ static tern_status get(const tern_dataset *dataset, const tern_sample_context *c
     return TERN_OK;
 }
 
-static void drop_all(tern_dataset *dataset)
+static void release_all(tern_dataset *dataset)
 {
     tensors *self = (tensors *)dataset;
     for (int i = 0; i < self->count; i++)
@@ -73,7 +73,7 @@ static const tern_dataset_class tensors_class = {
     .size = sizeof(tensors),
     .count = count_samples,
     .get = get,
-    .free = drop_all,
+    .free = release_all,
     .to = to,
 };
 

@@ -7,14 +7,14 @@
 #include "tensor/header.h"
 #include "tensor/tensor.h"
 
-#define MOST_VALUES (1 << 22)
+#define MAX_VALUES (1 << 22)
 
-static tern_named_array named_values(const tern_contents *c)
+static tern_named_array named_values(const tern_archive *c)
 {
     return TERN_NAMED_ARRAY(c->values);
 }
 
-tern_status tern_contents_reserve(tern_contents *c, int64_t values, int64_t storages)
+tern_status tern_archive_reserve(tern_archive *c, int64_t values, int64_t storages)
 {
     TERN_TRY(tern_mem_grow((void **)&c->values, &c->capacity, values, sizeof *c->values));
     TERN_TRY(tern_name_table_reserve(&c->table, named_values(c), c->count, values));
@@ -22,7 +22,7 @@ tern_status tern_contents_reserve(tern_contents *c, int64_t values, int64_t stor
                          sizeof *c->storages);
 }
 
-static tern_status check_name(const tern_contents *c, const char *name)
+static tern_status check_name(const tern_archive *c, const char *name)
 {
     const size_t length = strlen(name);
     TERN_CHECK(length > 0 && length < TERN_STATE_NAME_SIZE, TERN_ERR_FORMAT,
@@ -35,20 +35,20 @@ static tern_status check_name(const tern_contents *c, const char *name)
     return TERN_OK;
 }
 
-tern_status tern_contents_add(tern_contents *c, tern_file_value value)
+tern_status tern_archive_add(tern_archive *c, tern_file_value value)
 {
     TERN_TRY(check_name(c, value.name));
-    TERN_CHECK(c->count < MOST_VALUES, TERN_ERR_FORMAT, "%s: %s has more than %d values",
-               c->file->op, c->file->path, MOST_VALUES);
-    TERN_TRY(tern_contents_reserve(c, c->count + 1, 0));
-    TERN_CHECK(!tern_contents_find(c, value.name), TERN_ERR_FORMAT, "%s: %s has \"%.200s\" twice",
+    TERN_CHECK(c->count < MAX_VALUES, TERN_ERR_FORMAT, "%s: %s has more than %d values",
+               c->file->op, c->file->path, MAX_VALUES);
+    TERN_TRY(tern_archive_reserve(c, c->count + 1, 0));
+    TERN_CHECK(!tern_archive_find(c, value.name), TERN_ERR_FORMAT, "%s: %s has \"%.200s\" twice",
                c->file->op, c->file->path, value.name);
     c->values[c->count] = value;
     tern_name_table_add(&c->table, named_values(c), c->count++);
     return TERN_OK;
 }
 
-tern_status tern_contents_add_version(tern_contents *c, tern_file_version version)
+tern_status tern_archive_add_version(tern_archive *c, tern_file_version version)
 {
     TERN_TRY(tern_mem_grow((void **)&c->versions, &c->version_capacity, c->version_count + 1,
                            sizeof *c->versions));
@@ -56,7 +56,7 @@ tern_status tern_contents_add_version(tern_contents *c, tern_file_version versio
     return TERN_OK;
 }
 
-int64_t tern_contents_add_storage(tern_contents *c, tern_file_storage storage)
+int64_t tern_archive_add_storage(tern_archive *c, tern_file_storage storage)
 {
     if (tern_mem_grow((void **)&c->storages, &c->storage_capacity, c->storage_count + 1,
                       sizeof *c->storages))
@@ -65,13 +65,13 @@ int64_t tern_contents_add_storage(tern_contents *c, tern_file_storage storage)
     return c->storage_count++;
 }
 
-tern_file_value *tern_contents_find(const tern_contents *c, const char *name)
+tern_file_value *tern_archive_find(const tern_archive *c, const char *name)
 {
     const int64_t found = tern_name_table_find(&c->table, named_values(c), name);
     return found < 0 ? NULL : &c->values[found];
 }
 
-void tern_contents_free(tern_contents *c)
+void tern_archive_free(tern_archive *c)
 {
     for (int64_t i = 0; i < c->storage_count; i++)
         tern_drop(c->storages[i].tensor);
@@ -80,5 +80,5 @@ void tern_contents_free(tern_contents *c)
     tern_mem_free(c->storages, (size_t)c->storage_capacity * sizeof *c->storages);
     tern_name_table_free(&c->table);
     tern_arena_free(&c->arena);
-    *c = (tern_contents){.file = NULL};
+    *c = (tern_archive){.file = NULL};
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a file of weights holds, whatever its format: values by name, and the storages in the file
 // that tensors are views of. A reader fills it from the file's headers and checks all that can be
-// checked without the elements; tern_contents_load makes a state of it.
-#ifndef TERN_SRC_IO_CONTENTS_H
-#define TERN_SRC_IO_CONTENTS_H
+// checked without the elements; tern_archive_load makes a state of it.
+#ifndef TERN_SRC_IO_ARCHIVE_H
+#define TERN_SRC_IO_ARCHIVE_H
 
 #include <stdio.h>
 #include <tern/dtype.h>
@@ -63,7 +63,7 @@ typedef struct tern_file_version {
     int64_t version;
 } tern_file_version;
 
-typedef struct tern_contents {
+typedef struct tern_archive {
     tern_file *file;
     const char *format; // "safetensors"
     tern_arena arena;
@@ -75,47 +75,46 @@ typedef struct tern_contents {
     int64_t version_count, version_capacity;
     tern_name_table table; // of the values
     const char *metadata;  // what else the file says of itself, for people; or NULL
-} tern_contents;
+} tern_archive;
 
 // Room for so many at once, where a reader knows how many there are.
-tern_status tern_contents_reserve(tern_contents *contents, int64_t values, int64_t storages);
+tern_status tern_archive_reserve(tern_archive *archive, int64_t values, int64_t storages);
 // Adds a value whose `name` and arrays lie in the arena. TERN_ERR_FORMAT, naming the file, for a
 // name that cannot be (tern_state_set_tensor) or is there already.
-tern_status tern_contents_add(tern_contents *contents, tern_file_value value);
+tern_status tern_archive_add(tern_archive *archive, tern_file_value value);
 // Adds the version of a module, whose name lies in the arena.
-tern_status tern_contents_add_version(tern_contents *contents, tern_file_version version);
+tern_status tern_archive_add_version(tern_archive *archive, tern_file_version version);
 // The index of a new storage; -1 on failure.
-int64_t tern_contents_add_storage(tern_contents *contents, tern_file_storage storage);
+int64_t tern_archive_add_storage(tern_archive *archive, tern_file_storage storage);
 // The value of a name, or NULL.
-tern_file_value *tern_contents_find(const tern_contents *contents, const char *name);
+tern_file_value *tern_archive_find(const tern_archive *archive, const char *name);
 // A zeroed one is fine.
-void tern_contents_free(tern_contents *contents);
+void tern_archive_free(tern_archive *archive);
 
 // ---- readers ------------------------------------------------------------------------------------
 // Each fills contents whose `file` is set; freed by the caller also after a failure.
 
-tern_status tern_safetensors_contents(tern_contents *contents);
-tern_status tern_npy_contents(tern_contents *contents);
+tern_status tern_safetensors_read_archive(tern_archive *archive);
+tern_status tern_npy_read_archive(tern_archive *archive);
 // A zip archive: one of PyTorch's or an npz.
-tern_status tern_zip_contents(tern_contents *contents);
+tern_status tern_zip_read_archive(tern_archive *archive);
 // Of PyTorch's, when the archive is open.
 struct tern_zip;
-tern_status tern_torch_zip_contents(tern_contents *contents, struct tern_zip *zip);
+tern_status tern_torch_zip_read_archive(tern_archive *archive, struct tern_zip *zip);
 // PyTorch's before 1.6.
-tern_status tern_torch_legacy_contents(tern_contents *contents);
+tern_status tern_torch_legacy_read_archive(tern_archive *archive);
 
 // The reader for a file, by its first bytes.
-tern_status tern_contents_read(tern_contents *contents, tern_file *file);
+tern_status tern_archive_read(tern_archive *archive, tern_file *file);
 
 // Writes what there is to `file`, a line a value.
-tern_status tern_contents_list(const tern_contents *contents, FILE *file);
+tern_status tern_archive_list(const tern_archive *archive, FILE *file);
 
 // ---- elements -----------------------------------------------------------------------------------
 
 // Reads the elements of a storage to `data` (nbytes): unpacks, checks the checksum, and that bools
 // are 0 or 1; swaps bytes. `what` names it in errors. `data` NULL: only checks.
-tern_status tern_contents_read_storage(const tern_contents *contents,
-                                       const tern_file_storage *storage, const char *what,
-                                       void *data);
+tern_status tern_archive_read_storage(const tern_archive *archive, const tern_file_storage *storage,
+                                      const char *what, void *data);
 
 #endif

@@ -31,7 +31,7 @@ static tern_status check_text(const char *name, const char *text, size_t length)
     return TERN_OK;
 }
 
-static tern_status fill(tern_written_value *v)
+static tern_status fill(tern_archive_entry *v)
 {
     const tern_state_value *value = v->value;
     TERN_CHECK(tern_utf8_valid(v->name, strlen(v->name)), TERN_ERR_ARG,
@@ -66,10 +66,11 @@ static bool same_view(const tern_tensor *a, const tern_tensor *b)
 
 // Of the values of one storage, those before are looked at; `last` has the last one of each storage
 // and `before` the one before each.
-static tern_status find_ties(tern_written *w, tern_pointer_map *map, int64_t *last, int64_t *before)
+static tern_status find_ties(tern_archive_entries *w, tern_pointer_map *map, int64_t *last,
+                             int64_t *before)
 {
     for (int64_t i = 0; i < w->count; i++) {
-        tern_written_value *v = &w->at[i];
+        tern_archive_entry *v = &w->at[i];
         v->tied = i;
         if (v->value->type != TERN_STATE_TENSOR)
             continue;
@@ -86,7 +87,7 @@ static tern_status find_ties(tern_written *w, tern_pointer_map *map, int64_t *la
     return TERN_OK;
 }
 
-static tern_status tie(tern_written *w)
+static tern_status tie(tern_archive_entries *w)
 {
     tern_pointer_map map = {.slots = NULL};
     const size_t nbytes = 2 * (size_t)(w->count + 1) * sizeof(int64_t);
@@ -99,16 +100,16 @@ static tern_status tie(tern_written *w)
     return status;
 }
 
-static tern_status fill_all(tern_written *w)
+static tern_status fill_all(tern_archive_entries *w)
 {
     TERN_TRY(tie(w));
     for (int64_t i = 0; i < w->count; i++) {
-        tern_written_value *v = &w->at[i];
+        tern_archive_entry *v = &w->at[i];
         if (v->tied == i) {
             TERN_TRY(fill(v));
             continue;
         }
-        const tern_written_value *first = &w->at[v->tied];
+        const tern_archive_entry *first = &w->at[v->tied];
         TERN_TRY(check_text(v->name, v->name, strlen(v->name)));
         v->tensor = tern_hold(first->tensor);
         v->body = first->body;
@@ -116,9 +117,9 @@ static tern_status fill_all(tern_written *w)
     return TERN_OK;
 }
 
-tern_status tern_written_begin(tern_written *w, const tern_state *state)
+tern_status tern_archive_entries_begin(tern_archive_entries *w, const tern_state *state)
 {
-    *w = (tern_written){.at = NULL};
+    *w = (tern_archive_entries){.at = NULL};
     if (state->count == 0)
         return TERN_OK;
     w->at = tern_mem_alloc((size_t)state->count * sizeof *w->at);
@@ -131,14 +132,14 @@ tern_status tern_written_begin(tern_written *w, const tern_state *state)
     }
     tern_status status = fill_all(w);
     if (status)
-        tern_written_free(w);
+        tern_archive_entries_free(w);
     return status;
 }
 
-void tern_written_free(tern_written *w)
+void tern_archive_entries_free(tern_archive_entries *w)
 {
     for (int64_t i = 0; i < w->count; i++)
         tern_drop(w->at[i].tensor);
     tern_mem_free(w->at, (size_t)w->count * sizeof *w->at);
-    *w = (tern_written){.at = NULL};
+    *w = (tern_archive_entries){.at = NULL};
 }

@@ -11,7 +11,7 @@
 #include "tensor/tensor.h"
 
 typedef struct load {
-    tern_contents *c;
+    tern_archive *c;
     const tern_locations *locations;
     tern_state *state;
 } load;
@@ -23,11 +23,11 @@ typedef struct load {
 static tern_tensor *read_elements(const load *l, const tern_file_storage *storage, const char *name)
 {
     const int64_t size = (int64_t)tern_dtype_size(storage->dtype);
-    if (storage->deflated && tern_contents_read_storage(l->c, storage, name, NULL))
+    if (storage->deflated && tern_archive_read_storage(l->c, storage, name, NULL))
         return NULL;
     tern_tensor *t = tern_tensor_new("state_read", storage->dtype, tern_cpu(0),
                                      tern_dims(storage->nbytes / size));
-    if (!t || tern_contents_read_storage(l->c, storage, name, t->storage->data))
+    if (!t || tern_archive_read_storage(l->c, storage, name, t->storage->data))
         return NULL;
     return t;
 }
@@ -133,12 +133,12 @@ static tern_status put_versions(const load *l)
     return TERN_OK;
 }
 
-tern_state *tern_contents_load(tern_contents *contents, const tern_locations *locations,
-                               const char *only)
+tern_state *tern_archive_load(tern_archive *archive, const tern_locations *locations,
+                              const char *only)
 {
-    load l = {contents, locations, tern_state_new()};
+    load l = {archive, locations, tern_state_new()};
     if (!l.state ||
-        (!put_all(&l, only) && !put_versions(&l) && !tern_file_check_same(contents->file)))
+        (!put_all(&l, only) && !put_versions(&l) && !tern_file_check_same(archive->file)))
         return l.state;
     tern_state_free(l.state);
     return NULL;

@@ -8,7 +8,7 @@
 #include "tensor/view.h"
 
 // What is gathered at once.
-#define PIECE_BYTES (256 << 10)
+#define CHUNK_BYTES (256 << 10)
 
 // What makes one piece: `rows` of dimension `dim`, from row `first` on.
 typedef struct gathered {
@@ -18,7 +18,7 @@ typedef struct gathered {
     int64_t first, rows;
 } gathered;
 
-static tern_status take_piece(const gathered *g, tern_body_take *take, void *to)
+static tern_status take_chunk(const gathered *g, tern_body_take *take, void *to)
 {
     const tern_tensor *t = g->all;
     tern_shape shape = {.rank = t->rank - g->dim};
@@ -28,11 +28,11 @@ static tern_status take_piece(const gathered *g, tern_body_take *take, void *to)
     tern_scope scope = tern_scope_open();
     if (!scope)
         return tern_error_code();
-    tern_tensor *piece = tern_tensor_alias("state_write", t, shape, t->stride + g->dim, offset);
-    piece = piece ? tern_make_contiguous(piece) : NULL;
+    tern_tensor *chunk = tern_tensor_alias("state_write", t, shape, t->stride + g->dim, offset);
+    chunk = chunk ? tern_make_contiguous(chunk) : NULL;
     const int64_t size = (int64_t)tern_dtype_size(t->dtype);
-    tern_status status = piece ? take(to, (const char *)piece->storage->data + piece->offset * size,
-                                      (size_t)(piece->numel * size))
+    tern_status status = chunk ? take(to, (const char *)chunk->storage->data + chunk->offset * size,
+                                      (size_t)(chunk->numel * size))
                                : tern_error_code();
     tern_scope_close(scope);
     return status;
@@ -46,15 +46,15 @@ static tern_status gather(const tern_tensor *t, int dim, int64_t offset, tern_bo
     for (int i = dim + 1; i < t->rank; i++)
         row *= t->size[i];
     const int64_t count = dim < t->rank ? t->size[dim] : 1;
-    if (row > PIECE_BYTES) {
+    if (row > CHUNK_BYTES) {
         for (int64_t i = 0; i < count; i++)
             TERN_TRY(gather(t, dim + 1, offset + i * t->stride[dim], take, to));
         return TERN_OK;
     }
-    const int64_t most = PIECE_BYTES / row;
+    const int64_t most = CHUNK_BYTES / row;
     for (int64_t first = 0; first < count; first += most) {
         const int64_t rows = count - first < most ? count - first : most;
-        TERN_TRY(take_piece(&(gathered){t, dim, offset, first, rows}, take, to));
+        TERN_TRY(take_chunk(&(gathered){t, dim, offset, first, rows}, take, to));
     }
     return TERN_OK;
 }
@@ -70,14 +70,14 @@ tern_status tern_body_each(const tern_body *body, tern_body_take *take, void *to
 
 // ---- what is done with it -----------------------------------------------------------------------
 
-static tern_status write_piece(void *save, const void *data, size_t nbytes)
+static tern_status write_chunk(void *save, const void *data, size_t nbytes)
 {
     return tern_save_write(save, data, nbytes);
 }
 
 tern_status tern_body_write(const tern_body *body, tern_save *save)
 {
-    return tern_body_each(body, write_piece, save);
+    return tern_body_each(body, write_chunk, save);
 }
 
 static tern_status sum_crc32c(void *sum, const void *data, size_t nbytes)

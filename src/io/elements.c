@@ -14,7 +14,7 @@
 #define SCRATCH (16 << 10)
 
 typedef struct source {
-    const tern_contents *c;
+    const tern_archive *c;
     const tern_file_storage *storage;
     const char *what;
     int64_t done; // bytes taken so far, those that are skipped included
@@ -42,15 +42,15 @@ static tern_status take(source *s, void *data, int64_t nbytes)
     return TERN_OK;
 }
 
-static tern_status check_bools(const source *s, const unsigned char *piece, int64_t nbytes)
+static tern_status check_bools(const source *s, const unsigned char *chunk, int64_t nbytes)
 {
     if (s->storage->dtype != TERN_BOOL)
         return TERN_OK;
     for (int64_t i = 0; i < nbytes; i++)
-        TERN_CHECK(piece[i] <= 1, TERN_ERR_FORMAT,
+        TERN_CHECK(chunk[i] <= 1, TERN_ERR_FORMAT,
                    "%s: element %lld of \"%.200s\" in %s is the bool %d, not 0 or 1",
                    s->c->file->op, (long long)(s->done - nbytes - s->storage->skip + i), s->what,
-                   s->c->file->path, piece[i]);
+                   s->c->file->path, chunk[i]);
     return TERN_OK;
 }
 
@@ -97,11 +97,10 @@ static tern_status take_packed(source *s, unsigned char *data, unsigned char *sc
     return status;
 }
 
-tern_status tern_contents_read_storage(const tern_contents *contents,
-                                       const tern_file_storage *storage, const char *what,
-                                       void *data)
+tern_status tern_archive_read_storage(const tern_archive *archive, const tern_file_storage *storage,
+                                      const char *what, void *data)
 {
-    source s = {.c = contents, .storage = storage, .what = what};
+    source s = {.c = archive, .storage = storage, .what = what};
     const bool scratched = (!data && storage->nbytes > 0) || storage->skip > 0;
     unsigned char *scratch = scratched ? tern_mem_alloc(SCRATCH) : NULL;
     if (scratched && !scratch)

@@ -28,7 +28,7 @@ tern_status tern_file_read(tern_file *file, void *data, size_t nbytes, size_t *g
 tern_status tern_file_read_at(tern_file *file, int64_t at, void *data, size_t nbytes);
 
 // Notes what the file is like now, its size among that.
-tern_status tern_file_note(tern_file *file);
+tern_status tern_file_remember(tern_file *file);
 // TERN_ERR_IO when somebody has written to it since.
 tern_status tern_file_check_same(const tern_file *file);
 

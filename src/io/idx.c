@@ -10,14 +10,14 @@
 
 // Data is taken in pieces that double from the first size to the largest, so that a header that
 // lies costs no more memory than the file has bytes.
-#define FIRST_PIECE   4096
-#define LARGEST_PIECE (16 << 20)
+#define FIRST_CHUNK   4096
+#define LARGEST_CHUNK (16 << 20)
 
-typedef struct piece {
-    struct piece *next;
+typedef struct chunk {
+    struct chunk *next;
     size_t nbytes;
     unsigned char data[];
-} piece;
+} chunk;
 
 // Writes `count` elements to `out` from big-endian bytes.
 typedef void decode_fn(void *out, const unsigned char *bytes, size_t count);
@@ -127,22 +127,22 @@ static tern_status read_header(tern_gzip *s, header *h)
     return TERN_OK;
 }
 
-static void free_pieces(piece *list)
+static void free_chunks(chunk *list)
 {
     while (list) {
-        piece *next = list->next;
+        chunk *next = list->next;
         tern_mem_free(list, sizeof *list + list->nbytes);
         list = next;
     }
 }
 
 // Reads the data into a list of pieces, which is the caller's also on failure.
-static tern_status read_data(tern_gzip *s, const header *h, piece **list)
+static tern_status read_data(tern_gzip *s, const header *h, chunk **list)
 {
-    size_t size = FIRST_PIECE, done = 0;
-    for (piece **end = list; done < h->nbytes; end = &(*end)->next) {
+    size_t size = FIRST_CHUNK, done = 0;
+    for (chunk **end = list; done < h->nbytes; end = &(*end)->next) {
         size_t wanted = h->nbytes - done < size ? h->nbytes - done : size;
-        piece *p = *end = tern_mem_alloc(sizeof *p + wanted);
+        chunk *p = *end = tern_mem_alloc(sizeof *p + wanted);
         if (!p)
             return TERN_ERR_NOMEM;
         p->nbytes = wanted;
@@ -152,7 +152,7 @@ static tern_status read_data(tern_gzip *s, const header *h, piece **list)
         TERN_CHECK(got == wanted, TERN_ERR_FORMAT,
                    "%s: %s ends after %zu bytes of data, but its header %s wants %zu", s->file.op,
                    s->file.path, done, tern_shape_string(h->shape), h->nbytes);
-        size = size < LARGEST_PIECE ? 2 * size : size;
+        size = size < LARGEST_CHUNK ? 2 * size : size;
     }
     return TERN_OK;
 }
@@ -169,7 +169,7 @@ static tern_status check_end(tern_gzip *s, const header *h)
 }
 
 // Every piece but the last has a multiple of the largest element's bytes.
-static tern_tensor *decode(const header *h, const piece *list)
+static tern_tensor *decode(const header *h, const chunk *list)
 {
     tern_tensor *t = tern_tensor_new("idx_read", h->type->dtype, tern_cpu(0), h->shape);
     if (!t)
@@ -183,7 +183,7 @@ static tern_tensor *decode(const header *h, const piece *list)
     return t;
 }
 
-static tern_status read_all(tern_gzip *s, header *h, piece **list)
+static tern_status read_all(tern_gzip *s, header *h, chunk **list)
 {
     TERN_TRY(read_header(s, h));
     TERN_TRY(read_data(s, h, list));
@@ -196,11 +196,11 @@ static tern_tensor *read_file(const char *path)
     if (tern_gzip_open(&stream, "idx_read", path))
         return NULL;
     header h = {0};
-    piece *list = NULL;
+    chunk *list = NULL;
     tern_status status = read_all(&stream, &h, &list);
     tern_gzip_close(&stream);
     tern_tensor *t = status ? NULL : decode(&h, list);
-    free_pieces(list);
+    free_chunks(list);
     return t;
 }
 

@@ -27,7 +27,7 @@ static void end_line(FILE *file)
 }
 
 // "float32", or what the file calls a dtype that tern does not have.
-static const char *dtype_of(const tern_contents *c, const tern_file_value *v)
+static const char *dtype_of(const tern_archive *c, const tern_file_value *v)
 {
     const tern_dtype dtype = c->storages[v->storage].dtype;
     return dtype == TERN_DTYPE_UNSPECIFIED ? v->dtype : tern_dtype_name(dtype);
@@ -42,7 +42,7 @@ static int64_t numel_of(const tern_file_value *v)
     return numel;
 }
 
-static void list_tensor(FILE *w, const tern_contents *c, const tern_file_value *v)
+static void list_tensor(FILE *w, const tern_archive *c, const tern_file_value *v)
 {
     const tern_file_storage *s = &c->storages[v->storage];
     put(w, "%-8s (", dtype_of(c, v));
@@ -54,7 +54,7 @@ static void list_tensor(FILE *w, const tern_contents *c, const tern_file_value *
     put(w, "%s", s->dtype == TERN_DTYPE_UNSPECIFIED ? ", which tern cannot load" : "");
 }
 
-static void list_value(FILE *w, const tern_contents *c, const tern_file_value *v, int width)
+static void list_value(FILE *w, const tern_archive *c, const tern_file_value *v, int width)
 {
     char number[TERN_JSON_DOUBLE_SIZE];
     put(w, "  %-*.200s  ", width, v->name);
@@ -82,7 +82,7 @@ static void list_value(FILE *w, const tern_contents *c, const tern_file_value *v
     end_line(w);
 }
 
-static int width_of(const tern_contents *c)
+static int width_of(const tern_archive *c)
 {
     size_t width = 4;
     for (int64_t i = 0; i < c->count; i++) {
@@ -92,7 +92,7 @@ static int width_of(const tern_contents *c)
     return (int)width;
 }
 
-static void list_sums(FILE *w, const tern_contents *c)
+static void list_sums(FILE *w, const tern_archive *c)
 {
     int64_t tensors = 0, elements = 0, nbytes = 0;
     for (int64_t i = 0; i < c->count; i++) {
@@ -107,7 +107,7 @@ static void list_sums(FILE *w, const tern_contents *c)
     end_line(w);
 }
 
-tern_status tern_contents_list(const tern_contents *c, FILE *file)
+tern_status tern_archive_list(const tern_archive *c, FILE *file)
 {
     const int width = width_of(c);
     put(file, "%.200s: %s%s%.200s", c->file->path, c->format, c->metadata ? ", metadata: " : "",

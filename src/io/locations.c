@@ -23,8 +23,8 @@ static tern_status take_pair(tern_locations *l, const char *op, const char *text
     const char *equals = memchr(text, '=', length);
     TERN_CHECK(equals && equals > text, TERN_ERR_ARG,
                "%s: .map_location has \"%.64s\", which is no pair like cuda:1=cuda:0", op, text);
-    TERN_CHECK(l->count < TERN_MOST_LOCATIONS, TERN_ERR_ARG,
-               "%s: .map_location has more than %d pairs", op, TERN_MOST_LOCATIONS);
+    TERN_CHECK(l->count < TERN_MAX_LOCATIONS, TERN_ERR_ARG,
+               "%s: .map_location has more than %d pairs", op, TERN_MAX_LOCATIONS);
     tern_location_pair *pair = &l->at[l->count++];
     pair->from = text;
     pair->length = (size_t)(equals - text);

@@ -5,7 +5,7 @@
 
 #include "io/archive.h"
 
-#define TERN_MOST_LOCATIONS 64
+#define TERN_MAX_LOCATIONS 64
 
 // A pair of a map; the texts lie in the caller's.
 typedef struct tern_location_pair {
@@ -16,7 +16,7 @@ typedef struct tern_location_pair {
 
 typedef struct tern_locations {
     bool all; // everything goes to at[0].to
-    tern_location_pair at[TERN_MOST_LOCATIONS];
+    tern_location_pair at[TERN_MAX_LOCATIONS];
     int count;
 } tern_locations;
 
@@ -28,7 +28,7 @@ tern_status tern_locations_find(const tern_locations *locations, const tern_file
                                 const char *name, const char *location, tern_device *device);
 
 // A state of the values whose names fit `only` (NULL: all).
-tern_state *tern_contents_load(tern_contents *contents, const tern_locations *locations,
-                               const char *only);
+tern_state *tern_archive_load(tern_archive *archive, const tern_locations *locations,
+                              const char *only);
 
 #endif

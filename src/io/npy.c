@@ -21,9 +21,9 @@ tern_status tern_npy_header_size(const char *op, const char *what, const unsigne
     TERN_CHECK(bytes[6] == 1 || got >= 12, TERN_ERR_FORMAT,
                "%s: %s ends in the length of its header", op, what);
     const int64_t length = bytes[6] == 1 ? get_u16(bytes + 8) : get_u32(bytes + 8);
-    TERN_CHECK(length <= TERN_NPY_MOST_TEXT, TERN_ERR_FORMAT,
+    TERN_CHECK(length <= TERN_NPY_MAX_TEXT, TERN_ERR_FORMAT,
                "%s: %s has a header of %lld bytes, more than %d", op, what, (long long)length,
-               TERN_NPY_MOST_TEXT);
+               TERN_NPY_MAX_TEXT);
     *size = (bytes[6] == 1 ? 10 : 12) + length;
     return TERN_OK;
 }
@@ -124,7 +124,7 @@ static int64_t *fortran_strides(tern_arena *arena, const tern_npy_header *h)
     return stride;
 }
 
-tern_status tern_npy_add(tern_contents *c, const char *what, const char *name,
+tern_status tern_npy_add(tern_archive *c, const char *what, const char *name,
                          const tern_npy_header *h, int64_t left, tern_file_storage storage)
 {
     const int64_t nbytes = h->nbytes < 0 ? left : h->nbytes;
@@ -145,12 +145,12 @@ tern_status tern_npy_add(tern_contents *c, const char *what, const char *name,
         if (!value.stride)
             return TERN_ERR_NOMEM;
     }
-    value.storage = tern_contents_add_storage(c, storage);
-    return value.storage < 0 ? TERN_ERR_NOMEM : tern_contents_add(c, value);
+    value.storage = tern_archive_add_storage(c, storage);
+    return value.storage < 0 ? TERN_ERR_NOMEM : tern_archive_add(c, value);
 }
 
 // Reads the whole header into `bytes`, whose first ones are there.
-static tern_status read_array(tern_contents *c, unsigned char *bytes, int64_t size)
+static tern_status read_array(tern_archive *c, unsigned char *bytes, int64_t size)
 {
     tern_npy_header header;
     tern_file *file = c->file;
@@ -161,7 +161,7 @@ static tern_status read_array(tern_contents *c, unsigned char *bytes, int64_t si
     return tern_npy_add(c, file->path, "array", &header, left, storage);
 }
 
-tern_status tern_npy_contents(tern_contents *c)
+tern_status tern_npy_read_archive(tern_archive *c)
 {
     tern_file *file = c->file;
     unsigned char first[TERN_NPY_FIRST_BYTES];

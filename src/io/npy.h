@@ -8,7 +8,7 @@
 // The fewest bytes that say how long all of it is.
 #define TERN_NPY_FIRST_BYTES 12
 // The longest header text that is read.
-#define TERN_NPY_MOST_TEXT 65536
+#define TERN_NPY_MAX_TEXT 65536
 
 typedef struct tern_npy_header {
     const char *descr; // the dtype as the file calls it, "<f4"; in the arena
@@ -28,18 +28,18 @@ tern_status tern_npy_header_size(const char *op, const char *what, const unsigne
 tern_status tern_npy_header_read(const char *op, const char *what, const unsigned char *bytes,
                                  int64_t size, tern_arena *arena, tern_npy_header *header);
 // Adds the array to the contents; `left` bytes follow its header.
-tern_status tern_npy_add(tern_contents *contents, const char *what, const char *name,
+tern_status tern_npy_add(tern_archive *archive, const char *what, const char *name,
                          const tern_npy_header *header, int64_t left, tern_file_storage storage);
 
 // Header of 0 to 8 sizes up to INT64_MAX: the most bytes, a multiple of 64.
-#define TERN_NPY_HEADER_MOST 320
+#define TERN_NPY_MAX_HEADER 320
 
 // Writes the header of a contiguous tensor and returns its bytes; `what` names it in errors.
 tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype dtype,
-                                  tern_shape shape, char to[TERN_NPY_HEADER_MOST], size_t *nbytes);
+                                  tern_shape shape, char to[TERN_NPY_MAX_HEADER], size_t *nbytes);
 
 // An npz: a zip archive, already open, all of whose entries are .npy files.
 struct tern_zip;
-tern_status tern_npz_contents(tern_contents *contents, const struct tern_zip *zip);
+tern_status tern_npz_read_archive(tern_archive *archive, const struct tern_zip *zip);
 
 #endif

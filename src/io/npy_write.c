@@ -46,13 +46,13 @@ static int put_shape(char *to, size_t room, tern_shape shape)
 }
 
 tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype dtype,
-                                  tern_shape shape, char to[TERN_NPY_HEADER_MOST], size_t *nbytes)
+                                  tern_shape shape, char to[TERN_NPY_MAX_HEADER], size_t *nbytes)
 {
     const char *descr = descr_of(dtype);
     TERN_CHECK(descr, TERN_ERR_DTYPE, "%s: %s: npy has no %s; tern_to_dtype first", op, what,
                tern_dtype_name(dtype));
     char *text = to + 10;
-    const size_t room = TERN_NPY_HEADER_MOST - 10;
+    const size_t room = TERN_NPY_MAX_HEADER - 10;
     int used = snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': ", descr);
     used += put_shape(text + used, room - (size_t)used, shape);
     used += snprintf(text + used, room - (size_t)used, ", }");
@@ -68,7 +68,7 @@ tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype d
 }
 
 static tern_status check_tensor(const tern_save *save, const char *format,
-                                const tern_written_value *value)
+                                const tern_archive_entry *value)
 {
     TERN_CHECK(value->tensor, TERN_ERR_ARG, "%s: %s: %s has tensors alone, and \"%.200s\" is %s",
                save->op, save->shown, format, value->name,
@@ -76,8 +76,8 @@ static tern_status check_tensor(const tern_save *save, const char *format,
     return TERN_OK;
 }
 
-static tern_status write_header(const tern_save *save, const tern_written_value *value,
-                                char header[TERN_NPY_HEADER_MOST], size_t *nbytes)
+static tern_status write_header(const tern_save *save, const tern_archive_entry *value,
+                                char header[TERN_NPY_MAX_HEADER], size_t *nbytes)
 {
     char what[512];
     snprintf(what, sizeof what, "\"%.200s\" for %s", value->name, save->shown);
@@ -85,22 +85,22 @@ static tern_status write_header(const tern_save *save, const tern_written_value 
                                  tern_shape_of(value->tensor), header, nbytes);
 }
 
-tern_status tern_npy_write(tern_save *save, const tern_written *written)
+tern_status tern_npy_write(tern_save *save, const tern_archive_entries *entries)
 {
-    char header[TERN_NPY_HEADER_MOST];
+    char header[TERN_NPY_MAX_HEADER];
     size_t nbytes;
-    TERN_CHECK(written->count == 1, TERN_ERR_ARG,
+    TERN_CHECK(entries->count == 1, TERN_ERR_ARG,
                "%s: %s: npy has exactly one tensor, and the state has %lld values", save->op,
-               save->shown, (long long)written->count);
-    TERN_TRY(check_tensor(save, "npy", written->at));
-    TERN_TRY(write_header(save, written->at, header, &nbytes));
+               save->shown, (long long)entries->count);
+    TERN_TRY(check_tensor(save, "npy", entries->at));
+    TERN_TRY(write_header(save, entries->at, header, &nbytes));
     TERN_TRY(tern_save_write(save, header, nbytes));
-    return tern_body_write(&written->at->body, save);
+    return tern_body_write(&entries->at->body, save);
 }
 
-static tern_status write_entry(tern_zip_writer *zip, const tern_written_value *value)
+static tern_status write_entry(tern_zip_writer *zip, const tern_archive_entry *value)
 {
-    char header[TERN_NPY_HEADER_MOST], name[TERN_STATE_NAME_SIZE + 4];
+    char header[TERN_NPY_MAX_HEADER], name[TERN_STATE_NAME_SIZE + 4];
     size_t nbytes;
     TERN_TRY(check_tensor(zip->save, "npz", value));
     TERN_TRY(write_header(zip->save, value, header, &nbytes));
@@ -108,12 +108,12 @@ static tern_status write_entry(tern_zip_writer *zip, const tern_written_value *v
     return tern_zip_add_body(zip, name, header, nbytes, &value->body);
 }
 
-tern_status tern_npz_write(tern_save *save, const tern_written *written)
+tern_status tern_npz_write(tern_save *save, const tern_archive_entries *entries)
 {
     tern_zip_writer zip = {.save = save};
     tern_status status = TERN_OK;
-    for (int64_t i = 0; i < written->count && !status; i++)
-        status = write_entry(&zip, &written->at[i]);
+    for (int64_t i = 0; i < entries->count && !status; i++)
+        status = write_entry(&zip, &entries->at[i]);
     if (!status)
         status = tern_zip_end(&zip);
     tern_zip_writer_free(&zip);

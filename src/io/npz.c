@@ -51,7 +51,7 @@ static tern_status read_header(const tern_zip *zip, const tern_zip_entry *entry,
                       : tern_npy_header_read(op, what, first, size, arena, header);
 }
 
-static tern_status add_entry(tern_contents *c, const tern_zip *zip, const tern_zip_entry *entry)
+static tern_status add_entry(tern_archive *c, const tern_zip *zip, const tern_zip_entry *entry)
 {
     char what[512];
     tern_npy_header header;
@@ -69,7 +69,7 @@ static tern_status add_entry(tern_contents *c, const tern_zip *zip, const tern_z
     return tern_npy_add(c, what, name, &header, entry->size - header.size, storage);
 }
 
-tern_status tern_npz_contents(tern_contents *c, const tern_zip *zip)
+tern_status tern_npz_read_archive(tern_archive *c, const tern_zip *zip)
 {
     c->format = "npz";
     for (int64_t i = 0; i < zip->count; i++)
@@ -77,7 +77,7 @@ tern_status tern_npz_contents(tern_contents *c, const tern_zip *zip)
                    "%s: %s is a zip archive, but neither PyTorch's, which has a data.pkl, nor an "
                    "npz, whose entries end with .npy: it has \"%.100s\"",
                    c->file->op, c->file->path, zip->at[i].name);
-    TERN_TRY(tern_contents_reserve(c, zip->count, zip->count));
+    TERN_TRY(tern_archive_reserve(c, zip->count, zip->count));
     for (int64_t i = 0; i < zip->count; i++)
         TERN_TRY(add_entry(c, zip, &zip->at[i]));
     return TERN_OK;
@@ -92,12 +92,12 @@ static bool is_pickle(const tern_zip_entry *entry)
     return slash && strcmp(slash, "/data.pkl") == 0;
 }
 
-tern_status tern_zip_contents(tern_contents *c)
+tern_status tern_zip_read_archive(tern_archive *c)
 {
     tern_zip zip;
     TERN_TRY(tern_zip_open(&zip, c->file, &c->arena));
     for (int64_t i = 0; i < zip.count; i++)
         if (is_pickle(&zip.at[i]))
-            return tern_torch_zip_contents(c, &zip);
-    return tern_npz_contents(c, &zip);
+            return tern_torch_zip_read_archive(c, &zip);
+    return tern_npz_read_archive(c, &zip);
 }

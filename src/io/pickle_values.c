@@ -5,7 +5,7 @@
 #include <string.h>
 #include "io/pickle.h"
 
-#define MOST_WORDS (1u << 28)
+#define MAX_WORDS (1u << 28)
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ static tern_status touch(tern_pickle *p, tern_pickle_words *words, uint32_t at)
 static uint32_t take_words(tern_pickle *p, uint32_t count)
 {
     const uint32_t at = p->used ? p->used : TERN_PICKLE_FIRST_WORD;
-    if (count > MOST_WORDS - at) {
+    if (count > MAX_WORDS - at) {
         tern_pickle_bad(p, "has more values than can be");
         return 0;
     }
@@ -220,17 +220,17 @@ tern_status tern_pickle_extend(tern_pickle *p, tern_pickle_ref container,
 {
     if (count == 0)
         return TERN_OK;
-    const uint32_t piece = take_words(p, 2 + count);
-    if (!piece)
+    const uint32_t chunk = take_words(p, 2 + count);
+    if (!chunk)
         return tern_error_code();
-    *tern_pickle_word(p, piece + 1) = count;
+    *tern_pickle_word(p, chunk + 1) = count;
     for (uint32_t i = 0; i < count; i++)
-        *tern_pickle_word(p, piece + 2 + i) = items[i];
+        *tern_pickle_word(p, chunk + 2 + i) = items[i];
     uint32_t *head = tern_pickle_word(p, container);
     const bool pairs = (*head & ((1u << TERN_PICKLE_TYPE_BITS) - 1)) != TERN_PICKLE_LIST;
     *head += (pairs ? count / 2 : count) << TERN_PICKLE_TYPE_BITS;
     uint32_t *last = tern_pickle_word(p, container + 2);
-    *tern_pickle_word(p, *last ? *last : container + 1) = piece;
-    *last = piece;
+    *tern_pickle_word(p, *last ? *last : container + 1) = chunk;
+    *last = chunk;
     return TERN_OK;
 }

@@ -9,12 +9,12 @@
 #include "io/json.h"
 #include "io/safetensors_state.h"
 
-#define MOST_HEADER   100000000
-#define MOST_ENTRIES  1000000
-#define LEAST_ENTRY   48 // bytes of JSON that a tensor takes
-#define SUM_DIGITS    8
-#define HEADER_SUM    "\"tern.header_crc32c\":\""
-#define ELEMENT_PLACE (8 + (int64_t)h->nbytes) // of the first element in the file
+#define MAX_HEADER  100000000
+#define MAX_ENTRIES 1000000
+#define MIN_ENTRY   48 // bytes of JSON that a tensor takes
+#define SUM_DIGITS  8
+#define HEADER_SUM  "\"tern.header_crc32c\":\""
+#define DATA_OFFSET (8 + (int64_t)h->nbytes) // of the first element in the file
 
 const tern_safetensors_dtype tern_safetensors_dtypes[] = {
     {"BOOL", 8, TERN_BOOL},
@@ -46,7 +46,7 @@ typedef struct metadata {
 } metadata;
 
 typedef struct header {
-    tern_contents *c;
+    tern_archive *c;
     tern_json json;
     size_t nbytes;         // of the JSON
     uint32_t sum;          // CRC-32C of it, zeros in place of its own
@@ -74,7 +74,7 @@ static tern_status read_header(header *h)
         return refuse(h, "it has less than the 8 bytes of its header's length");
     TERN_TRY(tern_file_read_at(file, 0, size, sizeof size));
     const uint64_t nbytes = get_u64(size);
-    if (nbytes > MOST_HEADER)
+    if (nbytes > MAX_HEADER)
         return refuse(h, "its header has more than the 100000000 bytes that are allowed");
     if ((int64_t)nbytes > file->size - 8)
         return refuse(h, "it ends within its header");
@@ -141,7 +141,7 @@ static tern_status take_offsets(header *h, entry *e)
     TERN_TRY(tern_json_expect(json, ','));
     TERN_TRY(tern_json_integer(json, &e->offset[1]));
     TERN_TRY(tern_json_expect(json, ']'));
-    const int64_t elements = h->c->file->size - ELEMENT_PLACE;
+    const int64_t elements = h->c->file->size - DATA_OFFSET;
     if (e->offset[0] < 0 || e->offset[0] > e->offset[1] || e->offset[1] > elements)
         return tern_json_error(
             json, "\"%.200s\" has the bytes %lld to %lld of the %lld that there are", e->name,
@@ -197,18 +197,18 @@ static tern_status add_tensor(header *h, const entry *e)
         return TERN_ERR_NOMEM;
     memcpy(shape, e->shape, (size_t)e->rank * sizeof *shape);
     const int64_t storage =
-        tern_contents_add_storage(h->c, (tern_file_storage){.at = ELEMENT_PLACE + e->offset[0],
-                                                            .packed = nbytes,
-                                                            .nbytes = nbytes,
-                                                            .dtype = type->dtype});
+        tern_archive_add_storage(h->c, (tern_file_storage){.at = DATA_OFFSET + e->offset[0],
+                                                           .packed = nbytes,
+                                                           .nbytes = nbytes,
+                                                           .dtype = type->dtype});
     if (storage < 0)
         return TERN_ERR_NOMEM;
-    return tern_contents_add(h->c, (tern_file_value){.name = e->name,
-                                                     .type = TERN_STATE_TENSOR,
-                                                     .rank = e->rank,
-                                                     .dtype = type->name,
-                                                     .shape = shape,
-                                                     .storage = storage});
+    return tern_archive_add(h->c, (tern_file_value){.name = e->name,
+                                                    .type = TERN_STATE_TENSOR,
+                                                    .rank = e->rank,
+                                                    .dtype = type->name,
+                                                    .shape = shape,
+                                                    .storage = storage});
 }
 
 static tern_status take_tensor(header *h, const char *name)
@@ -227,8 +227,8 @@ static tern_status take_tensor(header *h, const char *name)
                                !e.dtype     ? "dtype"
                                : e.rank < 0 ? "shape"
                                             : "data_offsets");
-    if (h->c->count == MOST_ENTRIES)
-        return tern_json_error(&h->json, "it has more than %d tensors", MOST_ENTRIES);
+    if (h->c->count == MAX_ENTRIES)
+        return tern_json_error(&h->json, "it has more than %d tensors", MAX_ENTRIES);
     return add_tensor(h, &e);
 }
 
@@ -249,8 +249,8 @@ static tern_status take_metadata(header *h)
         if (!another)
             return TERN_OK;
         const char *key, *value;
-        if (h->metadata_count == MOST_ENTRIES)
-            return tern_json_error(json, "it has more than %d metadata", MOST_ENTRIES);
+        if (h->metadata_count == MAX_ENTRIES)
+            return tern_json_error(json, "it has more than %d metadata", MAX_ENTRIES);
         TERN_TRY(tern_json_string(json, &key));
         TERN_TRY(tern_json_expect(json, ':'));
         TERN_TRY(tern_json_string(json, &value));
@@ -287,7 +287,7 @@ static const char **word_for(tern_safetensors_words *words, const char *key)
 }
 
 // The rest of the metadata as one text, "a=b, c=d".
-static tern_status tell_metadata(header *h)
+static tern_status report_metadata(header *h)
 {
     size_t length = 0;
     for (int64_t i = 0; i < h->metadata_count; i++)
@@ -319,12 +319,12 @@ static tern_status sort_metadata(header *h)
         if (word)
             *word = value_at(h, i);
     }
-    return tell_metadata(h);
+    return report_metadata(h);
 }
 
 // ---- what is true of the whole ------------------------------------------------------------------
 
-static int by_place(const void *a, const void *b, void *storages)
+static int by_offset(const void *a, const void *b, void *storages)
 {
     const tern_file_storage *x = (const tern_file_storage *)storages + *(const int32_t *)a;
     const tern_file_storage *y = (const tern_file_storage *)storages + *(const int32_t *)b;
@@ -356,13 +356,13 @@ static tern_status take_sums(header *h, const int32_t *order)
     return *at ? refuse(h, "its checksums are more than its tensors") : TERN_OK;
 }
 
-static tern_status check_places(header *h, int32_t *order)
+static tern_status check_offsets(header *h, int32_t *order)
 {
-    const tern_contents *c = h->c;
+    const tern_archive *c = h->c;
     for (int64_t i = 0; i < c->storage_count; i++)
         order[i] = (int32_t)i;
-    qsort_r(order, (size_t)c->storage_count, sizeof *order, by_place, c->storages);
-    int64_t end = ELEMENT_PLACE;
+    qsort_r(order, (size_t)c->storage_count, sizeof *order, by_offset, c->storages);
+    int64_t end = DATA_OFFSET;
     for (int64_t i = 0; i < c->storage_count; i++) {
         const tern_file_storage *storage = &c->storages[order[i]];
         if (storage->at != end)
@@ -380,7 +380,7 @@ static tern_status check_whole(header *h)
     int32_t *order = tern_mem_alloc((size_t)(h->c->storage_count + 1) * sizeof *order);
     if (!order)
         return TERN_ERR_NOMEM;
-    tern_status status = check_places(h, order);
+    tern_status status = check_offsets(h, order);
     tern_mem_free(order, (size_t)(h->c->storage_count + 1) * sizeof *order);
     return status;
 }
@@ -429,22 +429,22 @@ static tern_status reserve(header *h)
     int64_t braces = 0;
     for (const char *at = h->json.start; at < h->json.end; at++)
         braces += *at == '{';
-    const int64_t most = (int64_t)h->nbytes / LEAST_ENTRY;
+    const int64_t most = (int64_t)h->nbytes / MIN_ENTRY;
     const int64_t tensors = braces < most ? braces : most;
-    return tern_contents_reserve(h->c, tensors, tensors);
+    return tern_archive_reserve(h->c, tensors, tensors);
 }
 
-tern_status tern_safetensors_contents(tern_contents *contents)
+tern_status tern_safetensors_read_archive(tern_archive *archive)
 {
-    header h = {.c = contents};
-    contents->format = "safetensors";
+    header h = {.c = archive};
+    archive->format = "safetensors";
     TERN_TRY(read_header(&h));
     sum_header(&h);
     tern_status status = reserve(&h);
     if (!status)
         status = take_all(&h);
     if (!status)
-        status = tern_safetensors_restore(contents, &h.words);
+        status = tern_safetensors_restore(archive, &h.words);
     tern_mem_free(h.metadata, (size_t)h.metadata_capacity * sizeof *h.metadata);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "io/json.h"
 
 // A word of the metadata as JSON of its own. It is read in place: the arena's text is ours.
-static tern_json json_of(const tern_contents *c, const char *what, const char *word)
+static tern_json json_of(const tern_archive *c, const char *what, const char *word)
 {
     char *text = (char *)(uintptr_t)word;
     return (tern_json){c->file->op, c->file->path, what, text, text, text + strlen(text)};
@@ -15,8 +15,7 @@ static tern_json json_of(const tern_contents *c, const char *what, const char *w
 
 // ---- tied tensors -------------------------------------------------------------------------------
 
-static bool same_elements(const tern_contents *c, const tern_file_value *a,
-                          const tern_file_value *b)
+static bool same_elements(const tern_archive *c, const tern_file_value *a, const tern_file_value *b)
 {
     const tern_file_storage *x = &c->storages[a->storage], *y = &c->storages[b->storage];
     return strcmp(a->dtype, b->dtype) == 0 && a->rank == b->rank &&
@@ -25,13 +24,13 @@ static bool same_elements(const tern_contents *c, const tern_file_value *a,
            x->sum == y->sum;
 }
 
-static tern_status tie(tern_contents *c, const tern_json *json, const char *name, const char *first)
+static tern_status tie(tern_archive *c, const tern_json *json, const char *name, const char *first)
 {
-    const tern_file_value *one = tern_contents_find(c, first);
+    const tern_file_value *one = tern_archive_find(c, first);
     if (!one || strcmp(name, first) == 0)
         return tern_json_error(json, "\"%.200s\" is tied to \"%.200s\", which is not there", name,
                                first);
-    tern_file_value *other = tern_contents_find(c, name);
+    tern_file_value *other = tern_archive_find(c, name);
     if (other && !same_elements(c, one, other))
         return tern_json_error(json, "\"%.200s\" is tied to \"%.200s\", but their elements differ",
                                name, first);
@@ -39,10 +38,10 @@ static tern_status tie(tern_contents *c, const tern_json *json, const char *name
         return other->storage = one->storage, TERN_OK;
     tern_file_value value = *one;
     value.name = name;
-    return tern_contents_add(c, value);
+    return tern_archive_add(c, value);
 }
 
-static tern_status restore_ties(tern_contents *c, const char *word)
+static tern_status restore_ties(tern_archive *c, const char *word)
 {
     tern_json json = json_of(c, "tern.tied", word);
     bool first = true, another;
@@ -108,12 +107,12 @@ static tern_status take_object(tern_json *json, tern_file_value *value)
 }
 
 // `old` are the file's tensors.
-static tern_status take_value(tern_contents *c, const tern_contents *old, tern_json *json)
+static tern_status take_value(tern_archive *c, const tern_archive *old, tern_json *json)
 {
     const char *name;
     TERN_TRY(tern_json_string(json, &name));
     TERN_TRY(tern_json_expect(json, ':'));
-    const tern_file_value *tensor = tern_contents_find(old, name);
+    const tern_file_value *tensor = tern_archive_find(old, name);
     tern_file_value value = tensor ? *tensor : (tern_file_value){.name = name};
     if (tern_json_accept_null(json)) {
         if (!tensor)
@@ -126,10 +125,10 @@ static tern_status take_value(tern_contents *c, const tern_contents *old, tern_j
         value.type = TERN_STATE_INT;
         TERN_TRY(tern_json_integer(json, &value.integer));
     }
-    return tern_contents_add(c, value);
+    return tern_archive_add(c, value);
 }
 
-static tern_status take_values(tern_contents *c, const tern_contents *old, tern_json *json)
+static tern_status take_values(tern_archive *c, const tern_archive *old, tern_json *json)
 {
     bool first = true, another;
     int64_t tensors = 0;
@@ -167,7 +166,7 @@ static tern_status take_version(tern_json *json)
     return tern_json_expect(json, ',');
 }
 
-static tern_status take_state(tern_contents *c, const tern_contents *old, tern_json *json)
+static tern_status take_state(tern_archive *c, const tern_archive *old, tern_json *json)
 {
     const char *key;
     TERN_TRY(tern_json_expect(json, '{'));
@@ -181,20 +180,20 @@ static tern_status take_state(tern_contents *c, const tern_contents *old, tern_j
     return tern_json_end(json);
 }
 
-static tern_status restore_state(tern_contents *c, const char *word)
+static tern_status restore_state(tern_archive *c, const char *word)
 {
-    tern_contents old = {
+    tern_archive old = {
         .values = c->values, .count = c->count, .capacity = c->capacity, .table = c->table};
     tern_json json = json_of(c, "tern.state", word);
     c->values = NULL;
     c->table = (tern_name_table){0};
     c->count = c->capacity = 0;
     tern_status status = take_state(c, &old, &json);
-    tern_contents_free(&old);
+    tern_archive_free(&old);
     return status;
 }
 
-tern_status tern_safetensors_restore(tern_contents *c, const tern_safetensors_words *words)
+tern_status tern_safetensors_restore(tern_archive *c, const tern_safetensors_words *words)
 {
     if (words->tied)
         TERN_TRY(restore_ties(c, words->tied));

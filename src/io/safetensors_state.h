@@ -14,6 +14,6 @@ typedef struct tern_safetensors_words {
 } tern_safetensors_words;
 
 // Takes over from tensors to all values, and ties what was one tensor.
-tern_status tern_safetensors_restore(tern_contents *contents, const tern_safetensors_words *words);
+tern_status tern_safetensors_restore(tern_archive *archive, const tern_safetensors_words *words);
 
 #endif

@@ -17,7 +17,7 @@
 #define HEADER_SUM "\"tern.header_crc32c\":\""
 
 typedef struct tensor {
-    const tern_written_value *value;
+    const tern_archive_entry *value;
     int rank; // of its dtype
     int64_t begin;
     uint32_t sum;
@@ -25,7 +25,7 @@ typedef struct tensor {
 
 typedef struct writer {
     tern_save *save;
-    const tern_written *written;
+    const tern_archive_entries *entries;
     bool tied_once;
     tensor *tensors; // in the order of their places
     int64_t count;
@@ -82,12 +82,12 @@ static tern_status put_string(writer *w, const char *text)
 
 // ---- places -------------------------------------------------------------------------------------
 
-static bool is_tensor(const tern_written_value *v)
+static bool is_tensor(const tern_archive_entry *v)
 {
     return v->tensor || v->value->type == TERN_STATE_BYTES;
 }
 
-static int rank_of(const tern_written_value *v)
+static int rank_of(const tern_archive_entry *v)
 {
     const tern_dtype dtype = v->tensor ? v->tensor->dtype : TERN_UINT8;
     int rank = 0;
@@ -106,13 +106,13 @@ static int by_rank_and_name(const void *a, const void *b)
 
 static tern_status place(writer *w)
 {
-    const size_t count = (size_t)w->written->count + 1;
+    const size_t count = (size_t)w->entries->count + 1;
     w->tensors = tern_mem_alloc(count * sizeof *w->tensors);
     w->place_of = tern_mem_alloc(count * sizeof *w->place_of);
     if (!w->tensors || !w->place_of)
         return TERN_ERR_NOMEM;
-    for (int64_t i = 0; i < w->written->count; i++) {
-        const tern_written_value *v = &w->written->at[i];
+    for (int64_t i = 0; i < w->entries->count; i++) {
+        const tern_archive_entry *v = &w->entries->at[i];
         w->place_of[i] = -1;
         if (is_tensor(v) && !(w->tied_once && v->tied != i))
             w->tensors[w->count++] = (tensor){v, rank_of(v), 0, 0};
@@ -123,7 +123,7 @@ static tern_status place(writer *w)
         tensor *t = &w->tensors[i];
         t->begin = end;
         TERN_TRY(tern_body_crc32c(&t->value->body, &t->sum));
-        w->place_of[t->value - w->written->at] = i;
+        w->place_of[t->value - w->entries->at] = i;
         TERN_CHECK(!__builtin_add_overflow(end, t->value->body.nbytes, &end), TERN_ERR_ARG,
                    "state_write: the tensors have more bytes than can be counted");
     }
@@ -134,7 +134,7 @@ static tern_status place(writer *w)
 
 static tern_status put_tensor(writer *w, const tensor *t)
 {
-    const tern_written_value *v = t->value;
+    const tern_archive_entry *v = t->value;
     TERN_TRY(put(w, ","));
     TERN_TRY(put_string(w, v->name));
     TERN_TRY(put(w, ":{\"dtype\":\"%s\",\"shape\":[", tern_safetensors_dtypes[t->rank].name));
@@ -154,7 +154,7 @@ static tern_status put_sums(writer *w)
     return put(w, "\"," HEADER_SUM "00000000\"");
 }
 
-static tern_status put_value(writer *w, const tern_written_value *v)
+static tern_status put_value(writer *w, const tern_archive_entry *v)
 {
     char text[TERN_JSON_DOUBLE_SIZE];
     switch (v->value->type) {
@@ -179,20 +179,20 @@ static tern_status put_value(writer *w, const tern_written_value *v)
 // The order of the header's tensors says that of the state, where there are no other values.
 static tern_status put_state(writer *w)
 {
-    bool needed = w->count != w->written->count;
-    for (int64_t i = 0; i < w->written->count; i++)
-        needed = needed || !w->written->at[i].tensor;
+    bool needed = w->count != w->entries->count;
+    for (int64_t i = 0; i < w->entries->count; i++)
+        needed = needed || !w->entries->at[i].tensor;
     if (!needed)
         return TERN_OK;
     TERN_TRY(put(w, ",\"tern.state\":\""));
     w->escapes = 1;
     TERN_TRY(put(w, "{\"version\":%d,\"values\":{", TERN_SAFETENSORS_STATE_VERSION));
-    for (int64_t i = 0; i < w->written->count; i++) {
+    for (int64_t i = 0; i < w->entries->count; i++) {
         if (i > 0)
             TERN_TRY(put(w, ","));
-        TERN_TRY(put_string(w, w->written->at[i].name));
+        TERN_TRY(put_string(w, w->entries->at[i].name));
         TERN_TRY(put(w, ":"));
-        TERN_TRY(put_value(w, &w->written->at[i]));
+        TERN_TRY(put_value(w, &w->entries->at[i]));
     }
     TERN_TRY(put(w, "}}"));
     w->escapes = 0;
@@ -202,8 +202,8 @@ static tern_status put_state(writer *w)
 static tern_status put_ties(writer *w)
 {
     bool any = false;
-    for (int64_t i = 0; i < w->written->count; i++) {
-        const tern_written_value *v = &w->written->at[i];
+    for (int64_t i = 0; i < w->entries->count; i++) {
+        const tern_archive_entry *v = &w->entries->at[i];
         if (v->tied == i)
             continue;
         w->escapes = 0;
@@ -212,7 +212,7 @@ static tern_status put_ties(writer *w)
         TERN_TRY(put(w, any ? "," : "{"));
         TERN_TRY(put_string(w, v->name));
         TERN_TRY(put(w, ":"));
-        TERN_TRY(put_string(w, w->written->at[v->tied].name));
+        TERN_TRY(put_string(w, w->entries->at[v->tied].name));
         any = true;
     }
     if (any)
@@ -229,7 +229,7 @@ static tern_status put_header(writer *w, const char *format)
     TERN_TRY(put_state(w));
     TERN_TRY(put_ties(w));
     TERN_TRY(put(w, "}"));
-    for (int64_t i = 0; i < w->written->count; i++)
+    for (int64_t i = 0; i < w->entries->count; i++)
         if (w->place_of[i] >= 0)
             TERN_TRY(put_tensor(w, &w->tensors[w->place_of[i]]));
     TERN_TRY(put(w, "}"));
@@ -260,11 +260,11 @@ static tern_status write_all(writer *w, const char *format)
     return TERN_OK;
 }
 
-tern_status tern_safetensors_write(tern_save *save, const tern_written *written,
+tern_status tern_safetensors_write(tern_save *save, const tern_archive_entries *entries,
                                    const char *metadata_format, bool tied_once)
 {
-    writer w = {.save = save, .written = written, .tied_once = tied_once};
-    const size_t count = (size_t)written->count + 1;
+    writer w = {.save = save, .entries = entries, .tied_once = tied_once};
+    const size_t count = (size_t)entries->count + 1;
     tern_status status = write_all(&w, metadata_format);
     tern_mem_free(w.tensors, count * sizeof *w.tensors);
     tern_mem_free(w.place_of, count * sizeof *w.place_of);

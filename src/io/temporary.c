@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 // Bytes of NAME that are kept: with the rest a name has at most 255.
-#define NAME_KEPT 200
+#define MAX_NAME 200
 
-static const char *last_part(const char *path)
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
@@ -30,9 +30,9 @@ bool tern_temporary_take(int fd)
 
 int tern_temporary_name(char temporary[PATH_MAX], const char *path, unsigned number)
 {
-    const char *name = last_part(path);
+    const char *name = base_name(path);
     const int length = snprintf(temporary, PATH_MAX, "%.*s.%.*s.tmp.%ld.%u", (int)(name - path),
-                                path, NAME_KEPT, name, (long)getpid(), number);
+                                path, MAX_NAME, name, (long)getpid(), number);
     return length < PATH_MAX ? 0 : -1;
 }
 
@@ -45,7 +45,7 @@ static bool is_number(const char *text, const char *end)
 
 static bool fits(const char *name, const char *wanted, bool is_pattern)
 {
-    return is_pattern ? fnmatch(wanted, name, 0) == 0 : strncmp(wanted, name, NAME_KEPT) == 0;
+    return is_pattern ? fnmatch(wanted, name, 0) == 0 : strncmp(wanted, name, MAX_NAME) == 0;
 }
 
 static bool is_temporary(const char *file, const char *wanted, bool is_pattern)
@@ -80,7 +80,7 @@ static void remove_left(int folder, const char *file)
 void tern_temporaries_remove(const char *path, bool is_pattern)
 {
     char folder[PATH_MAX];
-    const char *name = last_part(path);
+    const char *name = base_name(path);
     snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path);
     DIR *open_folder = opendir(name == path ? "." : folder);
     if (!open_folder)

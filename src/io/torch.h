@@ -25,7 +25,7 @@ tern_status tern_torch_find_storages(tern_torch_storages *storages, const tern_p
 tern_torch_storage *tern_torch_storage_at(const tern_torch_storages *storages, uint64_t key);
 void tern_torch_storages_free(tern_torch_storages *storages);
 // Adds a storage to the contents: dtype, location and size as the pickle says, the place as given.
-tern_status tern_torch_add_storage(tern_contents *contents, const tern_pickle *p,
+tern_status tern_torch_add_storage(tern_archive *archive, const tern_pickle *p,
                                    tern_torch_storage *storage, tern_file_storage place);
 // Its bytes.
 int64_t tern_torch_storage_nbytes(const tern_pickle *p, const tern_torch_storage *storage);
@@ -33,7 +33,7 @@ int64_t tern_torch_storage_nbytes(const tern_pickle *p, const tern_torch_storage
 // TERN_ERR_FORMAT where the whole is no state dict, but an object of Python's.
 tern_status tern_torch_check_whole(const tern_pickle *p);
 // Adds the values of the pickle's dictionaries, lists and tuples, by dotted names.
-tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
+tern_status tern_torch_flatten(tern_archive *archive, const tern_pickle *p,
                                const tern_torch_storages *storages);
 
 #endif

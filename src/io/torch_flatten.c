@@ -7,7 +7,7 @@
 #include "io/json.h"
 #include "io/torch.h"
 
-#define MOST_DEPTH 64
+#define MAX_DEPTH 64
 // For values and their names.
 #define BASE_BYTES       32768
 #define BYTES_FOR_A_BYTE 64
@@ -21,7 +21,7 @@ typedef struct level {
 } level;
 
 typedef struct walk {
-    tern_contents *contents;
+    tern_archive *archive;
     const tern_pickle *p;
     const tern_torch_storages *storages;
     bool adds;             // the second time
@@ -31,7 +31,7 @@ typedef struct walk {
     bool other_key;        // the value's key is no text and no integer
     int depth;
     char name[TERN_STATE_NAME_SIZE];
-    level levels[MOST_DEPTH];
+    level levels[MAX_DEPTH];
 } walk;
 
 // Each value has a byte of its own in the pickle, unless values are shared so often that a short
@@ -138,7 +138,7 @@ static bool is_contiguous(const tern_pickle *p, const tern_pickle_tensor *t)
 static int64_t *copy_sizes(walk *w, tern_pickle_ref tuple)
 {
     const uint32_t rank = tern_pickle_length(w->p, tuple);
-    int64_t *sizes = tern_arena_alloc(&w->contents->arena, (rank + 1) * sizeof *sizes);
+    int64_t *sizes = tern_arena_alloc(&w->archive->arena, (rank + 1) * sizeof *sizes);
     for (uint32_t i = 0; sizes && i < rank; i++)
         sizes[i] = tern_pickle_int(w->p, tern_pickle_item(w->p, tuple, i));
     return sizes;
@@ -167,7 +167,7 @@ static tern_status take_unreadable(walk *w, const char *begin, const char *what,
                                    tern_file_value *value)
 {
     const size_t length = strlen(begin);
-    char *text = tern_arena_alloc(&w->contents->arena, length + strlen(what) + 1);
+    char *text = tern_arena_alloc(&w->archive->arena, length + strlen(what) + 1);
     if (!text)
         return TERN_ERR_NOMEM;
     memcpy(text, begin, length);
@@ -188,14 +188,14 @@ static tern_status take_object(walk *w, tern_pickle_ref ref, tern_file_value *va
 static tern_status take_text(walk *w, const char *text, size_t length, tern_file_value *value)
 {
     value->type = TERN_STATE_TEXT;
-    value->text = tern_arena_text(&w->contents->arena, text, length);
+    value->text = tern_arena_text(&w->archive->arena, text, length);
     return value->text ? TERN_OK : TERN_ERR_NOMEM;
 }
 
 static tern_status take_pickled_text(walk *w, tern_pickle_ref ref, tern_file_value *value)
 {
     const size_t length = tern_pickle_length(w->p, ref);
-    char *text = tern_arena_alloc(&w->contents->arena, length + 1);
+    char *text = tern_arena_alloc(&w->archive->arena, length + 1);
     if (!text)
         return TERN_ERR_NOMEM;
     tern_pickle_text(w->p, ref, text, length + 1);
@@ -208,7 +208,7 @@ static tern_status take_pickled_text(walk *w, tern_pickle_ref ref, tern_file_val
 static tern_status take_bytes(walk *w, tern_pickle_ref ref, tern_file_value *value)
 {
     const size_t length = tern_pickle_length(w->p, ref);
-    int64_t *shape = tern_arena_alloc(&w->contents->arena, sizeof *shape + length + 1);
+    int64_t *shape = tern_arena_alloc(&w->archive->arena, sizeof *shape + length + 1);
     if (!shape)
         return TERN_ERR_NOMEM;
     *shape = (int64_t)length;
@@ -273,8 +273,8 @@ static tern_status add_leaf(walk *w, tern_pickle_ref ref)
     tern_file_value value = {.name = NULL};
     TERN_TRY(w->other_key ? take_unreadable(w, "has ", OTHER_KEY, &value)
                           : take_leaf(w, ref, &value));
-    value.name = tern_arena_text(&w->contents->arena, w->name, strlen(w->name));
-    return value.name ? tern_contents_add(w->contents, value) : TERN_ERR_NOMEM;
+    value.name = tern_arena_text(&w->archive->arena, w->name, strlen(w->name));
+    return value.name ? tern_archive_add(w->archive, value) : TERN_ERR_NOMEM;
 }
 
 // What a leaf will take of the arena.
@@ -337,8 +337,8 @@ static tern_status add_version(walk *w, tern_pickle_ref key, int64_t version)
     if (!w->adds)
         return w->nbytes += (int64_t)(sizeof(tern_file_version) * 2 + above + length + 2), TERN_OK;
     const size_t whole = above + dotted + length;
-    tern_file_version entry = {tern_arena_text(&w->contents->arena, name, whole), version};
-    return entry.module ? tern_contents_add_version(w->contents, entry) : TERN_ERR_NOMEM;
+    tern_file_version entry = {tern_arena_text(&w->archive->arena, name, whole), version};
+    return entry.module ? tern_archive_add_version(w->archive, entry) : TERN_ERR_NOMEM;
 }
 
 static tern_status take_versions(walk *w, tern_pickle_ref dict)
@@ -364,11 +364,11 @@ static tern_status descend(walk *w, tern_pickle_ref container)
     for (int i = 0; i < w->depth; i++)
         if (w->levels[i].container == container)
             return tern_pickle_bad(w->p, "has \"%.200s\" as a part of itself", w->name);
-    if (w->depth == MOST_DEPTH)
+    if (w->depth == MAX_DEPTH)
         return tern_pickle_bad(w->p,
                                "has more than %d dictionaries, lists and tuples in one "
                                "another",
-                               MOST_DEPTH);
+                               MAX_DEPTH);
     if (!w->adds && (type == TERN_PICKLE_DICT || type == TERN_PICKLE_ORDERED_DICT))
         TERN_TRY(check_keys(w, container));
     w->nested += w->depth > 0;
@@ -427,13 +427,13 @@ static tern_status go(walk *w)
 // Memory for values that are accepted, numbers and names too, is bounded by their bytes.
 static tern_status reserve(walk *w)
 {
-    tern_contents *c = w->contents;
+    tern_archive *c = w->archive;
     const int64_t per_value = sizeof(tern_file_value) + 3 * sizeof *c->table.slots;
     const int64_t wanted = w->count * per_value + w->nbytes + w->nbytes / 8;
     if (wanted > BASE_BYTES + BYTES_FOR_A_BYTE * w->p->read)
         return tern_pickle_bad(w->p, "has %lld values, whose names are too long for its %lld bytes",
                                (long long)w->count, (long long)w->p->read);
-    return tern_contents_reserve(c, w->count, 0);
+    return tern_archive_reserve(c, w->count, 0);
 }
 
 static void add_rest(char text[160], const char *what, int64_t count)
@@ -445,15 +445,15 @@ static void add_rest(char text[160], const char *what, int64_t count)
 }
 
 // What is no value of its own.
-static tern_status tell_rest(const walk *w)
+static tern_status report_rest(const walk *w)
 {
     char text[160] = "";
     add_rest(text, "nested dictionaries and lists", w->nested);
     add_rest(text, "None", w->nones);
     add_rest(text, "attributes", w->p->attributes);
     if (text[0])
-        w->contents->metadata = tern_arena_text(&w->contents->arena, text, strlen(text));
-    return text[0] && !w->contents->metadata ? TERN_ERR_NOMEM : TERN_OK;
+        w->archive->metadata = tern_arena_text(&w->archive->arena, text, strlen(text));
+    return text[0] && !w->archive->metadata ? TERN_ERR_NOMEM : TERN_OK;
 }
 
 tern_status tern_torch_check_whole(const tern_pickle *p)
@@ -465,13 +465,13 @@ tern_status tern_torch_check_whole(const tern_pickle *p)
     return tern_pickle_bad(p, "uses %s: only state dicts can be read; save net.state_dict()", what);
 }
 
-tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
+tern_status tern_torch_flatten(tern_archive *archive, const tern_pickle *p,
                                const tern_torch_storages *storages)
 {
     walk *w = tern_mem_alloc(sizeof *w);
     if (!w)
         return TERN_ERR_NOMEM;
-    *w = (walk){.contents = contents, .p = p, .storages = storages};
+    *w = (walk){.archive = archive, .p = p, .storages = storages};
     tern_status status = go(w);
     if (!status)
         status = reserve(w);
@@ -479,7 +479,7 @@ tern_status tern_torch_flatten(tern_contents *contents, const tern_pickle *p,
     if (!status)
         status = go(w);
     if (!status)
-        status = tell_rest(w);
+        status = report_rest(w);
     tern_mem_free(w, sizeof *w);
     return status;
 }

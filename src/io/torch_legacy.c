@@ -58,11 +58,11 @@ static tern_status find_key(const tern_pickle *p, tern_pickle_ref key,
 }
 
 // The storage at *at, which is behind it then.
-static tern_status add_storage(tern_contents *contents, const tern_pickle *p,
+static tern_status add_storage(tern_archive *archive, const tern_pickle *p,
                                tern_torch_storage *storage, int64_t *at)
 {
     unsigned char begin[8];
-    tern_file *file = contents->file;
+    tern_file *file = archive->file;
     const int64_t nbytes = tern_torch_storage_nbytes(p, storage);
     TERN_TRY(tern_file_read_at(file, *at, begin, sizeof begin));
     *at += 8;
@@ -75,33 +75,33 @@ static tern_status add_storage(tern_contents *contents, const tern_pickle *p,
                (unsigned long long)storage->key, (long long)nbytes);
     const int64_t begins = *at;
     *at += nbytes;
-    return tern_torch_add_storage(contents, p, storage,
+    return tern_torch_add_storage(archive, p, storage,
                                   (tern_file_storage){.at = begins, .packed = nbytes});
 }
 
-static tern_status add_storages(tern_contents *contents, const tern_pickle *p,
+static tern_status add_storages(tern_archive *archive, const tern_pickle *p,
                                 const tern_torch_storages *storages)
 {
     int64_t count = 0, at = MAGIC_BYTES + p->read;
     if (tern_pickle_type_of(p, p->result) != TERN_PICKLE_LIST)
         return tern_pickle_bad(p, "is no list");
-    TERN_TRY(tern_contents_reserve(contents, 0, storages->count));
+    TERN_TRY(tern_archive_reserve(archive, 0, storages->count));
     tern_pickle_cursor cursor = tern_pickle_items(p, p->result);
     for (tern_pickle_ref none, key; tern_pickle_next(&cursor, &none, &key); count++) {
         tern_torch_storage *storage;
         TERN_TRY(find_key(p, key, storages, &storage));
-        TERN_TRY(add_storage(contents, p, storage, &at));
+        TERN_TRY(add_storage(archive, p, storage, &at));
     }
     if (count != storages->count)
         return tern_pickle_bad(p, "has %lld keys of %lld storages", (long long)count,
                                (long long)storages->count);
-    TERN_CHECK(at == contents->file->size, TERN_ERR_FORMAT,
-               "%s: %s goes on for %lld bytes after its last storage", contents->file->op,
-               contents->file->path, (long long)(contents->file->size - at));
+    TERN_CHECK(at == archive->file->size, TERN_ERR_FORMAT,
+               "%s: %s goes on for %lld bytes after its last storage", archive->file->op,
+               archive->file->path, (long long)(archive->file->size - at));
     return TERN_OK;
 }
 
-static tern_status read_all(tern_contents *contents, tern_pickle *p, tern_torch_storages *storages)
+static tern_status read_all(tern_archive *archive, tern_pickle *p, tern_torch_storages *storages)
 {
     TERN_TRY(check_protocol(p));
     TERN_TRY(skip_facts(p));
@@ -110,23 +110,23 @@ static tern_status read_all(tern_contents *contents, tern_pickle *p, tern_torch_
     TERN_TRY(tern_torch_check_whole(p));
     TERN_TRY(tern_torch_find_storages(storages, p));
     TERN_TRY(run(p, "the list of storages"));
-    TERN_TRY(add_storages(contents, p, storages));
+    TERN_TRY(add_storages(archive, p, storages));
     p->name = "its pickle";
     p->result = object;
-    return tern_torch_flatten(contents, p, storages);
+    return tern_torch_flatten(archive, p, storages);
 }
 
-tern_status tern_torch_legacy_contents(tern_contents *contents)
+tern_status tern_torch_legacy_read_archive(tern_archive *archive)
 {
-    contents->format = "PyTorch before 1.6";
+    archive->format = "PyTorch before 1.6";
     tern_torch_storages storages = {.at = NULL};
     tern_pickle *p = tern_mem_alloc(sizeof *p);
     if (!p)
         return TERN_ERR_NOMEM;
     p->storage_items = 6;
     p->source = (tern_pickle_source){
-        .file = contents->file, .at = MAGIC_BYTES, .left = contents->file->size - MAGIC_BYTES};
-    tern_status status = read_all(contents, p, &storages);
+        .file = archive->file, .at = MAGIC_BYTES, .left = archive->file->size - MAGIC_BYTES};
+    tern_status status = read_all(archive, p, &storages);
     tern_torch_storages_free(&storages);
     tern_pickle_free(p);
     tern_mem_free(p, sizeof *p);

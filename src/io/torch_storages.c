@@ -71,7 +71,7 @@ int64_t tern_torch_storage_nbytes(const tern_pickle *p, const tern_torch_storage
     return s.numel * s.dtype->size;
 }
 
-tern_status tern_torch_add_storage(tern_contents *contents, const tern_pickle *p,
+tern_status tern_torch_add_storage(tern_archive *archive, const tern_pickle *p,
                                    tern_torch_storage *storage, tern_file_storage place)
 {
     char location[64];
@@ -81,12 +81,12 @@ tern_status tern_torch_add_storage(tern_contents *contents, const tern_pickle *p
         return tern_pickle_bad(p, "has storage %llu at a location of %u bytes",
                                (unsigned long long)s.key, length);
     tern_pickle_text(p, s.location, location, sizeof location);
-    place.location = tern_arena_text(&contents->arena, location, length);
+    place.location = tern_arena_text(&archive->arena, location, length);
     if (!place.location)
         return TERN_ERR_NOMEM;
     place.dtype = s.dtype->dtype;
     place.nbytes = tern_torch_storage_nbytes(p, storage);
     place.swapped = place.swapped && s.dtype->size > 1;
-    storage->index = tern_contents_add_storage(contents, place);
+    storage->index = tern_archive_add_storage(archive, place);
     return storage->index < 0 ? tern_error_code() : TERN_OK;
 }

@@ -8,20 +8,20 @@
 #include "io/archive_entries.h"
 
 // `keys` has the storage of each value so far; tied ones have one.
-static void write_elements(tern_torch_writer *w, const tern_written *written, int64_t index,
+static void write_elements(tern_torch_writer *w, const tern_archive_entries *entries, int64_t index,
                            int64_t *keys)
 {
-    const tern_written_value *v = &written->at[index];
+    const tern_archive_entry *v = &entries->at[index];
     const bool tied = v->tensor && v->tied != index;
     keys[index] = tied ? keys[v->tied] : tern_torch_write_storage(w, v->body);
     tern_torch_write_tensor(w, keys[index], v->tensor ? v->tensor->dtype : TERN_UINT8,
                             v->tensor ? tern_shape_get(v->tensor) : tern_dims(v->body.nbytes));
 }
 
-static tern_status write_value(tern_torch_writer *w, const tern_written *written, int64_t index,
-                               int64_t *keys)
+static tern_status write_value(tern_torch_writer *w, const tern_archive_entries *entries,
+                               int64_t index, int64_t *keys)
 {
-    const tern_written_value *v = &written->at[index];
+    const tern_archive_entry *v = &entries->at[index];
     tern_torch_write_text(w, v->name);
     switch (v->value->type) {
     case TERN_STATE_INT:
@@ -40,31 +40,31 @@ static tern_status write_value(tern_torch_writer *w, const tern_written *written
     case TERN_STATE_TENSOR:
     case TERN_STATE_BYTES:
     case TERN_STATE_UNSPECIFIED:
-        write_elements(w, written, index, keys);
+        write_elements(w, entries, index, keys);
         break;
     }
     return w->status;
 }
 
-static tern_status write_all(tern_torch_writer *w, tern_save *save, const tern_written *written,
-                             int64_t *keys)
+static tern_status write_all(tern_torch_writer *w, tern_save *save,
+                             const tern_archive_entries *entries, int64_t *keys)
 {
     tern_torch_write_begin(w);
     const int64_t begin = tern_torch_write_dict(w, true);
-    for (int64_t i = 0; i < written->count; i++)
-        TERN_TRY(write_value(w, written, i, keys));
+    for (int64_t i = 0; i < entries->count; i++)
+        TERN_TRY(write_value(w, entries, i, keys));
     tern_torch_write_dict_end(w, begin);
     return tern_torch_write_end(w, save);
 }
 
-tern_status tern_torch_write(tern_save *save, const tern_written *written)
+tern_status tern_torch_write(tern_save *save, const tern_archive_entries *entries)
 {
     tern_torch_writer w = {.status = TERN_OK};
-    const size_t nbytes = (size_t)(written->count + 1) * sizeof(int64_t);
+    const size_t nbytes = (size_t)(entries->count + 1) * sizeof(int64_t);
     int64_t *keys = tern_mem_alloc(nbytes); // of the storages of the values
     if (!keys)
         return TERN_ERR_NOMEM;
-    tern_status status = write_all(&w, save, written, keys);
+    tern_status status = write_all(&w, save, entries, keys);
     tern_torch_writer_free(&w);
     tern_mem_free(keys, nbytes);
     return status;

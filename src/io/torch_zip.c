@@ -11,14 +11,14 @@
 // The latest that PyTorch 2.15 reads.
 #define MAX_VERSION 10
 
-typedef struct archive {
-    tern_contents *contents;
+typedef struct torch_zip {
+    tern_archive *archive;
     const tern_zip *zip;
     char stem[STEM]; // with the slash
     bool swapped;    // big-endian
-} archive;
+} torch_zip;
 
-static tern_status archive_error(const archive *a, const char *what)
+static tern_status archive_error(const torch_zip *a, const char *what)
 {
     return tern_error_raise(TERN_ERR_FORMAT, "%s: %s %s", a->zip->file->op, a->zip->file->path,
                             what);
@@ -26,7 +26,7 @@ static tern_status archive_error(const archive *a, const char *what)
 
 // ---- entries ------------------------------------------------------------------------------------
 
-static const tern_zip_entry *find(const archive *a, const char *name)
+static const tern_zip_entry *find(const torch_zip *a, const char *name)
 {
     char whole[STEM + 64];
     snprintf(whole, sizeof whole, "%s%s", a->stem, name);
@@ -45,7 +45,7 @@ static void find_stem(const tern_zip *zip, char *stem)
     }
 }
 
-static tern_status check_stem(const archive *a)
+static tern_status check_stem(const torch_zip *a)
 {
     const size_t length = strlen(a->stem);
     for (int64_t i = 0; i < a->zip->count; i++) {
@@ -66,7 +66,7 @@ typedef struct short_text {
     int64_t length; // -1: there is no such entry
 } short_text;
 
-static tern_status read_short(const archive *a, const char *name, short_text *to)
+static tern_status read_short(const torch_zip *a, const char *name, short_text *to)
 {
     const tern_zip_entry *entry = find(a, name);
     *to = (short_text){.length = entry ? entry->size : -1};
@@ -83,7 +83,7 @@ static bool is(const short_text *s, const char *text)
     return s->length == (int64_t)strlen(text) && memcmp(s->text, text, strlen(text)) == 0;
 }
 
-static tern_status check_version(const archive *a)
+static tern_status check_version(const torch_zip *a)
 {
     short_text version;
     TERN_TRY(read_short(a, "version", &version));
@@ -102,7 +102,7 @@ static tern_status check_version(const archive *a)
     return TERN_OK;
 }
 
-static tern_status find_byte_order(archive *a)
+static tern_status find_byte_order(torch_zip *a)
 {
     short_text order;
     TERN_TRY(read_short(a, "byteorder", &order));
@@ -116,7 +116,7 @@ static tern_status find_byte_order(archive *a)
 // ---- the pickle ---------------------------------------------------------------------------------
 
 // A deflated one is unpacked into *bytes.
-static tern_status open_pickle(const archive *a, tern_pickle *p, unsigned char **bytes)
+static tern_status open_pickle(const torch_zip *a, tern_pickle *p, unsigned char **bytes)
 {
     const tern_zip_entry *entry = find(a, "data.pkl");
     p->name = "data.pkl";
@@ -139,7 +139,7 @@ static tern_status open_pickle(const archive *a, tern_pickle *p, unsigned char *
     return TERN_OK;
 }
 
-static tern_status read_pickle(const archive *a, tern_pickle *p)
+static tern_status read_pickle(const torch_zip *a, tern_pickle *p)
 {
     unsigned char *bytes = NULL;
     const tern_zip_entry *entry = find(a, "data.pkl");
@@ -156,7 +156,8 @@ static tern_status read_pickle(const archive *a, tern_pickle *p)
 
 // ---- storages -----------------------------------------------------------------------------------
 
-static tern_status add_storage(const archive *a, const tern_pickle *p, tern_torch_storage *storage)
+static tern_status add_storage(const torch_zip *a, const tern_pickle *p,
+                               tern_torch_storage *storage)
 {
     char name[40];
     snprintf(name, sizeof name, "data/%llu", (unsigned long long)storage->key);
@@ -168,7 +169,7 @@ static tern_status add_storage(const archive *a, const tern_pickle *p, tern_torc
                "%s: %s has %lld bytes in \"%s%s\", and its pickle says %lld", a->zip->file->op,
                a->zip->file->path, (long long)entry->size, a->stem, name, (long long)nbytes);
     return tern_torch_add_storage(
-        a->contents, p, storage,
+        a->archive, p, storage,
         (tern_file_storage){
             .at = entry->at,
             .packed = entry->packed,
@@ -179,14 +180,14 @@ static tern_status add_storage(const archive *a, const tern_pickle *p, tern_torc
         });
 }
 
-static tern_status fill(const archive *a, const tern_pickle *p, tern_torch_storages *storages)
+static tern_status fill(const torch_zip *a, const tern_pickle *p, tern_torch_storages *storages)
 {
     TERN_TRY(tern_torch_check_whole(p));
     TERN_TRY(tern_torch_find_storages(storages, p));
-    TERN_TRY(tern_contents_reserve(a->contents, 0, storages->count));
+    TERN_TRY(tern_archive_reserve(a->archive, 0, storages->count));
     for (int64_t i = 0; i < storages->count; i++)
         TERN_TRY(add_storage(a, p, &storages->at[i]));
-    return tern_torch_flatten(a->contents, p, storages);
+    return tern_torch_flatten(a->archive, p, storages);
 }
 
 // torch.serialization.set_crc32_options(False) leaves them all out.
@@ -198,11 +199,11 @@ static bool has_checksums(const tern_zip *zip)
     return false;
 }
 
-tern_status tern_torch_zip_contents(tern_contents *contents, tern_zip *zip)
+tern_status tern_torch_zip_read_archive(tern_archive *archive, tern_zip *zip)
 {
     zip->unchecked = !has_checksums(zip);
-    archive a = {.contents = contents, .zip = zip};
-    contents->format = "PyTorch";
+    torch_zip a = {.archive = archive, .zip = zip};
+    archive->format = "PyTorch";
     find_stem(zip, a.stem);
     TERN_TRY(check_stem(&a));
     if (!find(&a, "data.pkl"))

@@ -41,29 +41,29 @@ static tern_status format_of(const char *path, tern_file_format *format)
                             op, tern_file_shown(path));
 }
 
-static tern_status write_values(tern_save *save, const tern_written *written,
+static tern_status write_values(tern_save *save, const tern_archive_entries *entries,
                                 const tern_state_write_options *o, tern_file_format format)
 {
     switch (format) {
     case TERN_FILE_TORCH:
-        return tern_torch_write(save, written);
+        return tern_torch_write(save, entries);
     case TERN_FILE_NPY:
-        return tern_npy_write(save, written);
+        return tern_npy_write(save, entries);
     case TERN_FILE_NPZ:
-        return tern_npz_write(save, written);
+        return tern_npz_write(save, entries);
     case TERN_FILE_SAFETENSORS:
     case TERN_FILE_UNSPECIFIED:
         break;
     }
-    return tern_safetensors_write(save, written, o->metadata_format, o->tied_once);
+    return tern_safetensors_write(save, entries, o->metadata_format, o->tied_once);
 }
 
-static tern_status write_file(const tern_written *written, const tern_state_write_options *o,
-                              tern_file_format format)
+static tern_status write_file(const tern_archive_entries *entries,
+                              const tern_state_write_options *o, tern_file_format format)
 {
     tern_save save;
     TERN_TRY(tern_save_begin(&save, op, o->path));
-    tern_status status = write_values(&save, written, o, format);
+    tern_status status = write_values(&save, entries, o, format);
     if (!status)
         return tern_save_commit(&save);
     tern_save_abandon(&save);
@@ -99,15 +99,15 @@ tern_state_write_options tern_state_write_defaults(void)
 tern_status tern_state_write_with(const tern_state_write_options *options)
 {
     tern_file_format format = TERN_FILE_UNSPECIFIED;
-    tern_written written;
+    tern_archive_entries entries;
     if (!options)
         return tern_null_error(op, "options");
     TERN_TRY(check(options, &format));
     int saved = errno, cancel_state = tern_cancel_disable();
-    tern_status status = tern_written_begin(&written, options->state);
+    tern_status status = tern_archive_entries_begin(&entries, options->state);
     if (!status) {
-        status = write_file(&written, options, format);
-        tern_written_free(&written);
+        status = write_file(&entries, options, format);
+        tern_archive_entries_free(&entries);
     }
     tern_cancel_restore(cancel_state);
     errno = saved;

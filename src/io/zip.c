@@ -109,8 +109,8 @@ static tern_status find_directory(tern_file *file, directory *found)
 
 static tern_status check_directory(const tern_file *file, const directory *d)
 {
-    TERN_CHECK(d->count >= 0 && d->count <= TERN_ZIP_MOST_ENTRIES, TERN_ERR_FORMAT,
-               "%s: %s has more than %d zip entries", file->op, file->path, TERN_ZIP_MOST_ENTRIES);
+    TERN_CHECK(d->count >= 0 && d->count <= TERN_ZIP_MAX_ENTRIES, TERN_ERR_FORMAT,
+               "%s: %s has more than %d zip entries", file->op, file->path, TERN_ZIP_MAX_ENTRIES);
     TERN_CHECK(d->size >= 0 && d->at >= 0 && d->size <= d->end && d->at == d->end - d->size,
                TERN_ERR_FORMAT, "%s: the directory of the zip archive %s is not where its end says",
                file->op, file->path);
@@ -129,8 +129,8 @@ static tern_status entry_error(const tern_file *file, const tern_zip_entry *entr
 }
 
 // The next of the 64-bit numbers that stand for those of the record that are all ones.
-static bool take_wide(const unsigned char *small, const unsigned char **at,
-                      const unsigned char *end, int64_t *value)
+static bool take_zip64(const unsigned char *small, const unsigned char **at,
+                       const unsigned char *end, int64_t *value)
 {
     *value = get_u32(small);
     if (*value != UINT32_MAX)
@@ -197,9 +197,9 @@ static tern_status read_entry(tern_file *file, tern_arena *arena, const unsigned
     e->crc = get_u32(record + 16);
     const unsigned char *end, *wide = record + ZIP_CENTRAL_BYTES + name;
     wide = find_extra(wide, (size_t)extra, ZIP64_EXTRA, &end);
-    if (!take_wide(record + 24, &wide, end, &e->size) ||
-        !take_wide(record + 20, &wide, end, &e->packed) ||
-        !take_wide(record + 42, &wide, end, &e->header))
+    if (!take_zip64(record + 24, &wide, end, &e->size) ||
+        !take_zip64(record + 20, &wide, end, &e->packed) ||
+        !take_zip64(record + 42, &wide, end, &e->header))
         return entry_error(file, e, "has a zip64 field that does not say its sizes");
     return check_entry(file, e, record);
 }
@@ -251,7 +251,7 @@ static tern_status read_local(const tern_zip *zip, tern_zip_entry *e, int64_t di
     return TERN_OK;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_offsets(const void *a, const void *b)
 {
     const tern_zip_entry *x = *(const tern_zip_entry *const *)a;
     const tern_zip_entry *y = *(const tern_zip_entry *const *)b;
@@ -265,11 +265,11 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static tern_status check_places(const tern_zip *zip, directory d)
+static tern_status check_offsets(const tern_zip *zip, directory d)
 {
     for (int64_t i = 0; i < zip->count; i++)
         TERN_TRY(read_local(zip, &zip->at[i], d.at));
-    qsort(zip->by_name, (size_t)zip->count, sizeof *zip->by_name, compare_places);
+    qsort(zip->by_name, (size_t)zip->count, sizeof *zip->by_name, compare_offsets);
     for (int64_t i = 1; i < zip->count; i++) {
         const tern_zip_entry *before = zip->by_name[i - 1];
         if (before->at + before->packed > zip->by_name[i]->header)
@@ -301,7 +301,7 @@ tern_status tern_zip_open(tern_zip *zip, tern_file *file, tern_arena *arena)
     zip->count = d.count;
     for (int64_t i = 0; i < zip->count; i++)
         zip->by_name[i] = &zip->at[i];
-    TERN_TRY(check_places(zip, d));
+    TERN_TRY(check_offsets(zip, d));
     return sort_names(zip);
 }
 

@@ -8,7 +8,7 @@
 #include "io/body.h"
 #include "io/file.h"
 
-#define TERN_ZIP_MOST_ENTRIES 65536
+#define TERN_ZIP_MAX_ENTRIES 65536
 
 // ---- reading ------------------------------------------------------------------------------------
 
@@ -42,7 +42,7 @@ tern_status tern_zip_read(const tern_zip *zip, const tern_zip_entry *entry, void
 typedef struct tern_zip_writer {
     tern_save *save;
     tern_arena arena; // entries that were written; zeroed at first, as all that follows
-    struct tern_zip_written *first, **end;
+    struct tern_zip_entry_written *first, **end;
     int64_t count;
 } tern_zip_writer;
 

@@ -26,9 +26,9 @@
 #define ZIP_ENCRYPTED 0x2041 // flags: encrypted, strongly, the directory too
 
 // The most bytes of the records below, names left out.
-#define ZIP_LOCAL_MOST   (ZIP_LOCAL_BYTES + 20 + 4 + 63)
-#define ZIP_CENTRAL_MOST (ZIP_CENTRAL_BYTES + 4 + 3 * 8)
-#define ZIP_ENDS_MOST    (ZIP64_END_BYTES + ZIP64_LOCATOR_BYTES + ZIP_END_BYTES)
+#define ZIP_MAX_LOCAL   (ZIP_LOCAL_BYTES + 20 + 4 + 63)
+#define ZIP_MAX_CENTRAL (ZIP_CENTRAL_BYTES + 4 + 3 * 8)
+#define ZIP_MAX_ENDS    (ZIP64_END_BYTES + ZIP64_LOCATOR_BYTES + ZIP_END_BYTES)
 
 // Each returns how many bytes it put. The name goes between the first ZIP_LOCAL_BYTES or
 // ZIP_CENTRAL_BYTES and the rest.

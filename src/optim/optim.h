@@ -12,7 +12,7 @@
 #define TERN_OPTIM_NUMBERS 12 // of a group, at most
 
 // What bias corrections compute with exactly, and no further step overflows.
-#define TERN_OPTIM_MOST_STEPS ((int64_t)1 << 53)
+#define TERN_OPTIM_MAX_STEPS ((int64_t)1 << 53)
 
 // What a number of a group may be. Every one is finite.
 typedef enum tern_optim_range {

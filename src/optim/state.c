@@ -44,7 +44,7 @@ tern_status tern_optim_set_step_count(tern_optim *optim, int64_t index, int64_t 
     tern_optim_entry *entry = entry_at("optim_set_step_count", optim, index);
     if (!entry)
         return tern_error_code();
-    TERN_CHECK(count >= 0 && count <= TERN_OPTIM_MOST_STEPS, TERN_ERR_ARG,
+    TERN_CHECK(count >= 0 && count <= TERN_OPTIM_MAX_STEPS, TERN_ERR_ARG,
                "optim_set_step_count: %lld updates", (long long)count);
     entry->step = count;
     return TERN_OK;

@@ -62,8 +62,7 @@ static tern_status visit_place(const visited_entry *at, tern_state_visitor *visi
 static tern_status visit_step(tern_optim_entry *entry, tern_state_visitor *visitor)
 {
     int64_t saved;
-    if (tern_visit_peek_int(visitor, "step", &saved) &&
-        (saved < 0 || saved > TERN_OPTIM_MOST_STEPS))
+    if (tern_visit_peek_int(visitor, "step", &saved) && (saved < 0 || saved > TERN_OPTIM_MAX_STEPS))
         return tern_visit_refuse(visitor, "step", "is %lld updates", (long long)saved);
     return tern_visit_int(visitor, "step", &entry->step);
 }

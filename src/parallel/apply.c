@@ -23,20 +23,20 @@ typedef struct settings {
     tern_device default_device;
     int cuda;
     uint64_t fp_mode;
-    unsigned piece;
+    unsigned shard;
     uint32_t path;
     char replica[24]; // where it is; "": on the only device
     tern_forward_frame *frame;
 } settings;
 
-typedef struct piece {
+typedef struct shard {
     tern_apply_job *job;
     settings with;
     tern_cuda_stream *stream; // of the device; NULL: its first
     tern_worker *worker;      // NULL: the calling thread
     tern_status status;
     tern_error_kept error;
-} piece;
+} shard;
 
 static settings settings_now(void)
 {
@@ -60,7 +60,7 @@ static settings work_with(const settings *with)
     tern_default_device_set(with->default_device);
     tern_cuda_current_device_set(with->cuda);
     tern_fp_mode_set(with->fp_mode);
-    before.piece = tern_draw_piece(with->piece);
+    before.shard = tern_draw_piece(with->shard);
     (void)tern_path_set(with->path);
     (void)tern_forward_go_on_from(with->frame);
     memcpy(tern_replica_of_thread, with->replica, sizeof with->replica);
@@ -85,7 +85,7 @@ static tern_cuda_stream *stream_of(tern_device device)
 // ---- a piece ------------------------------------------------------------------------------------
 
 // Leaves a reference to each output to the caller, and a new error in `error`.
-static void run_in_scope(piece *p)
+static void run_in_scope(shard *p)
 {
     const bool failed_before = tern_error_pending(), deferred = tern_error_defer(true);
     const tern_scope scope = tern_scope_open();
@@ -100,9 +100,9 @@ static void run_in_scope(piece *p)
     (void)tern_error_defer(deferred);
 }
 
-static void run_piece(void *user)
+static void run_shard(void *user)
 {
-    piece *p = user;
+    shard *p = user;
     const tern_device device = p->job->device;
     const settings before = work_with(&p->with);
     tern_cuda_stream *stream = set_stream(device, p->stream);
@@ -114,7 +114,7 @@ static void run_piece(void *user)
 // ---- all of them --------------------------------------------------------------------------------
 
 // Pieces of a piece have numbers that no other piece has.
-static unsigned piece_number(int index)
+static unsigned shard_number(int index)
 {
     const unsigned outer = tern_draw_piece(0);
     (void)tern_draw_piece(outer);
@@ -123,12 +123,12 @@ static unsigned piece_number(int index)
 }
 
 // A tensor made on the default device is made where the piece is, if that was the first piece's.
-static void set_up(piece *p, tern_apply_job *job, tern_device first, int index)
+static void set_up(shard *p, tern_apply_job *job, tern_device first, int index)
 {
     const tern_device device = job->device;
     p->job = job;
     p->with = settings_now();
-    p->with.piece = piece_number(index);
+    p->with.shard = shard_number(index);
     p->stream = stream_of(device);
     if (device.type == TERN_CUDA)
         p->with.cuda = device.index;
@@ -136,23 +136,23 @@ static void set_up(piece *p, tern_apply_job *job, tern_device first, int index)
         p->with.default_device = device;
 }
 
-static void run_all(piece *pieces, int count)
+static void run_all(shard *shards, int count)
 {
     const int cancel_state = tern_cancel_disable();
     for (int i = 1; i < count; i++)
-        pieces[i].worker = tern_worker_begin(run_piece, &pieces[i]);
-    run_piece(&pieces[0]);
+        shards[i].worker = tern_worker_begin(run_shard, &shards[i]);
+    run_shard(&shards[0]);
     for (int i = 1; i < count; i++) {
-        if (pieces[i].worker)
-            tern_worker_wait(pieces[i].worker);
+        if (shards[i].worker)
+            tern_worker_wait(shards[i].worker);
         else
-            run_piece(&pieces[i]);
+            run_shard(&shards[i]);
     }
     tern_cancel_restore(cancel_state);
 }
 
 // The outputs become the caller's, or nobody's.
-static tern_status hand_over(piece *p, tern_status status)
+static tern_status hand_over(shard *p, tern_status status)
 {
     for (int i = 0; !p->status && i < p->job->out.count; i++) {
         if (!status)
@@ -164,33 +164,33 @@ static tern_status hand_over(piece *p, tern_status status)
 }
 
 // Also of a piece that went well in the end. What comes after the first goes to the log.
-static tern_status first_failure(const piece *pieces, int count)
+static tern_status first_failure(const shard *shards, int count)
 {
     tern_status first = TERN_OK;
     for (int i = 0; i < count; i++) {
-        first = first ? first : pieces[i].status;
-        tern_error_put_back(&pieces[i].error);
+        first = first ? first : shards[i].status;
+        tern_error_put_back(&shards[i].error);
     }
     return first;
 }
 
 tern_status tern_apply_run(tern_apply_job *jobs, int count)
 {
-    const size_t size = (size_t)count * sizeof(piece);
-    piece *pieces = tern_cache_alloc(size);
-    if (!pieces)
+    const size_t size = (size_t)count * sizeof(shard);
+    shard *shards = tern_cache_alloc(size);
+    if (!shards)
         return TERN_ERR_NOMEM;
-    memset(pieces, 0, size);
+    memset(shards, 0, size);
     for (int i = 0; i < count; i++) {
-        set_up(&pieces[i], &jobs[i], jobs[0].device, i);
+        set_up(&shards[i], &jobs[i], jobs[0].device, i);
         if (count > 1)
-            snprintf(pieces[i].with.replica, sizeof pieces[i].with.replica, "%s",
+            snprintf(shards[i].with.replica, sizeof shards[i].with.replica, "%s",
                      tern_device_string(jobs[i].device));
     }
-    run_all(pieces, count);
-    tern_status status = first_failure(pieces, count);
+    run_all(shards, count);
+    tern_status status = first_failure(shards, count);
     for (int i = 0; i < count; i++)
-        status = hand_over(&pieces[i], status);
-    tern_cache_free(pieces, size);
+        status = hand_over(&shards[i], status);
+    tern_cache_free(shards, size);
     return status;
 }

@@ -34,18 +34,18 @@ static tern_status run_backward(const comparison *c, tern_tensor *output)
 }
 
 // The pieces, all of them on the first device, run one after another. Returns how many, -1.
-static int run_pieces(const comparison *c, tern_module *module, tern_tensors *outputs)
+static int run_shards(const comparison *c, tern_module *module, tern_tensors *outputs)
 {
-    tern_tensors pieces[TERN_MAX_DEVICES];
+    tern_tensors shards[TERN_MAX_DEVICES];
     tern_device first[TERN_MAX_DEVICES];
     const tern_tensors in = {.count = 1, .at = {tern_detach(c->options->x)}};
     for (int i = 0; i < c->on.count; i++)
         first[i] = c->on.devices[0];
     const int used =
-        in.at[0] ? tern_pieces_cut("parallel_check", &in, first, c->on.count, c->on.dim, pieces)
+        in.at[0] ? tern_shards_scatter("parallel_check", &in, first, c->on.count, c->on.dim, shards)
                  : -1;
     for (int i = 0; i < used; i++)
-        if (tern_module_forward(module, &pieces[i], &outputs[i]))
+        if (tern_module_forward(module, &shards[i], &outputs[i]))
             return -1;
     return used;
 }
@@ -54,7 +54,8 @@ static int run_pieces(const comparison *c, tern_module *module, tern_tensors *ou
 static tern_tensor *gradient_of(const comparison *c, const tern_tensors *outputs, int used)
 {
     tern_tensors joined;
-    if (tern_pieces_join("parallel_check", outputs, used, c->on.output_device, c->on.dim, &joined))
+    if (tern_shards_gather("parallel_check", outputs, used, c->on.output_device, c->on.dim,
+                           &joined))
         return NULL;
     TERN_CHECK_PTR(joined.count == 1, TERN_ERR_ARG,
                    "parallel_check: the module gives %d tensors, but one can be compared",
@@ -114,7 +115,7 @@ static tern_status run_alone(comparison *c, tern_module *module)
     tern_tensors outputs[TERN_MAX_DEVICES];
     tern_draw_state before, after;
     TERN_TRY(tern_draw_save(c->on.devices[0], &before));
-    const int used = run_pieces(c, module, outputs);
+    const int used = run_shards(c, module, outputs);
     if (used < 1)
         return tern_error_code();
     TERN_TRY(run_backwards(c, module, outputs, used));

@@ -52,18 +52,18 @@ static tern_status run_replicas(data_parallel *self, tern_apply_job *jobs, int u
     return status;
 }
 
-static tern_status run_pieces(data_parallel *self, const tern_tensors *pieces, int used,
+static tern_status run_shards(data_parallel *self, const tern_tensors *shards, int used,
                               tern_tensors *out)
 {
     tern_apply_job jobs[TERN_MAX_DEVICES];
     tern_tensors outputs[TERN_MAX_DEVICES];
     for (int i = 0; i < used; i++)
-        jobs[i] = (tern_apply_job){self->module, self->on.devices[i], pieces[i], {0}};
+        jobs[i] = (tern_apply_job){self->module, self->on.devices[i], shards[i], {0}};
     TERN_TRY(run_replicas(self, jobs, used));
     for (int i = 0; i < used; i++)
         outputs[i] = jobs[i].out;
-    return tern_pieces_join("data_parallel", outputs, used, self->on.output_device, self->on.dim,
-                            out);
+    return tern_shards_gather("data_parallel", outputs, used, self->on.output_device, self->on.dim,
+                              out);
 }
 
 // What moved away needs no replicas.
@@ -81,7 +81,7 @@ static tern_status check_home(data_parallel *self)
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
     data_parallel *self = (data_parallel *)module;
-    tern_tensors pieces[TERN_MAX_DEVICES];
+    tern_tensors shards[TERN_MAX_DEVICES];
     if (self->on.count == 0)
         return tern_module_forward(self->module, in, out);
     const int count = tern_forward_is_observed() ? 1 : self->on.count;
@@ -89,10 +89,10 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     if (count > 1)
         TERN_TRY(tern_capture_refuse("data_parallel", "a graph is of one device"));
     const int used =
-        tern_pieces_cut("data_parallel", in, self->on.devices, count, self->on.dim, pieces);
+        tern_shards_scatter("data_parallel", in, self->on.devices, count, self->on.dim, shards);
     if (used < 0)
         return tern_error_code();
-    return count == 1 ? run_one(self, &pieces[0], out) : run_pieces(self, pieces, used, out);
+    return count == 1 ? run_one(self, &shards[0], out) : run_shards(self, shards, used, out);
 }
 
 // ---- the class ----------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ tern_status tern_parallel_check_devices(const char *function, const tern_device 
 
 // ---- devices that are not alike -----------------------------------------------------------------
 
-#define LEAST_SHARE 0.75 // PyTorch's bound (nn/parallel/data_parallel.py, _check_balance)
+#define MIN_RATIO 0.75 // PyTorch's bound (nn/parallel/data_parallel.py, _check_balance)
 
 static void warn_of(const char *what, const tern_device *devices, const double *has, int count)
 {
@@ -40,7 +40,7 @@ static void warn_of(const char *what, const tern_device *devices, const double *
         least = has[i] < has[least] ? i : least;
         most = has[i] > has[most] ? i : most;
     }
-    if (has[least] < LEAST_SHARE * has[most])
+    if (has[least] < MIN_RATIO * has[most])
         tern_log_send(
             TERN_LOG_WARN,
             "nn_data_parallel: %s has %.0f %% of the %s of %s: pieces are of one size, so "

@@ -6,30 +6,30 @@
 #include "parallel/replicas.h"
 
 int tern_scatter_batch(const tern_tensors *in, const tern_device *devices, int count, int dim,
-                       tern_tensors *pieces)
+                       tern_tensors *shards)
 {
     const char *function = "scatter_batch";
-    if (!in || !pieces) {
+    if (!in || !shards) {
         tern_null_error(function, in ? "pieces" : "in");
         return -1;
     }
     if (tern_parallel_check_devices(function, devices, count) || tern_tensors_check(function, in))
         return -1;
-    return tern_pieces_cut(function, in, devices, count, dim, pieces);
+    return tern_shards_scatter(function, in, devices, count, dim, shards);
 }
 
-tern_status tern_gather_batch(const tern_tensors *pieces, int count, tern_device device, int dim,
+tern_status tern_gather_batch(const tern_tensors *shards, int count, tern_device device, int dim,
                               tern_tensors *out)
 {
     const char *function = "gather_batch";
-    if (!pieces || !out)
-        return tern_null_error(function, pieces ? "out" : "pieces");
+    if (!shards || !out)
+        return tern_null_error(function, shards ? "out" : "pieces");
     TERN_CHECK(count >= 1 && count <= TERN_MAX_DEVICES, TERN_ERR_ARG,
                "%s: %d pieces, but 1 to %d are possible", function, count, TERN_MAX_DEVICES);
     TERN_TRY(tern_device_resolve(function, &device));
     for (int i = 0; i < count; i++)
-        TERN_TRY(tern_tensors_check(function, &pieces[i]));
-    return tern_pieces_join(function, pieces, count, device, dim, out);
+        TERN_TRY(tern_tensors_check(function, &shards[i]));
+    return tern_shards_gather(function, shards, count, device, dim, out);
 }
 
 // ---- replicas -----------------------------------------------------------------------------------

@@ -22,10 +22,10 @@ tern_status tern_parallel_check_home(const char *function, const tern_module *mo
 tern_status tern_tensors_check(const char *function, const tern_tensors *tensors);
 
 // See tern_scatter_batch and tern_gather_batch; the arguments were checked.
-int tern_pieces_cut(const char *function, const tern_tensors *in, const tern_device *devices,
-                    int count, int dim, tern_tensors *pieces);
-tern_status tern_pieces_join(const char *function, const tern_tensors *pieces, int count,
-                             tern_device device, int dim, tern_tensors *out);
+int tern_shards_scatter(const char *function, const tern_tensors *in, const tern_device *devices,
+                        int count, int dim, tern_tensors *shards);
+tern_status tern_shards_gather(const char *function, const tern_tensors *shards, int count,
+                               tern_device device, int dim, tern_tensors *out);
 
 // ---- a thread for each device -------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ static tern_status find_depth(const tern_module *module, int *depth)
 
 // ---- a micro-batch ------------------------------------------------------------------------------
 
-static tern_tensor *piece_of(const pipeline *p, tern_tensor *t, int index)
+static tern_tensor *micro_batch(const pipeline *p, tern_tensor *t, int index)
 {
     const int64_t begin = index * p->each, left = p->size - begin;
     return tern_narrow(t, p->options->dim, begin, left < p->each ? left : p->each);
@@ -54,7 +54,8 @@ static tern_tensor *piece_of(const pipeline *p, tern_tensor *t, int index)
 
 static tern_tensor *loss_of(const pipeline *p, int index)
 {
-    tern_tensor *x = piece_of(p, p->options->x, index), *y = piece_of(p, p->options->y, index);
+    tern_tensor *x = micro_batch(p, p->options->x, index),
+                *y = micro_batch(p, p->options->y, index);
     tern_tensor *output = x && y ? tern_forward(p->options->module, x) : NULL;
     y = output ? tern_to(y, tern_dev(output)) : NULL;
     tern_tensor *loss = y ? tern_loss(p->options->criterion, output, y) : NULL;

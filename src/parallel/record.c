@@ -59,8 +59,8 @@ static tern_status unpack(tern_storage *flat, tern_tensor *const *like, int64_t 
 }
 
 // The gradients that arrived, packed on the replica's device, go to the parameters' in one copy.
-static tern_status carry_back(const tern_node *node, tern_tensor *const *dy, int64_t nbytes,
-                              tern_tensor **dx)
+static tern_status copy_back(const tern_node *node, tern_tensor *const *dy, int64_t nbytes,
+                             tern_tensor **dx)
 {
     tern_storage *there = tern_storage_new(node->out[0].device, nbytes);
     tern_storage *here = there ? tern_storage_new(node->in[0].device, nbytes) : NULL;
@@ -85,7 +85,7 @@ static tern_status replicate_backward(tern_node *node, tern_tensor *const *dy, t
     }
     for (int64_t i = 0; i < node->inputs; i++)
         nbytes += dy[i] ? bytes_of(dy[i]) : 0;
-    return carry_back(node, dy, nbytes, dx);
+    return copy_back(node, dy, nbytes, dx);
 }
 
 static const tern_op replicate_op = {.name = "replicate", .backward = replicate_backward};

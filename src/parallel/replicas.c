@@ -49,8 +49,8 @@ struct tern_replicas {
     int64_t tensor_count, tensor_capacity;
     source *sources;
     int64_t source_count, source_capacity;
-    tern_tensor **room; // of a module's tensors while it is brought up to date
-    int64_t room_capacity;
+    tern_tensor **scratch; // of a module's tensors while it is brought up to date
+    int64_t scratch_capacity;
     replica at[]; // of device 1, 2, ...; [0] has no more than the device
 };
 
@@ -75,7 +75,7 @@ tern_replicas *tern_replicas_new(const tern_device *devices, int count)
 static void release_tensors(const tern_replicas *r, replica *at)
 {
     for (int64_t i = 0; i < at->tree.modules.map.count; i++)
-        tern_module_shadow_release(at->tree.modules.to[i]);
+        tern_module_replica_release(at->tree.modules.to[i]);
     for (int64_t i = 0; at->tensors && i < r->tensor_count; i++) {
         tern_drop_as(at->tensors[i], TERN_STAMP_HOLDER);
         at->tensors[i] = NULL;
@@ -113,7 +113,7 @@ void tern_replicas_free(tern_replicas *r)
     tern_mem_free(r->slots, (size_t)r->slot_capacity * sizeof *r->slots);
     tern_mem_free(r->originals, (size_t)r->tensor_capacity * sizeof *r->originals);
     tern_mem_free(r->sources, (size_t)r->source_capacity * sizeof *r->sources);
-    tern_mem_free(r->room, (size_t)r->room_capacity * sizeof *r->room);
+    tern_mem_free(r->scratch, (size_t)r->scratch_capacity * sizeof *r->scratch);
     tern_mem_free(r, size_of(r->count));
 }
 
@@ -127,7 +127,7 @@ tern_module *tern_replicas_take(tern_replicas *r, int index)
 {
     tern_tree_copy *tree = &r->at[index].tree;
     tern_module *module = tern_module_retain(tern_replicas_at(r, index));
-    tern_module_shadow_hold(module);
+    tern_module_replica_retain(module);
     tern_tree_copy_free(tree);
     *tree = (tern_tree_copy){0};
     return module;
@@ -181,7 +181,8 @@ static tern_status list_tensors(tern_replicas *r)
             status = add_slots(r, &tensors, &storages, &m->buffers);
         const int64_t own = m->parameters.count + m->buffers.count;
         if (!status)
-            status = tern_mem_grow((void **)&r->room, &r->room_capacity, own + 1, sizeof *r->room);
+            status = tern_mem_grow((void **)&r->scratch, &r->scratch_capacity, own + 1,
+                                   sizeof *r->scratch);
     }
     tern_pointer_map_free(&tensors);
     tern_pointer_map_free(&storages);
@@ -197,7 +198,7 @@ static tern_status make_replica(const char *function, replica *at, const tern_mo
         const tern_module *from = modules->from[i];
         TERN_CHECK(!from->private_->parallel, TERN_ERR_STATE,
                    "%s: the module has one in it that is data parallel itself", function);
-        tern_module_shadow(modules->to[i], from->private_->self);
+        tern_module_replica(modules->to[i], from->private_->self);
     }
     return TERN_OK;
 }
@@ -228,9 +229,9 @@ static tern_status make(const char *function, tern_replicas *r, const tern_modul
 
 // The tensors of a list, whose slots begin at *slot, are those that were there.
 static bool same_tensors(const tern_replicas *r, const tern_module_tensors *list,
-                         const tern_module_tensors *shadow, const int64_t *slot)
+                         const tern_module_tensors *copy, const int64_t *slot)
 {
-    if (list->count != shadow->count)
+    if (list->count != copy->count)
         return false;
     for (int64_t i = 0; i < list->count; i++) {
         const tern_tensor *t = list->at[i].tensor;
@@ -241,12 +242,12 @@ static bool same_tensors(const tern_replicas *r, const tern_module_tensors *list
     return true;
 }
 
-static bool same_children(const tern_module_private *m, const tern_module_private *shadow)
+static bool same_children(const tern_module_private *m, const tern_module_private *copy)
 {
-    if (m->child_count != shadow->child_count)
+    if (m->child_count != copy->child_count)
         return false;
     for (int64_t i = 0; i < m->child_count; i++)
-        if (m->children[i].module != shadow->children[i].module->private_->original)
+        if (m->children[i].module != copy->children[i].module->private_->original)
             return false;
     return true;
 }
@@ -259,10 +260,10 @@ static bool is_same(const tern_replicas *r, const tern_module *module)
     if (modules->from[i] != module)
         return false;
     for (; i >= 0; i--) {
-        const tern_module *m = modules->from[i], *shadow = modules->to[i];
-        const tern_module_private *own = m->private_, *other = shadow->private_;
+        const tern_module *m = modules->from[i], *copy = modules->to[i];
+        const tern_module_private *own = m->private_, *other = copy->private_;
         slot -= other->parameters.count + other->buffers.count;
-        if (m->klass != shadow->klass || !same_children(own, other) ||
+        if (m->klass != copy->klass || !same_children(own, other) ||
             !same_tensors(r, &own->parameters, &other->parameters, r->slots + slot) ||
             !same_tensors(r, &own->buffers, &other->buffers,
                           r->slots + slot + other->parameters.count))
@@ -352,7 +353,7 @@ static tern_status pack(const tern_replicas *r, group which, tern_storage *flat)
 }
 
 // What it had before is given back first: most of the time its place is taken at once.
-static void drop_group(const tern_replicas *r, group which, replica *at)
+static void release_group(const tern_replicas *r, group which, replica *at)
 {
     for (int64_t k = 0; k < r->source_count; k++) {
         if (r->sources[k].group == which) {
@@ -382,7 +383,7 @@ static tern_status unpack(const tern_replicas *r, group which, replica *at, tern
 static tern_status send_to(const tern_replicas *r, group which, replica *at, tern_storage *flat,
                            int64_t nbytes)
 {
-    drop_group(r, which, at);
+    release_group(r, which, at);
     tern_storage *whole = tern_storage_new(at->device, nbytes);
     if (!whole)
         return TERN_ERR_NOMEM;
@@ -434,17 +435,17 @@ static tern_status make_tensors(const tern_replicas *r, replica *at)
     return TERN_OK;
 }
 
-static tern_status update_shadows(const char *function, tern_replicas *r, replica *at)
+static tern_status update_replicas(const char *function, tern_replicas *r, replica *at)
 {
     const tern_memo *modules = &at->tree.modules;
     const int64_t *slot = r->slots;
     for (int64_t i = 0; i < modules->map.count; i++) {
-        tern_module *shadow = modules->to[i];
-        const tern_module_private *own = shadow->private_;
+        tern_module *copy = modules->to[i];
+        const tern_module_private *own = copy->private_;
         const int64_t count = own->parameters.count + own->buffers.count;
         for (int64_t k = 0; k < count; k++, slot++)
-            r->room[k] = *slot < 0 ? NULL : at->tensors[*slot];
-        TERN_TRY(tern_module_shadow_update(function, shadow, own->original, r->room));
+            r->scratch[k] = *slot < 0 ? NULL : at->tensors[*slot];
+        TERN_TRY(tern_module_replica_update(function, copy, own->original, r->scratch));
     }
     return TERN_OK;
 }
@@ -467,7 +468,7 @@ static tern_status make_results(const char *function, tern_replicas *r, int used
         if (!status)
             status = record(r, &r->at[i], originals);
         if (!status)
-            status = update_shadows(function, r, &r->at[i]);
+            status = update_replicas(function, r, &r->at[i]);
     }
     tern_cache_free(originals, size);
     return status;

@@ -53,8 +53,8 @@ static tern_tensor *cut(tern_tensor *t, int dim, int64_t begin, int64_t length, 
     return t ? tern_to_non_blocking(t, device) : NULL;
 }
 
-int tern_pieces_cut(const char *function, const tern_tensors *in, const tern_device *devices,
-                    int count, int dim, tern_tensors *pieces)
+int tern_shards_scatter(const char *function, const tern_tensors *in, const tern_device *devices,
+                        int count, int dim, tern_tensors *shards)
 {
     int64_t size;
     if (batch_size(function, in, dim, &size))
@@ -65,13 +65,13 @@ int tern_pieces_cut(const char *function, const tern_tensors *in, const tern_dev
                                                  : (int)((size + each - 1) / each);
     for (int k = 0; k < used; k++) {
         const int64_t begin = k * each, left = size - begin;
-        pieces[k] = (tern_tensors){.count = in->count};
+        shards[k] = (tern_tensors){.count = in->count};
         for (int i = 0; i < in->count; i++) {
             tern_tensor *t = in->at[i];
             if (!t)
                 continue;
-            pieces[k].at[i] = cut(t, dim, begin, left < each ? left : each, devices[k]);
-            if (!pieces[k].at[i])
+            shards[k].at[i] = cut(t, dim, begin, left < each ? left : each, devices[k]);
+            if (!shards[k].at[i])
                 return -1;
         }
     }
@@ -80,35 +80,35 @@ int tern_pieces_cut(const char *function, const tern_tensors *in, const tern_dev
 
 // ---- joining ------------------------------------------------------------------------------------
 
-static tern_tensor *join(const char *function, const tern_tensors *pieces, int count, int index,
+static tern_tensor *join(const char *function, const tern_tensors *shards, int count, int index,
                          tern_device device, int dim)
 {
-    tern_tensor *parts[TERN_MAX_DEVICES];
+    tern_tensor *tensors[TERN_MAX_DEVICES];
     bool scalars = true;
     for (int k = 0; k < count; k++) {
-        tern_tensor *t = pieces[k].at[index];
+        tern_tensor *t = shards[k].at[index];
         if (!t)
             tern_null_error(function, "a tensor of a piece");
-        parts[k] = t ? tern_to(t, device) : NULL;
-        if (!parts[k])
+        tensors[k] = t ? tern_to(t, device) : NULL;
+        if (!tensors[k])
             return NULL;
         scalars = scalars && t->rank == 0;
     }
     if (scalars)
-        return tern_stack(parts, count, 0);
-    return count == 1 ? parts[0] : tern_cat(parts, count, dim);
+        return tern_stack(tensors, count, 0);
+    return count == 1 ? tensors[0] : tern_cat(tensors, count, dim);
 }
 
-tern_status tern_pieces_join(const char *function, const tern_tensors *pieces, int count,
-                             tern_device device, int dim, tern_tensors *out)
+tern_status tern_shards_gather(const char *function, const tern_tensors *shards, int count,
+                               tern_device device, int dim, tern_tensors *out)
 {
-    tern_tensors result = {.count = pieces[0].count};
+    tern_tensors result = {.count = shards[0].count};
     for (int k = 1; k < count; k++)
-        TERN_CHECK(pieces[k].count == result.count, TERN_ERR_STATE,
+        TERN_CHECK(shards[k].count == result.count, TERN_ERR_STATE,
                    "%s: piece 0 has %d tensors and piece %d has %d", function, result.count, k,
-                   pieces[k].count);
+                   shards[k].count);
     for (int i = 0; i < result.count; i++) {
-        result.at[i] = join(function, pieces, count, i, device, dim);
+        result.at[i] = join(function, shards, count, i, device, dim);
         if (!result.at[i])
             return tern_error_code();
     }

@@ -120,7 +120,7 @@ static const tern_checkpoint_kind object_kind = {.visit = visit_object};
 // ---- adding parts -------------------------------------------------------------------------------
 
 // "generators" is the library's, and so are the names below it.
-static bool is_taken_by(const char *name, const char *own)
+static bool is_reserved(const char *name, const char *own)
 {
     const size_t length = strlen(own);
     return strncmp(name, own, length) == 0 && (name[length] == 0 || name[length] == '.');
@@ -132,7 +132,7 @@ static tern_status check_name(const char *function, const tern_checkpoint *check
     TERN_TRY(tern_check_checkpoint(function, checkpoint));
     if (!name)
         return tern_null_error(function, "name");
-    TERN_CHECK(!is_taken_by(name, "checkpoint") && !is_taken_by(name, "generators"), TERN_ERR_ARG,
+    TERN_CHECK(!is_reserved(name, "checkpoint") && !is_reserved(name, "generators"), TERN_ERR_ARG,
                "%s: \"%.64s\" is a name of the checkpoint's own", function, name);
     TERN_CHECK(!tern_state_find(checkpoint->names, name), TERN_ERR_ARG,
                "%s: there is a part \"%.64s\" already", function, name);

@@ -12,7 +12,7 @@
 
 static const char op[] = "checkpoint_resume";
 
-#define MOST_TRIES 100
+#define MAX_TRIES 100
 
 // The file itself is what is wrong.
 static bool is_damage(tern_status code)
@@ -30,14 +30,14 @@ typedef struct search {
 } search;
 
 // Another process that saves here has taken it away.
-static bool is_gone(const char *path)
+static bool is_missing(const char *path)
 {
     struct stat facts;
     return lstat(path, &facts) != 0 && errno == ENOENT;
 }
 
 // The file is the one found, or is noted as passed over; any other failure stays pending.
-static tern_status look_at(search *s, const char *name)
+static tern_status examine(search *s, const char *name)
 {
     char path[PATH_MAX], why[512];
     tern_folder_path(s->checkpoint->folder, name, path);
@@ -51,32 +51,32 @@ static tern_status look_at(search *s, const char *name)
     snprintf(s->name, sizeof s->name, "%s", name);
     if (!damaged)
         return status;
-    if (is_gone(path))
+    if (is_missing(path))
         return s->vanished = true, TERN_OK;
     s->newest = s->newest ? s->newest : status;
     tern_log_send(TERN_LOG_WARN, "%s: %s was passed over: %s", op, name, why);
     return tern_name_list_add(&s->checkpoint->passed_over, why);
 }
 
-static tern_status look_at_best(search *s)
+static tern_status examine_best(search *s)
 {
     char path[PATH_MAX];
     tern_folder_path(s->checkpoint->folder, TERN_BEST_NAME, path);
-    return access(path, F_OK) == 0 ? look_at(s, TERN_BEST_NAME) : TERN_OK;
+    return access(path, F_OK) == 0 ? examine(s, TERN_BEST_NAME) : TERN_OK;
 }
 
-static tern_status look_at_all(search *s)
+static tern_status examine_all(search *s)
 {
     tern_steps steps = {0};
     tern_status status = tern_folder_steps(op, s->checkpoint->folder, &steps);
     for (int64_t i = 0; !status && !s->found && i < steps.count; i++) {
         char name[TERN_STEP_NAME_SIZE];
         tern_folder_step_name(steps.at[i], name);
-        status = look_at(s, name);
+        status = examine(s, name);
     }
     tern_steps_free(&steps);
     if (!status && !s->found)
-        status = look_at_best(s);
+        status = examine_best(s);
     return status;
 }
 
@@ -108,8 +108,8 @@ static int resume(tern_checkpoint *checkpoint, int64_t *step)
     do { // where a file is taken away there is a newer one
         s = (search){.checkpoint = checkpoint};
         tern_name_list_free(&checkpoint->passed_over);
-        status = look_at_all(&s);
-    } while (!status && !s.found && s.vanished && ++tries < MOST_TRIES);
+        status = examine_all(&s);
+    } while (!status && !s.found && s.vanished && ++tries < MAX_TRIES);
     if (!status && s.found)
         status = load(&s);
     else if (!status && s.newest)

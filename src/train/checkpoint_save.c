@@ -21,7 +21,7 @@ tern_checkpoint_save_options tern_checkpoint_save_defaults(void)
 
 // ---- what is saved ------------------------------------------------------------------------------
 
-static void note_facts(tern_checkpoint *checkpoint, const tern_checkpoint_save_options *options)
+static void record_facts(tern_checkpoint *checkpoint, const tern_checkpoint_save_options *options)
 {
     tern_checkpoint_facts *facts = &checkpoint->facts;
     const time_t now = time(NULL);
@@ -156,7 +156,7 @@ tern_status tern_checkpoint_save_with(const tern_checkpoint_save_options *option
     if (!options)
         return tern_null_error(op, "options");
     TERN_TRY(check(options));
-    note_facts(options->checkpoint, options);
+    record_facts(options->checkpoint, options);
     const int saved = errno, cancel_state = tern_cancel_disable();
     tern_status status = save(options->checkpoint);
     tern_cancel_restore(cancel_state);

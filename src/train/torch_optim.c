@@ -17,21 +17,21 @@ static const char op[] = "optim_save_torch";
 
 typedef struct saving {
     const tern_optim *optim;
-    const tern_state *state; // tern_optim_state_dict's
-    tern_written written;    // of it
-    float *steps;            // of each parameter
+    const tern_state *state;      // tern_optim_state_dict's
+    tern_archive_entries entries; // of it
+    float *steps;                 // of each parameter
     tern_torch_writer to;
 } saving;
 
 // ---- state --------------------------------------------------------------------------------------
 
 // The value "<parameter>.<key>" of the state; NULL: there is none.
-static const tern_written_value *find(const saving *s, const char *parameter, const char *key)
+static const tern_archive_entry *find(const saving *s, const char *parameter, const char *key)
 {
     char name[TERN_STATE_NAME_SIZE + 64];
     snprintf(name, sizeof name, "%s.%s", parameter, key);
     const tern_state_entry *entry = tern_state_find(s->state, name);
-    return entry ? &s->written.at[entry - s->state->at] : NULL;
+    return entry ? &s->entries.at[entry - s->state->at] : NULL;
 }
 
 // PyTorch has a float32, which is exact up to 2^24; above, an integer, which it takes as well.
@@ -51,7 +51,7 @@ static void write_step(saving *s, int64_t index)
 
 static void write_slot(saving *s, const char *parameter, const char *name)
 {
-    const tern_written_value *v = find(s, parameter, name);
+    const tern_archive_entry *v = find(s, parameter, name);
     if (!v)
         return;
     tern_torch_write_text(&s->to, name);
@@ -110,27 +110,28 @@ static void write_numbers(saving *s, const tern_optim_group *group)
 static const struct {
     const char *kind;
     bool capturable, fused;
-} manners[] = {
+} torch_options[] = {
     {"SGD", false, true},     {"Adam", true, true},     {"AdamW", true, true},
     {"RMSprop", true, false}, {"Adagrad", false, true},
 };
 
 // How PyTorch is to compute: as it does by itself.
-static void write_manner(tern_torch_writer *to, const char *kind)
+static void write_torch_options(tern_torch_writer *to, const char *kind)
 {
     size_t i = 0;
-    while (i < sizeof manners / sizeof *manners && strcmp(manners[i].kind, kind) != 0)
+    while (i < sizeof torch_options / sizeof *torch_options &&
+           strcmp(torch_options[i].kind, kind) != 0)
         i++;
-    const bool known = i < sizeof manners / sizeof *manners;
+    const bool known = i < sizeof torch_options / sizeof *torch_options;
     tern_torch_write_text(to, "foreach");
     tern_torch_write_none(to);
     tern_torch_write_text(to, "differentiable");
     tern_torch_write_bool(to, false);
-    if (known && manners[i].capturable) {
+    if (known && torch_options[i].capturable) {
         tern_torch_write_text(to, "capturable");
         tern_torch_write_bool(to, false);
     }
-    if (known && manners[i].fused) {
+    if (known && torch_options[i].fused) {
         tern_torch_write_text(to, "fused");
         tern_torch_write_none(to);
     }
@@ -157,7 +158,7 @@ static void write_group(saving *s, int group)
 {
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     write_numbers(s, &s->optim->groups[group]);
-    write_manner(&s->to, s->optim->klass->name);
+    write_torch_options(&s->to, s->optim->klass->name);
     if (tern_optim_has_names(s->optim))
         write_params(s, group, true);
     write_params(s, group, false);
@@ -202,10 +203,10 @@ static tern_status save(saving *s, const char *path)
     s->steps = tern_mem_alloc(nbytes);
     if (!s->steps)
         return TERN_ERR_NOMEM;
-    tern_status status = tern_written_begin(&s->written, s->state);
+    tern_status status = tern_archive_entries_begin(&s->entries, s->state);
     if (!status) {
         status = write_file(s, path);
-        tern_written_free(&s->written);
+        tern_archive_entries_free(&s->entries);
     }
     tern_mem_free(s->steps, nbytes);
     return status;

@@ -248,7 +248,7 @@ static tern_status load_step(loading *l, const char *name, int64_t id)
 {
     double step = 0;
     const tern_state_value *saved = look(l, "state.%lld.step", (long long)id);
-    if (saved && (!to_double(saved, &step) || !(step >= 0 && step <= TERN_OPTIM_MOST_STEPS) ||
+    if (saved && (!to_double(saved, &step) || !(step >= 0 && step <= TERN_OPTIM_MAX_STEPS) ||
                   step != (double)(int64_t)step))
         return wrong(l, "the step of %s is %g, which counts no updates", name, step);
     l->taken += saved != NULL;
@@ -385,23 +385,23 @@ static void pattern_of(const char *prefix, char *pattern)
     strcpy(pattern, "*");
 }
 
-static tern_state *read_contents(tern_file *file, const char *prefix)
+static tern_state *read_archive(tern_file *file, const char *prefix)
 {
     char pattern[NAME_SIZE];
-    tern_contents contents;
+    tern_archive archive;
     tern_locations locations = {.count = 0};
     tern_state *state = NULL;
     pattern_of(prefix, pattern);
-    if (!tern_contents_read(&contents, file) && !tern_locations_parse(&locations, op, "cpu")) {
-        if (strncmp(contents.format, "PyTorch", 7) == 0)
-            state = tern_contents_load(&contents, &locations, *prefix ? pattern : NULL);
+    if (!tern_archive_read(&archive, file) && !tern_locations_parse(&locations, op, "cpu")) {
+        if (strncmp(archive.format, "PyTorch", 7) == 0)
+            state = tern_archive_load(&archive, &locations, *prefix ? pattern : NULL);
         else
             tern_error_raise(TERN_ERR_FORMAT,
                              "%s: %s is a file of %s, not of PyTorch: tern_state_read, then "
                              "tern_optim_load_state_dict",
-                             op, file->path, contents.format);
+                             op, file->path, archive.format);
     }
-    tern_contents_free(&contents);
+    tern_archive_free(&archive);
     return state;
 }
 
@@ -414,7 +414,7 @@ static tern_status read_and_load(const tern_optim_load_torch_options *o)
                  .in_order = true};
     TERN_TRY(tern_file_open(&file, op, o->path));
     l.path = file.path;
-    l.file = read_contents(&file, l.prefix);
+    l.file = read_archive(&file, l.prefix);
     tern_status status = l.file ? load(&l, o->optim) : tern_error_code();
     tern_state_free(l.file);
     tern_file_close(&file);

@@ -115,7 +115,7 @@ void tern_tree_copy_free(tern_tree_copy *copy)
 
 // ---- shadows ------------------------------------------------------------------------------------
 
-void tern_module_shadow(tern_module *module, tern_module *original)
+void tern_module_replica(tern_module *module, tern_module *original)
 {
     module->private_->original = original;
 }
@@ -133,7 +133,7 @@ static void bind_tensors(tern_module *shadow, tern_module_tensors *list,
     }
 }
 
-void tern_module_shadow_release(tern_module *shadow)
+void tern_module_replica_release(tern_module *shadow)
 {
     tern_module_free_own(shadow);
     shadow->private_->incomplete = true;
@@ -141,7 +141,7 @@ void tern_module_shadow_release(tern_module *shadow)
     bind_tensors(shadow, &shadow->private_->buffers, NULL);
 }
 
-void tern_module_shadow_hold(tern_module *shadow)
+void tern_module_replica_retain(tern_module *shadow)
 {
     tern_module *original = tern_module_retain(shadow->private_->original);
     atomic_fetch_add_explicit(&original->private_->places, 1, memory_order_relaxed);
@@ -166,11 +166,11 @@ static tern_status copy_hooks(tern_module_private *to, const tern_module_private
     return TERN_OK;
 }
 
-tern_status tern_module_shadow_update(const char *function, tern_module *shadow,
-                                      const tern_module *original, tern_tensor *const *tensors)
+tern_status tern_module_replica_update(const char *function, tern_module *shadow,
+                                       const tern_module *original, tern_tensor *const *tensors)
 {
     tern_module_private *private_ = shadow->private_;
-    tern_module_shadow_release(shadow);
+    tern_module_replica_release(shadow);
     copy_struct(shadow, original);
     bind_tensors(shadow, &private_->parameters, tensors);
     bind_tensors(shadow, &private_->buffers, tensors + private_->parameters.count);

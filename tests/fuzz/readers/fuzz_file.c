@@ -23,15 +23,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     uint8_t *copy = copy_of(data, nbytes);
     mend_zip(copy, nbytes);
-    tern_contents contents;
+    tern_archive archive;
     tern_file *file = file_of(copy, nbytes);
     begin_call();
-    const bool failed = tern_contents_read(&contents, file);
+    const bool failed = tern_archive_read(&archive, file);
     if (failed)
-        tern_contents_free(&contents);
+        tern_archive_free(&archive);
     end_call(failed, nbytes);
     if (!failed)
-        use_contents(&contents, nbytes);
+        use_contents(&archive, nbytes);
     read_by_name();
     free(copy);
     return 0;

@@ -4,13 +4,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
-    tern_contents contents = {.file = file_of(data, nbytes)};
+    tern_archive archive = {.file = file_of(data, nbytes)};
     begin_call();
-    const bool failed = tern_npy_contents(&contents);
+    const bool failed = tern_npy_read_archive(&archive);
     if (failed)
-        tern_contents_free(&contents);
+        tern_archive_free(&archive);
     end_call(failed, nbytes);
     if (!failed)
-        use_contents(&contents, nbytes);
+        use_contents(&archive, nbytes);
     return 0;
 }

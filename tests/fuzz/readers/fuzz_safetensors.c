@@ -24,7 +24,7 @@ static void mend_header(uint8_t *data, size_t nbytes)
         sum[before + (size_t)i] = (uint8_t)("0123456789abcdef"[value >> (28 - 4 * i) & 15]);
 }
 
-static void mend_elements(tern_contents *c, const uint8_t *data, size_t nbytes)
+static void mend_elements(tern_archive *c, const uint8_t *data, size_t nbytes)
 {
     for (int64_t i = 0; i < c->storage_count; i++) {
         tern_file_storage *s = &c->storages[i];
@@ -38,15 +38,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
 {
     uint8_t *copy = copy_of(data, nbytes);
     mend_header(copy, nbytes);
-    tern_contents contents = {.file = file_of(copy, nbytes)};
+    tern_archive archive = {.file = file_of(copy, nbytes)};
     begin_call();
-    const bool failed = tern_safetensors_contents(&contents);
+    const bool failed = tern_safetensors_read_archive(&archive);
     if (failed)
-        tern_contents_free(&contents);
+        tern_archive_free(&archive);
     end_call(failed, nbytes);
     if (!failed) {
-        mend_elements(&contents, copy, nbytes);
-        use_contents(&contents, nbytes);
+        mend_elements(&archive, copy, nbytes);
+        use_contents(&archive, nbytes);
     }
     free(copy);
     return 0;

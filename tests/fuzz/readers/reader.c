@@ -63,7 +63,7 @@ int64_t memory_in_use(void)
 tern_file *file_of(const uint8_t *data, size_t nbytes)
 {
     must(ftruncate(file.fd, 0) == 0 && pwrite(file.fd, data, nbytes, 0) == (ssize_t)nbytes &&
-             !tern_file_note(&file),
+             !tern_file_remember(&file),
          "the input is not in the file");
     return &file;
 }
@@ -95,11 +95,11 @@ void end_call(bool failed, size_t nbytes)
     tern_error_clear();
 }
 
-static bool verify(const tern_contents *c, size_t nbytes)
+static bool verify(const tern_archive *c, size_t nbytes)
 {
     for (int64_t i = 0; i < c->storage_count; i++) {
         begin_call();
-        const bool failed = tern_contents_read_storage(c, &c->storages[i], "x", NULL);
+        const bool failed = tern_archive_read_storage(c, &c->storages[i], "x", NULL);
         end_call(failed, nbytes);
         if (failed)
             return false;
@@ -107,27 +107,27 @@ static bool verify(const tern_contents *c, size_t nbytes)
     return true;
 }
 
-static void load(tern_contents *c, const char *where)
+static void load(tern_archive *c, const char *where)
 {
     tern_locations locations;
     must(!tern_locations_parse(&locations, "state_read", where), "the CPU is not there");
-    tern_state *state = tern_contents_load(c, &locations, NULL);
+    tern_state *state = tern_archive_load(c, &locations, NULL);
     must(!state == (tern_error_code() != TERN_OK), "a load without a state and without an error");
     must(!state || tern_state_count(state) == c->count, "a value was lost");
     tern_state_free(state);
     tern_error_clear();
 }
 
-bool use_contents(tern_contents *c, size_t nbytes)
+bool use_contents(tern_archive *c, size_t nbytes)
 {
-    must(!tern_contents_list(c, nowhere), "what was read cannot be listed");
+    must(!tern_archive_list(c, nowhere), "what was read cannot be listed");
     for (int64_t i = 0; i < c->count; i++)
-        must(tern_contents_find(c, c->values[i].name) == &c->values[i], "a name is not found");
+        must(tern_archive_find(c, c->values[i].name) == &c->values[i], "a name is not found");
     const bool fine = verify(c, nbytes);
     if (fine) {
         load(c, NULL);
         load(c, "cpu");
     }
-    tern_contents_free(c);
+    tern_archive_free(c);
     return fine;
 }
