@@ -118,13 +118,14 @@ need()
     [ -z "$wanted" ] || { say "missing, by their Debian names:$wanted${CC:+; CC is $CC}"; exit 2; }
 }
 
-# configure DIRECTORY OPTION...: sets up a build directory, or brings one up to date.
+# configure DIRECTORY OPTION...: sets up a build directory, or brings one up to date. Options that
+# fail are not kept.
 configure()
 {
     dir=$1
     shift
     if [ -f "$dir/build.ninja" ]; then
-        meson configure "$dir" "$@" >&2
+        meson setup --reconfigure "$dir" "$root" "$@" >&2
     else
         # Without dpkg-dev Meson takes lib64 on Debian, where neither loader nor pkg-config looks.
         [ ! -f /etc/debian_version ] || command -v dpkg-architecture >/dev/null ||
@@ -259,7 +260,7 @@ choose_plugin()
         plugin=
     elif [ -z "$buildable" ]; then
         plugin=
-        say "there is a GPU's driver but no CUDA toolkit: this trains on the CPU"
+        say "there is a GPU's driver but no CUDA backend (--cuda says why): this trains on the CPU"
     fi
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """quiet_build.py ROOT: what scripts/common.sh shows of a build, on a terminal and elsewhere, with
-Ninja and rules that compile nothing, and of a command that is silent where it works."""
+Ninja and rules that compile nothing, and of a command that is silent where it works; and that a
+build folder outlives options that Meson refuses."""
 import fcntl
 import os
 import pty
@@ -17,6 +18,9 @@ STEPS = 8
 RULES = "rule run\n  command = $do\n"
 BUILD = ". \"$0\"; build=$1; shift; build_quietly \"$@\""
 COLUMNS = 60
+CONFIGURE = ". \"$0\"; root=$1; build=$1/build; shift; setup_quietly \"$@\""
+PROJECT = {"meson.build": "project('p')\nif get_option('lacking')\n  error('no toolkit')\nendif\n",
+           "meson_options.txt": "option('lacking', type: 'boolean', value: false)\n"}
 
 
 def shell(root, script, *words, terminal=False):
@@ -62,6 +66,17 @@ def check(holds, what, seen):
         sys.exit(f"FAILED: {what}; it shows {seen!r}")
 
 
+def refused_options(root, folder):
+    for name, text in PROJECT.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    check(shell(root, CONFIGURE, folder) == (0, ""), "a build is set up in silence", "")
+    status, seen = shell(root, CONFIGURE, folder, "-Dlacking=true")
+    check(status == 1 and "no toolkit" in seen and seen.endswith("tern: meson fails\n"),
+          "why Meson fails", seen)
+    seen = shell(root, CONFIGURE, folder)
+    check(seen == (0, ""), "the refused option is forgotten", seen)
+
+
 def main(root):
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
@@ -87,6 +102,8 @@ def main(root):
         status, seen = shell(root, BUILD, work, "-j1", "all")
         check(status == 1 and "\nt.c:1: error: no such thing\n" in seen and "FAILED: t2" in seen,
               "an error in full", seen)
+
+        refused_options(root, folder)
 
     check(shell(root, ". \"$0\"; quietly sh -c 'echo said; echo more >&2'") == (0, ""),
           "what works is silent", "")
