@@ -36,16 +36,16 @@ static const char *type_name(tern_state_type type)
 
 static void print_sizes(int rank, const int64_t *size)
 {
-    putchar('(');
+    print("(");
     for (int i = 0; i < rank; i++)
-        printf(i ? ", %" PRId64 : "%" PRId64, size[i]);
-    putchar(')');
+        print(i ? ", %" PRId64 : "%" PRId64, size[i]);
+    print(")");
 }
 
 static void print_image(tern_tensor *t)
 {
     const tern_shape shape = tern_shape_of(t);
-    printf("%s ", tern_dtype_name(tern_dtype_of(t)));
+    print("%s ", tern_dtype_name(tern_dtype_of(t)));
     print_sizes(shape.rank, shape.dim);
 }
 
@@ -62,13 +62,13 @@ static void print_difference(const char *name, tern_tensor *a, tern_tensor *b, c
     char value[ELEMENT_SIZE], other[ELEMENT_SIZE];
     element_text(value, a, d->first);
     element_text(other, b, d->first);
-    printf("%s: element ", name);
+    print("%s: element ", name);
     print_position(tern_shape_of(a), d->first);
-    printf(" is %s and %s; %" PRId64 " of %" PRId64 " differ", value, other, d->count,
-           tern_numel(a));
+    print(" is %s and %s; %" PRId64 " of %" PRId64 " differ", value, other, d->count,
+          tern_numel(a));
     if (tern_dtype_is_floating(tern_dtype_of(a)))
-        printf(", by at most %.3g", d->most);
-    putchar('\n');
+        print(", by at most %.3g", d->most);
+    print_line("");
 }
 
 static bool compare_tensors(const comparison *c, const char *name)
@@ -76,11 +76,11 @@ static bool compare_tensors(const comparison *c, const char *name)
     tern_tensor *a = tern_state_tensor(c->a, name), *b = tern_state_tensor(c->b, name);
     if (tern_dtype_of(a) != tern_dtype_of(b) ||
         !tern_shape_equal(tern_shape_of(a), tern_shape_of(b))) {
-        printf("%s: ", name);
+        print("%s: ", name);
         print_image(a);
-        printf(" and ");
+        print(" and ");
         print_image(b);
-        putchar('\n');
+        print_line("");
         return false;
     }
     const difference d = compare_elements(c->given, a, b);
@@ -96,7 +96,7 @@ static bool compare_ints(const comparison *c, const char *name)
     int64_t a = 0, b = 0;
     if (tern_state_get_int(c->a, name, &a) || tern_state_get_int(c->b, name, &b) || a == b)
         return true;
-    printf("%s: %" PRId64 " and %" PRId64 "\n", name, a, b);
+    print_line("%s: %" PRId64 " and %" PRId64 "", name, a, b);
     return false;
 }
 
@@ -112,21 +112,17 @@ static bool compare_doubles(const comparison *c, const char *name)
     memcpy(&y, &b, sizeof y);
     double_text(value, a, 17, x);
     double_text(other, b, 17, y);
-    printf("%s: %s and %s\n", name, value, other);
+    print_line("%s: %s and %s", name, value, other);
     return false;
 }
 
-// It comes from a file: what controls a terminal is not sent there.
 static void print_text(const char *text)
 {
     size_t length = strnlen(text, SHOWN);
     const bool cut = text[length] != 0;
     while (cut && length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80)
         length--;
-    putchar('"');
-    for (size_t i = 0; i < length; i++)
-        putchar((unsigned char)text[i] < ' ' || text[i] == 0x7F ? '?' : text[i]);
-    printf(cut ? "...\"" : "\"");
+    print("\"%.*s%s\"", (int)length, text, cut ? "..." : "");
 }
 
 static bool compare_texts(const comparison *c, const char *name)
@@ -137,11 +133,11 @@ static bool compare_texts(const comparison *c, const char *name)
         return true;
     while (a[first] == b[first])
         first++;
-    printf("%s: ", name);
+    print("%s: ", name);
     print_text(a);
-    printf(" and ");
+    print(" and ");
     print_text(b);
-    printf(first ? "; the same up to byte %zu\n" : "\n", first);
+    print_line(first ? "; the same up to byte %zu" : "", first);
     return false;
 }
 
@@ -153,12 +149,12 @@ static bool compare_bytes(const comparison *c, const char *name)
     if (tern_error_pending())
         return true;
     if (a_size != b_size)
-        return printf("%s: %zu bytes and %zu\n", name, a_size, b_size), false;
+        return print_line("%s: %zu bytes and %zu", name, a_size, b_size), false;
     while (first < a_size && a[first] == b[first])
         first++;
     if (first == a_size)
         return true;
-    printf("%s: byte %zu is 0x%02x and 0x%02x\n", name, first, a[first], b[first]);
+    print_line("%s: byte %zu is 0x%02x and 0x%02x", name, first, a[first], b[first]);
     return false;
 }
 
@@ -187,9 +183,9 @@ static bool compare_name(const comparison *c, const char *name)
 {
     const tern_state_type a = tern_state_type_of(c->a, name), b = tern_state_type_of(c->b, name);
     if (!a || !b)
-        return printf("only in %s: %s\n", c->given->files[a ? 0 : 1], name), false;
+        return print_line("only in %s: %s", c->given->files[a ? 0 : 1], name), false;
     if (a != b)
-        return printf("%s: %s and %s\n", name, type_name(a), type_name(b)), false;
+        return print_line("%s: %s and %s", name, type_name(a), type_name(b)), false;
     return compare_values(c, name, a);
 }
 

@@ -7,13 +7,15 @@
 
 // ---- what a file says of itself -----------------------------------------------------------------
 
-// tern_state_list begins with "path: format" and, where there are, ", metadata: ..".
+// tern_state_list begins with "path: format" and, where there are, ", metadata: ..". A long path is
+// cut, and what is no text in it escaped.
 static void read_first_line(const char *path, char *line, description *what)
 {
     static const char mark[] = ", metadata: ";
+    char before[1024];
     line[strcspn(line, "\n")] = 0;
-    // A long path is cut.
-    const size_t length = strlen(path) < 200 ? strlen(path) + 2 : 202;
+    escaped(before, sizeof before, "%.200s: ", path);
+    const size_t length = strlen(before);
     char *format = strlen(line) > length ? line + length : line;
     char *metadata = strstr(format, mark);
     snprintf(what->metadata, sizeof what->metadata, "%s",

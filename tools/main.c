@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/text.h"
 #include "tern_file.h"
 
 static const char help[] =
@@ -34,13 +35,47 @@ static const char help[] =
     "Exit status: 0; 1 when files differ (compare) or one is damaged (verify); 2 for a\n"
     "wrong command line and for files that cannot be read or written.\n";
 
+// Names come from files: as in the library's sentences, what is no text is escaped.
+static void put(FILE *file, const char *format, va_list words) TERN_PRINTF_(2, 0);
+static void put(FILE *file, const char *format, va_list words)
+{
+    char text[8192];
+    tern_text_format(text, sizeof text, format, words);
+    fputs(text, file);
+}
+
+void escaped(char *text, size_t size, const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    tern_text_format(text, size, format, words);
+    va_end(words);
+}
+
 void say(const char *format, ...)
 {
     va_list words;
     va_start(words, format);
     fputs("tern-file: ", stderr);
-    vfprintf(stderr, format, words);
+    put(stderr, format, words);
     fputc('\n', stderr);
+    va_end(words);
+}
+
+void print(const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    put(stdout, format, words);
+    va_end(words);
+}
+
+void print_line(const char *format, ...)
+{
+    va_list words;
+    va_start(words, format);
+    put(stdout, format, words);
+    putchar('\n');
     va_end(words);
 }
 
@@ -113,7 +148,7 @@ int verify(const arguments *given)
     for (int i = 0; i < given->count; i++) {
         const tern_status error = tern_state_verify(given->files[i]);
         if (!error) {
-            printf("%s: fine\n", given->files[i]);
+            print_line("%s: fine", given->files[i]);
             continue;
         }
         (void)failed();

@@ -27,8 +27,13 @@ int compare(const arguments *given);
 
 // Prints the pending error, if there is one, and clears it.
 int failed(void);
-// Prints a sentence.
-void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+// Prints a sentence to stderr.
+void say(const char *format, ...) TERN_PRINTF_(1, 2);
+// Prints part of a line, and all or the rest of one, to stdout.
+void print(const char *format, ...) TERN_PRINTF_(1, 2);
+void print_line(const char *format, ...) TERN_PRINTF_(1, 2);
+// What these print: control characters are '?', bytes that are no UTF-8 escapes, "\xff".
+void escaped(char *text, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
 
 // ---- elements -----------------------------------------------------------------------------------
 

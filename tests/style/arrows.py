@@ -99,8 +99,14 @@ def wrong_include(source, quote, name):
     return None
 
 
+# Of the library's own, what tools compile again: it needs nothing else of it.
+SHARED_WITH_TOOLS = ('base/text.h',)
+
+
 def wrong_in_program(root, source, quote, name):
     if quote == '<' or os.path.exists(os.path.join(root, os.path.dirname(source.path), name)):
+        return None
+    if source.path.startswith('tools/') and name in SHARED_WITH_TOOLS:
         return None
     return f'"{name}": an example or tool includes <tern/...> and what lies beside it'
 

@@ -375,6 +375,40 @@ class Comparing(Case):
             self.assertRegex(errors, 'cannot open none')
 
 
+class Escaping(Case):
+    """What is no text is not sent to a terminal."""
+    NAME = b'\xffa\x1b.safetensors'
+
+    def setUp(self):
+        super().setUp()
+        path = os.fsdecode(os.fsencode(self.folder) + b'/' + self.NAME)
+        safetensors(Path(path), {'w': WEIGHT}, {'by': 'me'})
+
+    def shows(self, status, expected, *words):
+        """Of stdout and stderr together, bytes."""
+        ended = subprocess.run([PROGRAM, *words], cwd=self.folder, check=False, env=ENVIRONMENT,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(status, ended.returncode, ended.stdout)
+        self.assertEqual(set(), set(ended.stdout.replace(b'\n', b'')) - set(range(32, 127)))
+        self.assertIn(expected, ended.stdout)
+
+    def test_a_file_is_named_with_escapes(self):
+        self.shows(0, b'\\xffa?.safetensors: fine\n', 'verify', self.NAME)
+        self.shows(0, b'\\xffa?.safetensors: safetensors, metadata: by=me\n', 'list', self.NAME)
+        self.shows(2, b'\\xffa?.safetensors exists already', 'convert', self.NAME, self.NAME)
+        self.shows(2, b'tern-file: cannot open \\xff?: No such file', 'list', b'\xff\x1b')
+        self.safetensors('b.safetensors', {'v': WEIGHT})
+        self.shows(1, b'only in \\xffa?.safetensors: w\n', 'compare', self.NAME, 'b.safetensors')
+
+    def test_words_of_the_command_line_are_shown_with_escapes(self):
+        self.shows(2, b'tern-file: \\xff?: no such command', b'\xff\x1b')
+        self.shows(2, b'--format \\xff?: not one of', 'convert', '--format', b'\xff\x1b', 'a', 'b')
+
+    def test_metadata_of_such_a_file_are_lost_aloud(self):
+        self.shows(0, b'does not keep what \\xffa?.safetensors has besides values: by=me\n',
+                   'convert', self.NAME, 'b.safetensors')
+
+
 class CommandLine(Case):
     def test_what_is_not_understood_is_refused_with_a_sentence(self):
         for words, sentence in (
