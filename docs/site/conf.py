@@ -24,6 +24,8 @@ html_theme = "furo"
 html_title = f"tern {release}".strip()
 html_static_path = [str(here / "static")] + [formulas] * bool(formulas)
 mathjax_path = "mathjax/MathJax.js?config=TeX-AMS_SVG"
+# MyST has MathJax pass by all but elements of these classes; it tells MathJax 3, not 2.
+mathjax2_config = {"tex2jax": {"processClass": "tex2jax_process|mathjax_process|math"}}
 html_css_files = ["tern.css"]
 html_copy_source = False
 html_show_sphinx = False

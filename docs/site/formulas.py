@@ -151,7 +151,8 @@ def find(text):
         tex = parser.tried(parser.formula)
         whole = not re.match(r"[\w(\[']", text[parser.at:])
         if tex and parser.count > 2 and parser.marked and whole:
-            yield match.start(), parser.at, tex
+            size = r"\displaystyle " if r"\frac{\frac" in tex else ""  # else too small to read
+            yield match.start(), parser.at, size + tex
             at = parser.at
         else:
             at = re.compile(r"\w*\W?").match(text, match.start()).end()

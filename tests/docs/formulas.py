@@ -14,6 +14,8 @@ CASES = {
     "uniform in +-1 / sqrt(In).": [r"\pm \frac{1}{\sqrt{\mathrm{In}}}"],
     "p -= lr / (1 - beta1^t) m, where g": [
         r"p \mathrel{-}= \frac{\mathrm{lr}}{1 - \beta_{1}^{t}} \, m"],
+    "p -= lr / n m / (v + eps), where": [
+        r"\displaystyle p \mathrel{-}= \frac{\frac{\mathrm{lr}}{n} \, m}{v + \varepsilon }"],
     "with momentum b = momentum b + d and p": [r"b = \mathrm{momentum} \, b + d"],
     "(input - target)^2, of equal shapes": [r"(\mathrm{input} - \mathrm{target})^{2}"],
     "x (N, C / groups, H, W) of a tensor": [],

@@ -15,5 +15,8 @@ done
 if [ -d "$work/site/html/_static/mathjax" ]; then
     grep -q 'src="[./]*_static/mathjax/MathJax.js' "$work/site/html/reference/optim.html" ||
         fail "a page with formulas does not load the MathJax beside it"
+    # Of a section of the class tex2jax_ignore it typesets elements of these classes alone.
+    grep -q 'x-mathjax-config.*"processClass": "[^"]*|math["|]' \
+        "$work/site/html/reference/optim.html" || fail "MathJax passes formulas by"
 fi
 grep -q 'class="math' "$work/site/html/reference/optim.html" || fail "there are no formulas"
