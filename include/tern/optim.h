@@ -235,6 +235,8 @@ TERN_API void tern_optim_zero_grad(tern_optim *optim);
 /// One update. Fails, and changes nothing, while an error is pending, with TERN_ERR_STATE when a
 /// failed backward left unusable gradients (zero them), with TERN_ERR_INDEX or TERN_ERR_NUMERIC
 /// when a kernel found a bad value, and with TERN_ERR_NOMEM.
+/// The first update of an optimizer that was made with lr 0, as `1 / 10` is in C, warns of it, once
+/// (tern_set_log). It does not where another group has a rate, and where the 0 was set or loaded.
 /// Where a device is lost between two of the launches that a step takes (one for each device, dtype
 /// and formula), the first stays, and its gradients are unusable, so that no other step uses them
 /// again.
