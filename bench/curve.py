@@ -14,6 +14,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
+from report import wrap  # noqa: E402
 from rounds import is_void, ratio  # noqa: E402
 
 FAMILIES = ("PyTorch", "JAX")
@@ -118,16 +119,6 @@ def chart(rows):
                       for i, ((kind, _), value) in enumerate(zip(LEGEND, values))
                       if value is not None]
     return "\n".join([*parts, "</svg>"]) + "\n"
-
-
-def wrap(text, width=128):
-    lines, line = [], ""
-    for word in text.split():
-        if len(line) + len(word) + 1 > width:
-            lines.append(line)
-            line = ""
-        line += " " * bool(line) + word
-    return "\n".join([*lines, line])
 
 
 def behind(rows):
