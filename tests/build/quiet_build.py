@@ -3,16 +3,16 @@
 """quiet_build.py ROOT: what scripts/common.sh shows of a build, on a terminal and elsewhere, with
 Ninja and rules that compile nothing, and of a command that is silent where it works; and that a
 build folder outlives options that Meson refuses."""
-import fcntl
-import os
-import pty
 import re
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import on_terminal  # noqa: E402
 
 STEPS = 8
 RULES = "rule run\n  command = $do\n"
@@ -30,21 +30,8 @@ def shell(root, script, *words, terminal=False):
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                check=False)
         return ended.returncode, ended.stdout
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, COLUMNS, 0, 0))
-    program = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            piece = os.read(master, 4096)
-        except OSError:  # the last one closed it
-            break
-        if not piece:
-            break
-        seen += piece
-    os.close(master)
-    return program.wait(), seen.decode().replace("\r\n", "\n")
+    seen, _, status = on_terminal.run(command, COLUMNS, ["stdin", "stdout", "stderr"])
+    return status, seen.replace("\r\n", "\n")
 
 
 def rules(folder, commands):

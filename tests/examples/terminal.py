@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """terminal.py PROGRAM: what mlp_mnist shows on a terminal of 50 columns, with and without colours,
 and what Ctrl-C does to it."""
-import fcntl
 import os
-import pty
 import re
 import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import termios
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import on_terminal  # noqa: E402
 
 COLUMNS = 50
 failed = 0
@@ -38,27 +41,17 @@ def write_images(folder, name, count):
 def run(arguments, interrupt=False, **environment):
     """What the program's stderr shows on a terminal, its stdout, and its exit status. With
     `interrupt`, it gets SIGINT when it has drawn the line of some epochs."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, COLUMNS, 0, 0))
     kept = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    program = subprocess.Popen(arguments, stderr=slave, stdout=subprocess.PIPE,
-                               env={**kept, "TERM": "xterm", **environment})
-    os.close(slave)
-    seen = b""
-    while True:
-        try:
-            piece = os.read(master, 4096)
-        except OSError:  # the last one closed it
-            break
-        if not piece:
-            break
-        seen += piece
-        if interrupt and seen.count(b"test accuracy") > 2:
+    interrupted = []
+
+    def send_signal(program, seen):
+        if interrupt and not interrupted and seen.count(b"test accuracy") > 2:
             program.send_signal(signal.SIGINT)
-            interrupt = False
-    told = program.communicate()[0].decode()
-    os.close(master)
-    return seen.decode(), told, program.returncode
+            interrupted.append(True)
+    seen, told, status = on_terminal.run(arguments, COLUMNS, ["stderr"], send_signal,
+                                         stdout=subprocess.PIPE,
+                                         env={**kept, "TERM": "xterm", **environment})
+    return seen, told.decode(), status
 
 
 def lines_drawn(seen):
