@@ -38,35 +38,10 @@ static void each_thread_has_its_own_current_stream(void **state)
     plugin.cuda->stream_free(NULL);
 }
 
-static void a_block_used_on_another_stream_is_not_written_before_that_one_is_done(void **state)
+// Memory that the side stream copies from is given back and taken again. Without events the host
+// waits.
+static void reuse_what_is_copied(tern_cuda_stream *side, bool has_events)
 {
-    (void)state;
-    tern_cuda_stream *side = new_stream();
-    for (int round = 0; round < 4; round++) {
-        piece x = take(0, 4 * MIB), y = take(0, 4 * MIB);
-        fill(&x, 1);
-        on(side);
-        plugin.device->use(0, x.block);
-        plugin.device->use(0, y.block);
-        copy(&y, &x);
-        on(NULL);
-        give(&x);
-        piece z = take(0, 4 * MIB);
-        fill(&z, 2);
-        assert_int_equal(plugin.device->synchronize(0), TERN_OK);
-        assert_near(first_of(&y), 1, 0, 0);
-        assert_near(first_of(&z), 2, 0, 0);
-        give(&y);
-        give(&z);
-    }
-    plugin.cuda->stream_free(side);
-}
-
-// Where there is no event to wait for, the host waits.
-static void without_an_event_a_block_is_not_written_before_its_user_is_done(void **state)
-{
-    (void)state;
-    tern_cuda_stream *side = new_stream();
     piece x = take(0, 4 * MIB), y = take(0, 4 * MIB);
     fill(&x, 1);
     on(side);
@@ -74,10 +49,13 @@ static void without_an_event_a_block_is_not_written_before_its_user_is_done(void
     plugin.device->use(0, y.block);
     copy(&y, &x);
     on(NULL);
-    plugin.fail_from(TERN_SIM_EVENT_CREATE, 1, cudaErrorMemoryAllocation);
-    plugin.fail_from(TERN_SIM_EVENT_RECORD, 1, cudaErrorMemoryAllocation);
+    if (!has_events) {
+        plugin.fail_from(TERN_SIM_EVENT_CREATE, 1, cudaErrorMemoryAllocation);
+        plugin.fail_from(TERN_SIM_EVENT_RECORD, 1, cudaErrorMemoryAllocation);
+    }
     give(&x);
-    plugin.fail_none();
+    if (!has_events)
+        plugin.fail_none();
     piece z = take(0, 4 * MIB);
     fill(&z, 2);
     assert_int_equal(plugin.device->synchronize(0), TERN_OK);
@@ -85,6 +63,22 @@ static void without_an_event_a_block_is_not_written_before_its_user_is_done(void
     assert_near(first_of(&z), 2, 0, 0);
     give(&y);
     give(&z);
+}
+
+static void a_block_used_on_another_stream_is_not_written_before_that_one_is_done(void **state)
+{
+    (void)state;
+    tern_cuda_stream *side = new_stream();
+    for (int round = 0; round < 4; round++)
+        reuse_what_is_copied(side, true);
+    plugin.cuda->stream_free(side);
+}
+
+static void without_an_event_a_block_is_not_written_before_its_user_is_done(void **state)
+{
+    (void)state;
+    tern_cuda_stream *side = new_stream();
+    reuse_what_is_copied(side, false);
     plugin.cuda->stream_free(side);
 }
 
