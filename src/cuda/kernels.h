@@ -27,7 +27,8 @@ int64_t tern_cuda_word_count(tern_random_kind kind, tern_dtype dtype, int64_t nu
 // ---- state of a device, written by one-thread kernels in stream order ---------------------------
 
 // `other`, a copy of another device's record, becomes the fault when that is set and this is not.
-tern_status tern_cuda_fault_carry(cudaStream_t stream, tern_fault *fault, const tern_fault *other);
+tern_status tern_cuda_fault_propagate(cudaStream_t stream, tern_fault *fault,
+                                      const tern_fault *other);
 tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fault);
 tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,
                                   tern_draw_state value);

@@ -10,7 +10,7 @@ __global__ void clear_fault(tern_fault *fault)
     fault->value = 0;
 }
 
-__global__ void carry_fault(tern_fault *fault, const tern_fault *other)
+__global__ void propagate_fault(tern_fault *fault, const tern_fault *other)
 {
     if (!fault->set && other->set)
         *fault = *other;
@@ -33,11 +33,11 @@ extern "C" tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fa
     return tern_cuda_launched("fault_clear");
 }
 
-extern "C" tern_status tern_cuda_fault_carry(cudaStream_t stream, tern_fault *fault,
-                                             const tern_fault *other)
+extern "C" tern_status tern_cuda_fault_propagate(cudaStream_t stream, tern_fault *fault,
+                                                 const tern_fault *other)
 {
-    TERN_LAUNCH(carry_fault, 1, 1, 0, stream, fault, other);
-    return tern_cuda_launched("fault_carry");
+    TERN_LAUNCH(propagate_fault, 1, 1, 0, stream, fault, other);
+    return tern_cuda_launched("fault_propagate");
 }
 
 extern "C" tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,

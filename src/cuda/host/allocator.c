@@ -7,9 +7,9 @@
 #include "cuda/host/memory.h"
 #include "cuda/host/table.h"
 
-static tern_cuda_pool *pool_of(tern_cuda_stream *stream)
+static tern_cuda_pool *current_pool(tern_cuda_stream *stream)
 {
-    tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    tern_cuda_capture *capture = tern_cuda_current_capture_on(stream->index);
     return capture ? &capture->pool : &stream->pool;
 }
 
@@ -33,14 +33,15 @@ static cudaError_t heap_alloc(tern_cuda_device *device, tern_cuda_stream *stream
 
 static void *alloc(tern_cuda_stream *stream, tern_cuda_pool *pool, int64_t nbytes, void **block)
 {
-    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    tern_cuda_device *device = tern_cuda_device_get(stream->index);
     const int64_t rounded = tern_cuda_heap_round_up(nbytes);
     tern_cuda_block *taken = NULL;
-    cudaError_t error = tern_cuda_make_current(stream->index);
+    cudaError_t error = tern_cuda_set_current_device(stream->index);
     if (error == cudaSuccess)
         error = rounded < 0 ? cudaErrorMemoryAllocation
                             : heap_alloc(device, stream, pool, rounded, &taken);
-    if (error == cudaErrorMemoryAllocation && rounded >= 0 && tern_cuda_make_room(device))
+    if (error == cudaErrorMemoryAllocation && rounded >= 0 &&
+        tern_cuda_synchronize_and_trim(device))
         error = heap_alloc(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation)
         tern_cuda_out_of_memory(device, nbytes);
@@ -54,13 +55,13 @@ static void *alloc(tern_cuda_stream *stream, tern_cuda_pool *pool, int64_t nbyte
 
 void *tern_plugin_alloc(int index, int64_t nbytes, void **block)
 {
-    tern_cuda_stream *stream = tern_cuda_stream_of(index);
-    return alloc(stream, pool_of(stream), nbytes, block);
+    tern_cuda_stream *stream = tern_cuda_current_stream(index);
+    return alloc(stream, current_pool(stream), nbytes, block);
 }
 
 void *tern_plugin_alloc_outside(int index, int64_t nbytes, void **block)
 {
-    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    tern_cuda_stream *stream = tern_cuda_current_stream(index);
     return alloc(stream, &stream->pool, nbytes, block);
 }
 
@@ -68,14 +69,14 @@ void *tern_plugin_alloc_outside(int index, int64_t nbytes, void **block)
 
 typedef cudaError_t user_fn(tern_cuda_block *block, tern_cuda_stream *user);
 
-static cudaError_t add_fence(tern_cuda_block *block, tern_cuda_stream *user)
+static cudaError_t record_event(tern_cuda_block *block, tern_cuda_stream *user)
 {
-    return tern_cuda_fence_record(&block->fences, user);
+    return tern_cuda_events_record(&block->events, user);
 }
 
-static cudaError_t order_behind(tern_cuda_block *block, tern_cuda_stream *user)
+static cudaError_t wait_for_user(tern_cuda_block *block, tern_cuda_stream *user)
 {
-    return tern_cuda_stream_order(user, block->stream);
+    return tern_cuda_stream_wait_stream(block->stream, user);
 }
 
 static bool used_by_others(const tern_cuda_block *block)
@@ -98,12 +99,12 @@ static void for_other_users(tern_cuda_device *device, tern_cuda_block *block, us
 
 static void free_block(tern_cuda_device *device, tern_cuda_block *block)
 {
-    tern_cuda_capture *capture = tern_cuda_capture_of(device->index);
+    tern_cuda_capture *capture = tern_cuda_current_capture_on(device->index);
     if (capture) // captured work may have used it: the graph keeps it
         block->pool = &capture->pool;
     if (used_by_others(block))
-        for_other_users(device, block, capture ? order_behind : add_fence);
-    if (block->fences)
+        for_other_users(device, block, capture ? wait_for_user : record_event);
+    if (block->events)
         tern_cuda_heap_free_later(device, block);
     else
         tern_cuda_heap_free(device, block);
@@ -115,8 +116,8 @@ void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
     if (!data)
         return;
     tern_cuda_block *freed = block;
-    tern_cuda_device *device = tern_cuda_device_of(index);
-    (void)tern_cuda_make_current(index);
+    tern_cuda_device *device = tern_cuda_device_get(index);
+    (void)tern_cuda_set_current_device(index);
     pthread_mutex_lock(&device->lock);
     device->heap.allocated -= freed->nbytes;
     free_block(device, freed);
@@ -127,13 +128,13 @@ void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
 static void use_after_last(tern_cuda_block *block, tern_cuda_stream *stream)
 {
     tern_cuda_stream *last = block->last;
-    tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    tern_cuda_capture *capture = tern_cuda_current_capture_on(stream->index);
     bool captured;
     cudaError_t error = tern_cuda_stream_captured(last, &captured);
     if (error == cudaSuccess && capture && !captured)
         capture->users |= (uint64_t)1 << last->slot;
     else if (error == cudaSuccess)
-        error = tern_cuda_stream_order(last, stream);
+        error = tern_cuda_stream_wait_stream(stream, last);
     if (error != cudaSuccess)
         tern_cuda_clear_error(cudaStreamSynchronize(last->stream));
     block->last = stream;
@@ -143,7 +144,7 @@ static void use(tern_cuda_block *block, tern_cuda_stream *stream)
 {
     if (!block->last) {
         if (tern_cuda_graph_result_use(block->pool->graph, stream) != cudaSuccess)
-            tern_cuda_streams_wait_to_free(tern_cuda_device_of(stream->index));
+            tern_cuda_streams_synchronize_to_free(tern_cuda_device_get(stream->index));
     } else if (block->last != stream) {
         use_after_last(block, stream);
     }
@@ -153,10 +154,10 @@ static void use(tern_cuda_block *block, tern_cuda_stream *stream)
 void tern_plugin_use(int index, void *block)
 {
     tern_cuda_block *used = block;
-    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    tern_cuda_stream *stream = tern_cuda_current_stream(index);
     if (atomic_load_explicit(&used->last, memory_order_relaxed) == stream)
         return;
-    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_device *device = tern_cuda_device_get(index);
     pthread_mutex_lock(&device->lock);
     use(used, stream);
     pthread_mutex_unlock(&device->lock);

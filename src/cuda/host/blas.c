@@ -47,11 +47,12 @@ static cublasStatus_t full_precision(cublasHandle_t handle)
 
 static cublasStatus_t create(int index, cublasHandle_t *handle)
 {
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     cublasStatus_t status = cublasCreate(handle);
-    if (status == CUBLAS_STATUS_ALLOC_FAILED && tern_cuda_make_room(tern_cuda_device_of(index)))
+    if (status == CUBLAS_STATUS_ALLOC_FAILED &&
+        tern_cuda_synchronize_and_trim(tern_cuda_device_get(index)))
         status = cublasCreate(handle);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     return status;
 }
 
@@ -76,16 +77,16 @@ tern_status tern_cuda_blas_bind(int index, cublasHandle_t *handle, cudaStream_t 
 static tern_status workspace_take(tern_cuda_device *device, void **workspace)
 {
     cudaError_t error = tern_cuda_workspace_alloc(device, workspace);
-    if (error == cudaErrorMemoryAllocation && tern_cuda_make_room(device))
+    if (error == cudaErrorMemoryAllocation && tern_cuda_synchronize_and_trim(device))
         error = tern_cuda_workspace_alloc(device, workspace);
     if (error == cudaErrorMemoryAllocation)
         return tern_cuda_out_of_memory(device, TERN_CUDA_WORKSPACE);
     return tern_cuda_check("matmul", error);
 }
 
-tern_status tern_cuda_workspace_of_graphs(int index, void **workspace)
+tern_status tern_cuda_graph_workspace(int index, void **workspace)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_device *device = tern_cuda_device_get(index);
     TERN_TRY(workspace_take(device, &device->graph_workspace));
     *workspace = device->graph_workspace;
     return TERN_OK;
@@ -114,7 +115,7 @@ static void handle_give(tern_cuda_device *device, cublasHandle_t handle)
     pthread_mutex_unlock(&device->lock);
 }
 
-void tern_cuda_handles_end(tern_cuda_device *device)
+void tern_cuda_blas_handles_destroy(tern_cuda_device *device)
 {
     for (cublasHandle_t handle; (handle = handle_take(device));)
         cublasDestroy(handle);
@@ -122,7 +123,7 @@ void tern_cuda_handles_end(tern_cuda_device *device)
 
 static tern_status blas_new(tern_cuda_stream *stream)
 {
-    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    tern_cuda_device *device = tern_cuda_device_get(stream->index);
     TERN_TRY(workspace_take(device, &stream->workspace));
     cublasHandle_t handle = handle_take(device);
     tern_status status =
@@ -137,9 +138,9 @@ static tern_status blas_new(tern_cuda_stream *stream)
 }
 
 // A stream that an event forked into a capture has a workspace that is not the graph's to keep.
-tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
+tern_status tern_cuda_blas_handle(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
-    const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    const tern_cuda_capture *capture = tern_cuda_current_capture_on(stream->index);
     const bool captured = capture && capture->stream == stream;
     bool forked = false;
     if (!captured)
@@ -155,7 +156,7 @@ tern_status tern_cuda_blas_of(tern_cuda_stream *stream, cublasHandle_t *handle)
 
 void tern_cuda_blas_free(tern_cuda_stream *stream)
 {
-    tern_cuda_device *device = tern_cuda_device_of(stream->index);
+    tern_cuda_device *device = tern_cuda_device_get(stream->index);
     if (!stream->blas)
         return;
     handle_give(device, stream->blas);

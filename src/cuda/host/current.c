@@ -8,7 +8,7 @@
 // ---- device -------------------------------------------------------------------------------------
 
 // CUDA is asked each time: other code of the process may have made another device current.
-cudaError_t tern_cuda_make_current(int index)
+cudaError_t tern_cuda_set_current_device(int index)
 {
     int current = -1;
     if (tern_cuda_clear_error(cudaGetDevice(&current)) == cudaSuccess && current == index)
@@ -16,10 +16,10 @@ cudaError_t tern_cuda_make_current(int index)
     return tern_cuda_clear_error(cudaSetDevice(index));
 }
 
-cudaError_t tern_cuda_make_current_for_launch(int index)
+cudaError_t tern_cuda_set_current_device_for_launch(int index)
 {
     cudaGetLastError();
-    return tern_cuda_make_current(index);
+    return tern_cuda_set_current_device(index);
 }
 
 // ---- capture ------------------------------------------------------------------------------------
@@ -27,12 +27,12 @@ cudaError_t tern_cuda_make_current_for_launch(int index)
 static _Thread_local tern_cuda_capture *capturing;
 static atomic_int captures; // of all threads
 
-tern_cuda_capture *tern_cuda_capture_of(int index)
+tern_cuda_capture *tern_cuda_current_capture_on(int index)
 {
     return capturing && capturing->index == index ? capturing : NULL;
 }
 
-tern_cuda_capture *tern_cuda_capture_of_thread(void)
+tern_cuda_capture *tern_cuda_current_capture(void)
 {
     return capturing;
 }
@@ -44,7 +44,7 @@ bool tern_cuda_any_capture(void)
 
 tern_status tern_cuda_not_capturing(int index, const char *what)
 {
-    TERN_CHECK(!tern_cuda_capture_of(index), TERN_ERR_STATE,
+    TERN_CHECK(!tern_cuda_current_capture_on(index), TERN_ERR_STATE,
                "%s while device cuda:%d is being captured: do it before the capture begins, or "
                "after it ended",
                what, index);
@@ -57,7 +57,7 @@ static bool exchange_mode(void)
            cudaSuccess;
 }
 
-void tern_cuda_relax(void)
+void tern_cuda_capture_mode_relaxed_begin(void)
 {
     if (!capturing || capturing->relaxed++ > 0)
         return;
@@ -65,7 +65,7 @@ void tern_cuda_relax(void)
     capturing->exchanged = exchange_mode();
 }
 
-void tern_cuda_unrelax(void)
+void tern_cuda_capture_mode_relaxed_end(void)
 {
     if (capturing && --capturing->relaxed == 0 && capturing->exchanged)
         (void)exchange_mode();
@@ -100,14 +100,14 @@ cudaError_t tern_cuda_capture_end(tern_cuda_capture *capture, cudaGraph_t *graph
 
 static _Thread_local tern_cuda_stream *current[TERN_MAX_DEVICES]; // NULL: the device's first
 
-tern_cuda_stream *tern_cuda_stream_of(int index)
+tern_cuda_stream *tern_cuda_current_stream(int index)
 {
-    return current[index] ? current[index] : &tern_cuda_device_of(index)->first;
+    return current[index] ? current[index] : &tern_cuda_device_get(index)->first;
 }
 
-cudaStream_t tern_cuda_raw_stream_of(int index)
+cudaStream_t tern_cuda_current_raw_stream(int index)
 {
-    return tern_cuda_raw_stream(tern_cuda_stream_of(index));
+    return tern_cuda_raw_stream(tern_cuda_current_stream(index));
 }
 
 tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream)
@@ -119,23 +119,24 @@ tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream)
 
 tern_exec tern_plugin_exec(int index)
 {
-    const tern_cuda_device *device = tern_cuda_device_of(index);
-    (void)tern_cuda_make_current_for_launch(index); // if that fails, so does the launch
+    const tern_cuda_device *device = tern_cuda_device_get(index);
+    (void)tern_cuda_set_current_device_for_launch(index); // if that fails, so does the launch
     return (tern_exec){.device = {TERN_CUDA, index},
-                       .stream = tern_cuda_raw_stream_of(index),
+                       .stream = tern_cuda_current_raw_stream(index),
                        .fault = device->fault,
                        .draws = device->draws};
 }
 
 static bool is_origin(const tern_cuda_stream *stream)
 {
-    const tern_cuda_capture *capture = tern_cuda_capture_of(stream->index);
+    const tern_cuda_capture *capture = tern_cuda_current_capture_on(stream->index);
     return capture && capture->stream == stream;
 }
 
 cudaStream_t tern_cuda_raw_stream(const tern_cuda_stream *stream)
 {
-    return is_origin(stream) ? tern_cuda_capture_of(stream->index)->origin->stream : stream->stream;
+    return is_origin(stream) ? tern_cuda_current_capture_on(stream->index)->origin->stream
+                             : stream->stream;
 }
 
 cudaError_t tern_cuda_stream_captured(const tern_cuda_stream *stream, bool *captured)

@@ -9,18 +9,18 @@
 #include "device/kernels.h"
 
 // cudaSetDevice, where that is not the current device already.
-cudaError_t tern_cuda_make_current(int index);
+cudaError_t tern_cuda_set_current_device(int index);
 
 // The same before launches, which would be blamed for a last error that other code of the process
 // left: that is reset.
-cudaError_t tern_cuda_make_current_for_launch(int index);
+cudaError_t tern_cuda_set_current_device_for_launch(int index);
 
 // ---- streams ------------------------------------------------------------------------------------
 
 // The current stream of the device; its first where the thread set none.
-tern_cuda_stream *tern_cuda_stream_of(int index);
+tern_cuda_stream *tern_cuda_current_stream(int index);
 // Its CUDA stream: see tern_cuda_raw_stream.
-cudaStream_t tern_cuda_raw_stream_of(int index);
+cudaStream_t tern_cuda_current_raw_stream(int index);
 
 // The CUDA stream to which the calling thread's work on a stream goes: while it captures the
 // stream's work, the capture's origin stream, so that other threads may go on using this one.
@@ -39,8 +39,8 @@ cudaError_t tern_cuda_capture_begin(tern_cuda_capture *capture);
 cudaError_t tern_cuda_capture_end(tern_cuda_capture *capture, cudaGraph_t *graph);
 
 // The calling thread's capture, on any device or on this one; NULL without one.
-tern_cuda_capture *tern_cuda_capture_of_thread(void);
-tern_cuda_capture *tern_cuda_capture_of(int index);
+tern_cuda_capture *tern_cuda_current_capture(void);
+tern_cuda_capture *tern_cuda_current_capture_on(int index);
 // Whether any thread captures.
 bool tern_cuda_any_capture(void);
 
@@ -52,7 +52,7 @@ tern_status tern_cuda_not_capturing(int index, const char *what);
 // nothing to do with the capture. Between these two its capture mode is
 // cudaStreamCaptureModeRelaxed, which allows them. They nest, and do nothing in a thread that does
 // not capture.
-void tern_cuda_relax(void);
-void tern_cuda_unrelax(void);
+void tern_cuda_capture_mode_relaxed_begin(void);
+void tern_cuda_capture_mode_relaxed_end(void);
 
 #endif

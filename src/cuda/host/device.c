@@ -10,19 +10,19 @@
 
 static tern_cuda_device devices[TERN_MAX_DEVICES];
 
-tern_cuda_device *tern_cuda_device_of(int index)
+tern_cuda_device *tern_cuda_device_get(int index)
 {
     return &devices[index];
 }
 
 int tern_cuda_multiprocessors(int index)
 {
-    return tern_cuda_device_of(index)->multiprocessors;
+    return tern_cuda_device_get(index)->multiprocessors;
 }
 
 int tern_cuda_capability(int index)
 {
-    return tern_cuda_device_of(index)->capability;
+    return tern_cuda_device_get(index)->capability;
 }
 
 // ---- errors -------------------------------------------------------------------------------------
@@ -62,7 +62,7 @@ static pthread_once_t count_once = PTHREAD_ONCE_INIT;
 static int device_count;
 static char count_reason[256] = "no CUDA device was found";
 
-static void ask_count(void)
+static void query_count(void)
 {
     int count = 0; // the call leaves it alone when it fails
     cudaError_t error = cudaGetDeviceCount(&count);
@@ -77,7 +77,7 @@ static void ask_count(void)
 
 int tern_plugin_count(void)
 {
-    pthread_once(&count_once, ask_count);
+    pthread_once(&count_once, query_count);
     return device_count;
 }
 

@@ -14,13 +14,13 @@
 
 // ---- events -------------------------------------------------------------------------------------
 
-// An event of the event pool, in a list of what memory waits for.
-typedef struct tern_cuda_fence {
+// An event of the event pool, in a list of those that memory waits for.
+typedef struct tern_cuda_pool_event {
     cudaEvent_t event;
     int index;                      // of the device
     const tern_cuda_stream *stream; // in which it was recorded
-    struct tern_cuda_fence *next;
-} tern_cuda_fence;
+    struct tern_cuda_pool_event *next;
+} tern_cuda_pool_event;
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -60,8 +60,8 @@ typedef struct tern_cuda_block {
     struct tern_cuda_stream *stream; // that it was allocated for
     // The stream that used it last; NULL: see tern_cuda_heap_forget_last.
     _Atomic(struct tern_cuda_stream *) last;
-    uint64_t users;                 // all streams that used it, a bit for each slot
-    struct tern_cuda_fence *fences; // what freed memory waits for on other streams
+    uint64_t users;                      // all streams that used it, a bit for each slot
+    struct tern_cuda_pool_event *events; // what freed memory waits for on other streams
     struct tern_cuda_block *next_pending;
 
     struct tern_cuda_block *left, *right; // children in the free set
@@ -110,8 +110,8 @@ typedef struct tern_cuda_capture {
     int index;                        // of the device
     struct tern_cuda_stream *stream;  // whose work is captured
     tern_cuda_capture_stream *origin; // that it began on; NULL when it ended
-    enum cudaStreamCaptureMode mode;  // the thread's, for tern_cuda_unrelax to restore
-    int relaxed;                      // depth of nested tern_cuda_relax
+    enum cudaStreamCaptureMode mode;  // the thread's, to restore after the relaxed one
+    int relaxed;                      // depth of nested calls that relax it
     bool exchanged;                   // the outermost of them took effect
     tern_cuda_pool pool;              // of blocks that were allocated or freed meanwhile
     uint64_t users;                   // the streams that the next replay waits for, as bits
@@ -128,7 +128,7 @@ typedef struct tern_cuda_staging_ring {
     unsigned count;
     int64_t capacity; // bytes of one buffer
     char *memory;     // of all buffers; NULL until they are allocated
-    tern_cuda_fence *copies[TERN_CUDA_STAGING_BUFFERS]; // queued from each buffer
+    tern_cuda_pool_event *copies[TERN_CUDA_STAGING_BUFFERS]; // queued from each buffer
     unsigned next;
 } tern_cuda_staging_ring;
 
@@ -163,7 +163,7 @@ typedef struct tern_cuda_device {
     // Memory of the device that the fields of tern_exec point to, and the host's copy of the fault.
     void *state;
     tern_fault *fault;
-    tern_fault *carried; // copies of other devices' fault records, by index
+    tern_fault *peer_faults; // copies of other devices' fault records, by index
     tern_draw_state *draws;
     tern_fault *mirror; // copy of *fault in page-locked host memory
 
@@ -172,7 +172,7 @@ typedef struct tern_cuda_device {
 } tern_cuda_device;
 
 // The device of an index that exists.
-tern_cuda_device *tern_cuda_device_of(int index);
+tern_cuda_device *tern_cuda_device_get(int index);
 
 #define UUID_CAPACITY 48
 

@@ -11,128 +11,129 @@
 
 // ---- the event pool -----------------------------------------------------------------------------
 
-// Fences not in use, by device. They stay for the life of the process, so they come from the C
-// library, not from an allocator that a program may want to exchange.
+// Events that are not in use, by device. They stay for the life of the process, so they come from
+// the C library, not from an allocator that a program may want to exchange.
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static tern_cuda_fence *pool[TERN_MAX_DEVICES];
+static tern_cuda_pool_event *pool[TERN_MAX_DEVICES];
 
-static tern_cuda_fence *fence_new(int index)
+static tern_cuda_pool_event *pool_event_new(int index)
 {
-    tern_cuda_fence *fence = calloc(1, sizeof *fence);
-    if (!fence)
+    tern_cuda_pool_event *event = calloc(1, sizeof *event);
+    if (!event)
         return NULL;
-    fence->index = index;
-    tern_cuda_relax();
-    cudaError_t error = tern_cuda_make_current(index); // the event belongs to the current device
+    event->index = index;
+    tern_cuda_capture_mode_relaxed_begin();
+    cudaError_t error =
+        tern_cuda_set_current_device(index); // the event belongs to the current device
     if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&fence->event, cudaEventDisableTiming);
-    tern_cuda_unrelax();
+        error = cudaEventCreateWithFlags(&event->event, cudaEventDisableTiming);
+    tern_cuda_capture_mode_relaxed_end();
     if (error == cudaSuccess)
-        return fence;
+        return event;
     cudaGetLastError();
-    free(fence);
+    free(event);
     return NULL;
 }
 
-static tern_cuda_fence *pool_take(int index)
+static tern_cuda_pool_event *pool_acquire(int index)
 {
     pthread_mutex_lock(&pool_lock);
-    tern_cuda_fence *fence = pool[index];
-    if (fence)
-        pool[index] = fence->next;
+    tern_cuda_pool_event *event = pool[index];
+    if (event)
+        pool[index] = event->next;
     pthread_mutex_unlock(&pool_lock);
-    return fence ? fence : fence_new(index);
+    return event ? event : pool_event_new(index);
 }
 
-static void pool_give(tern_cuda_fence *fence)
+static void pool_release(tern_cuda_pool_event *event)
 {
     pthread_mutex_lock(&pool_lock);
-    fence->next = pool[fence->index];
-    pool[fence->index] = fence;
+    event->next = pool[event->index];
+    pool[event->index] = event;
     pthread_mutex_unlock(&pool_lock);
 }
 
-cudaError_t tern_cuda_fence_record(tern_cuda_fence **list, tern_cuda_stream *stream)
+cudaError_t tern_cuda_events_record(tern_cuda_pool_event **list, tern_cuda_stream *stream)
 {
-    tern_cuda_fence *fence = *list;
-    while (fence && fence->stream != stream)
-        fence = fence->next;
-    if (fence)
-        return tern_cuda_clear_error(cudaEventRecord(fence->event, tern_cuda_raw_stream(stream)));
-    fence = pool_take(stream->index);
-    if (!fence)
+    tern_cuda_pool_event *event = *list;
+    while (event && event->stream != stream)
+        event = event->next;
+    if (event)
+        return tern_cuda_clear_error(cudaEventRecord(event->event, tern_cuda_raw_stream(stream)));
+    event = pool_acquire(stream->index);
+    if (!event)
         return cudaErrorMemoryAllocation;
-    cudaError_t error = cudaEventRecord(fence->event, tern_cuda_raw_stream(stream));
+    cudaError_t error = cudaEventRecord(event->event, tern_cuda_raw_stream(stream));
     if (error != cudaSuccess) {
-        pool_give(fence);
+        pool_release(event);
         return tern_cuda_clear_error(error);
     }
-    fence->stream = stream;
-    fence->next = *list;
-    *list = fence;
+    event->stream = stream;
+    event->next = *list;
+    *list = event;
     return cudaSuccess;
 }
 
 // After a sticky error nothing runs on the device any more, so that nothing has to be waited for.
 // Any other is one call's alone, and the next one waits.
-static void wait_for(const tern_cuda_fence *fence)
+static void wait_for(const tern_cuda_pool_event *event)
 {
-    if (cudaEventSynchronize(fence->event) != cudaSuccess)
-        cudaEventSynchronize(fence->event);
+    if (cudaEventSynchronize(event->event) != cudaSuccess)
+        cudaEventSynchronize(event->event);
 }
 
-static bool reached(const tern_cuda_fence *fence)
+static bool is_done(const tern_cuda_pool_event *event)
 {
-    const cudaError_t error = cudaEventQuery(fence->event);
+    const cudaError_t error = cudaEventQuery(event->event);
     if (error != cudaSuccess && error != cudaErrorNotReady)
-        wait_for(fence);
+        wait_for(event);
     return error != cudaErrorNotReady;
 }
 
-bool tern_cuda_fence_reached(tern_cuda_fence **list)
+bool tern_cuda_events_query(tern_cuda_pool_event **list)
 {
-    if (tern_cuda_capture_of_thread())
+    if (tern_cuda_current_capture())
         return !*list;
-    for (tern_cuda_fence **link = list; *link;) {
-        tern_cuda_fence *fence = *link;
-        if (reached(fence)) {
-            *link = fence->next;
-            pool_give(fence);
+    for (tern_cuda_pool_event **link = list; *link;) {
+        tern_cuda_pool_event *event = *link;
+        if (is_done(event)) {
+            *link = event->next;
+            pool_release(event);
         } else {
-            link = &fence->next;
+            link = &event->next;
         }
     }
     cudaGetLastError(); // cudaErrorNotReady counts as an error
     return !*list;
 }
 
-void tern_cuda_fence_wait(tern_cuda_fence **list)
+void tern_cuda_events_synchronize(tern_cuda_pool_event **list)
 {
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     while (*list) {
-        tern_cuda_fence *fence = *list;
-        wait_for(fence);
-        *list = fence->next;
-        pool_give(fence);
+        tern_cuda_pool_event *event = *list;
+        wait_for(event);
+        *list = event->next;
+        pool_release(event);
     }
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     cudaGetLastError(); // a sticky error meets the next call as well
 }
 
-cudaError_t tern_cuda_fence_order(tern_cuda_fence **list, tern_cuda_stream *stream)
+cudaError_t tern_cuda_stream_wait_events(tern_cuda_stream *stream, tern_cuda_pool_event **list)
 {
     while (*list) {
-        tern_cuda_fence *fence = *list;
-        cudaError_t error = cudaStreamWaitEvent(tern_cuda_raw_stream(stream), fence->event, 0);
+        tern_cuda_pool_event *event = *list;
+        cudaError_t error = cudaStreamWaitEvent(tern_cuda_raw_stream(stream), event->event, 0);
         if (error != cudaSuccess)
             return tern_cuda_clear_error(error);
-        *list = fence->next;
-        pool_give(fence);
+        *list = event->next;
+        pool_release(event);
     }
     return cudaSuccess;
 }
 
-cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)
+cudaError_t tern_cuda_stream_wait_stream(tern_cuda_stream *to, tern_cuda_stream *from)
 {
     bool from_captured, to_captured;
     if (from == to)
@@ -142,21 +143,21 @@ cudaError_t tern_cuda_stream_order(tern_cuda_stream *from, tern_cuda_stream *to)
         error = tern_cuda_stream_captured(to, &to_captured);
     if (error != cudaSuccess || from_captured != to_captured)
         return error;
-    tern_cuda_fence *fence = NULL;
-    error = tern_cuda_fence_record(&fence, from);
+    tern_cuda_pool_event *event = NULL;
+    error = tern_cuda_events_record(&event, from);
     if (error != cudaSuccess)
         return error;
-    error = tern_cuda_fence_order(&fence, to);
+    error = tern_cuda_stream_wait_events(to, &event);
     if (error != cudaSuccess)
-        pool_give(fence);
+        pool_release(event);
     return error;
 }
 
 // ---- waits of the host for a device -------------------------------------------------------------
 
-static cudaError_t wait_for_streams(const tern_cuda_device *device)
+static cudaError_t synchronize_streams(const tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_make_current(device->index);
+    cudaError_t error = tern_cuda_set_current_device(device->index);
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++) {
         const tern_cuda_stream *stream = device->streams[slot];
         bool forked = false;
@@ -168,32 +169,32 @@ static cudaError_t wait_for_streams(const tern_cuda_device *device)
     return error;
 }
 
-cudaError_t tern_cuda_streams_wait(const tern_cuda_device *device)
+cudaError_t tern_cuda_streams_synchronize(const tern_cuda_device *device)
 {
-    tern_cuda_relax();
-    cudaError_t error = wait_for_streams(device);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_begin();
+    cudaError_t error = synchronize_streams(device);
+    tern_cuda_capture_mode_relaxed_end();
     return tern_cuda_clear_error(error);
 }
 
 // As in wait_for: after a sticky error there is nothing to wait for, any other is one call's alone.
-void tern_cuda_streams_wait_to_free(const tern_cuda_device *device)
+void tern_cuda_streams_synchronize_to_free(const tern_cuda_device *device)
 {
-    if (tern_cuda_streams_wait(device) != cudaSuccess)
-        (void)tern_cuda_streams_wait(device);
+    if (tern_cuda_streams_synchronize(device) != cudaSuccess)
+        (void)tern_cuda_streams_synchronize(device);
 }
 
-void tern_cuda_device_wait_to_free(tern_cuda_device *device)
+void tern_cuda_device_synchronize_to_free(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->streams_lock);
-    tern_cuda_streams_wait_to_free(device);
+    tern_cuda_streams_synchronize_to_free(device);
     pthread_mutex_unlock(&device->streams_lock);
 }
 
-cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
+cudaError_t tern_cuda_device_synchronize(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->streams_lock);
-    cudaError_t error = tern_cuda_streams_wait(device);
+    cudaError_t error = tern_cuda_streams_synchronize(device);
     pthread_mutex_unlock(&device->streams_lock);
     return error;
 }
@@ -201,7 +202,8 @@ cudaError_t tern_cuda_device_wait(tern_cuda_device *device)
 tern_status tern_plugin_synchronize(int index)
 {
     TERN_TRY(tern_cuda_not_capturing(index, "it is waited for"));
-    return tern_cuda_check("synchronize", tern_cuda_device_wait(tern_cuda_device_of(index)));
+    return tern_cuda_check("synchronize",
+                           tern_cuda_device_synchronize(tern_cuda_device_get(index)));
 }
 
 // ---- events of the CUDA table -------------------------------------------------------------------
@@ -214,7 +216,7 @@ struct tern_cuda_event {
 
 tern_cuda_event *tern_plugin_event_new(int index)
 {
-    if (tern_cuda_check("cuda_event_new", tern_cuda_make_current(index)))
+    if (tern_cuda_check("cuda_event_new", tern_cuda_set_current_device(index)))
         return NULL;
     tern_cuda_event *event = tern_mem_alloc(sizeof *event);
     if (!event)
@@ -237,26 +239,28 @@ void tern_plugin_event_free(tern_cuda_event *event)
 
 tern_status tern_plugin_event_record(tern_cuda_event *event)
 {
-    TERN_TRY(tern_cuda_check("cuda_event_record", tern_cuda_make_current(event->index)));
-    TERN_TRY(tern_cuda_check("cuda_event_record",
-                             cudaEventRecord(event->event, tern_cuda_raw_stream_of(event->index))));
+    TERN_TRY(tern_cuda_check("cuda_event_record", tern_cuda_set_current_device(event->index)));
+    TERN_TRY(
+        tern_cuda_check("cuda_event_record",
+                        cudaEventRecord(event->event, tern_cuda_current_raw_stream(event->index))));
     event->recorded = true;
     return TERN_OK;
 }
 
 tern_status tern_plugin_event_wait(tern_cuda_event *event, int index)
 {
-    TERN_TRY(tern_cuda_check("cuda_event_wait", tern_cuda_make_current(index)));
-    return tern_cuda_check("cuda_event_wait",
-                           cudaStreamWaitEvent(tern_cuda_raw_stream_of(index), event->event, 0));
+    TERN_TRY(tern_cuda_check("cuda_event_wait", tern_cuda_set_current_device(index)));
+    return tern_cuda_check(
+        "cuda_event_wait",
+        cudaStreamWaitEvent(tern_cuda_current_raw_stream(index), event->event, 0));
 }
 
 tern_status tern_plugin_event_synchronize(tern_cuda_event *event)
 {
     TERN_TRY(tern_cuda_not_capturing(event->index, "an event is waited for"));
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     cudaError_t error = cudaEventSynchronize(event->event);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     return tern_cuda_check("cuda_event_synchronize", error);
 }
 

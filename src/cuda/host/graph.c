@@ -14,8 +14,8 @@
 bool tern_plugin_capturing(int index)
 {
     bool captured;
-    return tern_cuda_capture_of(index) &&
-           tern_cuda_stream_captured(tern_cuda_stream_of(index), &captured) == cudaSuccess &&
+    return tern_cuda_current_capture_on(index) &&
+           tern_cuda_stream_captured(tern_cuda_current_stream(index), &captured) == cudaSuccess &&
            captured;
 }
 
@@ -54,7 +54,7 @@ static void capture_stream_give(tern_cuda_device *device, tern_cuda_capture_stre
     pthread_mutex_unlock(&device->streams_lock);
 }
 
-void tern_cuda_capture_streams_end(tern_cuda_device *device)
+void tern_cuda_capture_streams_destroy(tern_cuda_device *device)
 {
     while (device->capture_streams) {
         tern_cuda_capture_stream *origin = device->capture_streams;
@@ -72,9 +72,9 @@ void tern_cuda_capture_streams_end(tern_cuda_device *device)
 static tern_status prepare(tern_cuda_capture *capture)
 {
     void *workspace;
-    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_make_current(capture->index)));
-    TERN_TRY(capture_stream_take(tern_cuda_device_of(capture->index), &capture->origin));
-    TERN_TRY(tern_cuda_workspace_of_graphs(capture->index, &workspace));
+    TERN_TRY(tern_cuda_check("cuda_graph_begin", tern_cuda_set_current_device(capture->index)));
+    TERN_TRY(capture_stream_take(tern_cuda_device_get(capture->index), &capture->origin));
+    TERN_TRY(tern_cuda_graph_workspace(capture->index, &workspace));
     return tern_cuda_blas_bind(capture->index, &capture->origin->blas, capture->origin->stream,
                                workspace);
 }
@@ -83,7 +83,7 @@ static tern_status prepare(tern_cuda_capture *capture)
 static tern_status begin(tern_cuda_capture *capture)
 {
     TERN_TRY(prepare(capture));
-    cudaError_t error = tern_cuda_device_wait(tern_cuda_device_of(capture->index));
+    cudaError_t error = tern_cuda_device_synchronize(tern_cuda_device_get(capture->index));
     if (error == cudaSuccess)
         error = tern_cuda_capture_begin(capture);
     return tern_cuda_check("cuda_graph_begin", error);
@@ -92,11 +92,11 @@ static tern_status begin(tern_cuda_capture *capture)
 // Frees a graph, or a capture that failed. The memory of its pool goes back to the streams.
 static void capture_free(tern_cuda_capture *capture)
 {
-    tern_cuda_device *device = tern_cuda_device_of(capture->index);
-    tern_cuda_relax();
+    tern_cuda_device *device = tern_cuda_device_get(capture->index);
+    tern_cuda_capture_mode_relaxed_begin();
     if (capture->exec && cudaGraphExecDestroy(capture->exec) != cudaSuccess)
         cudaGetLastError();
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     capture_stream_give(device, capture->origin);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release_pool(device, &capture->pool);
@@ -109,15 +109,15 @@ static void capture_free(tern_cuda_capture *capture)
 
 tern_status tern_plugin_capture_begin(int index)
 {
-    const tern_cuda_capture *open = tern_cuda_capture_of_thread();
+    const tern_cuda_capture *open = tern_cuda_current_capture();
     TERN_CHECK(!open, TERN_ERR_STATE, "cuda_graph_begin: this thread captures cuda:%d already",
                open->index);
     tern_cuda_capture *capture = tern_mem_alloc(sizeof *capture);
     if (!capture)
         return TERN_ERR_NOMEM;
     *capture = (tern_cuda_capture){
-        .index = index, .stream = tern_cuda_stream_of(index), .pool.graph = capture};
-    atomic_fetch_add(&tern_cuda_device_of(index)->graphs, 1);
+        .index = index, .stream = tern_cuda_current_stream(index), .pool.graph = capture};
+    atomic_fetch_add(&tern_cuda_device_get(index)->graphs, 1);
     tern_status status = begin(capture);
     if (status)
         capture_free(capture);
@@ -151,13 +151,13 @@ static void close_pool(tern_cuda_device *device, const tern_cuda_pool *pool)
 
 void *tern_plugin_capture_end(int index, bool discard)
 {
-    tern_cuda_capture *capture = tern_cuda_capture_of(index);
+    tern_cuda_capture *capture = tern_cuda_current_capture_on(index);
     TERN_CHECK_PTR(capture, TERN_ERR_STATE, "cuda_graph_end: this thread does not capture cuda:%d",
                    index);
-    (void)tern_cuda_make_current(index);
+    (void)tern_cuda_set_current_device(index);
     cudaError_t error = end(capture, discard);
-    close_pool(tern_cuda_device_of(index), &capture->pool);
-    capture_stream_give(tern_cuda_device_of(index), capture->origin);
+    close_pool(tern_cuda_device_get(index), &capture->pool);
+    capture_stream_give(tern_cuda_device_get(index), capture->origin);
     capture->origin = NULL;
     atomic_fetch_sub(&capture->stream->captures, 1);
     if (!discard && !tern_cuda_check("cuda_graph_end", error))
@@ -168,13 +168,13 @@ void *tern_plugin_capture_end(int index, bool discard)
 
 // ---- replay -------------------------------------------------------------------------------------
 
-static cudaError_t order_behind(const tern_cuda_device *device, uint64_t users,
-                                tern_cuda_stream *stream)
+static cudaError_t wait_for_users(const tern_cuda_device *device, uint64_t users,
+                                  tern_cuda_stream *stream)
 {
     cudaError_t error = cudaSuccess;
     for (int slot = 0; slot < TERN_CUDA_STREAMS && error == cudaSuccess; slot++)
         if (users >> slot & 1 && device->streams[slot])
-            error = tern_cuda_stream_order(device->streams[slot], stream);
+            error = tern_cuda_stream_wait_stream(stream, device->streams[slot]);
     return error;
 }
 
@@ -183,7 +183,7 @@ static cudaError_t order_behind(const tern_cuda_device *device, uint64_t users,
 static cudaError_t launch(tern_cuda_device *device, tern_cuda_capture *capture,
                           tern_cuda_stream *stream)
 {
-    cudaError_t error = order_behind(device, capture->users | device->replayed, stream);
+    cudaError_t error = wait_for_users(device, capture->users | device->replayed, stream);
     if (error == cudaSuccess)
         error = cudaGraphLaunch(capture->exec, tern_cuda_raw_stream(stream));
     if (error == cudaSuccess)
@@ -194,10 +194,10 @@ static cudaError_t launch(tern_cuda_device *device, tern_cuda_capture *capture,
 tern_status tern_plugin_graph_launch(void *graph)
 {
     tern_cuda_capture *capture = graph;
-    tern_cuda_device *device = tern_cuda_device_of(capture->index);
-    TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_make_current(capture->index)));
+    tern_cuda_device *device = tern_cuda_device_get(capture->index);
+    TERN_TRY(tern_cuda_check("cuda_graph_replay", tern_cuda_set_current_device(capture->index)));
     pthread_mutex_lock(&device->lock);
-    const cudaError_t error = launch(device, capture, tern_cuda_stream_of(capture->index));
+    const cudaError_t error = launch(device, capture, tern_cuda_current_stream(capture->index));
     pthread_mutex_unlock(&device->lock);
     return tern_cuda_check("cuda_graph_replay", error);
 }
@@ -205,7 +205,7 @@ tern_status tern_plugin_graph_launch(void *graph)
 cudaError_t tern_cuda_graph_result_use(tern_cuda_capture *capture, tern_cuda_stream *stream)
 {
     const cudaError_t error =
-        order_behind(tern_cuda_device_of(capture->index), capture->users, stream);
+        wait_for_users(tern_cuda_device_get(capture->index), capture->users, stream);
     capture->users |= (uint64_t)1 << stream->slot;
     return error;
 }
@@ -215,6 +215,6 @@ void tern_plugin_graph_free(void *graph)
     tern_cuda_capture *capture = graph;
     if (!capture)
         return;
-    tern_cuda_device_wait_to_free(tern_cuda_device_of(capture->index));
+    tern_cuda_device_synchronize_to_free(tern_cuda_device_get(capture->index));
     capture_free(capture);
 }

@@ -6,7 +6,7 @@
 #include "cuda/host/device.h"
 
 // Destroys the free capture streams of a device that is closed.
-void tern_cuda_capture_streams_end(tern_cuda_device *device);
+void tern_cuda_capture_streams_destroy(tern_cuda_device *device);
 
 // The stream is about to use a result of the graph: it waits for the last replay, and the next
 // replay waits for it. Under the device's lock.

@@ -43,20 +43,20 @@ static bool is_small(int64_t nbytes)
 
 // ---- free sets ----------------------------------------------------------------------------------
 
-static tern_cuda_free_set *set_of(tern_cuda_pool *pool, bool small)
+static tern_cuda_free_set *free_set(tern_cuda_pool *pool, bool small)
 {
     return small ? &pool->small : &pool->large;
 }
 
 static void remove_free(tern_cuda_block *block)
 {
-    tern_cuda_free_set_remove(set_of(block->pool, block->segment->small), block);
+    tern_cuda_free_set_remove(free_set(block->pool, block->segment->small), block);
     block->free = false;
 }
 
 static void add_free(tern_cuda_block *block)
 {
-    tern_cuda_free_set_add(set_of(block->pool, block->segment->small), block);
+    tern_cuda_free_set_add(free_set(block->pool, block->segment->small), block);
     block->free = true;
 }
 
@@ -91,7 +91,7 @@ void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block)
         add_free(block);
         return;
     }
-    tern_cuda_streams_wait_to_free(device); // CUDA does not promise that cudaFree waits
+    tern_cuda_streams_synchronize_to_free(device); // CUDA does not promise that cudaFree waits
     tern_cuda_segment_free(device, block->segment);
 }
 
@@ -123,11 +123,11 @@ void tern_cuda_heap_free_later(tern_cuda_device *device, tern_cuda_block *block)
     device->heap.pending = block;
 }
 
-static void free_reached(tern_cuda_device *device)
+static void free_completed(tern_cuda_device *device)
 {
     for (tern_cuda_block **link = &device->heap.pending; *link;) {
         tern_cuda_block *block = *link;
-        if (tern_cuda_fence_reached(&block->fences)) {
+        if (tern_cuda_events_query(&block->events)) {
             *link = block->next_pending;
             tern_cuda_heap_free(device, block);
         } else {
@@ -156,7 +156,7 @@ static tern_cuda_block *take_pending(tern_cuda_device *device, tern_cuda_stream 
                                      const tern_cuda_pool *pool, int64_t nbytes)
 {
     tern_cuda_block **link = best_pending(device, pool, nbytes);
-    if (!link || tern_cuda_fence_order(&(*link)->fences, stream) != cudaSuccess)
+    if (!link || tern_cuda_stream_wait_events(stream, &(*link)->events) != cudaSuccess)
         return NULL;
     tern_cuda_block *block = *link;
     *link = block->next_pending;
@@ -167,7 +167,7 @@ static tern_cuda_block *take_pending(tern_cuda_device *device, tern_cuda_stream 
 
 static tern_cuda_block *take_free(tern_cuda_pool *pool, int64_t nbytes)
 {
-    tern_cuda_block *block = tern_cuda_free_set_fit(set_of(pool, is_small(nbytes)), nbytes);
+    tern_cuda_block *block = tern_cuda_free_set_fit(free_set(pool, is_small(nbytes)), nbytes);
     if (block)
         remove_free(block);
     return block;
@@ -179,7 +179,7 @@ static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *
 {
     tern_cuda_block *block = take_free(pool, nbytes);
     if (block && block->stream != stream &&
-        tern_cuda_stream_order(block->stream, stream) != cudaSuccess) {
+        tern_cuda_stream_wait_stream(stream, block->stream) != cudaSuccess) {
         add_free(block);
         block = NULL;
     }
@@ -194,9 +194,9 @@ static tern_cuda_block *take_cached(tern_cuda_device *device, tern_cuda_stream *
     tern_cuda_block *block = take_free(pool, nbytes);
     if (block || !device->heap.pending)
         return block;
-    free_reached(device);
+    free_completed(device);
     block = take_free(pool, nbytes);
-    if (block || tern_cuda_capture_of_thread()) // the wait would be captured
+    if (block || tern_cuda_current_capture()) // the wait would be captured
         return block;
     return take_pending(device, stream, pool, nbytes);
 }
@@ -292,17 +292,18 @@ void tern_cuda_heap_release_pool(tern_cuda_device *device, const tern_cuda_pool 
         tern_cuda_heap_trim(device);
 }
 
-static void replace_stream(tern_cuda_block *block, tern_cuda_stream *stream, tern_cuda_stream *heir)
+static void replace_stream(tern_cuda_block *block, tern_cuda_stream *stream,
+                           tern_cuda_stream *replacement)
 {
     block->users &= ~((uint64_t)1 << stream->slot);
     if (block->last == stream)
-        block->last = heir;
+        block->last = replacement;
     if (block->stream == stream) {
-        block->stream = heir;
-        block->users |= (uint64_t)1 << heir->slot;
+        block->stream = replacement;
+        block->users |= (uint64_t)1 << replacement->slot;
     }
     if (block->pool == &stream->pool)
-        move(block, &heir->pool);
+        move(block, &replacement->pool);
 }
 
 void tern_cuda_heap_release_stream(tern_cuda_device *device, tern_cuda_stream *stream)
@@ -318,10 +319,10 @@ void tern_cuda_heap_trim(tern_cuda_device *device)
     while (device->heap.pending) {
         tern_cuda_block *block = device->heap.pending;
         device->heap.pending = block->next_pending;
-        tern_cuda_fence_wait(&block->fences);
+        tern_cuda_events_synchronize(&block->events);
         tern_cuda_heap_free(device, block);
     }
-    tern_cuda_streams_wait_to_free(device); // other threads may have freed more meanwhile
+    tern_cuda_streams_synchronize_to_free(device); // other threads may have freed more meanwhile
     for (tern_cuda_segment *s = device->heap.segments, *next; s; s = next) {
         next = s->next;
         if (!tern_cuda_segment_is_free(s) || s->first->pool->graph)

@@ -20,10 +20,10 @@ cudaError_t tern_cuda_heap_alloc(tern_cuda_device *device, tern_cuda_stream *str
 // Merges the block with its free neighbours and returns it to its pool, or its segment to the
 // device where nothing is cached. No stream but its own uses it.
 void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block);
-// Frees the block when its fences are reached: a later allocation, or a trim, sees to that.
+// Frees the block when its events are done: a later allocation, or a trim, sees to that.
 void tern_cuda_heap_free_later(tern_cuda_device *device, tern_cuda_block *block);
 
-// Waits for the fences of freed blocks and gives free segments back to the device, but for those of
+// Waits for the events of freed blocks and gives free segments back to the device, but for those of
 // graphs.
 void tern_cuda_heap_trim(tern_cuda_device *device);
 

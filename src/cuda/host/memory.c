@@ -52,7 +52,7 @@ static void load(void)
         dlclose(library);
 }
 
-static bool ask(const char *kind, const char uuid[16], int64_t *nbytes)
+static bool nvml_query(const char *kind, const char uuid[16], int64_t *nbytes)
 {
     char text[UUID_CAPACITY];
     nvml_device *device = NULL;
@@ -71,7 +71,7 @@ static bool nvml_free_memory(const char uuid[16], int64_t *nbytes)
     pthread_once(&once, load);
     if (!nvml.init || nvml.init())
         return false;
-    const bool known = ask("GPU", uuid, nbytes) || ask("MIG", uuid, nbytes);
+    const bool known = nvml_query("GPU", uuid, nbytes) || nvml_query("MIG", uuid, nbytes);
     nvml.shutdown();
     return known;
 }
@@ -83,7 +83,7 @@ static bool nvml_free_memory(const char uuid[16], int64_t *nbytes)
 
 void tern_plugin_reset_peak(int index)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_device *device = tern_cuda_device_get(index);
     pthread_mutex_lock(&device->lock);
     device->heap.allocated_peak = device->heap.allocated;
     device->heap.reserved_peak = device->heap.reserved;
@@ -105,10 +105,10 @@ static tern_cuda_memory statistics(tern_cuda_device *device)
     return memory;
 }
 
-static cudaError_t ask_device(int index, tern_cuda_memory *memory)
+static cudaError_t query_memory(int index, tern_cuda_memory *memory)
 {
     size_t available = 0, total = 0;
-    cudaError_t error = tern_cuda_make_current(index);
+    cudaError_t error = tern_cuda_set_current_device(index);
     if (error == cudaSuccess)
         error = cudaMemGetInfo(&available, &total);
     memory->free = (int64_t)available;
@@ -118,8 +118,8 @@ static cudaError_t ask_device(int index, tern_cuda_memory *memory)
 
 tern_status tern_plugin_memory(int index, tern_cuda_memory *out)
 {
-    tern_cuda_memory memory = statistics(tern_cuda_device_of(index));
-    TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
+    tern_cuda_memory memory = statistics(tern_cuda_device_get(index));
+    TERN_TRY(tern_cuda_check("cuda_get_memory", query_memory(index, &memory)));
     *out = memory;
     return TERN_OK;
 }
@@ -131,7 +131,7 @@ tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out)
     TERN_TRY(tern_cuda_check("cuda_get_memory", cudaGetDeviceProperties(&properties, index)));
     tern_cuda_memory memory = {.total = (int64_t)properties.totalGlobalMem};
     if (!nvml_free_memory(properties.uuid.bytes, &memory.free))
-        TERN_TRY(tern_cuda_check("cuda_get_memory", ask_device(index, &memory)));
+        TERN_TRY(tern_cuda_check("cuda_get_memory", query_memory(index, &memory)));
     *out = memory;
     return TERN_OK;
 }
@@ -139,26 +139,26 @@ tern_status tern_plugin_memory_unopened(int index, tern_cuda_memory *out)
 // Keeps the `capacity` biggest in descending order; returns the new count.
 static int insert(int64_t *nbytes, int count, int capacity, int64_t value)
 {
-    int place = count;
-    while (place > 0 && nbytes[place - 1] < value)
-        place--;
-    if (place == capacity)
+    int position = count;
+    while (position > 0 && nbytes[position - 1] < value)
+        position--;
+    if (position == capacity)
         return count;
     int last = count < capacity ? count : capacity - 1;
-    for (int i = last; i > place; i--)
+    for (int i = last; i > position; i--)
         nbytes[i] = nbytes[i - 1];
-    nbytes[place] = value;
+    nbytes[position] = value;
     return last + 1;
 }
 
 int tern_plugin_biggest(int index, int64_t *nbytes, int capacity)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_device *device = tern_cuda_device_get(index);
     int count = 0;
     pthread_mutex_lock(&device->lock);
     for (const tern_cuda_segment *s = device->heap.segments; s; s = s->next)
         for (const tern_cuda_block *block = s->first; block; block = block->after)
-            if (!block->free && !block->fences)
+            if (!block->free && !block->events)
                 count = insert(nbytes, count, capacity, block->nbytes);
     pthread_mutex_unlock(&device->lock);
     return count;
@@ -200,7 +200,7 @@ tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes)
     char request[TEXT_CAPACITY], available[TEXT_CAPACITY], total[TEXT_CAPACITY],
         allocated[TEXT_CAPACITY], reserved[TEXT_CAPACITY], biggest[128];
     tern_cuda_memory memory = statistics(device);
-    (void)ask_device(device->index, &memory);
+    (void)query_memory(device->index, &memory);
     cudaGetLastError();
     describe_biggest(device->index, biggest, sizeof biggest);
     return tern_error_raise(
@@ -250,9 +250,10 @@ void tern_cuda_trim(tern_cuda_device *device)
 
 // Not while the thread captures: captured work has not run yet, so waiting for the device does not
 // tell that free memory is unused.
-bool tern_cuda_make_room(tern_cuda_device *device)
+bool tern_cuda_synchronize_and_trim(tern_cuda_device *device)
 {
-    if (tern_cuda_capture_of(device->index) || tern_cuda_device_wait(device) != cudaSuccess)
+    if (tern_cuda_current_capture_on(device->index) ||
+        tern_cuda_device_synchronize(device) != cudaSuccess)
         return false;
     tern_cuda_trim(device);
     return true;
@@ -261,9 +262,9 @@ bool tern_cuda_make_room(tern_cuda_device *device)
 tern_status tern_plugin_empty_cache(int index)
 {
     TERN_TRY(tern_cuda_not_capturing(index, "memory is given back"));
-    tern_cuda_device *device = tern_cuda_device_of(index);
-    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_make_current(index)));
-    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_device_wait(device)));
+    tern_cuda_device *device = tern_cuda_device_get(index);
+    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_set_current_device(index)));
+    TERN_TRY(tern_cuda_check("cuda_empty_cache", tern_cuda_device_synchronize(device)));
     tern_cuda_trim(device);
     return TERN_OK;
 }

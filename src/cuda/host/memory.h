@@ -19,7 +19,7 @@ void tern_cuda_workspace_trim(tern_cuda_device *device);
 void tern_cuda_trim(tern_cuda_device *device);
 // Waits for the device and trims, for a call that found no memory. False where that cannot be: the
 // thread captures, or the device failed.
-bool tern_cuda_make_room(tern_cuda_device *device);
+bool tern_cuda_synchronize_and_trim(tern_cuda_device *device);
 
 // Raises TERN_ERR_NOMEM, with what there is and who holds it.
 tern_status tern_cuda_out_of_memory(tern_cuda_device *device, int64_t nbytes);

@@ -15,28 +15,28 @@
 #include "cuda/kernels.h"
 
 typedef struct device_state {
-    tern_fault fault, carried[TERN_MAX_DEVICES];
+    tern_fault fault, peer_faults[TERN_MAX_DEVICES];
     tern_draw_state draws;
 } device_state;
 
-static cudaError_t begin_state(tern_cuda_device *device)
+static cudaError_t init_state(tern_cuda_device *device)
 {
     cudaError_t error = tern_cuda_device_alloc(device, sizeof(device_state), &device->state);
     if (error != cudaSuccess)
         return error;
     device_state *state = device->state;
     device->fault = &state->fault;
-    device->carried = state->carried;
+    device->peer_faults = state->peer_faults;
     device->draws = &state->draws;
     return cudaSuccess;
 }
 
-static void end_state(tern_cuda_device *device)
+static void destroy_state(tern_cuda_device *device)
 {
     tern_cuda_device_free(device, sizeof(device_state), device->state);
 }
 
-static cudaError_t begin_mirror(tern_cuda_device *device)
+static cudaError_t init_mirror(tern_cuda_device *device)
 {
     void *mirror = NULL;
     cudaError_t error = cudaHostAlloc(&mirror, sizeof *device->mirror, cudaHostAllocPortable);
@@ -46,33 +46,33 @@ static cudaError_t begin_mirror(tern_cuda_device *device)
     return cudaSuccess;
 }
 
-static cudaError_t begin_memory(tern_cuda_device *device)
+static cudaError_t init_memory(tern_cuda_device *device)
 {
-    cudaError_t error = begin_state(device);
+    cudaError_t error = init_state(device);
     if (error != cudaSuccess)
         return error;
-    error = begin_mirror(device);
+    error = init_mirror(device);
     if (error != cudaSuccess)
         goto no_mirror;
-    error = tern_cuda_staging_begin(&device->staging);
+    error = tern_cuda_staging_init(&device->staging);
     if (error == cudaSuccess)
         return error;
     cudaFreeHost(device->mirror);
 no_mirror:
-    end_state(device);
+    destroy_state(device);
     return error;
 }
 
-static void end_memory(tern_cuda_device *device)
+static void destroy_memory(tern_cuda_device *device)
 {
-    tern_cuda_staging_end(&device->staging);
+    tern_cuda_staging_destroy(&device->staging);
     cudaFreeHost(device->mirror);
-    end_state(device);
+    destroy_state(device);
 }
 
 static cudaError_t begin(tern_cuda_device *device)
 {
-    cudaError_t error = tern_cuda_make_current_for_launch(device->index);
+    cudaError_t error = tern_cuda_set_current_device_for_launch(device->index);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&device->multiprocessors, cudaDevAttrMultiProcessorCount,
                                        device->index);
@@ -80,12 +80,12 @@ static cudaError_t begin(tern_cuda_device *device)
         error = cudaDeviceGetAttribute(&device->capability, cudaDevAttrComputeCapabilityMajor,
                                        device->index);
     if (error == cudaSuccess)
-        error = tern_cuda_stream_begin(&device->first, device->index, 0);
+        error = tern_cuda_stream_init(&device->first, device->index, 0);
     if (error != cudaSuccess)
         return error;
-    error = begin_memory(device);
+    error = init_memory(device);
     if (error != cudaSuccess)
-        tern_cuda_stream_end(&device->first);
+        tern_cuda_stream_destroy(&device->first);
     return error;
 }
 
@@ -98,7 +98,7 @@ static tern_status write_state(const char *op, const tern_cuda_device *device,
     return tern_cuda_draws_write(stream, device->draws, draws);
 }
 
-static tern_status begin_and_launch(tern_cuda_device *device, tern_draw_state draws)
+static tern_status init_and_launch(tern_cuda_device *device, tern_draw_state draws)
 {
     char name[32];
     snprintf(name, sizeof name, "cuda:%d cannot be used", device->index);
@@ -106,22 +106,22 @@ static tern_status begin_and_launch(tern_cuda_device *device, tern_draw_state dr
     tern_status status = write_state(name, device, draws);
     if (status) {
         (void)tern_cuda_clear_error(cudaStreamSynchronize(device->first.stream)); // uses the state
-        end_memory(device);
-        tern_cuda_stream_end(&device->first);
+        destroy_memory(device);
+        tern_cuda_stream_destroy(&device->first);
     }
     return status;
 }
 
 tern_status tern_plugin_open(int index, tern_draw_state draws)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
+    tern_cuda_device *device = tern_cuda_device_get(index);
     memset(device, 0, sizeof *device);
     device->index = index;
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->streams_lock, NULL);
-    tern_cuda_relax();
-    tern_status status = begin_and_launch(device, draws);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_begin();
+    tern_status status = init_and_launch(device, draws);
+    tern_cuda_capture_mode_relaxed_end();
     if (!status) {
         device->streams[0] = &device->first;
         return TERN_OK;
@@ -147,19 +147,19 @@ static bool is_idle(tern_cuda_device *device)
 static void end(tern_cuda_device *device)
 {
     tern_cuda_pinned_trim();
-    tern_cuda_capture_streams_end(device);
-    tern_cuda_stream_end(&device->first);
-    tern_cuda_handles_end(device);
-    end_memory(device);
+    tern_cuda_capture_streams_destroy(device);
+    tern_cuda_stream_destroy(&device->first);
+    tern_cuda_blas_handles_destroy(device);
+    destroy_memory(device);
     pthread_mutex_destroy(&device->streams_lock);
     pthread_mutex_destroy(&device->lock);
 }
 
 bool tern_plugin_close(int index)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_make_current(index) != cudaSuccess ||
-        tern_cuda_device_wait(device) != cudaSuccess || !is_idle(device))
+    tern_cuda_device *device = tern_cuda_device_get(index);
+    if (tern_cuda_set_current_device(index) != cudaSuccess ||
+        tern_cuda_device_synchronize(device) != cudaSuccess || !is_idle(device))
         return false;
     end(device);
     return true;

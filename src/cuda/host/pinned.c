@@ -15,7 +15,7 @@
 typedef struct pinned_block {
     void *data;
     int64_t nbytes;
-    tern_cuda_fence *fences;
+    tern_cuda_pool_event *events;
     struct pinned_block *next; // in the free list
 } pinned_block;
 
@@ -35,7 +35,7 @@ static pinned_block *take_free(int64_t nbytes)
     pinned_block *found = NULL;
     pthread_mutex_lock(&lock);
     for (pinned_block **link = &free_list; *link; link = &(*link)->next) {
-        if ((*link)->nbytes == nbytes && tern_cuda_fence_reached(&(*link)->fences)) {
+        if ((*link)->nbytes == nbytes && tern_cuda_events_query(&(*link)->events)) {
             found = *link;
             *link = found->next;
             break;
@@ -47,10 +47,10 @@ static pinned_block *take_free(int64_t nbytes)
 
 static void free_block(pinned_block *block)
 {
-    tern_cuda_fence_wait(&block->fences);
-    tern_cuda_relax();
+    tern_cuda_events_synchronize(&block->events);
+    tern_cuda_capture_mode_relaxed_begin();
     cudaFreeHost(block->data);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     cudaGetLastError();
     free(block);
 }
@@ -73,9 +73,9 @@ static cudaError_t take_new(int64_t nbytes, pinned_block **out)
     pinned_block *block = calloc(1, sizeof *block);
     if (!block)
         return cudaErrorMemoryAllocation;
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     cudaError_t error = cudaHostAlloc(&block->data, (size_t)nbytes, cudaHostAllocPortable);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     block->nbytes = nbytes;
     if (error == cudaSuccess) {
         *out = block;
@@ -91,7 +91,7 @@ void *tern_plugin_pinned_alloc(int64_t nbytes, void **block)
     const int64_t rounded = round_up(nbytes);
     pinned_block *taken = take_free(rounded);
     cudaError_t error = taken ? cudaSuccess : take_new(rounded, &taken);
-    if (error == cudaErrorMemoryAllocation && !tern_cuda_capture_of_thread()) {
+    if (error == cudaErrorMemoryAllocation && !tern_cuda_current_capture()) {
         tern_cuda_pinned_trim();
         error = take_new(rounded, &taken);
     }
@@ -121,12 +121,12 @@ void tern_plugin_pinned_free(void *data, int64_t nbytes, void *block)
 
 // ---- copies -------------------------------------------------------------------------------------
 
-// A captured copy records no fence: the graph holds the memory that it copies from and to.
+// A captured copy records no event: the graph holds the memory that it copies from and to.
 static cudaError_t copy(int index, void *to, const void *from, int64_t nbytes,
                         enum cudaMemcpyKind kind, pinned_block *block)
 {
-    tern_cuda_stream *stream = tern_cuda_stream_of(index);
-    cudaError_t error = tern_cuda_make_current(index);
+    tern_cuda_stream *stream = tern_cuda_current_stream(index);
+    cudaError_t error = tern_cuda_set_current_device(index);
     if (error == cudaSuccess)
         error = cudaMemcpyAsync(to, from, (size_t)nbytes, kind, tern_cuda_raw_stream(stream));
     bool captured = false;
@@ -135,7 +135,7 @@ static cudaError_t copy(int index, void *to, const void *from, int64_t nbytes,
     if (error != cudaSuccess || captured)
         return error;
     pthread_mutex_lock(&lock);
-    error = tern_cuda_fence_record(&block->fences, stream);
+    error = tern_cuda_events_record(&block->events, stream);
     pthread_mutex_unlock(&lock);
     return error == cudaSuccess ? error : cudaStreamSynchronize(stream->stream);
 }
@@ -166,7 +166,7 @@ tern_status tern_plugin_pinned_to_host(int index, void *host, const void *data, 
 
 // ---- one ring of staging buffers ----------------------------------------------------------------
 
-static void ring_begin(tern_cuda_staging_ring *ring, unsigned count, int64_t capacity)
+static void ring_init(tern_cuda_staging_ring *ring, unsigned count, int64_t capacity)
 {
     memset(ring, 0, sizeof *ring);
     pthread_mutex_init(&ring->lock, NULL);
@@ -174,10 +174,10 @@ static void ring_begin(tern_cuda_staging_ring *ring, unsigned count, int64_t cap
     ring->capacity = capacity;
 }
 
-static void ring_end(tern_cuda_staging_ring *ring)
+static void ring_destroy(tern_cuda_staging_ring *ring)
 {
     for (unsigned i = 0; i < ring->count; i++)
-        tern_cuda_fence_wait(&ring->copies[i]);
+        tern_cuda_events_synchronize(&ring->copies[i]);
     if (ring->memory)
         cudaFreeHost(ring->memory);
     pthread_mutex_destroy(&ring->lock);
@@ -202,18 +202,18 @@ static cudaError_t copy_through(tern_cuda_staging_ring *ring, unsigned buffer,
                                 int64_t nbytes)
 {
     char *memory = ring->memory + buffer * ring->capacity;
-    if (!tern_cuda_fence_reached(&ring->copies[buffer]))
-        tern_cuda_fence_wait(&ring->copies[buffer]);
+    if (!tern_cuda_events_query(&ring->copies[buffer]))
+        tern_cuda_events_synchronize(&ring->copies[buffer]);
     memcpy(memory, host, (size_t)nbytes);
     cudaError_t error =
         cudaMemcpyAsync(data, memory, (size_t)nbytes, cudaMemcpyHostToDevice, stream->stream);
     if (error != cudaSuccess)
         return error;
-    error = tern_cuda_fence_record(&ring->copies[buffer], stream);
+    error = tern_cuda_events_record(&ring->copies[buffer], stream);
     return error == cudaSuccess ? error : cudaStreamSynchronize(stream->stream);
 }
 
-// Copies one piece, which fits into a buffer.
+// Copies one chunk, which fits into a buffer.
 static cudaError_t ring_copy(tern_cuda_staging_ring *ring, tern_cuda_stream *stream, void *data,
                              const void *host, int64_t nbytes)
 {
@@ -226,20 +226,20 @@ static cudaError_t ring_copy(tern_cuda_staging_ring *ring, tern_cuda_stream *str
 
 // ---- both rings ---------------------------------------------------------------------------------
 
-cudaError_t tern_cuda_staging_begin(tern_cuda_staging *staging)
+cudaError_t tern_cuda_staging_init(tern_cuda_staging *staging)
 {
-    ring_begin(&staging->small, SMALL_COUNT, SMALL_CAPACITY);
-    ring_begin(&staging->large, LARGE_COUNT, LARGE_CAPACITY);
+    ring_init(&staging->small, SMALL_COUNT, SMALL_CAPACITY);
+    ring_init(&staging->large, LARGE_COUNT, LARGE_CAPACITY);
     cudaError_t error = ring_allocate(&staging->small);
     if (error != cudaSuccess)
-        tern_cuda_staging_end(staging);
+        tern_cuda_staging_destroy(staging);
     return error;
 }
 
-void tern_cuda_staging_end(tern_cuda_staging *staging)
+void tern_cuda_staging_destroy(tern_cuda_staging *staging)
 {
-    ring_end(&staging->small);
-    ring_end(&staging->large);
+    ring_destroy(&staging->small);
+    ring_destroy(&staging->large);
 }
 
 cudaError_t tern_cuda_staging_copy(tern_cuda_staging *staging, tern_cuda_stream *stream, void *data,
@@ -250,8 +250,8 @@ cudaError_t tern_cuda_staging_copy(tern_cuda_staging *staging, tern_cuda_stream 
     cudaError_t error = cudaSuccess;
     for (int64_t done = 0; done < nbytes && error == cudaSuccess; done += ring->capacity) {
         const int64_t left = nbytes - done;
-        const int64_t piece = left < ring->capacity ? left : ring->capacity;
-        error = ring_copy(ring, stream, (char *)data + done, (const char *)host + done, piece);
+        const int64_t chunk = left < ring->capacity ? left : ring->capacity;
+        error = ring_copy(ring, stream, (char *)data + done, (const char *)host + done, chunk);
     }
     return error;
 }

@@ -9,12 +9,11 @@
 // Frees what is cached.
 void tern_cuda_pinned_trim(void);
 
-cudaError_t tern_cuda_staging_begin(tern_cuda_staging *staging);
-void tern_cuda_staging_end(tern_cuda_staging *staging);
+cudaError_t tern_cuda_staging_init(tern_cuda_staging *staging);
+void tern_cuda_staging_destroy(tern_cuda_staging *staging);
 
 // Queues a copy; the host's memory may be reused at once. The first large one allocates the large
-// ring; where that fails, the copy goes through the small one. Between tern_cuda_relax and
-// tern_cuda_unrelax.
+// ring; where that fails, the copy goes through the small one. In relaxed capture mode.
 cudaError_t tern_cuda_staging_copy(tern_cuda_staging *staging, tern_cuda_stream *stream, void *data,
                                    const void *host, int64_t nbytes);
 

@@ -73,7 +73,7 @@ const tern_backend tern_plugin_backend = {
 
 // ---- the plugin ---------------------------------------------------------------------------------
 
-// Names of src/base that the core answers.
+// Functions of src/base, which call the core's.
 static const tern_host_api *host;
 
 __attribute__((visibility("default"))) tern_plugin_entry tern_backend_v1;
@@ -88,19 +88,19 @@ const tern_backend *tern_backend_v1(uint64_t abi, const tern_host_api *api)
 
 tern_status tern_error_raise(tern_status code, const char *format, ...)
 {
-    va_list words;
-    va_start(words, format);
-    tern_status raised = host->error_raise(code, format, words);
-    va_end(words);
+    va_list arguments;
+    va_start(arguments, format);
+    tern_status raised = host->error_raise(code, format, arguments);
+    va_end(arguments);
     return raised;
 }
 
 void tern_log_send(tern_log_level level, const char *format, ...)
 {
-    va_list words;
-    va_start(words, format);
-    host->log(level, format, words);
-    va_end(words);
+    va_list arguments;
+    va_start(arguments, format);
+    host->log(level, format, arguments);
+    va_end(arguments);
 }
 
 void *tern_mem_alloc(size_t nbytes)

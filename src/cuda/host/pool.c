@@ -143,9 +143,9 @@ static void count_reserved(tern_cuda_heap *heap, int64_t nbytes)
 
 cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, void **data)
 {
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     cudaError_t error = cudaMalloc(data, (size_t)nbytes);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     if (error != cudaSuccess) {
         cudaGetLastError(); // see tern_cuda_clear_error
         return error;
@@ -157,10 +157,10 @@ cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, voi
 
 void tern_cuda_device_free(tern_cuda_device *device, int64_t nbytes, void *data)
 {
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     if (cudaFree(data) != cudaSuccess)
         cudaGetLastError(); // a sticky error meets the next call as well
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     device->heap.reserved -= nbytes;
 }
 

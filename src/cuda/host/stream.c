@@ -11,7 +11,7 @@
 #include "cuda/host/table.h"
 #include "cuda/random/random.h"
 
-cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot)
+cudaError_t tern_cuda_stream_init(tern_cuda_stream *stream, int index, int slot)
 {
     memset(stream, 0, sizeof *stream);
     stream->index = index;
@@ -22,7 +22,7 @@ cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot
     return error;
 }
 
-void tern_cuda_stream_end(tern_cuda_stream *stream)
+void tern_cuda_stream_destroy(tern_cuda_stream *stream)
 {
     tern_cuda_blas_free(stream);
     tern_cuda_random_free(stream);
@@ -47,17 +47,17 @@ static void set_slot(tern_cuda_device *device, int slot, tern_cuda_stream *strea
 }
 
 // Its work comes after what was queued on the first stream, which wrote the state of the device.
-static tern_status begin_in_slot(tern_cuda_device *device, tern_cuda_stream *stream)
+static tern_status init_in_slot(tern_cuda_device *device, tern_cuda_stream *stream)
 {
     int slot = free_slot(device);
     TERN_CHECK(slot < TERN_CUDA_STREAMS, TERN_ERR_UNSUPPORTED,
                "cuda_stream_new: cuda:%d has %d streams already, which is the most", device->index,
                TERN_CUDA_STREAMS);
-    cudaError_t error = tern_cuda_stream_begin(stream, device->index, slot);
+    cudaError_t error = tern_cuda_stream_init(stream, device->index, slot);
     TERN_TRY(tern_cuda_check("cuda_stream_new", error));
-    error = tern_cuda_stream_order(&device->first, stream);
+    error = tern_cuda_stream_wait_stream(stream, &device->first);
     if (error != cudaSuccess) {
-        tern_cuda_stream_end(stream);
+        tern_cuda_stream_destroy(stream);
         return tern_cuda_check("cuda_stream_new", error);
     }
     set_slot(device, slot, stream);
@@ -66,14 +66,14 @@ static tern_status begin_in_slot(tern_cuda_device *device, tern_cuda_stream *str
 
 tern_cuda_stream *tern_plugin_stream_new(int index)
 {
-    tern_cuda_device *device = tern_cuda_device_of(index);
-    if (tern_cuda_check("cuda_stream_new", tern_cuda_make_current(index)))
+    tern_cuda_device *device = tern_cuda_device_get(index);
+    if (tern_cuda_check("cuda_stream_new", tern_cuda_set_current_device(index)))
         return NULL;
     tern_cuda_stream *stream = tern_mem_alloc(sizeof *stream);
     if (!stream)
         return NULL;
     pthread_mutex_lock(&device->streams_lock);
-    tern_status status = begin_in_slot(device, stream);
+    tern_status status = init_in_slot(device, stream);
     pthread_mutex_unlock(&device->streams_lock);
     if (!status)
         return stream;
@@ -94,18 +94,19 @@ void tern_plugin_stream_free(tern_cuda_stream *stream)
 {
     if (!stream || check_free(stream))
         return;
-    tern_cuda_device *device = tern_cuda_device_of(stream->index);
-    (void)tern_cuda_make_current(stream->index);
+    tern_cuda_device *device = tern_cuda_device_get(stream->index);
+    (void)tern_cuda_set_current_device(stream->index);
     pthread_mutex_lock(&device->streams_lock);
-    tern_cuda_relax();
-    if (cudaStreamSynchronize(stream->stream) != cudaSuccess) // see tern_cuda_streams_wait_to_free
+    tern_cuda_capture_mode_relaxed_begin();
+    if (cudaStreamSynchronize(stream->stream) !=
+        cudaSuccess) // see tern_cuda_streams_synchronize_to_free
         cudaStreamSynchronize(stream->stream);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release_stream(device, stream);
     device->streams[stream->slot] = NULL;
     pthread_mutex_unlock(&device->lock);
-    tern_cuda_stream_end(stream);
-    tern_cuda_unrelax();
+    tern_cuda_stream_destroy(stream);
+    tern_cuda_capture_mode_relaxed_end();
     pthread_mutex_unlock(&device->streams_lock);
     tern_mem_free(stream, sizeof *stream);
 }
@@ -123,9 +124,10 @@ tern_status tern_plugin_stream_synchronize(tern_cuda_stream *stream)
     TERN_CHECK(!captured, TERN_ERR_STATE,
                "cuda_stream_synchronize: work of the stream is being captured, there is nothing to "
                "wait for");
-    TERN_TRY(tern_cuda_check("cuda_stream_synchronize", tern_cuda_make_current(stream->index)));
-    tern_cuda_relax();
+    TERN_TRY(
+        tern_cuda_check("cuda_stream_synchronize", tern_cuda_set_current_device(stream->index)));
+    tern_cuda_capture_mode_relaxed_begin();
     cudaError_t error = cudaStreamSynchronize(stream->stream);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     return tern_cuda_check("cuda_stream_synchronize", error);
 }

@@ -6,7 +6,7 @@
 #include "cuda/host/device.h"
 
 // Creates and destroys what is in the struct; the device is current.
-cudaError_t tern_cuda_stream_begin(tern_cuda_stream *stream, int index, int slot);
-void tern_cuda_stream_end(tern_cuda_stream *stream);
+cudaError_t tern_cuda_stream_init(tern_cuda_stream *stream, int index, int slot);
+void tern_cuda_stream_destroy(tern_cuda_stream *stream);
 
 #endif

@@ -12,7 +12,7 @@
 // when the call returns, nor that the call does not wait for the stream.
 static cudaError_t upload(tern_cuda_device *device, void *data, const void *host, int64_t nbytes)
 {
-    tern_cuda_stream *stream = tern_cuda_stream_of(device->index);
+    tern_cuda_stream *stream = tern_cuda_current_stream(device->index);
     return tern_cuda_staging_copy(&device->staging, stream, data, host, nbytes);
 }
 
@@ -21,17 +21,17 @@ tern_status tern_plugin_to_device(int index, void *data, const void *host, int64
     if (nbytes == 0)
         return TERN_OK;
     TERN_TRY(tern_cuda_not_capturing(index, "host memory is copied to the device"));
-    TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_make_current(index)));
-    tern_cuda_relax();
-    cudaError_t error = upload(tern_cuda_device_of(index), data, host, nbytes);
-    tern_cuda_unrelax();
+    TERN_TRY(tern_cuda_check("copy to the device", tern_cuda_set_current_device(index)));
+    tern_cuda_capture_mode_relaxed_begin();
+    cudaError_t error = upload(tern_cuda_device_get(index), data, host, nbytes);
+    tern_cuda_capture_mode_relaxed_end();
     return tern_cuda_check("copy to the device", error);
 }
 
 static cudaError_t download(const tern_cuda_stream *stream, void *host, const void *data,
                             int64_t nbytes)
 {
-    cudaError_t error = tern_cuda_make_current(stream->index);
+    cudaError_t error = tern_cuda_set_current_device(stream->index);
     if (error == cudaSuccess && nbytes > 0)
         error = cudaMemcpyAsync(host, data, (size_t)nbytes, cudaMemcpyDeviceToHost, stream->stream);
     return error == cudaSuccess ? cudaStreamSynchronize(stream->stream) : error;
@@ -40,9 +40,9 @@ static cudaError_t download(const tern_cuda_stream *stream, void *host, const vo
 tern_status tern_plugin_to_host(int index, void *host, const void *data, int64_t nbytes)
 {
     TERN_TRY(tern_cuda_not_capturing(index, "a value is read"));
-    tern_cuda_relax();
-    cudaError_t error = download(tern_cuda_stream_of(index), host, data, nbytes);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_begin();
+    cudaError_t error = download(tern_cuda_current_stream(index), host, data, nbytes);
+    tern_cuda_capture_mode_relaxed_end();
     return tern_cuda_check("copy to the host", error);
 }
 
@@ -52,7 +52,7 @@ static void enable_peer(int index, int peer)
 {
     int possible = 0;
     if (cudaDeviceCanAccessPeer(&possible, index, peer) == cudaSuccess && possible &&
-        tern_cuda_make_current(index) == cudaSuccess)
+        tern_cuda_set_current_device(index) == cudaSuccess)
         (void)cudaDeviceEnablePeerAccess(peer, 0);
     cudaGetLastError(); // enabled by other code, or not possible: copies go by the host
 }
@@ -60,13 +60,13 @@ static void enable_peer(int index, int peer)
 // Enables peer access both ways, once for each pair of devices.
 static void enable_peers(int a, int b)
 {
-    tern_cuda_device *device = tern_cuda_device_of(a < b ? a : b);
-    bool *asked = &device->peer[a < b ? b : a];
+    tern_cuda_device *device = tern_cuda_device_get(a < b ? a : b);
+    bool *tried = &device->peer[a < b ? b : a];
     pthread_mutex_lock(&device->streams_lock);
-    if (!*asked) {
+    if (!*tried) {
         enable_peer(a, b);
         enable_peer(b, a);
-        *asked = true;
+        *tried = true;
     }
     pthread_mutex_unlock(&device->streams_lock);
 }
@@ -74,8 +74,8 @@ static void enable_peers(int a, int b)
 // What is computed from wrong values is wrong too: the fault record is copied with the data.
 static cudaError_t copy_fault(const tern_cuda_device *to, tern_cuda_stream *from)
 {
-    const tern_cuda_device *source = tern_cuda_device_of(from->index);
-    return cudaMemcpyPeerAsync(&to->carried[from->index], to->index, source->fault, from->index,
+    const tern_cuda_device *source = tern_cuda_device_get(from->index);
+    return cudaMemcpyPeerAsync(&to->peer_faults[from->index], to->index, source->fault, from->index,
                                sizeof *source->fault, tern_cuda_raw_stream(from));
 }
 
@@ -85,39 +85,39 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
                                 const void *source, int64_t nbytes)
 {
     enable_peers(to->index, from->index);
-    cudaError_t error = tern_cuda_stream_order(to, from);
+    cudaError_t error = tern_cuda_stream_wait_stream(from, to);
     if (error == cudaSuccess)
-        error = tern_cuda_make_current(from->index);
+        error = tern_cuda_set_current_device(from->index);
     if (error == cudaSuccess)
         error = cudaMemcpyPeerAsync(data, to->index, source, from->index, (size_t)nbytes,
                                     tern_cuda_raw_stream(from));
     if (error == cudaSuccess)
-        error = copy_fault(tern_cuda_device_of(to->index), from);
+        error = copy_fault(tern_cuda_device_get(to->index), from);
     if (error == cudaSuccess)
-        error = tern_cuda_stream_order(from, to);
+        error = tern_cuda_stream_wait_stream(to, from);
     if (error == cudaSuccess)
-        error = tern_cuda_make_current_for_launch(to->index);
+        error = tern_cuda_set_current_device_for_launch(to->index);
     return error;
 }
 
-static tern_status carry_across(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
-                                const void *source, int64_t nbytes)
+static tern_status copy_across(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
+                               const void *source, int64_t nbytes)
 {
-    const tern_cuda_device *device = tern_cuda_device_of(to->index);
+    const tern_cuda_device *device = tern_cuda_device_get(to->index);
     TERN_TRY(tern_cuda_not_capturing(to->index, "memory of another device is copied to it"));
     TERN_TRY(tern_cuda_not_capturing(from->index, "its memory is copied to another device"));
     TERN_TRY(tern_cuda_check("copy between devices", copy_between(to, data, from, source, nbytes)));
-    return tern_cuda_fault_carry(tern_cuda_raw_stream(to), device->fault,
-                                 &device->carried[from->index]);
+    return tern_cuda_fault_propagate(tern_cuda_raw_stream(to), device->fault,
+                                     &device->peer_faults[from->index]);
 }
 
 static cudaError_t copy_within(int index, void *data, const void *source, int64_t nbytes)
 {
-    cudaError_t error = tern_cuda_make_current(index);
+    cudaError_t error = tern_cuda_set_current_device(index);
     if (error != cudaSuccess)
         return error;
     return cudaMemcpyAsync(data, source, (size_t)nbytes, cudaMemcpyDeviceToDevice,
-                           tern_cuda_raw_stream_of(index));
+                           tern_cuda_current_raw_stream(index));
 }
 
 tern_status tern_plugin_across(int to, void *data, int from, const void *source, int64_t nbytes)
@@ -126,5 +126,6 @@ tern_status tern_plugin_across(int to, void *data, int from, const void *source,
         return TERN_OK;
     if (to == from)
         return tern_cuda_check("copy", copy_within(to, data, source, nbytes));
-    return carry_across(tern_cuda_stream_of(to), data, tern_cuda_stream_of(from), source, nbytes);
+    return copy_across(tern_cuda_current_stream(to), data, tern_cuda_current_stream(from), source,
+                       nbytes);
 }

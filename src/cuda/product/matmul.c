@@ -85,10 +85,10 @@ static tern_status multiply_on(const tern_exec *exec, const tern_matmul_args *ar
 {
     TERN_CHECK(fits_int(&args->a) && fits_int(&args->b) && fits_int(&args->y), TERN_ERR_UNSUPPORTED,
                "matmul: on CUDA devices sizes and strides must be below 2^31");
-    tern_cuda_stream *stream = tern_cuda_stream_of(exec->device.index);
+    tern_cuda_stream *stream = tern_cuda_current_stream(exec->device.index);
     cublasHandle_t handle = NULL;
     pthread_mutex_lock(&stream->lock);
-    tern_status status = tern_cuda_blas_of(stream, &handle);
+    tern_status status = tern_cuda_blas_handle(stream, &handle);
     if (!status)
         status = tern_cuda_check_blas("matmul", multiply(handle, args));
     pthread_mutex_unlock(&stream->lock);

@@ -61,11 +61,11 @@ static curandStatus_t generate(tern_cuda_stream *stream, const tern_generator *g
 
 static tern_status draw(int index, const tern_generator *generator, uint32_t *words, int64_t count)
 {
-    tern_cuda_stream *stream = tern_cuda_stream_of(index);
+    tern_cuda_stream *stream = tern_cuda_current_stream(index);
     pthread_mutex_lock(&stream->lock);
-    tern_cuda_relax();
+    tern_cuda_capture_mode_relaxed_begin();
     curandStatus_t status = generate(stream, generator, words, count);
-    tern_cuda_unrelax();
+    tern_cuda_capture_mode_relaxed_end();
     pthread_mutex_unlock(&stream->lock);
     return check_random("random", status);
 }
@@ -76,11 +76,11 @@ static int64_t words_in_blocks(tern_random_kind kind, tern_dtype dtype, int64_t 
     return (tern_cuda_word_count(kind, dtype, numel) + 3) / 4 * 4;
 }
 
-static tern_strided part_of(const tern_strided *y, int64_t first, int64_t numel)
+static tern_strided slice(const tern_strided *y, int64_t first, int64_t numel)
 {
-    tern_strided part = {.dtype = y->dtype, .rank = 1, .size = {numel}, .stride = {1}};
-    part.data = (char *)y->data + first * (int64_t)tern_dtype_size(y->dtype);
-    return part;
+    tern_strided view = {.dtype = y->dtype, .rank = 1, .size = {numel}, .stride = {1}};
+    view.data = (char *)y->data + first * (int64_t)tern_dtype_size(y->dtype);
+    return view;
 }
 
 tern_status tern_cuda_random(const tern_exec *exec, const tern_random_args *args,
@@ -89,7 +89,7 @@ tern_status tern_cuda_random(const tern_exec *exec, const tern_random_args *args
     const int64_t numel = tern_strided_numel(y);
     if (numel == 0)
         return TERN_OK;
-    TERN_CHECK(!tern_cuda_capture_of(exec->device.index), TERN_ERR_UNSUPPORTED,
+    TERN_CHECK(!tern_cuda_current_capture_on(exec->device.index), TERN_ERR_UNSUPPORTED,
                "random fills cannot be captured: fill before, or use dropout");
     tern_cuda_scratch scratch;
     const int64_t capacity = words_in_blocks(args->kind, y->dtype, numel < CHUNK ? numel : CHUNK);
@@ -99,10 +99,10 @@ tern_status tern_cuda_random(const tern_exec *exec, const tern_random_args *args
     for (int64_t first = 0; first < numel && !status; first += CHUNK) {
         const int64_t count = numel - first < CHUNK ? numel - first : CHUNK;
         const int64_t words = words_in_blocks(args->kind, y->dtype, count);
-        const tern_strided part = part_of(y, first, count);
+        const tern_strided chunk = slice(y, first, count);
         status = draw(exec->device.index, generator, scratch.data, words);
         if (!status)
-            status = tern_cuda_from_words(exec, args, scratch.data, &part);
+            status = tern_cuda_from_words(exec, args, scratch.data, &chunk);
         generator->position += (uint64_t)words;
     }
     if (status)
