@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels with one fault each, by names that kernels.py has rules for, and one without.
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 
 // fault: reduce_rows, calls a 64-bit division
 __global__ void reduce_rows(int64_t *y, int64_t n)

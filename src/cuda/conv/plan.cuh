@@ -12,7 +12,7 @@
 #define TERN_SRC_CUDA_CONV_PLAN_CUH
 
 #include "cuda/conv/conv.h"
-#include "cuda/divide.cuh"
+#include "cuda/fast_divide.cuh"
 
 #define CONV_PHASES 16 // of an axis in one launch
 

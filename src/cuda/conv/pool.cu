@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Max pooling, and its gradient by the places of the largest elements. A thread makes one element:
 // of y from its window, of dx from the outputs that have it in theirs.
-#include "cuda/divide.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/fast_divide.cuh"
+#include "cuda/loop.cuh"
 
 // A dimension, with what its numbers are divided by.
 struct pool_dim : tern_pool_dim {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resampling: averages over windows, interpolation, padding that repeats; and its gradient. A
 // thread makes one element: of y from its taps, of dx from the outputs that have it as a tap.
-#include "cuda/divide.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/fast_divide.cuh"
+#include "cuda/loop.cuh"
 
 // A dimension, with what its numbers are divided by.
 struct resample_dim : tern_resample_dim {

@@ -12,7 +12,7 @@
 #ifndef TERN_SRC_CUDA_CONV_TILE_CUH
 #define TERN_SRC_CUDA_CONV_TILE_CUH
 
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 #include "cuda/realmath.cuh"
 
 #define CONV_THREADS 256

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[i] = start + i * step, one thread an element
 #include "cuda/element.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 #include "device/comparison.h"
 
 template <class T> struct floating_sequence {

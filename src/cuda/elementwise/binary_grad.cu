@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gradients of y = op(a, b) in a and b, in one pass: a kernel for each operation.
 #include "cuda/realmath.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 template <class real> struct pair {
     real da, db;

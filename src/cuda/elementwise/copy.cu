@@ -3,7 +3,7 @@
 // that both sides are read and written along their rows. Casts between float32 and a 16-bit dtype
 // move packs, the others single elements.
 #include "cuda/element.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 // ---- bytes --------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 // y[..] = value
 #include <string.h>
 #include "cuda/element.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 #include "device/comparison.h"
 
 // The bits of one element, whatever its type is.

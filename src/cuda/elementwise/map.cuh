@@ -5,7 +5,7 @@
 #define TERN_SRC_CUDA_ELEMENTWISE_MAP_CUH
 
 #include "cuda/element.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 // Views: y, then INPUTS operands of type In. F::PACKS: so short that each element of a pack may
 // have a copy of its code.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = c ? a : b, by the size of an element alone
 #include "cuda/element.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 template <class Bits> struct where_body {
     static const int VIEWS = 4, WIDTH = pack_width<Bits>::value;

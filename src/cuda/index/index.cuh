@@ -5,7 +5,7 @@
 
 #include "cuda/element.cuh"
 #include "cuda/fault.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 // Indices along one dimension; one that is out of range goes to the fault record.
 struct index_list {

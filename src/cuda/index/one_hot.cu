@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[n, c] = label[n] == c, one thread an element
-#include "cuda/divide.cuh"
+#include "cuda/fast_divide.cuh"
 #include "cuda/fault.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 struct one_hot_job {
     int64_t *y;            // (N, C)

@@ -3,10 +3,10 @@
 // takes a sample: one thread where classes are few or lie apart (S > 1), up to a block where they
 // are many, 16 bytes at once where rows are aligned. Losses are added by blocks; one more kernel
 // joins several of them.
-#include "cuda/divide.cuh"
+#include "cuda/fast_divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/fault.cuh"
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 
 #define THREADS    256
 #define RESIDENT   3 // blocks on a multiprocessor: ptxas would spill for more

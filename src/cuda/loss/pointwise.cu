@@ -3,7 +3,7 @@
 #include "cuda/block.cuh"
 #include "cuda/fault.cuh"
 #include "cuda/realmath.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 #define THREADS    256
 #define SHARE      16384 // elements of a block, at least

@@ -4,8 +4,8 @@
 #define TERN_SRC_CUDA_NORM_NORM_CUH
 
 #include "cuda/block.cuh"
-#include "cuda/divide.cuh"
-#include "cuda/pack.cuh"
+#include "cuda/fast_divide.cuh"
+#include "cuda/vec.cuh"
 
 #define NORM_THREADS 256
 #define NORM_WARPS   (NORM_THREADS / WARP_LANES)

@@ -2,9 +2,9 @@
 // softmax and log_softmax over the middle dimension of (outer, n, inner), and their gradients.
 // Short rows (inner = 1) are held in registers, one by each warp. Long rows take a block each;
 // where inner > 1 a block takes 32 adjacent columns, and its warps share the elements.
-#include "cuda/divide.cuh"
+#include "cuda/fast_divide.cuh"
 #include "cuda/exp_sum.cuh"
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 
 #define SHORT_THREADS 128
 #define LONG_THREADS  256

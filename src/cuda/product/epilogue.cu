@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes after a matrix product: bias and relu in one kernel. A thread keeps its columns' bias
 // and goes down the rows, several at once: their loads do not wait for each other.
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 
 #define THREADS  256
 #define ROWS_PER 4 // of a thread at once

@@ -2,7 +2,7 @@
 // Uniform numbers of a draw. A thread draws the four words of one Philox counter, for four
 // elements.
 #include "base/philox.h"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 #define GROUP 4
 

@@ -3,7 +3,7 @@
 // of one Philox counter; where channels share one, the thread draws the word of each channel that
 // it meets. The backward draws them again: it needs nothing but the id of the call.
 #include "base/philox.h"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 #define GROUP 4
 

@@ -6,7 +6,7 @@
 // pairs by Box and Muller's method, the words of both elements of a pair making the two.
 #include "cuda/element.cuh"
 #include "cuda/realmath.cuh"
-#include "cuda/walk.cuh"
+#include "cuda/loop.cuh"
 
 #define TWO_PI 6.28318530717958647692
 

@@ -2,7 +2,7 @@
 // Inclusive scans along a dimension; floating sums are in double, integers wrap around. Many lines,
 // or short ones, take a thread each; else a block goes along a line, SCAN_CHUNK elements at a time.
 #include "cuda/block.cuh"
-#include "cuda/divide.cuh"
+#include "cuda/fast_divide.cuh"
 
 #define SCAN_THREADS 256
 #define SCAN_EACH    4 // neighbours that a thread adds

@@ -5,8 +5,8 @@
 #define TERN_SRC_CUDA_REDUCE_REDUCE_PLAN_CUH
 
 #include "cuda/block.cuh"
-#include "cuda/divide.cuh"
-#include "cuda/pack.cuh"
+#include "cuda/fast_divide.cuh"
+#include "cuda/vec.cuh"
 
 #define REDUCE_BITS         8
 #define REDUCE_THREADS      (1 << REDUCE_BITS)

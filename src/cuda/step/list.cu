@@ -4,7 +4,7 @@
 // block joins them.
 #include "cuda/block.cuh"
 #include "cuda/fault.cuh"
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 
 #define LIST_THREADS 256
 #define LIST_CHUNK   128

@@ -2,7 +2,7 @@
 // The updates of optimizers: one pass over all tensors of a group. What changes from step to step
 // is read from memory of the device: a table that kernels with the numbers among their arguments
 // wrote before. The grid depends on the tensors' sizes alone, so that a captured pass stays right.
-#include "cuda/pack.cuh"
+#include "cuda/vec.cuh"
 #include "cuda/realmath.cuh"
 
 #define STEP_THREADS  256

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectorized loads and stores.
-#ifndef TERN_SRC_CUDA_PACK_CUH
-#define TERN_SRC_CUDA_PACK_CUH
+#ifndef TERN_SRC_CUDA_VEC_CUH
+#define TERN_SRC_CUDA_VEC_CUH
 
 #include "cuda/tern_cu.h"
 

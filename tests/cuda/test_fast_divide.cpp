@@ -8,7 +8,7 @@
 extern "C" {
 #include <cmocka.h>
 }
-#include "cuda/divide.cuh"
+#include "cuda/fast_divide.cuh"
 
 // A SplitMix64 generator (G. L. Steele, D. Lea, C. H. Flood, 2014).
 static uint64_t random_word(uint64_t *state)

@@ -2,8 +2,8 @@
 // Division by sizes that the host knows, without the device's 64-bit division, which is a call of a
 // hundred instructions: T. Granlund and P. L. Montgomery, "Division by invariant integers using
 // multiplication", PLDI 1994.
-#ifndef TERN_SRC_CUDA_DIVIDE_CUH
-#define TERN_SRC_CUDA_DIVIDE_CUH
+#ifndef TERN_SRC_CUDA_FAST_DIVIDE_CUH
+#define TERN_SRC_CUDA_FAST_DIVIDE_CUH
 
 #include "cuda/tern_cu.h"
 

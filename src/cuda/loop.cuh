@@ -12,11 +12,11 @@
 //     __device__ void some(const int64_t *at, unsigned splat) const;  data on; bit v of splat: the
 //                                                                     pack of view v is one value
 // A body of WIDTH 1 needs no `some`.
-#ifndef TERN_SRC_CUDA_WALK_CUH
-#define TERN_SRC_CUDA_WALK_CUH
+#ifndef TERN_SRC_CUDA_LOOP_CUH
+#define TERN_SRC_CUDA_LOOP_CUH
 
-#include "cuda/divide.cuh"
-#include "cuda/pack.cuh"
+#include "cuda/fast_divide.cuh"
+#include "cuda/vec.cuh"
 
 #define WALK_THREADS 256
 #define WALK_MOST    INT32_MAX // elements that are counted in 32 bits
