@@ -68,7 +68,7 @@ static void print_difference(const char *name, tern_tensor *a, tern_tensor *b, c
           tern_numel(a));
     if (tern_dtype_is_floating(tern_dtype_of(a)))
         print(", by at most %.3g", d->most);
-    print_line("");
+    putchar('\n');
 }
 
 static bool compare_tensors(const comparison *c, const char *name)
@@ -80,7 +80,7 @@ static bool compare_tensors(const comparison *c, const char *name)
         print_image(a);
         print(" and ");
         print_image(b);
-        print_line("");
+        putchar('\n');
         return false;
     }
     const difference d = compare_elements(c->given, a, b);
