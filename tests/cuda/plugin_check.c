@@ -62,6 +62,7 @@ void open_plugin(void)
     plugin.cuda = backend->cuda;
     find("tern_sim_fail", &plugin.fail_call);
     find("tern_sim_fail_from", &plugin.fail_from);
+    find("tern_sim_fail_any", &plugin.fail_any);
     find("tern_sim_fail_none", &plugin.fail_none);
     find("tern_sim_calls", &plugin.calls);
     find("tern_sim_break_device", &plugin.break_device);

@@ -21,6 +21,7 @@ typedef struct plugin_check {
     // of the simulation
     void (*fail_call)(enum tern_sim_call call, long n, int code);
     void (*fail_from)(enum tern_sim_call call, long n, int code);
+    void (*fail_any)(long n, enum tern_sim_failure failure);
     void (*fail_none)(void);
     long (*calls)(enum tern_sim_call call);
     void (*break_device)(int device, int code);

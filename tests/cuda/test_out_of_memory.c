@@ -56,14 +56,19 @@ static void kept_memory_is_given_back_before_there_is_none(void **state)
 }
 
 // y = x x, for matrices of 4 x 4.
-static void multiply(const piece *y, const piece *x)
+static tern_status product_of(const piece *y, const piece *x)
 {
     const tern_exec exec = exec_of(0);
     const tern_strided to = {y->data, TERN_FLOAT32, 3, {1, 4, 4}, {16, 4, 1}};
     tern_strided from = to;
     from.data = x->data;
     const tern_matmul_args args = {.y = to, .a = from, .b = from};
-    assert_int_equal(plugin.kernels->matmul(&exec, &args), TERN_OK);
+    return plugin.kernels->matmul(&exec, &args);
+}
+
+static void multiply(const piece *y, const piece *x)
+{
+    assert_int_equal(product_of(y, x), TERN_OK);
 }
 
 static void kept_memory_makes_room_for_a_first_product(void **state)
@@ -211,6 +216,28 @@ static void what_failed_before_is_not_told_twice(void **state)
     give(&x);
 }
 
+// cuBLAS works on whatever device is current, and no call of it tells that it is another one.
+static void a_product_fails_where_its_device_cannot_be_made_current(void **state)
+{
+    (void)state;
+    piece ones = take(0, 64), product = take(0, 64);
+    fill(&ones, 1);
+    multiply(&product, &ones); // by a handle that later products find
+    int failures = 0;
+    for (long n = 1; n < 20; n++) {
+        (void)exec_of(1); // now that device is current
+        plugin.fail_any(n, TERN_SIM_NO_MEMORY);
+        failures += product_of(&product, &ones) != TERN_OK;
+        plugin.fail_none();
+        tern_error_clear();
+        multiply(&product, &ones);
+        assert_near(first_of(&product), 4, 0, 0);
+    }
+    assert_true(failures > 0);
+    give(&ones);
+    give(&product);
+}
+
 static void a_device_that_fell_ill_goes_on_saying_so(void **state)
 {
     (void)state;
@@ -251,6 +278,7 @@ int main(void)
         cmocka_unit_test_setup(a_call_that_fails_is_an_error_and_leaves_nothing_behind, roomy),
         cmocka_unit_test_setup(memory_that_comes_at_the_second_asking_is_no_error, roomy),
         cmocka_unit_test_setup(what_failed_before_is_not_told_twice, roomy),
+        cmocka_unit_test_setup(a_product_fails_where_its_device_cannot_be_made_current, roomy),
         cmocka_unit_test_setup(a_device_that_fell_ill_goes_on_saying_so, roomy),
     };
     return cmocka_run_group_tests(tests, open_devices, NULL);

@@ -137,9 +137,11 @@ static tern_status blas_new(tern_cuda_stream *stream)
     return status;
 }
 
-// A stream that an event forked into a capture has a workspace that is not the graph's to keep.
+// cuBLAS does not tell where another device than the handle's is current, as kernels' launches do. A
+// stream that an event forked into a capture has a workspace that is not the graph's to keep.
 tern_status tern_cuda_blas_handle(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
+    TERN_TRY(tern_cuda_check("matmul", tern_cuda_set_current_device(stream->index)));
     const tern_cuda_capture *capture = tern_cuda_current_capture_on(stream->index);
     const bool captured = capture && capture->stream == stream;
     bool forked = false;
