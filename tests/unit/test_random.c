@@ -2,6 +2,7 @@
 // Random tensors against PyTorch's (tests/golden/make_random.py), and generators.
 #include <pthread.h>
 
+#include "base/mt19937.h"
 #include "device/backend.h"
 #include "device/draws.h"
 #include "golden/golden.h"
@@ -35,6 +36,24 @@ static void a_shutdown_goes_back_to_it(void **state)
     tern_shutdown(); // closes the test's scope too
     check_scope = tern_scope_open();
     assert_list(tern_rand(tern_dims(4)), rand_unseeded, 0);
+}
+
+// Kernels with fused multiply-add draw what the plain code draws: products and sums are in double
+// and both round to the same float.
+static void instruction_sets_draw_the_same_normal_numbers(void **state)
+{
+    (void)state;
+    const int64_t numel = 1 << 22;
+    tern_mt19937 plain;
+    float *expected = malloc((size_t)numel * sizeof *expected);
+    assert_non_null(expected);
+    tern_mt19937_seed(&plain, 7);
+    tern_mt19937_normal_f32(&plain, expected, numel, 0, 1);
+    tern_manual_seed(7);
+    tern_tensor *drawn = tern_randn(tern_dims(numel));
+    assert_non_null(drawn);
+    assert_memory_equal(tern_data(drawn), expected, (size_t)numel * sizeof *expected);
+    free(expected);
 }
 
 static void the_values_of_the_specification(void **state)
@@ -347,6 +366,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(before_a_seed_the_stream_is_pytorchs),
         CHECK_TEST(a_shutdown_goes_back_to_it),
+        CHECK_TEST(instruction_sets_draw_the_same_normal_numbers),
         CHECK_TEST(the_values_of_the_specification),
         CHECK_TEST(uniform_draws_are_the_same_bits),
         CHECK_TEST(normal_draws_agree_to_2e_6),
