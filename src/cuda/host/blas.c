@@ -137,8 +137,8 @@ static tern_status blas_new(tern_cuda_stream *stream)
     return status;
 }
 
-// cuBLAS does not tell where another device than the handle's is current, as kernels' launches do. A
-// stream that an event forked into a capture has a workspace that is not the graph's to keep.
+// cuBLAS does not tell where another device than the handle's is current, as kernels' launches do.
+// A stream that an event forked into a capture has a workspace that is not the graph's to keep.
 tern_status tern_cuda_blas_handle(tern_cuda_stream *stream, cublasHandle_t *handle)
 {
     TERN_TRY(tern_cuda_check("matmul", tern_cuda_set_current_device(stream->index)));
