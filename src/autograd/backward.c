@@ -4,8 +4,8 @@
 #include "autograd/engine.h"
 #include "autograd/leaf.h"
 #include "autograd/record.h"
-#include "tensor/alive.h"
 #include "tensor/capture.h"
+#include "tensor/liveness.h"
 
 tern_backward_options tern_backward_defaults(void)
 {

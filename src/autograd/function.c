@@ -5,7 +5,7 @@
 #include "autograd/op.h"
 #include "autograd/record.h"
 #include "base/callback.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/node.h"
 
 struct tern_backward_context {

@@ -6,8 +6,8 @@
 #include "autograd/op.h"
 #include "autograd/record.h"
 #include "device/capture.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 tern_status tern_check_inplace(const char *op, const tern_tensor *t)
 {

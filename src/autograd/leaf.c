@@ -5,9 +5,9 @@
 
 #include "autograd/record.h"
 #include "device/fault.h"
-#include "tensor/alive.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 #include "tensor/node.h"
 #include "tensor/view.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/backtrace.h"
 #include "base/cancel.h"
-#include "base/error_kept.h"
 #include "base/path.h"
+#include "base/saved_error.h"
 #include "base/text.h"
 
 // The module path may take this much of the sentence, the sample, and the replica; they stay whole

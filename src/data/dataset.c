@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/philox.h"
 #include "ops/op.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
 {

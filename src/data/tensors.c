@@ -5,8 +5,8 @@
 #include "data/dataset.h"
 #include "data/rows.h"
 #include "ops/op.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 typedef struct tensors {
     tern_dataset base;

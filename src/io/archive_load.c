@@ -6,7 +6,7 @@
 #include "io/archive.h"
 #include "io/locations.h"
 #include "state/state.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
 #include "tensor/header.h"
 #include "tensor/tensor.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often the largest logit is that of the label.
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 static tern_status check(const tern_tensor *input, const tern_tensor *target)
 {

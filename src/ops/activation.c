@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "ops/launch.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 #define FRONT(name, code)                                                                          \
     static const tern_unary_front front = {                                                        \

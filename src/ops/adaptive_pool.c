@@ -2,7 +2,7 @@
 // Pooling into a number of windows that share the elements of x as evenly as they can.
 #include "base/integer.h"
 #include "ops/max_pool.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 // ---- the mean ----------------------------------------------------------------------------------
 

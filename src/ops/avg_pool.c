@@ -2,7 +2,7 @@
 // The mean of windows.
 #include "ops/pool.h"
 #include "ops/resample.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 static tern_resample_dim dim_of(const tern_pool *pool, int i, int64_t in, int64_t out)
 {

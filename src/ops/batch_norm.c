@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "autograd/inplace.h"
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 enum { SAVED_X, SAVED_WEIGHT, SAVED_BIAS, SAVED_MEAN, SAVED_RSTD };
 

@@ -4,7 +4,7 @@
 #ifndef TERN_SRC_OPS_CONV_SIZES_H
 #define TERN_SRC_OPS_CONV_SIZES_H
 
-#include "ops/fused.h"
+#include "ops/linear_conv.h"
 
 // Of as many dims as the operation has.
 typedef struct conv_sizes {

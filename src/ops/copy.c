@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies: contiguous ones, on another device, of another dtype.
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {

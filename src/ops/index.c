@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading by index: gather, index_select, one_hot. Indices are checked by the kernels.
 #include "ops/launch.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
 
 // On the CPU the kernel is done when it returns, so its error belongs to this call.
 static tern_status poll(tern_device device)

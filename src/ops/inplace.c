@@ -2,8 +2,8 @@
 // Changes in place that do not combine old and new values: copies, constants; and with a number.
 #include <tern/ops.h>
 #include "device/comparison.h"
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 // The byte behind the last element.
 static int64_t end_of(const tern_tensor *t)

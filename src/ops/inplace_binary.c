@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // add_ and mul_: changes in place by another tensor.
-#include "ops/front.h"
+#include "ops/alias.h"
 
 // A call of t and other: after its checks, other is on t's device and of dtype `meet`.
 typedef struct inplace_call {

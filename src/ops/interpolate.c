@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include "ops/resample.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
 
 const char *tern_interpolate_mode_name(tern_interpolate_mode mode)
 {

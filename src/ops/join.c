@@ -3,8 +3,8 @@
 #include <string.h>
 #include "base/integer.h"
 #include "base/mem.h"
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 // ---- cat ---------------------------------------------------------------------------------------
 

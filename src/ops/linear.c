@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // activation(x W^T + b) in one operation.
-#include "ops/fused.h"
+#include "ops/linear_conv.h"
 
 // x (.., In), weight (Out, In), bias (Out) or NULL
 enum { X = TERN_FUSED_X, WEIGHT = TERN_FUSED_WEIGHT };

@@ -2,7 +2,7 @@
 // The largest of windows, and where it is.
 #include "ops/max_pool.h"
 #include "base/integer.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 tern_pool_dim tern_pool_dim_same(void)
 {

@@ -4,7 +4,7 @@
 #include <tern/ops.h>
 
 #include "base/error.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 

@@ -3,8 +3,8 @@
 // was repeated.
 #include "base/integer.h"
 #include "ops/resample.h"
-#include "tensor/alive.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
+#include "tensor/liveness.h"
 
 _Static_assert(TERN_MAX_PADS == 2 * TERN_MAX_RANK, "two for each dimension");
 

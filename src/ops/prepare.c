@@ -5,7 +5,7 @@
 #include <tern/ops.h>
 #include "device/dtype.h"
 #include "ops/promote.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/shape.h"
 
 static bool may_mix(const tern_tensor *t)

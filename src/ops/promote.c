@@ -2,7 +2,7 @@
 // Which dtype two operands meet in.
 #include "ops/promote.h"
 #include <tern/ops.h>
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/tensor.h"
 
 // bool < uint8 < int32 < int64 < floating; float16 with bfloat16 meet in float32.

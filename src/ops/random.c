@@ -5,9 +5,9 @@
 #include <tern/random.h>
 #include "base/mem.h"
 #include "device/generator.h"
-#include "ops/front.h"
+#include "ops/alias.h"
 #include "ops/launch.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 static tern_status draw(const tern_random_args *fill, tern_generator *generator, tern_tensor *t)
 {

@@ -5,7 +5,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "tensor/front.h"
+#include "tensor/factory.h"
 
 enum { SAVED_X, SAVED_WEIGHT, SAVED_MEAN, SAVED_RSTD };
 

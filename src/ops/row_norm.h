@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_OPS_ROW_NORM_H
 #define TERN_SRC_OPS_ROW_NORM_H
 
-#include "ops/affine.h"
+#include "ops/norm_affine.h"
 
 // Sizes as in kernels.h; the caller sets those, eps and rms, the rest is made.
 typedef struct tern_row_norm {

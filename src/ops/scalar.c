@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tensor and a number, which never changes the tensor's dtype.
 #include "device/comparison.h"
-#include "ops/front.h"
+#include "ops/alias.h"
 #include "ops/launch.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 // Fails for NULL and dead tensors too, so that x->dtype may be looked at.
 static tern_status check(const tern_unary_front *front, const tern_tensor *x, tern_scalar value)

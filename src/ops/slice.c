@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of some of the elements: slices, and the same ones repeated (expand).
 #include "base/integer.h"
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 // ---- slices ------------------------------------------------------------------------------------
 

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "device/comparison.h"
-#include "ops/front.h"
+#include "ops/alias.h"
 #include "ops/launch.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_tensor *dx,
                                    const tern_tensor *dy, const tern_tensor *s)

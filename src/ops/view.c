@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views of all elements: other shapes, other orders of dimensions, detached.
-#include "ops/front.h"
-#include "tensor/alive.h"
+#include "ops/alias.h"
+#include "tensor/liveness.h"
 
 static void row_major(tern_shape shape, int64_t *stride)
 {

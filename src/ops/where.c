@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Choosing between two values element by element.
-#include "ops/front.h"
+#include "ops/alias.h"
 #include "ops/launch.h"
 
 // y = condition ? a : b; all broadcast to y's shape.

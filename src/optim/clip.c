@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "device/backend.h"
 #include "optim/optim.h"
-#include "tensor/alive.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 #define MAX_DEVICES 32
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/pointer_map.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 tern_optim *tern_optim_retain(tern_optim *optim)
 {

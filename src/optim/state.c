@@ -4,8 +4,8 @@
 #include <string.h>
 #include "device/capture.h"
 #include "optim/optim.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 int64_t tern_optim_num_parameters(const tern_optim *optim)
 {

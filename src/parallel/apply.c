@@ -5,10 +5,10 @@
 #include <tern/autograd.h>
 #include <tern/cuda.h>
 #include "base/cancel.h"
-#include "base/error_kept.h"
 #include "base/fp_mode.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/saved_error.h"
 #include "base/worker.h"
 #include "device/current.h"
 #include "device/draws.h"

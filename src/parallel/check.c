@@ -7,8 +7,8 @@
 #include "device/draws.h"
 #include "parallel/data_parallel.h"
 #include "parallel/parallel.h"
-#include "tensor/alive.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
+#include "tensor/liveness.h"
 
 typedef struct comparison {
     const tern_parallel_check_options *options;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "device/capture.h"
 #include "parallel/parallel.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/scope.h"
 
 typedef struct pipeline {

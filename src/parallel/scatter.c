@@ -2,7 +2,7 @@
 // Batches cut into a piece for each device, and put together again. Gradients flow through both.
 #include <tern/ops.h>
 #include "parallel/parallel.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 // ---- cutting ------------------------------------------------------------------------------------
 

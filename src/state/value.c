@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/mem.h"
 #include "state/state.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 const char *tern_state_type_name(tern_state_type type)
 {

@@ -3,8 +3,8 @@
 // taking is the host's work alone.
 #include "base/mem.h"
 #include "state/visitor.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 // ---- what fits ----------------------------------------------------------------------------------
 

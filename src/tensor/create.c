@@ -3,7 +3,7 @@
 #include <math.h>
 #include "base/mem.h"
 #include "device/comparison.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
 #include "tensor/view.h"
 
 tern_tensor *(tern_filled)(tern_tensor *t, tern_scalar value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // New tensors in the image of another: same dtype and device, same or another shape.
-#include "tensor/alive.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
+#include "tensor/liveness.h"
 
 static tern_tensor *create_like(const char *op, const tern_tensor *t, const tern_shape *shape)
 {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 #include "device/fault.h"
-#include "tensor/alive.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
+#include "tensor/liveness.h"
 #include "tensor/view.h"
 
 // What the caller waits for may have met a bad value. Fronts on the CPU have said so at once.

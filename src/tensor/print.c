@@ -6,7 +6,7 @@
 #include "base/cancel.h"
 #include "base/integer.h"
 #include "base/mem.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/node.h"
 #include "tensor/print_values.h"
 

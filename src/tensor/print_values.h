@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_TENSOR_PRINT_VALUES_H
 #define TERN_SRC_TENSOR_PRINT_VALUES_H
 
-#include "tensor/front.h"
+#include "tensor/factory.h"
 
 // Above so many elements dimensions longer than two edges are cut.
 #define TERN_PRINT_THRESHOLD 1000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tensor is, asked from outside: every call looks whether it is alive.
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/shape.h"
 
 tern_dtype tern_dtype_of(const tern_tensor *t)

@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include "base/fork.h"
 #include "base/mem.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 typedef struct scope_entry {
     struct scope_entry *below;

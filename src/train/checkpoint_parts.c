@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "data/loader.h"
 #include "optim/optim.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 #include "train/checkpoint.h"
 
 // ---- kinds of parts -----------------------------------------------------------------------------

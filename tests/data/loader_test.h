@@ -6,7 +6,7 @@
 
 #include "data/data_test.h"
 #include "ops/op.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 static tern_scope scope;
 static int64_t live_before;

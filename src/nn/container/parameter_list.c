@@ -2,7 +2,7 @@
 // Parameters for a module that uses them itself, by number or by name.
 #include <stdio.h>
 #include "nn/container/list.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {

@@ -2,7 +2,7 @@
 // Convolutions and transposed ones.
 #include "nn/layer/layer.h"
 #include "ops/conv_sizes.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "tensor/tensor.h"
 
 // What the constructors of all of them ask for. Shapes have a size for each spatial dim.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalises groups of channels of each sample (Wu and He 2018).
 #include "nn/layer/norm.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 typedef struct group_norm {
     tern_module base;

@@ -2,7 +2,7 @@
 // Normalises each channel of each sample (Ulyanov et al. 2016).
 #include <math.h>
 #include "nn/layer/norm.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 static tern_status check_input(const tern_channel_norm *self, const tern_tensor *x)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x W^T + b.
 #include "nn/layer/layer.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 typedef struct linear {
     tern_module base;

@@ -2,7 +2,7 @@
 // x where x > 0, else weight * x (He et al. 2015).
 #include <math.h>
 #include "nn/layer/layer.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 typedef struct prelu {
     tern_module base;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // exp(x) / sum exp(x) over one dimension, and what is made of it.
 #include "nn/layer/layer.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 typedef struct softmax {
     tern_module base;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax and negative log-likelihood, with class weights, ignored labels and smoothing.
 #include "nn/layer/layer.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 typedef struct cross_entropy_loss {
     tern_module base;

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/mem.h"
 #include "nn/module/module.h"
-#include "tensor/alive.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 // ---- names and members --------------------------------------------------------------------------
 

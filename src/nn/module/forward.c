@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/path_table.h"
 #include "nn/module/describe.h"
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 
 static _Thread_local tern_forward_frame *innermost;
 static _Thread_local const tern_forward_observer *observer;

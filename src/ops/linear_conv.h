@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations of an input, a weight and maybe a bias that apply an activation on their way. Their
 // call's attrs i[0] and i[1] and all saved slots are taken here.
-#ifndef TERN_SRC_OPS_FUSED_H
-#define TERN_SRC_OPS_FUSED_H
+#ifndef TERN_SRC_OPS_LINEAR_CONV_H
+#define TERN_SRC_OPS_LINEAR_CONV_H
 
 #include "ops/launch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tensor/alive.h"
+#include "tensor/liveness.h"
 #include "base/fork.h"
 
 static const struct way_to_die {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the fronts of normalisations share: x with a weight and a bias that may be left out.
-#ifndef TERN_SRC_OPS_AFFINE_H
-#define TERN_SRC_OPS_AFFINE_H
+#ifndef TERN_SRC_OPS_NORM_AFFINE_H
+#define TERN_SRC_OPS_NORM_AFFINE_H
 
 #include "ops/launch.h"
 

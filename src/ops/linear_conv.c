@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/fused.h"
+#include "ops/linear_conv.h"
 
 // An activation's operation; false for none.
 static bool operation_of(tern_activation activation, tern_unary_op *op)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making views, and changing tensors in place.
-#ifndef TERN_SRC_OPS_FRONT_H
-#define TERN_SRC_OPS_FRONT_H
+#ifndef TERN_SRC_OPS_ALIAS_H
+#define TERN_SRC_OPS_ALIAS_H
 
 #include "autograd/inplace.h"
 #include "ops/op.h"
-#include "tensor/front.h"
+#include "tensor/factory.h"
 
 // ---- views -------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of what a tensor is made of, and its elements from and to host memory.
-#ifndef TERN_SRC_TENSOR_FRONT_H
-#define TERN_SRC_TENSOR_FRONT_H
+#ifndef TERN_SRC_TENSOR_FACTORY_H
+#define TERN_SRC_TENSOR_FACTORY_H
 
 #include "base/error.h"
 #include "tensor/tensor.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/affine.h"
+#include "ops/norm_affine.h"
 
 // tern_op_begin takes no NULL: those that are there, under their names.
 static tern_status begin_present(tern_op_call *call)

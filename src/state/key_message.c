@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/integer.h"
 #include "base/text.h"
-#include "state/difference.h"
+#include "state/key_report.h"
 #include "state/stripped_names.h"
 
 #define MOST_LISTED 8

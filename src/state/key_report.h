@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What keeps a state from being loaded: lists of names, and the sentence made of them.
-#ifndef TERN_SRC_STATE_DIFFERENCE_H
-#define TERN_SRC_STATE_DIFFERENCE_H
+#ifndef TERN_SRC_STATE_KEY_REPORT_H
+#define TERN_SRC_STATE_KEY_REPORT_H
 
 #include <stdarg.h>
 #include "state/state.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of what a tensor is made of, and the way from host memory into one.
-#include "tensor/front.h"
+#include "tensor/factory.h"
 #include <math.h>
 #include "tensor/view.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors that died are found and named.
-#ifndef TERN_SRC_TENSOR_ALIVE_H
-#define TERN_SRC_TENSOR_ALIVE_H
+#ifndef TERN_SRC_TENSOR_LIVENESS_H
+#define TERN_SRC_TENSOR_LIVENESS_H
 
 #include "base/process.h"
 #include "tensor/tensor.h"

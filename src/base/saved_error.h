@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An error on its way from the thread that raised it to the one that waits for that.
-#ifndef TERN_SRC_BASE_ERROR_KEPT_H
-#define TERN_SRC_BASE_ERROR_KEPT_H
+#ifndef TERN_SRC_BASE_SAVED_ERROR_H
+#define TERN_SRC_BASE_SAVED_ERROR_H
 
 #include <tern/error.h>
 #include "base/backtrace.h"
