@@ -62,6 +62,6 @@ tern_status tern_backward_with(const tern_backward_options *options)
     TERN_TRY(check_loss(options->loss, options->gradient));
     tern_status status = run_backward(options->loss, options->gradient, options->retain_graph);
     if (status == TERN_ERR_NOMEM)
-        tern_engine_spoil(options->loss);
+        tern_engine_invalidate(options->loss);
     return status;
 }

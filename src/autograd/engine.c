@@ -50,7 +50,7 @@ static void begin_node(const tern_node *node)
     tern_backward_of_thread = node->name;
 }
 
-static tern_status reach_node(engine *e, tern_node *node)
+static tern_status mark_node(engine *e, tern_node *node)
 {
     if (node->mark == e->mark)
         return TERN_OK;
@@ -62,11 +62,11 @@ static tern_status reach_node(engine *e, tern_node *node)
     TERN_TRY(tern_capture_check_training("backward", node->out[0].device));
     TERN_TRY(tern_mem_grow((void **)&e->nodes, &e->capacity, e->count + 1, sizeof *e->nodes));
     node->mark = e->mark;
-    e->nodes[e->count++] = tern_node_hold(node);
+    e->nodes[e->count++] = tern_node_retain(node);
     return TERN_OK;
 }
 
-static tern_status reach_leaf(engine *e, const tern_edge *edge)
+static tern_status mark_leaf(engine *e, const tern_edge *edge)
 {
     tern_tensor *leaf = edge->leaf;
     TERN_CHECK(leaf->dtype == edge->dtype && tern_same_device(tern_dev(leaf), edge->device),
@@ -84,14 +84,14 @@ static tern_status reach_leaf(engine *e, const tern_edge *edge)
     TERN_TRY(tern_mem_grow((void **)&e->leaves, &e->leaf_capacity, e->leaf_count + 1,
                            sizeof *e->leaves));
     leaf->collected = true;
-    e->leaves[e->leaf_count++] = tern_hold(leaf);
+    e->leaves[e->leaf_count++] = tern_tensor_retain(leaf);
     return TERN_OK;
 }
 
 // Everything that `root` depends on, breadth first: the list is its own queue.
-static tern_status reach_all(engine *e, tern_node *root)
+static tern_status mark_all(engine *e, tern_node *root)
 {
-    TERN_TRY(reach_node(e, root));
+    TERN_TRY(mark_node(e, root));
     for (int64_t i = 0; i < e->count; i++) {
         const tern_node *node = e->nodes[i];
         if (node->inputs > e->dx_capacity)
@@ -100,11 +100,11 @@ static tern_status reach_all(engine *e, tern_node *root)
             TERN_TRY(tern_mem_grow((void **)&e->dy, &e->dy_capacity, node->outputs, sizeof *e->dy));
         for (int64_t k = 0; k < node->inputs; k++) {
             if (node->in[k].node)
-                TERN_TRY(reach_node(e, node->in[k].node));
+                TERN_TRY(mark_node(e, node->in[k].node));
             if (!node->in[k].leaf)
                 continue;
             begin_node(node);
-            TERN_TRY(reach_leaf(e, &node->in[k]));
+            TERN_TRY(mark_leaf(e, &node->in[k]));
         }
     }
     return TERN_OK;
@@ -160,16 +160,16 @@ static tern_status deliver_to_node(tern_node *node, int output, tern_tensor *dx)
     if (before == dx && node->out[output].own) // a kernel wrote it there
         return TERN_OK;
     if (!before) {
-        node->out[output].grad = tern_hold(dx);
+        node->out[output].grad = tern_tensor_retain(dx);
         return TERN_OK;
     }
     tern_tensor *sum = tern_tensor_new("backward", dx->dtype, tern_dev(dx), tern_shape_get(dx));
     if (!sum)
         return tern_error_code();
     TERN_TRY(tern_launch_binary(TERN_BINARY_ADD, 1, sum, before, dx));
-    node->out[output].grad = tern_hold(sum);
+    node->out[output].grad = tern_tensor_retain(sum);
     node->out[output].own = node->partial; // of a plain one it may be handed on as it is
-    tern_drop(before);
+    tern_tensor_release(before);
     return TERN_OK;
 }
 
@@ -217,10 +217,10 @@ static tern_status run_node(engine *e, tern_node *node)
     return deliver(node, e->dx);
 }
 
-static void drop_grads(tern_node *node)
+static void release_grads(tern_node *node)
 {
     for (int i = 0; i < node->outputs; i++) {
-        tern_drop(node->out[i].grad);
+        tern_tensor_release(node->out[i].grad);
         node->out[i].grad = NULL;
         node->out[i].own = false;
     }
@@ -238,7 +238,7 @@ static tern_status run_all(engine *e, bool retain_graph)
         if (!scope)
             return TERN_ERR_NOMEM;
         tern_status status = run_node(e, node);
-        drop_grads(node);
+        release_grads(node);
         if (!retain_graph)
             tern_node_free_graph(node);
         tern_scope_close(scope);
@@ -251,7 +251,7 @@ static tern_status run_all(engine *e, bool retain_graph)
 static void engine_clear(engine *e, bool failed)
 {
     for (int64_t i = 0; i < e->count; i++) {
-        drop_grads(e->nodes[i]);
+        release_grads(e->nodes[i]);
         if (failed)
             tern_node_free_graph(e->nodes[i]);
     }
@@ -259,19 +259,19 @@ static void engine_clear(engine *e, bool failed)
         e->leaves[i]->collected = false;
         if (failed)
             e->leaves[i]->grad_state = TERN_GRAD_UNUSABLE;
-        tern_drop(e->leaves[i]);
+        tern_tensor_release(e->leaves[i]);
     }
     for (int64_t i = 0; i < e->count; i++)
-        tern_node_drop(e->nodes[i]);
+        tern_node_release(e->nodes[i]);
     e->count = e->leaf_count = 0;
 }
 
 // Frees the graph and leaves the gradients unusable, like a run that failed, without a list: there
 // may be no memory for one. The nodes that are left to do are linked where dying ones are.
-static void spoil_graph(tern_node *root)
+static void invalidate_graph(tern_node *root)
 {
     uint64_t mark = tern_node_new_mark();
-    tern_node *left = tern_node_hold(root);
+    tern_node *left = tern_node_retain(root);
     root->mark = mark;
     root->next = NULL;
     while (left) {
@@ -285,17 +285,17 @@ static void spoil_graph(tern_node *root)
                 continue;
             from->mark = mark;
             from->next = left;
-            left = tern_node_hold(from);
+            left = tern_node_retain(from);
         }
         tern_node_free_graph(node);
-        tern_node_drop(node);
+        tern_node_release(node);
     }
 }
 
-void tern_engine_spoil(tern_tensor *loss)
+void tern_engine_invalidate(tern_tensor *loss)
 {
     if (loss->node)
-        spoil_graph(loss->node);
+        invalidate_graph(loss->node);
     else
         loss->grad_state = TERN_GRAD_UNUSABLE;
 }
@@ -326,7 +326,7 @@ static tern_status run_from(engine *e, tern_tensor *loss, tern_tensor *gradient,
     const uint32_t path = tern_path_current();
     const char *operation = tern_backward_of_thread;
     e->mark = tern_node_new_mark();
-    tern_status status = reach_all(e, loss->node);
+    tern_status status = mark_all(e, loss->node);
     bool started = status == TERN_OK;
     if (started) {
         gradient = apart_from_leaves(e, gradient);

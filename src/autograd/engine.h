@@ -10,7 +10,7 @@ tern_status tern_engine_run(tern_tensor *loss, tern_tensor *gradient, bool retai
 
 // Frees the graph of `loss` and marks the gradients of its leaves unusable: what a backward does
 // that failed for want of memory, also before it could begin. Takes no memory.
-void tern_engine_spoil(tern_tensor *loss);
+void tern_engine_invalidate(tern_tensor *loss);
 
 // Frees the calling thread's work lists.
 void tern_engine_shutdown(void);

@@ -40,14 +40,14 @@ static tern_node *append(tern_node *last, tern_node *node, uint64_t mark)
 
 static void forget_saved(tern_node *node, int slot)
 {
-    tern_node_drop_saved(node, slot);
+    tern_node_release_saved(node, slot);
     node->overwritten = true;
 }
 
 // The leaf has a history now, which leads through this edge: no gradient can stop there.
 static void forget_leaf(tern_node *node, tern_edge *edge)
 {
-    tern_edge_drop_leaf(edge);
+    tern_edge_release_leaf(edge);
     node->leaf_overwritten = true;
 }
 
@@ -84,14 +84,14 @@ static void forget_overwritten(tern_node *root, tern_tensor *t)
 static void take_history(tern_tensor *t, tern_node *node)
 {
     tern_tensor_touched(t);
-    tern_hold(t); // the graph alone may have held it
+    tern_tensor_retain(t); // the graph alone may have held it
     if (node) {
         forget_overwritten(node, t);
         tern_node_output(node, 0, t);
         t->storage->recorded = t->history_version;
     }
     tern_node_end(node);
-    tern_drop(t);
+    tern_tensor_release(t);
 }
 
 tern_status tern_op_begin_inplace(const tern_op_call *call, tern_node **node)
@@ -110,6 +110,6 @@ tern_tensor *tern_op_end_inplace(const tern_op_call *call, tern_tensor *t, tern_
         return NULL;
     }
     take_history(t, node);
-    tern_op_tell(call, &t, 1);
+    tern_op_notify(call, &t, 1);
     return t;
 }

@@ -21,7 +21,7 @@ static tern_tensor *make_grad(const tern_tensor *leaf)
     grad->dtype = leaf->dtype;
     grad->storage = tern_header_storage("grad", grad, tern_dev(leaf), false);
     if (!grad->storage) {
-        tern_drop(grad);
+        tern_tensor_release(grad);
         return NULL;
     }
     return grad;
@@ -38,7 +38,7 @@ static tern_status ensure_grad(tern_tensor *leaf)
 // *accumulate is set, adds to it. From now on the gradient counts as present.
 static tern_tensor *grad_target(tern_tensor *leaf, bool *accumulate)
 {
-    if (tern_capture_leaf(leaf, TERN_LEAF_GRAD_ASKED) || ensure_grad(leaf))
+    if (tern_capture_leaf(leaf, TERN_LEAF_GRAD_QUERIED) || ensure_grad(leaf))
         return NULL;
     *accumulate = leaf->grad_state == TERN_GRAD_PRESENT;
     leaf->grad_state = TERN_GRAD_PRESENT;
@@ -69,9 +69,9 @@ static tern_tensor *replica_target(const tern_edge *edge, const char *op, bool *
     tern_tensor *grad = tern_tensor_new(op, edge->dtype, edge->device, edge->shape);
     if (!grad || (before && tern_launch_copy(grad, before)))
         return NULL;
-    out->grad = tern_hold(grad);
+    out->grad = tern_tensor_retain(grad);
     out->own = true;
-    tern_drop(before);
+    tern_tensor_release(before);
     return grad;
 }
 
@@ -102,7 +102,7 @@ tern_tensor *tern_node_grad_new(tern_node *node, int input)
 
 tern_tensor *tern_grad(const tern_tensor *t)
 {
-    if (tern_check_tensor("grad", "t", t) || tern_capture_leaf(t, TERN_LEAF_GRAD_ASKED))
+    if (tern_check_tensor("grad", "t", t) || tern_capture_leaf(t, TERN_LEAF_GRAD_QUERIED))
         return NULL;
     if (t->grad_state == TERN_GRAD_UNUSABLE)
         tern_error_raise(TERN_ERR_STATE,

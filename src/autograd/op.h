@@ -47,7 +47,7 @@ typedef struct tern_op_observer {
 const tern_op_observer *tern_op_observe(const tern_op_observer *first);
 
 // Tells the calling thread's observers of a call that ended well.
-void tern_op_tell(const tern_op_call *call, tern_tensor *const *y, int outputs);
+void tern_op_notify(const tern_op_call *call, tern_tensor *const *y, int outputs);
 
 static inline tern_tensor *const *tern_op_inputs(const tern_op_call *call)
 {

@@ -27,7 +27,7 @@ static tern_status check_input(const tern_op *op, const tern_tensor *t)
     if (t->requires_grad)
         TERN_TRY(tern_capture_check_training(op->name, tern_dev(t)));
     bool may_learn = !t->node && (t->requires_grad || t->label[0]);
-    return may_learn ? tern_capture_leaf(t, TERN_LEAF_REQUIRES_ASKED) : TERN_OK;
+    return may_learn ? tern_capture_leaf(t, TERN_LEAF_REQUIRES_QUERIED) : TERN_OK;
 }
 
 static void set_edge(tern_edge *edge, tern_tensor *t)
@@ -37,9 +37,9 @@ static void set_edge(tern_edge *edge, tern_tensor *t)
         return;
     }
     const bool learns = t->requires_grad;
-    edge->node = learns && t->node ? tern_node_hold(t->node) : NULL;
+    edge->node = learns && t->node ? tern_node_retain(t->node) : NULL;
     edge->output = learns ? t->output : 0;
-    edge->leaf = learns && !t->node ? tern_hold(t) : NULL;
+    edge->leaf = learns && !t->node ? tern_tensor_retain(t) : NULL;
     if (edge->leaf)
         tern_fetch_add(&t->edges, 1, memory_order_relaxed);
     edge->shape = tern_shape_get(t);
@@ -76,7 +76,7 @@ void tern_node_save(tern_node *node, int slot, tern_tensor *t)
 {
     if (node->saved_count <= slot)
         node->saved_count = slot + 1;
-    node->saved[slot] = tern_hold(t);
+    node->saved[slot] = tern_tensor_retain(t);
     if (!t)
         return;
     tern_fetch_add(&t->saves, 1, memory_order_relaxed);
@@ -89,7 +89,7 @@ static tern_status save_output(tern_node *node, int slot, tern_tensor *y)
     if (!alias)
         return TERN_ERR_NOMEM;
     tern_node_save(node, slot, alias);
-    tern_drop(alias);
+    tern_tensor_release(alias);
     return TERN_OK;
 }
 
@@ -101,7 +101,7 @@ const tern_op_attrs *tern_node_attrs(const tern_node *node)
 void tern_node_output(tern_node *node, int index, tern_tensor *y)
 {
     tern_node *before = y->node;
-    y->node = tern_node_hold(node);
+    y->node = tern_node_retain(node);
     y->output = index;
     y->requires_grad = true;
     y->history_version = y->storage->version;
@@ -111,12 +111,12 @@ void tern_node_output(tern_node *node, int index, tern_tensor *y)
     out->device = tern_dev(y);
     if (node->outputs <= index)
         node->outputs = index + 1;
-    tern_node_drop(before);
+    tern_node_release(before);
 }
 
 void tern_node_end(tern_node *node)
 {
-    tern_node_drop(node);
+    tern_node_release(node);
 }
 
 tern_shape tern_node_input_shape(const tern_node *node, int input)
@@ -164,7 +164,7 @@ tern_status tern_node_check_saved(const tern_node *node)
 // ---- calls --------------------------------------------------------------------------------------
 
 static _Thread_local const tern_op_observer *observers;
-static _Thread_local bool telling;
+static _Thread_local bool notifying;
 
 const tern_op_observer *tern_op_observe(const tern_op_observer *first)
 {
@@ -173,14 +173,14 @@ const tern_op_observer *tern_op_observe(const tern_op_observer *first)
     return before;
 }
 
-void tern_op_tell(const tern_op_call *call, tern_tensor *const *y, int outputs)
+void tern_op_notify(const tern_op_call *call, tern_tensor *const *y, int outputs)
 {
-    if (!observers || telling)
+    if (!observers || notifying)
         return;
-    telling = true;
+    notifying = true;
     for (const tern_op_observer *o = observers; o; o = o->next)
         o->ended(call, y, outputs, o->user);
-    telling = false;
+    notifying = false;
 }
 
 static tern_status save(tern_node *node, tern_tensor *const *y, int recorded,
@@ -214,7 +214,7 @@ tern_tensor *tern_op_end_begun(tern_node *node, const tern_op_call *call, tern_t
 {
     if (node && record(node, call, &y, 1, saved, saved_count))
         return NULL;
-    tern_op_tell(call, &y, 1);
+    tern_op_notify(call, &y, 1);
     return y;
 }
 
@@ -229,7 +229,7 @@ tern_status tern_op_end_many(const tern_op_call *call, tern_tensor *const *y, in
         TERN_TRY(tern_node_begin(&node, call->op, tern_op_inputs(call), call->count, recorded));
     if (node)
         TERN_TRY(record(node, call, y, recorded, saved, saved_count));
-    tern_op_tell(call, y, outputs);
+    tern_op_notify(call, y, outputs);
     return TERN_OK;
 }
 

@@ -61,7 +61,7 @@ static void *take_once(size_t nbytes, size_t align)
     return memory;
 }
 
-void *tern_allocator_take(size_t nbytes, size_t align, tern_reclaim *reclaim)
+void *tern_allocator_alloc(size_t nbytes, size_t align, tern_reclaim *reclaim)
 {
     if (nbytes > PTRDIFF_MAX)
         return NULL;
@@ -74,7 +74,7 @@ void *tern_allocator_take(size_t nbytes, size_t align, tern_reclaim *reclaim)
     return memory;
 }
 
-void tern_allocator_give(void *memory, size_t nbytes)
+void tern_allocator_free(void *memory, size_t nbytes)
 {
     int saved = errno, cancel_state = tern_cancel_disable();
     tern_allocator allocator = claim(0);
@@ -85,7 +85,7 @@ void tern_allocator_give(void *memory, size_t nbytes)
     errno = saved;
 }
 
-int64_t tern_allocator_taken(void)
+int64_t tern_allocator_live_bytes(void)
 {
     return atomic_load(&taken);
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 // The most stack frames that a backtrace has, from tern_error_raise outwards.
-#define TERN_MOST_FRAMES 64
+#define TERN_MAX_FRAMES 64
 
 // The return addresses of the calling thread's stack frames, the innermost first, each less one
 // byte, so that it lies in the call instruction. Returns how many. Takes no memory and no lock of

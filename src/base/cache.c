@@ -33,17 +33,17 @@ static _Atomic int64_t cached; // changed under `lock`
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool enabled; // false also until the setting was read
 
-// The last objects that users freed, the oldest at next_late.
-#define LATE_BLOCKS 256
-#define LATE_BYTES  4096 // larger ones do not wait
+// The last objects that users freed, the oldest at next_deferred.
+#define DEFERRED_BLOCKS 256
+#define DEFERRED_BYTES  4096 // larger ones do not wait
 
-typedef struct late_block {
+typedef struct deferred_block {
     void *memory;
     size_t nbytes;
-} late_block;
+} deferred_block;
 
-static late_block late[LATE_BLOCKS];
-static int next_late;
+static deferred_block deferred[DEFERRED_BLOCKS];
+static int next_deferred;
 
 typedef struct size_class {
     int index;
@@ -114,7 +114,7 @@ bool tern_cache_reclaim(void)
 
 static void *new_block(size_t nbytes, size_t requested)
 {
-    void *memory = tern_allocator_take(nbytes, alignment_of(nbytes), tern_cache_reclaim);
+    void *memory = tern_allocator_alloc(nbytes, alignment_of(nbytes), tern_cache_reclaim);
     TERN_CHECK_PTR(memory, TERN_ERR_NOMEM, "no memory for %zu bytes", requested);
     return memory;
 }
@@ -124,14 +124,14 @@ static bool is_enabled(void)
     return atomic_load_explicit(&enabled, memory_order_relaxed);
 }
 
-#define MOST_BYTES (PTRDIFF_MAX / 2)
+#define MAX_BYTES (PTRDIFF_MAX / 2)
 
 // What was not in the cache; out of line, so that what was costs little.
 __attribute__((noinline)) static void *alloc_anew(size_t nbytes)
 {
     if (tern_fork_check())
         return NULL;
-    TERN_CHECK_PTR(nbytes <= MOST_BYTES, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
+    TERN_CHECK_PTR(nbytes <= MAX_BYTES, TERN_ERR_NOMEM, "no memory for %zu bytes", nbytes);
     pthread_once(&once, start);
     if (!is_enabled()) // exact sizes, so that tools see every byte past the end
         return new_block(nbytes > 0 ? nbytes : 64, nbytes);
@@ -140,7 +140,7 @@ __attribute__((noinline)) static void *alloc_anew(size_t nbytes)
 
 void *tern_cache_alloc(size_t nbytes)
 {
-    const bool may_have = is_enabled() && tern_in_use() && nbytes <= MOST_BYTES;
+    const bool may_have = is_enabled() && tern_in_use() && nbytes <= MAX_BYTES;
     void *memory = may_have ? pop(class_of(nbytes)) : NULL;
     if (!memory)
         memory = alloc_anew(nbytes);
@@ -156,15 +156,15 @@ void tern_cache_free(void *memory, size_t nbytes)
     if (is_enabled())
         push(memory, class_of(nbytes));
     else
-        tern_allocator_give(memory, nbytes > 0 ? nbytes : 64);
+        tern_allocator_free(memory, nbytes > 0 ? nbytes : 64);
 }
 
 // Puts a block in the place of another, which leaves.
-static void exchange_late(int place, late_block in, size_t readable)
+static void exchange_deferred(int place, deferred_block in, size_t readable)
 {
     tern_mutex_lock(&lock);
-    late_block out = late[place];
-    late[place] = in;
+    deferred_block out = deferred[place];
+    deferred[place] = in;
     if (in.memory)
         TERN_POISON((char *)in.memory + readable, in.nbytes - readable);
     count_cached((int64_t)in.nbytes - (int64_t)out.nbytes);
@@ -172,25 +172,25 @@ static void exchange_late(int place, late_block in, size_t readable)
     if (!out.memory)
         return;
     TERN_UNPOISON(out.memory, out.nbytes);
-    tern_allocator_give(out.memory, out.nbytes);
+    tern_allocator_free(out.memory, out.nbytes);
 }
 
 static int take_late_place(void)
 {
     tern_mutex_lock(&lock);
-    int place = next_late;
-    next_late = (next_late + 1) % LATE_BLOCKS;
+    int place = next_deferred;
+    next_deferred = (next_deferred + 1) % DEFERRED_BLOCKS;
     tern_mutex_unlock(&lock);
     return place;
 }
 
-void tern_mem_free_late(void *memory, size_t nbytes, size_t readable)
+void tern_mem_free_deferred(void *memory, size_t nbytes, size_t readable)
 {
     pthread_once(&once, start);
-    if (is_enabled() && nbytes <= LATE_BYTES && !tern_forked())
-        exchange_late(take_late_place(), (late_block){memory, nbytes}, readable);
+    if (is_enabled() && nbytes <= DEFERRED_BYTES && !tern_forked())
+        exchange_deferred(take_late_place(), (deferred_block){memory, nbytes}, readable);
     else
-        tern_allocator_give(memory, nbytes);
+        tern_allocator_free(memory, nbytes);
 }
 
 int64_t tern_memory_cached_bytes(void)
@@ -224,15 +224,15 @@ void tern_memory_trim(void)
 {
     if (tern_forked()) // a list may have been half changed
         return;
-    for (int place = 0; place < LATE_BLOCKS; place++)
-        exchange_late(place, (late_block){NULL, 0}, 0);
+    for (int place = 0; place < DEFERRED_BLOCKS; place++)
+        exchange_deferred(place, (deferred_block){NULL, 0}, 0);
     for (int index = 0; index < CLASSES; index++) {
         size_t nbytes = class_bytes(index);
         free_block *block = detach(index, nbytes);
         while (block) {
             TERN_UNPOISON(block, nbytes);
             free_block *next = block->next;
-            tern_allocator_give(block, nbytes);
+            tern_allocator_free(block, nbytes);
             block = next;
         }
     }

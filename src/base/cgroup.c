@@ -49,7 +49,7 @@ static int min_cpus(int cpus, long long time, long long period)
 
 // Looks at a group and all above it. Where a container does not see the path of its group, the
 // mount itself is that group.
-static int walk_up(const char *mount, char *group, quota_fn *quota, int cpus)
+static int climb(const char *mount, char *group, quota_fn *quota, int cpus)
 {
     for (;;) {
         char directory[PATH_SIZE];
@@ -84,11 +84,11 @@ static int look_at_line(char *line, const char *root, int cpus)
     *controllers++ = *group++ = '\0';
     group[strcspn(group, "\n")] = '\0';
     if (!*controllers)
-        return walk_up(root, group, quota_of_version_2, cpus);
+        return climb(root, group, quota_of_version_2, cpus);
     if (!has_word(controllers, "cpu"))
         return cpus;
     snprintf(mount, sizeof mount, "%s/cpu", root);
-    return walk_up(mount, group, quota_of_version_1, cpus);
+    return climb(mount, group, quota_of_version_1, cpus);
 }
 
 int tern_cgroup_cpus(const char *groups, const char *root)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pending error of each thread: a code and one sentence in a fixed buffer.
+// The pending error of each thread: a code and one message in a fixed buffer.
 #include "base/error.h"
 #include <errno.h>
 #include <stdarg.h>
@@ -11,25 +11,25 @@
 #include "base/saved_error.h"
 #include "base/text.h"
 
-// The module path may take this much of the sentence, the sample, and the replica; they stay whole
-// when the sentence is cut.
+// The module path may take this much of the message, the sample, and the replica; they stay whole
+// when the message is cut.
 #define PATH_SIZE    160
 #define SAMPLE_SIZE  96
 #define REPLICA_SIZE 40
-#define PLACE_SIZE   (PATH_SIZE + SAMPLE_SIZE + REPLICA_SIZE)
+#define CONTEXT_SIZE (PATH_SIZE + SAMPLE_SIZE + REPLICA_SIZE)
 
 // Before it, the operation whose backward ran out of memory.
 #define OPERATION_SIZE 96
 
 static _Thread_local tern_status pending_code;
-static _Thread_local char pending_sentence[TERN_SENTENCE_SIZE];
+static _Thread_local char pending_message[TERN_MESSAGE_SIZE];
 
 // The calls that led to it.
-static _Thread_local const void *pending_frames[TERN_MOST_FRAMES];
+static _Thread_local const void *pending_frames[TERN_MAX_FRAMES];
 static _Thread_local int pending_frame_count;
 
-// Between tern_error_hold and tern_error_tell; an error has come since.
-static _Thread_local bool held, untold;
+// Between tern_error_delay and tern_error_report; an error has come since.
+static _Thread_local bool delayed, unreported;
 
 // Told elsewhere: see tern_error_defer.
 static _Thread_local bool deferred;
@@ -72,7 +72,7 @@ tern_status tern_error_code(void)
 
 const char *tern_error_message(void)
 {
-    return tern_error_pending() ? pending_sentence : "";
+    return tern_error_pending() ? pending_message : "";
 }
 
 void tern_error_clear(void)
@@ -88,14 +88,14 @@ bool tern_error_location(char *buffer, size_t size)
 
 int tern_error_print(FILE *file)
 {
-    char place[TERN_SENTENCE_SIZE];
+    char context[TERN_MESSAGE_SIZE];
     if (!tern_error_pending())
         return 0;
     int saved = errno, cancel_state = tern_cancel_disable();
     file = file ? file : stderr;
-    fprintf(file, "tern: %s\n", pending_sentence);
-    if (tern_error_location(place, sizeof place))
-        fprintf(file, "  at %s\n", place);
+    fprintf(file, "tern: %s\n", pending_message);
+    if (tern_error_location(context, sizeof context))
+        fprintf(file, "  at %s\n", context);
     tern_cancel_restore(cancel_state);
     errno = saved;
     tern_error_clear();
@@ -106,10 +106,10 @@ tern_status tern_error_take(char *buffer, size_t size)
 {
     tern_status code = pending_code;
     if (buffer && size > 0) {
-        const char *sentence = tern_error_message();
-        size_t length = strlen(sentence);
+        const char *message = tern_error_message();
+        size_t length = strlen(message);
         length = length < size ? length : size - 1;
-        memcpy(buffer, sentence, length);
+        memcpy(buffer, message, length);
         buffer[length] = 0;
     }
     tern_error_clear();
@@ -117,82 +117,82 @@ tern_status tern_error_take(char *buffer, size_t size)
 }
 
 // What needs memory seldom knows for whom.
-static size_t begin_for_memory(char *sentence)
+static size_t begin_for_memory(char *message)
 {
     const char *operation = tern_backward_of_thread;
     if (!operation)
         return 0;
-    snprintf(sentence, OPERATION_SIZE, "backward of %.*s: ", OPERATION_SIZE / 2, operation);
-    return strlen(sentence);
+    snprintf(message, OPERATION_SIZE, "backward of %.*s: ", OPERATION_SIZE / 2, operation);
+    return strlen(message);
 }
 
 // "0.fc1 (Linear)", "sample 17 of squares", "replica on cuda:1", some of them or "".
-static void format_place(char place[PLACE_SIZE])
+static void format_context(char context[CONTEXT_SIZE])
 {
-    tern_path_format(tern_path_current(), place, PATH_SIZE);
-    const tern_sample_place *sample = &tern_sample_of_thread;
-    size_t length = strlen(place);
+    tern_path_format(tern_path_current(), context, PATH_SIZE);
+    const tern_sample_position *sample = &tern_sample_of_thread;
+    size_t length = strlen(context);
     if (sample->dataset)
-        snprintf(place + length, SAMPLE_SIZE, "%ssample %lld of %.48s", length > 0 ? ", " : "",
+        snprintf(context + length, SAMPLE_SIZE, "%ssample %lld of %.48s", length > 0 ? ", " : "",
                  (long long)sample->index, sample->dataset);
-    length = strlen(place);
+    length = strlen(context);
     if (tern_replica_of_thread[0])
-        snprintf(place + length, REPLICA_SIZE, "%sreplica on %s", length > 0 ? ", " : "",
+        snprintf(context + length, REPLICA_SIZE, "%sreplica on %s", length > 0 ? ", " : "",
                  tern_replica_of_thread);
 }
 
-// The sentence, then where it was raised. What holds back that there is no memory says it again.
-static void compose(char *sentence, tern_status code, const char *format, va_list words)
+// The message, then where it was raised. What holds back that there is no memory says it again.
+static void compose(char *message, tern_status code, const char *format, va_list arguments)
     TERN_PRINTF_(3, 0);
-static void compose(char *sentence, tern_status code, const char *format, va_list words)
+static void compose(char *message, tern_status code, const char *format, va_list arguments)
 {
-    char place[PLACE_SIZE] = "";
-    const bool for_memory = code == TERN_ERR_NOMEM, said_again = for_memory && held;
-    if (!said_again)
-        format_place(place);
-    size_t suffix = place[0] ? strlen(place) + strlen(" [in ]") : 0;
-    size_t begun = for_memory && !said_again ? begin_for_memory(sentence) : 0;
-    tern_text_format(sentence + begun, TERN_SENTENCE_SIZE - suffix - begun, format, words);
+    char context[CONTEXT_SIZE] = "";
+    const bool for_memory = code == TERN_ERR_NOMEM, is_delayed = for_memory && delayed;
+    if (!is_delayed)
+        format_context(context);
+    size_t suffix = context[0] ? strlen(context) + strlen(" [in ]") : 0;
+    size_t begun = for_memory && !is_delayed ? begin_for_memory(message) : 0;
+    tern_text_format(message + begun, TERN_MESSAGE_SIZE - suffix - begun, format, arguments);
     if (suffix) {
-        strcat(sentence, " [in ");
-        strcat(sentence, place);
-        strcat(sentence, "]");
+        strcat(message, " [in ");
+        strcat(message, context);
+        strcat(message, "]");
     }
 }
 
 tern_status tern_error_raise(tern_status code, const char *format, ...)
 {
-    va_list words;
-    va_start(words, format);
-    code = tern_error_raise_v(code, format, words);
-    va_end(words);
+    va_list arguments;
+    va_start(arguments, format);
+    code = tern_error_raise_v(code, format, arguments);
+    va_end(arguments);
     return code;
 }
 
-// The callback may raise and clear errors of its own: the sentence is not the pending one.
-static void tell(const char *sentence)
+// The callback may raise and clear errors of its own: the message is not the pending one.
+static void report(const char *message)
 {
     if (!deferred)
-        tern_log_line(TERN_LOG_ERROR, sentence);
+        tern_log_line(TERN_LOG_ERROR, message);
     tern_trap();
 }
 
-tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
+tern_status tern_error_raise_v(tern_status code, const char *format, va_list arguments)
 {
-    char sentence[TERN_SENTENCE_SIZE];
-    compose(sentence, code, format ? format : "an error without a sentence", words);
+    char message[TERN_MESSAGE_SIZE];
+    compose(message, code, format ? format : "an error without a sentence", arguments);
     if (code == TERN_OK || !is_status(code)) // a failure must not read as a success
         code = TERN_ERR_ARG;
     if (tern_error_pending()) {
-        tern_log_line(TERN_LOG_LATER_ERROR, sentence);
+        tern_log_line(TERN_LOG_LATER_ERROR, message);
         return code;
     }
-    memcpy(pending_sentence, sentence, sizeof sentence);
-    pending_frame_count = tern_backtrace(pending_frames, TERN_MOST_FRAMES);
+    memcpy(pending_message, message, sizeof message);
+    pending_frame_count = tern_backtrace(pending_frames, TERN_MAX_FRAMES);
     pending_code = code;
-    untold = held;
-    if (!held)
-        tell(sentence);
+    unreported = delayed;
+    if (!delayed)
+        report(message);
     return code;
 }
 
@@ -203,42 +203,42 @@ bool tern_error_defer(bool on)
     return before;
 }
 
-void tern_error_keep(tern_error_kept *kept)
+void tern_error_save(tern_saved_error *saved)
 {
-    kept->frame_count = pending_frame_count;
-    memcpy(kept->frames, pending_frames, sizeof pending_frames);
-    kept->code = tern_error_take(kept->sentence, sizeof kept->sentence);
+    saved->frame_count = pending_frame_count;
+    memcpy(saved->frames, pending_frames, sizeof pending_frames);
+    saved->code = tern_error_take(saved->message, sizeof saved->message);
 }
 
-void tern_error_put_back(const tern_error_kept *kept)
+void tern_error_restore(const tern_saved_error *saved)
 {
     const bool later = tern_error_pending();
-    if (kept->code == TERN_OK)
+    if (saved->code == TERN_OK)
         return;
     if (!later) {
-        memcpy(pending_sentence, kept->sentence, sizeof pending_sentence);
-        memcpy(pending_frames, kept->frames, sizeof pending_frames);
-        pending_frame_count = kept->frame_count;
-        pending_code = kept->code;
+        memcpy(pending_message, saved->message, sizeof pending_message);
+        memcpy(pending_frames, saved->frames, sizeof pending_frames);
+        pending_frame_count = saved->frame_count;
+        pending_code = saved->code;
     }
-    tern_log_line(later ? TERN_LOG_LATER_ERROR : TERN_LOG_ERROR, kept->sentence);
+    tern_log_line(later ? TERN_LOG_LATER_ERROR : TERN_LOG_ERROR, saved->message);
 }
 
-void tern_error_hold(void)
+void tern_error_delay(void)
 {
-    held = true;
-    untold = false;
+    delayed = true;
+    unreported = false;
 }
 
-void tern_error_tell(void)
+void tern_error_report(void)
 {
-    char sentence[TERN_SENTENCE_SIZE];
-    const bool due = untold && tern_error_pending();
-    held = untold = false;
+    char message[TERN_MESSAGE_SIZE];
+    const bool due = unreported && tern_error_pending();
+    delayed = unreported = false;
     if (!due)
         return;
-    memcpy(sentence, pending_sentence, sizeof sentence);
-    tell(sentence);
+    memcpy(message, pending_message, sizeof message);
+    report(message);
 }
 
 tern_status tern_null_error(const char *function, const char *argument)

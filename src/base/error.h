@@ -36,20 +36,21 @@
 tern_status tern_null_error(const char *function, const char *argument);
 
 // tern_error_raise for a list of arguments.
-tern_status tern_error_raise_v(tern_status code, const char *format, va_list words)
+tern_status tern_error_raise_v(tern_status code, const char *format, va_list arguments)
     TERN_PRINTF_(2, 0);
 
 // An error that is raised after the first call becomes pending as ever, but the log and TERN_TRAP
 // only learn of it by the second, if it is still pending then: what raises an error that it may
 // drop, or say better, holds it back. Not to be nested.
-void tern_error_hold(void);
-void tern_error_tell(void);
+void tern_error_delay(void);
+void tern_error_report(void);
 
 // With TERN_TRAP=1 a SIGTRAP for the calling thread.
 void tern_trap(void);
 
 // Sends one line to the log callback; without one, the first warning of a format goes to stderr.
 void tern_log_send(tern_log_level level, const char *format, ...) TERN_PRINTF_(2, 3);
-void tern_log_send_v(tern_log_level level, const char *format, va_list words) TERN_PRINTF_(2, 0);
+void tern_log_send_v(tern_log_level level, const char *format, va_list arguments)
+    TERN_PRINTF_(2, 0);
 
 #endif

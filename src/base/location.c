@@ -62,13 +62,13 @@ static void search_begin(search *s)
 }
 
 // The folders that the library's sources lie in, beside that of this file.
-static bool is_room(const char *path)
+static bool is_component(const char *path)
 {
-    static const char *const rooms[] = {
+    static const char *const components[] = {
         "base/", "device/", "tensor/", "autograd/", "cpu/",  "cuda/",     "ops/",   "state/",
         "nn/",   "models/", "optim/",  "io/",       "data/", "parallel/", "graph/", "train/"};
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
-        if (strncmp(path, rooms[i], strlen(rooms[i])) == 0)
+    for (size_t i = 0; i < sizeof components / sizeof *components; i++)
+        if (strncmp(path, components[i], strlen(components[i])) == 0)
             return true;
     return false;
 }
@@ -78,12 +78,12 @@ static bool is_own_unit(const search *s, const char *unit)
     size_t length = strlen(s->unit), end = sizeof this_file - 1;
     if (length < end || strcmp(s->unit + length - end, this_file) != 0)
         return false;
-    return strncmp(unit, s->unit, length - end) == 0 && is_room(unit + length - end);
+    return strncmp(unit, s->unit, length - end) == 0 && is_component(unit + length - end);
 }
 
 // Of a call in a program that the library is a part of. Without debug information of the library
 // its functions cannot be told from those of a program that has none either.
-static bool is_own_part(const search *s, const void *code)
+static bool is_own_code(const search *s, const void *code)
 {
     tern_source source = s->debug ? tern_debug_info_find(s->debug, code) : (tern_source){0};
     if (source.function && strncmp(source.function, "tern_", 5) == 0)
@@ -100,7 +100,7 @@ static bool is_passed_over(const search *s, const void *code)
     if (!dladdr(code, &info))
         return false;
     if (info.dli_fbase == s->library && !s->is_shared)
-        return is_own_part(s, code);
+        return is_own_code(s, code);
     return info.dli_fbase == s->library || info.dli_fbase == s->plugin ||
            is_called(info.dli_fname, "libc.so");
 }
@@ -110,11 +110,11 @@ static bool is_passed_over(const search *s, const void *code)
 static void write_text(char *buffer, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
 static void write_text(char *buffer, size_t size, const char *format, ...)
 {
-    char text[TERN_SENTENCE_SIZE];
-    va_list words;
-    va_start(words, format);
-    tern_text_format(text, sizeof text, format, words);
-    va_end(words);
+    char text[TERN_MESSAGE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    tern_text_format(text, sizeof text, format, arguments);
+    va_end(arguments);
     size_t length = strlen(text);
     length = length < size ? length : size - 1;
     memcpy(buffer, text, length);
@@ -152,7 +152,7 @@ typedef struct request {
     size_t size;
 } request;
 
-static void *answer(void *user)
+static void *resolve(void *user)
 {
     const request *r = user;
     search s;
@@ -170,14 +170,14 @@ static void *answer(void *user)
 }
 
 // libdw takes more stack than a thread of the program may have.
-static bool answer_in_a_thread(request *r)
+static bool resolve_in_a_thread(request *r)
 {
     pthread_t thread;
     pthread_attr_t attributes;
     if (pthread_attr_init(&attributes))
         return false;
     bool started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
-                   tern_thread_start(&thread, &attributes, answer, r, NULL);
+                   tern_thread_start(&thread, &attributes, resolve, r, NULL);
     pthread_attr_destroy(&attributes);
     return started && pthread_join(thread, NULL) == 0;
 }
@@ -190,7 +190,7 @@ bool tern_location(const void *const *frames, int count, char *buffer, size_t si
     if (size == 0 || count == 0 || tern_forked())
         return false;
     int saved = errno;
-    if (!answer_in_a_thread(&r))
+    if (!resolve_in_a_thread(&r))
         write_text(buffer, size, "an unknown line (no thread can be started to look it up)");
     errno = saved;
     return true;

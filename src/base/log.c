@@ -29,10 +29,10 @@ void tern_set_log(tern_log_fn *callback, void *user)
 
 // ---- warnings without a callback ----------------------------------------------------------------
 
-#define MOST_KINDS 64
+#define MAX_KINDS 64
 
 // The formats of the warnings that were written: a format is a kind.
-static const char *kinds[MOST_KINDS];
+static const char *kinds[MAX_KINDS];
 static int kind_count;
 
 static bool first_of_its_kind(const char *format)
@@ -40,7 +40,7 @@ static bool first_of_its_kind(const char *format)
     for (int i = 0; i < kind_count; i++)
         if (kinds[i] == format)
             return false;
-    if (kind_count == MOST_KINDS)
+    if (kind_count == MAX_KINDS)
         return false;
     kinds[kind_count++] = format;
     return true;
@@ -87,15 +87,15 @@ void tern_log_line(tern_log_level level, const char *line)
 
 void tern_log_send(tern_log_level level, const char *format, ...)
 {
-    va_list words;
-    va_start(words, format);
-    tern_log_send_v(level, format, words);
-    va_end(words);
+    va_list arguments;
+    va_start(arguments, format);
+    tern_log_send_v(level, format, arguments);
+    va_end(arguments);
 }
 
-void tern_log_send_v(tern_log_level level, const char *format, va_list words)
+void tern_log_send_v(tern_log_level level, const char *format, va_list arguments)
 {
-    char line[TERN_SENTENCE_SIZE];
-    tern_text_format(line, sizeof line, format, words);
+    char line[TERN_MESSAGE_SIZE];
+    tern_text_format(line, sizeof line, format, arguments);
     deliver(level, format, line);
 }

@@ -10,7 +10,7 @@
 
 void *tern_mem_try(size_t nbytes)
 {
-    void *memory = tern_allocator_take(nbytes, 64, tern_cache_reclaim);
+    void *memory = tern_allocator_alloc(nbytes, 64, tern_cache_reclaim);
     return memory ? memset(memory, 0, nbytes) : NULL;
 }
 
@@ -26,7 +26,7 @@ void *tern_mem_alloc(size_t nbytes)
 void tern_mem_free(void *memory, size_t nbytes)
 {
     if (memory)
-        tern_allocator_give(memory, nbytes);
+        tern_allocator_free(memory, nbytes);
 }
 
 // The capacity to grow to, or -1 where its bytes cannot be counted.

@@ -14,7 +14,7 @@ void tern_mem_free(void *memory, size_t nbytes); // NULL is fine
 // Frees the memory of an object of the user's late: when 256 others were freed this way, or by
 // tern_memory_trim. Until then its first `readable` bytes stay as they are, so that a use of the
 // freed object is noticed.
-void tern_mem_free_late(void *memory, size_t nbytes, size_t readable);
+void tern_mem_free_deferred(void *memory, size_t nbytes, size_t readable);
 
 // Grows an array of `*capacity` elements of `size` bytes to hold at least `needed`, doubling; keeps
 // what is in it, and leaves all as it was on failure.

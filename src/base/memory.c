@@ -7,7 +7,7 @@
 
 int64_t tern_memory_live_bytes(void)
 {
-    return tern_allocator_taken() - tern_memory_cached_bytes();
+    return tern_allocator_live_bytes() - tern_memory_cached_bytes();
 }
 
 tern_status tern_set_allocator(const tern_allocator *allocator)
@@ -20,6 +20,6 @@ tern_status tern_set_allocator(const tern_allocator *allocator)
                "set_allocator: %" PRId64
                " bytes of the old allocator are in use; free what was made, "
                "call tern_shutdown, then set the new one",
-               tern_allocator_taken());
+               tern_allocator_live_bytes());
     return TERN_OK;
 }

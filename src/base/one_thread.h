@@ -37,7 +37,7 @@ TERN_FETCH_ADD(uint64_t)
         _Atomic uint64_t *: tern_fetch_add_uint64_t)(counter, n, order)
 
 // Takes a reference that the caller's own keeps valid, and lets go of one: true if it was the last.
-#define tern_refs_hold(refs) ((void)tern_fetch_add(refs, 1, memory_order_relaxed))
-#define tern_refs_drop(refs) (tern_fetch_add(refs, -1, memory_order_acq_rel) == 1)
+#define tern_refs_retain(refs)  ((void)tern_fetch_add(refs, 1, memory_order_relaxed))
+#define tern_refs_release(refs) (tern_fetch_add(refs, -1, memory_order_acq_rel) == 1)
 
 #endif

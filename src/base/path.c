@@ -11,7 +11,7 @@ _Thread_local int tern_callback_cancel_state;
 
 _Thread_local uint32_t tern_path_of_thread;
 _Thread_local const char *tern_backward_of_thread;
-_Thread_local tern_sample_place tern_sample_of_thread;
+_Thread_local tern_sample_position tern_sample_of_thread;
 _Thread_local char tern_replica_of_thread[24];
 
 tern_path_table tern_paths = {.lock = PTHREAD_MUTEX_INITIALIZER, .first = 1};

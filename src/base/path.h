@@ -57,11 +57,11 @@ extern _Thread_local const char *tern_backward_of_thread;
 
 // The sample that a dataset makes on the calling thread; NULL: none. Errors that are raised
 // meanwhile end with " [in sample 17 of squares]".
-typedef struct tern_sample_place {
+typedef struct tern_sample_position {
     const char *dataset;
     int64_t index;
-} tern_sample_place;
-extern _Thread_local tern_sample_place tern_sample_of_thread;
+} tern_sample_position;
+extern _Thread_local tern_sample_position tern_sample_of_thread;
 
 // The device whose piece of a batch the calling thread works on, one of several; "": none. Errors
 // that are raised meanwhile end with " [in module.0 (Linear), replica on cuda:1]".

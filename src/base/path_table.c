@@ -19,8 +19,8 @@ static bool is_full(void)
     return count == CAPACITY;
 }
 
-// The next free place, NULL when there is no memory for its block.
-static tern_path_entry *next_place(void)
+// The next free entry, NULL when there is no memory for its block.
+static tern_path_entry *next_entry(void)
 {
     const uint32_t number = atomic_load_explicit(&tern_paths.first, memory_order_relaxed) + count;
     if (!tern_path_entry_of(number)) {
@@ -29,9 +29,9 @@ static tern_path_entry *next_place(void)
             return NULL;
         tern_paths.blocks[count / TERN_PATH_BLOCK_ENTRIES] = block;
     }
-    tern_path_entry *place = tern_path_entry_of(number);
-    place->number = number;
-    return place;
+    tern_path_entry *entry = tern_path_entry_of(number);
+    entry->number = number;
+    return entry;
 }
 
 static size_t text_size(const tern_path_entry *entry)
@@ -70,7 +70,7 @@ static tern_path_entry *find(uint32_t parent, const char *name, const char *clas
 
 static tern_path_entry *add(uint32_t parent, const char *name, const char *class_name)
 {
-    tern_path_entry *entry = next_place();
+    tern_path_entry *entry = next_entry();
     if (!entry || !copy_text(entry, name, class_name))
         return NULL;
     tern_path_entry **bucket = find_bucket(parent, name, class_name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread pool. One region runs at a time; its pieces are handed out in chunks from one atomic
+// The thread pool. One region runs at a time; its tasks are handed out in chunks from one atomic
 // range, which also is the signal to start: workers wait until it is not empty, and the region is
 // over when as many chunks are done as there were. Nobody waits for a worker that took no chunk, so
 // a sleeping one costs nothing. Half of the threads take from the end, so that in one region after
@@ -28,7 +28,7 @@
 // `top`.
 #define SPIN_NANOSECONDS 100000
 
-// More chunks than threads even out pieces of different cost.
+// More chunks than threads even out tasks of different cost.
 #define CHUNKS_PER_THREAD 8
 
 #define CACHE_LINE 64
@@ -36,9 +36,9 @@
 typedef struct region {
     tern_pool_fn *fn;
     void *context;
-    int64_t pieces;
+    int64_t tasks;
     int64_t chunks;
-    uint64_t fp_mode; // of the caller: results are the same bits whichever thread has a piece
+    uint64_t fp_mode; // of the caller: results are the same bits whichever thread has a task
 } region;
 
 static struct {
@@ -79,7 +79,7 @@ static int64_t nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static void relax(void)
+static void cpu_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
@@ -88,16 +88,16 @@ static void relax(void)
 #endif
 }
 
-static void run_inline(int64_t pieces, tern_pool_fn *fn, void *context)
+static void run_inline(int64_t tasks, tern_pool_fn *fn, void *context)
 {
-    for (int64_t i = 0; i < pieces; i++)
+    for (int64_t i = 0; i < tasks; i++)
         fn(context, i);
 }
 
 static int64_t chunk_begin(int64_t chunk)
 {
-    const int64_t each = pool.now.pieces / pool.now.chunks;
-    const int64_t longer = pool.now.pieces % pool.now.chunks; // so many chunks have one piece more
+    const int64_t each = pool.now.tasks / pool.now.chunks;
+    const int64_t longer = pool.now.tasks % pool.now.chunks; // so many chunks have one task more
     return chunk * each + min_int64(chunk, longer);
 }
 
@@ -150,7 +150,7 @@ static bool spin_until(bool (*condition)(void))
         for (int i = 0; i < 16; i++) {
             if (condition())
                 return true;
-            relax();
+            cpu_pause();
         }
     } while (nanoseconds() < deadline);
     return false;
@@ -247,11 +247,11 @@ static void change_workers(int wanted)
     tern_cancel_restore(cancel_state);
 }
 
-static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
+static void run_region(int64_t tasks, tern_pool_fn *fn, void *context)
 {
     const int64_t threads = pool.workers + 1;
-    const int64_t chunks = min_int64(threads * CHUNKS_PER_THREAD, pieces);
-    pool.now = (region){fn, context, pieces, chunks, tern_fp_mode()};
+    const int64_t chunks = min_int64(threads * CHUNKS_PER_THREAD, tasks);
+    pool.now = (region){fn, context, tasks, chunks, tern_fp_mode()};
     work_range_fill(&pool.waiting, chunks);
     wake_sleepers();
     inside = true;
@@ -262,26 +262,26 @@ static void run_region(int64_t pieces, tern_pool_fn *fn, void *context)
 
 // With `busy` held. A caller that pthread_cancel ended in between would hold it for ever: it ends
 // afterwards.
-static void run_together(int64_t pieces, tern_pool_fn *fn, void *context)
+static void run_together(int64_t tasks, tern_pool_fn *fn, void *context)
 {
     int cancel_state = tern_cancel_disable();
     if (!pool.started)
         start_workers();
     if (pool.workers > 0)
-        run_region(pieces, fn, context);
+        run_region(tasks, fn, context);
     else
-        run_inline(pieces, fn, context);
+        run_inline(tasks, fn, context);
     tern_cancel_restore(cancel_state);
 }
 
-void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context)
+void tern_pool_run(int64_t tasks, tern_pool_fn *fn, void *context)
 {
     int saved = errno; // functions of the mathematical library set it
-    bool alone = pieces <= 1 || inside || tern_num_threads() == 1;
+    bool alone = tasks <= 1 || inside || tern_num_threads() == 1;
     if (alone || pthread_mutex_trylock(&pool.busy) != 0) {
-        run_inline(pieces, fn, context);
+        run_inline(tasks, fn, context);
     } else {
-        run_together(pieces, fn, context);
+        run_together(tasks, fn, context);
         pthread_mutex_unlock(&pool.busy);
     }
     errno = saved;

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <tern/threads.h>
 
-// Does piece `index` of the work. Pieces may run in any order and on any thread; what a piece
+// Does task `index` of the work. Tasks may run in any order and on any thread; what a task
 // computes must depend on its index alone, never on the thread.
 typedef void tern_pool_fn(void *context, int64_t index);
 
-// Runs fn(context, 0) ... fn(context, pieces - 1) and returns when all are done. The caller takes
-// part. A region started while the pool is busy, or from inside a piece, runs wholly on its caller
-// with the same pieces. Pieces compute in the caller's rounding mode; its errno is kept.
-void tern_pool_run(int64_t pieces, tern_pool_fn *fn, void *context);
+// Runs fn(context, 0) ... fn(context, tasks - 1) and returns when all are done. The caller takes
+// part. A region started while the pool is busy, or from inside a task, runs wholly on its caller
+// with the same tasks. Tasks compute in the caller's rounding mode; its errno is kept.
+void tern_pool_run(int64_t tasks, tern_pool_fn *fn, void *context);
 
 // Joins the workers; the next region starts them again.
 void tern_pool_shutdown(void);

@@ -7,19 +7,19 @@
 #include "base/backtrace.h"
 #include "base/text.h"
 
-typedef struct tern_error_kept {
+typedef struct tern_saved_error {
     tern_status code; // TERN_OK: none
-    char sentence[TERN_SENTENCE_SIZE];
-    const void *frames[TERN_MOST_FRAMES];
+    char message[TERN_MESSAGE_SIZE];
+    const void *frames[TERN_MAX_FRAMES];
     int frame_count;
-} tern_error_kept;
+} tern_saved_error;
 
-// While it is on, the log does not learn of the calling thread's first error: tern_error_put_back
+// While it is on, the log does not learn of the calling thread's first error: tern_error_restore
 // tells it, if that is ever called. Returns what it was.
 bool tern_error_defer(bool on);
 // Takes the calling thread's pending error away.
-void tern_error_keep(tern_error_kept *kept);
+void tern_error_save(tern_saved_error *kept);
 // Makes it the calling thread's, unless one is pending, and tells the log.
-void tern_error_put_back(const tern_error_kept *kept);
+void tern_error_restore(const tern_saved_error *kept);
 
 #endif

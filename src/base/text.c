@@ -78,12 +78,12 @@ const char *tern_text_reason(int error)
     return plain ? strerror_l(error, plain) : "an error of the system";
 }
 
-void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
+void tern_text_format(char *buffer, size_t size, const char *format, va_list arguments)
 {
     int saved = errno;
     locale_t plain = c_locale();
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
-    int length = vsnprintf(buffer, size, format, words);
+    int length = vsnprintf(buffer, size, format, arguments);
     if (before)
         uselocale(before);
     if (length < 0)
@@ -107,15 +107,15 @@ int tern_text_count(const char *text, int most)
 
 void tern_write(tern_writer *writer, const char *format, ...)
 {
-    va_list words;
-    va_start(words, format);
+    va_list arguments;
+    va_start(arguments, format);
     if (writer->file) {
-        (void)vfprintf(writer->file, format, words);
+        (void)vfprintf(writer->file, format, arguments);
     } else {
         size_t used = (size_t)writer->length < writer->size ? (size_t)writer->length : writer->size;
         size_t rest = writer->size - used;
-        int length = vsnprintf(rest ? writer->buffer + used : NULL, rest, format, words);
+        int length = vsnprintf(rest ? writer->buffer + used : NULL, rest, format, arguments);
         writer->length += length > 0 ? length : 0;
     }
-    va_end(words);
+    va_end(arguments);
 }

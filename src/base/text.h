@@ -8,12 +8,12 @@
 #include <tern/error.h>
 
 // Bytes of an error sentence or a log line, the final 0 included.
-#define TERN_SENTENCE_SIZE 512
+#define TERN_MESSAGE_SIZE 512
 
 // Formats into `buffer` (size >= 4) as in the C locale. What does not fit is cut, never inside a
 // UTF-8 sequence, and ends with "..."; control characters, which may come from a file, become '?',
 // bytes that are no UTF-8 their escapes, "\xff". Keeps errno.
-void tern_text_format(char *buffer, size_t size, const char *format, va_list words)
+void tern_text_format(char *buffer, size_t size, const char *format, va_list arguments)
     TERN_PRINTF_(3, 0);
 
 // Bytes of the UTF-8 sequence that begins at `text` (RFC 3629); 0 where none does.

@@ -9,8 +9,8 @@ void tern_cpu_fault(const tern_exec *exec, int64_t element, int64_t value)
 {
     tern_fault *fault = exec->fault;
     tern_lock(&lock);
-    if (!fault->set || (fault->site == exec->site && element < fault->element)) {
-        fault->site = exec->site;
+    if (!fault->set || (fault->location == exec->location && element < fault->element)) {
+        fault->location = exec->location;
         fault->element = element;
         fault->value = value;
         __atomic_store_n(&fault->set, 1, __ATOMIC_RELEASE);

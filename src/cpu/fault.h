@@ -5,8 +5,8 @@
 
 #include "device/kernels.h"
 
-// Writes the device's fault record, from any thread of the kernel. The first site stays; within it
-// the smallest element.
+// Writes the device's fault record, from any thread of the kernel. The first location stays; within
+// it the smallest element.
 void tern_cpu_fault(const tern_exec *exec, int64_t element, int64_t value);
 
 #endif

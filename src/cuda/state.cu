@@ -5,7 +5,7 @@
 __global__ void clear_fault(tern_fault *fault)
 {
     fault->set = 0;
-    fault->site = 0;
+    fault->location = 0;
     fault->element = 0;
     fault->value = 0;
 }

@@ -63,7 +63,7 @@ static void drop(tern_dataset *dataset)
     if (dataset->klass->free)
         dataset->klass->free(dataset);
     tern_cancel_restore(cancel_state);
-    tern_mem_free_late(dataset, dataset->klass->size, sizeof *dataset);
+    tern_mem_free_deferred(dataset, dataset->klass->size, sizeof *dataset);
 }
 
 void tern_dataset_free(tern_dataset *dataset)

@@ -30,8 +30,8 @@ tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
                                    tern_sample *out)
 {
     tern_sample made = {0};
-    const tern_sample_place outside = tern_sample_of_thread;
-    tern_sample_of_thread = (tern_sample_place){tern_dataset_name(dataset), index};
+    const tern_sample_position outside = tern_sample_of_thread;
+    tern_sample_of_thread = (tern_sample_position){tern_dataset_name(dataset), index};
     tern_status status = ask(op, dataset, context, index, &made);
     tern_sample_of_thread = outside;
     *out = (tern_sample){0};
@@ -82,7 +82,7 @@ static tern_tensor *make_rows(const stack *s, const tern_tensor *t, int i)
 static tern_status begin_stack(stack *s, const tern_sample *sample)
 {
     for (int i = 0; i < sample->count; i++) {
-        s->out->at[i] = tern_hold(make_rows(s, sample->at[i], i));
+        s->out->at[i] = tern_tensor_retain(make_rows(s, sample->at[i], i));
         if (!s->out->at[i])
             return tern_error_code();
         s->out->count++;
@@ -164,7 +164,7 @@ static tern_status let_go(tern_batch *out, tern_status status)
         if (!status)
             status = tern_scope_adopt(out->at[i]);
         if (status)
-            tern_drop(out->at[i]);
+            tern_tensor_release(out->at[i]);
     }
     return status;
 }

@@ -80,7 +80,7 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
 void tern_loader_end_batch(tern_loader *loader)
 {
     for (int i = 0; i < loader->batch.count; i++)
-        tern_drop_as(loader->batch.at[i], TERN_STAMP_BATCH);
+        tern_tensor_release_as(loader->batch.at[i], TERN_STAMP_BATCH);
     loader->batch = (tern_batch){0};
     tern_scope_end_batch(loader->scope);
     loader->scope = 0;
@@ -116,7 +116,7 @@ void tern_loader_free(tern_loader *loader)
     free_order(loader);
     tern_generator_free(loader->saved);
     loader->dataset = NULL;
-    tern_mem_free_late(loader, sizeof *loader, sizeof loader->dataset);
+    tern_mem_free_deferred(loader, sizeof *loader, sizeof loader->dataset);
 }
 
 // ---- asking -----------------------------------------------------------------------------------

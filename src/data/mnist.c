@@ -91,7 +91,7 @@ static tern_status get(const tern_dataset *dataset, const tern_sample_context *c
 static void release_both(tern_dataset *dataset)
 {
     for (int i = 0; i < TENSORS; i++)
-        tern_drop_as(((mnist *)dataset)->at[i], TERN_STAMP_HOLDER);
+        tern_tensor_release_as(((mnist *)dataset)->at[i], TERN_STAMP_HOLDER);
 }
 
 static tern_status to(tern_dataset *dataset, tern_device device)
@@ -142,7 +142,7 @@ static tern_status load(tern_tensor **slot, const char *directory, const char *n
                "data_mnist: %s in %s is %s %s, but must be uint8 with %d dimension%s", name,
                directory, tern_dtype_name(t->dtype), tern_shape_string(tern_shape_get(t)), rank,
                rank == 1 ? "" : "s");
-    *slot = tern_hold(t);
+    *slot = tern_tensor_retain(t);
     return TERN_OK;
 }
 

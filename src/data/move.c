@@ -22,8 +22,8 @@ tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device
     }
     TERN_TRY(wait_for(device));
     for (int i = 0; i < count; i++) {
-        tern_hold(moved[i]);
-        tern_drop_as(slots[i], TERN_STAMP_HOLDER);
+        tern_tensor_retain(moved[i]);
+        tern_tensor_release_as(slots[i], TERN_STAMP_HOLDER);
         slots[i] = moved[i];
     }
     return TERN_OK;

@@ -103,7 +103,7 @@ static void hold(tern_loader *loader, const tern_batch *batch)
     loader->batch = *batch;
     loader->batch_device = tern_dev(batch->x);
     for (int i = 0; i < batch->count; i++)
-        tern_hold(batch->at[i]);
+        tern_tensor_retain(batch->at[i]);
 }
 
 static tern_status make_batch(tern_loader *loader, int64_t size)

@@ -59,7 +59,7 @@ static void release_all(tern_dataset *dataset)
 {
     tensors *self = (tensors *)dataset;
     for (int i = 0; i < self->count; i++)
-        tern_drop_as(self->at[i], TERN_STAMP_HOLDER);
+        tern_tensor_release_as(self->at[i], TERN_STAMP_HOLDER);
 }
 
 static tern_status to(tern_dataset *dataset, tern_device device)
@@ -110,6 +110,6 @@ tern_dataset *tern_data_tensors_new(int count, tern_tensor *const *list)
     if (!self)
         return NULL;
     for (; self->count < count; self->count++)
-        self->at[self->count] = tern_hold(list[self->count]);
+        self->at[self->count] = tern_tensor_retain(list[self->count]);
     return &self->base;
 }

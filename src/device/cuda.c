@@ -85,15 +85,15 @@ static double mebibytes(int64_t nbytes)
     return (double)nbytes / (1 << 20);
 }
 
-#define MOST_BLOCKS 8
+#define MAX_BLOCKS 8
 
 static tern_status write_memory(const char *op, int index, tern_writer *writer)
 {
     tern_cuda_memory memory;
-    int64_t biggest[MOST_BLOCKS];
+    int64_t biggest[MAX_BLOCKS];
     const tern_cuda_table *table = table_for(op, &index);
     TERN_TRY(table ? table->memory(index, &memory) : tern_error_code());
-    int blocks = table->biggest(index, biggest, MOST_BLOCKS), cancel_state = tern_cancel_disable();
+    int blocks = table->biggest(index, biggest, MAX_BLOCKS), cancel_state = tern_cancel_disable();
     tern_write(writer,
                "cuda:%d memory in MiB: allocated %.2f (peak %.2f), reserved %.2f (peak %.2f), "
                "free on the device %.2f of %.2f\n",
@@ -153,11 +153,11 @@ static int64_t ask_free(int index)
 {
     const bool pending = tern_error_pending();
     tern_cuda_memory memory;
-    tern_error_hold();
+    tern_error_delay();
     bool known = !tern_cuda_get_memory(index, &memory);
     if (!known && !pending)
         tern_error_clear();
-    tern_error_tell();
+    tern_error_report();
     return known ? memory.free : -1;
 }
 

@@ -23,13 +23,13 @@ tern_draw_state tern_draw_first(tern_device device)
 }
 
 // In the upper bits of the numbers, which count far below them.
-#define PIECE_SHIFT 40
-static _Thread_local unsigned piece_of_thread;
+#define SHARD_SHIFT 40
+static _Thread_local unsigned thread_shard;
 
-unsigned tern_draw_piece(unsigned piece)
+unsigned tern_draw_shard(unsigned shard)
 {
-    const unsigned before = piece_of_thread;
-    piece_of_thread = piece;
+    const unsigned before = thread_shard;
+    thread_shard = shard;
     return before;
 }
 
@@ -41,7 +41,7 @@ uint64_t tern_draw_next(tern_device device)
     tern_lock(&tern_device_lock);
     uint64_t number = tern_device_state_of(device)->drawn++;
     tern_unlock(&tern_device_lock);
-    return number + ((uint64_t)piece_of_thread << PIECE_SHIFT);
+    return number + ((uint64_t)thread_shard << SHARD_SHIFT);
 }
 
 tern_status tern_draw_advance(tern_device device)

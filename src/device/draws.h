@@ -9,10 +9,10 @@
 // The number of the next draw on the device since its base last moved; what a dropout kernel takes
 // as `offset`.
 uint64_t tern_draw_next(tern_device device);
-// The numbers that the calling thread gets from now on are those of a piece of a batch, 0 to 2^24:
-// no two pieces share one, whatever devices they are on. Returns the piece before; 0 is what plain
+// The numbers that the calling thread gets from now on are those of a shard of a batch, 0 to 2^24:
+// no two shards share one, whatever devices they are on. Returns the shard before; 0 is what plain
 // calls draw from.
-unsigned tern_draw_piece(unsigned piece);
+unsigned tern_draw_shard(unsigned shard);
 // Moves the base on by the draws made since, which changes no draw; tern_optim_step calls it.
 tern_status tern_draw_advance(tern_device device);
 // Starts the draws of every device anew; tern_manual_seed calls it. Where that fails, those of the

@@ -35,9 +35,9 @@ TERN_END_DECLS
 // was last cleared. Of several in one kernel it is that of the smallest element.
 typedef struct tern_fault {
     uint32_t set;
-    uint32_t site;   // which operation: tern_fault_site gave the number
-    int64_t element; // where
-    int64_t value;   // what was there
+    uint32_t location; // which operation: tern_fault_location gave the number
+    int64_t element;   // where
+    int64_t value;     // what was there
 } tern_fault;
 
 // The Philox state of dropout: elements 4 k .. 4 k + 3 of call `id` have the counter (id, k), and
@@ -66,7 +66,7 @@ typedef struct tern_exec {
     tern_device device;
     void *stream;               // the backend's
     tern_fault *fault;          // of the device
-    uint32_t site;              // for the fault record
+    uint32_t location;          // for the fault record
     tern_draw_state *draws;     // of the device, in its memory
     const tern_step_plan *plan; // optimizer kernels; NULL: write and run, from scratch memory
 } tern_exec;

@@ -8,53 +8,53 @@
 #include "base/path.h"
 #include "device/state.h"
 
-#define SITES 256 // a power of two
+#define LOCATIONS 256 // a power of two
 
 // Where a kernel that may find a bad value was launched from.
-typedef struct fault_site {
+typedef struct fault_location {
     uint32_t number;
     const char *op;
     const char *what;
     int64_t limit;
     uint32_t path; // of the module
-} fault_site;
+} fault_location;
 
 // Under the lock of the devices' states.
-static fault_site sites[SITES];
+static fault_location locations[LOCATIONS];
 static uint32_t taken; // places in it, again and again
 
-static uint32_t site_index(const fault_site *site)
+static uint32_t location_index(const fault_location *location)
 {
-    uint64_t hash = tern_hash(&site->op, sizeof site->op);
-    hash = tern_hash_append(hash, &site->what, sizeof site->what);
-    hash = tern_hash_append(hash, &site->limit, sizeof site->limit);
-    hash = tern_hash_append(hash, &site->path, sizeof site->path);
-    return (uint32_t)tern_hash_slot(hash, SITES);
+    uint64_t hash = tern_hash(&location->op, sizeof location->op);
+    hash = tern_hash_append(hash, &location->what, sizeof location->what);
+    hash = tern_hash_append(hash, &location->limit, sizeof location->limit);
+    hash = tern_hash_append(hash, &location->path, sizeof location->path);
+    return (uint32_t)tern_hash_slot(hash, LOCATIONS);
 }
 
-static bool is_same(const fault_site *a, const fault_site *b)
+static bool is_same(const fault_location *a, const fault_location *b)
 {
     return a->op == b->op && a->what == b->what && a->limit == b->limit && a->path == b->path;
 }
 
-// A site keeps its number from step to step, so that a captured kernel names it rightly, until
+// A location keeps its number from step to step, so that a captured kernel names it rightly, until
 // another one takes its place.
-uint32_t tern_fault_site(const char *op, const char *what, int64_t limit)
+uint32_t tern_fault_location(const char *op, const char *what, int64_t limit)
 {
-    fault_site wanted = {.op = op, .what = what, .limit = limit, .path = tern_path_current()};
-    fault_site *site = &sites[site_index(&wanted)];
+    fault_location wanted = {.op = op, .what = what, .limit = limit, .path = tern_path_current()};
+    fault_location *location = &locations[location_index(&wanted)];
     tern_lock(&tern_device_lock);
-    if (!site->number || !is_same(site, &wanted)) {
-        wanted.number = (uint32_t)(++taken * SITES + (uint32_t)(site - sites));
-        *site = wanted;
+    if (!location->number || !is_same(location, &wanted)) {
+        wanted.number = (uint32_t)(++taken * LOCATIONS + (uint32_t)(location - locations));
+        *location = wanted;
     }
-    uint32_t number = site->number;
+    uint32_t number = location->number;
     tern_unlock(&tern_device_lock);
     return number;
 }
 
 // Copies between devices carry a fault along: it is the same one there, and handed out with this.
-static void note_raised(tern_device device, const tern_fault *fault)
+static void mark_raised(tern_device device, const tern_fault *fault)
 {
     const tern_device_table *table = tern_device_table_of(device);
     for (int i = 0; i < TERN_MAX_DEVICES; i++) {
@@ -62,36 +62,38 @@ static void note_raised(tern_device device, const tern_fault *fault)
         tern_fault other = {0};
         if (!state->open || (i != device.index && table->fault_read(i, &other)))
             continue;
-        bool same = other.set && other.site == fault->site && other.element == fault->element;
+        bool same =
+            other.set && other.location == fault->location && other.element == fault->element;
         state->fault_raised = state->fault_raised || same || i == device.index;
     }
 }
 
 // Hands the fault out; true when it was handed out before.
-static bool take_fault(tern_device device, const tern_fault *fault, fault_site *site)
+static bool report_fault(tern_device device, const tern_fault *fault, fault_location *location)
 {
     tern_lock(&tern_device_lock);
-    *site = sites[fault->site % SITES];
+    *location = locations[fault->location % LOCATIONS];
     bool again = tern_device_state_of(device)->fault_raised;
     if (!again)
-        note_raised(device, fault);
+        mark_raised(device, fault);
     tern_unlock(&tern_device_lock);
     return again;
 }
 
 // In the module where the kernel was launched, wherever its fault is found.
-static tern_status raise_fault(const tern_fault *fault, const fault_site *site)
+static tern_status raise_fault(const tern_fault *fault, const fault_location *location)
 {
-    if (site->number != fault->site)
+    if (location->number != fault->location)
         return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
                                 (long long)fault->value, (long long)fault->element);
-    const uint32_t caller = tern_path_set(site->path);
+    const uint32_t caller = tern_path_set(location->path);
     tern_status status =
-        site->limit == TERN_FAULT_NOT_FINITE
-            ? tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite", site->op, site->what)
+        location->limit == TERN_FAULT_NOT_FINITE
+            ? tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite", location->op,
+                               location->what)
             : tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld",
-                               site->op, site->what, (long long)fault->element,
-                               (long long)fault->value, (long long)site->limit - 1);
+                               location->op, location->what, (long long)fault->element,
+                               (long long)fault->value, (long long)location->limit - 1);
     tern_path_set(caller);
     return status;
 }
@@ -102,13 +104,13 @@ tern_status tern_fault_poll(tern_device device)
         return TERN_OK;
     tern_fault fault = {0};
     TERN_TRY(tern_device_table_of(device)->fault_read(device.index, &fault));
-    fault_site site;
-    if (take_fault(device, &fault, &site))
+    fault_location location;
+    if (report_fault(device, &fault, &location))
         return tern_error_raise(TERN_ERR_STATE,
                                 "a value error found by %s was not dealt with: call "
                                 "zero_grad before going on",
-                                site.number == fault.site ? site.op : "a kernel");
-    return raise_fault(&fault, &site);
+                                location.number == fault.location ? location.op : "a kernel");
+    return raise_fault(&fault, &location);
 }
 
 tern_status tern_fault_wait(tern_device device)

@@ -5,11 +5,11 @@
 
 #include "device/backend.h"
 
-// Remembers operation, module path and limit under a number that goes to tern_exec.site. `what`
+// Remembers operation, module path and limit under a number that goes to tern_exec.location. `what`
 // says what the element is ("label of sample", "index"); static strings.
 // With TERN_FAULT_NOT_FINITE as the limit, `what` is a number that is not finite.
 #define TERN_FAULT_NOT_FINITE (-1)
-uint32_t tern_fault_site(const char *op, const char *what, int64_t limit);
+uint32_t tern_fault_location(const char *op, const char *what, int64_t limit);
 
 // Raises the error of the device's fault record, if one is set, and keeps the record set (optimizer
 // kernels go on refusing). On the CPU fronts call it right after the kernel.

@@ -159,7 +159,7 @@ void tern_generator_free(tern_generator *generator)
         return;
     pthread_mutex_destroy(&generator->lock);
     generator->freed = true;
-    tern_mem_free_late(generator, sizeof *generator, offsetof(tern_generator, lock));
+    tern_mem_free_deferred(generator, sizeof *generator, offsetof(tern_generator, lock));
 }
 
 tern_status tern_generator_seed(tern_generator *generator, uint64_t seed)

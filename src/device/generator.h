@@ -30,7 +30,7 @@ tern_status tern_check_generator(const char *op, const tern_generator *generator
 
 // Why tern_generator_load would refuse a state of tern_generator_state_size() bytes, "is damaged";
 // NULL when it would not. Static storage.
-const char *tern_generator_state_wrong(const void *state);
+const char *tern_generator_state_fault(const void *state);
 
 // tern_generator_load of a state with nothing wrong, in two parts: the draws that the generator's
 // device gets, where it gets some, and the rest, which cannot fail.

@@ -69,7 +69,7 @@ static bool is_intact(const unsigned char *bytes)
            !little_endian(bytes + AT_ZERO, 4);
 }
 
-const char *tern_generator_state_wrong(const void *state)
+const char *tern_generator_state_fault(const void *state)
 {
     const unsigned char *bytes = state;
     if (memcmp(bytes, MAGIC, 8) != 0)

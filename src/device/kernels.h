@@ -417,7 +417,7 @@ typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p,
                                           const tern_strided *total, const tern_strided *list,
                                           int64_t count);
 // x *= min(1, max_norm / (total + 1e-6)) for all views. Where the front cannot look at the total
-// and gave a site, a total that is not finite goes to the fault record and nothing is scaled.
+// and gave a location, a total that is not finite goes to the fault record and nothing is scaled.
 typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm,
                                           const tern_strided *total, const tern_strided *list,
                                           int64_t count);

@@ -152,7 +152,7 @@ static void find_and_open(void)
         return;
     }
     const int count = backend->device->count();
-    tern_visible_say(visible, sizeof visible, count);
+    tern_visible_describe(visible, sizeof visible, count);
     if (count < 1) {
         say("%s%s", backend->cuda->reason(), visible);
         return;

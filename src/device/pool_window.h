@@ -10,7 +10,7 @@ typedef struct pool_window {
     int64_t base, first, end;
 } pool_window;
 
-POOL_FN pool_window pool_window_of(const POOL_DIM *d, int64_t o)
+POOL_FN pool_window pool_find_window(const POOL_DIM *d, int64_t o)
 {
     pool_window w;
     if (d->adaptive) {
@@ -27,13 +27,13 @@ POOL_FN pool_window pool_window_of(const POOL_DIM *d, int64_t o)
 }
 
 // Outputs first ... first + count - 1 may have input i in their window; some may lie outside.
-typedef struct pool_reach {
+typedef struct pool_outputs {
     int64_t first, count;
-} pool_reach;
+} pool_outputs;
 
-POOL_FN pool_reach pool_reach_of(const POOL_DIM *d, int64_t i)
+POOL_FN pool_outputs pool_find_outputs(const POOL_DIM *d, int64_t i)
 {
-    pool_reach r;
+    pool_outputs r;
     if (d->adaptive) {
         r.first = POOL_BY(i * d->out, d, in);
         r.count = POOL_BY((i + 1) * d->out + d->in - 1, d, in) - r.first;
@@ -46,11 +46,11 @@ POOL_FN pool_reach pool_reach_of(const POOL_DIM *d, int64_t i)
 }
 
 // Which t of output o's window input i is, -1 for none.
-POOL_FN int64_t pool_place(const POOL_DIM *d, int64_t o, int64_t i)
+POOL_FN int64_t pool_tap(const POOL_DIM *d, int64_t o, int64_t i)
 {
     if (o < 0 || o >= d->out)
         return -1;
-    const pool_window w = pool_window_of(d, o);
+    const pool_window w = pool_find_window(d, o);
     const int64_t t = POOL_BY(i < w.base ? 0 : i - w.base, d, dilation);
     return i == w.base + t * d->dilation && t < w.end ? t : -1;
 }

@@ -43,7 +43,7 @@ static word find_twice(const char *list)
     return (word){"", 0};
 }
 
-void tern_visible_say(char *text, size_t size, int count)
+void tern_visible_describe(char *text, size_t size, int count)
 {
     const char *list = secure_getenv("CUDA_VISIBLE_DEVICES");
     *text = '\0';

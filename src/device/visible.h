@@ -6,6 +6,6 @@
 
 // Where CUDA_VISIBLE_DEVICES is set, writes `; CUDA_VISIBLE_DEVICES is "1,9"` and which of its
 // words named no device, when it made `count` devices visible; else "".
-void tern_visible_say(char *text, size_t size, int count);
+void tern_visible_describe(char *text, size_t size, int count);
 
 #endif

@@ -74,7 +74,7 @@ tern_file_value *tern_archive_find(const tern_archive *c, const char *name)
 void tern_archive_free(tern_archive *c)
 {
     for (int64_t i = 0; i < c->storage_count; i++)
-        tern_drop(c->storages[i].tensor);
+        tern_tensor_release(c->storages[i].tensor);
     tern_mem_free(c->values, (size_t)c->capacity * sizeof *c->values);
     tern_mem_free(c->versions, (size_t)c->version_capacity * sizeof *c->versions);
     tern_mem_free(c->storages, (size_t)c->storage_capacity * sizeof *c->storages);

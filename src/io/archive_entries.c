@@ -12,14 +12,14 @@
 static tern_tensor *host_copy(tern_tensor *t)
 {
     if (tern_dev(t).type == TERN_CPU)
-        return tern_hold(t);
+        return tern_tensor_retain(t);
     tern_scope scope = tern_scope_open();
     if (!scope)
         return NULL;
     tern_tensor *there = tern_make_contiguous(t);
     if (there)
         there = tern_state_tensor_copy(there, tern_cpu(0), there->dtype);
-    tern_tensor *held = tern_hold(there);
+    tern_tensor *held = tern_tensor_retain(there);
     tern_scope_close(scope);
     return held;
 }
@@ -111,7 +111,7 @@ static tern_status fill_all(tern_archive_entries *w)
         }
         const tern_archive_entry *first = &w->at[v->tied];
         TERN_TRY(check_text(v->name, v->name, strlen(v->name)));
-        v->tensor = tern_hold(first->tensor);
+        v->tensor = tern_tensor_retain(first->tensor);
         v->body = first->body;
     }
     return TERN_OK;
@@ -139,7 +139,7 @@ tern_status tern_archive_entries_begin(tern_archive_entries *w, const tern_state
 void tern_archive_entries_free(tern_archive_entries *w)
 {
     for (int64_t i = 0; i < w->count; i++)
-        tern_drop(w->at[i].tensor);
+        tern_tensor_release(w->at[i].tensor);
     tern_mem_free(w->at, (size_t)w->count * sizeof *w->at);
     *w = (tern_archive_entries){.at = NULL};
 }

@@ -43,7 +43,7 @@ static tern_status read_storage(const load *l, tern_file_storage *storage, const
     if (t && !tern_device_equal(device, tern_cpu(0)))
         t = tern_state_tensor_copy(t, device, storage->dtype);
     if (t && !tern_state_wait(device))
-        storage->tensor = tern_hold(t);
+        storage->tensor = tern_tensor_retain(t);
     tern_scope_close(scope);
     return storage->tensor ? TERN_OK : tern_error_code();
 }

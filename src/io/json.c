@@ -8,7 +8,7 @@
 
 tern_status tern_json_error(const tern_json *json, const char *format, ...)
 {
-    char why[TERN_SENTENCE_SIZE];
+    char why[TERN_MESSAGE_SIZE];
     va_list words;
     va_start(words, format);
     tern_text_format(why, sizeof why, format, words);

@@ -6,7 +6,7 @@
 
 tern_status tern_pickle_bad(const tern_pickle *p, const char *format, ...)
 {
-    char words[TERN_SENTENCE_SIZE];
+    char words[TERN_MESSAGE_SIZE];
     va_list list;
     va_start(list, format);
     tern_text_format(words, sizeof words, format, list);

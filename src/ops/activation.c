@@ -5,69 +5,69 @@
 #include "ops/launch.h"
 #include "tensor/liveness.h"
 
-#define FRONT(name, code)                                                                          \
-    static const tern_unary_front front = {                                                        \
+#define FUNCTION(name, code)                                                                       \
+    static const tern_unary_function function = {                                                  \
         {#name, {"x"}, tern_unary_backward}, TERN_UNARY_##code, TERN_OP_TO_FLOATING, false}
 
 tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope)
 {
-    FRONT(leaky_relu, LEAKY_RELU);
-    return tern_unary_run(&front, x, negative_slope, 0);
+    FUNCTION(leaky_relu, LEAKY_RELU);
+    return tern_unary_run(&function, x, negative_slope, 0);
 }
 
 tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold)
 {
-    FRONT(softplus, SOFTPLUS);
+    FUNCTION(softplus, SOFTPLUS);
     TERN_CHECK_PTR(beta != 0, TERN_ERR_ARG, "softplus: beta is 0, and the result is divided by it");
-    return tern_unary_run(&front, x, beta, threshold);
+    return tern_unary_run(&function, x, beta, threshold);
 }
 
 tern_tensor *tern_elu(tern_tensor *x, double alpha)
 {
-    FRONT(elu, ELU);
-    return tern_unary_run(&front, x, alpha, 1);
+    FUNCTION(elu, ELU);
+    return tern_unary_run(&function, x, alpha, 1);
 }
 
 tern_tensor *tern_celu(tern_tensor *x, double alpha)
 {
-    FRONT(celu, ELU);
+    FUNCTION(celu, ELU);
     TERN_CHECK_PTR(alpha != 0, TERN_ERR_ARG, "celu: alpha is 0, and x is divided by it");
-    return tern_unary_run(&front, x, alpha, 1 / alpha);
+    return tern_unary_run(&function, x, alpha, 1 / alpha);
 }
 
 tern_tensor *tern_relu6(tern_tensor *x)
 {
-    FRONT(relu6, HARDTANH);
-    return tern_unary_run(&front, x, 0, 6);
+    FUNCTION(relu6, HARDTANH);
+    return tern_unary_run(&function, x, 0, 6);
 }
 
 tern_tensor *tern_hardtanh(tern_tensor *x, double min_val, double max_val)
 {
-    FRONT(hardtanh, HARDTANH);
+    FUNCTION(hardtanh, HARDTANH);
     TERN_CHECK_PTR(min_val <= max_val, TERN_ERR_ARG,
                    "hardtanh: min_val is %g, but must not be above max_val, which is %g", min_val,
                    max_val);
-    return tern_unary_run(&front, x, min_val, max_val);
+    return tern_unary_run(&function, x, min_val, max_val);
 }
 
 tern_tensor *tern_hardshrink(tern_tensor *x, double lambd)
 {
-    FRONT(hardshrink, HARDSHRINK);
-    return tern_unary_run(&front, x, lambd, 0);
+    FUNCTION(hardshrink, HARDSHRINK);
+    return tern_unary_run(&function, x, lambd, 0);
 }
 
 tern_tensor *tern_softshrink(tern_tensor *x, double lambd)
 {
-    FRONT(softshrink, SOFTSHRINK);
+    FUNCTION(softshrink, SOFTSHRINK);
     TERN_CHECK_PTR(lambd >= 0, TERN_ERR_ARG, "softshrink: lambd is %g, but must not be below 0",
                    lambd);
-    return tern_unary_run(&front, x, lambd, 0);
+    return tern_unary_run(&function, x, lambd, 0);
 }
 
 tern_tensor *tern_threshold(tern_tensor *x, double threshold, double value)
 {
-    FRONT(threshold, THRESHOLD);
-    return tern_unary_run(&front, x, threshold, value);
+    FUNCTION(threshold, THRESHOLD);
+    return tern_unary_run(&function, x, threshold, value);
 }
 
 tern_tensor *tern_softmin(tern_tensor *x, int dim)

@@ -64,7 +64,7 @@ tern_tensor *tern_adaptive_avg_pool_run(const tern_pool *pool, tern_tensor *x)
 
 // The largest window. One that begins f / out behind a whole element has ceil((f + in) / out), and
 // the largest f is out less the common divisor.
-static int64_t widest(int64_t in, int64_t out)
+static int64_t largest_window(int64_t in, int64_t out)
 {
     int64_t common = out, rest = in;
     while (rest) {
@@ -85,7 +85,7 @@ static tern_max_pool_args max_args(int dims, tern_shape x, tern_shape y)
         dim->in = x.dim[x.rank - 1 - i];
         dim->out = y.dim[y.rank - 1 - i];
         dim->adaptive = true;
-        dim->kernel = widest(dim->in, dim->out);
+        dim->kernel = largest_window(dim->in, dim->out);
     }
     return args;
 }
@@ -119,14 +119,14 @@ tern_tensor *tern_adaptive_max_pool_run(const tern_pool *pool, tern_tensor *x,
 
 static tern_tensor *run_mean(tern_pool pool, int64_t out, tern_tensor *x)
 {
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle_adaptive(&pool, out)
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize_adaptive(&pool, out)
                ? NULL
                : tern_adaptive_avg_pool_run(&pool, x);
 }
 
 static tern_tensor *run_max(tern_pool pool, int64_t out, tern_tensor *x, tern_tensor **indices)
 {
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle_adaptive(&pool, out)
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize_adaptive(&pool, out)
                ? NULL
                : tern_adaptive_max_pool_run(&pool, x, indices);
 }

@@ -26,7 +26,7 @@ bool tern_overlaps(const tern_tensor *a, const tern_tensor *b);
 // A contiguous copy on another device, of the same dtype; not recorded.
 tern_tensor *tern_moved(tern_tensor *t, tern_device device);
 // The backward of an operation whose gradient is the output's own.
-tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
+tern_status tern_identity_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx);
 
 // ---- in place ----------------------------------------------------------------------------------
 

@@ -5,46 +5,46 @@
 // What is kept for the backward depends on who needs a gradient: A, B or either.
 enum { NOBODY = 0, A = 1, B = 2, EITHER = 3 };
 
-typedef struct binary_front {
+typedef struct binary_function {
     tern_op op;
     tern_binary_op code;
     unsigned prepare;
     bool no_bool;
     int keep_a_for, keep_b_for, keep_y_for;
-} binary_front;
+} binary_function;
 
-static tern_status refuse_bool(const binary_front *front, const tern_tensor *a,
+static tern_status refuse_bool(const binary_function *function, const tern_tensor *a,
                                const tern_tensor *b)
 {
     TERN_CHECK(
         a->dtype != TERN_BOOL && b->dtype != TERN_BOOL, TERN_ERR_DTYPE,
         "%s: a is %s and b is %s, and bool is not a number here (tern_to_dtype makes it one)",
-        front->op.name, tern_tensor_string(a), tern_tensor_string(b));
+        function->op.name, tern_tensor_string(a), tern_tensor_string(b));
     return TERN_OK;
 }
 
-static tern_tensor *end(const binary_front *front, const tern_op_call *call, tern_tensor *y)
+static tern_tensor *end(const binary_function *function, const tern_op_call *call, tern_tensor *y)
 {
     tern_tensor *const *in = call->in;
     int needs = (in[0]->requires_grad ? A : NOBODY) | (in[1]->requires_grad ? B : NOBODY);
-    tern_tensor *saved[3] = {front->keep_a_for & needs ? in[0] : NULL,
-                             front->keep_b_for & needs ? in[1] : NULL,
-                             front->keep_y_for & needs ? y : NULL};
+    tern_tensor *saved[3] = {function->keep_a_for & needs ? in[0] : NULL,
+                             function->keep_b_for & needs ? in[1] : NULL,
+                             function->keep_y_for & needs ? y : NULL};
     return tern_op_end(call, y, saved, 3);
 }
 
-static tern_tensor *run(const binary_front *front, tern_tensor *a, tern_tensor *b)
+static tern_tensor *run(const binary_function *function, tern_tensor *a, tern_tensor *b)
 {
-    const char *name = front->op.name;
-    tern_op_call call = {.op = &front->op, .count = 2, .in = {a, b}};
-    if (tern_op_begin(&call, front->prepare | TERN_OP_BROADCAST | TERN_OP_PROMOTE))
+    const char *name = function->op.name;
+    tern_op_call call = {.op = &function->op, .count = 2, .in = {a, b}};
+    if (tern_op_begin(&call, function->prepare | TERN_OP_BROADCAST | TERN_OP_PROMOTE))
         return NULL;
-    if (front->no_bool && refuse_bool(front, a, b))
+    if (function->no_bool && refuse_bool(function, a, b))
         return NULL;
     tern_tensor *y = tern_tensor_new(name, call.dtype, call.device, call.shape);
-    if (!y || tern_launch_binary(front->code, 1, y, call.in[0], call.in[1]))
+    if (!y || tern_launch_binary(function->code, 1, y, call.in[0], call.in[1]))
         return NULL;
-    return end(front, &call, y);
+    return end(function, &call, y);
 }
 
 // The gradient of an operand from one of the result's shape; a NULL is handed on as a failure.
@@ -173,62 +173,62 @@ static tern_status maximum_backward(tern_node *node, tern_tensor *const *dy, ter
 
 tern_tensor *tern_add(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.op = {"add", {"a", "b"}, add_backward},
-                                       .code = TERN_BINARY_ADD};
-    return run(&front, a, b);
+    static const binary_function function = {.op = {"add", {"a", "b"}, add_backward},
+                                             .code = TERN_BINARY_ADD};
+    return run(&function, a, b);
 }
 
 tern_tensor *tern_sub(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {
+    static const binary_function function = {
         .op = {"sub", {"a", "b"}, sub_backward}, .code = TERN_BINARY_SUB, .no_bool = true};
-    return run(&front, a, b);
+    return run(&function, a, b);
 }
 
 tern_tensor *tern_mul(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.op = {"mul", {"a", "b"}, mul_backward},
-                                       .code = TERN_BINARY_MUL,
-                                       .keep_a_for = B,
-                                       .keep_b_for = A};
-    return run(&front, a, b);
+    static const binary_function function = {.op = {"mul", {"a", "b"}, mul_backward},
+                                             .code = TERN_BINARY_MUL,
+                                             .keep_a_for = B,
+                                             .keep_b_for = A};
+    return run(&function, a, b);
 }
 
 tern_tensor *tern_div(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.op = {"div", {"a", "b"}, div_backward},
-                                       .code = TERN_BINARY_DIV,
-                                       .prepare = TERN_OP_TO_FLOATING,
-                                       .keep_a_for = B,
-                                       .keep_b_for = EITHER};
-    return run(&front, a, b);
+    static const binary_function function = {.op = {"div", {"a", "b"}, div_backward},
+                                             .code = TERN_BINARY_DIV,
+                                             .prepare = TERN_OP_TO_FLOATING,
+                                             .keep_a_for = B,
+                                             .keep_b_for = EITHER};
+    return run(&function, a, b);
 }
 
 tern_tensor *tern_pow(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.op = {"pow", {"a", "b"}, pow_backward},
-                                       .code = TERN_BINARY_POW,
-                                       .no_bool = true,
-                                       .keep_a_for = EITHER,
-                                       .keep_b_for = EITHER,
-                                       .keep_y_for = B};
-    return run(&front, a, b);
+    static const binary_function function = {.op = {"pow", {"a", "b"}, pow_backward},
+                                             .code = TERN_BINARY_POW,
+                                             .no_bool = true,
+                                             .keep_a_for = EITHER,
+                                             .keep_b_for = EITHER,
+                                             .keep_y_for = B};
+    return run(&function, a, b);
 }
 
 tern_tensor *tern_minimum(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.op = {"minimum", {"a", "b"}, minimum_backward},
-                                       .code = TERN_BINARY_MIN,
-                                       .keep_a_for = EITHER,
-                                       .keep_b_for = EITHER};
-    return run(&front, a, b);
+    static const binary_function function = {.op = {"minimum", {"a", "b"}, minimum_backward},
+                                             .code = TERN_BINARY_MIN,
+                                             .keep_a_for = EITHER,
+                                             .keep_b_for = EITHER};
+    return run(&function, a, b);
 }
 
 tern_tensor *tern_maximum(tern_tensor *a, tern_tensor *b)
 {
-    static const binary_front front = {.op = {"maximum", {"a", "b"}, maximum_backward},
-                                       .code = TERN_BINARY_MAX,
-                                       .keep_a_for = EITHER,
-                                       .keep_b_for = EITHER};
-    return run(&front, a, b);
+    static const binary_function function = {.op = {"maximum", {"a", "b"}, maximum_backward},
+                                             .code = TERN_BINARY_MAX,
+                                             .keep_a_for = EITHER,
+                                             .keep_b_for = EITHER};
+    return run(&function, a, b);
 }

@@ -16,7 +16,7 @@ static tern_resample_dim dim_of(const tern_pool *pool, int i, int64_t in, int64_
     return dim;
 }
 
-static tern_resample_args args_of(const tern_pool *pool, tern_shape x, tern_shape y)
+static tern_resample_args make_args(const tern_pool *pool, tern_shape x, tern_shape y)
 {
     tern_resample_args args = {.scale = 1};
     if (pool->divisor_override)
@@ -34,7 +34,7 @@ static tern_status backward(tern_node *node, tern_tensor *const *dy, tern_tensor
 {
     tern_pool pool = tern_pool_saved(tern_node_attrs(node));
     tern_shape shape = tern_node_input_shape(node, 0);
-    tern_resample_args args = args_of(&pool, shape, tern_shape_get(dy[0]));
+    tern_resample_args args = make_args(&pool, shape, tern_shape_get(dy[0]));
     dx[0] = tern_node_grad_new(node, 0);
     return dx[0] ? tern_launch_resample_grad(&args, pool.dims, dx[0], dy[0]) : tern_failed();
 }
@@ -50,7 +50,7 @@ tern_tensor *tern_avg_pool_run(const tern_pool *pool, tern_tensor *x)
     if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) || tern_pool_check_input(pool, call.in[0]) ||
         tern_pool_shape(pool, call.in[0], &shape))
         return NULL;
-    tern_resample_args args = args_of(pool, call.shape, shape);
+    tern_resample_args args = make_args(pool, call.shape, shape);
     tern_tensor *y = tern_tensor_new(op->name, call.dtype, call.device, shape);
     if (!y || tern_launch_resample(&args, pool->dims, y, call.in[0]))
         return NULL;
@@ -63,7 +63,7 @@ tern_tensor *tern_avg_pool_run(const tern_pool *pool, tern_tensor *x)
 static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x)
 {
     pool.dilation = (tern_pool_sizes){{1, 1, 1}};
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle(&pool, kernel)
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize(&pool, kernel)
                ? NULL
                : tern_avg_pool_run(&pool, x);
 }

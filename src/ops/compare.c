@@ -13,18 +13,18 @@ static tern_tensor *run(const tern_op *op, tern_binary_op code, tern_tensor *a, 
     return tern_op_end(&call, y, NULL, 0);
 }
 
-#define FRONT(name, code)                                                                          \
+#define FUNCTION(name, code)                                                                       \
     tern_tensor *tern_##name(tern_tensor *a, tern_tensor *b)                                       \
     {                                                                                              \
         static const tern_op op = {#name, {"a", "b"}, NULL};                                       \
         return run(&op, code, a, b);                                                               \
     }
 
-FRONT(eq, TERN_BINARY_EQ)
-FRONT(ne, TERN_BINARY_NE)
-FRONT(lt, TERN_BINARY_LT)
-FRONT(le, TERN_BINARY_LE)
-FRONT(gt, TERN_BINARY_GT)
-FRONT(ge, TERN_BINARY_GE)
-FRONT(logical_and, TERN_BINARY_AND)
-FRONT(logical_or, TERN_BINARY_OR)
+FUNCTION(eq, TERN_BINARY_EQ)
+FUNCTION(ne, TERN_BINARY_NE)
+FUNCTION(lt, TERN_BINARY_LT)
+FUNCTION(le, TERN_BINARY_LE)
+FUNCTION(gt, TERN_BINARY_GT)
+FUNCTION(ge, TERN_BINARY_GE)
+FUNCTION(logical_and, TERN_BINARY_AND)
+FUNCTION(logical_or, TERN_BINARY_OR)

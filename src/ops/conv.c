@@ -4,7 +4,7 @@
 #include "ops/conv_sizes.h"
 
 // x (N, C, ..) or (C, ..), weight (K, C / groups, ..), transposed (C, K / groups, ..), bias (K)
-enum { X = TERN_FUSED_X, WEIGHT = TERN_FUSED_WEIGHT };
+enum { X = TERN_LINEAR_CONV_X, WEIGHT = TERN_LINEAR_CONV_WEIGHT };
 
 static tern_status launch(tern_device device, bool transposed, const tern_conv_args *args)
 {
@@ -20,7 +20,7 @@ static tern_status weight_gradient(tern_node *node, const tern_tensor *dz, tern_
     dx[WEIGHT] = tern_node_grad_into(node, WEIGHT, &accumulate);
     if (!x || !dx[WEIGHT])
         return tern_failed();
-    tern_conv_args args = tern_conv_args_of(tern_node_attrs(node), x, dx[WEIGHT], dz);
+    tern_conv_args args = tern_conv_make_args(tern_node_attrs(node), x, dx[WEIGHT], dz);
     args.accumulate = accumulate;
     tern_exec exec = tern_exec_of(tern_dev(dz));
     return tern_kernels_of(tern_dev(dz))->conv_grad_weight(&exec, &args);
@@ -35,20 +35,20 @@ static tern_status input_gradient(tern_node *node, const tern_tensor *dz, tern_t
         return tern_failed();
     if (dx[X]->numel == 0)
         return TERN_OK;
-    tern_conv_args args = tern_conv_args_of(tern_node_attrs(node), dx[X], weight, dz);
+    tern_conv_args args = tern_conv_make_args(tern_node_attrs(node), dx[X], weight, dz);
     args.accumulate = accumulate;
     return launch(tern_dev(dz), !tern_conv_is_transposed(tern_node_attrs(node)), &args);
 }
 
 static tern_status conv_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    tern_tensor *dz = tern_fused_before(node, dy[0]);
+    tern_tensor *dz = tern_linear_conv_dz(node, dy[0]);
     if (!dz)
         return tern_failed();
     if (tern_node_needs(node, WEIGHT))
         TERN_TRY(weight_gradient(node, dz, dx));
     int dims = tern_node_input_shape(node, WEIGHT).rank - 2;
-    TERN_TRY(tern_fused_bias_gradient(node, dz, dz->rank - dims - 1, dx));
+    TERN_TRY(tern_linear_conv_bias_grad(node, dz, dz->rank - dims - 1, dx));
     return tern_node_needs(node, X) ? input_gradient(node, dz, dx) : TERN_OK;
 }
 
@@ -56,20 +56,21 @@ static tern_tensor *forward(tern_op_call *call, const conv_sizes *sizes, tern_sh
 {
     tern_tensor *x = tern_make_contiguous(call->in[X]);
     tern_tensor *weight = x ? tern_make_contiguous(call->in[WEIGHT]) : NULL;
-    tern_tensor *bias = tern_fused_bias(call), *dense = bias ? tern_make_contiguous(bias) : NULL;
+    tern_tensor *bias = tern_linear_conv_bias(call),
+                *dense = bias ? tern_make_contiguous(bias) : NULL;
     tern_tensor *z = tern_tensor_new(sizes->op, call->dtype, call->device, shape);
     if (!x || !weight || (bias && !dense) || !z)
         return NULL;
-    tern_conv_keep(sizes, &call->attrs);
+    tern_conv_save(sizes, &call->attrs);
     if (z->numel > 0) {
-        tern_conv_args args = tern_conv_args_of(&call->attrs, x, weight, z);
+        tern_conv_args args = tern_conv_make_args(&call->attrs, x, weight, z);
         tern_strided bias_view = dense ? tern_view_of(dense) : (tern_strided){0};
         args.bias = dense ? &bias_view : NULL;
         args.relu = sizes->activation == TERN_ACT_RELU;
         if (launch(call->device, sizes->transposed, &args))
             return NULL;
     }
-    return tern_fused_end(call, sizes->activation, z);
+    return tern_linear_conv_end(call, sizes->activation, z);
 }
 
 static tern_tensor *run(const tern_op *op, conv_sizes sizes, tern_tensor *x, tern_tensor *weight,

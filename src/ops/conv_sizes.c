@@ -84,7 +84,7 @@ tern_status tern_conv_check_options(const conv_sizes *sizes)
     TERN_TRY(tern_conv_check_sizes(sizes));
     if (sizes->transposed)
         TERN_TRY(check_output(sizes));
-    return tern_fused_check(sizes->op, sizes->activation);
+    return tern_linear_conv_check(sizes->op, sizes->activation);
 }
 
 static const char *const layouts[] = {"(N, C, L)", "(N, C, H, W)", "(N, C, D, H, W)"};
@@ -127,8 +127,9 @@ static tern_status check_channels(const conv_sizes *sizes, const tern_tensor *x,
 
 tern_status tern_conv_check_operands(const conv_sizes *sizes, const tern_op_call *call)
 {
-    const tern_tensor *x = call->in[TERN_FUSED_X], *weight = call->in[TERN_FUSED_WEIGHT];
-    const tern_tensor *bias = tern_fused_bias(call);
+    const tern_tensor *x = call->in[TERN_LINEAR_CONV_X],
+                      *weight = call->in[TERN_LINEAR_CONV_WEIGHT];
+    const tern_tensor *bias = tern_linear_conv_bias(call);
     TERN_TRY(check_ranks(sizes, x, weight));
     TERN_CHECK(weight->size[0] % sizes->groups == 0, TERN_ERR_SHAPE,
                "%s: weight %s has %lld %s, which groups %lld does not divide", sizes->op,
@@ -145,7 +146,7 @@ tern_status tern_conv_check_operands(const conv_sizes *sizes, const tern_op_call
 }
 
 // The spatial sizes of a tensor: the last dims.
-static tern_shape space_of(const conv_sizes *sizes, const tern_tensor *t)
+static tern_shape spatial_sizes(const conv_sizes *sizes, const tern_tensor *t)
 {
     tern_shape space = {.rank = sizes->stride.rank};
     for (int i = 0; i < space.rank; i++)
@@ -155,21 +156,21 @@ static tern_shape space_of(const conv_sizes *sizes, const tern_tensor *t)
 
 static tern_status windows(conv_sizes *sizes, tern_shape in, tern_shape kernel, tern_shape *out)
 {
-    tern_shape padded = in, reach = kernel;
+    tern_shape padded = in, extent = kernel;
     for (int i = 0; i < in.rank; i++) {
         int64_t *padding = &sizes->padding.dim[i], beyond;
         bool same = *padding == TERN_SAME_PADDING;
         beyond = sizes->dilation.dim[i] * (kernel.dim[i] - 1);
         *padding = same ? beyond / 2 : *padding;
-        reach.dim[i] = beyond + 1;
+        extent.dim[i] = beyond + 1;
         padded.dim[i] = in.dim[i] + (same ? beyond : 2 * *padding);
-        out->dim[i] = (padded.dim[i] - reach.dim[i]) / sizes->stride.dim[i] + 1;
+        out->dim[i] = (padded.dim[i] - extent.dim[i]) / sizes->stride.dim[i] + 1;
     }
     for (int i = 0; i < in.rank; i++)
-        TERN_CHECK(in.dim[i] > 0 && reach.dim[i] <= padded.dim[i], TERN_ERR_SHAPE,
+        TERN_CHECK(in.dim[i] > 0 && extent.dim[i] <= padded.dim[i], TERN_ERR_SHAPE,
                    "%s: the kernel is larger than the padded input, %s and %s: kernel %s with "
                    "dilation %s, input %s with padding %s",
-                   sizes->op, tern_shape_string(reach), tern_shape_string(padded),
+                   sizes->op, tern_shape_string(extent), tern_shape_string(padded),
                    tern_shape_string(kernel), tern_shape_string(sizes->dilation),
                    tern_shape_string(in), tern_shape_string(sizes->padding));
     return TERN_OK;
@@ -205,7 +206,7 @@ static tern_status transposed_windows(const conv_sizes *sizes, tern_shape in, te
 tern_status tern_conv_shape(conv_sizes *sizes, const tern_tensor *x, const tern_tensor *weight,
                             tern_shape *shape)
 {
-    tern_shape in = space_of(sizes, x), kernel = space_of(sizes, weight), out = in;
+    tern_shape in = spatial_sizes(sizes, x), kernel = spatial_sizes(sizes, weight), out = in;
     for (int i = 0; i < in.rank; i++)
         TERN_CHECK(in.dim[i] <= INT32_MAX && kernel.dim[i] <= INT32_MAX, TERN_ERR_SHAPE,
                    "%s: input %s or kernel %s is not below 2^31 along dimension %d", sizes->op,
@@ -222,14 +223,14 @@ tern_status tern_conv_shape(conv_sizes *sizes, const tern_tensor *x, const tern_
 
 // In the attrs, behind those of fused.h: the last three for each of three dims.
 enum {
-    TRANSPOSED = TERN_FUSED_ATTRS,
+    TRANSPOSED = TERN_LINEAR_CONV_ATTRS,
     GROUPS,
     STRIDE,
     PADDING = STRIDE + 3,
     DILATION = PADDING + 3
 };
 
-void tern_conv_keep(const conv_sizes *sizes, tern_op_attrs *attrs)
+void tern_conv_save(const conv_sizes *sizes, tern_op_attrs *attrs)
 {
     int first = 3 - sizes->stride.rank;
     attrs->i[TRANSPOSED] = sizes->transposed;
@@ -247,7 +248,7 @@ bool tern_conv_is_transposed(const tern_op_attrs *attrs)
 }
 
 // (N, C, D, H, W) of `dims` spatial dims with or without a batch.
-static tern_strided view_of(const tern_tensor *t, int dims)
+static tern_strided view_with_batch(const tern_tensor *t, int dims)
 {
     int lead = t->rank - dims;
     tern_shape shape = {.rank = 5, .dim = {1, 1, 1, 1, 1}};
@@ -258,14 +259,14 @@ static tern_strided view_of(const tern_tensor *t, int dims)
     return tern_view_shaped(t, shape);
 }
 
-tern_conv_args tern_conv_args_of(const tern_op_attrs *attrs, const tern_tensor *x,
-                                 const tern_tensor *weight, const tern_tensor *y)
+tern_conv_args tern_conv_make_args(const tern_op_attrs *attrs, const tern_tensor *x,
+                                   const tern_tensor *weight, const tern_tensor *y)
 {
     int dims = weight->rank - 2;
     bool transposed = tern_conv_is_transposed(attrs);
-    tern_conv_args args = {.x = view_of(transposed ? y : x, dims),
-                           .weight = view_of(weight, dims),
-                           .y = view_of(transposed ? x : y, dims),
+    tern_conv_args args = {.x = view_with_batch(transposed ? y : x, dims),
+                           .weight = view_with_batch(weight, dims),
+                           .y = view_with_batch(transposed ? x : y, dims),
                            .groups = attrs->i[GROUPS]};
     for (int d = 0; d < 3; d++) {
         args.stride[d] = attrs->i[STRIDE + d];

@@ -35,11 +35,11 @@ tern_status tern_conv_shape(conv_sizes *sizes, const tern_tensor *x, const tern_
                             tern_shape *shape);
 
 // The sizes that a backward needs go through the attrs of the call.
-void tern_conv_keep(const conv_sizes *sizes, tern_op_attrs *attrs);
+void tern_conv_save(const conv_sizes *sizes, tern_op_attrs *attrs);
 bool tern_conv_is_transposed(const tern_op_attrs *attrs);
 // Arguments of a kernel from those attrs, for contiguous tensors. A transposed convolution writes
 // what its kernels call x.
-tern_conv_args tern_conv_args_of(const tern_op_attrs *attrs, const tern_tensor *x,
-                                 const tern_tensor *weight, const tern_tensor *y);
+tern_conv_args tern_conv_make_args(const tern_op_attrs *attrs, const tern_tensor *x,
+                                   const tern_tensor *weight, const tern_tensor *y);
 
 #endif

@@ -3,15 +3,15 @@
 #include "ops/alias.h"
 #include "tensor/liveness.h"
 
-tern_status tern_pass_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+tern_status tern_identity_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     (void)node;
     dx[0] = dy[0];
     return TERN_OK;
 }
 
-static const tern_op clone_op = {"clone", {"t"}, tern_pass_backward};
-static const tern_op contiguous_op = {"contiguous", {"t"}, tern_pass_backward};
+static const tern_op clone_op = {"clone", {"t"}, tern_identity_backward};
+static const tern_op contiguous_op = {"contiguous", {"t"}, tern_identity_backward};
 
 static tern_tensor *cloned(const tern_op *op, tern_tensor *t)
 {

@@ -137,7 +137,7 @@ static tern_status launch(const problem *p)
     tern_cross_entropy_args args = arguments(p, &weight);
     tern_exec exec = tern_exec_of(p->call.device);
     if (!p->probabilities)
-        exec.site = tern_fault_site("cross_entropy", "label of sample", p->classes);
+        exec.location = tern_fault_location("cross_entropy", "label of sample", p->classes);
     TERN_TRY(tern_kernels_of(p->call.device)->cross_entropy(&exec, &args));
     return p->call.device.type == TERN_CPU ? tern_fault_poll(p->call.device) : TERN_OK;
 }

@@ -77,20 +77,20 @@ tern_tensor *tern_dropout(tern_tensor *x, double p, bool training)
 // ---- whole channels -----------------------------------------------------------------------------
 
 // Of inputs with `space` dimensions behind the channels.
-typedef struct channel_front {
+typedef struct channel_function {
     tern_op op;
     int space;
     bool unbatched; // may also come without N
-} channel_front;
+} channel_function;
 
-static tern_status check_rank(const channel_front *front, const tern_tensor *x)
+static tern_status check_rank(const channel_function *function, const tern_tensor *x)
 {
     static const char *const forms[] = {"(N, C, L) or (C, L)", "(N, C, H, W)",
                                         "(N, C, D, H, W) or (C, D, H, W)"};
-    const int batched = front->space + 2, other = x->rank - 2;
-    if (x->rank == batched || (front->unbatched && x->rank == batched - 1))
+    const int batched = function->space + 2, other = x->rank - 2;
+    if (x->rank == batched || (function->unbatched && x->rank == batched - 1))
         return TERN_OK;
-    const char *name = front->op.name, *form = forms[front->space - 1];
+    const char *name = function->op.name, *form = forms[function->space - 1];
     TERN_CHECK(other >= 1 && other <= 3, TERN_ERR_SHAPE,
                "%s: x is %s, but must be %s; tern_dropout drops single elements", name,
                tern_tensor_string(x), form);
@@ -99,36 +99,36 @@ static tern_status check_rank(const channel_front *front, const tern_tensor *x)
                             tern_tensor_string(x), form, other, forms[other - 1]);
 }
 
-static tern_tensor *drop_channels(const channel_front *front, tern_tensor *x, double p,
+static tern_tensor *drop_channels(const channel_function *function, tern_tensor *x, double p,
                                   bool training)
 {
-    tern_op_call call = {.op = &front->op, .count = 1, .in = {x}};
-    if (check(&call, p) || check_rank(front, call.in[0]))
+    tern_op_call call = {.op = &function->op, .count = 1, .in = {x}};
+    if (check(&call, p) || check_rank(function, call.in[0]))
         return NULL;
     if (!training)
         return x;
     int64_t inner = 1;
-    for (int i = 0; i < front->space; i++)
+    for (int i = 0; i < function->space; i++)
         inner *= x->size[x->rank - 1 - i];
     return run(&call, zeroing(p, inner > 0 ? inner : 1));
 }
 
 tern_tensor *tern_dropout1d(tern_tensor *x, double p, bool training)
 {
-    static const channel_front front = {{"dropout1d", {"x"}, dropout_backward}, 1, true};
-    return drop_channels(&front, x, p, training);
+    static const channel_function function = {{"dropout1d", {"x"}, dropout_backward}, 1, true};
+    return drop_channels(&function, x, p, training);
 }
 
 tern_tensor *tern_dropout2d(tern_tensor *x, double p, bool training)
 {
-    static const channel_front front = {{"dropout2d", {"x"}, dropout_backward}, 2, false};
-    return drop_channels(&front, x, p, training);
+    static const channel_function function = {{"dropout2d", {"x"}, dropout_backward}, 2, false};
+    return drop_channels(&function, x, p, training);
 }
 
 tern_tensor *tern_dropout3d(tern_tensor *x, double p, bool training)
 {
-    static const channel_front front = {{"dropout3d", {"x"}, dropout_backward}, 3, true};
-    return drop_channels(&front, x, p, training);
+    static const channel_function function = {{"dropout3d", {"x"}, dropout_backward}, 3, true};
+    return drop_channels(&function, x, p, training);
 }
 
 // ---- for SELU -----------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ static tern_status launch_gather(const char *op, const tern_strided *y, const te
                                  const tern_strided *index, int dim, tern_device device)
 {
     tern_exec exec = tern_exec_of(device);
-    exec.site = tern_fault_site(op, "index", x->size[dim]);
+    exec.location = tern_fault_location(op, "index", x->size[dim]);
     TERN_TRY(tern_kernels_of(device)->gather(&exec, y, x, index, dim));
     return poll(device);
 }
@@ -166,7 +166,7 @@ tern_tensor *tern_one_hot(tern_tensor *labels, int64_t classes)
     tern_strided lv = tern_view_flat(list);
     tern_strided yv = tern_view_shaped(y, (tern_shape){2, {list->numel, classes}});
     tern_exec exec = tern_exec_of(call.device);
-    exec.site = tern_fault_site("one_hot", "label", classes);
+    exec.location = tern_fault_location("one_hot", "label", classes);
     if (tern_kernels_of(call.device)->one_hot(&exec, &yv, &lv) || poll(call.device))
         return NULL;
     return tern_op_end(&call, y, NULL, 0);

@@ -158,7 +158,7 @@ static tern_tensor *with_number(const tern_op *op, tern_unary_op code, tern_tens
 
 tern_tensor *(tern_add_scalar_)(tern_tensor *t, tern_scalar value)
 {
-    static const tern_op op = {"add_scalar_", {"t"}, tern_pass_backward};
+    static const tern_op op = {"add_scalar_", {"t"}, tern_identity_backward};
     return with_number(&op, TERN_UNARY_ADD_SCALAR, t, value);
 }
 

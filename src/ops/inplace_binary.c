@@ -2,11 +2,11 @@
 // add_ and mul_: changes in place by another tensor.
 #include "ops/alias.h"
 
-// A call of t and other: after its checks, other is on t's device and of dtype `meet`.
+// A call of t and other: after its checks, other is on t's device and of dtype `common_dtype`.
 typedef struct inplace_call {
     tern_op_call op;
     tern_tensor *t, *other;
-    tern_dtype meet; // in which the result is computed
+    tern_dtype common_dtype; // in which the result is computed
 } inplace_call;
 
 // bool, integer, floating: a result may be cast to t's dtype unless that is of a lower kind.
@@ -15,17 +15,17 @@ static int kind_of(tern_dtype dtype)
     return tern_dtype_is_floating(dtype) ? 2 : dtype != TERN_BOOL;
 }
 
-static tern_status meet(inplace_call *call)
+static tern_status convert_other(inplace_call *call)
 {
     const char *name = call->op.op->name;
-    call->meet = tern_promote(call->t, call->other);
-    TERN_CHECK(kind_of(call->meet) <= kind_of(call->t->dtype), TERN_ERR_DTYPE,
+    call->common_dtype = tern_promote(call->t, call->other);
+    TERN_CHECK(kind_of(call->common_dtype) <= kind_of(call->t->dtype), TERN_ERR_DTYPE,
                "%s: the result would be %s, which t of %s cannot hold", name,
-               tern_dtype_name(call->meet), tern_dtype_name(call->t->dtype));
+               tern_dtype_name(call->common_dtype), tern_dtype_name(call->t->dtype));
     TERN_TRY(tern_op_begin(&call->op, TERN_OP_PLAIN));
     TERN_CHECK(call->op.in[0] == call->t, TERN_ERR_DEVICE, "%s: t is on %s and other on %s", name,
                tern_device_string(tern_dev(call->t)), tern_device_string(tern_dev(call->other)));
-    call->other = call->op.in[1] = tern_to_dtype(call->op.in[1], call->meet);
+    call->other = call->op.in[1] = tern_to_dtype(call->op.in[1], call->common_dtype);
     return call->other ? TERN_OK : tern_error_code();
 }
 
@@ -33,7 +33,7 @@ static tern_status begin(inplace_call *call, const tern_op *op, tern_tensor *t, 
 {
     *call = (inplace_call){.op = {.op = op, .count = 2, .in = {t, other}}, .t = t, .other = other};
     TERN_TRY(tern_check_target(call->op.op->name, call->t, "other", call->other));
-    return meet(call);
+    return convert_other(call);
 }
 
 static tern_status launch(const inplace_call *call, tern_binary_op op, double alpha)
@@ -42,16 +42,16 @@ static tern_status launch(const inplace_call *call, tern_binary_op op, double al
         tern_overlaps(call->t, call->other) ? tern_copied(call->other) : call->other;
     if (!other)
         return tern_error_code();
-    if (call->meet == call->t->dtype)
+    if (call->common_dtype == call->t->dtype)
         return tern_launch_binary(op, alpha, call->t, call->t, other);
     tern_device device = tern_dev(call->t);
-    tern_tensor *wide =
-        tern_tensor_new(call->op.op->name, call->meet, device, tern_shape_get(call->t));
-    if (!wide)
+    tern_tensor *promoted =
+        tern_tensor_new(call->op.op->name, call->common_dtype, device, tern_shape_get(call->t));
+    if (!promoted)
         return tern_error_code();
-    TERN_TRY(tern_launch_copy(wide, call->t));
-    TERN_TRY(tern_launch_binary(op, alpha, wide, wide, other));
-    return tern_launch_copy(call->t, wide);
+    TERN_TRY(tern_launch_copy(promoted, call->t));
+    TERN_TRY(tern_launch_binary(op, alpha, promoted, promoted, other));
+    return tern_launch_copy(call->t, promoted);
 }
 
 // Brings a gradient of the result to the shape and dtype of an input.
@@ -80,7 +80,8 @@ tern_tensor *(tern_add_)(tern_tensor *t, tern_tensor *other, double alpha)
     static const tern_op add = {"add_", {"t", "other"}, add_backward};
     inplace_call call;
     tern_node *node = NULL;
-    if (begin(&call, &add, t, other) || tern_check_integral("add_", "alpha", alpha, call.meet))
+    if (begin(&call, &add, t, other) ||
+        tern_check_integral("add_", "alpha", alpha, call.common_dtype))
         return NULL;
     call.op.attrs.d[0] = alpha;
     if (tern_op_begin_inplace(&call.op, &node))

@@ -35,7 +35,7 @@ static tern_tensor *by_running(const tern_instance_norm_options *o)
 
 // (1 - momentum) running + momentum * the mean of `each` (N, C) over the samples, in running's
 // dtype.
-static tern_tensor *moved_on(tern_tensor *running, tern_tensor *each, double momentum)
+static tern_tensor *averaged(tern_tensor *running, tern_tensor *each, double momentum)
 {
     tern_tensor *mean = tern_mean(each, tern_axes(0), false);
     tern_tensor *old = mean ? tern_to_dtype(running, tern_dtype_of(mean)) : NULL;
@@ -45,14 +45,14 @@ static tern_tensor *moved_on(tern_tensor *running, tern_tensor *each, double mom
 }
 
 // New values first: nothing has changed when one of them fails.
-static tern_status follow(const tern_instance_norm_options *o, const tern_row_norm *p)
+static tern_status update_running_stats(const tern_instance_norm_options *o, const tern_row_norm *p)
 {
     const int64_t samples = o->x->size[0], channels = o->x->size[1];
     const tern_shape each = {2, {samples, channels}}, rows = {3, {samples, channels, p->n}};
     tern_tensor *x = tern_to_dtype(tern_detach(p->x), p->mean->dtype);
     tern_tensor *var = tern_var(tern_reshape(x, rows), tern_axes(2), 1, false);
-    tern_tensor *new_mean = moved_on(o->running_mean, tern_reshape(p->mean, each), o->momentum);
-    tern_tensor *new_var = moved_on(o->running_var, var, o->momentum);
+    tern_tensor *new_mean = averaged(o->running_mean, tern_reshape(p->mean, each), o->momentum);
+    tern_tensor *new_var = averaged(o->running_var, var, o->momentum);
     if (!new_mean || !new_var || !tern_copy_(o->running_mean, new_mean) ||
         !tern_copy_(o->running_var, new_var))
         return tern_failed();
@@ -83,7 +83,7 @@ tern_tensor *tern_instance_norm_with(const tern_instance_norm_options *o)
     tern_status status = TERN_OK;
     if (y && y->numel > 0 && o->running_mean)
         tern_no_grad {
-            status = follow(o, &p);
+            status = update_running_stats(o, &p);
         }
     return status ? NULL : y;
 }

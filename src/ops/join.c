@@ -134,17 +134,17 @@ tern_tensor *tern_stack(tern_tensor *const *tensors, int64_t count, int dim)
     if (check_stack(tensors, count, &dim))
         return NULL;
     size_t nbytes = (size_t)count * sizeof(tern_tensor *);
-    tern_tensor **wide = tern_cache_alloc(nbytes);
-    if (!wide)
+    tern_tensor **unsqueezed = tern_cache_alloc(nbytes);
+    if (!unsqueezed)
         return NULL;
     tern_scope scope = tern_scope_open(); // for the widened views
     bool failed = !scope;
     for (int64_t i = 0; i < count && !failed; i++) {
-        wide[i] = tern_unsqueeze(tensors[i], dim);
-        failed = !wide[i];
+        unsqueezed[i] = tern_unsqueeze(tensors[i], dim);
+        failed = !unsqueezed[i];
     }
-    tern_tensor *y = failed ? NULL : joined("stack", wide, count, dim);
-    tern_cache_free(wide, nbytes);
+    tern_tensor *y = failed ? NULL : joined("stack", unsqueezed, count, dim);
+    tern_cache_free(unsqueezed, nbytes);
     y = tern_scope_close_keep(scope, y);
     return y;
 }
@@ -163,13 +163,13 @@ static tern_status check_split(const char *op, tern_tensor *t, int *dim, tern_te
     return tern_check_dim(op, t->rank, dim);
 }
 
-static tern_status make_pieces(tern_tensor *t, int64_t size, int dim, tern_tensor **pieces,
+static tern_status make_slices(tern_tensor *t, int64_t size, int dim, tern_tensor **slices,
                                int64_t count)
 {
     for (int64_t i = 0; i < count; i++) {
         int64_t start = i * size, left = t->size[dim] - start;
-        pieces[i] = tern_make_slice(t, dim, start, min_int64(left, size), 1);
-        if (!pieces[i])
+        slices[i] = tern_make_slice(t, dim, start, min_int64(left, size), 1);
+        if (!slices[i])
             return tern_error_code();
     }
     return TERN_OK;
@@ -179,17 +179,17 @@ static tern_status split(const char *op, tern_tensor *t, int64_t size, int dim, 
                          int64_t capacity, int64_t *count)
 {
     int64_t length = t->size[dim];
-    int64_t pieces = length > 0 ? (length - 1) / size + 1 : 1;
-    TERN_CHECK(pieces <= capacity, TERN_ERR_ARG, "%s: %lld pieces of %s, but room for %lld", op,
-               (long long)pieces, tern_tensor_string(t), (long long)capacity);
-    size_t nbytes = (size_t)pieces * sizeof *out;
+    int64_t slices = length > 0 ? (length - 1) / size + 1 : 1;
+    TERN_CHECK(slices <= capacity, TERN_ERR_ARG, "%s: %lld pieces of %s, but room for %lld", op,
+               (long long)slices, tern_tensor_string(t), (long long)capacity);
+    size_t nbytes = (size_t)slices * sizeof *out;
     tern_tensor **made = tern_cache_alloc(nbytes);
     if (!made)
         return tern_error_code();
-    tern_status status = make_pieces(t, size, dim, made, pieces);
+    tern_status status = make_slices(t, size, dim, made, slices);
     if (!status) {
         memcpy(out, made, nbytes);
-        *count = pieces;
+        *count = slices;
     }
     tern_cache_free(made, nbytes);
     return status;

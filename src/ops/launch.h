@@ -45,18 +45,18 @@ static inline tern_strided tern_view_with_dim(const tern_tensor *t)
 
 // An elementwise operation with one operand: how its dtype is prepared and how it is
 // differentiated.
-typedef struct tern_unary_front {
+typedef struct tern_unary_function {
     tern_op op;
     tern_unary_op code;
     unsigned flags; // of tern_op_begin
     bool no_bool;   // bool is TERN_ERR_DTYPE
-} tern_unary_front;
+} tern_unary_function;
 
-tern_tensor *tern_unary_run(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
+tern_tensor *tern_unary_run(const tern_unary_function *function, tern_tensor *x, tern_scalar p0,
                             tern_scalar p1);
-#define tern_unary_run(front, x, p0, p1)                                                           \
-    tern_unary_run(front, x, TERN_SCALAR_(p0), TERN_SCALAR_(p1))
-// Backwards for a front: from the saved operand or output; and for operations with a constant
+#define tern_unary_run(function, x, p0, p1)                                                        \
+    tern_unary_run(function, x, TERN_SCALAR_(p0), TERN_SCALAR_(p1))
+// Backwards for a function: from the saved operand or output; and for operations with a constant
 // derivative.
 tern_op_backward tern_unary_backward, tern_unary_linear_backward;
 // dx = dy * op'(s), all of one shape.
@@ -66,14 +66,14 @@ tern_status tern_launch_unary_grad(tern_unary_op op, double p0, double p1, tern_
 // ---- reductions --------------------------------------------------------------------------------
 
 // What a reduction over some dims of a tensor gives.
-typedef struct tern_reduced {
+typedef struct tern_reduction_shape {
     tern_shape keepdim; // the operand's shape with 1 where it reduces
     tern_shape result;  // the same, or without those dims
     int64_t count;      // elements that meet in one
-} tern_reduced;
+} tern_reduction_shape;
 
-tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_list axes,
-                              bool keepdim, tern_reduced *out);
+tern_status tern_reduction_shape_make(const char *op, const tern_tensor *x, tern_axis_list axes,
+                                      bool keepdim, tern_reduction_shape *out);
 // y (contiguous, numel of `keepdim`) from x.
 tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, const tern_tensor *x,
                                tern_shape keepdim);

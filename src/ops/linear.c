@@ -3,13 +3,13 @@
 #include "ops/linear_conv.h"
 
 // x (.., In), weight (Out, In), bias (Out) or NULL
-enum { X = TERN_FUSED_X, WEIGHT = TERN_FUSED_WEIGHT };
+enum { X = TERN_LINEAR_CONV_X, WEIGHT = TERN_LINEAR_CONV_WEIGHT };
 
 static tern_status check(const tern_op_call *call, tern_activation activation)
 {
     const tern_tensor *x = call->in[X], *weight = call->in[WEIGHT];
-    const tern_tensor *bias = tern_fused_bias(call);
-    TERN_TRY(tern_fused_check("linear", activation));
+    const tern_tensor *bias = tern_linear_conv_bias(call);
+    TERN_TRY(tern_linear_conv_check("linear", activation));
     TERN_CHECK(weight->rank == 2, TERN_ERR_SHAPE, "linear: weight %s is not (Out, In)",
                tern_shape_string(tern_shape_get(weight)));
     TERN_CHECK(x->rank > 0 && x->size[x->rank - 1] == weight->size[1], TERN_ERR_SHAPE,
@@ -92,12 +92,12 @@ static tern_status input_gradient(tern_node *node, const tern_tensor *dz, tern_t
 
 static tern_status linear_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
-    tern_tensor *dz = tern_fused_before(node, dy[0]);
+    tern_tensor *dz = tern_linear_conv_dz(node, dy[0]);
     if (!dz)
         return tern_failed();
     if (tern_node_needs(node, WEIGHT))
         TERN_TRY(weight_gradient(node, dz, dx));
-    TERN_TRY(tern_fused_bias_gradient(node, dz, dz->rank - 1, dx));
+    TERN_TRY(tern_linear_conv_bias_grad(node, dz, dz->rank - 1, dx));
     return tern_node_needs(node, X) ? input_gradient(node, dz, dx) : TERN_OK;
 }
 
@@ -113,7 +113,7 @@ tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight, tern_tensor *bias,
     tern_shape shape = tern_shape_get(call.in[X]);
     shape.dim[shape.rank - 1] = call.in[WEIGHT]->size[0];
     tern_tensor *z = tern_tensor_new("linear", call.dtype, call.device, shape);
-    if (!z || product(z, call.in, tern_fused_bias(&call), activation == TERN_ACT_RELU))
+    if (!z || product(z, call.in, tern_linear_conv_bias(&call), activation == TERN_ACT_RELU))
         return NULL;
-    return tern_fused_end(&call, activation, z);
+    return tern_linear_conv_end(&call, activation, z);
 }

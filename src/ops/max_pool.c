@@ -10,7 +10,7 @@ tern_pool_dim tern_pool_dim_same(void)
         .in = 1, .out = 1, .kernel = 1, .stride = 1, .padding = 0, .dilation = 1};
 }
 
-static tern_max_pool_args args_of(const tern_pool *pool, tern_shape x, tern_shape y)
+static tern_max_pool_args make_args(const tern_pool *pool, tern_shape x, tern_shape y)
 {
     tern_max_pool_args args = {0};
     for (int i = 0; i < 3; i++)
@@ -116,7 +116,8 @@ static tern_status check_windows(const tern_pool *pool, const tern_max_pool_args
 static tern_status backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_pool pool = tern_pool_saved(tern_node_attrs(node));
-    tern_max_pool_args args = args_of(&pool, tern_node_input_shape(node, 0), tern_shape_get(dy[0]));
+    tern_max_pool_args args =
+        make_args(&pool, tern_node_input_shape(node, 0), tern_shape_get(dy[0]));
     return tern_max_pool_launch_grad(node, &args, pool.dims, dy[0], &dx[0]);
 }
 
@@ -131,7 +132,7 @@ tern_tensor *tern_max_pool_run(const tern_pool *pool, tern_tensor *x, tern_tenso
     if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) || tern_pool_check_input(pool, call.in[0]) ||
         tern_pool_shape(pool, call.in[0], &shape))
         return NULL;
-    tern_max_pool_args args = args_of(pool, call.shape, shape);
+    tern_max_pool_args args = make_args(pool, call.shape, shape);
     if (check_windows(pool, &args) || tern_max_pool_launch(&call, &args, pool->dims, shape, &out))
         return NULL;
     tern_pool_save(pool, &call.attrs);
@@ -142,7 +143,7 @@ tern_tensor *tern_max_pool_run(const tern_pool *pool, tern_tensor *x, tern_tenso
 
 static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x, tern_tensor **indices)
 {
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_settle(&pool, kernel)
+    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize(&pool, kernel)
                ? NULL
                : tern_max_pool_run(&pool, x, indices);
 }

@@ -56,7 +56,7 @@ static tern_status norm_backward(tern_node *node, tern_tensor *const *dy, tern_t
     return dx[0] ? TERN_OK : tern_failed();
 }
 
-static tern_status check(double p, const tern_tensor *x, const tern_reduced *reduced)
+static tern_status check(double p, const tern_tensor *x, const tern_reduction_shape *reduced)
 {
     TERN_CHECK(!isnan(p), TERN_ERR_ARG, "norm: p is NaN");
     TERN_CHECK(reduced->count > 0 || (p >= 0 && !isinf(p)), TERN_ERR_SHAPE,
@@ -69,9 +69,9 @@ tern_tensor *tern_norm(tern_tensor *x, double p, tern_axis_list axes, bool keepd
 {
     static const tern_op norm = {"norm", {"x"}, norm_backward};
     tern_op_call call = {.op = &norm, .count = 1, .in = {x}, .attrs.d = {p}};
-    tern_reduced reduced;
+    tern_reduction_shape reduced;
     if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING) ||
-        tern_reduced_make("norm", call.in[0], axes, keepdim, &reduced) ||
+        tern_reduction_shape_make("norm", call.in[0], axes, keepdim, &reduced) ||
         check(p, call.in[0], &reduced))
         return NULL;
     tern_tensor *y = tern_tensor_new("norm", call.dtype, call.device, reduced.result);

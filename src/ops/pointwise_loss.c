@@ -3,10 +3,10 @@
 // them, or each.
 #include "ops/launch.h"
 
-typedef struct loss_front {
+typedef struct loss_function {
     tern_op op;
     tern_loss_code code;
-} loss_front;
+} loss_function;
 
 static tern_loss_args args_of(tern_loss_code code, tern_reduction reduction,
                               const tern_tensor *input, const tern_tensor *target)
@@ -54,39 +54,39 @@ static tern_status check(const tern_op_call *call, tern_reduction reduction)
     return TERN_OK;
 }
 
-static tern_tensor *run(const loss_front *front, tern_tensor *input, tern_tensor *target,
+static tern_tensor *run(const loss_function *function, tern_tensor *input, tern_tensor *target,
                         tern_reduction reduction)
 {
-    tern_op_call call = {.op = &front->op, .count = 2, .in = {input, target}};
+    tern_op_call call = {.op = &function->op, .count = 2, .in = {input, target}};
     if (tern_op_begin(&call, TERN_OP_SAME_DTYPE | TERN_OP_ONLY_FLOATING) || check(&call, reduction))
         return NULL;
     if (reduction == TERN_REDUCTION_UNSPECIFIED)
         reduction = TERN_REDUCTION_MEAN;
     tern_shape shape = reduction == TERN_REDUCTION_NONE ? call.shape : (tern_shape){0};
     tern_tensor *saved[] = {tern_make_contiguous(call.in[0]), tern_make_contiguous(call.in[1])};
-    tern_tensor *loss = tern_tensor_new(front->op.name, call.dtype, call.device, shape);
+    tern_tensor *loss = tern_tensor_new(function->op.name, call.dtype, call.device, shape);
     if (!saved[0] || !saved[1] || !loss)
         return NULL;
-    tern_loss_args args = args_of(front->code, reduction, saved[0], saved[1]);
+    tern_loss_args args = args_of(function->code, reduction, saved[0], saved[1]);
     tern_strided lv = tern_view_flat(loss);
     tern_exec exec = tern_exec_of(call.device);
     if (tern_kernels_of(call.device)->loss(&exec, &args, &lv))
         return NULL;
-    call.attrs.i[0] = front->code;
+    call.attrs.i[0] = function->code;
     call.attrs.i[1] = reduction;
     return tern_op_end(&call, loss, saved, 2);
 }
 
 tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target, tern_reduction reduction)
 {
-    static const loss_front mse_loss = {{"mse_loss", {"input", "target"}, loss_backward},
-                                        TERN_LOSS_MSE};
+    static const loss_function mse_loss = {{"mse_loss", {"input", "target"}, loss_backward},
+                                           TERN_LOSS_MSE};
     return run(&mse_loss, input, target, reduction);
 }
 
 tern_tensor *tern_l1_loss(tern_tensor *input, tern_tensor *target, tern_reduction reduction)
 {
-    static const loss_front l1_loss = {{"l1_loss", {"input", "target"}, loss_backward},
-                                       TERN_LOSS_L1};
+    static const loss_function l1_loss = {{"l1_loss", {"input", "target"}, loss_backward},
+                                          TERN_LOSS_L1};
     return run(&l1_loss, input, target, reduction);
 }

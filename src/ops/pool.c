@@ -69,7 +69,7 @@ static tern_status check_padding(const tern_pool *pool)
     return TERN_OK;
 }
 
-tern_status tern_pool_settle(tern_pool *pool, int64_t kernel)
+tern_status tern_pool_finalize(tern_pool *pool, int64_t kernel)
 {
     bool sizes = given(pool, &pool->kernel, 0);
     TERN_CHECK(kernel == 0 || !sizes, TERN_ERR_ARG,
@@ -91,7 +91,7 @@ tern_status tern_pool_settle(tern_pool *pool, int64_t kernel)
     return check_padding(pool);
 }
 
-tern_status tern_pool_settle_adaptive(tern_pool *pool, int64_t out)
+tern_status tern_pool_finalize_adaptive(tern_pool *pool, int64_t out)
 {
     bool sizes = given(pool, &pool->out, -1);
     TERN_CHECK(out == -1 || !sizes, TERN_ERR_ARG,

@@ -29,9 +29,9 @@ tern_pool_sizes tern_pool_triple(tern_triple triple);
 
 // One of `kernel` and pool->kernel is given (not 0); fills in pool->kernel and the stride. Refuses
 // what no input can be pooled with.
-tern_status tern_pool_settle(tern_pool *pool, int64_t kernel);
+tern_status tern_pool_finalize(tern_pool *pool, int64_t kernel);
 // Likewise for `out` and pool->out, which is given when it is not -1.
-tern_status tern_pool_settle_adaptive(tern_pool *pool, int64_t out);
+tern_status tern_pool_finalize_adaptive(tern_pool *pool, int64_t out);
 
 // After settling; name "max_pool2d".
 tern_tensor *tern_max_pool_run(const tern_pool *pool, tern_tensor *x, tern_tensor **indices);

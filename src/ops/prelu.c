@@ -42,7 +42,7 @@ static tern_status prelu_backward(tern_node *node, tern_tensor *const *dy, tern_
     }
     if (tern_node_needs(node, 1)) {
         tern_tensor *part = tern_empty_like(dy[0]);
-        if (!part || tern_launch_binary(TERN_BINARY_PRELU_PART, 1, part, dy[0], x))
+        if (!part || tern_launch_binary(TERN_BINARY_PRELU_PARTIAL, 1, part, dy[0], x))
             return tern_failed();
         part = tern_sum_to(part, tern_shape_get(slopes));
         dx[1] = part ? tern_reshape(part, tern_node_input_shape(node, 1)) : NULL;
@@ -119,7 +119,7 @@ static tern_tensor *in_training(tern_tensor *x, double lower, double upper)
 
 tern_tensor *tern_rrelu(tern_tensor *x, double lower, double upper, bool training)
 {
-    static const tern_unary_front mean = {
+    static const tern_unary_function mean = {
         {"rrelu", {"x"}, tern_unary_backward}, TERN_UNARY_LEAKY_RELU, TERN_OP_TO_FLOATING, false};
     TERN_CHECK_PTR(lower <= upper && isfinite(lower) && isfinite(upper), TERN_ERR_ARG,
                    "rrelu: slopes are drawn from %g to %g, but lower must not be above upper, and "

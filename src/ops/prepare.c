@@ -22,7 +22,7 @@ static tern_device common_device(const tern_op_call *c)
     return tern_dev(c->in[0]);
 }
 
-static tern_status meet_devices(tern_op_call *c)
+static tern_status match_devices(tern_op_call *c)
 {
     c->device = common_device(c);
     int home = 0;
@@ -43,7 +43,7 @@ static tern_status meet_devices(tern_op_call *c)
     return TERN_OK;
 }
 
-static tern_status meet_shapes(tern_op_call *c)
+static tern_status broadcast_shapes(tern_op_call *c)
 {
     c->shape = tern_shape_get(c->in[0]);
     for (int i = 1; i < c->count; i++)
@@ -80,7 +80,7 @@ static tern_status check_dtypes(const tern_op_call *c, unsigned flags)
     return TERN_OK;
 }
 
-static tern_status meet_dtypes(tern_op_call *c, unsigned flags)
+static tern_status match_dtypes(tern_op_call *c, unsigned flags)
 {
     c->dtype = flags & TERN_OP_PROMOTE ? promoted(c) : c->in[0]->dtype;
     if ((flags & TERN_OP_TO_FLOATING) && !tern_is_floating(c->dtype))
@@ -102,10 +102,10 @@ tern_status tern_op_begin(tern_op_call *c, unsigned flags)
     for (int i = 0; i < c->count; i++)
         TERN_TRY(tern_check_tensor(c->op->name, c->op->inputs[i], c->in[i]));
     if (flags & TERN_OP_BROADCAST)
-        TERN_TRY(meet_shapes(c));
+        TERN_TRY(broadcast_shapes(c));
     else
         c->shape = tern_shape_get(c->in[0]);
     TERN_TRY(check_dtypes(c, flags));
-    TERN_TRY(meet_devices(c));
-    return meet_dtypes(c, flags);
+    TERN_TRY(match_devices(c));
+    return match_dtypes(c, flags);
 }

@@ -55,7 +55,7 @@ static bool merge_first(tern_strided *view, int count)
 
 // Says whether a kernel takes the matrices: one stride is 1, the other spans it. Dims of size 1 get
 // a stride that fits.
-static bool settle(tern_strided *view)
+static bool canonicalize_strides(tern_strided *view)
 {
     int64_t rows = view->size[view->rank - 2], cols = view->size[view->rank - 1];
     int64_t *down = &view->stride[view->rank - 2], *along = &view->stride[view->rank - 1];
@@ -85,7 +85,7 @@ static tern_status make_contiguous(scratch *temp, tern_strided *view)
 // (B, rows, cols) with the leading sizes of y.
 static tern_status make_batches(scratch *temp, const tern_strided *y, tern_strided *view)
 {
-    if (!settle(view))
+    if (!canonicalize_strides(view))
         TERN_TRY(make_contiguous(temp, view));
     tern_shape shape = {.rank = y->rank};
     for (int i = 0; i < y->rank; i++)
@@ -95,7 +95,7 @@ static tern_status make_batches(scratch *temp, const tern_strided *y, tern_strid
         TERN_TRY(make_contiguous(temp, view));
         (void)merge_first(view, y->rank - 2);
     }
-    (void)settle(view);
+    (void)canonicalize_strides(view);
     return TERN_OK;
 }
 
@@ -112,12 +112,12 @@ static void add_batch(tern_strided *view)
 }
 
 // A single b serves every batch: the rows of all batches are one matrix, where strides allow.
-static void fold_batches(tern_product *p)
+static void merge_batches(tern_product *p)
 {
     if (p->b.rank != 2 || p->y.rank <= 2 || p->a.rank != p->y.rank)
         return;
     tern_strided a = p->a;
-    if (!merge_first(&a, a.rank - 1) || !settle(&a))
+    if (!merge_first(&a, a.rank - 1) || !canonicalize_strides(&a))
         return;
     p->a = a;
     (void)merge_first(&p->y, p->y.rank - 1); // contiguous, so it can
@@ -125,17 +125,17 @@ static void fold_batches(tern_product *p)
 
 static tern_status prepare(scratch *temp, tern_product *p)
 {
-    fold_batches(p);
+    merge_batches(p);
     tern_strided *operands[] = {&p->a, &p->b};
     for (int i = 0; i < 2; i++) {
         if (p->y.rank > 2)
             TERN_TRY(make_batches(temp, &p->y, operands[i]));
-        else if (!settle(operands[i]))
+        else if (!canonicalize_strides(operands[i]))
             TERN_TRY(make_contiguous(temp, operands[i]));
         if (p->y.rank == 2)
             add_batch(operands[i]);
     }
-    (void)settle(&p->y);
+    (void)canonicalize_strides(&p->y);
     if (p->y.rank == 2)
         add_batch(&p->y);
     else

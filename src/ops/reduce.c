@@ -2,12 +2,12 @@
 // Reductions over any axes: sum, mean, amax, amin, any, all.
 #include "ops/launch.h"
 
-typedef struct reduce_front {
+typedef struct reduce_function {
     tern_op op;
     tern_reduce_op code;
     unsigned flags;    // of tern_op_begin
     bool keeps_values; // the backward looks at x and y
-} reduce_front;
+} reduce_function;
 
 static void keep_shape(tern_op_attrs *attrs, tern_shape keepdim)
 {
@@ -31,34 +31,34 @@ static tern_dtype result_dtype(tern_reduce_op op, tern_dtype dtype)
     return op == TERN_REDUCE_SUM && !tern_dtype_is_floating(dtype) ? TERN_INT64 : dtype;
 }
 
-static tern_status check_not_empty(const reduce_front *front, const tern_tensor *x,
-                                   const tern_reduced *reduced)
+static tern_status check_not_empty(const reduce_function *function, const tern_tensor *x,
+                                   const tern_reduction_shape *reduced)
 {
-    bool needs_one = front->code == TERN_REDUCE_AMAX || front->code == TERN_REDUCE_AMIN;
+    bool needs_one = function->code == TERN_REDUCE_AMAX || function->code == TERN_REDUCE_AMIN;
     TERN_CHECK(!needs_one || reduced->count > 0, TERN_ERR_SHAPE,
-               "%s: x %s has no elements along the axes, so there is no %s value", front->op.name,
-               tern_shape_string(tern_shape_get(x)),
-               front->code == TERN_REDUCE_AMAX ? "largest" : "smallest");
+               "%s: x %s has no elements along the axes, so there is no %s value",
+               function->op.name, tern_shape_string(tern_shape_get(x)),
+               function->code == TERN_REDUCE_AMAX ? "largest" : "smallest");
     return TERN_OK;
 }
 
-static tern_tensor *run(const reduce_front *front, tern_tensor *x, tern_axis_list axes,
+static tern_tensor *run(const reduce_function *function, tern_tensor *x, tern_axis_list axes,
                         bool keepdim)
 {
-    const char *name = front->op.name;
-    tern_op_call call = {.op = &front->op, .count = 1, .in = {x}};
-    tern_reduced reduced;
-    if (tern_op_begin(&call, front->flags) ||
-        tern_reduced_make(name, call.in[0], axes, keepdim, &reduced) ||
-        check_not_empty(front, call.in[0], &reduced))
+    const char *name = function->op.name;
+    tern_op_call call = {.op = &function->op, .count = 1, .in = {x}};
+    tern_reduction_shape reduced;
+    if (tern_op_begin(&call, function->flags) ||
+        tern_reduction_shape_make(name, call.in[0], axes, keepdim, &reduced) ||
+        check_not_empty(function, call.in[0], &reduced))
         return NULL;
-    tern_tensor *y =
-        tern_tensor_new(name, result_dtype(front->code, call.dtype), call.device, reduced.result);
-    if (!y || tern_launch_reduce(front->code, 0, y, call.in[0], reduced.keepdim))
+    tern_tensor *y = tern_tensor_new(name, result_dtype(function->code, call.dtype), call.device,
+                                     reduced.result);
+    if (!y || tern_launch_reduce(function->code, 0, y, call.in[0], reduced.keepdim))
         return NULL;
     keep_shape(&call.attrs, reduced.keepdim);
     tern_tensor *saved[] = {call.in[0], y};
-    return tern_op_end(&call, y, saved, front->keeps_values ? 2 : 0);
+    return tern_op_end(&call, y, saved, function->keeps_values ? 2 : 0);
 }
 
 // A sum of integers has no gradient: only floating tensors require one.
@@ -94,15 +94,16 @@ static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, ter
 
 tern_tensor *tern_sum(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"sum", {"x"}, sum_backward}, TERN_REDUCE_SUM, 0, false};
-    return run(&front, x, axes, keepdim);
+    static const reduce_function function = {
+        {"sum", {"x"}, sum_backward}, TERN_REDUCE_SUM, 0, false};
+    return run(&function, x, axes, keepdim);
 }
 
 tern_tensor *tern_mean(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {
+    static const reduce_function function = {
         {"mean", {"x"}, mean_backward}, TERN_REDUCE_MEAN, TERN_OP_ONLY_FLOATING, false};
-    return run(&front, x, axes, keepdim);
+    return run(&function, x, axes, keepdim);
 }
 
 tern_tensor *tern_sum_all(tern_tensor *x)
@@ -117,26 +118,26 @@ tern_tensor *tern_mean_all(tern_tensor *x)
 
 tern_tensor *tern_amax(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {
+    static const reduce_function function = {
         {"amax", {"x"}, extreme_backward}, TERN_REDUCE_AMAX, 0, true};
-    return run(&front, x, axes, keepdim);
+    return run(&function, x, axes, keepdim);
 }
 
 tern_tensor *tern_amin(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {
+    static const reduce_function function = {
         {"amin", {"x"}, extreme_backward}, TERN_REDUCE_AMIN, 0, true};
-    return run(&front, x, axes, keepdim);
+    return run(&function, x, axes, keepdim);
 }
 
 tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"any", {"x"}, NULL}, TERN_REDUCE_ANY, 0, false};
-    return run(&front, x, axes, keepdim);
+    static const reduce_function function = {{"any", {"x"}, NULL}, TERN_REDUCE_ANY, 0, false};
+    return run(&function, x, axes, keepdim);
 }
 
 tern_tensor *tern_all(tern_tensor *x, tern_axis_list axes, bool keepdim)
 {
-    static const reduce_front front = {{"all", {"x"}, NULL}, TERN_REDUCE_ALL, 0, false};
-    return run(&front, x, axes, keepdim);
+    static const reduce_function function = {{"all", {"x"}, NULL}, TERN_REDUCE_ALL, 0, false};
+    return run(&function, x, axes, keepdim);
 }

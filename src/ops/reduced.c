@@ -17,13 +17,13 @@ static tern_status mark_axes(const char *op, const tern_tensor *x, tern_axis_lis
     return TERN_OK;
 }
 
-tern_status tern_reduced_make(const char *op, const tern_tensor *x, tern_axis_list axes,
-                              bool keepdim, tern_reduced *out)
+tern_status tern_reduction_shape_make(const char *op, const tern_tensor *x, tern_axis_list axes,
+                                      bool keepdim, tern_reduction_shape *out)
 {
     bool reduced[TERN_MAX_RANK] = {false};
     bool all = axes.count <= 0;
     TERN_TRY(mark_axes(op, x, axes, reduced));
-    *out = (tern_reduced){.keepdim = {.rank = x->rank}, .count = 1};
+    *out = (tern_reduction_shape){.keepdim = {.rank = x->rank}, .count = 1};
     for (int i = 0; i < x->rank; i++) {
         bool goes = all || reduced[i];
         out->keepdim.dim[i] = goes ? 1 : x->size[i];

@@ -149,6 +149,6 @@ tern_tensor *tern_expand(tern_tensor *t, tern_shape shape)
 {
     if (tern_check_tensor("expand", "t", t) || complete_expansion(t, &shape))
         return NULL;
-    tern_strided wide = tern_view_expand(tern_view_of(t), shape);
-    return tern_make_view(&expand_op, t, shape, wide.stride, t->offset, NULL);
+    tern_strided expanded = tern_view_expand(tern_view_of(t), shape);
+    return tern_make_view(&expand_op, t, shape, expanded.stride, t->offset, NULL);
 }

@@ -70,63 +70,63 @@ static tern_tensor *end(tern_op_call *call, tern_unary_op code, tern_tensor *y, 
     return tern_op_end(call, y, saves == TERN_SAVES_OUTPUT ? &y : &x, saves != TERN_SAVES_NOTHING);
 }
 
-tern_tensor *(tern_unary_run)(const tern_unary_front *front, tern_tensor *x, tern_scalar p0,
+tern_tensor *(tern_unary_run)(const tern_unary_function *function, tern_tensor *x, tern_scalar p0,
                               tern_scalar p1)
 {
-    const char *name = front->op.name;
-    tern_op_call call = {.op = &front->op, .count = 1, .in = {x}};
-    if (tern_op_begin(&call, front->flags))
+    const char *name = function->op.name;
+    tern_op_call call = {.op = &function->op, .count = 1, .in = {x}};
+    if (tern_op_begin(&call, function->flags))
         return NULL;
-    TERN_CHECK_PTR(!front->no_bool || call.dtype != TERN_BOOL, TERN_ERR_DTYPE,
+    TERN_CHECK_PTR(!function->no_bool || call.dtype != TERN_BOOL, TERN_ERR_DTYPE,
                    "%s: x is %s, and bool is not a number here (tern_to_dtype makes it one)", name,
                    tern_tensor_string(call.in[0]));
-    tern_dtype dtype = tern_unary_gives_bool(front->code) ? TERN_BOOL : call.dtype;
+    tern_dtype dtype = tern_unary_gives_bool(function->code) ? TERN_BOOL : call.dtype;
     tern_tensor *y = tern_tensor_new(name, dtype, call.device, call.shape);
-    if (!y || tern_launch_unary(front->code, p0, p1, y, call.in[0]))
+    if (!y || tern_launch_unary(function->code, p0, p1, y, call.in[0]))
         return NULL;
-    return end(&call, front->code, y, p0, p1);
+    return end(&call, function->code, y, p0, p1);
 }
 
-// A front of x alone: name, operation, how its dtype is prepared, whether bool is refused,
-// backward.
-#define FRONT(name, op, ...) FRONT_(name, op, __VA_ARGS__)
-#define FRONT_(name, code, flags, no_bool, backward)                                               \
+// A public function of x alone: name, operation, how its dtype is prepared, whether bool is
+// refused, backward.
+#define FUNCTION(name, op, ...) FUNCTION_(name, op, __VA_ARGS__)
+#define FUNCTION_(name, code, flags, no_bool, backward)                                            \
     tern_tensor *tern_##name(tern_tensor *x)                                                       \
     {                                                                                              \
-        static const tern_unary_front front = {                                                    \
+        static const tern_unary_function function = {                                              \
             {#name, {"x"}, backward}, TERN_UNARY_##code, flags, no_bool};                          \
-        return tern_unary_run(&front, x, 0, 0);                                                    \
+        return tern_unary_run(&function, x, 0, 0);                                                 \
     }
 #define FLOATING TERN_OP_TO_FLOATING, false, tern_unary_backward
 #define NUMBERS  TERN_OP_PLAIN, true
 #define ANY      TERN_OP_PLAIN, false, NULL
 
 // clang-format off
-FRONT(neg, NEG, NUMBERS, tern_unary_linear_backward)
-FRONT(abs, ABS, NUMBERS, tern_unary_backward)
-FRONT(sqrt, SQRT, FLOATING)
-FRONT(rsqrt, RSQRT, FLOATING)
-FRONT(exp, EXP, FLOATING)
-FRONT(log, LOG, FLOATING)
-FRONT(log1p, LOG1P, FLOATING)
-FRONT(sin, SIN, FLOATING)
-FRONT(cos, COS, FLOATING)
-FRONT(tanh, TANH, FLOATING)
-FRONT(sigmoid, SIGMOID, FLOATING)
-FRONT(relu, RELU, NUMBERS, tern_unary_backward)
-FRONT(gelu, GELU, FLOATING)
-FRONT(gelu_tanh, GELU_TANH, FLOATING)
-FRONT(silu, SILU, FLOATING)
-FRONT(hardswish, HARDSWISH, FLOATING)
-FRONT(hardsigmoid, HARDSIGMOID, FLOATING)
-FRONT(selu, SELU, FLOATING)
-FRONT(tanhshrink, TANHSHRINK, FLOATING)
-FRONT(softsign, SOFTSIGN, FLOATING)
-FRONT(mish, MISH, FLOATING)
-FRONT(logsigmoid, LOGSIGMOID, FLOATING)
-FRONT(round, ROUND, NUMBERS, zero_backward)
-FRONT(isfinite, ISFINITE, ANY)
-FRONT(logical_not, NOT, ANY)
+FUNCTION(neg, NEG, NUMBERS, tern_unary_linear_backward)
+FUNCTION(abs, ABS, NUMBERS, tern_unary_backward)
+FUNCTION(sqrt, SQRT, FLOATING)
+FUNCTION(rsqrt, RSQRT, FLOATING)
+FUNCTION(exp, EXP, FLOATING)
+FUNCTION(log, LOG, FLOATING)
+FUNCTION(log1p, LOG1P, FLOATING)
+FUNCTION(sin, SIN, FLOATING)
+FUNCTION(cos, COS, FLOATING)
+FUNCTION(tanh, TANH, FLOATING)
+FUNCTION(sigmoid, SIGMOID, FLOATING)
+FUNCTION(relu, RELU, NUMBERS, tern_unary_backward)
+FUNCTION(gelu, GELU, FLOATING)
+FUNCTION(gelu_tanh, GELU_TANH, FLOATING)
+FUNCTION(silu, SILU, FLOATING)
+FUNCTION(hardswish, HARDSWISH, FLOATING)
+FUNCTION(hardsigmoid, HARDSIGMOID, FLOATING)
+FUNCTION(selu, SELU, FLOATING)
+FUNCTION(tanhshrink, TANHSHRINK, FLOATING)
+FUNCTION(softsign, SOFTSIGN, FLOATING)
+FUNCTION(mish, MISH, FLOATING)
+FUNCTION(logsigmoid, LOGSIGMOID, FLOATING)
+FUNCTION(round, ROUND, NUMBERS, zero_backward)
+FUNCTION(isfinite, ISFINITE, ANY)
+FUNCTION(logical_not, NOT, ANY)
 // clang-format on
 
 static bool is_nan(tern_scalar value)
@@ -142,7 +142,7 @@ static tern_status check_bound(const char *name, tern_scalar value, tern_dtype d
 
 tern_tensor *(tern_clamp)(tern_tensor *x, tern_scalar low, tern_scalar high)
 {
-    static const tern_unary_front front = {
+    static const tern_unary_function function = {
         {"clamp", {"x"}, tern_unary_backward}, TERN_UNARY_CLAMP, TERN_OP_PLAIN, true};
     if (tern_check_tensor("clamp", "x", x))
         return NULL;
@@ -151,5 +151,5 @@ tern_tensor *(tern_clamp)(tern_tensor *x, tern_scalar low, tern_scalar high)
                    scalar_floating(low, TERN_FLOAT64), scalar_floating(high, TERN_FLOAT64));
     if (check_bound("low", low, x->dtype) || check_bound("high", high, x->dtype))
         return NULL;
-    return tern_unary_run(&front, x, low, high);
+    return tern_unary_run(&function, x, low, high);
 }

@@ -7,7 +7,7 @@
 typedef struct spread {
     tern_op_call call;
     tern_tensor *x, *mean, *y;
-    tern_reduced reduced;
+    tern_reduction_shape reduced;
 } spread;
 
 static tern_status launch_var(double correction, spread *s)
@@ -31,7 +31,7 @@ static tern_status begin(const tern_op *op, tern_tensor *x, tern_axis_list axes,
     *s = (spread){.call = {.op = op, .count = 1, .in = {x}}};
     TERN_TRY(tern_op_begin(&s->call, TERN_OP_ONLY_FLOATING));
     s->x = s->call.in[0];
-    TERN_TRY(tern_reduced_make(op->name, s->x, axes, keepdim, &s->reduced));
+    TERN_TRY(tern_reduction_shape_make(op->name, s->x, axes, keepdim, &s->reduced));
     bool record = s->x->requires_grad && tern_grad_enabled();
     if (record)
         s->mean = tern_tensor_new("mean", s->call.dtype, s->call.device, s->reduced.keepdim);

@@ -84,7 +84,7 @@ static void end_replay(void *user, bool replayed)
 static void drop_step(void *user)
 {
     captured_step *step = user;
-    tern_storage_drop(step->on.plan);
+    tern_storage_release(step->on.plan);
     tern_optim_free(step->optim);
     tern_mem_free(step->entries, (size_t)(step->count ? step->count : 1) * sizeof *step->entries);
     tern_mem_free(step, sizeof *step);

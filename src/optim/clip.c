@@ -33,7 +33,7 @@ static tern_status visit_param(gradients *g, const tern_tensor *param)
         return TERN_OK;
     }
     TERN_TRY(tern_capture_check_training(g->function, tern_dev(param)));
-    TERN_TRY(tern_capture_leaf(param, TERN_LEAF_GRAD_ASKED));
+    TERN_TRY(tern_capture_leaf(param, TERN_LEAF_GRAD_QUERIED));
     TERN_CHECK(param->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
                "%s: the gradient of %s was left unusable by a failed backward; call zero_grad",
                g->function, tern_name(param));
@@ -214,8 +214,8 @@ static tern_status scale(clip *c)
         const device_part *part = &c->part[i];
         tern_exec exec = tern_exec_of(part->device);
         if (!c->options->allow_nonfinite)
-            exec.site = tern_fault_site("clip_grad_norm", "the norm of the gradients",
-                                        TERN_FAULT_NOT_FINITE);
+            exec.location = tern_fault_location("clip_grad_norm", "the norm of the gradients",
+                                                TERN_FAULT_NOT_FINITE);
         TERN_TRY(tern_kernels_of(part->device)
                      ->list_clip(&exec, c->options->max_norm, &norms[i], part->views, part->count));
     }
@@ -230,7 +230,7 @@ static tern_tensor *measure(clip *c)
     tern_scope scope = tern_scope_open();
     if (!scope)
         return NULL;
-    c->total = tern_hold(split(c) ? NULL : total_norm(c));
+    c->total = tern_tensor_retain(split(c) ? NULL : total_norm(c));
     return tern_scope_close_keep(scope, c->total ? tern_to_dtype(c->total, result_dtype(&c->grads))
                                                  : NULL);
 }
@@ -280,7 +280,7 @@ tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options
     norm = measure(&c);
     if (norm && shorten(&c))
         norm = NULL;
-    tern_drop(c.total);
+    tern_tensor_release(c.total);
     tern_cache_free(c.views, nbytes);
 no_views:
     free_gradients(&c.grads);

@@ -13,15 +13,15 @@ tern_optim *tern_optim_retain(tern_optim *optim)
 {
     if (!optim || tern_check_not_freed("optim_retain", optim))
         return NULL;
-    tern_refs_hold(&optim->refs);
+    tern_refs_retain(&optim->refs);
     return optim;
 }
 
 static void free_entry(tern_optim_entry *entry)
 {
     for (int i = 0; i < TERN_STEP_STATES; i++)
-        tern_drop_as(entry->state[i], TERN_STAMP_HOLDER);
-    tern_drop_as(entry->param, TERN_STAMP_HOLDER);
+        tern_tensor_release_as(entry->state[i], TERN_STAMP_HOLDER);
+    tern_tensor_release_as(entry->param, TERN_STAMP_HOLDER);
     tern_mem_free_string(entry->name);
 }
 
@@ -34,16 +34,16 @@ static void cut_entries(tern_optim *optim, int64_t count)
 
 void tern_optim_free(tern_optim *optim)
 {
-    if (!optim || tern_check_not_freed("optim_free", optim) || !tern_refs_drop(&optim->refs))
+    if (!optim || tern_check_not_freed("optim_free", optim) || !tern_refs_release(&optim->refs))
         return;
     cut_entries(optim, 0);
     tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);
     for (int64_t i = 0; i < optim->device_capacity; i++)
-        tern_storage_drop(optim->devices[i].plan);
+        tern_storage_release(optim->devices[i].plan);
     tern_mem_free(optim->devices, (size_t)optim->device_capacity * sizeof *optim->devices);
     tern_mem_free(optim->entries, (size_t)optim->entry_capacity * sizeof *optim->entries);
     tern_mem_free(optim->groups, (size_t)optim->group_capacity * sizeof *optim->groups);
-    tern_mem_free_late(optim, sizeof *optim, offsetof(tern_optim, groups));
+    tern_mem_free_deferred(optim, sizeof *optim, offsetof(tern_optim, groups));
 }
 
 // ---- parameters ---------------------------------------------------------------------------------
@@ -81,8 +81,8 @@ static tern_status add_param(addition *a, const char *name, tern_tensor *t)
     char *copy = tern_mem_string(name);
     if (!copy)
         return TERN_ERR_NOMEM;
-    optim->entries[optim->entry_count++] =
-        (tern_optim_entry){.param = tern_hold(t), .name = copy, .group = (int)optim->group_count};
+    optim->entries[optim->entry_count++] = (tern_optim_entry){
+        .param = tern_tensor_retain(t), .name = copy, .group = (int)optim->group_count};
     return TERN_OK;
 }
 

@@ -31,7 +31,7 @@ tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_device *on)
     tern_storage *plan = tern_storage_new_outside(on->device, optim->entry_count * PLAN_PER_ENTRY);
     if (!plan)
         return TERN_ERR_NOMEM;
-    tern_storage_drop(on->plan);
+    tern_storage_release(on->plan);
     on->plan = plan;
     return TERN_OK;
 }

@@ -39,7 +39,7 @@ static tern_status prepare_entry(const tern_optim *optim, tern_optim_entry *entr
         tern_tensor *made = missing & 1u << i ? make_state(optim, entry, i) : NULL;
         if ((missing & 1u << i) && !made)
             return tern_error_code();
-        entry->next[i] = tern_hold(made);
+        entry->next[i] = tern_tensor_retain(made);
     }
     return TERN_OK;
 }
@@ -66,7 +66,7 @@ static void settle_states(tern_optim *optim, bool keep)
             if (keep)
                 entry->state[k] = entry->next[k];
             entry->next[k] = NULL;
-            tern_drop(unused);
+            tern_tensor_release(unused);
         }
     }
 }
@@ -91,7 +91,7 @@ static tern_status begin_entry(tern_optim *optim, tern_optim_entry *entry)
         tern_tensor *made = make_state(optim, entry, i);
         if (!made)
             return tern_error_code();
-        entry->state[i] = tern_hold(made);
+        entry->state[i] = tern_tensor_retain(made);
     }
     return TERN_OK;
 }

@@ -82,7 +82,7 @@ static tern_tensor *copy_for(const tern_optim_entry *entry, tern_tensor *value)
     tern_tensor *source = copy ? tern_detach(value) : NULL;
     if (!source || !tern_copy_(copy, source))
         copy = NULL;
-    tern_hold(copy);
+    tern_tensor_retain(copy);
     tern_scope_close(scope);
     return copy;
 }
@@ -104,7 +104,7 @@ tern_status tern_optim_set_state(tern_optim *optim, int64_t index, const char *n
     tern_tensor *copy = copy_for(entry, value);
     if (!copy)
         return tern_error_code();
-    tern_drop(entry->state[slot]);
+    tern_tensor_release(entry->state[slot]);
     entry->state[slot] = copy;
     entry->fresh &= ~(1u << slot);
     return TERN_OK;

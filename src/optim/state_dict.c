@@ -76,8 +76,8 @@ static tern_status visit_slot(const visited_entry *at, tern_state_visitor *visit
     if (kind->at_construction && entry->state[slot])
         return tern_visit_tensor(visitor, kind->name, &entry->state[slot]);
     const bool hidden = !tern_visit_is_loading(visitor) && entry->fresh & 1u << slot;
-    TERN_TRY(tern_visit_optional_held(visitor, kind->name, hidden ? &none : &entry->state[slot],
-                                      entry->param));
+    TERN_TRY(tern_visit_optional_retained(visitor, kind->name, hidden ? &none : &entry->state[slot],
+                                          entry->param));
     if (tern_visit_is_taking(visitor) && tern_visit_peek_tensor(visitor, kind->name))
         entry->fresh &= ~(1u << slot);
     return TERN_OK;

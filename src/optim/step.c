@@ -57,7 +57,7 @@ static tern_status check_entries(tern_optim *optim)
 {
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
-        TERN_TRY(tern_capture_leaf(entry->param, TERN_LEAF_GRAD_ASKED));
+        TERN_TRY(tern_capture_leaf(entry->param, TERN_LEAF_GRAD_QUERIED));
         entry->active = entry->param->grad && entry->param->grad_state == TERN_GRAD_PRESENT;
         TERN_TRY(check_gradient(entry));
     }

@@ -35,7 +35,7 @@ typedef struct shard {
     tern_cuda_stream *stream; // of the device; NULL: its first
     tern_worker *worker;      // NULL: the calling thread
     tern_status status;
-    tern_error_kept error;
+    tern_saved_error error;
 } shard;
 
 static settings settings_now(void)
@@ -60,7 +60,7 @@ static settings work_with(const settings *with)
     tern_default_device_set(with->default_device);
     tern_cuda_current_device_set(with->cuda);
     tern_fp_mode_set(with->fp_mode);
-    before.shard = tern_draw_piece(with->shard);
+    before.shard = tern_draw_shard(with->shard);
     (void)tern_path_set(with->path);
     (void)tern_forward_go_on_from(with->frame);
     memcpy(tern_replica_of_thread, with->replica, sizeof with->replica);
@@ -92,11 +92,11 @@ static void run_in_scope(shard *p)
     p->status =
         scope ? tern_module_forward(p->job->module, &p->job->in, &p->job->out) : tern_error_code();
     for (int i = 0; !p->status && i < p->job->out.count; i++)
-        (void)tern_hold(p->job->out.at[i]);
+        (void)tern_tensor_retain(p->job->out.at[i]);
     if (scope)
         tern_scope_close(scope);
     if (tern_error_pending() && !failed_before)
-        tern_error_keep(&p->error);
+        tern_error_save(&p->error);
     (void)tern_error_defer(deferred);
 }
 
@@ -116,8 +116,8 @@ static void run_shard(void *user)
 // Pieces of a piece have numbers that no other piece has.
 static unsigned shard_number(int index)
 {
-    const unsigned outer = tern_draw_piece(0);
-    (void)tern_draw_piece(outer);
+    const unsigned outer = tern_draw_shard(0);
+    (void)tern_draw_shard(outer);
     return tern_replica_of_thread[0] ? (outer + 1) * TERN_MAX_DEVICES + (unsigned)index
                                      : (unsigned)index;
 }
@@ -158,7 +158,7 @@ static tern_status hand_over(shard *p, tern_status status)
         if (!status)
             status = tern_scope_adopt(p->job->out.at[i]);
         if (status)
-            tern_drop(p->job->out.at[i]);
+            tern_tensor_release(p->job->out.at[i]);
     }
     return status;
 }
@@ -169,7 +169,7 @@ static tern_status first_failure(const shard *shards, int count)
     tern_status first = TERN_OK;
     for (int i = 0; i < count; i++) {
         first = first ? first : shards[i].status;
-        tern_error_put_back(&shards[i].error);
+        tern_error_restore(&shards[i].error);
     }
     return first;
 }

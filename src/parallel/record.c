@@ -18,7 +18,7 @@ static tern_tensor *tensor_in(tern_storage *whole, int64_t byte, tern_dtype dtyp
     t->dtype = dtype;
     t->storage = tern_storage_new_part(whole, byte, t->numel * (int64_t)tern_dtype_size(dtype));
     if (!t->storage || tern_scope_adopt(t)) {
-        tern_drop(t);
+        tern_tensor_release(t);
         return NULL;
     }
     return t;
@@ -69,8 +69,8 @@ static tern_status copy_back(const tern_node *node, tern_tensor *const *dy, int6
         status = tern_storage_copy(here, 0, there, 0, nbytes, false);
     if (!status)
         status = unpack(here, dy, node->inputs, dx);
-    tern_storage_drop(there);
-    tern_storage_drop(here);
+    tern_storage_release(there);
+    tern_storage_release(here);
     return status;
 }
 

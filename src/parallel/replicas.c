@@ -77,7 +77,7 @@ static void release_tensors(const tern_replicas *r, replica *at)
     for (int64_t i = 0; i < at->tree.modules.map.count; i++)
         tern_module_replica_release(at->tree.modules.to[i]);
     for (int64_t i = 0; at->tensors && i < r->tensor_count; i++) {
-        tern_drop_as(at->tensors[i], TERN_STAMP_HOLDER);
+        tern_tensor_release_as(at->tensors[i], TERN_STAMP_HOLDER);
         at->tensors[i] = NULL;
     }
 }
@@ -88,7 +88,7 @@ static void clear_replica(const tern_replicas *r, replica *at)
     tern_tree_copy_free(&at->tree);
     at->tree = (tern_tree_copy){0};
     for (int64_t i = 0; at->targets && i < r->source_count; i++)
-        tern_storage_drop(at->targets[i].storage);
+        tern_storage_release(at->targets[i].storage);
     tern_mem_free(at->tensors, (size_t)r->tensor_count * sizeof *at->tensors);
     tern_mem_free(at->targets, (size_t)r->source_count * sizeof *at->targets);
     at->tensors = NULL;
@@ -100,7 +100,7 @@ void tern_replicas_clear(tern_replicas *r)
     for (int i = 1; i < r->count; i++)
         clear_replica(r, &r->at[i]);
     for (int64_t i = 0; i < r->tensor_count; i++)
-        tern_drop_as(r->originals[i].tensor, TERN_STAMP_HOLDER);
+        tern_tensor_release_as(r->originals[i].tensor, TERN_STAMP_HOLDER);
     r->slot_count = r->tensor_count = r->source_count = 0;
     r->made = false;
 }
@@ -161,7 +161,7 @@ static tern_status add_slots(tern_replicas *r, tern_pointer_map *tensors,
             TERN_TRY(tern_pointer_map_add(tensors, t, &number));
             if (number == r->tensor_count) {
                 TERN_TRY(add_source(r, storages, t->storage, &storage));
-                r->originals[r->tensor_count++] = (original){tern_hold(t), storage};
+                r->originals[r->tensor_count++] = (original){tern_tensor_retain(t), storage};
             }
         }
         r->slots[r->slot_count++] = number;
@@ -357,7 +357,7 @@ static void release_group(const tern_replicas *r, group which, replica *at)
 {
     for (int64_t k = 0; k < r->source_count; k++) {
         if (r->sources[k].group == which) {
-            tern_storage_drop(at->targets[k].storage);
+            tern_storage_release(at->targets[k].storage);
             at->targets[k].storage = NULL;
         }
     }
@@ -391,7 +391,7 @@ static tern_status send_to(const tern_replicas *r, group which, replica *at, ter
         flat ? tern_storage_copy(whole, 0, flat, 0, nbytes, false) : pack(r, which, whole);
     if (!status)
         status = unpack(r, which, at, whole);
-    tern_storage_drop(whole);
+    tern_storage_release(whole);
     return status;
 }
 
@@ -408,7 +408,7 @@ static tern_status send_group(tern_replicas *r, group which, int used)
     tern_status status = packed ? pack(r, which, flat) : TERN_OK;
     for (int i = 1; i < used && !status; i++)
         status = send_to(r, which, &r->at[i], flat, nbytes);
-    tern_storage_drop(flat);
+    tern_storage_release(flat);
     return status;
 }
 

@@ -47,7 +47,7 @@ static tern_status copy_tensor(tern_state_value *value, const tern_tensor *t, te
         return tern_error_code();
     tern_tensor *copy = tern_state_tensor_copy(t, device, t->dtype);
     if (copy)
-        *value = (tern_state_value){TERN_STATE_TENSOR, .tensor = tern_hold(copy)};
+        *value = (tern_state_value){TERN_STATE_TENSOR, .tensor = tern_tensor_retain(copy)};
     tern_scope_close(scope);
     return copy ? TERN_OK : tern_error_code();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one sentence that says what keeps a state from being loaded, and what was probably meant.
+// The one message that says what keeps a state from being loaded, and what was probably meant.
 #include <stdio.h>
 #include <string.h>
 #include "base/integer.h"
@@ -7,19 +7,19 @@
 #include "state/key_report.h"
 #include "state/stripped_names.h"
 
-#define MOST_LISTED 8
-// Leaves room for "...", and is less than an error's sentence has.
-#define MOST_BYTES 504
+#define MAX_LISTED 8
+// Leaves room for "...", and is less than an error's message has.
+#define MAX_BYTES 504
 
 // ---- names that are near ------------------------------------------------------------------------
 
-#define MOST_EDITS    3
-#define MOST_COMPARED 255
+#define MAX_EDITS    3
+#define MAX_COMPARED 255
 
-// Levenshtein's distance of two names, at most MOST_COMPARED bytes each; row by row.
+// Levenshtein's distance of two names, at most MAX_COMPARED bytes each; row by row.
 static int edits(const char *a, int a_length, const char *b, int b_length)
 {
-    int row[MOST_COMPARED + 1];
+    int row[MAX_COMPARED + 1];
     for (int j = 0; j <= b_length; j++)
         row[j] = j;
     for (int i = 1; i <= a_length; i++) {
@@ -34,16 +34,16 @@ static int edits(const char *a, int a_length, const char *b, int b_length)
     return row[b_length];
 }
 
-// The first of the nearest names within MOST_EDITS, or NULL.
-static const char *nearest(const char *name, const tern_name_list *list)
+// The first of the nearest names within MAX_EDITS, or NULL.
+static const char *nearest(const char *name, const tern_key_list *list)
 {
     const char *found = NULL;
-    int fewest = MOST_EDITS + 1;
-    const int length = (int)strnlen(name, MOST_COMPARED + 1);
-    for (int64_t i = 0; i < list->count && length <= MOST_COMPARED; i++) {
-        const int other = (int)strnlen(list->at[i], MOST_COMPARED + 1);
+    int fewest = MAX_EDITS + 1;
+    const int length = (int)strnlen(name, MAX_COMPARED + 1);
+    for (int64_t i = 0; i < list->count && length <= MAX_COMPARED; i++) {
+        const int other = (int)strnlen(list->at[i], MAX_COMPARED + 1);
         const int apart = other > length ? other - length : length - other;
-        if (other > MOST_COMPARED || apart >= fewest)
+        if (other > MAX_COMPARED || apart >= fewest)
             continue;
         const int distance = edits(name, length, list->at[i], other);
         if (distance < fewest) {
@@ -130,7 +130,7 @@ static tern_status try_prefix(adviser *a, const char *name, int length)
 
 static tern_status try_prefixes(adviser *a)
 {
-    const tern_name_list *names = &a->lists->unexpected;
+    const tern_key_list *names = &a->lists->unexpected;
     for (int64_t i = 0; i < names->count && !a->done; i++) {
         const size_t length = prefix_length(names->at[i], a->lists->missing.at[0]);
         if (length > 0 && length <= 100)
@@ -142,7 +142,7 @@ static tern_status try_prefixes(adviser *a)
 static tern_status try_components(adviser *a)
 {
     char component[100];
-    const tern_name_list *names = &a->lists->unexpected;
+    const tern_key_list *names = &a->lists->unexpected;
     tern_state_load_options changed = *a->options;
     changed.strip_component = component;
     for (int64_t i = 0; i < names->count && !a->done && a->attempts < MAX_ATTEMPTS; i++) {
@@ -200,12 +200,12 @@ static tern_status write_advice(adviser *a, bool names)
     return a->done ? TERN_OK : try_convert(a);
 }
 
-// ---- the sentence -------------------------------------------------------------------------------
+// ---- the message -------------------------------------------------------------------------------
 
 typedef struct listing {
     const char *word; // "missing"
-    const tern_name_list *list;
-    const tern_name_list *near; // where a name may have been meant; NULL: the list is of sentences
+    const tern_key_list *list;
+    const tern_key_list *near; // where a name may have been meant; NULL: the list is of sentences
 } listing;
 
 static void write_entry(tern_writer *out, const listing *what, int64_t index)
@@ -221,13 +221,13 @@ static void write_entry(tern_writer *out, const listing *what, int64_t index)
         tern_write(out, "\"%.100s\"", entry);
 }
 
-// Entries up to MOST_LISTED, as long as the text is shorter than `most`.
+// Entries up to MAX_LISTED, as long as the text is shorter than `most`.
 static void write_list(tern_writer *out, const listing *what, int64_t most)
 {
     const int64_t count = what->list->count;
     int64_t listed = 0;
     tern_write(out, "%s %lld:", what->word, (long long)count);
-    for (; listed < count && listed < MOST_LISTED; listed++) {
+    for (; listed < count && listed < MAX_LISTED; listed++) {
         const int64_t before = out->length, left = count - listed > 1 ? 20 : 0;
         write_entry(out, what, listed);
         if (listed > 0 && out->length + left > most) {
@@ -247,7 +247,7 @@ static void write_lists(tern_writer *out, const listing *what, int kinds)
             continue;
         if (left < kinds)
             tern_write(out, "; ");
-        write_list(out, &what[i], out->length + (MOST_BYTES - out->length) / left);
+        write_list(out, &what[i], out->length + (MAX_BYTES - out->length) / left);
         left--;
     }
 }
@@ -256,8 +256,8 @@ static void write_lists(tern_writer *out, const listing *what, int kinds)
 tern_status tern_load_raise(const tern_load_caller *caller, const tern_state_load_options *options,
                             const tern_load_lists *lists, bool nothing, tern_load_try *attempt)
 {
-    static const tern_name_list none;
-    char text[4 * TERN_SENTENCE_SIZE] = "";
+    static const tern_key_list none;
+    char text[4 * TERN_MESSAGE_SIZE] = "";
     tern_writer out = {.buffer = text, .size = sizeof text};
     const bool names = options->strict || nothing;
     const listing what[3] = {

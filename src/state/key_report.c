@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/mem.h"
 
-tern_status tern_name_list_add(tern_name_list *list, const char *name)
+tern_status tern_key_list_add(tern_key_list *list, const char *name)
 {
     TERN_TRY(tern_mem_grow((void **)&list->at, &list->capacity, list->count + 1, sizeof *list->at));
     char *copy = tern_mem_string(name);
@@ -16,19 +16,19 @@ tern_status tern_name_list_add(tern_name_list *list, const char *name)
     return TERN_OK;
 }
 
-void tern_name_list_free(tern_name_list *list)
+void tern_key_list_free(tern_key_list *list)
 {
     for (int64_t i = 0; i < list->count; i++)
         tern_mem_free_string(list->at[i]);
     tern_mem_free(list->at, (size_t)list->capacity * sizeof *list->at);
-    *list = (tern_name_list){0};
+    *list = (tern_key_list){0};
 }
 
 void tern_load_lists_free(tern_load_lists *lists)
 {
-    tern_name_list_free(&lists->missing);
-    tern_name_list_free(&lists->unexpected);
-    tern_name_list_free(&lists->mismatched);
+    tern_key_list_free(&lists->missing);
+    tern_key_list_free(&lists->unexpected);
+    tern_key_list_free(&lists->mismatched);
 }
 
 // ---- the report ---------------------------------------------------------------------------------

@@ -6,13 +6,13 @@
 #include <stdarg.h>
 #include "state/state.h"
 
-typedef struct tern_name_list {
+typedef struct tern_key_list {
     char **at;
     int64_t count, capacity;
-} tern_name_list;
+} tern_key_list;
 
 typedef struct tern_load_lists {
-    tern_name_list missing, unexpected, mismatched;
+    tern_key_list missing, unexpected, mismatched;
     tern_status code; // of the first that is mismatched
     int64_t kind; // its place + 1 that says that the state is of another kind of object; 0: none
 } tern_load_lists;
@@ -39,8 +39,8 @@ typedef struct tern_load_caller {
 typedef tern_status tern_load_try(const tern_load_caller *caller,
                                   const tern_state_load_options *options, bool *loads);
 
-tern_status tern_name_list_add(tern_name_list *list, const char *name);
-void tern_name_list_free(tern_name_list *list);
+tern_status tern_key_list_add(tern_key_list *list, const char *name);
+void tern_key_list_free(tern_key_list *list);
 void tern_load_lists_free(tern_load_lists *lists);
 
 // The name that an entry has for the object: without .prefix and .strip. NULL where it does not

@@ -16,17 +16,17 @@ static tern_status check_visit(const char *function, tern_visit_fn *visit)
 }
 
 // Visits of the thread that save or load something themselves, inside each other at most.
-#define MOST_VISITS 64
+#define MAX_VISITS 64
 static _Thread_local int visits;
 
 // One run. A temporary that a visit makes dies with the caller's scope.
 static tern_status run(const char *function, tern_visit_fn *visit, void *object,
                        tern_state_visitor *visitor)
 {
-    TERN_CHECK(visits < MOST_VISITS, TERN_ERR_STATE,
+    TERN_CHECK(visits < MAX_VISITS, TERN_ERR_STATE,
                "%s: called by visits inside each other, %d deep; a visit that saves or loads its "
                "own object has no end",
-               function, MOST_VISITS);
+               function, MAX_VISITS);
     visits++;
     tern_callback_begin();
     tern_status status = visit(object, visitor);
@@ -109,9 +109,9 @@ static void end_loading(tern_loading *loading)
     tern_stripped_names_free(&loading->names);
     tern_stripped_names_free(&loading->versions);
     for (int64_t i = 0; i < loading->count; i++) {
-        tern_drop(loading->items[i].to);
-        tern_drop(loading->items[i].staged);
-        tern_drop(loading->items[i].before);
+        tern_tensor_release(loading->items[i].to);
+        tern_tensor_release(loading->items[i].staged);
+        tern_tensor_release(loading->items[i].before);
     }
     tern_mem_free(loading->draws, (size_t)loading->draw_capacity * sizeof *loading->draws);
     tern_mem_free(loading->items, (size_t)loading->capacity * sizeof *loading->items);
@@ -125,7 +125,7 @@ static tern_status list_unexpected(tern_loading *loading)
     for (int64_t i = 0; i < options->state->count; i++) {
         const char *name = tern_load_name(options, options->state->at[i].name);
         if (name && loading->marks[i] == TERN_LOAD_UNVISITED)
-            TERN_TRY(tern_name_list_add(&loading->lists.unexpected, name));
+            TERN_TRY(tern_key_list_add(&loading->lists.unexpected, name));
     }
     return TERN_OK;
 }
@@ -163,7 +163,7 @@ static tern_status attempt(const tern_load_caller *caller, const tern_state_load
                            bool *loads)
 {
     tern_loading loading = {.function = caller->function, .options = options};
-    tern_error_hold();
+    tern_error_delay();
     tern_status status = compare(&loading);
     *loads = !status && fits(&loading);
     end_loading(&loading);
@@ -171,7 +171,7 @@ static tern_status attempt(const tern_load_caller *caller, const tern_state_load
         tern_error_clear();
         status = TERN_OK;
     }
-    tern_error_tell();
+    tern_error_report();
     return status;
 }
 

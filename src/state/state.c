@@ -16,7 +16,7 @@ tern_state *tern_state_new(void)
 void tern_state_value_free(tern_state_value *value)
 {
     if (value->type == TERN_STATE_TENSOR)
-        tern_drop_as(value->tensor, TERN_STAMP_HOLDER);
+        tern_tensor_release_as(value->tensor, TERN_STAMP_HOLDER);
     if (value->type == TERN_STATE_TEXT || value->type == TERN_STATE_BYTES)
         tern_mem_free(value->bytes.data, value->bytes.size + 1);
     value->type = TERN_STATE_UNSPECIFIED;
@@ -47,7 +47,7 @@ void tern_state_free(tern_state *state)
     tern_mem_free(state->at, (size_t)state->capacity * sizeof *state->at);
     tern_name_table_free(&state->table);
     state->freed = true;
-    tern_mem_free_late(state, sizeof *state, offsetof(tern_state, at));
+    tern_mem_free_deferred(state, sizeof *state, offsetof(tern_state, at));
 }
 
 tern_status tern_check_state(const char *function, const tern_state *state)

@@ -22,8 +22,9 @@ const char *tern_state_type_name(tern_state_type type)
 tern_status tern_state_set_tensor(tern_state *state, const char *name, tern_tensor *tensor)
 {
     TERN_TRY(tern_check_tensor("state_set_tensor", "tensor", tensor));
-    return tern_state_put("state_set_tensor", state, name,
-                          (tern_state_value){TERN_STATE_TENSOR, .tensor = tern_hold(tensor)});
+    return tern_state_put(
+        "state_set_tensor", state, name,
+        (tern_state_value){TERN_STATE_TENSOR, .tensor = tern_tensor_retain(tensor)});
 }
 
 tern_status tern_state_set_int(tern_state *state, const char *name, int64_t value)
@@ -81,7 +82,7 @@ tern_status tern_state_value_copy(tern_state_value *to, const tern_state_value *
         return copy_bytes(to, from->type, from->bytes.data, from->bytes.size);
     *to = *from;
     if (to->type == TERN_STATE_TENSOR)
-        tern_hold(to->tensor);
+        tern_tensor_retain(to->tensor);
     return TERN_OK;
 }
 

@@ -66,7 +66,7 @@ static tern_status add_item(tern_loading *loading, tern_load_item item)
 {
     TERN_TRY(tern_mem_grow((void **)&loading->items, &loading->capacity, loading->count + 1,
                            sizeof *loading->items));
-    tern_hold(item.to);
+    tern_tensor_retain(item.to);
     loading->items[loading->count++] = item;
     return TERN_OK;
 }
@@ -160,14 +160,14 @@ typedef struct slot_owner {
     void (*let_go)(tern_tensor *t);
 } slot_owner;
 
-static void take_held(tern_tensor *t)
+static void take_retained_tensor(tern_tensor *t)
 {
-    tern_hold(t);
+    tern_tensor_retain(t);
 }
 
-static void let_go_held(tern_tensor *t)
+static void release_retained(tern_tensor *t)
 {
-    tern_drop_as(t, TERN_STAMP_HOLDER);
+    tern_tensor_release_as(t, TERN_STAMP_HOLDER);
 }
 
 static void take_retained(tern_tensor *t)
@@ -175,7 +175,7 @@ static void take_retained(tern_tensor *t)
     tern_retain(t);
 }
 
-static const slot_owner held = {take_held, let_go_held};
+static const slot_owner held = {take_retained_tensor, release_retained};
 static const slot_owner retained = {take_retained, tern_release};
 
 static tern_status take_optional(tern_state_visitor *visitor, const tern_state_entry *entry,
@@ -192,8 +192,8 @@ static tern_status take_optional(tern_state_visitor *visitor, const tern_state_e
     return TERN_OK;
 }
 
-static tern_status drop_slot(const tern_state_visitor *visitor, tern_tensor **slot,
-                             const slot_owner *owner)
+static tern_status release_slot(const tern_state_visitor *visitor, tern_tensor **slot,
+                                const slot_owner *owner)
 {
     if (visitor->mode != TERN_VISIT_TAKE || !visitor->loading->options->strict || !*slot)
         return TERN_OK;
@@ -215,7 +215,7 @@ static tern_status visit_optional(tern_state_visitor *visitor, const char *name,
     if (visitor->mode == TERN_VISIT_SAVE)
         return *slot ? tern_state_set_tensor(visitor->into, visitor->name, *slot) : TERN_OK;
     if (!entry) // not there, or of another type, which is listed
-        return drop_slot(visitor, slot, owner);
+        return release_slot(visitor, slot, owner);
     return visitor->mode == TERN_VISIT_CHECK ? check_optional(visitor, entry, *slot, like)
                                              : take_optional(visitor, entry, slot, owner);
 }
@@ -226,8 +226,8 @@ tern_status tern_visit_optional_tensor(tern_state_visitor *visitor, const char *
     return visit_optional(visitor, name, slot, like, &retained);
 }
 
-tern_status tern_visit_optional_held(tern_state_visitor *visitor, const char *name,
-                                     tern_tensor **slot, const tern_tensor *like)
+tern_status tern_visit_optional_retained(tern_state_visitor *visitor, const char *name,
+                                         tern_tensor **slot, const tern_tensor *like)
 {
     return visit_optional(visitor, name, slot, like, &held);
 }

@@ -161,7 +161,7 @@ tern_status tern_visit_generator(tern_state_visitor *visitor, const char *name,
     TERN_TRY(begin_bytes(visitor, name, size, &bytes));
     if (visitor->mode == TERN_VISIT_SAVE)
         return save_generator(visitor, generator);
-    const char *wrong = bytes ? tern_generator_state_wrong(bytes) : NULL;
+    const char *wrong = bytes ? tern_generator_state_fault(bytes) : NULL;
     if (wrong)
         return tern_visit_mismatch(visitor, TERN_ERR_FORMAT, "%s", wrong);
     if (bytes && visitor->mode == TERN_VISIT_CHECK)

@@ -46,7 +46,7 @@ tern_state_entry *tern_visit_find(const tern_state_visitor *visitor)
 tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, const char *format,
                                 ...)
 {
-    char why[TERN_SENTENCE_SIZE], sentence[TERN_SENTENCE_SIZE + TERN_STATE_NAME_SIZE + 4];
+    char why[TERN_MESSAGE_SIZE], sentence[TERN_MESSAGE_SIZE + TERN_STATE_NAME_SIZE + 4];
     va_list words;
     va_start(words, format);
     tern_text_format(why, sizeof why, format, words);
@@ -55,7 +55,7 @@ tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, c
     tern_load_lists *lists = &visitor->loading->lists;
     if (lists->mismatched.count == 0)
         lists->code = code; // the first
-    return tern_name_list_add(&lists->mismatched, sentence);
+    return tern_key_list_add(&lists->mismatched, sentence);
 }
 
 int64_t tern_visit_version(const tern_state_visitor *visitor)
@@ -146,7 +146,7 @@ static tern_status begin(tern_state_visitor *visitor, const char *name, tern_sta
     if (!found && (optional || visitor->mode == TERN_VISIT_TAKE))
         return TERN_OK;
     if (!found)
-        return tern_name_list_add(&visitor->loading->lists.missing, visitor->name);
+        return tern_key_list_add(&visitor->loading->lists.missing, visitor->name);
     TERN_TRY(check_twice(visitor, found));
     if (visitor->mode == TERN_VISIT_CHECK)
         TERN_TRY(take_alias(visitor->loading, visitor->name));
@@ -273,7 +273,7 @@ tern_tensor *tern_visit_peek_tensor(const tern_state_visitor *visitor, const cha
 tern_status tern_visit_refuse(tern_state_visitor *visitor, const char *name, const char *format,
                               ...)
 {
-    char why[TERN_SENTENCE_SIZE];
+    char why[TERN_MESSAGE_SIZE];
     TERN_TRY(check_visit("visit_refuse", visitor, name));
     if (!format)
         return tern_null_error("visit_refuse", "format");

@@ -91,8 +91,8 @@ tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *o
 tern_status tern_state_load_as(const tern_load_caller *caller,
                                const tern_state_load_options *options);
 // tern_visit_optional_tensor for slots of the library: a hold, not a tern_retain.
-tern_status tern_visit_optional_held(tern_state_visitor *visitor, const char *name,
-                                     tern_tensor **slot, const tern_tensor *like);
+tern_status tern_visit_optional_retained(tern_state_visitor *visitor, const char *name,
+                                         tern_tensor **slot, const tern_tensor *like);
 
 // The default generators, as "cpu", "cuda:0", ...; the object is NULL.
 tern_status tern_visit_default_generators(void *object, tern_state_visitor *visitor);

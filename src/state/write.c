@@ -13,7 +13,7 @@
 static tern_tensor *held_copy(const tern_tensor *t, tern_device device, tern_dtype dtype)
 {
     tern_scope scope = tern_scope_open();
-    tern_tensor *copy = scope ? tern_hold(tern_state_tensor_copy(t, device, dtype)) : NULL;
+    tern_tensor *copy = scope ? tern_tensor_retain(tern_state_tensor_copy(t, device, dtype)) : NULL;
     if (scope)
         tern_scope_close(scope);
     return copy;
@@ -32,7 +32,7 @@ static bool is_same_place(const tern_tensor *a, const tern_tensor *b)
 }
 
 // Is it where others are copied to?
-static bool is_written(const tern_pointer_map *written, const tern_tensor *t)
+static bool is_overwritten(const tern_pointer_map *written, const tern_tensor *t)
 {
     return tern_pointer_map_find(written, t->storage) >= 0;
 }
@@ -47,7 +47,7 @@ static tern_status stage_item(tern_load_item *item, const tern_pointer_map *writ
         return TERN_OK;
     }
     if (from->dtype == to->dtype && tern_device_equal(tern_dev(from), tern_dev(to)) &&
-        !is_written(written, from))
+        !is_overwritten(written, from))
         return TERN_OK;
     item->staged = held_copy(from, tern_dev(to), to->dtype);
     item->source = item->staged;
@@ -95,7 +95,7 @@ static tern_status write_item(tern_load_item *item)
             return tern_error_code();
     }
     TERN_TRY(tern_launch_copy(item->to, item->source));
-    tern_drop(item->staged); // the next item's `before` gets its memory
+    tern_tensor_release(item->staged); // the next item's `before` gets its memory
     item->staged = NULL;
     return TERN_OK;
 }

@@ -15,11 +15,11 @@ typedef struct leaf_state {
 } leaf_state;
 
 typedef struct tern_captured_leaf {
-    tern_tensor *leaf;               // held
-    tern_storage *grad;              // that the graph uses for its gradient; held, or NULL
-    leaf_state before, after;        // the capture
-    bool asked_grad, asked_requires; // the graph is right for that part of `before` alone
-    bool set_grad, set_requires;     // captured work sets it, whatever it was
+    tern_tensor *leaf;                   // held
+    tern_storage *grad;                  // that the graph uses for its gradient; held, or NULL
+    leaf_state before, after;            // the capture
+    bool queried_grad, queried_requires; // the graph is right for that part of `before` alone
+    bool set_grad, set_requires;         // captured work sets it, whatever it was
 } captured_leaf;
 
 static leaf_state state_of(const tern_tensor *leaf)
@@ -28,15 +28,15 @@ static leaf_state state_of(const tern_tensor *leaf)
 }
 
 // Sets what captured work may have changed, and nothing else.
-static void set_state(const captured_leaf *noted, leaf_state state)
+static void set_state(const captured_leaf *recorded, leaf_state state)
 {
-    if (noted->asked_grad || noted->set_grad)
-        noted->leaf->grad_state = state.grad;
-    if (noted->set_requires)
-        noted->leaf->requires_grad = state.requires_grad;
+    if (recorded->queried_grad || recorded->set_grad)
+        recorded->leaf->grad_state = state.grad;
+    if (recorded->set_requires)
+        recorded->leaf->requires_grad = state.requires_grad;
 }
 
-// What is noted of the leaf; its first event notes how it was before. NULL raises.
+// What is recorded of the leaf; its first event notes how it was before. NULL raises.
 static captured_leaf *leaf_of(tern_tensor_capture *capture, const tern_tensor *leaf)
 {
     int64_t index;
@@ -46,31 +46,31 @@ static captured_leaf *leaf_of(tern_tensor_capture *capture, const tern_tensor *l
         return NULL;
     if (index == capture->leaf_count)
         capture->leaves[capture->leaf_count++] = (captured_leaf){
-            .leaf = tern_hold((tern_tensor *)(uintptr_t)leaf), .before = state_of(leaf)};
+            .leaf = tern_tensor_retain((tern_tensor *)(uintptr_t)leaf), .before = state_of(leaf)};
     return &capture->leaves[index];
 }
 
 tern_status tern_capture_leaf_event(const tern_tensor *leaf, tern_leaf_event event)
 {
     tern_tensor_capture *capture = (tern_tensor_capture *)tern_capture_of_thread();
-    captured_leaf *noted = leaf_of(capture, leaf);
-    if (!noted) {
+    captured_leaf *recorded = leaf_of(capture, leaf);
+    if (!recorded) {
         capture->base.failed = true;
         return TERN_ERR_NOMEM;
     }
     switch (event) {
-    case TERN_LEAF_GRAD_ASKED:
-        noted->asked_grad = noted->asked_grad || !noted->set_grad;
+    case TERN_LEAF_GRAD_QUERIED:
+        recorded->queried_grad = recorded->queried_grad || !recorded->set_grad;
         break;
     case TERN_LEAF_GRAD_ZEROED:
-        noted->set_grad = true;
+        recorded->set_grad = true;
         capture->clears_faults = capture->clears_faults || capture->base.hook_count == 0;
         break;
-    case TERN_LEAF_REQUIRES_ASKED:
-        noted->asked_requires = noted->asked_requires || !noted->set_requires;
+    case TERN_LEAF_REQUIRES_QUERIED:
+        recorded->queried_requires = recorded->queried_requires || !recorded->set_requires;
         break;
     case TERN_LEAF_REQUIRES_SET:
-        noted->set_requires = true;
+        recorded->set_requires = true;
         break;
     }
     return TERN_OK;
@@ -93,23 +93,23 @@ static tern_storage *captured_grad(const tern_tensor_capture *capture, const ter
     return s && tern_capture_knows(capture, s) ? s : NULL;
 }
 
-static void settle_leaf(const tern_tensor_capture *capture, captured_leaf *noted)
+static void finalize_leaf(const tern_tensor_capture *capture, captured_leaf *recorded)
 {
-    noted->after = state_of(noted->leaf);
-    noted->grad = captured_grad(capture, noted->leaf);
-    if (noted->grad)
-        tern_storage_hold(noted->grad);
-    set_state(noted, noted->before);
+    recorded->after = state_of(recorded->leaf);
+    recorded->grad = captured_grad(capture, recorded->leaf);
+    if (recorded->grad)
+        tern_storage_retain(recorded->grad);
+    set_state(recorded, recorded->before);
 }
 
 tern_status tern_tensor_capture_end(tern_tensor_capture *capture)
 {
     tern_capture_end();
     for (int64_t i = 0; i < capture->leaf_count; i++)
-        settle_leaf(capture, &capture->leaves[i]);
+        finalize_leaf(capture, &capture->leaves[i]);
     for (int64_t i = 0; i < capture->storage_count; i++) {
-        tern_captured_storage *noted = &capture->storages[i];
-        noted->written = atomic_load(&noted->storage->version) != noted->version;
+        tern_captured_storage *recorded = &capture->storages[i];
+        recorded->written = atomic_load(&recorded->storage->version) != recorded->version;
     }
     TERN_CHECK(!capture->base.failed, TERN_ERR_NOMEM,
                "cuda_graph_end: no memory to note what the graph uses");
@@ -122,11 +122,11 @@ void tern_tensor_capture_free(tern_tensor_capture *capture)
         return;
     tern_capture_free(&capture->base);
     for (int64_t i = 0; i < capture->leaf_count; i++) {
-        tern_storage_drop(capture->leaves[i].grad);
-        tern_drop(capture->leaves[i].leaf);
+        tern_storage_release(capture->leaves[i].grad);
+        tern_tensor_release(capture->leaves[i].leaf);
     }
     for (int64_t i = 0; i < capture->storage_count; i++)
-        tern_storage_drop(capture->storages[i].storage);
+        tern_storage_release(capture->storages[i].storage);
     tern_pointer_map_free(&capture->leaf_map);
     tern_mem_free(capture->leaves, (size_t)capture->leaf_capacity * sizeof *capture->leaves);
     tern_mem_free(capture->storages, (size_t)capture->storage_capacity * sizeof *capture->storages);
@@ -137,10 +137,10 @@ void tern_tensor_capture_free(tern_tensor_capture *capture)
 
 #define AGAIN "capture the step again"
 
-static tern_status check_storage(const tern_captured_storage *noted)
+static tern_status check_storage(const tern_captured_storage *recorded)
 {
-    const char *label = noted->label[0] ? noted->label : "a tensor that the graph uses";
-    TERN_CHECK(!atomic_load(&noted->storage->left), TERN_ERR_STATE,
+    const char *label = recorded->label[0] ? recorded->label : "a tensor that the graph uses";
+    TERN_CHECK(!atomic_load(&recorded->storage->left), TERN_ERR_STATE,
                "cuda_graph_replay: %s moved since the capture; " AGAIN, label);
     return TERN_OK;
 }
@@ -158,22 +158,23 @@ static const char *grad_words(tern_grad_state state)
     return "unusable after a failed backward";
 }
 
-static tern_status check_leaf(const captured_leaf *noted)
+static tern_status check_leaf(const captured_leaf *recorded)
 {
-    const tern_tensor *leaf = noted->leaf;
+    const tern_tensor *leaf = recorded->leaf;
     const char *name = tern_name(leaf);
-    TERN_CHECK(!noted->grad || (leaf->grad && leaf->grad->storage == noted->grad), TERN_ERR_STATE,
+    TERN_CHECK(!recorded->grad || (leaf->grad && leaf->grad->storage == recorded->grad),
+               TERN_ERR_STATE,
                "cuda_graph_replay: the gradient of %s moved since the capture; " AGAIN, name);
-    TERN_CHECK(!noted->asked_requires || leaf->requires_grad == noted->before.requires_grad,
+    TERN_CHECK(!recorded->queried_requires || leaf->requires_grad == recorded->before.requires_grad,
                TERN_ERR_STATE,
                "cuda_graph_replay: %s %s a gradient since the capture, but the graph %s it; " AGAIN,
                name, leaf->requires_grad ? "requires" : "no longer requires",
                leaf->requires_grad ? "does not compute" : "computes");
-    TERN_CHECK(!noted->asked_grad || leaf->grad_state == noted->before.grad, TERN_ERR_STATE,
+    TERN_CHECK(!recorded->queried_grad || leaf->grad_state == recorded->before.grad, TERN_ERR_STATE,
                "cuda_graph_replay: the gradient of %s is %s, but was %s at the capture, which "
                "decided whether the graph overwrites it, adds to it or uses it; begin the captured "
                "work with zero_grad, or make it so before the replay",
-               name, grad_words(leaf->grad_state), grad_words(noted->before.grad));
+               name, grad_words(leaf->grad_state), grad_words(recorded->before.grad));
     return TERN_OK;
 }
 

@@ -9,9 +9,9 @@
 #include "tensor/tensor.h"
 
 typedef enum tern_leaf_event {
-    TERN_LEAF_GRAD_ASKED,     // the state of its gradient decides what is captured
-    TERN_LEAF_GRAD_ZEROED,    // its gradient becomes absent, whatever it was
-    TERN_LEAF_REQUIRES_ASKED, // so does whether it requires one
+    TERN_LEAF_GRAD_QUERIED,     // the state of its gradient decides what is captured
+    TERN_LEAF_GRAD_ZEROED,      // its gradient becomes absent, whatever it was
+    TERN_LEAF_REQUIRES_QUERIED, // so does whether it requires one
     TERN_LEAF_REQUIRES_SET
 } tern_leaf_event;
 
@@ -29,8 +29,8 @@ typedef struct tern_tensor_capture tern_tensor_capture;
 
 // The calling thread begins to capture. NULL raises.
 tern_tensor_capture *tern_tensor_capture_begin(tern_device device);
-// It captures no longer. TERN_ERR_NOMEM when not everything could be noted: then the work must not
-// be replayed.
+// It captures no longer. TERN_ERR_NOMEM when not everything could be recorded: then the work
+// must not be replayed.
 tern_status tern_tensor_capture_end(tern_tensor_capture *capture);
 // NULL is fine.
 void tern_tensor_capture_free(tern_tensor_capture *capture);

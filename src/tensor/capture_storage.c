@@ -15,14 +15,14 @@ bool tern_capture_knows(const tern_tensor_capture *capture, const tern_storage *
     return atomic_load_explicit(&s->capture, memory_order_relaxed) == capture->base.id;
 }
 
-static tern_status note(tern_tensor_capture *capture, tern_storage *s, const char *label)
+static tern_status record(tern_tensor_capture *capture, tern_storage *s, const char *label)
 {
     TERN_TRY(tern_mem_grow((void **)&capture->storages, &capture->storage_capacity,
                            capture->storage_count + 1, sizeof *capture->storages));
-    tern_captured_storage *noted = &capture->storages[capture->storage_count++];
-    *noted = (tern_captured_storage){.storage = s, .version = atomic_load(&s->version)};
-    memcpy(noted->label, label, strlen(label) + 1);
-    tern_storage_hold(s);
+    tern_captured_storage *recorded = &capture->storages[capture->storage_count++];
+    *recorded = (tern_captured_storage){.storage = s, .version = atomic_load(&s->version)};
+    memcpy(recorded->label, label, strlen(label) + 1);
+    tern_storage_retain(s);
     atomic_store_explicit(&s->capture, capture->base.id, memory_order_relaxed);
     return TERN_OK;
 }
@@ -31,6 +31,6 @@ void tern_capture_storage(tern_storage *s, const char *label)
 {
     tern_tensor_capture *capture = (tern_tensor_capture *)tern_capture_of_thread();
     bool used = s->pinned || tern_device_equal(s->device, capture->base.device);
-    if (used && !tern_capture_knows(capture, s) && note(capture, s, label))
+    if (used && !tern_capture_knows(capture, s) && record(capture, s, label))
         capture->base.failed = true;
 }

@@ -65,7 +65,7 @@ static void prefetch(const tern_tensor *t)
         __builtin_prefetch((const char *)t + byte, 1);
 }
 
-static tern_tensor *take_header(void)
+static tern_tensor *allocate_header(void)
 {
     while (live + 1 + BLOCK_HEADERS > capacity)
         if (add_block())
@@ -86,7 +86,7 @@ tern_tensor *tern_header_new(const char *op)
     if (tern_fork_check())
         return NULL;
     tern_mutex_lock(&lock);
-    tern_tensor *t = take_header();
+    tern_tensor *t = allocate_header();
     tern_mutex_unlock(&lock);
     TERN_CHECK_PTR(t, TERN_ERR_NOMEM, "%s: no memory for %zu bytes of tensors' headers", op,
                    sizeof(header_block));
@@ -100,7 +100,7 @@ tern_tensor *tern_header_new(const char *op)
     return t;
 }
 
-static void give_header(tern_tensor *t)
+static void free_header(tern_tensor *t)
 {
     tern_mutex_lock(&lock);
     t->next_free = NULL;
@@ -149,10 +149,10 @@ void tern_tensor_die(tern_tensor *t)
     t->storage = NULL;
     t->grad = NULL;
     TERN_POISON(live_part(t), LIVE_PART_BYTES);
-    give_header(t);
-    tern_drop_as(grad, TERN_STAMP_LEAF);
-    tern_storage_drop(storage);
-    tern_node_drop(node);
+    free_header(t);
+    tern_tensor_release_as(grad, TERN_STAMP_LEAF);
+    tern_storage_release(storage);
+    tern_node_release(node);
 }
 
 void tern_header_shape(tern_tensor *t, tern_shape shape)
@@ -200,7 +200,7 @@ tern_tensor *tern_header_alias(const char *op, const tern_tensor *base, tern_sha
     t->detached = base->detached;
     t->storage = base->storage;
     t->history_version = base->storage->version;
-    tern_storage_hold(t->storage);
+    tern_storage_retain(t->storage);
     return t;
 }
 
@@ -209,8 +209,8 @@ tern_tensor *tern_header_over(const char *op, const tern_tensor *from, tern_stor
     tern_tensor *t = tern_header_alias(op, from, tern_shape_get(from), from->stride, from->offset);
     if (!t)
         return NULL;
-    tern_storage_hold(storage);
-    tern_storage_drop(t->storage);
+    tern_storage_retain(storage);
+    tern_storage_release(t->storage);
     t->storage = storage;
     t->history_version = storage->version;
     t->is_view = t->detached = false; // of no tensor that is left
@@ -221,7 +221,7 @@ tern_tensor *tern_header_over(const char *op, const tern_tensor *from, tern_stor
 static tern_tensor *adopted(tern_tensor *t)
 {
     if (t && tern_scope_adopt(t)) {
-        tern_drop(t);
+        tern_tensor_release(t);
         return NULL;
     }
     return t;
@@ -240,7 +240,7 @@ static void raise_no_memory(const char *op, const tern_tensor *t, tern_device de
 {
     char why[512];
     tern_error_take(why, sizeof why);
-    tern_error_tell();
+    tern_error_report();
     bool told = device.type == TERN_CUDA; // what there is, and who has it
     tern_error_raise(TERN_ERR_NOMEM, "%s: no memory on %s for %lld bytes: the result is %s %s%s%s",
                      op, tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
@@ -252,12 +252,12 @@ tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_dev
 {
     bool first = !tern_error_pending();
     int64_t nbytes = t->numel * tern_element_size(t->dtype);
-    tern_error_hold();
+    tern_error_delay();
     tern_storage *storage =
         pinned ? tern_storage_new_pinned(nbytes) : tern_storage_new(device, nbytes);
     if (!storage && first && tern_error_code() == TERN_ERR_NOMEM)
         raise_no_memory(op, t, device, nbytes);
-    tern_error_tell();
+    tern_error_report();
     return storage;
 }
 
@@ -276,7 +276,7 @@ static tern_tensor *make(const char *op, tern_dtype dtype, tern_device device, t
         tern_error_raise(TERN_ERR_SHAPE, "%s: the result %s has too many elements", op,
                          tern_shape_string(shape));
     if (!t->storage) {
-        tern_drop(t);
+        tern_tensor_release(t);
         return NULL;
     }
     return adopted(t);

@@ -22,25 +22,26 @@ tern_tensor *tern_header_over(const char *op, const tern_tensor *from, tern_stor
 void tern_tensor_die(tern_tensor *t);
 
 // Internal holds; unlike tern_retain and tern_release they are not the user's. All take NULL.
-static inline tern_tensor *tern_hold(tern_tensor *t)
+static inline tern_tensor *tern_tensor_retain(tern_tensor *t)
 {
     if (t)
-        tern_refs_hold(&t->refs);
+        tern_refs_retain(&t->refs);
     return t;
 }
 
-static inline void tern_drop(tern_tensor *t)
+static inline void tern_tensor_release(tern_tensor *t)
 {
-    if (t && tern_refs_drop(&t->refs))
+    if (t && tern_refs_release(&t->refs))
         tern_tensor_die(t);
 }
 
-// tern_drop by one whom the user knows: should the tensor die, then of this (TERN_STAMP_...).
-static inline void tern_drop_as(tern_tensor *t, uint32_t stamp)
+// tern_tensor_release by an owner that the user knows; `stamp` says what the tensor died of, if it
+// does (TERN_STAMP_...).
+static inline void tern_tensor_release_as(tern_tensor *t, uint32_t stamp)
 {
     if (t)
         atomic_store_explicit(&t->last_stamp, stamp, memory_order_relaxed);
-    tern_drop(t);
+    tern_tensor_release(t);
 }
 
 // Sets sizes, row-major strides, numel and contiguity.

@@ -37,24 +37,24 @@ tern_node *tern_node_new(int64_t inputs, int outputs)
     return node;
 }
 
-void tern_node_drop_saved(tern_node *node, int slot)
+void tern_node_release_saved(tern_node *node, int slot)
 {
     tern_tensor *t = node->saved[slot];
     if (!t)
         return;
     node->saved[slot] = NULL;
     tern_fetch_add(&t->saves, -1, memory_order_relaxed);
-    tern_drop(t);
+    tern_tensor_release(t);
 }
 
-void tern_edge_drop_leaf(tern_edge *edge)
+void tern_edge_release_leaf(tern_edge *edge)
 {
     tern_tensor *leaf = edge->leaf;
     if (!leaf)
         return;
     edge->leaf = NULL;
     tern_fetch_add(&leaf->edges, -1, memory_order_relaxed);
-    tern_drop(leaf);
+    tern_tensor_release(leaf);
 }
 
 void tern_node_free_graph(tern_node *node)
@@ -64,32 +64,32 @@ void tern_node_free_graph(tern_node *node)
     node->user_free = NULL;
     tern_free_user(user_free, node->user);
     for (int i = 0; i < node->saved_count; i++)
-        tern_node_drop_saved(node, i);
+        tern_node_release_saved(node, i);
     for (int64_t i = 0; i < node->inputs; i++) {
         tern_node *from = node->in[i].node;
         node->in[i].node = NULL;
-        tern_edge_drop_leaf(&node->in[i]);
-        tern_node_drop(from);
+        tern_edge_release_leaf(&node->in[i]);
+        tern_node_release(from);
     }
 }
 
 // Nodes waiting to be freed by this thread: a chain of a million must not nest a million calls.
-static _Thread_local tern_node *drop_list;
+static _Thread_local tern_node *release_list;
 static _Thread_local bool dropping;
 
 void tern_node_die(tern_node *node)
 {
-    node->next = drop_list;
-    drop_list = node;
+    node->next = release_list;
+    release_list = node;
     if (dropping)
         return;
     dropping = true;
-    while (drop_list) {
-        tern_node *n = drop_list;
-        drop_list = n->next;
+    while (release_list) {
+        tern_node *n = release_list;
+        release_list = n->next;
         tern_node_free_graph(n);
         for (int i = 0; i < n->outputs; i++)
-            tern_drop(n->out[i].grad);
+            tern_tensor_release(n->out[i].grad);
         tern_cache_free(n, node_size(n->inputs, n->room));
     }
     dropping = false;

@@ -77,18 +77,18 @@ struct tern_node {
 // NULL raises.
 tern_node *tern_node_new(int64_t inputs, int outputs);
 
-static inline tern_node *tern_node_hold(tern_node *node)
+static inline tern_node *tern_node_retain(tern_node *node)
 {
-    tern_refs_hold(&node->refs);
+    tern_refs_retain(&node->refs);
     return node;
 }
 
 // When the last reference is gone. Releasing a long chain does not recurse.
 void tern_node_die(tern_node *node);
 
-static inline void tern_node_drop(tern_node *node) // NULL is fine
+static inline void tern_node_release(tern_node *node) // NULL is fine
 {
-    if (node && tern_refs_drop(&node->refs))
+    if (node && tern_refs_release(&node->refs))
         tern_node_die(node);
 }
 
@@ -96,10 +96,10 @@ static inline void tern_node_drop(tern_node *node) // NULL is fine
 void tern_node_free_graph(tern_node *node);
 
 // Lets go of one saved tensor.
-void tern_node_drop_saved(tern_node *node, int slot);
+void tern_node_release_saved(tern_node *node, int slot);
 
 // Lets go of an edge's leaf.
-void tern_edge_drop_leaf(tern_edge *edge);
+void tern_edge_release_leaf(tern_edge *edge);
 
 // A mark that no node has.
 uint64_t tern_node_new_mark(void);

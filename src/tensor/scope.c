@@ -31,7 +31,7 @@ static _Thread_local thread_scopes scopes;
 static void empty_scope(scope_entry *entry)
 {
     while (entry->count > 0)
-        tern_drop_as(entry->items[--entry->count], TERN_STAMP_SCOPE);
+        tern_tensor_release_as(entry->items[--entry->count], TERN_STAMP_SCOPE);
 }
 
 static void free_scopes(scope_entry *entry)
@@ -164,18 +164,18 @@ void tern_scope_close(tern_scope scope)
 }
 
 // More than a long unrolled step makes, and less than a machine's memory holds of small tensors.
-#define MOST_EXPECTED 10000
+#define MAX_EXPECTED 10000
 
 // A loop that opens no scope is found by what it leaves, once in a process. A step over a loader's
 // batch may make as many as it needs.
 static void warn_of_many(const scope_entry *entry)
 {
     static atomic_bool warned;
-    if (entry->count == MOST_EXPECTED && !entry->of_loader && !atomic_exchange(&warned, true))
+    if (entry->count == MAX_EXPECTED && !entry->of_loader && !atomic_exchange(&warned, true))
         tern_log_send(TERN_LOG_WARN,
                       "%d temporaries are alive in one scope: open a scope in each round of a loop "
                       "without a loader, and close it (tern_scope_open, tern_scope_close)",
-                      MOST_EXPECTED);
+                      MAX_EXPECTED);
 }
 
 static bool scope_has(const scope_entry *entry, const tern_tensor *t)
@@ -202,10 +202,10 @@ tern_tensor *tern_scope_close_keep(tern_scope scope, tern_tensor *t)
         tern_scope_close(scope);
         return dead ? NULL : t;
     }
-    tern_hold(t);
+    tern_tensor_retain(t);
     tern_scope_close(scope);
     if (tern_scope_adopt(t)) {
-        tern_drop(t);
+        tern_tensor_release(t);
         return NULL;
     }
     return t;
@@ -248,7 +248,7 @@ tern_tensor *tern_retain(tern_tensor *t)
     if (tern_check_tensor("retain", "t", t))
         return NULL;
     atomic_fetch_add(&t->retains, 1);
-    return tern_hold(t);
+    return tern_tensor_retain(t);
 }
 
 static void release(const char *function, const char *name, tern_tensor *t)
@@ -259,7 +259,7 @@ static void release(const char *function, const char *name, tern_tensor *t)
     while (retains > 0 && !atomic_compare_exchange_weak(&t->retains, &retains, retains - 1))
         continue;
     if (retains > 0)
-        tern_drop_as(t, TERN_STAMP_RELEASED);
+        tern_tensor_release_as(t, TERN_STAMP_RELEASED);
     else
         tern_error_raise(TERN_ERR_STATE, "%s: %s (%s) would be released more often than retained",
                          function, name, tern_identity_string(t));

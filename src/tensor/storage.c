@@ -13,7 +13,7 @@ static const tern_device_table *table_of(const tern_storage *s)
 }
 
 // Page-locked memory is the CUDA backend's, although its device is the CPU.
-static void *take_memory(tern_storage *s, bool outside)
+static void *allocate_memory(tern_storage *s, bool outside)
 {
     const int index = s->device.index;
     if (s->pinned)
@@ -23,7 +23,7 @@ static void *take_memory(tern_storage *s, bool outside)
     return table_of(s)->alloc(index, s->nbytes, &s->block);
 }
 
-static void give_memory_back(tern_storage *s)
+static void free_memory(tern_storage *s)
 {
     if (tern_forked() && s->block)
         return; // CUDA works in the parent only
@@ -49,7 +49,7 @@ static tern_storage *make(tern_device device, int64_t nbytes, bool pinned, bool 
     if (!s)
         return NULL;
     *s = (tern_storage){.device = device, .nbytes = nbytes, .pinned = pinned};
-    s->data = take_memory(s, outside);
+    s->data = allocate_memory(s, outside);
     if (!s->data) {
         tern_cache_free(s, sizeof *s);
         return NULL;
@@ -87,16 +87,16 @@ tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t n
                         .nbytes = nbytes,
                         .pinned = whole->pinned};
     begin_counts(s);
-    tern_storage_hold(whole);
+    tern_storage_retain(whole);
     return s;
 }
 
-void tern_storage_drop(tern_storage *s)
+void tern_storage_release(tern_storage *s)
 {
-    while (s && tern_refs_drop(&s->refs)) {
+    while (s && tern_refs_release(&s->refs)) {
         tern_storage *whole = s->whole;
         if (!whole)
-            give_memory_back(s);
+            free_memory(s);
         tern_cache_free(s, sizeof *s);
         s = whole;
     }

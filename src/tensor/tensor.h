@@ -109,12 +109,12 @@ tern_storage *tern_storage_new_pinned(int64_t nbytes);
 tern_storage *tern_storage_new_outside(tern_device device, int64_t nbytes);
 // A part of the memory of `whole`, which it holds, with a version of its own.
 tern_storage *tern_storage_new_part(tern_storage *whole, int64_t byte, int64_t nbytes);
-static inline void tern_storage_hold(tern_storage *s)
+static inline void tern_storage_retain(tern_storage *s)
 {
-    tern_refs_hold(&s->refs);
+    tern_refs_retain(&s->refs);
 }
 
-void tern_storage_drop(tern_storage *s); // NULL is fine
+void tern_storage_release(tern_storage *s); // NULL is fine
 
 // Work of the calling thread is about to be given memory of `s`, for a tensor with that label: what
 // other streams do with it comes first, and a graph that captures the work holds it.

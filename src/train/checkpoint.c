@@ -105,9 +105,9 @@ void tern_checkpoint_free(tern_checkpoint *checkpoint)
         if (checkpoint->parts[i].kind->release)
             checkpoint->parts[i].kind->release(checkpoint->parts[i].object);
     tern_mem_free(checkpoint->parts, (size_t)checkpoint->part_capacity * sizeof *checkpoint->parts);
-    tern_name_list_free(&checkpoint->passed_over);
+    tern_key_list_free(&checkpoint->passed_over);
     tern_state_free(checkpoint->names);
     tern_mem_free_string(checkpoint->keep_best);
     tern_mem_free_string(checkpoint->folder);
-    tern_mem_free_late(checkpoint, sizeof *checkpoint, offsetof(tern_checkpoint, folder));
+    tern_mem_free_deferred(checkpoint, sizeof *checkpoint, offsetof(tern_checkpoint, folder));
 }

@@ -45,7 +45,7 @@ struct tern_checkpoint {
     tern_checkpoint_part *parts;
     int64_t part_count, part_capacity;
     tern_checkpoint_facts facts; // of what is saved or loaded
-    tern_name_list passed_over;  // sentences of the last resume
+    tern_key_list passed_over;   // sentences of the last resume
 };
 
 // NULL follows the rule of pending errors; a freed one is refused, one at work as well, and a

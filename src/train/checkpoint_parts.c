@@ -99,7 +99,7 @@ static tern_status check_tensor(const char *function, const tern_checkpoint_part
 
 static void release_tensor(void *tensor)
 {
-    tern_drop_as(tensor, TERN_STAMP_HOLDER);
+    tern_tensor_release_as(tensor, TERN_STAMP_HOLDER);
 }
 
 static tern_status visit_object(tern_state_visitor *visitor, const char *name,
@@ -184,7 +184,7 @@ tern_status tern_checkpoint_tensor(tern_checkpoint *checkpoint, const char *name
     TERN_TRY(check_name(function, checkpoint, name));
     TERN_TRY(tern_check_tensor(function, "tensor", tensor));
     TERN_TRY(add(function, checkpoint, name, (tern_checkpoint_part){&tensor_kind, tensor, NULL}));
-    tern_hold(tensor);
+    tern_tensor_retain(tensor);
     return TERN_OK;
 }
 

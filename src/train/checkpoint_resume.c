@@ -41,13 +41,13 @@ static tern_status examine(search *s, const char *name)
 {
     char path[PATH_MAX], why[512];
     tern_folder_path(s->checkpoint->folder, name, path);
-    tern_error_hold();
+    tern_error_delay();
     s->found = tern_state_read(path, .map_location = "cpu");
     tern_status status = s->found ? TERN_OK : tern_error_code();
     const bool damaged = is_damage(status);
     if (damaged)
         tern_error_take(why, sizeof why);
-    tern_error_tell();
+    tern_error_report();
     snprintf(s->name, sizeof s->name, "%s", name);
     if (!damaged)
         return status;
@@ -55,7 +55,7 @@ static tern_status examine(search *s, const char *name)
         return s->vanished = true, TERN_OK;
     s->newest = s->newest ? s->newest : status;
     tern_log_send(TERN_LOG_WARN, "%s: %s was passed over: %s", op, name, why);
-    return tern_name_list_add(&s->checkpoint->passed_over, why);
+    return tern_key_list_add(&s->checkpoint->passed_over, why);
 }
 
 static tern_status examine_best(search *s)
@@ -94,7 +94,7 @@ static tern_status load(const search *s)
 
 static tern_status none_can_be_read(const search *s)
 {
-    const tern_name_list *list = &s->checkpoint->passed_over;
+    const tern_key_list *list = &s->checkpoint->passed_over;
     return tern_error_raise(s->newest, "%s: none of %lld checkpoints can be read; the newest: %s",
                             op, (long long)list->count, list->at[0]);
 }
@@ -107,7 +107,7 @@ static int resume(tern_checkpoint *checkpoint, int64_t *step)
     tern_folder_sweep(checkpoint->folder);
     do { // where a file is taken away there is a newer one
         s = (search){.checkpoint = checkpoint};
-        tern_name_list_free(&checkpoint->passed_over);
+        tern_key_list_free(&checkpoint->passed_over);
         status = examine_all(&s);
     } while (!status && !s.found && s.vanished && ++tries < MAX_TRIES);
     if (!status && s.found)
@@ -150,7 +150,7 @@ const char *tern_checkpoint_passed_over_at(const tern_checkpoint *checkpoint, in
     static const char function[] = "checkpoint_passed_over_at";
     if (tern_check_checkpoint(function, checkpoint))
         return NULL;
-    const tern_name_list *list = &checkpoint->passed_over;
+    const tern_key_list *list = &checkpoint->passed_over;
     TERN_CHECK_PTR(index >= 0 && index < list->count, TERN_ERR_INDEX,
                    "%s: there is no file %lld of %lld that were passed over", function,
                    (long long)index, (long long)list->count);

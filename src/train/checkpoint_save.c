@@ -56,7 +56,7 @@ static tern_status read_best(const tern_checkpoint *checkpoint, const char *path
     *metric = NAN;
     if (access(path, F_OK) != 0)
         return TERN_OK;
-    tern_error_hold();
+    tern_error_delay();
     tern_state *best = tern_state_read(path, .only = "checkpoint.*");
     const tern_state_entry *name = best ? tern_state_find(best, "checkpoint.metric_name") : NULL;
     const tern_state_entry *value = best ? tern_state_find(best, "checkpoint.metric") : NULL;
@@ -71,7 +71,7 @@ static tern_status read_best(const tern_checkpoint *checkpoint, const char *path
                       op, tern_error_message());
         tern_error_clear();
     }
-    tern_error_tell();
+    tern_error_report();
     return tern_error_code();
 }
 

@@ -36,7 +36,7 @@ typedef struct loading {
 static tern_status wrong(const loading *l, const char *format, ...) TERN_PRINTF_(2, 3);
 static tern_status wrong(const loading *l, const char *format, ...)
 {
-    char words[TERN_SENTENCE_SIZE];
+    char words[TERN_MESSAGE_SIZE];
     va_list list;
     va_start(list, format);
     tern_text_format(words, sizeof words, format, list);

@@ -15,7 +15,7 @@ static inline int clean_fault(void **state)
     (void)state;
     plugin.device->fault_clear(0);
     exec = exec_of(0);
-    exec.site = SITE;
+    exec.location = SITE;
     return 0;
 }
 
@@ -26,11 +26,11 @@ static inline tern_fault fault_now(void)
     return fault;
 }
 
-static inline void expect_fault(uint32_t site, int64_t element, int64_t value)
+static inline void expect_fault(uint32_t location, int64_t element, int64_t value)
 {
     const tern_fault fault = fault_now();
     assert_int_equal(fault.set, 1);
-    assert_int_equal(fault.site, site);
+    assert_int_equal(fault.location, location);
     assert_int_equal(fault.element, element);
     assert_int_equal(fault.value, value);
 }

@@ -79,7 +79,7 @@ static void the_first_site_stays(void **state)
     float y[4];
     int64_t third[4] = {0, 1, 9, 0}, first[4] = {-3, 0, 0, 0};
     gather_from_five(y, third, 4);
-    exec.site = SITE + 1;
+    exec.location = SITE + 1;
     gather_from_five(y, first, 4);
     expect_fault(SITE, 2, 9);
     plugin.device->fault_clear(0);

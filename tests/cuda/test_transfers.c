@@ -303,7 +303,7 @@ static void page_locked_memory_that_nobody_uses_is_given_back_when_there_is_no_m
 static void a_fault_is_seen_when_it_was_published(void **state)
 {
     (void)state;
-    const tern_fault planted = {.set = 1, .site = 7, .element = 42, .value = -3};
+    const tern_fault planted = {.set = 1, .location = 7, .element = 42, .value = -3};
     const tern_exec exec = exec_of(0);
     tern_fault found = {0};
     assert_int_equal(plugin.device->to_device(0, exec.fault, &planted, sizeof planted), TERN_OK);

@@ -13,7 +13,7 @@
 static tern_fault kernel_fault;
 static tern_draw_state kernel_draws = {.seed = 1, .base = 0};
 static const tern_exec kernel_exec = {
-    .device = {TERN_CPU, 0}, .fault = &kernel_fault, .site = 7, .draws = &kernel_draws};
+    .device = {TERN_CPU, 0}, .fault = &kernel_fault, .location = 7, .draws = &kernel_draws};
 
 // Runs the statement that follows once for each instruction set that the machine has, with its
 // table in `kernels`. The portable set is always there.

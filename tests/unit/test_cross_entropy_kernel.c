@@ -229,7 +229,7 @@ static void the_first_label_out_of_range_is_reported_and_counts_as_ignored(void 
         kernel_fault = (tern_fault){0};
         assert_int_equal(kernels->cross_entropy(&kernel_exec, &args), 0);
         assert_int_equal(kernel_fault.set, 1);
-        assert_int_equal(kernel_fault.site, 7);
+        assert_int_equal(kernel_fault.location, 7);
         assert_int_equal(kernel_fault.element, 1234);
         assert_int_equal(kernel_fault.value, -1);
         assert_within(total, 3997, 0, kernels);

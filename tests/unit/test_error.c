@@ -74,18 +74,18 @@ static void the_first_error_stays_and_all_go_to_the_log(void **state)
 static void an_error_that_is_held_back_is_told_once_if_it_stays(void **state)
 {
     (void)state;
-    tern_error_hold();
+    tern_error_delay();
     (void)tern_error_raise(TERN_ERR_NOMEM, "no bytes");
     tern_error_clear();
-    tern_error_tell();
+    tern_error_report();
     assert_int_equal(seen.lines, 0);
-    tern_error_hold();
+    tern_error_delay();
     (void)tern_error_raise(TERN_ERR_NOMEM, "no bytes");
     tern_error_clear();
     (void)tern_error_raise(TERN_ERR_NOMEM, "no bytes for a table");
     assert_int_equal(seen.lines, 0);
-    tern_error_tell();
-    tern_error_tell();
+    tern_error_report();
+    tern_error_report();
     assert_int_equal(seen.lines, 1);
     assert_int_equal(seen.level, TERN_LOG_ERROR);
     assert_string_equal(seen.last, "no bytes for a table");
@@ -131,7 +131,7 @@ static void a_long_sentence_is_cut_between_characters(void **state)
         (void)tern_error_raise(TERN_ERR_FORMAT, "%s", text);
         const char *sentence = tern_error_message();
         size_t length = strlen(sentence);
-        assert_in_range(length, TERN_SENTENCE_SIZE - 6, TERN_SENTENCE_SIZE - 1);
+        assert_in_range(length, TERN_MESSAGE_SIZE - 6, TERN_MESSAGE_SIZE - 1);
         assert_string_equal(sentence + length - 3, "...");
         assert_int_equal((length - 3 - (size_t)shift) % 3, 0);
         assert_memory_equal(sentence, text, length - 3);
@@ -141,9 +141,9 @@ static void a_long_sentence_is_cut_between_characters(void **state)
 static void a_sentence_that_just_fits_is_whole(void **state)
 {
     (void)state;
-    char text[TERN_SENTENCE_SIZE + 1];
+    char text[TERN_MESSAGE_SIZE + 1];
     memset(text, 'y', sizeof text);
-    text[TERN_SENTENCE_SIZE - 1] = 0;
+    text[TERN_MESSAGE_SIZE - 1] = 0;
     (void)tern_error_raise(TERN_ERR_FORMAT, "%s", text);
     assert_string_equal(tern_error_message(), text);
 }
@@ -198,7 +198,7 @@ static void a_long_path_keeps_its_inner_end_and_a_long_sentence_its_path(void **
     tern_path_set(0);
     const char *end = ".layer.last (Linear)]";
     const char *sentence = tern_error_message();
-    assert_int_equal(strlen(sentence), TERN_SENTENCE_SIZE - 1);
+    assert_int_equal(strlen(sentence), TERN_MESSAGE_SIZE - 1);
     assert_string_equal(sentence + strlen(sentence) - strlen(end), end);
     assert_non_null(strstr(sentence, "zzz... [in "));
 }
@@ -315,7 +315,7 @@ static void errors_are_per_thread(void **state)
 {
     (void)state;
     (void)tern_error_raise(TERN_ERR_SHAPE, "here");
-    char sentence[TERN_SENTENCE_SIZE];
+    char sentence[TERN_MESSAGE_SIZE];
     pthread_t thread;
     void *result;
     assert_int_equal(pthread_create(&thread, NULL, raise_elsewhere, sentence), 0);

@@ -199,10 +199,11 @@ static void after_a_failed_batch_the_same_one_is_next(void **state)
 static void leave_a_fault(tern_device device)
 {
     tern_exec exec = tern_exec_of(device);
-    *exec.fault = (tern_fault){.set = 1,
-                               .site = tern_fault_site("cross_entropy", "label of sample", 10),
-                               .element = 3,
-                               .value = 12};
+    *exec.fault =
+        (tern_fault){.set = 1,
+                     .location = tern_fault_location("cross_entropy", "label of sample", 10),
+                     .element = 3,
+                     .value = 12};
 }
 
 static void a_value_error_of_a_kernel_is_reported_by_the_next_call(void **state)

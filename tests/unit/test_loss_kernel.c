@@ -35,7 +35,7 @@ static void of_values_that_are_refused_the_first_is_named(void **state)
             kernel_fault = (tern_fault){0};
             loss_run_with_faults(launch, kernels, k ? TERN_REDUCTION_NONE : TERN_REDUCTION_MEAN);
             assert_int_equal(kernel_fault.set, 1);
-            assert_int_equal(kernel_fault.site, 7);
+            assert_int_equal(kernel_fault.location, 7);
             assert_int_equal(kernel_fault.element, 20000);
         }
     }

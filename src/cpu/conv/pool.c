@@ -70,7 +70,7 @@ static void windows_write(pool_job *job)
 {
     const tern_pool_dim *w = &job->w;
     for (int64_t o = 0; o < w->out; o++)
-        job->window[o] = pool_window_of(w, o);
+        job->window[o] = pool_find_window(w, o);
     while (job->first < w->out && (w->adaptive || job->window[job->first].first > 0))
         job->first++;
     job->last = job->first;

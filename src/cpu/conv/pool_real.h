@@ -114,7 +114,7 @@ static void POOL(row)(const pool_job *job, const POOL(rows) * rows, const pool_w
 {
     const tern_pool_dim *h = &job->h;
     const int64_t n = job->w.out;
-    const pool_window high = pool_window_of(h, oh);
+    const pool_window high = pool_find_window(h, oh);
     REAL *y = (REAL *)job->y + at;
     bool begun = false;
     for (int64_t t = depth->first; t < depth->end; t++) {
@@ -142,7 +142,7 @@ static void POOL(plane)(const pool_job *job, int64_t unit, char *scratch)
     POOL(rows) rows = {.best = (REAL *)(void *)scratch};
     rows.place = (int32_t *)(void *)(rows.best + lines);
     rows.line = rows.place + lines;
-    const pool_window depth = pool_window_of(d, unit % d->out);
+    const pool_window depth = pool_find_window(d, unit % d->out);
     const REAL *x = (const REAL *)job->x + unit / d->out * d->in * h->in * w->in;
     for (int64_t t = depth.first; t < depth.end; t++) {
         const REAL *plane = x + (depth.base + t * d->dilation) * h->in * w->in;
@@ -326,10 +326,10 @@ static void POOL(sample)(const pool_job *job, int64_t unit)
     REAL *dx = (REAL *)job->y + unit * in;
     memset(dx, 0, (size_t)in * sizeof *dx);
     for (int64_t od = 0; od < d->out; od++) {
-        const int64_t plane = pool_window_of(d, od).base * h->in;
+        const int64_t plane = pool_find_window(d, od).base * h->in;
         for (int64_t oh = 0; oh < h->out; oh++)
             POOL(scatter_row)
-        (job, dx + (plane + pool_window_of(h, oh).base) * w->in, job->x,
+        (job, dx + (plane + pool_find_window(h, oh).base) * w->in, job->x,
          ((unit * d->out + od) * h->out + oh) * w->out);
     }
 }

@@ -50,9 +50,9 @@ __global__ void __launch_bounds__(WALK_THREADS) max_pool(pool_job job, T *y, con
     if (to >= job.numel)
         return;
     int64_t row = to;
-    const pool_window w = pool_window_of(&job.w, split(&row, job.w.by_out));
-    const pool_window h = pool_window_of(&job.h, split(&row, job.h.by_out));
-    const pool_window d = pool_window_of(&job.d, split(&row, job.d.by_out));
+    const pool_window w = pool_find_window(&job.w, split(&row, job.w.by_out));
+    const pool_window h = pool_find_window(&job.h, split(&row, job.h.by_out));
+    const pool_window d = pool_find_window(&job.d, split(&row, job.d.by_out));
     const T *sample = x + row * job.d.in * job.h.in * job.w.in;
     pool_best<C> best = {0, 0, 0, false}; // place: a kernel has less than 2^31 elements
     for (int64_t i = d.first; i < d.end; i++) {
@@ -85,16 +85,16 @@ __global__ void __launch_bounds__(WALK_THREADS) max_pool_grad(pool_job job, T *d
     int64_t row = to;
     const int64_t iw = split(&row, job.w.by_in), ih = split(&row, job.h.by_in);
     const int64_t id = split(&row, job.d.by_in);
-    const pool_reach d = pool_reach_of(&job.d, id), h = pool_reach_of(&job.h, ih);
-    const pool_reach w = pool_reach_of(&job.w, iw);
+    const pool_outputs d = pool_find_outputs(&job.d, id), h = pool_find_outputs(&job.h, ih);
+    const pool_outputs w = pool_find_outputs(&job.w, iw);
     computed_t<T> sum = 0;
     for (int64_t od = d.first; od < d.first + d.count; od++) {
-        const int64_t i = pool_place(&job.d, od, id);
+        const int64_t i = pool_tap(&job.d, od, id);
         for (int64_t oh = h.first; i >= 0 && oh < h.first + h.count; oh++) {
-            const int64_t j = pool_place(&job.h, oh, ih);
+            const int64_t j = pool_tap(&job.h, oh, ih);
             const int64_t line = ((row * job.d.out + od) * job.h.out + oh) * job.w.out;
             for (int64_t ow = w.first; j >= 0 && ow < w.first + w.count; ow++) {
-                const int64_t k = pool_place(&job.w, ow, iw);
+                const int64_t k = pool_tap(&job.w, ow, iw);
                 const int64_t place = (i * job.h.kernel + j) * job.w.kernel + k;
                 if (k >= 0 && place == (job.small ? job.small[line + ow] : job.large[line + ow]))
                     sum += widen(dy[line + ow]);

@@ -12,7 +12,7 @@ struct index_list {
     const int64_t *data;
     int64_t limit, hop; // size and stride of the indexed view along dim
     tern_fault *fault;
-    uint32_t site;
+    uint32_t location;
 
     // Reads the index at an offset in elements, `place`, into *i; false where it is out of range.
     __device__ __forceinline__ bool read(int64_t place, int64_t *i) const
@@ -20,7 +20,7 @@ struct index_list {
         *i = data[place];
         if (*i >= 0 && *i < limit)
             return true;
-        fault_report(fault, site, place, *i);
+        fault_report(fault, location, place, *i);
         return false;
     }
 };
@@ -29,7 +29,7 @@ static inline index_list list_of(const tern_exec *exec, const tern_strided *inde
                                  const tern_strided *indexed, int dim)
 {
     return {(const int64_t *)index->data, indexed->size[dim], indexed->stride[dim], exec->fault,
-            exec->site};
+            exec->location};
 }
 
 // The indexed view with stride 0 along dim.

@@ -10,7 +10,7 @@ struct one_hot_job {
     int64_t numel, stride;
     place_divisor classes;
     tern_fault *fault;
-    uint32_t site;
+    uint32_t location;
 };
 
 __global__ void __launch_bounds__(WALK_THREADS) one_hot(one_hot_job job)
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(WALK_THREADS) one_hot(one_hot_job job)
     const int64_t label = job.labels[n * job.stride];
     job.y[i] = label == c;
     if (c == 0 && (label < 0 || label >= (int64_t)job.classes.size))
-        fault_report(job.fault, job.site, n, label);
+        fault_report(job.fault, job.location, n, label);
 }
 
 extern "C" tern_status tern_cuda_one_hot(const tern_exec *exec, const tern_strided *y,
@@ -32,7 +32,7 @@ extern "C" tern_status tern_cuda_one_hot(const tern_exec *exec, const tern_strid
     const int64_t numel = tern_strided_numel(y);
     const one_hot_job job = {(int64_t *)y->data, (const int64_t *)labels->data, numel,
                              labels->stride[0],  place_divisor_of(y->size[1]),  exec->fault,
-                             exec->site};
+                             exec->location};
     if (numel == 0)
         return TERN_OK;
     TERN_LAUNCH(one_hot, walk_blocks(numel), WALK_THREADS, 0, exec->stream, job);

@@ -28,7 +28,7 @@ template <class T> struct entropy {
     tern_reduction reduction;
     int lanes, rounds; // threads for a sample, samples for each group of them
     tern_fault *fault;
-    uint32_t site;
+    uint32_t location;
 };
 
 // Losses of samples, and by what they count in the mean.
@@ -168,7 +168,7 @@ __device__ __forceinline__ loss_sum sample_loss(const entropy<T> &e, int64_t sam
     else if (counts(e, label))
         own = label_loss(e, row, all, products, label);
     else if (label != e.ignore_index)
-        fault_report(e.fault, e.site, sample, label);
+        fault_report(e.fault, e.location, sample, label);
     if (e.reduction == TERN_REDUCTION_NONE)
         e.loss[sample] = narrow<T>((computed_t<T>)own.loss);
     return own;
@@ -335,7 +335,7 @@ static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_arg
     e.uniform = e.smoothing / (double)e.classes;
     e.reduction = args->reduction;
     e.fault = exec->fault;
-    e.site = exec->site;
+    e.location = exec->location;
     return e;
 }
 

@@ -79,7 +79,7 @@ template <class T> struct operands {
     const T *x, *t, *v, *weight; // v, weight: or NULL
     computed_t<T> a, b;
     tern_fault *fault;
-    uint32_t site;
+    uint32_t location;
 };
 
 // N elements from i on, and their weights.
@@ -120,7 +120,7 @@ __device__ __forceinline__ void report(const operands<T> &o, const points<CODE, 
         if (!loss_valid<CODE>(p.at(o, k)))
             first = k;
     if (first < N)
-        fault_report(o.fault, o.site, i + first, 0);
+        fault_report(o.fault, o.location, i + first, 0);
 }
 
 template <int CODE, int N, class T>
@@ -292,7 +292,7 @@ static operands<T> operands_of(const tern_exec *exec, const tern_loss_args *args
     o.a = (computed_t<T>)args->a;
     o.b = (computed_t<T>)args->b;
     o.fault = exec->fault;
-    o.site = exec->site;
+    o.location = exec->location;
     return o;
 }
 

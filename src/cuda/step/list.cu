@@ -160,16 +160,16 @@ template <class T> __device__ __forceinline__ void scale_part(const list_part &p
         x[i] = narrow<T>(widen(x[i]) * by);
 }
 
-// With a site a norm that is not finite is a fault, and nothing is scaled.
+// With a location a norm that is not finite is a fault, and nothing is scaled.
 __global__ void __launch_bounds__(LIST_THREADS)
     list_scale(const list_chunk list, double max_norm, bool wide, const void *norm,
-               tern_fault *fault, uint32_t site)
+               tern_fault *fault, uint32_t location)
 {
     const double total = wide ? *(const double *)norm : (double)*(const float *)norm;
     const double factor = max_norm / (total + 1e-6);
-    if (site != 0 && !isfinite(total)) {
+    if (location != 0 && !isfinite(total)) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
-            fault_report(fault, site, 0, 0);
+            fault_report(fault, location, 0, 0);
         return;
     }
     if (factor >= 1)
@@ -270,7 +270,7 @@ extern "C" tern_status tern_cuda_list_clip(const tern_exec *exec, double max_nor
         if (blocks > 0)
             TERN_LAUNCH(list_scale, (unsigned)blocks, LIST_THREADS, 0, exec->stream, chunk,
                         max_norm, total->dtype == TERN_FLOAT64, (const void *)total->data,
-                        exec->fault, exec->site);
+                        exec->fault, exec->location);
     }
     return tern_cuda_launched("list_clip");
 }

@@ -46,7 +46,7 @@ static const tern_module_class max_classes[] = {CLASS("AdaptiveMaxPool1d", call_
 static tern_module *make(const tern_module_class *classes, tern_pool pool, int64_t out,
                          bool return_indices)
 {
-    if (tern_pool_settle_adaptive(&pool, out))
+    if (tern_pool_finalize_adaptive(&pool, out))
         return NULL;
     adaptive_pool *self = (adaptive_pool *)tern_module_new(&classes[pool.dims - 1]);
     if (!self)

@@ -39,7 +39,7 @@ static const tern_module_class classes[] = {
 static tern_module *make(tern_pool pool, int64_t kernel)
 {
     pool.dilation = (tern_pool_sizes){{1, 1, 1}};
-    if (tern_pool_settle(&pool, kernel))
+    if (tern_pool_finalize(&pool, kernel))
         return NULL;
     avg_pool *self = (avg_pool *)tern_module_new(&classes[pool.dims - 1]);
     if (!self)

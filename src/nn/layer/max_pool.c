@@ -53,7 +53,7 @@ static const tern_module_class classes[] = {
 
 static tern_module *make(tern_pool pool, int64_t kernel, bool return_indices)
 {
-    if (tern_pool_settle(&pool, kernel))
+    if (tern_pool_finalize(&pool, kernel))
         return NULL;
     max_pool *self = (max_pool *)tern_module_new(&classes[pool.dims - 1]);
     if (!self)

@@ -92,7 +92,7 @@ tern_status tern_module_put_tensor(tern_module *module, tern_module_tensors *lis
     if (!entry.name)
         return TERN_ERR_NOMEM;
     list->at[list->count++] = entry;
-    (void)tern_hold(entry.tensor);
+    (void)tern_tensor_retain(entry.tensor);
     tern_module_bind(module, entry.member, entry.tensor);
     if (entry.tensor && !entry.tensor->label[0])
         tern_tensor_set_label(entry.tensor, name);

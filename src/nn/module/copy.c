@@ -15,7 +15,7 @@ static tern_storage *new_storage(tern_storage *from)
     tern_storage *to = from->pinned ? tern_storage_new_pinned(from->nbytes)
                                     : tern_storage_new(from->device, from->nbytes);
     if (to && from->nbytes > 0 && tern_storage_copy(to, 0, from, 0, from->nbytes, true)) {
-        tern_storage_drop(to);
+        tern_storage_release(to);
         return NULL;
     }
     return to;
@@ -28,7 +28,7 @@ static tern_storage *copy_storage(copying *c, tern_storage *from)
         return to;
     to = new_storage(from);
     if (to && tern_memo_note(&c->storages, from, to)) {
-        tern_storage_drop(to);
+        tern_storage_release(to);
         return NULL;
     }
     return to;
@@ -52,13 +52,13 @@ static tern_tensor *copy_tensor(copying *c, const tern_tensor *from)
         return to;
     to = new_tensor(c, from);
     if (to && tern_memo_note(&c->tensors, from, to)) {
-        tern_drop(to);
+        tern_tensor_release(to);
         return NULL;
     }
     if (!to || !from->grad || from->grad_state != TERN_GRAD_PRESENT)
         return to;
     tern_tensor *grad = copy_tensor(c, from->grad);
-    to->grad = tern_hold(grad);
+    to->grad = tern_tensor_retain(grad);
     return grad ? to : NULL;
 }
 
@@ -73,9 +73,9 @@ static tern_tensor *copy_entry(const tern_module *owner, const tern_module_tenso
 static void free_copying(copying *c)
 {
     for (int64_t i = 0; i < c->tensors.map.count; i++)
-        tern_drop_as(c->tensors.to[i], TERN_STAMP_HOLDER);
+        tern_tensor_release_as(c->tensors.to[i], TERN_STAMP_HOLDER);
     for (int64_t i = 0; i < c->storages.map.count; i++)
-        tern_storage_drop(c->storages.to[i]);
+        tern_storage_release(c->storages.to[i]);
     tern_memo_free(&c->tensors);
     tern_memo_free(&c->storages);
 }

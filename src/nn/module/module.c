@@ -85,7 +85,7 @@ tern_module *tern_module_done(tern_module *module)
 static void free_tensors(tern_module_tensors *list)
 {
     for (int64_t i = list->count - 1; i >= 0; i--) {
-        tern_drop_as(list->at[i].tensor, TERN_STAMP_HOLDER);
+        tern_tensor_release_as(list->at[i].tensor, TERN_STAMP_HOLDER);
         tern_mem_free_string(list->at[i].name);
     }
     tern_mem_free(list->at, (size_t)list->capacity * sizeof *list->at);
@@ -109,7 +109,7 @@ tern_module *tern_module_retain(tern_module *module)
 {
     if (!module || tern_check_not_freed("module_retain", module))
         return NULL;
-    tern_refs_hold(&module->private_->refs);
+    tern_refs_retain(&module->private_->refs);
     return module;
 }
 
@@ -125,7 +125,7 @@ void tern_module_free_own(tern_module *module)
 
 void tern_module_drop(tern_module *module)
 {
-    if (!tern_refs_drop(&module->private_->refs))
+    if (!tern_refs_release(&module->private_->refs))
         return;
     tern_module_private *private_ = module->private_;
     tern_module_free_own(module);
@@ -143,7 +143,7 @@ void tern_module_drop(tern_module *module)
     tern_mem_free(private_->hooks, (size_t)private_->hook_capacity * sizeof *private_->hooks);
     tern_mem_free(private_, sizeof *private_);
     module->private_ = NULL;
-    tern_mem_free_late(module, module->klass->size, sizeof *module);
+    tern_mem_free_deferred(module, module->klass->size, sizeof *module);
 }
 
 tern_status tern_module_set_user(tern_module *module, void *user, tern_free_fn *free)
@@ -164,7 +164,7 @@ void *tern_module_user(const tern_module *module)
 
 void tern_module_begin_run(tern_module *module)
 {
-    tern_refs_hold(&module->private_->refs);
+    tern_refs_retain(&module->private_->refs);
     tern_fetch_add(&module->private_->running, 1, memory_order_relaxed);
     tern_callback_begin();
 }

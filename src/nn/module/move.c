@@ -40,7 +40,7 @@ static tern_status plan_tensor(move_plan *plan, const tern_tensor *t)
     TERN_TRY(tern_pointer_map_add(&plan->map, t->storage, &index));
     if (index < plan->count)
         return TERN_OK;
-    tern_storage_hold(t->storage);
+    tern_storage_retain(t->storage);
     plan->items[plan->count++] = (move_item){.from = t->storage, .dtype = t->dtype};
     return TERN_OK;
 }
@@ -113,9 +113,9 @@ static void switch_tensor(move_plan *plan, tern_tensor *t)
     if (index < 0)
         return;
     t->storage->left = true;
-    tern_storage_drop(t->storage);
+    tern_storage_release(t->storage);
     t->storage = plan->items[index].to;
-    tern_storage_hold(t->storage);
+    tern_storage_retain(t->storage);
     if (plan->dtype != TERN_DTYPE_UNSPECIFIED)
         t->dtype = plan->dtype;
 }
@@ -128,7 +128,7 @@ static void switch_grad(move_plan *plan, tern_tensor *t)
     if (t->grad_state == TERN_GRAD_PRESENT) {
         switch_tensor(plan, t->grad);
     } else if (is_to_move(plan, t->grad)) {
-        tern_drop_as(t->grad, TERN_STAMP_LEAF);
+        tern_tensor_release_as(t->grad, TERN_STAMP_LEAF);
         t->grad = NULL;
     }
 }
@@ -156,8 +156,8 @@ static void carry_versions(const move_plan *plan)
 static void free_plan(move_plan *plan)
 {
     for (int64_t i = 0; i < plan->count; i++) {
-        tern_storage_drop(plan->items[i].to);
-        tern_storage_drop(plan->items[i].from);
+        tern_storage_release(plan->items[i].to);
+        tern_storage_release(plan->items[i].from);
     }
     tern_mem_free(plan->items, (size_t)plan->capacity * sizeof *plan->items);
     tern_pointer_map_free(&plan->map);

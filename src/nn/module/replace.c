@@ -30,12 +30,12 @@ static void put_tensor(tern_module *root, tern_module *owner, tern_module_tensor
                        tern_tensor *value)
 {
     tern_tensor *old = entry->tensor;
-    entry->tensor = tern_hold(value);
+    entry->tensor = tern_tensor_retain(value);
     tern_module_bind(owner, entry->member, value);
     if (value && !value->label[0])
         tern_tensor_set_label(value, entry->name);
     forget_title(root, owner);
-    tern_drop_as(old, TERN_STAMP_HOLDER);
+    tern_tensor_release_as(old, TERN_STAMP_HOLDER);
 }
 
 tern_status tern_module_set_parameter(tern_module *module, const char *name, tern_tensor *value)

@@ -127,9 +127,9 @@ static void bind_tensors(tern_module *shadow, tern_module_tensors *list,
     for (int64_t i = 0; i < list->count; i++) {
         tern_module_tensor *entry = &list->at[i];
         tern_tensor *before = entry->tensor;
-        entry->tensor = tensors ? tern_hold(tensors[i]) : NULL;
+        entry->tensor = tensors ? tern_tensor_retain(tensors[i]) : NULL;
         tern_module_bind(shadow, entry->member, entry->tensor);
-        tern_drop_as(before, TERN_STAMP_HOLDER);
+        tern_tensor_release_as(before, TERN_STAMP_HOLDER);
     }
 }
 
