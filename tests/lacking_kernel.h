@@ -114,7 +114,7 @@ static inline tern_max_pool_args lacking_pool_args(const tern_strided *place)
 {
     const tern_pool_dim pair = {.in = 2, .out = 2, .kernel = 1, .stride = 1, .dilation = 1};
     const tern_pool_dim one = {.in = 1, .out = 1, .kernel = 1, .stride = 1, .dilation = 1};
-    return (tern_max_pool_args){.dim = {pair, pair, one}, .place = place};
+    return (tern_max_pool_args){.dim = {pair, pair, one}, .tap = place};
 }
 static inline tern_status lacking_max_pool(const lacking_call *c)
 {

@@ -159,12 +159,12 @@ void tern_cache_free(void *memory, size_t nbytes)
         tern_allocator_free(memory, nbytes > 0 ? nbytes : 64);
 }
 
-// Puts a block in the place of another, which leaves.
-static void exchange_deferred(int place, deferred_block in, size_t readable)
+// Replaces a block by another, and frees it.
+static void exchange_deferred(int slot, deferred_block in, size_t readable)
 {
     tern_mutex_lock(&lock);
-    deferred_block out = deferred[place];
-    deferred[place] = in;
+    deferred_block out = deferred[slot];
+    deferred[slot] = in;
     if (in.memory)
         TERN_POISON((char *)in.memory + readable, in.nbytes - readable);
     count_cached((int64_t)in.nbytes - (int64_t)out.nbytes);
@@ -175,20 +175,20 @@ static void exchange_deferred(int place, deferred_block in, size_t readable)
     tern_allocator_free(out.memory, out.nbytes);
 }
 
-static int take_late_place(void)
+static int claim_deferred(void)
 {
     tern_mutex_lock(&lock);
-    int place = next_deferred;
+    int slot = next_deferred;
     next_deferred = (next_deferred + 1) % DEFERRED_BLOCKS;
     tern_mutex_unlock(&lock);
-    return place;
+    return slot;
 }
 
 void tern_mem_free_deferred(void *memory, size_t nbytes, size_t readable)
 {
     pthread_once(&once, start);
     if (is_enabled() && nbytes <= DEFERRED_BYTES && !tern_forked())
-        exchange_deferred(take_late_place(), (deferred_block){memory, nbytes}, readable);
+        exchange_deferred(claim_deferred(), (deferred_block){memory, nbytes}, readable);
     else
         tern_allocator_free(memory, nbytes);
 }
@@ -224,8 +224,8 @@ void tern_memory_trim(void)
 {
     if (tern_forked()) // a list may have been half changed
         return;
-    for (int place = 0; place < DEFERRED_BLOCKS; place++)
-        exchange_deferred(place, (deferred_block){NULL, 0}, 0);
+    for (int slot = 0; slot < DEFERRED_BLOCKS; slot++)
+        exchange_deferred(slot, (deferred_block){NULL, 0}, 0);
     for (int index = 0; index < CLASSES; index++) {
         size_t nbytes = class_bytes(index);
         free_block *block = detach(index, nbytes);

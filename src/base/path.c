@@ -29,8 +29,8 @@ tern_path_entry *tern_path_entry_of(uint32_t path)
 static char *prepend(char *begin, char *at, const char *text)
 {
     size_t length = strlen(text);
-    size_t room = (size_t)(at - begin);
-    size_t taken = length < room ? length : room;
+    size_t space = (size_t)(at - begin);
+    size_t taken = length < space ? length : space;
     memcpy(at - taken, text + (length - taken), taken);
     return at - taken;
 }
@@ -49,7 +49,7 @@ static bool has_outer_name(const tern_path_entry *entry)
     return false;
 }
 
-// From the end of the buffer, as far as there is room; returns where it begins.
+// From the end of the buffer, as far as there is space; returns where it begins.
 static char *prepend_path(char *buffer, char *at, const tern_path_entry *entry)
 {
     if (entry) {

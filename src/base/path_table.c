@@ -97,7 +97,7 @@ static void forget_all(void)
     count = 0;
 }
 
-// Makes room; false when there are no more numbers for what would be added.
+// Empties a full table; false when there are no more numbers for what would be added.
 static bool forget_when_full(void)
 {
     if (!is_full())
@@ -113,25 +113,25 @@ static uint32_t known_or_none(uint32_t parent)
     return tern_path_is_known(parent) ? parent : 0;
 }
 
-// NULL: no memory, or no number left where *room is false.
+// NULL: no memory, or no number left where *has_number is false.
 static tern_path_entry *find_or_add(uint32_t parent, const char *name, const char *class_name,
-                                    bool *room)
+                                    bool *has_number)
 {
     tern_path_entry *entry = find(known_or_none(parent), name, class_name);
-    *room = entry || forget_when_full();
-    return entry || !*room ? entry : add(known_or_none(parent), name, class_name);
+    *has_number = entry || forget_when_full();
+    return entry || !*has_number ? entry : add(known_or_none(parent), name, class_name);
 }
 
 tern_status tern_path_child(uint32_t parent, const char *name, const char *class_name,
                             uint32_t *path)
 {
     name = name ? name : "";
-    bool room;
+    bool has_number;
     tern_lock(&tern_paths.lock);
-    const tern_path_entry *entry = find_or_add(parent, name, class_name, &room);
+    const tern_path_entry *entry = find_or_add(parent, name, class_name, &has_number);
     *path = entry ? entry->number : parent;
     tern_unlock(&tern_paths.lock);
-    TERN_CHECK(entry || !room, TERN_ERR_NOMEM, "no memory for the path of \"%s\" (%s)", name,
+    TERN_CHECK(entry || !has_number, TERN_ERR_NOMEM, "no memory for the path of \"%s\" (%s)", name,
                class_name);
     return TERN_OK;
 }

@@ -36,18 +36,18 @@ size_t tern_utf8_length(const char *text, size_t length)
     return fits ? size : 0;
 }
 
-// Puts "\xff" in the place of byte `at`. What has no room then is cut.
+// Puts "\xff" in the place of byte `at`. What does not fit then is cut.
 static void escape_byte(char *buffer, size_t size, size_t at)
 {
     char escape[5];
-    const size_t rest = strlen(buffer + at + 1), room = at + 5 < size ? size - at - 5 : 0;
+    const size_t rest = strlen(buffer + at + 1), space = at + 5 < size ? size - at - 5 : 0;
     snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)buffer[at]);
     if (at + 5 <= size) {
-        memmove(buffer + at + 4, buffer + at + 1, rest < room ? rest : room);
-        buffer[at + 4 + (rest < room ? rest : room)] = 0;
+        memmove(buffer + at + 4, buffer + at + 1, rest < space ? rest : space);
+        buffer[at + 4 + (rest < space ? rest : space)] = 0;
         memcpy(buffer + at, escape, 4);
     }
-    if (rest > room || at + 5 > size)
+    if (rest > space || at + 5 > size)
         cut(buffer, size);
 }
 
@@ -94,15 +94,15 @@ void tern_text_format(char *buffer, size_t size, const char *format, va_list arg
     errno = saved;
 }
 
-int tern_text_count(const char *text, int most)
+int tern_text_count(const char *text, int max)
 {
     int count = 0;
     for (const char *digit = text; *digit; digit++) {
-        if (*digit < '0' || *digit > '9' || count > most)
+        if (*digit < '0' || *digit > '9' || count > max)
             return 0;
         count = count * 10 + (*digit - '0');
     }
-    return count <= most ? count : 0;
+    return count <= max ? count : 0;
 }
 
 void tern_write(tern_writer *writer, const char *format, ...)

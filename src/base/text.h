@@ -19,8 +19,8 @@ void tern_text_format(char *buffer, size_t size, const char *format, va_list arg
 // Bytes of the UTF-8 sequence that begins at `text` (RFC 3629); 0 where none does.
 size_t tern_utf8_length(const char *text, size_t length);
 
-// The number that `text` is, in decimal digits; 0 where it is none from 1 to `most`.
-int tern_text_count(const char *text, int most);
+// The number that `text` is, in decimal digits; 0 where it is none from 1 to `max`.
+int tern_text_count(const char *text, int max);
 
 // What an errno stands for, as in the C locale. Thread-safe; valid until the thread's next call.
 const char *tern_text_reason(int error);

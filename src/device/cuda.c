@@ -22,7 +22,7 @@ int tern_cuda_device_count(void)
 }
 
 // The backend's own table, after `*index` was made that of a device that exists; NULL raises.
-static const tern_cuda_table *table_to_ask(const char *op, int *index)
+static const tern_cuda_table *find_table(const char *op, int *index)
 {
     tern_device device = tern_cuda(*index);
     if (tern_fork_check() || tern_device_find(op, &device))
@@ -34,7 +34,7 @@ static const tern_cuda_table *table_to_ask(const char *op, int *index)
 // The same, and the device is open.
 static const tern_cuda_table *table_for(const char *op, int *index)
 {
-    const tern_cuda_table *table = table_to_ask(op, index);
+    const tern_cuda_table *table = find_table(op, index);
     return table && !tern_device_open(tern_cuda(*index)) ? table : NULL;
 }
 
@@ -42,7 +42,7 @@ tern_status tern_cuda_get_properties(int index, tern_cuda_properties *out)
 {
     if (!out)
         return tern_null_error("cuda_get_properties", "out");
-    const tern_cuda_table *table = table_to_ask("cuda_get_properties", &index);
+    const tern_cuda_table *table = find_table("cuda_get_properties", &index);
     return table ? table->properties(index, out) : tern_error_code();
 }
 
@@ -58,7 +58,7 @@ tern_status tern_cuda_get_memory(int index, tern_cuda_memory *out)
 {
     if (!out)
         return tern_null_error("cuda_get_memory", "out");
-    const tern_cuda_table *table = table_to_ask("cuda_get_memory", &index);
+    const tern_cuda_table *table = find_table("cuda_get_memory", &index);
     if (!table)
         return tern_error_code();
     return tern_device_is_open(tern_cuda(index)) ? table->memory(index, out)
@@ -149,7 +149,7 @@ static int compare_free(const void *a, const void *b)
 }
 
 // Less than any device has for one that cannot be asked: its place says so, not an error.
-static int64_t ask_free(int index)
+static int64_t query_free(int index)
 {
     const bool pending = tern_error_pending();
     tern_cuda_memory memory;
@@ -169,7 +169,7 @@ tern_status tern_cuda_devices_by_free_memory(tern_device *out, int capacity)
     TERN_TRY(tern_fork_check());
     int count = tern_cuda_device_count();
     for (int i = 0; i < count; i++)
-        list[i] = (free_memory){i, ask_free(i)};
+        list[i] = (free_memory){i, query_free(i)};
     qsort(list, (size_t)count, sizeof *list, compare_free);
     for (int i = 0; i < count && i < capacity; i++)
         out[i] = tern_cuda(list[i].index);

@@ -75,10 +75,10 @@ tern_device tern_try_gpu(int index)
     return index >= 0 && index < tern_device_count(TERN_CUDA) ? tern_cuda(index) : tern_cpu(0);
 }
 
-int tern_try_all_gpus(tern_device *out, int most)
+int tern_try_all_gpus(tern_device *out, int capacity)
 {
     int count = tern_device_count(TERN_CUDA), given = count > 0 ? count : 1;
-    for (int i = 0; out && i < given && i < most; i++)
+    for (int i = 0; out && i < given && i < capacity; i++)
         out[i] = tern_try_gpu(i);
     return given;
 }

@@ -228,13 +228,13 @@ typedef struct tern_pool_dim {
 // NaN wins, the last of several. Every window has an element of x.
 typedef struct tern_max_pool_args {
     tern_pool_dim dim[3];
-    const tern_strided *place; // as y, or NULL: where in the window, counted as if none were cut:
+    const tern_strided *tap;   // as y, or NULL: where in the window, counted as if none were cut:
                                // uint8 where the kernel has at most 256 elements, else int32
     const tern_strided *index; // as y, int64, or NULL: where in (in..)
 } tern_max_pool_args;
 typedef tern_status tern_kernel_max_pool(const tern_exec *exec, const tern_max_pool_args *args,
                                          const tern_strided *y, const tern_strided *x);
-// dx (R, in..) from dy and args->place (R, out..): each sum in the order of the outputs.
+// dx (R, in..) from dy and args->tap (R, out..): each sum in the order of the outputs.
 typedef tern_status tern_kernel_max_pool_grad(const tern_exec *exec, const tern_max_pool_args *args,
                                               const tern_strided *dx, const tern_strided *dy);
 // Normalisation of rows: y = (x - mean) rstd weight + bias; all contiguous. Element j of row r has

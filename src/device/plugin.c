@@ -32,8 +32,8 @@ static const tern_host_api host = {
     .mem_free = tern_mem_free,
 };
 
-static void say(const char *format, ...) TERN_PRINTF_(1, 2);
-static void say(const char *format, ...)
+static void set_reason(const char *format, ...) TERN_PRINTF_(1, 2);
+static void set_reason(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -46,7 +46,7 @@ static bool has_driver(void)
 {
     if (dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
         return true;
-    say("no NVIDIA driver (libcuda.so.1)");
+    set_reason("no NVIDIA driver (libcuda.so.1)");
     return false;
 }
 
@@ -120,7 +120,7 @@ static bool choose_plugin(char *path)
         return false;
     if (find_plugin(path))
         return true;
-    say("the CUDA backend was not built or not installed (libtern-cuda.so)");
+    set_reason("the CUDA backend was not built or not installed (libtern-cuda.so)");
     return false;
 }
 
@@ -128,7 +128,7 @@ static tern_plugin_entry *open_plugin(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        say("%s", dlerror());
+        set_reason("%s", dlerror());
         return NULL;
     }
     void *symbol = dlsym(library, TERN_PLUGIN_ENTRY);
@@ -136,7 +136,7 @@ static tern_plugin_entry *open_plugin(const char *path)
     memcpy(&entry, &symbol, sizeof entry);
     tern_location_own(symbol);
     if (!entry)
-        say("%.512s is not a backend of tern: it has no %s", path, TERN_PLUGIN_ENTRY);
+        set_reason("%.512s is not a backend of tern: it has no %s", path, TERN_PLUGIN_ENTRY);
     return entry;
 }
 
@@ -148,16 +148,16 @@ static void find_and_open(void)
         return;
     const tern_backend *backend = entry(TERN_ABI_HASH, &host);
     if (!backend) {
-        say("%.512s belongs to another version of tern", path);
+        set_reason("%.512s belongs to another version of tern", path);
         return;
     }
     const int count = backend->device->count();
     tern_visible_describe(visible, sizeof visible, count);
     if (count < 1) {
-        say("%s%s", backend->cuda->reason(), visible);
+        set_reason("%s%s", backend->cuda->reason(), visible);
         return;
     }
-    say("%d CUDA device%s%s", count, count == 1 ? "" : "s", visible);
+    set_reason("%d CUDA device%s%s", count, count == 1 ? "" : "s", visible);
     cuda_backend = backend;
 }
 

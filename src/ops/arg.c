@@ -85,14 +85,14 @@ static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, ter
         kept = (tern_shape){.rank = 1};
     kept.dim[dim] = 1;
     tern_strided to = tern_view_with_dim(dx[0]), from = tern_view_shaped(share, kept);
-    tern_strided places = tern_view_shaped(indices, kept);
+    tern_strided index_view = tern_view_shaped(indices, kept);
     tern_device device = tern_dev(dx[0]);
     tern_exec exec = tern_exec_of(device);
-    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, &places, dim);
+    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, &index_view, dim);
 }
 
-static tern_tensor *values_of(const tern_op *op, bool largest, tern_tensor *x, int dim,
-                              bool keepdim, tern_tensor **indices)
+static tern_tensor *extreme_values(const tern_op *op, bool largest, tern_tensor *x, int dim,
+                                   bool keepdim, tern_tensor **indices)
 {
     extremes e;
     if (find(op, largest, x, dim, keepdim, true, &e))
@@ -109,16 +109,17 @@ static tern_tensor *values_of(const tern_op *op, bool largest, tern_tensor *x, i
 tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
 {
     static const tern_op max = {"max", {"x"}, extreme_backward};
-    return values_of(&max, true, x, dim, keepdim, indices);
+    return extreme_values(&max, true, x, dim, keepdim, indices);
 }
 
 tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
 {
     static const tern_op min = {"min", {"x"}, extreme_backward};
-    return values_of(&min, false, x, dim, keepdim, indices);
+    return extreme_values(&min, false, x, dim, keepdim, indices);
 }
 
-static tern_tensor *place_of(const tern_op *op, bool largest, tern_tensor *x, int dim, bool keepdim)
+static tern_tensor *extreme_index(const tern_op *op, bool largest, tern_tensor *x, int dim,
+                                  bool keepdim)
 {
     extremes e;
     if (find(op, largest, x, dim, keepdim, false, &e))
@@ -129,11 +130,11 @@ static tern_tensor *place_of(const tern_op *op, bool largest, tern_tensor *x, in
 tern_tensor *tern_argmax(tern_tensor *x, int dim, bool keepdim)
 {
     static const tern_op argmax = {.name = "argmax", .inputs = {"x"}};
-    return place_of(&argmax, true, x, dim, keepdim);
+    return extreme_index(&argmax, true, x, dim, keepdim);
 }
 
 tern_tensor *tern_argmin(tern_tensor *x, int dim, bool keepdim)
 {
     static const tern_op argmin = {.name = "argmin", .inputs = {"x"}};
-    return place_of(&argmin, false, x, dim, keepdim);
+    return extreme_index(&argmin, false, x, dim, keepdim);
 }

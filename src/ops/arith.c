@@ -155,8 +155,8 @@ static tern_status winners(tern_node *node, tern_tensor *dy, tern_tensor **dx, b
     for (int i = 0; i < 2; i++) {
         if (!tern_node_needs(node, i))
             continue;
-        tern_tensor *lost = (i == 0) == largest ? tern_lt(a, b) : tern_gt(a, b);
-        TERN_TRY(give(node, i, tern_masked_fill(shared, lost, 0), dx));
+        tern_tensor *loser = (i == 0) == largest ? tern_lt(a, b) : tern_gt(a, b);
+        TERN_TRY(give(node, i, tern_masked_fill(shared, loser, 0), dx));
     }
     return TERN_OK;
 }

@@ -21,13 +21,13 @@ tern_shape tern_sizes_3(tern_triple size)
 // Sums and products of such sizes stay within int64.
 #define LARGEST INT32_MAX
 
-tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t least)
+tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t min)
 {
     for (int i = 0; i < sizes.rank; i++)
-        TERN_CHECK(sizes.dim[i] >= least && sizes.dim[i] <= LARGEST, TERN_ERR_ARG,
+        TERN_CHECK(sizes.dim[i] >= min && sizes.dim[i] <= LARGEST, TERN_ERR_ARG,
                    "%s: %s is %s, but must be %lld%s", op, what, tern_shape_string(sizes),
-                   (long long)(sizes.dim[i] < least ? least : LARGEST),
-                   sizes.dim[i] < least ? " or more" : " or less");
+                   (long long)(sizes.dim[i] < min ? min : LARGEST),
+                   sizes.dim[i] < min ? " or more" : " or less");
     return TERN_OK;
 }
 
@@ -179,14 +179,13 @@ static tern_status windows(conv_sizes *sizes, tern_shape in, tern_shape kernel, 
 static tern_status transposed_windows(const conv_sizes *sizes, tern_shape in, tern_shape kernel,
                                       tern_shape *out)
 {
-    tern_shape least = in, most = in;
+    tern_shape min = in, max = in;
     bool sized = tern_shape_numel(sizes->output_size) != 0;
     for (int i = 0; i < in.rank; i++) {
-        least.dim[i] = (in.dim[i] - 1) * sizes->stride.dim[i] - 2 * sizes->padding.dim[i] +
-                       sizes->dilation.dim[i] * (kernel.dim[i] - 1) + 1;
-        most.dim[i] = least.dim[i] + sizes->stride.dim[i] - 1;
-        out->dim[i] =
-            sized ? sizes->output_size.dim[i] : least.dim[i] + sizes->output_padding.dim[i];
+        min.dim[i] = (in.dim[i] - 1) * sizes->stride.dim[i] - 2 * sizes->padding.dim[i] +
+                     sizes->dilation.dim[i] * (kernel.dim[i] - 1) + 1;
+        max.dim[i] = min.dim[i] + sizes->stride.dim[i] - 1;
+        out->dim[i] = sized ? sizes->output_size.dim[i] : min.dim[i] + sizes->output_padding.dim[i];
     }
     for (int i = 0; i < in.rank; i++) {
         TERN_CHECK(in.dim[i] > 0 && out->dim[i] > 0, TERN_ERR_SHAPE,
@@ -195,10 +194,10 @@ static tern_status transposed_windows(const conv_sizes *sizes, tern_shape in, te
                    sizes->op, tern_shape_string(in), tern_shape_string(kernel),
                    tern_shape_string(sizes->stride), tern_shape_string(sizes->padding),
                    tern_shape_string(*out));
-        TERN_CHECK(!sized || (least.dim[i] <= out->dim[i] && out->dim[i] <= most.dim[i]),
+        TERN_CHECK(!sized || (min.dim[i] <= out->dim[i] && out->dim[i] <= max.dim[i]),
                    TERN_ERR_SHAPE, "%s: output_size is %s, but must be from %s to %s for input %s",
-                   sizes->op, tern_shape_string(sizes->output_size), tern_shape_string(least),
-                   tern_shape_string(most), tern_shape_string(in));
+                   sizes->op, tern_shape_string(sizes->output_size), tern_shape_string(min),
+                   tern_shape_string(max), tern_shape_string(in));
     }
     return TERN_OK;
 }

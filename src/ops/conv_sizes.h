@@ -21,8 +21,8 @@ tern_shape tern_sizes_1(int64_t size);
 tern_shape tern_sizes_2(tern_pair size);
 tern_shape tern_sizes_3(tern_triple size);
 
-// Each size is `least` or more, and below 2^31.
-tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t least);
+// Each size is `min` or more, and below 2^31.
+tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t min);
 // The ranges of stride, dilation, padding and groups.
 tern_status tern_conv_check_sizes(const conv_sizes *sizes);
 // What needs no operand: the ranges of all options.

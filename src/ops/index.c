@@ -72,17 +72,17 @@ tern_tensor *tern_gather(tern_tensor *x, int dim, tern_tensor *index)
     if (tern_op_begin(&call, TERN_OP_PLAIN) || check_gather(&call, &dim))
         return NULL;
     tern_tensor *y = tern_tensor_new("gather", call.dtype, call.device, tern_shape_get(call.in[1]));
-    tern_tensor *places = tern_make_contiguous(call.in[1]); // faults name row-major elements
-    if (!y || !places)
+    tern_tensor *positions = tern_make_contiguous(call.in[1]); // faults name row-major elements
+    if (!y || !positions)
         return NULL;
     if (y->numel > 0) {
         tern_strided yv = tern_view_with_dim(y), xv = tern_view_with_dim(call.in[0]);
-        tern_strided iv = tern_view_with_dim(places);
+        tern_strided iv = tern_view_with_dim(positions);
         if (launch_gather("gather", &yv, &xv, &iv, dim, call.device))
             return NULL;
     }
     call.attrs.i[0] = dim;
-    return tern_op_end(&call, y, &places, 1);
+    return tern_op_end(&call, y, &positions, 1);
 }
 
 // ---- index_select -------------------------------------------------------------------------------

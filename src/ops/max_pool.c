@@ -29,8 +29,8 @@ static tern_max_pool_args make_args(const tern_pool *pool, tern_shape x, tern_sh
 
 // ---- with any windows --------------------------------------------------------------------------
 
-static tern_tensor *places_for(const tern_op_call *call, const tern_max_pool_args *args,
-                               tern_shape shape)
+static tern_tensor *new_taps(const tern_op_call *call, const tern_max_pool_args *args,
+                             tern_shape shape)
 {
     int64_t volume = args->dim[0].kernel * args->dim[1].kernel * args->dim[2].kernel;
     return tern_tensor_new(call->op->name, volume <= 256 ? TERN_UINT8 : TERN_INT32, call->device,
@@ -44,17 +44,17 @@ tern_status tern_max_pool_launch(const tern_op_call *call, tern_max_pool_args *a
     tern_tensor *x = tern_make_contiguous(call->in[0]);
     out->y = tern_tensor_new(call->op->name, call->dtype, call->device, shape);
     if (recorded)
-        out->place = places_for(call, args, shape);
+        out->tap = new_taps(call, args, shape);
     if (out->with_index)
         out->index = tern_tensor_new(call->op->name, TERN_INT64, call->device, shape);
-    if (!x || !out->y || (recorded && !out->place) || (out->with_index && !out->index))
+    if (!x || !out->y || (recorded && !out->tap) || (out->with_index && !out->index))
         return tern_failed();
-    tern_strided xv = tern_view_shaped(x, tern_planes_of(tern_shape_get(x), dims)), place, index;
+    tern_strided xv = tern_view_shaped(x, tern_planes_of(tern_shape_get(x), dims)), tap, index;
     tern_shape planes = tern_planes_of(shape, dims);
     tern_strided yv = tern_view_shaped(out->y, planes);
     if (recorded) {
-        place = tern_view_shaped(out->place, planes);
-        args->place = &place;
+        tap = tern_view_shaped(out->tap, planes);
+        args->tap = &tap;
     }
     if (out->with_index) {
         index = tern_view_shaped(out->index, planes);
@@ -68,9 +68,9 @@ tern_tensor *tern_max_pool_end(const tern_op_call *call, const tern_max_pooled *
                                tern_tensor **indices)
 {
     if (!indices)
-        return tern_op_end(call, out->y, &out->place, 1);
+        return tern_op_end(call, out->y, &out->tap, 1);
     tern_tensor *const y[] = {out->y, out->index};
-    if (tern_op_end_many(call, y, 2, 1, &out->place, 1))
+    if (tern_op_end_many(call, y, 2, 1, &out->tap, 1))
         return NULL;
     *indices = out->index;
     return out->y;
@@ -79,7 +79,7 @@ tern_tensor *tern_max_pool_end(const tern_op_call *call, const tern_max_pooled *
 tern_status tern_max_pool_launch_grad(tern_node *node, tern_max_pool_args *args, int dims,
                                       tern_tensor *dy, tern_tensor **dx)
 {
-    tern_tensor *dense = tern_make_contiguous(dy), *place = tern_node_saved(node, 0);
+    tern_tensor *dense = tern_make_contiguous(dy), *tap = tern_node_saved(node, 0);
     tern_shape shape = tern_node_input_shape(node, 0);
     *dx = tern_node_grad_new(node, 0);
     if (!dense || !*dx)
@@ -87,8 +87,8 @@ tern_status tern_max_pool_launch_grad(tern_node *node, tern_max_pool_args *args,
     tern_shape planes = tern_planes_of(tern_shape_get(dy), dims);
     tern_strided dyv = tern_view_shaped(dense, planes);
     tern_strided dxv = tern_view_shaped(*dx, tern_planes_of(shape, dims));
-    tern_strided at = tern_view_shaped(place, planes);
-    args->place = &at;
+    tern_strided at = tern_view_shaped(tap, planes);
+    args->tap = &at;
     tern_exec exec = tern_exec_of(tern_dev(dy));
     return tern_kernels_of(exec.device)->max_pool_grad(&exec, args, &dxv, &dyv);
 }

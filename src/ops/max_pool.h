@@ -8,7 +8,7 @@
 
 typedef struct tern_max_pooled {
     bool with_index;
-    tern_tensor *y, *place, *index; // place: where a backward may want it
+    tern_tensor *y, *tap, *index; // tap: where a backward may want it
 } tern_max_pooled;
 
 // A dimension of one element.

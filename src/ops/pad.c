@@ -153,18 +153,18 @@ static tern_status repeated_backward(tern_node *node, tern_tensor *const *dy, te
 
 static tern_status check_amount(const tern_tensor *x, tern_pad_mode mode, int64_t pad, int dim)
 {
-    int64_t size = x->size[dim], most = INT32_MAX;
+    int64_t size = x->size[dim], max = INT32_MAX;
     if (mode != TERN_PAD_REPLICATE)
-        most = mode == TERN_PAD_REFLECT ? size - 1 : size;
+        max = mode == TERN_PAD_REFLECT ? size - 1 : size;
     TERN_CHECK(size > 0, TERN_ERR_SHAPE, "pad: x %s has nothing to repeat: dimension %d is empty",
                tern_shape_string(tern_shape_get(x)), dim);
     TERN_CHECK(pad >= 0, TERN_ERR_ARG,
                "pad: mode %s takes no negative padding, such as %lld: cut with tern_narrow",
                name_of(mode), (long long)pad);
-    TERN_CHECK(pad <= most, TERN_ERR_SHAPE,
+    TERN_CHECK(pad <= max, TERN_ERR_SHAPE,
                "pad: mode %s pads dimension %d of x %s, of size %lld, by at most %lld, not %lld",
                name_of(mode), dim, tern_shape_string(tern_shape_get(x)), (long long)size,
-               (long long)most, (long long)pad);
+               (long long)max, (long long)pad);
     return TERN_OK;
 }
 

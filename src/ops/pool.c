@@ -43,13 +43,13 @@ static bool given(const tern_pool *pool, const tern_pool_sizes *sizes, int64_t n
 }
 
 static tern_status check_sizes(const tern_pool *pool, const char *what,
-                               const tern_pool_sizes *sizes, int64_t least)
+                               const tern_pool_sizes *sizes, int64_t min)
 {
     for (int i = 0; i < pool->dims; i++)
-        TERN_CHECK(sizes->at[i] >= least && sizes->at[i] <= INT32_MAX, TERN_ERR_ARG,
+        TERN_CHECK(sizes->at[i] >= min && sizes->at[i] <= INT32_MAX, TERN_ERR_ARG,
                    "%s: %s is %lld, but must be at least %lld%s", pool->name, what,
-                   (long long)sizes->at[i], (long long)least,
-                   sizes->at[i] > least ? " and below 2^31" : "");
+                   (long long)sizes->at[i], (long long)min,
+                   sizes->at[i] > min ? " and below 2^31" : "");
     return TERN_OK;
 }
 
@@ -135,10 +135,10 @@ static int64_t length(const tern_pool *pool, int i, int64_t in)
 {
     int64_t kernel = pool->dilation.at[i] * (pool->kernel.at[i] - 1) + 1;
     int64_t stride = pool->stride.at[i], padding = pool->padding.at[i];
-    int64_t room = in + 2 * padding - kernel + (pool->ceil_mode ? stride - 1 : 0);
-    if (room < 0)
+    int64_t span = in + 2 * padding - kernel + (pool->ceil_mode ? stride - 1 : 0);
+    if (span < 0)
         return 0;
-    int64_t out = room / stride + 1;
+    int64_t out = span / stride + 1;
     return pool->ceil_mode && (out - 1) * stride >= in + padding ? out - 1 : out;
 }
 

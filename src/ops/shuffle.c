@@ -57,8 +57,9 @@ static tern_status move_pixels(tern_tensor *y, const tern_tensor *x, int64_t r, 
     const tern_shape small = tern_shape_get(apart ? x : y), large = tern_shape_get(apart ? y : x);
     const int64_t planes = product(large, 0, large.rank - 2); // .. C
     const int64_t h = small.dim[small.rank - 2], w = small.dim[small.rank - 1];
-    const tern_shape by_channel = {5, {planes, r, r, h, w}}, by_place = {5, {planes, h, r, w, r}};
-    return apart ? rearrange(y, x, by_channel, spread) : rearrange(y, x, by_place, gather);
+    const tern_shape by_channel = {5, {planes, r, r, h, w}},
+                     by_position = {5, {planes, h, r, w, r}};
+    return apart ? rearrange(y, x, by_channel, spread) : rearrange(y, x, by_position, gather);
 }
 
 // Checked before; of the op's name.

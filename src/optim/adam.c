@@ -13,14 +13,14 @@ static tern_optim_update update(const double *number)
 }
 
 // The square of a gradient may be subnormal where the gradient is not.
-static void derive_least(double *least, double *least_grad, double eps, double take2, bool wide)
+static void derive_tiny(double *tiny, double *tiny_grad, double eps, double take2, bool wide)
 {
     const double smallest = wide ? DBL_MIN : (double)FLT_MIN;
     const double root = sqrt(smallest / (wide ? take2 : (double)(float)take2));
     const bool hidden =
         root <= (wide ? eps : (double)(float)eps) * (wide ? DBL_EPSILON : (double)FLT_EPSILON) / 4;
-    *least = hidden ? smallest : 0;
-    *least_grad = hidden ? root : 0;
+    *tiny = hidden ? smallest : 0;
+    *tiny_grad = hidden ? root : 0;
 }
 
 static void derive(const double *number, const tern_optim_moment *at, double *out)
@@ -38,7 +38,7 @@ static void derive(const double *number, const tern_optim_moment *at, double *ou
     out[decay] = decoupled ? 0 : sign * number[WEIGHT_DECAY];
     out[shrink] = decoupled ? 1 - number[LR] * number[WEIGHT_DECAY] : 1;
     out[step_size] = -number[LR] * root2 / correction1;
-    derive_least(&out[least], &out[least_grad], out[eps], out[take2], at->wide);
+    derive_tiny(&out[tiny], &out[tiny_grad], out[eps], out[take2], at->wide);
 }
 
 static const tern_optim_number numbers[] = {

@@ -143,7 +143,7 @@ tern_status tern_optim_make_group(const char *function, const tern_optim *optim,
 tern_optim *tern_optim_no_options(const tern_optim_class *klass);
 // Where eps hides what is below the smallest normal number under a root, that number: averages
 // below it, which processors compute slowly with, may count as 0. Else 0.
-double tern_optim_least(double eps, bool wide);
+double tern_optim_tiny(double eps, bool wide);
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim_class *klass,
                                    const tern_optim_group *group);

@@ -35,7 +35,7 @@ tern_status tern_optim_check_group(const char *function, const tern_optim_class 
     return klass->check ? klass->check(function, group->number) : TERN_OK;
 }
 
-double tern_optim_least(double eps, bool wide)
+double tern_optim_tiny(double eps, bool wide)
 {
     const double smallest = wide ? DBL_MIN : (double)FLT_MIN;
     const double epsilon = wide ? DBL_EPSILON : (double)FLT_EPSILON;

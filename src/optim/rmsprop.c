@@ -24,7 +24,7 @@ static void derive(const double *number, const tern_optim_moment *at, double *ou
     out[decay] = number[WEIGHT_DECAY];
     out[momentum] = number[MOMENTUM];
     out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;
-    out[least] = tern_optim_least(number[EPS], at->wide);
+    out[tiny] = tern_optim_tiny(number[EPS], at->wide);
 }
 
 static const tern_optim_number numbers[] = {

@@ -22,7 +22,7 @@ static void derive(const double *number, const tern_optim_moment *at, double *ou
     out[take] = at->fresh ? 1 : 1 - number[DAMPENING];
     out[momentum] = number[MOMENTUM];
     out[nesterov] = number[NESTEROV];
-    out[least] = at->wide ? DBL_MIN : (double)FLT_MIN;
+    out[tiny] = at->wide ? DBL_MIN : (double)FLT_MIN;
 }
 
 static tern_status check(const char *function, const double *number)

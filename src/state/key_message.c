@@ -221,8 +221,8 @@ static void write_entry(tern_writer *out, const listing *what, int64_t index)
         tern_write(out, "\"%.100s\"", entry);
 }
 
-// Entries up to MAX_LISTED, as long as the text is shorter than `most`.
-static void write_list(tern_writer *out, const listing *what, int64_t most)
+// Entries up to MAX_LISTED, as long as the text is shorter than `max_bytes`.
+static void write_list(tern_writer *out, const listing *what, int64_t max_bytes)
 {
     const int64_t count = what->list->count;
     int64_t listed = 0;
@@ -230,7 +230,7 @@ static void write_list(tern_writer *out, const listing *what, int64_t most)
     for (; listed < count && listed < MAX_LISTED; listed++) {
         const int64_t before = out->length, left = count - listed > 1 ? 20 : 0;
         write_entry(out, what, listed);
-        if (listed > 0 && out->length + left > most) {
+        if (listed > 0 && out->length + left > max_bytes) {
             out->length = before;
             out->buffer[before] = 0;
             break;

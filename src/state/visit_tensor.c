@@ -71,8 +71,8 @@ static tern_status add_item(tern_loading *loading, tern_load_item item)
     return TERN_OK;
 }
 
-static tern_status check_in_place(tern_state_visitor *visitor, const tern_state_entry *entry,
-                                  tern_tensor *to)
+static tern_status check_inplace(tern_state_visitor *visitor, const tern_state_entry *entry,
+                                 tern_tensor *to)
 {
     bool fits;
     if (is_expanded(to))
@@ -98,7 +98,7 @@ static tern_status check_optional(tern_state_visitor *visitor, const tern_state_
     bool fits;
     tern_tensor *from = entry->value.tensor;
     if (can_stay(there, like))
-        return check_in_place(visitor, entry, there);
+        return check_inplace(visitor, entry, there);
     TERN_TRY(check_fit(visitor, from, like, &fits));
     if (!fits)
         return TERN_OK;
@@ -148,7 +148,7 @@ tern_status tern_visit_tensor(tern_state_visitor *visitor, const char *name, ter
         return tern_state_set_tensor(visitor->into, visitor->name, *slot);
     if (!entry)
         return TERN_OK;
-    return visitor->mode == TERN_VISIT_CHECK ? check_in_place(visitor, entry, *slot)
+    return visitor->mode == TERN_VISIT_CHECK ? check_inplace(visitor, entry, *slot)
                                              : take(visitor, entry);
 }
 

@@ -18,9 +18,9 @@ static tern_status check_visit(const char *function, const tern_state_visitor *v
 
 tern_status tern_visit_name(tern_state_visitor *visitor, const char *name)
 {
-    const size_t length = strlen(name), room = sizeof visitor->name - visitor->length;
+    const size_t length = strlen(name), space = sizeof visitor->name - visitor->length;
     TERN_CHECK(length > 0, TERN_ERR_ARG, "visit: a name below \"%.64s\" is empty", visitor->name);
-    TERN_CHECK(length < room, TERN_ERR_ARG,
+    TERN_CHECK(length < space, TERN_ERR_ARG,
                "visit: the full name of \"%.64s\" has %zu bytes, not "
                "1 to %d",
                name, visitor->length + length, TERN_STATE_NAME_SIZE - 1);

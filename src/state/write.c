@@ -10,7 +10,7 @@
 #include "tensor/view.h"
 
 // tern_state_tensor_copy, held by the caller and in no scope.
-static tern_tensor *held_copy(const tern_tensor *t, tern_device device, tern_dtype dtype)
+static tern_tensor *retained_copy(const tern_tensor *t, tern_device device, tern_dtype dtype)
 {
     tern_scope scope = tern_scope_open();
     tern_tensor *copy = scope ? tern_tensor_retain(tern_state_tensor_copy(t, device, dtype)) : NULL;
@@ -21,7 +21,7 @@ static tern_tensor *held_copy(const tern_tensor *t, tern_device device, tern_dty
 
 // ---- copying what cannot be written as it is ----------------------------------------------------
 
-static bool is_same_place(const tern_tensor *a, const tern_tensor *b)
+static bool is_same_memory(const tern_tensor *a, const tern_tensor *b)
 {
     if (a->storage != b->storage || a->offset != b->offset || a->dtype != b->dtype)
         return false;
@@ -42,14 +42,14 @@ static tern_status stage_item(tern_load_item *item, const tern_pointer_map *writ
     const tern_tensor *to = item->to, *from = item->source;
     if (item->made)
         return TERN_OK;
-    if (is_same_place(to, from)) {
+    if (is_same_memory(to, from)) {
         item->source = NULL;
         return TERN_OK;
     }
     if (from->dtype == to->dtype && tern_device_equal(tern_dev(from), tern_dev(to)) &&
         !is_overwritten(written, from))
         return TERN_OK;
-    item->staged = held_copy(from, tern_dev(to), to->dtype);
+    item->staged = retained_copy(from, tern_dev(to), to->dtype);
     item->source = item->staged;
     return item->source ? TERN_OK : tern_error_code();
 }
@@ -90,7 +90,7 @@ static tern_status write_item(tern_load_item *item)
     if (!item->source)
         return TERN_OK;
     if (!is_on_the_cpu(item)) {
-        item->before = held_copy(item->to, tern_dev(item->to), item->to->dtype);
+        item->before = retained_copy(item->to, tern_dev(item->to), item->to->dtype);
         if (!item->before)
             return tern_error_code();
     }

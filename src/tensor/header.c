@@ -241,10 +241,11 @@ static void raise_no_memory(const char *op, const tern_tensor *t, tern_device de
     char why[512];
     tern_error_take(why, sizeof why);
     tern_error_report();
-    bool told = device.type == TERN_CUDA; // what there is, and who has it
+    bool explained = device.type == TERN_CUDA; // what there is, and who has it
     tern_error_raise(TERN_ERR_NOMEM, "%s: no memory on %s for %lld bytes: the result is %s %s%s%s",
                      op, tern_device_string(device), (long long)nbytes, tern_dtype_name(t->dtype),
-                     tern_shape_string(tern_shape_get(t)), told ? "; " : "", told ? why : "");
+                     tern_shape_string(tern_shape_get(t)), explained ? "; " : "",
+                     explained ? why : "");
 }
 
 tern_storage *tern_header_storage(const char *op, const tern_tensor *t, tern_device device,
@@ -294,6 +295,6 @@ tern_tensor *tern_tensor_new_pinned(const char *op, tern_dtype dtype, tern_shape
 
 void tern_tensor_set_label(tern_tensor *t, const char *label)
 {
-    const size_t length = strlen(label), room = sizeof t->label - 1;
-    snprintf(t->label, sizeof t->label, "%s", length > room ? label + (length - room) : label);
+    const size_t length = strlen(label), space = sizeof t->label - 1;
+    snprintf(t->label, sizeof t->label, "%s", length > space ? label + (length - space) : label);
 }

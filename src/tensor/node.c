@@ -29,7 +29,7 @@ tern_node *tern_node_new(int64_t inputs, int outputs)
     memset(node, 0, sizeof *node);
     node->out = (tern_node_out *)(void *)&node->in[inputs];
     memset(node->out, 0, (size_t)outputs * sizeof *node->out);
-    node->room = outputs;
+    node->capacity = outputs;
     atomic_init(&node->refs, 1);
     node->number = tern_fetch_add(&last_number, 1, memory_order_relaxed) + 1;
     node->inputs = inputs;
@@ -75,22 +75,22 @@ void tern_node_free_graph(tern_node *node)
 
 // Nodes waiting to be freed by this thread: a chain of a million must not nest a million calls.
 static _Thread_local tern_node *release_list;
-static _Thread_local bool dropping;
+static _Thread_local bool releasing;
 
 void tern_node_die(tern_node *node)
 {
     node->next = release_list;
     release_list = node;
-    if (dropping)
+    if (releasing)
         return;
-    dropping = true;
+    releasing = true;
     while (release_list) {
         tern_node *n = release_list;
         release_list = n->next;
         tern_node_free_graph(n);
         for (int i = 0; i < n->outputs; i++)
             tern_tensor_release(n->out[i].grad);
-        tern_cache_free(n, node_size(n->inputs, n->room));
+        tern_cache_free(n, node_size(n->inputs, n->capacity));
     }
-    dropping = false;
+    releasing = false;
 }

@@ -59,7 +59,7 @@ struct tern_node {
     bool overwritten; // a value that it kept is gone: by a change in place
     bool leaf_overwritten; // an edge's leaf is gone likewise
     uint64_t mark;         // of the last walk over the graph that reached it
-    int outputs, room;     // that there are, and for how many there is memory
+    int outputs, capacity; // that there are, and for how many there is memory
     tern_node_out *out;    // behind `in`
     tern_tensor *saved[TERN_OP_SAVED];
     uint64_t saved_version[TERN_OP_SAVED];

@@ -242,7 +242,7 @@ static void gradients_of_pooled_pairs_end_with_their_planes(void **state)
         .dim = {{.in = 1, .out = 1, .kernel = 1, .stride = 1, .dilation = 1},
                 {.in = H, .out = H / 2, .kernel = 2, .stride = 2, .dilation = 1},
                 {.in = W, .out = W / 2, .kernel = 2, .stride = 2, .dilation = 1}},
-        .place = &at};
+        .tap = &at};
     for (int i = 0; i < OUT; i++)
         dy[i] = (float)(i + 1);
     FOR_EACH_TABLE(kernels)

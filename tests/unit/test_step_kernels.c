@@ -56,7 +56,7 @@ static numbers sgd_numbers(const sgd_options *o, int64_t step)
                       [take] = step == 1 ? 1 : 1 - o->dampening,
                       [momentum] = o->momentum,
                       [nesterov] = o->nesterov,
-                      [least] = (double)FLT_MIN}};
+                      [tiny] = (double)FLT_MIN}};
 }
 
 static tern_step_code sgd_code(const sgd_options *o)
@@ -82,8 +82,8 @@ static numbers adam_numbers(const adam_options *o, int64_t step)
                       [decay] = o->decoupled ? 0 : sign * o->weight_decay,
                       [shrink] = o->decoupled ? 1 - o->lr * o->weight_decay : 1,
                       [step_size] = -o->lr * sqrt(c2) / c1,
-                      [least] = o->eps > 0 ? (double)FLT_MIN : 0,
-                      [least_grad] = o->eps > 0 ? sqrt((double)FLT_MIN / (1 - o->beta2)) : 0}};
+                      [tiny] = o->eps > 0 ? (double)FLT_MIN : 0,
+                      [tiny_grad] = o->eps > 0 ? sqrt((double)FLT_MIN / (1 - o->beta2)) : 0}};
 }
 
 static tern_step_code adam_code(const adam_options *o)
@@ -282,7 +282,7 @@ static void centered_averages_vanish_together(void **state)
                                        [keep] = 0.5,
                                        [eps] = 1e-8,
                                        [sign] = 1,
-                                       [least] = (double)FLT_MIN}};
+                                       [tiny] = (double)FLT_MIN}};
         for (int step = 0; step < 50; step++)
             assert_int_equal(kernels->step(&kernel_exec, TERN_STEP_RMSPROP_CENTERED, &one, 1), 0);
         assert_true(v == 0 && m == 0 && p == 1); // 50 times 0.5 6e-20 / 1e-8 less

@@ -92,10 +92,10 @@ static pool_job job_of(const tern_max_pool_args *args, const tern_strided *y, co
     pool_job job = {.d = args->dim[0], .h = args->dim[1], .w = args->dim[2]};
     job.y = y->data;
     job.x = x->data;
-    if (args->place && args->place->dtype == TERN_UINT8)
-        job.small = args->place->data;
-    else if (args->place)
-        job.large = args->place->data;
+    if (args->tap && args->tap->dtype == TERN_UINT8)
+        job.small = args->tap->data;
+    else if (args->tap)
+        job.large = args->tap->data;
     if (args->index)
         job.index = args->index->data;
     return job;

@@ -124,10 +124,10 @@ static pool_job job_of(const tern_max_pool_args *args, const tern_strided *resul
     job.d = dim_of(&args->dim[0]);
     job.h = dim_of(&args->dim[1]);
     job.w = dim_of(&args->dim[2]);
-    if (args->place && args->place->dtype == TERN_UINT8)
-        job.small = (uint8_t *)args->place->data;
-    else if (args->place)
-        job.large = (int32_t *)args->place->data;
+    if (args->tap && args->tap->dtype == TERN_UINT8)
+        job.small = (uint8_t *)args->tap->data;
+    else if (args->tap)
+        job.large = (int32_t *)args->tap->data;
     if (args->index)
         job.index = (int64_t *)args->index->data;
     return job;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reductions share: which dims they take, and how they meet a kernel.
+// What reductions share: which dims they take, and the launch of their kernel.
 #include "ops/launch.h"
 
 static tern_status mark_axes(const char *op, const tern_tensor *x, tern_axis_list axes,
@@ -34,7 +34,7 @@ tern_status tern_reduction_shape_make(const char *op, const tern_tensor *x, tern
     return TERN_OK;
 }
 
-static bool folds(const tern_strided *y, int d)
+static bool is_reduced(const tern_strided *y, int d)
 {
     return y->stride[d] == 0;
 }
@@ -42,8 +42,8 @@ static bool folds(const tern_strided *y, int d)
 // Dim a belongs outside b: kept ones outside, then broadcasts (stride 0), then by falling stride.
 static bool is_outside(const tern_strided *x, const tern_strided *y, int a, int b)
 {
-    if (folds(y, a) != folds(y, b))
-        return folds(y, b);
+    if (is_reduced(y, a) != is_reduced(y, b))
+        return is_reduced(y, b);
     const uint64_t sa = (uint64_t)(x->stride[a] < 0 ? -x->stride[a] : x->stride[a]);
     const uint64_t sb = (uint64_t)(x->stride[b] < 0 ? -x->stride[b] : x->stride[b]);
     return sa - 1 > sb - 1;
@@ -56,7 +56,7 @@ static void exchange(int64_t *a, int64_t *b)
     *b = kept;
 }
 
-// Views of the same sizes; all[1] is 0 strides where x is folded.
+// Views of the same sizes; all[1] is 0 strides where x is reduced.
 static void sort_dims(tern_strided *const *all, int count)
 {
     for (int last = 1; last < all[0]->rank; last++) {
@@ -69,7 +69,7 @@ static void sort_dims(tern_strided *const *all, int count)
     }
 }
 
-// To the sizes of x, stride 0 where it is folded. Of x's rank.
+// To the sizes of x, stride 0 where it is reduced. Of x's rank.
 static void expand(tern_strided *y, const tern_strided *x)
 {
     for (int i = 0; i < x->rank; i++) {
@@ -90,7 +90,7 @@ void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count)
     tern_views_coalesce(all, count + 1);
     for (int k = 0; k < count; k++)
         for (int i = 0; i < results[k]->rank; i++)
-            if (folds(results[k], i))
+            if (is_reduced(results[k], i))
                 results[k]->size[i] = 1;
 }
 
