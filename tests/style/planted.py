@@ -6,8 +6,8 @@ line, or nothing when the line is 0.
 """
 LICENCE = '// SPDX-License-Identifier: Apache-2.0\n'
 
-FRONT = '\n'.join(f'{line:<99}\\' for line in (
-    '#define FRONT_(name)', '    int(tern_##name)(int x)', '    {',
+FUNCTION = '\n'.join(f'{line:<99}\\' for line in (
+    '#define FUNCTION_(name)', '    int(tern_##name)(int x)', '    {',
     '        return tern_op(x);')) + '\n    }'
 
 CLEAN = {
@@ -31,11 +31,11 @@ CLEAN = {
                        '    default:\n        return tern_mem(a);\n    }\n}\n'
                        '\nstatic int tern_hidden(int a)\n{\n    return a;\n}\n',
     'src/autograd/shutdown.c': f'{LICENCE}void tern_shutdown(void)\n{{\n}}\n',
-    'src/ops/unary.c': f'{LICENCE}#define FRONTS(FRONT) FRONT(relu)\n'
-                       '#define FRONT(name) FRONT_(name)\n'
-                       f'{FRONT}\n'
-                       'FRONT(abs)\nFRONTS(FRONT)\n#include "device/fronts.def"\n',
-    'src/device/fronts.def': f'{LICENCE}FRONT(exp)\n',
+    'src/ops/unary.c': f'{LICENCE}#define FUNCTIONS(FUNCTION) FUNCTION(relu)\n'
+                       '#define FUNCTION(name) FUNCTION_(name)\n'
+                       f'{FUNCTION}\n'
+                       'FUNCTION(abs)\nFUNCTIONS(FUNCTION)\n#include "device/functions.def"\n',
+    'src/device/functions.def': f'{LICENCE}FUNCTION(exp)\n',
     'src/cuda/host/plugin.c': f'{LICENCE}const char *tern_error_message(void)\n{{\n'
                               '    return "";\n}\n',
     'include/tern/error.h': f'{LICENCE}/// @file\n/// Errors are values, and threads are fine.\n'
@@ -208,4 +208,14 @@ COMMENTS = [
      '/// Gives a.\nTERN_API TERN_NODISCARD tern_status tern_x(int a);\n', 8),
 ]
 
-FAULTS = INCLUDES + CALLS + SIZES + TEXTS + SOURCES + HEADERS + COMMENTS
+WORDS = [
+    ('words', 'src/base/x.c', 'int tern_fold_all(int a);\n', 1),
+    ('words', 'src/base/x.c', '\n#define MOST_ROWS 4\n', 2),
+    ('words', 'src/ops/x.c', '\nstatic int FrontOf(int a);\nint front_of(int a);\n', 3),
+    ('words', 'src/tensor/x.h', 'void tern_storage_hold(int a);\n', 1),
+    ('words', 'src/ops/fused.c', 'int a;\n', 1),
+    ('words', 'src/base/x.c', '// room\nconst char *a = "room"; int roomy, tern_dropout;\n', 0),
+    ('words', 'src/attic/x.c', 'int fold;\n', 0),
+]
+
+FAULTS = INCLUDES + CALLS + SIZES + TEXTS + SOURCES + HEADERS + COMMENTS + WORDS

@@ -17,6 +17,7 @@ import own_headers  # noqa: E402
 import places  # noqa: E402
 import process  # noqa: E402
 import sizes  # noqa: E402
+import words  # noqa: E402
 
 RULES = {
     'arrows': arrows.check,
@@ -34,23 +35,24 @@ RULES = {
     'prints': process.check_prints,
     'sizes': sizes.check,
     'switches': leftovers.check_switches,
+    'words': words.check,
 }
 
 
-def main(words):
-    if not words or words[0] not in RULES:
+def main(arguments):
+    if not arguments or arguments[0] not in RULES:
         print(f'usage: style.py RULE [ROOT], the rules being {", ".join(RULES)}')
         return 2
     here = os.path.dirname(os.path.abspath(__file__))
-    root = words[1] if len(words) > 1 else os.path.join(here, '..', '..')
+    root = arguments[1] if len(arguments) > 1 else os.path.join(here, '..', '..')
     try:
-        what, count, findings = RULES[words[0]](root)
+        what, count, findings = RULES[arguments[0]](root)
     except format.Skip as reason:
         print(f'skipped: {reason}')
         return 77
     for finding in findings:
         print(f'{finding.path}:{finding.line}: {finding.text}')
-    print(f'{words[0]}: {what}, {len(findings)} faults')
+    print(f'{arguments[0]}: {what}, {len(findings)} faults')
     return 1 if findings or not count else 0
 
 
