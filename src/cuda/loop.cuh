@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise walks over views of the same sizes: what a thread does is a body, where the elements
-// are is the walk.
+// Elementwise loops over views of the same sizes: what a thread does is a body, where the elements
+// are is the loop.
 //
-// One thread does one element, or one pack of Body::WIDTH neighbours where all views allow it: all
-// are contiguous ("flat"), or each row is contiguous or a single value ("rows"). Blocks have
-// WALK_THREADS threads, the grid is as large as the work.
+// One thread does one element, or one vector of Body::WIDTH neighbours where all views allow it:
+// all are contiguous ("flat"), or each row is contiguous or a single value ("rows"). Blocks have
+// LOOP_THREADS threads, the grid is as large as the work.
 //
 // A body is a struct that is passed by value and has
 //     static const int VIEWS, WIDTH;
 //     __device__ void one(const int64_t *at) const;                   at[v]: elements from view v's
 //     __device__ void some(const int64_t *at, unsigned splat) const;  data on; bit v of splat: the
-//                                                                     pack of view v is one value
+//                                                                     vector of view v is one value
 // A body of WIDTH 1 needs no `some`.
 #ifndef TERN_SRC_CUDA_LOOP_CUH
 #define TERN_SRC_CUDA_LOOP_CUH
@@ -18,13 +18,13 @@
 #include "cuda/fast_divide.cuh"
 #include "cuda/vec.cuh"
 
-#define WALK_THREADS 256
-#define WALK_MOST    INT32_MAX // elements that are counted in 32 bits
+#define LOOP_THREADS 256
+#define LOOP_MAX     INT32_MAX // elements that are counted in 32 bits
 
 // ---- on the device ------------------------------------------------------------------------------
 
-// The dimensions of one launch, innermost first; fewer than 2^31 elements or packs.
-template <int VIEWS> struct walk {
+// The dimensions of one launch, innermost first; fewer than 2^31 elements or vectors.
+template <int VIEWS> struct loop {
     struct dimension {
         divisor<uint32_t> size;
         int64_t stride[VIEWS]; // elements
@@ -36,9 +36,9 @@ template <int VIEWS> struct walk {
     dimension dim[TERN_MAX_RANK];
 };
 
-// Where element (or pack) i is in each view, elements from the view's data on.
+// Where element (or vector) i is in each view, elements from the view's data on.
 template <int VIEWS>
-__device__ __forceinline__ void walk_find(const walk<VIEWS> &w, uint32_t i, int64_t *at)
+__device__ __forceinline__ void loop_offsets(const loop<VIEWS> &w, uint32_t i, int64_t *at)
 {
 #pragma unroll
     for (int v = 0; v < VIEWS; v++)
@@ -52,24 +52,24 @@ __device__ __forceinline__ void walk_find(const walk<VIEWS> &w, uint32_t i, int6
     }
 }
 
-__device__ __forceinline__ int64_t walk_thread(void)
+__device__ __forceinline__ int64_t loop_thread(void)
 {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
-// Packs first, then the elements that fill none.
+// Vectors first, then the elements that fill none.
 template <class Body>
-__global__ void __launch_bounds__(WALK_THREADS) walk_flat(int64_t packs, int64_t numel, Body body)
+__global__ void __launch_bounds__(LOOP_THREADS) loop_flat(int64_t vecs, int64_t numel, Body body)
 {
-    const int64_t thread = walk_thread();
-    const bool pack = thread < packs;
-    const int64_t i = pack ? thread * Body::WIDTH : thread + packs * (Body::WIDTH - 1);
+    const int64_t thread = loop_thread();
+    const bool vec = thread < vecs;
+    const int64_t i = vec ? thread * Body::WIDTH : thread + vecs * (Body::WIDTH - 1);
     int64_t at[Body::VIEWS];
 #pragma unroll
     for (int v = 0; v < Body::VIEWS; v++)
         at[v] = i;
     if constexpr (Body::WIDTH > 1) {
-        if (pack) {
+        if (vec) {
             body.some(at, 0);
             return;
         }
@@ -79,24 +79,24 @@ __global__ void __launch_bounds__(WALK_THREADS) walk_flat(int64_t packs, int64_t
 }
 
 template <class Body>
-__global__ void __launch_bounds__(WALK_THREADS) walk_rows(walk<Body::VIEWS> w, Body body)
+__global__ void __launch_bounds__(LOOP_THREADS) loop_rows(loop<Body::VIEWS> w, Body body)
 {
     int64_t at[Body::VIEWS];
-    const int64_t thread = walk_thread();
+    const int64_t thread = loop_thread();
     if (thread >= w.numel)
         return;
-    walk_find(w, (uint32_t)thread, at);
+    loop_offsets(w, (uint32_t)thread, at);
     body.some(at, w.splat);
 }
 
 template <class Body>
-__global__ void __launch_bounds__(WALK_THREADS) walk_each(walk<Body::VIEWS> w, Body body)
+__global__ void __launch_bounds__(LOOP_THREADS) loop_each(loop<Body::VIEWS> w, Body body)
 {
     int64_t at[Body::VIEWS];
-    const int64_t thread = walk_thread();
+    const int64_t thread = loop_thread();
     if (thread >= w.numel)
         return;
-    walk_find(w, (uint32_t)thread, at);
+    loop_offsets(w, (uint32_t)thread, at);
     body.one(at);
 }
 
@@ -139,7 +139,7 @@ template <int VIEWS> static inline bool joined_flat(const joined<VIEWS> &j)
     return true;
 }
 
-// View v may be read by packs of `width` along dimension 0, in which it has unit stride.
+// View v may be read by vectors of `width` along dimension 0, in which it has unit stride.
 template <int VIEWS> static inline bool joined_aligned(const joined<VIEWS> &j, int v, int width)
 {
     for (int d = 1; d < j.rank; d++)
@@ -148,7 +148,7 @@ template <int VIEWS> static inline bool joined_aligned(const joined<VIEWS> &j, i
     return (uintptr_t)j.data[v] % (uintptr_t)(width * j.nbytes[v]) == 0 && j.start[v] % width == 0;
 }
 
-// Rows consist of whole packs; the views whose rows are one value go to *splat.
+// Rows consist of whole vectors; the views whose rows are one value go to *splat.
 template <int VIEWS>
 static inline bool joined_rows(const joined<VIEWS> &j, int width, unsigned *splat)
 {
@@ -177,11 +177,11 @@ template <int VIEWS> static inline joined<VIEWS> joined_half(const joined<VIEWS>
     return half;
 }
 
-// By elements (width 1) or packs; fewer than 2^31.
+// By elements (width 1) or vectors; fewer than 2^31.
 template <int VIEWS>
-static inline walk<VIEWS> walk_make(const joined<VIEWS> &j, int width, unsigned splat)
+static inline loop<VIEWS> loop_make(const joined<VIEWS> &j, int width, unsigned splat)
 {
-    walk<VIEWS> w = {};
+    loop<VIEWS> w = {};
     w.numel = (uint32_t)(j.numel / width);
     w.rank = j.rank;
     w.splat = splat;
@@ -196,64 +196,64 @@ static inline walk<VIEWS> walk_make(const joined<VIEWS> &j, int width, unsigned 
     return w;
 }
 
-static inline unsigned walk_blocks(int64_t threads)
+static inline unsigned loop_blocks(int64_t threads)
 {
-    return (unsigned)((threads + WALK_THREADS - 1) / WALK_THREADS);
+    return (unsigned)((threads + LOOP_THREADS - 1) / LOOP_THREADS);
 }
 
 // All views contiguous.
 template <class Body>
-static tern_status walk_run_flat(const tern_exec *exec, const char *op,
+static tern_status loop_run_flat(const tern_exec *exec, const char *op,
                                  const joined<Body::VIEWS> &j, const Body &body)
 {
     bool aligned = true;
     for (int v = 0; v < Body::VIEWS; v++)
         aligned = aligned && joined_aligned(j, v, Body::WIDTH);
-    const int64_t packs = aligned ? j.numel / Body::WIDTH : 0;
-    const int64_t threads = packs + (j.numel - packs * Body::WIDTH);
+    const int64_t vecs = aligned ? j.numel / Body::WIDTH : 0;
+    const int64_t threads = vecs + (j.numel - vecs * Body::WIDTH);
     if (threads == 0)
         return TERN_OK;
-    TERN_LAUNCH((walk_flat<Body>), walk_blocks(threads), WALK_THREADS, 0, exec->stream, packs,
+    TERN_LAUNCH((loop_flat<Body>), loop_blocks(threads), LOOP_THREADS, 0, exec->stream, vecs,
                 j.numel, body);
     return tern_cuda_launched(op);
 }
 
 template <class Body>
-static tern_status walk_run_strided(const tern_exec *exec, const char *op,
+static tern_status loop_run_strided(const tern_exec *exec, const char *op,
                                     const joined<Body::VIEWS> &j, const Body &body)
 {
     if (j.numel == 0)
         return TERN_OK;
-    if (j.numel > WALK_MOST) {
-        TERN_TRY(walk_run_strided(exec, op, joined_half(j, false), body));
-        return walk_run_strided(exec, op, joined_half(j, true), body);
+    if (j.numel > LOOP_MAX) {
+        TERN_TRY(loop_run_strided(exec, op, joined_half(j, false), body));
+        return loop_run_strided(exec, op, joined_half(j, true), body);
     }
     if constexpr (Body::WIDTH > 1) {
         unsigned splat;
         if (joined_rows(j, Body::WIDTH, &splat)) {
-            const walk<Body::VIEWS> w = walk_make(j, Body::WIDTH, splat);
-            TERN_LAUNCH((walk_rows<Body>), walk_blocks(w.numel), WALK_THREADS, 0, exec->stream, w,
+            const loop<Body::VIEWS> w = loop_make(j, Body::WIDTH, splat);
+            TERN_LAUNCH((loop_rows<Body>), loop_blocks(w.numel), LOOP_THREADS, 0, exec->stream, w,
                         body);
             return tern_cuda_launched(op);
         }
     }
-    const walk<Body::VIEWS> w = walk_make(j, 1, 0);
-    TERN_LAUNCH((walk_each<Body>), walk_blocks(w.numel), WALK_THREADS, 0, exec->stream, w, body);
+    const loop<Body::VIEWS> w = loop_make(j, 1, 0);
+    TERN_LAUNCH((loop_each<Body>), loop_blocks(w.numel), LOOP_THREADS, 0, exec->stream, w, body);
     return tern_cuda_launched(op);
 }
 
 // Does the body for every element of the views.
 template <class Body>
-static tern_status walk_run(const tern_exec *exec, const char *op, const joined<Body::VIEWS> &j,
+static tern_status loop_run(const tern_exec *exec, const char *op, const joined<Body::VIEWS> &j,
                             const Body &body)
 {
-    return joined_flat(j) ? walk_run_flat(exec, op, j, body) : walk_run_strided(exec, op, j, body);
+    return joined_flat(j) ? loop_run_flat(exec, op, j, body) : loop_run_strided(exec, op, j, body);
 }
 template <class Body>
-static tern_status walk_run(const tern_exec *exec, const char *op,
+static tern_status loop_run(const tern_exec *exec, const char *op,
                             const tern_strided *const (&views)[Body::VIEWS], const Body &body)
 {
-    return walk_run(exec, op, join(views), body);
+    return loop_run(exec, op, join(views), body);
 }
 
 #endif

@@ -27,11 +27,11 @@ NARROW = re.compile(r'\b(?:float|__half|__nv_bfloat16)\b')
 # truths are shorter than what they are made of, and what is constant need not be loaded.
 WIDE = re.compile(r'\b(?:step_update|loss_sum|'
                   r'(?:bias_relu|softmax_long|softmax_grad_long|entropy_\w+)<.*, [48]>|'
-                  r'(?:walk_(?:flat|rows)|loss_each)<(?:map|where|copy|each|grad)_body<'
+                  r'(?:loop_(?:flat|rows)|loss_each)<(?:map|where|copy|each|grad)_body<'
                   r'(?!.*\b(?:double|long|truth|(?:unary|grad)_pow_0|grad_(?:round|sign)|'
                   r'zero_grad)\b))')
 READS = re.compile(r'\b(?:loss_sum|entropy_forward)\b')  # and writes less
-ELEMENTWISE = re.compile(r'\b(?:walk_\w+|loss_each|bias_relu|softmax_\w+|dropout(?:_channels)?|'
+ELEMENTWISE = re.compile(r'\b(?:loop_\w+|loss_each|bias_relu|softmax_\w+|dropout(?:_channels)?|'
                          r'draw_uniform)<')
 # Double is what they are about: sequences and probabilities, which are rounded once; casts; and, in
 # CUDA's own functions, large angles.

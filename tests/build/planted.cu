@@ -40,13 +40,13 @@ template __global__ void bias_relu<float, 4>(float *);
 // fault: softmax_long, has no store of 16 bytes
 template <class T, int W> __global__ void softmax_long(T *y, const T *x)
 {
-    const pack<T, W> values = pack_load<W>(x + threadIdx.x * W);
+    const vec<T, W> values = vec_load<W>(x + threadIdx.x * W);
     y[threadIdx.x] = values.at[0] * values.at[1] * values.at[2] * values.at[3];
 }
 template __global__ void softmax_long<float, 4>(float *, const float *);
 
 template <class T, int W> __global__ void softmax_grad_long(T *y, const T *x)
 {
-    pack_store<W>(y + threadIdx.x * W, pack_load<W>(x + threadIdx.x * W));
+    vec_store<W>(y + threadIdx.x * W, vec_load<W>(x + threadIdx.x * W));
 }
 template __global__ void softmax_grad_long<float, 4>(float *, const float *);

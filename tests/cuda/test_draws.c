@@ -77,7 +77,7 @@ static void dropout_has_the_bits_of_the_cpu(void **state)
     }
 }
 
-// Packs of one draw, and others; what is dropped and added.
+// Vectors of one draw, and others; what is dropped and added.
 static void shared_draws_have_the_bits_of_the_cpu(void **state)
 {
     (void)state;

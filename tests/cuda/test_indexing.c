@@ -34,7 +34,7 @@ static void gather_rows(int cols, int stride)
             assert_true(y[i][c] == (float)(index[i] * stride + c));
 }
 
-// Rows of whole packs, of an odd length, and that begin inside a pack.
+// Rows of whole vectors, of an odd length, and that begin inside a vector.
 static void rows_are_gathered_by_one_index_each(void **state)
 {
     (void)state;

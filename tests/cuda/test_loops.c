@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies on a CUDA device between views of all kinds: what every elementwise kernel's walk does.
+// Copies on a CUDA device between views of all kinds: what every elementwise kernel's loop does.
 #include "mirror.h"
 
 #define ROOM 60000
@@ -60,7 +60,7 @@ static void flat_views_of_every_length_and_alignment(void **state)
     }
 }
 
-// Rows of packs, odd rows, rows that are one value, one row again and again.
+// Rows of vectors, odd rows, rows that are one value, one row again and again.
 static void rows_of_a_larger_array(void **state)
 {
     (void)state;
@@ -151,5 +151,5 @@ int main(void)
         cmocka_unit_test(transposes_of_whole_and_of_cut_tiles),
         cmocka_unit_test(dimensions_in_any_order),
     };
-    return cmocka_run_group_tests_name("walks", tests, open_devices, NULL);
+    return cmocka_run_group_tests_name("loops", tests, open_devices, NULL);
 }

@@ -111,18 +111,18 @@ template <int W, class T, class C>
 __device__ __forceinline__ void store_run(const conv_plan &plan, T *row, const int64_t *places,
                                           const C *sum, C bias)
 {
-    bool packed = places[0] >= 0 && (uintptr_t)(row + places[0]) % sizeof(pack<T, W>) == 0;
+    bool vectorized = places[0] >= 0 && (uintptr_t)(row + places[0]) % sizeof(vec<T, W>) == 0;
 #pragma unroll
     for (int j = 1; j < W; j++)
-        packed = packed && places[j] == places[0] + j;
-    pack<T, W> run = {};
-    if (packed) {
+        vectorized = vectorized && places[j] == places[0] + j;
+    vec<T, W> run = {};
+    if (vectorized) {
         if (plan.accumulate)
-            run = pack_load<W>(row + places[0]);
+            run = vec_load<W>(row + places[0]);
 #pragma unroll
         for (int j = 0; j < W; j++)
             run.at[j] = finished_sum<T, C>(plan, sum[j], bias, run.at[j]);
-        pack_store<W>(row + places[0], run);
+        vec_store<W>(row + places[0], run);
         return;
     }
 #pragma unroll

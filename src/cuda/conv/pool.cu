@@ -43,10 +43,10 @@ template <class C> struct pool_best {
 };
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS) max_pool(pool_job job, T *y, const T *x)
+__global__ void __launch_bounds__(LOOP_THREADS) max_pool(pool_job job, T *y, const T *x)
 {
     typedef computed_t<T> C;
-    const int64_t to = walk_thread();
+    const int64_t to = loop_thread();
     if (to >= job.numel)
         return;
     int64_t row = to;
@@ -77,9 +77,9 @@ __global__ void __launch_bounds__(WALK_THREADS) max_pool(pool_job job, T *y, con
 }
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS) max_pool_grad(pool_job job, T *dx, const T *dy)
+__global__ void __launch_bounds__(LOOP_THREADS) max_pool_grad(pool_job job, T *dx, const T *dy)
 {
-    const int64_t to = walk_thread();
+    const int64_t to = loop_thread();
     if (to >= job.numel)
         return;
     int64_t row = to;
@@ -136,7 +136,7 @@ static pool_job job_of(const tern_max_pool_args *args, const tern_strided *resul
 template <class T>
 static tern_status run_forward(const tern_exec *exec, const pool_job &job, void *y, const void *x)
 {
-    TERN_LAUNCH((max_pool<T>), walk_blocks(job.numel), WALK_THREADS, 0, exec->stream, job, (T *)y,
+    TERN_LAUNCH((max_pool<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job, (T *)y,
                 (const T *)x);
     return tern_cuda_launched("max_pool");
 }
@@ -159,7 +159,7 @@ template <class T>
 static tern_status run_backward(const tern_exec *exec, const pool_job &job, void *dx,
                                 const void *dy)
 {
-    TERN_LAUNCH((max_pool_grad<T>), walk_blocks(job.numel), WALK_THREADS, 0, exec->stream, job,
+    TERN_LAUNCH((max_pool_grad<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job,
                 (T *)dx, (const T *)dy);
     return tern_cuda_launched("max_pool_grad");
 }

@@ -63,10 +63,10 @@ struct resample_job {
 };
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS) resample(resample_job job, T *y, const T *x)
+__global__ void __launch_bounds__(LOOP_THREADS) resample(resample_job job, T *y, const T *x)
 {
     typedef computed_t<T> C;
-    int64_t row = walk_thread();
+    int64_t row = loop_thread();
     if (row >= job.numel)
         return;
     T *const to = y + row;
@@ -186,10 +186,10 @@ __device__ __forceinline__ bool weight_in(const resample_dim &d, int64_t o, int6
 }
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS) resample_grad(resample_job job, T *dx, const T *dy)
+__global__ void __launch_bounds__(LOOP_THREADS) resample_grad(resample_job job, T *dx, const T *dy)
 {
     typedef computed_t<T> C;
-    int64_t row = walk_thread();
+    int64_t row = loop_thread();
     if (row >= job.numel)
         return;
     T *const to = dx + row;
@@ -244,7 +244,7 @@ template <class T>
 static tern_status run_forward(const tern_exec *exec, const resample_job &job, void *y,
                                const void *x)
 {
-    TERN_LAUNCH((resample<T>), walk_blocks(job.numel), WALK_THREADS, 0, exec->stream, job, (T *)y,
+    TERN_LAUNCH((resample<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job, (T *)y,
                 (const T *)x);
     return tern_cuda_launched("resample");
 }
@@ -267,7 +267,7 @@ template <class T>
 static tern_status run_backward(const tern_exec *exec, const resample_job &job, void *dx,
                                 const void *dy)
 {
-    TERN_LAUNCH((resample_grad<T>), walk_blocks(job.numel), WALK_THREADS, 0, exec->stream, job,
+    TERN_LAUNCH((resample_grad<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job,
                 (T *)dx, (const T *)dy);
     return tern_cuda_launched("resample_grad");
 }

@@ -87,14 +87,14 @@ __device__ __forceinline__ void add_products(const conv_buffers<Tile, C> &memory
     const int R = Tile::row_run, W = Tile::column_run;
 #pragma unroll
     for (int k = 0; k < Tile::depth; k++) {
-        pack<C, R> a[Tile::DOWN / R];
-        pack<C, W> b[Tile::ACROSS / W];
+        vec<C, R> a[Tile::DOWN / R];
+        vec<C, W> b[Tile::ACROSS / W];
 #pragma unroll
         for (int i = 0; i < Tile::DOWN / R; i++)
-            a[i] = pack_load<R>(&memory.a[half][k][Tile::row(i * R)]);
+            a[i] = vec_load<R>(&memory.a[half][k][Tile::row(i * R)]);
 #pragma unroll
         for (int j = 0; j < Tile::ACROSS / W; j++)
-            b[j] = pack_load<W>(&memory.b[half][k][Tile::column(j * W)]);
+            b[j] = vec_load<W>(&memory.b[half][k][Tile::column(j * W)]);
 #pragma unroll
         for (int i = 0; i < Tile::DOWN; i++)
 #pragma unroll

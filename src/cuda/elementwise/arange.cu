@@ -34,7 +34,7 @@ static tern_status floating(const tern_exec *exec, const tern_strided *y, tern_s
     const tern_strided *const views[] = {y};
     const floating_sequence<T> body = {(T *)y->data, scalar_floating(start, TERN_FLOAT64),
                                        scalar_floating(step, TERN_FLOAT64)};
-    return walk_run(exec, "arange", views, body);
+    return loop_run(exec, "arange", views, body);
 }
 
 template <class T>
@@ -44,7 +44,7 @@ static tern_status integers(const tern_exec *exec, const tern_strided *y, tern_s
     const tern_strided *const views[] = {y};
     const integer_sequence<T> body = {(T *)y->data, (uint64_t)scalar_integer(start),
                                       (uint64_t)scalar_integer(step)};
-    return walk_run(exec, "arange", views, body);
+    return loop_run(exec, "arange", views, body);
 }
 
 extern "C" tern_status tern_cuda_arange(const tern_exec *exec, const tern_strided *y,

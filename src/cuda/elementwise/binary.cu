@@ -10,7 +10,7 @@
 // y = forward of a and b, the operands, and of alpha.
 #define BINARY(CODE, name, forward)                                                                \
     template <class real> struct binary_##name {                                                   \
-        static const bool PACKS = true;                                                            \
+        static const bool VECTORIZED = true;                                                       \
         real alpha;                                                                                \
         __device__ __forceinline__ real operator()(real a, real b) const                           \
         {                                                                                          \
@@ -22,7 +22,7 @@
 
 // Any of them; all threads take the same way through the switch.
 template <class real> struct any_binary {
-    static const bool PACKS = false;
+    static const bool VECTORIZED = false;
     tern_binary_op op;
     real alpha;
 
@@ -55,7 +55,7 @@ static tern_status in_float(const operands<2> &o, tern_binary_op op, tern_dtype 
 // ---- integers and bool --------------------------------------------------------------------------
 
 struct whole_binary {
-    static const bool PACKS = true;
+    static const bool VECTORIZED = true;
     tern_binary_op op;
     int64_t alpha;
 
@@ -94,7 +94,7 @@ static tern_status in_int64(const operands<2> &o, tern_binary_op op, tern_dtype 
 // ---- what gives bool ----------------------------------------------------------------------------
 
 template <class real> struct binary_test {
-    static const bool PACKS = true;
+    static const bool VECTORIZED = true;
     tern_binary_op op;
 
     __device__ __forceinline__ bool operator()(real a, real b) const

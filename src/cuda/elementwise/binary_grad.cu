@@ -18,7 +18,7 @@ template <class real> struct pair {
 
 // Views: da, db, dy, a, b.
 template <class T, class F> struct grad_body {
-    static const int VIEWS = 5, WIDTH = pack_width<T>::value;
+    static const int VIEWS = 5, WIDTH = vec_width<T>::value;
     T *da, *db;
     const T *dy, *a, *b;
     F f;
@@ -35,15 +35,15 @@ template <class T, class F> struct grad_body {
     }
     __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
     {
-        const pack<T, WIDTH> dys = pack_load_or_splat<WIDTH>(dy + at[2], splat & 4);
-        const pack<T, WIDTH> as = pack_load_or_splat<WIDTH>(a + at[3], splat & 8);
-        const pack<T, WIDTH> bs = pack_load_or_splat<WIDTH>(b + at[4], splat & 16);
-        pack<T, WIDTH> das, dbs;
+        const vec<T, WIDTH> dys = vec_load_or_splat<WIDTH>(dy + at[2], splat & 4);
+        const vec<T, WIDTH> as = vec_load_or_splat<WIDTH>(a + at[3], splat & 8);
+        const vec<T, WIDTH> bs = vec_load_or_splat<WIDTH>(b + at[4], splat & 16);
+        vec<T, WIDTH> das, dbs;
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
             apply(&das.at[k], &dbs.at[k], dys.at[k], as.at[k], bs.at[k]);
-        pack_store(da + at[0], das);
-        pack_store(db + at[1], dbs);
+        vec_store(da + at[0], das);
+        vec_store(db + at[1], dbs);
     }
 };
 
@@ -52,7 +52,7 @@ static tern_status run(const tern_exec *exec, const joined<5> &j, const F &f)
 {
     const grad_body<T, F> body = {(T *)j.data[0],       (T *)j.data[1],       (const T *)j.data[2],
                                   (const T *)j.data[3], (const T *)j.data[4], f};
-    return walk_run(exec, "binary_grad", j, body);
+    return loop_run(exec, "binary_grad", j, body);
 }
 
 template <class T>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x. Between equal dtypes bytes are moved; a transpose goes through tiles of shared memory, so
 // that both sides are read and written along their rows. Casts between float32 and a 16-bit dtype
-// move packs, the others single elements.
+// move vectors, the others single elements.
 #include "cuda/element.cuh"
 #include "cuda/loop.cuh"
 
 // ---- bytes --------------------------------------------------------------------------------------
 
 template <class Bits> struct copy_body {
-    static const int VIEWS = 2, WIDTH = pack_width<Bits>::value;
+    static const int VIEWS = 2, WIDTH = vec_width<Bits>::value;
     Bits *y;
     const Bits *x;
 
@@ -18,7 +18,7 @@ template <class Bits> struct copy_body {
     }
     __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
     {
-        pack_store(y + at[0], pack_load_or_splat<WIDTH>(x + at[1], splat & 2));
+        vec_store(y + at[0], vec_load_or_splat<WIDTH>(x + at[1], splat & 2));
     }
 };
 
@@ -27,7 +27,7 @@ static tern_status copy_bits(const tern_exec *exec, const tern_strided *y, const
 {
     const tern_strided *const views[] = {y, x};
     const copy_body<Bits> body = {(Bits *)y->data, (const Bits *)x->data};
-    return walk_run(exec, "copy", views, body);
+    return loop_run(exec, "copy", views, body);
 }
 
 // ---- transposes ---------------------------------------------------------------------------------
@@ -35,11 +35,11 @@ static tern_status copy_bits(const tern_exec *exec, const tern_strided *y, const
 #define TILE      32
 #define TILE_ROWS 8 // of a tile, that a block moves at once
 
-// y (.., rows, cols) has unit stride along cols, x along rows. `outside` walks the rest.
+// y (.., rows, cols) has unit stride along cols, x along rows. `outside` is the loop over the rest.
 struct transpose {
     int64_t rows, cols, y_row, x_col;
     uint32_t tile_rows, tile_cols;
-    walk<2> outside;
+    loop<2> outside;
 };
 
 template <class Bits>
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(TILE *TILE_ROWS) copy_tiles(transpose t, Bits 
     const int64_t row = (int64_t)(number / t.tile_cols) * TILE;
     const int64_t col = (int64_t)(number % t.tile_cols) * TILE;
     int64_t at[2];
-    walk_find(t.outside, blockIdx.x / tiles, at);
+    loop_offsets(t.outside, blockIdx.x / tiles, at);
     for (int i = (int)threadIdx.y; i < TILE; i += TILE_ROWS)
         if (row + threadIdx.x < t.rows && col + i < t.cols)
             tile[i][threadIdx.x] = x[at[1] + (col + i) * t.x_col + row + threadIdx.x];
@@ -102,7 +102,7 @@ static tern_status copy_transposed(const tern_exec *exec, const joined<2> &j, in
     t.x_col = j.stride[0][1];
     t.tile_rows = (uint32_t)tile_rows;
     t.tile_cols = (uint32_t)tile_cols;
-    t.outside = walk_make(rest, 1, 0);
+    t.outside = loop_make(rest, 1, 0);
     TERN_LAUNCH(copy_tiles<Bits>, (unsigned)(rest.numel * tile_rows * tile_cols),
                 dim3(TILE, TILE_ROWS), 0, exec->stream, t, (Bits *)j.data[0],
                 (const Bits *)j.data[1]);
@@ -114,7 +114,7 @@ static tern_status copy_same(const tern_exec *exec, const tern_strided *y, const
 {
     const tern_strided *const views[] = {y, x};
     const joined<2> j = join(views);
-    const int row = j.numel > 0 && j.numel <= WALK_MOST ? transposed_dim(j) : -1;
+    const int row = j.numel > 0 && j.numel <= LOOP_MAX ? transposed_dim(j) : -1;
     return row >= 0 ? copy_transposed<Bits>(exec, j, row) : copy_bits<Bits>(exec, y, x);
 }
 
@@ -228,12 +228,12 @@ template <class To, class From> struct float_cast_body {
     }
     __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
     {
-        const pack<From, WIDTH> from = pack_load_or_splat<WIDTH>(x + at[1], splat & 2);
-        pack<To, WIDTH> to;
+        const vec<From, WIDTH> from = vec_load_or_splat<WIDTH>(x + at[1], splat & 2);
+        vec<To, WIDTH> to;
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
             to.at[k] = narrow<To>(widen(from.at[k]));
-        pack_store(y + at[0], to);
+        vec_store(y + at[0], to);
     }
 };
 
@@ -242,14 +242,14 @@ static tern_status cast_floats(const tern_exec *exec, const tern_strided *y, con
 {
     const tern_strided *const views[] = {y, x};
     const float_cast_body<To, From> body = {(To *)y->data, (const From *)x->data};
-    return walk_run(exec, "copy", views, body);
+    return loop_run(exec, "copy", views, body);
 }
 
 static tern_status cast_any(const tern_exec *exec, const tern_strided *y, const tern_strided *x)
 {
     const tern_strided *const views[] = {y, x};
     const cast_body body = {y->data, x->data, y->dtype, x->dtype};
-    return walk_run(exec, "copy", views, body);
+    return loop_run(exec, "copy", views, body);
 }
 
 static tern_status cast(const tern_exec *exec, const tern_strided *y, const tern_strided *x)

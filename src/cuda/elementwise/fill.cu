@@ -7,7 +7,7 @@
 
 // The bits of one element, whatever its type is.
 template <class Bits> struct fill_body {
-    static const int VIEWS = 1, WIDTH = pack_width<Bits>::value;
+    static const int VIEWS = 1, WIDTH = vec_width<Bits>::value;
     Bits *y;
     Bits value;
 
@@ -17,11 +17,11 @@ template <class Bits> struct fill_body {
     }
     __device__ __forceinline__ void some(const int64_t *at, unsigned) const
     {
-        pack<Bits, WIDTH> values;
+        vec<Bits, WIDTH> values;
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
             values.at[k] = value;
-        pack_store(y + at[0], values);
+        vec_store(y + at[0], values);
     }
 };
 
@@ -64,7 +64,7 @@ static tern_status fill(const tern_exec *exec, const tern_strided *y, uint64_t b
 {
     const tern_strided *const views[] = {y};
     const fill_body<Bits> body = {(Bits *)y->data, (Bits)bits};
-    return walk_run(exec, "fill", views, body);
+    return loop_run(exec, "fill", views, body);
 }
 
 extern "C" tern_status tern_cuda_fill(const tern_exec *exec, const tern_strided *y,

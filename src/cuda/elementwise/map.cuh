@@ -7,10 +7,10 @@
 #include "cuda/element.cuh"
 #include "cuda/loop.cuh"
 
-// Views: y, then INPUTS operands of type In. F::PACKS: so short that each element of a pack may
-// have a copy of its code.
+// Views: y, then INPUTS operands of type In. F::VECTORIZED: so short that each element of a vector
+// may have a copy of its code.
 template <class Out, class In, int INPUTS, class F> struct map_body {
-    static const int VIEWS = INPUTS + 1, WIDTH = F::PACKS ? pack_width<In>::value : 1;
+    static const int VIEWS = INPUTS + 1, WIDTH = F::VECTORIZED ? vec_width<In>::value : 1;
     Out *y;
     const In *x[INPUTS];
     F f;
@@ -33,11 +33,11 @@ template <class Out, class In, int INPUTS, class F> struct map_body {
     }
     __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
     {
-        pack<In, WIDTH> from[INPUTS];
-        pack<Out, WIDTH> to;
+        vec<In, WIDTH> from[INPUTS];
+        vec<Out, WIDTH> to;
 #pragma unroll
         for (int i = 0; i < INPUTS; i++)
-            from[i] = pack_load_or_splat<WIDTH>(x[i] + at[i + 1], splat >> (i + 1) & 1);
+            from[i] = vec_load_or_splat<WIDTH>(x[i] + at[i + 1], splat >> (i + 1) & 1);
 #pragma unroll
         for (int k = 0; k < WIDTH; k++) {
             In values[INPUTS];
@@ -46,7 +46,7 @@ template <class Out, class In, int INPUTS, class F> struct map_body {
                 values[i] = from[i].at[k];
             to.at[k] = apply(values);
         }
-        pack_store(y + at[0], to);
+        vec_store(y + at[0], to);
     }
 };
 
@@ -92,13 +92,13 @@ static map_body<Out, In, INPUTS, F> map_of(const operands<INPUTS> &o, const F &f
 template <class Out, class In, int INPUTS, class F>
 static tern_status map_flat(const operands<INPUTS> &o, const F &f)
 {
-    return walk_run_flat(o.exec, o.op, o.views, map_of<Out, In>(o, f));
+    return loop_run_flat(o.exec, o.op, o.views, map_of<Out, In>(o, f));
 }
 
 template <class Out, class In, int INPUTS, class F>
 static tern_status map_strided(const operands<INPUTS> &o, const F &f)
 {
-    return walk_run_strided(o.exec, o.op, o.views, map_of<Out, In>(o, f));
+    return loop_run_strided(o.exec, o.op, o.views, map_of<Out, In>(o, f));
 }
 
 template <class Out, class In, int INPUTS, class F>

@@ -7,7 +7,7 @@
 // ---- integers and bool --------------------------------------------------------------------------
 
 struct whole_unary {
-    static const bool PACKS = true;
+    static const bool VECTORIZED = true;
     tern_unary_op op;
     int64_t a, b;
 
@@ -37,7 +37,7 @@ struct whole_unary {
 // ---- what gives bool ----------------------------------------------------------------------------
 
 template <class real> struct unary_test {
-    static const bool PACKS = true;
+    static const bool VECTORIZED = true;
     tern_unary_op op;
     real a;
 

@@ -9,7 +9,7 @@
 // y = forward of v, the operand, and of a and b, the parameters.
 #define UNARY(CODE, name, saves, forward, gradient)                                                \
     template <class real> struct unary_##name {                                                    \
-        static const bool PACKS = true;                                                            \
+        static const bool VECTORIZED = true;                                                       \
         real a, b;                                                                                 \
         __device__ __forceinline__ real operator()(real v) const                                   \
         {                                                                                          \
@@ -22,7 +22,7 @@
 
 // Any of them; all threads take the same way through the switch.
 template <class real> struct any_unary {
-    static const bool PACKS = false;
+    static const bool VECTORIZED = false;
     tern_unary_op op;
     real a, b;
 

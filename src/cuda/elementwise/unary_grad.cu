@@ -8,7 +8,7 @@
 // dx = gradient of dy, s, a and b, a and b being the parameters.
 #define UNARY(CODE, name, saves, forward, gradient)                                                \
     template <class real> struct grad_##name {                                                     \
-        static const bool PACKS = true;                                                            \
+        static const bool VECTORIZED = true;                                                       \
         real a, b;                                                                                 \
         __device__ __forceinline__ real operator()(real dy, real s) const                          \
         {                                                                                          \
@@ -22,7 +22,7 @@
 
 // Any of them; all threads take the same way through the switch.
 template <class real> struct any_unary_grad {
-    static const bool PACKS = false;
+    static const bool VECTORIZED = false;
     tern_unary_op op;
     real a, b;
 

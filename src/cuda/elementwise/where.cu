@@ -4,7 +4,7 @@
 #include "cuda/loop.cuh"
 
 template <class Bits> struct where_body {
-    static const int VIEWS = 4, WIDTH = pack_width<Bits>::value;
+    static const int VIEWS = 4, WIDTH = vec_width<Bits>::value;
     Bits *y;
     const uint8_t *c;
     const Bits *a, *b;
@@ -15,14 +15,14 @@ template <class Bits> struct where_body {
     }
     __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
     {
-        const pack<uint8_t, WIDTH> cs = pack_load_or_splat<WIDTH>(c + at[1], splat & 2);
-        const pack<Bits, WIDTH> as = pack_load_or_splat<WIDTH>(a + at[2], splat & 4);
-        const pack<Bits, WIDTH> bs = pack_load_or_splat<WIDTH>(b + at[3], splat & 8);
-        pack<Bits, WIDTH> ys;
+        const vec<uint8_t, WIDTH> cs = vec_load_or_splat<WIDTH>(c + at[1], splat & 2);
+        const vec<Bits, WIDTH> as = vec_load_or_splat<WIDTH>(a + at[2], splat & 4);
+        const vec<Bits, WIDTH> bs = vec_load_or_splat<WIDTH>(b + at[3], splat & 8);
+        vec<Bits, WIDTH> ys;
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
             ys.at[k] = cs.at[k] ? as.at[k] : bs.at[k];
-        pack_store(y + at[0], ys);
+        vec_store(y + at[0], ys);
     }
 };
 
@@ -31,7 +31,7 @@ static tern_status where(const tern_exec *exec, const tern_strided *const (&view
 {
     const where_body<Bits> body = {(Bits *)views[0]->data, (const uint8_t *)views[1]->data,
                                    (const Bits *)views[2]->data, (const Bits *)views[3]->data};
-    return walk_run(exec, "where", views, body);
+    return loop_run(exec, "where", views, body);
 }
 
 extern "C" tern_status tern_cuda_where(const tern_exec *exec, const tern_strided *y,

@@ -120,7 +120,8 @@ tern_cuda_stream *tern_plugin_stream_set(int index, tern_cuda_stream *stream)
 tern_exec tern_plugin_exec(int index)
 {
     const tern_cuda_device *device = tern_cuda_device_get(index);
-    (void)tern_cuda_set_current_device_for_launch(index); // if that fails, so does the launch
+    // Where it fails a kernel's launch fails; taking memory or cuBLAS's handle tries it again.
+    (void)tern_cuda_set_current_device_for_launch(index);
     return (tern_exec){.device = {TERN_CUDA, index},
                        .stream = tern_cuda_current_raw_stream(index),
                        .fault = device->fault,

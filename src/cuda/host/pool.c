@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of the caching allocator: sets of free blocks, and segments.
+// The data structures of the caching allocator: sets of free blocks, and segments.
 #include "cuda/host/pool.h"
 
 #include <stdlib.h>

@@ -98,8 +98,8 @@ void tern_plugin_stream_free(tern_cuda_stream *stream)
     (void)tern_cuda_set_current_device(stream->index);
     pthread_mutex_lock(&device->streams_lock);
     tern_cuda_capture_mode_relaxed_begin();
-    if (cudaStreamSynchronize(stream->stream) !=
-        cudaSuccess) // see tern_cuda_streams_synchronize_to_free
+    // Twice, as in tern_cuda_streams_synchronize_to_free.
+    if (cudaStreamSynchronize(stream->stream) != cudaSuccess)
         cudaStreamSynchronize(stream->stream);
     pthread_mutex_lock(&device->lock);
     tern_cuda_heap_release_stream(device, stream);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gather and scatter_add along one dimension, by int64 indices.
 //
-// gather is a walk over the index. scatter_add has two algorithms. With many lines of indices along
+// gather is a loop over the index. scatter_add has two algorithms. With many lines of indices along
 // `dim`, or short ones, a thread adds a line from its start to its end. With few long ones the
 // positions in the index are sorted by destination, in scatter_sorted.cuh.
 #include "cuda/index/index.cuh"
@@ -11,11 +11,11 @@
 
 // Views: y, x without dim, index.
 template <class Bits> struct gather_body {
-    static const int VIEWS = 3, WIDTH = pack_width<Bits>::value;
+    static const int VIEWS = 3, WIDTH = vec_width<Bits>::value;
     Bits *y;
     const Bits *x;
     index_list index;
-    bool packs; // x has whole packs at every index
+    bool vecs; // x has whole vectors at every index
 
     __device__ __forceinline__ void one(const int64_t *at) const
     {
@@ -26,11 +26,11 @@ template <class Bits> struct gather_body {
     __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
     {
         int64_t i;
-        if (packs && splat == 4) {
-            pack<Bits, WIDTH> values = {};
+        if (vecs && splat == 4) {
+            vec<Bits, WIDTH> values = {};
             if (index.read(at[2], &i))
-                values = pack_load<WIDTH>(x + at[1] + i * index.hop);
-            pack_store(y + at[0], values);
+                values = vec_load<WIDTH>(x + at[1] + i * index.hop);
+            vec_store(y + at[0], values);
             return;
         }
         for (int k = 0; k < WIDTH; k++) {
@@ -46,10 +46,10 @@ static tern_status gather(const tern_exec *exec, const tern_strided *y, const te
                           const tern_strided *index, int dim)
 {
     const tern_strided views[] = {*y, standing(x, dim), *index};
-    const bool packs = x->stride[dim] % pack_width<Bits>::value == 0;
+    const bool vecs = x->stride[dim] % vec_width<Bits>::value == 0;
     const gather_body<Bits> body = {(Bits *)y->data, (const Bits *)x->data,
-                                    list_of(exec, index, x, dim), packs};
-    return walk_run(exec, "gather", join_own(views), body);
+                                    list_of(exec, index, x, dim), vecs};
+    return loop_run(exec, "gather", join_own(views), body);
 }
 
 extern "C" tern_status tern_cuda_gather(const tern_exec *exec, const tern_strided *y,
@@ -92,7 +92,7 @@ template <class Y, class X> static tern_status add_lines(const scatter &s)
     const line_body<Y, X> body = {
         (Y *)s.y->data,       (const X *)s.x->data, list_of(s.exec, s.index, s.y, s.dim),
         s.index->size[s.dim], s.x->stride[s.dim],   s.index->stride[s.dim]};
-    return walk_run(s.exec, "scatter_add", join_own(views), body);
+    return loop_run(s.exec, "scatter_add", join_own(views), body);
 }
 
 // Contiguous, of y's sizes, in float.

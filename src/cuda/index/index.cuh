@@ -40,7 +40,7 @@ static inline tern_strided standing(const tern_strided *indexed, int dim)
     return view;
 }
 
-// Views that a kernel here made, with views[0]'s sizes, for a walk.
+// Views that a kernel here made, with views[0]'s sizes, for a loop.
 template <int VIEWS> static inline joined<VIEWS> join_own(const tern_strided (&views)[VIEWS])
 {
     tern_strided own[VIEWS], *each[VIEWS];

@@ -13,9 +13,9 @@ struct one_hot_job {
     uint32_t location;
 };
 
-__global__ void __launch_bounds__(WALK_THREADS) one_hot(one_hot_job job)
+__global__ void __launch_bounds__(LOOP_THREADS) one_hot(one_hot_job job)
 {
-    const int64_t i = walk_thread();
+    const int64_t i = loop_thread();
     if (i >= job.numel)
         return;
     int64_t c = i;
@@ -35,6 +35,6 @@ extern "C" tern_status tern_cuda_one_hot(const tern_exec *exec, const tern_strid
                              exec->location};
     if (numel == 0)
         return TERN_OK;
-    TERN_LAUNCH(one_hot, walk_blocks(numel), WALK_THREADS, 0, exec->stream, job);
+    TERN_LAUNCH(one_hot, loop_blocks(numel), LOOP_THREADS, 0, exec->stream, job);
     return tern_cuda_launched("one_hot");
 }

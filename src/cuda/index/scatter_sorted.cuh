@@ -24,8 +24,8 @@
 
 // The index's own dimensions; the rest, along which it repeats, are columns.
 struct index_places {
-    walk<3> places;  // y without dim, x, index
-    walk<2> columns; // y, x
+    loop<3> places;  // y without dim, x, index
+    loop<2> columns; // y, x
     place_divisor width;
     index_list index;
     int64_t room; // keys
@@ -38,15 +38,15 @@ template <class C> struct piece_sums {
 
 // ---- on the device ------------------------------------------------------------------------------
 
-static __global__ void __launch_bounds__(WALK_THREADS) make_keys(index_places p, sort_key *keys)
+static __global__ void __launch_bounds__(LOOP_THREADS) make_keys(index_places p, sort_key *keys)
 {
-    const int64_t place = walk_thread();
+    const int64_t place = loop_thread();
     sort_key key = {NOWHERE, place};
     if (place >= p.room)
         return;
     if (place < p.places.numel) {
         int64_t at[3], i;
-        walk_find(p.places, (uint32_t)place, at);
+        loop_offsets(p.places, (uint32_t)place, at);
         if (p.index.read(at[2], &i))
             key.to = at[0] + i * p.index.hop;
     }
@@ -68,7 +68,7 @@ __device__ __forceinline__ typename element<T>::type term_of(const index_places 
                                                              int64_t column, int64_t n)
 {
     int64_t at[3];
-    walk_find(p.places, (uint32_t)keys[n].place, at);
+    loop_offsets(p.places, (uint32_t)keys[n].place, at);
     return element<T>::load(x[at[1] + column]);
 }
 
@@ -81,17 +81,17 @@ struct add_terms {
 
 // LANES threads for each piece and column.
 template <class T, int LANES>
-__global__ void __launch_bounds__(WALK_THREADS)
+__global__ void __launch_bounds__(LOOP_THREADS)
     sum_pieces(index_places p, const sort_key *keys, const T *x, typename element<T>::type *sums)
 {
-    const int64_t unit = walk_thread() / LANES;
+    const int64_t unit = loop_thread() / LANES;
     const int lane = (int)threadIdx.x % LANES;
     int64_t number = unit, column[2];
     const int64_t first = divide_by(&number, p.width) * PIECE;
     const bool whole = go_together(p, keys, first, PIECE);
     typename element<T>::type sum = 0;
     if (whole) {
-        walk_find(p.columns, (uint32_t)number, column);
+        loop_offsets(p.columns, (uint32_t)number, column);
         sum = term_of(p, keys, x, column[1], first + lane);
 #pragma unroll 4
         for (int n = lane + LANES; n < PIECE; n += LANES)
@@ -104,10 +104,10 @@ __global__ void __launch_bounds__(WALK_THREADS)
 
 // A thread for each piece of pieces and column.
 template <class C>
-__global__ void __launch_bounds__(WALK_THREADS)
+__global__ void __launch_bounds__(LOOP_THREADS)
     join_pieces(index_places p, const sort_key *keys, piece_sums<C> sums)
 {
-    const int64_t unit = walk_thread();
+    const int64_t unit = loop_thread();
     int64_t number = unit;
     const int64_t first = divide_by(&number, p.width) * PIECE, width = (int64_t)p.width.size;
     if (!go_together(p, keys, first * PIECE, PIECE * PIECE))
@@ -130,18 +130,18 @@ __device__ __forceinline__ int piece_from(const index_places &p, const sort_key 
 
 // A thread for each place and column. The first of those that meet adds them all.
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS, SORTED_RESIDENT)
+__global__ void __launch_bounds__(LOOP_THREADS, SORTED_RESIDENT)
     add_sorted(index_places p, const sort_key *keys, piece_sums<typename element<T>::type> sums,
                T *y, const T *x)
 {
-    int64_t number = walk_thread(), column[2];
+    int64_t number = loop_thread(), column[2];
     const int64_t first = divide_by(&number, p.width), width = (int64_t)p.width.size;
     if (first >= p.places.numel)
         return;
     const int64_t to = keys[first].to;
     if (to == NOWHERE || (first > 0 && keys[first - 1].to == to))
         return;
-    walk_find(p.columns, (uint32_t)number, column);
+    loop_offsets(p.columns, (uint32_t)number, column);
     typename element<T>::type sum = element<T>::load(y[to + column[0]]);
     for (int64_t n = first; n < p.places.numel && keys[n].to == to;) {
         const int count = piece_from(p, keys, n);
@@ -191,16 +191,16 @@ static tern_status sum_whole_pieces(const scatter &s, const index_places &p, con
     if (pieces == 0)
         return TERN_OK;
     if (columns < WARP_LANES)
-        TERN_LAUNCH((sum_pieces<T, WARP_LANES>), walk_blocks(pieces * columns * WARP_LANES),
-                    WALK_THREADS, 0, s.exec->stream, p, keys, x, sums.pieces);
+        TERN_LAUNCH((sum_pieces<T, WARP_LANES>), loop_blocks(pieces * columns * WARP_LANES),
+                    LOOP_THREADS, 0, s.exec->stream, p, keys, x, sums.pieces);
     else
-        TERN_LAUNCH((sum_pieces<T, 1>), walk_blocks(pieces * columns), WALK_THREADS, 0,
+        TERN_LAUNCH((sum_pieces<T, 1>), loop_blocks(pieces * columns), LOOP_THREADS, 0,
                     s.exec->stream, p, keys, x, sums.pieces);
     TERN_TRY(tern_cuda_launched("scatter_add"));
     if (pieces < PIECE)
         return TERN_OK;
-    TERN_LAUNCH((join_pieces<typename element<T>::type>), walk_blocks(pieces / PIECE * columns),
-                WALK_THREADS, 0, s.exec->stream, p, keys, sums);
+    TERN_LAUNCH((join_pieces<typename element<T>::type>), loop_blocks(pieces / PIECE * columns),
+                LOOP_THREADS, 0, s.exec->stream, p, keys, sums);
     return tern_cuda_launched("scatter_add");
 }
 
@@ -208,11 +208,11 @@ template <class T>
 static tern_status run_sorted(const scatter &s, const index_places &p, sort_key *keys,
                               const piece_sums<typename element<T>::type> &sums)
 {
-    TERN_LAUNCH(make_keys, walk_blocks(p.room), WALK_THREADS, 0, s.exec->stream, p, keys);
+    TERN_LAUNCH(make_keys, loop_blocks(p.room), LOOP_THREADS, 0, s.exec->stream, p, keys);
     TERN_TRY(tern_cuda_launched("scatter_add"));
     TERN_TRY(sort_keys(s.exec, "scatter_add", keys, p.room));
     TERN_TRY(sum_whole_pieces<T>(s, p, keys, sums));
-    TERN_LAUNCH(add_sorted<T>, walk_blocks(p.places.numel * (int64_t)p.width.size), WALK_THREADS, 0,
+    TERN_LAUNCH(add_sorted<T>, loop_blocks(p.places.numel * (int64_t)p.width.size), LOOP_THREADS, 0,
                 s.exec->stream, p, keys, sums, (T *)s.y->data, (const T *)s.x->data);
     return tern_cuda_launched("scatter_add");
 }
@@ -220,7 +220,7 @@ static tern_status run_sorted(const scatter &s, const index_places &p, sort_key 
 // Whether the places can be counted in 32 bits when they are sorted, and the threads launched.
 static inline bool can_sort(const joined<3> &places, const joined<2> &columns)
 {
-    return places.numel <= WALK_MOST / 2 && columns.numel <= WALK_MOST &&
+    return places.numel <= LOOP_MAX / 2 && columns.numel <= LOOP_MAX &&
            places.numel * columns.numel <= SORTED_MOST;
 }
 
@@ -231,8 +231,8 @@ static tern_status add_by_sorting(const scatter &s, const joined<3> &places,
     typedef typename element<T>::type C;
     index_places p = {};
     tern_cuda_scratch scratch;
-    p.places = walk_make(places, 1, 0);
-    p.columns = walk_make(columns, 1, 0);
+    p.places = loop_make(places, 1, 0);
+    p.columns = loop_make(columns, 1, 0);
     p.width = place_divisor_of(columns.numel);
     p.index = list_of(s.exec, s.index, s.y, s.dim);
     p.room = sort_room(places.numel);

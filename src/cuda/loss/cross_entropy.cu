@@ -57,11 +57,11 @@ __device__ __forceinline__ line<T> line_of(const entropy<T> &e, int64_t sample, 
 
 // Classes c to c + W - 1 of a row; where W > 1 they are neighbours, and aligned.
 template <int W, class T>
-__device__ __forceinline__ pack<T, W> classes_from(const line<T> &row, int64_t c)
+__device__ __forceinline__ vec<T, W> classes_from(const line<T> &row, int64_t c)
 {
     if (W > 1)
-        return pack_load<W>(row.x + c);
-    pack<T, W> one;
+        return vec_load<W>(row.x + c);
+    vec<T, W> one;
     one.at[0] = row.x[c * row.stride];
     return one;
 }
@@ -106,7 +106,7 @@ __device__ __forceinline__ exp_sum<computed_t<T>> row_exp_sum(const line<T> &row
     exp_sum<C> all = exp_sum_none<C>();
     if (row.lanes > 1) {
         for (int64_t c = row.lane * W; c < row.classes; c += row.lanes * W) {
-            const pack<T, W> x = classes_from<W>(row, c);
+            const vec<T, W> x = classes_from<W>(row, c);
             for (int k = 0; k < W; k++)
                 exp_sum_add(all, (C)widen(x.at[k]));
         }
@@ -279,11 +279,11 @@ __device__ __forceinline__ void sample_gradient(const entropy<T> &e, const line<
                                                 T *dx)
 {
     for (int64_t c = row.lane * W; c < row.classes; c += row.lanes * W) {
-        pack<T, W> line = classes_from<W>(row, c);
+        vec<T, W> line = classes_from<W>(row, c);
         for (int k = 0; k < W; k++)
             line.at[k] = narrow<T>(class_gradient(e, row, f, widen(line.at[k]), lse, c + k));
         if (W > 1)
-            pack_store<W>(dx + c, line);
+            vec_store<W>(dx + c, line);
         else
             dx[c * row.stride] = line.at[0];
     }
@@ -347,18 +347,18 @@ template <class T> static int lanes_for(const entropy<T> &e, int64_t few)
     return e.classes <= 128 ? 8 : e.classes <= 2048 ? WARP_LANES : THREADS;
 }
 
-// Whether lanes that share a row may read whole packs of it.
-template <class T> static bool rows_are_packs(const entropy<T> &e, const T *x)
+// Whether lanes that share a row may read whole vectors of it.
+template <class T> static bool rows_are_vecs(const entropy<T> &e, const T *x)
 {
-    return e.lanes > 1 && e.classes >= 8 * pack_width<T>::value &&
-           pack_aligned(x, e.classes, (int64_t)sizeof(T));
+    return e.lanes > 1 && e.classes >= 8 * vec_width<T>::value &&
+           vec_aligned(x, e.classes, (int64_t)sizeof(T));
 }
 
 template <class T>
 static void launch_forward(const tern_exec *exec, const entropy<T> &e, int blocks, loss_sum *parts)
 {
-    if (rows_are_packs(e, e.x))
-        TERN_LAUNCH((entropy_forward<T, pack_width<T>::value>), blocks, THREADS, 0, exec->stream, e,
+    if (rows_are_vecs(e, e.x))
+        TERN_LAUNCH((entropy_forward<T, vec_width<T>::value>), blocks, THREADS, 0, exec->stream, e,
                     parts);
     else
         TERN_LAUNCH((entropy_forward<T, 1>), blocks, THREADS, 0, exec->stream, e, parts);
@@ -406,8 +406,8 @@ static tern_status run_backward(const tern_exec *exec, const tern_cross_entropy_
     if (blocks == 0)
         return TERN_OK;
     const unsigned grid = (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
-    if (rows_are_packs(e, e.x) && rows_are_packs(e, (const T *)dx->data))
-        TERN_LAUNCH((entropy_backward<T, pack_width<T>::value>), grid, THREADS, 0, exec->stream, e,
+    if (rows_are_vecs(e, e.x) && rows_are_vecs(e, (const T *)dx->data))
+        TERN_LAUNCH((entropy_backward<T, vec_width<T>::value>), grid, THREADS, 0, exec->stream, e,
                     (T *)dx->data, (const T *)dloss->data);
     else
         TERN_LAUNCH((entropy_backward<T, 1>), grid, THREADS, 0, exec->stream, e, (T *)dx->data,

@@ -84,18 +84,18 @@ template <class T> struct operands {
 
 // N elements from i on, and their weights.
 template <int CODE, int N, class T> struct points {
-    pack<T, N> x, t, v, weight;
+    vec<T, N> x, t, v, weight;
     bool weighted;
 
     __device__ __forceinline__ points(const operands<T> &o, int64_t i)
     {
-        x = pack_load<N>(o.x + i);
-        t = pack_load<N>(o.t + i);
+        x = vec_load<N>(o.x + i);
+        t = vec_load<N>(o.t + i);
         if constexpr (loss_inputs<CODE>::value > 2)
-            v = pack_load<N>(o.v + i);
+            v = vec_load<N>(o.v + i);
         weighted = o.weight != NULL;
         if (weighted)
-            weight = pack_load<N>(o.weight + i);
+            weight = vec_load<N>(o.weight + i);
     }
     __device__ __forceinline__ point<computed_t<T>> at(const operands<T> &o, int k) const
     {
@@ -140,13 +140,13 @@ template <class T> __device__ __forceinline__ void write_loss(T *loss, double su
 // Each block's `share` elements; parts (blocks), or NULL where one block does all.
 template <class T, int CODE>
 __global__ void __launch_bounds__(THREADS)
-    loss_sum(T *loss, operands<T> o, int64_t numel, int64_t share, bool packed, double divisor,
+    loss_sum(T *loss, operands<T> o, int64_t numel, int64_t share, bool vectorized, double divisor,
              double *parts)
 {
-    enum { WIDTH = pack_width<T>::value };
+    enum { WIDTH = vec_width<T>::value };
     const int64_t first = blockIdx.x * share, end = first + share;
     const int64_t last = end < numel ? end : numel;
-    const int64_t rest = packed ? first + (last - first) / WIDTH * WIDTH : first;
+    const int64_t rest = vectorized ? first + (last - first) / WIDTH * WIDTH : first;
     double sum = 0;
     for (int64_t i = first + (int)threadIdx.x * WIDTH; i < rest; i += THREADS * WIDTH) {
         const points<CODE, WIDTH, T> p(o, i);
@@ -184,26 +184,26 @@ __global__ void __launch_bounds__(THREADS)
 
 template <class T> static bool aligned(const operands<T> &o)
 {
-    return pack_aligned(o.x, 0, 1) && pack_aligned(o.t, 0, 1) && pack_aligned(o.v, 0, 1) &&
-           pack_aligned(o.weight, 0, 1);
+    return vec_aligned(o.x, 0, 1) && vec_aligned(o.t, 0, 1) && vec_aligned(o.v, 0, 1) &&
+           vec_aligned(o.weight, 0, 1);
 }
 
 template <class T, int CODE>
 static tern_status reduce_loss(const tern_exec *exec, double divisor, T *loss, const operands<T> &o,
                                int64_t numel)
 {
-    const bool packed = aligned(o);
+    const bool vectorized = aligned(o);
     const int64_t share = (numel / MAX_BLOCKS / SHARE + 1) * SHARE;
     const int blocks = (int)((numel + share - 1) / share);
     tern_cuda_scratch scratch;
     if (blocks <= 1) {
-        TERN_LAUNCH((loss_sum<T, CODE>), 1, THREADS, 0, exec->stream, loss, o, numel, share, packed,
-                    divisor, (double *)NULL);
+        TERN_LAUNCH((loss_sum<T, CODE>), 1, THREADS, 0, exec->stream, loss, o, numel, share,
+                    vectorized, divisor, (double *)NULL);
         return tern_cuda_launched("loss");
     }
     TERN_TRY(tern_cuda_scratch_take(exec, blocks * (int64_t)sizeof(double), &scratch));
     TERN_LAUNCH((loss_sum<T, CODE>), (unsigned)blocks, THREADS, 0, exec->stream, loss, o, numel,
-                share, packed, divisor, (double *)scratch.data);
+                share, vectorized, divisor, (double *)scratch.data);
     TERN_LAUNCH((loss_join<T>), 1, THREADS, 0, exec->stream, loss, (const double *)scratch.data,
                 blocks, divisor);
     tern_cuda_scratch_free(exec, &scratch);
@@ -213,25 +213,25 @@ static tern_status reduce_loss(const tern_exec *exec, double divisor, T *loss, c
 // ---- element by element -------------------------------------------------------------------------
 
 template <class T, int CODE> struct each_body {
-    static const int WIDTH = pack_width<T>::value;
+    static const int WIDTH = vec_width<T>::value;
     T *loss;
     operands<T> o;
 
     template <int N> __device__ __forceinline__ void run(int64_t i) const
     {
         const points<CODE, N, T> p(o, i);
-        pack<T, N> y;
+        vec<T, N> y;
         report(o, p, i);
 #pragma unroll
         for (int k = 0; k < N; k++)
             y.at[k] = narrow<T>(term(o, p, k));
-        pack_store(loss + i, y);
+        vec_store(loss + i, y);
     }
 };
 
 // dloss has one element for each, or one for all.
 template <class T, int CODE, int INPUT> struct grad_body {
-    static const int WIDTH = pack_width<T>::value;
+    static const int WIDTH = vec_width<T>::value;
     T *dx;
     operands<T> o;
     const T *dloss;
@@ -241,23 +241,23 @@ template <class T, int CODE, int INPUT> struct grad_body {
     template <int N> __device__ __forceinline__ void run(int64_t i) const
     {
         const points<CODE, N, T> p(o, i);
-        pack<T, N> y;
+        vec<T, N> y;
 #pragma unroll
         for (int k = 0; k < N; k++) {
             const computed_t<T> slope = p.weigh(loss_slope<CODE, INPUT>(p.at(o, k), g), k);
             y.at[k] = narrow<T>(slope * widen(dloss[shared ? 0 : i + k]));
         }
-        pack_store(dx + i, y);
+        vec_store(dx + i, y);
     }
 };
 
-// Packs first, then the elements that fill none.
+// Vectors first, then the elements that fill none.
 template <class Body>
-__global__ void __launch_bounds__(THREADS) loss_each(int64_t packs, int64_t numel, Body body)
+__global__ void __launch_bounds__(THREADS) loss_each(int64_t vecs, int64_t numel, Body body)
 {
-    const int64_t thread = walk_thread();
-    const int64_t i = thread < packs ? thread * Body::WIDTH : thread + packs * (Body::WIDTH - 1);
-    if (thread < packs)
+    const int64_t thread = loop_thread();
+    const int64_t i = thread < vecs ? thread * Body::WIDTH : thread + vecs * (Body::WIDTH - 1);
+    if (thread < vecs)
         body.template run<Body::WIDTH>(i);
     else if (i < numel)
         body.template run<1>(i);
@@ -266,12 +266,12 @@ __global__ void __launch_bounds__(THREADS) loss_each(int64_t packs, int64_t nume
 template <class T, class Body>
 static tern_status run_each(const tern_exec *exec, const T *y, int64_t numel, const Body &body)
 {
-    const bool packed = aligned(body.o) && pack_aligned(y, 0, 1);
-    const int64_t packs = packed ? numel / Body::WIDTH : 0;
-    const int64_t threads = packs + (numel - packs * Body::WIDTH);
+    const bool vectorized = aligned(body.o) && vec_aligned(y, 0, 1);
+    const int64_t vecs = vectorized ? numel / Body::WIDTH : 0;
+    const int64_t threads = vecs + (numel - vecs * Body::WIDTH);
     if (threads == 0)
         return TERN_OK;
-    TERN_LAUNCH((loss_each<Body>), walk_blocks(threads), THREADS, 0, exec->stream, packs, numel,
+    TERN_LAUNCH((loss_each<Body>), loop_blocks(threads), THREADS, 0, exec->stream, vecs, numel,
                 body);
     return tern_cuda_launched("loss");
 }

@@ -5,29 +5,29 @@
 #include "cuda/norm/norm.cuh"
 
 // What a launch goes over: units are a channel of a segment of samples. Runs of a channel in a
-// sample consist of `packs` packs.
+// sample consist of `vecs` vectors.
 typedef struct channel_grid {
-    int64_t n, c, packs, samples, segments;
-    place_divisor by_c, by_packs;
+    int64_t n, c, vecs, samples, segments;
+    place_divisor by_c, by_vecs;
 } channel_grid;
 
 // The unit's channel and samples.
 typedef struct channel_unit {
-    int64_t channel, segment, first, count; // count: of packs
+    int64_t channel, segment, first, count; // count: of vectors
 } channel_unit;
 
 __device__ __forceinline__ channel_unit unit_of(const channel_grid &g, int64_t unit)
 {
     const int64_t segment = divide_by(&unit, g.by_c), first = segment * g.samples;
     const int64_t samples = g.n - first < g.samples ? g.n - first : g.samples;
-    return channel_unit{unit, segment, first, samples * g.packs};
+    return channel_unit{unit, segment, first, samples * g.vecs};
 }
 
-// Where pack i of the unit is.
+// Where vector i of the unit is.
 __device__ __forceinline__ int64_t place_of(const channel_grid &g, const channel_unit &u, int64_t i)
 {
-    const int64_t sample = u.first + divide_by(&i, g.by_packs);
-    return (sample * g.c + u.channel) * g.packs + i;
+    const int64_t sample = u.first + divide_by(&i, g.by_vecs);
+    return (sample * g.c + u.channel) * g.vecs + i;
 }
 
 // ---- forward ------------------------------------------------------------------------------------
@@ -44,13 +44,13 @@ __global__ void __launch_bounds__(NORM_THREADS)
         const C count = (C)(u.count * W);
         C sum = 0, off = 0, squares = 0;
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const pack<T, W> in = pack_load<W>(x + place_of(g, u, i) * W);
+            const vec<T, W> in = vec_load<W>(x + place_of(g, u, i) * W);
             for (int k = 0; k < W; k++)
                 sum += widen(in.at[k]);
         }
         const C mean = team::sum(sum) / count;
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const pack<T, W> in = pack_load<W>(x + place_of(g, u, i) * W);
+            const vec<T, W> in = vec_load<W>(x + place_of(g, u, i) * W);
             for (int k = 0; k < W; k++) {
                 const C d = widen(in.at[k]) - mean;
                 off += d;
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(NORM_THREADS)
     double count = 0, mean = 0, squares = 0, var = 1;
     for (int64_t i = 0; s.batch && i < g.segments; i++) {
         const int64_t left = g.n - i * g.samples;
-        const double some = (double)((left < g.samples ? left : g.samples) * g.packs * width);
+        const double some = (double)((left < g.samples ? left : g.samples) * g.vecs * width);
         const double *part = partial + (i * g.c + c) * 2;
         if (some == 0)
             continue;
@@ -152,12 +152,12 @@ __global__ void __launch_bounds__(NORM_THREADS)
         const C scale = of.rstd[u.channel] * of.weight.get(u.channel, 1);
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
             const int64_t at = place_of(g, u, i) * W;
-            pack<T, W> v = pack_load<W>(x + at);
+            vec<T, W> v = vec_load<W>(x + at);
             for (int k = 0; k < W; k++) {
                 const C z = (widen(v.at[k]) - mean) * scale + shift;
                 v.at[k] = narrow<T>(stopped(of.relu, z) ? 0 : z);
             }
-            pack_store<W>(y + at, v);
+            vec_store<W>(y + at, v);
         }
     }
 }
@@ -179,7 +179,7 @@ __global__ void __launch_bounds__(NORM_THREADS)
         C gradient = 0, product = 0;
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
             const int64_t at = place_of(g, u, i) * W;
-            const pack<T, W> in = pack_load<W>(x + at), d = pack_load<W>(dy + at);
+            const vec<T, W> in = vec_load<W>(x + at), d = vec_load<W>(dy + at);
             for (int k = 0; k < W; k++) {
                 const C off = widen(in.at[k]) - mean;
                 const C dz = stopped(of.relu, off * scale + shift) ? 0 : (C)widen(d.at[k]);
@@ -234,15 +234,15 @@ __global__ void __launch_bounds__(NORM_THREADS)
         const C first = (C)means[u.channel * 2], second = (C)means[u.channel * 2 + 1];
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
             const int64_t at = place_of(g, u, i) * W;
-            const pack<T, W> in = pack_load<W>(x + at);
-            pack<T, W> d = pack_load<W>(dy + at);
+            const vec<T, W> in = vec_load<W>(x + at);
+            vec<T, W> d = vec_load<W>(dy + at);
             for (int k = 0; k < W; k++) {
                 const C off = widen(in.at[k]) - mean;
                 const C dz = stopped(of.relu, off * scale + shift) ? 0 : (C)widen(d.at[k]);
                 const C all = dz - first - off * rstd * second;
                 d.at[k] = narrow<T>((constant ? dz : all) * scale);
             }
-            pack_store<W>(dx + at, d);
+            vec_store<W>(dx + at, d);
         }
     }
 }
@@ -256,7 +256,7 @@ static channel_grid grid_of(const tern_batch_norm_args *args, int width)
     g.samples = (g.n + segments - 1) / segments;
     g.segments = g.samples > 0 ? (g.n + g.samples - 1) / g.samples : 1;
     g.by_c = place_divisor_of(g.c);
-    g.by_packs = place_divisor_of(g.packs);
+    g.by_vecs = place_divisor_of(g.vecs);
     return g;
 }
 
@@ -281,7 +281,7 @@ static void launch_forward(const tern_exec *exec, const tern_batch_norm_args *ar
     const T *x = (const T *)args->x.data;
     const channel_grid g = grid_of(args, W);
     const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
-    const bool empty = g.n * g.packs == 0;
+    const bool empty = g.n * g.vecs == 0;
     if (args->batch && args->batches)
         TERN_LAUNCH(batch_count, 1, 1, 0, exec->stream, args->batches);
     if (g.c == 0)
@@ -320,18 +320,18 @@ static void launch_backward(const tern_exec *exec, const tern_batch_norm_args *a
     TERN_LAUNCH((batch_finish_grad<T>), channel_blocks(g), NORM_THREADS, 0, exec->stream, partial,
                 g, count, of.rstd, norm_param_of<T>(grads->dweight),
                 norm_param_of<T>(grads->dbias));
-    if (grads->dx && g.n * g.packs > 0)
+    if (grads->dx && g.n * g.vecs > 0)
         TERN_LAUNCH((batch_gradients<T, W, WARP>), units, NORM_THREADS, 0, exec->stream,
                     (T *)grads->dx->data, dy, x, (const double *)partial, !args->batch, g, of);
 }
 
-// Runs of a channel consist of whole packs in all views.
+// Runs of a channel consist of whole vectors in all views.
 template <class T>
-static bool packed(const tern_batch_norm_args *args, const void *a, const void *b)
+static bool vectorized(const tern_batch_norm_args *args, const void *a, const void *b)
 {
     const int64_t run = args->x.size[2], size = (int64_t)sizeof(T);
-    return run > 0 && pack_aligned(args->x.data, run, size) && pack_aligned(a, run, size) &&
-           pack_aligned(b, run, size);
+    return run > 0 && vec_aligned(args->x.data, run, size) && vec_aligned(a, run, size) &&
+           vec_aligned(b, run, size);
 }
 
 static bool is_short(const tern_batch_norm_args *args)
@@ -354,11 +354,11 @@ static tern_status run_forward(const tern_exec *exec, const tern_batch_norm_args
     tern_cuda_scratch scratch;
     TERN_TRY(take_partial(exec, args, &scratch));
     double *partial = (double *)scratch.data;
-    const bool pack = packed<T>(args, y->data, NULL), warp = is_short(args);
-    if (pack && warp)
-        launch_forward<T, pack_width<T>::value, true>(exec, args, (T *)y->data, partial);
-    else if (pack)
-        launch_forward<T, pack_width<T>::value, false>(exec, args, (T *)y->data, partial);
+    const bool vec = vectorized<T>(args, y->data, NULL), warp = is_short(args);
+    if (vec && warp)
+        launch_forward<T, vec_width<T>::value, true>(exec, args, (T *)y->data, partial);
+    else if (vec)
+        launch_forward<T, vec_width<T>::value, false>(exec, args, (T *)y->data, partial);
     else if (warp)
         launch_forward<T, 1, true>(exec, args, (T *)y->data, partial);
     else
@@ -375,12 +375,12 @@ static tern_status run_backward(const tern_exec *exec, const tern_batch_norm_arg
     TERN_TRY(take_partial(exec, args, &scratch));
     double *partial = (double *)scratch.data;
     const T *gradient = (const T *)dy->data;
-    const bool pack = packed<T>(args, dy->data, grads->dx ? grads->dx->data : NULL);
+    const bool vec = vectorized<T>(args, dy->data, grads->dx ? grads->dx->data : NULL);
     const bool warp = is_short(args);
-    if (pack && warp)
-        launch_backward<T, pack_width<T>::value, true>(exec, args, grads, gradient, partial);
-    else if (pack)
-        launch_backward<T, pack_width<T>::value, false>(exec, args, grads, gradient, partial);
+    if (vec && warp)
+        launch_backward<T, vec_width<T>::value, true>(exec, args, grads, gradient, partial);
+    else if (vec)
+        launch_backward<T, vec_width<T>::value, false>(exec, args, grads, gradient, partial);
     else if (warp)
         launch_backward<T, 1, true>(exec, args, grads, gradient, partial);
     else

@@ -30,7 +30,7 @@ __device__ __forceinline__ int64_t param_of(const row_norm<T> &a, int64_t at, in
 
 // ---- forward ------------------------------------------------------------------------------------
 
-// Packs of W elements make a row.
+// Vectors of W elements make a row.
 template <class T, int W, bool WARP>
 __global__ void __launch_bounds__(NORM_THREADS) norm_rows(T *y, const row_norm<T> a)
 {
@@ -38,16 +38,16 @@ __global__ void __launch_bounds__(NORM_THREADS) norm_rows(T *y, const row_norm<T
     typedef norm_team<WARP> team;
     for (int64_t row = team::first(); row < a.rows; row += team::step()) {
         const T *x = a.x + row * a.n;
-        const int64_t at = params_at(a, row), packs = a.n / W;
+        const int64_t at = params_at(a, row), vecs = a.n / W;
         C mean = 0, off = 0, squares = 0;
-        for (int64_t i = team::member(); a.mean && i < packs; i += team::SIZE) {
-            const pack<T, W> in = pack_load<W>(x + i * W);
+        for (int64_t i = team::member(); a.mean && i < vecs; i += team::SIZE) {
+            const vec<T, W> in = vec_load<W>(x + i * W);
             for (int k = 0; k < W; k++)
                 mean += widen(in.at[k]);
         }
         mean = team::sum(mean) / (C)a.n;
-        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
-            const pack<T, W> in = pack_load<W>(x + i * W);
+        for (int64_t i = team::member(); i < vecs; i += team::SIZE) {
+            const vec<T, W> in = vec_load<W>(x + i * W);
             for (int k = 0; k < W; k++) {
                 const C d = widen(in.at[k]) - mean;
                 off += d;
@@ -63,14 +63,14 @@ __global__ void __launch_bounds__(NORM_THREADS) norm_rows(T *y, const row_norm<T
                 a.mean[row] = mean;
             a.rstd[row] = rstd;
         }
-        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
-            pack<T, W> v = pack_load<W>(x + i * W);
+        for (int64_t i = team::member(); i < vecs; i += team::SIZE) {
+            vec<T, W> v = vec_load<W>(x + i * W);
             for (int k = 0; k < W; k++) {
                 const int64_t p = param_of(a, at, i * W + k);
                 const C z = (widen(v.at[k]) - mean) * rstd;
                 v.at[k] = narrow<T>(z * a.weight.get(p, 1) + a.bias.get(p, 0));
             }
-            pack_store<W>(y + row * a.n + i * W, v);
+            vec_store<W>(y + row * a.n + i * W, v);
         }
     }
 }
@@ -84,11 +84,11 @@ __global__ void __launch_bounds__(NORM_THREADS) norm_rows_grad(T *dx, const row_
     typedef norm_team<WARP> team;
     for (int64_t row = team::first(); row < a.rows; row += team::step()) {
         const T *x = a.x + row * a.n, *dy = a.dy + row * a.n;
-        const int64_t at = params_at(a, row), packs = a.n / W;
+        const int64_t at = params_at(a, row), vecs = a.n / W;
         const C mean = a.mean ? a.mean[row] : 0, rstd = a.rstd[row];
         C first = 0, second = 0; // means of g and g x^, where g = dy weight
-        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
-            const pack<T, W> in = pack_load<W>(x + i * W), d = pack_load<W>(dy + i * W);
+        for (int64_t i = team::member(); i < vecs; i += team::SIZE) {
+            const vec<T, W> in = vec_load<W>(x + i * W), d = vec_load<W>(dy + i * W);
             for (int k = 0; k < W; k++) {
                 const C g = widen(d.at[k]) * a.weight.get(param_of(a, at, i * W + k), 1);
                 first += g;
@@ -98,15 +98,15 @@ __global__ void __launch_bounds__(NORM_THREADS) norm_rows_grad(T *dx, const row_
         first = team::sum(first) / (C)a.n;
         second = team::sum(second) / (C)a.n;
         first = a.mean ? first : 0;
-        for (int64_t i = team::member(); i < packs; i += team::SIZE) {
-            const pack<T, W> in = pack_load<W>(x + i * W);
-            pack<T, W> d = pack_load<W>(dy + i * W);
+        for (int64_t i = team::member(); i < vecs; i += team::SIZE) {
+            const vec<T, W> in = vec_load<W>(x + i * W);
+            vec<T, W> d = vec_load<W>(dy + i * W);
             for (int k = 0; k < W; k++) {
                 const C g = widen(d.at[k]) * a.weight.get(param_of(a, at, i * W + k), 1);
                 const C z = (widen(in.at[k]) - mean) * rstd;
                 d.at[k] = narrow<T>((g - first - z * second) * rstd);
             }
-            pack_store<W>(dx + row * a.n + i * W, d);
+            vec_store<W>(dx + row * a.n + i * W, d);
         }
     }
 }
@@ -238,14 +238,14 @@ static void launch_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
 template <class T> static void run_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
 {
     const int64_t size = (int64_t)sizeof(T);
-    const bool packed =
-        pack_aligned(a.x, a.n, size) && pack_aligned(y, a.n, size) && pack_aligned(a.dy, a.n, size);
-    if (a.n <= NORM_SHORT && packed)
-        launch_rows<T, pack_width<T>::value, true>(exec, a, y);
+    const bool vectorized =
+        vec_aligned(a.x, a.n, size) && vec_aligned(y, a.n, size) && vec_aligned(a.dy, a.n, size);
+    if (a.n <= NORM_SHORT && vectorized)
+        launch_rows<T, vec_width<T>::value, true>(exec, a, y);
     else if (a.n <= NORM_SHORT)
         launch_rows<T, 1, true>(exec, a, y);
-    else if (packed)
-        launch_rows<T, pack_width<T>::value, false>(exec, a, y);
+    else if (vectorized)
+        launch_rows<T, vec_width<T>::value, false>(exec, a, y);
     else
         launch_rows<T, 1, false>(exec, a, y);
 }

@@ -134,26 +134,26 @@ __device__ __forceinline__ V share_reduce(V value, V none, bool columns, Combine
 }
 
 template <int W, class T>
-__device__ __forceinline__ pack<T, W> share_load(const T *x, const line_share &s, int64_t i)
+__device__ __forceinline__ vec<T, W> share_load(const T *x, const line_share &s, int64_t i)
 {
     if (W > 1)
-        return pack_load<W>(x + s.at + i * W);
-    pack<T, W> one;
+        return vec_load<W>(x + s.at + i * W);
+    vec<T, W> one;
     one.at[0] = x[s.at + i * s.stride];
     return one;
 }
 
 template <int W, class T>
 __device__ __forceinline__ void share_store(T *y, const line_share &s, int64_t i,
-                                            const pack<T, W> &values)
+                                            const vec<T, W> &values)
 {
     if (W > 1)
-        pack_store<W>(y + s.at + i * W, values);
+        vec_store<W>(y + s.at + i * W, values);
     else
         y[s.at + i * s.stride] = values.at[0];
 }
 
-// W > 1: rows whose elements fill packs.
+// W > 1: rows whose elements fill vectors.
 template <class T, int W>
 __global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
     softmax_long(bool log, T *y, const T *x, const long_lines lines)
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
         const line_share s = share_of(lines, unit);
         exp_sum<C> all = exp_sum_none<C>();
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            const pack<T, W> in = share_load<W>(x, s, i);
+            const vec<T, W> in = share_load<W>(x, s, i);
             for (int k = 0; k < W; k++)
                 exp_sum_add(all, widen(in.at[k]));
         }
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
         all = exp_sum_finish(all);
         const C last = log ? logarithm(all.sum) : 1 / all.sum;
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            pack<T, W> line = share_load<W>(x, s, i);
+            vec<T, W> line = share_load<W>(x, s, i);
             for (int k = 0; k < W; k++) {
                 const C off = widen(line.at[k]) - all.top;
                 line.at[k] = narrow<T>(log ? off - last : exponential(off) * last);
@@ -190,14 +190,14 @@ __global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
         const line_share s = share_of(lines, unit);
         C sum = 0;
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            const pack<T, W> g = share_load<W>(dy, s, i), of = share_load<W>(y, s, i);
+            const vec<T, W> g = share_load<W>(dy, s, i), of = share_load<W>(y, s, i);
             for (int k = 0; k < W; k++)
                 sum += gradient_term(log, widen(g.at[k]), widen(of.at[k]));
         }
         sum = share_reduce(sum, (C)0, lines.inner > 1, add_values());
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            pack<T, W> g = share_load<W>(dy, s, i);
-            const pack<T, W> of = share_load<W>(y, s, i);
+            vec<T, W> g = share_load<W>(dy, s, i);
+            const vec<T, W> of = share_load<W>(y, s, i);
             for (int k = 0; k < W; k++)
                 g.at[k] = narrow<T>(gradient(log, widen(g.at[k]), widen(of.at[k]), sum));
             share_store(dx, s, i, g);
@@ -245,10 +245,10 @@ template <class T, int W> static void launch_long(const softmax_call *c)
                     c->log, (T *)c->y, (const T *)c->x, lines);
 }
 
-static bool fills_packs(const softmax_call *c, int64_t size)
+static bool fills_vecs(const softmax_call *c, int64_t size)
 {
-    return c->inner == 1 && pack_aligned(c->y, c->n, size) && pack_aligned(c->x, c->n, size) &&
-           pack_aligned(c->of, c->n, size);
+    return c->inner == 1 && vec_aligned(c->y, c->n, size) && vec_aligned(c->x, c->n, size) &&
+           vec_aligned(c->of, c->n, size);
 }
 
 template <class T> static tern_status run_softmax(const char *name, const softmax_call *c)
@@ -259,8 +259,8 @@ template <class T> static tern_status run_softmax(const char *name, const softma
         launch_short<T, 8>(c);
     else if (c->inner == 1 && c->n <= 1024)
         launch_short<T, 32>(c);
-    else if (fills_packs(c, (int64_t)sizeof(T)))
-        launch_long<T, pack_width<T>::value>(c);
+    else if (fills_vecs(c, (int64_t)sizeof(T)))
+        launch_long<T, vec_width<T>::value>(c);
     else
         launch_long<T, 1>(c);
     return tern_cuda_launched(name);

@@ -8,11 +8,11 @@
 #define RESIDENT 3 // blocks on a multiprocessor
 
 template <class T, int W>
-__device__ __forceinline__ pack<T, W> finished(const pack<T, W> &line, const pack<T, W> &add,
-                                               bool biased, bool relu)
+__device__ __forceinline__ vec<T, W> finished(const vec<T, W> &line, const vec<T, W> &add,
+                                              bool biased, bool relu)
 {
     typedef computed_t<T> C;
-    pack<T, W> result;
+    vec<T, W> result;
 #pragma unroll
     for (int k = 0; k < W; k++) {
         const C sum = biased ? widen(line.at[k]) + widen(add.at[k]) : (C)widen(line.at[k]);
@@ -30,9 +30,9 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     const int64_t column = (((int64_t)blockIdx.x << across_bits) + (thread & (across - 1))) * W;
     if (column >= cols)
         return;
-    pack<T, W> add = {}, line[ROWS_PER];
+    vec<T, W> add = {}, line[ROWS_PER];
     if (bias)
-        add = pack_load<W>(bias + column);
+        add = vec_load<W>(bias + column);
     y += column;
 #pragma unroll 1
     for (int64_t row = (int64_t)blockIdx.y * down * ROWS_PER + (thread >> across_bits); row < rows;
@@ -40,11 +40,11 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 #pragma unroll
         for (int k = 0; k < ROWS_PER; k++)
             if (row + k * down < rows)
-                line[k] = pack_load<W>(y + (row + k * down) * cols);
+                line[k] = vec_load<W>(y + (row + k * down) * cols);
 #pragma unroll
         for (int k = 0; k < ROWS_PER; k++)
             if (row + k * down < rows)
-                pack_store<W>(y + (row + k * down) * cols, finished(line[k], add, bias, relu));
+                vec_store<W>(y + (row + k * down) * cols, finished(line[k], add, bias, relu));
     }
 }
 
@@ -52,13 +52,13 @@ template <class T, int W>
 static tern_status launch(const tern_exec *exec, T *y, const T *bias, int64_t rows, int64_t cols,
                           bool relu)
 {
-    const int64_t packs = cols / W;
+    const int64_t vecs = cols / W;
     int across_bits = 0;
-    while (1 << across_bits < THREADS && 1 << across_bits < packs)
+    while (1 << across_bits < THREADS && 1 << across_bits < vecs)
         across_bits++;
     const int64_t across = 1 << across_bits, down = THREADS / across * ROWS_PER;
     const int64_t blocks = (rows + down - 1) / down;
-    const dim3 grid((unsigned)((packs + across - 1) / across),
+    const dim3 grid((unsigned)((vecs + across - 1) / across),
                     (unsigned)(blocks < 65535 ? blocks : 65535));
     TERN_LAUNCH((bias_relu<T, W>), grid, THREADS, 0, exec->stream, y, bias, rows, cols, across_bits,
                 relu);
@@ -72,8 +72,8 @@ static tern_status run(const tern_exec *exec, const tern_strided *view, const te
     const int64_t rows = view->size[0] * view->size[1], cols = view->size[2];
     T *y = (T *)view->data;
     const T *add = bias ? (const T *)bias->data : NULL;
-    if (pack_aligned(y, cols, (int64_t)sizeof(T)) && pack_aligned(add, 0, 1))
-        return launch<T, pack_width<T>::value>(exec, y, add, rows, cols, relu);
+    if (vec_aligned(y, cols, (int64_t)sizeof(T)) && vec_aligned(add, 0, 1))
+        return launch<T, vec_width<T>::value>(exec, y, add, rows, cols, relu);
     return launch<T, 1>(exec, y, add, rows, cols, relu);
 }
 

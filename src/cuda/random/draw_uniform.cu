@@ -21,20 +21,20 @@ __device__ __forceinline__ T between(computed_t<T> low, computed_t<T> range, uin
 }
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS)
+__global__ void __launch_bounds__(LOOP_THREADS)
     draw_uniform(draw_job job, computed_t<T> low, computed_t<T> range, T *y)
 {
-    const int64_t group = walk_thread(), first = group * GROUP;
+    const int64_t group = loop_thread(), first = group * GROUP;
     if (first >= job.numel)
         return;
     const uint64_t call = job.draws->base + job.offset;
     const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
     if (job.aligned && first + GROUP <= job.numel) {
-        pack<T, GROUP> values;
+        vec<T, GROUP> values;
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             values.at[k] = between<T>(low, range, block.word[k]);
-        pack_store(y + first, values);
+        vec_store(y + first, values);
         return;
     }
 #pragma unroll
@@ -48,8 +48,8 @@ static tern_status run(const tern_exec *exec, draw_job job, const tern_draw_args
                        const tern_strided *y)
 {
     typedef computed_t<T> C;
-    job.aligned = (uintptr_t)y->data % sizeof(pack<T, GROUP>) == 0;
-    TERN_LAUNCH(draw_uniform<T>, walk_blocks((job.numel + GROUP - 1) / GROUP), WALK_THREADS, 0,
+    job.aligned = (uintptr_t)y->data % sizeof(vec<T, GROUP>) == 0;
+    TERN_LAUNCH(draw_uniform<T>, loop_blocks((job.numel + GROUP - 1) / GROUP), LOOP_THREADS, 0,
                 exec->stream, job, (C)args->low, (C)(args->high - args->low), (T *)y->data);
     return tern_cuda_launched("draw_uniform");
 }

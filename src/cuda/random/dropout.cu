@@ -37,20 +37,20 @@ __device__ __forceinline__ uint64_t call_of(const dropout_job &job, int64_t grou
 }
 
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS)
+__global__ void __launch_bounds__(LOOP_THREADS)
     dropout(dropout_job job, change<computed_t<T>> to, T *y, const T *x)
 {
-    const int64_t group = walk_thread(), first = group * GROUP;
+    const int64_t group = loop_thread(), first = group * GROUP;
     if (first >= job.numel)
         return;
     const uint64_t call = call_of(job, group);
     const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
     if (job.aligned && first + GROUP <= job.numel) {
-        pack<T, GROUP> values = pack_load<GROUP>(x + first);
+        vec<T, GROUP> values = vec_load<GROUP>(x + first);
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             values.at[k] = drop(values.at[k], block.word[k], job.threshold, to);
-        pack_store(y + first, values);
+        vec_store(y + first, values);
         return;
     }
 #pragma unroll
@@ -67,23 +67,23 @@ __device__ __forceinline__ uint32_t word_of(uint64_t seed, uint64_t call, int64_
     return draw & 2 ? high : low;
 }
 
-// Where four elements share their draw they are one pack.
+// Where four elements share their draw they are one vector.
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS)
+__global__ void __launch_bounds__(LOOP_THREADS)
     dropout_channels(dropout_job job, change<computed_t<T>> to, T *y, const T *x)
 {
-    const int64_t group = walk_thread(), first = group * GROUP;
+    const int64_t group = loop_thread(), first = group * GROUP;
     if (first >= job.numel)
         return;
     const uint64_t call = call_of(job, group), seed = job.draws->seed;
     int64_t place = first, draw = divide_by(&place, job.inner);
     uint32_t word = word_of(seed, call, draw);
     if (job.aligned && job.inner.size % GROUP == 0) {
-        pack<T, GROUP> values = pack_load<GROUP>(x + first);
+        vec<T, GROUP> values = vec_load<GROUP>(x + first);
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
             values.at[k] = drop(values.at[k], word, job.threshold, to);
-        pack_store(y + first, values);
+        vec_store(y + first, values);
         return;
     }
     const int64_t last = first + GROUP < job.numel ? first + GROUP : job.numel;
@@ -104,13 +104,13 @@ static tern_status run(const tern_exec *exec, dropout_job job, const tern_dropou
     typedef computed_t<T> C;
     const change<C> to = {(C)args->scale, (C)args->shift, (C)args->dropped};
     const uintptr_t both = (uintptr_t)y->data | (uintptr_t)x->data;
-    const unsigned blocks = walk_blocks((job.numel + GROUP - 1) / GROUP);
-    job.aligned = both % sizeof(pack<T, GROUP>) == 0;
+    const unsigned blocks = loop_blocks((job.numel + GROUP - 1) / GROUP);
+    job.aligned = both % sizeof(vec<T, GROUP>) == 0;
     if (args->inner > 1)
-        TERN_LAUNCH(dropout_channels<T>, blocks, WALK_THREADS, 0, exec->stream, job, to,
+        TERN_LAUNCH(dropout_channels<T>, blocks, LOOP_THREADS, 0, exec->stream, job, to,
                     (T *)y->data, (const T *)x->data);
     else
-        TERN_LAUNCH(dropout<T>, blocks, WALK_THREADS, 0, exec->stream, job, to, (T *)y->data,
+        TERN_LAUNCH(dropout<T>, blocks, LOOP_THREADS, 0, exec->stream, job, to, (T *)y->data,
                     (const T *)x->data);
     return tern_cuda_launched("dropout");
 }

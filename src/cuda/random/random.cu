@@ -83,12 +83,12 @@ __device__ __forceinline__ void polar(const uint32_t *words, int64_t pair, doubl
 
 // J. G. Box, M. E. Muller, "A note on the generation of random normal deviates", 1958.
 template <class T>
-__global__ void __launch_bounds__(WALK_THREADS)
+__global__ void __launch_bounds__(LOOP_THREADS)
     normal_pairs(T *y, const uint32_t *words, int64_t numel, computed_t<T> mean,
                  computed_t<T> deviation)
 {
     typedef computed_t<T> C;
-    const int64_t pair = walk_thread();
+    const int64_t pair = loop_thread();
     C unit, angle;
     if (2 * pair >= numel)
         return;
@@ -147,7 +147,7 @@ template <class T> static tern_status uniform(const random_fill &fill)
     const tern_strided *const views[] = {fill.y};
     const uniform_body<T> body = {(T *)fill.y->data, fill.words, (computed_t<T>)fill.args->a,
                                   (computed_t<T>)fill.args->b};
-    return walk_run(fill.exec, "random", views, body);
+    return loop_run(fill.exec, "random", views, body);
 }
 
 template <class T> static tern_status normal(const random_fill &fill)
@@ -156,7 +156,7 @@ template <class T> static tern_status normal(const random_fill &fill)
     const int64_t numel = tern_strided_numel(fill.y);
     if (numel == 0)
         return TERN_OK;
-    TERN_LAUNCH(normal_pairs<T>, walk_blocks((numel + 1) / 2), WALK_THREADS, 0, fill.exec->stream,
+    TERN_LAUNCH(normal_pairs<T>, loop_blocks((numel + 1) / 2), LOOP_THREADS, 0, fill.exec->stream,
                 (T *)fill.y->data, fill.words, numel, (C)fill.args->a, (C)fill.args->b);
     return tern_cuda_launched("random");
 }
@@ -165,7 +165,7 @@ template <class T> static tern_status bernoulli(const random_fill &fill)
 {
     const tern_strided *const views[] = {fill.y};
     const bernoulli_body<T> body = {(T *)fill.y->data, fill.words, fill.args->a};
-    return walk_run(fill.exec, "random", views, body);
+    return loop_run(fill.exec, "random", views, body);
 }
 
 template <class T> static tern_status integers(const random_fill &fill)
@@ -173,7 +173,7 @@ template <class T> static tern_status integers(const random_fill &fill)
     const tern_strided *const views[] = {fill.y};
     const integer_body<T> body = {(T *)fill.y->data, fill.words, fill.args->low,
                                   (uint64_t)fill.args->high - (uint64_t)fill.args->low};
-    return walk_run(fill.exec, "random", views, body);
+    return loop_run(fill.exec, "random", views, body);
 }
 
 template <class T> static tern_status floating(const random_fill &fill, tern_random_kind kind)

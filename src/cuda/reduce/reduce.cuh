@@ -53,23 +53,23 @@ __device__ __forceinline__ void fold_terms(const reduce_plan &plan, const Op &op
     }
 }
 
-// The same for neighbours in memory; the terms that fill no pack come last.
+// The same for neighbours in memory; the terms that fill no vector come last.
 template <class T, class Op>
-__device__ __forceinline__ void fold_packs(const Op &op, typename Op::state &state, const T *x,
-                                           int64_t first, int64_t last, int lane, int step_bits)
+__device__ __forceinline__ void fold_vecs(const Op &op, typename Op::state &state, const T *x,
+                                          int64_t first, int64_t last, int lane, int step_bits)
 {
-    enum { WIDTH = pack_width<T>::value };
-    const int64_t packs = (last - first) / WIDTH, turns = reduce_turns(lane, packs, step_bits);
+    enum { WIDTH = vec_width<T>::value };
+    const int64_t vecs = (last - first) / WIDTH, turns = reduce_turns(lane, vecs, step_bits);
 #pragma unroll 4
     for (int64_t i = 0; i < turns; i++) {
         const int64_t term = first + (lane + (i << step_bits)) * WIDTH;
-        const pack<T, WIDTH> values = pack_load<WIDTH>(x + term);
+        const vec<T, WIDTH> values = vec_load<WIDTH>(x + term);
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
             op.add(state, values.at[k], term + k);
         op.rest(state);
     }
-    for (int64_t term = first + packs * WIDTH + lane; term < last; term += 1 << step_bits)
+    for (int64_t term = first + vecs * WIDTH + lane; term < last; term += 1 << step_bits)
         op.add(state, x[term], term);
     op.rest(state);
 }
@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
         const int64_t last = !inside ? first : end < plan.terms ? end : plan.terms;
         const reduce_places at = reduce_output(plan, inside ? output : 0);
         typename Op::state state = op.start();
-        if (plan.packed)
-            fold_packs(op, state, x + at.x, first, last, lane, plan.lane_bits);
+        if (plan.vectorized)
+            fold_vecs(op, state, x + at.x, first, last, lane, plan.lane_bits);
         else
             fold_terms(plan, op, state, x + at.x, first + lane, last, plan.lane_bits);
         const typename Op::acc result = group_reduce(op.finish(state), plan.lane_bits, op);

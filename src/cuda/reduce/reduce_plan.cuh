@@ -32,7 +32,7 @@ typedef struct reduce_plan {
     bool columns;         // the innermost kept dimension is the denser: a thread folds a column
     int64_t units;        // of work for a block: groups of outputs, or of columns
     place_divisor across; // columns: blocks that lie side by side
-    bool packed;          // rows allow the widest loads
+    bool vectorized;      // rows allow the widest loads
     int lane_bits;        // rows: 2^lane_bits threads for one output
 } reduce_plan;
 
@@ -117,12 +117,12 @@ static inline void reduce_split_dims(reduce_plan *plan, const tern_strided *x,
         reduce_add_dim(plan->fold, &plan->fold_count, none);
 }
 
-static inline bool reduce_is_packed(const reduce_plan *plan, const tern_strided *x)
+static inline bool reduce_is_vectorized(const reduce_plan *plan, const tern_strided *x)
 {
     const int64_t size = (int64_t)tern_dtype_size(x->dtype);
     bool aligned = plan->fold_count == 1 && plan->fold[0].x_stride == 1;
     for (int d = 0; d < plan->keep_count; d++)
-        aligned = aligned && pack_aligned(x->data, plan->keep[d].x_stride, size);
+        aligned = aligned && vec_aligned(x->data, plan->keep[d].x_stride, size);
     return aligned;
 }
 
@@ -132,7 +132,7 @@ static inline void reduce_cut(reduce_plan *plan, int64_t least)
     const int64_t most = reduce_ceil_div(plan->terms, least);
     int64_t segments = reduce_smaller(most, REDUCE_BLOCKS / (plan->units > 0 ? plan->units : 1));
     segments = segments < 1 ? 1 : segments;
-    // Whole packs, so that every segment begins where a row may.
+    // Whole vectors, so that every segment begins where a row may.
     plan->segment_terms = reduce_ceil_div(reduce_ceil_div(plan->terms, segments), 16) * 16;
     plan->segments = plan->terms > 0 ? reduce_ceil_div(plan->terms, plan->segment_terms) : 1;
 }
@@ -153,7 +153,7 @@ static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strid
         reduce_cut(&plan, REDUCE_COLUMN_TERMS);
         return plan;
     }
-    plan.packed = reduce_is_packed(&plan, x);
+    plan.vectorized = reduce_is_vectorized(&plan, x);
     plan.lane_bits = plan.terms <= 32 ? 3 : plan.terms <= 1024 ? WARP_BITS : REDUCE_BITS;
     plan.units = reduce_ceil_div(plan.outputs, REDUCE_THREADS >> plan.lane_bits);
     reduce_cut(&plan, REDUCE_ROW_TERMS);

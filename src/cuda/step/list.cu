@@ -77,20 +77,20 @@ __device__ __forceinline__ double norm_add(const norm_join &join, double total, 
 template <bool SQUARES, class T>
 __device__ __forceinline__ double norm_fold(const list_part &part, const norm_join &join, double p)
 {
-    enum { WIDTH = pack_width<T>::value };
+    enum { WIDTH = vec_width<T>::value };
     const T *x = (const T *)part.data;
     double total = join.none();
-    int64_t packed = part.first; // shares begin where a pack may
-    if ((uintptr_t)x % PACK_BYTES == 0) {
-        packed += (part.last - part.first) / WIDTH * WIDTH;
-        for (int64_t i = part.first + (int)threadIdx.x * WIDTH; i < packed;
+    int64_t vectorized = part.first; // shares begin where a vector may
+    if ((uintptr_t)x % VEC_BYTES == 0) {
+        vectorized += (part.last - part.first) / WIDTH * WIDTH;
+        for (int64_t i = part.first + (int)threadIdx.x * WIDTH; i < vectorized;
              i += LIST_THREADS * WIDTH) {
-            const pack<T, WIDTH> values = pack_load<WIDTH>(x + i);
+            const vec<T, WIDTH> values = vec_load<WIDTH>(x + i);
             for (int k = 0; k < WIDTH; k++)
                 total = norm_add<SQUARES>(join, total, (double)widen(values.at[k]), p);
         }
     }
-    for (int64_t i = packed + (int)threadIdx.x; i < part.last; i += LIST_THREADS)
+    for (int64_t i = vectorized + (int)threadIdx.x; i < part.last; i += LIST_THREADS)
         total = norm_add<SQUARES>(join, total, (double)widen(x[i]), p);
     return total;
 }
@@ -142,21 +142,21 @@ __global__ void __launch_bounds__(LIST_THREADS)
 
 template <class T> __device__ __forceinline__ void scale_part(const list_part &part, double factor)
 {
-    enum { WIDTH = pack_width<T>::value };
+    enum { WIDTH = vec_width<T>::value };
     const computed_t<T> by = (computed_t<T>)factor;
     T *x = (T *)part.data;
-    int64_t packed = part.first;
-    if ((uintptr_t)x % PACK_BYTES == 0) {
-        packed += (part.last - part.first) / WIDTH * WIDTH;
-        for (int64_t i = part.first + (int)threadIdx.x * WIDTH; i < packed;
+    int64_t vectorized = part.first;
+    if ((uintptr_t)x % VEC_BYTES == 0) {
+        vectorized += (part.last - part.first) / WIDTH * WIDTH;
+        for (int64_t i = part.first + (int)threadIdx.x * WIDTH; i < vectorized;
              i += LIST_THREADS * WIDTH) {
-            pack<T, WIDTH> values = pack_load<WIDTH>(x + i);
+            vec<T, WIDTH> values = vec_load<WIDTH>(x + i);
             for (int k = 0; k < WIDTH; k++)
                 values.at[k] = narrow<T>(widen(values.at[k]) * by);
-            pack_store<WIDTH>(x + i, values);
+            vec_store<WIDTH>(x + i, values);
         }
     }
-    for (int64_t i = packed + (int)threadIdx.x; i < part.last; i += LIST_THREADS)
+    for (int64_t i = vectorized + (int)threadIdx.x; i < part.last; i += LIST_THREADS)
         x[i] = narrow<T>(widen(x[i]) * by);
 }
 

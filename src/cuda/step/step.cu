@@ -119,18 +119,18 @@ template <class T, int STATES> struct step_arrays {
 #pragma unroll
         for (int s = 0; s < STATES; s++)
             bits |= (uintptr_t)state[s];
-        return bits % PACK_BYTES == 0;
+        return bits % VEC_BYTES == 0;
     }
 };
 
 template <int W, class T, int STATES, class Formula>
-__device__ __forceinline__ void step_pack(const Formula &update, const step_arrays<T, STATES> &a,
-                                          int i)
+__device__ __forceinline__ void step_vec(const Formula &update, const step_arrays<T, STATES> &a,
+                                         int i)
 {
-    pack<T, W> p = pack_load<W>(a.param + i), g = pack_load<W>(a.grad + i), state[STATES + 1];
+    vec<T, W> p = vec_load<W>(a.param + i), g = vec_load<W>(a.grad + i), state[STATES + 1];
 #pragma unroll
     for (int s = 0; s < STATES; s++)
-        state[s] = pack_load<W>(a.state[s] + i);
+        state[s] = vec_load<W>(a.state[s] + i);
 #pragma unroll
     for (int k = 0; k < W; k++) {
         computed_t<T> x = widen(p.at[k]), own[STATES + 1];
@@ -143,26 +143,26 @@ __device__ __forceinline__ void step_pack(const Formula &update, const step_arra
         for (int s = 0; s < STATES; s++)
             state[s].at[k] = narrow<T>(own[s]);
     }
-    pack_store<W>(a.param + i, p);
+    vec_store<W>(a.param + i, p);
 #pragma unroll
     for (int s = 0; s < STATES; s++)
-        pack_store<W>(a.state[s] + i, state[s]);
+        vec_store<W>(a.state[s] + i, state[s]);
 }
 
 // `count` elements of the tensor from `first` on.
 template <class T, int CODE>
 __device__ __forceinline__ void step_elements(const step_record &r, int64_t first, int count)
 {
-    enum { WIDTH = pack_width<T>::value };
+    enum { WIDTH = vec_width<T>::value };
     typedef step_formula<CODE, computed_t<T>> formula;
     const formula update(r.number);
     const step_arrays<T, formula::STATES> arrays(r, first);
-    const int packed = arrays.aligned() ? count / WIDTH * WIDTH : 0;
-    for (int i = (int)threadIdx.x * WIDTH; i < packed; i += STEP_THREADS * WIDTH)
-        step_pack<WIDTH>(update, arrays, i);
+    const int vectorized = arrays.aligned() ? count / WIDTH * WIDTH : 0;
+    for (int i = (int)threadIdx.x * WIDTH; i < vectorized; i += STEP_THREADS * WIDTH)
+        step_vec<WIDTH>(update, arrays, i);
 #pragma unroll 1
-    for (int i = packed + (int)threadIdx.x; i < count; i += STEP_THREADS)
-        step_pack<1>(update, arrays, i);
+    for (int i = vectorized + (int)threadIdx.x; i < count; i += STEP_THREADS)
+        step_vec<1>(update, arrays, i);
 }
 
 template <int CODE>
