@@ -26,7 +26,7 @@ static inline double double_of(uint64_t bits)
 }
 
 // x * y + z. Fused or not makes no difference to the floats that the functions below end in.
-static inline double normal_add(double x, double y, double z)
+static inline double multiply_add(double x, double y, double z)
 {
 #ifdef __FMA__
     return __builtin_fma(x, y, z);
@@ -46,15 +46,15 @@ static inline double normal_log(double x)
     const double k = double_of(power | 0x4330000000000000u); // in the low bits of 2^52
     const double s = (m - 1.0) / (m + 1.0), z = s * s;
     double p = 2.0 / 21;
-    p = normal_add(p, z, 2.0 / 19);
-    p = normal_add(p, z, 2.0 / 17);
-    p = normal_add(p, z, 2.0 / 15);
-    p = normal_add(p, z, 2.0 / 13);
-    p = normal_add(p, z, 2.0 / 11);
-    p = normal_add(p, z, 2.0 / 9);
-    p = normal_add(p, z, 2.0 / 7);
-    p = normal_add(p, z, 2.0 / 5);
-    p = normal_add(p, z, 2.0 / 3);
+    p = multiply_add(p, z, 2.0 / 19);
+    p = multiply_add(p, z, 2.0 / 17);
+    p = multiply_add(p, z, 2.0 / 15);
+    p = multiply_add(p, z, 2.0 / 13);
+    p = multiply_add(p, z, 2.0 / 11);
+    p = multiply_add(p, z, 2.0 / 9);
+    p = multiply_add(p, z, 2.0 / 7);
+    p = multiply_add(p, z, 2.0 / 5);
+    p = multiply_add(p, z, 2.0 / 3);
     return (k - (0x1p52 + 1024)) * 0x1.62e42fefa39efp-1 + (s * z * p + 2.0 * s);
 }
 
@@ -65,22 +65,22 @@ static inline void normal_turn(double x, double *sine, double *cosine)
     const double r = x - n * 0x1.921fb544p0 - n * 0x1.0b4611a626331p-34, z = r * r;
     const uint64_t quarter = bits_of(shifted);
     double s = -1.0 / 1307674368000;
-    s = normal_add(s, z, 1.0 / 6227020800);
-    s = normal_add(s, z, -1.0 / 39916800);
-    s = normal_add(s, z, 1.0 / 362880);
-    s = normal_add(s, z, -1.0 / 5040);
-    s = normal_add(s, z, 1.0 / 120);
-    s = normal_add(s, z, -1.0 / 6);
+    s = multiply_add(s, z, 1.0 / 6227020800);
+    s = multiply_add(s, z, -1.0 / 39916800);
+    s = multiply_add(s, z, 1.0 / 362880);
+    s = multiply_add(s, z, -1.0 / 5040);
+    s = multiply_add(s, z, 1.0 / 120);
+    s = multiply_add(s, z, -1.0 / 6);
     s = s * z * r + r;
     double c = 1.0 / 20922789888000;
-    c = normal_add(c, z, -1.0 / 87178291200);
-    c = normal_add(c, z, 1.0 / 479001600);
-    c = normal_add(c, z, -1.0 / 3628800);
-    c = normal_add(c, z, 1.0 / 40320);
-    c = normal_add(c, z, -1.0 / 720);
-    c = normal_add(c, z, 1.0 / 24);
-    c = normal_add(c, z, -0.5);
-    c = normal_add(c, z, 1.0);
+    c = multiply_add(c, z, -1.0 / 87178291200);
+    c = multiply_add(c, z, 1.0 / 479001600);
+    c = multiply_add(c, z, -1.0 / 3628800);
+    c = multiply_add(c, z, 1.0 / 40320);
+    c = multiply_add(c, z, -1.0 / 720);
+    c = multiply_add(c, z, 1.0 / 24);
+    c = multiply_add(c, z, -0.5);
+    c = multiply_add(c, z, 1.0);
     // They change places in odd quarters.
     const uint64_t change = (bits_of(s) ^ bits_of(c)) & (0 - (quarter & 1));
     *sine = double_of(bits_of(s) ^ change ^ (quarter & 2) << 62);

@@ -80,13 +80,13 @@ void tern_dataset_free(tern_dataset *dataset)
             tern_dataset_name(dataset));
 }
 
-tern_dataset *tern_dataset_retain_inside(tern_dataset *dataset)
+tern_dataset *tern_dataset_retain_internal(tern_dataset *dataset)
 {
     __atomic_fetch_add(&dataset->loaders_, 1, __ATOMIC_RELAXED);
     return tern_dataset_retain(dataset);
 }
 
-void tern_dataset_release_inside(tern_dataset *dataset)
+void tern_dataset_release_internal(tern_dataset *dataset)
 {
     __atomic_fetch_sub(&dataset->loaders_, 1, __ATOMIC_RELAXED);
     drop(dataset);
@@ -110,9 +110,9 @@ int64_t tern_dataset_count(const tern_dataset *dataset)
     if (tern_check_dataset("dataset_count", dataset))
         return -1;
     tern_dataset *held =
-        tern_dataset_retain_inside((tern_dataset *)(uintptr_t)dataset); // a count, no value
+        tern_dataset_retain_internal((tern_dataset *)(uintptr_t)dataset); // a count, no value
     int64_t count = tern_dataset_count_for("dataset_count", held);
-    tern_dataset_release_inside(held);
+    tern_dataset_release_internal(held);
     return count;
 }
 

@@ -40,8 +40,8 @@ tern_sample_context tern_dataset_context(void);
 const char *tern_dataset_name(const tern_dataset *dataset);
 
 // A reference of a loader, or of a call in progress, which users cannot give back.
-tern_dataset *tern_dataset_retain_inside(tern_dataset *dataset);
-void tern_dataset_release_inside(tern_dataset *dataset);
+tern_dataset *tern_dataset_retain_internal(tern_dataset *dataset);
+void tern_dataset_release_internal(tern_dataset *dataset);
 
 // Holds the tensors on another device instead, or fails and changes nothing; waits.
 tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);

@@ -80,12 +80,12 @@ tern_status tern_dataset_get(tern_dataset *dataset, const int64_t *index, int64_
     TERN_TRY(tern_fork_check());
     TERN_CHECK(count >= 1, TERN_ERR_ARG, "dataset_get: count is %lld, but must be at least 1",
                (long long)count);
-    (void)tern_dataset_retain_inside(dataset);
+    (void)tern_dataset_retain_internal(dataset);
     const tern_sample_context context = tern_dataset_context();
     tern_status status = check_range(dataset, index, count);
     if (!status)
         status = tern_dataset_fetch("dataset_get", dataset, &context, index, count, out);
-    tern_dataset_release_inside(dataset);
+    tern_dataset_release_internal(dataset);
     return status;
 }
 
@@ -130,10 +130,10 @@ tern_status tern_dataset_item(tern_dataset *dataset, int64_t index, tern_sample 
     if (!out)
         return tern_null_error("dataset_item", "out");
     TERN_TRY(tern_fork_check());
-    (void)tern_dataset_retain_inside(dataset);
+    (void)tern_dataset_retain_internal(dataset);
     bool before = tern_set_grad_enabled(false);
     tern_status status = make_sample(dataset, index, out);
     (void)tern_set_grad_enabled(before);
-    tern_dataset_release_inside(dataset);
+    tern_dataset_release_internal(dataset);
     return status;
 }

@@ -67,7 +67,7 @@ tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
         tern_mem_free(loader, sizeof *loader);
         return NULL;
     }
-    loader->dataset = tern_dataset_retain_inside(options->dataset);
+    loader->dataset = tern_dataset_retain_internal(options->dataset);
     loader->batch_size = options->batch_size;
     loader->shuffle = options->shuffle;
     loader->drop_last = options->drop_last;
@@ -112,7 +112,7 @@ void tern_loader_free(tern_loader *loader)
         return;
     tern_loader_go_back(loader, 0);
     tern_loader_end_batch(loader);
-    tern_dataset_release_inside(loader->dataset);
+    tern_dataset_release_internal(loader->dataset);
     free_order(loader);
     tern_generator_free(loader->saved);
     loader->dataset = NULL;

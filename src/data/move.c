@@ -37,9 +37,9 @@ static tern_status move(tern_dataset *dataset, tern_device device)
                "copy its batches there",
                name, tern_device_string(device));
     tern_callback_begin();
-    tern_status status = dataset->klass->to(tern_dataset_retain_inside(dataset), device);
+    tern_status status = dataset->klass->to(tern_dataset_retain_internal(dataset), device);
     tern_callback_end();
-    tern_dataset_release_inside(dataset);
+    tern_dataset_release_internal(dataset);
     if (status && !tern_error_pending())
         return tern_error_raise(status,
                                 "dataset_to: %s could not be moved to %s and did not say "

@@ -92,7 +92,7 @@ tern_file_value *tern_archive_find(const tern_archive *archive, const char *name
 void tern_archive_free(tern_archive *archive);
 
 // ---- readers ------------------------------------------------------------------------------------
-// Each fills contents whose `file` is set; freed by the caller also after a failure.
+// Each fills an archive whose `file` is set; freed by the caller also after a failure.
 
 tern_status tern_safetensors_read_archive(tern_archive *archive);
 tern_status tern_npy_read_archive(tern_archive *archive);

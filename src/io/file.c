@@ -92,7 +92,7 @@ tern_status tern_file_read_at(tern_file *file, int64_t at, void *data, size_t nb
     return TERN_OK;
 }
 
-tern_status tern_file_remember(tern_file *file)
+tern_status tern_file_stat(tern_file *file)
 {
     struct stat facts;
     TERN_TRY(look(file, &facts));

@@ -27,8 +27,8 @@ tern_status tern_file_read(tern_file *file, void *data, size_t nbytes, size_t *g
 // Reads exactly `nbytes` from byte `at`: TERN_ERR_FORMAT where the file ends before.
 tern_status tern_file_read_at(tern_file *file, int64_t at, void *data, size_t nbytes);
 
-// Notes what the file is like now, its size among that.
-tern_status tern_file_remember(tern_file *file);
+// Records the file's size and when it was changed.
+tern_status tern_file_stat(tern_file *file);
 // TERN_ERR_IO when somebody has written to it since.
 tern_status tern_file_check_same(const tern_file *file);
 

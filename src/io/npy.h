@@ -27,7 +27,7 @@ tern_status tern_npy_header_size(const char *op, const char *what, const unsigne
 // Reads all those bytes.
 tern_status tern_npy_header_read(const char *op, const char *what, const unsigned char *bytes,
                                  int64_t size, tern_arena *arena, tern_npy_header *header);
-// Adds the array to the contents; `left` bytes follow its header.
+// Adds the array to the archive; `left` bytes follow its header.
 tern_status tern_npy_add(tern_archive *archive, const char *what, const char *name,
                          const tern_npy_header *header, int64_t left, tern_file_storage storage);
 

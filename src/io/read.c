@@ -52,7 +52,7 @@ tern_status tern_archive_read(tern_archive *archive, tern_file *file)
     unsigned char bytes[SIGNATURE_BYTES];
     size_t count;
     *archive = (tern_archive){.file = file};
-    TERN_TRY(tern_file_remember(file));
+    TERN_TRY(tern_file_stat(file));
     count = file->size < SIGNATURE_BYTES ? (size_t)file->size : SIGNATURE_BYTES;
     TERN_TRY(tern_file_read_at(file, 0, bytes, count));
     if (BEGINS("\x93NUMPY"))

@@ -11,7 +11,7 @@
 typedef struct tern_torch_storage {
     uint64_t key;
     tern_pickle_ref ref; // the first that names it
-    int64_t index;       // in the contents; -1: not yet
+    int64_t index;       // in the archive; -1: not yet
 } tern_torch_storage;
 
 // All of them, each once, by ascending keys.
@@ -24,7 +24,7 @@ typedef struct tern_torch_storages {
 tern_status tern_torch_find_storages(tern_torch_storages *storages, const tern_pickle *p);
 tern_torch_storage *tern_torch_storage_at(const tern_torch_storages *storages, uint64_t key);
 void tern_torch_storages_free(tern_torch_storages *storages);
-// Adds a storage to the contents: dtype, location and size as the pickle says, the place as given.
+// Adds a storage to the archive: dtype, location and size as the pickle says, the place as given.
 tern_status tern_torch_add_storage(tern_archive *archive, const tern_pickle *p,
                                    tern_torch_storage *storage, tern_file_storage place);
 // Its bytes.

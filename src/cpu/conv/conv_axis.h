@@ -36,34 +36,34 @@ typedef struct conv_taps {
     int64_t first, end;
 } conv_taps;
 
-// The taps of which `count` outputs from g on meet an input.
-static inline conv_taps conv_axis_meet(const conv_axis *a, int64_t g, int64_t count)
+// The taps at which one of `count` outputs from g on has an input: shifts of low to high - 1.
+static inline conv_taps conv_axis_valid_taps(const conv_axis *a, int64_t g, int64_t count)
 {
-    const int64_t most = a->from_size - a->step * g, least = -a->step * (g + count - 1);
+    const int64_t high = a->from_size - a->step * g, low = -a->step * (g + count - 1);
     conv_taps t = {0, a->taps};
-    for (int64_t shift = a->shift_first; t.first < t.end && (shift < least || shift >= most);
+    for (int64_t shift = a->shift_first; t.first < t.end && (shift < low || shift >= high);
          shift += a->shift_step)
         t.first++;
     for (int64_t shift = a->shift_first + a->shift_step * (t.end - 1);
-         t.first < t.end && (shift < least || shift >= most); shift -= a->shift_step)
+         t.first < t.end && (shift < low || shift >= high); shift -= a->shift_step)
         t.end--;
     return t;
 }
 
-// Whether an output meets a quarter of the taps at most.
+// Whether an output has an input at no more than a quarter of the taps.
 static inline bool conv_axis_is_sparse(const conv_axis *a)
 {
     const int64_t apart = a->shift_step < 0 ? -a->shift_step : a->shift_step;
     return a->from_size / apart + 1 <= a->taps / 4;
 }
 
-// Leaves out the first and last taps that meet padding alone.
+// Leaves out the first and last taps that lie in the padding for every output.
 static inline void conv_axis_clip(conv_axis *a)
 {
-    const conv_taps met = conv_axis_meet(a, 0, a->count);
-    a->tap_first += met.first * a->tap_step;
-    a->shift_first += met.first * a->shift_step;
-    a->taps = met.end - met.first;
+    const conv_taps valid = conv_axis_valid_taps(a, 0, a->count);
+    a->tap_first += valid.first * a->tap_step;
+    a->shift_first += valid.first * a->shift_step;
+    a->taps = valid.end - valid.first;
 }
 
 static inline void conv_axis_settle(conv_axis *a)

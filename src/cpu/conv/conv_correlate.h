@@ -20,7 +20,7 @@ typedef struct correlation {
     int64_t filter_step, channel_step, group_step; // in weight, which has kernel[0..2] behind
     int64_t kernel[3];
     bool relu, accumulate;
-    bool sparse; // bands leave out the taps that meet zeros alone
+    bool sparse; // bands leave out the taps at which they have no input
     int64_t threads;
 
     int64_t taps;             // of one plane
@@ -195,8 +195,8 @@ static band band_at(const correlation *c, int64_t item)
     b.depth_taps = (conv_taps){0, s->axis[0].taps};
     b.row_taps = (conv_taps){0, s->axis[1].taps};
     if (c->sparse) {
-        b.depth_taps = conv_axis_meet(&s->axis[0], b.at.depth, 1);
-        b.row_taps = conv_axis_meet(&s->axis[1], b.at.row, b.rows);
+        b.depth_taps = conv_axis_valid_taps(&s->axis[0], b.at.depth, 1);
+        b.row_taps = conv_axis_valid_taps(&s->axis[1], b.at.row, b.rows);
     }
     return b;
 }

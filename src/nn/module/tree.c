@@ -121,35 +121,35 @@ void tern_module_replica(tern_module *module, tern_module *original)
 }
 
 // NULL: none of them.
-static void bind_tensors(tern_module *shadow, tern_module_tensors *list,
+static void bind_tensors(tern_module *replica, tern_module_tensors *list,
                          tern_tensor *const *tensors)
 {
     for (int64_t i = 0; i < list->count; i++) {
         tern_module_tensor *entry = &list->at[i];
         tern_tensor *before = entry->tensor;
         entry->tensor = tensors ? tern_tensor_retain(tensors[i]) : NULL;
-        tern_module_bind(shadow, entry->member, entry->tensor);
+        tern_module_bind(replica, entry->member, entry->tensor);
         tern_tensor_release_as(before, TERN_STAMP_HOLDER);
     }
 }
 
-void tern_module_replica_release(tern_module *shadow)
+void tern_module_replica_release(tern_module *replica)
 {
-    tern_module_free_own(shadow);
-    shadow->private_->incomplete = true;
-    bind_tensors(shadow, &shadow->private_->parameters, NULL);
-    bind_tensors(shadow, &shadow->private_->buffers, NULL);
+    tern_module_free_own(replica);
+    replica->private_->incomplete = true;
+    bind_tensors(replica, &replica->private_->parameters, NULL);
+    bind_tensors(replica, &replica->private_->buffers, NULL);
 }
 
-void tern_module_replica_retain(tern_module *shadow)
+void tern_module_replica_retain(tern_module *replica)
 {
-    tern_module *original = tern_module_retain(shadow->private_->original);
+    tern_module *original = tern_module_retain(replica->private_->original);
     atomic_fetch_add_explicit(&original->private_->places, 1, memory_order_relaxed);
-    shadow->private_->holds_original = true;
+    replica->private_->holds_original = true;
 }
 
-// They stay the original's: `user` is not freed with the shadow, unless a forward added the hook to
-// that.
+// They stay the original's: `user` is not freed with the replica, unless a forward added the hook
+// to that.
 static tern_status copy_hooks(tern_module_private *to, const tern_module_private *from)
 {
     for (int64_t i = 0; i < to->hook_count; i++)
@@ -166,16 +166,16 @@ static tern_status copy_hooks(tern_module_private *to, const tern_module_private
     return TERN_OK;
 }
 
-tern_status tern_module_replica_update(const char *function, tern_module *shadow,
+tern_status tern_module_replica_update(const char *function, tern_module *replica,
                                        const tern_module *original, tern_tensor *const *tensors)
 {
-    tern_module_private *private_ = shadow->private_;
-    tern_module_replica_release(shadow);
-    copy_struct(shadow, original);
-    bind_tensors(shadow, &private_->parameters, tensors);
-    bind_tensors(shadow, &private_->buffers, tensors + private_->parameters.count);
+    tern_module_private *private_ = replica->private_;
+    tern_module_replica_release(replica);
+    copy_struct(replica, original);
+    bind_tensors(replica, &private_->parameters, tensors);
+    bind_tensors(replica, &private_->buffers, tensors + private_->parameters.count);
     for (int64_t i = 0; i < private_->child_count; i++)
-        tern_module_bind(shadow, private_->children[i].member, private_->children[i].module);
+        tern_module_bind(replica, private_->children[i].member, private_->children[i].module);
     TERN_TRY(copy_hooks(private_, original->private_));
-    return tern_tree_complete(function, shadow, original);
+    return tern_tree_complete(function, replica, original);
 }

@@ -27,14 +27,14 @@ void tern_tree_copy_free(tern_tree_copy *copy);
 // Makes a copied module stand for `original`: its place in messages is that of the original.
 void tern_module_replica(tern_module *module, tern_module *original);
 
-// Brings a shadow up to date: struct, mode, hooks and, in place of the original's parameters, then
-// its buffers, `tensors`, NULL where one is absent. What the class made for the shadow is made
+// Brings a replica up to date: struct, mode, hooks and, in place of the original's parameters, then
+// its buffers, `tensors`, NULL where one is absent. What the class made for the replica is made
 // anew.
-tern_status tern_module_replica_update(const char *function, tern_module *shadow,
+tern_status tern_module_replica_update(const char *function, tern_module *replica,
                                        const tern_module *original, tern_tensor *const *tensors);
 // Lets go of its tensors, and of what its class made, until the next update.
-void tern_module_replica_release(tern_module *shadow);
-// From now on the shadow holds its original.
-void tern_module_replica_retain(tern_module *shadow);
+void tern_module_replica_release(tern_module *replica);
+// From now on the replica holds its original.
+void tern_module_replica_retain(tern_module *replica);
 
 #endif

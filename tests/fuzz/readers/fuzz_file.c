@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
         tern_archive_free(&archive);
     end_call(failed, nbytes);
     if (!failed)
-        use_contents(&archive, nbytes);
+        use_archive(&archive, nbytes);
     read_by_name();
     free(copy);
     return 0;

@@ -11,6 +11,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
         tern_archive_free(&archive);
     end_call(failed, nbytes);
     if (!failed)
-        use_contents(&archive, nbytes);
+        use_archive(&archive, nbytes);
     return 0;
 }

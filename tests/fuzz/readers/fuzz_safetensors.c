@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t nbytes)
     end_call(failed, nbytes);
     if (!failed) {
         mend_elements(&archive, copy, nbytes);
-        use_contents(&archive, nbytes);
+        use_archive(&archive, nbytes);
     }
     free(copy);
     return 0;

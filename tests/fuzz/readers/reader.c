@@ -63,7 +63,7 @@ int64_t memory_in_use(void)
 tern_file *file_of(const uint8_t *data, size_t nbytes)
 {
     must(ftruncate(file.fd, 0) == 0 && pwrite(file.fd, data, nbytes, 0) == (ssize_t)nbytes &&
-             !tern_file_remember(&file),
+             !tern_file_stat(&file),
          "the input is not in the file");
     return &file;
 }
@@ -118,7 +118,7 @@ static void load(tern_archive *c, const char *where)
     tern_error_clear();
 }
 
-bool use_contents(tern_archive *c, size_t nbytes)
+bool use_archive(tern_archive *c, size_t nbytes)
 {
     must(!tern_archive_list(c, nowhere), "what was read cannot be listed");
     for (int64_t i = 0; i < c->count; i++)

@@ -39,7 +39,7 @@ void begin_call(void);
 void end_call(bool failed, size_t nbytes);
 
 // Lists, verifies and loads what a reader found, and frees it. False where it was refused.
-bool use_contents(tern_archive *archive, size_t nbytes);
+bool use_archive(tern_archive *archive, size_t nbytes);
 
 // Puts the right checksums into a zip archive, as far as there is one.
 void mend_zip(uint8_t *data, size_t nbytes);
