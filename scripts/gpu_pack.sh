@@ -42,7 +42,7 @@ take_libraries()
 {
     mkdir -p "$stage/lib"
     cp -L "$(library libz.so.1 "$(tern)")" "$stage/lib/libz.so.1"
-    cp -L "$(library libcmocka.so.0 tests/devices/test_meeting)" "$stage/lib/libcmocka.so.0"
+    cp -L "$(library libcmocka.so.0 tests/device/test_meeting)" "$stage/lib/libcmocka.so.0"
 }
 
 header()

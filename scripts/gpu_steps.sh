@@ -144,7 +144,7 @@ sanitize()
     tool="$found $(options_of "$1" | tr '\n' ' ')"
     ended=0
     # shellcheck disable=SC2086 # options
-    timeout -k 5 "$(left 90)" $tool "$programs/tests/devices/test_meeting" cuda \
+    timeout -k 5 "$(left 90)" $tool "$programs/tests/device/test_meeting" cuda \
         >"$work/log" 2>&1 || ended=$?
     if [ "$ended" != 0 ] && [ "$ended" != 124 ] && ! grep -q 'SUMMARY: [1-9]' "$work/log"; then
         note "  refused: $(grep -i -m 1 -e error -e support "$work/log" || tail -n 1 "$work/log")"
@@ -221,9 +221,9 @@ step_asan()
     export TERN_CUDA_PLUGIN="$build/src/cuda/libtern-cuda.so" TERN_REQUIRE_CUDA=1
     for test in training graph moving; do
         look 120 env ASAN_OPTIONS=protect_shadow_gap=0:detect_leaks=0 \
-            "$build/tests/devices/test_$test" cuda
+            "$build/tests/device/test_$test" cuda
     done
-    ASAN_OPTIONS=protect_shadow_gap=0 timeout 120 "$build/tests/devices/test_graph" cuda \
+    ASAN_OPTIONS=protect_shadow_gap=0 timeout 120 "$build/tests/device/test_graph" cuda \
         >"$work/log" 2>&1 || true
     note "  leaks: $(grep -m 1 SUMMARY "$work/log" || echo none)"
 }

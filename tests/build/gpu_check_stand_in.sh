@@ -52,7 +52,7 @@ script "$stage/bench/gpu/gpu_floor" 'case $* in barrier) exit 3 ;; copy) sleep 6
 script "$stage/bench/gpu/gpu_products" 'echo "products of $*"'
 script "$stage/bench/gpu/gpu_convs" 'echo "convs of $1"'
 script "$stage/bench/gpu/gpu_epilogues" 'echo "epilogue $*"'
-script "$stage/tests/devices/test_meeting" 'echo met'
+script "$stage/tests/device/test_meeting" 'echo met'
 script "$stage/tests/fails" 'echo "[  FAILED  ] 1 test(s), listed below:"' \
     'echo "[  FAILED  ] the planted failure"' 'exit 3'
 script "$stage/tests/hangs" '[ -n "$TERN_CACHE" ] || { echo the planted hang; sleep 60; }'

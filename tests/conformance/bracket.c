@@ -3,7 +3,7 @@
 #include "bracket.h"
 
 #include "autograd/op.h"
-#include "check.h"
+#include "support/check.h"
 #include "conformance.h"
 
 // Operations that end in the bracket of another one, which does their work.

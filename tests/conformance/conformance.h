@@ -5,7 +5,7 @@
 #ifndef TERN_TESTS_CONFORMANCE_H
 #define TERN_TESTS_CONFORMANCE_H
 
-#include "array.h"
+#include "support/array.h"
 
 #define MAX_IN 4
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a case over its setups, dtypes and layouts and holds the results to the reference.
-#include "check.h"
+#include "support/check.h"
 #include "conformance.h"
-#include "host.h"
+#include "support/host.h"
 
 typedef struct precision {
     int bits, smallest; // of the mantissa; the exponent of the smallest normal number

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gradients against central differences in float64; then the float32 ones against those.
-#include "check.h"
+#include "support/check.h"
 #include "conformance.h"
-#include "host.h"
+#include "support/host.h"
 
 static const double step = 1e-6, relative = 1e-3, absolute = 1e-5, direction_share = 1e-6;
 // Elements of an input that are perturbed one at a time, as each costs two runs; they show which is

@@ -2,7 +2,7 @@
 // conformance INCLUDE_DIR [DEVICE [OPERATION | PART/PARTS]]: every case on one device, those of one
 // operation, or every PARTS-th from the PART-th on. TERN_TEST_SEED chooses the numbers.
 #include "bracket.h"
-#include "check.h"
+#include "support/check.h"
 #include "conformance.h"
 #include "manifest.h"
 

@@ -5,9 +5,9 @@
 // tests/docs/complete.py for their names beside PyTorch's, tests/style/documented.py for comments.
 #include "manifest.h"
 
-#include "check.h"
+#include "support/check.h"
 #include "conformance.h"
-#include "declared.h"
+#include "support/declared.h"
 #include "golden/golden.h"
 
 typedef struct reason {
@@ -16,9 +16,9 @@ typedef struct reason {
 
 #define PAD "is tern_pad with its options: tests/golden/modules_pad.py"
 static const reason without_case[] = {
-    {"sum_all", "a short form of sum: tests/unit/test_ops.c"},
-    {"mean_all", "a short form of mean: tests/unit/test_ops.c"},
-    {"accuracy", "made of argmax, eq and mean: tests/unit/test_ops.c"},
+    {"sum_all", "a short form of sum: tests/ops/test_ops.c"},
+    {"mean_all", "a short form of mean: tests/ops/test_ops.c"},
+    {"accuracy", "made of argmax, eq and mean: tests/ops/test_ops.c"},
     {"nn_zero_pad1d", PAD},
     {"nn_zero_pad2d", PAD},
     {"nn_zero_pad3d", PAD},
@@ -63,7 +63,7 @@ static const char *const not_operations[] = {
     "promote",
     "default_dtype",
     "set_default_dtype",
-    // making tensors: tests/unit/test_create.c
+    // making tensors: tests/tensor/test_create.c
     "empty",
     "zeros",
     "ones",
@@ -103,7 +103,7 @@ static const char *const not_operations[] = {
     // page-locked memory: tests/cuda
     "pin_memory",
     "to_non_blocking",
-    // modules of modules: tests/unit/test_module.c
+    // modules of modules: tests/nn/test_module.c
     "nn_sequential",
     "nn_module_list",
     "nn_module_dict",

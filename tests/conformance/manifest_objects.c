@@ -6,11 +6,11 @@
 
 #include <strings.h>
 
-#include "check.h"
-#include "declared.h"
+#include "support/check.h"
+#include "support/declared.h"
 #include "golden/golden_optim.h"
-#include "public_datasets.h"
-#include "public_modules.h"
+#include "support/public_datasets.h"
+#include "support/public_modules.h"
 
 // PyTorch's names.
 #define OPTIMIZER(name, ...) #name,
@@ -54,7 +54,7 @@ static void check_module(const char *name, void *lacking)
                   "a case in tests/golden/modules_*.py (is scripts/golden.sh to be run?)");
     }
     if (rows == 0)
-        lacks(lacking, "", name, "a row in tests/modules");
+        lacks(lacking, "", name, "a row in tests/support/modules");
 }
 
 static void check_optimizer(const char *name, void *lacking)
@@ -75,7 +75,7 @@ static void check_dataset(const char *name, void *lacking)
     for (int i = 0; i < COUNT(datasets); i++)
         found = found || strcmp(datasets[i], name + 5) == 0;
     if (!found)
-        lacks(lacking, "", name, "a row in tests/public_datasets.h");
+        lacks(lacking, "", name, "a row in tests/support/public_datasets.h");
 }
 
 void check_public_objects(const char *include_dir)

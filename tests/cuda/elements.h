@@ -4,7 +4,7 @@
 #ifndef TERN_TESTS_CUDA_ELEMENTS_H
 #define TERN_TESTS_CUDA_ELEMENTS_H
 
-#include "check.h"
+#include "support/check.h"
 
 // A multiple of 1/8 from -1 to 1: exact in 16 bits, and so are sums of products in float32.
 static inline double exact_value(int64_t i)

@@ -4,7 +4,7 @@
 #define TERN_TESTS_CUDA_MIRROR_H
 
 #include "plugin_check.h"
-#include "strided.h"
+#include "support/strided.h"
 
 typedef struct mirror {
     void *host;

@@ -4,7 +4,7 @@
 #ifndef TERN_TESTS_CUDA_PLUGIN_CHECK_H
 #define TERN_TESTS_CUDA_PLUGIN_CHECK_H
 
-#include "check.h"
+#include "support/check.h"
 #include "device/backend.h"
 #include "simcuda.h"
 #include "cuda_runtime_api.h"

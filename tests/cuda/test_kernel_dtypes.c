@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of a CUDA device that are called with a dtype that they do not exist for.
-#include "lacking_kernel.h"
+#include "support/lacking_kernel.h"
 #include "mirror.h"
 
 static unsigned char memory[LACKING_BYTES], before[LACKING_BYTES];

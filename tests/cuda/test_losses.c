@@ -2,8 +2,8 @@
 // The kernels of the pointwise losses on a CUDA device: weights, third inputs and values that are
 // refused, which no public loss has yet.
 #include "fault_check.h"
-#include "instrumented.h"
-#include "loss_kernel.h"
+#include "support/instrumented.h"
+#include "support/loss_kernel.h"
 #include "mirror.h"
 
 static mirror mirror_of_view(const tern_strided *view)

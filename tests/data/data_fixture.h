@@ -4,7 +4,7 @@
 #ifndef TERN_TESTS_DATA_FIXTURE_H
 #define TERN_TESTS_DATA_FIXTURE_H
 
-#include "data/data_test.h"
+#include "data_test.h"
 
 static tern_scope scope;
 static int64_t live_before;

@@ -14,8 +14,8 @@
 
 #include <tern/tern.h>
 
-#include "memory_hook.h"
-#include "wrong_calls.h"
+#include "support/memory_hook.h"
+#include "support/wrong_calls.h"
 
 // ---- memory -----------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 #ifndef TERN_TESTS_LOADER_TEST_H
 #define TERN_TESTS_LOADER_TEST_H
 
-#include "data/data_test.h"
+#include "data_test.h"
 #include "ops/op.h"
 #include "tensor/liveness.h"
 

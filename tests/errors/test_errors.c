@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "host.h"
+#include "support/host.h"
 #include "manifest.h"
 
 static error_case *first, *last;

@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-#include "child.h"
+#include "support/child.h"
 
 #define HERE __attribute__((noinline)) static
 

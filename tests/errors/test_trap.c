@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "child.h"
+#include "support/child.h"
 
 static char **arguments;
 static volatile sig_atomic_t traps;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instructions are drawn without much care: the reference refuses those that do not fit.
-#include "fuzz/generate.h"
+#include "generate.h"
 
 enum { PRELUDE = 6, MOST_TRIES = 600 };
 

@@ -3,7 +3,7 @@
 #ifndef TERN_TESTS_FUZZ_GENERATE_H
 #define TERN_TESTS_FUZZ_GENERATE_H
 
-#include "fuzz/reference.h"
+#include "reference.h"
 
 // A generator makes one instruction after another, each run on the reference at once.
 typedef struct generator {

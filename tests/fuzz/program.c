@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs as text, one instruction a line, for torch_programs.py.
-#include "fuzz/program.h"
+#include "program.h"
 
 #define FUZZ_NAME(name) #name,
 const char *const op_names[OP_COUNT] = {FUZZ_ALL(FUZZ_NAME)};

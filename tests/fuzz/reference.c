@@ -2,7 +2,7 @@
 // Running an instruction: registers, memory, scopes, changes in place.
 #include <stdlib.h>
 #include <string.h>
-#include "fuzz/reference.h"
+#include "reference.h"
 
 // Its arrays are made once, for one machine at a time: they are megabytes, and a program is short.
 machine *machine_new(void)

@@ -5,7 +5,7 @@
 #ifndef TERN_TESTS_FUZZ_REFERENCE_H
 #define TERN_TESTS_FUZZ_REFERENCE_H
 
-#include "fuzz/program.h"
+#include "program.h"
 
 enum { MOST_LEAVES = 4, MOST_PLACES = 1 << 16, MOST_NODES = 1 << 18 };
 

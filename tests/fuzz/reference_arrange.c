@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views, copies and joins: which element of the operand is which of the result.
-#include "fuzz/reference.h"
+#include "reference.h"
 
 static bool shaped(array *v, int rank, const int64_t *size)
 {

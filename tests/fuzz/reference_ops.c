@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operations compute, in loops over the tape's scalars.
 #include <math.h>
-#include "fuzz/reference.h"
+#include "reference.h"
 
 array machine_shape(int rank, const int64_t *size)
 {

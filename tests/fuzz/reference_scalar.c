@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tape's scalars: values, slopes, and what rounding can make of both.
 #include <math.h>
-#include "fuzz/reference.h"
+#include "reference.h"
 
 // Values are compared in float32 too: a choice between two values nearer than their errors in it
 // could go either way.

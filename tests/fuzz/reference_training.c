@@ -2,7 +2,7 @@
 // Backwards over the tape, and what optimizers make of gradients.
 #include <math.h>
 #include <string.h>
-#include "fuzz/reference.h"
+#include "reference.h"
 
 #define UNIT 0x1p-23
 

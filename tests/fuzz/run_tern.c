@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of tern for each instruction.
-#include "fuzz/run_tern.h"
+#include "run_tern.h"
 
 void runner_begin(runner *r, tern_dtype dtype, tern_device device)
 {

@@ -3,8 +3,8 @@
 #ifndef TERN_TESTS_FUZZ_RUN_TERN_H
 #define TERN_TESTS_FUZZ_RUN_TERN_H
 
-#include "check.h"
-#include "fuzz/reference.h"
+#include "support/check.h"
+#include "reference.h"
 
 enum { MOST_DEPTH = MOST_INSTRUCTIONS };
 

@@ -5,9 +5,9 @@
 //
 // TERN_TEST_SEED chooses the first program, TERN_TEST_LONG does 20 times as many.
 // `test_programs write FIRST COUNT` writes programs and the reference's numbers for PyTorch.
-#include "fuzz/generate.h"
-#include "fuzz/run_tern.h"
-#include "instrumented.h"
+#include "generate.h"
+#include "run_tern.h"
+#include "support/instrumented.h"
 
 enum { PROGRAMS = INSTRUMENTED ? 3000 : 30000 };
 

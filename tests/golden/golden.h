@@ -17,7 +17,7 @@
 
 #include <tern/tern.h>
 
-#include "array.h"
+#include "support/array.h"
 
 typedef struct golden_word {
     const char *name, *value;

@@ -3,8 +3,8 @@
 #ifndef TERN_TESTS_GOLDEN_COMPARE_H
 #define TERN_TESTS_GOLDEN_COMPARE_H
 
-#include "check.h"
-#include "golden/golden.h"
+#include "support/check.h"
+#include "golden.h"
 
 static inline tern_tensor *golden_tensor(const golden_array *g, tern_device device)
 {

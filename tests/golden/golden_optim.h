@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "golden/golden.h"
+#include "golden.h"
 
 // An optimizer is a line: PyTorch's name, and the call that makes it, but for the options that can
 // be set by name afterwards. FROM: `params`, `count` of them; c: the stored case.

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "golden/golden.h"
+#include "golden.h"
 
 #define SMALL_STEPS    30
 #define SMALL_ELEMENTS 67 // of all parameters

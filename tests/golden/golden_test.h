@@ -9,7 +9,7 @@
 
 #include <tern/tern.h>
 
-#include "golden/golden.h"
+#include "golden.h"
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof(array)[0]))
 

@@ -30,7 +30,7 @@ train.out and eval.out what comes out in each mode, train first; where the modul
 there is neither, and where it draws random numbers in training there is no train.out. A backward
 from `seed` (eval.seed) at the output gives train.grad.in0 and train.grad.NAME of each parameter,
 with no gradient from before. after.NAME are the buffers behind both. The calls are those of
-tests/public_modules.h and tests/modules.
+tests/support/public_modules.h and tests/support/modules.
 """
 FAMILIES = (
     modules_linear,

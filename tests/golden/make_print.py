@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores how PyTorch prints tensors, for tests/unit/test_print.c: the family print.
+"""Stores how PyTorch prints tensors, for tests/tensor/test_print.c: the family print.
 scripts/golden.sh runs it. PyTorch's words become tern's: torch.float64 is float64, True is true.
 """
 import math

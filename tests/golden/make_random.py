@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores what PyTorch's CPU generator gives, for tests/unit/test_mt19937.c and test_random.c: the
+"""Stores what PyTorch's CPU generator gives, for tests/base/test_mt19937.c and test_random.c: the
 family random. scripts/golden.sh runs it.
 """
 import sys

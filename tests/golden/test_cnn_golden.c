@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../../examples/cnn_mnist/net.h"
-#include "golden/golden_test.h"
+#include "golden_test.h"
 
 #define BATCH   64
 #define EPOCHS  3

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "golden/golden_test.h"
+#include "golden_test.h"
 
 static tern_dataset *train;
 

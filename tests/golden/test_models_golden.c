@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "golden/golden_test.h"
+#include "golden_test.h"
 
 #define RTOL 1e-4 // normal draws agree to 2e-6
 

@@ -2,7 +2,7 @@
 // Modules against PyTorch's, case by case: names and first bits of what they hold, outputs in both
 // modes and gradients; test_modules_golden [DEVICE].
 #include "golden_compare.h"
-#include "public_modules.h"
+#include "support/public_modules.h"
 
 #define MOST_TESTS 512
 #define NAME_SIZE  (TERN_STATE_NAME_SIZE + 16)

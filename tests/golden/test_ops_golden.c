@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations and their gradients against PyTorch's, case by case; test_ops_golden [DEVICE].
-#include "check.h"
+#include "support/check.h"
 #include "golden_calls.h"
 #include "golden_compare.h"
 

@@ -10,10 +10,10 @@
 
 #include <stdio.h>
 
-#include "golden/golden_optim.h"
-#include "golden/golden_small.h"
-#include "golden/golden_test.h"
-#include "state_check.h"
+#include "golden_optim.h"
+#include "golden_small.h"
+#include "golden_test.h"
+#include "support/state_check.h"
 
 // ---- the start of the MLP run -------------------------------------------------------------------
 

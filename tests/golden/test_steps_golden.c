@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "device/backend.h"
-#include "golden/golden_optim.h"
-#include "golden/golden_test.h"
+#include "golden_optim.h"
+#include "golden_test.h"
 
 #define STEPS 10
 #define NUMEL 203

@@ -7,7 +7,7 @@
 
 #include <tern/io.h>
 
-#include "io/bad_file.h"
+#include "bad_file.h"
 
 // A file of version `version`.0 with a header and then elements; returns its bytes.
 static inline size_t build_npy(unsigned char *to, size_t room, int version, const char *header,

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "data/data_fixture.h"
-#include "io/torch_bytes.h"
+#include "torch_bytes.h"
 
 enum { SIZE = TERN_TORCH_GENERATOR_SIZE };
 

@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "data/data_fixture.h"
-#include "io/bad_file.h"
-#include "io/safetensors_bytes.h"
+#include "bad_file.h"
+#include "safetensors_bytes.h"
 
 #define TENSORS 8
 #define NBYTES  ((int64_t)256 << 20) // of each

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "io/npy_build.h"
+#include "npy_build.h"
 
 static const char *golden(const char *name)
 {

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "io/npy_build.h"
+#include "npy_build.h"
 
 #define D                    "{'descr': "
 #define F                    ", 'fortran_order': False"

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "io/npy_build.h"
-#include "io/zip_build.h"
+#include "npy_build.h"
+#include "zip_build.h"
 
 static tern_state *read_golden(const char *name)
 {

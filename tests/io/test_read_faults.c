@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "data/data_fixture.h"
-#include "state_check.h"
+#include "support/state_check.h"
 
 // ---- reads that fail ----------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 #include "data/data_fixture.h"
-#include "io/crc32c_bitwise.h"
-#include "io/safetensors_bytes.h"
-#include "state_check.h"
+#include "crc32c_bitwise.h"
+#include "safetensors_bytes.h"
+#include "support/state_check.h"
 
 static const char *golden(const char *name)
 {

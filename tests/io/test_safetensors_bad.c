@@ -12,8 +12,8 @@
 #include <tern/tern.h>
 
 #include "data/data_fixture.h"
-#include "io/bad_file.h"
-#include "io/safetensors_bytes.h"
+#include "bad_file.h"
+#include "safetensors_bytes.h"
 
 #define T(name, dtype, shape, offsets)                                                             \
     "\"" name "\":{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":" offsets "}"

@@ -12,9 +12,9 @@
 #include <tern/tern.h>
 
 #include "data/data_fixture.h"
-#include "io/bad_file.h"
-#include "io/crc32c_bitwise.h"
-#include "io/safetensors_bytes.h"
+#include "bad_file.h"
+#include "crc32c_bitwise.h"
+#include "safetensors_bytes.h"
 
 // Of the elements 0, 1, 2, ...
 #define TENSORS                                                                                    \

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "data/data_fixture.h"
-#include "io/bad_file.h"
-#include "io/torch_bytes.h"
+#include "bad_file.h"
+#include "torch_bytes.h"
 
 // ---- archives -----------------------------------------------------------------------------------
 

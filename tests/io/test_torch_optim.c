@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "data/data_fixture.h"
-#include "io/torch_bytes.h"
-#include "state_check.h"
+#include "torch_bytes.h"
+#include "support/state_check.h"
 
 static const char *golden(const char *name)
 {

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "data/data_fixture.h"
-#include "io/torch_bytes.h"
+#include "torch_bytes.h"
 
 static const char *golden(const char *name)
 {

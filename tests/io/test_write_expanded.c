@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "data/data_fixture.h"
-#include "instrumented.h"
+#include "support/instrumented.h"
 
 static const char *const endings[] = {"a.safetensors", "a.pt", "a.npz"};
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "io/zip_rows.h"
+#include "zip_rows.h"
 
 // Offsets within the record: its size 4, disk 16, the directory's disk 20, entries here 24, entries
 // 32, the directory's size 40 and place 48. Within the locator: disk 4, the record's place 8, disks

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "io/zip_rows.h"
+#include "zip_rows.h"
 
 // Offsets within a header of the directory: flags 8, method 10, checksum 16, packed 20, size 24,
 // name's length 28, extra's 30, comment's 32, disk 34, place 42, name 46. Local: name's length 26,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "io/npy_build.h"
+#include "npy_build.h"
 
 #include "io/zip.h"
 #include "io/zip_layout.h"

@@ -4,8 +4,8 @@
 #ifndef TERN_TESTS_IO_ZIP_ROWS_H
 #define TERN_TESTS_IO_ZIP_ROWS_H
 
-#include "io/npy_build.h"
-#include "io/zip_build.h"
+#include "npy_build.h"
+#include "zip_build.h"
 
 #define HEADER "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}"
 

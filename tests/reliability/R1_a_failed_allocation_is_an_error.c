@@ -2,7 +2,7 @@
 #include <pthread.h>
 
 #include "base/worker.h"
-#include "reliability/faults.h"
+#include "faults.h"
 
 // ---- ways to an allocation: the return addresses on the stack, hashed ---------------------------
 

@@ -3,9 +3,9 @@
 // set of this machine. The operations are those of the public headers: one without a case fails.
 // TERN_TEST_LONG=1 sweeps more densely.
 #include "bounds.h"
-#include "check.h"
+#include "support/check.h"
 #include "instruction_sets.h"
-#include "instrumented.h"
+#include "support/instrumented.h"
 #include "manifest.h"
 #include "products.h"
 #include "sweep.h"

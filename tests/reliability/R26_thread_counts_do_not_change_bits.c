@@ -9,7 +9,7 @@
 #include "bounds.h"
 #include "case_bits.h"
 #include "instruction_sets.h"
-#include "instrumented.h"
+#include "support/instrumented.h"
 #include "manifest.h"
 #include "runs.h"
 

@@ -4,7 +4,7 @@
 // device than the CPU: dropout's draws are the same bits on all.
 #include "base/mt19937.h"
 #include "base/philox.h"
-#include "check.h"
+#include "support/check.h"
 
 enum { MILLION = 1000000 };
 

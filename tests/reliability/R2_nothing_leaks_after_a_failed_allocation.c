@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "reliability/faults.h"
+#include "faults.h"
 
 // ---- from nothing: the library's own pools are made, and given back by tern_shutdown ------------
 

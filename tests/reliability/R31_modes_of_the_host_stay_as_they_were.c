@@ -4,8 +4,8 @@
 // counts for every thread that computes, so the number of threads changes no bit.
 #include <unistd.h>
 
-#include "check.h"
-#include "host.h"
+#include "support/check.h"
+#include "support/host.h"
 #include "training.h"
 
 #define SEED 5

@@ -4,8 +4,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "check.h"
-#include "instrumented.h"
+#include "support/check.h"
+#include "support/instrumented.h"
 #include "nn/module/module.h"
 #include "training.h"
 

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "support/check.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "child.h"
+#include "support/child.h"
 #include "training.h"
 
 #define SEED 11

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "support/check.h"
 #include "training.h"
 
 #if defined(__has_feature)

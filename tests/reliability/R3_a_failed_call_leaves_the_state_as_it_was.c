@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/backend.h"
-#include "reliability/faults.h"
+#include "faults.h"
 
 static const world_parts everything = {.gradients = true, .generators = true};
 

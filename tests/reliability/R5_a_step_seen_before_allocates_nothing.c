@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "check.h"
-#include "memory_hook.h"
+#include "support/check.h"
+#include "support/memory_hook.h"
 
 // ---- the C library's heap, watched --------------------------------------------------------------
 

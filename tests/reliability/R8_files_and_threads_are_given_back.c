@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "support/check.h"
 
 // ---- what the program does when it is started with "act" and one of these names -----------------
 

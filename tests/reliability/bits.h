@@ -3,7 +3,7 @@
 #ifndef TERN_TESTS_RELIABILITY_BITS_H
 #define TERN_TESTS_RELIABILITY_BITS_H
 
-#include "check.h"
+#include "support/check.h"
 
 #define NO_BITS UINT64_C(14695981039346656037)
 

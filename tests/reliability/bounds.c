@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bounds.h"
 
-#include "check.h"
+#include "support/check.h"
 #include "instruction_sets.h"
 
 #define SETUPS 3 // the last ones of a case are its largest

@@ -6,9 +6,9 @@
 #include <execinfo.h>
 #include <malloc.h>
 
-#include "check.h"
-#include "memory_hook.h"
-#include "reliability/operations.h"
+#include "support/check.h"
+#include "support/memory_hook.h"
+#include "operations.h"
 
 // One run of an operation in which an allocation failed.
 typedef struct fault_trial {

@@ -2,7 +2,7 @@
 // Every function on tensors at least once, with its backward.
 #include <math.h>
 
-#include "reliability/operations.h"
+#include "operations.h"
 
 #define FORMULA(name, ...)                                                                         \
     static tern_tensor *name(void)                                                                 \

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "data/data_test.h"
-#include "reliability/operations.h"
+#include "operations.h"
 
 // ---- data ---------------------------------------------------------------------------------------
 

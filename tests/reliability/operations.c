@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "reliability/operations.h"
+#include "operations.h"
 
 // ---- running one --------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 #ifndef TERN_TESTS_RELIABILITY_OPERATIONS_H
 #define TERN_TESTS_RELIABILITY_OPERATIONS_H
 
-#include "reliability/world.h"
+#include "world.h"
 
 typedef struct operation {
     const char *name;

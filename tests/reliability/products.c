@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "products.h"
 
-#include "check.h"
+#include "support/check.h"
 #include "conformance.h"
 
 // An operand of a product: element (i, k) is at[i * row + k * inner].

@@ -2,7 +2,7 @@
 #include "runs.h"
 
 #include "bits.h"
-#include "declared.h"
+#include "support/declared.h"
 
 typedef struct optimizer {
     const char *name, *note;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "reliability/operations.h"
+#include "operations.h"
 
 static tern_status see_state(const tern_state *state)
 {

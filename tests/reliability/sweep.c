@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep.h"
 
-#include "check.h"
+#include "support/check.h"
 #include "instruction_sets.h"
 
 #define CHUNK 4093 // no multiple of a vector

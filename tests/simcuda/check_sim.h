@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the tests of the simulated device share: they know nothing of tern. Those of what CUDA does
-// are compiled a second time, for a real device (tests/rules).
+// are compiled a second time, for a real device (tests/cuda).
 #ifndef TERN_SIM_CHECK_SIM_H
 #define TERN_SIM_CHECK_SIM_H
 

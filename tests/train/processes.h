@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "support/check.h"
 
 // The test itself ends its use of the library for that.
 static inline pid_t start(int (*body)(int), int number)

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "small_run.h"
-#include "state_check.h"
-#include "unit/tensor_check.h"
+#include "support/small_run.h"
+#include "support/state_check.h"
+#include "support/tensor_check.h"
 
 // ---- a folder -----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 #include <tern/tern.h>
 
 #include "io/locations.h"
-#include "memory_hook.h"
+#include "support/memory_hook.h"
 
 char file_name[64];
 static tern_file file;

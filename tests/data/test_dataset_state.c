@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every dataset of data.h: one sample is one of a batch, and a loader over another one of the same
+// samples goes on in the middle of an epoch with the bits of the first.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "data_fixture.h"
+#include "support/public_datasets.h"
+
+enum { COUNT = 7, BATCH = 2, BATCHES = 4, MOST_BYTES = 2048 };
+
+static const char *seven_images(void)
+{
+    write_mnist("train", COUNT, COUNT);
+    return directory;
+}
+
+#define DATASET(name, ...)                                                                         \
+    static tern_dataset *make_##name(void)                                                         \
+    {                                                                                              \
+        tern_manual_seed(3);                                                                       \
+        return __VA_ARGS__;                                                                        \
+    }
+PUBLIC_DATASETS(DATASET)
+#undef DATASET
+
+#define DATASET(name, ...) make_##name,
+static tern_dataset *(*const datasets[])(void) = {PUBLIC_DATASETS(DATASET)};
+#undef DATASET
+#define DATASETS (sizeof datasets / sizeof *datasets)
+
+static tern_dataset *made(size_t i)
+{
+    tern_dataset *set = datasets[i]();
+    assert_non_null(set);
+    assert_int_equal(tern_dataset_count(set), COUNT);
+    return set;
+}
+
+static size_t bytes_of(tern_tensor *t)
+{
+    return (size_t)tern_numel(t) * tern_dtype_size(tern_dtype_of(t));
+}
+
+static void check_sample(tern_dataset *set, const tern_batch *all, int64_t number)
+{
+    tern_sample one;
+    assert_int_equal(tern_dataset_item(set, number, &one), TERN_OK);
+    assert_int_equal(one.count, all->count);
+    for (int k = 0; k < one.count; k++) {
+        const size_t size = bytes_of(one.at[k]);
+        assert_int_equal(size * COUNT, bytes_of(all->at[k]));
+        assert_memory_equal(tern_data(one.at[k]),
+                            (const char *)tern_data(all->at[k]) + size * (size_t)number, size);
+    }
+}
+
+static void one_sample_is_one_of_a_batch(void **state)
+{
+    (void)state;
+    const int64_t index[COUNT] = {0, 1, 2, 3, 4, 5, 6};
+    for (size_t i = 0; i < DATASETS; i++) {
+        tern_dataset *set = made(i);
+        tern_batch all;
+        assert_int_equal(tern_dataset_get(set, index, COUNT, &all), TERN_OK);
+        for (int64_t number = 0; number < COUNT; number++)
+            check_sample(set, &all, number);
+        tern_dataset_free(set);
+    }
+}
+
+// The bytes of the next `count` batches; how many.
+static size_t go_on(tern_loader *loader, int count, unsigned char *to)
+{
+    tern_batch b;
+    size_t size = 0;
+    while (count > 0) {
+        const bool some = tern_loader_next(loader, &b);
+        assert_false(tern_error_pending());
+        for (int k = 0; some && k < b.count; k++) {
+            assert_true(size + bytes_of(b.at[k]) <= MOST_BYTES);
+            memcpy(to + size, tern_data(b.at[k]), bytes_of(b.at[k]));
+            size += bytes_of(b.at[k]);
+        }
+        count -= some;
+    }
+    return size;
+}
+
+static void check_resume(size_t i, int before)
+{
+    unsigned char past[MOST_BYTES], whole[MOST_BYTES], rest[MOST_BYTES];
+    tern_dataset *set = made(i), *again = made(i);
+    tern_loader *first = tern_loader_new(set, .batch_size = BATCH, .shuffle = true);
+    tern_loader *second = tern_loader_new(again, .batch_size = BATCH, .shuffle = true);
+    go_on(first, before, past);
+    tern_state *loader = tern_loader_state_dict(first), *random = tern_random_state_dict();
+    const size_t size = go_on(first, 2 * BATCHES - before, whole);
+    tern_dataset_free(set);
+    tern_loader_free(first);
+    go_on(second, 2, past);
+    assert_int_equal(tern_random_load_state_dict(random), TERN_OK);
+    assert_int_equal(tern_loader_load_state_dict(second, loader), TERN_OK);
+    assert_int_equal(go_on(second, 2 * BATCHES - before, rest), size);
+    assert_memory_equal(rest, whole, size);
+    tern_loader_free(second);
+    tern_dataset_free(again);
+    tern_state_free(loader);
+    tern_state_free(random);
+}
+
+static void a_loader_over_another_one_goes_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < DATASETS; i++)
+        for (int before = 0; before <= BATCHES; before++)
+            check_resume(i, before);
+}
+
+int main(void)
+{
+    if (see_all_allocations())
+        return 1;
+    const struct CMUnitTest tests[] = {
+        DATA_TEST(one_sample_is_one_of_a_batch),
+        DATA_TEST(a_loader_over_another_one_goes_on_with_the_same_bits),
+    };
+    return cmocka_run_group_tests_name("dataset_state", tests, start_group, end_group);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The datasets of data.h: a row is the constructor without tern_data_, _with and _new, and a call
+// that makes one of 7 samples. The manifest (tests/conformance) asks for every constructor, and
+// tests/data/test_dataset_state.c loads each.
+#ifndef TERN_TESTS_SUPPORT_PUBLIC_DATASETS_H
+#define TERN_TESTS_SUPPORT_PUBLIC_DATASETS_H
+
+#define PUBLIC_DATASETS(DATASET)                                                                   \
+    DATASET(mnist, tern_data_mnist(seven_images(), TERN_TRAIN))                                    \
+    DATASET(tensors, tern_data_tensors(tern_rand(tern_dims(7, 3)), tern_arange(0, 7, 1)))
+
+#endif
