@@ -41,9 +41,10 @@ FIELD = re.compile(r"(?P<code>[^;]+);(?P<text>(?:\s*///<[^\n]*)*)")
 VALUE = re.compile(r"(?P<name>TERN_\w+)\s*(?:=\s*(?P<value>-?\w+))?\s*,?\s*"
                    r"(?P<text>(?:\s*///<.*)*)")
 CONSTANT = re.compile(r"^#define (TERN_\w*[A-Z])[ ]+\(?(-?\d+|INT64_MIN)\)?$", re.M)
-OBJECT = re.compile(r"^#define (TERN_\w+_DEFAULTS_)((?:.*\\\n)*.*)", re.M)
+OBJECT = re.compile(r"^#define (TERN_\w+_(?:DEFAULTS|FIELDS)_)((?:.*\\\n)*.*)", re.M)
 CPP = re.compile(r"^#ifdef __cplusplus\n.*?^#(?:else|endif)\n", re.M | re.S)
-CALL = re.compile(r"^#define (\w+)\(\.\.\.\)[ \\\n]+((?:.*\\\n)*.*)", re.M)
+CALL = re.compile(r"^#define (\w+)\(\.\.\.\)[ \\\n]+(?:tern_status_of_\([\s\\]*)?"
+                  r"TERN_WITH_(OPTIONS_)?\([\s\\]*\1,[\s\\]*(\w+),", re.M)
 
 
 def plain(comment):
@@ -140,25 +141,22 @@ def default_of(words):
     return float(words) if re.fullmatch(r"-?\d[\d.e-]*", words) else words
 
 
-def read_call(name, words, macros):
-    """A macro with options, its fields by position and its defaults; None for another macro."""
-    words = " ".join(words.replace("\\\n", " ").split())
-    match = re.search(r"TERN_WITH_\(\s*(\w+), \(TERN_(FIELDS|MAYBE)_(\d)_(?:MAYBE_\d_|DATA_)?, ?"
-                      r"([^)]*)\), \((.*)", words)
-    if not match or match[1] != name:
-        return None, {}
-    initialiser = match[5]
+def read_call(name, family, macros):
+    """A macro with options, its fields by position and its defaults."""
+    initialiser = macros[f"{family.upper()}_DEFAULTS_"]
     while re.search(r"TERN_\w+_DEFAULTS_", initialiser):  # one may name another
         initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], initialiser)
-    defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|[^,]+)", initialiser.split(".reserved_")[0])
-    taken = [field.strip() for field in match[4].split(",") if field.strip()]
-    required = int(match[3]) if match[2] == "FIELDS" else 0
-    named = {field for field, _ in defaults}
-    defaults += [(field, "0") for field in taken[required:] if field not in named]
-    return ({"name": name, "with": f"{name}_with", "defaults": f"{name}_defaults",
-             "options": f"{name}_options", "required": taken[:required],
-             "optional": taken[required:]},
-            {field: default_of(value) for field, value in defaults})
+    defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|[^,]+)", initialiser)
+    fields = macros[f"{family.upper()}_FIELDS_"]
+    match = re.match(r"(\d), (\w+), \(([^)]*)\)", macros.get(fields, fields))
+    taken = [field.strip() for field in match[3].split(",") if field.strip()]
+    required = int(match[1]) + (match[2] == "DATA")
+    return {"name": name, "with": f"{name}_with", "defaults": f"{family}_defaults",
+            "options": f"{family}_options", "required": taken[:required],
+            "optional": taken[required:],
+            "values": {**dict.fromkeys(taken[required:], 0),
+                       **{field: default_of(value) for field, value in defaults
+                          if field != "reserved_"}}}
 
 
 def read_item(found, match, header):
@@ -170,25 +168,28 @@ def read_item(found, match, header):
         read_type(found, match["code"], comment, header)
 
 
-def read_header(found, path):
+def read_header(found, path, macros):
     text = CPP.sub("", path.read_text(encoding="utf-8"))
     for match in ITEM.finditer(text):
         read_item(found, match, path.name)
     found["constants"] += [{"name": name, "header": path.name,
                             "value": -2 ** 63 if value == "INT64_MIN" else int(value)}
                            for name, value in CONSTANT.findall(text)]
-    macros = {name: " ".join(words.replace("\\\n", " ").split())
-              for name, words in OBJECT.findall(text)}
-    for name, words in CALL.findall(text):
-        call, defaults = read_call(name, words, macros)
-        if call:
-            found["calls"].append({**call, "values": defaults})
+    found["calls"] += [read_call(name, family, macros) for name, _, family in CALL.findall(text)]
+
+
+def macros_of(paths):
+    """What the families' macros state, by name."""
+    return {name: " ".join(words.replace("\\\n", " ").split()) for path in paths
+            for name, words in OBJECT.findall(path.read_text(encoding="utf-8"))}
 
 
 def described(folder, version):
     found = {"version": version, "owners": OWNERS, **{kind: [] for kind in KINDS}}
-    for path in sorted(Path(folder).rglob("*.h")):
-        read_header(found, path)
+    paths = sorted(Path(folder).rglob("*.h"))
+    macros = macros_of(paths)
+    for path in paths:
+        read_header(found, path, macros)
     numbers = {item["name"]: item["value"] for item in found["constants"]}
     for field in (field for struct in found["structs"] for field in struct["fields"]):
         if "length" in field:

@@ -16,7 +16,6 @@ MACRO = re.compile(r"(?P<doc>(?:^///(?!<).*\n)+)^#define (?P<name>(?:tern|TERN)_
                    r"(?P<words>\([^)]*\))?[ \\\n]+(?P<body>(?:.*\\\n)*.*)", re.M)
 INLINE = re.compile(r"(?P<doc>(?:^///(?!<).*\n)+)^static inline (?P<code>[^;{]*\))\n\{", re.M)
 INNER = re.compile(r"_guard_(?:[a-z]+_)?$")  # what only a macro uses
-FAMILY = re.compile(r"_(with|defaults|options)$")
 
 
 @dataclass
@@ -73,14 +72,19 @@ def read_others(text):
 
 
 def with_calls(parts, calls):
-    """A constructor's family is one part, `call`, in the place of its function."""
+    """A call is one part in the place of its function; the first of a family has its names."""
     by_name = {call["name"]: call for call in calls}
+    of_families = {call[name] for call in calls for name in ("defaults", "options")}
     functions = {part.name for part in parts if part.kind == "functions"}
+    seen = set()
     for part in parts:
-        family = FAMILY.sub("", part.name)
-        if part.name == family + "_with" and family in by_name:
-            yield Part("call", family, part.lines, {**part.item, **by_name[family]})
-        elif family in by_name and family != part.name:
+        name = part.name.removesuffix("_with")
+        if part.name == name + "_with" and name in by_name:
+            call = by_name[name]
+            yield Part("call", name, part.lines,
+                       {**part.item, **call, "first": call["options"] not in seen})
+            seen.add(call["options"])
+        elif part.name in of_families:
             continue
         elif part.kind == "macro" and part.name in functions | set(by_name):
             continue  # the function, with numbers of any C type
@@ -100,10 +104,10 @@ def once(parts):
         yield part
 
 
-def read(path, name):
+def read(path, name, macros):
     text = describe.CPP.sub("", path.read_text(encoding="utf-8"))
     found = {kind: [] for kind in describe.KINDS}
-    describe.read_header(found, path)
+    describe.read_header(found, path, macros)
     placed = sorted([*read_items(text), *read_others(text)], key=lambda each: each[0])
     parts = list(with_calls(list(once(part for _, part in placed)), found["calls"]))
     opening = OPENING.search(text)
@@ -117,4 +121,5 @@ def read_all(folder):
     """Every header below include/tern by its path."""
     paths = sorted(Path(folder).rglob("*.h"))
     names = [path.relative_to(folder).as_posix() for path in paths]
-    return {name: read(path, name) for path, name in zip(paths, names)}
+    macros = describe.macros_of(paths)
+    return {name: read(path, name, macros) for path, name in zip(paths, names)}

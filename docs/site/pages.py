@@ -165,7 +165,7 @@ class Page:
         text = [prose.markdown(part.lines)] if any(part.lines) else []
         if part.kind == "call":
             struct = self.header.structs[item["options"]]
-            also = [item["with"], item["defaults"], item["options"]]
+            also = [item["with"]] + [item["defaults"], item["options"]] * item["first"]
             body = text + self.beside(part) + call_body(item, struct)
             return directive("constructor", call_signature(item), also, body,
                              self.pytorch(part.name))

@@ -29,6 +29,8 @@ typedef struct tern_backward_options {
     tern_tensor *loss; ///< made by recorded operations
 } tern_backward_options;
 
+#define TERN_BACKWARD_DEFAULTS_ .gradient = NULL, .retain_graph = false
+#define TERN_BACKWARD_FIELDS_   1, 0, (loss), (tensor)
 TERN_API tern_backward_options tern_backward_defaults(void);
 /// Adds d loss / d leaf to the gradient of every leaf that the loss depends on. TERN_ERR_STATE when
 /// the loss has no history, when its graph was freed by an earlier backward, when a value that the
@@ -38,10 +40,7 @@ TERN_API tern_backward_options tern_backward_defaults(void);
 /// for the device.
 TERN_API TERN_NODISCARD tern_status tern_backward_with(const tern_backward_options *options);
 #define tern_backward(...)                                                                         \
-    tern_status_of_(TERN_WITH_(tern_backward, (TERN_FIELDS_1_, loss),                              \
-                               (.gradient = NULL, .retain_graph = false, .reserved_ = 0,           \
-                                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_backward, tern_backward, TERN_BACKWARD, __VA_ARGS__))
 
 /// The gradient of a leaf, of its shape, dtype and device, owned by it; NULL without error when
 /// there is none, with TERN_ERR_STATE when a failed backward left it unusable.

@@ -26,7 +26,7 @@
 #define TERN_CHECKPOINT_H
 
 #include <math.h>
-#include <tern/base.h>
+#include <tern/options.h>
 #include <tern/data.h>
 #include <tern/error.h>
 #include <tern/generator.h>
@@ -57,6 +57,9 @@ typedef struct tern_checkpoint_new_options {
     char reserved_;
     const char *folder; ///< where the files are; made when it is not there
 } tern_checkpoint_new_options;
+#define TERN_CHECKPOINT_NEW_DEFAULTS_                                                              \
+    .keep_last = 0, .keep_best = NULL, .mode = TERN_MODE_UNSPECIFIED
+#define TERN_CHECKPOINT_NEW_FIELDS_ 1, 0, (folder), (text)
 TERN_API tern_checkpoint_new_options tern_checkpoint_new_defaults(void);
 /// A checkpoint without parts; freed with tern_checkpoint_free. With .keep_best the file of the
 /// best metric so far, also of earlier processes, is there as "best.safetensors" as well, and stays
@@ -64,10 +67,7 @@ TERN_API tern_checkpoint_new_options tern_checkpoint_new_defaults(void);
 /// TERN_ERR_IO when the folder cannot be made, or is something else.
 TERN_API tern_checkpoint *tern_checkpoint_new_with(const tern_checkpoint_new_options *options);
 #define tern_checkpoint_new(...)                                                                   \
-    TERN_WITH_(tern_checkpoint_new, (TERN_FIELDS_1_, folder),                                      \
-               (.keep_last = 0, .keep_best = NULL, .mode = TERN_MODE_UNSPECIFIED, .reserved_ = 0,  \
-                TERN_REQUIRED_1_(text, __VA_ARGS__, )),                                            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_checkpoint_new, tern_checkpoint_new, TERN_CHECKPOINT_NEW, __VA_ARGS__)
 /// Frees it and gives back what it holds; files stay. NULL is fine; one that was freed is
 /// TERN_ERR_STATE, here and wherever it is used.
 TERN_API void tern_checkpoint_free(tern_checkpoint *checkpoint);
@@ -114,6 +114,8 @@ typedef struct tern_checkpoint_save_options {
     tern_checkpoint *checkpoint; ///< what is saved
     int64_t step;                ///< 0 or more; names the file
 } tern_checkpoint_save_options;
+#define TERN_CHECKPOINT_SAVE_DEFAULTS_ .metric = NAN
+#define TERN_CHECKPOINT_SAVE_FIELDS_   2, 0, (checkpoint, step), (checkpoint, int64)
 TERN_API tern_checkpoint_save_options tern_checkpoint_save_defaults(void);
 /// Saves all parts as they are now, over the file of the same step. When it returns TERN_OK they
 /// are on the disk, and only then does .keep_last take older files away. TERN_ERR_STATE, and
@@ -122,10 +124,8 @@ TERN_API tern_checkpoint_save_options tern_checkpoint_save_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_checkpoint_save_with(const tern_checkpoint_save_options *options);
 #define tern_checkpoint_save(...)                                                                  \
-    tern_status_of_(TERN_WITH_(                                                                    \
-        tern_checkpoint_save, (TERN_FIELDS_2_, checkpoint, step),                                  \
-        (.metric = NAN, .reserved_ = 0, TERN_REQUIRED_2_(checkpoint, int64, __VA_ARGS__, )),       \
-        __VA_ARGS__))
+    tern_status_of_(                                                                               \
+        TERN_WITH_(tern_checkpoint_save, tern_checkpoint_save, TERN_CHECKPOINT_SAVE, __VA_ARGS__))
 
 /// Loads the file of the greatest step, all or nothing, and sets `*step` to its step; returns 1. 0:
 /// there is none, and nothing has changed. A file that is damaged or cannot be read is passed over,
@@ -168,6 +168,8 @@ typedef struct tern_optim_load_torch_options {
     tern_optim *optim; ///< that is loaded into
     const char *path;  ///< what torch.save wrote
 } tern_optim_load_torch_options;
+#define TERN_OPTIM_LOAD_TORCH_DEFAULTS_ .prefix = NULL, .numbers = true
+#define TERN_OPTIM_LOAD_TORCH_FIELDS_   2, 0, (optim, path), (optim, text)
 TERN_API tern_optim_load_torch_options tern_optim_load_torch_defaults(void);
 /// Loads the state_dict of PyTorch's optimizer of the same kind, all or nothing: parameters by
 /// "param_names" where the file and the optimizer have names, else by their place, with shapes that
@@ -178,10 +180,8 @@ TERN_API tern_optim_load_torch_options tern_optim_load_torch_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_optim_load_torch_with(const tern_optim_load_torch_options *options);
 #define tern_optim_load_torch(...)                                                                 \
-    tern_status_of_(TERN_WITH_(tern_optim_load_torch, (TERN_FIELDS_2_, optim, path),               \
-                               (.prefix = NULL, .numbers = true, .reserved_ = 0,                   \
-                                TERN_REQUIRED_2_(optim, text, __VA_ARGS__, )),                     \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_optim_load_torch, tern_optim_load_torch,                       \
+                               TERN_OPTIM_LOAD_TORCH, __VA_ARGS__))
 
 TERN_END_DECLS
 

@@ -17,7 +17,7 @@
 #ifndef TERN_DATA_H
 #define TERN_DATA_H
 
-#include <tern/base.h>
+#include <tern/options.h>
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/random.h>
@@ -97,6 +97,8 @@ typedef struct tern_data_mnist_options {
     tern_data_split split; ///< which two of them
 } tern_data_mnist_options;
 
+#define TERN_DATA_MNIST_DEFAULTS_ .classes = 10
+#define TERN_DATA_MNIST_FIELDS_   2, 0, (directory, split), (text, split)
 TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
 /// MNIST, Fashion-MNIST, or another data set of the same four files: train-images-idx3-ubyte,
 /// train-labels-idx1-ubyte and the same with t10k for the test part, each plain or, with .gz added,
@@ -106,9 +108,7 @@ TERN_API tern_data_mnist_options tern_data_mnist_defaults(void);
 /// of images and labels that differ, and for a label out of range.
 TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *options);
 #define tern_data_mnist(...)                                                                       \
-    TERN_WITH_(tern_data_mnist, (TERN_FIELDS_2_, directory, split),                                \
-               (.classes = 10, .reserved_ = 0, TERN_REQUIRED_2_(text, split, __VA_ARGS__, )),      \
-               __VA_ARGS__)
+    TERN_WITH_(tern_data_mnist, tern_data_mnist, TERN_DATA_MNIST, __VA_ARGS__)
 
 /// Samples are the slices of `count` (1 to TERN_BATCH_TENSORS) tensors along their first dimension,
 /// which is of one size. The tensors are held, not copied: changing them in place changes the
@@ -243,16 +243,16 @@ typedef struct tern_loader_new_options {
     tern_dataset *dataset; ///< the loader takes a reference of its own
 } tern_loader_new_options;
 
+#define TERN_LOADER_NEW_DEFAULTS_                                                                  \
+    .batch_size = 1, .shuffle = false, .drop_last = false, .device = {TERN_DEVICE_UNSPECIFIED, 0}, \
+    .generator = NULL
+#define TERN_LOADER_NEW_FIELDS_ 1, 0, (dataset), (dataset)
 TERN_API tern_loader_new_options tern_loader_new_defaults(void);
 /// A loader over `dataset`, which it holds a reference of. NULL on failure (TERN_ERR_NULL, _ARG,
 /// _DEVICE, _NOMEM).
 TERN_API tern_loader *tern_loader_new_with(const tern_loader_new_options *options);
 #define tern_loader_new(...)                                                                       \
-    TERN_WITH_(tern_loader_new, (TERN_FIELDS_1_, dataset),                                         \
-               (.batch_size = 1, .shuffle = false, .drop_last = false,                             \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .generator = NULL, .reserved_ = 0,         \
-                TERN_REQUIRED_1_(dataset, __VA_ARGS__, )),                                         \
-               __VA_ARGS__)
+    TERN_WITH_(tern_loader_new, tern_loader_new, TERN_LOADER_NEW, __VA_ARGS__)
 /// Frees the loader, its last batch, and the temporaries made since. NULL is fine.
 TERN_API void tern_loader_free(tern_loader *loader);
 
@@ -334,6 +334,8 @@ typedef struct tern_loader_load_state_dict_options {
     tern_loader *loader;     ///< what goes there
     const tern_state *state; ///< what is loaded
 } tern_loader_load_state_dict_options;
+#define TERN_LOADER_LOAD_STATE_DICT_DEFAULTS_ .prefix = NULL, .report = NULL
+#define TERN_LOADER_LOAD_STATE_DICT_FIELDS_   2, 0, (loader, state), (loader, state)
 TERN_API tern_loader_load_state_dict_options tern_loader_load_state_dict_defaults(void);
 /// Gives up the epoch in progress, and goes to where the saved loader was: tern_loader_next, or the
 /// next tern_each_batch, hands out the rest of the saved epoch, the same samples in the same order,
@@ -344,10 +346,8 @@ TERN_API tern_loader_load_state_dict_options tern_loader_load_state_dict_default
 TERN_API TERN_NODISCARD tern_status
 tern_loader_load_state_dict_with(const tern_loader_load_state_dict_options *options);
 #define tern_loader_load_state_dict(...)                                                           \
-    tern_status_of_(TERN_WITH_(tern_loader_load_state_dict, (TERN_FIELDS_2_, loader, state),       \
-                               (.prefix = NULL, .report = NULL, .reserved_ = 0,                    \
-                                TERN_REQUIRED_2_(loader, state, __VA_ARGS__, )),                   \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_loader_load_state_dict, tern_loader_load_state_dict,           \
+                               TERN_LOADER_LOAD_STATE_DICT, __VA_ARGS__))
 
 /// Visits a loader as a part of an object of yours; fails as tern_visit_part does, and with
 /// TERN_ERR_STATE as above.

@@ -46,6 +46,8 @@ typedef struct tern_state_read_options {
     char reserved_;
     const char *path; ///< the file
 } tern_state_read_options;
+#define TERN_STATE_READ_DEFAULTS_ .map_location = NULL, .only = NULL
+#define TERN_STATE_READ_FIELDS_   1, 0, (path), (text)
 TERN_API tern_state_read_options tern_state_read_defaults(void);
 /// Reads the values of a file; the state is freed with tern_state_free. Tensors that share memory
 /// in a file of PyTorch's share it here. Such a file may be a state dict or a dictionary of values
@@ -61,10 +63,7 @@ TERN_API tern_state_read_options tern_state_read_defaults(void);
 /// calling thread captures.
 TERN_API tern_state *tern_state_read_with(const tern_state_read_options *options);
 #define tern_state_read(...)                                                                       \
-    TERN_WITH_(tern_state_read, (TERN_FIELDS_1_, path),                                            \
-               (.map_location = NULL, .only = NULL, .reserved_ = 0,                                \
-                TERN_REQUIRED_1_(text, __VA_ARGS__, )),                                            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_state_read, tern_state_read, TERN_STATE_READ, __VA_ARGS__)
 
 /// `tern_state_write(state, "net.safetensors")`.
 typedef struct tern_state_write_options {
@@ -77,6 +76,9 @@ typedef struct tern_state_write_options {
     const tern_state *state; ///< what is written
     const char *path;        ///< the file
 } tern_state_write_options;
+#define TERN_STATE_WRITE_DEFAULTS_                                                                 \
+    .format = TERN_FILE_UNSPECIFIED, .metadata_format = NULL, .tied_once = false
+#define TERN_STATE_WRITE_FIELDS_ 2, 0, (state, path), (state, text)
 TERN_API tern_state_write_options tern_state_write_defaults(void);
 /// Writes a state to a file, over what has the name; a link stays one, and what it leads to is
 /// replaced. The same state gives the same bytes. Numbers, texts and bytes are kept by safetensors
@@ -86,11 +88,7 @@ TERN_API tern_state_write_options tern_state_write_defaults(void);
 /// for the devices and the disk. TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_state_write_with(const tern_state_write_options *options);
 #define tern_state_write(...)                                                                      \
-    tern_status_of_(                                                                               \
-        TERN_WITH_(tern_state_write, (TERN_FIELDS_2_, state, path),                                \
-                   (.format = TERN_FILE_UNSPECIFIED, .metadata_format = NULL, .tied_once = false,  \
-                    .reserved_ = 0, TERN_REQUIRED_2_(state, text, __VA_ARGS__, )),                 \
-                   __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_state_write, tern_state_write, TERN_STATE_WRITE, __VA_ARGS__))
 
 /// Prints what a file holds, without its elements: the format, then a line for each value with its
 /// name, dtype, shape and bytes, those that tern cannot load included, then the sums.

@@ -17,7 +17,7 @@
 #define TERN_MODULE_H
 
 #include <stdio.h>
-#include <tern/base.h>
+#include <tern/options.h>
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/generator.h>
@@ -399,6 +399,10 @@ typedef struct tern_module_load_state_dict_options {
     tern_module *module;     ///< what is loaded into
     const tern_state *state; ///< what is loaded
 } tern_module_load_state_dict_options;
+#define TERN_MODULE_LOAD_STATE_DICT_DEFAULTS_                                                      \
+    .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .strip_component = NULL,      \
+    .report = NULL
+#define TERN_MODULE_LOAD_STATE_DICT_FIELDS_ 2, 0, (module, state), (module, state)
 TERN_API tern_module_load_state_dict_options tern_module_load_state_dict_defaults(void);
 /// Copies a state dict into the module's tensors, which stay where they are and of their dtypes,
 /// all or nothing; under several names of a tied tensor the last wins. What fits, and the errors,
@@ -406,11 +410,8 @@ TERN_API tern_module_load_state_dict_options tern_module_load_state_dict_default
 TERN_API TERN_NODISCARD tern_status
 tern_module_load_state_dict_with(const tern_module_load_state_dict_options *options);
 #define tern_module_load_state_dict(...)                                                           \
-    tern_status_of_(TERN_WITH_(tern_module_load_state_dict, (TERN_FIELDS_2_, module, state),       \
-                               (.strict = true, .convert = false, .strip = NULL, .prefix = NULL,   \
-                                .strip_component = NULL, .report = NULL, .reserved_ = 0,           \
-                                TERN_REQUIRED_2_(module, state, __VA_ARGS__, )),                   \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_module_load_state_dict, tern_module_load_state_dict,           \
+                               TERN_MODULE_LOAD_STATE_DICT, __VA_ARGS__))
 
 /// Visits a module as a part of an object of yours (tern_visit_part).
 TERN_API TERN_NODISCARD tern_status tern_visit_module(tern_state_visitor *visitor, const char *name,
@@ -428,6 +429,8 @@ typedef struct tern_module_summary_print_options {
 } tern_module_summary_print_options;
 TERN_REQUIRED_TYPE_(file, FILE *)
 
+#define TERN_MODULE_SUMMARY_PRINT_DEFAULTS_ .dtype = TERN_DTYPE_UNSPECIFIED
+#define TERN_MODULE_SUMMARY_PRINT_FIELDS_   3, 0, (module, input, file), (module, shape, file)
 TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(void);
 /// Writes a table: each module with its output's shape and number of parameters, then totals. Runs
 /// the module once on zeros, in evaluation mode and without recording; modes, buffers and random
@@ -435,10 +438,8 @@ TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(vo
 TERN_API TERN_NODISCARD tern_status
 tern_module_summary_print_with(const tern_module_summary_print_options *options);
 #define tern_module_summary_print(...)                                                             \
-    tern_status_of_(TERN_WITH_(tern_module_summary_print, (TERN_FIELDS_3_, module, input, file),   \
-                               (.dtype = TERN_DTYPE_UNSPECIFIED, .reserved_ = 0,                   \
-                                TERN_REQUIRED_3_(module, shape, file, __VA_ARGS__, )),             \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_module_summary_print, tern_module_summary_print,               \
+                               TERN_MODULE_SUMMARY_PRINT, __VA_ARGS__))
 /// The same text into `buffer`, cut at `size`, for an input of `dtype` (TERN_DTYPE_UNSPECIFIED: as
 /// above); returns the length it has uncut, -1 on failure. NULL with 0 to measure.
 TERN_API int64_t tern_module_summary_format(tern_module *module, tern_shape input, tern_dtype dtype,

@@ -157,15 +157,13 @@ typedef struct tern_normalize_options {
     tern_tensor *x; ///< floating
 } tern_normalize_options;
 
+#define TERN_NORMALIZE_DEFAULTS_ .p = 2, .dim = 1, .eps = 1e-12
+#define TERN_NORMALIZE_FIELDS_   1, 0, (x), (tensor)
 TERN_API tern_normalize_options tern_normalize_defaults(void);
 /// x / max(norm, eps), the p-norm being that along dim. Where eps is taken the norm counts as a
 /// constant.
 TERN_API tern_tensor *tern_normalize_with(const tern_normalize_options *options);
-#define tern_normalize(...)                                                                        \
-    TERN_WITH_(                                                                                    \
-        tern_normalize, (TERN_FIELDS_1_, x),                                                       \
-        (.p = 2, .dim = 1, .eps = 1e-12, .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )), \
-        __VA_ARGS__)
+#define tern_normalize(...) TERN_WITH_(tern_normalize, tern_normalize, TERN_NORMALIZE, __VA_ARGS__)
 
 /// Whether one element is not 0, as bool; false for none.
 TERN_API TERN_NODISCARD tern_tensor *tern_any(tern_tensor *x, tern_axis_list axes, bool keepdim);
@@ -214,17 +212,16 @@ typedef struct tern_cross_entropy_options {
     tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities as the input
 } tern_cross_entropy_options;
 
+#define TERN_CROSS_ENTROPY_DEFAULTS_                                                               \
+    .weight = NULL, .ignore_index = -100, .label_smoothing = 0, .reduction = TERN_REDUCTION_MEAN
+#define TERN_CROSS_ENTROPY_FIELDS_ 2, 0, (input, target), (tensor, tensor)
 TERN_API tern_cross_entropy_options tern_cross_entropy_defaults(void);
 /// -log softmax(input)[label], weighted and smoothed as PyTorch's CrossEntropyLoss: with weights
 /// the mean divides by the sum of the weights of the labels that count. A label out of range is
 /// TERN_ERR_INDEX with its sample, found on the device. All labels ignored: mean is NaN.
 TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options);
 #define tern_cross_entropy(...)                                                                    \
-    TERN_WITH_(tern_cross_entropy, (TERN_FIELDS_2_, input, target),                                \
-               (.weight = NULL, .ignore_index = -100, .label_smoothing = 0,                        \
-                .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0,                                  \
-                TERN_REQUIRED_2_(tensor, tensor, __VA_ARGS__, )),                                  \
-               __VA_ARGS__)
+    TERN_WITH_(tern_cross_entropy, tern_cross_entropy, TERN_CROSS_ENTROPY, __VA_ARGS__)
 
 /// The share of the samples whose largest logit is that of their label, a 0-dim float32; NaN of no
 /// sample. input (N, C), (N, C, d1, ..) or (C), target the integer labels (N), (N, d1, ..) or ().

@@ -47,16 +47,15 @@ typedef struct tern_optim_sgd_options {
     tern_module *module; ///< whose parameters it changes, or NULL
 } tern_optim_sgd_options;
 
+#define TERN_OPTIM_SGD_DEFAULTS_                                                                   \
+    .lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0, .nesterov = false,               \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_SGD_FIELDS_ 1, 0, (module), (module)
 TERN_API tern_optim_sgd_options tern_optim_sgd_defaults(void);
 /// g += weight_decay p; b = g at the first step, later b = momentum b + (1 - dampening) g; g +=
 /// momentum b with nesterov, else g = b; p -= lr g.
 TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
-#define tern_optim_sgd(...)                                                                        \
-    TERN_WITH_(tern_optim_sgd, (TERN_FIELDS_1_, module),                                           \
-               (.lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0, .nesterov = false,   \
-                .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0,               \
-                TERN_REQUIRED_1_(module, __VA_ARGS__, )),                                          \
-               __VA_ARGS__)
+#define tern_optim_sgd(...) TERN_WITH_(tern_optim_sgd, tern_optim_sgd, TERN_OPTIM_SGD, __VA_ARGS__)
 
 /// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
 typedef struct tern_optim_adam_options {
@@ -74,7 +73,13 @@ typedef struct tern_optim_adam_options {
 /// `tern_optim_adamw(net, .weight_decay = 0.1)`.
 typedef tern_optim_adam_options tern_optim_adamw_options;
 
+#define TERN_OPTIM_ADAM_DEFAULTS_                                                                  \
+    .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .weight_decay = 0, .amsgrad = false,           \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADAM_FIELDS_ 1, 0, (module), (module)
 TERN_API tern_optim_adam_options tern_optim_adam_defaults(void);
+#define TERN_OPTIM_ADAMW_DEFAULTS_ TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01
+#define TERN_OPTIM_ADAMW_FIELDS_   TERN_OPTIM_ADAM_FIELDS_
 TERN_API tern_optim_adamw_options tern_optim_adamw_defaults(void);
 /// Kingma and Ba 2014: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
 /// p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps), where g has weight_decay p
@@ -84,20 +89,15 @@ TERN_API tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options
 TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *options);
 /// A second beta that nobody gave: `.betas = 0.5`, without braces, sets the first alone.
 #define TERN_BETA_UNSAID_ (-HUGE_VAL)
-/// What tern_optim_adam and tern_optim_adamw start from.
-#define TERN_OPTIM_ADAM_DEFAULTS_                                                                  \
-    .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .amsgrad = false, .maximize = false,           \
-    .params = NULL, .param_count = 0
 #define tern_optim_adam(...)                                                                       \
-    TERN_WITH_(tern_optim_adam, (TERN_FIELDS_1_, module),                                          \
-               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0, .betas[1] = TERN_BETA_UNSAID_,       \
-                .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+    TERN_WITH_OPTIONS_(tern_optim_adam, tern_optim_adam,                                           \
+                       (TERN_OPTIM_ADAM_DEFAULTS_, .betas[1] = TERN_BETA_UNSAID_, .reserved_ = 0), \
+                       TERN_OPTIM_ADAM_FIELDS_, __VA_ARGS__)
 #define tern_optim_adamw(...)                                                                      \
-    TERN_WITH_(tern_optim_adamw, (TERN_FIELDS_1_, module),                                         \
-               (TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01, .betas[1] = TERN_BETA_UNSAID_,    \
-                .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_adamw, tern_optim_adamw,                                                        \
+        (TERN_OPTIM_ADAMW_DEFAULTS_, .betas[1] = TERN_BETA_UNSAID_, .reserved_ = 0),               \
+        TERN_OPTIM_ADAMW_FIELDS_, __VA_ARGS__)
 
 /// `tern_optim_rmsprop(net, .lr = 1e-3, .alpha = 0.9)`.
 typedef struct tern_optim_rmsprop_options {
@@ -114,19 +114,17 @@ typedef struct tern_optim_rmsprop_options {
     tern_module *module; ///< whose parameters it changes, or NULL
 } tern_optim_rmsprop_options;
 
-/// What tern_optim_rmsprop starts from.
 #define TERN_OPTIM_RMSPROP_DEFAULTS_                                                               \
     .lr = 1e-2, .momentum = 0, .alpha = 0.99, .eps = 1e-8, .weight_decay = 0, .centered = false,   \
-    .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_RMSPROP_FIELDS_ 1, 0, (module), (module)
 TERN_API tern_optim_rmsprop_options tern_optim_rmsprop_defaults(void);
 /// Hinton 2012: g += weight_decay p; v = alpha v + (1 - alpha) g^2; d = g / (sqrt(v) + eps), where
 /// centered has v - m^2 for v, m = alpha m + (1 - alpha) g; with momentum b = momentum b + d and p
 /// -= lr b, else p -= lr d.
 TERN_API tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *options);
 #define tern_optim_rmsprop(...)                                                                    \
-    TERN_WITH_(tern_optim_rmsprop, (TERN_FIELDS_1_, module),                                       \
-               (TERN_OPTIM_RMSPROP_DEFAULTS_, TERN_REQUIRED_1_(module, __VA_ARGS__, )),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_optim_rmsprop, tern_optim_rmsprop, TERN_OPTIM_RMSPROP, __VA_ARGS__)
 
 /// `tern_optim_adagrad(net, .lr = 0.1)`.
 typedef struct tern_optim_adagrad_options {
@@ -142,19 +140,17 @@ typedef struct tern_optim_adagrad_options {
     tern_module *module; ///< whose parameters it changes, or NULL
 } tern_optim_adagrad_options;
 
-/// What tern_optim_adagrad starts from.
 #define TERN_OPTIM_ADAGRAD_DEFAULTS_                                                               \
     .lr = 1e-2, .lr_decay = 0, .weight_decay = 0, .initial_accumulator_value = 0, .eps = 1e-10,    \
-    .maximize = false, .params = NULL, .param_count = 0, .reserved_ = 0
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADAGRAD_FIELDS_ 1, 0, (module), (module)
 TERN_API tern_optim_adagrad_options tern_optim_adagrad_defaults(void);
 /// Duchi, Hazan and Singer 2011: g += weight_decay p; s += g^2, from initial_accumulator_value on;
 /// p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The state is there from construction,
 /// which is therefore TERN_ERR_STATE while the calling thread captures.
 TERN_API tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *options);
 #define tern_optim_adagrad(...)                                                                    \
-    TERN_WITH_(tern_optim_adagrad, (TERN_FIELDS_1_, module),                                       \
-               (TERN_OPTIM_ADAGRAD_DEFAULTS_, TERN_REQUIRED_1_(module, __VA_ARGS__, )),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_optim_adagrad, tern_optim_adagrad, TERN_OPTIM_ADAGRAD, __VA_ARGS__)
 
 /// One more reference. Returns the optimizer. NULL stays NULL.
 TERN_API tern_optim *tern_optim_retain(tern_optim *optim);
@@ -175,16 +171,17 @@ typedef struct tern_optim_add_group_options {
     tern_module *module; ///< whose parameters are added, or NULL
 } tern_optim_add_group_options;
 
+#define TERN_OPTIM_ADD_GROUP_DEFAULTS_                                                             \
+    .lr = NAN, .weight_decay = NAN, .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADD_GROUP_FIELDS_ 2, 0, (optim, module), (optim, module)
 TERN_API tern_optim_add_group_options tern_optim_add_group_defaults(void);
 /// Adds parameters with numbers of their own. A parameter that is in the optimizer already and a
 /// number that it does not have are TERN_ERR_ARG; then nothing is added.
 TERN_API TERN_NODISCARD tern_status
 tern_optim_add_group_with(const tern_optim_add_group_options *options);
 #define tern_optim_add_group(...)                                                                  \
-    tern_status_of_(TERN_WITH_(tern_optim_add_group, (TERN_FIELDS_2_, optim, module),              \
-                               (.lr = NAN, .weight_decay = NAN, .params = NULL, .param_count = 0,  \
-                                .reserved_ = 0, TERN_REQUIRED_2_(optim, module, __VA_ARGS__, )),   \
-                               __VA_ARGS__))
+    tern_status_of_(                                                                               \
+        TERN_WITH_(tern_optim_add_group, tern_optim_add_group, TERN_OPTIM_ADD_GROUP, __VA_ARGS__))
 
 /// `tern_optim_group_names(opt, "*.bias", .weight_decay = 0)`: NAN stands for what the optimizer
 /// was made with.
@@ -196,6 +193,8 @@ typedef struct tern_optim_group_names_options {
     const char *pattern; ///< `*`, `?` and `[..]` stand for characters, dots too, as for fnmatch(3)
 } tern_optim_group_names_options;
 
+#define TERN_OPTIM_GROUP_NAMES_DEFAULTS_ .lr = NAN, .weight_decay = NAN
+#define TERN_OPTIM_GROUP_NAMES_FIELDS_   2, 0, (optim, pattern), (optim, text)
 TERN_API tern_optim_group_names_options tern_optim_group_names_defaults(void);
 /// Moves the parameters whose full names are like `pattern` from their groups to a new one, which
 /// is the last; they are the last parameters then. A pattern that no name is like is TERN_ERR_ARG,
@@ -203,10 +202,8 @@ TERN_API tern_optim_group_names_options tern_optim_group_names_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_optim_group_names_with(const tern_optim_group_names_options *options);
 #define tern_optim_group_names(...)                                                                \
-    tern_status_of_(TERN_WITH_(tern_optim_group_names, (TERN_FIELDS_2_, optim, pattern),           \
-                               (.lr = NAN, .weight_decay = NAN, .reserved_ = 0,                    \
-                                TERN_REQUIRED_2_(optim, text, __VA_ARGS__, )),                     \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_optim_group_names, tern_optim_group_names,                     \
+                               TERN_OPTIM_GROUP_NAMES, __VA_ARGS__))
 
 /// How many groups there are, at least 1; -1 for NULL.
 TERN_API int tern_optim_num_groups(const tern_optim *optim);
@@ -286,6 +283,10 @@ typedef struct tern_optim_load_state_dict_options {
     const tern_state *state; ///< what is loaded
 } tern_optim_load_state_dict_options;
 
+#define TERN_OPTIM_LOAD_STATE_DICT_DEFAULTS_                                                       \
+    .strict = true, .numbers = true, .strip = NULL, .prefix = NULL, .strip_component = NULL,       \
+    .report = NULL
+#define TERN_OPTIM_LOAD_STATE_DICT_FIELDS_ 2, 0, (optim, state), (optim, state)
 TERN_API tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void);
 /// Loads a state dict, by names, all or nothing, as tern_state_load: a model whose parameters are
 /// in another order finds its state. State tensors come to where the parameters are. Another kind
@@ -294,11 +295,8 @@ TERN_API tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(
 TERN_API TERN_NODISCARD tern_status
 tern_optim_load_state_dict_with(const tern_optim_load_state_dict_options *options);
 #define tern_optim_load_state_dict(...)                                                            \
-    tern_status_of_(TERN_WITH_(tern_optim_load_state_dict, (TERN_FIELDS_2_, optim, state),         \
-                               (.strict = true, .numbers = true, .strip = NULL, .prefix = NULL,    \
-                                .strip_component = NULL, .report = NULL, .reserved_ = 0,           \
-                                TERN_REQUIRED_2_(optim, state, __VA_ARGS__, )),                    \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_optim_load_state_dict, tern_optim_load_state_dict,             \
+                               TERN_OPTIM_LOAD_STATE_DICT, __VA_ARGS__))
 /// An optimizer as a part of what a visit function visits, under "name.".
 TERN_API TERN_NODISCARD tern_status tern_visit_optim(tern_state_visitor *visitor, const char *name,
                                                      tern_optim *optim);
@@ -317,6 +315,9 @@ typedef struct tern_clip_grad_norm_options {
     double max_norm;     ///< >= 0
 } tern_clip_grad_norm_options;
 
+#define TERN_CLIP_GRAD_NORM_DEFAULTS_                                                              \
+    .norm_type = 2, .allow_nonfinite = false, .optim = NULL, .params = NULL, .param_count = 0
+#define TERN_CLIP_GRAD_NORM_FIELDS_ 2, 0, (module, max_norm), (module, double)
 TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
 /// Multiplies all gradients by min(1, max_norm / (norm + 1e-6)), norm being the p-norm over all
 /// their elements, and returns the norm from before as a 0-dim tensor on the first gradient's
@@ -325,11 +326,7 @@ TERN_API tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void);
 /// failure; TERN_ERR_NUMERIC leaves the gradients as they are.
 TERN_API tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options);
 #define tern_clip_grad_norm(...)                                                                   \
-    TERN_WITH_(tern_clip_grad_norm, (TERN_FIELDS_2_, module, max_norm),                            \
-               (.norm_type = 2, .allow_nonfinite = false, .optim = NULL, .params = NULL,           \
-                .param_count = 0, .reserved_ = 0,                                                  \
-                TERN_REQUIRED_2_(module, double, __VA_ARGS__, )),                                  \
-               __VA_ARGS__)
+    TERN_WITH_(tern_clip_grad_norm, tern_clip_grad_norm, TERN_CLIP_GRAD_NORM, __VA_ARGS__)
 
 /// `tern_clip_grad_value(net, 0.5)`.
 typedef struct tern_clip_grad_value_options {
@@ -341,15 +338,15 @@ typedef struct tern_clip_grad_value_options {
     double clip_value;   ///< >= 0
 } tern_clip_grad_value_options;
 
+#define TERN_CLIP_GRAD_VALUE_DEFAULTS_ .optim = NULL, .params = NULL, .param_count = 0
+#define TERN_CLIP_GRAD_VALUE_FIELDS_   2, 0, (module, clip_value), (module, double)
 TERN_API tern_clip_grad_value_options tern_clip_grad_value_defaults(void);
 /// Clamps every element of every gradient to [-clip_value, clip_value].
 TERN_API TERN_NODISCARD tern_status
 tern_clip_grad_value_with(const tern_clip_grad_value_options *options);
 #define tern_clip_grad_value(...)                                                                  \
-    tern_status_of_(TERN_WITH_(tern_clip_grad_value, (TERN_FIELDS_2_, module, clip_value),         \
-                               (.optim = NULL, .params = NULL, .param_count = 0, .reserved_ = 0,   \
-                                TERN_REQUIRED_2_(module, double, __VA_ARGS__, )),                  \
-                               __VA_ARGS__))
+    tern_status_of_(                                                                               \
+        TERN_WITH_(tern_clip_grad_value, tern_clip_grad_value, TERN_CLIP_GRAD_VALUE, __VA_ARGS__))
 
 TERN_END_DECLS
 

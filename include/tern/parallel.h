@@ -28,6 +28,9 @@ typedef struct tern_nn_data_parallel_options {
     char reserved_;
     tern_module *module; ///< taken over, also on failure
 } tern_nn_data_parallel_options;
+#define TERN_NN_DATA_PARALLEL_DEFAULTS_                                                            \
+    .devices = NULL, .count = 0, .output_device = {TERN_DEVICE_UNSPECIFIED, 0}, .dim = 0
+#define TERN_NN_DATA_PARALLEL_FIELDS_ 1, 0, (module), (module)
 TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 /// Runs `module`, its child of that name, on a part of each batch per device, as PyTorch's
 /// nn.DataParallel.
@@ -57,10 +60,7 @@ TERN_API tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void);
 /// is data parallel.
 TERN_API tern_module *tern_nn_data_parallel_with(const tern_nn_data_parallel_options *options);
 #define tern_nn_data_parallel(...)                                                                 \
-    TERN_WITH_(tern_nn_data_parallel, (TERN_FIELDS_1_, module),                                    \
-               (.devices = NULL, .count = 0, .output_device = {TERN_DEVICE_UNSPECIFIED, 0},        \
-                .dim = 0, .reserved_ = 0, TERN_REQUIRED_1_(module, __VA_ARGS__, )),                \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_data_parallel, tern_nn_data_parallel, TERN_NN_DATA_PARALLEL, __VA_ARGS__)
 
 /// The devices that it runs on to `devices`, at most `capacity` of them (NULL with 0 to ask how
 /// many). Returns how many there are: 0 where it calls the module plainly, -1 with TERN_ERR_ARG for
@@ -107,6 +107,8 @@ typedef struct tern_parallel_check_options {
     tern_tensor *x;      ///< a batch, as it takes one
     tern_tensor *y;      ///< the criterion's target, where outputs are joined
 } tern_parallel_check_options;
+#define TERN_PARALLEL_CHECK_DEFAULTS_ .criterion = NULL, .tolerance = 1e-4
+#define TERN_PARALLEL_CHECK_FIELDS_   3, 0, (module, x, y), (module, tensor, tensor)
 TERN_API tern_parallel_check_options tern_parallel_check_defaults(void);
 /// Compares the gradients over all devices with those of the first one alone, which runs the same
 /// pieces in order: TERN_ERR_NUMERIC names the first parameter that differs. Works on copies of
@@ -116,10 +118,8 @@ TERN_API tern_parallel_check_options tern_parallel_check_defaults(void);
 TERN_API TERN_NODISCARD tern_status
 tern_parallel_check_with(const tern_parallel_check_options *options);
 #define tern_parallel_check(...)                                                                   \
-    tern_status_of_(TERN_WITH_(tern_parallel_check, (TERN_FIELDS_3_, module, x, y),                \
-                               (.criterion = NULL, .tolerance = 1e-4, .reserved_ = 0,              \
-                                TERN_REQUIRED_3_(module, tensor, tensor, __VA_ARGS__, )),          \
-                               __VA_ARGS__))
+    tern_status_of_(                                                                               \
+        TERN_WITH_(tern_parallel_check, tern_parallel_check, TERN_PARALLEL_CHECK, __VA_ARGS__))
 
 /// `tern_pipeline(net, criterion, x, y, .micro_batches = 8)`.
 typedef struct tern_pipeline_options {
@@ -132,6 +132,9 @@ typedef struct tern_pipeline_options {
     tern_tensor *x;         ///< the batch
     tern_tensor *y;         ///< its target, on any device
 } tern_pipeline_options;
+#define TERN_PIPELINE_DEFAULTS_                                                                    \
+    .micro_batches = 4, .dim = 0, .reduction = TERN_REDUCTION_UNSPECIFIED
+#define TERN_PIPELINE_FIELDS_ 4, 0, (module, criterion, x, y), (module, module, tensor, tensor)
 TERN_API tern_pipeline_options tern_pipeline_defaults(void);
 /// Forward and backward of a model that is split over devices, one micro-batch after another, as
 /// many ahead as the model has devices (1F1B): a device works on one while the next one works on
@@ -142,11 +145,7 @@ TERN_API tern_pipeline_options tern_pipeline_defaults(void);
 /// some micro-batches; call tern_module_zero_grad. Capturing threads are refused where there are
 /// several devices (TERN_ERR_STATE).
 TERN_API tern_tensor *tern_pipeline_with(const tern_pipeline_options *options);
-#define tern_pipeline(...)                                                                         \
-    TERN_WITH_(tern_pipeline, (TERN_FIELDS_4_, module, criterion, x, y),                           \
-               (.micro_batches = 4, .dim = 0, .reduction = TERN_REDUCTION_UNSPECIFIED,             \
-                .reserved_ = 0, TERN_REQUIRED_4_(module, module, tensor, tensor, __VA_ARGS__, )),  \
-               __VA_ARGS__)
+#define tern_pipeline(...) TERN_WITH_(tern_pipeline, tern_pipeline, TERN_PIPELINE, __VA_ARGS__)
 
 TERN_END_DECLS
 

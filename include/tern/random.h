@@ -30,26 +30,16 @@ typedef struct tern_rand_options {
     char reserved_;
     tern_shape shape; ///< sizes, each 0 or more
 } tern_rand_options;
-/// `tern_randn(tern_dims(2, 3))`: the options of tern_rand.
-typedef tern_rand_options tern_randn_options;
 
-/// What tern_rand and its like start from.
-#define TERN_RANDOM_DEFAULTS_                                                                      \
-    .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},                       \
-    .requires_grad = false, .generator = NULL, .reserved_ = 0
-
+#define TERN_RAND_DEFAULTS_ TERN_TENSOR_DEFAULTS_, .generator = NULL
+#define TERN_RAND_FIELDS_   1, 0, (shape), (shape)
 TERN_API tern_rand_options tern_rand_defaults(void);
-TERN_API tern_randn_options tern_randn_defaults(void);
 /// Uniform in [0, 1). TERN_ERR_DTYPE for a dtype that is not floating.
 TERN_API tern_tensor *tern_rand_with(const tern_rand_options *options);
 /// Normal with mean 0 and standard deviation 1; fails likewise.
-TERN_API tern_tensor *tern_randn_with(const tern_randn_options *options);
-#define tern_rand(...)                                                                             \
-    TERN_WITH_(tern_rand, (TERN_FIELDS_1_, shape),                                                 \
-               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
-#define tern_randn(...)                                                                            \
-    TERN_WITH_(tern_randn, (TERN_FIELDS_1_, shape),                                                \
-               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
+TERN_API tern_tensor *tern_randn_with(const tern_rand_options *options);
+#define tern_rand(...)  TERN_WITH_(tern_rand, tern_rand, TERN_RAND, __VA_ARGS__)
+#define tern_randn(...) TERN_WITH_(tern_randn, tern_rand, TERN_RAND, __VA_ARGS__)
 
 /// `tern_randint(0, 10, tern_dims(64))`: integers in [low, high).
 typedef struct tern_randint_options {
@@ -62,14 +52,13 @@ typedef struct tern_randint_options {
     int64_t high;     ///< > low; one more than the largest value
     tern_shape shape; ///< sizes, each 0 or more
 } tern_randint_options;
+#define TERN_RANDINT_DEFAULTS_ TERN_RAND_DEFAULTS_
+#define TERN_RANDINT_FIELDS_   3, 0, (low, high, shape), (int64, int64, shape)
 TERN_API tern_randint_options tern_randint_defaults(void);
 /// Integers in [low, high), all as likely. TERN_ERR_ARG for an empty range and for bounds that the
 /// dtype does not hold.
 TERN_API tern_tensor *tern_randint_with(const tern_randint_options *options);
-#define tern_randint(...)                                                                          \
-    TERN_WITH_(tern_randint, (TERN_FIELDS_3_, low, high, shape),                                   \
-               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_3_(int64, int64, shape, __VA_ARGS__, )),      \
-               __VA_ARGS__)
+#define tern_randint(...) TERN_WITH_(tern_randint, tern_randint, TERN_RANDINT, __VA_ARGS__)
 
 /// `tern_randperm(60000)`: 0 ... n - 1 in random order.
 typedef struct tern_randperm_options {
@@ -80,13 +69,13 @@ typedef struct tern_randperm_options {
     char reserved_;
     int64_t n; ///< >= 0
 } tern_randperm_options;
+#define TERN_RANDPERM_DEFAULTS_ TERN_RAND_DEFAULTS_
+#define TERN_RANDPERM_FIELDS_   1, 0, (n), (int64)
 TERN_API tern_randperm_options tern_randperm_defaults(void);
 /// (n): 0 ... n - 1 in random order. TERN_ERR_ARG when the dtype does not hold every number below
 /// n, TERN_ERR_DTYPE for bool.
 TERN_API tern_tensor *tern_randperm_with(const tern_randperm_options *options);
-#define tern_randperm(...)                                                                         \
-    TERN_WITH_(tern_randperm, (TERN_FIELDS_1_, n),                                                 \
-               (TERN_RANDOM_DEFAULTS_, TERN_REQUIRED_1_(int64, __VA_ARGS__, )), __VA_ARGS__)
+#define tern_randperm(...) TERN_WITH_(tern_randperm, tern_randperm, TERN_RANDPERM, __VA_ARGS__)
 
 /// 1 with probability p, else 0, each element for itself: shape, dtype and device of `t`. 0 <= p <=
 /// 1 (else TERN_ERR_ARG); generator NULL: the device's default.

@@ -19,7 +19,7 @@
 #ifndef TERN_SCOPE_H
 #define TERN_SCOPE_H
 
-#include <tern/base.h>
+#include <tern/options.h>
 #include <tern/error.h>
 
 TERN_BEGIN_DECLS

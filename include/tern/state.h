@@ -19,7 +19,7 @@
 #ifndef TERN_STATE_H
 #define TERN_STATE_H
 
-#include <tern/base.h>
+#include <tern/options.h>
 #include <tern/device.h>
 #include <tern/error.h>
 #include <tern/generator.h>
@@ -56,16 +56,15 @@ typedef struct tern_state_copy_options {
     char reserved_;
     const tern_state *state; ///< what is copied
 } tern_state_copy_options;
+#define TERN_STATE_COPY_DEFAULTS_ .device = {TERN_DEVICE_UNSPECIFIED, 0}
+#define TERN_STATE_COPY_FIELDS_   1, 0, (state), (state)
 TERN_API tern_state_copy_options tern_state_copy_defaults(void);
 /// A state of the same names and values whose tensors are copies, contiguous, without history;
 /// freed with tern_state_free. Waits for the devices. NULL on failure; TERN_ERR_STATE while the
 /// calling thread captures.
 TERN_API tern_state *tern_state_copy_with(const tern_state_copy_options *options);
 #define tern_state_copy(...)                                                                       \
-    TERN_WITH_(tern_state_copy, (TERN_FIELDS_1_, state),                                           \
-               (.device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(state, __VA_ARGS__, )),                                           \
-               __VA_ARGS__)
+    TERN_WITH_(tern_state_copy, tern_state_copy, TERN_STATE_COPY, __VA_ARGS__)
 
 // ---- values -------------------------------------------------------------------------------------
 // A name has 1 to 1024 bytes and no control characters, else TERN_ERR_ARG. Setting a name that is
@@ -251,6 +250,10 @@ typedef struct tern_state_load_options {
     tern_visit_fn *visit;    ///< that of the object
     void *object;            ///< what `visit` is handed
 } tern_state_load_options;
+#define TERN_STATE_LOAD_DEFAULTS_                                                                  \
+    .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .strip_component = NULL,      \
+    .report = NULL
+#define TERN_STATE_LOAD_FIELDS_ 3, 0, (state, visit, object), (state, visit_fn, object)
 TERN_API tern_state_load_options tern_state_load_defaults(void);
 /// Loads a state into an object, all or nothing. Names are compared without .prefix, then without
 /// .strip. With .strip_component = "module" those that are not found are compared once more without
@@ -266,11 +269,7 @@ TERN_API tern_state_load_options tern_state_load_defaults(void);
 /// the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_state_load_with(const tern_state_load_options *options);
 #define tern_state_load(...)                                                                       \
-    tern_status_of_(TERN_WITH_(tern_state_load, (TERN_FIELDS_3_, state, visit, object),            \
-                               (.strict = true, .convert = false, .strip = NULL, .prefix = NULL,   \
-                                .strip_component = NULL, .report = NULL, .reserved_ = 0,           \
-                                TERN_REQUIRED_3_(state, visit_fn, object, __VA_ARGS__, )),         \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_state_load, tern_state_load, TERN_STATE_LOAD, __VA_ARGS__))
 
 // ---- random numbers -----------------------------------------------------------------------------
 
@@ -287,16 +286,16 @@ typedef struct tern_random_load_state_dict_options {
     char reserved_;
     const tern_state *state; ///< what is loaded
 } tern_random_load_state_dict_options;
+#define TERN_RANDOM_LOAD_STATE_DICT_DEFAULTS_ .strict = true, .prefix = NULL, .report = NULL
+#define TERN_RANDOM_LOAD_STATE_DICT_FIELDS_   1, 0, (state), (state)
 TERN_API tern_random_load_state_dict_options tern_random_load_state_dict_defaults(void);
 /// Puts the default generators where they were, all or nothing. A device in use that the state
 /// lacks is missing, one of the state that is not here is unexpected; fails as tern_state_load.
 TERN_API TERN_NODISCARD tern_status
 tern_random_load_state_dict_with(const tern_random_load_state_dict_options *options);
 #define tern_random_load_state_dict(...)                                                           \
-    tern_status_of_(TERN_WITH_(tern_random_load_state_dict, (TERN_FIELDS_1_, state),               \
-                               (.strict = true, .prefix = NULL, .report = NULL, .reserved_ = 0,    \
-                                TERN_REQUIRED_1_(state, __VA_ARGS__, )),                           \
-                               __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_random_load_state_dict, tern_random_load_state_dict,           \
+                               TERN_RANDOM_LOAD_STATE_DICT, __VA_ARGS__))
 
 TERN_END_DECLS
 

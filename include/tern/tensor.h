@@ -16,7 +16,7 @@
 #ifndef TERN_TENSOR_H
 #define TERN_TENSOR_H
 
-#include <tern/base.h>
+#include <tern/options.h>
 #include <tern/data_type.h>
 #include <tern/device.h>
 #include <tern/dtype.h>
@@ -72,44 +72,30 @@ TERN_API bool tern_shape_equal(tern_shape a, tern_shape b);
 // ---- making tensors ----------------------------------------------------------------------------
 
 /// What every creating call takes: `tern_zeros(tern_dims(2, 3), .dtype = TERN_INT64)`.
-typedef struct tern_zeros_options {
+typedef struct tern_tensor_options {
     tern_dtype dtype;   ///< the default dtype unless said
     tern_device device; ///< the default device unless said
     bool requires_grad; ///< a leaf that collects gradients; floating dtypes only
     char reserved_;
     tern_shape shape; ///< sizes, each 0 or more
-} tern_zeros_options;
+} tern_tensor_options;
 
-/// `tern_empty(tern_dims(2, 3))`.
-typedef tern_zeros_options tern_empty_options;
-/// `tern_ones(tern_dims(2, 3))`.
-typedef tern_zeros_options tern_ones_options;
-
-/// Options with defaults and no shape; likewise for every `_defaults` below.
-TERN_API tern_zeros_options tern_zeros_defaults(void);
-TERN_API tern_empty_options tern_empty_defaults(void);
-TERN_API tern_ones_options tern_ones_defaults(void);
-
-/// What tern_zeros and its like start from.
-#define TERN_TENSOR_DEFAULTS_                                                                      \
-    .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},                       \
-    .requires_grad = false, .reserved_ = 0
+/// Neither dtype nor device is said.
+#define TERN_DTYPE_DEVICE_DEFAULTS_                                                                \
+    .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0}
+#define TERN_TENSOR_DEFAULTS_ TERN_DTYPE_DEVICE_DEFAULTS_, .requires_grad = false
+#define TERN_TENSOR_FIELDS_   1, 0, (shape), (shape)
+TERN_API tern_tensor_options tern_tensor_defaults(void);
 
 /// A tensor of uninitialised values.
-TERN_API tern_tensor *tern_empty_with(const tern_empty_options *options);
+TERN_API tern_tensor *tern_empty_with(const tern_tensor_options *options);
 /// A tensor of zeros.
-TERN_API tern_tensor *tern_zeros_with(const tern_zeros_options *options);
+TERN_API tern_tensor *tern_zeros_with(const tern_tensor_options *options);
 /// A tensor of ones.
-TERN_API tern_tensor *tern_ones_with(const tern_ones_options *options);
-#define tern_empty(...)                                                                            \
-    TERN_WITH_(tern_empty, (TERN_FIELDS_1_, shape),                                                \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
-#define tern_zeros(...)                                                                            \
-    TERN_WITH_(tern_zeros, (TERN_FIELDS_1_, shape),                                                \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
-#define tern_ones(...)                                                                             \
-    TERN_WITH_(tern_ones, (TERN_FIELDS_1_, shape),                                                 \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_1_(shape, __VA_ARGS__, )), __VA_ARGS__)
+TERN_API tern_tensor *tern_ones_with(const tern_tensor_options *options);
+#define tern_empty(...) TERN_WITH_(tern_empty, tern_tensor, TERN_TENSOR, __VA_ARGS__)
+#define tern_zeros(...) TERN_WITH_(tern_zeros, tern_tensor, TERN_TENSOR, __VA_ARGS__)
+#define tern_ones(...)  TERN_WITH_(tern_ones, tern_tensor, TERN_TENSOR, __VA_ARGS__)
 
 /// `tern_full(tern_dims(2), 3.5)`.
 typedef struct tern_full_options {
@@ -120,13 +106,12 @@ typedef struct tern_full_options {
     tern_shape shape;  ///< sizes, each 0 or more
     tern_scalar value; ///< cast to the dtype; out of an integer dtype's range is TERN_ERR_ARG
 } tern_full_options;
+#define TERN_FULL_DEFAULTS_ TERN_TENSOR_DEFAULTS_
+#define TERN_FULL_FIELDS_   2, 0, (shape, value), (shape, scalar)
 TERN_API tern_full_options tern_full_defaults(void);
 /// A tensor whose elements are all `value`.
 TERN_API tern_tensor *tern_full_with(const tern_full_options *options);
-#define tern_full(...)                                                                             \
-    TERN_WITH_(tern_full, (TERN_FIELDS_2_, shape, value),                                          \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(shape, scalar, __VA_ARGS__, )),            \
-               __VA_ARGS__)
+#define tern_full(...) TERN_WITH_(tern_full, tern_full, TERN_FULL, __VA_ARGS__)
 
 /// `tern_arange(0, 10, 2)`.
 typedef struct tern_arange_options {
@@ -138,15 +123,14 @@ typedef struct tern_arange_options {
     tern_scalar end;   ///< not reached
     tern_scalar step;  ///< not 0
 } tern_arange_options;
+#define TERN_ARANGE_DEFAULTS_ TERN_TENSOR_DEFAULTS_
+#define TERN_ARANGE_FIELDS_   3, 0, (start, end, step), (scalar, scalar, scalar)
 TERN_API tern_arange_options tern_arange_defaults(void);
 /// start, start + step, ... before end: ceil((end - start) / step) elements. TERN_ERR_ARG when step
 /// leads away from end, TERN_ERR_DTYPE for bool and for fractions in an integer dtype. Integers are
 /// exact in int64.
 TERN_API tern_tensor *tern_arange_with(const tern_arange_options *options);
-#define tern_arange(...)                                                                           \
-    TERN_WITH_(tern_arange, (TERN_FIELDS_3_, start, end, step),                                    \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_3_(scalar, scalar, scalar, __VA_ARGS__, )),   \
-               __VA_ARGS__)
+#define tern_arange(...) TERN_WITH_(tern_arange, tern_arange, TERN_ARANGE, __VA_ARGS__)
 
 /// `tern_linspace(0, 1, 11)`.
 typedef struct tern_linspace_options {
@@ -158,14 +142,13 @@ typedef struct tern_linspace_options {
     tern_scalar end;   ///< the last one, finite
     int64_t count;     ///< >= 0; 1 is `start` alone
 } tern_linspace_options;
+#define TERN_LINSPACE_DEFAULTS_ TERN_TENSOR_DEFAULTS_
+#define TERN_LINSPACE_FIELDS_   3, 0, (start, end, count), (scalar, scalar, int64)
 TERN_API tern_linspace_options tern_linspace_defaults(void);
 /// `count` values from start to end, both included, equally far apart. An integer dtype has them
 /// truncated toward 0, without rounding before where both ends are integers.
 TERN_API tern_tensor *tern_linspace_with(const tern_linspace_options *options);
-#define tern_linspace(...)                                                                         \
-    TERN_WITH_(tern_linspace, (TERN_FIELDS_3_, start, end, count),                                 \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_3_(scalar, scalar, int64, __VA_ARGS__, )),    \
-               __VA_ARGS__)
+#define tern_linspace(...) TERN_WITH_(tern_linspace, tern_linspace, TERN_LINSPACE, __VA_ARGS__)
 
 /// `tern_eye(3, 3)`.
 typedef struct tern_eye_options {
@@ -176,13 +159,12 @@ typedef struct tern_eye_options {
     int64_t rows; ///< >= 0
     int64_t cols; ///< >= 0
 } tern_eye_options;
+#define TERN_EYE_DEFAULTS_ TERN_TENSOR_DEFAULTS_
+#define TERN_EYE_FIELDS_   2, 0, (rows, cols), (int64, int64)
 TERN_API tern_eye_options tern_eye_defaults(void);
 /// (rows, cols) with ones on the diagonal and zeros elsewhere.
 TERN_API tern_tensor *tern_eye_with(const tern_eye_options *options);
-#define tern_eye(...)                                                                              \
-    TERN_WITH_(tern_eye, (TERN_FIELDS_2_, rows, cols),                                             \
-               (TERN_TENSOR_DEFAULTS_, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),             \
-               __VA_ARGS__)
+#define tern_eye(...) TERN_WITH_(tern_eye, tern_eye, TERN_EYE, __VA_ARGS__)
 
 /// `tern_from_data(tern_dims(2), (float[]){1, 2})`.
 typedef struct tern_from_data_options {
@@ -194,6 +176,8 @@ typedef struct tern_from_data_options {
     tern_shape shape;   ///< sizes, each 0 or more
     const void *data;   ///< numel elements, row-major, host memory; NULL only when numel is 0
 } tern_from_data_options;
+#define TERN_FROM_DATA_DEFAULTS_ TERN_TENSOR_DEFAULTS_, .nbytes = 0
+#define TERN_FROM_DATA_FIELDS_   1, DATA, (shape, data), (shape)
 TERN_API tern_from_data_options tern_from_data_defaults(void);
 /// A tensor with a copy of the caller's values. A bool that is neither 0 nor 1 is TERN_ERR_ARG.
 ///
@@ -205,13 +189,12 @@ TERN_API tern_from_data_options tern_from_data_defaults(void);
 /// has (else TERN_ERR_SHAPE). Bindings set reserved_ and nbytes, or nothing is checked.
 TERN_API tern_tensor *tern_from_data_with(const tern_from_data_options *options);
 #define tern_from_data(...)                                                                        \
-    TERN_WITH_(tern_from_data, (TERN_FIELDS_2_DATA_, shape, data),                                 \
-               (.nbytes = 0, TERN_TENSOR_DEFAULTS_,                                                \
-                .nbytes = TERN_DATA_NBYTES_(TERN_DATA_SECOND_(__VA_ARGS__, ),                      \
-                                            TERN_DATA_REST_(__VA_ARGS__, )),                       \
-                .reserved_ = TERN_DATA_TYPE_(TERN_DATA_SECOND_(__VA_ARGS__, )),                    \
-                TERN_REQUIRED_1_(shape, __VA_ARGS__, )),                                           \
-               __VA_ARGS__)
+    TERN_WITH_OPTIONS_(tern_from_data, tern_from_data,                                             \
+                       (TERN_FROM_DATA_DEFAULTS_,                                                  \
+                        .nbytes = TERN_DATA_NBYTES_(TERN_DATA_SECOND_(__VA_ARGS__, ),              \
+                                                    TERN_DATA_REST_(__VA_ARGS__, )),               \
+                        .reserved_ = TERN_DATA_TYPE_(TERN_DATA_SECOND_(__VA_ARGS__, ))),           \
+                       TERN_FROM_DATA_FIELDS_, __VA_ARGS__)
 
 /// Same sizes, dtype and device as `t`; uninitialised.
 TERN_API TERN_NODISCARD tern_tensor *tern_empty_like(const tern_tensor *t);

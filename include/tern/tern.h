@@ -8,7 +8,6 @@
 #include <tern/autograd.h>
 #include <tern/base.h>
 #include <tern/checkpoint.h>
-#include <tern/cpp.h>
 #include <tern/cuda.h>
 #include <tern/cuda_graph.h>
 #include <tern/data.h>
@@ -36,6 +35,7 @@
 #include <tern/nn/resize.h>
 #include <tern/nn/shape.h>
 #include <tern/ops.h>
+#include <tern/options.h>
 #include <tern/ops/activation.h>
 #include <tern/ops/conv.h>
 #include <tern/ops/copy.h>

@@ -7,11 +7,6 @@
 #include "tensor/capture.h"
 #include "tensor/liveness.h"
 
-tern_backward_options tern_backward_defaults(void)
-{
-    return (tern_backward_options){0};
-}
-
 static tern_status check_loss(const tern_tensor *loss, const tern_tensor *gradient)
 {
     TERN_TRY(tern_check_tensor("backward", "loss", loss));

@@ -28,11 +28,6 @@ tern_status tern_check_loader_change(const char *function, const tern_loader *lo
 
 // ---- making and freeing -----------------------------------------------------------------------
 
-tern_loader_new_options tern_loader_new_defaults(void)
-{
-    return (tern_loader_new_options){.batch_size = 1};
-}
-
 static bool is_first_cpu(tern_device device)
 {
     return device.type == TERN_CPU && device.index == 0;

@@ -181,11 +181,6 @@ static tern_status check_options(const tern_data_mnist_options *options)
     return TERN_OK;
 }
 
-tern_data_mnist_options tern_data_mnist_defaults(void)
-{
-    return (tern_data_mnist_options){.classes = 10};
-}
-
 tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *options)
 {
     if (check_options(options))

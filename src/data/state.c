@@ -147,11 +147,6 @@ tern_state *tern_loader_state_dict(tern_loader *loader)
     return tern_state_of_as("loader_state_dict", visit, loader);
 }
 
-tern_loader_load_state_dict_options tern_loader_load_state_dict_defaults(void)
-{
-    return (tern_loader_load_state_dict_options){.prefix = NULL};
-}
-
 tern_status tern_loader_load_state_dict_with(const tern_loader_load_state_dict_options *options)
 {
     static const char function[] = "loader_load_state_dict";

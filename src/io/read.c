@@ -104,11 +104,6 @@ static tern_status load(tern_archive *archive, void *with)
     return r->state ? TERN_OK : tern_error_code();
 }
 
-tern_state_read_options tern_state_read_defaults(void)
-{
-    return (tern_state_read_options){.path = NULL};
-}
-
 tern_state *tern_state_read_with(const tern_state_read_options *options)
 {
     static const char op[] = "state_read";

@@ -91,11 +91,6 @@ static tern_status check(const tern_state_write_options *o, tern_file_format *fo
     return TERN_OK;
 }
 
-tern_state_write_options tern_state_write_defaults(void)
-{
-    return (tern_state_write_options){.path = NULL};
-}
-
 tern_status tern_state_write_with(const tern_state_write_options *options)
 {
     tern_file_format format = TERN_FILE_UNSPECIFIED;

@@ -146,7 +146,7 @@ static tern_status resnet_reset(tern_module *module, tern_generator *generator)
 static const tern_module_class resnet_class = {
     .name = "ResNet", .size = sizeof(resnet), .call = resnet_call, .reset = resnet_reset};
 
-static tern_module *make(const variant *kind, const tern_models_resnet18_options *options)
+static tern_module *make(const variant *kind, const tern_models_resnet_options *options)
 {
     if (!options) {
         tern_null_error(kind->function, "options");
@@ -169,11 +169,7 @@ static tern_module *make(const variant *kind, const tern_models_resnet18_options
 }
 
 #define RESNET(name, bottleneck_, ...)                                                             \
-    tern_models_##name##_options tern_models_##name##_defaults(void)                               \
-    {                                                                                              \
-        return (tern_models_##name##_options){TERN_MODELS_DEFAULTS_};                              \
-    }                                                                                              \
-    tern_module *tern_models_##name##_with(const tern_models_##name##_options *options)            \
+    tern_module *tern_models_##name##_with(const tern_models_resnet_options *options)              \
     {                                                                                              \
         static const variant kind = {"models_" #name, bottleneck_, {__VA_ARGS__}};                 \
         return make(&kind, options);                                                               \

@@ -75,7 +75,7 @@ static tern_module *make_classifier(int64_t num_classes, double dropout)
                               tern_nn_dropout(dropout), tern_nn_linear(4096, num_classes));
 }
 
-static tern_module *make(const variant *kind, const tern_models_vgg16_options *options)
+static tern_module *make(const variant *kind, const tern_models_vgg_options *options)
 {
     if (!options) {
         tern_null_error(kind->function, "options");
@@ -93,11 +93,7 @@ static tern_module *make(const variant *kind, const tern_models_vgg16_options *o
 }
 
 #define VGG(name, batch_norm_, ...)                                                                \
-    tern_models_##name##_options tern_models_##name##_defaults(void)                               \
-    {                                                                                              \
-        return (tern_models_##name##_options){TERN_MODELS_VGG_DEFAULTS_};                          \
-    }                                                                                              \
-    tern_module *tern_models_##name##_with(const tern_models_##name##_options *options)            \
+    tern_module *tern_models_##name##_with(const tern_models_vgg_options *options)                 \
     {                                                                                              \
         static const variant kind = {"models_" #name, batch_norm_, {__VA_ARGS__, 0}};              \
         return make(&kind, options);                                                               \

@@ -131,23 +131,12 @@ static tern_tensor *run_max(tern_pool pool, int64_t out, tern_tensor *x, tern_te
                : tern_adaptive_max_pool_run(&pool, x, indices);
 }
 
-tern_adaptive_avg_pool1d_options tern_adaptive_avg_pool1d_defaults(void)
-{
-    return (tern_adaptive_avg_pool1d_options){.out = -1};
-}
-
 tern_tensor *tern_adaptive_avg_pool1d_with(const tern_adaptive_avg_pool1d_options *options)
 {
     if (!options)
         return (void)tern_null_error("adaptive_avg_pool1d", "options"), NULL;
     return run_mean((tern_pool){.name = "adaptive_avg_pool1d", .dims = 1, .out = {{-1}}},
                     options->out, options->x);
-}
-
-tern_adaptive_avg_pool2d_options tern_adaptive_avg_pool2d_defaults(void)
-{
-    return (tern_adaptive_avg_pool2d_options){.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-                                              .out = -1};
 }
 
 tern_tensor *tern_adaptive_avg_pool2d_with(const tern_adaptive_avg_pool2d_options *options)
@@ -159,23 +148,12 @@ tern_tensor *tern_adaptive_avg_pool2d_with(const tern_adaptive_avg_pool2d_option
         options->out, options->x);
 }
 
-tern_adaptive_max_pool1d_options tern_adaptive_max_pool1d_defaults(void)
-{
-    return (tern_adaptive_max_pool1d_options){.out = -1};
-}
-
 tern_tensor *tern_adaptive_max_pool1d_with(const tern_adaptive_max_pool1d_options *options)
 {
     if (!options)
         return (void)tern_null_error("adaptive_max_pool1d", "options"), NULL;
     return run_max((tern_pool){.name = "adaptive_max_pool1d", .dims = 1, .out = {{-1}}},
                    options->out, options->x, options->indices);
-}
-
-tern_adaptive_max_pool2d_options tern_adaptive_max_pool2d_defaults(void)
-{
-    return (tern_adaptive_max_pool2d_options){.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-                                              .out = -1};
 }
 
 tern_tensor *tern_adaptive_max_pool2d_with(const tern_adaptive_max_pool2d_options *options)

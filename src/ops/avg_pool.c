@@ -68,11 +68,6 @@ static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x)
                : tern_avg_pool_run(&pool, x);
 }
 
-tern_avg_pool1d_options tern_avg_pool1d_defaults(void)
-{
-    return (tern_avg_pool1d_options){.stride = TERN_SAME_AS_KERNEL, .count_include_pad = true};
-}
-
 tern_tensor *tern_avg_pool1d_with(const tern_avg_pool1d_options *options)
 {
     if (!options)
@@ -84,14 +79,6 @@ tern_tensor *tern_avg_pool1d_with(const tern_avg_pool1d_options *options)
                            .ceil_mode = options->ceil_mode,
                            .count_include_pad = options->count_include_pad},
                options->kernel, options->x);
-}
-
-tern_avg_pool2d_options tern_avg_pool2d_defaults(void)
-{
-    return (tern_avg_pool2d_options){.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},
-                                     .padding = {0, TERN_SAME_AS_FIRST},
-                                     .count_include_pad = true,
-                                     .kernel_size = {0, TERN_SAME_AS_FIRST}};
 }
 
 tern_tensor *tern_avg_pool2d_with(const tern_avg_pool2d_options *options)
@@ -107,15 +94,6 @@ tern_tensor *tern_avg_pool2d_with(const tern_avg_pool2d_options *options)
                            .count_include_pad = options->count_include_pad,
                            .divisor_override = options->divisor_override},
                options->kernel, options->x);
-}
-
-tern_avg_pool3d_options tern_avg_pool3d_defaults(void)
-{
-    return (tern_avg_pool3d_options){
-        .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .count_include_pad = true,
-        .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}};
 }
 
 tern_tensor *tern_avg_pool3d_with(const tern_avg_pool3d_options *options)

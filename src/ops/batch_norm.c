@@ -218,11 +218,6 @@ tern_tensor *tern_batch_norm_run(tern_op_call *call, tern_batch_norm *p)
     return NULL;
 }
 
-tern_batch_norm_options tern_batch_norm_defaults(void)
-{
-    return (tern_batch_norm_options){.momentum = 0.1, .eps = 1e-5, .activation = TERN_ACT_NONE};
-}
-
 tern_tensor *tern_batch_norm_with(const tern_batch_norm_options *options)
 {
     static const tern_op op = {"batch_norm", {"x", "weight", "bias"}, tern_batch_norm_backward};

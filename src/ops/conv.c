@@ -101,14 +101,6 @@ static tern_tensor *run(const tern_op *op, conv_sizes sizes, tern_tensor *x, ter
 
 // The public functions; `of` makes a size of a number, `sizes_of` a shape of a size.
 #define CONV(function, kind, of, sizes_of)                                                         \
-    tern_##function##_options tern_##function##_defaults(void)                                     \
-    {                                                                                              \
-        return (tern_##function##_options){.stride = of(1),                                        \
-                                           .padding = of(0),                                       \
-                                           .dilation = of(1),                                      \
-                                           .groups = 1,                                            \
-                                           .activation = TERN_ACT_NONE kind##_DEFAULTS(of)};       \
-    }                                                                                              \
     tern_tensor *tern_##function##_with(const tern_##function##_options *options)                  \
     {                                                                                              \
         static const tern_op op = {#function, {"x", "weight", "bias"}, conv_backward};             \

@@ -220,11 +220,6 @@ static tern_tensor *end(problem *p)
     return tern_op_end(&p->call, p->loss, saved, 5);
 }
 
-tern_cross_entropy_options tern_cross_entropy_defaults(void)
-{
-    return (tern_cross_entropy_options){.ignore_index = -100, .reduction = TERN_REDUCTION_MEAN};
-}
-
 tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options)
 {
     if (!options)

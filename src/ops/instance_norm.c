@@ -59,11 +59,6 @@ static tern_status update_running_stats(const tern_instance_norm_options *o, con
     return TERN_OK;
 }
 
-tern_instance_norm_options tern_instance_norm_defaults(void)
-{
-    return (tern_instance_norm_options){.use_input_stats = true, .momentum = 0.1, .eps = 1e-5};
-}
-
 tern_tensor *tern_instance_norm_with(const tern_instance_norm_options *o)
 {
     static const tern_op op = {"instance_norm", {"x", "weight", "bias"}, tern_row_norm_backward};

@@ -175,11 +175,6 @@ static tern_status backward(tern_node *node, tern_tensor *const *dy, tern_tensor
     return dx[0] ? tern_launch_resample_grad(&args, dims, dx[0], dy[0]) : tern_failed();
 }
 
-tern_interpolate_options tern_interpolate_defaults(void)
-{
-    return (tern_interpolate_options){.mode = TERN_NEAREST};
-}
-
 tern_tensor *tern_interpolate_with(const tern_interpolate_options *options)
 {
     static const tern_op interpolate = {"interpolate", {"x"}, backward};

@@ -148,11 +148,6 @@ static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x, tern_ten
                : tern_max_pool_run(&pool, x, indices);
 }
 
-tern_max_pool1d_options tern_max_pool1d_defaults(void)
-{
-    return (tern_max_pool1d_options){.stride = TERN_SAME_AS_KERNEL, .dilation = 1};
-}
-
 tern_tensor *tern_max_pool1d_with(const tern_max_pool1d_options *options)
 {
     if (!options)
@@ -164,14 +159,6 @@ tern_tensor *tern_max_pool1d_with(const tern_max_pool1d_options *options)
                            .dilation = tern_pool_line(options->dilation),
                            .ceil_mode = options->ceil_mode},
                options->kernel, options->x, options->indices);
-}
-
-tern_max_pool2d_options tern_max_pool2d_defaults(void)
-{
-    return (tern_max_pool2d_options){.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},
-                                     .padding = {0, TERN_SAME_AS_FIRST},
-                                     .dilation = {1, TERN_SAME_AS_FIRST},
-                                     .kernel_size = {0, TERN_SAME_AS_FIRST}};
 }
 
 tern_tensor *tern_max_pool2d_with(const tern_max_pool2d_options *options)
@@ -186,15 +173,6 @@ tern_tensor *tern_max_pool2d_with(const tern_max_pool2d_options *options)
                            .dilation = tern_pool_pair(options->dilation),
                            .ceil_mode = options->ceil_mode},
                options->kernel, options->x, options->indices);
-}
-
-tern_max_pool3d_options tern_max_pool3d_defaults(void)
-{
-    return (tern_max_pool3d_options){
-        .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}};
 }
 
 tern_tensor *tern_max_pool3d_with(const tern_max_pool3d_options *options)

@@ -8,11 +8,6 @@
 #include "tensor/shape.h"
 #include "tensor/tensor.h"
 
-tern_normalize_options tern_normalize_defaults(void)
-{
-    return (tern_normalize_options){.p = 2, .dim = 1, .eps = 1e-12};
-}
-
 tern_tensor *tern_normalize_with(const tern_normalize_options *options)
 {
     if (!options) {

@@ -52,16 +52,6 @@ static tern_status check_floating(const char *op, tern_dtype dtype)
 static const tern_random_args unit_uniform = {.kind = TERN_RANDOM_UNIFORM, .a = 0, .b = 1};
 static const tern_random_args unit_normal = {.kind = TERN_RANDOM_NORMAL, .a = 0, .b = 1};
 
-tern_rand_options tern_rand_defaults(void)
-{
-    return (tern_rand_options){TERN_RANDOM_DEFAULTS_};
-}
-
-tern_randn_options tern_randn_defaults(void)
-{
-    return tern_rand_defaults();
-}
-
 static tern_tensor *create_drawn(const char *op, const tern_random_args *fill,
                                  const tern_rand_options *o)
 {
@@ -80,7 +70,7 @@ tern_tensor *tern_rand_with(const tern_rand_options *options)
     return create_drawn("rand", &unit_uniform, options);
 }
 
-tern_tensor *tern_randn_with(const tern_randn_options *options)
+tern_tensor *tern_randn_with(const tern_rand_options *options)
 {
     return create_drawn("randn", &unit_normal, options);
 }
@@ -103,11 +93,6 @@ tern_tensor *tern_randn_like(const tern_tensor *t)
 }
 
 // ---- integers ----------------------------------------------------------------------------------
-
-tern_randint_options tern_randint_defaults(void)
-{
-    return (tern_randint_options){TERN_RANDOM_DEFAULTS_};
-}
 
 static tern_status check_bounds(const char *op, int64_t low, int64_t high, tern_dtype dtype)
 {
@@ -150,11 +135,6 @@ tern_tensor *tern_randint_like(const tern_tensor *t, int64_t low, int64_t high)
 }
 
 // ---- permutations ------------------------------------------------------------------------------
-
-tern_randperm_options tern_randperm_defaults(void)
-{
-    return (tern_randperm_options){TERN_RANDOM_DEFAULTS_};
-}
 
 // The number up to which a dtype holds every integer.
 static int64_t largest_exact(tern_dtype dtype)

@@ -142,11 +142,6 @@ static tern_tensor *over_last(const tern_op *op, tern_tensor *const *in, tern_sh
     return tern_row_norm_run(&call, &p);
 }
 
-tern_layer_norm_options tern_layer_norm_defaults(void)
-{
-    return (tern_layer_norm_options){.eps = 1e-5};
-}
-
 tern_tensor *tern_layer_norm_with(const tern_layer_norm_options *options)
 {
     static const tern_op op = {"layer_norm", {"x", "weight", "bias"}, tern_row_norm_backward};
@@ -154,11 +149,6 @@ tern_tensor *tern_layer_norm_with(const tern_layer_norm_options *options)
         return (void)tern_null_error("layer_norm", "options"), NULL;
     tern_tensor *const in[] = {options->x, options->weight, options->bias};
     return over_last(&op, in, options->normalized_shape, options->eps, false);
-}
-
-tern_rms_norm_options tern_rms_norm_defaults(void)
-{
-    return (tern_rms_norm_options){.eps = NAN};
 }
 
 tern_tensor *tern_rms_norm_with(const tern_rms_norm_options *options)
@@ -174,11 +164,6 @@ tern_tensor *tern_rms_norm_with(const tern_rms_norm_options *options)
 }
 
 // ---- groups of channels -------------------------------------------------------------------------
-
-tern_group_norm_options tern_group_norm_defaults(void)
-{
-    return (tern_group_norm_options){.eps = 1e-5};
-}
 
 static tern_status check_groups(const tern_op_call *call, int64_t groups)
 {

@@ -33,11 +33,6 @@ static const tern_optim_class adagrad_class = {.name = "Adagrad",
                                                .update = update,
                                                .derive = derive};
 
-tern_optim_adagrad_options tern_optim_adagrad_defaults(void)
-{
-    return (tern_optim_adagrad_options){TERN_OPTIM_ADAGRAD_DEFAULTS_};
-}
-
 tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *o)
 {
     return TERN_OPTIM_MAKE(

@@ -72,7 +72,7 @@ static const tern_optim_class adamw_class = {
 // The second beta; NAN after an error.
 static double beta2_of(const char *function, const tern_optim_adam_options *o)
 {
-    const tern_optim_adam_options usual = tern_optim_adam_defaults();
+    const tern_optim_adam_options usual = {TERN_OPTIM_ADAM_DEFAULTS_};
     if (o->betas[1] != TERN_BETA_UNSAID_)
         return o->betas[1];
     if (o->betas[0] == usual.betas[0])
@@ -91,18 +91,6 @@ static tern_optim *make(const tern_optim_class *klass, bool decoupled,
     return TERN_OPTIM_MAKE(*klass, o, [LR] = o->lr, [BETA1] = o->betas[0], [BETA2] = beta2,
                            [EPS] = o->eps, [WEIGHT_DECAY] = o->weight_decay, [AMSGRAD] = o->amsgrad,
                            [MAXIMIZE] = o->maximize, [DECOUPLED] = decoupled);
-}
-
-tern_optim_adam_options tern_optim_adam_defaults(void)
-{
-    return (tern_optim_adam_options){.lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8};
-}
-
-tern_optim_adamw_options tern_optim_adamw_defaults(void)
-{
-    tern_optim_adamw_options options = tern_optim_adam_defaults();
-    options.weight_decay = 0.01;
-    return options;
 }
 
 tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options)

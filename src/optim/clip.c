@@ -256,11 +256,6 @@ static tern_status check_norm_options(const tern_clip_grad_norm_options *options
     return TERN_OK;
 }
 
-tern_clip_grad_norm_options tern_clip_grad_norm_defaults(void)
-{
-    return (tern_clip_grad_norm_options){.norm_type = 2};
-}
-
 tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options)
 {
     if (!options) {
@@ -288,11 +283,6 @@ no_views:
 }
 
 // ---- by value -----------------------------------------------------------------------------------
-
-tern_clip_grad_value_options tern_clip_grad_value_defaults(void)
-{
-    return (tern_clip_grad_value_options){0};
-}
 
 tern_status tern_clip_grad_value_with(const tern_clip_grad_value_options *options)
 {

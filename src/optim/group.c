@@ -212,11 +212,6 @@ tern_optim *tern_optim_make(const tern_optim_class *klass, const double *number,
 
 // ---- more groups --------------------------------------------------------------------------------
 
-tern_optim_add_group_options tern_optim_add_group_defaults(void)
-{
-    return (tern_optim_add_group_options){.lr = NAN, .weight_decay = NAN};
-}
-
 // Replaces the number of that name; a value of NAN keeps what is there.
 static tern_status take(const char *function, const tern_optim_class *klass,
                         tern_optim_group *group, const char *name, double value)

@@ -66,11 +66,6 @@ static void move_named(tern_optim *optim, const char *pattern, tern_optim_entry 
     }
 }
 
-tern_optim_group_names_options tern_optim_group_names_defaults(void)
-{
-    return (tern_optim_group_names_options){.lr = NAN, .weight_decay = NAN};
-}
-
 tern_status tern_optim_group_names_with(const tern_optim_group_names_options *options)
 {
     const char *function = "optim_group_names";

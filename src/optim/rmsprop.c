@@ -43,11 +43,6 @@ static const tern_optim_class rmsprop_class = {.name = "RMSprop",
                                                .update = update,
                                                .derive = derive};
 
-tern_optim_rmsprop_options tern_optim_rmsprop_defaults(void)
-{
-    return (tern_optim_rmsprop_options){TERN_OPTIM_RMSPROP_DEFAULTS_};
-}
-
 tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *o)
 {
     return TERN_OPTIM_MAKE(

@@ -52,11 +52,6 @@ static const tern_optim_class sgd_class = {
     .check = check,
 };
 
-tern_optim_sgd_options tern_optim_sgd_defaults(void)
-{
-    return (tern_optim_sgd_options){.lr = 1e-3};
-}
-
 tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *o)
 {
     return TERN_OPTIM_MAKE(

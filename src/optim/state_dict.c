@@ -148,11 +148,6 @@ tern_state *tern_optim_state_dict(tern_optim *optim)
     return tern_state_of_as("optim_state_dict", visit, &(visited){optim, true});
 }
 
-tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void)
-{
-    return (tern_optim_load_state_dict_options){.strict = true, .numbers = true};
-}
-
 tern_status tern_optim_load_as(const tern_load_caller *caller,
                                const tern_optim_load_state_dict_options *options)
 {

@@ -247,11 +247,6 @@ static tern_status check_options(const tern_parallel_check_options *o)
     return TERN_OK;
 }
 
-tern_parallel_check_options tern_parallel_check_defaults(void)
-{
-    return (tern_parallel_check_options){.tolerance = 1e-4};
-}
-
 tern_status tern_parallel_check_with(const tern_parallel_check_options *options)
 {
     if (!options)

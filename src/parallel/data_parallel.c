@@ -181,11 +181,6 @@ static tern_status set_up(data_parallel *self, const tern_nn_data_parallel_optio
     return make_replicas(self);
 }
 
-tern_nn_data_parallel_options tern_nn_data_parallel_defaults(void)
-{
-    return (tern_nn_data_parallel_options){0};
-}
-
 tern_module *tern_nn_data_parallel_with(const tern_nn_data_parallel_options *options)
 {
     if (!options) {

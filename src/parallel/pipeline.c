@@ -168,11 +168,6 @@ static tern_status check(pipeline *p)
     return check_batch(p);
 }
 
-tern_pipeline_options tern_pipeline_defaults(void)
-{
-    return (tern_pipeline_options){.micro_batches = 4};
-}
-
 tern_tensor *tern_pipeline_with(const tern_pipeline_options *options)
 {
     pipeline p = {.options = options};

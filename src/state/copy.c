@@ -84,11 +84,6 @@ static tern_status wait_for(const tern_state *state)
     return TERN_OK;
 }
 
-tern_state_copy_options tern_state_copy_defaults(void)
-{
-    return (tern_state_copy_options){.device = {TERN_DEVICE_UNSPECIFIED, 0}};
-}
-
 tern_state *tern_state_copy_with(const tern_state_copy_options *options)
 {
     if (!options) {

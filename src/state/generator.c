@@ -90,11 +90,6 @@ tern_state *tern_random_state_dict(void)
     return tern_state_of_as("random_state_dict", visit, NULL);
 }
 
-tern_random_load_state_dict_options tern_random_load_state_dict_defaults(void)
-{
-    return (tern_random_load_state_dict_options){.strict = true};
-}
-
 tern_status tern_random_load_state_dict_with(const tern_random_load_state_dict_options *options)
 {
     if (!options)

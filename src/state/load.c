@@ -235,11 +235,6 @@ tern_status tern_state_load_as(const tern_load_caller *caller,
     return status;
 }
 
-tern_state_load_options tern_state_load_defaults(void)
-{
-    return (tern_state_load_options){.strict = true};
-}
-
 tern_status tern_state_load_with(const tern_state_load_options *options)
 {
     if (!options)

@@ -21,7 +21,7 @@ static tern_dtype or_else(tern_dtype dtype, tern_dtype fallback)
     return dtype == TERN_DTYPE_UNSPECIFIED ? fallback : dtype;
 }
 
-static tern_tensor *create_constant(const char *op, const tern_zeros_options *o, int value)
+static tern_tensor *create_constant(const char *op, const tern_tensor_options *o, int value)
 {
     if (!o) {
         tern_null_error(op, "options");
@@ -31,22 +31,7 @@ static tern_tensor *create_constant(const char *op, const tern_zeros_options *o,
     return tern_filled(tern_create(op, dtype, o->device, o->requires_grad, o->shape), value);
 }
 
-tern_zeros_options tern_zeros_defaults(void)
-{
-    return (tern_zeros_options){TERN_TENSOR_DEFAULTS_};
-}
-
-tern_empty_options tern_empty_defaults(void)
-{
-    return tern_zeros_defaults();
-}
-
-tern_ones_options tern_ones_defaults(void)
-{
-    return tern_zeros_defaults();
-}
-
-tern_tensor *tern_empty_with(const tern_empty_options *o)
+tern_tensor *tern_empty_with(const tern_tensor_options *o)
 {
     if (!o) {
         tern_null_error("empty", "options");
@@ -56,19 +41,14 @@ tern_tensor *tern_empty_with(const tern_empty_options *o)
                        o->requires_grad, o->shape);
 }
 
-tern_tensor *tern_zeros_with(const tern_zeros_options *o)
+tern_tensor *tern_zeros_with(const tern_tensor_options *o)
 {
     return create_constant("zeros", o, 0);
 }
 
-tern_tensor *tern_ones_with(const tern_ones_options *o)
+tern_tensor *tern_ones_with(const tern_tensor_options *o)
 {
     return create_constant("ones", o, 1);
-}
-
-tern_full_options tern_full_defaults(void)
-{
-    return (tern_full_options){TERN_TENSOR_DEFAULTS_};
 }
 
 static tern_tensor *create_full(const char *op, const tern_full_options *o)
@@ -89,11 +69,6 @@ tern_tensor *tern_full_with(const tern_full_options *o)
 }
 
 // ---- sequences ---------------------------------------------------------------------------------
-
-tern_arange_options tern_arange_defaults(void)
-{
-    return (tern_arange_options){TERN_TENSOR_DEFAULTS_};
-}
 
 // The three numbers of a sequence of integers; false where one of them is no int64.
 typedef struct integer_range {
@@ -191,11 +166,6 @@ tern_tensor *tern_arange_with(const tern_arange_options *o)
     return tern_kernels_of(exec.device)->arange(&exec, &view, o->start, o->step) ? NULL : t;
 }
 
-tern_linspace_options tern_linspace_defaults(void)
-{
-    return (tern_linspace_options){TERN_TENSOR_DEFAULTS_};
-}
-
 // Counts from the nearer end, so that both ends are exact.
 static void linspace_floating(const tern_linspace_options *o, double *values)
 {
@@ -258,11 +228,6 @@ tern_tensor *tern_linspace_with(const tern_linspace_options *o)
     return t ? linspace_fill(t, o) : NULL;
 }
 
-tern_eye_options tern_eye_defaults(void)
-{
-    return (tern_eye_options){TERN_TENSOR_DEFAULTS_};
-}
-
 tern_tensor *tern_eye_with(const tern_eye_options *o)
 {
     if (!o) {
@@ -283,11 +248,6 @@ tern_tensor *tern_eye_with(const tern_eye_options *o)
 }
 
 // ---- the caller's values -----------------------------------------------------------------------
-
-tern_from_data_options tern_from_data_defaults(void)
-{
-    return (tern_from_data_options){TERN_TENSOR_DEFAULTS_, .nbytes = 0};
-}
 
 // What a pointer to elements of a dtype is called in C.
 static const char *data_name(char data_type)

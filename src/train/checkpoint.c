@@ -41,11 +41,6 @@ tern_status tern_check_checkpoint_work(const char *function, const tern_checkpoi
 
 // ---- making and freeing -------------------------------------------------------------------------
 
-tern_checkpoint_new_options tern_checkpoint_new_defaults(void)
-{
-    return (tern_checkpoint_new_options){.keep_last = 0};
-}
-
 static tern_status check_options(const tern_checkpoint_new_options *o)
 {
     static const char op[] = "checkpoint_new";

@@ -14,11 +14,6 @@
 
 static const char op[] = "checkpoint_save";
 
-tern_checkpoint_save_options tern_checkpoint_save_defaults(void)
-{
-    return (tern_checkpoint_save_options){.metric = NAN};
-}
-
 // ---- what is saved ------------------------------------------------------------------------------
 
 static void record_facts(tern_checkpoint *checkpoint, const tern_checkpoint_save_options *options)

@@ -421,11 +421,6 @@ static tern_status read_and_load(const tern_optim_load_torch_options *o)
     return status;
 }
 
-tern_optim_load_torch_options tern_optim_load_torch_defaults(void)
-{
-    return (tern_optim_load_torch_options){.numbers = true};
-}
-
 tern_status tern_optim_load_torch_with(const tern_optim_load_torch_options *options)
 {
     if (!options)

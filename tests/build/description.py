@@ -107,7 +107,8 @@ def complete(root, told):
     exports = sorted(re.findall(r"^ *\(function \*\)(\w+),$", listed, re.M))
     functions = sorted(item["name"] for item in told["functions"])
     assert functions == exports, set(functions) ^ set(exports)
-    for kind, mark in (("enums", "typedef enum "), ("calls", r"TERN_WITH_\([\s\\]*tern_")):
+    for kind, mark in (("enums", "typedef enum "),
+                       ("calls", r"TERN_WITH_(?:OPTIONS_)?\([\s\\]*tern_")):
         assert len(told[kind]) == len(re.findall(mark, text)), kind
     calls = {item["with"] for item in told["calls"]}
     assert calls == {name for name in functions if name.endswith("_with")}, calls

@@ -113,8 +113,6 @@ PLAIN(tanhshrink)
 PLAIN(softsign)
 
 #define OPTIONS(name)                                                                              \
-    CANNOT_FAIL(tern_nn_##name##_defaults, "fills a struct",                                       \
-                tern_nn_##name##_defaults().reserved_ == 0)                                        \
     REFUSES(tern_nn_##name##_with, "options that are NULL", TERN_ERR_NULL,                         \
             "nn_" #name ": options is NULL", tern_nn_##name##_with(NULL))
 OPTIONS(elu)

@@ -84,7 +84,6 @@ REFUSES(tern_nn_channel_shuffle, "no groups", TERN_ERR_ARG, "nn_channel_shuffle:
 
 // ---- normalize ----------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_normalize_defaults, "fills a struct", tern_normalize_defaults().reserved_ == 0)
 REFUSES(tern_normalize_with, "options that are NULL", TERN_ERR_NULL, "normalize: options is NULL",
         tern_normalize_with(NULL))
 NULL_AND_DEAD(tern_normalize_with, "normalize", "x", tern_normalize(NULL), tern_normalize(f->dead))

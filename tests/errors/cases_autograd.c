@@ -4,7 +4,6 @@
 
 // ---- backward -----------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_backward_defaults, "fills a struct", !tern_backward_defaults().retain_graph)
 CANNOT_FAIL(tern_set_grad_enabled, "sets the thread's mode", tern_set_grad_enabled(true))
 CANNOT_FAIL(tern_grad_enabled, "looks at the thread's mode", tern_grad_enabled())
 REFUSES(tern_backward_with, "options that are NULL", TERN_ERR_NULL, "backward: options is NULL",

@@ -9,7 +9,6 @@
 
 // ---- making -------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_checkpoint_new_defaults, "fills a struct", !tern_checkpoint_new_defaults().folder)
 REFUSES(tern_checkpoint_new_with, "options that are NULL", TERN_ERR_NULL,
         "checkpoint_new: options is NULL", tern_checkpoint_new_with(NULL))
 REFUSES(tern_checkpoint_new_with, "a folder that is NULL", TERN_ERR_NULL,
@@ -102,8 +101,6 @@ REFUSES(tern_checkpoint_add, "a name of its own", TERN_ERR_ARG,
 
 static int64_t step;
 
-CANNOT_FAIL(tern_checkpoint_save_defaults, "fills a struct",
-            !tern_checkpoint_save_defaults().checkpoint)
 REFUSES(tern_checkpoint_save_with, "options that are NULL", TERN_ERR_NULL,
         "checkpoint_save: options is NULL", tern_checkpoint_save_with(NULL))
 NO_CHECKPOINT(tern_checkpoint_save_with, "checkpoint_save", tern_checkpoint_save(NULL, 1))

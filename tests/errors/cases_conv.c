@@ -4,19 +4,17 @@
 
 #define Z(...) tern_zeros(tern_dims(__VA_ARGS__))
 
-#define DEFAULTS(name)                                                                             \
-    CANNOT_FAIL(tern_##name##_defaults, "fills a struct", tern_##name##_defaults().groups == 1)    \
-    CANNOT_FAIL(tern_nn_##name##_defaults, "fills a struct", tern_nn_##name##_defaults().bias)     \
+#define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))                                                              \
     REFUSES(tern_nn_##name##_with, "options that are NULL", TERN_ERR_NULL,                         \
             "nn_" #name ": options is NULL", tern_nn_##name##_with(NULL))
-DEFAULTS(conv1d)
-DEFAULTS(conv2d)
-DEFAULTS(conv3d)
-DEFAULTS(conv_transpose1d)
-DEFAULTS(conv_transpose2d)
-DEFAULTS(conv_transpose3d)
+NO_OPTIONS(conv1d)
+NO_OPTIONS(conv2d)
+NO_OPTIONS(conv3d)
+NO_OPTIONS(conv_transpose1d)
+NO_OPTIONS(conv_transpose2d)
+NO_OPTIONS(conv_transpose3d)
 
 // ---- operands -----------------------------------------------------------------------------------
 

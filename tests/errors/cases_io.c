@@ -4,7 +4,6 @@
 
 // ---- reading ------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_state_read_defaults, "fills a struct", !tern_state_read_defaults().path)
 REFUSES(tern_state_read_with, "options that are NULL", TERN_ERR_NULL, "state_read: options is NULL",
         tern_state_read_with(NULL))
 REFUSES(tern_state_read_with, "a path that is NULL", TERN_ERR_NULL, "state_read: path is NULL",
@@ -54,7 +53,6 @@ REFUSES(tern_state_read_with, "a device of 64 letters", TERN_ERR_ARG,
 
 #define WRITE(...) tern_state_write(f->state, __VA_ARGS__)
 
-CANNOT_FAIL(tern_state_write_defaults, "fills a struct", !tern_state_write_defaults().path)
 REFUSES(tern_state_write_with, "options that are NULL", TERN_ERR_NULL,
         "state_write: options is NULL", tern_state_write_with(NULL))
 REFUSES(tern_state_write_with, "a state that is NULL", TERN_ERR_NULL, "state_write: state is NULL",

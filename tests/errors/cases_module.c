@@ -450,8 +450,6 @@ static tern_status print_to(tern_module *net, const char *path)
     return status;
 }
 
-CANNOT_FAIL(tern_module_summary_print_defaults, "fills a struct",
-            !tern_module_summary_print_defaults().file)
 REFUSES(tern_module_summary_print_with, "options that are NULL", TERN_ERR_NULL,
         "module_summary_print: options is NULL", tern_module_summary_print_with(NULL))
 NO_MODULE(tern_module_summary_print_with, "module_summary_print",

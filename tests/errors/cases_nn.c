@@ -2,20 +2,9 @@
 // nn.h
 #include "errors.h"
 
-#define DEFAULTS(name)                                                                             \
-    CANNOT_FAIL(tern_nn_##name##_defaults, "fills a struct",                                       \
-                tern_nn_##name##_defaults().reserved_ == 0)
 #define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_nn_##name##_with, "options that are NULL", TERN_ERR_NULL,                         \
             "nn_" #name ": options is NULL", tern_nn_##name##_with(NULL))
-DEFAULTS(linear)
-DEFAULTS(flatten)
-DEFAULTS(dropout)
-DEFAULTS(gelu)
-DEFAULTS(leaky_relu)
-DEFAULTS(cross_entropy_loss)
-DEFAULTS(mse_loss)
-DEFAULTS(l1_loss)
 NO_OPTIONS(linear)
 NO_OPTIONS(flatten)
 NO_OPTIONS(dropout)
@@ -28,8 +17,6 @@ NO_OPTIONS(l1_loss)
 // ---- networks of models.h -----------------------------------------------------------------------
 
 #define NETWORK(name)                                                                              \
-    CANNOT_FAIL(tern_models_##name##_defaults, "fills a struct",                                   \
-                tern_models_##name##_defaults().num_classes == 1000)                               \
     REFUSES(tern_models_##name##_with, "options that are NULL", TERN_ERR_NULL,                     \
             "models_" #name ": options is NULL", tern_models_##name##_with(NULL))                  \
     REFUSES(tern_models_##name##_with, "no classes", TERN_ERR_ARG,                                 \

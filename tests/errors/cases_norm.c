@@ -2,24 +2,23 @@
 // Normalisation: ops/norm.h and nn/norm.h.
 #include "errors.h"
 
-#define DEFAULTS(name)                                                                             \
-    CANNOT_FAIL(tern_##name##_defaults, "fills a struct", tern_##name##_defaults().reserved_ == 0) \
+#define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))
-DEFAULTS(batch_norm)
-DEFAULTS(instance_norm)
-DEFAULTS(group_norm)
-DEFAULTS(layer_norm)
-DEFAULTS(rms_norm)
-DEFAULTS(nn_batch_norm1d)
-DEFAULTS(nn_batch_norm2d)
-DEFAULTS(nn_batch_norm3d)
-DEFAULTS(nn_instance_norm1d)
-DEFAULTS(nn_instance_norm2d)
-DEFAULTS(nn_instance_norm3d)
-DEFAULTS(nn_group_norm)
-DEFAULTS(nn_layer_norm)
-DEFAULTS(nn_rms_norm)
+NO_OPTIONS(batch_norm)
+NO_OPTIONS(instance_norm)
+NO_OPTIONS(group_norm)
+NO_OPTIONS(layer_norm)
+NO_OPTIONS(rms_norm)
+NO_OPTIONS(nn_batch_norm1d)
+NO_OPTIONS(nn_batch_norm2d)
+NO_OPTIONS(nn_batch_norm3d)
+NO_OPTIONS(nn_instance_norm1d)
+NO_OPTIONS(nn_instance_norm2d)
+NO_OPTIONS(nn_instance_norm3d)
+NO_OPTIONS(nn_group_norm)
+NO_OPTIONS(nn_layer_norm)
+NO_OPTIONS(nn_rms_norm)
 
 // ---- operations ---------------------------------------------------------------------------------
 

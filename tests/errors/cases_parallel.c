@@ -72,8 +72,6 @@ REFUSES(tern_nn_data_parallel_with, "one in which one is data parallel", TERN_ER
         "nn_data_parallel: \"1\" is data parallel already",
         tern_nn_data_parallel(tern_nn_sequential(tern_nn_relu(), wrapped()), .devices = both,
                               .count = 2))
-CANNOT_FAIL(tern_nn_data_parallel_defaults, "it is given nothing",
-            tern_nn_data_parallel_defaults().dim == 0)
 REFUSES(tern_nn_data_parallel_devices, "a module that is NULL", TERN_ERR_NULL,
         "nn_data_parallel_devices: module is NULL",
         tern_nn_data_parallel_devices(NULL, NULL, 0) == -1)
@@ -222,8 +220,6 @@ NULL_AND_DEAD(tern_parallel_check_with, "parallel_check", "y", check_wrapped(f->
 REFUSES(tern_parallel_check_with, "a tolerance below 0", TERN_ERR_ARG,
         "parallel_check: .tolerance is -1, but must be 0 or more",
         check_wrapped(f->x, f->labels, -1))
-CANNOT_FAIL(tern_parallel_check_defaults, "it is given nothing",
-            tern_parallel_check_defaults().tolerance == 1e-4)
 
 static tern_tensor *run_with_losses_apart(fixture *f)
 {
@@ -261,5 +257,3 @@ REFUSES(tern_pipeline_with, "x and y of two batches", TERN_ERR_SHAPE,
         tern_pipeline(f->net, f->criterion, f->turned, f->labels))
 REFUSES(tern_pipeline_with, "an empty batch", TERN_ERR_SHAPE, "pipeline: the batch is empty",
         tern_pipeline(f->net, f->criterion, f->empty, f->empty))
-CANNOT_FAIL(tern_pipeline_defaults, "it is given nothing",
-            tern_pipeline_defaults().micro_batches == 4)

@@ -4,33 +4,30 @@
 
 // ---- what all have -----------------------------------------------------------------------------
 
-#define DEFAULTS(name)                                                                             \
-    CANNOT_FAIL(tern_##name##_defaults, "fills a struct", tern_##name##_defaults().reserved_ == 0)
 #define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))
-#define WITH(name)     DEFAULTS(name) NO_OPTIONS(name)
-#define FOR_DIMS(name) WITH(name##1d) WITH(name##2d) WITH(name##3d)
+#define FOR_DIMS(name) NO_OPTIONS(name##1d) NO_OPTIONS(name##2d) NO_OPTIONS(name##3d)
 FOR_DIMS(max_pool)
 FOR_DIMS(avg_pool)
-WITH(adaptive_avg_pool1d)
-WITH(adaptive_avg_pool2d)
-WITH(adaptive_max_pool1d)
-WITH(adaptive_max_pool2d)
-WITH(interpolate)
+NO_OPTIONS(adaptive_avg_pool1d)
+NO_OPTIONS(adaptive_avg_pool2d)
+NO_OPTIONS(adaptive_max_pool1d)
+NO_OPTIONS(adaptive_max_pool2d)
+NO_OPTIONS(interpolate)
 FOR_DIMS(nn_max_pool)
 FOR_DIMS(nn_avg_pool)
-WITH(nn_adaptive_avg_pool1d)
-WITH(nn_adaptive_avg_pool2d)
-WITH(nn_adaptive_max_pool1d)
-WITH(nn_adaptive_max_pool2d)
-WITH(nn_local_response_norm)
+NO_OPTIONS(nn_adaptive_avg_pool1d)
+NO_OPTIONS(nn_adaptive_avg_pool2d)
+NO_OPTIONS(nn_adaptive_max_pool1d)
+NO_OPTIONS(nn_adaptive_max_pool2d)
+NO_OPTIONS(nn_local_response_norm)
 FOR_DIMS(nn_zero_pad)
 FOR_DIMS(nn_constant_pad)
 FOR_DIMS(nn_reflection_pad)
 FOR_DIMS(nn_replication_pad)
 FOR_DIMS(nn_circular_pad)
-WITH(nn_upsample)
+NO_OPTIONS(nn_upsample)
 
 static tern_tensor *zeros(tern_shape shape)
 {

@@ -75,11 +75,6 @@ REFUSES(tern_generator_from_torch, "bytes that are no state", TERN_ERR_FORMAT,
 
 // ---- tensors ------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_randn_defaults, "fills a struct", !tern_randn_defaults().generator)
-CANNOT_FAIL(tern_rand_defaults, "fills a struct", !tern_rand_defaults().generator)
-CANNOT_FAIL(tern_randint_defaults, "fills a struct", !tern_randint_defaults().generator)
-CANNOT_FAIL(tern_randperm_defaults, "fills a struct", !tern_randperm_defaults().generator)
-
 #define DRAWS(name, make)                                                                          \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))                                                              \

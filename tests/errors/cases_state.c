@@ -19,7 +19,6 @@ CANNOT_FAIL(tern_state_new, "only without memory, which the suite reliability lo
             made_and_freed(tern_state_new()))
 CANNOT_FAIL(tern_state_free, "NULL is fine", (tern_state_free(NULL), 1))
 TAKES(tern_state_free, "NULL", (tern_state_free(NULL), 1))
-CANNOT_FAIL(tern_state_copy_defaults, "fills a struct", !tern_state_copy_defaults().state)
 NO_STATE(tern_state_copy_with, "state_copy", tern_state_copy(NULL))
 REFUSES(tern_state_copy_with, "options that are NULL", TERN_ERR_NULL, "state_copy: options is NULL",
         tern_state_copy_with(NULL))
@@ -218,7 +217,6 @@ REFUSES(tern_visit_generator, "a generator that is NULL", TERN_ERR_NULL,
 
 REFUSES(tern_state_of, "a visit that is NULL", TERN_ERR_NULL, "state_of: visit is NULL",
         tern_state_of(NULL, f))
-CANNOT_FAIL(tern_state_load_defaults, "fills a struct", tern_state_load_defaults().strict)
 NO_STATE(tern_state_load_with, "state_load", tern_state_load(NULL, visit_nothing, NULL))
 REFUSES(tern_state_load_with, "options that are NULL", TERN_ERR_NULL, "state_load: options is NULL",
         tern_state_load_with(NULL))
@@ -280,8 +278,6 @@ REFUSES(tern_state_load_with, "two names of the object that become one", TERN_ER
 CANNOT_FAIL(tern_load_report_free, "NULL is fine", (tern_load_report_free(NULL), 1))
 CANNOT_FAIL(tern_random_state_dict, "only without memory, which the suite reliability looks at",
             made_and_freed(tern_random_state_dict()))
-CANNOT_FAIL(tern_random_load_state_dict_defaults, "fills a struct",
-            tern_random_load_state_dict_defaults().strict)
 NO_STATE(tern_random_load_state_dict_with, "random_load_state_dict",
          tern_random_load_state_dict(NULL))
 REFUSES(tern_random_load_state_dict_with, "options that are NULL", TERN_ERR_NULL,
@@ -294,8 +290,6 @@ REFUSES(tern_random_load_state_dict_with, "a state of something else", TERN_ERR_
 
 REFUSES(tern_module_state_dict, "a module that is NULL", TERN_ERR_NULL,
         "module_state_dict: module is NULL", tern_module_state_dict(NULL))
-CANNOT_FAIL(tern_module_load_state_dict_defaults, "fills a struct",
-            tern_module_load_state_dict_defaults().strict)
 REFUSES(tern_module_load_state_dict_with, "a module that is NULL", TERN_ERR_NULL,
         "module_load_state_dict: module is NULL", tern_module_load_state_dict(NULL, f->state))
 REFUSES(tern_module_load_state_dict_with, "options that are NULL", TERN_ERR_NULL,

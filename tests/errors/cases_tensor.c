@@ -29,15 +29,6 @@ TAKES(tern_shape_make, "NULL for no sizes", tern_shape_make(0, NULL).rank == 0)
 
 // ---- making -------------------------------------------------------------------------------------
 
-CANNOT_FAIL(tern_zeros_defaults, "fills a struct", !tern_zeros_defaults().requires_grad)
-CANNOT_FAIL(tern_empty_defaults, "fills a struct", !tern_empty_defaults().requires_grad)
-CANNOT_FAIL(tern_ones_defaults, "fills a struct", !tern_ones_defaults().requires_grad)
-CANNOT_FAIL(tern_full_defaults, "fills a struct", !tern_full_defaults().requires_grad)
-CANNOT_FAIL(tern_arange_defaults, "fills a struct", !tern_arange_defaults().requires_grad)
-CANNOT_FAIL(tern_linspace_defaults, "fills a struct", !tern_linspace_defaults().requires_grad)
-CANNOT_FAIL(tern_eye_defaults, "fills a struct", !tern_eye_defaults().requires_grad)
-CANNOT_FAIL(tern_from_data_defaults, "fills a struct", !tern_from_data_defaults().requires_grad)
-
 #define NO_OPTIONS(name)                                                                           \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))

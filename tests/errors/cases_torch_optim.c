@@ -10,8 +10,6 @@ REFUSES(tern_optim_save_torch, "a folder that is not there", TERN_ERR_IO,
         "optim_save_torch: |/nowhere/a.pt|No such file",
         tern_optim_save_torch(f->optim, "/nowhere/a.pt"))
 
-CANNOT_FAIL(tern_optim_load_torch_defaults, "fills a struct",
-            tern_optim_load_torch_defaults().numbers)
 REFUSES(tern_optim_load_torch_with, "options that are NULL", TERN_ERR_NULL,
         "optim_load_torch: options is NULL", tern_optim_load_torch_with(NULL))
 REFUSES(tern_optim_load_torch_with, "an optimizer that is NULL", TERN_ERR_NULL,

@@ -104,7 +104,7 @@ static inline outcome outcome_pointer(const void *pointer)
              : outcome_pointer)(result)
 
 #define REGISTER_(id, function_, what_, code_, words_, never_)                                     \
-    static error_case case_##id = {.group = __FILE__,                                              \
+    static error_case case_##id = {.group = __BASE_FILE__,                                         \
                                    .function = #function_,                                         \
                                    .address = (void (*)(void))function_,                           \
                                    .what = what_,                                                  \

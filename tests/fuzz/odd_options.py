@@ -77,7 +77,7 @@ class Run:
         return shape
 
     def tensor(self):
-        options = self.call('tern_randn_defaults', result=self.headers.type('tern_randn_options'))
+        options = self.call('tern_rand_defaults', result=self.headers.type('tern_rand_options'))
         options.shape = self.shape(self.random.choice((0, 1, 2, 3, 4, 4, 5)))
         options.requires_grad = self.random.random() < 0.5
         return self.call('tern_randn_with', c.byref(options))

@@ -72,7 +72,7 @@ static void what_cannot_be_a_tensor_is_refused(void **state)
 static void options_start_from_their_defaults(void **state)
 {
     (void)state;
-    tern_zeros_options z = tern_zeros_defaults();
+    tern_tensor_options z = tern_tensor_defaults();
     z.shape = tern_dims(2);
     assert_tensor(tern_ones_with(&z), tern_dims(2), 1, 1);
     tern_full_options f = tern_full_defaults();

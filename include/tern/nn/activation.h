@@ -44,12 +44,12 @@ typedef struct tern_nn_gelu_options {
     tern_approximate approximate; ///< none
 } tern_nn_gelu_options;
 
+#define TERN_NN_GELU_DEFAULTS_ .approximate = TERN_APPROXIMATE_NONE
+#define TERN_NN_GELU_FIELDS_   0, 1, (approximate), ()
 TERN_API tern_nn_gelu_options tern_nn_gelu_defaults(void);
 /// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016): see tern_gelu.
 TERN_API tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options);
-#define tern_nn_gelu(...)                                                                          \
-    TERN_WITH_(tern_nn_gelu, (TERN_MAYBE_1_, approximate),                                         \
-               (.approximate = TERN_APPROXIMATE_NONE, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+#define tern_nn_gelu(...) TERN_WITH_(tern_nn_gelu, tern_nn_gelu, TERN_NN_GELU, __VA_ARGS__)
 
 /// `tern_nn_leaky_relu(0.2)`.
 typedef struct tern_nn_leaky_relu_options {
@@ -57,12 +57,13 @@ typedef struct tern_nn_leaky_relu_options {
     double negative_slope; ///< 0.01
 } tern_nn_leaky_relu_options;
 
+#define TERN_NN_LEAKY_RELU_DEFAULTS_ .negative_slope = 0.01
+#define TERN_NN_LEAKY_RELU_FIELDS_   0, 1, (negative_slope), ()
 TERN_API tern_nn_leaky_relu_options tern_nn_leaky_relu_defaults(void);
 /// x where x > 0, else negative_slope * x.
 TERN_API tern_module *tern_nn_leaky_relu_with(const tern_nn_leaky_relu_options *options);
 #define tern_nn_leaky_relu(...)                                                                    \
-    TERN_WITH_(tern_nn_leaky_relu, (TERN_MAYBE_1_, negative_slope),                                \
-               (.negative_slope = 0.01, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_leaky_relu, tern_nn_leaky_relu, TERN_NN_LEAKY_RELU, __VA_ARGS__)
 
 /// `tern_nn_elu(0.5)`.
 typedef struct tern_nn_elu_options {
@@ -70,12 +71,12 @@ typedef struct tern_nn_elu_options {
     double alpha; ///< 1
 } tern_nn_elu_options;
 
+#define TERN_NN_ELU_DEFAULTS_ .alpha = 1
+#define TERN_NN_ELU_FIELDS_   0, 1, (alpha), ()
 TERN_API tern_nn_elu_options tern_nn_elu_defaults(void);
 /// x where x > 0, else alpha (exp(x) - 1).
 TERN_API tern_module *tern_nn_elu_with(const tern_nn_elu_options *options);
-#define tern_nn_elu(...)                                                                           \
-    TERN_WITH_(tern_nn_elu, (TERN_MAYBE_1_, alpha), (.alpha = 1, .reserved_ = 0, __VA_ARGS__),     \
-               __VA_ARGS__)
+#define tern_nn_elu(...) TERN_WITH_(tern_nn_elu, tern_nn_elu, TERN_NN_ELU, __VA_ARGS__)
 
 /// `tern_nn_celu(0.5)`.
 typedef struct tern_nn_celu_options {
@@ -83,12 +84,12 @@ typedef struct tern_nn_celu_options {
     double alpha; ///< not 0; 1
 } tern_nn_celu_options;
 
+#define TERN_NN_CELU_DEFAULTS_ .alpha = 1
+#define TERN_NN_CELU_FIELDS_   0, 1, (alpha), ()
 TERN_API tern_nn_celu_options tern_nn_celu_defaults(void);
 /// x where x > 0, else alpha (exp(x / alpha) - 1).
 TERN_API tern_module *tern_nn_celu_with(const tern_nn_celu_options *options);
-#define tern_nn_celu(...)                                                                          \
-    TERN_WITH_(tern_nn_celu, (TERN_MAYBE_1_, alpha), (.alpha = 1, .reserved_ = 0, __VA_ARGS__),    \
-               __VA_ARGS__)
+#define tern_nn_celu(...) TERN_WITH_(tern_nn_celu, tern_nn_celu, TERN_NN_CELU, __VA_ARGS__)
 
 /// `tern_nn_hardshrink(1)`.
 typedef struct tern_nn_hardshrink_options {
@@ -96,12 +97,13 @@ typedef struct tern_nn_hardshrink_options {
     double lambd; ///< 0.5
 } tern_nn_hardshrink_options;
 
+#define TERN_NN_HARDSHRINK_DEFAULTS_ .lambd = 0.5
+#define TERN_NN_HARDSHRINK_FIELDS_   0, 1, (lambd), ()
 TERN_API tern_nn_hardshrink_options tern_nn_hardshrink_defaults(void);
 /// 0 from -lambd to lambd, x elsewhere.
 TERN_API tern_module *tern_nn_hardshrink_with(const tern_nn_hardshrink_options *options);
 #define tern_nn_hardshrink(...)                                                                    \
-    TERN_WITH_(tern_nn_hardshrink, (TERN_MAYBE_1_, lambd),                                         \
-               (.lambd = 0.5, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_hardshrink, tern_nn_hardshrink, TERN_NN_HARDSHRINK, __VA_ARGS__)
 
 /// `tern_nn_softshrink(1)`.
 typedef struct tern_nn_softshrink_options {
@@ -109,12 +111,13 @@ typedef struct tern_nn_softshrink_options {
     double lambd; ///< at least 0; 0.5
 } tern_nn_softshrink_options;
 
+#define TERN_NN_SOFTSHRINK_DEFAULTS_ .lambd = 0.5
+#define TERN_NN_SOFTSHRINK_FIELDS_   0, 1, (lambd), ()
 TERN_API tern_nn_softshrink_options tern_nn_softshrink_defaults(void);
 /// x - lambd above lambd, x + lambd below -lambd, 0 between.
 TERN_API tern_module *tern_nn_softshrink_with(const tern_nn_softshrink_options *options);
 #define tern_nn_softshrink(...)                                                                    \
-    TERN_WITH_(tern_nn_softshrink, (TERN_MAYBE_1_, lambd),                                         \
-               (.lambd = 0.5, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_softshrink, tern_nn_softshrink, TERN_NN_SOFTSHRINK, __VA_ARGS__)
 
 /// `tern_nn_hardtanh(-2, 2)`.
 typedef struct tern_nn_hardtanh_options {
@@ -123,12 +126,13 @@ typedef struct tern_nn_hardtanh_options {
     double max_val; ///< above min_val; 1
 } tern_nn_hardtanh_options;
 
+#define TERN_NN_HARDTANH_DEFAULTS_ .min_val = -1, .max_val = 1
+#define TERN_NN_HARDTANH_FIELDS_   0, 2, (min_val, max_val), ()
 TERN_API tern_nn_hardtanh_options tern_nn_hardtanh_defaults(void);
 /// min(max(x, min_val), max_val).
 TERN_API tern_module *tern_nn_hardtanh_with(const tern_nn_hardtanh_options *options);
 #define tern_nn_hardtanh(...)                                                                      \
-    TERN_WITH_(tern_nn_hardtanh, (TERN_MAYBE_2_, min_val, max_val),                                \
-               (.min_val = -1, .max_val = 1, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_hardtanh, tern_nn_hardtanh, TERN_NN_HARDTANH, __VA_ARGS__)
 
 /// `tern_nn_softplus(2)`.
 typedef struct tern_nn_softplus_options {
@@ -137,12 +141,13 @@ typedef struct tern_nn_softplus_options {
     double threshold; ///< 20
 } tern_nn_softplus_options;
 
+#define TERN_NN_SOFTPLUS_DEFAULTS_ .beta = 1, .threshold = 20
+#define TERN_NN_SOFTPLUS_FIELDS_   0, 2, (beta, threshold), ()
 TERN_API tern_nn_softplus_options tern_nn_softplus_defaults(void);
 /// log(1 + exp(beta x)) / beta, and x itself where beta x > threshold.
 TERN_API tern_module *tern_nn_softplus_with(const tern_nn_softplus_options *options);
 #define tern_nn_softplus(...)                                                                      \
-    TERN_WITH_(tern_nn_softplus, (TERN_MAYBE_2_, beta, threshold),                                 \
-               (.beta = 1, .threshold = 20, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_softplus, tern_nn_softplus, TERN_NN_SOFTPLUS, __VA_ARGS__)
 
 /// x where x > threshold, else value.
 TERN_API tern_module *tern_nn_threshold(double threshold, double value);
@@ -154,14 +159,13 @@ typedef struct tern_nn_rrelu_options {
     double upper; ///< at least lower; 1/3
 } tern_nn_rrelu_options;
 
+#define TERN_NN_RRELU_DEFAULTS_ .lower = 0.125, .upper = 0.3333333333333333
+#define TERN_NN_RRELU_FIELDS_   0, 2, (lower, upper), ()
 TERN_API tern_nn_rrelu_options tern_nn_rrelu_defaults(void);
 /// x where x > 0, else slope * x: in training a slope from lower to upper for each element, in
 /// evaluation their mean. tern_rrelu.
 TERN_API tern_module *tern_nn_rrelu_with(const tern_nn_rrelu_options *options);
-#define tern_nn_rrelu(...)                                                                         \
-    TERN_WITH_(tern_nn_rrelu, (TERN_MAYBE_2_, lower, upper),                                       \
-               (.lower = 0.125, .upper = 0.3333333333333333, .reserved_ = 0, __VA_ARGS__),         \
-               __VA_ARGS__)
+#define tern_nn_rrelu(...) TERN_WITH_(tern_nn_rrelu, tern_nn_rrelu, TERN_NN_RRELU, __VA_ARGS__)
 
 /// `tern_nn_prelu(64)`.
 typedef struct tern_nn_prelu_options {
@@ -172,15 +176,13 @@ typedef struct tern_nn_prelu_options {
     double init;            ///< of the weight; 0.25
 } tern_nn_prelu_options;
 
+#define TERN_NN_PRELU_DEFAULTS_ .num_parameters = 1, .init = 0.25, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_PRELU_FIELDS_   0, 2, (num_parameters, init), ()
 TERN_API tern_nn_prelu_options tern_nn_prelu_defaults(void);
 /// x where x > 0, else weight * x. weight (num_parameters) is learned; several are for the channels
 /// of x (N, C, ..).
 TERN_API tern_module *tern_nn_prelu_with(const tern_nn_prelu_options *options);
-#define tern_nn_prelu(...)                                                                         \
-    TERN_WITH_(tern_nn_prelu, (TERN_MAYBE_2_, num_parameters, init),                               \
-               (.num_parameters = 1, .init = 0.25, .dtype = TERN_DTYPE_UNSPECIFIED,                \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0, __VA_ARGS__),              \
-               __VA_ARGS__)
+#define tern_nn_prelu(...) TERN_WITH_(tern_nn_prelu, tern_nn_prelu, TERN_NN_PRELU, __VA_ARGS__)
 
 /// `tern_nn_glu(1)`.
 typedef struct tern_nn_glu_options {
@@ -188,12 +190,12 @@ typedef struct tern_nn_glu_options {
     int dim; ///< -1
 } tern_nn_glu_options;
 
+#define TERN_NN_GLU_DEFAULTS_ .dim = -1
+#define TERN_NN_GLU_FIELDS_   0, 1, (dim), ()
 TERN_API tern_nn_glu_options tern_nn_glu_defaults(void);
 /// a sigmoid(b), a and b being the halves of x along dim, whose size is even.
 TERN_API tern_module *tern_nn_glu_with(const tern_nn_glu_options *options);
-#define tern_nn_glu(...)                                                                           \
-    TERN_WITH_(tern_nn_glu, (TERN_MAYBE_1_, dim), (.dim = -1, .reserved_ = 0, __VA_ARGS__),        \
-               __VA_ARGS__)
+#define tern_nn_glu(...) TERN_WITH_(tern_nn_glu, tern_nn_glu, TERN_NN_GLU, __VA_ARGS__)
 
 TERN_END_DECLS
 

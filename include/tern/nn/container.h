@@ -66,7 +66,7 @@ TERN_API tern_module *tern_nn_parameter_dict_new(int64_t count, const tern_nn_na
     __extension__({                                                                                \
         TERN_PRAGMA_(GCC diagnostic push)                                                          \
         TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                            \
-        type const list_[] = {TERN_WORDS_ none, __VA_ARGS__};                                      \
+        type const list_[] = {TERN_ARGUMENTS_ none, __VA_ARGS__};                                  \
         TERN_PRAGMA_(GCC diagnostic pop)                                                           \
         make((int64_t)(sizeof list_ / sizeof list_[0]) - 1, list_ + 1);                            \
     })

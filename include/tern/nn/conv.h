@@ -35,19 +35,18 @@ typedef struct tern_nn_conv2d_options {
     int64_t kernel;       ///< its size, the same in each dimension
 } tern_nn_conv2d_options;
 
+#define TERN_NN_CONV2D_DEFAULTS_                                                                   \
+    .stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},                         \
+    .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1, .bias = true,                                \
+    .padding_mode = TERN_PAD_ZEROS, .kernel_size = {0, TERN_SAME_AS_FIRST},                        \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_CONV2D_FIELDS_ 2, 1, (in_channels, out_channels, kernel), (int64, int64)
 TERN_API tern_nn_conv2d_options tern_nn_conv2d_defaults(void);
 /// tern_conv2d as a module: (N, C, H, W) -> (N, K, OH, OW), the batch may be left out. weight
 /// (K, C / groups, KH, KW) and bias (K) start uniform in +-1 / sqrt(C / groups KH KW). padding_mode
 /// pads by tern_pad first.
 TERN_API tern_module *tern_nn_conv2d_with(const tern_nn_conv2d_options *options);
-#define tern_nn_conv2d(...)                                                                        \
-    TERN_WITH_(tern_nn_conv2d, (TERN_FIELDS_2_MAYBE_1_, in_channels, out_channels, kernel),        \
-               (.stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},             \
-                .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1, .bias = true,                    \
-                .padding_mode = TERN_PAD_ZEROS, .kernel_size = {0, TERN_SAME_AS_FIRST},            \
-                .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},           \
-                .reserved_ = 0, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                    \
-               __VA_ARGS__)
+#define tern_nn_conv2d(...) TERN_WITH_(tern_nn_conv2d, tern_nn_conv2d, TERN_NN_CONV2D, __VA_ARGS__)
 
 /// `tern_nn_conv1d(3, 64, 3, .stride = 2)`,
 /// `tern_nn_conv1d(3, 64, .kernel_size = 5)`.
@@ -67,16 +66,14 @@ typedef struct tern_nn_conv1d_options {
     int64_t kernel;       ///< its size
 } tern_nn_conv1d_options;
 
+#define TERN_NN_CONV1D_DEFAULTS_                                                                   \
+    .stride = 1, .padding = 0, .dilation = 1, .groups = 1, .bias = true,                           \
+    .padding_mode = TERN_PAD_ZEROS, .kernel_size = 0, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_CONV1D_FIELDS_ 2, 1, (in_channels, out_channels, kernel), (int64, int64)
 TERN_API tern_nn_conv1d_options tern_nn_conv1d_defaults(void);
 /// Likewise along one dimension: see tern_nn_conv2d.
 TERN_API tern_module *tern_nn_conv1d_with(const tern_nn_conv1d_options *options);
-#define tern_nn_conv1d(...)                                                                        \
-    TERN_WITH_(tern_nn_conv1d, (TERN_FIELDS_2_MAYBE_1_, in_channels, out_channels, kernel),        \
-               (.stride = 1, .padding = 0, .dilation = 1, .groups = 1, .bias = true,               \
-                .padding_mode = TERN_PAD_ZEROS, .kernel_size = 0, .dtype = TERN_DTYPE_UNSPECIFIED, \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                                    \
-               __VA_ARGS__)
+#define tern_nn_conv1d(...) TERN_WITH_(tern_nn_conv1d, tern_nn_conv1d, TERN_NN_CONV1D, __VA_ARGS__)
 
 /// `tern_nn_conv3d(3, 64, 3, .stride = 2)`,
 /// `tern_nn_conv3d(3, 64, .kernel_size = {1, 3, 3})`.
@@ -96,19 +93,17 @@ typedef struct tern_nn_conv3d_options {
     int64_t kernel;       ///< its size, the same in each dimension
 } tern_nn_conv3d_options;
 
+#define TERN_NN_CONV3D_DEFAULTS_                                                                   \
+    .stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                         \
+    .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                        \
+    .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1, .bias = true,            \
+    .padding_mode = TERN_PAD_ZEROS, .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},    \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_CONV3D_FIELDS_ 2, 1, (in_channels, out_channels, kernel), (int64, int64)
 TERN_API tern_nn_conv3d_options tern_nn_conv3d_defaults(void);
 /// Likewise along three dimensions: see tern_nn_conv2d.
 TERN_API tern_module *tern_nn_conv3d_with(const tern_nn_conv3d_options *options);
-#define tern_nn_conv3d(...)                                                                        \
-    TERN_WITH_(tern_nn_conv3d, (TERN_FIELDS_2_MAYBE_1_, in_channels, out_channels, kernel),        \
-               (.stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                             \
-                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                            \
-                .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1,              \
-                .bias = true, .padding_mode = TERN_PAD_ZEROS,                                      \
-                .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                        \
-                .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},           \
-                .reserved_ = 0, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                    \
-               __VA_ARGS__)
+#define tern_nn_conv3d(...) TERN_WITH_(tern_nn_conv3d, tern_nn_conv3d, TERN_NN_CONV3D, __VA_ARGS__)
 
 /// `tern_nn_conv_transpose2d(3, 64, 3, .stride = 2)`,
 /// `tern_nn_conv_transpose2d(3, 64, .kernel_size = {3, 5})`.
@@ -128,19 +123,18 @@ typedef struct tern_nn_conv_transpose2d_options {
     int64_t kernel;       ///< its size, the same in each dimension
 } tern_nn_conv_transpose2d_options;
 
+#define TERN_NN_CONV_TRANSPOSE2D_DEFAULTS_                                                         \
+    .stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},                         \
+    .output_padding = {0, TERN_SAME_AS_FIRST}, .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1,   \
+    .bias = true, .kernel_size = {0, TERN_SAME_AS_FIRST}, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_CONV_TRANSPOSE2D_FIELDS_ 2, 1, (in_channels, out_channels, kernel), (int64, int64)
 TERN_API tern_nn_conv_transpose2d_options tern_nn_conv_transpose2d_defaults(void);
 /// tern_conv_transpose2d as a module: (N, C, H, W) -> (N, K, OH, OW), the batch may be left out.
 /// weight (C, K / groups, KH, KW) and bias (K) start uniform in +-1 / sqrt(K / groups KH KW).
 TERN_API tern_module *tern_nn_conv_transpose2d_with(
     const tern_nn_conv_transpose2d_options *options);
 #define tern_nn_conv_transpose2d(...)                                                              \
-    TERN_WITH_(tern_nn_conv_transpose2d,                                                           \
-               (TERN_FIELDS_2_MAYBE_1_, in_channels, out_channels, kernel),                        \
-               (.stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},             \
-                .output_padding = {0, TERN_SAME_AS_FIRST}, .dilation = {1, TERN_SAME_AS_FIRST},    \
-                .groups = 1, .bias = true, .kernel_size = {0, TERN_SAME_AS_FIRST},                 \
-                .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},           \
-                .reserved_ = 0, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                    \
+    TERN_WITH_(tern_nn_conv_transpose2d, tern_nn_conv_transpose2d, TERN_NN_CONV_TRANSPOSE2D,       \
                __VA_ARGS__)
 
 /// `tern_nn_conv_transpose1d(3, 64, 3, .stride = 2)`,
@@ -161,17 +155,16 @@ typedef struct tern_nn_conv_transpose1d_options {
     int64_t kernel;       ///< its size
 } tern_nn_conv_transpose1d_options;
 
+#define TERN_NN_CONV_TRANSPOSE1D_DEFAULTS_                                                         \
+    .stride = 1, .padding = 0, .output_padding = 0, .dilation = 1, .groups = 1, .bias = true,      \
+    .kernel_size = 0, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_CONV_TRANSPOSE1D_FIELDS_ 2, 1, (in_channels, out_channels, kernel), (int64, int64)
 TERN_API tern_nn_conv_transpose1d_options tern_nn_conv_transpose1d_defaults(void);
 /// Likewise along one dimension: see tern_nn_conv_transpose2d.
 TERN_API tern_module *tern_nn_conv_transpose1d_with(
     const tern_nn_conv_transpose1d_options *options);
 #define tern_nn_conv_transpose1d(...)                                                              \
-    TERN_WITH_(tern_nn_conv_transpose1d,                                                           \
-               (TERN_FIELDS_2_MAYBE_1_, in_channels, out_channels, kernel),                        \
-               (.stride = 1, .padding = 0, .output_padding = 0, .dilation = 1, .groups = 1,        \
-                .bias = true, .kernel_size = 0, .dtype = TERN_DTYPE_UNSPECIFIED,                   \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                                    \
+    TERN_WITH_(tern_nn_conv_transpose1d, tern_nn_conv_transpose1d, TERN_NN_CONV_TRANSPOSE1D,       \
                __VA_ARGS__)
 
 /// `tern_nn_conv_transpose3d(3, 64, 3, .stride = 2)`,
@@ -192,20 +185,19 @@ typedef struct tern_nn_conv_transpose3d_options {
     int64_t kernel;       ///< its size, the same in each dimension
 } tern_nn_conv_transpose3d_options;
 
+#define TERN_NN_CONV_TRANSPOSE3D_DEFAULTS_                                                         \
+    .stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                         \
+    .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                        \
+    .output_padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                 \
+    .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1, .bias = true,            \
+    .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_CONV_TRANSPOSE3D_FIELDS_ 2, 1, (in_channels, out_channels, kernel), (int64, int64)
 TERN_API tern_nn_conv_transpose3d_options tern_nn_conv_transpose3d_defaults(void);
 /// Likewise along three dimensions: see tern_nn_conv_transpose2d.
 TERN_API tern_module *tern_nn_conv_transpose3d_with(
     const tern_nn_conv_transpose3d_options *options);
 #define tern_nn_conv_transpose3d(...)                                                              \
-    TERN_WITH_(tern_nn_conv_transpose3d,                                                           \
-               (TERN_FIELDS_2_MAYBE_1_, in_channels, out_channels, kernel),                        \
-               (.stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                             \
-                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                            \
-                .output_padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                     \
-                .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1,              \
-                .bias = true, .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},          \
-                .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},           \
-                .reserved_ = 0, TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                    \
+    TERN_WITH_(tern_nn_conv_transpose3d, tern_nn_conv_transpose3d, TERN_NN_CONV_TRANSPOSE3D,       \
                __VA_ARGS__)
 
 TERN_END_DECLS

@@ -17,13 +17,14 @@ typedef struct tern_nn_dropout_options {
     double p; ///< probability of zeroing an element, 0 to 1; 0.5
 } tern_nn_dropout_options;
 
+#define TERN_NN_DROPOUT_DEFAULTS_ .p = 0.5
+#define TERN_NN_DROPOUT_FIELDS_   0, 1, (p), ()
 TERN_API tern_nn_dropout_options tern_nn_dropout_defaults(void);
 /// In training each element is zeroed with probability p and the others divided by 1 - p; in
 /// evaluation the input itself.
 TERN_API tern_module *tern_nn_dropout_with(const tern_nn_dropout_options *options);
 #define tern_nn_dropout(...)                                                                       \
-    TERN_WITH_(tern_nn_dropout, (TERN_MAYBE_1_, p), (.p = 0.5, .reserved_ = 0, __VA_ARGS__),       \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_dropout, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
 
 /// `tern_nn_dropout1d(0.2)`.
 typedef struct tern_nn_dropout1d_options {
@@ -31,12 +32,13 @@ typedef struct tern_nn_dropout1d_options {
     double p; ///< probability, 0 to 1; 0.5
 } tern_nn_dropout1d_options;
 
+#define TERN_NN_DROPOUT1D_DEFAULTS_ .p = 0.5
+#define TERN_NN_DROPOUT1D_FIELDS_   0, 1, (p), ()
 TERN_API tern_nn_dropout1d_options tern_nn_dropout1d_defaults(void);
 /// Likewise each channel of (N, C, L) or (C, L).
 TERN_API tern_module *tern_nn_dropout1d_with(const tern_nn_dropout1d_options *options);
 #define tern_nn_dropout1d(...)                                                                     \
-    TERN_WITH_(tern_nn_dropout1d, (TERN_MAYBE_1_, p), (.p = 0.5, .reserved_ = 0, __VA_ARGS__),     \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_dropout1d, tern_nn_dropout1d, TERN_NN_DROPOUT1D, __VA_ARGS__)
 
 /// `tern_nn_dropout2d(0.2)`.
 typedef struct tern_nn_dropout2d_options {
@@ -44,12 +46,13 @@ typedef struct tern_nn_dropout2d_options {
     double p; ///< probability, 0 to 1; 0.5
 } tern_nn_dropout2d_options;
 
+#define TERN_NN_DROPOUT2D_DEFAULTS_ .p = 0.5
+#define TERN_NN_DROPOUT2D_FIELDS_   0, 1, (p), ()
 TERN_API tern_nn_dropout2d_options tern_nn_dropout2d_defaults(void);
 /// Likewise each channel of (N, C, H, W).
 TERN_API tern_module *tern_nn_dropout2d_with(const tern_nn_dropout2d_options *options);
 #define tern_nn_dropout2d(...)                                                                     \
-    TERN_WITH_(tern_nn_dropout2d, (TERN_MAYBE_1_, p), (.p = 0.5, .reserved_ = 0, __VA_ARGS__),     \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_dropout2d, tern_nn_dropout2d, TERN_NN_DROPOUT2D, __VA_ARGS__)
 
 /// `tern_nn_dropout3d(0.2)`.
 typedef struct tern_nn_dropout3d_options {
@@ -57,12 +60,13 @@ typedef struct tern_nn_dropout3d_options {
     double p; ///< probability, 0 to 1; 0.5
 } tern_nn_dropout3d_options;
 
+#define TERN_NN_DROPOUT3D_DEFAULTS_ .p = 0.5
+#define TERN_NN_DROPOUT3D_FIELDS_   0, 1, (p), ()
 TERN_API tern_nn_dropout3d_options tern_nn_dropout3d_defaults(void);
 /// Likewise each channel of (N, C, D, H, W) or (C, D, H, W).
 TERN_API tern_module *tern_nn_dropout3d_with(const tern_nn_dropout3d_options *options);
 #define tern_nn_dropout3d(...)                                                                     \
-    TERN_WITH_(tern_nn_dropout3d, (TERN_MAYBE_1_, p), (.p = 0.5, .reserved_ = 0, __VA_ARGS__),     \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_dropout3d, tern_nn_dropout3d, TERN_NN_DROPOUT3D, __VA_ARGS__)
 
 /// `tern_nn_alpha_dropout(0.2)`.
 typedef struct tern_nn_alpha_dropout_options {
@@ -70,13 +74,14 @@ typedef struct tern_nn_alpha_dropout_options {
     double p; ///< probability, 0 to 1; 0.5
 } tern_nn_alpha_dropout_options;
 
+#define TERN_NN_ALPHA_DROPOUT_DEFAULTS_ .p = 0.5
+#define TERN_NN_ALPHA_DROPOUT_FIELDS_   0, 1, (p), ()
 TERN_API tern_nn_alpha_dropout_options tern_nn_alpha_dropout_defaults(void);
 /// In training each element becomes SELU's limit with probability p, and all are scaled and shifted
 /// so that mean 0 and variance 1 stay (Klambauer et al. 2017).
 TERN_API tern_module *tern_nn_alpha_dropout_with(const tern_nn_alpha_dropout_options *options);
 #define tern_nn_alpha_dropout(...)                                                                 \
-    TERN_WITH_(tern_nn_alpha_dropout, (TERN_MAYBE_1_, p), (.p = 0.5, .reserved_ = 0, __VA_ARGS__), \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_alpha_dropout, tern_nn_alpha_dropout, TERN_NN_ALPHA_DROPOUT, __VA_ARGS__)
 
 TERN_END_DECLS
 

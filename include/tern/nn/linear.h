@@ -21,16 +21,13 @@ typedef struct tern_nn_linear_options {
     int64_t out_features; ///< Out > 0
 } tern_nn_linear_options;
 
+#define TERN_NN_LINEAR_DEFAULTS_ .bias = true, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_LINEAR_FIELDS_   2, 0, (in_features, out_features), (int64, int64)
 TERN_API tern_nn_linear_options tern_nn_linear_defaults(void);
 /// y = x W^T + b: x (.., In) -> (.., Out). weight (Out, In) and bias (Out) start uniform in
 /// +-1 / sqrt(In).
 TERN_API tern_module *tern_nn_linear_with(const tern_nn_linear_options *options);
-#define tern_nn_linear(...)                                                                        \
-    TERN_WITH_(tern_nn_linear, (TERN_FIELDS_2_, in_features, out_features),                        \
-               (.bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                                    \
-               __VA_ARGS__)
+#define tern_nn_linear(...) TERN_WITH_(tern_nn_linear, tern_nn_linear, TERN_NN_LINEAR, __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -24,15 +24,16 @@ typedef struct tern_nn_cross_entropy_loss_options {
     char reserved_;
 } tern_nn_cross_entropy_loss_options;
 
+#define TERN_NN_CROSS_ENTROPY_LOSS_DEFAULTS_                                                       \
+    .weight = NULL, .ignore_index = -100, .label_smoothing = 0, .reduction = TERN_REDUCTION_MEAN
+#define TERN_NN_CROSS_ENTROPY_LOSS_FIELDS_ 0, 0, (), ()
 TERN_API tern_nn_cross_entropy_loss_options tern_nn_cross_entropy_loss_defaults(void);
 /// tern_cross_entropy as a module: raw logits (N, C, ..) and int64 labels (N, ..), or
 /// probabilities.
 TERN_API tern_module *tern_nn_cross_entropy_loss_with(
     const tern_nn_cross_entropy_loss_options *options);
 #define tern_nn_cross_entropy_loss(...)                                                            \
-    TERN_WITH_(tern_nn_cross_entropy_loss, (TERN_FIELDS_0_, ),                                     \
-               (.weight = NULL, .ignore_index = -100, .label_smoothing = 0,                        \
-                .reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__),                    \
+    TERN_WITH_(tern_nn_cross_entropy_loss, tern_nn_cross_entropy_loss, TERN_NN_CROSS_ENTROPY_LOSS, \
                __VA_ARGS__)
 
 /// `tern_nn_mse_loss(.reduction = TERN_REDUCTION_SUM)`.
@@ -41,12 +42,13 @@ typedef struct tern_nn_mse_loss_options {
     char reserved_;
 } tern_nn_mse_loss_options;
 
+#define TERN_NN_MSE_LOSS_DEFAULTS_ .reduction = TERN_REDUCTION_MEAN
+#define TERN_NN_MSE_LOSS_FIELDS_   0, 0, (), ()
 TERN_API tern_nn_mse_loss_options tern_nn_mse_loss_defaults(void);
 /// (input - target)^2, of equal shapes.
 TERN_API tern_module *tern_nn_mse_loss_with(const tern_nn_mse_loss_options *options);
 #define tern_nn_mse_loss(...)                                                                      \
-    TERN_WITH_(tern_nn_mse_loss, (TERN_FIELDS_0_, ),                                               \
-               (.reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_mse_loss, tern_nn_mse_loss, TERN_NN_MSE_LOSS, __VA_ARGS__)
 
 /// `tern_nn_l1_loss(.reduction = TERN_REDUCTION_SUM)`.
 typedef struct tern_nn_l1_loss_options {
@@ -54,12 +56,13 @@ typedef struct tern_nn_l1_loss_options {
     char reserved_;
 } tern_nn_l1_loss_options;
 
+#define TERN_NN_L1_LOSS_DEFAULTS_ .reduction = TERN_REDUCTION_MEAN
+#define TERN_NN_L1_LOSS_FIELDS_   0, 0, (), ()
 TERN_API tern_nn_l1_loss_options tern_nn_l1_loss_defaults(void);
 /// |input - target|, of equal shapes.
 TERN_API tern_module *tern_nn_l1_loss_with(const tern_nn_l1_loss_options *options);
 #define tern_nn_l1_loss(...)                                                                       \
-    TERN_WITH_(tern_nn_l1_loss, (TERN_FIELDS_0_, ),                                                \
-               (.reduction = TERN_REDUCTION_MEAN, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_l1_loss, tern_nn_l1_loss, TERN_NN_L1_LOSS, __VA_ARGS__)
 
 TERN_END_DECLS
 

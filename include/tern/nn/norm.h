@@ -30,18 +30,17 @@ typedef struct tern_nn_batch_norm1d_options {
     int64_t num_features; ///< C > 0
 } tern_nn_batch_norm1d_options;
 
+#define TERN_NN_BATCH_NORM1D_DEFAULTS_                                                             \
+    .eps = 1e-5, .momentum = 0.1, .affine = true, .track_running_stats = true, .bias = true,       \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_BATCH_NORM1D_FIELDS_ 1, 0, (num_features), (int64)
 TERN_API tern_nn_batch_norm1d_options tern_nn_batch_norm1d_defaults(void);
 /// tern_batch_norm of (N, C) or (N, C, L): in training by the statistics of the batch, which the
 /// buffers running_mean, running_var and num_batches_tracked follow, else by those. Without
 /// track_running_stats there are none, and it is always by the batch.
 TERN_API tern_module *tern_nn_batch_norm1d_with(const tern_nn_batch_norm1d_options *options);
 #define tern_nn_batch_norm1d(...)                                                                  \
-    TERN_WITH_(tern_nn_batch_norm1d, (TERN_FIELDS_1_, num_features),                               \
-               (.eps = 1e-5, .momentum = 0.1, .affine = true, .track_running_stats = true,         \
-                .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(int64, __VA_ARGS__, )),                                           \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_batch_norm1d, tern_nn_batch_norm1d, TERN_NN_BATCH_NORM1D, __VA_ARGS__)
 
 /// `tern_nn_batch_norm2d(64, .momentum = 0.05)`.
 typedef struct tern_nn_batch_norm2d_options {
@@ -56,16 +55,15 @@ typedef struct tern_nn_batch_norm2d_options {
     int64_t num_features; ///< C > 0
 } tern_nn_batch_norm2d_options;
 
+#define TERN_NN_BATCH_NORM2D_DEFAULTS_                                                             \
+    .eps = 1e-5, .momentum = 0.1, .affine = true, .track_running_stats = true, .bias = true,       \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_BATCH_NORM2D_FIELDS_ 1, 0, (num_features), (int64)
 TERN_API tern_nn_batch_norm2d_options tern_nn_batch_norm2d_defaults(void);
 /// Likewise of (N, C, H, W).
 TERN_API tern_module *tern_nn_batch_norm2d_with(const tern_nn_batch_norm2d_options *options);
 #define tern_nn_batch_norm2d(...)                                                                  \
-    TERN_WITH_(tern_nn_batch_norm2d, (TERN_FIELDS_1_, num_features),                               \
-               (.eps = 1e-5, .momentum = 0.1, .affine = true, .track_running_stats = true,         \
-                .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(int64, __VA_ARGS__, )),                                           \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_batch_norm2d, tern_nn_batch_norm2d, TERN_NN_BATCH_NORM2D, __VA_ARGS__)
 
 /// `tern_nn_batch_norm3d(64, .momentum = 0.05)`.
 typedef struct tern_nn_batch_norm3d_options {
@@ -80,16 +78,15 @@ typedef struct tern_nn_batch_norm3d_options {
     int64_t num_features; ///< C > 0
 } tern_nn_batch_norm3d_options;
 
+#define TERN_NN_BATCH_NORM3D_DEFAULTS_                                                             \
+    .eps = 1e-5, .momentum = 0.1, .affine = true, .track_running_stats = true, .bias = true,       \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_BATCH_NORM3D_FIELDS_ 1, 0, (num_features), (int64)
 TERN_API tern_nn_batch_norm3d_options tern_nn_batch_norm3d_defaults(void);
 /// Likewise of (N, C, D, H, W).
 TERN_API tern_module *tern_nn_batch_norm3d_with(const tern_nn_batch_norm3d_options *options);
 #define tern_nn_batch_norm3d(...)                                                                  \
-    TERN_WITH_(tern_nn_batch_norm3d, (TERN_FIELDS_1_, num_features),                               \
-               (.eps = 1e-5, .momentum = 0.1, .affine = true, .track_running_stats = true,         \
-                .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(int64, __VA_ARGS__, )),                                           \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_batch_norm3d, tern_nn_batch_norm3d, TERN_NN_BATCH_NORM3D, __VA_ARGS__)
 
 /// `tern_nn_instance_norm1d(64, .affine = true)`.
 typedef struct tern_nn_instance_norm1d_options {
@@ -104,16 +101,16 @@ typedef struct tern_nn_instance_norm1d_options {
     int64_t num_features; ///< C > 0
 } tern_nn_instance_norm1d_options;
 
+#define TERN_NN_INSTANCE_NORM1D_DEFAULTS_                                                          \
+    .eps = 1e-5, .momentum = 0.1, .affine = false, .track_running_stats = false, .bias = true,     \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_INSTANCE_NORM1D_FIELDS_ 1, 0, (num_features), (int64)
 TERN_API tern_nn_instance_norm1d_options tern_nn_instance_norm1d_defaults(void);
 /// tern_instance_norm of (N, C, L) or (C, L). With track_running_stats it has BatchNorm's
 /// buffers, of which num_batches_tracked stays 0, and evaluation is by them.
 TERN_API tern_module *tern_nn_instance_norm1d_with(const tern_nn_instance_norm1d_options *options);
 #define tern_nn_instance_norm1d(...)                                                               \
-    TERN_WITH_(tern_nn_instance_norm1d, (TERN_FIELDS_1_, num_features),                            \
-               (.eps = 1e-5, .momentum = 0.1, .affine = false, .track_running_stats = false,       \
-                .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(int64, __VA_ARGS__, )),                                           \
+    TERN_WITH_(tern_nn_instance_norm1d, tern_nn_instance_norm1d, TERN_NN_INSTANCE_NORM1D,          \
                __VA_ARGS__)
 
 /// `tern_nn_instance_norm2d(64, .affine = true)`.
@@ -129,15 +126,15 @@ typedef struct tern_nn_instance_norm2d_options {
     int64_t num_features; ///< C > 0
 } tern_nn_instance_norm2d_options;
 
+#define TERN_NN_INSTANCE_NORM2D_DEFAULTS_                                                          \
+    .eps = 1e-5, .momentum = 0.1, .affine = false, .track_running_stats = false, .bias = true,     \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_INSTANCE_NORM2D_FIELDS_ 1, 0, (num_features), (int64)
 TERN_API tern_nn_instance_norm2d_options tern_nn_instance_norm2d_defaults(void);
 /// Likewise of (N, C, H, W) or (C, H, W).
 TERN_API tern_module *tern_nn_instance_norm2d_with(const tern_nn_instance_norm2d_options *options);
 #define tern_nn_instance_norm2d(...)                                                               \
-    TERN_WITH_(tern_nn_instance_norm2d, (TERN_FIELDS_1_, num_features),                            \
-               (.eps = 1e-5, .momentum = 0.1, .affine = false, .track_running_stats = false,       \
-                .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(int64, __VA_ARGS__, )),                                           \
+    TERN_WITH_(tern_nn_instance_norm2d, tern_nn_instance_norm2d, TERN_NN_INSTANCE_NORM2D,          \
                __VA_ARGS__)
 
 /// `tern_nn_instance_norm3d(64, .affine = true)`.
@@ -153,15 +150,15 @@ typedef struct tern_nn_instance_norm3d_options {
     int64_t num_features; ///< C > 0
 } tern_nn_instance_norm3d_options;
 
+#define TERN_NN_INSTANCE_NORM3D_DEFAULTS_                                                          \
+    .eps = 1e-5, .momentum = 0.1, .affine = false, .track_running_stats = false, .bias = true,     \
+    TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_INSTANCE_NORM3D_FIELDS_ 1, 0, (num_features), (int64)
 TERN_API tern_nn_instance_norm3d_options tern_nn_instance_norm3d_defaults(void);
 /// Likewise of (N, C, D, H, W) or (C, D, H, W).
 TERN_API tern_module *tern_nn_instance_norm3d_with(const tern_nn_instance_norm3d_options *options);
 #define tern_nn_instance_norm3d(...)                                                               \
-    TERN_WITH_(tern_nn_instance_norm3d, (TERN_FIELDS_1_, num_features),                            \
-               (.eps = 1e-5, .momentum = 0.1, .affine = false, .track_running_stats = false,       \
-                .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,                                     \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(int64, __VA_ARGS__, )),                                           \
+    TERN_WITH_(tern_nn_instance_norm3d, tern_nn_instance_norm3d, TERN_NN_INSTANCE_NORM3D,          \
                __VA_ARGS__)
 
 /// `tern_nn_group_norm(8, 64)`.
@@ -176,15 +173,14 @@ typedef struct tern_nn_group_norm_options {
     int64_t num_channels; ///< C > 0, a multiple of num_groups
 } tern_nn_group_norm_options;
 
+#define TERN_NN_GROUP_NORM_DEFAULTS_                                                               \
+    .eps = 1e-5, .affine = true, .bias = true, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_GROUP_NORM_FIELDS_ 2, 0, (num_groups, num_channels), (int64, int64)
 TERN_API tern_nn_group_norm_options tern_nn_group_norm_defaults(void);
 /// tern_group_norm of (N, C, ..).
 TERN_API tern_module *tern_nn_group_norm_with(const tern_nn_group_norm_options *options);
 #define tern_nn_group_norm(...)                                                                    \
-    TERN_WITH_(tern_nn_group_norm, (TERN_FIELDS_2_, num_groups, num_channels),                     \
-               (.eps = 1e-5, .affine = true, .bias = true, .dtype = TERN_DTYPE_UNSPECIFIED,        \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_2_(int64, int64, __VA_ARGS__, )),                                    \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_group_norm, tern_nn_group_norm, TERN_NN_GROUP_NORM, __VA_ARGS__)
 
 /// `tern_nn_layer_norm(tern_dims(512), .bias = false)`.
 typedef struct tern_nn_layer_norm_options {
@@ -197,15 +193,14 @@ typedef struct tern_nn_layer_norm_options {
     tern_shape normalized_shape; ///< the last sizes of what comes in
 } tern_nn_layer_norm_options;
 
+#define TERN_NN_LAYER_NORM_DEFAULTS_                                                               \
+    .eps = 1e-5, .elementwise_affine = true, .bias = true, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_LAYER_NORM_FIELDS_ 1, 0, (normalized_shape), (shape)
 TERN_API tern_nn_layer_norm_options tern_nn_layer_norm_defaults(void);
 /// tern_layer_norm of (.., normalized_shape).
 TERN_API tern_module *tern_nn_layer_norm_with(const tern_nn_layer_norm_options *options);
 #define tern_nn_layer_norm(...)                                                                    \
-    TERN_WITH_(tern_nn_layer_norm, (TERN_FIELDS_1_, normalized_shape),                             \
-               (.eps = 1e-5, .elementwise_affine = true, .bias = true,                             \
-                .dtype = TERN_DTYPE_UNSPECIFIED, .device = {TERN_DEVICE_UNSPECIFIED, 0},           \
-                .reserved_ = 0, TERN_REQUIRED_1_(shape, __VA_ARGS__, )),                           \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_layer_norm, tern_nn_layer_norm, TERN_NN_LAYER_NORM, __VA_ARGS__)
 
 /// `tern_nn_rms_norm(tern_dims(512))`.
 typedef struct tern_nn_rms_norm_options {
@@ -217,15 +212,14 @@ typedef struct tern_nn_rms_norm_options {
     tern_shape normalized_shape; ///< the last sizes of what comes in
 } tern_nn_rms_norm_options;
 
+#define TERN_NN_RMS_NORM_DEFAULTS_                                                                 \
+    .eps = NAN, .elementwise_affine = true, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_RMS_NORM_FIELDS_ 1, 0, (normalized_shape), (shape)
 TERN_API tern_nn_rms_norm_options tern_nn_rms_norm_defaults(void);
 /// tern_rms_norm of (.., normalized_shape).
 TERN_API tern_module *tern_nn_rms_norm_with(const tern_nn_rms_norm_options *options);
 #define tern_nn_rms_norm(...)                                                                      \
-    TERN_WITH_(tern_nn_rms_norm, (TERN_FIELDS_1_, normalized_shape),                               \
-               (.eps = NAN, .elementwise_affine = true, .dtype = TERN_DTYPE_UNSPECIFIED,           \
-                .device = {TERN_DEVICE_UNSPECIFIED, 0}, .reserved_ = 0,                            \
-                TERN_REQUIRED_1_(shape, __VA_ARGS__, )),                                           \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_rms_norm, tern_nn_rms_norm, TERN_NN_RMS_NORM, __VA_ARGS__)
 
 TERN_END_DECLS
 

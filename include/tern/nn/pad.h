@@ -27,12 +27,12 @@ TERN_BEGIN_DECLS
     .left = TERN_ALL_SIDES, .right = TERN_ALL_SIDES, .top = TERN_ALL_SIDES,                        \
     .bottom = TERN_ALL_SIDES, .front = TERN_ALL_SIDES, .back = TERN_ALL_SIDES
 /// `tern_nn_zero_pad1d(1)`.
-typedef struct tern_nn_zero_pad1d_options {
+typedef struct tern_nn_pad1d_options {
     int64_t left;  ///< before the last dimension; `padding` unless said
     int64_t right; ///< behind it; `padding` unless said
     char reserved_;
     int64_t padding; ///< 0, for all sides; zeros and values: a negative one cuts
-} tern_nn_zero_pad1d_options;
+} tern_nn_pad1d_options;
 
 /// `tern_nn_constant_pad1d(1, 0.5)`.
 typedef struct tern_nn_constant_pad1d_options {
@@ -44,14 +44,14 @@ typedef struct tern_nn_constant_pad1d_options {
 } tern_nn_constant_pad1d_options;
 
 /// `tern_nn_zero_pad2d(1)`.
-typedef struct tern_nn_zero_pad2d_options {
+typedef struct tern_nn_pad2d_options {
     int64_t left;   ///< before the last dimension; `padding` unless said
     int64_t right;  ///< behind it; `padding` unless said
     int64_t top;    ///< before the one in front of it; `padding` unless said
     int64_t bottom; ///< behind that; `padding` unless said
     char reserved_;
     int64_t padding; ///< 0, for all sides; zeros and values: a negative one cuts
-} tern_nn_zero_pad2d_options;
+} tern_nn_pad2d_options;
 
 /// `tern_nn_constant_pad2d(1, 0.5)`.
 typedef struct tern_nn_constant_pad2d_options {
@@ -65,7 +65,7 @@ typedef struct tern_nn_constant_pad2d_options {
 } tern_nn_constant_pad2d_options;
 
 /// `tern_nn_zero_pad3d(1)`.
-typedef struct tern_nn_zero_pad3d_options {
+typedef struct tern_nn_pad3d_options {
     int64_t left;   ///< before the last dimension; `padding` unless said
     int64_t right;  ///< behind it; `padding` unless said
     int64_t top;    ///< before the one in front of it; `padding` unless said
@@ -74,7 +74,7 @@ typedef struct tern_nn_zero_pad3d_options {
     int64_t back;   ///< behind that; `padding` unless said
     char reserved_;
     int64_t padding; ///< 0, for all sides; zeros and values: a negative one cuts
-} tern_nn_zero_pad3d_options;
+} tern_nn_pad3d_options;
 
 /// `tern_nn_constant_pad3d(1, 0.5)`.
 typedef struct tern_nn_constant_pad3d_options {
@@ -89,152 +89,98 @@ typedef struct tern_nn_constant_pad3d_options {
     double value;    ///< 0
 } tern_nn_constant_pad3d_options;
 
-TERN_API tern_nn_zero_pad1d_options tern_nn_zero_pad1d_defaults(void);
+#define TERN_NN_PAD1D_DEFAULTS_ TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0
+#define TERN_NN_PAD1D_FIELDS_   0, 1, (padding), ()
+TERN_API tern_nn_pad1d_options tern_nn_pad1d_defaults(void);
 /// Zeros around x along the last dimension: tern_pad with TERN_PAD_ZEROS.
-TERN_API tern_module *tern_nn_zero_pad1d_with(const tern_nn_zero_pad1d_options *options);
+TERN_API tern_module *tern_nn_zero_pad1d_with(const tern_nn_pad1d_options *options);
 #define tern_nn_zero_pad1d(...)                                                                    \
-    TERN_WITH_(tern_nn_zero_pad1d, (TERN_MAYBE_1_, padding),                                       \
-               (TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_zero_pad1d, tern_nn_pad1d, TERN_NN_PAD1D, __VA_ARGS__)
 
-TERN_API tern_nn_zero_pad2d_options tern_nn_zero_pad2d_defaults(void);
+#define TERN_NN_PAD2D_DEFAULTS_ TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0
+#define TERN_NN_PAD2D_FIELDS_   0, 1, (padding), ()
+TERN_API tern_nn_pad2d_options tern_nn_pad2d_defaults(void);
 /// Zeros around x along the last two dimensions: tern_pad with TERN_PAD_ZEROS.
-TERN_API tern_module *tern_nn_zero_pad2d_with(const tern_nn_zero_pad2d_options *options);
+TERN_API tern_module *tern_nn_zero_pad2d_with(const tern_nn_pad2d_options *options);
 #define tern_nn_zero_pad2d(...)                                                                    \
-    TERN_WITH_(tern_nn_zero_pad2d, (TERN_MAYBE_1_, padding),                                       \
-               (TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_zero_pad2d, tern_nn_pad2d, TERN_NN_PAD2D, __VA_ARGS__)
 
-TERN_API tern_nn_zero_pad3d_options tern_nn_zero_pad3d_defaults(void);
+#define TERN_NN_PAD3D_DEFAULTS_ TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0
+#define TERN_NN_PAD3D_FIELDS_   0, 1, (padding), ()
+TERN_API tern_nn_pad3d_options tern_nn_pad3d_defaults(void);
 /// Zeros around x along the last three dimensions: tern_pad with TERN_PAD_ZEROS.
-TERN_API tern_module *tern_nn_zero_pad3d_with(const tern_nn_zero_pad3d_options *options);
+TERN_API tern_module *tern_nn_zero_pad3d_with(const tern_nn_pad3d_options *options);
 #define tern_nn_zero_pad3d(...)                                                                    \
-    TERN_WITH_(tern_nn_zero_pad3d, (TERN_MAYBE_1_, padding),                                       \
-               (TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_zero_pad3d, tern_nn_pad3d, TERN_NN_PAD3D, __VA_ARGS__)
 
+#define TERN_NN_CONSTANT_PAD1D_DEFAULTS_ TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0, .value = 0
+#define TERN_NN_CONSTANT_PAD1D_FIELDS_   0, 2, (padding, value), ()
 TERN_API tern_nn_constant_pad1d_options tern_nn_constant_pad1d_defaults(void);
 /// A value around x along the last dimension: tern_pad with TERN_PAD_CONSTANT.
 TERN_API tern_module *tern_nn_constant_pad1d_with(const tern_nn_constant_pad1d_options *options);
 #define tern_nn_constant_pad1d(...)                                                                \
-    TERN_WITH_(                                                                                    \
-        tern_nn_constant_pad1d, (TERN_MAYBE_2_, padding, value),                                   \
-        (TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0, .value = 0, .reserved_ = 0, __VA_ARGS__),       \
-        __VA_ARGS__)
+    TERN_WITH_(tern_nn_constant_pad1d, tern_nn_constant_pad1d, TERN_NN_CONSTANT_PAD1D, __VA_ARGS__)
 
+#define TERN_NN_CONSTANT_PAD2D_DEFAULTS_ TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0, .value = 0
+#define TERN_NN_CONSTANT_PAD2D_FIELDS_   0, 2, (padding, value), ()
 TERN_API tern_nn_constant_pad2d_options tern_nn_constant_pad2d_defaults(void);
 /// A value around x along the last two dimensions: tern_pad with TERN_PAD_CONSTANT.
 TERN_API tern_module *tern_nn_constant_pad2d_with(const tern_nn_constant_pad2d_options *options);
 #define tern_nn_constant_pad2d(...)                                                                \
-    TERN_WITH_(                                                                                    \
-        tern_nn_constant_pad2d, (TERN_MAYBE_2_, padding, value),                                   \
-        (TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0, .value = 0, .reserved_ = 0, __VA_ARGS__),       \
-        __VA_ARGS__)
+    TERN_WITH_(tern_nn_constant_pad2d, tern_nn_constant_pad2d, TERN_NN_CONSTANT_PAD2D, __VA_ARGS__)
 
+#define TERN_NN_CONSTANT_PAD3D_DEFAULTS_ TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0, .value = 0
+#define TERN_NN_CONSTANT_PAD3D_FIELDS_   0, 2, (padding, value), ()
 TERN_API tern_nn_constant_pad3d_options tern_nn_constant_pad3d_defaults(void);
 /// A value around x along the last three dimensions: tern_pad with TERN_PAD_CONSTANT.
 TERN_API tern_module *tern_nn_constant_pad3d_with(const tern_nn_constant_pad3d_options *options);
 #define tern_nn_constant_pad3d(...)                                                                \
-    TERN_WITH_(                                                                                    \
-        tern_nn_constant_pad3d, (TERN_MAYBE_2_, padding, value),                                   \
-        (TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0, .value = 0, .reserved_ = 0, __VA_ARGS__),       \
-        __VA_ARGS__)
+    TERN_WITH_(tern_nn_constant_pad3d, tern_nn_constant_pad3d, TERN_NN_CONSTANT_PAD3D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad1d_options tern_nn_reflection_pad1d_options; ///< those of zero_pad1d
-
-TERN_API tern_nn_reflection_pad1d_options tern_nn_reflection_pad1d_defaults(void);
 /// x mirrored at its borders along the last dimension: tern_pad with TERN_PAD_REFLECT.
-TERN_API tern_module *tern_nn_reflection_pad1d_with(
-    const tern_nn_reflection_pad1d_options *options);
+TERN_API tern_module *tern_nn_reflection_pad1d_with(const tern_nn_pad1d_options *options);
 #define tern_nn_reflection_pad1d(...)                                                              \
-    TERN_WITH_(tern_nn_reflection_pad1d, (TERN_MAYBE_1_, padding),                                 \
-               (TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_reflection_pad1d, tern_nn_pad1d, TERN_NN_PAD1D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad2d_options tern_nn_reflection_pad2d_options; ///< those of zero_pad2d
-
-TERN_API tern_nn_reflection_pad2d_options tern_nn_reflection_pad2d_defaults(void);
 /// x mirrored at its borders along the last two dimensions: tern_pad with TERN_PAD_REFLECT.
-TERN_API tern_module *tern_nn_reflection_pad2d_with(
-    const tern_nn_reflection_pad2d_options *options);
+TERN_API tern_module *tern_nn_reflection_pad2d_with(const tern_nn_pad2d_options *options);
 #define tern_nn_reflection_pad2d(...)                                                              \
-    TERN_WITH_(tern_nn_reflection_pad2d, (TERN_MAYBE_1_, padding),                                 \
-               (TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_reflection_pad2d, tern_nn_pad2d, TERN_NN_PAD2D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad3d_options tern_nn_reflection_pad3d_options; ///< those of zero_pad3d
-
-TERN_API tern_nn_reflection_pad3d_options tern_nn_reflection_pad3d_defaults(void);
 /// x mirrored at its borders along the last three dimensions: tern_pad with TERN_PAD_REFLECT.
-TERN_API tern_module *tern_nn_reflection_pad3d_with(
-    const tern_nn_reflection_pad3d_options *options);
+TERN_API tern_module *tern_nn_reflection_pad3d_with(const tern_nn_pad3d_options *options);
 #define tern_nn_reflection_pad3d(...)                                                              \
-    TERN_WITH_(tern_nn_reflection_pad3d, (TERN_MAYBE_1_, padding),                                 \
-               (TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_reflection_pad3d, tern_nn_pad3d, TERN_NN_PAD3D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad1d_options tern_nn_replication_pad1d_options; ///< those of zero_pad1d
-
-TERN_API tern_nn_replication_pad1d_options tern_nn_replication_pad1d_defaults(void);
 /// The border of x repeated along the last dimension: tern_pad with TERN_PAD_REPLICATE.
-TERN_API tern_module *tern_nn_replication_pad1d_with(
-    const tern_nn_replication_pad1d_options *options);
+TERN_API tern_module *tern_nn_replication_pad1d_with(const tern_nn_pad1d_options *options);
 #define tern_nn_replication_pad1d(...)                                                             \
-    TERN_WITH_(tern_nn_replication_pad1d, (TERN_MAYBE_1_, padding),                                \
-               (TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_replication_pad1d, tern_nn_pad1d, TERN_NN_PAD1D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad2d_options tern_nn_replication_pad2d_options; ///< those of zero_pad2d
-
-TERN_API tern_nn_replication_pad2d_options tern_nn_replication_pad2d_defaults(void);
 /// The border of x repeated along the last two dimensions: tern_pad with TERN_PAD_REPLICATE.
-TERN_API tern_module *tern_nn_replication_pad2d_with(
-    const tern_nn_replication_pad2d_options *options);
+TERN_API tern_module *tern_nn_replication_pad2d_with(const tern_nn_pad2d_options *options);
 #define tern_nn_replication_pad2d(...)                                                             \
-    TERN_WITH_(tern_nn_replication_pad2d, (TERN_MAYBE_1_, padding),                                \
-               (TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_replication_pad2d, tern_nn_pad2d, TERN_NN_PAD2D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad3d_options tern_nn_replication_pad3d_options; ///< those of zero_pad3d
-
-TERN_API tern_nn_replication_pad3d_options tern_nn_replication_pad3d_defaults(void);
 /// The border of x repeated along the last three dimensions: tern_pad with TERN_PAD_REPLICATE.
-TERN_API tern_module *tern_nn_replication_pad3d_with(
-    const tern_nn_replication_pad3d_options *options);
+TERN_API tern_module *tern_nn_replication_pad3d_with(const tern_nn_pad3d_options *options);
 #define tern_nn_replication_pad3d(...)                                                             \
-    TERN_WITH_(tern_nn_replication_pad3d, (TERN_MAYBE_1_, padding),                                \
-               (TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_replication_pad3d, tern_nn_pad3d, TERN_NN_PAD3D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad1d_options tern_nn_circular_pad1d_options; ///< those of zero_pad1d
-
-TERN_API tern_nn_circular_pad1d_options tern_nn_circular_pad1d_defaults(void);
 /// x continued from its other end along the last dimension: tern_pad with TERN_PAD_CIRCULAR.
-TERN_API tern_module *tern_nn_circular_pad1d_with(const tern_nn_circular_pad1d_options *options);
+TERN_API tern_module *tern_nn_circular_pad1d_with(const tern_nn_pad1d_options *options);
 #define tern_nn_circular_pad1d(...)                                                                \
-    TERN_WITH_(tern_nn_circular_pad1d, (TERN_MAYBE_1_, padding),                                   \
-               (TERN_PAD_SIDES_1_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_circular_pad1d, tern_nn_pad1d, TERN_NN_PAD1D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad2d_options tern_nn_circular_pad2d_options; ///< those of zero_pad2d
-
-TERN_API tern_nn_circular_pad2d_options tern_nn_circular_pad2d_defaults(void);
 /// x continued from its other end along the last two dimensions: tern_pad with TERN_PAD_CIRCULAR.
-TERN_API tern_module *tern_nn_circular_pad2d_with(const tern_nn_circular_pad2d_options *options);
+TERN_API tern_module *tern_nn_circular_pad2d_with(const tern_nn_pad2d_options *options);
 #define tern_nn_circular_pad2d(...)                                                                \
-    TERN_WITH_(tern_nn_circular_pad2d, (TERN_MAYBE_1_, padding),                                   \
-               (TERN_PAD_SIDES_2_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_circular_pad2d, tern_nn_pad2d, TERN_NN_PAD2D, __VA_ARGS__)
 
-typedef tern_nn_zero_pad3d_options tern_nn_circular_pad3d_options; ///< those of zero_pad3d
-
-TERN_API tern_nn_circular_pad3d_options tern_nn_circular_pad3d_defaults(void);
 /// x continued from its other end along the last three dimensions: tern_pad with TERN_PAD_CIRCULAR.
-TERN_API tern_module *tern_nn_circular_pad3d_with(const tern_nn_circular_pad3d_options *options);
+TERN_API tern_module *tern_nn_circular_pad3d_with(const tern_nn_pad3d_options *options);
 #define tern_nn_circular_pad3d(...)                                                                \
-    TERN_WITH_(tern_nn_circular_pad3d, (TERN_MAYBE_1_, padding),                                   \
-               (TERN_PAD_SIDES_3_DEFAULTS_, .padding = 0, .reserved_ = 0, __VA_ARGS__),            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_circular_pad3d, tern_nn_pad3d, TERN_NN_PAD3D, __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -24,14 +24,15 @@ typedef struct tern_nn_upsample_options {
     char reserved_;
 } tern_nn_upsample_options;
 
+#define TERN_NN_UPSAMPLE_DEFAULTS_                                                                 \
+    .size = {0}, .scale = {0}, .mode = TERN_NEAREST, .align_corners = false,                       \
+    .recompute_scale = false
+#define TERN_NN_UPSAMPLE_FIELDS_ 0, 0, (), ()
 TERN_API tern_nn_upsample_options tern_nn_upsample_defaults(void);
 /// tern_interpolate of its input.
 TERN_API tern_module *tern_nn_upsample_with(const tern_nn_upsample_options *options);
 #define tern_nn_upsample(...)                                                                      \
-    TERN_WITH_(tern_nn_upsample, (TERN_FIELDS_0_, ),                                               \
-               (.size = {0}, .scale = {0}, .mode = TERN_NEAREST, .align_corners = false,           \
-                .recompute_scale = false, .reserved_ = 0, __VA_ARGS__),                            \
-               __VA_ARGS__)
+    TERN_WITH_(tern_nn_upsample, tern_nn_upsample, TERN_NN_UPSAMPLE, __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -18,13 +18,14 @@ typedef struct tern_nn_flatten_options {
     int end_dim;   ///< -1
 } tern_nn_flatten_options;
 
+#define TERN_NN_FLATTEN_DEFAULTS_ .start_dim = 1, .end_dim = -1
+#define TERN_NN_FLATTEN_FIELDS_   0, 2, (start_dim, end_dim), ()
 TERN_API tern_nn_flatten_options tern_nn_flatten_defaults(void);
 /// Joins dimensions start_dim ... end_dim, both included, into one: (N, C, H, W) -> (N, C H W)
 /// unless said otherwise. A view where the strides allow.
 TERN_API tern_module *tern_nn_flatten_with(const tern_nn_flatten_options *options);
 #define tern_nn_flatten(...)                                                                       \
-    TERN_WITH_(tern_nn_flatten, (TERN_MAYBE_2_, start_dim, end_dim),                               \
-               (.start_dim = 1, .end_dim = -1, .reserved_ = 0, __VA_ARGS__), __VA_ARGS__)
+    TERN_WITH_(tern_nn_flatten, tern_nn_flatten, TERN_NN_FLATTEN, __VA_ARGS__)
 
 /// Cuts dimension dim into `sizes`, of which one may be -1: `tern_nn_unflatten(1, tern_dims(8, 8))`
 /// gives (N, 8, 8) of (N, 64). A view.

@@ -33,6 +33,10 @@ typedef struct tern_conv2d_options {
     tern_tensor *bias;   ///< (K) or NULL
 } tern_conv2d_options;
 
+#define TERN_CONV2D_DEFAULTS_                                                                      \
+    .stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},                         \
+    .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1, .activation = TERN_ACT_NONE
+#define TERN_CONV2D_FIELDS_ 3, 0, (x, weight, bias), (tensor, tensor, tensor)
 TERN_API tern_conv2d_options tern_conv2d_defaults(void);
 /// Cross-correlation: y (N, K, OH, OW), or (K, OH, OW) of an x without a batch,
 /// y[n, k] = bias[k] + the sum over c of weight[k, c] times the windows of x[n, c], with
@@ -40,12 +44,7 @@ TERN_API tern_conv2d_options tern_conv2d_defaults(void);
 /// k of group g see the channels c of group g alone. One floating dtype; the batch may be empty.
 /// TERN_ERR_SHAPE where channels do not fit or the kernel is larger than the padded input.
 TERN_API tern_tensor *tern_conv2d_with(const tern_conv2d_options *options);
-#define tern_conv2d(...)                                                                           \
-    TERN_WITH_(tern_conv2d, (TERN_FIELDS_3_, x, weight, bias),                                     \
-               (.stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},             \
-                .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1, .activation = TERN_ACT_NONE,     \
-                .reserved_ = 0, TERN_REQUIRED_3_(tensor, tensor, tensor, __VA_ARGS__, )),          \
-               __VA_ARGS__)
+#define tern_conv2d(...) TERN_WITH_(tern_conv2d, tern_conv2d, TERN_CONV2D, __VA_ARGS__)
 
 /// `tern_conv1d(x, weight, bias, .stride = 2)`.
 typedef struct tern_conv1d_options {
@@ -60,15 +59,13 @@ typedef struct tern_conv1d_options {
     tern_tensor *bias;   ///< (K) or NULL
 } tern_conv1d_options;
 
+#define TERN_CONV1D_DEFAULTS_                                                                      \
+    .stride = 1, .padding = 0, .dilation = 1, .groups = 1, .activation = TERN_ACT_NONE
+#define TERN_CONV1D_FIELDS_ 3, 0, (x, weight, bias), (tensor, tensor, tensor)
 TERN_API tern_conv1d_options tern_conv1d_defaults(void);
 /// Likewise along one dimension: see tern_conv2d.
 TERN_API tern_tensor *tern_conv1d_with(const tern_conv1d_options *options);
-#define tern_conv1d(...)                                                                           \
-    TERN_WITH_(tern_conv1d, (TERN_FIELDS_3_, x, weight, bias),                                     \
-               (.stride = 1, .padding = 0, .dilation = 1, .groups = 1,                             \
-                .activation = TERN_ACT_NONE, .reserved_ = 0,                                       \
-                TERN_REQUIRED_3_(tensor, tensor, tensor, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+#define tern_conv1d(...) TERN_WITH_(tern_conv1d, tern_conv1d, TERN_CONV1D, __VA_ARGS__)
 
 /// `tern_conv3d(x, weight, bias, .padding = 1)`.
 typedef struct tern_conv3d_options {
@@ -83,17 +80,16 @@ typedef struct tern_conv3d_options {
     tern_tensor *bias;   ///< (K) or NULL
 } tern_conv3d_options;
 
+#define TERN_CONV3D_DEFAULTS_                                                                      \
+    .stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                         \
+    .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                        \
+    .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1,                          \
+    .activation = TERN_ACT_NONE
+#define TERN_CONV3D_FIELDS_ 3, 0, (x, weight, bias), (tensor, tensor, tensor)
 TERN_API tern_conv3d_options tern_conv3d_defaults(void);
 /// Likewise along three dimensions: see tern_conv2d.
 TERN_API tern_tensor *tern_conv3d_with(const tern_conv3d_options *options);
-#define tern_conv3d(...)                                                                           \
-    TERN_WITH_(tern_conv3d, (TERN_FIELDS_3_, x, weight, bias),                                     \
-               (.stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                             \
-                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                            \
-                .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1,              \
-                .activation = TERN_ACT_NONE, .reserved_ = 0,                                       \
-                TERN_REQUIRED_3_(tensor, tensor, tensor, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+#define tern_conv3d(...) TERN_WITH_(tern_conv3d, tern_conv3d, TERN_CONV3D, __VA_ARGS__)
 
 /// `tern_conv_transpose2d(x, weight, bias, .stride = 2, .padding = {1, 0})`.
 typedef struct tern_conv_transpose2d_options {
@@ -110,6 +106,11 @@ typedef struct tern_conv_transpose2d_options {
     tern_tensor *bias;   ///< (K) or NULL
 } tern_conv_transpose2d_options;
 
+#define TERN_CONV_TRANSPOSE2D_DEFAULTS_                                                            \
+    .stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},                         \
+    .output_padding = {0, TERN_SAME_AS_FIRST}, .output_size = {0, TERN_SAME_AS_FIRST},             \
+    .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1, .activation = TERN_ACT_NONE
+#define TERN_CONV_TRANSPOSE2D_FIELDS_ 3, 0, (x, weight, bias), (tensor, tensor, tensor)
 TERN_API tern_conv_transpose2d_options tern_conv_transpose2d_defaults(void);
 /// The transposed convolution: the gradient of tern_conv2d with this weight, as a function of the
 /// output's. y (N, K, OH, OW), or (K, OH, OW) of an x without a batch, with
@@ -117,12 +118,7 @@ TERN_API tern_conv_transpose2d_options tern_conv_transpose2d_defaults(void);
 /// one that the stride can give: the smallest and up to stride - 1 more.
 TERN_API tern_tensor *tern_conv_transpose2d_with(const tern_conv_transpose2d_options *options);
 #define tern_conv_transpose2d(...)                                                                 \
-    TERN_WITH_(tern_conv_transpose2d, (TERN_FIELDS_3_, x, weight, bias),                           \
-               (.stride = {1, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},             \
-                .output_padding = {0, TERN_SAME_AS_FIRST}, .output_size = {0, TERN_SAME_AS_FIRST}, \
-                .dilation = {1, TERN_SAME_AS_FIRST}, .groups = 1, .activation = TERN_ACT_NONE,     \
-                .reserved_ = 0, TERN_REQUIRED_3_(tensor, tensor, tensor, __VA_ARGS__, )),          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_conv_transpose2d, tern_conv_transpose2d, TERN_CONV_TRANSPOSE2D, __VA_ARGS__)
 
 /// `tern_conv_transpose1d(x, weight, bias, .stride = 2)`.
 typedef struct tern_conv_transpose1d_options {
@@ -139,15 +135,15 @@ typedef struct tern_conv_transpose1d_options {
     tern_tensor *bias;   ///< (K) or NULL
 } tern_conv_transpose1d_options;
 
+#define TERN_CONV_TRANSPOSE1D_DEFAULTS_                                                            \
+    .stride = 1, .padding = 0, .output_padding = 0, .output_size = 0, .dilation = 1, .groups = 1,  \
+    .activation = TERN_ACT_NONE
+#define TERN_CONV_TRANSPOSE1D_FIELDS_ 3, 0, (x, weight, bias), (tensor, tensor, tensor)
 TERN_API tern_conv_transpose1d_options tern_conv_transpose1d_defaults(void);
 /// Likewise along one dimension: see tern_conv_transpose2d.
 TERN_API tern_tensor *tern_conv_transpose1d_with(const tern_conv_transpose1d_options *options);
 #define tern_conv_transpose1d(...)                                                                 \
-    TERN_WITH_(tern_conv_transpose1d, (TERN_FIELDS_3_, x, weight, bias),                           \
-               (.stride = 1, .padding = 0, .output_padding = 0, .output_size = 0, .dilation = 1,   \
-                .groups = 1, .activation = TERN_ACT_NONE, .reserved_ = 0,                          \
-                TERN_REQUIRED_3_(tensor, tensor, tensor, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_conv_transpose1d, tern_conv_transpose1d, TERN_CONV_TRANSPOSE1D, __VA_ARGS__)
 
 /// `tern_conv_transpose3d(x, weight, bias, .padding = 1)`.
 typedef struct tern_conv_transpose3d_options {
@@ -164,19 +160,19 @@ typedef struct tern_conv_transpose3d_options {
     tern_tensor *bias;   ///< (K) or NULL
 } tern_conv_transpose3d_options;
 
+#define TERN_CONV_TRANSPOSE3D_DEFAULTS_                                                            \
+    .stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                         \
+    .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                        \
+    .output_padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                 \
+    .output_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                    \
+    .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1,                          \
+    .activation = TERN_ACT_NONE
+#define TERN_CONV_TRANSPOSE3D_FIELDS_ 3, 0, (x, weight, bias), (tensor, tensor, tensor)
 TERN_API tern_conv_transpose3d_options tern_conv_transpose3d_defaults(void);
 /// Likewise along three dimensions: see tern_conv_transpose2d.
 TERN_API tern_tensor *tern_conv_transpose3d_with(const tern_conv_transpose3d_options *options);
 #define tern_conv_transpose3d(...)                                                                 \
-    TERN_WITH_(tern_conv_transpose3d, (TERN_FIELDS_3_, x, weight, bias),                           \
-               (.stride = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                             \
-                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                            \
-                .output_padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                     \
-                .output_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                        \
-                .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .groups = 1,              \
-                .activation = TERN_ACT_NONE, .reserved_ = 0,                                       \
-                TERN_REQUIRED_3_(tensor, tensor, tensor, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_conv_transpose3d, tern_conv_transpose3d, TERN_CONV_TRANSPOSE3D, __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -37,16 +37,16 @@ typedef struct tern_max_pool1d_options {
     int64_t kernel; ///< elements of a window along the dimension
 } tern_max_pool1d_options;
 
+#define TERN_MAX_POOL1D_DEFAULTS_                                                                  \
+    .stride = TERN_SAME_AS_KERNEL, .padding = 0, .dilation = 1, .ceil_mode = false, .indices = NULL
+#define TERN_MAX_POOL1D_FIELDS_ 2, 0, (x, kernel), (tensor, int64)
 TERN_API tern_max_pool1d_options tern_max_pool1d_defaults(void);
 /// The largest of each window; the first of equal ones, and a NaN where there is one. `*indices`:
 /// int64, where it is along the last dimension of x, without the padding. Padding is never the
 /// largest. The gradient goes there. At least one element of x must be in each window.
 TERN_API tern_tensor *tern_max_pool1d_with(const tern_max_pool1d_options *options);
 #define tern_max_pool1d(...)                                                                       \
-    TERN_WITH_(tern_max_pool1d, (TERN_FIELDS_2_, x, kernel),                                       \
-               (.stride = TERN_SAME_AS_KERNEL, .padding = 0, .dilation = 1, .ceil_mode = false,    \
-                .indices = NULL, .reserved_ = 0, TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )),  \
-               __VA_ARGS__)
+    TERN_WITH_(tern_max_pool1d, tern_max_pool1d, TERN_MAX_POOL1D, __VA_ARGS__)
 
 /// `tern_max_pool2d(x, 3, .stride = 2)`.
 typedef struct tern_max_pool2d_options {
@@ -61,16 +61,16 @@ typedef struct tern_max_pool2d_options {
     int64_t kernel; ///< elements of a window along each dimension
 } tern_max_pool2d_options;
 
+#define TERN_MAX_POOL2D_DEFAULTS_                                                                  \
+    .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},       \
+    .dilation = {1, TERN_SAME_AS_FIRST}, .ceil_mode = false, .indices = NULL,                      \
+    .kernel_size = {0, TERN_SAME_AS_FIRST}
+#define TERN_MAX_POOL2D_FIELDS_ 1, 1, (x, kernel), (tensor)
 TERN_API tern_max_pool2d_options tern_max_pool2d_defaults(void);
 /// As tern_max_pool1d over the last two dimensions; indices count through all of them, row-major.
 TERN_API tern_tensor *tern_max_pool2d_with(const tern_max_pool2d_options *options);
 #define tern_max_pool2d(...)                                                                       \
-    TERN_WITH_(tern_max_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
-               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},                               \
-                .padding = {0, TERN_SAME_AS_FIRST}, .dilation = {1, TERN_SAME_AS_FIRST},           \
-                .ceil_mode = false, .indices = NULL, .kernel_size = {0, TERN_SAME_AS_FIRST},       \
-                .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_max_pool2d, tern_max_pool2d, TERN_MAX_POOL2D, __VA_ARGS__)
 
 /// `tern_max_pool3d(x, 2)`.
 typedef struct tern_max_pool3d_options {
@@ -85,17 +85,17 @@ typedef struct tern_max_pool3d_options {
     int64_t kernel; ///< elements of a window along each dimension
 } tern_max_pool3d_options;
 
+#define TERN_MAX_POOL3D_DEFAULTS_                                                                  \
+    .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                       \
+    .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                                        \
+    .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .ceil_mode = false, .indices = NULL,  \
+    .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}
+#define TERN_MAX_POOL3D_FIELDS_ 1, 1, (x, kernel), (tensor)
 TERN_API tern_max_pool3d_options tern_max_pool3d_defaults(void);
 /// As tern_max_pool1d over the last three dimensions; indices count through all of them, row-major.
 TERN_API tern_tensor *tern_max_pool3d_with(const tern_max_pool3d_options *options);
 #define tern_max_pool3d(...)                                                                       \
-    TERN_WITH_(tern_max_pool3d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
-               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},           \
-                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                            \
-                .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .ceil_mode = false,       \
-                .indices = NULL, .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},       \
-                .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_max_pool3d, tern_max_pool3d, TERN_MAX_POOL3D, __VA_ARGS__)
 
 // ---- the mean
 
@@ -110,16 +110,15 @@ typedef struct tern_avg_pool1d_options {
     int64_t kernel; ///< elements of a window along the dimension
 } tern_avg_pool1d_options;
 
+#define TERN_AVG_POOL1D_DEFAULTS_                                                                  \
+    .stride = TERN_SAME_AS_KERNEL, .padding = 0, .ceil_mode = false, .count_include_pad = true
+#define TERN_AVG_POOL1D_FIELDS_ 2, 0, (x, kernel), (tensor, int64)
 TERN_API tern_avg_pool1d_options tern_avg_pool1d_defaults(void);
 /// The mean of each window: over its elements and the padding within `padding` of x, or without
 /// .count_include_pad over its elements of x alone.
 TERN_API tern_tensor *tern_avg_pool1d_with(const tern_avg_pool1d_options *options);
 #define tern_avg_pool1d(...)                                                                       \
-    TERN_WITH_(tern_avg_pool1d, (TERN_FIELDS_2_, x, kernel),                                       \
-               (.stride = TERN_SAME_AS_KERNEL, .padding = 0, .ceil_mode = false,                   \
-                .count_include_pad = true, .reserved_ = 0,                                         \
-                TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )),                                   \
-               __VA_ARGS__)
+    TERN_WITH_(tern_avg_pool1d, tern_avg_pool1d, TERN_AVG_POOL1D, __VA_ARGS__)
 
 /// `tern_avg_pool2d(x, 3, .stride = 2)`.
 typedef struct tern_avg_pool2d_options {
@@ -134,16 +133,16 @@ typedef struct tern_avg_pool2d_options {
     int64_t kernel; ///< elements of a window along each dimension
 } tern_avg_pool2d_options;
 
+#define TERN_AVG_POOL2D_DEFAULTS_                                                                  \
+    .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST}, .padding = {0, TERN_SAME_AS_FIRST},       \
+    .ceil_mode = false, .count_include_pad = true, .divisor_override = 0,                          \
+    .kernel_size = {0, TERN_SAME_AS_FIRST}
+#define TERN_AVG_POOL2D_FIELDS_ 1, 1, (x, kernel), (tensor)
 TERN_API tern_avg_pool2d_options tern_avg_pool2d_defaults(void);
 /// As tern_avg_pool1d over the last two dimensions.
 TERN_API tern_tensor *tern_avg_pool2d_with(const tern_avg_pool2d_options *options);
 #define tern_avg_pool2d(...)                                                                       \
-    TERN_WITH_(tern_avg_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
-               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},                               \
-                .padding = {0, TERN_SAME_AS_FIRST}, .ceil_mode = false, .count_include_pad = true, \
-                .divisor_override = 0, .kernel_size = {0, TERN_SAME_AS_FIRST}, .reserved_ = 0,     \
-                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_avg_pool2d, tern_avg_pool2d, TERN_AVG_POOL2D, __VA_ARGS__)
 
 /// `tern_avg_pool3d(x, 2)`.
 typedef struct tern_avg_pool3d_options {
@@ -158,17 +157,17 @@ typedef struct tern_avg_pool3d_options {
     int64_t kernel; ///< elements of a window along each dimension
 } tern_avg_pool3d_options;
 
+#define TERN_AVG_POOL3D_DEFAULTS_                                                                  \
+    .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},                       \
+    .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .ceil_mode = false,                    \
+    .count_include_pad = true, .divisor_override = 0,                                              \
+    .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}
+#define TERN_AVG_POOL3D_FIELDS_ 1, 1, (x, kernel), (tensor)
 TERN_API tern_avg_pool3d_options tern_avg_pool3d_defaults(void);
 /// As tern_avg_pool1d over the last three dimensions.
 TERN_API tern_tensor *tern_avg_pool3d_with(const tern_avg_pool3d_options *options);
 #define tern_avg_pool3d(...)                                                                       \
-    TERN_WITH_(tern_avg_pool3d, (TERN_FIELDS_1_MAYBE_1_, x, kernel),                               \
-               (.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},           \
-                .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .ceil_mode = false,        \
-                .count_include_pad = true, .divisor_override = 0,                                  \
-                .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .reserved_ = 0,        \
-                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_avg_pool3d, tern_avg_pool3d, TERN_AVG_POOL3D, __VA_ARGS__)
 
 // ---- windows for a number of outputs
 
@@ -179,14 +178,16 @@ typedef struct tern_adaptive_avg_pool1d_options {
     int64_t out;    ///< outputs along the dimension, 0 or more, or TERN_KEEP_SIZE
 } tern_adaptive_avg_pool1d_options;
 
+#define TERN_ADAPTIVE_AVG_POOL1D_DEFAULTS_ .reserved_ = 0
+#define TERN_ADAPTIVE_AVG_POOL1D_FIELDS_   2, 0, (x, out), (tensor, int64)
 TERN_API tern_adaptive_avg_pool1d_options tern_adaptive_avg_pool1d_defaults(void);
 /// The means of `out` windows: of i elements window o has those from floor(o i / out) up to,
 /// without it, ceil((o + 1) i / out).
 TERN_API tern_tensor *tern_adaptive_avg_pool1d_with(
     const tern_adaptive_avg_pool1d_options *options);
 #define tern_adaptive_avg_pool1d(...)                                                              \
-    TERN_WITH_(tern_adaptive_avg_pool1d, (TERN_FIELDS_2_, x, out),                                 \
-               (.reserved_ = 0, TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )), __VA_ARGS__)
+    TERN_WITH_(tern_adaptive_avg_pool1d, tern_adaptive_avg_pool1d, TERN_ADAPTIVE_AVG_POOL1D,       \
+               __VA_ARGS__)
 
 /// `tern_adaptive_avg_pool2d(x, 1)`, or `tern_adaptive_avg_pool2d(x, .size = {7, TERN_KEEP_SIZE})`.
 typedef struct tern_adaptive_avg_pool2d_options {
@@ -196,14 +197,15 @@ typedef struct tern_adaptive_avg_pool2d_options {
     int64_t out;    ///< outputs along each dimension, 0 or more, or TERN_KEEP_SIZE
 } tern_adaptive_avg_pool2d_options;
 
+#define TERN_ADAPTIVE_AVG_POOL2D_DEFAULTS_                                                         \
+    .size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .out = -1
+#define TERN_ADAPTIVE_AVG_POOL2D_FIELDS_ 1, 1, (x, out), (tensor)
 TERN_API tern_adaptive_avg_pool2d_options tern_adaptive_avg_pool2d_defaults(void);
 /// As tern_adaptive_avg_pool1d over the last two dimensions.
 TERN_API tern_tensor *tern_adaptive_avg_pool2d_with(
     const tern_adaptive_avg_pool2d_options *options);
 #define tern_adaptive_avg_pool2d(...)                                                              \
-    TERN_WITH_(tern_adaptive_avg_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, out),                         \
-               (.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .out = -1, .reserved_ = 0,       \
-                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
+    TERN_WITH_(tern_adaptive_avg_pool2d, tern_adaptive_avg_pool2d, TERN_ADAPTIVE_AVG_POOL2D,       \
                __VA_ARGS__)
 
 /// `tern_adaptive_max_pool1d(x, 8)`.
@@ -214,13 +216,14 @@ typedef struct tern_adaptive_max_pool1d_options {
     int64_t out;    ///< outputs along the dimension, 0 or more, or TERN_KEEP_SIZE
 } tern_adaptive_max_pool1d_options;
 
+#define TERN_ADAPTIVE_MAX_POOL1D_DEFAULTS_ .indices = NULL
+#define TERN_ADAPTIVE_MAX_POOL1D_FIELDS_   2, 0, (x, out), (tensor, int64)
 TERN_API tern_adaptive_max_pool1d_options tern_adaptive_max_pool1d_defaults(void);
 /// The largest of the windows of tern_adaptive_avg_pool1d; indices as in tern_max_pool1d.
 TERN_API tern_tensor *tern_adaptive_max_pool1d_with(
     const tern_adaptive_max_pool1d_options *options);
 #define tern_adaptive_max_pool1d(...)                                                              \
-    TERN_WITH_(tern_adaptive_max_pool1d, (TERN_FIELDS_2_, x, out),                                 \
-               (.indices = NULL, .reserved_ = 0, TERN_REQUIRED_2_(tensor, int64, __VA_ARGS__, )),  \
+    TERN_WITH_(tern_adaptive_max_pool1d, tern_adaptive_max_pool1d, TERN_ADAPTIVE_MAX_POOL1D,       \
                __VA_ARGS__)
 
 /// `tern_adaptive_max_pool2d(x, 1)`, or `tern_adaptive_max_pool2d(x, .size = {7, TERN_KEEP_SIZE})`.
@@ -232,14 +235,15 @@ typedef struct tern_adaptive_max_pool2d_options {
     int64_t out;    ///< outputs along each dimension, 0 or more, or TERN_KEEP_SIZE
 } tern_adaptive_max_pool2d_options;
 
+#define TERN_ADAPTIVE_MAX_POOL2D_DEFAULTS_                                                         \
+    .indices = NULL, .size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .out = -1
+#define TERN_ADAPTIVE_MAX_POOL2D_FIELDS_ 1, 1, (x, out), (tensor)
 TERN_API tern_adaptive_max_pool2d_options tern_adaptive_max_pool2d_defaults(void);
 /// As tern_adaptive_max_pool1d over the last two dimensions.
 TERN_API tern_tensor *tern_adaptive_max_pool2d_with(
     const tern_adaptive_max_pool2d_options *options);
 #define tern_adaptive_max_pool2d(...)                                                              \
-    TERN_WITH_(tern_adaptive_max_pool2d, (TERN_FIELDS_1_MAYBE_1_, x, out),                         \
-               (.indices = NULL, .size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}, .out = -1,      \
-                .reserved_ = 0, TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                          \
+    TERN_WITH_(tern_adaptive_max_pool2d, tern_adaptive_max_pool2d, TERN_ADAPTIVE_MAX_POOL2D,       \
                __VA_ARGS__)
 
 // ---- neighbouring channels ----------------------------------------------------------------------

@@ -82,17 +82,17 @@ typedef struct tern_interpolate_options {
     tern_tensor *x; ///< (N, C, W), (N, C, H, W) or (N, C, D, H, W), floating
 } tern_interpolate_options;
 
+#define TERN_INTERPOLATE_DEFAULTS_                                                                 \
+    .size = {0}, .scale = {0}, .mode = TERN_NEAREST, .align_corners = false,                       \
+    .recompute_scale = false
+#define TERN_INTERPOLATE_FIELDS_ 1, 0, (x), (tensor)
 TERN_API tern_interpolate_options tern_interpolate_defaults(void);
 /// x with other sizes of its last 1 to 3 dimensions, given by .size or by .scale, not both.
 /// TERN_ERR_ARG for an align_corners of modes that know no corners, TERN_ERR_SHAPE for an x of
 /// another rank than the mode takes, and where nothing would be left.
 TERN_API tern_tensor *tern_interpolate_with(const tern_interpolate_options *options);
 #define tern_interpolate(...)                                                                      \
-    TERN_WITH_(tern_interpolate, (TERN_FIELDS_1_, x),                                              \
-               (.size = {0}, .scale = {0}, .mode = TERN_NEAREST, .align_corners = false,           \
-                .recompute_scale = false, .reserved_ = 0,                                          \
-                TERN_REQUIRED_1_(tensor, __VA_ARGS__, )),                                          \
-               __VA_ARGS__)
+    TERN_WITH_(tern_interpolate, tern_interpolate, TERN_INTERPOLATE, __VA_ARGS__)
 
 TERN_END_DECLS
 

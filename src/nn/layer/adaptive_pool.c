@@ -57,11 +57,6 @@ static tern_module *make(const tern_module_class *classes, tern_pool pool, int64
     return tern_module_done(&self->base);
 }
 
-tern_nn_adaptive_avg_pool1d_options tern_nn_adaptive_avg_pool1d_defaults(void)
-{
-    return (tern_nn_adaptive_avg_pool1d_options){.out = TERN_SAME_AS_FIRST};
-}
-
 tern_module *tern_nn_adaptive_avg_pool1d_with(const tern_nn_adaptive_avg_pool1d_options *options)
 {
     if (!options)
@@ -69,12 +64,6 @@ tern_module *tern_nn_adaptive_avg_pool1d_with(const tern_nn_adaptive_avg_pool1d_
     return make(avg_classes,
                 (tern_pool){.name = "nn_adaptive_avg_pool1d", .dims = 1, .out = {{-1}}},
                 options->out, false);
-}
-
-tern_nn_adaptive_avg_pool2d_options tern_nn_adaptive_avg_pool2d_defaults(void)
-{
-    return (tern_nn_adaptive_avg_pool2d_options){.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-                                                 .out = TERN_SAME_AS_FIRST};
 }
 
 tern_module *tern_nn_adaptive_avg_pool2d_with(const tern_nn_adaptive_avg_pool2d_options *options)
@@ -88,11 +77,6 @@ tern_module *tern_nn_adaptive_avg_pool2d_with(const tern_nn_adaptive_avg_pool2d_
                 options->out, false);
 }
 
-tern_nn_adaptive_max_pool1d_options tern_nn_adaptive_max_pool1d_defaults(void)
-{
-    return (tern_nn_adaptive_max_pool1d_options){.out = TERN_SAME_AS_FIRST};
-}
-
 tern_module *tern_nn_adaptive_max_pool1d_with(const tern_nn_adaptive_max_pool1d_options *options)
 {
     if (!options)
@@ -100,12 +84,6 @@ tern_module *tern_nn_adaptive_max_pool1d_with(const tern_nn_adaptive_max_pool1d_
     return make(max_classes,
                 (tern_pool){.name = "nn_adaptive_max_pool1d", .dims = 1, .out = {{-1}}},
                 options->out, options->return_indices);
-}
-
-tern_nn_adaptive_max_pool2d_options tern_nn_adaptive_max_pool2d_defaults(void)
-{
-    return (tern_nn_adaptive_max_pool2d_options){.size = {TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-                                                 .out = TERN_SAME_AS_FIRST};
 }
 
 tern_module *tern_nn_adaptive_max_pool2d_with(const tern_nn_adaptive_max_pool2d_options *options)

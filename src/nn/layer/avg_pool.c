@@ -49,11 +49,6 @@ static tern_module *make(tern_pool pool, int64_t kernel)
     return tern_module_done(&self->base);
 }
 
-tern_nn_avg_pool1d_options tern_nn_avg_pool1d_defaults(void)
-{
-    return (tern_nn_avg_pool1d_options){.stride = TERN_SAME_AS_KERNEL, .count_include_pad = true};
-}
-
 tern_module *tern_nn_avg_pool1d_with(const tern_nn_avg_pool1d_options *options)
 {
     if (!options)
@@ -65,14 +60,6 @@ tern_module *tern_nn_avg_pool1d_with(const tern_nn_avg_pool1d_options *options)
                             .ceil_mode = options->ceil_mode,
                             .count_include_pad = options->count_include_pad},
                 options->kernel);
-}
-
-tern_nn_avg_pool2d_options tern_nn_avg_pool2d_defaults(void)
-{
-    return (tern_nn_avg_pool2d_options){.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},
-                                        .padding = {0, TERN_SAME_AS_FIRST},
-                                        .count_include_pad = true,
-                                        .kernel_size = {0, TERN_SAME_AS_FIRST}};
 }
 
 tern_module *tern_nn_avg_pool2d_with(const tern_nn_avg_pool2d_options *options)
@@ -88,15 +75,6 @@ tern_module *tern_nn_avg_pool2d_with(const tern_nn_avg_pool2d_options *options)
                             .count_include_pad = options->count_include_pad,
                             .divisor_override = options->divisor_override},
                 options->kernel);
-}
-
-tern_nn_avg_pool3d_options tern_nn_avg_pool3d_defaults(void)
-{
-    return (tern_nn_avg_pool3d_options){
-        .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .count_include_pad = true,
-        .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}};
 }
 
 tern_module *tern_nn_avg_pool3d_with(const tern_nn_avg_pool3d_options *options)

@@ -224,15 +224,6 @@ static tern_module *make(conv_options o)
 
 // The public functions; `of` makes a size of a number, `shape_of` a shape of a size.
 #define CONV(function, kind, of, shape_of)                                                         \
-    tern_nn_##function##_options tern_nn_##function##_defaults(void)                               \
-    {                                                                                              \
-        return (tern_nn_##function##_options){.stride = of(1),                                     \
-                                              .padding = of(0),                                    \
-                                              .dilation = of(1),                                   \
-                                              .kernel_size = of(0),                                \
-                                              .groups = 1,                                         \
-                                              .bias = true kind##_DEFAULTS(of)};                   \
-    }                                                                                              \
     tern_module *tern_nn_##function##_with(const tern_nn_##function##_options *options)            \
     {                                                                                              \
         if (!options) {                                                                            \

@@ -23,11 +23,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class flatten_class = {
     .name = "Flatten", .size = sizeof(flatten), .call = call, .describe = describe};
 
-tern_nn_flatten_options tern_nn_flatten_defaults(void)
-{
-    return (tern_nn_flatten_options){.start_dim = 1, .end_dim = -1};
-}
-
 tern_module *tern_nn_flatten_with(const tern_nn_flatten_options *options)
 {
     if (!options) {

@@ -23,11 +23,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class gelu_class = {
     .name = "GELU", .size = sizeof(gelu), .call = call, .describe = describe};
 
-tern_nn_gelu_options tern_nn_gelu_defaults(void)
-{
-    return (tern_nn_gelu_options){.approximate = TERN_APPROXIMATE_NONE};
-}
-
 tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options)
 {
     if (!options) {

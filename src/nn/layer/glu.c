@@ -23,11 +23,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class glu_class = {
     .name = "GLU", .size = sizeof(glu), .call = call, .describe = describe};
 
-tern_nn_glu_options tern_nn_glu_defaults(void)
-{
-    return (tern_nn_glu_options){.dim = -1};
-}
-
 tern_module *tern_nn_glu_with(const tern_nn_glu_options *options)
 {
     if (!options) {

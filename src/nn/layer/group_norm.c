@@ -47,11 +47,6 @@ static const tern_module_class group_norm_class = {.name = "GroupNorm",
                                                    .describe = describe,
                                                    .reset = reset};
 
-tern_nn_group_norm_options tern_nn_group_norm_defaults(void)
-{
-    return (tern_nn_group_norm_options){.eps = 1e-5, .affine = true, .bias = true};
-}
-
 tern_module *tern_nn_group_norm_with(const tern_nn_group_norm_options *o)
 {
     if (!o)

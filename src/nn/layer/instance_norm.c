@@ -44,11 +44,6 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
                                                         .call = call,                              \
                                                         .describe = tern_channel_norm_describe,    \
                                                         .reset = tern_channel_norm_reset};         \
-    tern_nn_instance_norm##number##d_options tern_nn_instance_norm##number##d_defaults(void)       \
-    {                                                                                              \
-        return (tern_nn_instance_norm##number##d_options){                                         \
-            .eps = 1e-5, .momentum = 0.1, .bias = true};                                           \
-    }                                                                                              \
     tern_module *tern_nn_instance_norm##number##d_with(                                            \
         const tern_nn_instance_norm##number##d_options *o)                                         \
     {                                                                                              \

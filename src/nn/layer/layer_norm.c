@@ -88,11 +88,6 @@ static tern_module *make(const tern_module_class *klass, tern_norm_make make, te
     return tern_module_done(&self->base);
 }
 
-tern_nn_layer_norm_options tern_nn_layer_norm_defaults(void)
-{
-    return (tern_nn_layer_norm_options){.eps = 1e-5, .elementwise_affine = true, .bias = true};
-}
-
 tern_module *tern_nn_layer_norm_with(const tern_nn_layer_norm_options *o)
 {
     if (!o)
@@ -105,11 +100,6 @@ tern_module *tern_nn_layer_norm_with(const tern_nn_layer_norm_options *o)
                                  .dtype = o->dtype,
                                  .device = o->device},
                 o->normalized_shape);
-}
-
-tern_nn_rms_norm_options tern_nn_rms_norm_defaults(void)
-{
-    return (tern_nn_rms_norm_options){.eps = NAN, .elementwise_affine = true};
 }
 
 tern_module *tern_nn_rms_norm_with(const tern_nn_rms_norm_options *o)

@@ -25,11 +25,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class leaky_relu_class = {
     .name = "LeakyReLU", .size = sizeof(leaky_relu), .call = call, .describe = describe};
 
-tern_nn_leaky_relu_options tern_nn_leaky_relu_defaults(void)
-{
-    return (tern_nn_leaky_relu_options){.negative_slope = 0.01};
-}
-
 tern_module *tern_nn_leaky_relu_with(const tern_nn_leaky_relu_options *options)
 {
     if (!options) {

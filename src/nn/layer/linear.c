@@ -56,11 +56,6 @@ static tern_status check_options(const tern_nn_linear_options *options, tern_dev
     return tern_device_resolve("nn_linear", device);
 }
 
-tern_nn_linear_options tern_nn_linear_defaults(void)
-{
-    return (tern_nn_linear_options){.bias = true};
-}
-
 tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
 {
     if (!options) {

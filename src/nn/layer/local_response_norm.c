@@ -32,11 +32,6 @@ static const tern_module_class norm_class = {.name = "LocalResponseNorm",
                                              .call = call,
                                              .describe = describe};
 
-tern_nn_local_response_norm_options tern_nn_local_response_norm_defaults(void)
-{
-    return (tern_nn_local_response_norm_options){.alpha = 1e-4, .beta = 0.75, .k = 1};
-}
-
 tern_module *tern_nn_local_response_norm_with(const tern_nn_local_response_norm_options *options)
 {
     if (!options)

@@ -64,11 +64,6 @@ static tern_module *make(tern_pool pool, int64_t kernel, bool return_indices)
     return tern_module_done(&self->base);
 }
 
-tern_nn_max_pool1d_options tern_nn_max_pool1d_defaults(void)
-{
-    return (tern_nn_max_pool1d_options){.stride = TERN_SAME_AS_KERNEL, .dilation = 1};
-}
-
 tern_module *tern_nn_max_pool1d_with(const tern_nn_max_pool1d_options *options)
 {
     if (!options)
@@ -80,14 +75,6 @@ tern_module *tern_nn_max_pool1d_with(const tern_nn_max_pool1d_options *options)
                             .dilation = tern_pool_line(options->dilation),
                             .ceil_mode = options->ceil_mode},
                 options->kernel, options->return_indices);
-}
-
-tern_nn_max_pool2d_options tern_nn_max_pool2d_defaults(void)
-{
-    return (tern_nn_max_pool2d_options){.stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST},
-                                        .padding = {0, TERN_SAME_AS_FIRST},
-                                        .dilation = {1, TERN_SAME_AS_FIRST},
-                                        .kernel_size = {0, TERN_SAME_AS_FIRST}};
 }
 
 tern_module *tern_nn_max_pool2d_with(const tern_nn_max_pool2d_options *options)
@@ -102,15 +89,6 @@ tern_module *tern_nn_max_pool2d_with(const tern_nn_max_pool2d_options *options)
                             .dilation = tern_pool_pair(options->dilation),
                             .ceil_mode = options->ceil_mode},
                 options->kernel, options->return_indices);
-}
-
-tern_nn_max_pool3d_options tern_nn_max_pool3d_defaults(void)
-{
-    return (tern_nn_max_pool3d_options){
-        .stride = {TERN_SAME_AS_KERNEL, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .padding = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .dilation = {1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST},
-        .kernel_size = {0, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}};
 }
 
 tern_module *tern_nn_max_pool3d_with(const tern_nn_max_pool3d_options *options)

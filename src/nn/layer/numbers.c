@@ -67,11 +67,6 @@ static tern_module *make(const kind *k, double a, double b)
 CALL(elu, tern_elu(in->at[0], self->a))
 KIND(elu, "ELU", "alpha", NULL, false)
 
-tern_nn_elu_options tern_nn_elu_defaults(void)
-{
-    return (tern_nn_elu_options){.alpha = 1};
-}
-
 tern_module *tern_nn_elu_with(const tern_nn_elu_options *options)
 {
     OPTIONS(elu);
@@ -80,11 +75,6 @@ tern_module *tern_nn_elu_with(const tern_nn_elu_options *options)
 
 CALL(celu, tern_celu(in->at[0], self->a))
 KIND(celu, "CELU", "alpha", NULL, false)
-
-tern_nn_celu_options tern_nn_celu_defaults(void)
-{
-    return (tern_nn_celu_options){.alpha = 1};
-}
 
 tern_module *tern_nn_celu_with(const tern_nn_celu_options *options)
 {
@@ -97,11 +87,6 @@ tern_module *tern_nn_celu_with(const tern_nn_celu_options *options)
 CALL(hardshrink, tern_hardshrink(in->at[0], self->a))
 KIND(hardshrink, "Hardshrink", "lambd", NULL, true)
 
-tern_nn_hardshrink_options tern_nn_hardshrink_defaults(void)
-{
-    return (tern_nn_hardshrink_options){.lambd = 0.5};
-}
-
 tern_module *tern_nn_hardshrink_with(const tern_nn_hardshrink_options *options)
 {
     OPTIONS(hardshrink);
@@ -110,11 +95,6 @@ tern_module *tern_nn_hardshrink_with(const tern_nn_hardshrink_options *options)
 
 CALL(softshrink, tern_softshrink(in->at[0], self->a))
 KIND(softshrink, "Softshrink", "lambd", NULL, true)
-
-tern_nn_softshrink_options tern_nn_softshrink_defaults(void)
-{
-    return (tern_nn_softshrink_options){.lambd = 0.5};
-}
 
 tern_module *tern_nn_softshrink_with(const tern_nn_softshrink_options *options)
 {
@@ -129,11 +109,6 @@ tern_module *tern_nn_softshrink_with(const tern_nn_softshrink_options *options)
 CALL(hardtanh, tern_hardtanh(in->at[0], self->a, self->b))
 KIND(hardtanh, "Hardtanh", "min_val", "max_val", false)
 
-tern_nn_hardtanh_options tern_nn_hardtanh_defaults(void)
-{
-    return (tern_nn_hardtanh_options){.min_val = -1, .max_val = 1};
-}
-
 tern_module *tern_nn_hardtanh_with(const tern_nn_hardtanh_options *options)
 {
     OPTIONS(hardtanh);
@@ -145,11 +120,6 @@ tern_module *tern_nn_hardtanh_with(const tern_nn_hardtanh_options *options)
 
 CALL(softplus, tern_softplus(in->at[0], self->a, self->b))
 KIND(softplus, "Softplus", "beta", "threshold", false)
-
-tern_nn_softplus_options tern_nn_softplus_defaults(void)
-{
-    return (tern_nn_softplus_options){.beta = 1, .threshold = 20};
-}
 
 tern_module *tern_nn_softplus_with(const tern_nn_softplus_options *options)
 {

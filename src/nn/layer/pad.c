@@ -87,7 +87,7 @@ static tern_module *make(request r)
 #define SIDES_3(o) tern_pads((o)->left, (o)->right, (o)->top, (o)->bottom, (o)->front, (o)->back)
 
 // `r` with the options of 1 dimension.
-static tern_module *make_1d(request r, const tern_nn_zero_pad1d_options *options)
+static tern_module *make_1d(request r, const tern_nn_pad1d_options *options)
 {
     if (!options)
         return (void)tern_null_error(r.name, "options"), NULL;
@@ -97,7 +97,7 @@ static tern_module *make_1d(request r, const tern_nn_zero_pad1d_options *options
 }
 
 // `r` with the options of 2 dimensions.
-static tern_module *make_2d(request r, const tern_nn_zero_pad2d_options *options)
+static tern_module *make_2d(request r, const tern_nn_pad2d_options *options)
 {
     if (!options)
         return (void)tern_null_error(r.name, "options"), NULL;
@@ -107,7 +107,7 @@ static tern_module *make_2d(request r, const tern_nn_zero_pad2d_options *options
 }
 
 // `r` with the options of 3 dimensions.
-static tern_module *make_3d(request r, const tern_nn_zero_pad3d_options *options)
+static tern_module *make_3d(request r, const tern_nn_pad3d_options *options)
 {
     if (!options)
         return (void)tern_null_error(r.name, "options"), NULL;
@@ -116,141 +116,76 @@ static tern_module *make_3d(request r, const tern_nn_zero_pad3d_options *options
     return make(r);
 }
 
-tern_nn_zero_pad1d_options tern_nn_zero_pad1d_defaults(void)
-{
-    return (tern_nn_zero_pad1d_options){TERN_PAD_SIDES_1_DEFAULTS_};
-}
-
-tern_module *tern_nn_zero_pad1d_with(const tern_nn_zero_pad1d_options *options)
+tern_module *tern_nn_zero_pad1d_with(const tern_nn_pad1d_options *options)
 {
     return make_1d((request){"nn_zero_pad1d", zero_classes, .mode = TERN_PAD_CONSTANT}, options);
 }
 
-tern_nn_zero_pad2d_options tern_nn_zero_pad2d_defaults(void)
-{
-    return (tern_nn_zero_pad2d_options){TERN_PAD_SIDES_2_DEFAULTS_};
-}
-
-tern_module *tern_nn_zero_pad2d_with(const tern_nn_zero_pad2d_options *options)
+tern_module *tern_nn_zero_pad2d_with(const tern_nn_pad2d_options *options)
 {
     return make_2d((request){"nn_zero_pad2d", zero_classes, .mode = TERN_PAD_CONSTANT}, options);
 }
 
-tern_nn_zero_pad3d_options tern_nn_zero_pad3d_defaults(void)
-{
-    return (tern_nn_zero_pad3d_options){TERN_PAD_SIDES_3_DEFAULTS_};
-}
-
-tern_module *tern_nn_zero_pad3d_with(const tern_nn_zero_pad3d_options *options)
+tern_module *tern_nn_zero_pad3d_with(const tern_nn_pad3d_options *options)
 {
     return make_3d((request){"nn_zero_pad3d", zero_classes, .mode = TERN_PAD_CONSTANT}, options);
 }
 
-tern_nn_reflection_pad1d_options tern_nn_reflection_pad1d_defaults(void)
-{
-    return (tern_nn_reflection_pad1d_options){TERN_PAD_SIDES_1_DEFAULTS_};
-}
-
-tern_module *tern_nn_reflection_pad1d_with(const tern_nn_reflection_pad1d_options *options)
+tern_module *tern_nn_reflection_pad1d_with(const tern_nn_pad1d_options *options)
 {
     return make_1d((request){"nn_reflection_pad1d", reflection_classes, .mode = TERN_PAD_REFLECT},
                    options);
 }
 
-tern_nn_reflection_pad2d_options tern_nn_reflection_pad2d_defaults(void)
-{
-    return (tern_nn_reflection_pad2d_options){TERN_PAD_SIDES_2_DEFAULTS_};
-}
-
-tern_module *tern_nn_reflection_pad2d_with(const tern_nn_reflection_pad2d_options *options)
+tern_module *tern_nn_reflection_pad2d_with(const tern_nn_pad2d_options *options)
 {
     return make_2d((request){"nn_reflection_pad2d", reflection_classes, .mode = TERN_PAD_REFLECT},
                    options);
 }
 
-tern_nn_reflection_pad3d_options tern_nn_reflection_pad3d_defaults(void)
-{
-    return (tern_nn_reflection_pad3d_options){TERN_PAD_SIDES_3_DEFAULTS_};
-}
-
-tern_module *tern_nn_reflection_pad3d_with(const tern_nn_reflection_pad3d_options *options)
+tern_module *tern_nn_reflection_pad3d_with(const tern_nn_pad3d_options *options)
 {
     return make_3d((request){"nn_reflection_pad3d", reflection_classes, .mode = TERN_PAD_REFLECT},
                    options);
 }
 
-tern_nn_replication_pad1d_options tern_nn_replication_pad1d_defaults(void)
-{
-    return (tern_nn_replication_pad1d_options){TERN_PAD_SIDES_1_DEFAULTS_};
-}
-
-tern_module *tern_nn_replication_pad1d_with(const tern_nn_replication_pad1d_options *options)
+tern_module *tern_nn_replication_pad1d_with(const tern_nn_pad1d_options *options)
 {
     return make_1d(
         (request){"nn_replication_pad1d", replication_classes, .mode = TERN_PAD_REPLICATE},
         options);
 }
 
-tern_nn_replication_pad2d_options tern_nn_replication_pad2d_defaults(void)
-{
-    return (tern_nn_replication_pad2d_options){TERN_PAD_SIDES_2_DEFAULTS_};
-}
-
-tern_module *tern_nn_replication_pad2d_with(const tern_nn_replication_pad2d_options *options)
+tern_module *tern_nn_replication_pad2d_with(const tern_nn_pad2d_options *options)
 {
     return make_2d(
         (request){"nn_replication_pad2d", replication_classes, .mode = TERN_PAD_REPLICATE},
         options);
 }
 
-tern_nn_replication_pad3d_options tern_nn_replication_pad3d_defaults(void)
-{
-    return (tern_nn_replication_pad3d_options){TERN_PAD_SIDES_3_DEFAULTS_};
-}
-
-tern_module *tern_nn_replication_pad3d_with(const tern_nn_replication_pad3d_options *options)
+tern_module *tern_nn_replication_pad3d_with(const tern_nn_pad3d_options *options)
 {
     return make_3d(
         (request){"nn_replication_pad3d", replication_classes, .mode = TERN_PAD_REPLICATE},
         options);
 }
 
-tern_nn_circular_pad1d_options tern_nn_circular_pad1d_defaults(void)
-{
-    return (tern_nn_circular_pad1d_options){TERN_PAD_SIDES_1_DEFAULTS_};
-}
-
-tern_module *tern_nn_circular_pad1d_with(const tern_nn_circular_pad1d_options *options)
+tern_module *tern_nn_circular_pad1d_with(const tern_nn_pad1d_options *options)
 {
     return make_1d((request){"nn_circular_pad1d", circular_classes, .mode = TERN_PAD_CIRCULAR},
                    options);
 }
 
-tern_nn_circular_pad2d_options tern_nn_circular_pad2d_defaults(void)
-{
-    return (tern_nn_circular_pad2d_options){TERN_PAD_SIDES_2_DEFAULTS_};
-}
-
-tern_module *tern_nn_circular_pad2d_with(const tern_nn_circular_pad2d_options *options)
+tern_module *tern_nn_circular_pad2d_with(const tern_nn_pad2d_options *options)
 {
     return make_2d((request){"nn_circular_pad2d", circular_classes, .mode = TERN_PAD_CIRCULAR},
                    options);
 }
 
-tern_nn_circular_pad3d_options tern_nn_circular_pad3d_defaults(void)
-{
-    return (tern_nn_circular_pad3d_options){TERN_PAD_SIDES_3_DEFAULTS_};
-}
-
-tern_module *tern_nn_circular_pad3d_with(const tern_nn_circular_pad3d_options *options)
+tern_module *tern_nn_circular_pad3d_with(const tern_nn_pad3d_options *options)
 {
     return make_3d((request){"nn_circular_pad3d", circular_classes, .mode = TERN_PAD_CIRCULAR},
                    options);
-}
-
-tern_nn_constant_pad1d_options tern_nn_constant_pad1d_defaults(void)
-{
-    return (tern_nn_constant_pad1d_options){TERN_PAD_SIDES_1_DEFAULTS_};
 }
 
 tern_module *tern_nn_constant_pad1d_with(const tern_nn_constant_pad1d_options *options)
@@ -265,11 +200,6 @@ tern_module *tern_nn_constant_pad1d_with(const tern_nn_constant_pad1d_options *o
                           .sides = SIDES_1(options)});
 }
 
-tern_nn_constant_pad2d_options tern_nn_constant_pad2d_defaults(void)
-{
-    return (tern_nn_constant_pad2d_options){TERN_PAD_SIDES_2_DEFAULTS_};
-}
-
 tern_module *tern_nn_constant_pad2d_with(const tern_nn_constant_pad2d_options *options)
 {
     if (!options)
@@ -280,11 +210,6 @@ tern_module *tern_nn_constant_pad2d_with(const tern_nn_constant_pad2d_options *o
                           .padding = options->padding,
                           .value = options->value,
                           .sides = SIDES_2(options)});
-}
-
-tern_nn_constant_pad3d_options tern_nn_constant_pad3d_defaults(void)
-{
-    return (tern_nn_constant_pad3d_options){TERN_PAD_SIDES_3_DEFAULTS_};
 }
 
 tern_module *tern_nn_constant_pad3d_with(const tern_nn_constant_pad3d_options *options)

@@ -35,11 +35,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class prelu_class = {
     .name = "PReLU", .size = sizeof(prelu), .call = call, .describe = describe, .reset = reset};
 
-tern_nn_prelu_options tern_nn_prelu_defaults(void)
-{
-    return (tern_nn_prelu_options){.num_parameters = 1, .init = 0.25};
-}
-
 static tern_status check_options(const tern_nn_prelu_options *options, tern_device *device)
 {
     TERN_CHECK(options->num_parameters > 0, TERN_ERR_ARG,

@@ -28,11 +28,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class rrelu_class = {
     .name = "RReLU", .size = sizeof(rrelu), .call = call, .describe = describe};
 
-tern_nn_rrelu_options tern_nn_rrelu_defaults(void)
-{
-    return (tern_nn_rrelu_options){.lower = 0.125, .upper = 0.3333333333333333};
-}
-
 tern_module *tern_nn_rrelu_with(const tern_nn_rrelu_options *options)
 {
     if (!options) {

@@ -34,11 +34,6 @@ static void describe(const tern_module *module, tern_text *out)
 static const tern_module_class upsample_class = {
     .name = "Upsample", .size = sizeof(upsample), .call = call, .describe = describe};
 
-tern_nn_upsample_options tern_nn_upsample_defaults(void)
-{
-    return (tern_nn_upsample_options){.mode = TERN_NEAREST};
-}
-
 tern_module *tern_nn_upsample_with(const tern_nn_upsample_options *options)
 {
     if (!options)

@@ -61,12 +61,6 @@ static tern_status check_options(const tern_nn_cross_entropy_loss_options *optio
     return TERN_OK;
 }
 
-tern_nn_cross_entropy_loss_options tern_nn_cross_entropy_loss_defaults(void)
-{
-    return (tern_nn_cross_entropy_loss_options){.ignore_index = -100,
-                                                .reduction = TERN_REDUCTION_MEAN};
-}
-
 // A buffer of its own, so that moving the criterion leaves the caller's tensor alone.
 static void add_weight(cross_entropy_loss *self, tern_tensor *weight)
 {

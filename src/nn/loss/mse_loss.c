@@ -17,11 +17,6 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
 static const tern_module_class mse_loss_class = {
     .name = "MSELoss", .size = sizeof(mse_loss), .call = call};
 
-tern_nn_mse_loss_options tern_nn_mse_loss_defaults(void)
-{
-    return (tern_nn_mse_loss_options){.reduction = TERN_REDUCTION_MEAN};
-}
-
 tern_module *tern_nn_mse_loss_with(const tern_nn_mse_loss_options *options)
 {
     if (!options) {

@@ -51,11 +51,6 @@ tern_state *tern_module_state_dict(tern_module *module)
     return state;
 }
 
-tern_module_load_state_dict_options tern_module_load_state_dict_defaults(void)
-{
-    return (tern_module_load_state_dict_options){.strict = true};
-}
-
 tern_status tern_module_load_state_dict_with(const tern_module_load_state_dict_options *options)
 {
     if (!options)

@@ -208,11 +208,6 @@ static void free_table(table *t)
     tern_pointer_map_free(&t->tensors);
 }
 
-tern_module_summary_print_options tern_module_summary_print_defaults(void)
-{
-    return (tern_module_summary_print_options){0};
-}
-
 tern_status tern_module_summary_print_with(const tern_module_summary_print_options *options)
 {
     if (!options)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What options are unless said: the defaults of the constructors' macros, as functions.
+#include <tern/checkpoint.h>
+#include <tern/data.h>
+#include <tern/io.h>
+#include <tern/models.h>
+#include <tern/nn.h>
+#include <tern/ops.h>
+#include <tern/parallel.h>
+#include <tern/random.h>
+
+TERN_OPTIONS_BEGIN_
+#define OPTIONS(family, FAMILY)                                                                    \
+    family##_options family##_defaults(void)                                                       \
+    {                                                                                              \
+        return (family##_options){FAMILY##_DEFAULTS_};                                             \
+    }
+#include "train/options.def"
+TERN_OPTIONS_END_
