@@ -19,7 +19,7 @@ tern_status tern_cuda_epilogue(const tern_exec *exec, const tern_strided *y,
                                const tern_strided *bias, bool relu);
 
 // Makes the elements of y from random words (uint32, memory of the device) as args say; see
-// random/random.c. There are tern_cuda_word_count of them.
+// host/random.c. There are tern_cuda_word_count of them.
 tern_status tern_cuda_from_words(const tern_exec *exec, const tern_random_args *args,
                                  const uint32_t *words, const tern_strided *y);
 int64_t tern_cuda_word_count(tern_random_kind kind, tern_dtype dtype, int64_t numel);

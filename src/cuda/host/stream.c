@@ -9,7 +9,7 @@
 #include "cuda/host/event.h"
 #include "cuda/host/heap.h"
 #include "cuda/host/table.h"
-#include "cuda/random/random.h"
+#include "cuda/host/random.h"
 
 cudaError_t tern_cuda_stream_init(tern_cuda_stream *stream, int index, int slot)
 {

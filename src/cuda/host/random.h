@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuRAND generators: each stream has one.
-#ifndef TERN_SRC_CUDA_RANDOM_RANDOM_H
-#define TERN_SRC_CUDA_RANDOM_RANDOM_H
+#ifndef TERN_SRC_CUDA_HOST_RANDOM_H
+#define TERN_SRC_CUDA_HOST_RANDOM_H
 
 #include "cuda/host/device.h"
 

@@ -2,7 +2,7 @@
 // Fills by cuRAND: Philox4x32-10 in the legacy ordering, which its documentation promises never to
 // change. A fill takes words (of 32 bits) from the generator's Philox offset on, and advances the
 // offset past them to a multiple of 4; random.cu makes elements of the words.
-#include "cuda/random/random.h"
+#include "cuda/host/random.h"
 
 #include "base/error.h"
 #include "cuda/host/current.h"
