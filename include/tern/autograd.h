@@ -2,8 +2,8 @@
 /// @file
 /// Gradients by reverse-mode differentiation, first order.
 ///
-/// Operations on tensors that require gradients record how they were made; tern_backward walks that
-/// graph from a loss and adds to the gradients of the leaves.
+/// Operations on tensors that require gradients record how they were made; tern_backward traverses
+/// that graph from a loss and adds to the gradients of the leaves.
 ///
 ///     tern_tensor *w = tern_randn(tern_dims(3), .requires_grad = true);
 ///     if (tern_backward(tern_sum(tern_mul(w, w), TERN_ALL_AXES, false)) ||

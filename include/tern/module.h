@@ -279,7 +279,7 @@ TERN_API tern_tensor *tern_module_buffer_at(const tern_module *module, int64_t i
 /// TERN_ERR_INDEX.
 TERN_API tern_module *tern_module_child_at(const tern_module *module, int64_t index);
 
-/// A tensor that a walk visits.
+/// A tensor that a traversal visits.
 typedef struct tern_module_entry {
     const char *name;    ///< full; valid during the visit
     tern_tensor *tensor; ///< the owner's
@@ -288,8 +288,8 @@ typedef struct tern_module_entry {
     bool persistent;     ///< true for parameters
 } tern_module_entry;
 
-/// Called for each tensor; anything but TERN_OK ends the walk and is returned by it. It may free
-/// the module that is walked over, which is kept to the end of the walk.
+/// Called for each tensor; anything but TERN_OK ends the traversal and is returned. It may free
+/// the module that is traversed, which is kept to the end.
 typedef tern_status tern_module_entry_fn(const tern_module_entry *entry, void *user);
 /// Called for each module, likewise.
 typedef tern_status tern_module_fn(const char *name, tern_module *module, void *user);
@@ -370,7 +370,7 @@ TERN_API TERN_NODISCARD tern_status tern_module_tie(tern_module *module, const c
                                                     const tern_module *other,
                                                     const char *other_name);
 /// Makes `child` the child of a full name, and gives the old one back. Takes over the caller's
-/// reference, also on failure. TERN_ERR_STATE while what has the child runs or is walked over, and
+/// reference, also on failure. TERN_ERR_STATE while what has the child runs or is traversed, and
 /// for a child that is not finished or only its parents'; TERN_ERR_ARG for a cycle or too deep a
 /// tree.
 TERN_API TERN_NODISCARD tern_status tern_module_set_child(tern_module *module, const char *name,

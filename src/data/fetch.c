@@ -22,9 +22,9 @@ static tern_status check_made(const char *op, const tern_dataset *dataset, int64
     return TERN_OK;
 }
 
-static tern_status ask(const char *op, const tern_dataset *dataset,
-                       const tern_sample_context *context, const int64_t *index, int64_t count,
-                       tern_batch *made)
+static tern_status fetch(const char *op, const tern_dataset *dataset,
+                         const tern_sample_context *context, const int64_t *index, int64_t count,
+                         tern_batch *made)
 {
     const bool failed_before = tern_error_pending();
     const tern_sample_context *outside = tern_dataset_set_context(context);
@@ -43,7 +43,7 @@ tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset,
     tern_batch made = {0};
     bool before = tern_set_grad_enabled(false);
     tern_status status = dataset->klass->get
-                             ? ask(op, dataset, context, index, count, &made)
+                             ? fetch(op, dataset, context, index, count, &made)
                              : tern_dataset_stack(op, dataset, context, index, count, &made);
     (void)tern_set_grad_enabled(before);
     *out = (tern_batch){0};

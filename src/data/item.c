@@ -12,8 +12,8 @@
 
 // ---- one sample ---------------------------------------------------------------------------------
 
-static tern_status ask(const char *op, const tern_dataset *dataset,
-                       const tern_sample_context *context, int64_t index, tern_sample *made)
+static tern_status fetch(const char *op, const tern_dataset *dataset,
+                         const tern_sample_context *context, int64_t index, tern_sample *made)
 {
     const bool failed_before = tern_error_pending();
     const tern_sample_context *outside = tern_dataset_set_context(context);
@@ -32,7 +32,7 @@ tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
     tern_sample made = {0};
     const tern_sample_position outside = tern_sample_of_thread;
     tern_sample_of_thread = (tern_sample_position){tern_dataset_name(dataset), index};
-    tern_status status = ask(op, dataset, context, index, &made);
+    tern_status status = fetch(op, dataset, context, index, &made);
     tern_sample_of_thread = outside;
     *out = (tern_sample){0};
     if (status)

@@ -33,15 +33,15 @@ static tern_status visit_fixed(tern_state_visitor *visitor, const char *name, in
 }
 
 static tern_status visit_number(tern_state_visitor *visitor, const char *name, int64_t *value,
-                                int64_t most)
+                                int64_t max)
 {
     int64_t saved;
     const bool found = tern_visit_peek_int(visitor, name, &saved);
     if (found && saved < 0)
         return tern_visit_refuse(visitor, name, "is %lld, not 0 or more", (long long)saved);
-    if (found && saved > most)
+    if (found && saved > max)
         return tern_visit_refuse(visitor, name, "is %lld, more than %lld", (long long)saved,
-                                 (long long)most);
+                                 (long long)max);
     return tern_visit_int(visitor, name, value);
 }
 

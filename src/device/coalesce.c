@@ -2,8 +2,8 @@
 // Views with as few dims as they need. Of the backends, those that make views of their own use it.
 #include "device/kernels.h"
 
-// Dims d and d + 1 of every view can be walked as one. Sizes and strides of views without elements
-// may be any.
+// Dims d and d + 1 of every view can be merged into one. Sizes and strides of views without
+// elements may be any.
 static bool mergeable(tern_strided *const *views, int count, int d)
 {
     for (int v = 0; v < count; v++) {

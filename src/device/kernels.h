@@ -5,7 +5,7 @@
 // Kernels trust their callers: shapes, dtypes and devices were checked in front. Views may have any
 // strides unless a kernel says "contiguous"; a stride of 0 is a broadcast. Those of elementwise
 // kernels and reductions arrive coalesced (tern_views_coalesce): the front does that once, and no
-// kernel again; it decides how fast they are walked, not what comes out. Outputs are distinct
+// kernel again; it decides how fast they are iterated, not what comes out. Outputs are distinct
 // from inputs, or the very same view (elementwise kernels may run in place). A kernel takes its
 // scratch before the first write, and fails only with TERN_ERR_NOMEM, or with TERN_ERR_DTYPE where
 // it does not exist for a dtype; nothing is written then. Empty outputs are legal.

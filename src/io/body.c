@@ -51,9 +51,9 @@ static tern_status gather(const tern_tensor *t, int dim, int64_t offset, tern_bo
             TERN_TRY(gather(t, dim + 1, offset + i * t->stride[dim], take, to));
         return TERN_OK;
     }
-    const int64_t most = CHUNK_BYTES / row;
-    for (int64_t first = 0; first < count; first += most) {
-        const int64_t rows = count - first < most ? count - first : most;
+    const int64_t chunk_rows = CHUNK_BYTES / row;
+    for (int64_t first = 0; first < count; first += chunk_rows) {
+        const int64_t rows = count - first < chunk_rows ? count - first : chunk_rows;
         TERN_TRY(take_chunk(&(gathered){t, dim, offset, first, rows}, take, to));
     }
     return TERN_OK;

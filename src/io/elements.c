@@ -9,7 +9,7 @@
 #include "io/inflate.h"
 
 // What is read at once: its checksum is taken while it is in a cache.
-#define PIECE (256 << 10)
+#define CHUNK (256 << 10)
 // The same where it is not kept: memory for a file of few bytes is little.
 #define SCRATCH (16 << 10)
 
@@ -71,8 +71,8 @@ static tern_status take_elements(source *s, unsigned char *data, unsigned char *
     while (s->done < all) {
         const bool skipped = s->done < s->storage->skip;
         const int64_t left = (skipped ? s->storage->skip : all) - s->done;
-        const int64_t most = skipped || !data ? SCRATCH : PIECE;
-        const int64_t nbytes = left < most ? left : most;
+        const int64_t chunk = skipped || !data ? SCRATCH : CHUNK;
+        const int64_t nbytes = left < chunk ? left : chunk;
         unsigned char *to = skipped || !data ? scratch : data + (s->done - s->storage->skip);
         TERN_TRY(take(s, to, nbytes));
         if (!skipped)

@@ -93,11 +93,11 @@ static tern_status read_zipped(tern_gzip *s, void *data, size_t nbytes, size_t *
             TERN_TRY(next_member(s));
         if (!s->in_member)
             return TERN_OK;
-        size_t room = nbytes - *got < TERN_ZLIB_LARGEST ? nbytes - *got : TERN_ZLIB_LARGEST;
+        size_t space = nbytes - *got < TERN_ZLIB_LARGEST ? nbytes - *got : TERN_ZLIB_LARGEST;
         s->z.next_out = (unsigned char *)data + *got;
-        s->z.avail_out = (uInt)room;
+        s->z.avail_out = (uInt)space;
         TERN_TRY(inflate_some(s));
-        *got += room - s->z.avail_out;
+        *got += space - s->z.avail_out;
     }
     return TERN_OK;
 }

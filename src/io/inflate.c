@@ -53,11 +53,11 @@ tern_status tern_inflate_read(tern_inflate *s, void *data, int64_t nbytes)
                    "%s: %s of %s unpacks to fewer bytes than its size says", s->file->op, s->what,
                    s->file->path);
         const int64_t left = nbytes - done;
-        const uInt room = left < TERN_ZLIB_LARGEST ? (uInt)left : TERN_ZLIB_LARGEST;
+        const uInt space = left < TERN_ZLIB_LARGEST ? (uInt)left : TERN_ZLIB_LARGEST;
         s->z.next_out = (unsigned char *)data + done;
-        s->z.avail_out = room;
+        s->z.avail_out = space;
         TERN_TRY(unpack(s));
-        done += room - s->z.avail_out;
+        done += space - s->z.avail_out;
     }
     return TERN_OK;
 }

@@ -36,13 +36,13 @@ static const char *descr_of(tern_dtype dtype)
 }
 
 // "(2, 3)", "(3,)", "()".
-static int put_shape(char *to, size_t room, tern_shape shape)
+static int put_shape(char *to, size_t capacity, tern_shape shape)
 {
-    int used = snprintf(to, room, "(");
+    int used = snprintf(to, capacity, "(");
     for (int i = 0; i < shape.rank; i++)
-        used += snprintf(to + used, room - (size_t)used, i ? ", %lld" : "%lld",
+        used += snprintf(to + used, capacity - (size_t)used, i ? ", %lld" : "%lld",
                          (long long)shape.dim[i]);
-    return used + snprintf(to + used, room - (size_t)used, shape.rank == 1 ? ",)" : ")");
+    return used + snprintf(to + used, capacity - (size_t)used, shape.rank == 1 ? ",)" : ")");
 }
 
 tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype dtype,
@@ -52,14 +52,14 @@ tern_status tern_npy_header_write(const char *op, const char *what, tern_dtype d
     TERN_CHECK(descr, TERN_ERR_DTYPE, "%s: %s: npy has no %s; tern_to_dtype first", op, what,
                tern_dtype_name(dtype));
     char *text = to + 10;
-    const size_t room = TERN_NPY_MAX_HEADER - 10;
-    int used = snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': ", descr);
-    used += put_shape(text + used, room - (size_t)used, shape);
-    used += snprintf(text + used, room - (size_t)used, ", }");
-    // numpy also leaves room for the first size to grow to 21 digits: with 8 sizes that changes
+    const size_t capacity = TERN_NPY_MAX_HEADER - 10;
+    int used = snprintf(text, capacity, "{'descr': '%s', 'fortran_order': False, 'shape': ", descr);
+    used += put_shape(text + used, capacity - (size_t)used, shape);
+    used += snprintf(text + used, capacity - (size_t)used, ", }");
+    // numpy also leaves capacity for the first size to grow to 21 digits: with 8 sizes that changes
     // nothing, the header has 128 bytes all the same.
-    const size_t least = 10 + (size_t)used + 1;
-    *nbytes = (least + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    const size_t unpadded = 10 + (size_t)used + 1;
+    *nbytes = (unpadded + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     memset(text + used, ' ', *nbytes - 10 - (size_t)used - 1);
     to[*nbytes - 1] = '\n';
     memcpy(to, "\x93NUMPY\1", 8);

@@ -76,12 +76,12 @@ static tern_status huge(tern_pickle *p, int count)
     return push(p, tern_pickle_unreadable(p, what));
 }
 
-static tern_status long1(tern_pickle *p, int most)
+static tern_status long1(tern_pickle *p, int max)
 {
     unsigned char count;
     uint64_t value;
     TERN_TRY(tern_pickle_byte(p, &count));
-    if (count > most)
+    if (count > max)
         return huge(p, count);
     TERN_TRY(tern_pickle_integer(p, count, &value));
     if (count > 0 && count < 8 && value >> (8 * count - 1)) // negative
@@ -151,10 +151,10 @@ static tern_status get(tern_pickle *p, int nbytes)
     return push(p, tern_pickle_memo_get(p, (uint32_t)index));
 }
 
-static tern_status mark(tern_pickle *p, int most)
+static tern_status mark(tern_pickle *p, int max)
 {
-    if (p->marks == most)
-        return tern_pickle_bad(p, "has more than %d marks", most);
+    if (p->marks == max)
+        return tern_pickle_bad(p, "has more than %d marks", max);
     p->mark[p->marks++] = (uint16_t)p->depth;
     return TERN_OK;
 }

@@ -181,8 +181,8 @@ tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args,
                                         tern_pickle_global function)
 {
     const bool typed = function == TERN_GLOBAL_TENSOR_V3, first = function == TERN_GLOBAL_TENSOR_V1;
-    const uint32_t count = tern_pickle_length(p, args), least = first ? 4 : typed ? 7 : 6;
-    if (count < least || count > least + !first) {
+    const uint32_t count = tern_pickle_length(p, args), min = first ? 4 : typed ? 7 : 6;
+    if (count < min || count > min + !first) {
         tern_pickle_bad(p, "has a tensor of %u arguments", count);
         return TERN_PICKLE_NO_VALUE;
     }
@@ -196,7 +196,7 @@ tern_pickle_ref tern_pickle_make_tensor(tern_pickle *p, tern_pickle_ref args,
         return tern_pickle_unreadable(p, "a tensor of more than 8 dimensions");
     if (check_tensor(p, arg) || (!first && check_hooks(p, arg)))
         return TERN_PICKLE_NO_VALUE;
-    if (count > least && !is_plain(p, arg[least]))
+    if (count > min && !is_plain(p, arg[min]))
         return tern_pickle_unreadable(p, "a tensor that is the negative or the conjugate of what "
                                          "is stored (save tensor.resolve_neg().resolve_conj())");
     const bool untyped = !tern_pickle_storage_of(p, arg[0]).dtype->name;

@@ -18,8 +18,8 @@ static int64_t allowed(const tern_pickle *p)
 static void *take(tern_pickle *p, size_t nbytes)
 {
     const tern_arena *a = &p->arena;
-    const size_t least = a->taken / 8 > 4096 ? a->taken / 8 : 4096; // of a block
-    const size_t block = a->size - a->used < nbytes ? least + nbytes : 0;
+    const size_t min = a->taken / 8 > 4096 ? a->taken / 8 : 4096; // of a block
+    const size_t block = a->size - a->used < nbytes ? min + nbytes : 0;
     if ((int64_t)(a->taken + block) > allowed(p)) {
         tern_pickle_bad(p, "asks for more memory than %d bytes and 3 for each of the %lld read",
                         TERN_PICKLE_BASE, (long long)p->read);

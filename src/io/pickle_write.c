@@ -120,8 +120,8 @@ void tern_torch_write_list_end(tern_torch_writer *w, int64_t begin)
 int64_t tern_torch_write_storage(tern_torch_writer *w, tern_body body)
 {
     if (!w->status)
-        w->status =
-            tern_mem_grow((void **)&w->storages, &w->room, w->count + 1, sizeof *w->storages);
+        w->status = tern_mem_grow((void **)&w->storages, &w->storage_capacity, w->count + 1,
+                                  sizeof *w->storages);
     if (w->status)
         return 0;
     w->storages[w->count] = body;
@@ -204,6 +204,6 @@ tern_status tern_torch_write_end(tern_torch_writer *w, tern_save *save)
 void tern_torch_writer_free(tern_torch_writer *w)
 {
     tern_mem_free(w->bytes, (size_t)w->capacity);
-    tern_mem_free(w->storages, (size_t)w->room * sizeof *w->storages);
+    tern_mem_free(w->storages, (size_t)w->storage_capacity * sizeof *w->storages);
     *w = (tern_torch_writer){.status = TERN_OK};
 }

@@ -12,7 +12,7 @@ typedef struct tern_torch_writer {
     unsigned char *bytes; // the pickle
     int64_t used, capacity;
     tern_body *storages; // by key
-    int64_t count, room;
+    int64_t count, storage_capacity;
 } tern_torch_writer;
 
 void tern_torch_write_begin(tern_torch_writer *writer);

@@ -429,8 +429,8 @@ static tern_status reserve(header *h)
     int64_t braces = 0;
     for (const char *at = h->json.start; at < h->json.end; at++)
         braces += *at == '{';
-    const int64_t most = (int64_t)h->nbytes / MIN_ENTRY;
-    const int64_t tensors = braces < most ? braces : most;
+    const int64_t max = (int64_t)h->nbytes / MIN_ENTRY;
+    const int64_t tensors = braces < max ? braces : max;
     return tern_archive_reserve(h->c, tensors, tensors);
 }
 

@@ -29,8 +29,8 @@ typedef struct writer {
     bool tied_once;
     tensor *tensors; // in the order of their places
     int64_t count;
-    int64_t *place_of; // of a value: its tensor, or -1
-    char *text;        // the header
+    int64_t *tensor_index; // of a value: its tensor, or -1
+    char *text;            // the header
     int64_t length, capacity;
     int escapes; // 1 inside a string of the header: JSON in JSON
 } writer;
@@ -104,16 +104,16 @@ static int by_rank_and_name(const void *a, const void *b)
     return strcmp(x->value->name, y->value->name);
 }
 
-static tern_status place(writer *w)
+static tern_status assign_offsets(writer *w)
 {
     const size_t count = (size_t)w->entries->count + 1;
     w->tensors = tern_mem_alloc(count * sizeof *w->tensors);
-    w->place_of = tern_mem_alloc(count * sizeof *w->place_of);
-    if (!w->tensors || !w->place_of)
+    w->tensor_index = tern_mem_alloc(count * sizeof *w->tensor_index);
+    if (!w->tensors || !w->tensor_index)
         return TERN_ERR_NOMEM;
     for (int64_t i = 0; i < w->entries->count; i++) {
         const tern_archive_entry *v = &w->entries->at[i];
-        w->place_of[i] = -1;
+        w->tensor_index[i] = -1;
         if (is_tensor(v) && !(w->tied_once && v->tied != i))
             w->tensors[w->count++] = (tensor){v, rank_of(v), 0, 0};
     }
@@ -123,7 +123,7 @@ static tern_status place(writer *w)
         tensor *t = &w->tensors[i];
         t->begin = end;
         TERN_TRY(tern_body_crc32c(&t->value->body, &t->sum));
-        w->place_of[t->value - w->entries->at] = i;
+        w->tensor_index[t->value - w->entries->at] = i;
         TERN_CHECK(!__builtin_add_overflow(end, t->value->body.nbytes, &end), TERN_ERR_ARG,
                    "state_write: the tensors have more bytes than can be counted");
     }
@@ -230,8 +230,8 @@ static tern_status put_header(writer *w, const char *format)
     TERN_TRY(put_ties(w));
     TERN_TRY(put(w, "}"));
     for (int64_t i = 0; i < w->entries->count; i++)
-        if (w->place_of[i] >= 0)
-            TERN_TRY(put_tensor(w, &w->tensors[w->place_of[i]]));
+        if (w->tensor_index[i] >= 0)
+            TERN_TRY(put_tensor(w, &w->tensors[w->tensor_index[i]]));
     TERN_TRY(put(w, "}"));
     while (w->length % 8)
         TERN_TRY(put_bytes(w, " ", 1));
@@ -241,15 +241,15 @@ static tern_status put_header(writer *w, const char *format)
 static void put_header_sum(writer *w)
 {
     char digits[9];
-    char *place = memmem(w->text, (size_t)w->length, HEADER_SUM, sizeof HEADER_SUM - 1);
+    char *sum = memmem(w->text, (size_t)w->length, HEADER_SUM, sizeof HEADER_SUM - 1);
     snprintf(digits, sizeof digits, "%08x", tern_crc32c(0, w->text, (size_t)w->length));
-    memcpy(place + sizeof HEADER_SUM - 1, digits, sizeof digits - 1);
+    memcpy(sum + sizeof HEADER_SUM - 1, digits, sizeof digits - 1);
 }
 
 static tern_status write_all(writer *w, const char *format)
 {
     unsigned char size[8];
-    TERN_TRY(place(w));
+    TERN_TRY(assign_offsets(w));
     TERN_TRY(put_header(w, format));
     put_header_sum(w);
     put_uint(size, 8, (uint64_t)w->length);
@@ -267,7 +267,7 @@ tern_status tern_safetensors_write(tern_save *save, const tern_archive_entries *
     const size_t count = (size_t)entries->count + 1;
     tern_status status = write_all(&w, metadata_format);
     tern_mem_free(w.tensors, count * sizeof *w.tensors);
-    tern_mem_free(w.place_of, count * sizeof *w.place_of);
+    tern_mem_free(w.tensor_index, count * sizeof *w.tensor_index);
     tern_mem_free(w.text, (size_t)w.capacity);
     return status;
 }

@@ -26,7 +26,7 @@ tern_torch_storage *tern_torch_storage_at(const tern_torch_storages *storages, u
 void tern_torch_storages_free(tern_torch_storages *storages);
 // Adds a storage to the archive: dtype, location and size as the pickle says, the place as given.
 tern_status tern_torch_add_storage(tern_archive *archive, const tern_pickle *p,
-                                   tern_torch_storage *storage, tern_file_storage place);
+                                   tern_torch_storage *storage, tern_file_storage stored);
 // Its bytes.
 int64_t tern_torch_storage_nbytes(const tern_pickle *p, const tern_torch_storage *storage);
 

@@ -72,7 +72,7 @@ int64_t tern_torch_storage_nbytes(const tern_pickle *p, const tern_torch_storage
 }
 
 tern_status tern_torch_add_storage(tern_archive *archive, const tern_pickle *p,
-                                   tern_torch_storage *storage, tern_file_storage place)
+                                   tern_torch_storage *storage, tern_file_storage stored)
 {
     char location[64];
     const tern_pickle_storage s = tern_pickle_storage_of(p, storage->ref);
@@ -81,12 +81,12 @@ tern_status tern_torch_add_storage(tern_archive *archive, const tern_pickle *p,
         return tern_pickle_bad(p, "has storage %llu at a location of %u bytes",
                                (unsigned long long)s.key, length);
     tern_pickle_text(p, s.location, location, sizeof location);
-    place.location = tern_arena_text(&archive->arena, location, length);
-    if (!place.location)
+    stored.location = tern_arena_text(&archive->arena, location, length);
+    if (!stored.location)
         return TERN_ERR_NOMEM;
-    place.dtype = s.dtype->dtype;
-    place.nbytes = tern_torch_storage_nbytes(p, storage);
-    place.swapped = place.swapped && s.dtype->size > 1;
-    storage->index = tern_archive_add_storage(archive, place);
+    stored.dtype = s.dtype->dtype;
+    stored.nbytes = tern_torch_storage_nbytes(p, storage);
+    stored.swapped = stored.swapped && s.dtype->size > 1;
+    storage->index = tern_archive_add_storage(archive, stored);
     return storage->index < 0 ? tern_error_code() : TERN_OK;
 }

@@ -35,8 +35,8 @@ static int64_t find_record(const unsigned char *tail, int64_t nbytes)
 // Where the record begins, that is copied to `record`.
 static tern_status find_end(tern_file *file, unsigned char record[ZIP_END_BYTES], int64_t *at)
 {
-    const int64_t most = ZIP_END_BYTES + UINT16_MAX;
-    const int64_t nbytes = file->size < most ? file->size : most;
+    const int64_t max = ZIP_END_BYTES + UINT16_MAX;
+    const int64_t nbytes = file->size < max ? file->size : max;
     TERN_CHECK(nbytes >= ZIP_END_BYTES, TERN_ERR_FORMAT,
                "%s: %s is no zip archive: it has %lld bytes", file->op, file->path,
                (long long)nbytes);

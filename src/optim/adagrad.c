@@ -12,7 +12,7 @@ static tern_optim_update update(const double *number)
 
 static void derive(const double *number, const tern_optim_moment *at, double *out)
 {
-    enum { TERN_STEP_ADAGRAD_NUMBERS(TERN_OPTIM_PLACE) };
+    enum { TERN_STEP_ADAGRAD_NUMBERS(TERN_OPTIM_INDEX) };
     out[lr] = -number[LR] / (1 + (double)(at->step - 1) * number[LR_DECAY]);
     out[eps] = number[EPS];
     out[decay] = number[WEIGHT_DECAY];

@@ -25,7 +25,7 @@ static void derive_tiny(double *tiny, double *tiny_grad, double eps, double take
 
 static void derive(const double *number, const tern_optim_moment *at, double *out)
 {
-    enum { TERN_STEP_ADAM_NUMBERS(TERN_OPTIM_PLACE) };
+    enum { TERN_STEP_ADAM_NUMBERS(TERN_OPTIM_INDEX) };
     const double correction1 = 1 - pow(number[BETA1], (double)at->step);
     const double root2 = sqrt(1 - pow(number[BETA2], (double)at->step));
     const bool decoupled = number[DECOUPLED] != 0;

@@ -134,7 +134,7 @@ static tern_status add_params(addition *a, const tern_optim_source *source)
 }
 
 // What steps work with: as much as they may ever need, so that only missing state is made there.
-static tern_status make_room(tern_optim *optim)
+static tern_status reserve_group(tern_optim *optim)
 {
     TERN_TRY(tern_mem_grow((void **)&optim->tensors, &optim->tensor_capacity, optim->entry_count,
                            sizeof *optim->tensors));
@@ -174,7 +174,7 @@ static tern_status append(const char *function, tern_optim *optim, const tern_op
     tern_status status = add_params(&a, source);
     tern_pointer_map_free(&a.seen);
     if (!status)
-        status = make_room(optim);
+        status = reserve_group(optim);
     if (!status)
         status = tern_optim_begin_states(function, optim, before);
     if (status) {
@@ -218,9 +218,9 @@ static tern_status take(const char *function, const tern_optim_class *klass,
 {
     if (isnan(value))
         return TERN_OK;
-    const int place = tern_optim_number_of(klass, name);
-    TERN_CHECK(place >= 0, TERN_ERR_ARG, "%s: %s has no \"%s\"", function, klass->name, name);
-    group->number[place] = value;
+    const int index = tern_optim_number_of(klass, name);
+    TERN_CHECK(index >= 0, TERN_ERR_ARG, "%s: %s has no \"%s\"", function, klass->name, name);
+    group->number[index] = value;
     return TERN_OK;
 }
 

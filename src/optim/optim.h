@@ -48,8 +48,8 @@ typedef struct tern_optim_moment {
     bool wide;      // computed in double, else in float
 } tern_optim_moment;
 
-// The names of a formula's numbers as enumerators: TERN_STEP_SGD_NUMBERS(TERN_OPTIM_PLACE).
-#define TERN_OPTIM_PLACE(name) name,
+// The names of a formula's numbers as enumerators: TERN_STEP_SGD_NUMBERS(TERN_OPTIM_INDEX).
+#define TERN_OPTIM_INDEX(name) name,
 #define STEP(...)
 #include "device/step.def"
 

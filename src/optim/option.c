@@ -52,7 +52,7 @@ int tern_optim_number_of(const tern_optim_class *klass, const char *name)
 
 // ---- getting and setting ------------------------------------------------------------------------
 
-static tern_status check_place(const char *function, const tern_optim *optim, int group)
+static tern_status check_group(const char *function, const tern_optim *optim, int group)
 {
     TERN_TRY(tern_check_optim(function, optim));
     TERN_CHECK(group >= 0 && group < optim->group_count, TERN_ERR_INDEX,
@@ -73,16 +73,16 @@ static void list_numbers(const tern_optim_class *klass, char *text, size_t size)
 }
 
 // The place of the name in the optimizer's groups; -1 on failure.
-static int place_of(const char *function, const tern_optim *optim, const char *name)
+static int find_number(const char *function, const tern_optim *optim, const char *name)
 {
     if (!name) {
         (void)tern_null_error(function, "name");
         return -1;
     }
-    const int place = tern_optim_number_of(optim->klass, name);
+    const int index = tern_optim_number_of(optim->klass, name);
     char known[256];
-    if (place >= 0)
-        return place;
+    if (index >= 0)
+        return index;
     list_numbers(optim->klass, known, sizeof known);
     tern_error_raise(TERN_ERR_ARG, "%s: %s has no \"%.64s\"; it has %s", function,
                      optim->klass->name, name, known);
@@ -91,9 +91,9 @@ static int place_of(const char *function, const tern_optim *optim, const char *n
 
 double tern_optim_get(const tern_optim *optim, int group, const char *name)
 {
-    const int place =
-        check_place("optim_get", optim, group) ? -1 : place_of("optim_get", optim, name);
-    return place < 0 ? NAN : optim->groups[group].number[place];
+    const int index =
+        check_group("optim_get", optim, group) ? -1 : find_number("optim_get", optim, name);
+    return index < 0 ? NAN : optim->groups[group].number[index];
 }
 
 static tern_status set_number(const char *function, tern_optim *optim, int group, const char *name,
@@ -102,18 +102,18 @@ static tern_status set_number(const char *function, tern_optim *optim, int group
     TERN_TRY(tern_check_optim(function, optim));
     const int first = group == TERN_ALL_GROUPS ? 0 : group;
     const int last = group == TERN_ALL_GROUPS ? (int)optim->group_count - 1 : group;
-    TERN_TRY(check_place(function, optim, first));
-    const int place = place_of(function, optim, name);
-    if (place < 0)
+    TERN_TRY(check_group(function, optim, first));
+    const int index = find_number(function, optim, name);
+    if (index < 0)
         return tern_error_code();
     for (int i = first; i <= last; i++) {
         tern_optim_group changed = optim->groups[i];
-        changed.number[place] = value;
+        changed.number[index] = value;
         TERN_TRY(tern_optim_check_group(function, optim->klass, &changed));
     }
     for (int i = first; i <= last; i++)
-        optim->groups[i].number[place] = value;
-    optim->made_with_lr_0 &= place != 0; // a 0 that is set is meant
+        optim->groups[i].number[index] = value;
+    optim->made_with_lr_0 &= index != 0; // a 0 that is set is meant
     return TERN_OK;
 }
 
@@ -124,7 +124,7 @@ tern_status tern_optim_set(tern_optim *optim, int group, const char *name, doubl
 
 double tern_optim_lr(const tern_optim *optim, int group)
 {
-    return check_place("optim_lr", optim, group) ? NAN : optim->groups[group].number[0];
+    return check_group("optim_lr", optim, group) ? NAN : optim->groups[group].number[0];
 }
 
 tern_status tern_optim_set_lr(tern_optim *optim, int group, double lr)

@@ -15,7 +15,7 @@ static tern_optim_update update(const double *number)
 
 static void derive(const double *number, const tern_optim_moment *at, double *out)
 {
-    enum { TERN_STEP_RMSPROP_NUMBERS(TERN_OPTIM_PLACE) };
+    enum { TERN_STEP_RMSPROP_NUMBERS(TERN_OPTIM_INDEX) };
     out[lr] = -number[LR];
     out[alpha] = number[ALPHA];
     out[take] = 1 - number[ALPHA];

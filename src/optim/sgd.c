@@ -14,7 +14,7 @@ static tern_optim_update update(const double *number)
 
 static void derive(const double *number, const tern_optim_moment *at, double *out)
 {
-    enum { TERN_STEP_SGD_MOMENTUM_NUMBERS(TERN_OPTIM_PLACE) };
+    enum { TERN_STEP_SGD_MOMENTUM_NUMBERS(TERN_OPTIM_INDEX) };
     out[lr] = -number[LR];
     out[decay] = number[WEIGHT_DECAY];
     out[sign] = number[MAXIMIZE] != 0 ? -1 : 1;

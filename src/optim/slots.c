@@ -53,7 +53,7 @@ bool tern_optim_has_states(const tern_optim *optim)
 }
 
 // Puts the new tensors in place, or drops them.
-static void settle_states(tern_optim *optim, bool keep)
+static void finalize_states(tern_optim *optim, bool keep)
 {
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
@@ -77,7 +77,7 @@ tern_status tern_optim_make_states(tern_optim *optim)
     for (int64_t i = 0; !status && i < optim->entry_count; i++)
         if (optim->entries[i].active)
             status = prepare_entry(optim, &optim->entries[i]);
-    settle_states(optim, !status);
+    finalize_states(optim, !status);
     return status;
 }
 

@@ -50,7 +50,7 @@ typedef struct visited_entry {
 } visited_entry;
 
 // Numbers of a group are loaded where the parameter is in the group of that number.
-static tern_status visit_place(const visited_entry *at, tern_state_visitor *visitor)
+static tern_status visit_group_index(const visited_entry *at, tern_state_visitor *visitor)
 {
     int64_t here = at->entry->group, saved;
     if (at->of->numbers && tern_visit_peek_int(visitor, "group", &saved) && saved != here)
@@ -86,7 +86,7 @@ static tern_status visit_slot(const visited_entry *at, tern_state_visitor *visit
 static tern_status visit_entry(void *object, tern_state_visitor *visitor)
 {
     const visited_entry *at = object;
-    TERN_TRY(visit_place(at, visitor));
+    TERN_TRY(visit_group_index(at, visitor));
     TERN_TRY(visit_step(at->entry, visitor));
     for (int i = 0; i < at->of->optim->klass->slot_count; i++)
         TERN_TRY(visit_slot(at, visitor, i));

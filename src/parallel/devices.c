@@ -35,18 +35,18 @@ tern_status tern_parallel_check_devices(const char *function, const tern_device 
 
 static void warn_of(const char *what, const tern_device *devices, const double *has, int count)
 {
-    int least = 0, most = 0;
+    int min = 0, max = 0;
     for (int i = 1; i < count; i++) {
-        least = has[i] < has[least] ? i : least;
-        most = has[i] > has[most] ? i : most;
+        min = has[i] < has[min] ? i : min;
+        max = has[i] > has[max] ? i : max;
     }
-    if (has[least] < MIN_RATIO * has[most])
+    if (has[min] < MIN_RATIO * has[max])
         tern_log_send(
             TERN_LOG_WARN,
             "nn_data_parallel: %s has %.0f %% of the %s of %s: pieces are of one size, so "
             "that the others wait for it; .devices leaves it out",
-            tern_device_string(devices[least]), 100 * has[least] / has[most], what,
-            tern_device_string(devices[most]));
+            tern_device_string(devices[min]), 100 * has[min] / has[max], what,
+            tern_device_string(devices[max]));
 }
 
 tern_status tern_parallel_warn_of_imbalance(const tern_device *devices, int count)

@@ -119,7 +119,7 @@ void tern_replicas_free(tern_replicas *r)
 
 tern_module *tern_replicas_at(const tern_replicas *r, int index)
 {
-    const tern_memo *modules = &r->at[index].tree.modules;
+    const tern_copied_map *modules = &r->at[index].tree.modules;
     return modules->to[modules->map.count - 1];
 }
 
@@ -172,7 +172,7 @@ static tern_status add_slots(tern_replicas *r, tern_pointer_map *tensors,
 static tern_status list_tensors(tern_replicas *r)
 {
     tern_pointer_map tensors = {0}, storages = {0};
-    const tern_memo *modules = &r->at[1].tree.modules;
+    const tern_copied_map *modules = &r->at[1].tree.modules;
     tern_status status = TERN_OK;
     for (int64_t i = 0; i < modules->map.count && !status; i++) {
         const tern_module_private *m = ((const tern_module *)modules->from[i])->private_;
@@ -193,7 +193,7 @@ static tern_status make_replica(const char *function, replica *at, const tern_mo
 {
     at->tree = (tern_tree_copy){.function = function, .shares_user = true};
     TERN_TRY(tern_tree_copy_modules(&at->tree, module));
-    const tern_memo *modules = &at->tree.modules;
+    const tern_copied_map *modules = &at->tree.modules;
     for (int64_t i = 0; i < modules->map.count; i++) {
         const tern_module *from = modules->from[i];
         TERN_CHECK(!from->private_->parallel, TERN_ERR_STATE,
@@ -255,7 +255,7 @@ static bool same_children(const tern_module_private *m, const tern_module_privat
 // From the root on: what was looked at holds what is looked at next, so that it is alive.
 static bool is_same(const tern_replicas *r, const tern_module *module)
 {
-    const tern_memo *modules = &r->at[1].tree.modules;
+    const tern_copied_map *modules = &r->at[1].tree.modules;
     int64_t i = modules->map.count - 1, slot = r->slot_count;
     if (modules->from[i] != module)
         return false;
@@ -437,7 +437,7 @@ static tern_status make_tensors(const tern_replicas *r, replica *at)
 
 static tern_status update_replicas(const char *function, tern_replicas *r, replica *at)
 {
-    const tern_memo *modules = &at->tree.modules;
+    const tern_copied_map *modules = &at->tree.modules;
     const int64_t *slot = r->slots;
     for (int64_t i = 0; i < modules->map.count; i++) {
         tern_module *copy = modules->to[i];

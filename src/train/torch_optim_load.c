@@ -27,7 +27,7 @@ typedef struct loading {
     tern_state *own;  // what is made of it
     bool named;       // the file and the optimizer have names of parameters
     bool in_order;    // their ids are 0, 1, 2, ...
-    int64_t *ids;     // of the file's parameters, by their place over all groups
+    int64_t *ids;     // of the file's parameters, by their index over all groups
     int *groups;      // theirs
     int64_t count;
     int64_t taken; // values of "state" so far
@@ -222,13 +222,13 @@ static tern_status list_parameters(loading *l)
 
 // ---- parameters ---------------------------------------------------------------------------------
 
-static bool has_name(const loading *l, int64_t place, const char *name)
+static bool has_name(const loading *l, int64_t index, const char *name)
 {
-    int64_t first = place; // of its group
-    while (first > 0 && l->groups[first - 1] == l->groups[place])
+    int64_t first = index; // of its group
+    while (first > 0 && l->groups[first - 1] == l->groups[index])
         first--;
     const tern_state_value *own =
-        look(l, "param_groups.%d.param_names.%lld", l->groups[place], (long long)(place - first));
+        look(l, "param_groups.%d.param_names.%lld", l->groups[index], (long long)(index - first));
     return own && own->type == TERN_STATE_TEXT && strcmp(own->bytes.data, name) == 0;
 }
 
@@ -293,12 +293,12 @@ static tern_status load_entry(loading *l, int64_t index)
 {
     char name[TERN_STATE_NAME_SIZE];
     tern_optim_name_entry(l->optim, index, name, sizeof name);
-    const int64_t place = l->named ? find_name(l, name, index) : index;
-    if (place < 0)
+    const int64_t saved = l->named ? find_name(l, name, index) : index;
+    if (saved < 0)
         return wrong(l, "none of its parameters has the name \"%.200s\"", name);
-    TERN_TRY(put_int(l, name, "group", l->groups[place]));
-    TERN_TRY(load_step(l, name, l->ids[place]));
-    return load_slots(l, name, l->ids[place], needed_slots(l, l->groups[place]));
+    TERN_TRY(put_int(l, name, "group", l->groups[saved]));
+    TERN_TRY(load_step(l, name, l->ids[saved]));
+    return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved]));
 }
 
 // Whether it is a value of the state that an entry may have: "state.<id>.<key>".

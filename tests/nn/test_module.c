@@ -390,7 +390,7 @@ static void counts_tell_trainable_elements_from_all(void **state)
     tern_module_free(m);
 }
 
-static void large_nets_are_walked_too(void **state)
+static void large_nets_are_traversed_too(void **state)
 {
     (void)state;
     enum { LAYERS = 150 };
@@ -487,7 +487,7 @@ int main(void)
         CHECK_TEST(things_are_found_by_their_full_names),
         CHECK_TEST(things_are_found_by_their_index),
         CHECK_TEST(counts_tell_trainable_elements_from_all),
-        CHECK_TEST(large_nets_are_walked_too),
+        CHECK_TEST(large_nets_are_traversed_too),
         CHECK_TEST(the_mode_reaches_everything_below),
         CHECK_TEST(zero_grad_marks_every_gradient_absent),
         CHECK_TEST(tensors_of_a_list_become_parameters_that_collect_gradients),

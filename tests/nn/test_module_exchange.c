@@ -305,8 +305,7 @@ static void what_runs_keeps_its_children(void **state)
     tern_module *runs = tern_module_child(net, "0.0");
     uint64_t hook = tern_module_add_forward_pre_hook(runs, exchange, "0.0");
     assert_null_with(tern_forward(net, x), TERN_ERR_STATE,
-                     "module_set_child: \"0.0\" belongs to a Sequential that runs or is walked "
-                     "over");
+                     "module_set_child: \"0.0\" belongs to a Sequential that runs or is traversed");
     tern_module_remove_hook(runs, hook);
     hook = tern_module_add_forward_pre_hook(runs, exchange, "0");
     assert_null_with(tern_forward(net, x), TERN_ERR_STATE,
@@ -317,19 +316,20 @@ static void what_runs_keeps_its_children(void **state)
     tern_module_free(net);
 }
 
-static tern_status exchange_in_walk(const char *name, tern_module *module, void *user)
+static tern_status exchange_in_traversal(const char *name, tern_module *module, void *user)
 {
     (void)module;
     return strcmp(name, user) == 0 ? tern_module_set_child(net, name, tern_nn_relu()) : TERN_OK;
 }
 
-static void what_is_walked_over_keeps_its_children(void **state)
+static void what_is_traversed_keeps_its_children(void **state)
 {
     (void)state;
     net = tern_nn_sequential(tern_nn_sequential(tern_nn_tanh()));
-    assert_status(tern_module_each_module(net, exchange_in_walk, "0.0"), TERN_ERR_STATE,
-                  "\"0.0\" belongs to a Sequential that runs or is walked over");
-    assert_status(tern_module_apply(net, exchange_in_walk, "0"), TERN_ERR_STATE, "walked over");
+    assert_status(tern_module_each_module(net, exchange_in_traversal, "0.0"), TERN_ERR_STATE,
+                  "\"0.0\" belongs to a Sequential that runs or is traversed");
+    assert_status(tern_module_apply(net, exchange_in_traversal, "0"), TERN_ERR_STATE,
+                  "is traversed");
     assert_int_equal(tern_module_set_child(net, "0", tern_nn_relu()), TERN_OK);
     tern_module_free(net);
 }
@@ -442,7 +442,7 @@ int main(void)
         CHECK_TEST(cycles_and_children_of_others_are_refused),
         CHECK_TEST(trees_stay_below_the_limit_of_depth),
         CHECK_TEST(what_runs_keeps_its_children),
-        CHECK_TEST(what_is_walked_over_keeps_its_children),
+        CHECK_TEST(what_is_traversed_keeps_its_children),
         CHECK_TEST(a_reset_draws_what_the_constructor_draws),
         CHECK_TEST(done_draws_and_a_draw_that_fails_fails_the_constructor),
         CHECK_TEST(a_reset_that_fails_leaves_values_and_generator),

@@ -6,7 +6,8 @@ import re
 from tree import Finding, Source, walk
 
 # A component joins when its names are mended.
-DONE = ('base', 'device', 'tensor', 'autograd', 'ops', 'state')
+DONE = ('base', 'device', 'tensor', 'autograd', 'ops', 'state', 'io', 'data', 'nn', 'models',
+        'optim', 'parallel', 'train')
 SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh', '.def')
 
 # Parts of an identifier between underscores, whatever their case, and the word to use.
@@ -43,7 +44,8 @@ FILES = (
     ('affine|alive|difference|fused|reduced|sentence', 'the subject'),
 )
 # Words with another meaning: C's own, a field's, a formula's.
-KNOWN = {'tern_dropout'}
+KNOWN = {'tern_dropout', 'front'}
+_PICKLE = re.compile(r'(?i:(tern_pickle_)?memo(_get|_set)?)')  # Python's pickle has a memo
 
 _IDENTIFIER = re.compile(r'\b[A-Za-z_]\w*\b')
 _PART = [(re.compile(f'(?:^|_)(?:{words})(?:_|$)', re.I), say) for words, say in WORDS]
@@ -53,7 +55,7 @@ _FILE = [(re.compile(words), say) for words, say in FILES]
 
 def better(name):
     """The word to use for one in the name, or None."""
-    if name in KNOWN:
+    if name in KNOWN or _PICKLE.fullmatch(name):
         return None
     for pattern, say in _PART:
         if pattern.search(name):

@@ -12,7 +12,7 @@
 // Columns that one piece adds where pieces cannot be of rows.
 #define ADD_COLUMNS 32
 
-// The views have the index's rank, at least 1; the last dimension is walked as rows.
+// The views have the index's rank, at least 1; the last dimension is read as rows.
 typedef struct gather_job {
     const tern_exec *exec;
     const tern_strided *y, *x, *index; // of x or, when adding, of y the size along dim counts

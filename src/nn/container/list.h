@@ -9,9 +9,4 @@
 tern_module *tern_nn_list_new(const char *function, const tern_module_class *module_class,
                               int64_t count, tern_module *const *children);
 
-extern const tern_module_class tern_nn_module_list_class;
-
-// A ParameterList or a ParameterDict: printed with its parameters.
-bool tern_nn_holds_parameters(const tern_module *module);
-
 #endif

@@ -16,11 +16,11 @@ static const tern_module_class module_dict_class = {
     .name = "ModuleDict", .size = sizeof(tern_module), .call = call};
 
 // Takes over the child, also on failure.
-static void add(tern_module *dict, int64_t place, const tern_nn_named_module *child)
+static void add(tern_module *dict, int64_t index, const tern_nn_named_module *child)
 {
     const char *function = "nn_module_dict";
     char title[96];
-    snprintf(title, sizeof title, "the name of child %lld", (long long)place);
+    snprintf(title, sizeof title, "the name of child %lld", (long long)index);
     if (!child->name)
         (void)tern_null_error(function, title);
     snprintf(title, sizeof title, "child \"%.64s\"", child->name ? child->name : "");

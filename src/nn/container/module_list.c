@@ -32,10 +32,13 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
                             module->klass->name);
 }
 
-const tern_module_class tern_nn_module_list_class = {
+static const tern_module_class module_list_class = {
     .name = "ModuleList", .size = sizeof(tern_module), .call = call};
 
 tern_module *tern_nn_module_list_new(int64_t count, tern_module *const *children)
 {
-    return tern_nn_list_new("nn_module_list", &tern_nn_module_list_class, count, children);
+    tern_module *list = tern_nn_list_new("nn_module_list", &module_list_class, count, children);
+    if (list)
+        list->private_->print_style = TERN_PRINT_GROUPED_CHILDREN;
+    return list;
 }

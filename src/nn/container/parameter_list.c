@@ -18,11 +18,6 @@ static const tern_module_class list_class = {
 static const tern_module_class dict_class = {
     .name = "ParameterDict", .size = sizeof(tern_module), .call = call};
 
-bool tern_nn_holds_parameters(const tern_module *module)
-{
-    return module->klass == &list_class || module->klass == &dict_class;
-}
-
 static tern_module *begin(const char *function, const tern_module_class *module_class,
                           int64_t count, const void *tensors)
 {
@@ -31,7 +26,10 @@ static tern_module *begin(const char *function, const tern_module_class *module_
         return NULL;
     }
     TERN_CHECK_PTR(count >= 0, TERN_ERR_ARG, "%s: %lld parameters", function, (long long)count);
-    return tern_module_new(module_class);
+    tern_module *module = tern_module_new(module_class);
+    if (module)
+        module->private_->print_style = TERN_PRINT_PARAMETERS;
+    return module;
 }
 
 // A NULL is a parameter that failed, not one that is absent. The caller's tensor stays as it is.

@@ -5,8 +5,8 @@
 
 static tern_status check_input(const tern_channel_norm *self, const tern_tensor *x)
 {
-    const int rank = x->rank, least = self->space == 1 ? 2 : self->space + 2;
-    TERN_CHECK(rank >= least && rank <= self->space + 2, TERN_ERR_SHAPE,
+    const int rank = x->rank, min_rank = self->space == 1 ? 2 : self->space + 2;
+    TERN_CHECK(rank >= min_rank && rank <= self->space + 2, TERN_ERR_SHAPE,
                "%s: x %s must have %s dimensions: %s", self->base.klass->name,
                tern_shape_string(tern_shape_get(x)),
                (const char *[]){"2 or 3", "4", "5"}[self->space - 1],

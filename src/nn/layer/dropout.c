@@ -11,7 +11,7 @@ static void describe(const tern_module *module, tern_text *out)
 {
     const dropout *self = (const dropout *)module;
     tern_text_add(out, "p=");
-    tern_layer_add_double(out, self->p);
+    tern_text_add_double(out, self->p);
     tern_text_add(out, ", inplace=False");
 }
 

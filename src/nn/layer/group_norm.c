@@ -29,9 +29,9 @@ static void describe(const tern_module *module, tern_text *out)
     const group_norm *self = (const group_norm *)module;
     tern_text_add(out, "%lld, %lld, eps=", (long long)self->num_groups,
                   (long long)self->num_channels);
-    tern_layer_add_double(out, self->eps);
-    tern_text_add(out, ", affine=%s, bias=%s", tern_layer_bool(self->weight),
-                  tern_layer_bool(self->bias));
+    tern_text_add_double(out, self->eps);
+    tern_text_add(out, ", affine=%s, bias=%s", tern_text_bool(self->weight),
+                  tern_text_bool(self->bias));
 }
 
 static tern_status reset(tern_module *module, tern_generator *generator)

@@ -6,13 +6,13 @@
 
 static tern_status check_input(const tern_channel_norm *self, const tern_tensor *x)
 {
-    const int least = self->space + 1;
-    TERN_CHECK(x->rank == least || x->rank == least + 1, TERN_ERR_SHAPE,
+    const int min_rank = self->space + 1;
+    TERN_CHECK(x->rank == min_rank || x->rank == min_rank + 1, TERN_ERR_SHAPE,
                "%s: x %s must have %d or %d dimensions: %s", self->base.klass->name,
-               tern_shape_string(tern_shape_get(x)), least, least + 1,
+               tern_shape_string(tern_shape_get(x)), min_rank, min_rank + 1,
                (const char *[]){"(C, L) or (N, C, L)", "(C, H, W) or (N, C, H, W)",
                                 "(C, D, H, W) or (N, C, D, H, W)"}[self->space - 1]);
-    return tern_channel_norm_check(self, x, x->rank - least);
+    return tern_channel_norm_check(self, x, x->rank - min_rank);
 }
 
 // num_batches_tracked is PyTorch's key, and never counts.

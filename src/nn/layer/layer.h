@@ -4,6 +4,7 @@
 #define TERN_SRC_NN_LAYER_LAYER_H
 
 #include <tern/nn.h>
+#include "nn/module/describe.h"
 #include "nn/module/module.h"
 
 // TERN_ERR_ARG unless `count` tensors came in.
@@ -31,13 +32,6 @@ static inline tern_module *tern_layer_plain(const tern_module_class *module_clas
     tern_module *module = tern_module_new(module_class);
     return module ? tern_module_done(module) : NULL;
 }
-
-// Words of a description, as Python has them: a truth, and the shortest number that reads back.
-static inline const char *tern_layer_bool(bool truth)
-{
-    return truth ? "True" : "False";
-}
-void tern_layer_add_double(tern_text *out, double value);
 
 // A reduction that exists; the unspecified one becomes the mean.
 static inline tern_status tern_layer_reduction(const char *loss, tern_reduction *reduction)

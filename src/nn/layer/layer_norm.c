@@ -37,15 +37,15 @@ static void describe(const last_norm *self, tern_text *out)
     if (isnan(self->eps))
         tern_text_add(out, "None");
     else
-        tern_layer_add_double(out, self->eps);
-    tern_text_add(out, ", elementwise_affine=%s", tern_layer_bool(self->weight));
+        tern_text_add_double(out, self->eps);
+    tern_text_add(out, ", elementwise_affine=%s", tern_text_bool(self->weight));
 }
 
 static void describe_layer_norm(const tern_module *module, tern_text *out)
 {
     const last_norm *self = (const last_norm *)module;
     describe(self, out);
-    tern_text_add(out, ", bias=%s", tern_layer_bool(self->bias));
+    tern_text_add(out, ", bias=%s", tern_text_bool(self->bias));
 }
 
 static void describe_rms_norm(const tern_module *module, tern_text *out)

@@ -19,7 +19,7 @@ static void describe(const tern_module *module, tern_text *out)
 {
     const leaky_relu *self = (const leaky_relu *)module;
     tern_text_add(out, "negative_slope=");
-    tern_layer_add_double(out, self->negative_slope);
+    tern_text_add_double(out, self->negative_slope);
 }
 
 static const tern_module_class leaky_relu_class = {

@@ -39,7 +39,7 @@ static void describe(const tern_module *module, tern_text *out)
     if (weight && weight->rank == 2)
         tern_text_add(out, "in_features=%lld, out_features=%lld, ", (long long)weight->size[1],
                       (long long)weight->size[0]);
-    tern_text_add(out, "bias=%s", tern_layer_bool(self->bias));
+    tern_text_add(out, "bias=%s", tern_text_bool(self->bias));
 }
 
 const tern_module_class tern_nn_linear_class = {

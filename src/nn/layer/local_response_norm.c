@@ -20,11 +20,11 @@ static void describe(const tern_module *module, tern_text *out)
 {
     const local_response_norm *self = (const local_response_norm *)module;
     tern_text_add(out, "%lld, alpha=", (long long)self->size);
-    tern_layer_add_double(out, self->alpha);
+    tern_text_add_double(out, self->alpha);
     tern_text_add(out, ", beta=");
-    tern_layer_add_double(out, self->beta);
+    tern_text_add_double(out, self->beta);
     tern_text_add(out, ", k=");
-    tern_layer_add_double(out, self->k);
+    tern_text_add_double(out, self->k);
 }
 
 static const tern_module_class norm_class = {.name = "LocalResponseNorm",

@@ -43,7 +43,7 @@ static void describe(const tern_module *module, tern_text *out)
     tern_layer_add_sizes(out, ", stride", &pool->stride, pool->dims);
     tern_layer_add_sizes(out, ", padding", &pool->padding, pool->dims);
     tern_layer_add_sizes(out, ", dilation", &pool->dilation, pool->dims);
-    tern_text_add(out, ", ceil_mode=%s", tern_layer_bool(pool->ceil_mode));
+    tern_text_add(out, ", ceil_mode=%s", tern_text_bool(pool->ceil_mode));
 }
 
 static const tern_module_class classes[] = {

@@ -55,15 +55,14 @@ void tern_channel_norm_describe(const tern_module *module, tern_text *out)
 {
     const tern_channel_norm *self = (const tern_channel_norm *)module;
     tern_text_add(out, "%lld, eps=", (long long)self->num_features);
-    tern_layer_add_double(out, self->eps);
+    tern_text_add_double(out, self->eps);
     tern_text_add(out, ", momentum=");
     if (isnan(self->momentum))
         tern_text_add(out, "None");
     else
-        tern_layer_add_double(out, self->momentum);
-    tern_text_add(out, ", affine=%s, bias=%s, track_running_stats=%s",
-                  tern_layer_bool(self->weight), tern_layer_bool(self->bias),
-                  tern_layer_bool(self->running_mean));
+        tern_text_add_double(out, self->momentum);
+    tern_text_add(out, ", affine=%s, bias=%s, track_running_stats=%s", tern_text_bool(self->weight),
+                  tern_text_bool(self->bias), tern_text_bool(self->running_mean));
 }
 
 static tern_status check(tern_channel_norm_make *make)

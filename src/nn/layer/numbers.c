@@ -13,19 +13,19 @@ typedef struct kind {
     tern_module_class base;
     const char *function;
     const char *a, *b; // b is NULL where there is one
-    bool bare;         // printed without its name
+    bool unnamed;      // printed without its name
 } kind;
 
 static void describe(const tern_module *module, tern_text *out)
 {
     const numbers *self = (const numbers *)module;
     const kind *k = (const kind *)module->klass;
-    if (!k->bare)
+    if (!k->unnamed)
         tern_text_add(out, "%s=", k->a);
-    tern_layer_add_double(out, self->a);
+    tern_text_add_double(out, self->a);
     if (k->b) {
         tern_text_add(out, ", %s=", k->b);
-        tern_layer_add_double(out, self->b);
+        tern_text_add_double(out, self->b);
     }
 }
 

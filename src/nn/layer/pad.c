@@ -34,7 +34,7 @@ static void describe_constant(const tern_module *module, tern_text *out)
     tern_text_add(out, "padding=");
     add_pads(self, out);
     tern_text_add(out, ", value=");
-    tern_layer_add_double(out, self->value);
+    tern_text_add_double(out, self->value);
 }
 
 #define CLASS(name_, describe_)                                                                    \

@@ -20,9 +20,9 @@ static void describe(const tern_module *module, tern_text *out)
 {
     const rrelu *self = (const rrelu *)module;
     tern_text_add(out, "lower=");
-    tern_layer_add_double(out, self->lower);
+    tern_text_add_double(out, self->lower);
     tern_text_add(out, ", upper=");
-    tern_layer_add_double(out, self->upper);
+    tern_text_add_double(out, self->upper);
 }
 
 static const tern_module_class rrelu_class = {

@@ -24,7 +24,7 @@ static void describe(const tern_module *module, tern_text *out)
     for (int i = 0; i < count; i++) {
         tern_text_add(out, "%s", i ? ", " : "");
         if (scales)
-            tern_layer_add_double(out, o->scale.at[i]);
+            tern_text_add_double(out, o->scale.at[i]);
         else
             tern_text_add(out, "%lld", (long long)o->size.dim[i]);
     }

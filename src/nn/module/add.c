@@ -225,7 +225,7 @@ tern_status tern_module_put_child(tern_module *module, const char *name, size_t 
         return TERN_ERR_NOMEM;
     private_->children[private_->child_count++] =
         (tern_module_link){.name = copy, .module = child, .member = member};
-    atomic_fetch_add_explicit(&child->private_->places, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&child->private_->parent_refs, 1, memory_order_relaxed);
     child->private_->parent = module;
     tern_module_bind(module, member, child);
     return TERN_OK;
@@ -250,7 +250,7 @@ tern_module *(tern_module_add_child)(tern_module *module, const char *name, tern
     if (!add_child(module, name, member, child))
         return child;
     if (child && child->private_ && tern_module_is_callers(child))
-        tern_module_drop(child);
+        tern_module_release(child);
     fail(module);
     return NULL;
 }

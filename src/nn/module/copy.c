@@ -7,7 +7,7 @@
 
 // The originals' tensors and storages, and their copies, a reference to each.
 typedef struct copying {
-    tern_memo tensors, storages;
+    tern_copied_map tensors, storages;
 } copying;
 
 static tern_storage *new_storage(tern_storage *from)
@@ -23,11 +23,11 @@ static tern_storage *new_storage(tern_storage *from)
 
 static tern_storage *copy_storage(copying *c, tern_storage *from)
 {
-    tern_storage *to = tern_memo_find(&c->storages, from);
+    tern_storage *to = tern_copied_map_find(&c->storages, from);
     if (to)
         return to;
     to = new_storage(from);
-    if (to && tern_memo_note(&c->storages, from, to)) {
+    if (to && tern_copied_map_add(&c->storages, from, to)) {
         tern_storage_release(to);
         return NULL;
     }
@@ -47,11 +47,11 @@ static tern_tensor *new_tensor(copying *c, const tern_tensor *from)
 
 static tern_tensor *copy_tensor(copying *c, const tern_tensor *from)
 {
-    tern_tensor *to = tern_memo_find(&c->tensors, from);
+    tern_tensor *to = tern_copied_map_find(&c->tensors, from);
     if (to)
         return to;
     to = new_tensor(c, from);
-    if (to && tern_memo_note(&c->tensors, from, to)) {
+    if (to && tern_copied_map_add(&c->tensors, from, to)) {
         tern_tensor_release(to);
         return NULL;
     }
@@ -76,8 +76,8 @@ static void free_copying(copying *c)
         tern_tensor_release_as(c->tensors.to[i], TERN_STAMP_HOLDER);
     for (int64_t i = 0; i < c->storages.map.count; i++)
         tern_storage_release(c->storages.to[i]);
-    tern_memo_free(&c->tensors);
-    tern_memo_free(&c->storages);
+    tern_copied_map_free(&c->tensors);
+    tern_copied_map_free(&c->storages);
 }
 
 static tern_status carry_out(tern_tree_copy *copy, const tern_module *module)
@@ -99,7 +99,8 @@ tern_module *tern_module_copy(const tern_module *module)
     copying c = {0};
     tern_tree_copy tree = {.function = "module_copy", .tensor = copy_entry, .user = &c};
     tern_status status = carry_out(&tree, module);
-    tern_module *copy = status ? NULL : tern_module_retain(tern_memo_find(&tree.modules, module));
+    tern_module *copy =
+        status ? NULL : tern_module_retain(tern_copied_map_find(&tree.modules, module));
     tern_tree_copy_free(&tree);
     free_copying(&c);
     return copy;

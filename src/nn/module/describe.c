@@ -7,7 +7,6 @@
 #include <string.h>
 #include "base/callback.h"
 #include "base/text.h"
-#include "nn/layer/layer.h"
 
 static void put(char *buffer, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
 static void put(char *buffer, size_t size, const char *format, ...)
@@ -20,20 +19,20 @@ static void put(char *buffer, size_t size, const char *format, ...)
 
 void tern_text_add(tern_text *out, const char *format, ...)
 {
-    char before[TERN_DESCRIPTION_SIZE], piece[TERN_DESCRIPTION_SIZE];
+    char before[TERN_DESCRIPTION_SIZE], added[TERN_DESCRIPTION_SIZE];
     if (!out || !format) {
         tern_null_error("text_add", out ? "format" : "out");
         return;
     }
     va_list words;
     va_start(words, format);
-    tern_text_format(piece, sizeof piece, format, words);
+    tern_text_format(added, sizeof added, format, words);
     va_end(words);
     memcpy(before, out->text, sizeof before);
-    put(out->text, sizeof out->text, "%s%s", before, piece);
+    put(out->text, sizeof out->text, "%s%s", before, added);
 }
 
-void tern_layer_add_double(tern_text *out, double value)
+void tern_text_add_double(tern_text *out, double value)
 {
     char text[32];
     int digits = 1;
@@ -60,16 +59,16 @@ void tern_module_describe(const tern_module *module, tern_text *out)
 
 void tern_module_title(const tern_module *module, char *title, size_t size)
 {
-    tern_text said;
-    tern_module_describe(module, &said);
+    tern_text description;
+    tern_module_describe(module, &description);
     const char *class_name = module->klass->name;
     const size_t length = strlen(class_name);
-    if (!said.text[0] || length + 6 > size) {
+    if (!description.text[0] || length + 6 > size) {
         put(title, size, "%s", class_name);
         return;
     }
     char *rest = title + length;
     put(title, size, "%s(", class_name);
-    put(rest + 1, size - length - 2, "%s", said.text);
+    put(rest + 1, size - length - 2, "%s", description.text);
     strcat(rest, ")");
 }

@@ -97,8 +97,8 @@ static void free_children(tern_module_private *private_)
         tern_module *child = private_->children[i].module;
         if (child->private_->parent == private_->self)
             child->private_->parent = NULL;
-        atomic_fetch_sub_explicit(&child->private_->places, 1, memory_order_relaxed);
-        tern_module_drop(child);
+        atomic_fetch_sub_explicit(&child->private_->parent_refs, 1, memory_order_relaxed);
+        tern_module_release(child);
         tern_mem_free_string(private_->children[i].name);
     }
     tern_mem_free(private_->children,
@@ -123,7 +123,7 @@ void tern_module_free_own(tern_module *module)
     tern_callback_end();
 }
 
-void tern_module_drop(tern_module *module)
+void tern_module_release(tern_module *module)
 {
     if (!tern_refs_release(&module->private_->refs))
         return;
@@ -132,8 +132,9 @@ void tern_module_drop(tern_module *module)
     tern_scope_close(private_->scope);
     free_children(private_);
     if (private_->holds_original) {
-        atomic_fetch_sub_explicit(&private_->original->private_->places, 1, memory_order_relaxed);
-        tern_module_drop(private_->original);
+        atomic_fetch_sub_explicit(&private_->original->private_->parent_refs, 1,
+                                  memory_order_relaxed);
+        tern_module_release(private_->original);
     }
     free_tensors(&private_->buffers);
     free_tensors(&private_->parameters);
@@ -173,14 +174,14 @@ void tern_module_end_run(tern_module *module)
 {
     tern_callback_end();
     tern_fetch_add(&module->private_->running, -1, memory_order_relaxed);
-    tern_module_drop(module);
+    tern_module_release(module);
 }
 
 bool tern_module_is_callers(const tern_module *module)
 {
     const tern_module_private *private_ = module->private_;
     return atomic_load(&private_->refs) >
-           atomic_load(&private_->places) + atomic_load(&private_->running);
+           atomic_load(&private_->parent_refs) + atomic_load(&private_->running);
 }
 
 const char *tern_module_parent_name(const tern_module *module)
@@ -194,8 +195,8 @@ void tern_module_free(tern_module *module)
     if (!module || tern_check_not_freed("module_free", module))
         return;
     if (tern_module_is_callers(module))
-        tern_module_drop(module);
-    else if (atomic_load(&module->private_->places) == 0)
+        tern_module_release(module);
+    else if (atomic_load(&module->private_->parent_refs) == 0)
         tern_error_raise(TERN_ERR_STATE,
                          "module_free: this %s was freed already; only the call that runs it holds "
                          "it still",

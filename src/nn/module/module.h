@@ -10,7 +10,7 @@
 #include "base/fork.h"
 #include "ops/op.h"
 
-// The deepest nesting; walks recurse that far at most.
+// The deepest nesting; recursion goes no deeper.
 #define TERN_MODULE_DEPTH 64
 
 typedef struct tern_module_tensor {
@@ -44,20 +44,29 @@ typedef struct tern_module_hook {
     tern_free_fn *free; // NULL: user is not the module's
 } tern_module_hook;
 
+// What printing shows of a module besides its description.
+typedef enum tern_module_print_style {
+    TERN_PRINT_CHILDREN,
+    TERN_PRINT_GROUPED_CHILDREN, // those in a row that print alike once, as "(0-2): 3 x ReLU()"
+    TERN_PRINT_PARAMETERS,
+} tern_module_print_style;
+
 typedef struct tern_module_private {
     _Atomic int64_t refs;
-    _Atomic int64_t places; // in parents: so many of the references are theirs
+    _Atomic int64_t parent_refs; // in parents: so many of the references are theirs
     tern_module *self;
     tern_module *original; // that this one stands for in a forward elsewhere
     bool holds_original;   // as a parent does
     tern_module *parent;   // that took it last, for its name in messages; not held
+    tern_module_print_style print_style;
     bool training;
-    bool done;             // the constructor is through: nothing may be added
-    bool failed;           // an addition failed
-    bool parallel;         // runs on several devices: no replica may be made of it
-    bool incomplete;       // a copy that still has what belongs to the original
-    _Atomic int running;   // forwards and walks in progress, on any thread, each with a reference
-    int level;             // how many modules are above it at most, now or before
+    bool done;       // the constructor is through: nothing may be added
+    bool failed;     // an addition failed
+    bool parallel;   // runs on several devices: no replica may be made of it
+    bool incomplete; // a copy that still has what belongs to the original
+    _Atomic int
+        running; // forwards and traversals in progress, on any thread, each with a reference
+    int level;   // how many modules are above it at most, now or before
     _Atomic uint64_t path; // as in a link: where it runs as nobody's child
     tern_scope scope;      // of the constructor
     tern_module_tensors parameters, buffers;
@@ -97,7 +106,7 @@ static inline void tern_module_bind(tern_module *module, size_t member, const vo
 // A struct, zeroed, and its registry, with one reference. NULL raises.
 tern_module *tern_module_alloc(const tern_module_class *module_class);
 // Gives back a reference, whoever has it; the last one frees.
-void tern_module_drop(tern_module *module);
+void tern_module_release(tern_module *module);
 // Frees what its class made in its struct, if there is a complete one.
 void tern_module_free_own(tern_module *module);
 // False when all references are those of parents and of what runs: the caller has none to give.
@@ -136,7 +145,7 @@ tern_module_tensor *tern_module_find_tensor(const char *function, const tern_mod
 tern_module_link *tern_module_find_link(const char *function, const tern_module *module,
                                         const char *name, tern_module **owner);
 
-// Keep a module that runs or is walked over: callbacks may give back the program's references, not
+// Keep a module that runs or is traversed: callbacks may give back the program's references, not
 // this one.
 void tern_module_begin_run(tern_module *module);
 void tern_module_end_run(tern_module *module);

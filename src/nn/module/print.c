@@ -5,7 +5,6 @@
 #include "base/cancel.h"
 #include "base/text.h"
 #include "nn/module/describe.h"
-#include "nn/container/list.h"
 
 static bool are_alike_tensors(const tern_tensor *a, const tern_tensor *b)
 {
@@ -18,7 +17,7 @@ static bool are_alike_tensors(const tern_tensor *a, const tern_tensor *b)
 static bool have_alike_parameters(const tern_module *a, const tern_module *b)
 {
     const tern_module_tensors *x = &a->private_->parameters, *y = &b->private_->parameters;
-    if (!tern_nn_holds_parameters(a))
+    if (a->private_->print_style != TERN_PRINT_PARAMETERS)
         return true;
     if (x->count != y->count)
         return false;
@@ -45,12 +44,12 @@ static bool are_alike(const tern_module *a, const tern_module *b)
     return true;
 }
 
-// How many children from `first` on print alike and are shown once: in lists only.
+// How many children from `first` on print alike and are shown once.
 static int64_t count_alike(const tern_module *module, int64_t first)
 {
     const tern_module_private *private_ = module->private_;
     int64_t next = first + 1;
-    if (module->klass == &tern_nn_module_list_class)
+    if (private_->print_style == TERN_PRINT_GROUPED_CHILDREN)
         while (next < private_->child_count &&
                are_alike(private_->children[first].module, private_->children[next].module))
             next++;
@@ -92,22 +91,23 @@ static void write_parameters(const tern_module *module, int indent, tern_writer 
 
 static void write_module(const tern_module *module, int indent, tern_writer *writer)
 {
-    tern_text said;
-    tern_module_describe(module, &said);
+    tern_text description;
+    tern_module_describe(module, &description);
     tern_write(writer, "%s(", module->klass->name);
-    if (tern_nn_holds_parameters(module) && module->private_->parameters.count > 0) {
+    if (module->private_->print_style == TERN_PRINT_PARAMETERS &&
+        module->private_->parameters.count > 0) {
         tern_write(writer, "\n");
         write_parameters(module, indent + 4, writer);
         tern_write(writer, "%*s)", indent, "");
         return;
     }
     if (module->private_->child_count == 0) {
-        tern_write(writer, "%s)", said.text);
+        tern_write(writer, "%s)", description.text);
         return;
     }
     tern_write(writer, "\n");
-    if (said.text[0])
-        tern_write(writer, "%*s%s\n", indent + 2, "", said.text);
+    if (description.text[0])
+        tern_write(writer, "%*s%s\n", indent + 2, "", description.text);
     write_children(module, indent + 2, writer);
     tern_write(writer, "%*s)", indent, "");
 }

@@ -139,15 +139,15 @@ static void put_child(tern_module *owner, tern_module_link *link, tern_module *c
     bool still_there = false;
     link->module = child;
     atomic_store(&link->path, 0);
-    atomic_fetch_add(&child->private_->places, 1);
+    atomic_fetch_add(&child->private_->parent_refs, 1);
     child->private_->parent = owner;
     tern_module_bind(owner, link->member, child);
     for (int64_t i = 0; i < owner->private_->child_count; i++)
         still_there = still_there || owner->private_->children[i].module == old;
     if (old->private_->parent == owner && !still_there)
         old->private_->parent = NULL;
-    atomic_fetch_sub(&old->private_->places, 1);
-    tern_module_drop(old);
+    atomic_fetch_sub(&old->private_->parent_refs, 1);
+    tern_module_release(old);
 }
 
 static tern_status set_child(tern_module *module, const char *name, tern_module *child)
@@ -161,7 +161,7 @@ static tern_status set_child(tern_module *module, const char *name, tern_module 
         return tern_null_error(function, "child");
     TERN_TRY(tern_capture_refuse(function, USED_AS_THEY_ARE));
     TERN_CHECK(atomic_load(&owner->private_->running) == 0, TERN_ERR_STATE,
-               "%s: \"%s\" belongs to a %s that runs or is walked over; wait for its end", function,
+               "%s: \"%s\" belongs to a %s that runs or is traversed; wait for its end", function,
                name, owner->klass->name);
     TERN_TRY(tern_check_module(function, child));
     TERN_TRY(check_no_cycle(function, owner, name, child));
@@ -174,6 +174,6 @@ tern_status tern_module_set_child(tern_module *module, const char *name, tern_mo
 {
     tern_status status = set_child(module, name, child);
     if (status && child && child->private_ && tern_module_is_callers(child))
-        tern_module_drop(child);
+        tern_module_release(child);
     return status;
 }

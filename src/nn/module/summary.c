@@ -165,10 +165,10 @@ static void write_row(const row *r, tern_writer *writer)
         snprintf(shape, sizeof shape, "nothing");
     if (r->own > 0)
         (void)with_commas(r->own, number);
-    tern_text said;
-    tern_module_describe(r->module, &said);
+    tern_text description;
+    tern_module_describe(r->module, &description);
     tern_write(writer, "%-*s %-*s %10s%s%s\n", NAME_WIDTH, name, SHAPE_WIDTH, shape, number,
-               said.text[0] ? "  " : "", said.text);
+               description.text[0] ? "  " : "", description.text);
 }
 
 static void write_table(const table *t, tern_writer *writer)

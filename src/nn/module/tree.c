@@ -25,10 +25,10 @@ static tern_status put_children(const tern_tree_copy *copy, tern_module *to,
 {
     for (int64_t i = 0; i < from->child_count; i++) {
         const tern_module_link *link = &from->children[i];
-        tern_module *child = tern_module_retain(tern_memo_find(&copy->modules, link->module));
+        tern_module *child = tern_module_retain(tern_copied_map_find(&copy->modules, link->module));
         tern_status status = tern_module_put_child(to, link->name, link->member, child);
         if (status) {
-            tern_module_drop(child);
+            tern_module_release(child);
             return status;
         }
     }
@@ -41,6 +41,7 @@ static void copy_struct(tern_module *to, const tern_module *from)
     const size_t own = sizeof *to;
     memcpy((char *)to + own, (const char *)from + own, from->klass->size - own);
     to->private_->training = from->private_->training;
+    to->private_->print_style = from->private_->print_style;
     tern_replace_user(&to->private_->user, &to->private_->user_free, from->private_->user, NULL);
 }
 
@@ -78,9 +79,9 @@ static tern_status copy_one(const char *name, tern_module *from, void *user)
         return tern_error_code();
     tern_status status = fill(copy, to, from);
     if (!status)
-        status = tern_memo_note(&copy->modules, from, to);
+        status = tern_copied_map_add(&copy->modules, from, to);
     if (status)
-        tern_module_drop(to);
+        tern_module_release(to);
     return status;
 }
 
@@ -109,8 +110,8 @@ tern_status tern_tree_complete(const char *function, tern_module *to, const tern
 void tern_tree_copy_free(tern_tree_copy *copy)
 {
     for (int64_t i = copy->modules.map.count - 1; i >= 0; i--)
-        tern_module_drop(copy->modules.to[i]);
-    tern_memo_free(&copy->modules);
+        tern_module_release(copy->modules.to[i]);
+    tern_copied_map_free(&copy->modules);
 }
 
 // ---- shadows ------------------------------------------------------------------------------------
@@ -144,7 +145,7 @@ void tern_module_replica_release(tern_module *replica)
 void tern_module_replica_retain(tern_module *replica)
 {
     tern_module *original = tern_module_retain(replica->private_->original);
-    atomic_fetch_add_explicit(&original->private_->places, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&original->private_->parent_refs, 1, memory_order_relaxed);
     replica->private_->holds_original = true;
 }
 

@@ -4,7 +4,7 @@
 #ifndef TERN_SRC_NN_MODULE_TREE_H
 #define TERN_SRC_NN_MODULE_TREE_H
 
-#include "nn/module/memo.h"
+#include "nn/module/copied_map.h"
 #include "nn/module/module.h"
 
 typedef struct tern_tree_copy {
@@ -12,8 +12,8 @@ typedef struct tern_tree_copy {
     // What stands for a tensor of the owner, borrowed; NULL raises. Without it there is none.
     tern_tensor *(*tensor)(const tern_module *owner, const tern_module_tensor *from, void *user);
     void *user;
-    bool shares_user;  // the copies live no longer than the originals, whose users they may have
-    tern_memo modules; // of the originals, children before parents; a reference to each copy
+    bool shares_user; // the copies live no longer than the originals, whose users they may have
+    tern_copied_map modules; // of the originals, children before parents; a reference to each copy
 } tern_tree_copy;
 
 // Copies all modules of the tree. What was copied until a failure is in `copy->modules`.
