@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No file of the library needs itself through others: files can be read one after another.
+"""No file of the library needs itself through others, and no folder: one can be read after another.
 
 A file needs what it includes of src and what defines the names that it uses. A header and the
 source file of its name are one; public headers only declare.
 """
+import os
+
 from arrows import calls_of
 from links import Links
 
@@ -12,6 +14,11 @@ ALLOWED = {
     frozenset({'src/tensor/header.c', 'src/tensor/node.c', 'src/tensor/scope.c'}):
         'the lifetime of tensors: a scope lets go of tensors, a tensor of the node that made it, a '
         'node of tensors, and a new tensor belongs to a scope',
+}
+# Folders, likewise.
+ALLOWED_FOLDERS = {
+    frozenset({'src/cpu', 'src/device'}):
+        'the CPU is linked in, where a plugin would be opened: device names its one entry',
 }
 
 
@@ -65,22 +72,37 @@ def circles(edges):
                    for path in edges if path in below[path]}, key=sorted)
 
 
-def told(circle, edges):
+def folders_of(edges):
+    """The needs of the folders that the files lie in: of each, one of the needs of its files."""
+    found = {os.path.dirname(path): {} for path in edges}
+    for path, targets in edges.items():
+        folder = found[os.path.dirname(path)]
+        for target, need in targets.items():
+            if os.path.dirname(target) != os.path.dirname(path):
+                folder.setdefault(os.path.dirname(target), need)
+    return found
+
+
+def described(circle, edges, kind):
     """The circle in words: each need in it with a name that makes it."""
     needed = [f'{path} needs {target} ({edges[path][target][2]})' for path in sorted(circle)
               for target in sorted(edges[path]) if target in circle]
-    return f'a circle of {len(circle)} files: ' + '; '.join(needed)
+    return f'a circle of {len(circle)} {kind}: ' + '; '.join(needed)
+
+
+def faults(links, edges, allowed, kind):
+    for circle in circles(edges):
+        if circle not in allowed:
+            path, line, _ = next(need for target, need in sorted(edges[min(circle)].items())
+                                 if target in circle)
+            yield links.sources[path].finding(line, described(circle, edges, kind))
 
 
 def check(root):
     links = Links(root)
     edges = edges_of(links)
-    found, findings = circles(edges), []
-    for circle in found:
-        if circle in ALLOWED:
-            continue
-        path, line, _ = next(edge for to, edge in sorted(edges[min(circle)].items())
-                             if to in circle)
-        findings.append(links.sources[path].finding(line, told(circle, edges)))
+    folders = folders_of(edges)
+    findings = (list(faults(links, edges, ALLOWED, 'files')) or
+                list(faults(links, folders, ALLOWED_FOLDERS, 'folders')))
     count = sum(len(targets) for targets in edges.values())
-    return f'{len(edges)} files, {count} needs', len(edges), findings
+    return f'{len(edges)} files in {len(folders)} folders, {count} needs', len(edges), findings

@@ -108,6 +108,7 @@ CALLS = [
     ('circles', 'src/base/mem.h', f'int tern_mem(int a);\nstatic inline {CALL % "op"}', 4),
     ('circles', 'src/base/mem.c', FROM_OP % 'a++', 0),
     ('circles', 'src/base/mem.c', '#include <tern/scope.h>\nint tern_mem(int a)\n{\n}\n', 0),
+    ('circles', 'src/base/up.c', CALL % 'op', 3),
     ('circles', 'src/tensor/op.c', f'int tern_op(int a)\n{{\n    tern_op(a);\n}}\n', 0),
     ('families', 'src/cpu/loss/mse.c', 'int a;\n', 1),
     ('families', 'src/cuda/loss/mse.cu', 'int a;\n', 1),
