@@ -7,17 +7,9 @@
 
 static conv_fn micro_conv, micro_conv_grad_input, micro_conv_grad_weight;
 
-#define CONV_NAME(name) micro_##name
-#if REAL_IS_FLOAT
-#define GEMM_ARGS tern_gemm_f32_args
-#define GEMM_NAME TERN_ISA_SUFFIX(tern_gemm_f32)
-#define GEMM_ROOM TERN_ISA_SUFFIX(tern_gemm_room_f32)
-#else
-#define GEMM_ARGS tern_gemm_f64_args
-#define GEMM_NAME TERN_ISA_SUFFIX(tern_gemm_f64)
-#define GEMM_ROOM TERN_ISA_SUFFIX(tern_gemm_room_f64)
-#endif
-#include "cpu/conv/conv_template.h"
+#undef REAL_NAME
+#define REAL_NAME(name) micro_##name
+#include "cpu/conv/conv_kernel.c"
 
 enum { MOST = 50 }; // more than three tiles of rows, and than two panels of lanes
 
@@ -94,7 +86,7 @@ static void look_up_filters(void)
     }
 }
 
-const char *MICRO_NAME(conv, TERN_ISA, real)(void)
+const char *MICRO_NAME(conv, TERN_ISA, TERN_REAL_TYPE)(void)
 {
     (void)micro_conv;
     (void)micro_conv_grad_input;

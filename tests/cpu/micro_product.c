@@ -2,20 +2,14 @@
 // Holes in the table of matrix products, of the `real` that the build says.
 #include <stdio.h>
 
-#include "cpu/isa.h"
-#include "cpu/product/gemm.h"
+#define GEMM_NAME    micro_gemm
+#define GEMM_SCRATCH micro_scratch
+#include "cpu/product/gemm_name.h"
 #include "micro_kernels.h"
 
-#if REAL_IS_FLOAT
-#define GEMM_ARGS tern_gemm_f32_args
-#else
-#define GEMM_ARGS tern_gemm_f64_args
-#endif
 static tern_status micro_gemm(const GEMM_ARGS *args);
-static int64_t micro_room(const GEMM_ARGS *args);
-#define GEMM_NAME micro_gemm
-#define GEMM_ROOM micro_room
-#include "cpu/product/gemm_template.h"
+static int64_t micro_scratch(const GEMM_ARGS *args);
+#include "cpu/product/gemm_plan.c"
 
 static char hole[160];
 
@@ -46,11 +40,11 @@ static void look_up(const product *p)
     }
 }
 
-const char *MICRO_NAME(product, TERN_ISA, real)(void)
+const char *MICRO_NAME(product, TERN_ISA, TERN_REAL_TYPE)(void)
 {
     static const int64_t sizes[] = {BLOCK_ROWS, BLOCK_ROWS + 1, BLOCK_COLS, BLOCK_COLS + 1};
     (void)micro_gemm;
-    (void)micro_room;
+    (void)micro_scratch;
     *hole = 0;
     for (int64_t i = 1; i < 74; i++) {
         for (int64_t j = 1; j < 74; j++) {

@@ -28,14 +28,14 @@ typedef struct gemm_case {
 // A build may be without them.
 tern_gemm_f32_fn tern_gemm_f32_avx512 __attribute__((weak));
 tern_gemm_f64_fn tern_gemm_f64_avx512 __attribute__((weak));
-tern_gemm_room_f32_fn tern_gemm_room_f32_avx512 __attribute__((weak));
+tern_gemm_scratch_f32_fn tern_gemm_scratch_f32_avx512 __attribute__((weak));
 static const char *const isa_names[ISAS] = {"portable", "avx2", "avx512"};
 static tern_gemm_f32_fn *const f32_fns[ISAS] = {tern_gemm_f32_portable, tern_gemm_f32_avx2,
                                                 tern_gemm_f32_avx512};
 static tern_gemm_f64_fn *const f64_fns[ISAS] = {tern_gemm_f64_portable, tern_gemm_f64_avx2,
                                                 tern_gemm_f64_avx512};
-static tern_gemm_room_f32_fn *const f32_rooms[ISAS] = {
-    tern_gemm_room_f32_portable, tern_gemm_room_f32_avx2, tern_gemm_room_f32_avx512};
+static tern_gemm_scratch_f32_fn *const f32_rooms[ISAS] = {
+    tern_gemm_scratch_f32_portable, tern_gemm_scratch_f32_avx2, tern_gemm_scratch_f32_avx512};
 static bool machine_has(int isa)
 {
     if (isa == 1)
@@ -49,7 +49,7 @@ static bool machine_has(int isa)
 static const char *const isa_names[ISAS] = {"portable"};
 static tern_gemm_f32_fn *const f32_fns[ISAS] = {tern_gemm_f32_portable};
 static tern_gemm_f64_fn *const f64_fns[ISAS] = {tern_gemm_f64_portable};
-static tern_gemm_room_f32_fn *const f32_rooms[ISAS] = {tern_gemm_room_f32_portable};
+static tern_gemm_scratch_f32_fn *const f32_rooms[ISAS] = {tern_gemm_scratch_f32_portable};
 static bool machine_has(int isa)
 {
     return isa == 0;

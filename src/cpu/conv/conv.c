@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions; 16-bit operands are multiplied and added in float32.
 #include "cpu/conv/conv.h"
+
 #include "cpu/wide.h"
 #include "device/kernel_dtype.h"
 
 // Runs on float32 copies; `result` is the view that is written.
-static tern_status run_wide(const tern_conv_args *args, conv_fn *run, const tern_strided *result)
+static tern_status run_upcast(const tern_conv_args *args, conv_fn *run, const tern_strided *result)
 {
     tern_conv_args wide = *args;
     const tern_strided *narrow[] = {&args->x, &args->weight, &args->y, args->bias};
@@ -28,33 +29,33 @@ static tern_status run_wide(const tern_conv_args *args, conv_fn *run, const tern
     return status;
 }
 
-static tern_status run(const char *name, const tern_conv_args *args, conv_fn *f32, conv_fn *f64,
-                       const tern_strided *result)
+static tern_status run(const char *name, const tern_conv_args *args, conv_fn *in_float,
+                       conv_fn *in_double, const tern_strided *result)
 {
     TERN_TRY(tern_kernel_floating(name, result->dtype));
     if (tern_strided_numel(result) == 0)
         return TERN_OK;
     if (result->dtype == TERN_FLOAT64)
-        return f64(args);
-    return wide_needed(result->dtype) ? run_wide(args, f32, result) : f32(args);
+        return in_double(args);
+    return wide_needed(result->dtype) ? run_upcast(args, in_float, result) : in_float(args);
 }
 
 tern_status TERN_ISA_NAME(conv)(const tern_exec *exec, const tern_conv_args *args)
 {
     (void)exec;
-    return run("conv", args, TERN_ISA_NAME(conv_f32), TERN_ISA_NAME(conv_f64), &args->y);
+    return run("conv", args, TERN_ISA_NAME(conv_float), TERN_ISA_NAME(conv_double), &args->y);
 }
 
 tern_status TERN_ISA_NAME(conv_grad_input)(const tern_exec *exec, const tern_conv_args *args)
 {
     (void)exec;
-    return run("conv_grad_input", args, TERN_ISA_NAME(conv_grad_input_f32),
-               TERN_ISA_NAME(conv_grad_input_f64), &args->x);
+    return run("conv_grad_input", args, TERN_ISA_NAME(conv_grad_input_float),
+               TERN_ISA_NAME(conv_grad_input_double), &args->x);
 }
 
 tern_status TERN_ISA_NAME(conv_grad_weight)(const tern_exec *exec, const tern_conv_args *args)
 {
     (void)exec;
-    return run("conv_grad_weight", args, TERN_ISA_NAME(conv_grad_weight_f32),
-               TERN_ISA_NAME(conv_grad_weight_f64), &args->weight);
+    return run("conv_grad_weight", args, TERN_ISA_NAME(conv_grad_weight_float),
+               TERN_ISA_NAME(conv_grad_weight_double), &args->weight);
 }

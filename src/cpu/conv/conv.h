@@ -7,12 +7,12 @@
 #ifndef TERN_SRC_CPU_CONV_CONV_H
 #define TERN_SRC_CPU_CONV_CONV_H
 
-#include "cpu/isa.h"
+#include "cpu/real.h"
 
 typedef tern_status conv_fn(const tern_conv_args *args);
 
-conv_fn TERN_ISA_NAME(conv_f32), TERN_ISA_NAME(conv_f64);
-conv_fn TERN_ISA_NAME(conv_grad_input_f32), TERN_ISA_NAME(conv_grad_input_f64);
-conv_fn TERN_ISA_NAME(conv_grad_weight_f32), TERN_ISA_NAME(conv_grad_weight_f64);
+REAL_DECLARE(conv_fn, conv);
+REAL_DECLARE(conv_fn, conv_grad_input);
+REAL_DECLARE(conv_fn, conv_grad_weight);
 
 #endif

@@ -258,7 +258,7 @@ static void add_up(const correlation *c, const band *b, int64_t rows, const real
         run_tiles(&tile, rows, planes, sum, positions);
 }
 
-ALWAYS_INLINE void write_vectors(real *to, const real *sum, int64_t count, vec bias, bool relu)
+VEC_INLINE void write_vectors(real *to, const real *sum, int64_t count, vec bias, bool relu)
 {
     for (int64_t i = 0; i < count; i += VEC_WIDTH) {
         const int64_t at = i + VEC_WIDTH <= count ? i : count - VEC_WIDTH;

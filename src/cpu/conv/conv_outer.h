@@ -6,7 +6,7 @@
 #define TERN_SRC_CPU_CONV_CONV_OUTER_H
 
 #include <stdbool.h>
-#include "cpu/product/gemm_vec.h"
+#include "cpu/product/gemm_kernel.h"
 
 #define OUTER_LANES       TILE_COLS
 #define OUTER_PITCH       ((TILE_ROWS + VEC_WIDTH - 1) / VEC_WIDTH * VEC_WIDTH)
@@ -33,7 +33,7 @@ typedef struct outer_tile {
 
 typedef void outer_kernel(const outer_tile *tile);
 
-ALWAYS_INLINE void outer_add(int rows, int vecs, const outer_tile *t)
+VEC_INLINE void outer_add(int rows, int vecs, const outer_tile *t)
 {
     vec sum[TILE_ROWS][TILE_VECS];
     UNROLL
@@ -142,7 +142,7 @@ static UNCHECKED void outer_pack(real *to, int64_t to_step, int64_t pitch, const
                 for (int i = 0; i < VEC_WIDTH; i++)
                     x[i] = vec_load(from + i * from_step + p);
             } else {
-                const lanes on = lanes_first(some);
+                const vec_lanes on = vec_lanes_first(some);
                 UNROLL
                 for (int i = 0; i < VEC_WIDTH; i++)
                     x[i] = i < here ? vec_load_lanes(from + i * from_step + p, on) : (vec){0};
@@ -181,7 +181,7 @@ static UNCHECKED void outer_unpack(const outer_result *r, const real *from, int6
         const int64_t here = outer_least(rows - first, VEC_WIDTH);
         for (int64_t p = 0; p < count; p += VEC_WIDTH) {
             const int64_t some = outer_least(count - p, VEC_WIDTH);
-            const lanes on = lanes_first(some);
+            const vec_lanes on = vec_lanes_first(some);
             vec x[VEC_WIDTH];
             UNROLL
             for (int i = 0; i < VEC_WIDTH; i++)

@@ -6,6 +6,7 @@
 #ifndef TERN_SRC_CPU_CONV_CONV_PATCH_H
 #define TERN_SRC_CPU_CONV_CONV_PATCH_H
 
+#include "cpu/product/gemm_name.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "cpu/conv/conv_source.h"
@@ -212,8 +213,8 @@ static GEMM_ARGS patch_weight(const patch_conv *c)
 
 // ---- patches ------------------------------------------------------------------------------------
 
-ALWAYS_INLINE void patch_write(const patch_conv *c, real *to, const real *from, int64_t count,
-                               int64_t channel)
+VEC_INLINE void patch_write(const patch_conv *c, real *to, const real *from, int64_t count,
+                            int64_t channel)
 {
     const real bias = c->bias ? c->bias[channel] : 0;
     for (int64_t i = 0; i < count; i++) {
@@ -223,7 +224,7 @@ ALWAYS_INLINE void patch_write(const patch_conv *c, real *to, const real *from, 
 }
 
 // One row of one channel, `row` of each patch's elements: to the patches, or back.
-ALWAYS_INLINE void patch_row(const patch_conv *c, real *patch, real *x, int64_t channel, bool back)
+VEC_INLINE void patch_row(const patch_conv *c, real *patch, real *x, int64_t channel, bool back)
 {
     const int64_t count = c->kernel[2], stride = c->stride[2], filter = c->filter;
     const bool plain = !c->bias && !c->accumulate && !c->relu;
@@ -238,7 +239,7 @@ ALWAYS_INLINE void patch_row(const patch_conv *c, real *patch, real *x, int64_t 
 }
 
 // A line of places of one image.
-ALWAYS_INLINE void patch_line(const patch_conv *c, int64_t index, bool back)
+VEC_INLINE void patch_line(const patch_conv *c, int64_t index, bool back)
 {
     const int64_t image = c->image + index / c->lines, line = c->line + index % c->lines;
     const int64_t depth = line / c->out[1] * c->stride[0], high = line % c->out[1] * c->stride[1];
@@ -336,7 +337,7 @@ static void patch_each_chunk(patch_conv *c, patch_chunk_fn *fn)
 static void patch_measure(patch_conv *c)
 {
     const GEMM_ARGS product = c->product(c);
-    const int64_t room = GEMM_ROOM(&product);
+    const int64_t room = GEMM_SCRATCH(&product);
     c->room = room > c->room ? room : c->room;
 }
 

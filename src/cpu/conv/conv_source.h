@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 #include "cpu/conv/conv_axis.h"
-#include "cpu/product/gemm_vec.h"
+#include "cpu/product/gemm_kernel.h"
 
 #define LEAST_COLS 512 // of a band: rows are cut only where one alone is too long
 

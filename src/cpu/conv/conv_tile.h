@@ -6,7 +6,7 @@
 #define TERN_SRC_CPU_CONV_CONV_TILE_H
 
 #include <stdbool.h>
-#include "cpu/product/gemm_vec.h"
+#include "cpu/product/gemm_kernel.h"
 
 // Vectors of positions in a tile of so many channels; with operands they fill the registers.
 #if defined(TERN_ISA_AVX512)
@@ -31,7 +31,7 @@ typedef struct conv_tile {
 
 typedef void conv_tile_kernel(const conv_tile *tile);
 
-ALWAYS_INLINE void conv_tile_run(int rows, int vecs, const conv_tile *t)
+VEC_INLINE void conv_tile_run(int rows, int vecs, const conv_tile *t)
 {
     vec sum[CONV_ROWS][CONV_MAX_VECS];
     UNROLL
@@ -99,7 +99,7 @@ typedef struct conv_dot {
 typedef void conv_dot_kernel(const conv_dot *dot, real *sums);
 
 // sums (rows, cols)
-ALWAYS_INLINE void conv_dot_run(int rows, int cols, const conv_dot *d, real *sums)
+VEC_INLINE void conv_dot_run(int rows, int cols, const conv_dot *d, real *sums)
 {
     vec sum[CONV_DOT_SUMS];
     UNROLL

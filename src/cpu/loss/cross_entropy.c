@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cpu/loss/cross_entropy.h"
+
 #include "base/pool.h"
-#include "cpu/loss/cross_entropy_job.h"
 #include "cpu/fault.h"
 #include "cpu/span.h"
 #include "cpu/wide.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE 32768 // elements
+#define CHUNK 32768 // elements
 
 typedef struct ce_run {
     ce_job job;
-    ce_piece *piece;
+    ce_chunk *chunk;
 } ce_run;
 
 bool ce_counts(const ce_job *job, int64_t sample, int64_t label, bool report)
@@ -24,21 +25,21 @@ bool ce_counts(const ce_job *job, int64_t sample, int64_t label, bool report)
     return false;
 }
 
-static void run_piece(void *context, int64_t piece)
+static void run_chunk(void *context, int64_t chunk)
 {
     const ce_run *run = context;
-    const int64_t first = piece * run->job.samples_per_piece;
+    const int64_t first = chunk * run->job.samples_per_chunk;
     const int64_t left = run->job.samples - first;
-    const int64_t count = left < run->job.samples_per_piece ? left : run->job.samples_per_piece;
-    run->piece(&run->job, piece, first, first + count);
+    const int64_t count = left < run->job.samples_per_chunk ? left : run->job.samples_per_chunk;
+    run->chunk(&run->job, chunk, first, first + count);
 }
 
-static int64_t run(const ce_job *job, ce_piece *piece)
+static int64_t run(const ce_job *job, ce_chunk *chunk)
 {
-    ce_run all = {.job = *job, .piece = piece};
-    const int64_t pieces = (job->samples + job->samples_per_piece - 1) / job->samples_per_piece;
-    tern_pool_run(pieces, run_piece, &all);
-    return pieces;
+    ce_run all = {.job = *job, .chunk = chunk};
+    const int64_t chunks = (job->samples + job->samples_per_chunk - 1) / job->samples_per_chunk;
+    tern_pool_run(chunks, run_chunk, &all);
+    return chunks;
 }
 
 static double weight_sum(const tern_cross_entropy_args *args, int64_t classes)
@@ -57,10 +58,10 @@ static ce_job job_of(const tern_exec *exec, const tern_cross_entropy_args *args)
     job.spatial = args->x.size[2];
     job.samples = args->x.size[0] * job.spatial;
     job.weight_sum = weight_sum(args, job.classes);
-    int64_t each = PIECE / (job.classes + 1) + 1;
-    const int64_t least = (job.samples + CE_PIECES - 1) / CE_PIECES;
-    each = each < least ? least : each;
-    job.samples_per_piece = (each + CE_LANES - 1) / CE_LANES * CE_LANES;
+    int64_t each = CHUNK / (job.classes + 1) + 1;
+    const int64_t min_samples = (job.samples + CE_CHUNKS - 1) / CE_CHUNKS;
+    each = each < min_samples ? min_samples : each;
+    job.samples_per_chunk = (each + CE_LANES - 1) / CE_LANES * CE_LANES;
     return job;
 }
 
@@ -73,13 +74,12 @@ static void store(const tern_strided *y, double value)
 static void forward(const tern_exec *exec, const tern_cross_entropy_args *args,
                     const tern_strided *loss)
 {
-    double losses[CE_PIECES], totals[CE_PIECES], sum = 0, total = 0;
+    double losses[CE_CHUNKS], totals[CE_CHUNKS], sum = 0, total = 0;
     ce_job job = job_of(exec, args);
     job.loss = losses;
     job.total = totals;
-    const int64_t pieces =
-        run(&job, args->x.dtype == TERN_FLOAT64 ? ce_forward_double : ce_forward_float);
-    for (int64_t i = 0; i < pieces; i++) {
+    const int64_t chunks = run(&job, REAL_SELECT(args->x.dtype, ce_forward));
+    for (int64_t i = 0; i < chunks; i++) {
         sum += losses[i];
         total += totals[i];
     }
@@ -109,7 +109,7 @@ static void backward(const tern_exec *exec, const tern_cross_entropy_args *args,
         job.gradient /= args->total.dtype == TERN_FLOAT64
                             ? *(const double *)args->total.data
                             : (double)*(const float *)args->total.data;
-    (void)run(&job, args->x.dtype == TERN_FLOAT64 ? ce_backward_double : ce_backward_float);
+    (void)run(&job, REAL_SELECT(args->x.dtype, ce_backward));
 }
 
 // float32 copies of what is in 16 bits.

@@ -3,48 +3,18 @@
 // are in the cache; others in segments of samples, whose counts, means and sums of squares are
 // combined: T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for
 // computing sample variances", 1979.
+#include "cpu/norm/batch_norm.h"
+
 #include <math.h>
 
 #include "base/pool.h"
-#include "cpu/elementwise/elementwise.h"
 #include "cpu/norm/norm_param.h"
-#include "cpu/reduce/fold_ops.h"
-#include "cpu/vecmath.h"
 #include "cpu/wide.h"
 #include "device/kernel_dtype.h"
 
-#define SEGMENT    65536     // elements of a channel
-#define UNITS      16        // as many at least, where channels are few and have
-#define LEAST      4096      // elements for each
-#define SHORT_RUN  32        // elements of a channel in a sample; where there are fewer,
-#define COLS       64        // so many columns are done side by side
-#define CACHED     (1 << 18) // elements of a tensor; in larger ones runs of so many bytes
-#define PREFETCHED 2048      // are prefetched
-
-// Every unit of work is a block of channels of a segment of samples.
-typedef struct channel_job {
-    int64_t n, c, s;                  // of x
-    int64_t block, blocks;            // channels of a unit; how many such
-    int64_t samples, segments;        // likewise
-    const void *x, *dy;               /* (N, C, S) */
-    void *y;                          /* (N, C, S): y or dx */
-    const void *weight, *bias;        /* (C) or NULL */
-    double *partial;                  /* (segments, C, 2) */
-    const tern_batch_norm_args *args; // mean, rstd, the running statistics
-    const tern_norm_grads *grads;
-    double momentum;
-    bool sums; // the backward needs them
-} channel_job;
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t samples_of(const channel_job *job, int64_t segment)
-{
-    return smaller(job->samples, job->n - segment * job->samples);
-}
+#define SEGMENT      65536 // elements of a channel
+#define UNITS        16    // as many at least, where channels are few and have
+#define MIN_ELEMENTS 4096  // elements for each
 
 // Elements of a channel in all samples.
 static double count_of(const channel_job *job)
@@ -74,16 +44,8 @@ static moments moments_of(const channel_job *job, int64_t c)
     return all;
 }
 
-// The mean, which was rounded, and the sum of squares from the deviations from it: their sum and
-// that of their squares.
-static void join_moments(double part[2], double mean, double count, double off, double squares)
-{
-    const double mean_off = count > 0 ? off / count : 0, about = squares - off * mean_off;
-    part[0] = mean + mean_off;
-    part[1] = about < 0 ? 0 : about;
-}
-
-static void follow(const tern_strided *running, int64_t c, double momentum, double value)
+static void update_running_stats(const tern_strided *running, int64_t c, double momentum,
+                                 double value)
 {
     if (running)
         norm_param_set(running, c, (1 - momentum) * norm_param_get(running, c) + momentum * value);
@@ -105,8 +67,8 @@ static void finish(const channel_job *job, int64_t c)
     norm_param_set(&args->mean, c, m.mean);
     norm_param_set(&args->rstd, c, 1 / sqrt(var + args->eps));
     if (args->batch && m.count > 0) {
-        follow(args->running_mean, c, job->momentum, m.mean);
-        follow(args->running_var, c, job->momentum, m.squares / (m.count - 1));
+        update_running_stats(args->running_mean, c, job->momentum, m.mean);
+        update_running_stats(args->running_var, c, job->momentum, m.squares / (m.count - 1));
     }
 }
 
@@ -127,43 +89,22 @@ static void finish_grad(const channel_job *job, int64_t c)
     all[1] *= rstd / count;
 }
 
-#define REAL      float
-#define REAL_BITS int32_t
-#define ROW_EXP   vm_exp_below
-#define ROW(name) float_##name
-#include "cpu/row.h"
-#include "cpu/norm/sums_real.h"
-#include "cpu/norm/batch_norm_real.h"
-#undef REAL
-#undef REAL_BITS
-#undef ROW_EXP
-#undef ROW
-
-#define REAL      double
-#define REAL_BITS int64_t
-#define ROW_EXP   exp
-#define ROW(name) double_##name
-#include "cpu/row.h"
-#include "cpu/norm/sums_real.h"
-#include "cpu/norm/batch_norm_real.h"
-
 // ---- units --------------------------------------------------------------------------------------
 
-typedef void unit_fn(const channel_job *job, int64_t block, int64_t segment);
 typedef void channel_fn(const channel_job *job, int64_t c);
 
 // First the sums of all units (or NULL), then the channels, then the elements (or NULL).
 typedef struct channel_run {
     channel_job job;
-    unit_fn *sums, *elements;
+    batch_norm_unit_fn *sums, *elements;
     channel_fn *channel;
-    unit_fn *phase;
+    batch_norm_unit_fn *phase;
 } channel_run;
 
 static void each_channel(const channel_run *run, int64_t block)
 {
     const int64_t first = block * run->job.block;
-    for (int64_t c = first; c < smaller(first + run->job.block, run->job.c); c++)
+    for (int64_t c = first; c < min_int64(first + run->job.block, run->job.c); c++)
         run->channel(&run->job, c);
 }
 
@@ -215,8 +156,8 @@ static channel_job job_of(const tern_batch_norm_args *args)
     const int64_t wanted = job.blocks ? (UNITS + job.blocks - 1) / job.blocks : 1;
     const int64_t row = job.s * job.block + !job.s;
     int64_t samples = (job.n + wanted - 1) / wanted;
-    samples = samples * row < LEAST ? LEAST / row + 1 : samples;
-    job.samples = smaller(samples, SEGMENT / row + 1);
+    samples = samples * row < MIN_ELEMENTS ? MIN_ELEMENTS / row + 1 : samples;
+    job.samples = min_int64(samples, SEGMENT / row + 1);
     job.segments = job.n > job.samples ? (job.n + job.samples - 1) / job.samples : 1;
     return job;
 }
@@ -292,15 +233,14 @@ tern_status TERN_ISA_NAME(batch_norm)(const tern_exec *exec, const tern_batch_no
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating("batch_norm", args->x.dtype));
-    const bool in_double = args->x.dtype == TERN_FLOAT64;
     channel_run run = {.job = job_of(args),
-                       .elements = in_double ? double_elements : float_elements,
+                       .elements = REAL_SELECT(args->x.dtype, batch_norm_elements),
                        .channel = finish};
     channel_memory memory;
     const tern_status status = take(&memory, &run.job, y, NULL);
     if (status == TERN_OK) {
         if (args->batch)
-            run.sums = in_double ? double_moments : float_moments;
+            run.sums = REAL_SELECT(args->x.dtype, batch_norm_moments);
         run.job.momentum = count_batch(args);
         run_all(&run);
         if (memory.y.data)
@@ -315,15 +255,14 @@ tern_status TERN_ISA_NAME(batch_norm_grad)(const tern_exec *exec, const tern_bat
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating("batch_norm_grad", args->x.dtype));
-    const bool in_double = args->x.dtype == TERN_FLOAT64;
     channel_run run = {.job = job_of(args), .channel = finish_grad};
     channel_memory memory;
     run.job.grads = grads;
     const tern_status status = take(&memory, &run.job, grads->dx, dy);
     if (status == TERN_OK) {
-        run.sums = in_double ? double_sums : float_sums;
+        run.sums = REAL_SELECT(args->x.dtype, batch_norm_sums);
         if (grads->dx)
-            run.elements = in_double ? double_gradients : float_gradients;
+            run.elements = REAL_SELECT(args->x.dtype, batch_norm_gradients);
         run_all(&run);
         if (memory.y.data)
             wide_store(grads->dx, &memory.y);

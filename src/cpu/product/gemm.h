@@ -8,7 +8,7 @@
 //
 // Scratch is taken before c is first written: TERN_ERR_NOMEM, the only failure, leaves c as it was.
 // The result must be looked at. Who multiplies several times and may not fail midway brings scratch
-// along, as much as tern_gemm_room_... says. Runs on the pool, except small products.
+// along, as much as tern_gemm_scratch_... says. Runs on the pool, except small products.
 #ifndef TERN_SRC_CPU_PRODUCT_GEMM_H
 #define TERN_SRC_CPU_PRODUCT_GEMM_H
 
@@ -49,15 +49,15 @@ typedef tern_status tern_gemm_f64_fn(const tern_gemm_f64_args *args);
 
 // Elements of scratch, for these shapes, strides and threads; with threads = 0 only until the
 // number of threads changes.
-typedef int64_t tern_gemm_room_f32_fn(const tern_gemm_f32_args *args);
-typedef int64_t tern_gemm_room_f64_fn(const tern_gemm_f64_args *args);
+typedef int64_t tern_gemm_scratch_f32_fn(const tern_gemm_f32_args *args);
+typedef int64_t tern_gemm_scratch_f64_fn(const tern_gemm_f64_args *args);
 
 // One of each per instruction set; calling one that the machine lacks is the caller's mistake.
 tern_gemm_f32_fn tern_gemm_f32_portable, tern_gemm_f32_avx2, tern_gemm_f32_avx512;
 tern_gemm_f64_fn tern_gemm_f64_portable, tern_gemm_f64_avx2, tern_gemm_f64_avx512;
-tern_gemm_room_f32_fn tern_gemm_room_f32_portable, tern_gemm_room_f32_avx2,
-    tern_gemm_room_f32_avx512;
-tern_gemm_room_f64_fn tern_gemm_room_f64_portable, tern_gemm_room_f64_avx2,
-    tern_gemm_room_f64_avx512;
+tern_gemm_scratch_f32_fn tern_gemm_scratch_f32_portable, tern_gemm_scratch_f32_avx2,
+    tern_gemm_scratch_f32_avx512;
+tern_gemm_scratch_f64_fn tern_gemm_scratch_f64_portable, tern_gemm_scratch_f64_avx2,
+    tern_gemm_scratch_f64_avx512;
 
 #endif

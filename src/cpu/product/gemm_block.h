@@ -122,7 +122,7 @@ static tile_operands find_operands(const block *b, const tile_place *t, int64_t 
 }
 
 static void compute_turned(const block *b, const tile_place *t, const tile_operands *operands,
-                           tile_kernel *kernel, lanes last_lanes)
+                           tile_kernel *kernel, vec_lanes last_lanes)
 {
     const product *p = b->p;
     const bool last = b->depth + b->depths == p->k;
@@ -152,7 +152,7 @@ static void compute_column(const block *b, const piece *at, const real *packed_b
     tile_result result = {.c = p->c + t.row * p->c_row + t.col,
                           .c_row = p->c_row,
                           .bias = p->bias && last ? p->bias + t.col : NULL,
-                          .last = lanes_first(t.cols - (vecs - 1) * VEC_WIDTH),
+                          .last = vec_lanes_first(t.cols - (vecs - 1) * VEC_WIDTH),
                           .add = p->add || b->depth > 0,
                           .relu = p->relu && last};
     for (int64_t i = at->row; i < at->row_end; i++) {

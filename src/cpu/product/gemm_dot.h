@@ -18,8 +18,8 @@ typedef struct dot_block {
     bool add, relu;
 } dot_block;
 
-ALWAYS_INLINE void dot_store(const dot_block *d, int64_t row, int64_t col, int rows, int cols,
-                             const real *sums)
+VEC_INLINE void dot_store(const dot_block *d, int64_t row, int64_t col, int rows, int cols,
+                          const real *sums)
 {
     for (int64_t i = 0; i < rows && row + i < d->rows; i++) {
         for (int64_t j = 0; j < cols && col + j < d->cols; j++) {
@@ -36,7 +36,7 @@ ALWAYS_INLINE void dot_store(const dot_block *d, int64_t row, int64_t col, int r
 
 // rows * cols is at most the width of a vector, so the sums of all accumulators fit one. At the
 // edges the last row or column is computed several times.
-ALWAYS_INLINE void dot_tile(const dot_block *d, int64_t row, int64_t col, int rows, int cols)
+VEC_INLINE void dot_tile(const dot_block *d, int64_t row, int64_t col, int rows, int cols)
 {
     const real *a[VEC_WIDTH], *b[VEC_WIDTH];
     UNROLL
@@ -64,7 +64,7 @@ ALWAYS_INLINE void dot_tile(const dot_block *d, int64_t row, int64_t col, int ro
         }
     }
     if (whole < d->k) {
-        const lanes on = lanes_first(d->k - whole);
+        const vec_lanes on = vec_lanes_first(d->k - whole);
         UNROLL
         for (int j = 0; j < cols; j++) {
             const vec y = vec_load_lanes(b[j] + whole, on);

@@ -6,7 +6,20 @@
 #define TERN_SRC_CPU_PRODUCT_GEMM_KERNEL_H
 
 #include <stdbool.h>
-#include "cpu/product/gemm_vec.h"
+#define VEC_UNCHECKED
+#include "cpu/vec.h"
+
+// TILE_ROWS x TILE_VECS vectors of accumulators, with the operands, fill the registers; tiles of
+// one or two rows are wider, so that enough sums are under way.
+#if defined(TERN_ISA_AVX512)
+#define TILE_ROWS 14
+#else
+#define TILE_ROWS 6
+#endif
+#define TILE_VECS       2
+#define TILE_VECS_ROWS2 4
+#define TILE_VECS_ROWS1 8
+#define TILE_COLS       (TILE_VECS * VEC_WIDTH)
 
 typedef struct tile_operands {
     int64_t k;
@@ -20,14 +33,14 @@ typedef struct tile_result {
     real *c; /* (rows, cols), unit column stride */
     int64_t c_row;
     const real *bias; /* (cols) or NULL */
-    lanes last;       // the lanes of the last vector in a row
+    vec_lanes last;   // the lanes of the last vector in a row
     bool add, relu;
 } tile_result;
 
 typedef void tile_kernel(const tile_operands *operands, const tile_result *result);
 
-ALWAYS_INLINE void tile_write(int rows, int vecs, vec sum[][TILE_VECS_ROWS1],
-                              const tile_result *result)
+VEC_INLINE void tile_write(int rows, int vecs, vec sum[][TILE_VECS_ROWS1],
+                           const tile_result *result)
 {
     const bool add = result->add, relu = result->relu;
     const int64_t c_row = result->c_row;
@@ -36,7 +49,7 @@ ALWAYS_INLINE void tile_write(int rows, int vecs, vec sum[][TILE_VECS_ROWS1],
         UNROLL
         for (int v = 0; v < vecs; v++)
             bias[v] = vec_load_lanes(result->bias + v * VEC_WIDTH,
-                                     v == vecs - 1 ? result->last : lanes_first(VEC_WIDTH));
+                                     v == vecs - 1 ? result->last : vec_lanes_first(VEC_WIDTH));
     }
     real *c = result->c;
     UNROLL
@@ -44,7 +57,7 @@ ALWAYS_INLINE void tile_write(int rows, int vecs, vec sum[][TILE_VECS_ROWS1],
         UNROLL
         for (int v = 0; v < vecs; v++) {
             real *p = c + v * VEC_WIDTH;
-            const lanes on = v == vecs - 1 ? result->last : lanes_first(VEC_WIDTH);
+            const vec_lanes on = v == vecs - 1 ? result->last : vec_lanes_first(VEC_WIDTH);
             vec x = sum[i][v] + bias[v];
             if (add)
                 x += vec_load_lanes(p, on);
@@ -54,7 +67,7 @@ ALWAYS_INLINE void tile_write(int rows, int vecs, vec sum[][TILE_VECS_ROWS1],
 }
 
 // The tile of c will have arrived when the sums are made.
-ALWAYS_INLINE void tile_prefetch(int rows, int vecs, const tile_result *result)
+VEC_INLINE void tile_prefetch(int rows, int vecs, const tile_result *result)
 {
     const char *c = (const char *)result->c;
     const int64_t c_row = result->c_row * (int64_t)sizeof(real);
@@ -67,8 +80,8 @@ ALWAYS_INLINE void tile_prefetch(int rows, int vecs, const tile_result *result)
 
 // `masked`: the last vector of each row of b is loaded under a mask (result->last), because what
 // lies behind the row may not be readable.
-ALWAYS_INLINE void tile_product(int rows, int vecs, bool masked, const tile_operands *operands,
-                                const tile_result *result)
+VEC_INLINE void tile_product(int rows, int vecs, bool masked, const tile_operands *operands,
+                             const tile_result *result)
 {
     // Rows 0, 5 and 10 of a have a pointer each, and the four rows behind are reached from it: an
     // x86 address adds a register times 1, 2, 4 or 8. Three rows are a register of their own.
@@ -78,7 +91,7 @@ ALWAYS_INLINE void tile_product(int rows, int vecs, bool masked, const tile_oper
     const int64_t a_step = operands->a_col, b_step = operands->b_row;
     const char *a0 = (const char *)operands->a, *a1 = a0 + 5 * row, *a2 = a0 + 10 * row;
     const real *b = operands->b;
-    const lanes last = result->last;
+    const vec_lanes last = result->last;
     vec sum[TILE_ROWS][TILE_VECS_ROWS1];
     UNROLL
     for (int i = 0; i < rows; i++) {

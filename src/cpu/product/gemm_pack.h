@@ -20,12 +20,12 @@ typedef struct panel {
 // Stores a vector of which `kept` elements count. What lies behind them is written next, or else
 // `left`, the elements to the panel's end, says that a whole vector would pass it. Masked stores
 // cost many cycles on some processors.
-ALWAYS_INLINE void pack_store(real *packed, vec x, int64_t kept, int64_t left)
+VEC_INLINE void pack_store(real *packed, vec x, int64_t kept, int64_t left)
 {
     if (kept == VEC_WIDTH || left >= VEC_WIDTH)
         vec_store(packed, x);
     else
-        vec_store_lanes(packed, x, lanes_first(kept));
+        vec_store_lanes(packed, x, vec_lanes_first(kept));
 }
 
 // The source's rows lie along k: blocks of width x width are transposed in registers.
@@ -42,7 +42,7 @@ static UNCHECKED void pack_block(const panel *p, int64_t first, int64_t k)
         for (int i = 0; i < VEC_WIDTH; i++)
             x[i] = vec_load(source + i * p->across);
     } else {
-        const lanes on = lanes_first(cols);
+        const vec_lanes on = vec_lanes_first(cols);
         UNROLL
         for (int i = 0; i < VEC_WIDTH; i++)
             x[i] = i < rows ? vec_load_lanes(source + i * p->across, on) : (vec){0};
@@ -66,7 +66,7 @@ static void pack_transposed(const panel *p)
 }
 
 // Brings what is `ahead` elements behind the source's, which may be past its end.
-ALWAYS_INLINE void pack_ahead(const real *source, int64_t ahead)
+VEC_INLINE void pack_ahead(const real *source, int64_t ahead)
 {
     __builtin_prefetch((const char *)source + ahead * (int64_t)sizeof(real));
 }
@@ -75,7 +75,7 @@ ALWAYS_INLINE void pack_ahead(const real *source, int64_t ahead)
 static UNCHECKED void pack_narrow(const panel *p)
 {
     const int64_t pitch = p->pitch, along = p->along, ahead = p->ahead;
-    const lanes on = lanes_first(p->count);
+    const vec_lanes on = vec_lanes_first(p->count);
     real *packed = p->packed;
     const real *source = p->source;
     int64_t left = p->k * pitch;
@@ -92,7 +92,7 @@ static UNCHECKED void pack_copied(const panel *p)
 {
     const int64_t pitch = p->pitch, along = p->along, ahead = p->ahead;
     const int64_t whole = p->count - p->count % VEC_WIDTH;
-    const lanes rest = lanes_first(p->count - whole);
+    const vec_lanes rest = vec_lanes_first(p->count - whole);
     real *packed = p->packed;
     const real *source = p->source;
     int64_t left = p->k * pitch;
@@ -135,7 +135,7 @@ static UNCHECKED void turn_block(const turned_tile *t, int64_t row, int64_t col)
 {
     const int64_t rows = t->rows - row < VEC_WIDTH ? t->rows - row : VEC_WIDTH;
     const int64_t cols = t->cols - col < VEC_WIDTH ? t->cols - col : VEC_WIDTH;
-    const lanes on = lanes_first(cols);
+    const vec_lanes on = vec_lanes_first(cols);
     const vec bias = t->bias ? vec_load_lanes(t->bias + col, on) : (vec){0};
     const bool add = t->add, relu = t->relu;
     real *c = t->c + row * t->c_row + col;

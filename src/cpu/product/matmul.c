@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products by gemm.h; 16-bit operands are multiplied and added in float32.
-#include "cpu/product/gemm.h"
+#include "cpu/product/gemm_name.h"
 #include "cpu/wide.h"
 #include "device/kernel_dtype.h"
 
-// The same fields for both types.
-#define GEMM_ARGS(args)                                                                            \
-    {                                                                                              \
-        .m = (args)->y.size[1], .n = (args)->y.size[2], .k = (args)->a.size[2],                    \
-        .a = (args)->a.data, .a_row = (args)->a.stride[1], .a_col = (args)->a.stride[2],           \
-        .b = (args)->b.data, .b_row = (args)->b.stride[1], .b_col = (args)->b.stride[2],           \
-        .c = (args)->y.data, .c_row = row_stride(&(args)->y),                                      \
-        .bias = (args)->bias ? (args)->bias->data : NULL, .relu = (args)->relu,                    \
-        .accumulate = (args)->accumulate, .batch = (args)->y.size[0],                              \
-        .a_batch = (args)->a.stride[0], .b_batch = (args)->b.stride[0],                            \
-        .c_batch = (args)->y.stride[0],                                                            \
-    }
+typedef tern_status matmul_fn(const tern_matmul_args *args);
+REAL_DECLARE(matmul_fn, matmul);
 
-// A single row may have any stride; gemm.h asks for one that holds it.
-static int64_t row_stride(const tern_strided *y)
+tern_status REAL_NAME(matmul)(const tern_matmul_args *args)
 {
-    return y->size[1] > 1 ? y->stride[1] : y->size[2];
+    const tern_strided *y = &args->y;
+    const GEMM_ARGS gemm = {
+        .m = y->size[1],
+        .n = y->size[2],
+        .k = args->a.size[2],
+        .a = args->a.data,
+        .a_row = args->a.stride[1],
+        .a_col = args->a.stride[2],
+        .b = args->b.data,
+        .b_row = args->b.stride[1],
+        .b_col = args->b.stride[2],
+        .c = y->data,
+        // A single row may have any stride; gemm.h asks for one that holds it.
+        .c_row = y->size[1] > 1 ? y->stride[1] : y->size[2],
+        .bias = args->bias ? args->bias->data : NULL,
+        .relu = args->relu,
+        .accumulate = args->accumulate,
+        .batch = y->size[0],
+        .a_batch = args->a.stride[0],
+        .b_batch = args->b.stride[0],
+        .c_batch = y->stride[0],
+    };
+    return GEMM_NAME(&gemm);
 }
 
-static tern_status matmul_f32(const tern_matmul_args *args)
-{
-    const tern_gemm_f32_args gemm = GEMM_ARGS(args);
-    return TERN_ISA_SUFFIX(tern_gemm_f32)(&gemm);
-}
-
-static tern_status matmul_f64(const tern_matmul_args *args)
-{
-    const tern_gemm_f64_args gemm = GEMM_ARGS(args);
-    return TERN_ISA_SUFFIX(tern_gemm_f64)(&gemm);
-}
-
+#if REAL_IS_FLOAT
 static void swap(int64_t *a, int64_t *b)
 {
     const int64_t c = *a;
@@ -90,7 +90,7 @@ static tern_status matmul_wide(const tern_matmul_args *args)
         wide.b = operand_view(&b, &args->b);
         wide.y = y;
         wide.bias = args->bias ? &bias : NULL;
-        status = matmul_f32(&wide);
+        status = TERN_ISA_NAME(matmul_float)(&wide);
     }
     if (status == TERN_OK)
         wide_store(&args->y, &y);
@@ -109,6 +109,7 @@ tern_status TERN_ISA_NAME(matmul)(const tern_exec *exec, const tern_matmul_args 
     if (y->size[0] == 0 || y->size[1] == 0 || y->size[2] == 0)
         return TERN_OK;
     if (y->dtype == TERN_FLOAT64)
-        return matmul_f64(args);
-    return wide_needed(y->dtype) ? matmul_wide(args) : matmul_f32(args);
+        return TERN_ISA_NAME(matmul_double)(args);
+    return wide_needed(y->dtype) ? matmul_wide(args) : TERN_ISA_NAME(matmul_float)(args);
 }
+#endif

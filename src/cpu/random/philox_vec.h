@@ -5,21 +5,21 @@
 
 #include <string.h>
 
-#include "cpu/reduce/fold_ops.h"
+#include "cpu/reduce/reduce_ops.h"
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
 // Each lane holds one word of a counter in its lower half; the upper half does not matter.
-typedef uint64_t philox_vec __attribute__((vector_size(FOLD_BYTES)));
+typedef uint64_t philox_vec __attribute__((vector_size(VEC_BYTES)));
 
-#define PHILOX_LANES  (FOLD_BYTES / 8)
+#define PHILOX_LANES  (VEC_BYTES / 8)
 #define PHILOX_VECS   4
 #define PHILOX_GROUPS (PHILOX_VECS * PHILOX_LANES)
 #define PHILOX_WORDS  (4 * PHILOX_GROUPS)
 
 // The products of the lower halves.
-FOLD_INLINE philox_vec philox_multiply(philox_vec x, philox_vec y)
+VEC_INLINE philox_vec philox_multiply(philox_vec x, philox_vec y)
 {
 #if defined(TERN_ISA_AVX512)
     return (philox_vec)_mm512_mul_epu32((__m512i)x, (__m512i)y);
@@ -32,7 +32,7 @@ FOLD_INLINE philox_vec philox_multiply(philox_vec x, philox_vec y)
 #endif
 }
 
-FOLD_INLINE philox_vec philox_all(uint64_t x)
+VEC_INLINE philox_vec philox_all(uint64_t x)
 {
     return x - (philox_vec){0};
 }

@@ -5,20 +5,20 @@
 // that sums are added in: unsigned for integers, whose sums wrap. The order of the additions
 // depends on the lengths alone.
 
-typedef ACC FOLD(vec) __attribute__((vector_size(FOLD_BYTES)));
-typedef ACC_SUMS FOLD(sums) __attribute__((vector_size(FOLD_BYTES)));
-typedef int64_t FOLD(mask) __attribute__((vector_size(FOLD_BYTES)));
-typedef ELEM FOLD(part) __attribute__((vector_size(FOLD_BYTES / sizeof(ACC) * sizeof(ELEM)),
+typedef ACC FOLD(vec) __attribute__((vector_size(VEC_BYTES)));
+typedef ACC_SUMS FOLD(sums) __attribute__((vector_size(VEC_BYTES)));
+typedef int64_t FOLD(mask) __attribute__((vector_size(VEC_BYTES)));
+typedef ELEM FOLD(part) __attribute__((vector_size(VEC_BYTES / sizeof(ACC) * sizeof(ELEM)),
                                        aligned(sizeof(ELEM)), may_alias));
 
-FOLD_INLINE ACC FOLD(identity)(fold_op op)
+VEC_INLINE ACC FOLD(identity)(fold_op op)
 {
     if (op == FOLD_MAX || op == FOLD_MAX_ABS)
         return ACC_LOW;
     return op == FOLD_MIN || op == FOLD_MIN_ABS ? ACC_HIGH : 0;
 }
 
-FOLD_INLINE ACC FOLD(map)(fold_op op, ACC x, const fold_param *param)
+VEC_INLINE ACC FOLD(map)(fold_op op, ACC x, const fold_param *param)
 {
     if (op == FOLD_ABS || op == FOLD_MAX_ABS || op == FOLD_MIN_ABS)
         return x < 0 ? -x : x;
@@ -33,7 +33,7 @@ FOLD_INLINE ACC FOLD(map)(fold_op op, ACC x, const fold_param *param)
     return x;
 }
 
-FOLD_INLINE ACC FOLD(combine)(fold_op op, ACC a, ACC x)
+VEC_INLINE ACC FOLD(combine)(fold_op op, ACC a, ACC x)
 {
     if (fold_op_adds(op))
         return (ACC)((ACC_SUMS)a + (ACC_SUMS)x);
@@ -41,12 +41,12 @@ FOLD_INLINE ACC FOLD(combine)(fold_op op, ACC a, ACC x)
     return (better | ACC_IS_NAN(x)) ? x : a;
 }
 
-FOLD_INLINE FOLD(vec) FOLD(vec_select)(FOLD(mask) mask, FOLD(vec) x, FOLD(vec) y)
+VEC_INLINE FOLD(vec) FOLD(vec_select)(FOLD(mask) mask, FOLD(vec) x, FOLD(vec) y)
 {
     return (FOLD(vec))(((FOLD(mask))x & mask) | ((FOLD(mask))y & ~mask));
 }
 
-FOLD_INLINE FOLD(vec) FOLD(vec_map)(fold_op op, FOLD(vec) x, const fold_param *param)
+VEC_INLINE FOLD(vec) FOLD(vec_map)(fold_op op, FOLD(vec) x, const fold_param *param)
 {
     if (op == FOLD_ABS || op == FOLD_MAX_ABS || op == FOLD_MIN_ABS)
         return FOLD(vec_select)(x < (FOLD(vec)){0}, -x, x);
@@ -61,7 +61,7 @@ FOLD_INLINE FOLD(vec) FOLD(vec_map)(fold_op op, FOLD(vec) x, const fold_param *p
     return x;
 }
 
-FOLD_INLINE FOLD(vec) FOLD(vec_combine)(fold_op op, FOLD(vec) a, FOLD(vec) x)
+VEC_INLINE FOLD(vec) FOLD(vec_combine)(fold_op op, FOLD(vec) a, FOLD(vec) x)
 {
     if (fold_op_adds(op))
         return (FOLD(vec))((FOLD(sums))a + (FOLD(sums))x);
@@ -71,7 +71,7 @@ FOLD_INLINE FOLD(vec) FOLD(vec_combine)(fold_op op, FOLD(vec) a, FOLD(vec) x)
 
 // a combined with what x is mapped to. The square of a float is exact in double, so that one
 // rounding of square and sum changes nothing.
-FOLD_INLINE FOLD(vec) FOLD(vec_step)(fold_op op, FOLD(vec) a, FOLD(vec) x, const fold_param *param)
+VEC_INLINE FOLD(vec) FOLD(vec_step)(fold_op op, FOLD(vec) a, FOLD(vec) x, const fold_param *param)
 {
 #if FOLD_IN_ELEM && defined(TERN_ISA_AVX512)
     if (op == FOLD_SQUARE_WIDE)
@@ -83,14 +83,14 @@ FOLD_INLINE FOLD(vec) FOLD(vec_step)(fold_op op, FOLD(vec) a, FOLD(vec) x, const
     return FOLD(vec_combine)(op, a, FOLD(vec_map)(op, x, param));
 }
 
-FOLD_INLINE FOLD(vec) FOLD(vec_load)(const ELEM *x)
+VEC_INLINE FOLD(vec) FOLD(vec_load)(const ELEM *x)
 {
     return __builtin_convertvector(*(const FOLD(part) *)x, FOLD(vec));
 }
 
-FOLD_INLINE ACC FOLD(row_of)(fold_op op, const fold_param *param, const ELEM *x, int64_t n)
+VEC_INLINE ACC FOLD(row_of)(fold_op op, const fold_param *param, const ELEM *x, int64_t n)
 {
-    enum { WIDTH = FOLD_BYTES / sizeof(ACC) };
+    enum { WIDTH = VEC_BYTES / sizeof(ACC) };
     ACC total = FOLD(identity)(op);
     int64_t i = 0;
     if (op != FOLD_POWER && n >= 4 * WIDTH) {
@@ -120,9 +120,8 @@ static ACC FOLD(row)(fold_op op, const fold_param *param, const ELEM *x, int64_t
     return total;
 }
 
-FOLD_INLINE void FOLD(columns_of)(fold_op op, const fold_param *param, const double *shift,
-                                  ACC *acc, const ELEM *x, int64_t row_stride, int64_t rows,
-                                  int64_t cols)
+VEC_INLINE void FOLD(columns_of)(fold_op op, const fold_param *param, const double *shift, ACC *acc,
+                                 const ELEM *x, int64_t row_stride, int64_t rows, int64_t cols)
 {
     for (int64_t r = 0; r < rows; r++, x += row_stride) {
         for (int64_t c = 0; c < cols; c++) {
@@ -144,19 +143,19 @@ static void FOLD(columns_run)(fold_op op, const fold_param *param, const double 
 }
 
 // Folds each column of (rows, cols) into its accumulator; `shift` (cols) stands for param->shift;
-// cols <= FOLD_MAX_COLUMNS. Many rows are added in runs, so that rounding errors stay apart.
+// cols <= REDUCE_MAX_COLUMNS. Many rows are added in runs, so that rounding errors stay apart.
 static void FOLD(columns)(fold_op op, const fold_param *param, const double *shift, ACC *acc,
                           const ELEM *x, int64_t row_stride, int64_t rows, int64_t cols)
 {
-    while (rows > FOLD_ROWS) {
-        ACC part[FOLD_MAX_COLUMNS];
+    while (rows > REDUCE_ROWS) {
+        ACC part[REDUCE_MAX_COLUMNS];
         for (int64_t c = 0; c < cols; c++)
             part[c] = FOLD(identity)(op);
-        FOLD(columns_run)(op, param, shift, part, x, row_stride, FOLD_ROWS, cols);
+        FOLD(columns_run)(op, param, shift, part, x, row_stride, REDUCE_ROWS, cols);
         for (int64_t c = 0; c < cols; c++)
             acc[c] = FOLD(combine)(op, acc[c], part[c]);
-        x += FOLD_ROWS * row_stride;
-        rows -= FOLD_ROWS;
+        x += REDUCE_ROWS * row_stride;
+        rows -= REDUCE_ROWS;
     }
     FOLD(columns_run)(op, param, shift, acc, x, row_stride, rows, cols);
 }

@@ -5,36 +5,36 @@
 
 #include "cpu/reduce/fold_lanes.h"
 
-FOLD_INLINE fold_floats fold_best_map(fold_op op, fold_floats x)
+VEC_INLINE fold_floats fold_best_map(fold_op op, fold_floats x)
 {
     if (op == FOLD_MAX || op == FOLD_MIN)
         return x;
     return (fold_floats)((fold_ints)x & INT32_MAX);
 }
 
-FOLD_INLINE fold_floats fold_best_of(fold_op op, fold_floats x, fold_floats a)
+VEC_INLINE fold_floats fold_best_of(fold_op op, fold_floats x, fold_floats a)
 {
     return op == FOLD_MAX || op == FOLD_MAX_ABS ? fold_larger(x, a) : fold_smaller(x, a);
 }
 
-FOLD_INLINE float fold_best_one(fold_op op, float x, float a)
+VEC_INLINE float fold_best_one(fold_op op, float x, float a)
 {
     return (op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a) ? x : a;
 }
 
 // NaN wins, here and wherever results are joined.
-FOLD_INLINE double fold_best_total(fold_op op, double a, double x)
+VEC_INLINE double fold_best_total(fold_op op, double a, double x)
 {
     const bool better = op == FOLD_MAX || op == FOLD_MAX_ABS ? x > a : x < a;
     return (better | (x != x)) ? x : a;
 }
 
-FOLD_INLINE float fold_best_lanes(fold_op op, fold_floats v)
+VEC_INLINE float fold_best_lanes(fold_op op, fold_floats v)
 {
     typedef float four __attribute__((vector_size(16)));
-    four part[FOLD_BYTES / 16];
+    four part[VEC_BYTES / 16];
     memcpy(part, &v, sizeof part);
-    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
+    for (int half = VEC_BYTES / 32; half > 0; half /= 2)
         for (int i = 0; i < half; i++)
             for (int k = 0; k < 4; k++)
                 part[i][k] = fold_best_one(op, part[i + half][k], part[i][k]);
@@ -43,7 +43,7 @@ FOLD_INLINE float fold_best_lanes(fold_op op, fold_floats v)
 }
 
 // n >= FOLD_WIDTH; the last vector overlaps others.
-FOLD_INLINE float fold_best_long(fold_op op, const float *x, int64_t n)
+VEC_INLINE float fold_best_long(fold_op op, const float *x, int64_t n)
 {
     fold_floats v[4];
     fold_nans nans;
@@ -72,7 +72,7 @@ FOLD_INLINE float fold_best_long(fold_op op, const float *x, int64_t n)
 }
 
 // A NaN wins; what a fold starts from for n = 0.
-FOLD_INLINE float fold_best_row(fold_op op, const float *x, int64_t n)
+VEC_INLINE float fold_best_row(fold_op op, const float *x, int64_t n)
 {
     if (n >= FOLD_WIDTH)
         return fold_best_long(op, x, n);
@@ -82,7 +82,7 @@ FOLD_INLINE float fold_best_row(fold_op op, const float *x, int64_t n)
     return fold_any_nan(fold_nans_of(v, v)) ? NAN : fold_best_lanes(op, v);
 }
 
-FOLD_INLINE fold_floats fold_best_four(fold_op op, const float *x, int64_t stride, fold_nans *nans)
+VEC_INLINE fold_floats fold_best_four(fold_op op, const float *x, int64_t stride, fold_nans *nans)
 {
     const fold_floats a = fold_best_map(op, fold_load(x));
     const fold_floats b = fold_best_map(op, fold_load(x + stride));
@@ -92,10 +92,10 @@ FOLD_INLINE fold_floats fold_best_four(fold_op op, const float *x, int64_t strid
     return fold_best_of(op, fold_best_of(op, d, c), fold_best_of(op, b, a));
 }
 
-FOLD_INLINE void fold_best_columns_of(fold_op op, double *acc, const float *x, int64_t row_stride,
-                                      int64_t rows, int64_t cols)
+VEC_INLINE void fold_best_columns_of(fold_op op, double *acc, const float *x, int64_t row_stride,
+                                     int64_t rows, int64_t cols)
 {
-    enum { VECS = FOLD_MAX_COLUMNS / FOLD_WIDTH };
+    enum { VECS = REDUCE_MAX_COLUMNS / FOLD_WIDTH };
     fold_floats best[VECS];
     fold_nans nans[VECS];
     const int64_t vecs = (cols + FOLD_WIDTH - 1) / FOLD_WIDTH, last = cols - FOLD_WIDTH;
@@ -124,7 +124,7 @@ FOLD_INLINE void fold_best_columns_of(fold_op op, double *acc, const float *x, i
 }
 
 // Combines each column of (rows, cols) with its accumulator; rows > 0 and cols from FOLD_WIDTH to
-// FOLD_MAX_COLUMNS: the last vector overlaps the one before.
+// REDUCE_MAX_COLUMNS: the last vector overlaps the one before.
 static inline void fold_best_columns(fold_op op, double *acc, const float *x, int64_t row_stride,
                                      int64_t rows, int64_t cols)
 {

@@ -3,22 +3,22 @@
 #ifndef TERN_SRC_CPU_REDUCE_FOLD_LANES_H
 #define TERN_SRC_CPU_REDUCE_FOLD_LANES_H
 
-#include "cpu/reduce/fold_ops.h"
+#include "cpu/reduce/reduce_ops.h"
 
-typedef float fold_floats __attribute__((vector_size(FOLD_BYTES)));
-typedef int32_t fold_ints __attribute__((vector_size(FOLD_BYTES)));
+typedef float fold_floats __attribute__((vector_size(VEC_BYTES)));
+typedef int32_t fold_ints __attribute__((vector_size(VEC_BYTES)));
 typedef float fold_floats_unaligned
-    __attribute__((vector_size(FOLD_BYTES), aligned(sizeof(float)), may_alias));
+    __attribute__((vector_size(VEC_BYTES), aligned(sizeof(float)), may_alias));
 
-#define FOLD_WIDTH (FOLD_BYTES / (int)sizeof(float))
+#define FOLD_WIDTH (VEC_BYTES / (int)sizeof(float))
 
-FOLD_INLINE fold_floats fold_load(const float *x)
+VEC_INLINE fold_floats fold_load(const float *x)
 {
     return *(const fold_floats_unaligned *)x;
 }
 
 // The first n < FOLD_WIDTH lanes from x, `rest` in the others.
-FOLD_INLINE fold_floats fold_load_part(const float *x, int64_t n, float rest)
+VEC_INLINE fold_floats fold_load_part(const float *x, int64_t n, float rest)
 {
 #if defined(TERN_ISA_AVX512)
     return (fold_floats)_mm512_mask_loadu_ps(_mm512_set1_ps(rest), (__mmask16)((1u << n) - 1), x);
@@ -36,7 +36,7 @@ FOLD_INLINE fold_floats fold_load_part(const float *x, int64_t n, float rest)
 }
 
 // A bit for each lane that equals `value`.
-FOLD_INLINE uint32_t fold_equal(fold_floats x, float value)
+VEC_INLINE uint32_t fold_equal(fold_floats x, float value)
 {
 #if defined(TERN_ISA_AVX512)
     return _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(value), _CMP_EQ_OQ);
@@ -52,7 +52,7 @@ FOLD_INLINE uint32_t fold_equal(fold_floats x, float value)
 }
 
 // The larger of x and a in each lane, a where they are equal; anything for a NaN.
-FOLD_INLINE fold_floats fold_larger(fold_floats x, fold_floats a)
+VEC_INLINE fold_floats fold_larger(fold_floats x, fold_floats a)
 {
 #if defined(TERN_ISA_AVX512)
     return (fold_floats)_mm512_max_ps((__m512)x, (__m512)a);
@@ -64,7 +64,7 @@ FOLD_INLINE fold_floats fold_larger(fold_floats x, fold_floats a)
 #endif
 }
 
-FOLD_INLINE fold_floats fold_smaller(fold_floats x, fold_floats a)
+VEC_INLINE fold_floats fold_smaller(fold_floats x, fold_floats a)
 {
 #if defined(TERN_ISA_AVX512)
     return (fold_floats)_mm512_min_ps((__m512)x, (__m512)a);
@@ -84,7 +84,7 @@ typedef fold_ints fold_nans;
 #endif
 
 // Of two vectors.
-FOLD_INLINE fold_nans fold_nans_of(fold_floats x, fold_floats y)
+VEC_INLINE fold_nans fold_nans_of(fold_floats x, fold_floats y)
 {
 #if defined(TERN_ISA_AVX512)
     return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);
@@ -93,7 +93,7 @@ FOLD_INLINE fold_nans fold_nans_of(fold_floats x, fold_floats y)
 #endif
 }
 
-FOLD_INLINE bool fold_any_nan(fold_nans nans)
+VEC_INLINE bool fold_any_nan(fold_nans nans)
 {
 #if defined(TERN_ISA_AVX512)
     return nans != 0;
@@ -105,7 +105,7 @@ FOLD_INLINE bool fold_any_nan(fold_nans nans)
 #endif
 }
 
-FOLD_INLINE fold_floats fold_nan_where(fold_nans nans, fold_floats x)
+VEC_INLINE fold_floats fold_nan_where(fold_nans nans, fold_floats x)
 {
 #if defined(TERN_ISA_AVX512)
     return (fold_floats)_mm512_mask_blend_ps((__mmask16)nans, (__m512)x, _mm512_set1_ps(NAN));

@@ -6,19 +6,19 @@
 #include "cpu/reduce/fold_lanes.h"
 
 // The lanes' sum, in pairs.
-FOLD_INLINE float fold_lanes(fold_floats v)
+VEC_INLINE float fold_lanes(fold_floats v)
 {
     typedef float four __attribute__((vector_size(16)));
-    four part[FOLD_BYTES / 16];
+    four part[VEC_BYTES / 16];
     memcpy(part, &v, sizeof part);
-    for (int half = FOLD_BYTES / 32; half > 0; half /= 2)
+    for (int half = VEC_BYTES / 32; half > 0; half /= 2)
         for (int i = 0; i < half; i++)
             part[i] += part[i + half];
     return (part[0][0] + part[0][2]) + (part[0][1] + part[0][3]);
 }
 
-// n <= FOLD_CHUNK.
-FOLD_INLINE float fold_sum_chunk(const float *x, int64_t n)
+// n <= REDUCE_CHUNK.
+VEC_INLINE float fold_sum_chunk(const float *x, int64_t n)
 {
     fold_floats sum = {0};
     int64_t i = 0;
@@ -41,8 +41,8 @@ FOLD_INLINE float fold_sum_chunk(const float *x, int64_t n)
 static inline double fold_sum_row(const float *x, int64_t n)
 {
     double total = 0;
-    for (int64_t i = 0; i < n; i += FOLD_CHUNK)
-        total += (double)fold_sum_chunk(x + i, n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK);
+    for (int64_t i = 0; i < n; i += REDUCE_CHUNK)
+        total += (double)fold_sum_chunk(x + i, n - i < REDUCE_CHUNK ? n - i : REDUCE_CHUNK);
     return total;
 }
 
@@ -50,8 +50,8 @@ static inline double fold_sum_row(const float *x, int64_t n)
 // The rounding of four has no part that grows with n. Wrong where squares are out of float's range.
 static inline double fold_square_chunk(const float *x, int64_t n)
 {
-    typedef float half __attribute__((vector_size(FOLD_BYTES / 2)));
-    typedef double wide __attribute__((vector_size(FOLD_BYTES)));
+    typedef float half __attribute__((vector_size(VEC_BYTES / 2)));
+    typedef double wide __attribute__((vector_size(VEC_BYTES)));
     wide low = {0}, high = {0};
     for (int64_t i = 0; i < n; i += 4 * FOLD_WIDTH) {
         half part[2];
@@ -72,13 +72,13 @@ static inline double fold_square_chunk(const float *x, int64_t n)
     return total;
 }
 
-// Adds the columns of (rows, cols) to acc (cols); cols <= FOLD_MAX_COLUMNS.
+// Adds the columns of (rows, cols) to acc (cols); cols <= REDUCE_MAX_COLUMNS.
 static inline void fold_sum_columns(double *acc, const float *x, int64_t row_stride, int64_t rows,
                                     int64_t cols)
 {
-    float part[FOLD_MAX_COLUMNS];
+    float part[REDUCE_MAX_COLUMNS];
     while (rows > 0) {
-        int64_t run = rows < FOLD_ROWS ? rows : FOLD_ROWS;
+        int64_t run = rows < REDUCE_ROWS ? rows : REDUCE_ROWS;
         rows -= run;
         for (int64_t c = 0; c < cols; c++)
             part[c] = x[c];

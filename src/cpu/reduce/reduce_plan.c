@@ -61,7 +61,7 @@ static void cut(reduce_plan *plan)
     plan->block = plan->blocks = 1;
     plan->units = plan->outputs;
     if (plan->columns) {
-        plan->blocks = ceil_div(keep->size, FOLD_MAX_COLUMNS);
+        plan->blocks = ceil_div(keep->size, REDUCE_MAX_COLUMNS);
         plan->block = ceil_div(keep->size, plan->blocks);
         plan->units = plan->outputs / keep->size * plan->blocks;
     }

@@ -4,7 +4,7 @@
 #ifndef TERN_SRC_CPU_REDUCE_REDUCE_PLAN_H
 #define TERN_SRC_CPU_REDUCE_REDUCE_PLAN_H
 
-#include "cpu/reduce/fold_ops.h"
+#include "cpu/reduce/reduce_ops.h"
 #include "cpu/isa.h"
 
 typedef struct reduce_dim {

@@ -9,8 +9,8 @@ static double FOLD(squares)(const fold_param *param, const ELEM *x, int64_t n)
 {
     const int64_t whole = n - n % (4 * FOLD_WIDTH);
     double total = 0;
-    for (int64_t i = 0; i < whole; i += FOLD_CHUNK) {
-        const int64_t count = whole - i < FOLD_CHUNK ? whole - i : FOLD_CHUNK;
+    for (int64_t i = 0; i < whole; i += REDUCE_CHUNK) {
+        const int64_t count = whole - i < REDUCE_CHUNK ? whole - i : REDUCE_CHUNK;
         const double part = fold_square_chunk(x + i, count);
         const bool kept = part > 0x1p-80 && part < 0x1p120;
         total += kept ? part : FOLD(row)(FOLD_SQUARE_WIDE, param, x + i, count);
@@ -60,9 +60,9 @@ static ACC FOLD(fold_inner)(const reduce_plan *plan, fold_op op, const fold_para
     if (plan->dtype == FOLD_DTYPE && stride == 1)
         return FOLD(fold_run)(op, param, (const ELEM *)(const void *)x, n);
     ACC total = FOLD(identity)(op);
-    ELEM run[FOLD_CHUNK];
-    for (int64_t i = 0; i < n; i += FOLD_CHUNK) {
-        const int64_t count = n - i < FOLD_CHUNK ? n - i : FOLD_CHUNK;
+    ELEM run[REDUCE_CHUNK];
+    for (int64_t i = 0; i < n; i += REDUCE_CHUNK) {
+        const int64_t count = n - i < REDUCE_CHUNK ? n - i : REDUCE_CHUNK;
         FOLD_LOAD(run, x + i * stride * plan->element, plan->dtype, stride, count);
         total = FOLD(combine)(op, total, FOLD(fold_run)(op, param, run, count));
     }
@@ -108,7 +108,7 @@ static void FOLD(fold_rows)(const reduce_plan *plan, fold_op op, const fold_para
         FOLD(columns)(op, param, shift, acc, (const ELEM *)(const void *)x, row_stride, rows, cols);
         return;
     }
-    ELEM row[FOLD_MAX_COLUMNS];
+    ELEM row[REDUCE_MAX_COLUMNS];
     for (int64_t r = 0; r < rows; r++, x += row_stride * plan->element) {
         FOLD_LOAD(row, x, plan->dtype, stride, cols);
         FOLD(columns)(op, param, shift, acc, row, 0, 1, cols);

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the reductions add up or compare, for every element type (fold.h).
-#ifndef TERN_SRC_CPU_REDUCE_FOLD_OPS_H
-#define TERN_SRC_CPU_REDUCE_FOLD_OPS_H
+#ifndef TERN_SRC_CPU_REDUCE_REDUCE_OPS_H
+#define TERN_SRC_CPU_REDUCE_REDUCE_OPS_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(TERN_ISA_AVX512) || defined(TERN_ISA_AVX2)
-#include <immintrin.h>
-#endif
 
-#if defined(TERN_ISA_AVX512)
-#define FOLD_BYTES 64
-#elif defined(TERN_ISA_AVX2)
-#define FOLD_BYTES 32
-#else
-#define FOLD_BYTES 16
-#endif
-
-#define FOLD_INLINE static inline __attribute__((always_inline, unused))
+#include "cpu/vec.h"
 
 // So many elements, at most, are added in float before the sum goes on in double.
-#define FOLD_CHUNK 1024
+#define REDUCE_CHUNK 1024
 
 // Columns are folded so many at a time, and so many rows in one go.
-#define FOLD_MAX_COLUMNS 512
-#define FOLD_ROWS        32
+#define REDUCE_MAX_COLUMNS 512
+#define REDUCE_ROWS        32
 
 typedef enum fold_op {
     FOLD_SUM,         // float32 in chunks of float32

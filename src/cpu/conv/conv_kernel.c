@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of one element type and instruction set. The including source defines `real`,
-// REAL_IS_FLOAT, CONV_NAME (the functions' names) and the product's names: GEMM_ARGS, GEMM_NAME,
-// GEMM_ROOM.
+// Convolutions of one element type: which way is taken, and its memory.
+#include "cpu/conv/conv.h"
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "cpu/conv/conv_batch.h"
@@ -63,7 +63,7 @@ static bool is_clipped(const tern_conv_args *args, const conv_axis *axis)
     return false;
 }
 
-tern_status CONV_NAME(conv)(const tern_conv_args *args)
+tern_status REAL_NAME(conv)(const tern_conv_args *args)
 {
     const bool batched = batch_suits(args, &args->y, &args->x);
     if (patch_suits(args, batched))
@@ -175,7 +175,7 @@ static bool has_gaps(const tern_conv_args *args)
     return false;
 }
 
-tern_status CONV_NAME(conv_grad_input)(const tern_conv_args *args)
+tern_status REAL_NAME(conv_grad_input)(const tern_conv_args *args)
 {
     const bool batched = batch_suits(args, &args->x, &args->y);
     if (patch_suits(args, batched))
@@ -237,7 +237,7 @@ static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
     }
 }
 
-tern_status CONV_NAME(conv_grad_weight)(const tern_conv_args *args)
+tern_status REAL_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
     const bool batched = weight_batch_suits(args);
     if (patch_suits(args, batched))

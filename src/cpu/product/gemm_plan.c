@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrix product for one element type and instruction set. The including source defines `real`,
-// REAL_IS_FLOAT, GEMM_ARGS (the type of the arguments), GEMM_NAME and GEMM_ROOM (what to define).
-//
 // There are three ways to compute a product: tiles of c, tiles of c transposed, and dot products.
 // The one with the least estimated cost is taken; the estimate knows shape and strides and nothing
 // else.
@@ -10,6 +7,7 @@
 #include "base/mem.h"
 #include "cpu/product/gemm_block.h"
 #include "cpu/product/gemm_dot.h"
+#include "cpu/product/gemm_name.h"
 
 typedef enum gemm_way { WAY_TILES, WAY_TURNED, WAY_DOTS } gemm_way;
 
@@ -310,7 +308,7 @@ static void run_plan(gemm_plan *plan)
 
 #define STACK_SCRATCH (8192 / sizeof(real))
 
-int64_t GEMM_ROOM(const GEMM_ARGS *args)
+int64_t GEMM_SCRATCH(const GEMM_ARGS *args)
 {
     gemm_plan plan;
     make_plan(&plan, args);
