@@ -8,10 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
-#define MOST_FAMILIES 16
+#define MAX_FAMILIES 16
+#define CHUNK        (1 << 18)
 
-// A family as it is read: the arrays below have room for what is still to come.
+// A family as it is read: the arrays below have space for what is still to come.
 typedef struct reader {
     char family[24];
     golden_file file;
@@ -24,7 +26,7 @@ typedef struct reader {
     size_t nbytes, at;
 } reader;
 
-static reader families[MOST_FAMILIES];
+static reader families[MAX_FAMILIES];
 
 static _Noreturn void stop(const char *family, const char *format, ...)
 {
@@ -39,23 +41,29 @@ static _Noreturn void stop(const char *family, const char *format, ...)
 
 // ---- files -------------------------------------------------------------------------------------
 
-// With a 0 behind.
-static char *read_bytes(const char *family, const char *suffix, size_t *nbytes)
+// What the archive of a family holds, with a 0 behind.
+static char *read_archive(const char *family, size_t *nbytes)
 {
     const char *folder = getenv("TERN_GOLDEN");
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s%s", folder ? folder : GOLDEN_FOLDER, family, suffix);
-    FILE *file = fopen(path, "rb");
+    snprintf(path, sizeof path, "%s/%s.gz", folder ? folder : GOLDEN_FOLDER, family);
+    gzFile file = gzopen(path, "rb");
     if (!file)
         stop(family, "cannot open %s: %s", path, strerror(errno));
-    fseek(file, 0, SEEK_END);
-    long size = ftell(file);
-    char *bytes = calloc(1, (size_t)size + 1);
-    rewind(file);
-    if (!bytes || fread(bytes, 1, (size_t)size, file) != (size_t)size)
-        stop(family, "cannot read %s", path);
-    fclose(file);
-    *nbytes = (size_t)size;
+    char *bytes = NULL;
+    int got = 0;
+    *nbytes = 0;
+    do {
+        *nbytes += (size_t)got;
+        bytes = realloc(bytes, *nbytes + CHUNK + 1);
+        if (!bytes)
+            stop(family, "no memory");
+        got = gzread(file, bytes + *nbytes, CHUNK);
+    } while (got > 0);
+    int closed = gzclose(file);
+    if (got < 0 || closed != Z_OK)
+        stop(family, "%s.gz is damaged", family);
+    bytes[*nbytes] = 0;
     return bytes;
 }
 
@@ -68,29 +76,34 @@ uint64_t golden_hash(uint64_t before, const void *bytes, size_t nbytes)
     return hash;
 }
 
-// Checks the first line and reads the arrays; returns what is behind the line. The count of cases
-// into `count`.
+static void *allocate(const reader *r, size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (!memory)
+        stop(r->family, "no memory");
+    return memory;
+}
+
+// Checks the first line and takes the arrays from the end; returns the lines behind the first. The
+// count of cases into `count`.
 static char *take_head(reader *r, char *index, size_t length, int *count)
 {
     char family[24];
-    size_t nbytes;
     uint64_t hash;
     if (sscanf(index, "tern golden 1 %23[a-z]: %d cases, %zu bytes, 0x%" SCNx64 "\n", family, count,
-               &nbytes, &hash) != 4 ||
+               &r->nbytes, &hash) != 4 ||
         strcmp(family, r->family) != 0 || !strchr(index, '\n'))
-        stop(r->family, "%s.txt begins otherwise than \"tern golden 1 %s: \"", r->family,
-             r->family);
-    if (nbytes)
-        r->bytes = read_bytes(r->family, ".bin", &r->nbytes);
-    if (r->nbytes != nbytes)
-        stop(r->family, "%s.bin has %zu bytes instead of %zu", r->family, r->nbytes, nbytes);
-    char *rest = strchr(index, '\n') + 1;
-    uint64_t found = golden_hash(0, rest, length - (size_t)(rest - index));
-    found = golden_hash(found, r->bytes, r->nbytes);
-    if (found != hash)
-        stop(r->family,
-             "%s.txt or %s.bin is damaged: their hash is 0x%016" PRIx64 " instead of 0x%016" PRIx64,
-             r->family, r->family, found, hash);
+        stop(r->family, "%s.gz begins otherwise than \"tern golden 1 %s: \"", r->family, r->family);
+    char *rest = strchr(index, '\n') + 1, *end = index + length;
+    if (r->nbytes > (size_t)(end - rest))
+        stop(r->family, "%s.gz ends before its %zu bytes of arrays", r->family, r->nbytes);
+    if (golden_hash(0, rest, (size_t)(end - rest)) != hash)
+        stop(r->family, "%s.gz is damaged: its hash is 0x%016" PRIx64 " instead of 0x%016" PRIx64,
+             r->family, golden_hash(0, rest, (size_t)(end - rest)), hash);
+    end -= r->nbytes;
+    r->bytes = allocate(r, r->nbytes + 1, 1); // aligned for every dtype
+    memcpy(r->bytes, end, r->nbytes);
+    *end = 0;
     return rest;
 }
 
@@ -167,25 +180,17 @@ static void take_line(reader *r, char *line)
     }
 }
 
-static void *room(const reader *r, size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (!memory)
-        stop(r->family, "no memory");
-    return memory;
-}
-
 static void read_family(reader *r)
 {
     size_t length, lines = 1;
     int count;
-    char *index = read_bytes(r->family, ".txt", &length);
+    char *index = read_archive(r->family, &length);
     char *line = take_head(r, index, length, &count);
     for (const char *c = line; *c; c++)
         lines += *c == '\n';
-    r->cases = room(r, lines, sizeof *r->cases);
-    r->words = room(r, lines, sizeof *r->words);
-    r->arrays = room(r, lines, sizeof *r->arrays);
+    r->cases = allocate(r, lines, sizeof *r->cases);
+    r->words = allocate(r, lines, sizeof *r->words);
+    r->arrays = allocate(r, lines, sizeof *r->arrays);
     for (char *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = 0;
         take_line(r, line);
@@ -200,7 +205,7 @@ static void read_family(reader *r)
 
 const golden_file *golden_read(const char *family)
 {
-    for (int i = 0; i < MOST_FAMILIES; i++) {
+    for (int i = 0; i < MAX_FAMILIES; i++) {
         reader *r = &families[i];
         if (r->family[0] && strcmp(r->family, family) != 0)
             continue;
@@ -210,7 +215,7 @@ const golden_file *golden_read(const char *family)
         }
         return &r->file;
     }
-    stop(family, "more than %d families", MOST_FAMILIES);
+    stop(family, "more than %d families", MAX_FAMILIES);
 }
 
 const golden_case *golden_find(const char *family, const char *name)
@@ -239,15 +244,15 @@ const golden_array *golden_find_array(const golden_case *c, const char *name)
 }
 
 // A test may run in a locale with a decimal comma.
-int golden_numbers(const golden_case *c, const char *word, double *values, int most)
+int golden_numbers(const golden_case *c, const char *word, double *values, int max_count)
 {
     const char *text = golden_text(c, word);
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), before = uselocale(plain);
     int count = 0;
     for (char *end; text && *text; text = end) {
         double value = strtod(text, &end);
-        if (end == text || count == most)
-            stop(c->name, "the word %s is not %d numbers or fewer", word, most);
+        if (end == text || count == max_count)
+            stop(c->name, "the word %s is not %d numbers or fewer", word, max_count);
         values[count++] = value;
     }
     uselocale(before);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads what the make_*.py beside it stored of PyTorch. A family is two files in the folder data:
-// FAMILY.txt, an index, and FAMILY.bin, the arrays that it names, one after another, little-endian,
-// each from a multiple of 8 bytes on. What is missing, damaged or not as a test asks for it ends
-// the program with one sentence. An index is
+// Reads what the make_*.py beside it stored of PyTorch. A family is the archive data/FAMILY.gz: an
+// index and, behind it, the arrays that it names, one after another, little-endian, each from a
+// multiple of 8 bytes on. gzip -dc shows it. What is missing, damaged or not as a test asks for it
+// ends the program with one sentence. An index is
 //
 //     tern golden 1 FAMILY: COUNT cases, SIZE bytes, HASH
 //     # a comment
@@ -56,7 +56,7 @@ const golden_array *golden_find_array(const golden_case *c, const char *name);
 // The number at a place, from 0, of a word; 0 where the case has no such word.
 double golden_number(const golden_case *c, const char *word, int place);
 // All numbers of a word into `values`; how many there are.
-int golden_numbers(const golden_case *c, const char *word, double *values, int most);
+int golden_numbers(const golden_case *c, const char *word, double *values, int max_count);
 // The elements of an array that has this dtype and so many of them.
 const void *golden_values(const golden_case *c, const char *name, tern_dtype dtype, int64_t numel);
 

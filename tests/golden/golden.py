@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stores what PyTorch gives as data files, for the scripts beside it; golden.h says what is in
+"""Stores what PyTorch gives as archives, for the scripts beside it; golden.h says what is in
 them, and golden.c reads them. They go into the folder that TERN_GOLDEN names, or into data."""
+import gzip
 import os
 import sys
 
@@ -87,9 +88,6 @@ class Golden:
         head = (f"tern golden 1 {self.family}: {self.count} cases, {len(self.arrays)} bytes, "
                 f"0x{fnv1a(self.arrays, fnv1a(rest)):016x}\n")
         os.makedirs(FOLDER, exist_ok=True)
-        with open(os.path.join(FOLDER, self.family + ".txt"), "wb") as file:
-            file.write(head.encode() + rest)
-        if self.arrays:
-            with open(os.path.join(FOLDER, self.family + ".bin"), "wb") as file:
-                file.write(self.arrays)
+        with open(os.path.join(FOLDER, self.family + ".gz"), "wb") as file:
+            file.write(gzip.compress(head.encode() + rest + self.arrays, mtime=0))
         print(f"{self.family}: {self.count} cases, {len(self.arrays)} bytes")
