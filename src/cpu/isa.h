@@ -32,6 +32,13 @@
 #define TERN_ISA_DECLARE_KERNEL_(slot) tern_kernel_##slot TERN_ISA_NAME(slot);
 TERN_KERNELS(TERN_ISA_DECLARE_KERNEL_)
 
+// Before a loop whose element i depends on elements i alone, also when the result is an operand.
+#if defined(__clang__)
+#define ELEMENTWISE_LOOP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ELEMENTWISE_LOOP _Pragma("GCC ivdep")
+#endif
+
 // The table that backend.c picks.
 extern const tern_kernels TERN_ISA_NAME(table);
 

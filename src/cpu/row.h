@@ -4,8 +4,6 @@
 #ifndef TERN_SRC_CPU_ROW_H
 #define TERN_SRC_CPU_ROW_H
 
-#include "cpu/elementwise/elementwise.h"
-#include "cpu/reduce/reduce_ops.h"
 #include "cpu/vec.h"
 #include "cpu/vecmath.h"
 

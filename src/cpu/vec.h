@@ -31,6 +31,10 @@
 #define VEC_WIDTH (VEC_BYTES / 8)
 #endif
 
+// So many elements, or rows of them, are added in float at most before a sum goes on in double.
+#define REDUCE_CHUNK 1024
+#define REDUCE_ROWS  32
+
 // Clang checks every lane of a masked access and every step of an unrolled loop, and compiles
 // products and convolutions for minutes: they define VEC_UNCHECKED. In the tests their operands end
 // at unreadable pages instead.

@@ -32,13 +32,6 @@ typedef scalar_params block_params;
 // be one of the operands. Predicates write bytes.
 typedef void block_fn(void *const *y, const void *const *x, int64_t n, const block_params *p);
 
-// Loops of blocks: element i depends on elements i alone, also when y is an operand.
-#if defined(__clang__)
-#define ELEMENTWISE_LOOP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define ELEMENTWISE_LOOP _Pragma("GCC ivdep")
-#endif
-
 // Elements moved by their size alone, whatever their type is.
 typedef uint8_t __attribute__((may_alias)) raw_1;
 typedef uint16_t __attribute__((may_alias)) raw_2;

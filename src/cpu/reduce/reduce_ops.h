@@ -10,12 +10,8 @@
 
 #include "cpu/vec.h"
 
-// So many elements, at most, are added in float before the sum goes on in double.
-#define REDUCE_CHUNK 1024
-
-// Columns are folded so many at a time, and so many rows in one go.
+// Columns are reduced so many at a time.
 #define REDUCE_MAX_COLUMNS 512
-#define REDUCE_ROWS        32
 
 typedef enum fold_op {
     FOLD_SUM,         // float32 in chunks of float32
