@@ -4,7 +4,8 @@
 # numpy and safetensors write (tests/io/data), and of what the scripts of examples/ports print
 # (examples/ports/expected).
 # Usage: scripts/golden.sh [--check]
-#   --check   makes them in a folder that goes away and compares them with those of the tree, and
+#   --check   makes them in a folder that goes away and compares them with those of the tree, by the
+#             tolerances of tests/golden/compare.py, since another processor rounds otherwise; and
 #             runs tests/golden/torch_*_check.py, which compare PyTorch with the page
 #             docs/pytorch-semantics.md; exits 1 when something differs
 # Environment: TERN_GOLDEN_VENV and PIP_EXTRA_INDEX_URL, as make_reference_venv of common.sh says.
@@ -30,8 +31,9 @@ check()
     trap 'rm -rf "$fresh"' EXIT
     mkdir "$fresh/data" "$fresh/files" "$fresh/ports"
     make_into "$fresh/data" "$fresh/files" "$fresh/ports"
-    diff -rq "$fresh/data" "$root/tests/golden/data" >&2 || status=1
-    diff -rq "$fresh/files" "$root/tests/io/data" >&2 || status=1
+    "$python" "$root/tests/golden/compare.py" "$fresh/data" "$root/tests/golden/data" >&2 ||
+        status=1
+    "$python" "$root/tests/golden/compare.py" "$fresh/files" "$root/tests/io/data" >&2 || status=1
     diff -r "$fresh/ports" "$root/examples/ports/expected" >&2 || status=1
     for script in "$root"/tests/golden/torch_*_check.py; do
         "$python" "$script" >&2 || status=1
