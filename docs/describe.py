@@ -146,6 +146,8 @@ def read_call(name, family, macros):
     initialiser = macros[f"{family.upper()}_DEFAULTS_"]
     while re.search(r"TERN_\w+_DEFAULTS_", initialiser):  # one may name another
         initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], initialiser)
+    initialiser = re.sub(r"TERN_EACH_\((\S+)\)",
+                         r"{\1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}", initialiser)
     defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|[^,]+)", initialiser)
     fields = macros[f"{family.upper()}_FIELDS_"]
     match = re.match(r"(\d), (\w+), \(([^)]*)\)", macros.get(fields, fields))

@@ -163,7 +163,7 @@ TERN_API TERN_NODISCARD tern_status tern_optim_save_torch(tern_optim *optim, con
 /// `tern_optim_load_torch(opt, "run.pt", .prefix = "optimizer.")`.
 typedef struct tern_optim_load_torch_options {
     const char *prefix; ///< where in a checkpoint dictionary the state is, or NULL: it is the file
-    bool numbers;       ///< the groups' numbers are loaded, the learning rate too; true
+    bool numbers;       ///< the groups' numbers are loaded, the learning rate too
     char reserved_;
     tern_optim *optim; ///< that is loaded into
     const char *path;  ///< what torch.save wrote

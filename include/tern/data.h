@@ -91,7 +91,7 @@ TERN_REQUIRED_TYPE_(split, tern_data_split)
 
 /// `tern_data_mnist(directory, TERN_TRAIN)`.
 typedef struct tern_data_mnist_options {
-    int64_t classes; ///< labels are 0 to classes - 1; 1 to 256; 10
+    int64_t classes; ///< labels are 0 to classes - 1; 1 to 256
     char reserved_;
     const char *directory; ///< where the four files are
     tern_data_split split; ///< which two of them
@@ -232,7 +232,7 @@ TERN_REQUIRED_TYPE_(loader, tern_loader *)
 
 /// `tern_loader_new(train, .batch_size = 64, .shuffle = true, .device = dev)`.
 typedef struct tern_loader_new_options {
-    int64_t batch_size; ///< >= 1; 1
+    int64_t batch_size; ///< >= 1
     bool shuffle;       ///< a new random order in each epoch
     bool drop_last;     ///< leave out a last batch that is not full
     tern_device device; ///< where batches go; unless said, the default device when that is not the

@@ -18,7 +18,7 @@ TERN_BEGIN_DECLS
 
 /// `tern_models_resnet18(.num_classes = 2)`.
 typedef struct tern_models_resnet_options {
-    int64_t num_classes; ///< > 0; 1000
+    int64_t num_classes; ///< > 0
     char reserved_;
 } tern_models_resnet_options;
 
@@ -42,8 +42,8 @@ TERN_API tern_module *tern_models_resnet50_with(const tern_models_resnet_options
 
 /// `tern_models_vgg16(.num_classes = 2, .dropout = 0.2)`.
 typedef struct tern_models_vgg_options {
-    int64_t num_classes; ///< > 0; 1000
-    double dropout;      ///< between the linear layers, in [0, 1]; 0.5
+    int64_t num_classes; ///< > 0
+    double dropout;      ///< between the linear layers, in [0, 1]
     char reserved_;
 } tern_models_vgg_options;
 

@@ -389,7 +389,7 @@ TERN_API tern_state *tern_module_state_dict(tern_module *module);
 
 /// `tern_module_load_state_dict(net, state, .strip = "module.")`.
 typedef struct tern_module_load_state_dict_options {
-    bool strict;                 ///< missing and unexpected names are errors; true
+    bool strict;                 ///< missing and unexpected names are errors
     bool convert;                ///< also to floating dtypes from others, and to wider integers
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL

@@ -150,9 +150,9 @@ TERN_API TERN_NODISCARD tern_tensor *tern_norm(tern_tensor *x, double p, tern_ax
                                                bool keepdim);
 /// `tern_normalize(x, .dim = -1)`.
 typedef struct tern_normalize_options {
-    double p;   ///< of the norm; 2
-    int dim;    ///< 1
-    double eps; ///< the least that is divided by; 1e-12
+    double p;   ///< of the norm
+    int dim;    ///< along which norms are taken
+    double eps; ///< the least that is divided by
     char reserved_;
     tern_tensor *x; ///< floating
 } tern_normalize_options;
@@ -204,9 +204,9 @@ TERN_API TERN_NODISCARD tern_tensor *tern_log_softmax(tern_tensor *x, int dim);
 /// `tern_cross_entropy(logits, labels, .label_smoothing = 0.1)`.
 typedef struct tern_cross_entropy_options {
     tern_tensor *weight;      ///< (C), of the input's dtype; NULL: all 1
-    int64_t ignore_index;     ///< labels of this value do not count; -100
+    int64_t ignore_index;     ///< labels of this value do not count
     double label_smoothing;   ///< 0 to 1
-    tern_reduction reduction; ///< mean
+    tern_reduction reduction; ///< what becomes of the losses
     char reserved_;
     tern_tensor *input;  ///< raw logits (N, C), (N, C, d1, ..) or (C)
     tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities as the input

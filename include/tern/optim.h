@@ -35,10 +35,10 @@ TERN_REQUIRED_TYPE_(optim, tern_optim *)
 
 /// `tern_optim_sgd(net, .lr = 0.1, .momentum = 0.9)`.
 typedef struct tern_optim_sgd_options {
-    double lr;                  ///< >= 0; 1e-3
-    double momentum;            ///< >= 0; 0
-    double dampening;           ///< 0
-    double weight_decay;        ///< >= 0; 0
+    double lr;                  ///< >= 0
+    double momentum;            ///< >= 0
+    double dampening;           ///< of the momentum
+    double weight_decay;        ///< >= 0
     bool nesterov;              ///< wants momentum > 0 and dampening 0
     bool maximize;              ///< go up the gradient instead of down
     tern_tensor *const *params; ///< instead of the module's
@@ -59,10 +59,10 @@ TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
 
 /// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
 typedef struct tern_optim_adam_options {
-    double lr;                  ///< >= 0; 1e-3
-    double betas[2];            ///< each in [0, 1); 0.9, 0.999
-    double eps;                 ///< >= 0; 1e-8
-    double weight_decay;        ///< >= 0; 0 for Adam, 0.01 for AdamW
+    double lr;                  ///< >= 0
+    double betas[2];            ///< each in [0, 1)
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0
     bool amsgrad;               ///< divide by the largest v so far (Reddi, Kale and Kumar 2018)
     bool maximize;              ///< go up the gradient instead of down
     tern_tensor *const *params; ///< instead of the module's
@@ -101,11 +101,11 @@ TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *optio
 
 /// `tern_optim_rmsprop(net, .lr = 1e-3, .alpha = 0.9)`.
 typedef struct tern_optim_rmsprop_options {
-    double lr;                  ///< >= 0; 1e-2
-    double momentum;            ///< >= 0; 0
-    double alpha;               ///< >= 0, how much of the average of g^2 stays; 0.99
-    double eps;                 ///< >= 0; 1e-8
-    double weight_decay;        ///< >= 0; 0
+    double lr;                  ///< >= 0
+    double momentum;            ///< >= 0
+    double alpha;               ///< >= 0, how much of the average of g^2 stays
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0
     bool centered;              ///< divide by the standard deviation (Graves 2013)
     bool maximize;              ///< go up the gradient instead of down
     tern_tensor *const *params; ///< instead of the module's
@@ -128,11 +128,11 @@ TERN_API tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *o
 
 /// `tern_optim_adagrad(net, .lr = 0.1)`.
 typedef struct tern_optim_adagrad_options {
-    double lr;                        ///< >= 0; 1e-2
-    double lr_decay;                  ///< >= 0; 0
-    double weight_decay;              ///< >= 0; 0
-    double initial_accumulator_value; ///< >= 0; 0
-    double eps;                       ///< >= 0; 1e-10
+    double lr;                        ///< >= 0
+    double lr_decay;                  ///< >= 0
+    double weight_decay;              ///< >= 0
+    double initial_accumulator_value; ///< >= 0
+    double eps;                       ///< >= 0
     bool maximize;                    ///< go up the gradient instead of down
     tern_tensor *const *params;       ///< instead of the module's
     int64_t param_count;              ///< of `params`
@@ -272,8 +272,8 @@ TERN_API tern_state *tern_optim_state_dict(tern_optim *optim);
 
 /// `tern_optim_load_state_dict(opt, state, .numbers = false)`.
 typedef struct tern_optim_load_state_dict_options {
-    bool strict;                 ///< missing and unexpected names are errors; true
-    bool numbers;                ///< the groups' numbers are loaded, the learning rate too; true
+    bool strict;                 ///< missing and unexpected names are errors
+    bool numbers;                ///< the groups' numbers are loaded, the learning rate too
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL
     const char *strip_component; ///< names are compared without this component, or NULL
@@ -305,7 +305,7 @@ TERN_API TERN_NODISCARD tern_status tern_visit_optim(tern_state_visitor *visitor
 
 /// `tern_clip_grad_norm(net, 1.0)`, `tern_clip_grad_norm(NULL, 1.0, .optim = opt)`.
 typedef struct tern_clip_grad_norm_options {
-    double norm_type;           ///< p > 0, INFINITY too; 2
+    double norm_type;           ///< p > 0, INFINITY too
     bool allow_nonfinite;       ///< a norm that is not finite is TERN_ERR_NUMERIC unless true
     tern_optim *optim;          ///< its parameters instead of the module's
     tern_tensor *const *params; ///< or these

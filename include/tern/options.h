@@ -29,7 +29,7 @@
 /// A pragma inside a macro.
 #define TERN_PRAGMA_(words) _Pragma(#words)
 // -Wshadow: the options of a call inside the options of another are inside its block.
-// -Wmissing-braces: `.stride = 2` gives the first size of a pair (pair.h).
+// -Wmissing-braces: `.stride = 2` gives the first size of several (sizes.h).
 // -Woverlength-strings: TERN_IS_NAMED_ takes an argument as a string.
 // -Wint-conversion, -Wincompatible-pointer-types: `.padding = "same"` and a module where a tensor
 // belongs are errors, also for compilers that only warn.

@@ -24,7 +24,7 @@ typedef struct tern_nn_data_parallel_options {
     const tern_device *devices; ///< of one type, each once, copied; NULL: all CUDA devices
     int count;                  ///< of devices
     tern_device output_device;  ///< where outputs are joined; devices[0] unless said
-    int dim;                    ///< along which inputs are cut and outputs joined; 0
+    int dim;                    ///< along which inputs are cut and outputs joined
     char reserved_;
     tern_module *module; ///< taken over, also on failure
 } tern_nn_data_parallel_options;
@@ -123,8 +123,8 @@ tern_parallel_check_with(const tern_parallel_check_options *options);
 
 /// `tern_pipeline(net, criterion, x, y, .micro_batches = 8)`.
 typedef struct tern_pipeline_options {
-    int micro_batches;        ///< pieces of the batch, of ceil(n / micro_batches) samples; 4
-    int dim;                  ///< along which x and y are cut; 0
+    int micro_batches;        ///< pieces of the batch, of ceil(n / micro_batches) samples
+    int dim;                  ///< along which x and y are cut
     tern_reduction reduction; ///< the criterion's: the mean unless said, or the sum
     char reserved_;
     tern_module *module;    ///< the model; it moves tensors between its devices itself (tern_to)

@@ -239,7 +239,7 @@ TERN_API tern_state *tern_state_of(tern_visit_fn *visit, void *object);
 
 /// `tern_state_load(state, visit, object, .strict = false)`.
 typedef struct tern_state_load_options {
-    bool strict;                 ///< missing and unexpected names are errors; true
+    bool strict;                 ///< missing and unexpected names are errors
     bool convert;                ///< also to floating dtypes from others, and to wider integers
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL
@@ -280,7 +280,7 @@ TERN_API tern_state *tern_random_state_dict(void);
 
 /// `tern_random_load_state_dict(state, .strict = false)`.
 typedef struct tern_random_load_state_dict_options {
-    bool strict;              ///< missing and unexpected names are errors; true
+    bool strict;              ///< missing and unexpected names are errors
     const char *prefix;       ///< names of the state without it do not count, or NULL
     tern_load_report *report; ///< filled with what does not fit, or NULL
     char reserved_;

@@ -48,12 +48,12 @@
 #include <tern/ops/shuffle.h>
 #include <tern/ops/view.h>
 #include <tern/optim.h>
-#include <tern/pair.h>
 #include <tern/parallel.h>
 #include <tern/random.h>
 #include <tern/reduction.h>
 #include <tern/scalar.h>
 #include <tern/scope.h>
+#include <tern/sizes.h>
 #include <tern/state.h>
 #include <tern/tensor.h>
 #include <tern/threads.h>

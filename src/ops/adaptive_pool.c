@@ -117,50 +117,35 @@ tern_tensor *tern_adaptive_max_pool_run(const tern_pool *pool, tern_tensor *x,
 
 // ---- by options --------------------------------------------------------------------------------
 
-static tern_tensor *run_mean(tern_pool pool, int64_t out, tern_tensor *x)
+static tern_tensor *run(const char *name, int dims, bool largest,
+                        const tern_adaptive_pool_options *o)
 {
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize_adaptive(&pool, out)
-               ? NULL
-               : tern_adaptive_avg_pool_run(&pool, x);
+    tern_pool pool = {.name = name, .dims = dims};
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    TERN_CHECK_PTR(largest || !o->indices, TERN_ERR_ARG, "%s: only the largest have indices", name);
+    if (tern_check_tensor(name, "x", o->x) || tern_pool_finalize_adaptive(&pool, o->out, o->size))
+        return NULL;
+    return largest ? tern_adaptive_max_pool_run(&pool, o->x, o->indices)
+                   : tern_adaptive_avg_pool_run(&pool, o->x);
 }
 
-static tern_tensor *run_max(tern_pool pool, int64_t out, tern_tensor *x, tern_tensor **indices)
+tern_tensor *tern_adaptive_avg_pool1d_with(const tern_adaptive_pool_options *options)
 {
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize_adaptive(&pool, out)
-               ? NULL
-               : tern_adaptive_max_pool_run(&pool, x, indices);
+    return run("adaptive_avg_pool1d", 1, false, options);
 }
 
-tern_tensor *tern_adaptive_avg_pool1d_with(const tern_adaptive_avg_pool1d_options *options)
+tern_tensor *tern_adaptive_avg_pool2d_with(const tern_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("adaptive_avg_pool1d", "options"), NULL;
-    return run_mean((tern_pool){.name = "adaptive_avg_pool1d", .dims = 1, .out = {{-1}}},
-                    options->out, options->x);
+    return run("adaptive_avg_pool2d", 2, false, options);
 }
 
-tern_tensor *tern_adaptive_avg_pool2d_with(const tern_adaptive_avg_pool2d_options *options)
+tern_tensor *tern_adaptive_max_pool1d_with(const tern_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("adaptive_avg_pool2d", "options"), NULL;
-    return run_mean(
-        (tern_pool){.name = "adaptive_avg_pool2d", .dims = 2, .out = tern_pool_pair(options->size)},
-        options->out, options->x);
+    return run("adaptive_max_pool1d", 1, true, options);
 }
 
-tern_tensor *tern_adaptive_max_pool1d_with(const tern_adaptive_max_pool1d_options *options)
+tern_tensor *tern_adaptive_max_pool2d_with(const tern_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("adaptive_max_pool1d", "options"), NULL;
-    return run_max((tern_pool){.name = "adaptive_max_pool1d", .dims = 1, .out = {{-1}}},
-                   options->out, options->x, options->indices);
-}
-
-tern_tensor *tern_adaptive_max_pool2d_with(const tern_adaptive_max_pool2d_options *options)
-{
-    if (!options)
-        return (void)tern_null_error("adaptive_max_pool2d", "options"), NULL;
-    return run_max(
-        (tern_pool){.name = "adaptive_max_pool2d", .dims = 2, .out = tern_pool_pair(options->size)},
-        options->out, options->x, options->indices);
+    return run("adaptive_max_pool2d", 2, true, options);
 }

@@ -7,9 +7,9 @@
 static tern_resample_dim dim_of(const tern_pool *pool, int i, int64_t in, int64_t out)
 {
     tern_resample_dim dim = {.kind = TERN_RESAMPLE_WINDOW, .in = in, .out = out};
-    dim.kernel = pool->kernel.at[i];
-    dim.stride = pool->stride.at[i];
-    dim.padding = pool->padding.at[i];
+    dim.kernel = pool->kernel.dim[i];
+    dim.stride = pool->stride.dim[i];
+    dim.padding = pool->padding.dim[i];
     dim.divisor = pool->divisor_override    ? TERN_DIVISOR_ONE
                   : pool->count_include_pad ? TERN_DIVISOR_PADDED
                                             : TERN_DIVISOR_REAL;
@@ -60,53 +60,32 @@ tern_tensor *tern_avg_pool_run(const tern_pool *pool, tern_tensor *x)
 
 // ---- by options --------------------------------------------------------------------------------
 
-static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x)
+static tern_tensor *run(const char *name, int dims, const tern_avg_pool_options *o)
 {
-    pool.dilation = (tern_pool_sizes){{1, 1, 1}};
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize(&pool, kernel)
-               ? NULL
-               : tern_avg_pool_run(&pool, x);
+    tern_pool pool = {.name = name, .dims = dims};
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    pool.ceil_mode = o->ceil_mode;
+    pool.count_include_pad = o->count_include_pad;
+    pool.divisor_override = o->divisor_override;
+    if (tern_check_tensor(name, "x", o->x) ||
+        tern_pool_finalize(&pool, o->kernel, o->kernel_size, o->stride, o->padding,
+                           (tern_sizes)TERN_EACH_(1)))
+        return NULL;
+    return tern_avg_pool_run(&pool, o->x);
 }
 
-tern_tensor *tern_avg_pool1d_with(const tern_avg_pool1d_options *options)
+tern_tensor *tern_avg_pool1d_with(const tern_avg_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("avg_pool1d", "options"), NULL;
-    return run((tern_pool){.name = "avg_pool1d",
-                           .dims = 1,
-                           .stride = tern_pool_line(options->stride),
-                           .padding = tern_pool_line(options->padding),
-                           .ceil_mode = options->ceil_mode,
-                           .count_include_pad = options->count_include_pad},
-               options->kernel, options->x);
+    return run("avg_pool1d", 1, options);
 }
 
-tern_tensor *tern_avg_pool2d_with(const tern_avg_pool2d_options *options)
+tern_tensor *tern_avg_pool2d_with(const tern_avg_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("avg_pool2d", "options"), NULL;
-    return run((tern_pool){.name = "avg_pool2d",
-                           .dims = 2,
-                           .kernel = tern_pool_pair(options->kernel_size),
-                           .stride = tern_pool_pair(options->stride),
-                           .padding = tern_pool_pair(options->padding),
-                           .ceil_mode = options->ceil_mode,
-                           .count_include_pad = options->count_include_pad,
-                           .divisor_override = options->divisor_override},
-               options->kernel, options->x);
+    return run("avg_pool2d", 2, options);
 }
 
-tern_tensor *tern_avg_pool3d_with(const tern_avg_pool3d_options *options)
+tern_tensor *tern_avg_pool3d_with(const tern_avg_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("avg_pool3d", "options"), NULL;
-    return run((tern_pool){.name = "avg_pool3d",
-                           .dims = 3,
-                           .kernel = tern_pool_triple(options->kernel_size),
-                           .stride = tern_pool_triple(options->stride),
-                           .padding = tern_pool_triple(options->padding),
-                           .ceil_mode = options->ceil_mode,
-                           .count_include_pad = options->count_include_pad,
-                           .divisor_override = options->divisor_override},
-               options->kernel, options->x);
+    return run("avg_pool3d", 3, options);
 }

@@ -73,9 +73,17 @@ static tern_tensor *forward(tern_op_call *call, const conv_sizes *sizes, tern_sh
     return tern_linear_conv_end(call, sizes->activation, z);
 }
 
-static tern_tensor *run(const tern_op *op, conv_sizes sizes, tern_tensor *x, tern_tensor *weight,
-                        tern_tensor *bias)
+#define OP(name)                                                                                   \
+    {                                                                                              \
+        name, {"x", "weight", "bias"}, conv_backward                                               \
+    }
+static const tern_op ops[2][3] = {
+    {OP("conv1d"), OP("conv2d"), OP("conv3d")},
+    {OP("conv_transpose1d"), OP("conv_transpose2d"), OP("conv_transpose3d")}};
+
+tern_tensor *tern_conv_run(conv_sizes sizes, tern_tensor *x, tern_tensor *weight, tern_tensor *bias)
 {
+    const tern_op *op = &ops[sizes.transposed][sizes.stride.rank - 1];
     tern_op_call call = {
         .op = op, .count = bias || tern_error_pending() ? 3 : 2, .in = {x, weight, bias}};
     tern_shape shape;
@@ -87,38 +95,42 @@ static tern_tensor *run(const tern_op *op, conv_sizes sizes, tern_tensor *x, ter
     return forward(&call, &sizes, shape);
 }
 
-#define ONE(size)   (size)
-#define TWO(size)   tern_pair_of(size, TERN_SAME_AS_FIRST)
-#define THREE(size) tern_triple_of(size, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST)
+static tern_tensor *conv(int dims, const tern_conv_options *o)
+{
+    conv_sizes sizes = {.op = ops[false][dims - 1].name};
+    if (!o)
+        return (void)tern_null_error(sizes.op, "options"), NULL;
+    sizes.groups = o->groups;
+    sizes.activation = o->activation;
+    if (tern_conv_sizes(&sizes, dims, o->stride, o->padding, o->dilation))
+        return NULL;
+    return tern_conv_run(sizes, o->x, o->weight, o->bias);
+}
 
-// What only transposed convolutions have.
-#define PLAIN_DEFAULTS(of)
-#define PLAIN_SIZES(sizes_of)
-#define TRANSPOSED_DEFAULTS(of) , .output_padding = of(0), .output_size = of(0)
-#define TRANSPOSED_SIZES(sizes_of)                                                                 \
-    , .transposed = true, .output_padding = sizes_of(options->output_padding),                     \
-      .output_size = sizes_of(options->output_size)
+static tern_tensor *conv_transpose(int dims, const tern_conv_transpose_options *o)
+{
+    conv_sizes sizes = {.op = ops[true][dims - 1].name, .transposed = true};
+    if (!o)
+        return (void)tern_null_error(sizes.op, "options"), NULL;
+    sizes.groups = o->groups;
+    sizes.activation = o->activation;
+    if (tern_conv_sizes(&sizes, dims, o->stride, o->padding, o->dilation) ||
+        tern_sizes_shape(sizes.op, "output_padding", o->output_padding, dims,
+                         &sizes.output_padding) ||
+        tern_sizes_shape(sizes.op, "output_size", o->output_size, dims, &sizes.output_size))
+        return NULL;
+    return tern_conv_run(sizes, o->x, o->weight, o->bias);
+}
 
-// The public functions; `of` makes a size of a number, `sizes_of` a shape of a size.
-#define CONV(function, kind, of, sizes_of)                                                         \
-    tern_tensor *tern_##function##_with(const tern_##function##_options *options)                  \
+#define CONV(dims)                                                                                 \
+    tern_tensor *tern_conv##dims##d_with(const tern_conv_options *options)                         \
     {                                                                                              \
-        static const tern_op op = {#function, {"x", "weight", "bias"}, conv_backward};             \
-        if (!options) {                                                                            \
-            tern_null_error(op.name, "options");                                                   \
-            return NULL;                                                                           \
-        }                                                                                          \
-        const conv_sizes sizes = {.stride = sizes_of(options->stride),                             \
-                                  .padding = sizes_of(options->padding),                           \
-                                  .dilation = sizes_of(options->dilation),                         \
-                                  .groups = options->groups,                                       \
-                                  .activation = options->activation kind##_SIZES(sizes_of)};       \
-        return run(&op, sizes, options->x, options->weight, options->bias);                        \
+        return conv(dims, options);                                                                \
+    }                                                                                              \
+    tern_tensor *tern_conv_transpose##dims##d_with(const tern_conv_transpose_options *options)     \
+    {                                                                                              \
+        return conv_transpose(dims, options);                                                      \
     }
-
-CONV(conv1d, PLAIN, ONE, tern_sizes_1)
-CONV(conv2d, PLAIN, TWO, tern_sizes_2)
-CONV(conv3d, PLAIN, THREE, tern_sizes_3)
-CONV(conv_transpose1d, TRANSPOSED, ONE, tern_sizes_1)
-CONV(conv_transpose2d, TRANSPOSED, TWO, tern_sizes_2)
-CONV(conv_transpose3d, TRANSPOSED, THREE, tern_sizes_3)
+CONV(1)
+CONV(2)
+CONV(3)

@@ -2,33 +2,13 @@
 #include "ops/conv_sizes.h"
 #include "base/integer.h"
 
-tern_shape tern_sizes_1(int64_t size)
+tern_status tern_conv_sizes(conv_sizes *sizes, int dims, tern_sizes stride, tern_sizes padding,
+                            tern_sizes dilation)
 {
-    return tern_dims(size);
-}
-
-tern_shape tern_sizes_2(tern_pair size)
-{
-    return tern_dims(size.h, size.w == TERN_SAME_AS_FIRST ? size.h : size.w);
-}
-
-tern_shape tern_sizes_3(tern_triple size)
-{
-    return tern_dims(size.d, size.h == TERN_SAME_AS_FIRST ? size.d : size.h,
-                     size.w == TERN_SAME_AS_FIRST ? size.d : size.w);
-}
-
-// Sums and products of such sizes stay within int64.
-#define LARGEST INT32_MAX
-
-tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t min)
-{
-    for (int i = 0; i < sizes.rank; i++)
-        TERN_CHECK(sizes.dim[i] >= min && sizes.dim[i] <= LARGEST, TERN_ERR_ARG,
-                   "%s: %s is %s, but must be %lld%s", op, what, tern_shape_string(sizes),
-                   (long long)(sizes.dim[i] < min ? min : LARGEST),
-                   sizes.dim[i] < min ? " or more" : " or less");
-    return TERN_OK;
+    sizes->output_padding = sizes->output_size = (tern_shape){.rank = dims};
+    TERN_TRY(tern_sizes_shape(sizes->op, "stride", stride, dims, &sizes->stride));
+    TERN_TRY(tern_sizes_shape(sizes->op, "padding", padding, dims, &sizes->padding));
+    return tern_sizes_shape(sizes->op, "dilation", dilation, dims, &sizes->dilation);
 }
 
 // Padding with what is TERN_SAME_PADDING left out.
@@ -99,9 +79,9 @@ static tern_status check_ranks(const conv_sizes *sizes, const tern_tensor *x,
                tern_shape_string(tern_shape_get(weight)),
                sizes->transposed ? "C, K / groups" : "K, C / groups", kernels[dims - 1]);
     for (int i = 0; i < weight->rank; i++)
-        TERN_CHECK(weight->size[i] > 0 && weight->size[i] <= LARGEST, TERN_ERR_SHAPE,
+        TERN_CHECK(weight->size[i] > 0 && weight->size[i] <= TERN_SIZE_MAX, TERN_ERR_SHAPE,
                    "%s: weight %s has a size that is not 1 to %lld", sizes->op,
-                   tern_shape_string(tern_shape_get(weight)), (long long)LARGEST);
+                   tern_shape_string(tern_shape_get(weight)), (long long)TERN_SIZE_MAX);
     TERN_CHECK(x->rank == dims + 2 || x->rank == dims + 1, TERN_ERR_SHAPE,
                "%s: x %s has %d dimensions, but must be %s, or without N", sizes->op,
                tern_shape_string(tern_shape_get(x)), x->rank, layouts[dims - 1]);

@@ -5,6 +5,7 @@
 #define TERN_SRC_OPS_CONV_SIZES_H
 
 #include "ops/linear_conv.h"
+#include "ops/sizes.h"
 
 // Of as many dims as the operation has.
 typedef struct conv_sizes {
@@ -16,13 +17,9 @@ typedef struct conv_sizes {
     tern_activation activation;
 } conv_sizes;
 
-// Options as a shape, with TERN_SAME_AS_FIRST replaced.
-tern_shape tern_sizes_1(int64_t size);
-tern_shape tern_sizes_2(tern_pair size);
-tern_shape tern_sizes_3(tern_triple size);
-
-// Each size is `min` or more, and below 2^31.
-tern_status tern_sizes_check(const char *op, const char *what, tern_shape sizes, int64_t min);
+// The sizes of every convolution.
+tern_status tern_conv_sizes(conv_sizes *sizes, int dims, tern_sizes stride, tern_sizes padding,
+                            tern_sizes dilation);
 // The ranges of stride, dilation, padding and groups.
 tern_status tern_conv_check_sizes(const conv_sizes *sizes);
 // What needs no operand: the ranges of all options.
@@ -33,6 +30,10 @@ tern_status tern_conv_check_operands(const conv_sizes *sizes, const tern_op_call
 // kernel reaches.
 tern_status tern_conv_shape(conv_sizes *sizes, const tern_tensor *x, const tern_tensor *weight,
                             tern_shape *shape);
+
+// As tern_conv2d and its like, in the dimensions of the sizes.
+tern_tensor *tern_conv_run(conv_sizes sizes, tern_tensor *x, tern_tensor *weight,
+                           tern_tensor *bias);
 
 // The sizes that a backward needs go through the attrs of the call.
 void tern_conv_save(const conv_sizes *sizes, tern_op_attrs *attrs);

@@ -19,10 +19,10 @@ static tern_max_pool_args make_args(const tern_pool *pool, tern_shape x, tern_sh
         int dim = x.rank - pool->dims + i;
         args.dim[3 - pool->dims + i] = (tern_pool_dim){.in = x.dim[dim],
                                                        .out = y.dim[dim],
-                                                       .kernel = pool->kernel.at[i],
-                                                       .stride = pool->stride.at[i],
-                                                       .padding = pool->padding.at[i],
-                                                       .dilation = pool->dilation.at[i]};
+                                                       .kernel = pool->kernel.dim[i],
+                                                       .stride = pool->stride.dim[i],
+                                                       .padding = pool->padding.dim[i],
+                                                       .dilation = pool->dilation.dim[i]};
     }
     return args;
 }
@@ -141,50 +141,29 @@ tern_tensor *tern_max_pool_run(const tern_pool *pool, tern_tensor *x, tern_tenso
 
 // ---- by options --------------------------------------------------------------------------------
 
-static tern_tensor *run(tern_pool pool, int64_t kernel, tern_tensor *x, tern_tensor **indices)
+static tern_tensor *run(const char *name, int dims, const tern_max_pool_options *o)
 {
-    return tern_check_tensor(pool.name, "x", x) || tern_pool_finalize(&pool, kernel)
-               ? NULL
-               : tern_max_pool_run(&pool, x, indices);
+    tern_pool pool = {.name = name, .dims = dims};
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    pool.ceil_mode = o->ceil_mode;
+    if (tern_check_tensor(name, "x", o->x) ||
+        tern_pool_finalize(&pool, o->kernel, o->kernel_size, o->stride, o->padding, o->dilation))
+        return NULL;
+    return tern_max_pool_run(&pool, o->x, o->indices);
 }
 
-tern_tensor *tern_max_pool1d_with(const tern_max_pool1d_options *options)
+tern_tensor *tern_max_pool1d_with(const tern_max_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("max_pool1d", "options"), NULL;
-    return run((tern_pool){.name = "max_pool1d",
-                           .dims = 1,
-                           .stride = tern_pool_line(options->stride),
-                           .padding = tern_pool_line(options->padding),
-                           .dilation = tern_pool_line(options->dilation),
-                           .ceil_mode = options->ceil_mode},
-               options->kernel, options->x, options->indices);
+    return run("max_pool1d", 1, options);
 }
 
-tern_tensor *tern_max_pool2d_with(const tern_max_pool2d_options *options)
+tern_tensor *tern_max_pool2d_with(const tern_max_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("max_pool2d", "options"), NULL;
-    return run((tern_pool){.name = "max_pool2d",
-                           .dims = 2,
-                           .kernel = tern_pool_pair(options->kernel_size),
-                           .stride = tern_pool_pair(options->stride),
-                           .padding = tern_pool_pair(options->padding),
-                           .dilation = tern_pool_pair(options->dilation),
-                           .ceil_mode = options->ceil_mode},
-               options->kernel, options->x, options->indices);
+    return run("max_pool2d", 2, options);
 }
 
-tern_tensor *tern_max_pool3d_with(const tern_max_pool3d_options *options)
+tern_tensor *tern_max_pool3d_with(const tern_max_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("max_pool3d", "options"), NULL;
-    return run((tern_pool){.name = "max_pool3d",
-                           .dims = 3,
-                           .kernel = tern_pool_triple(options->kernel_size),
-                           .stride = tern_pool_triple(options->stride),
-                           .padding = tern_pool_triple(options->padding),
-                           .dilation = tern_pool_triple(options->dilation),
-                           .ceil_mode = options->ceil_mode},
-               options->kernel, options->x, options->indices);
+    return run("max_pool3d", 3, options);
 }

@@ -4,52 +4,24 @@
 
 #include <string.h>
 
-// ---- sizes -------------------------------------------------------------------------------------
-
-tern_pool_sizes tern_pool_line(int64_t size)
-{
-    return (tern_pool_sizes){{size}};
-}
-
-static int64_t or_first(int64_t size, int64_t first)
-{
-    return size == TERN_SAME_AS_FIRST ? first : size;
-}
-
-tern_pool_sizes tern_pool_pair(tern_pair pair)
-{
-    return (tern_pool_sizes){{pair.h, or_first(pair.w, pair.h)}};
-}
-
-tern_pool_sizes tern_pool_triple(tern_triple triple)
-{
-    return (tern_pool_sizes){
-        {triple.d, or_first(triple.h, triple.d), or_first(triple.w, triple.d)}};
-}
-
 // ---- what is given -----------------------------------------------------------------------------
 
-static tern_pool_sizes all(int64_t size)
+static bool given(const tern_shape *sizes, int64_t nothing)
 {
-    return (tern_pool_sizes){{size, size, size}};
-}
-
-static bool given(const tern_pool *pool, const tern_pool_sizes *sizes, int64_t nothing)
-{
-    for (int i = 0; i < pool->dims; i++)
-        if (sizes->at[i] != nothing)
+    for (int i = 0; i < sizes->rank; i++)
+        if (sizes->dim[i] != nothing)
             return true;
     return false;
 }
 
-static tern_status check_sizes(const tern_pool *pool, const char *what,
-                               const tern_pool_sizes *sizes, int64_t min)
+static tern_status check_sizes(const tern_pool *pool, const char *what, const tern_shape *sizes,
+                               int64_t min)
 {
     for (int i = 0; i < pool->dims; i++)
-        TERN_CHECK(sizes->at[i] >= min && sizes->at[i] <= INT32_MAX, TERN_ERR_ARG,
+        TERN_CHECK(sizes->dim[i] >= min && sizes->dim[i] <= INT32_MAX, TERN_ERR_ARG,
                    "%s: %s is %lld, but must be at least %lld%s", pool->name, what,
-                   (long long)sizes->at[i], (long long)min,
-                   sizes->at[i] > min ? " and below 2^31" : "");
+                   (long long)sizes->dim[i], (long long)min,
+                   sizes->dim[i] > min ? " and below 2^31" : "");
     return TERN_OK;
 }
 
@@ -57,21 +29,34 @@ static tern_status check_padding(const tern_pool *pool)
 {
     int64_t volume = 1;
     for (int i = 0; i < pool->dims; i++) {
-        TERN_CHECK(2 * pool->padding.at[i] <= pool->kernel.at[i], TERN_ERR_ARG,
+        TERN_CHECK(2 * pool->padding.dim[i] <= pool->kernel.dim[i], TERN_ERR_ARG,
                    "%s: padding %lld is more than half of the kernel, which is %lld", pool->name,
-                   (long long)pool->padding.at[i], (long long)pool->kernel.at[i]);
-        TERN_CHECK(pool->dilation.at[i] * (pool->kernel.at[i] - 1) <= INT32_MAX &&
-                       volume <= INT32_MAX / pool->kernel.at[i],
+                   (long long)pool->padding.dim[i], (long long)pool->kernel.dim[i]);
+        TERN_CHECK(pool->dilation.dim[i] * (pool->kernel.dim[i] - 1) <= INT32_MAX &&
+                       volume <= INT32_MAX / pool->kernel.dim[i],
                    TERN_ERR_ARG, "%s: a window of the kernel has or spans more than 2^31 elements",
                    pool->name);
-        volume *= pool->kernel.at[i];
+        volume *= pool->kernel.dim[i];
     }
     return TERN_OK;
 }
 
-tern_status tern_pool_finalize(tern_pool *pool, int64_t kernel)
+static void fill(tern_shape *sizes, int64_t size)
 {
-    bool sizes = given(pool, &pool->kernel, 0);
+    for (int i = 0; i < sizes->rank; i++)
+        sizes->dim[i] = size;
+}
+
+tern_status tern_pool_finalize(tern_pool *pool, int64_t kernel, tern_sizes kernel_size,
+                               tern_sizes stride, tern_sizes padding, tern_sizes dilation)
+{
+    const char *name = pool->name;
+    const int dims = pool->dims;
+    TERN_TRY(tern_sizes_shape(name, "kernel_size", kernel_size, dims, &pool->kernel));
+    TERN_TRY(tern_sizes_shape(name, "stride", stride, dims, &pool->stride));
+    TERN_TRY(tern_sizes_shape(name, "padding", padding, dims, &pool->padding));
+    TERN_TRY(tern_sizes_shape(name, "dilation", dilation, dims, &pool->dilation));
+    bool sizes = given(&pool->kernel, 0);
     TERN_CHECK(kernel == 0 || !sizes, TERN_ERR_ARG,
                "%s: the kernel is given twice, as %lld and as .kernel_size: leave one out",
                pool->name, (long long)kernel);
@@ -80,31 +65,35 @@ tern_status tern_pool_finalize(tern_pool *pool, int64_t kernel)
                                : "%s: give a kernel of at least 1, or .kernel_size",
                pool->name);
     if (!sizes)
-        pool->kernel = all(kernel);
+        fill(&pool->kernel, kernel);
     for (int i = 0; i < pool->dims; i++)
-        if (pool->stride.at[i] == TERN_SAME_AS_KERNEL)
-            pool->stride.at[i] = pool->kernel.at[i];
+        if (pool->stride.dim[i] == TERN_SAME_AS_KERNEL)
+            pool->stride.dim[i] = pool->kernel.dim[i];
     TERN_TRY(check_sizes(pool, "kernel", &pool->kernel, 1));
     TERN_TRY(check_sizes(pool, "stride", &pool->stride, 1));
     TERN_TRY(check_sizes(pool, "padding", &pool->padding, 0));
     TERN_TRY(check_sizes(pool, "dilation", &pool->dilation, 1));
+    TERN_CHECK(dims > 1 || pool->divisor_override == 0, TERN_ERR_ARG,
+               "%s: divisor_override is %lld, but only two and three dimensions have one", name,
+               (long long)pool->divisor_override);
     return check_padding(pool);
 }
 
-tern_status tern_pool_finalize_adaptive(tern_pool *pool, int64_t out)
+tern_status tern_pool_finalize_adaptive(tern_pool *pool, int64_t out, tern_sizes size)
 {
-    bool sizes = given(pool, &pool->out, -1);
+    TERN_TRY(tern_sizes_shape(pool->name, "size", size, pool->dims, &pool->out));
+    bool sizes = given(&pool->out, -1);
     TERN_CHECK(out == -1 || !sizes, TERN_ERR_ARG,
                "%s: the size is given twice, as %lld and as .size: leave one out", pool->name,
                (long long)out);
     if (!sizes)
-        pool->out = all(out);
+        fill(&pool->out, out);
     for (int i = 0; i < pool->dims; i++)
-        TERN_CHECK(pool->out.at[i] == TERN_KEEP_SIZE ||
-                       (pool->out.at[i] >= 0 && pool->out.at[i] <= INT32_MAX),
+        TERN_CHECK(pool->out.dim[i] == TERN_KEEP_SIZE ||
+                       (pool->out.dim[i] >= 0 && pool->out.dim[i] <= INT32_MAX),
                    TERN_ERR_ARG,
                    "%s: a size is %lld, but must be at least 0 and below 2^31, or TERN_KEEP_SIZE",
-                   pool->name, (long long)pool->out.at[i]);
+                   pool->name, (long long)pool->out.dim[i]);
     return TERN_OK;
 }
 
@@ -117,7 +106,7 @@ tern_status tern_pool_check_input(const tern_pool *pool, const tern_tensor *x)
     TERN_CHECK(x->rank == pool->dims + 1 || x->rank == pool->dims + 2, TERN_ERR_SHAPE,
                "%s: x %s is neither %s nor %s", pool->name, tern_shape_string(tern_shape_get(x)),
                batched[pool->dims - 1], single[pool->dims - 1]);
-    bool adaptive = pool->kernel.at[0] == 0;
+    bool adaptive = pool->kernel.dim[0] == 0;
     int first = adaptive ? x->rank - pool->dims : x->rank == pool->dims + 2;
     for (int i = first; i < x->rank; i++) {
         TERN_CHECK(x->size[i] > 0, TERN_ERR_SHAPE,
@@ -133,8 +122,8 @@ tern_status tern_pool_check_input(const tern_pool *pool, const tern_tensor *x)
 // The windows along a dimension of size `in`; below 1 there are none.
 static int64_t length(const tern_pool *pool, int i, int64_t in)
 {
-    int64_t kernel = pool->dilation.at[i] * (pool->kernel.at[i] - 1) + 1;
-    int64_t stride = pool->stride.at[i], padding = pool->padding.at[i];
+    int64_t kernel = pool->dilation.dim[i] * (pool->kernel.dim[i] - 1) + 1;
+    int64_t stride = pool->stride.dim[i], padding = pool->padding.dim[i];
     int64_t span = in + 2 * padding - kernel + (pool->ceil_mode ? stride - 1 : 0);
     if (span < 0)
         return 0;
@@ -147,14 +136,14 @@ tern_status tern_pool_shape(const tern_pool *pool, const tern_tensor *x, tern_sh
     *out = tern_shape_get(x);
     for (int i = 0; i < pool->dims; i++) {
         int dim = x->rank - pool->dims + i;
-        int64_t kernel = pool->dilation.at[i] * (pool->kernel.at[i] - 1) + 1;
+        int64_t kernel = pool->dilation.dim[i] * (pool->kernel.dim[i] - 1) + 1;
         out->dim[dim] = length(pool, i, x->size[dim]);
         TERN_CHECK(out->dim[dim] > 0, TERN_ERR_SHAPE,
                    "%s: the kernel spans %lld elements, but dimension %d of x %s has %lld with "
                    "its padding of %lld",
                    pool->name, (long long)kernel, dim, tern_shape_string(tern_shape_get(x)),
-                   (long long)(x->size[dim] + 2 * pool->padding.at[i]),
-                   (long long)pool->padding.at[i]);
+                   (long long)(x->size[dim] + 2 * pool->padding.dim[i]),
+                   (long long)pool->padding.dim[i]);
     }
     return TERN_OK;
 }
@@ -163,8 +152,8 @@ tern_status tern_pool_adaptive_shape(const tern_pool *pool, const tern_tensor *x
 {
     *out = tern_shape_get(x);
     for (int i = 0; i < pool->dims; i++)
-        if (pool->out.at[i] != TERN_KEEP_SIZE)
-            out->dim[x->rank - pool->dims + i] = pool->out.at[i];
+        if (pool->out.dim[i] != TERN_KEEP_SIZE)
+            out->dim[x->rank - pool->dims + i] = pool->out.dim[i];
     return TERN_OK;
 }
 
@@ -174,10 +163,9 @@ enum { DIMS = 4 * TERN_POOL_DIMS, DIVISOR, PADDED };
 
 void tern_pool_save(const tern_pool *pool, tern_op_attrs *attrs)
 {
-    const tern_pool_sizes *sizes[] = {&pool->kernel, &pool->stride, &pool->padding,
-                                      &pool->dilation};
+    const tern_shape *sizes[] = {&pool->kernel, &pool->stride, &pool->padding, &pool->dilation};
     for (int i = 0; i < 4; i++)
-        memcpy(attrs->i + i * TERN_POOL_DIMS, sizes[i]->at, sizeof sizes[i]->at);
+        memcpy(attrs->i + i * TERN_POOL_DIMS, sizes[i]->dim, TERN_POOL_DIMS * sizeof(int64_t));
     attrs->i[DIMS] = pool->dims;
     attrs->i[DIVISOR] = pool->divisor_override;
     attrs->i[PADDED] = pool->count_include_pad;
@@ -187,8 +175,8 @@ tern_pool tern_pool_saved(const tern_op_attrs *attrs)
 {
     tern_pool pool = {.dims = (int)attrs->i[DIMS], .divisor_override = attrs->i[DIVISOR]};
     pool.count_include_pad = attrs->i[PADDED];
-    tern_pool_sizes *sizes[] = {&pool.kernel, &pool.stride, &pool.padding, &pool.dilation};
+    tern_shape *sizes[] = {&pool.kernel, &pool.stride, &pool.padding, &pool.dilation};
     for (int i = 0; i < 4; i++)
-        memcpy(sizes[i]->at, attrs->i + i * TERN_POOL_DIMS, sizeof sizes[i]->at);
+        memcpy(sizes[i]->dim, attrs->i + i * TERN_POOL_DIMS, TERN_POOL_DIMS * sizeof(int64_t));
     return pool;
 }

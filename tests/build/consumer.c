@@ -60,8 +60,8 @@ static int sizes(void)
     int failures = check(tern_size(both, 2) == 4 && tern_size(both, 3) == 4, ".stride = 2");
     tern_tensor *each = tern_conv2d(x, w, NULL, .stride = {2, 1}, .padding = {0, 1});
     failures += check(tern_size(each, 2) == 4 && tern_size(each, 3) == 9, ".stride = {2, 1}");
-    each = tern_conv2d(x, w, NULL, .stride = tern_pair_of(1, 2), .padding = 1);
-    failures += check(tern_size(each, 2) == 9 && tern_size(each, 3) == 5, "tern_pair_of(1, 2)");
+    each = tern_conv2d(x, w, NULL, .stride = tern_sizes_of(1, 2, 0), .padding = 1);
+    failures += check(tern_size(each, 2) == 9 && tern_size(each, 3) == 5, "tern_sizes_of(1, 2, 0)");
     tern_module *conv = tern_nn_conv3d(1, 1, .kernel_size = {1, 3, 3}, .stride = {1, 2, 3});
     each = tern_forward(conv, tern_ones(tern_dims(1, 4, 9, 9)));
     failures += check(tern_size(each, 1) == 4 && tern_size(each, 3) == 3, ".stride = {1, 2, 3}");

@@ -13,9 +13,9 @@
     }
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-// Options, by p[0] of a setup. Operations of one dim read w, of two h and w.
+// Options, by p[0] of a setup. Operations of one dim read the third, of two the last two.
 typedef struct way {
-    tern_triple stride, padding, dilation, output_padding, output_size;
+    tern_sizes stride, padding, dilation, output_padding, output_size;
     int64_t groups;
 } way;
 
@@ -147,11 +147,11 @@ typedef struct problem {
     bool transposed;
 } problem;
 
-static void sizes(tern_triple size, int64_t *to)
+static void sizes(tern_sizes size, int64_t *to)
 {
-    to[0] = size.d;
-    to[1] = size.h;
-    to[2] = size.w;
+    to[0] = size.first;
+    to[1] = size.second;
+    to[2] = size.third;
 }
 
 static void space(tern_shape shape, int dims, int64_t *to)
@@ -270,8 +270,8 @@ static void reference_conv(const op_case *c, const setup *s, const array *in, ex
 
 // ---- calls --------------------------------------------------------------------------------------
 
-#define SIZE_1(t) ((t).w)
-#define SIZE_2(t) tern_pair_of((t).h, (t).w)
+#define SIZE_1(t) tern_sizes_of((t).third, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST)
+#define SIZE_2(t) tern_sizes_of((t).second, (t).third, TERN_SAME_AS_FIRST)
 #define SIZE_3(t) (t)
 #define WORDS(of)                                                                                  \
     in[0], in[1], c->inputs > 2 ? in[2] : NULL,                                                    \
@@ -296,7 +296,7 @@ static tern_tensor *call_conv(tern_tensor *const *in, const op_case *c, const se
 bool conv_case_is_module(const op_case *c)
 {
     for (int i = 0; i < c->setup_count; i++)
-        if (ways[(int)c->setups[i].p[0]].output_size.w > 0)
+        if (ways[(int)c->setups[i].p[0]].output_size.third > 0)
             return false;
     return c->p[0] <= TERN_ACT_NONE;
 }
@@ -315,7 +315,7 @@ tern_module *conv_case_module(tern_tensor *const *in, const op_case *c, const se
     tern_shape shape = tern_shape_of(in[1]);
     int64_t k[3], across = shape.dim[1] * w->groups;
     space(shape, dims, k);
-    tern_triple kernel = {k[0], k[1], k[2]};
+    tern_sizes kernel = {k[0], k[1], k[2]};
     int64_t channels = transposed ? shape.dim[0] : across;
     int64_t filters = transposed ? across : shape.dim[0];
     if (transposed)

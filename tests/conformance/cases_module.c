@@ -104,10 +104,10 @@ static bool noted(const op_case *c, const char *note)
           with_weights(tern_nn_linear(1, 1, .bias = c->inputs > 2), in + 1, c->inputs - 1))
 #define FOR_IMAGES(LAYER)                                                                          \
     LAYER(max_pool1d, max_pool1d, c->result != PLACES,                                             \
-          tern_nn_max_pool1d(s->shape.dim[0], SETUP_MAX(1, s)))                                    \
+          tern_nn_max_pool1d(SETUP_MAX(1, s)))                                    \
     LAYER(max_pool2d, max_pool2d, c->result != PLACES, tern_nn_max_pool2d(SETUP_MAX(2, s)))        \
     LAYER(max_pool3d, max_pool3d, c->result != PLACES, tern_nn_max_pool3d(SETUP_MAX(3, s)))        \
-    LAYER(avg_pool1d, avg_pool1d, true, tern_nn_avg_pool1d(s->shape.dim[0], SETUP_AVG(1, s)))      \
+    LAYER(avg_pool1d, avg_pool1d, true, tern_nn_avg_pool1d(SETUP_AVG(1, s)))      \
     LAYER(avg_pool2d, avg_pool2d, true, tern_nn_avg_pool2d(SETUP_AVG(2, s)))                       \
     LAYER(avg_pool3d, avg_pool3d, true, tern_nn_avg_pool3d(SETUP_AVG(3, s)))                       \
     LAYER(adaptive_avg_pool1d, adaptive_avg_pool1d, true,                                          \

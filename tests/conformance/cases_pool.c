@@ -152,10 +152,10 @@ static const setup norm_setups[] = {
         (void)c;                                                                                   \
         return tern_##name(in[0], __VA_ARGS__, .indices = &indices) ? indices : NULL;              \
     }
-CALL_BOTH(max_pool1d, s->shape.dim[0], SETUP_MAX(1, s))
+CALL_BOTH(max_pool1d, SETUP_MAX(1, s))
 CALL_BOTH(max_pool2d, SETUP_MAX(2, s))
 CALL_BOTH(max_pool3d, SETUP_MAX(3, s))
-CALL(avg_pool1d, tern_avg_pool1d(in[0], s->shape.dim[0], SETUP_AVG(1, s)))
+CALL(avg_pool1d, tern_avg_pool1d(in[0], SETUP_AVG(1, s)))
 CALL(avg_pool2d, tern_avg_pool2d(in[0], SETUP_AVG(2, s)))
 CALL(avg_pool3d, tern_avg_pool3d(in[0], SETUP_AVG(3, s)))
 CALL(adaptive_avg_pool1d, tern_adaptive_avg_pool1d(in[0], s->shape.dim[0]))

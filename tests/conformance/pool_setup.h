@@ -8,23 +8,18 @@
 
 // Poolings: shape is the kernel; axes are the strides, then the paddings; p: dilation, ceil_mode,
 // count_include_pad, divisor_override. Adaptive ones: shape is the number of outputs.
-#define SETUP_1(list, i) ((list)[i])
-#define SETUP_2(list, i) tern_pair_of((list)[i], (list)[(i) + 1])
-#define SETUP_3(list, i) tern_triple_of((list)[i], (list)[(i) + 1], (list)[(i) + 2])
-#define SETUP_KERNEL_1(s)
-#define SETUP_KERNEL_2(s)   .kernel_size = SETUP_2((s)->shape.dim, 0),
-#define SETUP_KERNEL_3(s)   .kernel_size = SETUP_3((s)->shape.dim, 0),
-#define SETUP_DILATION_1(s) (int64_t)(s)->p[0]
-#define SETUP_DILATION_2(s) tern_pair_of((int64_t)(s)->p[0], TERN_SAME_AS_FIRST)
-#define SETUP_DILATION_3(s)                                                                        \
-    tern_triple_of((int64_t)(s)->p[0], TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST)
+#define SETUP_1(list, i) tern_sizes_of((list)[i], TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST)
+#define SETUP_2(list, i) tern_sizes_of((list)[i], (list)[(i) + 1], TERN_SAME_AS_FIRST)
+#define SETUP_3(list, i) tern_sizes_of((list)[i], (list)[(i) + 1], (list)[(i) + 2])
 #define SETUP_DIVISOR_1(s)
 #define SETUP_DIVISOR_2(s) , .divisor_override = (int64_t)(s)->p[3]
 #define SETUP_DIVISOR_3(s) , .divisor_override = (int64_t)(s)->p[3]
 #define SETUP_WINDOWS(dims, s)                                                                     \
-    SETUP_KERNEL_##dims(s).stride = SETUP_##dims((s)->axes.axis, 0),                               \
+    .kernel_size = SETUP_##dims((s)->shape.dim, 0), .stride = SETUP_##dims((s)->axes.axis, 0),     \
     .padding = SETUP_##dims((s)->axes.axis, dims), .ceil_mode = (s)->p[1] != 0
-#define SETUP_MAX(dims, s) SETUP_WINDOWS(dims, s), .dilation = SETUP_DILATION_##dims(s)
+#define SETUP_MAX(dims, s)                                                                         \
+    SETUP_WINDOWS(dims, s),                                                                        \
+        .dilation = tern_sizes_of((int64_t)(s)->p[0], TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST)
 #define SETUP_AVG(dims, s)                                                                         \
     SETUP_WINDOWS(dims, s), .count_include_pad = (s)->p[2] != 0 SETUP_DIVISOR_##dims(s)
 

@@ -16,6 +16,30 @@ NO_OPTIONS(conv_transpose1d)
 NO_OPTIONS(conv_transpose2d)
 NO_OPTIONS(conv_transpose3d)
 
+// ---- sizes --------------------------------------------------------------------------------------
+
+#define TOO_MANY_SIZES(name, of_name)                                                              \
+    REFUSES(tern_##name##1d_with, "two strides for one dimension", TERN_ERR_ARG,                   \
+            of_name "1d: stride is (2, 1), but there is 1 dimension",                              \
+            tern_##name##1d(CHANNELS_##name, .stride = {2, 1}))                                    \
+    REFUSES(tern_##name##2d_with, "three paddings for two dimensions", TERN_ERR_ARG,               \
+            of_name "2d: padding is (1, 2, 3), but there are 2 dimensions",                        \
+            tern_##name##2d(CHANNELS_##name, .padding = {1, 2, 3}))
+#define CHANNELS_conv              f->x, f->x, NULL
+#define CHANNELS_conv_transpose    f->x, f->x, NULL
+#define CHANNELS_nn_conv           3, 4, 3
+#define CHANNELS_nn_conv_transpose 3, 4, 3
+TOO_MANY_SIZES(conv, "conv")
+TOO_MANY_SIZES(conv_transpose, "conv_transpose")
+TOO_MANY_SIZES(nn_conv, "nn_conv")
+TOO_MANY_SIZES(nn_conv_transpose, "nn_conv_transpose")
+REFUSES(tern_conv_transpose1d_with, "two output sizes", TERN_ERR_ARG,
+        "conv_transpose1d: output_size is (5, 6), but there is 1 dimension",
+        tern_conv_transpose1d(f->x, f->x, NULL, .output_size = {5, 6}))
+REFUSES(tern_nn_conv1d_with, "two kernel sizes", TERN_ERR_ARG,
+        "nn_conv1d: kernel_size is (3, 3), but there is 1 dimension",
+        tern_nn_conv1d(3, 4, .kernel_size = {3, 3}))
+
 // ---- operands -----------------------------------------------------------------------------------
 
 #define OPERANDS(name)                                                                             \

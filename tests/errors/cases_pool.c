@@ -53,6 +53,37 @@ static tern_tensor *volume(void)
     return zeros(tern_dims(2, 3, 4, 5, 6));
 }
 
+// ---- what a family has and one of its calls has not ---------------------------------------------
+
+#define NOT_OF_ONE(name, ...)                                                                      \
+    REFUSES(tern_##name##1d_with, "two strides for one dimension", TERN_ERR_ARG,                   \
+            #name "1d: stride is (2, 1), but there is 1 dimension",                                \
+            tern_##name##1d(__VA_ARGS__ 2, .stride = {2, 1}))
+NOT_OF_ONE(max_pool, line(), )
+NOT_OF_ONE(avg_pool, line(), )
+NOT_OF_ONE(nn_max_pool, )
+NOT_OF_ONE(nn_avg_pool, )
+REFUSES(tern_avg_pool1d_with, "a divisor", TERN_ERR_ARG,
+        "avg_pool1d: divisor_override is 3, but only two and three dimensions have one",
+        tern_avg_pool1d(line(), 2, .divisor_override = 3))
+REFUSES(tern_nn_avg_pool1d_with, "a divisor", TERN_ERR_ARG,
+        "nn_avg_pool1d: divisor_override is 3, but only two and three dimensions have one",
+        tern_nn_avg_pool1d(2, .divisor_override = 3))
+REFUSES(tern_adaptive_avg_pool2d_with, "indices of a mean", TERN_ERR_ARG,
+        "adaptive_avg_pool2d: only the largest have indices",
+        tern_adaptive_avg_pool2d(image(), 2, .indices = f->out))
+REFUSES(tern_nn_adaptive_avg_pool1d_with, "indices of a mean", TERN_ERR_ARG,
+        "nn_adaptive_avg_pool1d: only the largest have indices",
+        tern_nn_adaptive_avg_pool1d(2, .return_indices = true))
+REFUSES(tern_adaptive_max_pool1d_with, "two sizes for one dimension", TERN_ERR_ARG,
+        "adaptive_max_pool1d: size is (2, 3), but there is 1 dimension",
+        tern_adaptive_max_pool1d(line(), .size = {2, 3}))
+REFUSES(tern_nn_zero_pad1d_with, "a side of images", TERN_ERR_ARG,
+        "nn_zero_pad1d: top is 1, but there is 1 dimension", tern_nn_zero_pad1d(.top = 1))
+REFUSES(tern_nn_constant_pad2d_with, "a side of volumes", TERN_ERR_ARG,
+        "nn_constant_pad2d: back is 0, but there are 2 dimensions",
+        tern_nn_constant_pad2d(1, 0.5, .back = 0))
+
 #define ONE_TENSOR(name, ...)                                                                      \
     NULL_AND_DEAD(tern_##name##_with, #name, "x", tern_##name(NULL, __VA_ARGS__),                  \
                   tern_##name(f->dead, __VA_ARGS__))

@@ -245,8 +245,8 @@ static void defaults_are_those_of_the_macros(void **state)
     assert_int_equal(o.ignore_index, -100);
     assert_true(o.label_smoothing == 0);
     assert_int_equal(o.reduction, TERN_REDUCTION_MEAN);
-    assert_int_equal(tern_nn_mse_loss_defaults().reduction, TERN_REDUCTION_MEAN);
-    assert_int_equal(tern_nn_l1_loss_defaults().reduction, TERN_REDUCTION_MEAN);
+    assert_int_equal(tern_nn_loss_defaults().reduction, TERN_REDUCTION_MEAN);
+    assert_int_equal(tern_nn_loss_defaults().reduction, TERN_REDUCTION_MEAN);
 }
 
 int main(void)

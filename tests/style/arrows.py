@@ -32,7 +32,7 @@ ARROWS = {
 
 # Whose types a public header holds and whose functions it declares; 'nn/*' is all below nn/.
 PUBLIC = {
-    'base': ['base', 'error', 'memory', 'options', 'pair', 'threads'],
+    'base': ['base', 'error', 'memory', 'options', 'sizes', 'threads'],
     'device': ['activation', 'cuda', 'data_type', 'device', 'dtype', 'generator', 'reduction',
                'scalar'],
     'tensor': ['cuda_graph', 'scope', 'tensor'],

@@ -41,7 +41,7 @@ typedef enum tern_approximate {
 /// `tern_nn_gelu(.approximate = TERN_APPROXIMATE_TANH)`.
 typedef struct tern_nn_gelu_options {
     char reserved_;
-    tern_approximate approximate; ///< none
+    tern_approximate approximate; ///< how it is computed
 } tern_nn_gelu_options;
 
 #define TERN_NN_GELU_DEFAULTS_ .approximate = TERN_APPROXIMATE_NONE
@@ -54,7 +54,7 @@ TERN_API tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options);
 /// `tern_nn_leaky_relu(0.2)`.
 typedef struct tern_nn_leaky_relu_options {
     char reserved_;
-    double negative_slope; ///< 0.01
+    double negative_slope; ///< where x is not above 0
 } tern_nn_leaky_relu_options;
 
 #define TERN_NN_LEAKY_RELU_DEFAULTS_ .negative_slope = 0.01
@@ -68,7 +68,7 @@ TERN_API tern_module *tern_nn_leaky_relu_with(const tern_nn_leaky_relu_options *
 /// `tern_nn_elu(0.5)`.
 typedef struct tern_nn_elu_options {
     char reserved_;
-    double alpha; ///< 1
+    double alpha; ///< of celu not 0
 } tern_nn_elu_options;
 
 #define TERN_NN_ELU_DEFAULTS_ .alpha = 1
@@ -78,52 +78,34 @@ TERN_API tern_nn_elu_options tern_nn_elu_defaults(void);
 TERN_API tern_module *tern_nn_elu_with(const tern_nn_elu_options *options);
 #define tern_nn_elu(...) TERN_WITH_(tern_nn_elu, tern_nn_elu, TERN_NN_ELU, __VA_ARGS__)
 
-/// `tern_nn_celu(0.5)`.
-typedef struct tern_nn_celu_options {
-    char reserved_;
-    double alpha; ///< not 0; 1
-} tern_nn_celu_options;
-
-#define TERN_NN_CELU_DEFAULTS_ .alpha = 1
-#define TERN_NN_CELU_FIELDS_   0, 1, (alpha), ()
-TERN_API tern_nn_celu_options tern_nn_celu_defaults(void);
 /// x where x > 0, else alpha (exp(x / alpha) - 1).
-TERN_API tern_module *tern_nn_celu_with(const tern_nn_celu_options *options);
-#define tern_nn_celu(...) TERN_WITH_(tern_nn_celu, tern_nn_celu, TERN_NN_CELU, __VA_ARGS__)
+TERN_API tern_module *tern_nn_celu_with(const tern_nn_elu_options *options);
+#define tern_nn_celu(...) TERN_WITH_(tern_nn_celu, tern_nn_elu, TERN_NN_ELU, __VA_ARGS__)
 
 /// `tern_nn_hardshrink(1)`.
-typedef struct tern_nn_hardshrink_options {
+typedef struct tern_nn_shrink_options {
     char reserved_;
-    double lambd; ///< 0.5
-} tern_nn_hardshrink_options;
+    double lambd; ///< of softshrink at least 0
+} tern_nn_shrink_options;
 
-#define TERN_NN_HARDSHRINK_DEFAULTS_ .lambd = 0.5
-#define TERN_NN_HARDSHRINK_FIELDS_   0, 1, (lambd), ()
-TERN_API tern_nn_hardshrink_options tern_nn_hardshrink_defaults(void);
+#define TERN_NN_SHRINK_DEFAULTS_ .lambd = 0.5
+#define TERN_NN_SHRINK_FIELDS_   0, 1, (lambd), ()
+TERN_API tern_nn_shrink_options tern_nn_shrink_defaults(void);
 /// 0 from -lambd to lambd, x elsewhere.
-TERN_API tern_module *tern_nn_hardshrink_with(const tern_nn_hardshrink_options *options);
+TERN_API tern_module *tern_nn_hardshrink_with(const tern_nn_shrink_options *options);
 #define tern_nn_hardshrink(...)                                                                    \
-    TERN_WITH_(tern_nn_hardshrink, tern_nn_hardshrink, TERN_NN_HARDSHRINK, __VA_ARGS__)
+    TERN_WITH_(tern_nn_hardshrink, tern_nn_shrink, TERN_NN_SHRINK, __VA_ARGS__)
 
-/// `tern_nn_softshrink(1)`.
-typedef struct tern_nn_softshrink_options {
-    char reserved_;
-    double lambd; ///< at least 0; 0.5
-} tern_nn_softshrink_options;
-
-#define TERN_NN_SOFTSHRINK_DEFAULTS_ .lambd = 0.5
-#define TERN_NN_SOFTSHRINK_FIELDS_   0, 1, (lambd), ()
-TERN_API tern_nn_softshrink_options tern_nn_softshrink_defaults(void);
 /// x - lambd above lambd, x + lambd below -lambd, 0 between.
-TERN_API tern_module *tern_nn_softshrink_with(const tern_nn_softshrink_options *options);
+TERN_API tern_module *tern_nn_softshrink_with(const tern_nn_shrink_options *options);
 #define tern_nn_softshrink(...)                                                                    \
-    TERN_WITH_(tern_nn_softshrink, tern_nn_softshrink, TERN_NN_SOFTSHRINK, __VA_ARGS__)
+    TERN_WITH_(tern_nn_softshrink, tern_nn_shrink, TERN_NN_SHRINK, __VA_ARGS__)
 
 /// `tern_nn_hardtanh(-2, 2)`.
 typedef struct tern_nn_hardtanh_options {
     char reserved_;
-    double min_val; ///< -1
-    double max_val; ///< above min_val; 1
+    double min_val; ///< the least result
+    double max_val; ///< above min_val
 } tern_nn_hardtanh_options;
 
 #define TERN_NN_HARDTANH_DEFAULTS_ .min_val = -1, .max_val = 1
@@ -137,8 +119,8 @@ TERN_API tern_module *tern_nn_hardtanh_with(const tern_nn_hardtanh_options *opti
 /// `tern_nn_softplus(2)`.
 typedef struct tern_nn_softplus_options {
     char reserved_;
-    double beta;      ///< not 0; 1
-    double threshold; ///< 20
+    double beta;      ///< not 0
+    double threshold; ///< of beta x
 } tern_nn_softplus_options;
 
 #define TERN_NN_SOFTPLUS_DEFAULTS_ .beta = 1, .threshold = 20
@@ -155,8 +137,8 @@ TERN_API tern_module *tern_nn_threshold(double threshold, double value);
 /// `tern_nn_rrelu(0.1, 0.3)`.
 typedef struct tern_nn_rrelu_options {
     char reserved_;
-    double lower; ///< 1/8
-    double upper; ///< at least lower; 1/3
+    double lower; ///< the least slope
+    double upper; ///< at least lower
 } tern_nn_rrelu_options;
 
 #define TERN_NN_RRELU_DEFAULTS_ .lower = 0.125, .upper = 0.3333333333333333
@@ -172,8 +154,8 @@ typedef struct tern_nn_prelu_options {
     tern_dtype dtype;   ///< floating; the default dtype unless said
     tern_device device; ///< the default device unless said
     char reserved_;
-    int64_t num_parameters; ///< 1, or the number of channels; 1
-    double init;            ///< of the weight; 0.25
+    int64_t num_parameters; ///< 1, or the number of channels
+    double init;            ///< of the weight
 } tern_nn_prelu_options;
 
 #define TERN_NN_PRELU_DEFAULTS_ .num_parameters = 1, .init = 0.25, TERN_DTYPE_DEVICE_DEFAULTS_
@@ -187,7 +169,7 @@ TERN_API tern_module *tern_nn_prelu_with(const tern_nn_prelu_options *options);
 /// `tern_nn_glu(1)`.
 typedef struct tern_nn_glu_options {
     char reserved_;
-    int dim; ///< -1
+    int dim; ///< which is halved
 } tern_nn_glu_options;
 
 #define TERN_NN_GLU_DEFAULTS_ .dim = -1

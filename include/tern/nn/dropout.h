@@ -14,7 +14,7 @@ TERN_BEGIN_DECLS
 /// `tern_nn_dropout(0.2)`.
 typedef struct tern_nn_dropout_options {
     char reserved_;
-    double p; ///< probability of zeroing an element, 0 to 1; 0.5
+    double p; ///< probability of zeroing an element or a channel, 0 to 1
 } tern_nn_dropout_options;
 
 #define TERN_NN_DROPOUT_DEFAULTS_ .p = 0.5
@@ -23,65 +23,25 @@ TERN_API tern_nn_dropout_options tern_nn_dropout_defaults(void);
 /// In training each element is zeroed with probability p and the others divided by 1 - p; in
 /// evaluation the input itself.
 TERN_API tern_module *tern_nn_dropout_with(const tern_nn_dropout_options *options);
-#define tern_nn_dropout(...)                                                                       \
-    TERN_WITH_(tern_nn_dropout, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
-
-/// `tern_nn_dropout1d(0.2)`.
-typedef struct tern_nn_dropout1d_options {
-    char reserved_;
-    double p; ///< probability, 0 to 1; 0.5
-} tern_nn_dropout1d_options;
-
-#define TERN_NN_DROPOUT1D_DEFAULTS_ .p = 0.5
-#define TERN_NN_DROPOUT1D_FIELDS_   0, 1, (p), ()
-TERN_API tern_nn_dropout1d_options tern_nn_dropout1d_defaults(void);
 /// Likewise each channel of (N, C, L) or (C, L).
-TERN_API tern_module *tern_nn_dropout1d_with(const tern_nn_dropout1d_options *options);
-#define tern_nn_dropout1d(...)                                                                     \
-    TERN_WITH_(tern_nn_dropout1d, tern_nn_dropout1d, TERN_NN_DROPOUT1D, __VA_ARGS__)
-
-/// `tern_nn_dropout2d(0.2)`.
-typedef struct tern_nn_dropout2d_options {
-    char reserved_;
-    double p; ///< probability, 0 to 1; 0.5
-} tern_nn_dropout2d_options;
-
-#define TERN_NN_DROPOUT2D_DEFAULTS_ .p = 0.5
-#define TERN_NN_DROPOUT2D_FIELDS_   0, 1, (p), ()
-TERN_API tern_nn_dropout2d_options tern_nn_dropout2d_defaults(void);
+TERN_API tern_module *tern_nn_dropout1d_with(const tern_nn_dropout_options *options);
 /// Likewise each channel of (N, C, H, W).
-TERN_API tern_module *tern_nn_dropout2d_with(const tern_nn_dropout2d_options *options);
-#define tern_nn_dropout2d(...)                                                                     \
-    TERN_WITH_(tern_nn_dropout2d, tern_nn_dropout2d, TERN_NN_DROPOUT2D, __VA_ARGS__)
-
-/// `tern_nn_dropout3d(0.2)`.
-typedef struct tern_nn_dropout3d_options {
-    char reserved_;
-    double p; ///< probability, 0 to 1; 0.5
-} tern_nn_dropout3d_options;
-
-#define TERN_NN_DROPOUT3D_DEFAULTS_ .p = 0.5
-#define TERN_NN_DROPOUT3D_FIELDS_   0, 1, (p), ()
-TERN_API tern_nn_dropout3d_options tern_nn_dropout3d_defaults(void);
+TERN_API tern_module *tern_nn_dropout2d_with(const tern_nn_dropout_options *options);
 /// Likewise each channel of (N, C, D, H, W) or (C, D, H, W).
-TERN_API tern_module *tern_nn_dropout3d_with(const tern_nn_dropout3d_options *options);
-#define tern_nn_dropout3d(...)                                                                     \
-    TERN_WITH_(tern_nn_dropout3d, tern_nn_dropout3d, TERN_NN_DROPOUT3D, __VA_ARGS__)
-
-/// `tern_nn_alpha_dropout(0.2)`.
-typedef struct tern_nn_alpha_dropout_options {
-    char reserved_;
-    double p; ///< probability, 0 to 1; 0.5
-} tern_nn_alpha_dropout_options;
-
-#define TERN_NN_ALPHA_DROPOUT_DEFAULTS_ .p = 0.5
-#define TERN_NN_ALPHA_DROPOUT_FIELDS_   0, 1, (p), ()
-TERN_API tern_nn_alpha_dropout_options tern_nn_alpha_dropout_defaults(void);
+TERN_API tern_module *tern_nn_dropout3d_with(const tern_nn_dropout_options *options);
 /// In training each element becomes SELU's limit with probability p, and all are scaled and shifted
 /// so that mean 0 and variance 1 stay (Klambauer et al. 2017).
-TERN_API tern_module *tern_nn_alpha_dropout_with(const tern_nn_alpha_dropout_options *options);
+TERN_API tern_module *tern_nn_alpha_dropout_with(const tern_nn_dropout_options *options);
+#define tern_nn_dropout(...)                                                                       \
+    TERN_WITH_(tern_nn_dropout, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
+#define tern_nn_dropout1d(...)                                                                     \
+    TERN_WITH_(tern_nn_dropout1d, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
+#define tern_nn_dropout2d(...)                                                                     \
+    TERN_WITH_(tern_nn_dropout2d, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
+#define tern_nn_dropout3d(...)                                                                     \
+    TERN_WITH_(tern_nn_dropout3d, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
 #define tern_nn_alpha_dropout(...)                                                                 \
-    TERN_WITH_(tern_nn_alpha_dropout, tern_nn_alpha_dropout, TERN_NN_ALPHA_DROPOUT, __VA_ARGS__)
+    TERN_WITH_(tern_nn_alpha_dropout, tern_nn_dropout, TERN_NN_DROPOUT, __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -13,7 +13,7 @@ TERN_BEGIN_DECLS
 
 /// `tern_nn_linear(784, 512, .bias = false)`.
 typedef struct tern_nn_linear_options {
-    bool bias;          ///< true
+    bool bias;          ///< whether there is one
     tern_dtype dtype;   ///< floating; the default dtype unless said
     tern_device device; ///< the default device unless said
     char reserved_;

@@ -18,9 +18,9 @@ TERN_BEGIN_DECLS
 /// `tern_nn_cross_entropy_loss(.label_smoothing = 0.1)`.
 typedef struct tern_nn_cross_entropy_loss_options {
     tern_tensor *weight;      ///< (C): one per class, cloned into the buffer "weight"; NULL: all 1
-    int64_t ignore_index;     ///< labels of this value do not count; -100
+    int64_t ignore_index;     ///< labels of this value do not count
     double label_smoothing;   ///< 0 to 1
-    tern_reduction reduction; ///< mean
+    tern_reduction reduction; ///< what becomes of the losses
     char reserved_;
 } tern_nn_cross_entropy_loss_options;
 
@@ -37,32 +37,20 @@ TERN_API tern_module *tern_nn_cross_entropy_loss_with(
                __VA_ARGS__)
 
 /// `tern_nn_mse_loss(.reduction = TERN_REDUCTION_SUM)`.
-typedef struct tern_nn_mse_loss_options {
-    tern_reduction reduction; ///< mean
+typedef struct tern_nn_loss_options {
+    tern_reduction reduction; ///< what becomes of the losses of the elements
     char reserved_;
-} tern_nn_mse_loss_options;
+} tern_nn_loss_options;
 
-#define TERN_NN_MSE_LOSS_DEFAULTS_ .reduction = TERN_REDUCTION_MEAN
-#define TERN_NN_MSE_LOSS_FIELDS_   0, 0, (), ()
-TERN_API tern_nn_mse_loss_options tern_nn_mse_loss_defaults(void);
+#define TERN_NN_LOSS_DEFAULTS_ .reduction = TERN_REDUCTION_MEAN
+#define TERN_NN_LOSS_FIELDS_   0, 0, (), ()
+TERN_API tern_nn_loss_options tern_nn_loss_defaults(void);
 /// (input - target)^2, of equal shapes.
-TERN_API tern_module *tern_nn_mse_loss_with(const tern_nn_mse_loss_options *options);
-#define tern_nn_mse_loss(...)                                                                      \
-    TERN_WITH_(tern_nn_mse_loss, tern_nn_mse_loss, TERN_NN_MSE_LOSS, __VA_ARGS__)
-
-/// `tern_nn_l1_loss(.reduction = TERN_REDUCTION_SUM)`.
-typedef struct tern_nn_l1_loss_options {
-    tern_reduction reduction; ///< mean
-    char reserved_;
-} tern_nn_l1_loss_options;
-
-#define TERN_NN_L1_LOSS_DEFAULTS_ .reduction = TERN_REDUCTION_MEAN
-#define TERN_NN_L1_LOSS_FIELDS_   0, 0, (), ()
-TERN_API tern_nn_l1_loss_options tern_nn_l1_loss_defaults(void);
+TERN_API tern_module *tern_nn_mse_loss_with(const tern_nn_loss_options *options);
 /// |input - target|, of equal shapes.
-TERN_API tern_module *tern_nn_l1_loss_with(const tern_nn_l1_loss_options *options);
-#define tern_nn_l1_loss(...)                                                                       \
-    TERN_WITH_(tern_nn_l1_loss, tern_nn_l1_loss, TERN_NN_L1_LOSS, __VA_ARGS__)
+TERN_API tern_module *tern_nn_l1_loss_with(const tern_nn_loss_options *options);
+#define tern_nn_mse_loss(...) TERN_WITH_(tern_nn_mse_loss, tern_nn_loss, TERN_NN_LOSS, __VA_ARGS__)
+#define tern_nn_l1_loss(...)  TERN_WITH_(tern_nn_l1_loss, tern_nn_loss, TERN_NN_LOSS, __VA_ARGS__)
 
 TERN_END_DECLS
 

@@ -18,7 +18,7 @@ TERN_BEGIN_DECLS
 typedef struct tern_nn_upsample_options {
     tern_shape size;            ///< of the last dimensions; or a scale
     tern_scales scale;          ///< outputs per input
-    tern_interpolate_mode mode; ///< TERN_NEAREST
+    tern_interpolate_mode mode; ///< how outputs are made
     bool align_corners;         ///< the corners of x stay where they are
     bool recompute_scale;       ///< the scale is out / in again
     char reserved_;

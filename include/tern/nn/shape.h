@@ -14,8 +14,8 @@ TERN_BEGIN_DECLS
 /// `tern_nn_flatten()`, `tern_nn_flatten(0, 1)`.
 typedef struct tern_nn_flatten_options {
     char reserved_;
-    int start_dim; ///< 1
-    int end_dim;   ///< -1
+    int start_dim; ///< the first that is joined
+    int end_dim;   ///< the last
 } tern_nn_flatten_options;
 
 #define TERN_NN_FLATTEN_DEFAULTS_ .start_dim = 1, .end_dim = -1

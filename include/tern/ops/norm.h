@@ -27,10 +27,10 @@ typedef struct tern_batch_norm_options {
     tern_tensor *running_mean;        ///< (C), contiguous, with running_var; or NULL
     tern_tensor *running_var;         ///< (C), likewise
     tern_tensor *num_batches_tracked; ///< () int64, or NULL: grows by 1 in training
-    bool training;                    ///< by the statistics of x, else by the running ones; false
-    double momentum; ///< weight of x in the running statistics; NAN: 1 / num_batches_tracked; 0.1
-    double eps;      ///< 0 or more; 1e-5
-    tern_activation activation; ///< in the same pass: none or TERN_ACT_RELU; none
+    bool training;                    ///< by the statistics of x, else by the running ones
+    double momentum; ///< weight of x in the running statistics; NAN: 1 / num_batches_tracked
+    double eps;      ///< 0 or more
+    tern_activation activation; ///< in the same pass: none or TERN_ACT_RELU
     char reserved_;
     tern_tensor *x; ///< (N, C, ..)
 } tern_batch_norm_options;
@@ -55,9 +55,9 @@ typedef struct tern_instance_norm_options {
     tern_tensor *bias;         ///< (C), or NULL: all 0
     tern_tensor *running_mean; ///< (C), contiguous, with running_var; or NULL
     tern_tensor *running_var;  ///< (C), likewise
-    bool use_input_stats;      ///< by the statistics of x, else by the running ones; true
-    double momentum;           ///< weight of x in the running statistics; 0.1
-    double eps;                ///< 0 or more; 1e-5
+    bool use_input_stats;      ///< by the statistics of x, else by the running ones
+    double momentum;           ///< weight of x in the running statistics
+    double eps;                ///< 0 or more
     char reserved_;
     tern_tensor *x; ///< (N, C, L, ..)
 } tern_instance_norm_options;
@@ -78,7 +78,7 @@ TERN_API tern_tensor *tern_instance_norm_with(const tern_instance_norm_options *
 typedef struct tern_group_norm_options {
     tern_tensor *weight; ///< (C), or NULL: all 1
     tern_tensor *bias;   ///< (C), or NULL: all 0
-    double eps;          ///< 0 or more; 1e-5
+    double eps;          ///< 0 or more
     char reserved_;
     tern_tensor *x;     ///< (N, C, ..)
     int64_t num_groups; ///< > 0, divides C
@@ -97,7 +97,7 @@ TERN_API tern_tensor *tern_group_norm_with(const tern_group_norm_options *option
 typedef struct tern_layer_norm_options {
     tern_tensor *weight; ///< of normalized_shape, or NULL: all 1
     tern_tensor *bias;   ///< of normalized_shape, or NULL: all 0
-    double eps;          ///< 0 or more; 1e-5
+    double eps;          ///< 0 or more
     char reserved_;
     tern_tensor *x;              ///< ends in normalized_shape
     tern_shape normalized_shape; ///< at least one size
@@ -114,7 +114,7 @@ TERN_API tern_tensor *tern_layer_norm_with(const tern_layer_norm_options *option
 /// `tern_rms_norm(x, tern_dims(512), .weight = weight)`.
 typedef struct tern_rms_norm_options {
     tern_tensor *weight; ///< of normalized_shape, or NULL: all 1
-    double eps;          ///< 0 or more; NAN: 2^-23, for float64 2^-52; NAN
+    double eps;          ///< 0 or more; NAN: 2^-23, for float64 2^-52
     char reserved_;
     tern_tensor *x;              ///< ends in normalized_shape
     tern_shape normalized_shape; ///< at least one size

@@ -75,7 +75,7 @@ typedef struct tern_scales {
 typedef struct tern_interpolate_options {
     tern_shape size;            ///< of the last dimensions, or one for all; or a scale
     tern_scales scale;          ///< the result has floor(size * scale) elements along a dimension
-    tern_interpolate_mode mode; ///< TERN_NEAREST
+    tern_interpolate_mode mode; ///< how outputs are made
     bool align_corners;         ///< linear and cubic: the corners of x stay where they are
     bool recompute_scale;       ///< the scale is out / in again, not the number given
     char reserved_;

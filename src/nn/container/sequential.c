@@ -19,8 +19,8 @@ static tern_layer_activated *activated_of(const tern_module *module)
 // A layer and the ReLU after it go in one pass over the output, where nobody looks in between.
 static bool fuses(const tern_module *first, const tern_module *second)
 {
-    return activated_of(first) && second->klass == &tern_nn_relu_class &&
-           tern_forward_is_plain(first) && tern_forward_is_plain(second);
+    return activated_of(first) && tern_nn_is_relu(second) && tern_forward_is_plain(first) &&
+           tern_forward_is_plain(second);
 }
 
 static tern_tensor *run_with_relu(tern_module *layer, tern_tensor *x)

@@ -43,56 +43,42 @@ static const tern_module_class avg_classes[] = {CLASS("AdaptiveAvgPool1d", call_
 static const tern_module_class max_classes[] = {CLASS("AdaptiveMaxPool1d", call_max),
                                                 CLASS("AdaptiveMaxPool2d", call_max)};
 
-static tern_module *make(const tern_module_class *classes, tern_pool pool, int64_t out,
-                         bool return_indices)
+static tern_module *make(const char *name, int dims, bool largest,
+                         const tern_nn_adaptive_pool_options *o)
 {
-    if (tern_pool_finalize_adaptive(&pool, out))
+    tern_pool pool = {.name = name, .dims = dims};
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    TERN_CHECK_PTR(largest || !o->return_indices, TERN_ERR_ARG, "%s: only the largest have indices",
+                   name);
+    if (tern_pool_finalize_adaptive(&pool, o->out, o->size))
         return NULL;
-    adaptive_pool *self = (adaptive_pool *)tern_module_new(&classes[pool.dims - 1]);
+    adaptive_pool *self =
+        (adaptive_pool *)tern_module_new(largest ? &max_classes[dims - 1] : &avg_classes[dims - 1]);
     if (!self)
         return NULL;
     pool.name += TERN_NN_PREFIX;
     self->pool = pool;
-    self->return_indices = return_indices;
+    self->return_indices = o->return_indices;
     return tern_module_done(&self->base);
 }
 
-tern_module *tern_nn_adaptive_avg_pool1d_with(const tern_nn_adaptive_avg_pool1d_options *options)
+tern_module *tern_nn_adaptive_avg_pool1d_with(const tern_nn_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_adaptive_avg_pool1d", "options"), NULL;
-    return make(avg_classes,
-                (tern_pool){.name = "nn_adaptive_avg_pool1d", .dims = 1, .out = {{-1}}},
-                options->out, false);
+    return make("nn_adaptive_avg_pool1d", 1, false, options);
 }
 
-tern_module *tern_nn_adaptive_avg_pool2d_with(const tern_nn_adaptive_avg_pool2d_options *options)
+tern_module *tern_nn_adaptive_avg_pool2d_with(const tern_nn_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_adaptive_avg_pool2d", "options"), NULL;
-    return make(avg_classes,
-                (tern_pool){.name = "nn_adaptive_avg_pool2d",
-                            .dims = 2,
-                            .out = tern_pool_pair(options->size)},
-                options->out, false);
+    return make("nn_adaptive_avg_pool2d", 2, false, options);
 }
 
-tern_module *tern_nn_adaptive_max_pool1d_with(const tern_nn_adaptive_max_pool1d_options *options)
+tern_module *tern_nn_adaptive_max_pool1d_with(const tern_nn_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_adaptive_max_pool1d", "options"), NULL;
-    return make(max_classes,
-                (tern_pool){.name = "nn_adaptive_max_pool1d", .dims = 1, .out = {{-1}}},
-                options->out, options->return_indices);
+    return make("nn_adaptive_max_pool1d", 1, true, options);
 }
 
-tern_module *tern_nn_adaptive_max_pool2d_with(const tern_nn_adaptive_max_pool2d_options *options)
+tern_module *tern_nn_adaptive_max_pool2d_with(const tern_nn_adaptive_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_adaptive_max_pool2d", "options"), NULL;
-    return make(max_classes,
-                (tern_pool){.name = "nn_adaptive_max_pool2d",
-                            .dims = 2,
-                            .out = tern_pool_pair(options->size)},
-                options->out, options->return_indices);
+    return make("nn_adaptive_max_pool2d", 2, true, options);
 }

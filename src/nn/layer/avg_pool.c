@@ -19,8 +19,8 @@ static void describe_line(const tern_module *module, tern_text *out)
 {
     const tern_pool *pool = &((const avg_pool *)module)->pool;
     tern_text_add(out, "kernel_size=(%lld,), stride=(%lld,), padding=(%lld,)",
-                  (long long)pool->kernel.at[0], (long long)pool->stride.at[0],
-                  (long long)pool->padding.at[0]);
+                  (long long)pool->kernel.dim[0], (long long)pool->stride.dim[0],
+                  (long long)pool->padding.dim[0]);
 }
 
 static void describe(const tern_module *module, tern_text *out)
@@ -36,12 +36,18 @@ static const tern_module_class classes[] = {
     {.name = "AvgPool2d", .size = sizeof(avg_pool), .call = call, .describe = describe},
     {.name = "AvgPool3d", .size = sizeof(avg_pool), .call = call, .describe = describe}};
 
-static tern_module *make(tern_pool pool, int64_t kernel)
+static tern_module *make(const char *name, int dims, const tern_nn_avg_pool_options *o)
 {
-    pool.dilation = (tern_pool_sizes){{1, 1, 1}};
-    if (tern_pool_finalize(&pool, kernel))
+    tern_pool pool = {.name = name, .dims = dims};
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    pool.ceil_mode = o->ceil_mode;
+    pool.count_include_pad = o->count_include_pad;
+    pool.divisor_override = o->divisor_override;
+    if (tern_pool_finalize(&pool, o->kernel, o->kernel_size, o->stride, o->padding,
+                           (tern_sizes)TERN_EACH_(1)))
         return NULL;
-    avg_pool *self = (avg_pool *)tern_module_new(&classes[pool.dims - 1]);
+    avg_pool *self = (avg_pool *)tern_module_new(&classes[dims - 1]);
     if (!self)
         return NULL;
     pool.name += TERN_NN_PREFIX;
@@ -49,45 +55,17 @@ static tern_module *make(tern_pool pool, int64_t kernel)
     return tern_module_done(&self->base);
 }
 
-tern_module *tern_nn_avg_pool1d_with(const tern_nn_avg_pool1d_options *options)
+tern_module *tern_nn_avg_pool1d_with(const tern_nn_avg_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_avg_pool1d", "options"), NULL;
-    return make((tern_pool){.name = "nn_avg_pool1d",
-                            .dims = 1,
-                            .stride = tern_pool_line(options->stride),
-                            .padding = tern_pool_line(options->padding),
-                            .ceil_mode = options->ceil_mode,
-                            .count_include_pad = options->count_include_pad},
-                options->kernel);
+    return make("nn_avg_pool1d", 1, options);
 }
 
-tern_module *tern_nn_avg_pool2d_with(const tern_nn_avg_pool2d_options *options)
+tern_module *tern_nn_avg_pool2d_with(const tern_nn_avg_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_avg_pool2d", "options"), NULL;
-    return make((tern_pool){.name = "nn_avg_pool2d",
-                            .dims = 2,
-                            .kernel = tern_pool_pair(options->kernel_size),
-                            .stride = tern_pool_pair(options->stride),
-                            .padding = tern_pool_pair(options->padding),
-                            .ceil_mode = options->ceil_mode,
-                            .count_include_pad = options->count_include_pad,
-                            .divisor_override = options->divisor_override},
-                options->kernel);
+    return make("nn_avg_pool2d", 2, options);
 }
 
-tern_module *tern_nn_avg_pool3d_with(const tern_nn_avg_pool3d_options *options)
+tern_module *tern_nn_avg_pool3d_with(const tern_nn_avg_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_avg_pool3d", "options"), NULL;
-    return make((tern_pool){.name = "nn_avg_pool3d",
-                            .dims = 3,
-                            .kernel = tern_pool_triple(options->kernel_size),
-                            .stride = tern_pool_triple(options->stride),
-                            .padding = tern_pool_triple(options->padding),
-                            .ceil_mode = options->ceil_mode,
-                            .count_include_pad = options->count_include_pad,
-                            .divisor_override = options->divisor_override},
-                options->kernel);
+    return make("nn_avg_pool3d", 3, options);
 }

@@ -35,7 +35,7 @@ static tern_module *make(const char *function, const tern_module_class *module_c
         TERN_TRY(tern_layer_inputs(module, in, 1));                                                \
         return tern_layer_output(out, tern_##layer(in->at[0], self->p, training));                 \
     }                                                                                              \
-    tern_module *tern_nn_##layer##_with(const tern_nn_##layer##_options *options)                  \
+    tern_module *tern_nn_##layer##_with(const tern_nn_dropout_options *options)                    \
     {                                                                                              \
         static const tern_module_class layer##_class = {                                           \
             .name = title, .size = sizeof(dropout), .call = call_##layer, .describe = describe};   \

@@ -45,14 +45,10 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
                                                         .describe = tern_channel_norm_describe,    \
                                                         .reset = tern_channel_norm_reset};         \
     tern_module *tern_nn_instance_norm##number##d_with(                                            \
-        const tern_nn_instance_norm##number##d_options *o)                                         \
+        const tern_nn_instance_norm_options *options)                                              \
     {                                                                                              \
-        const char *function = "nn_instance_norm" #number "d";                                     \
-        if (!o)                                                                                    \
-            return (void)tern_null_error(function, "options"), NULL;                               \
-        return tern_channel_norm_new(                                                              \
-            &class_##number##d,                                                                    \
-            (tern_channel_norm_make)TERN_CHANNEL_NORM_MAKE(function, o, number));                  \
+        return tern_channel_norm_new(&class_##number##d, "nn_instance_norm" #number "d", number,   \
+                                     options);                                                     \
     }
 INSTANCE_NORM(1)
 INSTANCE_NORM(2)

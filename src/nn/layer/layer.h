@@ -50,7 +50,7 @@ tern_status tern_layer_draw(tern_tensor *weight, tern_tensor *bias, int64_t fan_
 // Draws a weight from a normal distribution with mean 0.
 tern_status tern_layer_draw_normal(tern_tensor *weight, double std, tern_generator *generator);
 
-extern const tern_module_class tern_nn_linear_class, tern_nn_relu_class;
+extern const tern_module_class tern_nn_linear_class;
 // By transposed or not, and dims - 1.
 extern const tern_module_class tern_nn_conv_classes[2][3];
 
@@ -60,5 +60,6 @@ typedef tern_tensor *tern_layer_activated(tern_module *layer, tern_tensor *x,
 tern_layer_activated tern_nn_linear_activated, tern_nn_conv_activated;
 tern_layer_activated tern_nn_batch_norm_activated; // relu alone
 bool tern_nn_is_batch_norm(const tern_module *module);
+bool tern_nn_is_relu(const tern_module *module);
 
 #endif

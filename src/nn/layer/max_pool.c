@@ -8,17 +8,17 @@ typedef struct max_pool {
     bool return_indices;
 } max_pool;
 
-void tern_layer_add_sizes(tern_text *out, const char *name, const tern_pool_sizes *sizes, int dims)
+void tern_layer_add_sizes(tern_text *out, const char *name, const tern_shape *sizes, int dims)
 {
     bool same = true;
     for (int i = 1; i < dims; i++)
-        same &= sizes->at[i] == sizes->at[0];
+        same &= sizes->dim[i] == sizes->dim[0];
     tern_text_add(out, "%s=%s", name, same ? "" : "(");
     for (int i = 0; i < (same ? 1 : dims); i++) {
-        if (sizes->at[i] == TERN_KEEP_SIZE)
+        if (sizes->dim[i] == TERN_KEEP_SIZE)
             tern_text_add(out, "%sNone", i ? ", " : "");
         else
-            tern_text_add(out, "%s%lld", i ? ", " : "", (long long)sizes->at[i]);
+            tern_text_add(out, "%s%lld", i ? ", " : "", (long long)sizes->dim[i]);
     }
     tern_text_add(out, "%s", same ? "" : ")");
 }
@@ -51,56 +51,34 @@ static const tern_module_class classes[] = {
     {.name = "MaxPool2d", .size = sizeof(max_pool), .call = call, .describe = describe},
     {.name = "MaxPool3d", .size = sizeof(max_pool), .call = call, .describe = describe}};
 
-static tern_module *make(tern_pool pool, int64_t kernel, bool return_indices)
+static tern_module *make(const char *name, int dims, const tern_nn_max_pool_options *o)
 {
-    if (tern_pool_finalize(&pool, kernel))
+    tern_pool pool = {.name = name, .dims = dims};
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    pool.ceil_mode = o->ceil_mode;
+    if (tern_pool_finalize(&pool, o->kernel, o->kernel_size, o->stride, o->padding, o->dilation))
         return NULL;
-    max_pool *self = (max_pool *)tern_module_new(&classes[pool.dims - 1]);
+    max_pool *self = (max_pool *)tern_module_new(&classes[dims - 1]);
     if (!self)
         return NULL;
     pool.name += TERN_NN_PREFIX;
     self->pool = pool;
-    self->return_indices = return_indices;
+    self->return_indices = o->return_indices;
     return tern_module_done(&self->base);
 }
 
-tern_module *tern_nn_max_pool1d_with(const tern_nn_max_pool1d_options *options)
+tern_module *tern_nn_max_pool1d_with(const tern_nn_max_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_max_pool1d", "options"), NULL;
-    return make((tern_pool){.name = "nn_max_pool1d",
-                            .dims = 1,
-                            .stride = tern_pool_line(options->stride),
-                            .padding = tern_pool_line(options->padding),
-                            .dilation = tern_pool_line(options->dilation),
-                            .ceil_mode = options->ceil_mode},
-                options->kernel, options->return_indices);
+    return make("nn_max_pool1d", 1, options);
 }
 
-tern_module *tern_nn_max_pool2d_with(const tern_nn_max_pool2d_options *options)
+tern_module *tern_nn_max_pool2d_with(const tern_nn_max_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_max_pool2d", "options"), NULL;
-    return make((tern_pool){.name = "nn_max_pool2d",
-                            .dims = 2,
-                            .kernel = tern_pool_pair(options->kernel_size),
-                            .stride = tern_pool_pair(options->stride),
-                            .padding = tern_pool_pair(options->padding),
-                            .dilation = tern_pool_pair(options->dilation),
-                            .ceil_mode = options->ceil_mode},
-                options->kernel, options->return_indices);
+    return make("nn_max_pool2d", 2, options);
 }
 
-tern_module *tern_nn_max_pool3d_with(const tern_nn_max_pool3d_options *options)
+tern_module *tern_nn_max_pool3d_with(const tern_nn_max_pool_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_max_pool3d", "options"), NULL;
-    return make((tern_pool){.name = "nn_max_pool3d",
-                            .dims = 3,
-                            .kernel = tern_pool_triple(options->kernel_size),
-                            .stride = tern_pool_triple(options->stride),
-                            .padding = tern_pool_triple(options->padding),
-                            .dilation = tern_pool_triple(options->dilation),
-                            .ceil_mode = options->ceil_mode},
-                options->kernel, options->return_indices);
+    return make("nn_max_pool3d", 3, options);
 }

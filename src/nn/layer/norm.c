@@ -65,15 +65,14 @@ void tern_channel_norm_describe(const tern_module *module, tern_text *out)
                   tern_text_bool(self->bias), tern_text_bool(self->running_mean));
 }
 
-static tern_status check(tern_channel_norm_make *make)
+static tern_status check(const tern_nn_batch_norm_options *o, tern_norm_make *make)
 {
-    const char *function = make->norm.function;
-    TERN_CHECK(make->num_features > 0, TERN_ERR_ARG,
-               "%s: num_features is %lld, but must be 1 or more", function,
-               (long long)make->num_features);
-    TERN_CHECK(!isinf(make->momentum), TERN_ERR_ARG,
-               "%s: momentum is %g, but must be finite, or NAN for none", function, make->momentum);
-    return tern_norm_check(&make->norm);
+    TERN_CHECK(o->num_features > 0, TERN_ERR_ARG, "%s: num_features is %lld, but must be 1 or more",
+               make->function, (long long)o->num_features);
+    TERN_CHECK(!isinf(o->momentum), TERN_ERR_ARG,
+               "%s: momentum is %g, but must be finite, or NAN for none", make->function,
+               o->momentum);
+    return tern_norm_check(make);
 }
 
 static void add_running(tern_channel_norm *self, const tern_norm_make *make, tern_shape shape,
@@ -87,20 +86,29 @@ static void add_running(tern_channel_norm *self, const tern_norm_make *make, ter
     tern_module_buffer_since(&self->base, 2);
 }
 
-tern_module *tern_channel_norm_new(const tern_module_class *klass, tern_channel_norm_make make)
+tern_module *tern_channel_norm_new(const tern_module_class *klass, const char *function, int space,
+                                   const tern_nn_batch_norm_options *o)
 {
-    if (check(&make))
+    if (!o)
+        return (void)tern_null_error(function, "options"), NULL;
+    tern_norm_make make = {.function = function,
+                           .eps = o->eps,
+                           .affine = o->affine,
+                           .bias = o->bias,
+                           .dtype = o->dtype,
+                           .device = o->device};
+    if (check(o, &make))
         return NULL;
-    const tern_shape shape = tern_dims(make.num_features);
+    const tern_shape shape = tern_dims(o->num_features);
     tern_channel_norm *self = (tern_channel_norm *)tern_module_new(klass);
     if (!self)
         return NULL;
-    self->num_features = make.num_features;
-    self->eps = make.norm.eps;
-    self->momentum = make.momentum;
-    self->space = make.space;
-    tern_norm_add(&self->base, &make.norm, shape, &self->weight, &self->bias);
-    add_running(self, &make.norm, shape, make.track_running_stats);
+    self->num_features = o->num_features;
+    self->eps = o->eps;
+    self->momentum = o->momentum;
+    self->space = space;
+    tern_norm_add(&self->base, &make, shape, &self->weight, &self->bias);
+    add_running(self, &make, shape, o->track_running_stats);
     return tern_module_done(&self->base);
 }
 

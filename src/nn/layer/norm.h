@@ -33,31 +33,12 @@ typedef struct tern_channel_norm {
     int space; // dimensions behind the channels
 } tern_channel_norm;
 
-typedef struct tern_channel_norm_make {
-    tern_norm_make norm;
-    int64_t num_features;
-    double momentum;
-    bool track_running_stats;
-    int space;
-} tern_channel_norm_make;
-
-tern_module *tern_channel_norm_new(const tern_module_class *klass, tern_channel_norm_make make);
+// `space` dimensions are behind the channels.
+tern_module *tern_channel_norm_new(const tern_module_class *klass, const char *function, int space,
+                                   const tern_nn_batch_norm_options *options);
 tern_module_describe_fn tern_channel_norm_describe;
 tern_module_reset_fn tern_channel_norm_reset;
 // x has num_features channels in dimension `dim`, behind which there are `space` more.
 tern_status tern_channel_norm_check(const tern_channel_norm *self, const tern_tensor *x, int dim);
-
-// Options of PyTorch's six classes have the same fields.
-#define TERN_CHANNEL_NORM_MAKE(name, options, dimensions)                                          \
-    {                                                                                              \
-        .norm = {.function = (name),                                                               \
-                 .eps = (options)->eps,                                                            \
-                 .affine = (options)->affine,                                                      \
-                 .bias = (options)->bias,                                                          \
-                 .dtype = (options)->dtype,                                                        \
-                 .device = (options)->device},                                                     \
-        .num_features = (options)->num_features, .momentum = (options)->momentum,                  \
-        .track_running_stats = (options)->track_running_stats, .space = (dimensions)               \
-    }
 
 #endif

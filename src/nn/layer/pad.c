@@ -51,175 +51,81 @@ static const tern_module_class reflection_classes[] = CLASSES("ReflectionPad", d
 static const tern_module_class replication_classes[] = CLASSES("ReplicationPad", describe);
 static const tern_module_class circular_classes[] = CLASSES("CircularPad", describe);
 
-// What a constructor is told: the sides from the last dimension on.
-typedef struct request {
-    const char *name;
-    const tern_module_class *classes;
-    tern_pad_mode mode;
-    int64_t padding;
-    double value;
-    tern_pad_list sides;
-} request;
-
-static tern_module *make(request r)
+// A side that is TERN_ALL_SIDES is `padding`. A layer of fewer dimensions has fewer sides.
+static tern_status check_sides(const char *name, tern_pad_mode mode, int64_t padding, int dims,
+                               tern_pad_list *sides)
 {
-    for (int i = 0; i < r.sides.count; i++) {
-        int64_t *side = &r.sides.pad[i];
-        *side = *side == TERN_ALL_SIDES ? r.padding : *side;
-        TERN_CHECK_PTR(*side >= 0 || r.mode == TERN_PAD_CONSTANT, TERN_ERR_ARG,
-                       "%s: a padding is %lld, but must be at least 0", r.name, (long long)*side);
-        TERN_CHECK_PTR(*side >= -INT32_MAX && *side <= INT32_MAX, TERN_ERR_ARG,
-                       "%s: a padding of %lld is too large", r.name, (long long)*side);
+    static const char *const names[] = {"left", "right", "top", "bottom", "front", "back"};
+    for (int i = 0; i < sides->count; i++) {
+        int64_t *side = &sides->pad[i];
+        TERN_CHECK(i < 2 * dims || *side == TERN_ALL_SIDES, TERN_ERR_ARG,
+                   "%s: %s is %lld, but there %s %d dimension%s", name, names[i], (long long)*side,
+                   dims == 1 ? "is" : "are", dims, dims == 1 ? "" : "s");
+        *side = *side == TERN_ALL_SIDES ? padding : *side;
+        TERN_CHECK(*side >= 0 || mode == TERN_PAD_CONSTANT, TERN_ERR_ARG,
+                   "%s: a padding is %lld, but must be at least 0", name, (long long)*side);
+        TERN_CHECK(*side >= -INT32_MAX && *side <= INT32_MAX, TERN_ERR_ARG,
+                   "%s: a padding of %lld is too large", name, (long long)*side);
     }
-    pad *self = (pad *)tern_module_new(&r.classes[r.sides.count / 2 - 1]);
+    sides->count = 2 * dims;
+    return TERN_OK;
+}
+
+static tern_module *make(const tern_module_class *klass, const char *name, tern_pad_mode mode,
+                         int dims, const tern_nn_constant_pad_options *o)
+{
+    tern_pad_list sides = tern_pads(o->left, o->right, o->top, o->bottom, o->front, o->back);
+    if (check_sides(name, mode, o->padding, dims, &sides))
+        return NULL;
+    pad *self = (pad *)tern_module_new(klass);
     if (!self)
         return NULL;
-    self->mode = r.mode;
-    self->value = r.value;
-    self->pads = r.sides;
+    self->mode = mode;
+    self->value = o->value;
+    self->pads = sides;
     return tern_module_done(&self->base);
 }
 
-// ---- constructors -------------------------------------------------------------------------------
-
-#define SIDES_1(o) tern_pads((o)->left, (o)->right)
-#define SIDES_2(o) tern_pads((o)->left, (o)->right, (o)->top, (o)->bottom)
-#define SIDES_3(o) tern_pads((o)->left, (o)->right, (o)->top, (o)->bottom, (o)->front, (o)->back)
-
-// `r` with the options of 1 dimension.
-static tern_module *make_1d(request r, const tern_nn_pad1d_options *options)
+// The options but for a value.
+static tern_module *make_plain(const tern_module_class *klass, const char *name, tern_pad_mode mode,
+                               int dims, const tern_nn_pad_options *o)
 {
-    if (!options)
-        return (void)tern_null_error(r.name, "options"), NULL;
-    r.padding = options->padding;
-    r.sides = SIDES_1(options);
-    return make(r);
+    if (!o)
+        return (void)tern_null_error(name, "options"), NULL;
+    const tern_nn_constant_pad_options options = {.left = o->left,
+                                                  .right = o->right,
+                                                  .top = o->top,
+                                                  .bottom = o->bottom,
+                                                  .front = o->front,
+                                                  .back = o->back,
+                                                  .padding = o->padding};
+    return make(klass, name, mode, dims, &options);
 }
 
-// `r` with the options of 2 dimensions.
-static tern_module *make_2d(request r, const tern_nn_pad2d_options *options)
-{
-    if (!options)
-        return (void)tern_null_error(r.name, "options"), NULL;
-    r.padding = options->padding;
-    r.sides = SIDES_2(options);
-    return make(r);
-}
+#define PAD(kind, mode, dims)                                                                      \
+    tern_module *tern_nn_##kind##_pad##dims##d_with(const tern_nn_pad_options *options)            \
+    {                                                                                              \
+        return make_plain(&kind##_classes[dims - 1], "nn_" #kind "_pad" #dims "d", mode, dims,     \
+                          options);                                                                \
+    }
+#define PADS(kind, mode) PAD(kind, mode, 1) PAD(kind, mode, 2) PAD(kind, mode, 3)
 
-// `r` with the options of 3 dimensions.
-static tern_module *make_3d(request r, const tern_nn_pad3d_options *options)
-{
-    if (!options)
-        return (void)tern_null_error(r.name, "options"), NULL;
-    r.padding = options->padding;
-    r.sides = SIDES_3(options);
-    return make(r);
-}
+// clang-format off
+PADS(zero, TERN_PAD_CONSTANT)
+PADS(reflection, TERN_PAD_REFLECT)
+PADS(replication, TERN_PAD_REPLICATE)
+PADS(circular, TERN_PAD_CIRCULAR)
+// clang-format on
 
-tern_module *tern_nn_zero_pad1d_with(const tern_nn_pad1d_options *options)
-{
-    return make_1d((request){"nn_zero_pad1d", zero_classes, .mode = TERN_PAD_CONSTANT}, options);
-}
-
-tern_module *tern_nn_zero_pad2d_with(const tern_nn_pad2d_options *options)
-{
-    return make_2d((request){"nn_zero_pad2d", zero_classes, .mode = TERN_PAD_CONSTANT}, options);
-}
-
-tern_module *tern_nn_zero_pad3d_with(const tern_nn_pad3d_options *options)
-{
-    return make_3d((request){"nn_zero_pad3d", zero_classes, .mode = TERN_PAD_CONSTANT}, options);
-}
-
-tern_module *tern_nn_reflection_pad1d_with(const tern_nn_pad1d_options *options)
-{
-    return make_1d((request){"nn_reflection_pad1d", reflection_classes, .mode = TERN_PAD_REFLECT},
-                   options);
-}
-
-tern_module *tern_nn_reflection_pad2d_with(const tern_nn_pad2d_options *options)
-{
-    return make_2d((request){"nn_reflection_pad2d", reflection_classes, .mode = TERN_PAD_REFLECT},
-                   options);
-}
-
-tern_module *tern_nn_reflection_pad3d_with(const tern_nn_pad3d_options *options)
-{
-    return make_3d((request){"nn_reflection_pad3d", reflection_classes, .mode = TERN_PAD_REFLECT},
-                   options);
-}
-
-tern_module *tern_nn_replication_pad1d_with(const tern_nn_pad1d_options *options)
-{
-    return make_1d(
-        (request){"nn_replication_pad1d", replication_classes, .mode = TERN_PAD_REPLICATE},
-        options);
-}
-
-tern_module *tern_nn_replication_pad2d_with(const tern_nn_pad2d_options *options)
-{
-    return make_2d(
-        (request){"nn_replication_pad2d", replication_classes, .mode = TERN_PAD_REPLICATE},
-        options);
-}
-
-tern_module *tern_nn_replication_pad3d_with(const tern_nn_pad3d_options *options)
-{
-    return make_3d(
-        (request){"nn_replication_pad3d", replication_classes, .mode = TERN_PAD_REPLICATE},
-        options);
-}
-
-tern_module *tern_nn_circular_pad1d_with(const tern_nn_pad1d_options *options)
-{
-    return make_1d((request){"nn_circular_pad1d", circular_classes, .mode = TERN_PAD_CIRCULAR},
-                   options);
-}
-
-tern_module *tern_nn_circular_pad2d_with(const tern_nn_pad2d_options *options)
-{
-    return make_2d((request){"nn_circular_pad2d", circular_classes, .mode = TERN_PAD_CIRCULAR},
-                   options);
-}
-
-tern_module *tern_nn_circular_pad3d_with(const tern_nn_pad3d_options *options)
-{
-    return make_3d((request){"nn_circular_pad3d", circular_classes, .mode = TERN_PAD_CIRCULAR},
-                   options);
-}
-
-tern_module *tern_nn_constant_pad1d_with(const tern_nn_constant_pad1d_options *options)
-{
-    if (!options)
-        return (void)tern_null_error("nn_constant_pad1d", "options"), NULL;
-    return make((request){.name = "nn_constant_pad1d",
-                          .classes = constant_classes,
-                          .mode = TERN_PAD_CONSTANT,
-                          .padding = options->padding,
-                          .value = options->value,
-                          .sides = SIDES_1(options)});
-}
-
-tern_module *tern_nn_constant_pad2d_with(const tern_nn_constant_pad2d_options *options)
-{
-    if (!options)
-        return (void)tern_null_error("nn_constant_pad2d", "options"), NULL;
-    return make((request){.name = "nn_constant_pad2d",
-                          .classes = constant_classes,
-                          .mode = TERN_PAD_CONSTANT,
-                          .padding = options->padding,
-                          .value = options->value,
-                          .sides = SIDES_2(options)});
-}
-
-tern_module *tern_nn_constant_pad3d_with(const tern_nn_constant_pad3d_options *options)
-{
-    if (!options)
-        return (void)tern_null_error("nn_constant_pad3d", "options"), NULL;
-    return make((request){.name = "nn_constant_pad3d",
-                          .classes = constant_classes,
-                          .mode = TERN_PAD_CONSTANT,
-                          .padding = options->padding,
-                          .value = options->value,
-                          .sides = SIDES_3(options)});
-}
+#define CONSTANT_PAD(dims)                                                                         \
+    tern_module *tern_nn_constant_pad##dims##d_with(const tern_nn_constant_pad_options *options)   \
+    {                                                                                              \
+        if (options)                                                                               \
+            return make(&constant_classes[dims - 1], "nn_constant_pad" #dims "d",                  \
+                        TERN_PAD_CONSTANT, dims, options);                                         \
+        tern_null_error("nn_constant_pad" #dims "d", "options");                                   \
+        return NULL;                                                                               \
+    }
+CONSTANT_PAD(1)
+CONSTANT_PAD(2)
+CONSTANT_PAD(3)

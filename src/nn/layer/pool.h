@@ -10,6 +10,6 @@
 #define TERN_NN_PREFIX 3
 
 // "kernel_size=2" or "kernel_size=(2, 3)", as PyTorch prints it.
-void tern_layer_add_sizes(tern_text *out, const char *name, const tern_pool_sizes *sizes, int dims);
+void tern_layer_add_sizes(tern_text *out, const char *name, const tern_shape *sizes, int dims);
 
 #endif
