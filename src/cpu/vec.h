@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Vectors of `real` (real.h), as wide as the registers of the instruction set that is compiled for.
-// This file and vec_half.h are the only ones with intrinsics beside the product's tiles; kernels
-// are plain C over them, and the portable build, which has none, serves any processor.
+// This file and vec_half.h are the only ones with intrinsics; kernels are plain C over them, and
+// the portable build, which has none, serves any processor.
 //
 // At the end of a row a vector has fewer elements: the partial forms read and write the first n
 // lanes alone and touch no memory behind them.
@@ -192,7 +192,7 @@ VEC_INLINE vec vec_load_partial(const real *p, int64_t n, real fill)
     const vec_lanes_mask mask = (vec_lanes_mask)((1u << n) - 1);
     return (vec)VEC_INTRINSIC(mask_loadu)((vec_register)vec_set1(fill), mask, p);
 #elif defined(TERN_ISA_AVX2)
-    const vec_mask mask = vec_mask_first(n), others = (vec_mask)((vec){0} + fill) & ~mask;
+    const vec_mask mask = vec_mask_first(n), others = (vec_mask)vec_set1(fill) & ~mask;
     return (vec)((vec_mask)VEC_INTRINSIC(maskload)(p, (__m256i)mask) | others);
 #else
     real lane[VEC_WIDTH];
@@ -303,6 +303,64 @@ VEC_INLINE real vec_reduce_max(vec x)
         top = part[0][k] > top ? part[0][k] : top;
     return top;
 }
+
+// ---- NaN, and equal elements, of float ----------------------------------------------------------
+
+#if REAL_IS_FLOAT
+// Which lanes have had a NaN.
+#if defined(TERN_ISA_AVX512)
+typedef uint32_t vec_nans;
+#else
+typedef vec_mask vec_nans;
+#endif
+
+// Of two vectors.
+VEC_INLINE vec_nans vec_find_nans(vec x, vec y)
+{
+#if defined(TERN_ISA_AVX512)
+    return _mm512_cmp_ps_mask((__m512)x, (__m512)y, _CMP_UNORD_Q);
+#else
+    return (vec_mask)(x != x) | (vec_mask)(y != y);
+#endif
+}
+
+VEC_INLINE bool vec_any_nan(vec_nans nans)
+{
+#if defined(TERN_ISA_AVX512)
+    return nans != 0;
+#else
+    int32_t any = 0;
+    for (int i = 0; i < VEC_WIDTH; i++)
+        any |= nans[i];
+    return any != 0;
+#endif
+}
+
+VEC_INLINE vec vec_set_nans(vec_nans nans, vec x)
+{
+#if defined(TERN_ISA_AVX512)
+    return (vec)_mm512_mask_blend_ps((__mmask16)nans, (__m512)x, _mm512_set1_ps(NAN));
+#else
+    return (vec)((vec_mask)x | nans); // all bits set are a NaN
+#endif
+}
+
+// A bit for each lane that equals `value`.
+VEC_INLINE uint32_t vec_equal(vec x, real value)
+{
+#if defined(TERN_ISA_AVX512)
+    return _mm512_cmp_ps_mask((__m512)x, _mm512_set1_ps(value), _CMP_EQ_OQ);
+#elif defined(TERN_ISA_AVX2)
+    return (uint32_t)_mm256_movemask_ps(
+        _mm256_cmp_ps((__m256)x, _mm256_set1_ps(value), _CMP_EQ_OQ));
+#else
+    uint32_t bits = 0;
+    for (int i = 0; i < VEC_WIDTH; i++)
+        bits |= (uint32_t)(x[i] == value) << i;
+    return bits;
+#endif
+}
+#endif
 
 // ---- shuffles -----------------------------------------------------------------------------------
 

@@ -61,12 +61,12 @@ VM_INLINE float vm_log(float x)
 VM_INLINE float vm_log1p(float x)
 {
     const float u = 1.0f + x;
-    const float lost = x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x);
+    const float error = x < 1.0f ? x - (u - 1.0f) : 1.0f - (u - x);
     const int32_t k = vm_log_exponent(u);
     const float m = vm_float(vm_bits(u) - ((uint32_t)k << 23));
     // 2^-k in two factors: k is 128 where u rounds up to 2^127.5 and more.
     const float scale = vm_float((uint32_t)(126 - k) << 23) * 2.0f;
-    const float f = (m - 1.0f) + (k > 60 ? 0.0f : lost * scale);
+    const float f = (m - 1.0f) + (k > 60 ? 0.0f : error * scale);
     const float y = vm_log_special(u, vm_log_parts(f, (float)k));
     return vm_abs(x) < 0x1p-25f ? x : y;
 }
@@ -217,12 +217,12 @@ VM_INLINE float vm_mish_slope(float x)
 VM_INLINE float vm_softplus(float x, float beta)
 {
     const float t = x * beta, size = vm_abs(t);
-    const float lost = size < 170.0f ? (float)((double)x * beta - (double)t) : 0.0f;
+    const float error = size < 170.0f ? (float)((double)x * beta - (double)t) : 0.0f;
     const float scaled = vm_exp_below_scaled(size > 170.0f ? -170.0f : -size);
     const float e = scaled * VM_EXP_SCALE;
     const float slope = (t >= 0.0f ? 1.0f : e) / (1.0f + e);
-    const float y = ((t > 0.0f ? t : 0.0f) + (vm_log1p(e) + slope * lost)) / beta;
-    return t < -18.0f ? (scaled + scaled * lost) / beta * VM_EXP_SCALE : y;
+    const float y = ((t > 0.0f ? t : 0.0f) + (vm_log1p(e) + slope * error)) / beta;
+    return t < -18.0f ? (scaled + scaled * error) / beta * VM_EXP_SCALE : y;
 }
 
 // ---- the normal distribution --------------------------------------------------------------------
@@ -237,7 +237,8 @@ VM_INLINE float vm_gauss(float t, float *excess)
 {
     const float square = t * t, x = -0.5f * square, bias = 127.0f + 64.0f;
     const float shifted = vm_exp_shifted(x, bias);
-    *excess = vm_exp_excess(VM_MADD(VM_LOST(t, t, square), -0.5f, vm_exp_rest(x, shifted, bias)));
+    *excess = vm_exp_excess(
+        VM_MADD(VM_PRODUCT_ERROR(t, t, square), -0.5f, vm_exp_rest(x, shifted, bias)));
     return vm_float(vm_bits(shifted) << 23);
 }
 
@@ -326,11 +327,11 @@ VM_INLINE float vm_gelu_tanh(float x)
     const float t = vm_smaller(vm_abs(x), 12.0f), square = t * t, cubic = 0x1.2444f2p-4f;
     const float slope = VM_MADD(cubic, square, 0x1.98845p+0f);
     const float constants = VM_MADD(square, 0x1.49b16ap-29f, 0x1.9ea1b2p-23f);
-    const float slope_lost = VM_MADD(cubic, square, 0x1.98845p+0f - slope) +
-                             VM_MADD(cubic, VM_LOST(t, t, square), constants);
-    const float u = t * slope, lost = VM_MADD(t, slope_lost, VM_LOST(t, slope, u));
+    const float slope_error = VM_MADD(cubic, square, 0x1.98845p+0f - slope) +
+                              VM_MADD(cubic, VM_PRODUCT_ERROR(t, t, square), constants);
+    const float u = t * slope, error = VM_MADD(t, slope_error, VM_PRODUCT_ERROR(t, slope, u));
     vm_exp_below_factors(-u, &r, &power);
-    const float scaled = vm_exp_near(r - lost) * power;
+    const float scaled = vm_exp_near(r - error) * power;
     const float share = x / VM_MADD(scaled, VM_EXP_SCALE, 1.0f);
     const float below = x < -12.0f ? x * 0.0f : share * scaled * VM_EXP_SCALE; // -inf gives NaN
     return x >= 0.0f ? share : below;

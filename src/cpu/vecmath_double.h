@@ -142,20 +142,20 @@ VM_INLINE double vd_mish_slope(double x)
 // As in vecmath.h.
 VM_INLINE double vd_softplus(double x, double beta)
 {
-    const double t = x * beta, lost = fabs(t) < 2000.0 ? fma(x, beta, -t) : 0.0;
+    const double t = x * beta, error = fabs(t) < 2000.0 ? fma(x, beta, -t) : 0.0;
     const double root = exp(0.5 * t), e = exp(-fabs(t));
     const double slope = (t >= 0.0 ? 1.0 : e) / (1.0 + e);
-    const double y = ((t > 0.0 ? t : 0.0) + (log1p(e) + slope * lost)) / beta;
-    return t < -40.0 ? (root + root * lost) / beta * root : y;
+    const double y = ((t > 0.0 ? t : 0.0) + (log1p(e) + slope * error)) / beta;
+    return t < -40.0 ? (root + root * error) / beta * root : y;
 }
 
 // What is lost in the argument of erfc shows x^2 times over in the result, so it is put back.
 VM_INLINE double vd_normal_cdf(double x)
 {
     const double t = -x * 0x1.6a09e667f3bcdp-1;
-    const double lost = fma(-x, 0x1.6a09e667f3bcdp-1, -t) - x * -0x1.bdd3413b26456p-55;
+    const double error = fma(-x, 0x1.6a09e667f3bcdp-1, -t) - x * -0x1.bdd3413b26456p-55;
     const double density = 0x1.20dd750429b6dp0 * exp(-t * t);
-    return 0.5 * (erfc(t) - (fabs(t) < 27.0 ? density * lost : 0.0));
+    return 0.5 * (erfc(t) - (fabs(t) < 27.0 ? density * error : 0.0));
 }
 
 VM_INLINE double vd_gelu(double x)
@@ -175,15 +175,15 @@ VM_INLINE double vd_gelu_slope(double x)
 // times over in the result, so it is carried along.
 VM_INLINE double vd_gelu_tanh_sigmoid(double x)
 {
-    const double a = 0x1.9884533d43651p+0, a_lost = -0x1.cbc0d30ebfd15p-54;
-    const double b = 0x1.2444f2a4d8b4bp-4, b_lost = -0x1.6c843a29d1c70p-61;
-    const double z = x * x, z_lost = fma(x, x, -z);
-    const double p = b * z, p_lost = fma(b, z, -p) + (b * z_lost + b_lost * z);
+    const double a = 0x1.9884533d43651p+0, a_error = -0x1.cbc0d30ebfd15p-54;
+    const double b = 0x1.2444f2a4d8b4bp-4, b_error = -0x1.6c843a29d1c70p-61;
+    const double z = x * x, z_error = fma(x, x, -z);
+    const double p = b * z, p_error = fma(b, z, -p) + (b * z_error + b_error * z);
     const double s = a + p, part = s - a;
-    const double s_lost = (a - (s - part)) + (p - part) + p_lost + a_lost;
-    const double u = x * s, u_lost = fma(x, s, -u) + x * s_lost;
+    const double s_error = (a - (s - part)) + (p - part) + p_error + a_error;
+    const double u = x * s, u_error = fma(x, s, -u) + x * s_error;
     const double y = vd_sigmoid(u);
-    return fabs(u) < 800.0 ? y + y * (1.0 - y) * u_lost : y;
+    return fabs(u) < 800.0 ? y + y * (1.0 - y) * u_error : y;
 }
 
 VM_INLINE double vd_gelu_tanh(double x)

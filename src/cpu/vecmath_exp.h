@@ -11,13 +11,14 @@
 
 // a * b + c, in one rounding where the machine has it.
 #if defined(__FMA__)
-#define VM_MADD(a, b, c)       __builtin_fmaf(a, b, c)
-#define VM_MADDD(a, b, c)      __builtin_fma(a, b, c)
-#define VM_LOST(a, b, product) __builtin_fmaf(a, b, -(product)) // what rounding took from a product
+#define VM_MADD(a, b, c)  __builtin_fmaf(a, b, c)
+#define VM_MADDD(a, b, c) __builtin_fma(a, b, c)
+#define VM_PRODUCT_ERROR(a, b, product)                                                            \
+    __builtin_fmaf(a, b, -(product)) // what rounding took from a product
 #else
-#define VM_MADD(a, b, c)       ((a) * (b) + (c))
-#define VM_MADDD(a, b, c)      ((a) * (b) + (c))
-#define VM_LOST(a, b, product) ((float)((double)(a) * (b) - (double)(product)))
+#define VM_MADD(a, b, c)                ((a) * (b) + (c))
+#define VM_MADDD(a, b, c)               ((a) * (b) + (c))
+#define VM_PRODUCT_ERROR(a, b, product) ((float)((double)(a) * (b) - (double)(product)))
 #endif
 
 VM_INLINE uint32_t vm_bits(float x)

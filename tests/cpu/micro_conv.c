@@ -11,7 +11,7 @@ static conv_fn micro_conv, micro_conv_grad_input, micro_conv_grad_weight;
 #define REAL_NAME(name) micro_##name
 #include "cpu/conv/conv_kernel.c"
 
-enum { MOST = 50 }; // more than three tiles of rows, and than two panels of lanes
+enum { MAX = 50 }; // more than three tiles of rows, and than two panels of lanes
 
 static char hole[160];
 
@@ -43,7 +43,7 @@ static void look_up_outer(int64_t rows, int64_t cols)
     for (int64_t tile = 0; tile < outer_tiles(rows); tile++) {
         const int64_t here = outer_row(rows, tile + 1) - outer_row(rows, tile);
         for (int64_t col = 0; col < cols; col += OUTER_LANES) {
-            const int64_t some = outer_least(cols - col, OUTER_LANES);
+            const int64_t some = min_int64(cols - col, OUTER_LANES);
             look_up(here <= TILE_ROWS && outer_kernel_for(here, some), "outer_kernels", here, some);
         }
     }
@@ -52,9 +52,9 @@ static void look_up_outer(int64_t rows, int64_t cols)
 // Rows are images, or channels in gradients of the weight.
 static void look_up_batches(void)
 {
-    for (int64_t batch = 1; batch < MOST; batch++) {
-        for (int64_t channels = 1; channels < MOST; channels++) {
-            for (int64_t filters = 1; filters < MOST; filters++) {
+    for (int64_t batch = 1; batch < MAX; batch++) {
+        for (int64_t channels = 1; channels < MAX; channels++) {
+            for (int64_t filters = 1; filters < MAX; filters++) {
                 const tern_conv_args a = batch_of(batch, channels, filters);
                 if (batch_suits(&a, &a.y, &a.x))
                     look_up_outer(batch, filters);
@@ -70,7 +70,7 @@ static void look_up_batches(void)
 // Panels and groups of filters, of which the last has what is left.
 static void look_up_filters(void)
 {
-    for (int64_t filters = 1; filters < MOST; filters++) {
+    for (int64_t filters = 1; filters < MAX; filters++) {
         const correlation c = {.filters = filters};
         for (int64_t panel = 0; panel < panels_of(&c); panel++) {
             const int64_t rows = panel_rows(&c, panel);

@@ -21,11 +21,11 @@ static void look_up(const product *p)
     for (int64_t i = 0; i < down; i++) {
         b.rows = part_begin(p->m, down, i + 1) - part_begin(p->m, down, i);
         for (int64_t col = 0; col < p->n; col += BLOCK_COLS) {
-            b.cols = least(p->n - col, BLOCK_COLS);
+            b.cols = min_int64(p->n - col, BLOCK_COLS);
             cut_tiles(&b);
             for (int64_t row = 0; row < b.row_tiles; row++) {
                 for (int64_t tile = 0; tile < b.col_tiles; tile++) {
-                    const tile_place t = place_tile(&b, row, tile);
+                    const tile_position t = locate_tile(&b, row, tile);
                     const int64_t vecs = parts_of(t.cols, VEC_WIDTH);
                     micro_kernels_seen++;
                     if (t.rows <= TILE_ROWS && vecs <= TILE_VECS_ROWS1 &&
@@ -49,7 +49,7 @@ const char *MICRO_NAME(product, TERN_ISA, TERN_REAL_TYPE)(void)
     for (int64_t i = 1; i < 74; i++) {
         for (int64_t j = 1; j < 74; j++) {
             const GEMM_ARGS g = {.m = i < 70 ? i : sizes[i - 70], .n = j < 70 ? j : sizes[j - 70]};
-            const product tiles = tiles_product(&g), transposed = turned_product(&g);
+            const product tiles = tiles_product(&g), transposed = transposed_product(&g);
             look_up(&tiles);
             look_up(&transposed);
         }

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No notes to oneself, no code that is switched off, no switch that hides a missing enumerator."""
+"""No notes to oneself, no code that is switched off, no switch that hides a missing enumerator, no
+intrinsic in a kernel."""
+import os
 import re
 
 from tree import c_sources
@@ -10,6 +12,8 @@ SWITCH = re.compile(r'\bswitch\s*\(')
 # An enumerator, one that a macro's parameter completes, or a macro of cases as kernels have them.
 OUR_CASE = re.compile(r'\bcase\s+[A-Z]\w*(?:##\w+)*\s*:|\b[A-Z]\w*_CASES?\b')
 DEFAULT = re.compile(r'\bdefault\s*:')
+INTRINSIC = re.compile(r'\b(?:\w*mmintrin|_mm\d*_\w+|__m(?:128|256|512)\w*)\b')
+VECTORS = ('vec.h', 'vec_half.h')
 
 
 def block_after(code, start):
@@ -21,6 +25,19 @@ def block_after(code, start):
         if depth == 0:
             return begin, at
     return begin, len(code)
+
+
+def check_intrinsics(root):
+    """Kernels of the CPU are plain C over the vector layer."""
+    count, findings = 0, []
+    for source in c_sources(root, ('src/cpu',)):
+        count += 1
+        for match in INTRINSIC.finditer(source.code):
+            if os.path.basename(source.path) not in VECTORS:
+                findings.append(source.finding(source.line_at(match.start()),
+                                               'an intrinsic outside of the vector layer, '
+                                               + ' and '.join(VECTORS)))
+    return f'{count} files', count, findings
 
 
 def check_leftovers(root):

@@ -162,6 +162,8 @@ SOURCES = [
     ('leftovers', 'src/base/x.c', '\n// TO' + 'DO: more\n', 2),
     ('leftovers', 'include/tern/x.h', '/* FIX' + 'ME */\n', 1),
     ('leftovers', 'src/base/x.c', 'int a;\n#if 0\nint b;\n#endif\n', 2),
+    ('intrinsics', 'src/cpu/step/x.c', '\nint a;\n__m256 b;\n', 3),
+    ('intrinsics', 'src/cpu/vec.h', '#include <immintrin.h>\n', 0),
     ('switches', 'src/base/x.c', f'{OP}    switch (a) {{\n    case TERN_CPU:\n        return 1;\n'
                                  '    default:\n        return 2;\n    }\n}\n', 7),
     ('switches', 'src/base/x.c', f'{OP}    switch (a) {{\n    case TERN_CPU:\n        return 1;\n'

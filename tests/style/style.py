@@ -29,6 +29,7 @@ RULES = {
     'families': places.check_families,
     'format': format.check,
     'homes': places.check_homes,
+    'intrinsics': leftovers.check_intrinsics,
     'leftovers': leftovers.check_leftovers,
     'licence': licence.check,
     'own_headers': own_headers.check,

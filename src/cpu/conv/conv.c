@@ -2,29 +2,29 @@
 // Convolutions; 16-bit operands are multiplied and added in float32.
 #include "cpu/conv/conv.h"
 
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 // Runs on float32 copies; `result` is the view that is written.
 static tern_status run_upcast(const tern_conv_args *args, conv_fn *run, const tern_strided *result)
 {
-    tern_conv_args wide = *args;
+    tern_conv_args upcast = *args;
     const tern_strided *narrow[] = {&args->x, &args->weight, &args->y, args->bias};
-    tern_strided bias = {0}, *copies[] = {&wide.x, &wide.weight, &wide.y, &bias};
+    tern_strided bias = {0}, *copies[] = {&upcast.x, &upcast.weight, &upcast.y, &bias};
     tern_status status = TERN_OK;
     for (int i = 0; i < 4; i++)
         *copies[i] = (tern_strided){0};
     for (int i = 0; i < 4 && status == TERN_OK; i++)
         if (narrow[i])
-            status = narrow[i] != result || args->accumulate ? wide_copy(copies[i], narrow[i])
-                                                             : wide_new(copies[i], narrow[i]);
-    wide.bias = args->bias ? &bias : NULL;
+            status = narrow[i] != result || args->accumulate ? upcast_copy(copies[i], narrow[i])
+                                                             : upcast_new(copies[i], narrow[i]);
+    upcast.bias = args->bias ? &bias : NULL;
     if (status == TERN_OK)
-        status = run(&wide);
+        status = run(&upcast);
     for (int i = 0; i < 4; i++) {
         if (status == TERN_OK && narrow[i] == result)
-            wide_store(result, copies[i]);
-        wide_free(copies[i]);
+            downcast_store(result, copies[i]);
+        upcast_free(copies[i]);
     }
     return status;
 }
@@ -37,7 +37,7 @@ static tern_status run(const char *name, const tern_conv_args *args, conv_fn *in
         return TERN_OK;
     if (result->dtype == TERN_FLOAT64)
         return in_double(args);
-    return wide_needed(result->dtype) ? run_upcast(args, in_float, result) : in_float(args);
+    return upcast_needed(result->dtype) ? run_upcast(args, in_float, result) : in_float(args);
 }
 
 tern_status TERN_ISA_NAME(conv)(const tern_exec *exec, const tern_conv_args *args)

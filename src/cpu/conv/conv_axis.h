@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a convolution does along one spatial dimension: output g is made of the inputs at
-// step * g + shift(i), one for each tap i of the kernel that it meets.
+// step * g + shift(i), one for each tap i of the kernel that it reaches.
 #ifndef TERN_SRC_CPU_CONV_CONV_AXIS_H
 #define TERN_SRC_CPU_CONV_CONV_AXIS_H
 
@@ -17,7 +17,7 @@ typedef struct conv_axis {
     int64_t tap_first, tap_step;     // tap i is element tap_first + tap_step * i of the kernel
     int64_t shift_first, shift_step; // shift(i) = shift_first + shift_step * i
     int64_t origin;                  // the least shift
-    int64_t phases;                  // that taps meet; tap i is in the phase i % phases
+    int64_t phases;                  // that taps reach; tap i is in the phase i % phases
     int64_t reach;                   // copied inputs of a phase, beyond count
 } conv_axis;
 
@@ -66,7 +66,7 @@ static inline void conv_axis_clip(conv_axis *a)
     a->taps = valid.end - valid.first;
 }
 
-static inline void conv_axis_settle(conv_axis *a)
+static inline void conv_axis_finalize(conv_axis *a)
 {
     conv_axis_clip(a);
     const int64_t last = a->shift_first + a->shift_step * (a->taps - 1);
@@ -89,7 +89,7 @@ static inline conv_axis conv_axis_forward(int64_t in, int64_t out, int64_t kerne
                    .tap_step = 1,
                    .shift_first = -padding,
                    .shift_step = dilation};
-    conv_axis_settle(&a);
+    conv_axis_finalize(&a);
     return a;
 }
 
@@ -118,7 +118,7 @@ static inline conv_axis conv_axis_input(int64_t in, int64_t out, int64_t kernel,
                    .tap_step = stride / common,
                    .shift_first = (residue + padding - first * dilation) / stride,
                    .shift_step = -dilation / common};
-    conv_axis_settle(&a);
+    conv_axis_finalize(&a);
     return a;
 }
 
@@ -127,14 +127,14 @@ static inline int64_t conv_axis_tap(const conv_axis *a, int64_t i)
     return a->tap_first + a->tap_step * i;
 }
 
-// The input that output 0 and tap i meet.
+// The input that output 0 and tap i reach.
 static inline int64_t conv_axis_shift(const conv_axis *a, int64_t i)
 {
     return a->shift_first + a->shift_step * i;
 }
 
 // Where that is among the copied inputs of its phase.
-static inline int64_t conv_axis_place(const conv_axis *a, int64_t i)
+static inline int64_t conv_axis_position(const conv_axis *a, int64_t i)
 {
     return (conv_axis_shift(a, i) - a->origin) / a->step;
 }

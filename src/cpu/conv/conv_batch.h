@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of batches whose result is an image: forward, and gradients of the input. The rows
-// of a tile are images at one place, so that taps which meet padding are left out; its lanes are
-// output channels. Sums are added in an order that the shape alone decides.
+// of a tile are images at one position, so that taps which reach padding are left out; its lanes
+// are output channels. Sums are added in an order that the shape alone decides.
 #ifndef TERN_SRC_CPU_CONV_CONV_BATCH_H
 #define TERN_SRC_CPU_CONV_CONV_BATCH_H
 
 #include "base/pool.h"
-#include "cpu/conv/conv_meet.h"
-#include "cpu/conv/conv_outer.h"
+#include "cpu/conv/conv_range.h"
+#include "cpu/conv/outer_product.h"
 #include "cpu/conv/conv_work.h"
 
 typedef struct batch_image {
@@ -28,21 +28,21 @@ typedef struct batch_conv {
 
     int64_t taps, blocks, block; // of the source's channels, added up one after the other
     int64_t chunk;               // tiles of images that are packed at a time
-    int64_t band;                // positions that an item computes
+    int64_t row_block;           // positions that an item computes
     int64_t pitch;               // of the images of a tile
-    int32_t *meet[2];            /* (size of the result, kernel): places in the source, or -1 */
+    int32_t *source_index[2];    /* (size of the result, kernel): positions in the source, or -1 */
     real *weights;               /* (panels, blocks, taps, block, OUTER_LANES) */
     real *images;                /* (chunk, blocks, positions, block, pitch) */
-    conv_rooms rooms;
+    conv_scratch scratches;
     int64_t tile, tiles; // of images, first and count, that are packed now
 } batch_conv;
 
-#define BATCH_MOST_TAPS     64
-#define BATCH_BLOCK_STEPS   1024               // of a tile, whose operands stay in the second cache
-#define BATCH_BAND          128                // positions
-#define BATCH_PACK          128                // likewise
-#define BATCH_CHUNK         (1 << 19)          // packed elements
-#define BATCH_MOST_ELEMENTS ((int64_t)1 << 18) // of an image
+#define BATCH_MAX_TAPS     64
+#define BATCH_BLOCK_STEPS  1024               // of a tile, whose operands stay in the second cache
+#define BATCH_ROW_BLOCK    128                // positions
+#define BATCH_PACK         128                // likewise
+#define BATCH_CHUNK        (1 << 19)          // packed elements
+#define BATCH_MAX_ELEMENTS ((int64_t)1 << 18) // of an image
 
 static int64_t batch_space(const batch_image *i)
 {
@@ -57,7 +57,7 @@ static int64_t batch_panels(const batch_conv *c)
 // Of one block of channels.
 static int64_t batch_block_channels(const batch_conv *c, int64_t block)
 {
-    return outer_least(c->source.channels - block * c->block, c->block);
+    return min_int64(c->source.channels - block * c->block, c->block);
 }
 
 static int64_t batch_weights_of_block(const batch_conv *c)
@@ -74,23 +74,23 @@ static void batch_plan(batch_conv *c)
 {
     c->taps = c->kernel[0] * c->kernel[1];
     c->pitch = outer_pitch(c->batch);
-    const int64_t most = BATCH_BLOCK_STEPS / c->taps > 8 ? BATCH_BLOCK_STEPS / c->taps : 8;
-    c->blocks = (c->source.channels + most - 1) / most;
+    const int64_t limit = BATCH_BLOCK_STEPS / c->taps > 8 ? BATCH_BLOCK_STEPS / c->taps : 8;
+    c->blocks = (c->source.channels + limit - 1) / limit;
     c->block = (c->source.channels + c->blocks - 1) / c->blocks;
     c->blocks = (c->source.channels + c->block - 1) / c->block;
     const int64_t tile = c->blocks * batch_images_of_block(c), tiles = outer_tiles(c->batch);
-    c->chunk = outer_least(tiles, BATCH_CHUNK / tile > 1 ? BATCH_CHUNK / tile : 1);
-    c->band = outer_least(BATCH_BAND, batch_space(&c->result));
+    c->chunk = min_int64(tiles, BATCH_CHUNK / tile > 1 ? BATCH_CHUNK / tile : 1);
+    c->row_block = min_int64(BATCH_ROW_BLOCK, batch_space(&c->result));
 }
 
-static int64_t batch_bands(const batch_conv *c)
+static int64_t batch_row_blocks(const batch_conv *c)
 {
-    return (batch_space(&c->result) + c->band - 1) / c->band;
+    return (batch_space(&c->result) + c->row_block - 1) / c->row_block;
 }
 
 static int64_t batch_items(const batch_conv *c)
 {
-    return c->tiles * batch_panels(c) * batch_bands(c);
+    return c->tiles * batch_panels(c) * batch_row_blocks(c);
 }
 
 // ---- packing ------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ static void batch_pack_weights(void *context, int64_t index)
     const int64_t panel = index / c->blocks, block = index % c->blocks;
     const int64_t channels = batch_block_channels(c, block);
     const int64_t lane = panel * OUTER_LANES;
-    const int64_t rows = outer_least(c->result.channels - lane, OUTER_LANES);
+    const int64_t rows = min_int64(c->result.channels - lane, OUTER_LANES);
     real *to = c->weights + index * batch_weights_of_block(c);
     const real *from = c->weight + lane * c->result_step + block * c->block * c->source_step;
     if (c->source_step == 1) { // one tap
@@ -133,7 +133,7 @@ static void batch_pack_images(void *context, int64_t index)
     real *to = c->images + (tile * c->blocks + block) * batch_images_of_block(c) + position * step;
     for (int64_t i = 0; i < batch_block_channels(c, block); i++)
         outer_pack(to + i * c->pitch, step, c->pitch, from + i * space, image, rows,
-                   outer_least(space - position, BATCH_PACK));
+                   min_int64(space - position, BATCH_PACK));
 }
 
 // ---- sums ---------------------------------------------------------------------------------------
@@ -142,8 +142,8 @@ static void batch_pack_images(void *context, int64_t index)
 static int64_t batch_runs(const batch_conv *c, int64_t position, int64_t channels, outer_run *run)
 {
     const int64_t high = c->kernel[0], wide = c->kernel[1];
-    const int32_t *row = c->meet[0] + position / c->result.width * high;
-    const int32_t *col = c->meet[1] + position % c->result.width * wide;
+    const int32_t *row = c->source_index[0] + position / c->result.width * high;
+    const int32_t *col = c->source_index[1] + position % c->result.width * wide;
     int64_t runs = 0;
     for (int64_t i = 0; i < high; i++) {
         if (row[i] < 0)
@@ -172,11 +172,12 @@ typedef struct batch_item {
 
 static batch_item batch_item_at(const batch_conv *c, int64_t index)
 {
-    const int64_t bands = batch_bands(c), panels = batch_panels(c);
-    batch_item item = {.position = index % bands * c->band, .panel = index / bands % panels};
-    item.tile = index / bands / panels;
-    item.count = outer_least(batch_space(&c->result) - item.position, c->band);
-    item.lanes = outer_least(c->result.channels - item.panel * OUTER_LANES, OUTER_LANES);
+    const int64_t row_blocks = batch_row_blocks(c), panels = batch_panels(c);
+    batch_item item = {.position = index % row_blocks * c->row_block,
+                       .panel = index / row_blocks % panels};
+    item.tile = index / row_blocks / panels;
+    item.count = min_int64(batch_space(&c->result) - item.position, c->row_block);
+    item.lanes = min_int64(c->result.channels - item.panel * OUTER_LANES, OUTER_LANES);
     item.image = outer_row(c->batch, c->tile + item.tile);
     item.rows = outer_row(c->batch, c->tile + item.tile + 1) - item.image;
     return item;
@@ -186,7 +187,7 @@ static batch_item batch_item_at(const batch_conv *c, int64_t index)
 static void batch_add_up(const batch_conv *c, const batch_item *item, real *sum)
 {
     outer_kernel *kernel = outer_kernel_for(item->rows, item->lanes);
-    outer_run run[BATCH_MOST_TAPS];
+    outer_run run[BATCH_MAX_TAPS];
     outer_tile tile = {.run = run, .pitch = c->pitch, .sum_row = OUTER_LANES};
     for (int64_t block = 0; block < c->blocks; block++) {
         const int64_t channels = batch_block_channels(c, block);
@@ -201,12 +202,12 @@ static void batch_add_up(const batch_conv *c, const batch_item *item, real *sum)
     }
 }
 
-static void batch_run_item(void *context, int64_t index, void *room)
+static void batch_run_item(void *context, int64_t index, void *scratch)
 {
     const batch_conv *c = context;
     const batch_item item = batch_item_at(c, index);
     const int64_t channel = item.panel * OUTER_LANES, space = batch_space(&c->result);
-    batch_add_up(c, &item, room);
+    batch_add_up(c, &item, scratch);
     for (int64_t n = 0; n < item.rows; n++) {
         real *to = c->to + ((item.image + n) * c->result.channels + channel) * space;
         outer_unpack(&(outer_result){.to = to + item.position,
@@ -214,45 +215,47 @@ static void batch_run_item(void *context, int64_t index, void *room)
                                      .bias = c->bias ? c->bias + channel : NULL,
                                      .add = c->accumulate,
                                      .relu = c->relu},
-                     (const real *)room + n * OUTER_LANES, item.rows * OUTER_LANES, item.lanes,
+                     (const real *)scratch + n * OUTER_LANES, item.rows * OUTER_LANES, item.lanes,
                      item.count);
     }
 }
 
 // ---- all of it ----------------------------------------------------------------------------------
 
-static size_t batch_meet_bytes(const batch_conv *c)
+static size_t batch_index_bytes(const batch_conv *c)
 {
-    const int64_t places = c->result.height * c->kernel[0] + c->result.width * c->kernel[1];
-    return (size_t)((places + 15) / 16 * 16) * sizeof(int32_t);
+    const int64_t positions = c->result.height * c->kernel[0] + c->result.width * c->kernel[1];
+    return (size_t)((positions + 15) / 16 * 16) * sizeof(int32_t);
 }
 
-static tern_status batch_run(batch_conv *c, const conv_meet *meet)
+static tern_status batch_run(batch_conv *c, const conv_range *source_index)
 {
     batch_plan(c);
     c->tiles = c->chunk;
     const int64_t weights = batch_panels(c) * c->blocks * batch_weights_of_block(c);
     const int64_t images = c->chunk * c->blocks * batch_images_of_block(c);
-    const int64_t room = c->band * TILE_ROWS * OUTER_LANES;
-    const int64_t rooms = conv_rooms_for(batch_items(c), tern_num_threads());
+    const int64_t scratch = c->row_block * TILE_ROWS * OUTER_LANES;
+    const int64_t scratches = conv_scratch_count(batch_items(c), tern_num_threads());
     const size_t nbytes =
-        batch_meet_bytes(c) + (size_t)(weights + images + rooms * room) * sizeof(real);
+        batch_index_bytes(c) + (size_t)(weights + images + scratches * scratch) * sizeof(real);
     char *memory = tern_cache_alloc(nbytes);
     if (!memory)
         return TERN_ERR_NOMEM;
-    c->meet[0] = (int32_t *)(void *)memory;
-    c->meet[1] = c->meet[0] + c->result.height * c->kernel[0];
-    c->weights = (real *)(void *)(memory + batch_meet_bytes(c));
+    c->source_index[0] = (int32_t *)(void *)memory;
+    c->source_index[1] = c->source_index[0] + c->result.height * c->kernel[0];
+    c->weights = (real *)(void *)(memory + batch_index_bytes(c));
     c->images = c->weights + weights;
-    c->rooms = (conv_rooms){
-        .memory = c->images + images, .nbytes = room * (int64_t)sizeof(real), .count = rooms};
+    c->scratches = (conv_scratch){.memory = c->images + images,
+                                  .nbytes = scratch * (int64_t)sizeof(real),
+                                  .count = scratches};
     for (int d = 0; d < 2; d++)
-        (c->backward ? conv_meet_outputs : conv_meet_inputs)(&meet[d], c->meet[d]);
+        (c->backward ? conv_range_outputs : conv_range_inputs)(&source_index[d],
+                                                               c->source_index[d]);
     tern_pool_run(batch_panels(c) * c->blocks, batch_pack_weights, c);
     for (c->tile = 0; c->tile < outer_tiles(c->batch); c->tile += c->chunk) {
-        c->tiles = outer_least(c->chunk, outer_tiles(c->batch) - c->tile);
+        c->tiles = min_int64(c->chunk, outer_tiles(c->batch) - c->tile);
         tern_pool_run(c->tiles * c->blocks * batch_parts(c), batch_pack_images, c);
-        conv_work_run(&c->rooms, batch_items(c), batch_run_item, c);
+        conv_work_run(&c->scratches, batch_items(c), batch_run_item, c);
     }
     tern_cache_free(memory, nbytes);
     return TERN_OK;
@@ -265,10 +268,10 @@ static bool batch_suits(const tern_conv_args *args, const tern_strided *result,
     const int64_t taps = args->weight.size[3] * args->weight.size[4];
     const int64_t space = source->size[3] * source->size[4];
     return args->groups == 1 && args->x.size[2] == 1 && args->y.size[2] == 1 &&
-           args->weight.size[2] == 1 && args->padding[0] == 0 && taps <= BATCH_MOST_TAPS &&
-           args->x.size[0] >= OUTER_LEAST_COUNT && result->size[1] >= VEC_WIDTH &&
+           args->weight.size[2] == 1 && args->padding[0] == 0 && taps <= BATCH_MAX_TAPS &&
+           args->x.size[0] >= OUTER_MIN_COUNT && result->size[1] >= VEC_WIDTH &&
            source->size[1] >= VEC_WIDTH && space > 0 &&
-           source->size[1] * space <= BATCH_MOST_ELEMENTS;
+           source->size[1] * space <= BATCH_MAX_ELEMENTS;
 }
 
 // The result of conv, or of conv_grad_input when `backward`.
@@ -278,9 +281,9 @@ static tern_status batch_correlate(const tern_conv_args *args, bool backward)
     const tern_strided *source = backward ? &args->y : &args->x;
     const int64_t *kernel = args->weight.size + 3, taps = kernel[0] * kernel[1];
     const int64_t filter = args->weight.size[1] * taps;
-    conv_meet meet[2];
+    conv_range source_index[2];
     for (int d = 0; d < 2; d++)
-        meet[d] = conv_meet_of(args, d);
+        source_index[d] = conv_range_along(args, d);
     batch_conv c = {.batch = args->x.size[0],
                     .source = {source->size[1], source->size[3], source->size[4]},
                     .result = {result->size[1], result->size[3], result->size[4]},
@@ -294,7 +297,7 @@ static tern_status batch_correlate(const tern_conv_args *args, bool backward)
                     .bias = args->bias ? args->bias->data : NULL,
                     .relu = args->relu,
                     .accumulate = args->accumulate};
-    return batch_run(&c, meet);
+    return batch_run(&c, source_index);
 }
 
 #endif

@@ -20,25 +20,25 @@ typedef struct correlation {
     int64_t filter_step, channel_step, group_step; // in weight, which has kernel[0..2] behind
     int64_t kernel[3];
     bool relu, accumulate;
-    bool sparse; // bands leave out the taps at which they have no input
+    bool sparse; // row blocks leave out the taps at which they have no input
     int64_t threads;
 
-    int64_t taps;             // of one plane
-    int64_t planes, block;    // of a group; those whose taps are added up at a time
-    int64_t bands, col_bands; // of an image's depth, and across
-    int64_t images;           // of a band, which is more than one where they are small
-    int64_t shares;           // of the filters, each for an item
-    int64_t sum_row;          // positions of a band, rounded up
-    int64_t *offset;          /* (block, taps) */
-    real *packed;             /* (groups, filters, planes, taps), a few filters interleaved */
-    conv_rooms rooms;
+    int64_t taps;                       // of one plane
+    int64_t planes, block;              // of a group; those whose taps are added up at a time
+    int64_t row_blocks, col_row_blocks; // of an image's depth, and across
+    int64_t images;  // of a row block, which is more than one where they are small
+    int64_t shares;  // of the filters, each for an item
+    int64_t sum_row; // positions of a row block, rounded up
+    int64_t *offset; /* (block, taps) */
+    real *packed;    /* (groups, filters, planes, taps), a few filters interleaved */
+    conv_scratch scratches;
 } correlation;
 
-#define BAND_ELEMENTS (1 << 16) // of copied input: half of the second cache
-#define BLOCK_TAPS    512       // their weights, for a tile, stay in the first
-#define LEAST_BANDS   16
-#define LEAST_SHARES  4   // each copies the inputs of its band
-#define POSITIONS     256 // of several images in a band, for which weights are read once
+#define ROW_BLOCK_ELEMENTS (1 << 16) // of copied input: half of the second cache
+#define BLOCK_TAPS         512       // their weights, for a tile, stay in the first
+#define MIN_ROW_BLOCKS     16
+#define MIN_SHARES         4   // each copies the inputs of its row block
+#define POSITIONS          256 // of several images in a row block, for which weights are read once
 
 static int64_t positions_of(const conv_source *s, int64_t images)
 {
@@ -51,29 +51,29 @@ static int64_t panels_of(const correlation *c)
 }
 
 // Bands that stay in the cache, and enough of them for some threads.
-static void cut_bands(correlation *c)
+static void cut_row_blocks(correlation *c)
 {
     conv_source *s = &c->source;
     const int64_t height = s->axis[1].count, others = c->batch * c->groups * s->axis[0].count;
-    int64_t parts = others < LEAST_BANDS ? (LEAST_BANDS + others - 1) / others : 1;
+    int64_t parts = others < MIN_ROW_BLOCKS ? (MIN_ROW_BLOCKS + others - 1) / others : 1;
     while (parts > 1 && height * s->pitch / parts < 2 * conv_tiles[CONV_ROWS].vecs * VEC_WIDTH)
         parts--;
     for (;; parts++) {
         const int64_t rows = (height + parts - 1) / parts;
         conv_source_cut(s, rows, 1);
-        if (rows <= 1 || c->planes * s->plane <= BAND_ELEMENTS)
+        if (rows <= 1 || c->planes * s->plane <= ROW_BLOCK_ELEMENTS)
             break;
     }
-    while (c->planes * s->plane > BAND_ELEMENTS && s->cols > LEAST_COLS) {
+    while (c->planes * s->plane > ROW_BLOCK_ELEMENTS && s->cols > MIN_COLS) {
         s->cols = (s->cols + 1) / 2;
         conv_source_cut(s, s->rows, 1);
     }
-    c->bands = (height + s->rows - 1) / s->rows;
-    c->col_bands = (s->axis[2].count + s->cols - 1) / s->cols;
+    c->row_blocks = (height + s->rows - 1) / s->rows;
+    c->col_row_blocks = (s->axis[2].count + s->cols - 1) / s->cols;
 }
 
-// Several small images to a band. Where that leaves few bands for the threads, they share the
-// filters too.
+// Several small images to a row block. Where that leaves few row blocks for the threads, they share
+// the filters too.
 static void join_images(correlation *c)
 {
     conv_source *s = &c->source;
@@ -82,17 +82,17 @@ static void join_images(correlation *c)
     if (s->axis[0].count > 1 || height * (width + s->axis[2].reach) > POSITIONS / 2)
         return;
     s->cols = width;
-    c->bands = c->col_bands = 1;
+    c->row_blocks = c->col_row_blocks = 1;
     int64_t images = c->batch;
     for (; images > 1; images = (images + 1) / 2) {
         conv_source_cut(s, height, images);
-        if (positions_of(s, images) <= POSITIONS && c->planes * s->plane <= 2 * BAND_ELEMENTS)
+        if (positions_of(s, images) <= POSITIONS && c->planes * s->plane <= 2 * ROW_BLOCK_ELEMENTS)
             break;
     }
     conv_source_cut(s, height, images > 1 ? images : 1);
     c->images = images > 1 ? images : 1;
-    const int64_t bands = (c->batch + c->images - 1) / c->images * c->groups;
-    const int64_t wanted = bands > 0 ? (LEAST_SHARES + bands - 1) / bands : 1;
+    const int64_t row_blocks = (c->batch + c->images - 1) / c->images * c->groups;
+    const int64_t wanted = row_blocks > 0 ? (MIN_SHARES + row_blocks - 1) / row_blocks : 1;
     c->shares = wanted < panels_of(c) ? wanted : panels_of(c);
 }
 
@@ -102,27 +102,27 @@ static void plan(correlation *c, const conv_axis *axis)
     c->taps = axis[1].taps * axis[2].taps;
     c->planes = c->taps > 0 ? c->channels * axis[0].taps : 0;
     const bool several = !c->sparse && c->taps > 0 && c->taps < BLOCK_TAPS;
-    const int64_t most = several ? BLOCK_TAPS / c->taps : 1;
-    const int64_t blocks = (c->planes + most - 1) / most;
+    const int64_t limit = several ? BLOCK_TAPS / c->taps : 1;
+    const int64_t blocks = (c->planes + limit - 1) / limit;
     c->block = blocks > 0 ? (c->planes + blocks - 1) / blocks : 1;
-    cut_bands(c);
+    cut_row_blocks(c);
     join_images(c);
     c->sum_row = conv_lines(positions_of(&c->source, c->images) + CONV_MAX_VECS * VEC_WIDTH);
 }
 
-// Shares of bands; none without a plan.
+// Shares of row blocks; none without a plan.
 static int64_t items_of(const correlation *c)
 {
     const int64_t groups = c->images ? (c->batch + c->images - 1) / c->images * c->groups : 0;
-    return groups * c->source.axis[0].count * c->bands * c->col_bands * c->shares;
+    return groups * c->source.axis[0].count * c->row_blocks * c->col_row_blocks * c->shares;
 }
 
-static int64_t packed_room(const correlation *c)
+static int64_t packed_scratch(const correlation *c)
 {
     return conv_lines(c->groups * c->filters * c->planes * c->taps);
 }
 
-static int64_t worker_room(const correlation *c)
+static int64_t worker_scratch(const correlation *c)
 {
     return conv_lines(c->planes * c->source.plane + CONV_MAX_VECS * VEC_WIDTH) +
            CONV_ROWS * c->sum_row;
@@ -168,25 +168,25 @@ static void pack_panel(void *context, int64_t index)
     }
 }
 
-// ---- bands --------------------------------------------------------------------------------------
+// ---- row blocks ---------------------------------------------------------------------------------
 
-typedef struct band {
+typedef struct row_block {
     int64_t image, images, rows, cols, group, share;
-    conv_place at;
+    conv_position at;
     conv_taps depth_taps, row_taps; // that are added up
-} band;
+} row_block;
 
-static band band_at(const correlation *c, int64_t item)
+static row_block row_block_at(const correlation *c, int64_t item)
 {
     const conv_source *s = &c->source;
-    band b = {.share = item % c->shares};
+    row_block b = {.share = item % c->shares};
     item /= c->shares;
     b.group = item % c->groups;
     item /= c->groups;
-    b.at.col = item % c->col_bands * s->cols;
-    item /= c->col_bands;
-    b.at.row = item % c->bands * s->rows;
-    item /= c->bands;
+    b.at.col = item % c->col_row_blocks * s->cols;
+    item /= c->col_row_blocks;
+    b.at.row = item % c->row_blocks * s->rows;
+    item /= c->row_blocks;
     b.at.depth = item % s->axis[0].count;
     b.image = item / s->axis[0].count * c->images;
     b.images = c->batch - b.image < c->images ? c->batch - b.image : c->images;
@@ -202,13 +202,13 @@ static band band_at(const correlation *c, int64_t item)
 }
 
 // Whether plane p counts; blocks of a sparse correlation are one plane.
-static bool is_added(const correlation *c, const band *b, int64_t p)
+static bool is_added(const correlation *c, const row_block *b, int64_t p)
 {
     const int64_t tap = p % c->source.axis[0].taps;
     return !c->sparse || (tap >= b->depth_taps.first && tap < b->depth_taps.end);
 }
 
-static void copy_inputs(const correlation *c, const band *b, real *planes)
+static void copy_inputs(const correlation *c, const row_block *b, real *planes)
 {
     const int64_t depth = c->source.axis[0].taps;
     const int64_t image = c->groups * c->channels * c->from_space;
@@ -237,7 +237,7 @@ static void run_tiles(conv_tile *tile, int64_t rows, const real *x, real *sum, i
 }
 
 // sum (rows, positions) = weight (rows, planes, taps) times the inputs
-static void add_up(const correlation *c, const band *b, int64_t rows, const real *weight,
+static void add_up(const correlation *c, const row_block *b, int64_t rows, const real *weight,
                    const real *planes, real *sum)
 {
     const int64_t positions = (b->images - 1) * c->source.image + b->rows * c->source.pitch;
@@ -280,8 +280,8 @@ static void write_row(const correlation *c, real *to, const real *sum, int64_t c
     }
 }
 
-// Of image `image` of the band.
-static void write_sums(const correlation *c, const band *b, int64_t image, int64_t filter,
+// Of image `image` of the row block.
+static void write_sums(const correlation *c, const row_block *b, int64_t image, int64_t filter,
                        const real *sum)
 {
     const conv_axis *axis = c->source.axis;
@@ -298,11 +298,11 @@ static void write_sums(const correlation *c, const band *b, int64_t image, int64
     }
 }
 
-static void run_band(void *context, int64_t item, void *room)
+static void run_row_block(void *context, int64_t item, void *scratch)
 {
     const correlation *c = context;
-    const band b = band_at(c, item);
-    real *planes = room;
+    const row_block b = row_block_at(c, item);
+    real *planes = scratch;
     real *sum = planes + conv_lines(c->planes * c->source.plane + CONV_MAX_VECS * VEC_WIDTH);
     copy_inputs(c, &b, planes);
     const int64_t end = panels_of(c) * (b.share + 1) / c->shares;
@@ -319,7 +319,7 @@ static void correlate(correlation *c)
 {
     conv_source_offsets(&c->source, c->block, c->offset);
     tern_pool_run(c->groups * panels_of(c), pack_panel, c);
-    conv_work_run(&c->rooms, items_of(c), run_band, c);
+    conv_work_run(&c->scratches, items_of(c), run_row_block, c);
 }
 
 #endif

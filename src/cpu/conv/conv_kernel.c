@@ -7,7 +7,7 @@
 #include "cpu/conv/conv_batch.h"
 #include "cpu/conv/conv_correlate.h"
 #include "cpu/conv/conv_padding.h"
-#include "cpu/conv/conv_patch.h"
+#include "cpu/conv/conv_im2col.h"
 #include "cpu/conv/conv_weight.h"
 #include "cpu/conv/conv_weight_batch.h"
 
@@ -39,22 +39,23 @@ static size_t offsets_bytes(const correlation *c)
 
 static size_t memory_of(const correlation *c)
 {
-    const int64_t rooms = conv_rooms_for(items_of(c), c->threads);
-    return offsets_bytes(c) + (size_t)(packed_room(c) + rooms * worker_room(c)) * sizeof(real);
+    const int64_t scratches = conv_scratch_count(items_of(c), c->threads);
+    return offsets_bytes(c) +
+           (size_t)(packed_scratch(c) + scratches * worker_scratch(c)) * sizeof(real);
 }
 
 static void run_in(correlation *c, const conv_memory *memory)
 {
     c->offset = (int64_t *)memory->begin;
     c->packed = (real *)(memory->begin + offsets_bytes(c));
-    c->rooms = (conv_rooms){.memory = c->packed + packed_room(c),
-                            .nbytes = worker_room(c) * (int64_t)sizeof(real),
-                            .count = conv_rooms_for(items_of(c), c->threads)};
+    c->scratches = (conv_scratch){.memory = c->packed + packed_scratch(c),
+                                  .nbytes = worker_scratch(c) * (int64_t)sizeof(real),
+                                  .count = conv_scratch_count(items_of(c), c->threads)};
     if (items_of(c) > 0)
         correlate(c);
 }
 
-// Some taps meet padding alone, and are left out.
+// Some taps reach padding alone, and are left out.
 static bool is_clipped(const tern_conv_args *args, const conv_axis *axis)
 {
     for (int d = 0; d < 3; d++)
@@ -66,8 +67,8 @@ static bool is_clipped(const tern_conv_args *args, const conv_axis *axis)
 tern_status REAL_NAME(conv)(const tern_conv_args *args)
 {
     const bool batched = batch_suits(args, &args->y, &args->x);
-    if (patch_suits(args, batched))
-        return patch_run(args, patch_forward, patch_chunk_forward);
+    if (im2col_suits(args, batched))
+        return im2col_run(args, im2col_forward, im2col_chunk_forward);
     if (batched) {
         TERN_TRY(batch_correlate(args, false));
         padding_forward(args);
@@ -166,7 +167,7 @@ static void each_class(const tern_conv_args *args, int64_t threads, conv_memory 
     }
 }
 
-// Some inputs are in no class: no tap meets them.
+// Some inputs are in no class: no tap reaches them.
 static bool has_gaps(const tern_conv_args *args)
 {
     for (int d = 0; d < 3; d++)
@@ -178,8 +179,8 @@ static bool has_gaps(const tern_conv_args *args)
 tern_status REAL_NAME(conv_grad_input)(const tern_conv_args *args)
 {
     const bool batched = batch_suits(args, &args->x, &args->y);
-    if (patch_suits(args, batched))
-        return patch_run(args, patch_input, patch_chunk_input);
+    if (im2col_suits(args, batched))
+        return im2col_run(args, im2col_input, im2col_chunk_input);
     if (batched)
         return batch_correlate(args, true);
     const int64_t threads = tern_num_threads();
@@ -219,7 +220,7 @@ static weight_gradient plan_weight(const tern_conv_args *args)
     return g;
 }
 
-// The taps that count, to their places among those of the whole kernel.
+// The taps that count, to their positions among those of the whole kernel.
 static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
 {
     const conv_axis *axis = g->source.axis;
@@ -240,8 +241,8 @@ static void spread_taps(const tern_conv_args *args, const weight_gradient *g)
 tern_status REAL_NAME(conv_grad_weight)(const tern_conv_args *args)
 {
     const bool batched = weight_batch_suits(args);
-    if (patch_suits(args, batched))
-        return patch_run(args, patch_weight, patch_chunk_weight);
+    if (im2col_suits(args, batched))
+        return im2col_run(args, im2col_weight, im2col_chunk_weight);
     if (batched) {
         TERN_TRY(batch_grad_weight(args));
         padding_grad_weight(args);
@@ -251,11 +252,11 @@ tern_status REAL_NAME(conv_grad_weight)(const tern_conv_args *args)
     const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);
     const bool nothing = g.batch == 0 || g.y_space == 0 || numel == 0, some = numel < all;
     const int64_t items = g.parts * g.groups * g.blocks;
-    const int64_t rooms = conv_rooms_for(items, tern_num_threads());
-    const int64_t room = nothing ? 0 : dot_room_elements(&g);
+    const int64_t scratches = conv_scratch_count(items, tern_num_threads());
+    const int64_t scratch = nothing ? 0 : dot_scratch_elements(&g);
     const int64_t sums = nothing ? 0 : conv_lines((g.parts - 1 + some) * numel);
     const size_t offsets = (size_t)((g.block * g.taps + 8) / 8 * 8) * sizeof(int64_t);
-    const size_t nbytes = offsets + (size_t)(sums + rooms * room) * sizeof(real);
+    const size_t nbytes = offsets + (size_t)(sums + scratches * scratch) * sizeof(real);
     char *memory = nothing ? NULL : tern_cache_alloc(nbytes);
     if (!memory && !nothing)
         return TERN_ERR_NOMEM;
@@ -269,11 +270,11 @@ tern_status REAL_NAME(conv_grad_weight)(const tern_conv_args *args)
     g.sums = (real *)(memory + offsets);
     if (some)
         g.weight = g.sums + (g.parts - 1) * numel;
-    g.rooms = (conv_rooms){
-        .memory = g.sums + sums, .nbytes = room * (int64_t)sizeof(real), .count = rooms};
+    g.scratches = (conv_scratch){
+        .memory = g.sums + sums, .nbytes = scratch * (int64_t)sizeof(real), .count = scratches};
     conv_source_offsets(&g.source, g.block, g.offset);
     conv_zero(g.sums, sums);
-    conv_work_run(&g.rooms, items, run_block, &g);
+    conv_work_run(&g.scratches, items, run_block, &g);
     add_parts(&g);
     if (some) {
         spread_taps(args, &g);

@@ -20,7 +20,7 @@ static bool padding_met(const tern_conv_args *args, const int64_t *out, const in
     return false;
 }
 
-// The outputs along one dimension whose taps all meet inputs.
+// The outputs along one dimension whose taps all reach inputs.
 typedef struct padding_range {
     int64_t first, end;
 } padding_range;

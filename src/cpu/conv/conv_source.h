@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of a band of output rows, copied with zeros around them. Outputs of a band are
-// numbered row by row, `pitch` to a row, so that the input of position q and tap (h, w) is element
-// q + offset(h, w) of a plane; the few positions behind the end of a row mean nothing.
+// The inputs of a row block of output rows, copied with zeros around them. Outputs of a row block
+// are numbered row by row, `pitch` to a row, so that the input of position q and tap (h, w) is
+// element q + offset(h, w) of a plane; the few positions behind the end of a row mean nothing.
 #ifndef TERN_SRC_CPU_CONV_CONV_SOURCE_H
 #define TERN_SRC_CPU_CONV_CONV_SOURCE_H
 
@@ -9,12 +9,12 @@
 #include "cpu/conv/conv_axis.h"
 #include "cpu/product/gemm_kernel.h"
 
-#define LEAST_COLS 512 // of a band: rows are cut only where one alone is too long
+#define MIN_COLS 512 // of a row block: rows are cut only where one alone is too long
 
 typedef struct conv_source {
     conv_axis axis[3];
-    int64_t rows;  // of outputs in a band
-    int64_t cols;  // outputs of a row in a band
+    int64_t rows;  // of outputs in a row block
+    int64_t cols;  // outputs of a row in a row block
     int64_t pitch; // zeros at the end of a row are those at the beginning of the next
     int64_t image; // elements from image to image of a phase
     int64_t phase; // from phase to phase of a plane
@@ -63,7 +63,7 @@ static inline int64_t conv_source_offset(const conv_source *s, int64_t tap_h, in
 {
     const conv_axis *h = &s->axis[1], *w = &s->axis[2];
     return (tap_h % h->phases * w->phases + tap_w % w->phases) * s->phase +
-           conv_axis_place(h, tap_h) * s->pitch + conv_axis_place(w, tap_w);
+           conv_axis_position(h, tap_h) * s->pitch + conv_axis_position(w, tap_w);
 }
 
 // Of all taps of so many planes: (planes, taps).
@@ -126,15 +126,15 @@ static real *conv_source_phase(const conv_source *s, real *to, const real *slice
     return to;
 }
 
-// The first output of a band.
-typedef struct conv_place {
+// The first output of a row block.
+typedef struct conv_position {
     int64_t depth, row, col;
-} conv_place;
+} conv_position;
 
 // The plane of one channel and one tap of the depth, from place `at` on; it
-// is image `image` of the band. After the last one the plane is filled up with zeros.
+// is image `image` of the row block. After the last one the plane is filled up with zeros.
 static void conv_source_plane(const conv_source *s, real *plane, int64_t image, bool last,
-                              const real *channel, int64_t tap_d, const conv_place *at)
+                              const real *channel, int64_t tap_d, const conv_position *at)
 {
     const conv_axis *d = &s->axis[0], *h = &s->axis[1], *w = &s->axis[2];
     const int64_t slice = at->depth * d->step + conv_axis_shift(d, tap_d);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max pooling, and its gradient by the places of the largest elements.
+// Max pooling, and its gradient by the taps of the largest elements.
 #include "cpu/conv/pool_job.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 #define GROUP_ELEMENTS 32768 // in and out, of one group of planes
-#define MOST_GROUPS    64
+#define MAX_GROUPS     64
 
-// Of two vectors the elements with even and odd places; and these put together again.
+// Of two vectors the elements with even and odd positions; and these put together again.
 #if defined(__AVX__)
 #define POOL_BYTES 32
 #define EVEN_4     0, 2, 4, 6, 8, 10, 12, 14
@@ -30,19 +30,19 @@
 #define HIGH_8     1, 3
 #endif
 
-#define REAL              float
-#define REAL_BITS         int32_t
-#define POOL(name)        float_##name
-#define POOL_PICK(places) places##_4
+#define REAL            float
+#define REAL_BITS       int32_t
+#define POOL(name)      float_##name
+#define POOL_PICK(half) half##_4
 #include "cpu/conv/pool_real.h"
 #undef REAL
 #undef REAL_BITS
 #undef POOL
 #undef POOL_PICK
-#define REAL              double
-#define REAL_BITS         int64_t
-#define POOL(name)        double_##name
-#define POOL_PICK(places) places##_8
+#define REAL            double
+#define REAL_BITS       int64_t
+#define POOL(name)      double_##name
+#define POOL_PICK(half) half##_8
 #include "cpu/conv/pool_real.h"
 
 static int64_t volume_of(const tern_max_pool_args *args)
@@ -83,7 +83,7 @@ static void groups_of(pool_job *job, int64_t units, int64_t elements)
 {
     job->units = units;
     job->groups = units / (GROUP_ELEMENTS / (elements + 1) + 1) + 1;
-    job->groups = job->groups > MOST_GROUPS ? MOST_GROUPS : job->groups;
+    job->groups = job->groups > MAX_GROUPS ? MAX_GROUPS : job->groups;
     job->groups = job->groups > units ? units : job->groups;
 }
 
@@ -116,9 +116,10 @@ static bool are_pairs(const pool_job *job)
 
 static tern_status run(pool_job *job, const tern_max_pool_args *args, tern_pool_fn *fn)
 {
-    const size_t tables = tables_bytes(args), room = (size_t)(job->groups * job->room);
+    const size_t tables = tables_bytes(args),
+                 scratch_nbytes = (size_t)(job->groups * job->scratch_nbytes);
     job->window = tern_cache_alloc(tables);
-    job->scratch = job->window ? tern_cache_alloc(room) : NULL;
+    job->scratch = job->window ? tern_cache_alloc(scratch_nbytes) : NULL;
     if (job->scratch) {
         job->offset = (int64_t *)(void *)(job->window + job->w.out);
         offsets_write(job);
@@ -126,7 +127,7 @@ static tern_status run(pool_job *job, const tern_max_pool_args *args, tern_pool_
         tern_pool_run(job->groups, fn, job);
     }
     const tern_status status = job->scratch ? TERN_OK : TERN_ERR_NOMEM;
-    tern_cache_free(job->scratch, room);
+    tern_cache_free(job->scratch, scratch_nbytes);
     tern_cache_free(job->window, tables);
     return status;
 }
@@ -135,18 +136,18 @@ static tern_status forward(const tern_max_pool_args *args, const tern_strided *y
                            const tern_strided *x)
 {
     pool_job job = job_of(args, y, x);
-    const bool wide = y->dtype == TERN_FLOAT64;
+    const bool upcast = y->dtype == TERN_FLOAT64;
     const int64_t lines = job.d.kernel * job.h.in * job.w.out;
     if (tern_strided_numel(y) == 0)
         return TERN_OK;
-    job.room = lines * ((wide ? 8 : 4) + 4) + job.w.out * 4;
-    job.room = (job.room + 63) / 64 * 64;
+    job.scratch_nbytes = lines * ((upcast ? 8 : 4) + 4) + job.w.out * 4;
+    job.scratch_nbytes = (job.scratch_nbytes + 63) / 64 * 64;
     groups_of(&job, y->size[0] * job.d.out, job.h.in * job.w.in + job.h.out * job.w.out);
     if (are_pairs(&job)) {
-        tern_pool_run(job.groups, wide ? double_pairs : float_pairs, &job);
+        tern_pool_run(job.groups, upcast ? double_pairs : float_pairs, &job);
         return TERN_OK;
     }
-    return run(&job, args, wide ? double_planes : float_planes);
+    return run(&job, args, upcast ? double_planes : float_planes);
 }
 
 static tern_status backward(const tern_max_pool_args *args, const tern_strided *dx,
@@ -157,30 +158,30 @@ static tern_status backward(const tern_max_pool_args *args, const tern_strided *
         return TERN_OK;
     groups_of(&job, dx->size[0],
               job.d.in * job.h.in * job.w.in + job.d.out * job.h.out * job.w.out);
-    const bool wide = dx->dtype == TERN_FLOAT64;
+    const bool upcast = dx->dtype == TERN_FLOAT64;
     if (are_pairs(&job) && job.small) {
-        tern_pool_run(job.groups, wide ? double_spreads : float_spreads, &job);
+        tern_pool_run(job.groups, upcast ? double_spreads : float_spreads, &job);
         return TERN_OK;
     }
-    return run(&job, args, wide ? double_samples : float_samples);
+    return run(&job, args, upcast ? double_samples : float_samples);
 }
 
 typedef tern_status direction(const tern_max_pool_args *args, const tern_strided *y,
                               const tern_strided *x);
 
-static tern_status widened(direction *run_wide, const tern_max_pool_args *args,
-                           const tern_strided *y, const tern_strided *x)
+static tern_status run_upcast(direction *run_wide, const tern_max_pool_args *args,
+                              const tern_strided *y, const tern_strided *x)
 {
-    tern_strided wide_x = {0}, wide_y = {0};
-    tern_status status = wide_copy(&wide_x, x);
+    tern_strided upcast_x = {0}, upcast_y = {0};
+    tern_status status = upcast_copy(&upcast_x, x);
     if (status == TERN_OK)
-        status = wide_new(&wide_y, y);
+        status = upcast_new(&upcast_y, y);
     if (status == TERN_OK)
-        status = run_wide(args, &wide_y, &wide_x);
+        status = run_wide(args, &upcast_y, &upcast_x);
     if (status == TERN_OK)
-        wide_store(y, &wide_y);
-    wide_free(&wide_y);
-    wide_free(&wide_x);
+        downcast_store(y, &upcast_y);
+    upcast_free(&upcast_y);
+    upcast_free(&upcast_x);
     return status;
 }
 
@@ -189,7 +190,7 @@ tern_status TERN_ISA_NAME(max_pool)(const tern_exec *exec, const tern_max_pool_a
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating("max_pool", x->dtype));
-    return wide_needed(x->dtype) ? widened(forward, args, y, x) : forward(args, y, x);
+    return upcast_needed(x->dtype) ? run_upcast(forward, args, y, x) : forward(args, y, x);
 }
 
 tern_status TERN_ISA_NAME(max_pool_grad)(const tern_exec *exec, const tern_max_pool_args *args,
@@ -197,5 +198,5 @@ tern_status TERN_ISA_NAME(max_pool_grad)(const tern_exec *exec, const tern_max_p
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating("max_pool_grad", dx->dtype));
-    return wide_needed(dx->dtype) ? widened(backward, args, dx, dy) : backward(args, dx, dy);
+    return upcast_needed(dx->dtype) ? run_upcast(backward, args, dx, dy) : backward(args, dx, dy);
 }

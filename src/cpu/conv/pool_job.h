@@ -20,14 +20,14 @@ typedef struct pool_job {
     tern_pool_dim d, h, w;
     const void *x; // dx's counterpart in the backward
     void *y;
-    uint8_t *small; // places, of one of the two types, or NULL
+    uint8_t *small; // taps, of one of the two types, or NULL
     int32_t *large;
     int64_t *index;
     pool_window *window; // (w.out)
     int64_t *offset;     // (volume): from the base of a window, in elements of (in..)
     int64_t first, last; // outputs along w whose windows are whole
-    int64_t units, groups, room;
-    char *scratch; // (groups, room) bytes
+    int64_t units, groups, scratch_nbytes;
+    char *scratch; // (groups, scratch_nbytes) bytes
 } pool_job;
 
 #endif

@@ -5,11 +5,11 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 #define GROUP_ELEMENTS 32768 // in and out, of one group of planes
-#define MOST_GROUPS    64
+#define MAX_GROUPS     64
 #define FEW_GROUPS     8
 #define WINDOW_TAPS    32    // for each input and output, from which on they are not listed
 #define ROOMY          65536 // elements of scratch, from which on there are few groups
@@ -19,7 +19,7 @@
 #define RESAMPLE_BY(n, dim, field) ((n) / (dim)->field)
 
 // `nbytes` from the beginning of *memory, in lines of their own.
-static void *carve(char **memory, int64_t nbytes)
+static void *partition(char **memory, int64_t nbytes)
 {
     void *const begin = *memory;
     *memory += (nbytes + 63) / 64 * 64;
@@ -32,11 +32,11 @@ static void *carve(char **memory, int64_t nbytes)
 #define LOW_4  0, 4, 1, 5
 #define HIGH_4 2, 6, 3, 7
 
-#define REAL                  float
-#define REAL_BITS             int32_t
-#define RESAMPLE_PICK(places) places##_8
-#define TAPS(name)            float_##name
-#define FLOOR                 floorf
+#define REAL                float
+#define REAL_BITS           int32_t
+#define RESAMPLE_PICK(half) half##_8
+#define TAPS(name)          float_##name
+#define FLOOR               floorf
 #include "device/resample_taps.h"
 #include "cpu/conv/resample_real.h"
 #undef REAL
@@ -44,11 +44,11 @@ static void *carve(char **memory, int64_t nbytes)
 #undef RESAMPLE_PICK
 #undef TAPS
 #undef FLOOR
-#define REAL                  double
-#define REAL_BITS             int64_t
-#define RESAMPLE_PICK(places) places##_4
-#define TAPS(name)            double_##name
-#define FLOOR                 floor
+#define REAL                double
+#define REAL_BITS           int64_t
+#define RESAMPLE_PICK(half) half##_4
+#define TAPS(name)          double_##name
+#define FLOOR               floor
 #include "device/resample_taps.h"
 #include "cpu/conv/resample_real.h"
 
@@ -82,19 +82,19 @@ static tern_status run(const tern_resample_args *args, bool transposed, const te
                                                                          x->data, y->size[0]);
 }
 
-static tern_status widened(const tern_resample_args *args, bool transposed, const tern_strided *y,
-                           const tern_strided *x)
+static tern_status run_upcast(const tern_resample_args *args, bool transposed,
+                              const tern_strided *y, const tern_strided *x)
 {
-    tern_strided wide_x = {0}, wide_y = {0};
-    tern_status status = wide_copy(&wide_x, x);
+    tern_strided upcast_x = {0}, upcast_y = {0};
+    tern_status status = upcast_copy(&upcast_x, x);
     if (status == TERN_OK)
-        status = wide_new(&wide_y, y);
+        status = upcast_new(&upcast_y, y);
     if (status == TERN_OK)
-        status = run(args, transposed, &wide_y, &wide_x);
+        status = run(args, transposed, &upcast_y, &upcast_x);
     if (status == TERN_OK)
-        wide_store(y, &wide_y);
-    wide_free(&wide_y);
-    wide_free(&wide_x);
+        downcast_store(y, &upcast_y);
+    upcast_free(&upcast_y);
+    upcast_free(&upcast_x);
     return status;
 }
 
@@ -103,7 +103,7 @@ tern_status TERN_ISA_NAME(resample)(const tern_exec *exec, const tern_resample_a
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating("resample", x->dtype));
-    return (wide_needed(x->dtype) ? widened : run)(args, false, y, x);
+    return (upcast_needed(x->dtype) ? run_upcast : run)(args, false, y, x);
 }
 
 tern_status TERN_ISA_NAME(resample_grad)(const tern_exec *exec, const tern_resample_args *args,
@@ -111,5 +111,5 @@ tern_status TERN_ISA_NAME(resample_grad)(const tern_exec *exec, const tern_resam
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating("resample_grad", dx->dtype));
-    return (wide_needed(dx->dtype) ? widened : run)(args, true, dx, dy);
+    return (upcast_needed(dx->dtype) ? run_upcast : run)(args, true, dx, dy);
 }

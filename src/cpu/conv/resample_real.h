@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resampling, one dimension after the other. A template: REAL is float or double, REAL_BITS the
-// signed integer of its size, RESAMPLE_PICK(LOW) and HIGH the places of a shuffle, TAPS(name) the
-// names. It works from maps: the inputs and weights of every output. The gradient has the same
+// signed integer of its size, RESAMPLE_PICK(LOW) and HIGH the positions of a shuffle, TAPS(name)
+// the names. It works from maps: the inputs and weights of every output. The gradient has the same
 // loops, and maps with inputs and outputs exchanged.
 
 typedef struct TAPS(map) {
@@ -32,7 +32,7 @@ typedef struct TAPS(run) {
 typedef struct TAPS(plan) {
     TAPS(map) d, h, w;
     TAPS(run) * run; // of w
-    int64_t runs, slots, units, groups, room;
+    int64_t runs, slots, units, groups, scratch_size;
     bool rows_first;
     REAL *y, *scratch;
     const REAL *x;
@@ -54,21 +54,21 @@ static int64_t TAPS(count)(const tern_resample_dim *d)
 }
 
 // Cuts the memory of a map off *memory.
-static void TAPS(map_place)(TAPS(map) * map, const tern_resample_dim *d, bool transposed,
-                            char **memory)
+static void TAPS(map_partition)(TAPS(map) * map, const tern_resample_dim *d, bool transposed,
+                                char **memory)
 {
     const int64_t taps = TAPS(count)(d);
     map->in = transposed ? d->out : d->in;
     map->out = transposed ? d->in : d->out;
-    map->start = carve(memory, (map->out + 2) * (int64_t)sizeof *map->start);
+    map->start = partition(memory, (map->out + 2) * (int64_t)sizeof *map->start);
     map->windows = TAPS(has_windows)(d, taps);
     if (map->windows) {
-        map->end = carve(memory, map->out * (int64_t)sizeof *map->end);
-        map->weight = carve(memory, d->out * (int64_t)sizeof *map->weight);
+        map->end = partition(memory, map->out * (int64_t)sizeof *map->end);
+        map->weight = partition(memory, d->out * (int64_t)sizeof *map->weight);
         return;
     }
-    map->weight = carve(memory, taps * (int64_t)sizeof *map->weight);
-    map->index = carve(memory, taps * (int64_t)sizeof *map->index);
+    map->weight = partition(memory, taps * (int64_t)sizeof *map->weight);
+    map->index = partition(memory, taps * (int64_t)sizeof *map->index);
 }
 
 // start[i] begins as the count of what comes before, and ends there after the taps were written.
@@ -157,9 +157,9 @@ static void TAPS(runs_make)(TAPS(plan) * plan, char *memory)
     if (map->windows)
         return;
     const int64_t taps = map->start[map->out];
-    plan->run = carve(&memory, map->out * (int64_t)sizeof *plan->run);
-    REAL *weight = carve(&memory, taps * (int64_t)sizeof *weight);
-    int32_t *index = carve(&memory, taps * (int64_t)sizeof *index);
+    plan->run = partition(&memory, map->out * (int64_t)sizeof *plan->run);
+    REAL *weight = partition(&memory, taps * (int64_t)sizeof *weight);
+    int32_t *index = partition(&memory, taps * (int64_t)sizeof *index);
     for (int64_t o = 0; o < map->out;) {
         TAPS(run) *run = &plan->run[plan->runs++];
         *run = (TAPS(run)){.first = o, .taps = map->start[o + 1] - map->start[o]};
@@ -355,7 +355,7 @@ static void TAPS(group)(void *context, int64_t group)
     const TAPS(plan) *plan = context;
     const int64_t end = plan->units * (group + 1) / plan->groups;
     for (int64_t unit = plan->units * group / plan->groups; unit < end; unit++)
-        TAPS(plane)(plan, unit, plan->scratch + group * plan->room);
+        TAPS(plane)(plan, unit, plan->scratch + group * plan->scratch_size);
 }
 
 static void TAPS(plan_groups)(TAPS(plan) * plan, int64_t rows)
@@ -364,11 +364,12 @@ static void TAPS(plan_groups)(TAPS(plan) * plan, int64_t rows)
     const int64_t in = h->in * w->in, out = h->out * w->out;
     plan->rows_first = h->in <= h->out;
     plan->units = rows * plan->d.out;
-    plan->room = (plan->d.copies ? 0 : in) + (plan->rows_first ? h->in * w->out : h->out * w->in);
-    plan->room = (plan->room + 15) / 16 * 16;
+    plan->scratch_size =
+        (plan->d.copies ? 0 : in) + (plan->rows_first ? h->in * w->out : h->out * w->in);
+    plan->scratch_size = (plan->scratch_size + 15) / 16 * 16;
     plan->groups = plan->units / (GROUP_ELEMENTS / (in + out) + 1) + 1;
-    const int64_t most = plan->room > ROOMY ? FEW_GROUPS : MOST_GROUPS;
-    plan->groups = plan->groups > most ? most : plan->groups;
+    const int64_t limit = plan->scratch_size > ROOMY ? FEW_GROUPS : MAX_GROUPS;
+    plan->groups = plan->groups > limit ? limit : plan->groups;
     plan->groups = plan->groups > plan->units ? plan->units : plan->groups;
 }
 
@@ -404,7 +405,7 @@ static inline void TAPS(mean_lanes)(REAL *y, const REAL *x, int64_t n)
 static void TAPS(means)(void *context, int64_t group)
 {
     const TAPS(plan) *plan = context;
-    const int64_t n = plan->room, end = plan->units * (group + 1) / plan->groups;
+    const int64_t n = plan->scratch_size, end = plan->units * (group + 1) / plan->groups;
     int64_t unit = plan->units * group / plan->groups;
     for (; n >= TAPS(LANES) && unit + TAPS(LANES) <= end; unit += TAPS(LANES))
         TAPS(mean_lanes)(plan->y + unit, plan->x + unit * n, n);
@@ -415,7 +416,7 @@ static void TAPS(means)(void *context, int64_t group)
 static void TAPS(spreads)(void *context, int64_t group)
 {
     const TAPS(plan) *plan = context;
-    const int64_t n = plan->room, end = plan->units * (group + 1) / plan->groups;
+    const int64_t n = plan->scratch_size, end = plan->units * (group + 1) / plan->groups;
     for (int64_t unit = plan->units * group / plan->groups; unit < end; unit++) {
         const REAL share = plan->x[unit] / (REAL)n;
         for (int64_t i = 0; i < n; i++)
@@ -426,7 +427,7 @@ static void TAPS(spreads)(void *context, int64_t group)
 // The mean of each sample of n elements, or n shares of each number.
 static void TAPS(whole)(bool transposed, void *y, const void *x, int64_t rows, int64_t n)
 {
-    TAPS(plan) plan = {.y = y, .x = x, .units = rows, .room = n};
+    TAPS(plan) plan = {.y = y, .x = x, .units = rows, .scratch_size = n};
     plan.groups = rows / (GROUP_ELEMENTS / (n + 1) + 1) + 1;
     plan.groups = plan.groups > rows ? rows : plan.groups;
     tern_pool_run(plan.groups, transposed ? TAPS(spreads) : TAPS(means), &plan);
@@ -454,17 +455,17 @@ static tern_status TAPS(resample)(const tern_resample_args *args, bool transpose
         return TERN_ERR_NOMEM;
     TAPS(map) *const maps[] = {&plan.d, &plan.h, &plan.w};
     for (int i = 0; i < 3; i++) {
-        TAPS(map_place)(maps[i], &args->dim[i], transposed, &left);
+        TAPS(map_partition)(maps[i], &args->dim[i], transposed, &left);
         TAPS(map_write)(maps[i], &args->dim[i], transposed, i == 2 ? (REAL)args->scale : 1);
     }
     TAPS(runs_make)(&plan, left);
     TAPS(plan_groups)(&plan, rows);
-    const size_t room = (size_t)(plan.groups * plan.room) * sizeof(REAL);
-    plan.scratch = tern_cache_alloc(room);
+    const size_t scratch_size = (size_t)(plan.groups * plan.scratch_size) * sizeof(REAL);
+    plan.scratch = tern_cache_alloc(scratch_size);
     if (plan.scratch)
         tern_pool_run(plan.groups, TAPS(group), &plan);
     const tern_status status = plan.scratch ? TERN_OK : TERN_ERR_NOMEM;
-    tern_cache_free(plan.scratch, room);
+    tern_cache_free(plan.scratch, scratch_size);
     tern_cache_free(memory, (size_t)bytes);
     return status;
 }

@@ -3,11 +3,11 @@
 #include "base/pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 #include "device/comparison.h"
 
-#define PIECE 32768
-#define CHUNK 512
+#define CHUNK 32768
+#define BLOCK 512
 
 typedef struct sequence {
     const tern_strided *y;
@@ -17,8 +17,8 @@ typedef struct sequence {
 
 static void floating_chunk(const sequence *s, char *to, int64_t begin, int64_t n)
 {
-    double wide[CHUNK];
-    float narrow[CHUNK];
+    double wide[BLOCK];
+    float narrow[BLOCK];
     for (int64_t i = 0; i < n; i++)
         wide[i] = s->start + (double)(begin + i) * s->step;
     if (s->y->dtype == TERN_FLOAT64) {
@@ -32,19 +32,19 @@ static void floating_chunk(const sequence *s, char *to, int64_t begin, int64_t n
 
 static void integer_chunk(const sequence *s, char *to, int64_t begin, int64_t n)
 {
-    int64_t values[CHUNK];
+    int64_t values[BLOCK];
     for (int64_t i = 0; i < n; i++)
         values[i] = wrap_add(s->first, wrap_mul(begin + i, s->stride));
     span_store_int64(to, values, s->y->dtype, 1, n);
 }
 
-static void arange_piece(void *context, int64_t piece)
+static void arange_chunk(void *context, int64_t chunk)
 {
     const sequence *s = context;
-    const int64_t first = piece * PIECE, last = first + PIECE;
+    const int64_t first = chunk * CHUNK, last = first + CHUNK;
     const int64_t end = last < s->y->size[0] ? last : s->y->size[0];
-    for (int64_t begin = first; begin < end; begin += CHUNK) {
-        const int64_t n = end - begin < CHUNK ? end - begin : CHUNK;
+    for (int64_t begin = first; begin < end; begin += BLOCK) {
+        const int64_t n = end - begin < BLOCK ? end - begin : BLOCK;
         char *to = (char *)s->y->data + begin * (int64_t)tern_dtype_size(s->y->dtype);
         if (tern_dtype_is_floating(s->y->dtype))
             floating_chunk(s, to, begin, n);
@@ -59,6 +59,6 @@ tern_status TERN_ISA_NAME(arange)(const tern_exec *exec, const tern_strided *y, 
     (void)exec;
     sequence s = {y, scalar_floating(start, TERN_FLOAT64), scalar_floating(step, TERN_FLOAT64),
                   scalar_integer(start), scalar_integer(step)};
-    tern_pool_run((y->size[0] + PIECE - 1) / PIECE, arange_piece, &s);
+    tern_pool_run((y->size[0] + CHUNK - 1) / CHUNK, arange_chunk, &s);
     return TERN_OK;
 }

@@ -3,7 +3,7 @@
 #include "cpu/elementwise/copy.h"
 #include <string.h>
 #include "base/pool.h"
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 
 #define COPY_RUN(size)                                                                             \
     static void copy_##size(const void *context, int64_t n, char *const *data,                     \
@@ -102,16 +102,16 @@ static void copy_tile(int64_t size, char *to, const char *from, int64_t rows, in
         tile_8(to, from, rows, cols, to_row, from_col);
 }
 
-// One strip of one matrix; `piece` counts the strips, then the dimensions outside.
-static void copy_strip(void *context, int64_t piece)
+// One strip of one matrix; `chunk` counts the strips, then the dimensions outside.
+static void copy_strip(void *context, int64_t chunk)
 {
     const transpose *t = context;
     const tern_strided *y = t->y, *x = t->x;
     const int last = y->rank - 1;
     const int64_t size = (int64_t)tern_dtype_size(y->dtype);
-    const int64_t first = piece % t->strips * TILE;
+    const int64_t first = chunk % t->strips * TILE;
     int64_t to = first * y->stride[t->row], from = first;
-    int64_t rest = piece / t->strips;
+    int64_t rest = chunk / t->strips;
     for (int d = last - 1; d >= 0; d--) {
         if (d == t->row)
             continue;
@@ -146,16 +146,16 @@ static int transposed_dim(const tern_strided *y, const tern_strided *x)
 static void copy_transposed(const tern_strided *y, const tern_strided *x, int row)
 {
     transpose t = {y, x, row, (y->size[row] + TILE - 1) / TILE};
-    int64_t pieces = t.strips;
+    int64_t chunks = t.strips;
     for (int d = 0; d < y->rank - 1; d++)
-        pieces *= d == row ? 1 : y->size[d];
+        chunks *= d == row ? 1 : y->size[d];
     int64_t numel = 1;
     for (int d = 0; d < y->rank; d++)
         numel *= y->size[d];
-    if (numel > TERN_WALK_ALONE) {
-        tern_pool_run(pieces, copy_strip, &t);
+    if (numel > TERN_LOOP_ALONE) {
+        tern_pool_run(chunks, copy_strip, &t);
     } else {
-        for (int64_t i = 0; i < pieces; i++)
+        for (int64_t i = 0; i < chunks; i++)
             copy_strip(&t, i);
     }
 }
@@ -173,7 +173,7 @@ tern_status TERN_ISA_NAME(copy)(const tern_exec *exec, const tern_strided *y, co
         return TERN_OK;
     }
     const size_t size = tern_dtype_size(y->dtype);
-    tern_walk_run *run = size == 1 ? copy_1 : size == 2 ? copy_2 : size == 4 ? copy_4 : copy_8;
-    tern_walk((const tern_strided *const[]){y, x}, 2, run, NULL, TERN_WALK_ALONE);
+    tern_loop_fn *run = size == 1 ? copy_1 : size == 2 ? copy_2 : size == 4 ? copy_4 : copy_8;
+    tern_loop((const tern_strided *const[]){y, x}, 2, run, NULL, TERN_LOOP_ALONE);
     return TERN_OK;
 }

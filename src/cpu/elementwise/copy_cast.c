@@ -7,7 +7,7 @@
 // and bfloat16 by way of float32.
 #include "cpu/elementwise/copy.h"
 #include "cpu/span.h"
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 
 #define BLOCK 512
 
@@ -180,5 +180,5 @@ void TERN_ISA_NAME(copy_cast)(const tern_strided *y, const tern_strided *x)
         .from_size = (int64_t)tern_dtype_size(x->dtype),
         .to_size = (int64_t)tern_dtype_size(y->dtype),
     };
-    tern_walk((const tern_strided *const[]){y, x}, 2, cast_run, &c, TERN_WALK_ALONE);
+    tern_loop((const tern_strided *const[]){y, x}, 2, cast_run, &c, TERN_LOOP_ALONE);
 }

@@ -4,7 +4,7 @@
 
 #include "base/pool.h"
 #include "cpu/span.h"
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 
 // Elements per pass through the buffers, which stay in the first cache.
 #define BLOCK 512
@@ -15,7 +15,7 @@
 // Rows of so few elements are done several at a time.
 #define SHORT 64
 
-// Rows of so few elements, which need no buffer, are done one after the other without a walk.
+// Rows of so few elements, which need no buffer, are done one after the other without a loop.
 #define MEDIUM 2048
 
 // The odd part keeps the buffers from starting at the same place in a page.
@@ -188,7 +188,7 @@ static bool is_plain(const job *j, const tern_strided *const *views)
 typedef struct row_job {
     const job *j;
     const tern_strided *const *views;
-    int64_t cols, rows, rows_per_block, rows_per_piece, pieces; // of one matrix
+    int64_t cols, rows, rows_per_block, rows_per_chunk, chunks; // of one matrix
 } row_job;
 
 // The strides of a view in the last two dimensions, and where one row begins.
@@ -209,12 +209,12 @@ static rows_view matrix_at(const tern_strided *view, int64_t matrix)
                        view->stride[rank - 2], view->stride[rank - 1]};
 }
 
-// The rows of a piece: the first of each view, and how many they are.
+// The rows of a chunk: the first of each view, and how many they are.
 static int64_t find_rows(const row_job *r, int64_t index, rows_view *to, rows_view *from)
 {
     const job *j = r->j;
     const int outputs = j->op->outputs;
-    const int64_t matrix = index / r->pieces, first = index % r->pieces * r->rows_per_piece;
+    const int64_t matrix = index / r->chunks, first = index % r->chunks * r->rows_per_chunk;
     for (int k = 0; k < outputs; k++) {
         to[k] = matrix_at(r->views[k], matrix);
         to[k].data += first * to[k].row * j->out_size;
@@ -223,7 +223,7 @@ static int64_t find_rows(const row_job *r, int64_t index, rows_view *to, rows_vi
         from[k] = matrix_at(r->views[outputs + k], matrix);
         from[k].data += first * from[k].row * j->in_size;
     }
-    return r->rows - first < r->rows_per_piece ? r->rows - first : r->rows_per_piece;
+    return r->rows - first < r->rows_per_chunk ? r->rows - first : r->rows_per_chunk;
 }
 
 static bool has_no_gaps(rows_view v, int64_t cols)
@@ -280,7 +280,7 @@ static void store_rows(const job *j, rows_view v, const buffer *from, int64_t ro
               cols);
 }
 
-static void short_piece(void *context, int64_t index)
+static void short_chunk(void *context, int64_t index)
 {
     const row_job *r = context;
     const job *j = r->j;
@@ -311,7 +311,7 @@ static void short_piece(void *context, int64_t index)
     }
 }
 
-static void medium_piece(void *context, int64_t index)
+static void medium_chunk(void *context, int64_t index)
 {
     const row_job *r = context;
     const job *j = r->j;
@@ -345,16 +345,16 @@ static void run_rows(const job *j, const tern_strided *const *views)
     r.cols = y->size[y->rank - 1];
     r.rows = y->size[y->rank - 2];
     r.rows_per_block = r.cols <= SHORT ? BLOCK / r.cols : 1;
-    r.rows_per_piece = TERN_WALK_PIECE / (r.rows_per_block * r.cols) * r.rows_per_block;
-    r.pieces = (r.rows + r.rows_per_piece - 1) / r.rows_per_piece;
-    void (*piece)(void *, int64_t) = r.cols <= SHORT ? short_piece : medium_piece;
-    const int64_t all = numel / (r.rows * r.cols) * r.pieces;
+    r.rows_per_chunk = TERN_LOOP_CHUNK / (r.rows_per_block * r.cols) * r.rows_per_block;
+    r.chunks = (r.rows + r.rows_per_chunk - 1) / r.rows_per_chunk;
+    void (*chunk)(void *, int64_t) = r.cols <= SHORT ? short_chunk : medium_chunk;
+    const int64_t all = numel / (r.rows * r.cols) * r.chunks;
     const int saved = errno; // functions of the mathematical library set it
     if (numel > j->alone)
-        tern_pool_run(all, piece, &r);
+        tern_pool_run(all, chunk, &r);
     else
         for (int64_t i = 0; i < all; i++)
-            piece(&r, i);
+            chunk(&r, i);
     errno = saved;
 }
 
@@ -373,11 +373,11 @@ void TERN_ISA_NAME(elementwise)(const elementwise *op, const tern_strided *const
         .in_plain = stored_as_computed(in),
         .out_plain = op->predicate || stored_as_computed(out),
         .one = one,
-        .alone = op->costly ? TERN_WALK_ALONE_COSTLY : TERN_WALK_ALONE,
+        .alone = op->costly ? TERN_LOOP_ALONE_COSTLY : TERN_LOOP_ALONE,
     };
     const bool plain = is_plain(&j, views);
     if (has_rows_up_to(views[0], SHORT) || (plain && has_rows_up_to(views[0], MEDIUM)))
         run_rows(&j, views);
     else
-        tern_walk(views, op->outputs + op->inputs, plain ? run_plain : run_blocks, &j, j.alone);
+        tern_loop(views, op->outputs + op->inputs, plain ? run_plain : run_blocks, &j, j.alone);
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 #include "device/comparison.h"
 
 // One element as it is stored.
@@ -77,6 +77,6 @@ tern_status TERN_ISA_NAME(fill)(const tern_exec *exec, const tern_strided *y, te
     memcpy(&p.word, &storage, sizeof p.word);
     memcpy(&p.twin, &storage, sizeof p.twin);
     memcpy(&p.quad, &storage, sizeof p.quad);
-    tern_walk(&y, 1, fill_run, &p, TERN_WALK_ALONE);
+    tern_loop(&y, 1, fill_run, &p, TERN_LOOP_ALONE);
     return TERN_OK;
 }

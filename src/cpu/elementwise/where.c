@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = c ? a : b, by the size of an element alone
 #include "cpu/elementwise/elementwise.h"
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 
 // Whole rows, and rows in which one operand is a single value, have loops that vectorise.
 #define SELECT(type)                                                                               \
@@ -50,10 +50,10 @@ tern_status TERN_ISA_NAME(where)(const tern_exec *exec, const tern_strided *y,
 {
     (void)exec;
     const size_t size = tern_dtype_size(y->dtype);
-    tern_walk_run *run = size == 1   ? select_raw_1
-                         : size == 2 ? select_raw_2
-                         : size == 4 ? select_raw_4
-                                     : select_raw_8;
-    tern_walk((const tern_strided *const[]){y, c, a, b}, 4, run, NULL, TERN_WALK_ALONE);
+    tern_loop_fn *run = size == 1   ? select_raw_1
+                        : size == 2 ? select_raw_2
+                        : size == 4 ? select_raw_4
+                                    : select_raw_8;
+    tern_loop((const tern_strided *const[]){y, c, a, b}, 4, run, NULL, TERN_LOOP_ALONE);
     return TERN_OK;
 }

@@ -5,11 +5,11 @@
 #include "base/pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/fault.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 
-#define PIECE 8192 // elements of the index that one piece reads
+#define CHUNK 8192 // elements of the index that one chunk reads
 
-// Columns that one piece adds where pieces cannot be of rows.
+// Columns that one chunk adds where chunks cannot be of rows.
 #define ADD_COLUMNS 32
 
 // The views have the index's rank, at least 1; the last dimension is read as rows.
@@ -17,8 +17,8 @@ typedef struct gather_job {
     const tern_exec *exec;
     const tern_strided *y, *x, *index; // of x or, when adding, of y the size along dim counts
     int dim;
-    int64_t rows, cols, rows_per_piece;
-    int64_t first_col; // of those that a piece adds
+    int64_t rows, cols, rows_per_chunk;
+    int64_t first_col; // of those that a chunk adds
     size_t element;
 } gather_job;
 
@@ -44,19 +44,19 @@ static row_start find_row(const gather_job *job, const tern_strided *dense,
 }
 
 // The index at a place in the index's memory; -1 after a fault.
-static int64_t index_at(const gather_job *job, int64_t limit, int64_t place)
+static int64_t index_at(const gather_job *job, int64_t limit, int64_t position)
 {
-    int64_t i = ((const int64_t *)job->index->data)[place];
+    int64_t i = ((const int64_t *)job->index->data)[position];
     if (i >= 0 && i < limit)
         return i;
-    tern_cpu_fault(job->exec, place, i);
+    tern_cpu_fault(job->exec, position, i);
     return -1;
 }
 
 // Whether no index of a row is at fault.
-static bool in_range(const gather_job *job, int64_t limit, int64_t place, int64_t step)
+static bool in_range(const gather_job *job, int64_t limit, int64_t position, int64_t step)
 {
-    const int64_t *index = (const int64_t *)job->index->data + place;
+    const int64_t *index = (const int64_t *)job->index->data + position;
     uint64_t signs = 0;
     if (step == 1)
         for (int64_t col = 0; col < job->cols; col++)
@@ -119,7 +119,7 @@ static void gather_row(const gather_job *job, int64_t row)
     }
 }
 
-// One index for the whole row, and rows that lie in one piece: a copy.
+// One index for the whole row, and rows that lie in one chunk: a copy.
 static bool copies_rows(const gather_job *job)
 {
     const int last = job->index->rank - 1;
@@ -151,11 +151,11 @@ static int64_t copy_run(const gather_job *job, int64_t row, int64_t end)
     return row + count;
 }
 
-static void gather_piece(void *context, int64_t index)
+static void gather_chunk(void *context, int64_t index)
 {
     const gather_job *job = context;
     const bool copies = copies_rows(job);
-    const int64_t begin = index * job->rows_per_piece, after = begin + job->rows_per_piece;
+    const int64_t begin = index * job->rows_per_chunk, after = begin + job->rows_per_chunk;
     const int64_t end = after < job->rows ? after : job->rows;
     int64_t row = begin;
     while (copies && row < end)
@@ -172,7 +172,7 @@ static void set_rows(gather_job *job)
         job->rows *= job->index->size[d];
     if (job->cols == 0)
         job->rows = 0;
-    job->rows_per_piece = job->cols > 0 && job->cols < PIECE ? PIECE / job->cols : 1;
+    job->rows_per_chunk = job->cols > 0 && job->cols < CHUNK ? CHUNK / job->cols : 1;
 }
 
 tern_status TERN_ISA_NAME(gather)(const tern_exec *exec, const tern_strided *y,
@@ -181,7 +181,7 @@ tern_status TERN_ISA_NAME(gather)(const tern_exec *exec, const tern_strided *y,
     gather_job job = {.exec = exec, .y = y, .x = x, .index = index, .dim = dim};
     job.element = tern_dtype_size(x->dtype);
     set_rows(&job);
-    tern_pool_run((job.rows + job.rows_per_piece - 1) / job.rows_per_piece, gather_piece, &job);
+    tern_pool_run((job.rows + job.rows_per_chunk - 1) / job.rows_per_chunk, gather_chunk, &job);
     return TERN_OK;
 }
 
@@ -250,14 +250,14 @@ static void add_row(const gather_job *job, int64_t row)
     case TERN_BOOL:
         add_bool(job, at, by);
         break;
-    case TERN_FLOAT16: // widened by the caller
+    case TERN_FLOAT16: // upcast by the caller
     case TERN_BFLOAT16:
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
 }
 
-// One index for the whole row: rows that lie in one piece are added as such.
+// One index for the whole row: rows that lie in one chunk are added as such.
 static bool adds_rows(const gather_job *job)
 {
     const int last = job->index->rank - 1;
@@ -297,39 +297,39 @@ static void add_range(const gather_job *job, int64_t begin, int64_t end)
     }
 }
 
-static void add_groups(void *context, int64_t piece)
+static void add_groups(void *context, int64_t chunk)
 {
     const gather_job *job = context;
-    const int64_t begin = piece * job->rows_per_piece, end = begin + job->rows_per_piece;
+    const int64_t begin = chunk * job->rows_per_chunk, end = begin + job->rows_per_chunk;
     add_range(job, begin, end < job->rows ? end : job->rows);
 }
 
-static void add_columns(void *context, int64_t piece)
+static void add_columns(void *context, int64_t chunk)
 {
     gather_job job = *(const gather_job *)context;
-    const int64_t left = job.cols - piece * ADD_COLUMNS;
-    job.first_col = piece * ADD_COLUMNS;
+    const int64_t left = job.cols - chunk * ADD_COLUMNS;
+    job.first_col = chunk * ADD_COLUMNS;
     job.cols = left < ADD_COLUMNS ? left : ADD_COLUMNS;
     add_range(&job, 0, job.rows);
 }
 
-// Two elements may meet in one place, and are added in the index's order. They have in common all
-// places but that along dim, so what differs in another one may be done at the same time.
+// Two elements may be added at one offset, and are added in the index's order. They have in common
+// all positions but that along dim, so what differs in another one may be done at the same time.
 static void add_rows(gather_job *job)
 {
     const tern_strided *index = job->index;
     int64_t rows_per_group = 1;
     set_rows(job);
-    if (job->rows * job->cols <= PIECE) {
+    if (job->rows * job->cols <= CHUNK) {
         add_range(job, 0, job->rows);
         return;
     }
     for (int d = job->dim; d < index->rank - 1; d++)
         rows_per_group *= index->size[d];
     if (rows_per_group < job->rows) {
-        const int64_t groups = job->rows_per_piece / rows_per_group;
-        job->rows_per_piece = rows_per_group * (groups > 0 ? groups : 1);
-        tern_pool_run((job->rows + job->rows_per_piece - 1) / job->rows_per_piece, add_groups, job);
+        const int64_t groups = job->rows_per_chunk / rows_per_group;
+        job->rows_per_chunk = rows_per_group * (groups > 0 ? groups : 1);
+        tern_pool_run((job->rows + job->rows_per_chunk - 1) / job->rows_per_chunk, add_groups, job);
     } else if (job->dim < index->rank - 1 && tern_num_threads() > 1) {
         tern_pool_run((job->cols + ADD_COLUMNS - 1) / ADD_COLUMNS, add_columns, job);
     } else {
@@ -342,22 +342,22 @@ tern_status TERN_ISA_NAME(scatter_add)(const tern_exec *exec, const tern_strided
 {
     gather_job job = {.exec = exec, .y = y, .x = x, .index = index, .dim = dim};
     job.element = tern_dtype_size(y->dtype);
-    if (!wide_needed(y->dtype)) {
+    if (!upcast_needed(y->dtype)) {
         add_rows(&job);
         return TERN_OK;
     }
-    tern_strided wide_y = {0}, wide_x = {0};
-    tern_status status = wide_copy(&wide_y, y);
+    tern_strided upcast_y = {0}, upcast_x = {0};
+    tern_status status = upcast_copy(&upcast_y, y);
     if (!status)
-        status = wide_copy(&wide_x, x);
+        status = upcast_copy(&upcast_x, x);
     if (!status) {
-        job.y = &wide_y;
-        job.x = &wide_x;
+        job.y = &upcast_y;
+        job.x = &upcast_x;
         job.element = sizeof(float);
         add_rows(&job);
-        wide_store(y, &wide_y);
+        downcast_store(y, &upcast_y);
     }
-    wide_free(&wide_x);
-    wide_free(&wide_y);
+    upcast_free(&upcast_x);
+    upcast_free(&upcast_y);
     return status;
 }

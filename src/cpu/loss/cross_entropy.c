@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "cpu/fault.h"
 #include "cpu/span.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 #define CHUNK 32768 // elements
@@ -113,54 +113,54 @@ static void backward(const tern_exec *exec, const tern_cross_entropy_args *args,
 }
 
 // float32 copies of what is in 16 bits.
-typedef struct wide_inputs {
+typedef struct upcast_inputs {
     tern_cross_entropy_args args;
     tern_strided x, target, weight;
-} wide_inputs;
+} upcast_inputs;
 
-static void free_inputs(wide_inputs *wide)
+static void free_inputs(upcast_inputs *upcast)
 {
-    wide_free(&wide->weight);
-    wide_free(&wide->target);
-    wide_free(&wide->x);
+    upcast_free(&upcast->weight);
+    upcast_free(&upcast->target);
+    upcast_free(&upcast->x);
 }
 
-static tern_status widen(wide_inputs *wide, const tern_cross_entropy_args *args)
+static tern_status upcast_views(upcast_inputs *upcast, const tern_cross_entropy_args *args)
 {
-    *wide = (wide_inputs){.args = *args};
-    tern_status status = wide_copy(&wide->x, &args->x);
+    *upcast = (upcast_inputs){.args = *args};
+    tern_status status = upcast_copy(&upcast->x, &args->x);
     if (status == TERN_OK && args->probabilities)
-        status = wide_copy(&wide->target, &args->target);
+        status = upcast_copy(&upcast->target, &args->target);
     if (status == TERN_OK && args->weight)
-        status = wide_copy(&wide->weight, args->weight);
-    wide->args.x = wide->x;
+        status = upcast_copy(&upcast->weight, args->weight);
+    upcast->args.x = upcast->x;
     if (args->probabilities)
-        wide->args.target = wide->target;
+        upcast->args.target = upcast->target;
     if (args->weight)
-        wide->args.weight = &wide->weight;
+        upcast->args.weight = &upcast->weight;
     return status;
 }
 
 tern_status TERN_ISA_NAME(cross_entropy)(const tern_exec *exec, const tern_cross_entropy_args *args)
 {
     TERN_TRY(tern_kernel_floating("cross_entropy", args->x.dtype));
-    if (!wide_needed(args->x.dtype)) {
+    if (!upcast_needed(args->x.dtype)) {
         forward(exec, args, &args->loss);
         return TERN_OK;
     }
-    wide_inputs wide;
+    upcast_inputs upcast;
     tern_strided loss = {0};
-    tern_status status = widen(&wide, args);
+    tern_status status = upcast_views(&upcast, args);
     if (status == TERN_OK && args->reduction == TERN_REDUCTION_NONE)
-        status = wide_new(&loss, &args->loss);
+        status = upcast_new(&loss, &args->loss);
     if (status == TERN_OK) {
-        wide.args.loss = loss;
-        forward(exec, &wide.args, &args->loss);
+        upcast.args.loss = loss;
+        forward(exec, &upcast.args, &args->loss);
         if (loss.data)
-            wide_store(&args->loss, &loss);
+            downcast_store(&args->loss, &loss);
     }
-    wide_free(&loss);
-    free_inputs(&wide);
+    upcast_free(&loss);
+    free_inputs(&upcast);
     return status;
 }
 
@@ -169,21 +169,21 @@ tern_status TERN_ISA_NAME(cross_entropy_grad)(const tern_exec *exec,
                                               const tern_strided *dx, const tern_strided *dloss)
 {
     TERN_TRY(tern_kernel_floating("cross_entropy_grad", args->x.dtype));
-    if (!wide_needed(args->x.dtype)) {
+    if (!upcast_needed(args->x.dtype)) {
         backward(exec, args, dx, dloss);
         return TERN_OK;
     }
-    wide_inputs wide;
+    upcast_inputs upcast;
     tern_strided gradient = {0};
-    tern_status status = widen(&wide, args);
+    tern_status status = upcast_views(&upcast, args);
     if (status == TERN_OK && args->reduction == TERN_REDUCTION_NONE)
-        status = wide_copy(&gradient, dloss);
+        status = upcast_copy(&gradient, dloss);
     if (status == TERN_OK) {
         // Each block of samples reads its logits before it writes: dx may take their place.
-        backward(exec, &wide.args, &wide.x, gradient.data ? &gradient : dloss);
-        wide_store(dx, &wide.x);
+        backward(exec, &upcast.args, &upcast.x, gradient.data ? &gradient : dloss);
+        downcast_store(dx, &upcast.x);
     }
-    wide_free(&gradient);
-    free_inputs(&wide);
+    upcast_free(&gradient);
+    free_inputs(&upcast);
     return status;
 }

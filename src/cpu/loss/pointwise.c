@@ -8,7 +8,7 @@
 #include "cpu/real.h"
 #include "cpu/vecmath.h"
 #include "cpu/vecmath_double.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 #define POINTWISE_INLINE static inline __attribute__((always_inline))
@@ -286,13 +286,14 @@ tern_status REAL_NAME(loss_grad)(loss_job *job)
 
 #if REAL_IS_FLOAT
 // Replaces the views by float32 copies.
-static tern_status widen(const tern_strided **views, tern_strided *wide)
+static tern_status upcast_views(const tern_strided **views, tern_strided *upcast)
 {
     for (int v = 0; v < MAX_VIEWS; v++) {
         if (!views[v])
             continue;
-        TERN_TRY(v == RESULT ? wide_new(&wide[v], views[v]) : wide_copy(&wide[v], views[v]));
-        views[v] = &wide[v];
+        TERN_TRY(v == RESULT ? upcast_new(&upcast[v], views[v])
+                             : upcast_copy(&upcast[v], views[v]));
+        views[v] = &upcast[v];
     }
     return TERN_OK;
 }
@@ -303,16 +304,16 @@ static tern_status run(loss_job *job, loss_fn *compute)
     const tern_strided *result = job->views[RESULT];
     TERN_CHECK(tern_loss_inputs(job->args->code) > 0, TERN_ERR_UNSUPPORTED,
                "loss: no kernel for loss %d", (int)job->args->code);
-    if (!wide_needed(result->dtype))
+    if (!upcast_needed(result->dtype))
         return compute(job);
-    tern_strided wide[MAX_VIEWS] = {{0}};
-    tern_status status = widen(job->views, wide);
+    tern_strided upcast[MAX_VIEWS] = {{0}};
+    tern_status status = upcast_views(job->views, upcast);
     if (!status)
         status = compute(job);
     if (!status)
-        wide_store(result, job->views[RESULT]);
+        downcast_store(result, job->views[RESULT]);
     for (int v = MAX_VIEWS - 1; v >= 0; v--)
-        wide_free(&wide[v]);
+        upcast_free(&upcast[v]);
     return status;
 }
 

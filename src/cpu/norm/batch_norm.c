@@ -9,7 +9,7 @@
 
 #include "base/pool.h"
 #include "cpu/norm/norm_param.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 #define SEGMENT      65536 // elements of a channel
@@ -173,25 +173,25 @@ typedef struct channel_memory {
 
 static void give_back(channel_memory *m)
 {
-    wide_free(&m->dy);
-    wide_free(&m->y);
-    wide_free(&m->x);
+    upcast_free(&m->dy);
+    upcast_free(&m->y);
+    upcast_free(&m->x);
     tern_cache_free(m->partial, m->nbytes);
     norm_param_free(&m->bias);
     norm_param_free(&m->weight);
 }
 
-static tern_status widen(channel_memory *m, channel_job *job, const tern_strided *y,
-                         const tern_strided *dy)
+static tern_status upcast_views(channel_memory *m, channel_job *job, const tern_strided *y,
+                                const tern_strided *dy)
 {
-    TERN_TRY(wide_copy(&m->x, &job->args->x));
+    TERN_TRY(upcast_copy(&m->x, &job->args->x));
     job->x = m->x.data;
     if (dy) {
-        TERN_TRY(wide_copy(&m->dy, dy));
+        TERN_TRY(upcast_copy(&m->dy, dy));
         job->dy = m->dy.data;
     }
     if (y) {
-        TERN_TRY(wide_new(&m->y, y));
+        TERN_TRY(upcast_new(&m->y, y));
         job->y = m->y.data;
     }
     return TERN_OK;
@@ -215,7 +215,7 @@ static tern_status take(channel_memory *m, channel_job *job, const tern_strided 
     job->x = args->x.data;
     job->y = y ? y->data : NULL;
     job->dy = dy ? dy->data : NULL;
-    return wide_needed(args->x.dtype) ? widen(m, job, y, dy) : TERN_OK;
+    return upcast_needed(args->x.dtype) ? upcast_views(m, job, y, dy) : TERN_OK;
 }
 
 // One more batch counts; its weight in the running statistics.
@@ -244,7 +244,7 @@ tern_status TERN_ISA_NAME(batch_norm)(const tern_exec *exec, const tern_batch_no
         run.job.momentum = count_batch(args);
         run_all(&run);
         if (memory.y.data)
-            wide_store(y, &memory.y);
+            downcast_store(y, &memory.y);
     }
     give_back(&memory);
     return status;
@@ -265,7 +265,7 @@ tern_status TERN_ISA_NAME(batch_norm_grad)(const tern_exec *exec, const tern_bat
             run.elements = REAL_SELECT(args->x.dtype, batch_norm_gradients);
         run_all(&run);
         if (memory.y.data)
-            wide_store(grads->dx, &memory.y);
+            downcast_store(grads->dx, &memory.y);
     }
     give_back(&memory);
     return status;

@@ -9,7 +9,7 @@
 
 typedef struct norm_param {
     const void *data; // float or double; NULL: there is none
-    void *memory;     // of 16-bit ones, widened
+    void *memory;     // of 16-bit ones, upcast
     size_t nbytes;
 } norm_param;
 

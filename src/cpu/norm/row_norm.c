@@ -5,10 +5,10 @@
 #include "base/pool.h"
 #include "cpu/norm/norm_param.h"
 #include "cpu/norm/sums.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE    8192 // elements
+#define CHUNK    8192 // elements
 #define SEGMENTS 64   // of rows at most, each with its sums of the weights' gradients
 
 typedef struct row_job {
@@ -124,7 +124,7 @@ static weight_sums sums_of(const row_job *job, int64_t segment)
     return sums;
 }
 
-static void widen_sums(const row_job *job, const weight_sums *sums)
+static void flush_sums(const row_job *job, const weight_sums *sums)
 {
     for (int64_t i = 0; i < 2 * job->params; i++) {
         sums->dweight[i] += (double)sums->weights[i];
@@ -240,7 +240,7 @@ static void rows_grad(const row_job *job, int64_t segment)
             write_grad(job, (real *)job->y + row * job->n, &r);
         if (sums.weights && job->args->inner == 1 &&
             ((row - first + 1) % REDUCE_ROWS == 0 || row + 1 == last))
-            widen_sums(job, &sums);
+            flush_sums(job, &sums);
     }
 }
 
@@ -263,7 +263,7 @@ static row_job job_of(const tern_norm_args *args, bool sums)
     row_job job = {.rows = args->x.size[0], .n = args->x.size[1], .args = args};
     job.row_params = job.n / args->inner;
     job.params = job.row_params * args->groups;
-    int64_t samples = PIECE / (job.n + 1) + 1;
+    int64_t samples = CHUNK / (job.n + 1) + 1;
     if (sums) {
         const int64_t few = 4 * job.params / (job.n + !job.n);
         samples = samples > few ? samples : few;
@@ -276,14 +276,14 @@ static row_job job_of(const tern_norm_args *args, bool sums)
 
 // ---- the gradients of weight and bias -----------------------------------------------------------
 
-#define PARAM_PIECE 2048
+#define PARAM_CHUNK 2048
 
-static void add_segments(void *context, int64_t piece)
+static void add_segments(void *context, int64_t chunk)
 {
     const row_job *job = context;
     const tern_strided *views[] = {job->grads->dweight, job->grads->dbias};
-    const int64_t first = piece * PARAM_PIECE;
-    for (int64_t i = first; i < min_int64(first + PARAM_PIECE, job->params); i++)
+    const int64_t first = chunk * PARAM_CHUNK;
+    for (int64_t i = first; i < min_int64(first + PARAM_CHUNK, job->params); i++)
         for (int k = 0; k < 2; k++) {
             double sum = 0;
             for (int64_t s = 0; s < job->segments; s++)
@@ -304,24 +304,25 @@ typedef struct row_memory {
 
 static void give_back(row_memory *m)
 {
-    wide_free(&m->dy);
-    wide_free(&m->y);
-    wide_free(&m->x);
+    upcast_free(&m->dy);
+    upcast_free(&m->y);
+    upcast_free(&m->x);
     tern_cache_free(m->sums, m->nbytes);
     norm_param_free(&m->bias);
     norm_param_free(&m->weight);
 }
 
-static tern_status widen(row_memory *m, row_job *job, const tern_strided *y, const tern_strided *dy)
+static tern_status upcast_views(row_memory *m, row_job *job, const tern_strided *y,
+                                const tern_strided *dy)
 {
-    TERN_TRY(wide_copy(&m->x, &job->args->x));
+    TERN_TRY(upcast_copy(&m->x, &job->args->x));
     job->x = m->x.data;
     if (dy) {
-        TERN_TRY(wide_copy(&m->dy, dy));
+        TERN_TRY(upcast_copy(&m->dy, dy));
         job->dy = m->dy.data;
     }
     if (y) {
-        TERN_TRY(wide_new(&m->y, y));
+        TERN_TRY(upcast_new(&m->y, y));
         job->y = m->y.data;
     }
     return TERN_OK;
@@ -348,7 +349,7 @@ static tern_status take(row_memory *m, row_job *job, const tern_strided *y, cons
         job->partial = (double *)(void *)m->sums;
         job->tile = m->sums + count * sizeof(double);
     }
-    return wide_needed(job->args->x.dtype) ? widen(m, job, y, dy) : TERN_OK;
+    return upcast_needed(job->args->x.dtype) ? upcast_views(m, job, y, dy) : TERN_OK;
 }
 
 typedef tern_status norm_fn(const tern_norm_args *args, const tern_strided *y);
@@ -366,7 +367,7 @@ tern_status REAL_NAME(norm)(const tern_norm_args *args, const tern_strided *y)
         run.segment = rows;
         tern_pool_run(run.job.segments, run_segment, &run);
         if (memory.y.data)
-            wide_store(y, &memory.y);
+            downcast_store(y, &memory.y);
     }
     give_back(&memory);
     return status;
@@ -384,9 +385,9 @@ tern_status REAL_NAME(norm_grad)(const tern_norm_args *args, const tern_norm_gra
         run.segment = rows_grad;
         tern_pool_run(run.job.segments, run_segment, &run);
         if (sums)
-            tern_pool_run((run.job.params + PARAM_PIECE - 1) / PARAM_PIECE, add_segments, &run.job);
+            tern_pool_run((run.job.params + PARAM_CHUNK - 1) / PARAM_CHUNK, add_segments, &run.job);
         if (memory.y.data)
-            wide_store(grads->dx, &memory.y);
+            downcast_store(grads->dx, &memory.y);
     }
     give_back(&memory);
     return status;

@@ -3,10 +3,10 @@
 #include "cpu/row.h"
 
 #include "base/pool.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE 16384 // elements
+#define CHUNK 16384 // elements
 #define COLS  64    // columns that are done side by side
 
 // Vectors of the longest row that stays in registers.
@@ -18,20 +18,20 @@ typedef struct softmax_job {
     void *y;                        /* (outer, n, inner): y, or dx */
     const void *x;                  /* x, or dy */
     const void *of;                 /* backward: the forward's result */
-    int64_t units_per_piece, units; // rows, or blocks of columns
+    int64_t units_per_chunk, units; // rows, or blocks of columns
 } softmax_job;
 
 // A row of so many vectors, which stay in registers; the last may have lanes past the row's end.
 VEC_INLINE void short_row(const softmax_job *job, real *y, const real *x, int vectors)
 {
-    vec v[MAX_VECTORS], most, sum = {0};
+    vec v[MAX_VECTORS], limit, sum = {0};
     int64_t part[MAX_VECTORS];
     for (int j = 0; j < vectors; j++) {
         part[j] = j < vectors - 1 ? VEC_WIDTH : job->n - j * VEC_WIDTH;
         v[j] = vec_load_partial(x + j * VEC_WIDTH, part[j], -INFINITY);
-        most = j > 0 ? vec_max(v[j], most) : v[j];
+        limit = j > 0 ? vec_max(v[j], limit) : v[j];
     }
-    const real top = vec_reduce_max(most);
+    const real top = vec_reduce_max(limit);
     for (int j = 0; j < vectors; j++) {
         const vec off = vec_load_partial(x + j * VEC_WIDTH, part[j], top) - top;
         const vec e = vec_exp(off);
@@ -186,10 +186,10 @@ typedef struct softmax_run {
     unit_fn *unit;
 } softmax_run;
 
-static void run_piece(void *context, int64_t piece)
+static void run_chunk(void *context, int64_t chunk)
 {
     const softmax_run *run = context;
-    const int64_t each = run->job.units_per_piece, first = piece * each;
+    const int64_t each = run->job.units_per_chunk, first = chunk * each;
     for (int64_t i = first; i < run->job.units && i < first + each; i++)
         run->unit(&run->job, i);
 }
@@ -202,7 +202,7 @@ static softmax_job job_of(bool log, const tern_strided *y, const tern_strided *x
     job.inner = x->size[2];
     const int64_t cols = job.inner < COLS ? job.inner : COLS;
     job.units = job.outer * ((job.inner + COLS - 1) / COLS);
-    job.units_per_piece = PIECE / (job.n * cols + 1) + 1;
+    job.units_per_chunk = CHUNK / (job.n * cols + 1) + 1;
     return job;
 }
 
@@ -210,7 +210,7 @@ static void run(softmax_job job, unit_fn *unit)
 {
     softmax_run all = {.job = job, .unit = unit};
     if (job.n > 0)
-        tern_pool_run((job.units + job.units_per_piece - 1) / job.units_per_piece, run_piece, &all);
+        tern_pool_run((job.units + job.units_per_chunk - 1) / job.units_per_chunk, run_chunk, &all);
 }
 
 typedef void softmax_fn(bool log, const tern_strided *y, const tern_strided *x);
@@ -238,18 +238,18 @@ tern_status TERN_ISA_NAME(softmax)(const tern_exec *exec, bool log, const tern_s
                                    const tern_strided *x)
 {
     (void)exec;
-    tern_strided wide;
+    tern_strided upcast;
     TERN_TRY(tern_kernel_floating(log ? "log_softmax" : "softmax", x->dtype));
-    if (!wide_needed(x->dtype)) {
+    if (!upcast_needed(x->dtype)) {
         REAL_SELECT(x->dtype, softmax)(log, y, x);
         return TERN_OK;
     }
-    const tern_status status = wide_copy(&wide, x);
+    const tern_status status = upcast_copy(&upcast, x);
     if (status == TERN_OK) {
-        TERN_ISA_NAME(softmax_float)(log, &wide, &wide);
-        wide_store(y, &wide);
+        TERN_ISA_NAME(softmax_float)(log, &upcast, &upcast);
+        downcast_store(y, &upcast);
     }
-    wide_free(&wide);
+    upcast_free(&upcast);
     return status;
 }
 
@@ -257,21 +257,21 @@ tern_status TERN_ISA_NAME(softmax_grad)(const tern_exec *exec, bool log, const t
                                         const tern_strided *dy, const tern_strided *y)
 {
     (void)exec;
-    tern_strided wide_dy = {0}, wide_y = {0};
+    tern_strided upcast_dy = {0}, upcast_y = {0};
     TERN_TRY(tern_kernel_floating(log ? "log_softmax_grad" : "softmax_grad", y->dtype));
-    if (!wide_needed(y->dtype)) {
+    if (!upcast_needed(y->dtype)) {
         REAL_SELECT(y->dtype, softmax_grad)(log, dx, dy, y);
         return TERN_OK;
     }
-    tern_status status = wide_copy(&wide_dy, dy);
+    tern_status status = upcast_copy(&upcast_dy, dy);
     if (status == TERN_OK)
-        status = wide_copy(&wide_y, y);
+        status = upcast_copy(&upcast_y, y);
     if (status == TERN_OK) {
-        TERN_ISA_NAME(softmax_grad_float)(log, &wide_dy, &wide_dy, &wide_y);
-        wide_store(dx, &wide_dy);
+        TERN_ISA_NAME(softmax_grad_float)(log, &upcast_dy, &upcast_dy, &upcast_y);
+        downcast_store(dx, &upcast_dy);
     }
-    wide_free(&wide_y);
-    wide_free(&wide_dy);
+    upcast_free(&upcast_y);
+    upcast_free(&upcast_dy);
     return status;
 }
 #endif

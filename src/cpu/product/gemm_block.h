@@ -5,6 +5,7 @@
 #ifndef TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 #define TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 
+#include "base/integer.h"
 #include "base/pool.h"
 #include "base/work_range.h"
 #include "cpu/product/gemm_pack.h"
@@ -21,26 +22,27 @@
 #define BLOCK_COLS 4096
 #define PACK_STEPS 16 // of k, of an operand whose steps are whole rows
 
-#define PIECE_WORK (1 << 18) // multiply-adds that are worth a piece of their own
-#define MAX_PIECES 64
-#define SHARE      8 // pieces for each thread of the columns that are left to the end
+#define CHUNK_WORK (1 << 18) // multiply-adds that are worth a chunk of their own
+#define MAX_CHUNKS 64
+#define SHARE      8 // chunks for each thread of the columns that are left to the end
 
-// A product as the tiles see it. `turned` computes the transpose of c = a b as b^T a^T: then rows
-// of the grid are columns of c.
+// A product as the tiles see it. `transposed` computes the transpose of c = a b as b^T a^T: then
+// rows of the grid are columns of c.
 typedef struct product {
     int64_t m, n, k;
     const real *a; /* (m, k) */
     int64_t a_row, a_col;
     const real *b; /* (k, n) */
     int64_t b_row, b_col;
-    real *c; /* (m, n), or (n, m) when turned */
+    real *c; /* (m, n), or (n, m) when transposed */
     int64_t c_row;
     const real *bias;
-    bool relu, add, turned;
+    bool relu, add, transposed;
     int64_t tile_cols;
-    real *packed_a;        // room for the largest block, NULL where a is read in place
-    real *packed_b;        // room for a column of tiles, NULL where b is read in place
-    int64_t workers, room; // threads, and elements from the room of one to that of the next
+    real *packed_a; // scratch for the largest block, NULL where a is read in place
+    real *packed_b; // scratch for a column of tiles, NULL where b is read in place
+    int64_t workers,
+        packed_stride; // threads, and elements from the scratch of one to that of the next
 } product;
 
 typedef struct block {
@@ -48,17 +50,12 @@ typedef struct block {
     int64_t row, rows, col, cols, depth, depths; // first and count, along m, n and k
     int64_t row_tiles, col_tiles;
     int64_t tile_rows, taller; // the first `taller` rows of tiles have one row more
-    bool by_rows;              // pieces are ordered by rows, else by columns
-    int64_t front;             // columns that are a piece each and come first
-    int64_t split, parts;      // columns behind them, of so many pieces each
-    int64_t workers, pieces;
-    work_range left; // pieces to be taken
+    bool by_rows;              // chunks are ordered by rows, else by columns
+    int64_t first_cols;        // columns that are a chunk each and come first
+    int64_t split, parts;      // columns behind them, of so many chunks each
+    int64_t workers, chunks;
+    work_range left; // chunks to be taken
 } block;
-
-static inline int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
 
 static inline int64_t parts_of(int64_t count, int64_t limit)
 {
@@ -73,30 +70,30 @@ static inline int64_t part_begin(int64_t count, int64_t parts, int64_t index)
     if (parts == 1)
         return index * count; // divisions are what a tiny product would wait for
     const int64_t each = count / parts, more = count % parts;
-    return index * each + least(index, more);
+    return index * each + min_int64(index, more);
 }
 
-typedef struct piece {
+typedef struct chunk {
     int64_t col, row, row_end; // in tiles
-} piece;
+} chunk;
 
-typedef struct tile_place {
+typedef struct tile_position {
     int64_t row, rows, col, cols; // in the product
-} tile_place;
+} tile_position;
 
-static tile_place place_tile(const block *b, int64_t row_tile, int64_t col_tile)
+static tile_position locate_tile(const block *b, int64_t row_tile, int64_t col_tile)
 {
-    const int64_t row = row_tile * b->tile_rows + least(row_tile, b->taller);
+    const int64_t row = row_tile * b->tile_rows + min_int64(row_tile, b->taller);
     const int64_t col = col_tile * b->p->tile_cols;
-    return (tile_place){
+    return (tile_position){
         .row = b->row + row,
         .rows = b->tile_rows + (row_tile < b->taller),
         .col = b->col + col,
-        .cols = least(b->p->tile_cols, b->cols - col),
+        .cols = min_int64(b->p->tile_cols, b->cols - col),
     };
 }
 
-static tile_operands find_operands(const block *b, const tile_place *t, int64_t row_tile,
+static tile_operands find_operands(const block *b, const tile_position *t, int64_t row_tile,
                                    const real *packed_b)
 {
     const product *p = b->p;
@@ -121,14 +118,15 @@ static tile_operands find_operands(const block *b, const tile_place *t, int64_t 
     return operands;
 }
 
-static void compute_turned(const block *b, const tile_place *t, const tile_operands *operands,
-                           tile_kernel *kernel, vec_lanes last_lanes)
+static void compute_transposed(const block *b, const tile_position *t,
+                               const tile_operands *operands, tile_kernel *kernel,
+                               vec_lanes last_lanes)
 {
     const product *p = b->p;
     const bool last = b->depth + b->depths == p->k;
     real tile[TILE_ROWS * TILE_COLS];
     kernel(operands, &(tile_result){.c = tile, .c_row = TILE_COLS, .last = last_lanes});
-    turn_tile(&(turned_tile){
+    transpose_tile(&(transposed_tile){
         .tile = tile,
         .c = p->c + t->col * p->c_row + t->row,
         .c_row = p->c_row,
@@ -141,11 +139,11 @@ static void compute_turned(const block *b, const tile_place *t, const tile_opera
 }
 
 // Tiles of one column, downwards: what they share is found once.
-static void compute_column(const block *b, const piece *at, const real *packed_b)
+static void compute_column(const block *b, const chunk *at, const real *packed_b)
 {
     const product *p = b->p;
     const bool last = b->depth + b->depths == p->k;
-    tile_place t = place_tile(b, at->row, at->col);
+    tile_position t = locate_tile(b, at->row, at->col);
     tile_operands operands = find_operands(b, &t, at->row, packed_b);
     const int64_t vecs = parts_of(t.cols, VEC_WIDTH);
     const bool masked = !packed_b && t.cols % VEC_WIDTH != 0;
@@ -158,8 +156,8 @@ static void compute_column(const block *b, const piece *at, const real *packed_b
     for (int64_t i = at->row; i < at->row_end; i++) {
         t.rows = b->tile_rows + (i < b->taller);
         tile_kernel *kernel = tile_kernels[t.rows][vecs - 1][masked];
-        if (p->turned)
-            compute_turned(b, &t, &operands, kernel, result.last);
+        if (p->transposed)
+            compute_transposed(b, &t, &operands, kernel, result.last);
         else
             kernel(&operands, &result);
         t.row += t.rows;
@@ -171,7 +169,7 @@ static void compute_column(const block *b, const piece *at, const real *packed_b
 static void pack_b(const block *b, int64_t col_tile, real *packed)
 {
     const product *p = b->p;
-    const tile_place t = place_tile(b, 0, col_tile);
+    const tile_position t = locate_tile(b, 0, col_tile);
     pack_panel(&(panel){
         .source = p->b + t.col * p->b_col + b->depth * p->b_row,
         .across = p->b_col,
@@ -184,13 +182,13 @@ static void pack_b(const block *b, int64_t col_tile, real *packed)
     });
 }
 
-// Where rows of a lie along k a piece is a panel. Else it is some steps of k of all panels: that
+// Where rows of a lie along k a chunk is a panel. Else it is some steps of k of all panels: that
 // reads whole rows, one after the other.
 static void pack_a(const block *b, int64_t first, int64_t panels, int64_t step, int64_t steps)
 {
     const product *p = b->p;
     for (int64_t i = first; i < first + panels; i++) {
-        const tile_place t = place_tile(b, i, 0);
+        const tile_position t = locate_tile(b, i, 0);
         pack_panel(&(panel){
             .source = p->a + t.row * p->a_row + (b->depth + step) * p->a_col,
             .across = p->a_row,
@@ -204,39 +202,39 @@ static void pack_a(const block *b, int64_t first, int64_t panels, int64_t step, 
     }
 }
 
-static int64_t pack_pieces(const block *b)
+static int64_t pack_chunks(const block *b)
 {
     return b->p->a_row == 1 ? parts_of(b->depths, PACK_STEPS) : b->row_tiles;
 }
 
-static void pack_piece(void *context, int64_t index)
+static void pack_chunk(void *context, int64_t index)
 {
     const block *b = context;
     const int64_t step = index * PACK_STEPS;
     if (b->p->a_row == 1)
-        pack_a(b, 0, b->row_tiles, step, least(b->depths - step, PACK_STEPS));
+        pack_a(b, 0, b->row_tiles, step, min_int64(b->depths - step, PACK_STEPS));
     else
         pack_a(b, index, 1, 0, b->depths);
 }
 
-static piece find_piece(const block *b, int64_t index)
+static chunk find_chunk(const block *b, int64_t index)
 {
-    const int64_t at = index - b->front;
+    const int64_t at = index - b->first_cols;
     if (at < 0)
-        return (piece){.col = index, .row_end = b->row_tiles};
+        return (chunk){.col = index, .row_end = b->row_tiles};
     if (at >= b->split * b->parts)
-        return (piece){.col = index - b->split * (b->parts - 1), .row_end = b->row_tiles};
+        return (chunk){.col = index - b->split * (b->parts - 1), .row_end = b->row_tiles};
     const int64_t right = b->by_rows ? at % b->split : at / b->parts;
     const int64_t down = b->by_rows ? at / b->split : at % b->parts;
-    return (piece){.col = b->front + right,
+    return (chunk){.col = b->first_cols + right,
                    .row = part_begin(b->row_tiles, b->parts, down),
                    .row_end = part_begin(b->row_tiles, b->parts, down + 1)};
 }
 
 // What its tiles read of b stays in the nearer caches. Returns the column that is packed now.
-static int64_t compute_piece(const block *b, int64_t index, real *packed_b, int64_t packed)
+static int64_t compute_chunk(const block *b, int64_t index, real *packed_b, int64_t packed)
 {
-    const piece at = find_piece(b, index);
+    const chunk at = find_chunk(b, index);
     if (packed_b && at.col != packed)
         pack_b(b, at.col, packed_b);
     compute_column(b, &at, packed_b);
@@ -247,28 +245,28 @@ static void work_on(void *context, int64_t worker)
 {
     block *b = context;
     const product *p = b->p;
-    real *packed_b = p->packed_b ? p->packed_b + worker * p->room : NULL;
+    real *packed_b = p->packed_b ? p->packed_b + worker * p->packed_stride : NULL;
     const bool last = 2 * worker >= b->workers; // as the pool's threads take
     int64_t packed = -1, first, count;
     while ((count = work_range_take(&b->left, last, 2 * (int)b->workers, &first)) > 0)
         for (int64_t i = first; i < first + count; i++)
-            packed = compute_piece(b, i, packed_b, packed);
+            packed = compute_chunk(b, i, packed_b, packed);
 }
 
 static void run_alone(block *b)
 {
-    for (int64_t i = 0; b->p->packed_a && i < pack_pieces(b); i++)
-        pack_piece(b, i);
-    b->front = b->col_tiles;
+    for (int64_t i = 0; b->p->packed_a && i < pack_chunks(b); i++)
+        pack_chunk(b, i);
+    b->first_cols = b->col_tiles;
     for (int64_t i = 0, packed = -1; i < b->col_tiles; i++)
-        packed = compute_piece(b, i, b->p->packed_b, packed);
+        packed = compute_chunk(b, i, b->p->packed_b, packed);
 }
 
 // Products of few rows wait for memory: their work counts more.
-static inline int64_t pieces_of(int64_t rows, double cols, int64_t depth)
+static inline int64_t chunk_count(int64_t rows, double cols, int64_t depth)
 {
-    const double pieces = (double)(rows < 4 ? 4 : rows) * cols * (double)depth / PIECE_WORK;
-    return pieces < 1 ? 1 : pieces > MAX_PIECES ? MAX_PIECES : (int64_t)pieces;
+    const double chunks = (double)(rows < 4 ? 4 : rows) * cols * (double)depth / CHUNK_WORK;
+    return chunks < 1 ? 1 : chunks > MAX_CHUNKS ? MAX_CHUNKS : (int64_t)chunks;
 }
 
 // Threads take columns from both ends, and those in the middle are cut, so that all are done at
@@ -278,21 +276,21 @@ static void cut_block(block *b, int64_t workers, int64_t worthwhile)
 {
     const product *p = b->p;
     b->workers = workers;
-    b->by_rows = !p->packed_b && !p->turned && b->depths <= least(b->rows, b->cols);
-    b->split = b->by_rows ? b->col_tiles : least(b->col_tiles, 2 * workers);
-    b->front = (b->col_tiles - b->split + 1) / 2;
+    b->by_rows = !p->packed_b && !p->transposed && b->depths <= min_int64(b->rows, b->cols);
+    b->split = b->by_rows ? b->col_tiles : min_int64(b->col_tiles, 2 * workers);
+    b->first_cols = (b->col_tiles - b->split + 1) / 2;
     const int64_t parts =
-        b->by_rows ? SHARE * workers : parts_of(least(SHARE * workers, worthwhile), b->split);
-    b->parts = least(b->row_tiles, parts);
-    b->pieces = b->col_tiles + b->split * (b->parts - 1);
+        b->by_rows ? SHARE * workers : parts_of(min_int64(SHARE * workers, worthwhile), b->split);
+    b->parts = min_int64(b->row_tiles, parts);
+    b->chunks = b->col_tiles + b->split * (b->parts - 1);
 }
 
 static void run_together(block *b, int64_t workers, int64_t worthwhile)
 {
     cut_block(b, workers, worthwhile);
-    work_range_fill(&b->left, b->pieces);
+    work_range_fill(&b->left, b->chunks);
     if (b->p->packed_a)
-        tern_pool_run(pack_pieces(b), pack_piece, b);
+        tern_pool_run(pack_chunks(b), pack_chunk, b);
     tern_pool_run(workers, work_on, b);
 }
 
@@ -308,8 +306,9 @@ static void run_block(block *b)
 {
     const product *p = b->p;
     cut_tiles(b);
-    const int64_t worthwhile = p->workers > 1 ? pieces_of(b->rows, (double)b->cols, b->depths) : 1;
-    const int64_t workers = least(p->workers, worthwhile);
+    const int64_t worthwhile =
+        p->workers > 1 ? chunk_count(b->rows, (double)b->cols, b->depths) : 1;
+    const int64_t workers = min_int64(p->workers, worthwhile);
     if (workers > 1)
         run_together(b, workers, worthwhile);
     else
@@ -324,7 +323,7 @@ static void run_product(const product *p)
     block b; // filled in by run_block
     b.p = p;
     for (b.col = 0; b.col < p->n; b.col += BLOCK_COLS) {
-        b.cols = least(p->n - b.col, BLOCK_COLS);
+        b.cols = min_int64(p->n - b.col, BLOCK_COLS);
         for (int64_t k = 0; k < deep; k++) {
             b.depth = part_begin(p->k, deep, k);
             b.depths = part_begin(p->k, deep, k + 1) - b.depth;

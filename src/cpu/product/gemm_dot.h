@@ -111,13 +111,13 @@ static void dot_run_rows(const dot_block *d)
 // One or two columns more than a multiple of four, as in ten classes, have a tile of their own.
 static void dot_run(const dot_block *d)
 {
-    dot_block most = *d, rest = *d;
+    dot_block limit = *d, rest = *d;
     rest.cols = d->rows > 4 && d->cols % 4 < 3 ? d->cols % 4 : 0;
-    most.cols -= rest.cols;
-    dot_run_rows(&most);
-    rest.b += most.cols * d->b_col;
-    rest.c += most.cols;
-    rest.bias = d->bias ? d->bias + most.cols : NULL;
+    limit.cols -= rest.cols;
+    dot_run_rows(&limit);
+    rest.b += limit.cols * d->b_col;
+    rest.c += limit.cols;
+    rest.bias = d->bias ? d->bias + limit.cols : NULL;
     for (int64_t row = 0; rest.cols > 0 && row < d->rows; row += 8)
         dot_rows8(&rest, row);
 }
@@ -130,18 +130,18 @@ static void dot_run(const dot_block *d)
 
 typedef struct dot_cut {
     const dot_block *d;
-    int64_t pieces;
+    int64_t chunks;
 } dot_cut;
 
 // The longer side is cut, between tiles.
-static void dot_piece(void *context, int64_t index)
+static void dot_chunk(void *context, int64_t index)
 {
     const dot_cut *cut = context;
     const bool by_row = cut->d->rows > cut->d->cols;
     const int64_t unit = by_row ? 4 : VEC_WIDTH, count = by_row ? cut->d->rows : cut->d->cols;
     const int64_t units = parts_of(count, unit);
-    const int64_t begin = part_begin(units, cut->pieces, index) * unit;
-    const int64_t end = least(count, part_begin(units, cut->pieces, index + 1) * unit);
+    const int64_t begin = part_begin(units, cut->chunks, index) * unit;
+    const int64_t end = min_int64(count, part_begin(units, cut->chunks, index + 1) * unit);
     dot_block part = *cut->d;
     if (by_row) {
         part.rows = end - begin;
@@ -159,11 +159,11 @@ static void dot_piece(void *context, int64_t index)
 static void dot_product(const dot_block *d, bool alone)
 {
     const int64_t units = parts_of(d->rows > d->cols ? d->rows : d->cols, VEC_WIDTH);
-    dot_cut cut = {d, least(units, pieces_of(d->rows, (double)d->cols, d->k))};
-    if (alone || cut.pieces == 1)
+    dot_cut cut = {d, min_int64(units, chunk_count(d->rows, (double)d->cols, d->k))};
+    if (alone || cut.chunks == 1)
         dot_run(d);
     else
-        tern_pool_run(cut.pieces, dot_piece, &cut);
+        tern_pool_run(cut.chunks, dot_chunk, &cut);
 }
 
 #endif

@@ -123,15 +123,15 @@ static void pack_panel(const panel *p)
 }
 
 // The last step of a tile that was computed as (columns of c, rows of c).
-typedef struct turned_tile {
+typedef struct transposed_tile {
     const real *tile; /* (cols, TILE_COLS), of which the first `rows` columns count */
     real *c;          /* (rows, cols) */
     int64_t c_row, rows, cols;
     const real *bias; /* (cols) or NULL */
     bool add, relu;
-} turned_tile;
+} transposed_tile;
 
-static UNCHECKED void turn_block(const turned_tile *t, int64_t row, int64_t col)
+static UNCHECKED void transpose_block(const transposed_tile *t, int64_t row, int64_t col)
 {
     const int64_t rows = t->rows - row < VEC_WIDTH ? t->rows - row : VEC_WIDTH;
     const int64_t cols = t->cols - col < VEC_WIDTH ? t->cols - col : VEC_WIDTH;
@@ -155,11 +155,11 @@ static UNCHECKED void turn_block(const turned_tile *t, int64_t row, int64_t col)
     }
 }
 
-static void turn_tile(const turned_tile *t)
+static void transpose_tile(const transposed_tile *t)
 {
     for (int64_t row = 0; row < t->rows; row += VEC_WIDTH) {
         for (int64_t col = 0; col < t->cols; col += VEC_WIDTH)
-            turn_block(t, row, col);
+            transpose_block(t, row, col);
     }
 }
 

@@ -9,20 +9,21 @@
 #include "cpu/product/gemm_dot.h"
 #include "cpu/product/gemm_name.h"
 
-typedef enum gemm_way { WAY_TILES, WAY_TURNED, WAY_DOTS } gemm_way;
+typedef enum gemm_way { WAY_TILES, WAY_TRANSPOSED, WAY_DOTS } gemm_way;
 
 typedef struct gemm_plan {
     gemm_way way;
-    GEMM_ARGS args;         // with settled strides; of the first product
-    bool pack_a, pack_b;    // as the tiles see a and b
-    int64_t a_room, b_room; // elements of scratch for one product; b_room for each of the workers
-    int64_t batch, groups;  // the batch is cut into groups that run side by side, or 1
-    int64_t workers;        // threads for one product
-    real *scratch;          // (groups, room_of_one())
+    GEMM_ARGS args;      // with canonical strides; of the first product
+    bool pack_a, pack_b; // as the tiles see a and b
+    int64_t a_scratch,
+        b_scratch;         // elements of scratch for one product; b_scratch for each of the workers
+    int64_t batch, groups; // the batch is cut into groups that run side by side, or 1
+    int64_t workers;       // threads for one product
+    real *scratch;         // (groups, scratch_of_one())
 } gemm_plan;
 
 // A stride along a dimension of size 1 says nothing; it becomes 1 where that gives a unit stride.
-static void settle_strides(int64_t rows, int64_t cols, int64_t *row, int64_t *col)
+static void canonicalize_strides(int64_t rows, int64_t cols, int64_t *row, int64_t *col)
 {
     if (*row == 1 || *col == 1)
         return;
@@ -40,7 +41,7 @@ static double tiles_cost(double m, double n, double k, bool packs)
     return (m * vecs < 8 ? 8 : m * vecs) * k / 2 + (packs ? n * k / 4 : 0);
 }
 
-static double turned_cost(double m, double n, double k, bool packs)
+static double transposed_cost(double m, double n, double k, bool packs)
 {
     return tiles_cost(n, m, k, packs) + m * n / 4;
 }
@@ -54,13 +55,13 @@ static gemm_way choose_way(const GEMM_ARGS *g)
 {
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     const double tiles = tiles_cost(m, n, k, g->b_col != 1);
-    const double turned = turned_cost(m, n, k, g->a_row != 1);
+    const double transposed = transposed_cost(m, n, k, g->a_row != 1);
     if (g->a_col == 1 && g->b_row == 1) {
         const double dots = dots_cost(m, n, k);
-        if (dots < tiles && dots < turned)
+        if (dots < tiles && dots < transposed)
             return WAY_DOTS;
     }
-    return turned < tiles ? WAY_TURNED : WAY_TILES;
+    return transposed < tiles ? WAY_TRANSPOSED : WAY_TILES;
 }
 
 // What reading an operand in place costs more than reading it packed, in cycles for each tile and
@@ -76,7 +77,7 @@ static gemm_way choose_way(const GEMM_ARGS *g)
 #define L2_COST    0.5
 #define L3_COST    1.5
 #define PACK_COST  16.0
-#define LEAST_K    32 // less is not worth the question
+#define MIN_K      32 // less is not worth the question
 
 static int64_t power_of_two_in(int64_t count)
 {
@@ -99,15 +100,15 @@ static bool stay_cached(int64_t lines, int64_t stride, int64_t sets)
 // More pages than the first level of a TLB holds?
 static bool touches_many_pages(int64_t steps, int64_t bytes)
 {
-    return steps * least(bytes, PAGE_BYTES) > TLB_PAGES * PAGE_BYTES;
+    return steps * min_int64(bytes, PAGE_BYTES) > TLB_PAGES * PAGE_BYTES;
 }
 
 // `across`: elements of a step that a tile reads. What does not stay in the first cache when it is
 // packed loses nothing there.
-static double in_place_cost(int64_t k, int64_t stride, int64_t across)
+static double inplace_cost(int64_t k, int64_t stride, int64_t across)
 {
     const int64_t bytes = stride * (int64_t)sizeof(real);
-    const int64_t steps = least(k, BLOCK_DEPTH);
+    const int64_t steps = min_int64(k, BLOCK_DEPTH);
     const int64_t lines = bytes < CACHE_LINE ? steps * bytes / CACHE_LINE : steps;
     if (!stay_cached(lines, stride, L2_SETS) || touches_many_pages(steps, bytes))
         return L3_COST;
@@ -119,8 +120,8 @@ static double in_place_cost(int64_t k, int64_t stride, int64_t across)
 // An operand whose steps are read by so many tiles.
 static bool worth_packing(int64_t tiles, int64_t k, int64_t stride, int64_t across)
 {
-    return (double)tiles * L3_COST > PACK_COST && k >= LEAST_K &&
-           (double)tiles * in_place_cost(k, stride, across) > PACK_COST;
+    return (double)tiles * L3_COST > PACK_COST && k >= MIN_K &&
+           (double)tiles * inplace_cost(k, stride, across) > PACK_COST;
 }
 
 // A transposed a is read again for every column of tiles. Else its rows lie along k, and are read
@@ -159,7 +160,7 @@ static product tiles_product(const GEMM_ARGS *g)
                                   VEC_WIDTH};
 }
 
-static product turned_product(const GEMM_ARGS *g)
+static product transposed_product(const GEMM_ARGS *g)
 {
     return (product){.m = g->n,
                      .n = g->m,
@@ -176,7 +177,7 @@ static product turned_product(const GEMM_ARGS *g)
                      .relu = g->relu,
                      .add = g->accumulate,
                      .tile_cols = TILE_COLS,
-                     .turned = true};
+                     .transposed = true};
 }
 
 static dot_block dots_product(const GEMM_ARGS *g)
@@ -205,14 +206,14 @@ static void plan_scratch(gemm_plan *plan)
     if (plan->way == WAY_DOTS)
         return;
     const product p =
-        plan->way == WAY_TILES ? tiles_product(&plan->args) : turned_product(&plan->args);
-    const int64_t depth = least(p.k, BLOCK_DEPTH);
+        plan->way == WAY_TILES ? tiles_product(&plan->args) : transposed_product(&plan->args);
+    const int64_t depth = min_int64(p.k, BLOCK_DEPTH);
     plan->pack_a = worth_packing_a(&p);
     plan->pack_b = worth_packing_b(&p);
     if (plan->pack_a)
-        plan->a_room = whole_lines((least(p.m, BLOCK_ROWS) + TILE_ROWS) * depth);
+        plan->a_scratch = whole_lines((min_int64(p.m, BLOCK_ROWS) + TILE_ROWS) * depth);
     if (plan->pack_b)
-        plan->b_room = whole_lines(p.tile_cols * depth);
+        plan->b_scratch = whole_lines(p.tile_cols * depth);
 }
 
 // A batch of small products is cut into groups; larger products are cut themselves.
@@ -222,21 +223,21 @@ static void plan_scratch(gemm_plan *plan)
 // to the other. Matrices of so few elements, which elementwise operations leave to one thread, are
 // shared only where each element takes part in enough multiply-adds.
 #define FEW_ELEMENTS 32768
-#define LEAST_REUSE  35
+#define MIN_REUSE    35
 
 static bool worth_sharing(const GEMM_ARGS *g)
 {
     const double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     const bool few = m * k <= FEW_ELEMENTS && k * n <= FEW_ELEMENTS && m * n <= FEW_ELEMENTS;
-    return !few || m * n * k > LEAST_REUSE * (m * k + k * n + m * n);
+    return !few || m * n * k > MIN_REUSE * (m * k + k * n + m * n);
 }
 
 static int64_t workers_for(const GEMM_ARGS *g)
 {
-    const int64_t worthwhile = pieces_of(g->m, (double)g->n, g->k);
+    const int64_t worthwhile = chunk_count(g->m, (double)g->n, g->k);
     if (worthwhile == 1 || !worth_sharing(g))
         return 1;
-    return least(g->threads > 0 ? g->threads : tern_num_threads(), worthwhile);
+    return min_int64(g->threads > 0 ? g->threads : tern_num_threads(), worthwhile);
 }
 
 static void make_plan(gemm_plan *plan, const GEMM_ARGS *args)
@@ -244,7 +245,7 @@ static void make_plan(gemm_plan *plan, const GEMM_ARGS *args)
     static const real nothing;
     plan->args = *args;
     plan->pack_a = plan->pack_b = false;
-    plan->a_room = plan->b_room = 0;
+    plan->a_scratch = plan->b_scratch = 0;
     plan->batch = args->batch > 1 ? args->batch : 1;
     plan->groups = 1;
     GEMM_ARGS *g = &plan->args;
@@ -253,19 +254,19 @@ static void make_plan(gemm_plan *plan, const GEMM_ARGS *args)
         g->a_row = g->b_row = g->a_batch = g->b_batch = 0;
         g->a_col = g->b_col = 1;
     }
-    settle_strides(g->m, g->k, &g->a_row, &g->a_col);
-    settle_strides(g->k, g->n, &g->b_row, &g->b_col);
+    canonicalize_strides(g->m, g->k, &g->a_row, &g->a_col);
+    canonicalize_strides(g->k, g->n, &g->b_row, &g->b_col);
     plan->way = choose_way(g);
     if (plan->batch > 1 && (double)g->m * (double)g->n * (double)g->k <= GROUP_WORK)
         plan->groups =
-            least(plan->batch, pieces_of(g->m, (double)g->n * (double)plan->batch, g->k));
+            min_int64(plan->batch, chunk_count(g->m, (double)g->n * (double)plan->batch, g->k));
     plan->workers = plan->groups > 1 ? 1 : workers_for(g);
     plan_scratch(plan);
 }
 
-static int64_t room_of_one(const gemm_plan *plan)
+static int64_t scratch_of_one(const gemm_plan *plan)
 {
-    return plan->a_room + plan->workers * plan->b_room;
+    return plan->a_scratch + plan->workers * plan->b_scratch;
 }
 
 static void run_one(const gemm_plan *plan, int64_t item, real *scratch)
@@ -279,10 +280,10 @@ static void run_one(const gemm_plan *plan, int64_t item, real *scratch)
         dot_product(&dots, plan->groups > 1);
         return;
     }
-    product p = plan->way == WAY_TILES ? tiles_product(&args) : turned_product(&args);
+    product p = plan->way == WAY_TILES ? tiles_product(&args) : transposed_product(&args);
     p.packed_b = plan->pack_b ? scratch : NULL;
-    p.packed_a = plan->pack_a ? scratch + plan->workers * plan->b_room : NULL;
-    p.room = plan->b_room;
+    p.packed_a = plan->pack_a ? scratch + plan->workers * plan->b_scratch : NULL;
+    p.packed_stride = plan->b_scratch;
     p.workers = plan->workers;
     run_product(&p);
 }
@@ -290,7 +291,7 @@ static void run_one(const gemm_plan *plan, int64_t item, real *scratch)
 static void run_group(void *context, int64_t index)
 {
     const gemm_plan *plan = context;
-    real *scratch = plan->scratch + index * room_of_one(plan);
+    real *scratch = plan->scratch + index * scratch_of_one(plan);
     const int64_t end = part_begin(plan->batch, plan->groups, index + 1);
     for (int64_t i = part_begin(plan->batch, plan->groups, index); i < end; i++)
         run_one(plan, i, scratch);
@@ -312,7 +313,7 @@ int64_t GEMM_SCRATCH(const GEMM_ARGS *args)
 {
     gemm_plan plan;
     make_plan(&plan, args);
-    return plan.groups * room_of_one(&plan);
+    return plan.groups * scratch_of_one(&plan);
 }
 
 tern_status GEMM_NAME(const GEMM_ARGS *args)
@@ -321,22 +322,22 @@ tern_status GEMM_NAME(const GEMM_ARGS *args)
         return TERN_OK;
     gemm_plan plan;
     make_plan(&plan, args);
-    const size_t room = (size_t)(plan.groups * room_of_one(&plan));
+    const size_t needed = (size_t)(plan.groups * scratch_of_one(&plan));
     if (args->scratch) {
         plan.scratch = args->scratch;
         run_plan(&plan);
         return TERN_OK;
     }
-    if (room <= STACK_SCRATCH) {
+    if (needed <= STACK_SCRATCH) {
         _Alignas(64) real local[STACK_SCRATCH];
         plan.scratch = local;
         run_plan(&plan);
         return TERN_OK;
     }
-    plan.scratch = tern_cache_alloc(room * sizeof(real));
+    plan.scratch = tern_cache_alloc(needed * sizeof(real));
     if (!plan.scratch)
         return TERN_ERR_NOMEM;
     run_plan(&plan);
-    tern_cache_free(plan.scratch, room * sizeof(real));
+    tern_cache_free(plan.scratch, needed * sizeof(real));
     return TERN_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products by gemm.h; 16-bit operands are multiplied and added in float32.
 #include "cpu/product/gemm_name.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 typedef tern_status matmul_fn(const tern_matmul_args *args);
@@ -49,7 +49,7 @@ static void transpose(tern_strided *x)
 }
 
 // A copy that keeps the order of the dimensions in memory, and what is shared by the products.
-static tern_status widen_operand(tern_strided *wide, const tern_strided *x)
+static tern_status upcast_operand(tern_strided *upcast, const tern_strided *x)
 {
     tern_strided source = *x;
     const bool transposed = x->stride[2] != 1 && x->size[2] != 1;
@@ -58,13 +58,13 @@ static tern_status widen_operand(tern_strided *wide, const tern_strided *x)
         transpose(&source);
     if (shared)
         source.size[0] = 1;
-    return wide_copy(wide, &source);
+    return upcast_copy(upcast, &source);
 }
 
 // The copy, seen as the operand was.
-static tern_strided operand_view(const tern_strided *wide, const tern_strided *x)
+static tern_strided operand_view(const tern_strided *upcast, const tern_strided *x)
 {
-    tern_strided view = *wide;
+    tern_strided view = *upcast;
     if (x->stride[2] != 1 && x->size[2] != 1)
         transpose(&view);
     if (x->stride[0] == 0)
@@ -72,32 +72,32 @@ static tern_strided operand_view(const tern_strided *wide, const tern_strided *x
     return view;
 }
 
-static tern_status matmul_wide(const tern_matmul_args *args)
+static tern_status matmul_upcast(const tern_matmul_args *args)
 {
     tern_strided a = {0}, b = {0}, y = {0}, bias = {0};
-    tern_status status = widen_operand(&a, &args->a);
+    tern_status status = upcast_operand(&a, &args->a);
     if (status == TERN_OK)
-        status = widen_operand(&b, &args->b);
+        status = upcast_operand(&b, &args->b);
     if (status == TERN_OK)
-        status = wide_new(&y, &args->y);
+        status = upcast_new(&y, &args->y);
     if (status == TERN_OK && args->bias)
-        status = wide_copy(&bias, args->bias);
+        status = upcast_copy(&bias, args->bias);
     if (status == TERN_OK) {
         if (args->accumulate)
-            wide_load(&y, &args->y);
-        tern_matmul_args wide = *args;
-        wide.a = operand_view(&a, &args->a);
-        wide.b = operand_view(&b, &args->b);
-        wide.y = y;
-        wide.bias = args->bias ? &bias : NULL;
-        status = TERN_ISA_NAME(matmul_float)(&wide);
+            upcast_load(&y, &args->y);
+        tern_matmul_args upcast = *args;
+        upcast.a = operand_view(&a, &args->a);
+        upcast.b = operand_view(&b, &args->b);
+        upcast.y = y;
+        upcast.bias = args->bias ? &bias : NULL;
+        status = TERN_ISA_NAME(matmul_float)(&upcast);
     }
     if (status == TERN_OK)
-        wide_store(&args->y, &y);
-    wide_free(&bias);
-    wide_free(&y);
-    wide_free(&b);
-    wide_free(&a);
+        downcast_store(&args->y, &y);
+    upcast_free(&bias);
+    upcast_free(&y);
+    upcast_free(&b);
+    upcast_free(&a);
     return status;
 }
 
@@ -110,6 +110,6 @@ tern_status TERN_ISA_NAME(matmul)(const tern_exec *exec, const tern_matmul_args 
         return TERN_OK;
     if (y->dtype == TERN_FLOAT64)
         return TERN_ISA_NAME(matmul_double)(args);
-    return wide_needed(y->dtype) ? matmul_wide(args) : TERN_ISA_NAME(matmul_float)(args);
+    return upcast_needed(y->dtype) ? matmul_upcast(args) : TERN_ISA_NAME(matmul_float)(args);
 }
 #endif

@@ -5,7 +5,7 @@
 #include "cpu/span.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE 16384 // a multiple of PHILOX_WORDS
+#define CHUNK 16384 // a multiple of PHILOX_WORDS
 
 typedef struct draw_job {
     const tern_strided *y;
@@ -25,11 +25,11 @@ typedef struct draw_job {
 DRAW(draw_float, float)
 DRAW(draw_double, double)
 
-static void run_piece(void *context, int64_t index)
+static void run_chunk(void *context, int64_t index)
 {
     const draw_job *job = context;
-    const int64_t begin = index * PIECE, left = job->numel - begin;
-    const int64_t count = left < PIECE ? left : PIECE;
+    const int64_t begin = index * CHUNK, left = job->numel - begin;
+    const int64_t count = left < CHUNK ? left : CHUNK;
     const tern_dtype dtype = job->y->dtype;
     char *to = (char *)job->y->data + begin * (int64_t)tern_dtype_size(dtype);
     for (int64_t i = 0; i < count; i += PHILOX_WORDS) {
@@ -57,6 +57,6 @@ tern_status TERN_ISA_NAME(draw_uniform)(const tern_exec *exec, const tern_draw_a
                     .low = args->low,
                     .high = args->high,
                     .numel = tern_strided_numel(y)};
-    tern_pool_run((job.numel + PIECE - 1) / PIECE, run_piece, &job);
+    tern_pool_run((job.numel + CHUNK - 1) / CHUNK, run_chunk, &job);
     return TERN_OK;
 }

@@ -5,8 +5,8 @@
 #include "cpu/random/philox_vec.h"
 #include "device/kernel_dtype.h"
 
-#define PIECE 16384 // a multiple of 4: a group of four draws lies in one piece
-#define BLOCK 512   // 16-bit elements that are widened at once, likewise
+#define CHUNK 16384 // a multiple of 4: a group of four draws lies in one chunk
+#define BLOCK 512   // 16-bit elements that are upcast at once, likewise
 
 typedef struct dropout_job {
     tern_dropout_args args;
@@ -34,7 +34,7 @@ static tern_strided part_of(const tern_strided *view, int64_t begin, int64_t n)
                           {1}};
 }
 
-static void run_widened(const dropout_job *job, int64_t begin, int64_t count)
+static void run_upcast(const dropout_job *job, int64_t begin, int64_t count)
 {
     float wide[BLOCK];
     for (int64_t done = 0; done < count; done += BLOCK) {
@@ -48,18 +48,18 @@ static void run_widened(const dropout_job *job, int64_t begin, int64_t count)
     }
 }
 
-static void run_piece(void *context, int64_t index)
+static void run_chunk(void *context, int64_t index)
 {
     const dropout_job *job = context;
-    int64_t begin = index * PIECE, left = job->numel - begin;
-    int64_t n = left < PIECE ? left : PIECE;
+    int64_t begin = index * CHUNK, left = job->numel - begin;
+    int64_t n = left < CHUNK ? left : CHUNK;
     void *y = part_of(job->y, begin, n).data, *x = part_of(job->x, begin, n).data;
     if (job->y->dtype == TERN_FLOAT32)
         block_float(job, begin, y, x, n);
     else if (job->y->dtype == TERN_FLOAT64)
         block_double(job, begin, y, x, n);
     else
-        run_widened(job, begin, n);
+        run_upcast(job, begin, n);
 }
 
 tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, const tern_dropout_args *args,
@@ -75,6 +75,6 @@ tern_status TERN_ISA_NAME(dropout)(const tern_exec *exec, const tern_dropout_arg
     if (!args->replay)
         *args->id = __atomic_load_n(&exec->draws->base, __ATOMIC_RELAXED) + args->offset;
     job.call = *args->id;
-    tern_pool_run((job.numel + PIECE - 1) / PIECE, run_piece, &job);
+    tern_pool_run((job.numel + CHUNK - 1) / CHUNK, run_chunk, &job);
     return TERN_OK;
 }

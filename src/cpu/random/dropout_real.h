@@ -6,7 +6,7 @@ static void DROPOUT(each)(const dropout_job *job, int64_t first, REAL *y, const 
 {
     const REAL scale = (REAL)job->args.scale, shift = (REAL)job->args.shift;
     const REAL dropped = (REAL)job->args.dropped;
-    const uint32_t least = (uint32_t)job->threshold;
+    const uint32_t threshold = (uint32_t)job->threshold;
     for (int64_t i = 0; i < n; i += PHILOX_WORDS) {
         uint32_t word[PHILOX_WORDS];
         const int64_t count = n - i < PHILOX_WORDS ? n - i : PHILOX_WORDS;
@@ -14,7 +14,7 @@ static void DROPOUT(each)(const dropout_job *job, int64_t first, REAL *y, const 
         ELEMENTWISE_LOOP
         for (int64_t k = 0; k < count; k++) {
             const REAL kept = x[i + k] * scale + shift;
-            y[i + k] = word[k] >= least ? kept : dropped;
+            y[i + k] = word[k] >= threshold ? kept : dropped;
         }
     }
 }

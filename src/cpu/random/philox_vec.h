@@ -3,34 +3,15 @@
 #ifndef TERN_SRC_CPU_RANDOM_PHILOX_VEC_H
 #define TERN_SRC_CPU_RANDOM_PHILOX_VEC_H
 
-#include <string.h>
-
-#include "cpu/reduce/reduce_ops.h"
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "cpu/vec.h"
 
 // Each lane holds one word of a counter in its lower half; the upper half does not matter.
-typedef uint64_t philox_vec __attribute__((vector_size(VEC_BYTES)));
+typedef vec_uint64 philox_vec;
 
 #define PHILOX_LANES  (VEC_BYTES / 8)
 #define PHILOX_VECS   4
 #define PHILOX_GROUPS (PHILOX_VECS * PHILOX_LANES)
 #define PHILOX_WORDS  (4 * PHILOX_GROUPS)
-
-// The products of the lower halves.
-VEC_INLINE philox_vec philox_multiply(philox_vec x, philox_vec y)
-{
-#if defined(TERN_ISA_AVX512)
-    return (philox_vec)_mm512_mul_epu32((__m512i)x, (__m512i)y);
-#elif defined(TERN_ISA_AVX2)
-    return (philox_vec)_mm256_mul_epu32((__m256i)x, (__m256i)y);
-#elif defined(__SSE2__)
-    return (philox_vec)_mm_mul_epu32((__m128i)x, (__m128i)y);
-#else
-    return (x & UINT32_MAX) * (y & UINT32_MAX);
-#endif
-}
 
 VEC_INLINE philox_vec philox_all(uint64_t x)
 {
@@ -54,8 +35,8 @@ static inline void philox_words(uint64_t seed, uint64_t call, uint64_t group, ui
     }
     for (int round = 0; round < 10; round++, key0 += 0x9E3779B9u, key1 += 0xBB67AE85u) {
         for (int v = 0; v < PHILOX_VECS; v++) {
-            const philox_vec a = philox_multiply(c[v][0], factor0);
-            const philox_vec b = philox_multiply(c[v][2], factor1);
+            const philox_vec a = vec_multiply_uint32(c[v][0], factor0);
+            const philox_vec b = vec_multiply_uint32(c[v][2], factor1);
             c[v][0] = (b >> 32) ^ c[v][1] ^ key0;
             c[v][1] = b;
             c[v][2] = (a >> 32) ^ c[v][3] ^ key1;

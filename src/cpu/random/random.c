@@ -9,9 +9,9 @@
 #include "device/generator.h"
 #include "device/kernel_dtype.h"
 
-#define CHUNK 256
-#define BLOCK NORMAL_BLOCK
-#define PIECE 1024 // blocks
+#define CHUNK       256
+#define BLOCK       NORMAL_BLOCK
+#define TASK_BLOCKS 1024 // blocks
 
 // Elements from..from + n - 1 of a contiguous view.
 static void *at(const tern_strided *y, int64_t from)
@@ -29,7 +29,7 @@ static bool is_half(tern_dtype dtype)
 static float rounded(double value, tern_dtype dtype)
 {
     const float narrow = (float)value;
-    uint32_t bits; // room for any dtype that the compiler thinks of
+    uint32_t bits; // scratch for any dtype that the compiler thinks of
     float back;
     span_store_float(&bits, &narrow, dtype, 1, 1);
     span_load_float(&back, &bits, dtype, 1, 1);
@@ -73,11 +73,12 @@ typedef struct normal_job {
     float mean, std;
 } normal_job;
 
-static void normal_piece(void *context, int64_t piece)
+static void normal_task(void *context, int64_t chunk)
 {
     const normal_job *job = context;
-    const int64_t begin = piece * PIECE, left = job->blocks - begin;
-    normal_blocks_f32(job->y + begin * BLOCK, left < PIECE ? left : PIECE, job->mean, job->std);
+    const int64_t begin = chunk * TASK_BLOCKS, left = job->blocks - begin;
+    normal_blocks_f32(job->y + begin * BLOCK, left < TASK_BLOCKS ? left : TASK_BLOCKS, job->mean,
+                      job->std);
 }
 
 // As tern_mt19937_normal_f32 does, and the same numbers.
@@ -90,7 +91,7 @@ static void normal_floats(tern_mt19937 *mt, const tern_strided *y, double mean, 
         return;
     }
     tern_mt19937_uniform_f32(mt, y->data, numel, 0, 1);
-    tern_pool_run((job.blocks + PIECE - 1) / PIECE, normal_piece, &job);
+    tern_pool_run((job.blocks + TASK_BLOCKS - 1) / TASK_BLOCKS, normal_task, &job);
     if (numel % BLOCK) // the last block is drawn again
         tern_mt19937_normal_f32(mt, job.y + numel - BLOCK, BLOCK, mean, std);
 }

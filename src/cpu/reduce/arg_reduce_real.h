@@ -2,7 +2,7 @@
 // The place of the largest or smallest element of a line; a template: TYPE, ARG(name) for the
 // names, and ARG_NAN(x), which is true for a NaN: the first one wins.
 
-static int64_t ARG(place)(const void *line, int64_t n, int64_t stride, bool largest)
+static int64_t ARG(find)(const void *line, int64_t n, int64_t stride, bool largest)
 {
     const TYPE *x = line;
     int64_t best = 0;

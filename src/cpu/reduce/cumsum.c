@@ -2,7 +2,7 @@
 #include "base/pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/reduce/scan.h"
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 
 #define STRIP 128 // lines at most that are added side by side
@@ -41,7 +41,7 @@ typedef struct cumsum_job {
     bool dense;                     // neighbouring lines lie side by side in both views
     int64_t next[2];                // else so far apart
     int64_t cols, width, strips;    // lines at these steps, done in strips of `width`
-    int64_t units, units_per_piece; // strips
+    int64_t units, units_per_chunk; // strips
 } cumsum_job;
 
 static void run_lines(const cumsum_job *job, char *const *data, const int64_t *stride, int64_t cols)
@@ -74,10 +74,10 @@ static void run_unit(const cumsum_job *job, int64_t unit)
     run_lines(job, data, stride, job->cols - first < job->width ? job->cols - first : job->width);
 }
 
-static void run_piece(void *context, int64_t index)
+static void run_chunk(void *context, int64_t index)
 {
     const cumsum_job *job = context;
-    int64_t begin = index * job->units_per_piece, end = begin + job->units_per_piece;
+    int64_t begin = index * job->units_per_chunk, end = begin + job->units_per_chunk;
     for (int64_t unit = begin; unit < end && unit < job->units; unit++)
         run_unit(job, unit);
 }
@@ -104,24 +104,24 @@ static void run_all(cumsum_job *job)
         return;
     find_steps(job);
     job->units = lines / job->cols * job->strips;
-    job->units_per_piece = scan_lines_per_piece(n * job->width);
-    tern_pool_run((job->units + job->units_per_piece - 1) / job->units_per_piece, run_piece, job);
+    job->units_per_chunk = scan_lines_per_chunk(n * job->width);
+    tern_pool_run((job->units + job->units_per_chunk - 1) / job->units_per_chunk, run_chunk, job);
 }
 
-static tern_status run_widened(cumsum_job *job, const tern_strided *y, const tern_strided *x)
+static tern_status run_upcast(cumsum_job *job, const tern_strided *y, const tern_strided *x)
 {
-    tern_strided wide_y = {0}, wide_x = {0};
-    tern_status status = wide_new(&wide_y, y);
+    tern_strided upcast_y = {0}, upcast_x = {0};
+    tern_status status = upcast_new(&upcast_y, y);
     if (!status)
-        status = wide_copy(&wide_x, x);
+        status = upcast_copy(&upcast_x, x);
     if (!status) {
-        job->views[0] = &wide_y;
-        job->views[1] = &wide_x;
+        job->views[0] = &upcast_y;
+        job->views[1] = &upcast_x;
         run_all(job);
-        wide_store(y, &wide_y);
+        downcast_store(y, &upcast_y);
     }
-    wide_free(&wide_x);
-    wide_free(&wide_y);
+    upcast_free(&upcast_x);
+    upcast_free(&upcast_y);
     return status;
 }
 
@@ -141,8 +141,8 @@ tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
     job.strip = y->dtype == TERN_FLOAT64 ? strip_double
                 : y->dtype == TERN_INT64 ? strip_int64
                                          : strip_float;
-    if (wide_needed(y->dtype))
-        return run_widened(&job, y, x);
+    if (upcast_needed(y->dtype))
+        return run_upcast(&job, y, x);
     run_all(&job);
     return TERN_OK;
 }

@@ -7,7 +7,7 @@
 #include "cpu/reduce/reduce_plan.h"
 #include "cpu/span.h"
 
-#define FINISH_PIECE 16384 // outputs
+#define FINISH_CHUNK 16384 // outputs
 #define FINISH_RUN   256
 #define SMALL_SLOTS  512 // accumulators that need no scratch
 
@@ -19,23 +19,23 @@ typedef struct reduce_finish {
     const void *acc;
 } reduce_finish;
 
-static fold_op fold_of(tern_reduce_op op, double p, tern_dtype result)
+static reduce_op reduction_for(tern_reduce_op op, double p, tern_dtype result)
 {
     switch (op) {
     case TERN_REDUCE_SUM:
     case TERN_REDUCE_MEAN:
-        return FOLD_SUM;
+        return REDUCE_SUM;
     case TERN_REDUCE_AMAX:
-        return FOLD_MAX;
+        return REDUCE_MAX;
     case TERN_REDUCE_AMIN:
-        return FOLD_MIN;
+        return REDUCE_MIN;
     case TERN_REDUCE_NORM:
-        return p == 2 && result != TERN_FLOAT64 ? FOLD_SQUARE : reduce_norm_op(p);
+        return p == 2 && result != TERN_FLOAT64 ? REDUCE_SQUARE : reduce_norm_op(p);
     case TERN_REDUCE_ANY:
     case TERN_REDUCE_ALL:
-        return FOLD_NONZERO;
+        return REDUCE_NONZERO;
     }
-    return FOLD_SUM;
+    return REDUCE_SUM;
 }
 
 static double finish_double(const reduce_finish *f, double total)
@@ -45,7 +45,7 @@ static double finish_double(const reduce_finish *f, double total)
     case TERN_REDUCE_MEAN:
         return total / (double)terms;
     case TERN_REDUCE_NORM:
-        return reduce_norm_of(total, f->p, terms);
+        return reduce_norm_result(total, f->p, terms);
     case TERN_REDUCE_ANY:
         return total > 0;
     case TERN_REDUCE_ALL:
@@ -65,7 +65,7 @@ static int64_t finish_int64(const reduce_finish *f, int64_t total)
     return f->op == TERN_REDUCE_ALL ? total == f->plan->terms : total;
 }
 
-static bool fold_is_result(tern_reduce_op op)
+static bool reduce_is_result(tern_reduce_op op)
 {
     return op == TERN_REDUCE_SUM || op == TERN_REDUCE_AMAX || op == TERN_REDUCE_AMIN;
 }
@@ -76,8 +76,8 @@ static void finish_run(const reduce_finish *f, int64_t first, int64_t n)
     const tern_strided *y = f->y;
     const int64_t stride = f->plan->keep[f->plan->keep_count - 1].y_stride[0];
     char *to =
-        (char *)y->data + reduce_place(f->plan, 0, first) * (int64_t)tern_dtype_size(y->dtype);
-    if (tern_dtype_is_floating(f->plan->dtype) && fold_is_result(f->op)) {
+        (char *)y->data + reduce_offset(f->plan, 0, first) * (int64_t)tern_dtype_size(y->dtype);
+    if (tern_dtype_is_floating(f->plan->dtype) && reduce_is_result(f->op)) {
         span_store_double(to, (const double *)f->acc + first, y->dtype, stride, n);
     } else if (tern_dtype_is_floating(f->plan->dtype)) {
         double run[FINISH_RUN];
@@ -92,13 +92,13 @@ static void finish_run(const reduce_finish *f, int64_t first, int64_t n)
     }
 }
 
-static void finish_piece(void *context, int64_t piece)
+static void finish_chunk(void *context, int64_t chunk)
 {
     const reduce_finish *f = context;
     const int64_t inner = f->plan->keep[f->plan->keep_count - 1].size;
-    int64_t first = piece * FINISH_PIECE;
+    int64_t first = chunk * FINISH_CHUNK;
     const int64_t outputs = f->plan->outputs;
-    const int64_t last = outputs - first < FINISH_PIECE ? outputs : first + FINISH_PIECE;
+    const int64_t last = outputs - first < FINISH_CHUNK ? outputs : first + FINISH_CHUNK;
     while (first < last) {
         int64_t n = inner - first % inner;
         n = n < FINISH_RUN ? n : FINISH_RUN;
@@ -123,9 +123,9 @@ tern_status TERN_ISA_NAME(reduce)(const tern_exec *exec, tern_reduce_op op, doub
     void *acc = slots <= SMALL_SLOTS ? small : tern_cache_alloc(nbytes);
     if (!acc)
         return TERN_ERR_NOMEM;
-    reduce_fold(&plan, fold_of(op, p, y->dtype), p, NULL, acc);
+    reduce_run(&plan, reduction_for(op, p, y->dtype), p, NULL, acc);
     reduce_finish finish = {.plan = &plan, .op = op, .p = p, .y = y, .acc = acc};
-    tern_pool_run((plan.outputs + FINISH_PIECE - 1) / FINISH_PIECE, finish_piece, &finish);
+    tern_pool_run((plan.outputs + FINISH_CHUNK - 1) / FINISH_CHUNK, finish_chunk, &finish);
     if (acc != small)
         tern_cache_free(acc, nbytes);
     return TERN_OK;

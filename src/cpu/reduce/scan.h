@@ -5,7 +5,7 @@
 
 #include "cpu/isa.h"
 
-#define SCAN_PIECE 8192 // elements that one piece reads, at least one line
+#define SCAN_CHUNK 8192 // elements that one chunk reads, at least one line
 #define SCAN_VIEWS 4
 
 // Line `line`: the first element of each view there, by the lines' row-major order.
@@ -48,9 +48,9 @@ static inline int64_t scan_lines(const tern_strided *view, int dim)
     return lines;
 }
 
-static inline int64_t scan_lines_per_piece(int64_t length)
+static inline int64_t scan_lines_per_chunk(int64_t length)
 {
-    return length > 0 && length < SCAN_PIECE ? SCAN_PIECE / length : 1;
+    return length > 0 && length < SCAN_CHUNK ? SCAN_CHUNK / length : 1;
 }
 
 #endif

@@ -9,21 +9,21 @@ static tern_strided flat(const tern_strided *view)
 }
 
 // Sums are added; of maxima and minima one stays, a NaN before all.
-static double join(fold_op op, double a, double b)
+static double join(reduce_op op, double a, double b)
 {
-    if (fold_op_adds(op))
+    if (reduce_op_adds(op))
         return a + b;
-    const bool better = op == FOLD_MAX_ABS ? b > a : b < a;
+    const bool better = op == REDUCE_MAX_ABS ? b > a : b < a;
     return better || b != b ? b : a;
 }
 
-static double fold_tensor(const tern_strided *view, fold_op op, double p)
+static double reduce_tensor(const tern_strided *view, reduce_op op, double p)
 {
     double acc[REDUCE_MAX_SEGMENTS];
     const tern_strided x = flat(view), y = {NULL, TERN_FLOAT64, 1, {1}, {1}};
     reduce_plan plan;
     reduce_make_plan(&plan, &x, &y, NULL);
-    reduce_fold(&plan, op, p, NULL, acc);
+    reduce_run(&plan, op, p, NULL, acc);
     return acc[0];
 }
 
@@ -32,15 +32,15 @@ tern_status TERN_ISA_NAME(list_norm)(const tern_exec *exec, double p, const tern
 {
     (void)exec;
     TERN_TRY(tern_kernel_floating_list("list_norm", list, count));
-    const fold_op op = reduce_norm_op(p);
-    double result = op == FOLD_MIN_ABS ? INFINITY : 0;
+    const reduce_op op = reduce_norm_op(p);
+    double result = op == REDUCE_MIN_ABS ? INFINITY : 0;
     int64_t terms = 0;
     for (int64_t i = 0; i < count; i++) {
         terms += tern_strided_numel(&list[i]);
         if (tern_strided_numel(&list[i]) > 0)
-            result = join(op, result, fold_tensor(&list[i], op, p));
+            result = join(op, result, reduce_tensor(&list[i], op, p));
     }
-    result = reduce_norm_of(result, p, terms);
+    result = reduce_norm_result(result, p, terms);
     if (total->dtype == TERN_FLOAT64)
         *(double *)total->data = result;
     else

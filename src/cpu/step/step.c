@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The updates of optimizers: one parallel pass over a list of tensors, whose elements are cut into
-// pieces by their number alone.
+// chunks by their number alone.
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
 #include "cpu/elementwise/elementwise.h"
@@ -10,11 +10,11 @@
 
 #define ALONE       131072    // elements up to which one thread works,
 #define ALONE_SMALL (1 << 20) // and of tensors that have on average from
-#define SMALL_LEAST 1024
-#define SMALL_MOST  16384
-#define PIECE       16384                  // of more, elements that are worth a piece
-#define MAX_PIECES  256                    // each looks for its first tensor from the front
-#define BLOCK       512                    // 16-bit elements that are widened at once
+#define SMALL_MIN   1024
+#define SMALL_MAX   16384
+#define CHUNK       16384                  // of more, elements that are worth a chunk
+#define MAX_CHUNKS  256                    // each looks for its first tensor from the front
+#define BLOCK       512                    // 16-bit elements that are upcast at once
 #define ARRAYS      (2 + TERN_STEP_STATES) // parameter, gradient, states
 
 // Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] states.
@@ -43,11 +43,11 @@ typedef void step_block_fn(const double *number, void *const *array, int64_t n);
 #define STEP_BLOCK(name) name##_double
 #include "cpu/step/step_real.h"
 
-// What all pieces of a pass work on: each is a part of all elements, tensor after tensor.
+// What all chunks of a pass work on: each is a part of all elements, tensor after tensor.
 typedef struct pass {
     tern_step_code code;
     const tern_step_tensor *tensors;
-    int64_t numel, pieces;
+    int64_t numel, chunks;
 } pass;
 
 // Elements of one tensor.
@@ -72,7 +72,7 @@ static void convert(void *to, tern_dtype to_dtype, void *from, tern_dtype from_d
 }
 
 // 16-bit elements: computed in float32, rounded once.
-static void run_widened(tern_step_code code, const range *r)
+static void run_upcast(tern_step_code code, const range *r)
 {
     const tern_step_tensor *t = r->tensor;
     float wide[ARRAYS][BLOCK];
@@ -97,7 +97,7 @@ static void run_range(tern_step_code code, const range *r)
     const tern_dtype dtype = r->tensor->dtype;
     void *array[ARRAYS];
     if (dtype != TERN_FLOAT32 && dtype != TERN_FLOAT64) {
-        run_widened(code, r);
+        run_upcast(code, r);
         return;
     }
     gather_arrays(array, r->tensor, r->begin);
@@ -105,19 +105,19 @@ static void run_range(tern_step_code code, const range *r)
                                                                  r->count);
 }
 
-// Where a piece begins among all elements, at a whole block.
-static int64_t piece_begin(const pass *p, int64_t index)
+// Where a chunk begins among all elements, at a whole block.
+static int64_t chunk_begin(const pass *p, int64_t index)
 {
     const int64_t blocks = (p->numel + BLOCK - 1) / BLOCK;
-    const int64_t begin = blocks * index / p->pieces * BLOCK;
+    const int64_t begin = blocks * index / p->chunks * BLOCK;
     return begin < p->numel ? begin : p->numel;
 }
 
-static void run_piece(void *context, int64_t index)
+static void run_chunk(void *context, int64_t index)
 {
     const pass *p = context;
-    const int64_t end = piece_begin(p, index + 1);
-    int64_t at = piece_begin(p, index), first = 0; // among all elements
+    const int64_t end = chunk_begin(p, index + 1);
+    int64_t at = chunk_begin(p, index), first = 0; // among all elements
     for (const tern_step_tensor *t = p->tensors; at < end; first += t->numel, t++) {
         if (at >= first + t->numel)
             continue;
@@ -131,20 +131,20 @@ static void run_piece(void *context, int64_t index)
 // half of them takes longer than to update all. Of tiny tensors it is finding them that takes time.
 static int64_t alone(int64_t numel, int64_t count)
 {
-    return numel >= SMALL_LEAST * count && numel <= SMALL_MOST * count ? ALONE_SMALL : ALONE;
+    return numel >= SMALL_MIN * count && numel <= SMALL_MAX * count ? ALONE_SMALL : ALONE;
 }
 
-static void run_pieces(pass *p, int64_t count)
+static void run_chunks(pass *p, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         p->numel += p->tensors[i].numel;
-    p->pieces = p->numel / PIECE < MAX_PIECES ? p->numel / PIECE : MAX_PIECES;
+    p->chunks = p->numel / CHUNK < MAX_CHUNKS ? p->numel / CHUNK : MAX_CHUNKS;
     if (p->numel > alone(p->numel, count)) {
-        tern_pool_run(p->pieces, run_piece, p);
+        tern_pool_run(p->chunks, run_chunk, p);
         return;
     }
-    p->pieces = 1;
-    run_piece(p, 0);
+    p->chunks = 1;
+    run_chunk(p, 0);
 }
 
 tern_status TERN_ISA_NAME(step)(const tern_exec *exec, tern_step_code code,
@@ -153,6 +153,6 @@ tern_status TERN_ISA_NAME(step)(const tern_exec *exec, tern_step_code code,
     pass p = {.code = code, .tensors = tensors};
     TERN_TRY(tern_kernel_floating_step("step", tensors, count));
     if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
-        run_pieces(&p, count);
+        run_chunks(&p, count);
     return TERN_OK;
 }

@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/wide.h"
+#include "cpu/upcast.h"
 
 #include "base/mem.h"
 #include "base/pool.h"
 #include "cpu/span.h"
 
-#define PIECE 32768 // elements
+#define CHUNK 32768 // elements
 
-typedef struct wide_job {
-    float *wide;
+typedef struct upcast_job {
+    float *upcast;
     const tern_strided *narrow;
     bool store;
-    int64_t rows, cols, rows_per_piece;
-} wide_job;
+    int64_t rows, cols, rows_per_chunk;
+} upcast_job;
 
-tern_status wide_new(tern_strided *wide, const tern_strided *x)
+tern_status upcast_new(tern_strided *upcast, const tern_strided *x)
 {
-    *wide = (tern_strided){.dtype = TERN_FLOAT32, .rank = x->rank};
+    *upcast = (tern_strided){.dtype = TERN_FLOAT32, .rank = x->rank};
     int64_t stride = 1;
     for (int d = x->rank - 1; d >= 0; d--) {
-        wide->size[d] = x->size[d];
-        wide->stride[d] = stride;
+        upcast->size[d] = x->size[d];
+        upcast->stride[d] = stride;
         stride *= x->size[d];
     }
-    wide->data = tern_cache_alloc((size_t)tern_strided_numel(x) * sizeof(float));
-    return wide->data ? TERN_OK : TERN_ERR_NOMEM;
+    upcast->data = tern_cache_alloc((size_t)tern_strided_numel(x) * sizeof(float));
+    return upcast->data ? TERN_OK : TERN_ERR_NOMEM;
 }
 
-void wide_free(tern_strided *wide)
+void upcast_free(tern_strided *upcast)
 {
-    if (wide->data)
-        tern_cache_free(wide->data, (size_t)tern_strided_numel(wide) * sizeof(float));
+    if (upcast->data)
+        tern_cache_free(upcast->data, (size_t)tern_strided_numel(upcast) * sizeof(float));
 }
 
 static int64_t row_offset(const tern_strided *x, int64_t row)
@@ -43,24 +43,24 @@ static int64_t row_offset(const tern_strided *x, int64_t row)
     return at;
 }
 
-static void run_rows(void *context, int64_t piece)
+static void run_rows(void *context, int64_t chunk)
 {
-    const wide_job *job = context;
+    const upcast_job *job = context;
     const tern_strided *x = job->narrow;
     const int64_t stride = x->rank > 0 ? x->stride[x->rank - 1] : 1;
-    int64_t row = piece * job->rows_per_piece, end = row + job->rows_per_piece;
+    int64_t row = chunk * job->rows_per_chunk, end = row + job->rows_per_chunk;
     for (end = end < job->rows ? end : job->rows; row < end; row++) {
         uint16_t *narrow = (uint16_t *)x->data + row_offset(x, row);
-        float *wide = job->wide + row * job->cols;
+        float *upcast = job->upcast + row * job->cols;
         if (job->store)
-            span_store_float(narrow, wide, x->dtype, stride, job->cols);
+            span_store_float(narrow, upcast, x->dtype, stride, job->cols);
         else
-            span_load_float(wide, narrow, x->dtype, stride, job->cols);
+            span_load_float(upcast, narrow, x->dtype, stride, job->cols);
     }
 }
 
 // Contiguous views are cut anywhere, others between rows.
-static void run(float *wide, const tern_strided *narrow, bool store)
+static void run(float *upcast, const tern_strided *narrow, bool store)
 {
     tern_strided flat = *narrow;
     int64_t numel = tern_strided_numel(narrow), expected = 1;
@@ -82,19 +82,19 @@ static void run(float *wide, const tern_strided *narrow, bool store)
         flat.size[0] = numel;
         flat.stride[0] = 1;
     }
-    wide_job job = {.wide = wide, .narrow = &flat, .store = store};
+    upcast_job job = {.upcast = upcast, .narrow = &flat, .store = store};
     job.cols = flat.rank > 0 ? flat.size[flat.rank - 1] : 1;
     job.rows = numel / job.cols;
-    job.rows_per_piece = PIECE / job.cols + 1;
-    tern_pool_run((job.rows + job.rows_per_piece - 1) / job.rows_per_piece, run_rows, &job);
+    job.rows_per_chunk = CHUNK / job.cols + 1;
+    tern_pool_run((job.rows + job.rows_per_chunk - 1) / job.rows_per_chunk, run_rows, &job);
 }
 
-void wide_load(const tern_strided *wide, const tern_strided *x)
+void upcast_load(const tern_strided *upcast, const tern_strided *x)
 {
-    run(wide->data, x, false);
+    run(upcast->data, x, false);
 }
 
-void wide_store(const tern_strided *y, const tern_strided *wide)
+void downcast_store(const tern_strided *y, const tern_strided *upcast)
 {
-    run(wide->data, y, true);
+    run(upcast->data, y, true);
 }

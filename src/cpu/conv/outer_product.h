@@ -2,17 +2,18 @@
 // The micro-kernel of convolutions of whole batches: a tile of sums stays in registers while outer
 // products of a few elements and a few vectors are added to it. Both lie packed, those of one step
 // side by side; steps come in runs. What is packed is transposed here.
-#ifndef TERN_SRC_CPU_CONV_CONV_OUTER_H
-#define TERN_SRC_CPU_CONV_CONV_OUTER_H
+#ifndef TERN_SRC_CPU_CONV_OUTER_PRODUCT_H
+#define TERN_SRC_CPU_CONV_OUTER_PRODUCT_H
 
 #include <stdbool.h>
+#include "base/integer.h"
 #include "cpu/product/gemm_kernel.h"
 
-#define OUTER_LANES       TILE_COLS
-#define OUTER_PITCH       ((TILE_ROWS + VEC_WIDTH - 1) / VEC_WIDTH * VEC_WIDTH)
-#define OUTER_AHEAD       (8 * VEC_WIDTH)
-#define OUTER_LEAST_ROWS  (TILE_ROWS / 2)        // of a tile
-#define OUTER_LEAST_COUNT (OUTER_LEAST_ROWS + 1) // of rows, which are cut into tiles evenly
+#define OUTER_LANES     TILE_COLS
+#define OUTER_PITCH     ((TILE_ROWS + VEC_WIDTH - 1) / VEC_WIDTH * VEC_WIDTH)
+#define OUTER_AHEAD     (8 * VEC_WIDTH)
+#define OUTER_MIN_ROWS  (TILE_ROWS / 2)      // of a tile
+#define OUTER_MIN_COUNT (OUTER_MIN_ROWS + 1) // of rows, which are cut into tiles evenly
 
 // Steps whose operands lie one after the other.
 typedef struct outer_run {
@@ -86,7 +87,7 @@ VEC_INLINE void outer_add(int rows, int vecs, const outer_tile *t)
 #define OUTER_KERNELS(ROWS) ROWS(3) ROWS(4) ROWS(5) ROWS(6)
 #endif
 OUTER_KERNELS(OUTER_KERNEL)
-// By rows, from OUTER_LEAST_ROWS on, and vectors less 1.
+// By rows, from OUTER_MIN_ROWS on, and vectors less 1.
 static outer_kernel *const outer_kernels[TILE_ROWS + 1][TILE_VECS] = {OUTER_KERNELS(OUTER_ENTRY)};
 
 // For a tile of so many rows and columns.
@@ -110,18 +111,13 @@ static inline int64_t outer_row(int64_t rows, int64_t tile)
 // Half a vector where that is enough.
 static inline int64_t outer_pitch(int64_t rows)
 {
-    const int64_t most = outer_row(rows, 1);
-    return VEC_WIDTH == 16 && most <= 8 ? 8 : OUTER_PITCH;
+    const int64_t limit = outer_row(rows, 1);
+    return VEC_WIDTH == 16 && limit <= 8 ? 8 : OUTER_PITCH;
 }
 
 static inline int64_t outer_panels(int64_t count)
 {
     return (count + OUTER_LANES - 1) / OUTER_LANES;
-}
-
-static inline int64_t outer_least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
 }
 
 // to[p * to_step + i] = from[i * from_step + p] for p < count and i < rows, and 0 for i < pitch
@@ -132,10 +128,10 @@ static UNCHECKED void outer_pack(real *to, int64_t to_step, int64_t pitch, const
     for (int64_t first = 0; first < pitch; first += VEC_WIDTH, from += VEC_WIDTH * from_step) {
         const int64_t here = rows - first;
         for (int64_t p = 0; p < count; p += VEC_WIDTH) {
-            const int64_t some = outer_least(count - p, VEC_WIDTH);
+            const int64_t some = min_int64(count - p, VEC_WIDTH);
             real *packed = to + p * to_step + first;
             vec x[VEC_WIDTH];
-            for (int64_t i = 0; i < outer_least(here, VEC_WIDTH); i++)
+            for (int64_t i = 0; i < min_int64(here, VEC_WIDTH); i++)
                 __builtin_prefetch(from + i * from_step + p + OUTER_AHEAD);
             if (here >= VEC_WIDTH && some == VEC_WIDTH) {
                 UNROLL
@@ -178,9 +174,9 @@ static UNCHECKED void outer_unpack(const outer_result *r, const real *from, int6
 {
     const bool add = r->add, relu = r->relu;
     for (int64_t first = 0; first < rows; first += VEC_WIDTH) {
-        const int64_t here = outer_least(rows - first, VEC_WIDTH);
+        const int64_t here = min_int64(rows - first, VEC_WIDTH);
         for (int64_t p = 0; p < count; p += VEC_WIDTH) {
-            const int64_t some = outer_least(count - p, VEC_WIDTH);
+            const int64_t some = min_int64(count - p, VEC_WIDTH);
             const vec_lanes on = vec_lanes_first(some);
             vec x[VEC_WIDTH];
             UNROLL

@@ -1,63 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of float32 at full width: short runs in float, everything beyond them in double.
-#ifndef TERN_SRC_CPU_REDUCE_FOLD_SUM_H
-#define TERN_SRC_CPU_REDUCE_FOLD_SUM_H
+#ifndef TERN_SRC_CPU_REDUCE_REDUCE_SUM_H
+#define TERN_SRC_CPU_REDUCE_REDUCE_SUM_H
 
-#include "cpu/reduce/fold_lanes.h"
-
-// The lanes' sum, in pairs.
-VEC_INLINE float fold_lanes(fold_floats v)
-{
-    typedef float four __attribute__((vector_size(16)));
-    four part[VEC_BYTES / 16];
-    memcpy(part, &v, sizeof part);
-    for (int half = VEC_BYTES / 32; half > 0; half /= 2)
-        for (int i = 0; i < half; i++)
-            part[i] += part[i + half];
-    return (part[0][0] + part[0][2]) + (part[0][1] + part[0][3]);
-}
+#include "cpu/reduce/reduce_ops.h"
 
 // n <= REDUCE_CHUNK.
-VEC_INLINE float fold_sum_chunk(const float *x, int64_t n)
+VEC_INLINE float reduce_sum_chunk(const float *x, int64_t n)
 {
-    fold_floats sum = {0};
+    vec sum = {0};
     int64_t i = 0;
-    if (n >= 4 * FOLD_WIDTH) {
-        fold_floats v[4];
+    if (n >= 4 * VEC_WIDTH) {
+        vec v[4];
         for (int j = 0; j < 4; j++)
-            v[j] = fold_load(x + j * FOLD_WIDTH);
-        for (i = 4 * FOLD_WIDTH; i + 4 * FOLD_WIDTH <= n; i += 4 * FOLD_WIDTH)
+            v[j] = vec_load(x + j * VEC_WIDTH);
+        for (i = 4 * VEC_WIDTH; i + 4 * VEC_WIDTH <= n; i += 4 * VEC_WIDTH)
             for (int j = 0; j < 4; j++)
-                v[j] += fold_load(x + i + j * FOLD_WIDTH);
+                v[j] += vec_load(x + i + j * VEC_WIDTH);
         sum = (v[0] + v[1]) + (v[2] + v[3]);
     }
-    for (; i + FOLD_WIDTH <= n; i += FOLD_WIDTH)
-        sum += fold_load(x + i);
+    for (; i + VEC_WIDTH <= n; i += VEC_WIDTH)
+        sum += vec_load(x + i);
     if (i < n)
-        sum += fold_load_part(x + i, n - i, 0);
-    return fold_lanes(sum);
+        sum += vec_load_partial(x + i, n - i, 0);
+    return vec_reduce_add(sum);
 }
 
-static inline double fold_sum_row(const float *x, int64_t n)
+static inline double reduce_sum_row(const float *x, int64_t n)
 {
     double total = 0;
     for (int64_t i = 0; i < n; i += REDUCE_CHUNK)
-        total += (double)fold_sum_chunk(x + i, n - i < REDUCE_CHUNK ? n - i : REDUCE_CHUNK);
+        total += (double)reduce_sum_chunk(x + i, n - i < REDUCE_CHUNK ? n - i : REDUCE_CHUNK);
     return total;
 }
 
-// The sum of n squares, n a multiple of 4 * FOLD_WIDTH: four at a time in float, those in double.
+// The sum of n squares, n a multiple of 4 * VEC_WIDTH: four at a time in float, those in double.
 // The rounding of four has no part that grows with n. Wrong where squares are out of float's range.
-static inline double fold_square_chunk(const float *x, int64_t n)
+static inline double reduce_square_chunk(const float *x, int64_t n)
 {
     typedef float half __attribute__((vector_size(VEC_BYTES / 2)));
     typedef double wide __attribute__((vector_size(VEC_BYTES)));
     wide low = {0}, high = {0};
-    for (int64_t i = 0; i < n; i += 4 * FOLD_WIDTH) {
+    for (int64_t i = 0; i < n; i += 4 * VEC_WIDTH) {
         half part[2];
-        fold_floats v[4];
+        vec v[4];
         for (int j = 0; j < 4; j++) {
-            v[j] = fold_load(x + i + j * FOLD_WIDTH);
+            v[j] = vec_load(x + i + j * VEC_WIDTH);
             v[j] *= v[j];
         }
         v[0] = (v[0] + v[1]) + (v[2] + v[3]);
@@ -67,14 +55,14 @@ static inline double fold_square_chunk(const float *x, int64_t n)
     }
     double total = 0;
     low += high;
-    for (int i = 0; i < FOLD_WIDTH / 2; i++)
+    for (int i = 0; i < VEC_WIDTH / 2; i++)
         total += low[i];
     return total;
 }
 
 // Adds the columns of (rows, cols) to acc (cols); cols <= REDUCE_MAX_COLUMNS.
-static inline void fold_sum_columns(double *acc, const float *x, int64_t row_stride, int64_t rows,
-                                    int64_t cols)
+static inline void reduce_sum_columns(double *acc, const float *x, int64_t row_stride, int64_t rows,
+                                      int64_t cols)
 {
     float part[REDUCE_MAX_COLUMNS];
     while (rows > 0) {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/walk.h"
+#include "cpu/loop.h"
 #include <errno.h>
 
 #include "base/pool.h"
 #include "device/dtype.h"
 
 // Dimension 0 is the innermost.
-typedef struct walk {
+typedef struct loop {
     int count, rank;
     int64_t numel;
     int64_t size[TERN_MAX_RANK];
-    int64_t stride[TERN_WALK_VIEWS][TERN_MAX_RANK]; // bytes
-    int64_t step[TERN_WALK_VIEWS];                  // elements, of dimension 0
-    char *data[TERN_WALK_VIEWS];
-    tern_walk_run *run;
+    int64_t stride[TERN_LOOP_VIEWS][TERN_MAX_RANK]; // bytes
+    int64_t step[TERN_LOOP_VIEWS];                  // elements, of dimension 0
+    char *data[TERN_LOOP_VIEWS];
+    tern_loop_fn *run;
     const void *context;
-} walk;
+} loop;
 
-static void set_dimensions(walk *w, const tern_strided *const *views)
+static void set_dimensions(loop *w, const tern_strided *const *views)
 {
     w->rank = views[0]->rank;
     for (int d = 0; d < w->rank; d++) {
@@ -32,7 +32,7 @@ static void set_dimensions(walk *w, const tern_strided *const *views)
 }
 
 // Moves to the next run: up one in dimension 1, carrying into the ones outside.
-static void advance(const walk *w, int64_t *index, char **data)
+static void advance(const loop *w, int64_t *index, char **data)
 {
     for (int d = 1; d < w->rank; d++) {
         for (int v = 0; v < w->count; v++)
@@ -46,10 +46,10 @@ static void advance(const walk *w, int64_t *index, char **data)
 }
 
 // Elements `begin` ... `end` - 1 in row-major order.
-static void walk_range(const walk *w, int64_t begin, int64_t end)
+static void loop_range(const loop *w, int64_t begin, int64_t end)
 {
     int64_t index[TERN_MAX_RANK];
-    char *data[TERN_WALK_VIEWS];
+    char *data[TERN_LOOP_VIEWS];
     for (int v = 0; v < w->count; v++)
         data[v] = w->data[v];
     int64_t rest = begin;
@@ -73,20 +73,20 @@ static void walk_range(const walk *w, int64_t begin, int64_t end)
     }
 }
 
-static void walk_piece(void *context, int64_t piece)
+static void loop_chunk(void *context, int64_t chunk)
 {
-    const walk *w = context;
-    const int64_t begin = piece * TERN_WALK_PIECE;
-    const int64_t end = begin + TERN_WALK_PIECE;
-    walk_range(w, begin, end < w->numel ? end : w->numel);
+    const loop *w = context;
+    const int64_t begin = chunk * TERN_LOOP_CHUNK;
+    const int64_t end = begin + TERN_LOOP_CHUNK;
+    loop_range(w, begin, end < w->numel ? end : w->numel);
 }
 
-void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, const void *context,
+void tern_loop(const tern_strided *const *views, int count, tern_loop_fn *run, const void *context,
                int64_t alone)
 {
     if (tern_strided_numel(views[0]) == 0) // its other sizes may be beyond what bytes can count
         return;
-    walk w;
+    loop w;
     w.count = count;
     w.numel = 1;
     w.run = run;
@@ -98,8 +98,8 @@ void tern_walk(const tern_strided *const *views, int count, tern_walk_run *run, 
     if (w.rank <= 1 && w.numel <= alone)
         run(context, w.numel, w.data, w.step);
     else if (w.numel <= alone)
-        walk_range(&w, 0, w.numel);
+        loop_range(&w, 0, w.numel);
     else
-        tern_pool_run((w.numel + TERN_WALK_PIECE - 1) / TERN_WALK_PIECE, walk_piece, &w);
+        tern_pool_run((w.numel + TERN_LOOP_CHUNK - 1) / TERN_LOOP_CHUNK, loop_chunk, &w);
     errno = saved;
 }
