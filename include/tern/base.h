@@ -31,7 +31,16 @@
 #error "tern needs gcc or clang"
 #endif
 
-#ifdef __cplusplus
+#if defined(__cplusplus) && defined(__clang__)
+// A struct of tern_sizes has defaults in C++; it comes back as in C.
+#define TERN_BEGIN_DECLS                                                                           \
+    _Pragma("clang diagnostic push")                                                               \
+        _Pragma("clang diagnostic ignored \"-Wreturn-type-c-linkage\"") extern "C"                 \
+    {
+#define TERN_END_DECLS                                                                             \
+    }                                                                                              \
+    _Pragma("clang diagnostic pop")
+#elif defined(__cplusplus)
 #define TERN_BEGIN_DECLS extern "C" {
 #define TERN_END_DECLS   }
 #else

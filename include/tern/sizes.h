@@ -6,7 +6,8 @@
 ///     tern_nn_conv2d(3, 64, 3, [](auto &o) { o.stride = tern_sizes_of(2, 1); })   // C++
 ///
 /// In C `.stride = 2` gives the first size and leaves the others at their default,
-/// TERN_SAME_AS_FIRST, so that the number is for all; braces say each: what they leave out is 0.
+/// TERN_SAME_AS_FIRST, so that the number is for all; braces say each: what they leave out is 0,
+/// in C++ TERN_SAME_AS_FIRST.
 /// More numbers than a call has dimensions are TERN_ERR_ARG. Threads: any.
 #ifndef TERN_SIZES_H
 #define TERN_SIZES_H
@@ -15,15 +16,25 @@
 
 TERN_BEGIN_DECLS
 
+/// A size that is that of the first dimension.
+#define TERN_SAME_AS_FIRST (-1)
+
+#ifdef __cplusplus
+/// Sizes as in C; what braces leave out is TERN_SAME_AS_FIRST.
+struct tern_sizes {
+    int64_t first;                       ///< of the outermost dimension
+    int64_t second = TERN_SAME_AS_FIRST; ///< of the next
+    int64_t third = TERN_SAME_AS_FIRST;  ///< of the last of three
+};
+#else
 /// Sizes of up to three dimensions, outermost first: of (L), (H, W) or (D, H, W).
 typedef struct tern_sizes {
     int64_t first;  ///< of the outermost dimension
     int64_t second; ///< of the next, or TERN_SAME_AS_FIRST
     int64_t third;  ///< likewise
 } tern_sizes;
+#endif
 
-/// A size that is that of the first dimension.
-#define TERN_SAME_AS_FIRST (-1)
 /// The initialiser of sizes that are all `size`.
 #define TERN_EACH_(size)                                                                           \
     {                                                                                              \

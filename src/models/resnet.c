@@ -148,10 +148,8 @@ static const tern_module_class resnet_class = {
 
 static tern_module *make(const variant *kind, const tern_models_resnet_options *options)
 {
-    if (!options) {
-        tern_null_error(kind->function, "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error(kind->function, "options"), NULL;
     if (tern_models_check_classes(kind->function, options->num_classes))
         return NULL;
     resnet *self = (resnet *)tern_module_new(&resnet_class);

@@ -77,10 +77,8 @@ static tern_module *make_classifier(int64_t num_classes, double dropout)
 
 static tern_module *make(const variant *kind, const tern_models_vgg_options *options)
 {
-    if (!options) {
-        tern_null_error(kind->function, "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error(kind->function, "options"), NULL;
     if (tern_models_check_classes(kind->function, options->num_classes))
         return NULL;
     TERN_CHECK_PTR(options->dropout >= 0 && options->dropout <= 1, TERN_ERR_ARG,

@@ -9,26 +9,26 @@
     static const tern_unary_function function = {                                                  \
         {#name, {"x"}, tern_unary_backward}, TERN_UNARY_##code, TERN_OP_TO_FLOATING, false}
 
-tern_tensor *tern_leaky_relu(tern_tensor *x, double negative_slope)
+static tern_tensor *leaky_relu(tern_tensor *x, double negative_slope)
 {
     FUNCTION(leaky_relu, LEAKY_RELU);
     return tern_unary_run(&function, x, negative_slope, 0);
 }
 
-tern_tensor *tern_softplus(tern_tensor *x, double beta, double threshold)
+static tern_tensor *softplus(tern_tensor *x, double beta, double threshold)
 {
     FUNCTION(softplus, SOFTPLUS);
     TERN_CHECK_PTR(beta != 0, TERN_ERR_ARG, "softplus: beta is 0, and the result is divided by it");
     return tern_unary_run(&function, x, beta, threshold);
 }
 
-tern_tensor *tern_elu(tern_tensor *x, double alpha)
+static tern_tensor *elu(tern_tensor *x, double alpha)
 {
     FUNCTION(elu, ELU);
     return tern_unary_run(&function, x, alpha, 1);
 }
 
-tern_tensor *tern_celu(tern_tensor *x, double alpha)
+static tern_tensor *celu(tern_tensor *x, double alpha)
 {
     FUNCTION(celu, ELU);
     TERN_CHECK_PTR(alpha != 0, TERN_ERR_ARG, "celu: alpha is 0, and x is divided by it");
@@ -41,7 +41,7 @@ tern_tensor *tern_relu6(tern_tensor *x)
     return tern_unary_run(&function, x, 0, 6);
 }
 
-tern_tensor *tern_hardtanh(tern_tensor *x, double min_val, double max_val)
+static tern_tensor *hardtanh(tern_tensor *x, double min_val, double max_val)
 {
     FUNCTION(hardtanh, HARDTANH);
     TERN_CHECK_PTR(min_val <= max_val, TERN_ERR_ARG,
@@ -50,19 +50,28 @@ tern_tensor *tern_hardtanh(tern_tensor *x, double min_val, double max_val)
     return tern_unary_run(&function, x, min_val, max_val);
 }
 
-tern_tensor *tern_hardshrink(tern_tensor *x, double lambd)
+static tern_tensor *hardshrink(tern_tensor *x, double lambd)
 {
     FUNCTION(hardshrink, HARDSHRINK);
     return tern_unary_run(&function, x, lambd, 0);
 }
 
-tern_tensor *tern_softshrink(tern_tensor *x, double lambd)
+static tern_tensor *softshrink(tern_tensor *x, double lambd)
 {
     FUNCTION(softshrink, SOFTSHRINK);
     TERN_CHECK_PTR(lambd >= 0, TERN_ERR_ARG, "softshrink: lambd is %g, but must not be below 0",
                    lambd);
     return tern_unary_run(&function, x, lambd, 0);
 }
+
+// The public functions.
+TERN_WITH_OPTIONS_OF(leaky_relu, leaky_relu, o->negative_slope)
+TERN_WITH_OPTIONS_OF(softplus, softplus, o->beta, o->threshold)
+TERN_WITH_OPTIONS_OF(elu, elu, o->alpha)
+TERN_WITH_OPTIONS_OF(celu, elu, o->alpha)
+TERN_WITH_OPTIONS_OF(hardtanh, hardtanh, o->min_val, o->max_val)
+TERN_WITH_OPTIONS_OF(hardshrink, shrink, o->lambd)
+TERN_WITH_OPTIONS_OF(softshrink, shrink, o->lambd)
 
 tern_tensor *tern_threshold(tern_tensor *x, double threshold, double value)
 {

@@ -26,10 +26,10 @@ static tern_status glu_backward(tern_node *node, tern_tensor *const *dy, tern_te
     return tern_launch_binary_grad(TERN_BINARY_GLU, (tern_tensor *const[]){da, db}, dy[0], a, b);
 }
 
-tern_tensor *tern_glu(tern_tensor *x, int dim)
+static tern_tensor *glu(tern_tensor *x, int dim)
 {
-    static const tern_op glu = {"glu", {"x"}, glu_backward};
-    tern_op_call call = {.op = &glu, .count = 1, .in = {x}};
+    static const tern_op op = {"glu", {"x"}, glu_backward};
+    tern_op_call call = {.op = &op, .count = 1, .in = {x}};
     if (tern_op_begin(&call, TERN_OP_ONLY_FLOATING))
         return NULL;
     TERN_CHECK_PTR(x->rank > 0, TERN_ERR_SHAPE, "glu: x is %s, and has no dimension to halve",
@@ -48,3 +48,5 @@ tern_tensor *tern_glu(tern_tensor *x, int dim)
         return NULL;
     return tern_op_end(&call, y, call.in, 1);
 }
+
+TERN_WITH_OPTIONS_OF(glu, glu, o->dim)

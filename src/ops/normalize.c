@@ -10,10 +10,8 @@
 
 tern_tensor *tern_normalize_with(const tern_normalize_options *options)
 {
-    if (!options) {
-        tern_null_error("normalize", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("normalize", "options"), NULL;
     tern_tensor *x = options->x;
     int dim = options->dim;
     if (tern_check_tensor("normalize", "x", x) || tern_check_dim("normalize", x->rank, &dim))

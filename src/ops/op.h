@@ -26,4 +26,14 @@
 #include "tensor/shape.h"
 #include "tensor/view.h"
 
+// A public function of one operand, whose options the static function of its name takes.
+#define TERN_WITH_OPTIONS_OF(name, family, ...)                                                    \
+    tern_tensor *tern_##name##_with(const tern_##family##_options *o)                              \
+    {                                                                                              \
+        if (o)                                                                                     \
+            return name(o->x, __VA_ARGS__);                                                        \
+        tern_null_error(#name, "options");                                                         \
+        return NULL;                                                                               \
+    }
+
 #endif

@@ -105,8 +105,8 @@ static tern_tensor *draw_slopes(const tern_op_call *call, double lower, double u
 
 static tern_tensor *in_training(tern_tensor *x, double lower, double upper)
 {
-    static const tern_op rrelu = {"rrelu", {"x"}, rrelu_backward};
-    tern_op_call call = {.op = &rrelu, .count = 1, .in = {x}};
+    static const tern_op op = {"rrelu", {"x"}, rrelu_backward};
+    tern_op_call call = {.op = &op, .count = 1, .in = {x}};
     if (tern_op_begin(&call, TERN_OP_TO_FLOATING))
         return NULL;
     tern_tensor *slopes = draw_slopes(&call, lower, upper);
@@ -117,7 +117,7 @@ static tern_tensor *in_training(tern_tensor *x, double lower, double upper)
     return tern_op_end(&call, y, saved, 2);
 }
 
-tern_tensor *tern_rrelu(tern_tensor *x, double lower, double upper, bool training)
+static tern_tensor *rrelu(tern_tensor *x, double lower, double upper, bool training)
 {
     static const tern_unary_function mean = {
         {"rrelu", {"x"}, tern_unary_backward}, TERN_UNARY_LEAKY_RELU, TERN_OP_TO_FLOATING, false};
@@ -128,3 +128,5 @@ tern_tensor *tern_rrelu(tern_tensor *x, double lower, double upper, bool trainin
     return training ? in_training(x, lower, upper)
                     : tern_unary_run(&mean, x, (lower + upper) / 2, 0);
 }
+
+TERN_WITH_OPTIONS_OF(rrelu, rrelu, o->lower, o->upper, o->training)

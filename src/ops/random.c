@@ -55,10 +55,8 @@ static const tern_random_args unit_normal = {.kind = TERN_RANDOM_NORMAL, .a = 0,
 static tern_tensor *create_drawn(const char *op, const tern_random_args *fill,
                                  const tern_rand_options *o)
 {
-    if (!o) {
-        tern_null_error(op, "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error(op, "options"), NULL;
     tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? tern_default_dtype() : o->dtype;
     if (check_floating(op, dtype))
         return NULL;
@@ -112,10 +110,8 @@ static tern_random_args integer_fill(int64_t low, int64_t high)
 
 tern_tensor *tern_randint_with(const tern_randint_options *o)
 {
-    if (!o) {
-        tern_null_error("randint", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("randint", "options"), NULL;
     tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? TERN_INT64 : o->dtype;
     if (check_bounds("randint", o->low, o->high, dtype))
         return NULL;
@@ -199,10 +195,8 @@ static tern_status permute_into(tern_tensor *t, tern_generator *generator)
 
 tern_tensor *tern_randperm_with(const tern_randperm_options *o)
 {
-    if (!o) {
-        tern_null_error("randperm", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("randperm", "options"), NULL;
     tern_dtype dtype = o->dtype == TERN_DTYPE_UNSPECIFIED ? TERN_INT64 : o->dtype;
     if (check_perm(o->n, dtype))
         return NULL;

@@ -258,10 +258,8 @@ static tern_status check_norm_options(const tern_clip_grad_norm_options *options
 
 tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options)
 {
-    if (!options) {
-        tern_null_error("clip_grad_norm", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("clip_grad_norm", "options"), NULL;
     clip c = {.options = options};
     const gradient_source source = {"clip_grad_norm", options->module, options->optim,
                                     options->params, options->param_count};

@@ -183,10 +183,8 @@ static tern_status set_up(data_parallel *self, const tern_nn_data_parallel_optio
 
 tern_module *tern_nn_data_parallel_with(const tern_nn_data_parallel_options *options)
 {
-    if (!options) {
-        tern_null_error("nn_data_parallel", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("nn_data_parallel", "options"), NULL;
     data_parallel *self = (data_parallel *)tern_module_new(&data_parallel_class);
     if (!self || set_up(self, options)) {
         tern_module_free(options->module);

@@ -172,10 +172,8 @@ tern_tensor *tern_pipeline_with(const tern_pipeline_options *options)
 {
     pipeline p = {.options = options};
     int depth;
-    if (!options) {
-        tern_null_error("pipeline", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("pipeline", "options"), NULL;
     if (check(&p) || find_depth(options->module, &depth))
         return NULL;
     p.each = (p.size + options->micro_batches - 1) / options->micro_batches;

@@ -86,10 +86,8 @@ static tern_status wait_for(const tern_state *state)
 
 tern_state *tern_state_copy_with(const tern_state_copy_options *options)
 {
-    if (!options) {
-        tern_null_error("state_copy", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("state_copy", "options"), NULL;
     tern_device device = options->device;
     if (tern_check_state("state_copy", options->state) ||
         (device.type != TERN_DEVICE_UNSPECIFIED && tern_device_resolve("state_copy", &device)) ||

@@ -23,20 +23,16 @@ static tern_dtype or_else(tern_dtype dtype, tern_dtype fallback)
 
 static tern_tensor *create_constant(const char *op, const tern_tensor_options *o, int value)
 {
-    if (!o) {
-        tern_null_error(op, "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error(op, "options"), NULL;
     tern_dtype dtype = or_else(o->dtype, tern_default_dtype());
     return tern_filled(tern_create(op, dtype, o->device, o->requires_grad, o->shape), value);
 }
 
 tern_tensor *tern_empty_with(const tern_tensor_options *o)
 {
-    if (!o) {
-        tern_null_error("empty", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("empty", "options"), NULL;
     return tern_create("empty", or_else(o->dtype, tern_default_dtype()), o->device,
                        o->requires_grad, o->shape);
 }
@@ -61,10 +57,8 @@ static tern_tensor *create_full(const char *op, const tern_full_options *o)
 
 tern_tensor *tern_full_with(const tern_full_options *o)
 {
-    if (!o) {
-        tern_null_error("full", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("full", "options"), NULL;
     return create_full("full", o);
 }
 
@@ -150,10 +144,8 @@ static tern_status arange_count(const tern_arange_options *o, tern_dtype dtype, 
 
 tern_tensor *tern_arange_with(const tern_arange_options *o)
 {
-    if (!o) {
-        tern_null_error("arange", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("arange", "options"), NULL;
     tern_dtype dtype = or_else(o->dtype, TERN_INT64);
     int64_t count = 0;
     if (tern_check_dtype("arange", dtype) || arange_count(o, dtype, &count))
@@ -209,10 +201,8 @@ static tern_tensor *linspace_fill(tern_tensor *t, const tern_linspace_options *o
 
 tern_tensor *tern_linspace_with(const tern_linspace_options *o)
 {
-    if (!o) {
-        tern_null_error("linspace", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("linspace", "options"), NULL;
     tern_dtype dtype = or_else(o->dtype, tern_default_dtype());
     const double start = scalar_floating(o->start, TERN_FLOAT64);
     const double end = scalar_floating(o->end, TERN_FLOAT64);
@@ -230,10 +220,8 @@ tern_tensor *tern_linspace_with(const tern_linspace_options *o)
 
 tern_tensor *tern_eye_with(const tern_eye_options *o)
 {
-    if (!o) {
-        tern_null_error("eye", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("eye", "options"), NULL;
     tern_tensor *t =
         tern_filled(tern_create("eye", or_else(o->dtype, tern_default_dtype()), o->device,
                                 o->requires_grad, tern_dims(o->rows, o->cols)),
@@ -312,9 +300,7 @@ static tern_tensor *create_from(const char *op, const tern_from_data_options *o)
 
 tern_tensor *tern_from_data_with(const tern_from_data_options *o)
 {
-    if (!o) {
-        tern_null_error("from_data", "options");
-        return NULL;
-    }
+    if (!o)
+        return (void)tern_null_error("from_data", "options"), NULL;
     return create_from("from_data", o);
 }

@@ -53,7 +53,7 @@ static int values()
 static int sizes()
 {
     tern_tensor *x = tern_ones(tern_dims(1, 1, 9, 9)), *w = tern_ones(tern_dims(1, 1, 3, 3));
-    tern_tensor *y = tern_conv2d(x, w, nullptr, [](auto &o) { o.stride.h = 2; });
+    tern_tensor *y = tern_conv2d(x, w, nullptr, [](auto &o) { o.stride.first = 2; });
     int failures = check(tern_size(y, 2) == 4 && tern_size(y, 3) == 4, "both strides");
     tern_module *conv = tern_nn_conv2d(1, 1, 3, [](auto &o) { o.stride = tern_sizes_of(2, 1); });
     y = tern_forward(conv, x);

@@ -104,7 +104,8 @@ static real mish(real x)
                      : 0 * x[0])                                                                   \
     X(hardtanh, (in[0], c->p[0], c->p[1]), clamp(x[0], p[0], p[1]))                                \
     X(threshold, (in[0], c->p[0], c->p[1]), x[0] <= p[0] ? p[1] : x[0])                            \
-    X(rrelu, (in[0], c->p[0], c->p[1], c->p[2] != 0), x[0] > 0 ? x[0] : x[0] * (p[0] + p[1]) / 2)  \
+    X(rrelu, (in[0], c->p[0], c->p[1], .training = c->p[2] != 0),                                  \
+      x[0] > 0 ? x[0] : x[0] * (p[0] + p[1]) / 2)                                                  \
     X(dropout1d, (in[0], c->p[0], c->p[1] != 0), p[1] != 0 && p[0] == 1 ? 0 : x[0])                \
     X(dropout2d, (in[0], c->p[0], c->p[1] != 0), p[1] != 0 && p[0] == 1 ? 0 : x[0])                \
     X(dropout3d, (in[0], c->p[0], c->p[1] != 0), p[1] != 0 && p[0] == 1 ? 0 : x[0])                \

@@ -15,6 +15,11 @@ static tern_tensor *run(tern_module *module, tern_tensor *x)
 #define UNARY_OF(name, ...)                                                                        \
     NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL, __VA_ARGS__),                         \
                   tern_##name(f->dead, __VA_ARGS__))
+#define BY_NAME(name, ...)                                                                         \
+    NULL_AND_DEAD(tern_##name##_with, #name, "x", tern_##name(NULL, __VA_ARGS__),                  \
+                  tern_##name(f->dead, __VA_ARGS__))                                               \
+    REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
+            tern_##name##_with(NULL))
 UNARY(relu6)
 UNARY(hardsigmoid)
 UNARY(selu)
@@ -22,27 +27,29 @@ UNARY(mish)
 UNARY(logsigmoid)
 UNARY(tanhshrink)
 UNARY(softsign)
-UNARY_OF(elu, 1)
-UNARY_OF(celu, 1)
-UNARY_OF(hardshrink, 0.5)
-UNARY_OF(softshrink, 0.5)
-UNARY_OF(hardtanh, -1, 1)
+BY_NAME(elu, 1)
+BY_NAME(leaky_relu, 0.1)
+BY_NAME(softplus, 1, 20)
+BY_NAME(celu, 1)
+BY_NAME(hardshrink, 0.5)
+BY_NAME(softshrink, 0.5)
+BY_NAME(hardtanh, -1, 1)
 UNARY_OF(threshold, 0, 0)
-UNARY_OF(rrelu, 0.1, 0.3, true)
-UNARY_OF(glu, -1)
+BY_NAME(rrelu, 0.1, 0.3, .training = true)
+BY_NAME(glu, -1)
 UNARY_OF(softmin, 0)
 NULL_AND_DEAD(tern_prelu, "prelu", "x", tern_prelu(NULL, f->vector), tern_prelu(f->dead, f->vector))
 NULL_AND_DEAD(tern_prelu, "prelu", "weight", tern_prelu(f->x, NULL), tern_prelu(f->x, f->dead))
 
-REFUSES(tern_celu, "an alpha of 0", TERN_ERR_ARG, "celu: alpha is 0", tern_celu(f->x, 0))
-REFUSES(tern_softshrink, "a negative lambd", TERN_ERR_ARG, "softshrink: lambd is -1|below 0",
+REFUSES(tern_celu_with, "an alpha of 0", TERN_ERR_ARG, "celu: alpha is 0", tern_celu(f->x, 0))
+REFUSES(tern_softshrink_with, "a negative lambd", TERN_ERR_ARG, "softshrink: lambd is -1|below 0",
         tern_softshrink(f->x, -1))
-REFUSES(tern_hardtanh, "bounds the wrong way round", TERN_ERR_ARG,
+REFUSES(tern_hardtanh_with, "bounds the wrong way round", TERN_ERR_ARG,
         "hardtanh: min_val is 2|max_val|is 1", tern_hardtanh(f->x, 2, 1))
-REFUSES(tern_rrelu, "bounds the wrong way round", TERN_ERR_ARG, "rrelu: |from 0.5 to 0.1",
-        tern_rrelu(f->x, 0.5, 0.1, false))
-REFUSES(tern_rrelu, "slopes without an end", TERN_ERR_ARG, "rrelu: |from 0 to inf",
-        tern_rrelu(f->x, 0, INFINITY, true))
+REFUSES(tern_rrelu_with, "bounds the wrong way round", TERN_ERR_ARG, "rrelu: |from 0.5 to 0.1",
+        tern_rrelu(f->x, 0.5, 0.1))
+REFUSES(tern_rrelu_with, "slopes without an end", TERN_ERR_ARG, "rrelu: |from 0 to inf",
+        tern_rrelu(f->x, 0, INFINITY, .training = true))
 REFUSES(tern_prelu, "another number of slopes than channels", TERN_ERR_SHAPE,
         "prelu: weight has 2 slopes|(2, 3)|3 channels", tern_prelu(f->x, tern_ones(tern_dims(2))))
 REFUSES(tern_prelu, "several slopes for an x without channels", TERN_ERR_SHAPE,
@@ -53,13 +60,13 @@ REFUSES(tern_prelu, "a weight of another dtype", TERN_ERR_DTYPE,
         "prelu: x is float64 and weight is float32", tern_prelu(f->doubles, f->vector))
 REFUSES(tern_prelu, "integers", TERN_ERR_DTYPE, "prelu: x is int64|floating",
         tern_prelu(f->ints, f->vector))
-REFUSES(tern_glu, "a size that is odd", TERN_ERR_SHAPE, "glu: dim 1 of x |(2, 3)| 3 elements|even",
-        tern_glu(f->x, -1))
-REFUSES(tern_glu, "no dimension", TERN_ERR_SHAPE, "glu: x is float32 ()|no dimension",
+REFUSES(tern_glu_with, "a size that is odd", TERN_ERR_SHAPE,
+        "glu: dim 1 of x |(2, 3)| 3 elements|even", tern_glu(f->x, -1))
+REFUSES(tern_glu_with, "no dimension", TERN_ERR_SHAPE, "glu: x is float32 ()|no dimension",
         tern_glu(f->scalar, 0))
-REFUSES(tern_glu, "a dim that is not there", TERN_ERR_ARG, "glu: dim 2|2 dimensions",
+REFUSES(tern_glu_with, "a dim that is not there", TERN_ERR_ARG, "glu: dim 2|2 dimensions",
         tern_glu(f->x, 2))
-REFUSES(tern_glu, "integers", TERN_ERR_DTYPE, "glu: x is int64|floating", tern_glu(f->ints, 0))
+REFUSES(tern_glu_with, "integers", TERN_ERR_DTYPE, "glu: x is int64|floating", tern_glu(f->ints, 0))
 REFUSES(tern_softmin, "a dim that is not there", TERN_ERR_ARG, "softmin: dim 2|2 dimensions",
         tern_softmin(f->x, 2))
 REFUSES(tern_softmin, "integers", TERN_ERR_DTYPE, "softmin: x is int64|floating",

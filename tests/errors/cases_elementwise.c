@@ -101,11 +101,7 @@ UNARY(hardswish)
 UNARY_OF_NUMBERS(round)
 UNARY(isfinite)
 
-NULL_AND_DEAD(tern_leaky_relu, "leaky_relu", "x", tern_leaky_relu(NULL, 0.1),
-              tern_leaky_relu(f->dead, 0.1))
-NULL_AND_DEAD(tern_softplus, "softplus", "x", tern_softplus(NULL, 1, 20),
-              tern_softplus(f->dead, 1, 20))
-REFUSES(tern_softplus, "a beta of 0", TERN_ERR_ARG, "softplus: beta is 0",
+REFUSES(tern_softplus_with, "a beta of 0", TERN_ERR_ARG, "softplus: beta is 0",
         tern_softplus(f->x, 0, 20))
 NULL_AND_DEAD(tern_clamp, "clamp", "x", tern_clamp(NULL, 0, 1), tern_clamp(f->dead, 0, 1))
 REFUSES(tern_clamp, "a bound that is NaN", TERN_ERR_ARG, "clamp: low is nan and high is 1",

@@ -98,7 +98,7 @@ static void rrelu_multiplies_by_the_drawn_slope(void **state)
     tern_tensor *x = tern_linspace(-2, 1, 1001, .requires_grad = true);
     const float *in = tern_data(x);
     for (uint64_t call = 0; call < 2; call++) {
-        tern_tensor *y = tern_rrelu(x, 0.125, 0.5, true);
+        tern_tensor *y = tern_rrelu(x, 0.125, 0.5, .training = true);
         assert_no_error();
         tern_zero_grad(x);
         assert_int_equal(tern_backward(y, .gradient = tern_ones_like(y)), TERN_OK);

@@ -31,7 +31,8 @@ FORMULA(waves, tern_add(tern_sin(tern_exp(tern_neg(w.a))), tern_cos(tern_abs(w.a
 FORMULA(activations, tern_add(tern_add(tern_gelu(w.a), tern_gelu_tanh(w.a)),
                               tern_add(tern_silu(tern_softplus(w.a, 1, 20)),
                                        tern_leaky_relu(tern_relu(w.a), 0.1))))
-FORMULA(slopes, tern_add(tern_prelu(w.a, tern_select(w.b, 0, 0)), tern_rrelu(w.b, 0.1, 0.3, true)))
+FORMULA(slopes, tern_add(tern_prelu(w.a, tern_select(w.b, 0, 0)),
+                         tern_rrelu(w.b, 0.1, 0.3, .training = true)))
 FORMULA(gates,
         tern_add(tern_transpose(tern_glu(w.a, 1), 0, 1), tern_glu(tern_transpose(w.b, 0, 1), 0)))
 FORMULA(channels_dropped, tern_dropout2d(tern_reshape(w.a, tern_dims(2, 2, 2, 3)), 0.5, true))

@@ -38,6 +38,7 @@ int nn_pool_examples(void);
 int nn_resize_examples(void);
 int nn_shape_examples(void);
 int ops_examples(void);
+int ops_activation_examples(void);
 int ops_conv_examples(void);
 int ops_norm_examples(void);
 int ops_pool_examples(void);

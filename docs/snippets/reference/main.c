@@ -26,6 +26,7 @@ static int (*const headers[])(void) = {
     nn_resize_examples,
     nn_shape_examples,
     ops_examples,
+    ops_activation_examples,
     ops_conv_examples,
     ops_norm_examples,
     ops_pool_examples,

@@ -69,7 +69,8 @@ static tern_tensor *softmax2d(tern_tensor *x)
     OF(relu, "ReLU", tern_relu(x), NULL, NULL, NULL)                                               \
     OF(relu6, "ReLU6", tern_relu6(x), NULL, NULL, NULL)                                            \
     OF(leaky_relu, "LeakyReLU", tern_leaky_relu(x, a), describe, "negative_slope", NULL)           \
-    OF(rrelu, "RReLU", tern_rrelu(x, a, b, training), describe, "lower", "upper")                  \
+    OF(rrelu, "RReLU", tern_rrelu(x, a, b, .training = training), describe, "lower",               \
+       "upper")                                                                                    \
     OF(elu, "ELU", tern_elu(x, a), describe, "alpha", NULL)                                        \
     OF(celu, "CELU", tern_celu(x, a), describe, "alpha", NULL)                                     \
     OF(selu, "SELU", tern_selu(x), NULL, NULL, NULL)                                               \

@@ -25,10 +25,8 @@ static const tern_module_class flatten_class = {
 
 tern_module *tern_nn_flatten_with(const tern_nn_flatten_options *options)
 {
-    if (!options) {
-        tern_null_error("nn_flatten", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("nn_flatten", "options"), NULL;
     flatten *self = (flatten *)tern_module_new(&flatten_class);
     if (!self)
         return NULL;

@@ -58,10 +58,8 @@ static tern_status check_options(const tern_nn_linear_options *options, tern_dev
 
 tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
 {
-    if (!options) {
-        tern_null_error("nn_linear", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("nn_linear", "options"), NULL;
     tern_device device = options->device;
     if (check_options(options, &device))
         return NULL;

@@ -49,10 +49,8 @@ static tern_status check_options(const tern_nn_prelu_options *options, tern_devi
 
 tern_module *tern_nn_prelu_with(const tern_nn_prelu_options *options)
 {
-    if (!options) {
-        tern_null_error("nn_prelu", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("nn_prelu", "options"), NULL;
     tern_device device = options->device;
     if (check_options(options, &device))
         return NULL;

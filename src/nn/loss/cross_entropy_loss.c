@@ -72,10 +72,8 @@ static void add_weight(cross_entropy_loss *self, tern_tensor *weight)
 
 tern_module *tern_nn_cross_entropy_loss_with(const tern_nn_cross_entropy_loss_options *options)
 {
-    if (!options) {
-        tern_null_error("nn_cross_entropy_loss", "options");
-        return NULL;
-    }
+    if (!options)
+        return (void)tern_null_error("nn_cross_entropy_loss", "options"), NULL;
     tern_reduction reduction = options->reduction;
     if (check_options(options) || tern_layer_reduction("nn_cross_entropy_loss", &reduction))
         return NULL;
