@@ -3,7 +3,7 @@
 // chunks by their number alone.
 #include "base/pool.h"
 #include "cpu/elementwise/copy.h"
-#include "cpu/elementwise/elementwise.h"
+#include "cpu/real.h"
 #include "cpu/vecmath.h"
 #include "cpu/vecmath_double.h"
 #include "device/kernel_dtype.h"
@@ -20,29 +20,65 @@
 // Updates n elements of the type it is for: array[0] parameter, [1] gradient, [2 ..] states.
 typedef void step_block_fn(const double *number, void *const *array, int64_t n);
 
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-#define FLOAT_FMA  __builtin_fmaf
-#define DOUBLE_FMA __builtin_fma
+// The block of an optimizer.
+typedef step_block_fn *step_blocks_fn(tern_step_code code);
+
+#if REAL_IS_DOUBLE && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+#define FMA_ __builtin_fma
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define FMA_ __builtin_fmaf
 #else
-#define FLOAT_FMA(a, b, c)  ((a) * (b) + (c))
-#define DOUBLE_FMA(a, b, c) ((a) * (b) + (c))
+#define FMA_(a, b, c) ((a) * (b) + (c))
 #endif
 
-#define real             float
-#define R_(name)         vm_##name
-#define FMA_             FLOAT_FMA
-#define STEP_BLOCK(name) name##_float
-#include "cpu/step/step_real.h"
-#undef real
-#undef R_
-#undef FMA_
-#undef STEP_BLOCK
-#define real             double
-#define R_(name)         vd_##name
-#define FMA_             DOUBLE_FMA
-#define STEP_BLOCK(name) name##_double
-#include "cpu/step/step_real.h"
+#define NUMBER(x)                                                                                  \
+    const real x = (real)number[next++];                                                           \
+    (void)x;
+#define ARRAY(x) real *restrict x##_at = array[at++];
+#define LOAD(x)  real x = x##_at[i];
+#define STORE(x) x##_at[i] = x;
+#define COUNT(x) +1
+#define STEP(CODE, FAMILY, ...)                                                                    \
+    _Static_assert(0 TERN_STEP_##FAMILY##_NUMBERS(COUNT) <= TERN_STEP_NUMBERS, "numbers");         \
+    _Static_assert(0 TERN_STEP_##CODE##_STATES(COUNT) <= TERN_STEP_STATES, "states");              \
+    static void step_##CODE(const double *number, void *const *array, int64_t n)                   \
+    {                                                                                              \
+        int next = 0, at = 0;                                                                      \
+        TERN_STEP_##FAMILY##_NUMBERS(NUMBER);                                                      \
+        ARRAY(p)                                                                                   \
+        const real *restrict g_at = array[at++];                                                   \
+        TERN_STEP_##CODE##_STATES(ARRAY);                                                          \
+        (void)next, (void)at;                                                                      \
+        ELEMENTWISE_LOOP                                                                           \
+        for (int64_t i = 0; i < n; i++) {                                                          \
+            LOAD(p)                                                                                \
+            const real g = g_at[i];                                                                \
+            TERN_STEP_##CODE##_STATES(LOAD);                                                       \
+            __VA_ARGS__                                                                            \
+            STORE(p)                                                                               \
+            TERN_STEP_##CODE##_STATES(STORE);                                                      \
+        }                                                                                          \
+    }
+#include "device/step.def"
 
+REAL_DECLARE(step_blocks_fn, step_block);
+
+step_block_fn *REAL_NAME(step_block)(tern_step_code code)
+{
+    static step_block_fn *const blocks[] = {
+#define STEP(CODE, FAMILY, ...) [TERN_STEP_##CODE] = step_##CODE,
+#include "device/step.def"
+    };
+    return blocks[code];
+}
+
+#undef NUMBER
+#undef ARRAY
+#undef LOAD
+#undef STORE
+#undef COUNT
+
+#if REAL_IS_FLOAT
 // What all chunks of a pass work on: each is a part of all elements, tensor after tensor.
 typedef struct pass {
     tern_step_code code;
@@ -85,7 +121,7 @@ static void run_upcast(tern_step_code code, const range *r)
             if (narrow[i])
                 convert(wide[i], TERN_FLOAT32, narrow[i], t->dtype, n);
         }
-        blocks_float[code](t->number, array, n);
+        TERN_ISA_NAME(step_block_float)(code)(t->number, array, n);
         for (int i = 0; i < ARRAYS; i++)
             if (narrow[i] && i != 1)
                 convert(narrow[i], t->dtype, wide[i], TERN_FLOAT32, n);
@@ -101,8 +137,7 @@ static void run_range(tern_step_code code, const range *r)
         return;
     }
     gather_arrays(array, r->tensor, r->begin);
-    (dtype == TERN_FLOAT32 ? blocks_float : blocks_double)[code](r->tensor->number, array,
-                                                                 r->count);
+    REAL_SELECT(dtype, step_block)(code)(r->tensor->number, array, r->count);
 }
 
 // Where a chunk begins among all elements, at a whole block.
@@ -156,3 +191,4 @@ tern_status TERN_ISA_NAME(step)(const tern_exec *exec, tern_step_code code,
         run_chunks(&p, count);
     return TERN_OK;
 }
+#endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of max pooling know.
-#ifndef TERN_SRC_CPU_CONV_POOL_JOB_H
-#define TERN_SRC_CPU_CONV_POOL_JOB_H
+#ifndef TERN_SRC_CPU_CONV_POOL_PLAN_H
+#define TERN_SRC_CPU_CONV_POOL_PLAN_H
 
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/pool.h"
-#include "cpu/isa.h"
+#include "cpu/real.h"
 
 #define POOL_FN                static inline __attribute__((unused))
 #define POOL_DIM               tern_pool_dim
@@ -29,5 +29,8 @@ typedef struct pool_job {
     int64_t units, groups, scratch_nbytes;
     char *scratch; // (groups, scratch_nbytes) bytes
 } pool_job;
+
+// v is better than the best so far.
+#define POOL_BETTER(v, best) (((v) > (best)) | ((v) != (v)))
 
 #endif
