@@ -10,7 +10,7 @@ static tern_optim_update update(const double *number)
     return (tern_optim_update){TERN_STEP_ADAGRAD, 1};
 }
 
-static void derive(const double *number, const tern_optim_moment *at, double *out)
+static void derive(const double *number, const tern_optim_step_info *at, double *out)
 {
     enum { TERN_STEP_ADAGRAD_NUMBERS(TERN_OPTIM_INDEX) };
     out[lr] = -number[LR] / (1 + (double)(at->step - 1) * number[LR_DECAY]);

@@ -23,7 +23,7 @@ static void derive_tiny(double *tiny, double *tiny_grad, double eps, double take
     *tiny_grad = hidden ? root : 0;
 }
 
-static void derive(const double *number, const tern_optim_moment *at, double *out)
+static void derive(const double *number, const tern_optim_step_info *at, double *out)
 {
     enum { TERN_STEP_ADAM_NUMBERS(TERN_OPTIM_INDEX) };
     const double correction1 = 1 - pow(number[BETA1], (double)at->step);

@@ -71,7 +71,7 @@ static void describe(const tern_optim *optim, const tern_optim_entry *entry, uns
 static void derive(const tern_optim *optim, const tern_optim_entry *entry, double *number)
 {
     const bool wide = entry->param->dtype == TERN_FLOAT64;
-    const tern_optim_moment at = {entry->step + 1, entry->fresh, wide};
+    const tern_optim_step_info at = {entry->step + 1, entry->fresh, wide};
     optim->klass->derive(optim->groups[entry->group].number, &at, number);
 }
 

@@ -42,11 +42,11 @@ typedef struct tern_optim_update {
 } tern_optim_update;
 
 // What the numbers of a formula are derived from, besides the group's.
-typedef struct tern_optim_moment {
+typedef struct tern_optim_step_info {
     int64_t step;   // of the parameter, from 1
     unsigned fresh; // slots that hold nothing yet, one bit each
     bool wide;      // computed in double, else in float
-} tern_optim_moment;
+} tern_optim_step_info;
 
 // The names of a formula's numbers as enumerators: TERN_STEP_SGD_NUMBERS(TERN_OPTIM_INDEX).
 #define TERN_OPTIM_INDEX(name) name,
@@ -63,7 +63,7 @@ typedef struct tern_optim_class {
     int slot_count;                                    // at most TERN_STEP_STATES
     tern_optim_update (*update)(const double *number); // one formula for a set of slots
     // Writes the numbers of the formula, in double; `out` is zeroed.
-    void (*derive)(const double *number, const tern_optim_moment *at, double *out);
+    void (*derive)(const double *number, const tern_optim_step_info *at, double *out);
     // Refuses numbers that do not go together; may be NULL.
     tern_status (*check)(const char *function, const double *number);
 } tern_optim_class;

@@ -13,7 +13,7 @@ static tern_optim_update update(const double *number)
     return updates[(number[MOMENTUM] > 0) + 2 * (number[CENTERED] != 0)];
 }
 
-static void derive(const double *number, const tern_optim_moment *at, double *out)
+static void derive(const double *number, const tern_optim_step_info *at, double *out)
 {
     enum { TERN_STEP_RMSPROP_NUMBERS(TERN_OPTIM_INDEX) };
     out[lr] = -number[LR];
