@@ -25,28 +25,8 @@ project('consumer', 'c', default_options: ['c_std=c11', 'warning_level=3', 'werr
 tern = dependency('tern', fallback: 'tern')
 test('consumer', executable('consumer', 'consumer.c', dependencies: tern))
 END
-# Only the way it is built is looked at, so it is built as fast as can be: not optimized, and by a
-# cross file for a machine without the instruction sets that have kernels of their own,
-# without the plugin, which is none of the library.
-printf '#!/bin/sh\nexec %s "$@" -O0 -g0\n' "$CC" >"$work/cc"
-chmod +x "$work/cc"
-cat >"$work/plain" <<END
-[binaries]
-c = '$work/cc'
-ar = 'ar'
-pkgconfig = 'pkg-config'
-[host_machine]
-system = 'linux'
-cpu_family = 'plain'
-cpu = 'plain'
-endian = 'little'
-[properties]
-needs_exe_wrapper = false
-END
-meson setup "$work/b" "$work" --cross-file "$work/plain" -Ddefault_library=shared \
-    -Dtern:cuda=disabled \
-    >"$work/log" 2>&1 || { cat "$work/log"; fail "meson setup"; }
-ninja -C "$work/b" >"$work/log" 2>&1 || { cat "$work/log"; fail "ninja"; }
+# Only the way it is built is looked at, without the plugin, which is none of the library.
+plain_build -Ddefault_library=shared -Dtern:cuda=disabled
 meson test -C "$work/b" --no-rebuild >"$work/log" 2>&1 || { cat "$work/log"; fail "meson test"; }
 DESTDIR=$work/root meson install -C "$work/b" --no-rebuild --quiet >/dev/null
 [ ! -d "$work/root" ] || fail "the subproject installs: $(find "$work/root" -type f | head -n 3)"
