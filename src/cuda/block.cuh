@@ -6,7 +6,7 @@
 #ifndef TERN_SRC_CUDA_BLOCK_CUH
 #define TERN_SRC_CUDA_BLOCK_CUH
 
-#include "cuda/tern_cu.h"
+#include "cuda/launch.cuh"
 
 #define WARP_BITS  5
 #define WARP_LANES (1 << WARP_BITS)

@@ -4,8 +4,7 @@
 #ifndef TERN_SRC_CUDA_ELEMENT_CUH
 #define TERN_SRC_CUDA_ELEMENT_CUH
 
-#include "base/integer.h"
-#include "cuda/tern_cu.h"
+#include "cuda/launch.cuh"
 
 // An element of bool: 0 or not.
 struct truth {

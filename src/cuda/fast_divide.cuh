@@ -5,7 +5,7 @@
 #ifndef TERN_SRC_CUDA_FAST_DIVIDE_CUH
 #define TERN_SRC_CUDA_FAST_DIVIDE_CUH
 
-#include "cuda/tern_cu.h"
+#include "cuda/launch.cuh"
 
 // n / size = (high word of n * factor, plus n) >> shift, for all n below half of Word's range.
 template <class Word> struct divisor {

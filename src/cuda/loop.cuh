@@ -198,7 +198,7 @@ static inline loop<VIEWS> loop_make(const joined<VIEWS> &j, int width, unsigned 
 
 static inline unsigned loop_blocks(int64_t threads)
 {
-    return (unsigned)((threads + LOOP_THREADS - 1) / LOOP_THREADS);
+    return (unsigned)(ceil_div(threads, LOOP_THREADS));
 }
 
 // All views contiguous.
@@ -213,9 +213,8 @@ static tern_status loop_run_flat(const tern_exec *exec, const char *op,
     const int64_t threads = vecs + (j.numel - vecs * Body::WIDTH);
     if (threads == 0)
         return TERN_OK;
-    TERN_LAUNCH((loop_flat<Body>), loop_blocks(threads), LOOP_THREADS, 0, exec->stream, vecs,
-                j.numel, body);
-    return tern_cuda_launched(op);
+    return LAUNCH(op, (loop_flat<Body>), loop_blocks(threads), LOOP_THREADS, exec->stream, vecs,
+                  j.numel, body);
 }
 
 template <class Body>
@@ -232,14 +231,12 @@ static tern_status loop_run_strided(const tern_exec *exec, const char *op,
         unsigned splat;
         if (joined_rows(j, Body::WIDTH, &splat)) {
             const loop<Body::VIEWS> w = loop_make(j, Body::WIDTH, splat);
-            TERN_LAUNCH((loop_rows<Body>), loop_blocks(w.numel), LOOP_THREADS, 0, exec->stream, w,
-                        body);
-            return tern_cuda_launched(op);
+            return LAUNCH(op, (loop_rows<Body>), loop_blocks(w.numel), LOOP_THREADS, exec->stream,
+                          w, body);
         }
     }
     const loop<Body::VIEWS> w = loop_make(j, 1, 0);
-    TERN_LAUNCH((loop_each<Body>), loop_blocks(w.numel), LOOP_THREADS, 0, exec->stream, w, body);
-    return tern_cuda_launched(op);
+    return LAUNCH(op, (loop_each<Body>), loop_blocks(w.numel), LOOP_THREADS, exec->stream, w, body);
 }
 
 // Does the body for every element of the views.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state that a device keeps in its own memory, changed in stream order by one thread.
-#include "cuda/tern_cu.h"
+#include "cuda/launch.cuh"
 
 __global__ void clear_fault(tern_fault *fault)
 {
@@ -29,27 +29,23 @@ __global__ void advance_draws(tern_draw_state *draws, uint64_t count)
 
 extern "C" tern_status tern_cuda_fault_clear(cudaStream_t stream, tern_fault *fault)
 {
-    TERN_LAUNCH(clear_fault, 1, 1, 0, stream, fault);
-    return tern_cuda_launched("fault_clear");
+    return LAUNCH("fault_clear", clear_fault, 1, 1, stream, fault);
 }
 
 extern "C" tern_status tern_cuda_fault_propagate(cudaStream_t stream, tern_fault *fault,
                                                  const tern_fault *other)
 {
-    TERN_LAUNCH(propagate_fault, 1, 1, 0, stream, fault, other);
-    return tern_cuda_launched("fault_propagate");
+    return LAUNCH("fault_propagate", propagate_fault, 1, 1, stream, fault, other);
 }
 
 extern "C" tern_status tern_cuda_draws_write(cudaStream_t stream, tern_draw_state *draws,
                                              tern_draw_state value)
 {
-    TERN_LAUNCH(write_draws, 1, 1, 0, stream, draws, value.seed, value.base);
-    return tern_cuda_launched("random state");
+    return LAUNCH("random state", write_draws, 1, 1, stream, draws, value.seed, value.base);
 }
 
 extern "C" tern_status tern_cuda_draws_advance(cudaStream_t stream, tern_draw_state *draws,
                                                uint64_t count)
 {
-    TERN_LAUNCH(advance_draws, 1, 1, 0, stream, draws, count);
-    return tern_cuda_launched("random state");
+    return LAUNCH("random state", advance_draws, 1, 1, stream, draws, count);
 }

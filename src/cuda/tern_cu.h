@@ -2,10 +2,10 @@
 // The one header that a .cu file includes first: the device language in the subset that the
 // simulated device runs too, and element types.
 //
-// Rules for kernels: launch through TERN_LAUNCH, a template's name in parentheses; shared memory
-// through TERN_SHARED and TERN_DYN_SHARED; barriers and shuffles are reached by every thread of the
-// block or warp (guard the body, do not return early); a pointer that is read from memory is said
-// to be one to global memory by TERN_ASSUME_GLOBAL, or its loads are generic ones; no inline PTX,
+// Rules for kernels: launch through LAUNCH of launch.cuh, a template's name in parentheses; shared
+// memory through TERN_SHARED and TERN_DYN_SHARED; barriers and shuffles are reached by every thread
+// of the block or warp (guard the body, do not return early); TERN_ASSUME_GLOBAL says that a
+// pointer read from memory is one to global memory, or its loads are generic ones; no inline PTX,
 // no cooperative groups, no cudaMemcpyToSymbol; no float atomics, so that results repeat.
 #ifndef TERN_SRC_CUDA_TERN_CU_H
 #define TERN_SRC_CUDA_TERN_CU_H

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_CUDA_VEC_CUH
 #define TERN_SRC_CUDA_VEC_CUH
 
-#include "cuda/tern_cu.h"
+#include "cuda/launch.cuh"
 
 #define VEC_BYTES 16
 

@@ -80,9 +80,8 @@ template <class T, class Tile, int RESIDENT> static tern_status launch_product(c
     const conv_operands<T> o = conv_operands_of<T>(c->args, c->backward);
     unsigned grid = 0;
     TERN_TRY(conv_grid(name_of(c), conv_cut(&c->plan, Tile::rows, Tile::columns), &grid));
-    TERN_LAUNCH((conv_product<T, Tile, RESIDENT>), grid, CONV_THREADS, 0, c->exec->stream, o.to,
-                o.from, o.weight, o.bias, c->plan);
-    return tern_cuda_launched(name_of(c));
+    return LAUNCH(name_of(c), (conv_product<T, Tile, RESIDENT>), grid, CONV_THREADS,
+                  c->exec->stream, o.to, o.from, o.weight, o.bias, c->plan);
 }
 
 template <class T> static tern_status launch_direct(conv_call *c)
@@ -90,9 +89,8 @@ template <class T> static tern_status launch_direct(conv_call *c)
     const conv_operands<T> o = conv_operands_of<T>(c->args, c->backward);
     unsigned grid = 0;
     TERN_TRY(conv_grid(name_of(c), conv_cut(&c->plan, 1, CONV_THREADS), &grid));
-    TERN_LAUNCH((conv_direct<T>), grid, CONV_THREADS, 0, c->exec->stream, o.to, o.from, o.weight,
-                o.bias, c->plan);
-    return tern_cuda_launched(name_of(c));
+    return LAUNCH(name_of(c), (conv_direct<T>), grid, CONV_THREADS, c->exec->stream, o.to, o.from,
+                  o.weight, o.bias, c->plan);
 }
 
 typedef conv_tile<16, 256, 16, 4, 4> tile_16;

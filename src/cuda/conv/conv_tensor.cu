@@ -32,9 +32,8 @@ static tern_status launch(const tern_exec *exec, const char *name, conv_plan pla
 {
     unsigned grid = 0;
     TERN_TRY(conv_grid(name, conv_cut(&plan, Tile::rows, Tile::columns), &grid));
-    TERN_LAUNCH((conv_tensor<T, Tile>), grid, CONV_THREADS, 0, exec->stream, o.to, o.from, o.weight,
-                o.bias, plan);
-    return tern_cuda_launched(name);
+    return LAUNCH(name, (conv_tensor<T, Tile>), grid, CONV_THREADS, exec->stream, o.to, o.from,
+                  o.weight, o.bias, plan);
 }
 
 // DEPTH: one cache line's half for each row of weights.

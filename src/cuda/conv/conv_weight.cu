@@ -83,10 +83,10 @@ template <class T, class Tile, int RESIDENT> static tern_status launch_product(w
     return weight_in_parts<computed_t<T>>(c, [=](computed_t<T> *parts) {
         unsigned grid = 0;
         TERN_TRY(conv_grid("conv_grad_weight", blocks, &grid));
-        TERN_LAUNCH((conv_weight_product<T, Tile, RESIDENT>), grid, CONV_THREADS, 0,
-                    c->exec->stream, (T *)c->args->weight.data, (const T *)c->args->x.data,
-                    (const T *)c->args->y.data, parts, c->plan, c->parts);
-        return tern_cuda_launched("conv_grad_weight");
+        return LAUNCH("conv_grad_weight", (conv_weight_product<T, Tile, RESIDENT>), grid,
+                      CONV_THREADS, c->exec->stream, (T *)c->args->weight.data,
+                      (const T *)c->args->x.data, (const T *)c->args->y.data, parts, c->plan,
+                      c->parts);
     });
 }
 
@@ -96,10 +96,9 @@ template <class T> static tern_status launch_direct(weight_call *c)
     return weight_in_parts<computed_t<T>>(c, [=](computed_t<T> *parts) {
         unsigned grid = 0;
         TERN_TRY(conv_grid("conv_grad_weight", blocks, &grid));
-        TERN_LAUNCH((conv_weight_direct<T>), grid, CONV_THREADS, 0, c->exec->stream,
-                    (T *)c->args->weight.data, (const T *)c->args->x.data,
-                    (const T *)c->args->y.data, parts, c->plan, c->parts);
-        return tern_cuda_launched("conv_grad_weight");
+        return LAUNCH("conv_grad_weight", (conv_weight_direct<T>), grid, CONV_THREADS,
+                      c->exec->stream, (T *)c->args->weight.data, (const T *)c->args->x.data,
+                      (const T *)c->args->y.data, parts, c->plan, c->parts);
     });
 }
 
@@ -151,11 +150,9 @@ static tern_status join(const tern_exec *exec, const tern_strided *weight, const
                         int64_t count, bool accumulate)
 {
     const int64_t numel = tern_strided_numel(weight);
-    const int64_t blocks = conv_ceil_div(numel, JOIN_THREADS);
-    TERN_LAUNCH((conv_join<T>), (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20), JOIN_THREADS, 0,
-                exec->stream, (T *)weight->data, (const computed_t<T> *)parts, numel, count,
-                accumulate);
-    return tern_cuda_launched("conv_grad_weight");
+    return LAUNCH("conv_grad_weight", (conv_join<T>),
+                  grid_stride_blocks(ceil_div(numel, JOIN_THREADS)), JOIN_THREADS, exec->stream,
+                  (T *)weight->data, (const computed_t<T> *)parts, numel, count, accumulate);
 }
 
 extern "C" tern_status tern_cuda_conv_join(const tern_exec *exec, const tern_strided *weight,

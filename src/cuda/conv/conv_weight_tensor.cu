@@ -32,10 +32,9 @@ template <class T, class Tile> static tern_status launch(weight_call *c)
     return weight_in_parts<float>(c, [=](float *parts) {
         unsigned grid = 0;
         TERN_TRY(conv_grid("conv_grad_weight", blocks, &grid));
-        TERN_LAUNCH((conv_weight_tensor<T, Tile>), grid, CONV_THREADS, 0, c->exec->stream,
-                    (T *)c->args->weight.data, (const T *)c->args->x.data,
-                    (const T *)c->args->y.data, parts, c->plan, c->parts);
-        return tern_cuda_launched("conv_grad_weight");
+        return LAUNCH("conv_grad_weight", (conv_weight_tensor<T, Tile>), grid, CONV_THREADS,
+                      c->exec->stream, (T *)c->args->weight.data, (const T *)c->args->x.data,
+                      (const T *)c->args->y.data, parts, c->plan, c->parts);
     });
 }
 

@@ -171,11 +171,6 @@ __device__ __forceinline__ int64_t element_place(const conv_plan &plan, const co
 
 // ---- on the host --------------------------------------------------------------------------------
 
-static inline int64_t conv_ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
 static inline conv_strides conv_strides_of(const tern_strided *view)
 {
     const int64_t *size = view->size;
@@ -220,8 +215,8 @@ static inline conv_axis conv_phase(const tern_conv_args *args, int d, int64_t fi
         tap++;
     const bool met = tap < taps && tap < period;
     conv_axis axis = {};
-    axis.count = place_divisor_of(conv_ceil_div(size - first, stride));
-    axis.taps = conv_divisor(met ? conv_ceil_div(taps - tap, period) : 0);
+    axis.count = place_divisor_of(ceil_div(size - first, stride));
+    axis.taps = conv_divisor(met ? ceil_div(taps - tap, period) : 0);
     axis.first = (int)first;
     axis.spacing = stride < size ? (int)stride : 0;
     if (met) {
@@ -236,7 +231,7 @@ static inline conv_axis conv_phase(const tern_conv_args *args, int d, int64_t fi
 
 static inline int64_t conv_phase_count(const tern_conv_args *args, int d)
 {
-    return args->stride[d] < args->x.size[2 + d] ? args->stride[d] : args->x.size[2 + d];
+    return min_int64(args->stride[d], args->x.size[2 + d]);
 }
 
 static inline void conv_plan_common(conv_plan *plan, const tern_conv_args *args)
@@ -313,8 +308,8 @@ static inline int64_t conv_cut(conv_plan *plan, int rows, int columns)
         most *= (int64_t)plan->axis[d][0].count.size; // the first phase has the most positions
         phases *= plan->phases[d].size;
     }
-    const int64_t row_tiles = conv_ceil_div(plan->rows, rows);
-    const int64_t column_tiles = conv_ceil_div(most, columns);
+    const int64_t row_tiles = ceil_div(plan->rows, rows);
+    const int64_t column_tiles = ceil_div(most, columns);
     plan->row_tiles = conv_divisor(row_tiles);
     plan->column_tiles = conv_divisor(column_tiles);
     return row_tiles * column_tiles * plan->groups * phases;

@@ -136,9 +136,8 @@ static pool_job job_of(const tern_max_pool_args *args, const tern_strided *resul
 template <class T>
 static tern_status run_forward(const tern_exec *exec, const pool_job &job, void *y, const void *x)
 {
-    TERN_LAUNCH((max_pool<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job, (T *)y,
-                (const T *)x);
-    return tern_cuda_launched("max_pool");
+    return LAUNCH("max_pool", (max_pool<T>), loop_blocks(job.numel), LOOP_THREADS, exec->stream,
+                  job, (T *)y, (const T *)x);
 }
 
 extern "C" tern_status tern_cuda_max_pool(const tern_exec *exec, const tern_max_pool_args *args,
@@ -159,9 +158,8 @@ template <class T>
 static tern_status run_backward(const tern_exec *exec, const pool_job &job, void *dx,
                                 const void *dy)
 {
-    TERN_LAUNCH((max_pool_grad<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job,
-                (T *)dx, (const T *)dy);
-    return tern_cuda_launched("max_pool_grad");
+    return LAUNCH("max_pool_grad", (max_pool_grad<T>), loop_blocks(job.numel), LOOP_THREADS,
+                  exec->stream, job, (T *)dx, (const T *)dy);
 }
 
 extern "C" tern_status tern_cuda_max_pool_grad(const tern_exec *exec,

@@ -244,9 +244,8 @@ template <class T>
 static tern_status run_forward(const tern_exec *exec, const resample_job &job, void *y,
                                const void *x)
 {
-    TERN_LAUNCH((resample<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job, (T *)y,
-                (const T *)x);
-    return tern_cuda_launched("resample");
+    return LAUNCH("resample", (resample<T>), loop_blocks(job.numel), LOOP_THREADS, exec->stream,
+                  job, (T *)y, (const T *)x);
 }
 
 extern "C" tern_status tern_cuda_resample(const tern_exec *exec, const tern_resample_args *args,
@@ -267,9 +266,8 @@ template <class T>
 static tern_status run_backward(const tern_exec *exec, const resample_job &job, void *dx,
                                 const void *dy)
 {
-    TERN_LAUNCH((resample_grad<T>), loop_blocks(job.numel), LOOP_THREADS, 0, exec->stream, job,
-                (T *)dx, (const T *)dy);
-    return tern_cuda_launched("resample_grad");
+    return LAUNCH("resample_grad", (resample_grad<T>), loop_blocks(job.numel), LOOP_THREADS,
+                  exec->stream, job, (T *)dx, (const T *)dy);
 }
 
 extern "C" tern_status tern_cuda_resample_grad(const tern_exec *exec,

@@ -118,21 +118,21 @@ static inline weight_call weight_call_of(const tern_exec *exec, const tern_conv_
 // Cuts the work for tiles of this size, into as many parts as fill the device twice.
 static inline int64_t weight_cut(weight_call *c, int rows, int columns)
 {
-    const int64_t row_tiles = conv_ceil_div(c->plan.rows, rows);
-    const int64_t column_tiles = conv_ceil_div(c->plan.weight.image, columns);
+    const int64_t row_tiles = ceil_div(c->plan.rows, rows);
+    const int64_t column_tiles = ceil_div(c->plan.weight.image, columns);
     const int64_t blocks = row_tiles * column_tiles * c->plan.groups;
     const int64_t wanted = 4 * (int64_t)tern_cuda_multiprocessors(c->exec->device.index);
     const int64_t positions = c->parts.positions;
-    int64_t count = conv_ceil_div(wanted, blocks);
-    if (count > conv_ceil_div(positions, LEAST_PART))
-        count = conv_ceil_div(positions, LEAST_PART);
+    int64_t count = ceil_div(wanted, blocks);
+    if (count > ceil_div(positions, LEAST_PART))
+        count = ceil_div(positions, LEAST_PART);
     if (count < (positions >> 29) + 1)
         count = (positions >> 29) + 1;
     c->plan.row_tiles = conv_divisor(row_tiles);
     c->plan.column_tiles = conv_divisor(column_tiles);
     c->parts.blocks = conv_divisor(blocks);
-    c->parts.length = conv_ceil_div(conv_ceil_div(positions, count), MOST_DEPTH) * MOST_DEPTH;
-    c->parts.count = positions > 0 ? conv_ceil_div(positions, c->parts.length) : 1;
+    c->parts.length = ceil_div(ceil_div(positions, count), MOST_DEPTH) * MOST_DEPTH;
+    c->parts.count = positions > 0 ? ceil_div(positions, c->parts.length) : 1;
     return blocks * c->parts.count;
 }
 
@@ -141,17 +141,13 @@ template <class C, class Launch>
 static inline tern_status weight_in_parts(const weight_call *c, Launch launch)
 {
     const tern_strided *weight = &c->args->weight;
-    tern_cuda_scratch scratch = {};
+    scratch_memory scratch(c->exec);
+    C *partials = NULL;
     if (c->parts.count == 1)
-        return launch((C *)NULL);
-    TERN_TRY(tern_cuda_scratch_take(
-        c->exec, c->parts.count * tern_strided_numel(weight) * (int64_t)sizeof(C), &scratch));
-    tern_status status = launch((C *)scratch.data);
-    if (!status)
-        status =
-            tern_cuda_conv_join(c->exec, weight, scratch.data, c->parts.count, c->args->accumulate);
-    tern_cuda_scratch_free(c->exec, &scratch);
-    return status;
+        return launch(partials);
+    TERN_TRY(scratch.take(c->parts.count * tern_strided_numel(weight), &partials));
+    TERN_TRY(launch(partials));
+    return tern_cuda_conv_join(c->exec, weight, partials, c->parts.count, c->args->accumulate);
 }
 
 #endif

@@ -93,8 +93,8 @@ template <class Bits>
 static tern_status copy_transposed(const tern_exec *exec, const joined<2> &j, int row)
 {
     const joined<2> rest = outside_of(j, row);
-    const int64_t tile_rows = (j.size[row] + TILE - 1) / TILE;
-    const int64_t tile_cols = (j.size[0] + TILE - 1) / TILE;
+    const int64_t tile_rows = ceil_div(j.size[row], TILE);
+    const int64_t tile_cols = ceil_div(j.size[0], TILE);
     transpose t = {};
     t.rows = j.size[row];
     t.cols = j.size[0];
@@ -103,10 +103,9 @@ static tern_status copy_transposed(const tern_exec *exec, const joined<2> &j, in
     t.tile_rows = (uint32_t)tile_rows;
     t.tile_cols = (uint32_t)tile_cols;
     t.outside = loop_make(rest, 1, 0);
-    TERN_LAUNCH(copy_tiles<Bits>, (unsigned)(rest.numel * tile_rows * tile_cols),
-                dim3(TILE, TILE_ROWS), 0, exec->stream, t, (Bits *)j.data[0],
-                (const Bits *)j.data[1]);
-    return tern_cuda_launched("copy");
+    return LAUNCH("copy", copy_tiles<Bits>, (unsigned)(rest.numel * tile_rows * tile_cols),
+                  dim3(TILE, TILE_ROWS), exec->stream, t, (Bits *)j.data[0],
+                  (const Bits *)j.data[1]);
 }
 
 template <class Bits>

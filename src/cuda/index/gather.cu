@@ -112,22 +112,18 @@ static tern_strided wide_view(const tern_strided *y, void *data)
 // 16-bit elements accumulate in float and are rounded once.
 template <class T> static tern_status add_lines_wide(const scatter &s)
 {
-    tern_cuda_scratch scratch;
-    TERN_TRY(
-        tern_cuda_scratch_take(s.exec, tern_strided_numel(s.y) * (int64_t)sizeof(float), &scratch));
-    const tern_strided wide = wide_view(s.y, scratch.data);
+    scratch_memory scratch(s.exec);
+    float *sums;
+    TERN_TRY(scratch.take(tern_strided_numel(s.y), &sums));
+    const tern_strided wide = wide_view(s.y, sums);
     scatter into = s;
     into.y = &wide;
     tern_strided to = wide, from = *s.y;
     tern_strided *const views[] = {&to, &from};
     tern_views_coalesce(views, 2);
-    tern_status status = tern_cuda_copy(s.exec, &to, &from);
-    if (!status)
-        status = add_lines<float, T>(into);
-    if (!status)
-        status = tern_cuda_copy(s.exec, &from, &to);
-    tern_cuda_scratch_free(s.exec, &scratch);
-    return status;
+    TERN_TRY(tern_cuda_copy(s.exec, &to, &from));
+    TERN_TRY((add_lines<float, T>(into)));
+    return tern_cuda_copy(s.exec, &from, &to);
 }
 
 // ---- scatter_add: the choice --------------------------------------------------------------------

@@ -35,6 +35,5 @@ extern "C" tern_status tern_cuda_one_hot(const tern_exec *exec, const tern_strid
                              exec->location};
     if (numel == 0)
         return TERN_OK;
-    TERN_LAUNCH(one_hot, loop_blocks(numel), LOOP_THREADS, 0, exec->stream, job);
-    return tern_cuda_launched("one_hot");
+    return LAUNCH("one_hot", one_hot, loop_blocks(numel), LOOP_THREADS, exec->stream, job);
 }

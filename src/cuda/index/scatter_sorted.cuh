@@ -191,30 +191,30 @@ static tern_status sum_whole_pieces(const scatter &s, const index_places &p, con
     if (pieces == 0)
         return TERN_OK;
     if (columns < WARP_LANES)
-        TERN_LAUNCH((sum_pieces<T, WARP_LANES>), loop_blocks(pieces * columns * WARP_LANES),
-                    LOOP_THREADS, 0, s.exec->stream, p, keys, x, sums.pieces);
+        TERN_TRY(LAUNCH("scatter_add", (sum_pieces<T, WARP_LANES>),
+                        loop_blocks(pieces * columns * WARP_LANES), LOOP_THREADS, s.exec->stream, p,
+                        keys, x, sums.pieces));
     else
-        TERN_LAUNCH((sum_pieces<T, 1>), loop_blocks(pieces * columns), LOOP_THREADS, 0,
-                    s.exec->stream, p, keys, x, sums.pieces);
-    TERN_TRY(tern_cuda_launched("scatter_add"));
+        TERN_TRY(LAUNCH("scatter_add", (sum_pieces<T, 1>), loop_blocks(pieces * columns),
+                        LOOP_THREADS, s.exec->stream, p, keys, x, sums.pieces));
     if (pieces < PIECE)
         return TERN_OK;
-    TERN_LAUNCH((join_pieces<typename element<T>::type>), loop_blocks(pieces / PIECE * columns),
-                LOOP_THREADS, 0, s.exec->stream, p, keys, sums);
-    return tern_cuda_launched("scatter_add");
+    return LAUNCH("scatter_add", (join_pieces<typename element<T>::type>),
+                  loop_blocks(pieces / PIECE * columns), LOOP_THREADS, s.exec->stream, p, keys,
+                  sums);
 }
 
 template <class T>
 static tern_status run_sorted(const scatter &s, const index_places &p, sort_key *keys,
                               const piece_sums<typename element<T>::type> &sums)
 {
-    TERN_LAUNCH(make_keys, loop_blocks(p.room), LOOP_THREADS, 0, s.exec->stream, p, keys);
-    TERN_TRY(tern_cuda_launched("scatter_add"));
+    TERN_TRY(LAUNCH("scatter_add", make_keys, loop_blocks(p.room), LOOP_THREADS, s.exec->stream, p,
+                    keys));
     TERN_TRY(sort_keys(s.exec, "scatter_add", keys, p.room));
     TERN_TRY(sum_whole_pieces<T>(s, p, keys, sums));
-    TERN_LAUNCH(add_sorted<T>, loop_blocks(p.places.numel * (int64_t)p.width.size), LOOP_THREADS, 0,
-                s.exec->stream, p, keys, sums, (T *)s.y->data, (const T *)s.x->data);
-    return tern_cuda_launched("scatter_add");
+    return LAUNCH("scatter_add", add_sorted<T>, loop_blocks(p.places.numel * (int64_t)p.width.size),
+                  LOOP_THREADS, s.exec->stream, p, keys, sums, (T *)s.y->data,
+                  (const T *)s.x->data);
 }
 
 // Whether the places can be counted in 32 bits when they are sorted, and the threads launched.
@@ -230,21 +230,19 @@ static tern_status add_by_sorting(const scatter &s, const joined<3> &places,
 {
     typedef typename element<T>::type C;
     index_places p = {};
-    tern_cuda_scratch scratch;
+    scratch_memory scratch(s.exec);
+    char *data;
     p.places = loop_make(places, 1, 0);
     p.columns = loop_make(columns, 1, 0);
     p.width = place_divisor_of(columns.numel);
     p.index = list_of(s.exec, s.index, s.y, s.dim);
     p.room = sort_room(places.numel);
     const int64_t pieces = places.numel / PIECE * columns.numel, joined = pieces / PIECE;
-    TERN_TRY(tern_cuda_scratch_take(
-        s.exec, p.room * (int64_t)sizeof(sort_key) + (pieces + joined) * (int64_t)sizeof(C),
-        &scratch));
-    sort_key *keys = (sort_key *)scratch.data;
+    TERN_TRY(scratch.take(
+        p.room * (int64_t)sizeof(sort_key) + (pieces + joined) * (int64_t)sizeof(C), &data));
+    sort_key *keys = (sort_key *)data;
     C *sums = (C *)(keys + p.room);
-    const tern_status status = run_sorted<T>(s, p, keys, piece_sums<C>{sums, sums + pieces});
-    tern_cuda_scratch_free(s.exec, &scratch);
-    return status;
+    return run_sorted<T>(s, p, keys, piece_sums<C>{sums, sums + pieces});
 }
 
 #endif

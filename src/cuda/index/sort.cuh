@@ -4,7 +4,7 @@
 #ifndef TERN_SRC_CUDA_INDEX_SORT_CUH
 #define TERN_SRC_CUDA_INDEX_SORT_CUH
 
-#include "cuda/tern_cu.h"
+#include "cuda/launch.cuh"
 
 #define SORT_BLOCK   1024 // keys that one block sorts in shared memory
 #define SORT_THREADS (SORT_BLOCK / 2)
@@ -71,15 +71,12 @@ static inline tern_status sort_keys(const tern_exec *exec, const char *op, sort_
                                     int64_t count)
 {
     const unsigned blocks = (unsigned)(count / SORT_BLOCK);
-    TERN_LAUNCH(sort_near, blocks, SORT_THREADS, 0, exec->stream, keys, 2, SORT_BLOCK);
-    TERN_TRY(tern_cuda_launched(op));
+    TERN_TRY(LAUNCH(op, sort_near, blocks, SORT_THREADS, exec->stream, keys, 2, SORT_BLOCK));
     for (int64_t run = 2 * SORT_BLOCK; run <= count; run *= 2) {
         for (int64_t apart = run / 2; apart >= SORT_BLOCK; apart /= 2) {
-            TERN_LAUNCH(sort_far, blocks, SORT_THREADS, 0, exec->stream, keys, run, apart);
-            TERN_TRY(tern_cuda_launched(op));
+            TERN_TRY(LAUNCH(op, sort_far, blocks, SORT_THREADS, exec->stream, keys, run, apart));
         }
-        TERN_LAUNCH(sort_near, blocks, SORT_THREADS, 0, exec->stream, keys, run, run);
-        TERN_TRY(tern_cuda_launched(op));
+        TERN_TRY(LAUNCH(op, sort_near, blocks, SORT_THREADS, exec->stream, keys, run, run));
     }
     return TERN_OK;
 }

@@ -355,13 +355,14 @@ template <class T> static bool rows_are_vecs(const entropy<T> &e, const T *x)
 }
 
 template <class T>
-static void launch_forward(const tern_exec *exec, const entropy<T> &e, int blocks, loss_sum *parts)
+static tern_status launch_forward(const tern_exec *exec, const entropy<T> &e, int blocks,
+                                  loss_sum *parts)
 {
     if (rows_are_vecs(e, e.x))
-        TERN_LAUNCH((entropy_forward<T, vec_width<T>::value>), blocks, THREADS, 0, exec->stream, e,
-                    parts);
-    else
-        TERN_LAUNCH((entropy_forward<T, 1>), blocks, THREADS, 0, exec->stream, e, parts);
+        return LAUNCH("cross_entropy", (entropy_forward<T, vec_width<T>::value>), blocks, THREADS,
+                      exec->stream, e, parts);
+    return LAUNCH("cross_entropy", (entropy_forward<T, 1>), blocks, THREADS, exec->stream, e,
+                  parts);
 }
 
 template <class T>
@@ -369,21 +370,18 @@ static tern_status run_forward(const tern_exec *exec, const tern_cross_entropy_a
 {
     entropy<T> e = entropy_of<T>(exec, args);
     e.lanes = lanes_for(e, 16);
-    const int64_t groups = THREADS / e.lanes, turns = (e.samples + groups - 1) / groups;
-    const int64_t rounds = turns <= FEW_ROUNDS ? turns : (turns + MAX_BLOCKS - 1) / MAX_BLOCKS;
-    tern_cuda_scratch scratch;
+    const int64_t groups = THREADS / e.lanes, turns = ceil_div(e.samples, groups);
+    const int64_t rounds = turns <= FEW_ROUNDS ? turns : ceil_div(turns, MAX_BLOCKS);
+    scratch_memory scratch(exec);
+    loss_sum *partials;
     e.rounds = (int)rounds;
-    if (turns <= FEW_ROUNDS) {
-        launch_forward(exec, e, 1, NULL);
-        return tern_cuda_launched("cross_entropy");
-    }
-    const int blocks = (int)((turns + rounds - 1) / rounds);
-    TERN_TRY(tern_cuda_scratch_take(exec, blocks * (int64_t)sizeof(loss_sum), &scratch));
-    launch_forward(exec, e, blocks, (loss_sum *)scratch.data);
-    TERN_LAUNCH((entropy_join<T>), 1, THREADS, 0, exec->stream, e, (const loss_sum *)scratch.data,
-                blocks);
-    tern_cuda_scratch_free(exec, &scratch);
-    return tern_cuda_launched("cross_entropy");
+    if (turns <= FEW_ROUNDS)
+        return launch_forward<T>(exec, e, 1, NULL);
+    const int blocks = (int)(ceil_div(turns, rounds));
+    TERN_TRY(scratch.take(blocks, &partials));
+    TERN_TRY(launch_forward(exec, e, blocks, partials));
+    return LAUNCH("cross_entropy", (entropy_join<T>), 1, THREADS, exec->stream, e, partials,
+                  blocks);
 }
 
 extern "C" tern_status tern_cuda_cross_entropy(const tern_exec *exec,
@@ -402,17 +400,15 @@ static tern_status run_backward(const tern_exec *exec, const tern_cross_entropy_
 {
     entropy<T> e = entropy_of<T>(exec, args);
     e.lanes = lanes_for(e, 2);
-    const int64_t groups = THREADS / e.lanes, blocks = (e.samples + groups - 1) / groups;
+    const int64_t groups = THREADS / e.lanes, blocks = ceil_div(e.samples, groups);
     if (blocks == 0)
         return TERN_OK;
-    const unsigned grid = (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+    const unsigned grid = grid_stride_blocks(blocks);
     if (rows_are_vecs(e, e.x) && rows_are_vecs(e, (const T *)dx->data))
-        TERN_LAUNCH((entropy_backward<T, vec_width<T>::value>), grid, THREADS, 0, exec->stream, e,
-                    (T *)dx->data, (const T *)dloss->data);
-    else
-        TERN_LAUNCH((entropy_backward<T, 1>), grid, THREADS, 0, exec->stream, e, (T *)dx->data,
-                    (const T *)dloss->data);
-    return tern_cuda_launched("cross_entropy_grad");
+        return LAUNCH("cross_entropy_grad", (entropy_backward<T, vec_width<T>::value>), grid,
+                      THREADS, exec->stream, e, (T *)dx->data, (const T *)dloss->data);
+    return LAUNCH("cross_entropy_grad", (entropy_backward<T, 1>), grid, THREADS, exec->stream, e,
+                  (T *)dx->data, (const T *)dloss->data);
 }
 
 extern "C" tern_status tern_cuda_cross_entropy_grad(const tern_exec *exec,

@@ -194,20 +194,17 @@ static tern_status reduce_loss(const tern_exec *exec, double divisor, T *loss, c
 {
     const bool vectorized = aligned(o);
     const int64_t share = (numel / MAX_BLOCKS / SHARE + 1) * SHARE;
-    const int blocks = (int)((numel + share - 1) / share);
-    tern_cuda_scratch scratch;
-    if (blocks <= 1) {
-        TERN_LAUNCH((loss_sum<T, CODE>), 1, THREADS, 0, exec->stream, loss, o, numel, share,
-                    vectorized, divisor, (double *)NULL);
-        return tern_cuda_launched("loss");
-    }
-    TERN_TRY(tern_cuda_scratch_take(exec, blocks * (int64_t)sizeof(double), &scratch));
-    TERN_LAUNCH((loss_sum<T, CODE>), (unsigned)blocks, THREADS, 0, exec->stream, loss, o, numel,
-                share, vectorized, divisor, (double *)scratch.data);
-    TERN_LAUNCH((loss_join<T>), 1, THREADS, 0, exec->stream, loss, (const double *)scratch.data,
-                blocks, divisor);
-    tern_cuda_scratch_free(exec, &scratch);
-    return tern_cuda_launched("loss");
+    const int blocks = (int)(ceil_div(numel, share));
+    scratch_memory scratch(exec);
+    double *partials;
+    if (blocks <= 1)
+        return LAUNCH("loss", (loss_sum<T, CODE>), 1, THREADS, exec->stream, loss, o, numel, share,
+                      vectorized, divisor, (double *)NULL);
+    TERN_TRY(scratch.take(blocks, &partials));
+    TERN_TRY(LAUNCH("loss", (loss_sum<T, CODE>), (unsigned)blocks, THREADS, exec->stream, loss, o,
+                    numel, share, vectorized, divisor, partials));
+    return LAUNCH("loss", (loss_join<T>), 1, THREADS, exec->stream, loss, partials, blocks,
+                  divisor);
 }
 
 // ---- element by element -------------------------------------------------------------------------
@@ -271,9 +268,8 @@ static tern_status run_each(const tern_exec *exec, const T *y, int64_t numel, co
     const int64_t threads = vecs + (numel - vecs * Body::WIDTH);
     if (threads == 0)
         return TERN_OK;
-    TERN_LAUNCH((loss_each<Body>), loop_blocks(threads), THREADS, 0, exec->stream, vecs, numel,
-                body);
-    return tern_cuda_launched("loss");
+    return LAUNCH("loss", (loss_each<Body>), loop_blocks(threads), THREADS, exec->stream, vecs,
+                  numel, body);
 }
 
 // ---- launchers ----------------------------------------------------------------------------------

@@ -253,8 +253,8 @@ static channel_grid grid_of(const tern_batch_norm_args *args, int width)
 {
     channel_grid g = {args->x.size[0], args->x.size[1], args->x.size[2] / width, 1, 1, {}, {}};
     const int64_t segments = norm_segments(g.n, g.n * args->x.size[2], g.c > 0 ? g.c : 1);
-    g.samples = (g.n + segments - 1) / segments;
-    g.segments = g.samples > 0 ? (g.n + g.samples - 1) / g.samples : 1;
+    g.samples = ceil_div(g.n, segments);
+    g.segments = g.samples > 0 ? ceil_div(g.n, g.samples) : 1;
     g.by_c = place_divisor_of(g.c);
     g.by_vecs = place_divisor_of(g.vecs);
     return g;
@@ -270,12 +270,12 @@ template <class T> static batch_channel<T> channel_of(const tern_batch_norm_args
 
 static unsigned channel_blocks(const channel_grid &g)
 {
-    return (unsigned)((g.c + NORM_THREADS - 1) / NORM_THREADS);
+    return (unsigned)ceil_div(g.c, NORM_THREADS);
 }
 
 template <class T, int W, bool WARP>
-static void launch_forward(const tern_exec *exec, const tern_batch_norm_args *args, T *y,
-                           double *partial)
+static tern_status launch_forward(const tern_exec *exec, const tern_batch_norm_args *args, T *y,
+                                  double *partial)
 {
     typedef computed_t<T> C;
     const T *x = (const T *)args->x.data;
@@ -283,12 +283,12 @@ static void launch_forward(const tern_exec *exec, const tern_batch_norm_args *ar
     const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
     const bool empty = g.n * g.vecs == 0;
     if (args->batch && args->batches)
-        TERN_LAUNCH(batch_count, 1, 1, 0, exec->stream, args->batches);
+        TERN_TRY(LAUNCH("batch_norm", batch_count, 1, 1, exec->stream, args->batches));
     if (g.c == 0)
-        return;
+        return TERN_OK;
     if (args->batch && !empty)
-        TERN_LAUNCH((batch_moments<T, W, WARP>), units, NORM_THREADS, 0, exec->stream, partial, x,
-                    g);
+        TERN_TRY(LAUNCH("batch_norm", (batch_moments<T, W, WARP>), units, NORM_THREADS,
+                        exec->stream, partial, x, g));
     const batch_state<T> state = {norm_param_of<T>(args->running_mean),
                                   norm_param_of<T>(args->running_var),
                                   args->batches,
@@ -297,32 +297,36 @@ static void launch_forward(const tern_exec *exec, const tern_batch_norm_args *ar
                                   args->momentum,
                                   args->eps,
                                   args->batch};
-    TERN_LAUNCH((batch_finish<T>), channel_blocks(g), NORM_THREADS, 0, exec->stream,
-                (const double *)partial, g, W, state);
-    if (!empty)
-        TERN_LAUNCH((batch_elements<T, W, WARP>), units, NORM_THREADS, 0, exec->stream, y, x, g,
-                    channel_of<T>(args));
+    TERN_TRY(LAUNCH("batch_norm", (batch_finish<T>), channel_blocks(g), NORM_THREADS, exec->stream,
+                    (const double *)partial, g, W, state));
+    if (empty)
+        return TERN_OK;
+    return LAUNCH("batch_norm", (batch_elements<T, W, WARP>), units, NORM_THREADS, exec->stream, y,
+                  x, g, channel_of<T>(args));
 }
 
 template <class T, int W, bool WARP>
-static void launch_backward(const tern_exec *exec, const tern_batch_norm_args *args,
-                            const tern_norm_grads *grads, const T *dy, double *partial)
+static tern_status launch_backward(const tern_exec *exec, const tern_batch_norm_args *args,
+                                   const tern_norm_grads *grads, const T *dy, double *partial)
 {
     const T *x = (const T *)args->x.data;
     const channel_grid g = grid_of(args, W);
     const batch_channel<T> of = channel_of<T>(args);
     const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
     const double count = (double)g.n * (double)args->x.size[2];
+    const bool empty = g.n * g.vecs == 0;
     if (g.c == 0)
-        return;
-    TERN_LAUNCH((batch_sums<T, W, WARP>), units, NORM_THREADS, 0, exec->stream, partial, dy, x, g,
-                of);
-    TERN_LAUNCH((batch_finish_grad<T>), channel_blocks(g), NORM_THREADS, 0, exec->stream, partial,
-                g, count, of.rstd, norm_param_of<T>(grads->dweight),
-                norm_param_of<T>(grads->dbias));
-    if (grads->dx && g.n * g.vecs > 0)
-        TERN_LAUNCH((batch_gradients<T, W, WARP>), units, NORM_THREADS, 0, exec->stream,
-                    (T *)grads->dx->data, dy, x, (const double *)partial, !args->batch, g, of);
+        return TERN_OK;
+    TERN_TRY(LAUNCH("batch_norm_grad", (batch_sums<T, W, WARP>), units, NORM_THREADS, exec->stream,
+                    partial, dy, x, g, of));
+    TERN_TRY(LAUNCH("batch_norm_grad", (batch_finish_grad<T>), channel_blocks(g), NORM_THREADS,
+                    exec->stream, partial, g, count, of.rstd, norm_param_of<T>(grads->dweight),
+                    norm_param_of<T>(grads->dbias)));
+    if (!grads->dx || empty)
+        return TERN_OK;
+    return LAUNCH("batch_norm_grad", (batch_gradients<T, W, WARP>), units, NORM_THREADS,
+                  exec->stream, (T *)grads->dx->data, dy, x, (const double *)partial, !args->batch,
+                  g, of);
 }
 
 // Runs of a channel consist of whole vectors in all views.
@@ -339,54 +343,47 @@ static bool is_short(const tern_batch_norm_args *args)
     return args->x.size[0] * args->x.size[2] <= NORM_SHORT;
 }
 
-static tern_status take_partial(const tern_exec *exec, const tern_batch_norm_args *args,
-                                tern_cuda_scratch *scratch)
+// The number of doubles that the sums of all units take.
+static int64_t partial_count(const tern_batch_norm_args *args)
 {
     const channel_grid g = grid_of(args, 1);
-    const int64_t count = g.c * g.segments > 0 ? g.c * g.segments : 1;
-    return tern_cuda_scratch_take(exec, count * 2 * (int64_t)sizeof(double), scratch);
+    return 2 * max_int64(g.c * g.segments, 1);
 }
 
 template <class T>
 static tern_status run_forward(const tern_exec *exec, const tern_batch_norm_args *args,
                                const tern_strided *y)
 {
-    tern_cuda_scratch scratch;
-    TERN_TRY(take_partial(exec, args, &scratch));
-    double *partial = (double *)scratch.data;
+    scratch_memory scratch(exec);
+    double *partial;
+    TERN_TRY(scratch.take(partial_count(args), &partial));
     const bool vec = vectorized<T>(args, y->data, NULL), warp = is_short(args);
     if (vec && warp)
-        launch_forward<T, vec_width<T>::value, true>(exec, args, (T *)y->data, partial);
-    else if (vec)
-        launch_forward<T, vec_width<T>::value, false>(exec, args, (T *)y->data, partial);
-    else if (warp)
-        launch_forward<T, 1, true>(exec, args, (T *)y->data, partial);
-    else
-        launch_forward<T, 1, false>(exec, args, (T *)y->data, partial);
-    tern_cuda_scratch_free(exec, &scratch);
-    return tern_cuda_launched("batch_norm");
+        return launch_forward<T, vec_width<T>::value, true>(exec, args, (T *)y->data, partial);
+    if (vec)
+        return launch_forward<T, vec_width<T>::value, false>(exec, args, (T *)y->data, partial);
+    if (warp)
+        return launch_forward<T, 1, true>(exec, args, (T *)y->data, partial);
+    return launch_forward<T, 1, false>(exec, args, (T *)y->data, partial);
 }
 
 template <class T>
 static tern_status run_backward(const tern_exec *exec, const tern_batch_norm_args *args,
                                 const tern_norm_grads *grads, const tern_strided *dy)
 {
-    tern_cuda_scratch scratch;
-    TERN_TRY(take_partial(exec, args, &scratch));
-    double *partial = (double *)scratch.data;
+    scratch_memory scratch(exec);
+    double *partial;
+    TERN_TRY(scratch.take(partial_count(args), &partial));
     const T *gradient = (const T *)dy->data;
     const bool vec = vectorized<T>(args, dy->data, grads->dx ? grads->dx->data : NULL);
     const bool warp = is_short(args);
     if (vec && warp)
-        launch_backward<T, vec_width<T>::value, true>(exec, args, grads, gradient, partial);
-    else if (vec)
-        launch_backward<T, vec_width<T>::value, false>(exec, args, grads, gradient, partial);
-    else if (warp)
-        launch_backward<T, 1, true>(exec, args, grads, gradient, partial);
-    else
-        launch_backward<T, 1, false>(exec, args, grads, gradient, partial);
-    tern_cuda_scratch_free(exec, &scratch);
-    return tern_cuda_launched("batch_norm_grad");
+        return launch_backward<T, vec_width<T>::value, true>(exec, args, grads, gradient, partial);
+    if (vec)
+        return launch_backward<T, vec_width<T>::value, false>(exec, args, grads, gradient, partial);
+    if (warp)
+        return launch_backward<T, 1, true>(exec, args, grads, gradient, partial);
+    return launch_backward<T, 1, false>(exec, args, grads, gradient, partial);
 }
 
 extern "C" tern_status tern_cuda_batch_norm(const tern_exec *exec, const tern_batch_norm_args *args,

@@ -66,15 +66,10 @@ template <bool WARP> struct norm_team {
     }
 };
 
-static inline unsigned norm_grid(int64_t blocks)
-{
-    return (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
-}
-
 // Blocks for so many of them.
 template <bool WARP> static unsigned norm_team_grid(int64_t count)
 {
-    return norm_grid(WARP ? (count + NORM_WARPS - 1) / NORM_WARPS : count);
+    return grid_stride_blocks(WARP ? ceil_div(count, NORM_WARPS) : count);
 }
 
 static inline int64_t norm_segments(int64_t samples, int64_t elements, int64_t others)

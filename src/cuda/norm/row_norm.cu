@@ -226,41 +226,40 @@ template <class T> static row_norm<T> row_norm_of(const tern_norm_args *args)
 
 // y: dx in the backward.
 template <class T, int W, bool WARP>
-static void launch_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
+static tern_status launch_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
 {
     const unsigned grid = norm_team_grid<WARP>(a.rows);
     if (a.dy)
-        TERN_LAUNCH((norm_rows_grad<T, W, WARP>), grid, NORM_THREADS, 0, exec->stream, y, a);
-    else
-        TERN_LAUNCH((norm_rows<T, W, WARP>), grid, NORM_THREADS, 0, exec->stream, y, a);
+        return LAUNCH("norm_grad", (norm_rows_grad<T, W, WARP>), grid, NORM_THREADS, exec->stream,
+                      y, a);
+    return LAUNCH("norm", (norm_rows<T, W, WARP>), grid, NORM_THREADS, exec->stream, y, a);
 }
 
-template <class T> static void run_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
+template <class T> static tern_status run_rows(const tern_exec *exec, const row_norm<T> &a, T *y)
 {
     const int64_t size = (int64_t)sizeof(T);
     const bool vectorized =
         vec_aligned(a.x, a.n, size) && vec_aligned(y, a.n, size) && vec_aligned(a.dy, a.n, size);
     if (a.n <= NORM_SHORT && vectorized)
-        launch_rows<T, vec_width<T>::value, true>(exec, a, y);
-    else if (a.n <= NORM_SHORT)
-        launch_rows<T, 1, true>(exec, a, y);
-    else if (vectorized)
-        launch_rows<T, vec_width<T>::value, false>(exec, a, y);
-    else
-        launch_rows<T, 1, false>(exec, a, y);
+        return launch_rows<T, vec_width<T>::value, true>(exec, a, y);
+    if (a.n <= NORM_SHORT)
+        return launch_rows<T, 1, true>(exec, a, y);
+    if (vectorized)
+        return launch_rows<T, vec_width<T>::value, false>(exec, a, y);
+    return launch_rows<T, 1, false>(exec, a, y);
 }
 
 template <class T> static param_sums param_sums_of(const row_norm<T> &a)
 {
     param_sums s = {};
-    const int64_t samples = a.rows / a.groups, strips = (a.n + WARP_LANES - 1) / WARP_LANES;
+    const int64_t samples = a.rows / a.groups, strips = ceil_div(a.n, WARP_LANES);
     s.params = a.groups * a.row_params;
     s.strips = a.inner == 1 ? a.groups * strips : s.params;
-    s.segments = a.inner == 1 ? norm_segments((samples + NORM_WARPS - 1) / NORM_WARPS,
-                                              samples * WARP_LANES, s.strips)
-                              : norm_segments(samples, samples * a.inner, s.strips);
-    s.samples = (samples + s.segments - 1) / s.segments;
-    s.segments = (samples + s.samples - 1) / s.samples;
+    s.segments = a.inner == 1
+                     ? norm_segments(ceil_div(samples, NORM_WARPS), samples * WARP_LANES, s.strips)
+                     : norm_segments(samples, samples * a.inner, s.strips);
+    s.samples = ceil_div(samples, s.segments);
+    s.segments = ceil_div(samples, s.samples);
     s.by_params = place_divisor_of(s.strips);
     s.by_row_params = place_divisor_of(a.inner == 1 ? strips : a.row_params);
     return s;
@@ -270,21 +269,19 @@ template <class T>
 static tern_status run_params(const tern_exec *exec, const row_norm<T> &a,
                               const tern_norm_grads *grads)
 {
-    tern_cuda_scratch scratch;
+    scratch_memory scratch(exec);
     param_sums s = param_sums_of(a);
-    const unsigned grid = norm_grid(s.strips * s.segments);
-    TERN_TRY(tern_cuda_scratch_take(exec, s.segments * 2 * s.params * (int64_t)sizeof(double),
-                                    &scratch));
-    s.partial = (double *)scratch.data;
+    const unsigned grid = grid_stride_blocks(s.strips * s.segments);
+    TERN_TRY(scratch.take(s.segments * 2 * s.params, &s.partial));
     if (a.inner == 1)
-        TERN_LAUNCH((norm_params_of_elements<T>), grid, NORM_THREADS, 0, exec->stream, s, a);
+        TERN_TRY(LAUNCH("norm_grad", (norm_params_of_elements<T>), grid, NORM_THREADS, exec->stream,
+                        s, a));
     else
-        TERN_LAUNCH((norm_params_of_channels<T>), grid, NORM_THREADS, 0, exec->stream, s, a);
-    TERN_LAUNCH((norm_params_join<T>), (unsigned)((s.params + NORM_THREADS - 1) / NORM_THREADS),
-                NORM_THREADS, 0, exec->stream, s, norm_param_of<T>(grads->dweight),
-                norm_param_of<T>(grads->dbias));
-    tern_cuda_scratch_free(exec, &scratch);
-    return TERN_OK;
+        TERN_TRY(LAUNCH("norm_grad", (norm_params_of_channels<T>), grid, NORM_THREADS, exec->stream,
+                        s, a));
+    return LAUNCH("norm_grad", (norm_params_join<T>), (unsigned)ceil_div(s.params, NORM_THREADS),
+                  NORM_THREADS, exec->stream, s, norm_param_of<T>(grads->dweight),
+                  norm_param_of<T>(grads->dbias));
 }
 
 static bool is_empty(const tern_norm_args *args)
@@ -298,8 +295,7 @@ static tern_status run_forward(const tern_exec *exec, const tern_norm_args *args
 {
     if (is_empty(args))
         return TERN_OK;
-    run_rows(exec, row_norm_of<T>(args), (T *)y->data);
-    return tern_cuda_launched("norm");
+    return run_rows(exec, row_norm_of<T>(args), (T *)y->data);
 }
 
 template <class T>
@@ -312,9 +308,7 @@ static tern_status run_backward(const tern_exec *exec, const tern_norm_args *arg
     a.dy = (const T *)dy->data;
     if (grads->dweight || grads->dbias)
         TERN_TRY(run_params(exec, a, grads));
-    if (grads->dx)
-        run_rows(exec, a, (T *)grads->dx->data);
-    return tern_cuda_launched("norm_grad");
+    return grads->dx ? run_rows(exec, a, (T *)grads->dx->data) : TERN_OK;
 }
 
 extern "C" tern_status tern_cuda_norm(const tern_exec *exec, const tern_norm_args *args,

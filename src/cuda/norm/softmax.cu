@@ -216,33 +216,27 @@ typedef struct softmax_call {
     int64_t outer, n, inner;
 } softmax_call;
 
-static unsigned grid_of(int64_t blocks)
-{
-    return (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
-}
-
-template <class T, int PER> static void launch_short(const softmax_call *c)
+template <class T, int PER> static tern_status launch_short(const char *name, const softmax_call *c)
 {
     const int64_t warps = SHORT_THREADS / WARP_LANES;
-    const unsigned grid = grid_of((c->outer + warps - 1) / warps);
+    const unsigned grid = grid_stride_blocks(ceil_div(c->outer, warps));
     if (c->of)
-        TERN_LAUNCH((softmax_grad_short<T, PER>), grid, SHORT_THREADS, 0, c->exec->stream, c->log,
-                    (T *)c->y, (const T *)c->x, (const T *)c->of, c->outer, (int)c->n);
-    else
-        TERN_LAUNCH((softmax_short<T, PER>), grid, SHORT_THREADS, 0, c->exec->stream, c->log,
-                    (T *)c->y, (const T *)c->x, c->outer, (int)c->n);
+        return LAUNCH(name, (softmax_grad_short<T, PER>), grid, SHORT_THREADS, c->exec->stream,
+                      c->log, (T *)c->y, (const T *)c->x, (const T *)c->of, c->outer, (int)c->n);
+    return LAUNCH(name, (softmax_short<T, PER>), grid, SHORT_THREADS, c->exec->stream, c->log,
+                  (T *)c->y, (const T *)c->x, c->outer, (int)c->n);
 }
 
-template <class T, int W> static void launch_long(const softmax_call *c)
+template <class T, int W> static tern_status launch_long(const char *name, const softmax_call *c)
 {
-    const int64_t across = (c->inner + WARP_LANES - 1) / WARP_LANES;
+    const int64_t across = ceil_div(c->inner, WARP_LANES);
     const long_lines lines = {c->outer * across, c->n, c->inner, place_divisor_of(across)};
     if (c->of)
-        TERN_LAUNCH((softmax_grad_long<T, W>), grid_of(lines.units), LONG_THREADS, 0,
-                    c->exec->stream, c->log, (T *)c->y, (const T *)c->x, (const T *)c->of, lines);
-    else
-        TERN_LAUNCH((softmax_long<T, W>), grid_of(lines.units), LONG_THREADS, 0, c->exec->stream,
-                    c->log, (T *)c->y, (const T *)c->x, lines);
+        return LAUNCH(name, (softmax_grad_long<T, W>), grid_stride_blocks(lines.units),
+                      LONG_THREADS, c->exec->stream, c->log, (T *)c->y, (const T *)c->x,
+                      (const T *)c->of, lines);
+    return LAUNCH(name, (softmax_long<T, W>), grid_stride_blocks(lines.units), LONG_THREADS,
+                  c->exec->stream, c->log, (T *)c->y, (const T *)c->x, lines);
 }
 
 static bool fills_vecs(const softmax_call *c, int64_t size)
@@ -254,16 +248,14 @@ static bool fills_vecs(const softmax_call *c, int64_t size)
 template <class T> static tern_status run_softmax(const char *name, const softmax_call *c)
 {
     if (c->inner == 1 && c->n <= 64)
-        launch_short<T, 2>(c);
-    else if (c->inner == 1 && c->n <= 256)
-        launch_short<T, 8>(c);
-    else if (c->inner == 1 && c->n <= 1024)
-        launch_short<T, 32>(c);
-    else if (fills_vecs(c, (int64_t)sizeof(T)))
-        launch_long<T, vec_width<T>::value>(c);
-    else
-        launch_long<T, 1>(c);
-    return tern_cuda_launched(name);
+        return launch_short<T, 2>(name, c);
+    if (c->inner == 1 && c->n <= 256)
+        return launch_short<T, 8>(name, c);
+    if (c->inner == 1 && c->n <= 1024)
+        return launch_short<T, 32>(name, c);
+    if (fills_vecs(c, (int64_t)sizeof(T)))
+        return launch_long<T, vec_width<T>::value>(name, c);
+    return launch_long<T, 1>(name, c);
 }
 
 static tern_status run(const char *name, tern_dtype dtype, const softmax_call *c)

@@ -57,12 +57,10 @@ static tern_status launch(const tern_exec *exec, T *y, const T *bias, int64_t ro
     while (1 << across_bits < THREADS && 1 << across_bits < vecs)
         across_bits++;
     const int64_t across = 1 << across_bits, down = THREADS / across * ROWS_PER;
-    const int64_t blocks = (rows + down - 1) / down;
-    const dim3 grid((unsigned)((vecs + across - 1) / across),
-                    (unsigned)(blocks < 65535 ? blocks : 65535));
-    TERN_LAUNCH((bias_relu<T, W>), grid, THREADS, 0, exec->stream, y, bias, rows, cols, across_bits,
-                relu);
-    return tern_cuda_launched("matmul");
+    const int64_t blocks = ceil_div(rows, down);
+    const dim3 grid((unsigned)(ceil_div(vecs, across)), (unsigned)min_int64(blocks, 65535));
+    return LAUNCH("matmul", (bias_relu<T, W>), grid, THREADS, exec->stream, y, bias, rows, cols,
+                  across_bits, relu);
 }
 
 template <class T>

@@ -49,9 +49,9 @@ static tern_status run(const tern_exec *exec, draw_job job, const tern_draw_args
 {
     typedef computed_t<T> C;
     job.aligned = (uintptr_t)y->data % sizeof(vec<T, GROUP>) == 0;
-    TERN_LAUNCH(draw_uniform<T>, loop_blocks((job.numel + GROUP - 1) / GROUP), LOOP_THREADS, 0,
-                exec->stream, job, (C)args->low, (C)(args->high - args->low), (T *)y->data);
-    return tern_cuda_launched("draw_uniform");
+    return LAUNCH("draw_uniform", draw_uniform<T>, loop_blocks(ceil_div(job.numel, GROUP)),
+                  LOOP_THREADS, exec->stream, job, (C)args->low, (C)(args->high - args->low),
+                  (T *)y->data);
 }
 
 extern "C" tern_status tern_cuda_draw_uniform(const tern_exec *exec, const tern_draw_args *args,

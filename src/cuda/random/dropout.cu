@@ -104,15 +104,13 @@ static tern_status run(const tern_exec *exec, dropout_job job, const tern_dropou
     typedef computed_t<T> C;
     const change<C> to = {(C)args->scale, (C)args->shift, (C)args->dropped};
     const uintptr_t both = (uintptr_t)y->data | (uintptr_t)x->data;
-    const unsigned blocks = loop_blocks((job.numel + GROUP - 1) / GROUP);
+    const unsigned blocks = loop_blocks(ceil_div(job.numel, GROUP));
     job.aligned = both % sizeof(vec<T, GROUP>) == 0;
     if (args->inner > 1)
-        TERN_LAUNCH(dropout_channels<T>, blocks, LOOP_THREADS, 0, exec->stream, job, to,
-                    (T *)y->data, (const T *)x->data);
-    else
-        TERN_LAUNCH(dropout<T>, blocks, LOOP_THREADS, 0, exec->stream, job, to, (T *)y->data,
-                    (const T *)x->data);
-    return tern_cuda_launched("dropout");
+        return LAUNCH("dropout", dropout_channels<T>, blocks, LOOP_THREADS, exec->stream, job, to,
+                      (T *)y->data, (const T *)x->data);
+    return LAUNCH("dropout", dropout<T>, blocks, LOOP_THREADS, exec->stream, job, to, (T *)y->data,
+                  (const T *)x->data);
 }
 
 extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, const tern_dropout_args *args,

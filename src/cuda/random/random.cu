@@ -156,9 +156,9 @@ template <class T> static tern_status normal(const random_fill &fill)
     const int64_t numel = tern_strided_numel(fill.y);
     if (numel == 0)
         return TERN_OK;
-    TERN_LAUNCH(normal_pairs<T>, loop_blocks((numel + 1) / 2), LOOP_THREADS, 0, fill.exec->stream,
-                (T *)fill.y->data, fill.words, numel, (C)fill.args->a, (C)fill.args->b);
-    return tern_cuda_launched("random");
+    return LAUNCH("random", normal_pairs<T>, loop_blocks(ceil_div(numel, 2)), LOOP_THREADS,
+                  fill.exec->stream, (T *)fill.y->data, fill.words, numel, (C)fill.args->a,
+                  (C)fill.args->b);
 }
 
 template <class T> static tern_status bernoulli(const random_fill &fill)

@@ -138,13 +138,12 @@ static tern_status run(const tern_exec *exec, const tern_strided *y, const tern_
     T *to = (T *)y->data + (reverse ? (plan.n - 1) * y->stride[dim] : 0);
     const T *from = (const T *)x->data + (reverse ? (plan.n - 1) * x->stride[dim] : 0);
     const bool threads = plan.n <= SCAN_SHORT || plan.lines >= SCAN_MANY;
-    const int64_t blocks = threads ? (plan.lines + SCAN_THREADS - 1) / SCAN_THREADS : plan.lines;
-    const unsigned grid = (unsigned)(blocks < 1 << 20 ? blocks : 1 << 20);
+    const int64_t blocks = threads ? ceil_div(plan.lines, SCAN_THREADS) : plan.lines;
+    const unsigned grid = grid_stride_blocks(blocks);
     if (threads)
-        TERN_LAUNCH((scan_threads<T>), grid, SCAN_THREADS, 0, exec->stream, plan, to, from);
-    else
-        TERN_LAUNCH((scan_blocks<T>), grid, SCAN_THREADS, 0, exec->stream, plan, to, from);
-    return tern_cuda_launched("cumsum");
+        return LAUNCH("cumsum", (scan_threads<T>), grid, SCAN_THREADS, exec->stream, plan, to,
+                      from);
+    return LAUNCH("cumsum", (scan_blocks<T>), grid, SCAN_THREADS, exec->stream, plan, to, from);
 }
 
 extern "C" tern_status tern_cuda_cumsum(const tern_exec *exec, const tern_strided *y,

@@ -184,22 +184,21 @@ __global__ void __launch_bounds__(REDUCE_THREADS, REDUCE_RESIDENT)
 
 static inline dim3 reduce_grid(int64_t blocks, int64_t segments)
 {
-    return dim3((unsigned)reduce_smaller(blocks, 1 << 20), (unsigned)segments);
+    return dim3(grid_stride_blocks(blocks), (unsigned)segments);
 }
 
 template <class T, class Op>
-static void launch_reduce(const tern_exec *exec, const reduce_plan &plan, const Op &op,
-                          const void *data, typename Op::acc *parts)
+static tern_status launch_reduce(const char *name, const tern_exec *exec, const reduce_plan &plan,
+                                 const Op &op, const void *data, typename Op::acc *parts)
 {
     // Of no terms the pointer may lead behind the memory.
     const T *x = plan.terms > 0 ? (const T *)data : NULL;
     const dim3 grid = reduce_grid(plan.units, plan.segments);
     if (plan.columns)
-        TERN_LAUNCH((reduce_columns<T, Op>), grid, REDUCE_THREADS, 0, exec->stream, plan, op, x,
-                    parts);
-    else
-        TERN_LAUNCH((reduce_rows<T, Op>), grid, REDUCE_THREADS, 0, exec->stream, plan, op, x,
-                    parts);
+        return LAUNCH(name, (reduce_columns<T, Op>), grid, REDUCE_THREADS, exec->stream, plan, op,
+                      x, parts);
+    return LAUNCH(name, (reduce_rows<T, Op>), grid, REDUCE_THREADS, exec->stream, plan, op, x,
+                  parts);
 }
 
 template <class T, class Op>
@@ -208,21 +207,17 @@ static tern_status run_reduce(const char *name, const tern_exec *exec, const red
 {
     typedef typename Op::acc acc;
     typedef typename Op::joint joint;
-    tern_cuda_scratch scratch;
+    scratch_memory scratch(exec);
+    acc *partials;
     if (plan.outputs == 0)
         return TERN_OK;
-    if (plan.segments == 1) {
-        launch_reduce<T>(exec, plan, op, x, (acc *)NULL);
-        return tern_cuda_launched(name);
-    }
-    const int64_t parts = plan.outputs * plan.segments;
-    TERN_TRY(tern_cuda_scratch_take(exec, parts * (int64_t)sizeof(acc), &scratch));
-    launch_reduce<T>(exec, plan, op, x, (acc *)scratch.data);
-    const int64_t units = reduce_ceil_div(plan.outputs * WARP_LANES, REDUCE_THREADS);
-    TERN_LAUNCH((reduce_join<joint>), reduce_grid(units, 1), REDUCE_THREADS, 0, exec->stream, plan,
-                (joint)op, (const acc *)scratch.data);
-    tern_cuda_scratch_free(exec, &scratch);
-    return tern_cuda_launched(name);
+    if (plan.segments == 1)
+        return launch_reduce<T>(name, exec, plan, op, x, (acc *)NULL);
+    TERN_TRY(scratch.take(plan.outputs * plan.segments, &partials));
+    TERN_TRY(launch_reduce<T>(name, exec, plan, op, x, partials));
+    const int64_t units = ceil_div(plan.outputs * WARP_LANES, REDUCE_THREADS);
+    return LAUNCH(name, (reduce_join<joint>), reduce_grid(units, 1), REDUCE_THREADS, exec->stream,
+                  plan, (joint)op, partials);
 }
 
 #endif

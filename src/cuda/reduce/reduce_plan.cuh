@@ -70,16 +70,6 @@ __device__ __forceinline__ reduce_places reduce_output(const reduce_plan &plan, 
 
 // ---- on the host --------------------------------------------------------------------------------
 
-static inline int64_t reduce_ceil_div(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
-
-static inline int64_t reduce_smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 // Broadcasts (stride 0) outermost, then by falling stride.
 static inline bool reduce_is_outside(const reduce_dim *a, const reduce_dim *b)
 {
@@ -129,12 +119,12 @@ static inline bool reduce_is_vectorized(const reduce_plan *plan, const tern_stri
 // Blocks that would be idle take a share of the terms.
 static inline void reduce_cut(reduce_plan *plan, int64_t least)
 {
-    const int64_t most = reduce_ceil_div(plan->terms, least);
-    int64_t segments = reduce_smaller(most, REDUCE_BLOCKS / (plan->units > 0 ? plan->units : 1));
+    const int64_t most = ceil_div(plan->terms, least);
+    int64_t segments = min_int64(most, REDUCE_BLOCKS / (plan->units > 0 ? plan->units : 1));
     segments = segments < 1 ? 1 : segments;
     // Whole vectors, so that every segment begins where a row may.
-    plan->segment_terms = reduce_ceil_div(reduce_ceil_div(plan->terms, segments), 16) * 16;
-    plan->segments = plan->terms > 0 ? reduce_ceil_div(plan->terms, plan->segment_terms) : 1;
+    plan->segment_terms = ceil_div(ceil_div(plan->terms, segments), 16) * 16;
+    plan->segments = plan->terms > 0 ? ceil_div(plan->terms, plan->segment_terms) : 1;
 }
 
 // Where y's size is 1 x is folded; y2 may be NULL.
@@ -147,7 +137,7 @@ static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strid
     const reduce_dim *fold = &plan.fold[plan.fold_count - 1];
     plan.columns = keep->size > 1 && (fold->size == 1 || reduce_is_outside(fold, keep));
     if (plan.columns) {
-        const int64_t across = reduce_ceil_div(keep->size, REDUCE_COLUMNS);
+        const int64_t across = ceil_div(keep->size, REDUCE_COLUMNS);
         plan.across = place_divisor_of(across);
         plan.units = plan.outputs / keep->size * across;
         reduce_cut(&plan, REDUCE_COLUMN_TERMS);
@@ -155,7 +145,7 @@ static inline reduce_plan reduce_plan_of(const tern_strided *x, const tern_strid
     }
     plan.vectorized = reduce_is_vectorized(&plan, x);
     plan.lane_bits = plan.terms <= 32 ? 3 : plan.terms <= 1024 ? WARP_BITS : REDUCE_BITS;
-    plan.units = reduce_ceil_div(plan.outputs, REDUCE_THREADS >> plan.lane_bits);
+    plan.units = ceil_div(plan.outputs, REDUCE_THREADS >> plan.lane_bits);
     reduce_cut(&plan, REDUCE_ROW_TERMS);
     return plan;
 }

@@ -197,7 +197,7 @@ static int64_t share_for(const tern_strided *list, int64_t count)
 
 static int blocks_of(const tern_strided *view, int64_t share)
 {
-    return (int)((tern_strided_numel(view) + share - 1) / share);
+    return (int)ceil_div(tern_strided_numel(view), share);
 }
 
 // Takes tensors from list[*next] on into the chunk; the blocks that they need.
@@ -236,25 +236,24 @@ extern "C" tern_status tern_cuda_list_norm(const tern_exec *exec, double p,
     const int64_t share = share_for(list, count);
     int64_t all = 0, next = 0;
     list_chunk chunk;
-    tern_cuda_scratch scratch;
+    scratch_memory scratch(exec);
+    double *totals;
     for (int64_t i = 0; i < count; i++)
         all += blocks_of(&list[i], share);
-    TERN_TRY(tern_cuda_scratch_take(exec, (all + 1) * (int64_t)sizeof(double), &scratch));
-    double *totals = (double *)scratch.data;
+    TERN_TRY(scratch.take(all + 1, &totals));
+    const double *all_totals = totals;
     while (next < count) {
         const int blocks = take_chunk(&chunk, list, count, &next, share);
         if (blocks > 0 && join.kind == NORM_SQUARES)
-            TERN_LAUNCH((list_norms<true>), (unsigned)blocks, LIST_THREADS, 0, exec->stream, chunk,
-                        join, p, totals);
+            TERN_TRY(LAUNCH("list_norm", (list_norms<true>), (unsigned)blocks, LIST_THREADS,
+                            exec->stream, chunk, join, p, totals));
         else if (blocks > 0)
-            TERN_LAUNCH((list_norms<false>), (unsigned)blocks, LIST_THREADS, 0, exec->stream, chunk,
-                        join, p, totals);
+            TERN_TRY(LAUNCH("list_norm", (list_norms<false>), (unsigned)blocks, LIST_THREADS,
+                            exec->stream, chunk, join, p, totals));
         totals += blocks;
     }
-    TERN_LAUNCH(list_norm_join, 1, LIST_THREADS, 0, exec->stream, join, p,
-                (const double *)scratch.data, (int)all, total->dtype == TERN_FLOAT64, total->data);
-    tern_cuda_scratch_free(exec, &scratch);
-    return tern_cuda_launched("list_norm");
+    return LAUNCH("list_norm", list_norm_join, 1, LIST_THREADS, exec->stream, join, p, all_totals,
+                  (int)all, total->dtype == TERN_FLOAT64, total->data);
 }
 
 extern "C" tern_status tern_cuda_list_clip(const tern_exec *exec, double max_norm,
@@ -268,9 +267,9 @@ extern "C" tern_status tern_cuda_list_clip(const tern_exec *exec, double max_nor
     while (next < count) {
         const int blocks = take_chunk(&chunk, list, count, &next, share);
         if (blocks > 0)
-            TERN_LAUNCH(list_scale, (unsigned)blocks, LIST_THREADS, 0, exec->stream, chunk,
-                        max_norm, total->dtype == TERN_FLOAT64, (const void *)total->data,
-                        exec->fault, exec->location);
+            TERN_TRY(LAUNCH("list_clip", list_scale, (unsigned)blocks, LIST_THREADS, exec->stream,
+                            chunk, max_norm, total->dtype == TERN_FLOAT64,
+                            (const void *)total->data, exec->fault, exec->location));
     }
-    return tern_cuda_launched("list_clip");
+    return TERN_OK;
 }

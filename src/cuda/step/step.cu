@@ -198,7 +198,7 @@ static inline int64_t step_block_elements(const tern_step_tensor *tensors, int64
 
 static inline int64_t step_blocks_of(const tern_step_tensor *tensor, int64_t elements)
 {
-    return (tensor->numel + elements - 1) / elements;
+    return ceil_div(tensor->numel, elements);
 }
 
 static inline step_record step_record_of(const tern_step_tensor *t, int64_t first_block)
@@ -222,9 +222,10 @@ static tern_status write_steps(const tern_exec *exec, step_record *records,
         chunk.record[at] = step_record_of(&tensors[i], block);
         block += step_blocks_of(&tensors[i], elements);
         if (at + 1 == STEP_CHUNK || i + 1 == count)
-            TERN_LAUNCH(step_write, 1, 64, 0, exec->stream, records + (i - at), at + 1, chunk);
+            TERN_TRY(
+                LAUNCH("step", step_write, 1, 64, exec->stream, records + (i - at), at + 1, chunk));
     }
-    return tern_cuda_launched("step");
+    return TERN_OK;
 }
 
 static tern_status run_steps(const tern_exec *exec, tern_step_code code, const step_record *records,
@@ -239,12 +240,11 @@ static tern_status run_steps(const tern_exec *exec, tern_step_code code, const s
     switch (code) {
 #define STEP(CODE, FAMILY, ...)                                                                    \
     case TERN_STEP_##CODE:                                                                         \
-        TERN_LAUNCH((step_update<TERN_STEP_##CODE>), (unsigned)blocks, STEP_THREADS, 0,            \
-                    exec->stream, records, (int)count, elements, exec->fault);                     \
-        break;
+        return LAUNCH("step", (step_update<TERN_STEP_##CODE>), (unsigned)blocks, STEP_THREADS,     \
+                      exec->stream, records, (int)count, elements, exec->fault);
 #include "device/step.def"
     }
-    return tern_cuda_launched("step");
+    return tern_error_raise(TERN_ERR_UNSUPPORTED, "step: no kernel for update %d", (int)code);
 }
 
 // As exec's plan says; without one the table is scratch.
@@ -252,22 +252,17 @@ extern "C" tern_status tern_cuda_step(const tern_exec *exec, tern_step_code code
                                       const tern_step_tensor *tensors, int64_t count)
 {
     tern_step_plan plan = {NULL, true, true};
-    tern_cuda_scratch scratch = {};
+    scratch_memory scratch(exec);
     TERN_TRY(tern_kernel_floating_step("step", tensors, count));
     if (count == 0)
         return TERN_OK;
-    if (exec->plan) {
+    char *table = NULL;
+    if (exec->plan)
         plan = *exec->plan;
-    } else {
-        TERN_TRY(tern_cuda_scratch_take(exec, tern_step_plan_size(count), &scratch));
-        plan.memory = scratch.data;
-    }
-    tern_status status = TERN_OK;
+    else
+        TERN_TRY(scratch.take(tern_step_plan_size(count), &table));
+    step_record *records = (step_record *)(exec->plan ? plan.memory : table);
     if (plan.write)
-        status = write_steps(exec, (step_record *)plan.memory, tensors, count);
-    if (status == TERN_OK && plan.run)
-        status = run_steps(exec, code, (const step_record *)plan.memory, tensors, count);
-    if (!exec->plan)
-        tern_cuda_scratch_free(exec, &scratch);
-    return status;
+        TERN_TRY(write_steps(exec, records, tensors, count));
+    return plan.run ? run_steps(exec, code, records, tensors, count) : TERN_OK;
 }
