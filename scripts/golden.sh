@@ -31,10 +31,10 @@ check()
     trap 'rm -rf "$fresh"' EXIT
     mkdir "$fresh/data" "$fresh/files" "$fresh/ports"
     make_into "$fresh/data" "$fresh/files" "$fresh/ports"
-    "$python" "$root/tests/golden/compare.py" "$fresh/data" "$root/tests/golden/data" >&2 ||
-        status=1
-    "$python" "$root/tests/golden/compare.py" "$fresh/files" "$root/tests/io/data" >&2 || status=1
-    diff -r "$fresh/ports" "$root/examples/ports/expected" >&2 || status=1
+    for pair in data:tests/golden/data files:tests/io/data ports:examples/ports/expected; do
+        "$python" "$root/tests/golden/compare.py" "$fresh/${pair%%:*}" "$root/${pair#*:}" >&2 ||
+            status=1
+    done
     for script in "$root"/tests/golden/torch_*_check.py; do
         "$python" "$script" >&2 || status=1
     done

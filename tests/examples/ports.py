@@ -112,4 +112,5 @@ def main():
     return report([*run(command, script), *too_long(script)])
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())

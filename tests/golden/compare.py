@@ -7,15 +7,20 @@ relatively 1e-3 (float16), 1.6e-2 (bfloat16), 1.3e-6 (float32), 1e-7 (float64), 
 cancel 1e-5 (float64: 1e-7) of an array's largest element. What was computed in float32 and is
 stored in float64 has "32" in its name. In a training in float32 (losses32) each step multiplies
 what the one before differs by: 5e-2 from its second loss on, where 2e-2 was seen after five steps
-of resnet18. Exits 1 when something differs, a line each."""
+of resnet18. What the ports print is compared as their test does. Exits 1 when something differs,
+a line each."""
 import gzip
 import io
+import itertools
 import pathlib
 import re
 import sys
 import zipfile
 
 import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples"))
+from ports import same_line  # noqa: E402
 
 CLOSE = {torch.float16: (1e-3, 1e-5), torch.bfloat16: (1.6e-2, 1e-5),
          torch.float32: (1.3e-6, 1e-5), torch.float64: (1e-7, 1e-7)}
@@ -94,6 +99,11 @@ def compare(made, stored):
         return [f"{made.name}: only in {(made if made.exists() else stored).parent}"]
     if made.read_bytes() == stored.read_bytes():
         return []
+    if made.suffix == ".txt":
+        pairs = itertools.zip_longest(made.read_text().split("\n"), stored.read_text().split("\n"),
+                                      fillvalue="")
+        return [f"{made.name}: {one!r} instead of {other!r}" for one, other in pairs
+                if not same_line(one, other)]
     if made.suffix != ".gz" and not (made.suffix == ".pt" and zipfile.is_zipfile(made)):
         return [f"{made.name}: other bytes"]
     parts_of = parts_of_family if made.suffix == ".gz" else parts_of_file
