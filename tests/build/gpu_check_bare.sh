@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # gpu_check_bare.sh TOOLKIT SIMULATED_PLUGIN: scripts/gpu_check.sh in a Debian with a compiler,
 # Python, Meson, Ninja and the CUDA toolkit, and without pkg-config, git, ccache and the headers of
-# zlib and cmocka. With a stand-in for the driver every part runs to its end; the carried programs
+# zlib and cmocka. With a stub for the driver every part runs to its end; the carried programs
 # pass on the simulated device; and where they are missing they are built.
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/common.sh"
@@ -43,7 +43,7 @@ mkdir -p "$bare/usr/local/cuda"
 
 cat >"$bare/usr/local/bin/nvidia-smi" <<'END'
 #!/bin/sh
-case $* in *compute_cap*) echo "Stand-in, 580.1, 9.0" ;; esac
+case $* in *compute_cap*) echo "Stub, 580.1, 9.0" ;; esac
 END
 chmod +x "$bare/usr/local/bin/nvidia-smi"
 echo 'int cuInit(unsigned flags) { return flags ? 1 : 100; }' |

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """pace.py BENCH: whatever nvidia-smi answers, the meter of a GPU's clock tells a rate.
 
-A stand-in for nvidia-smi answers each query with what a case says.
+A stub for nvidia-smi answers each query with what a case says.
 """
 import os
 import sys
@@ -38,7 +38,7 @@ def answer_with(folder, device, clock):
             file.write(data)
 
 
-def stand_in(folder, body):
+def stub(folder, body):
     path = os.path.join(folder, "nvidia-smi")
     with open(path, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\n" + body)
@@ -62,12 +62,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PATH"] = folder + os.pathsep + os.environ["PATH"]
         os.environ.pop("CUDA_VISIBLE_DEVICES", None)
-        stand_in(folder, f'case $* in *name*) cat "{folder}/device" ;; *) cat "{folder}/clock" ;; '
+        stub(folder, f'case $* in *name*) cat "{folder}/device" ;; *) cat "{folder}/clock" ;; '
                          'esac\n')
         for case, (device, clock, *wanted) in CASES.items():
             answer_with(folder, device, clock)
             check(case, *wanted)
-        stand_in(folder, "echo A GPU, 580.1\nexit 9\n")
+        stub(folder, "echo A GPU, 580.1\nexit 9\n")
         check("a failure", "no nvidia-smi" + NO_CLOCK, (), "")
     print(f"{len(CASES) + 1} answers")
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# scripts/release.sh in a repository of its own, with stand-ins for what takes long: it refuses what
+# scripts/release.sh in a repository of its own, with stubs for what takes long: it refuses what
 # it should, a failure and a dry run change nothing, and a release is a commit and a tag with notes.
 . "$(dirname "$0")/common.sh"
 command -v git >/dev/null || skip "no git"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # scripts/test.sh in and with folders whose names have blanks, with compilers that are called by
-# more than one word, and where clang is the only one. Stand-ins take the place of Meson and Ninja.
+# more than one word, and where clang is the only one. Stubs take the place of Meson and Ninja.
 # shellcheck disable=SC2016,SC2086,SC2154
 . "$(dirname "$0")/common.sh"
 [ -d /usr/share/datasets/fashion-mnist ] || skip "the data set is not installed"

@@ -125,7 +125,7 @@ static inline void loss_check_grad(loss_launch *launch, const void *context,
 }
 
 // Every loss, reduction and dtype, with weights and without, over lengths that fill no pack or
-// chunk, and several pieces of work.
+// chunk, and several chunks of work.
 static inline void loss_check_all(loss_launch *launch, const void *context)
 {
     const int64_t lengths[] = {0, 1, 7, 257, 16385, LOSS_MOST};

@@ -19,12 +19,12 @@ def run(command, columns, streams, on_output=None, **more):
     seen = b""
     while True:
         try:
-            piece = os.read(master, 4096)
+            chunk = os.read(master, 4096)
         except OSError:  # the last one closed it
             break
-        if not piece:
+        if not chunk:
             break
-        seen += piece
+        seen += chunk
         if on_output:
             on_output(program, seen)
     told = program.communicate()[0]

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The parts of scripts/gpu_check.sh run to their ends with stand-ins for the programs and NVIDIA's
+# The parts of scripts/gpu_check.sh run to their ends with stubs for the programs and NVIDIA's
 # tools, and find no other tool than those below: one fails, one hangs, one is refused.
 # shellcheck disable=SC2016,SC2154
 . "$(dirname "$0")/common.sh"
@@ -41,7 +41,7 @@ says()
         { cat "$work/log"; fail "the report does not say: $1"; }
 }
 
-script "$bin/nvidia-smi" 'case $* in *compute_cap*) echo "Stand-in, 580.1, 9.0" ;; esac'
+script "$bin/nvidia-smi" 'case $* in *compute_cap*) echo "Stub, 580.1, 9.0" ;; esac'
 # Options are pairs. One tool sees what it runs, one is not allowed to.
 script "$bin/compute-sanitizer" \
     'case $* in *racecheck*) echo "Device not supported"; exit 1 ;; esac' \
@@ -70,7 +70,7 @@ echo 'of scripts' >"$TERN_PACK/about"
 
 part 1
 [ "$status" = 1 ] || fail "part 1 ended with $status"
-says 'commit abc1234, Stand-in, 580.1, 9.0$'
+says 'commit abc1234, Stub, 580.1, 9.0$'
 says '^programs: carried, of commit abc1234, of scripts$'
 says '^machine: passed'
 says '^  facts of start$'
