@@ -135,7 +135,11 @@ VEC_INLINE vec vec_min(vec x, vec y)
 // max(x, 0), where NaN stays.
 VEC_INLINE vec vec_relu(vec x)
 {
+#if defined(VEC_INTRINSIC)
     return vec_max((vec){0}, x);
+#else
+    return (vec)((vec_mask)x & ~(vec_mask)(x < (vec){0}));
+#endif
 }
 
 VEC_INLINE vec_double vec_double_fma(vec_double x, vec_double y, vec_double z)
@@ -250,7 +254,10 @@ VEC_INLINE vec vec_load_lanes(const real *p, vec_lanes on)
 #elif defined(TERN_ISA_AVX2)
     return (vec)VEC_INTRINSIC(maskload)(p, (__m256i)vec_mask_first(on));
 #else
-    return vec_load_partial(p, on, 0);
+    real x[VEC_WIDTH] = {0};
+    for (int64_t i = 0; i < on; i++)
+        x[i] = p[i];
+    return vec_load(x);
 #endif
 }
 
