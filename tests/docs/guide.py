@@ -85,6 +85,15 @@ def check_c(root, where, block):
     return None if plain(shown) == plain(block) else f"is not the region {name} of {path}"
 
 
+def of_now(lines, number):
+    """A line, without its first cell in a table of names `| before | now |`."""
+    first = number
+    while first > 0 and lines[first - 1].startswith("|"):
+        first -= 1
+    old = lines[first].strip() == "| before | now |"
+    return "|".join(lines[number].split("|")[2:]) if old else lines[number]
+
+
 def unknown_calls(lines, found):
     """(line number of its fence, name) of each call of a snippet that the page does not explain."""
     code = [(start, NOT_CODE.sub("", "\n".join(text)), before)
@@ -167,7 +176,7 @@ def problems(root, guide, programs):
         for link in LINK.findall(line) if number not in inside else ():
             if "://" not in link and not (guide.parent / link).exists():
                 yield number + 1, f"leads nowhere: {link}"
-        for name in NAME.findall(line):
+        for name in NAME.findall(of_now(lines, number)):
             if not known(root, name):
                 yield number + 1, f"names {name}, which does not exist"
 
