@@ -82,9 +82,9 @@ consumer()
     LD_LIBRARY_PATH=$libdir "$work/consumer"
 }
 
-# plain_build OPTION...: sets up the project in $work in $work/b and builds it, as fast as can be: not
-# optimized, and by a cross file for a machine without the instruction sets that have kernels of
-# their own.
+# plain_build OPTION...: sets up the project in $work in $work/b and builds it, as fast as can be:
+# not optimized, and by a cross file for a machine without the instruction sets that have kernels
+# of their own.
 plain_build()
 {
     printf '#!/bin/sh\nexec %s "$@" -O0 -g0\n' "$CC" >"$work/cc"
