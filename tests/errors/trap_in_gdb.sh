@@ -6,8 +6,6 @@ set -eu
 command -v gdb >/dev/null || { echo "skipped: there is no gdb"; exit 77; }
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-# Under a tracer leaks cannot be looked for.
-export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 TERN_TRAP=1 DEBUGINFOD_URLS='' gdb -batch -ex 'set startup-with-shell off' -ex run \
     -ex 'print (char *)tern_error_message()' -ex backtrace -ex continue \
     --args "$1" fail >"$log" 2>&1 \
