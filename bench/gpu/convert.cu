@@ -6,14 +6,14 @@ template <class T> __global__ void from_floats(T *to, const float *from, int64_t
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        to[i] = narrow<T>(from[i]);
+        to[i] = downcast<T>(from[i]);
 }
 
 template <class T> __global__ void to_floats(float *to, const T *from, int64_t count)
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step)
-        to[i] = widen(from[i]);
+        to[i] = upcast(from[i]);
 }
 
 // Whole numbers of 1/8 from -1 to 1, as random as a hash of their place.

@@ -8,9 +8,9 @@
 
 #include "cuda/launch.cuh"
 
-#define WARP_BITS  5
-#define WARP_LANES (1 << WARP_BITS)
-#define WARP_ALL   0xffffffffu
+#define WARP_BITS 5
+#define WARP_SIZE (1 << WARP_BITS)
+#define WARP_ALL  0xffffffffu
 
 struct add_values {
     template <class T> __device__ __forceinline__ T operator()(T a, T b) const
@@ -20,33 +20,27 @@ struct add_values {
 };
 
 // A NaN if either is one.
-struct larger_value {
+struct nan_max {
     template <class T> __device__ __forceinline__ T operator()(T a, T b) const
     {
         return b > a || b != b ? b : a;
     }
 };
-struct smaller_value {
-    template <class T> __device__ __forceinline__ T operator()(T a, T b) const
-    {
-        return b < a || b != b ? b : a;
-    }
-};
 
 // The value of the lane whose index is this one's xor `mask`; overloaded for structs.
-template <class T> __device__ __forceinline__ T lane_exchange(T value, int mask)
+template <class T> __device__ __forceinline__ T shuffle_xor(T value, int mask)
 {
     return __shfl_xor_sync(WARP_ALL, value, mask);
 }
 
 // Reduces over each group of LANES adjacent lanes, a power of two; all lanes of the warp call.
 // `combine` is commutative.
-template <int LANES = WARP_LANES, class T, class Combine>
+template <int LANES = WARP_SIZE, class T, class Combine>
 __device__ __forceinline__ T warp_reduce(T value, Combine combine)
 {
 #pragma unroll
     for (int mask = LANES / 2; mask > 0; mask /= 2)
-        value = combine(value, lane_exchange(value, mask));
+        value = combine(value, shuffle_xor(value, mask));
     return value;
 }
 
@@ -59,17 +53,17 @@ template <class T> __device__ __forceinline__ T warp_sum(T value)
 template <class T, class Combine>
 __device__ __forceinline__ T block_reduce(T value, T identity, Combine combine)
 {
-    TERN_SHARED(T, part, [WARP_LANES]);
-    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
-    const int warps = (int)blockDim.x / WARP_LANES;
+    TERN_SHARED(T, partial, [WARP_SIZE]);
+    const int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
+    const int warps = (int)blockDim.x / WARP_SIZE;
     value = warp_reduce(value, combine);
     if (warps == 1)
         return value;
-    __syncthreads(); // the previous call may still read `part`
+    __syncthreads(); // the previous call may still read `partial`
     if (lane == 0)
-        part[warp] = value;
+        partial[warp] = value;
     __syncthreads();
-    return warp_reduce(lane < warps ? part[lane] : identity, combine);
+    return warp_reduce(lane < warps ? partial[lane] : identity, combine);
 }
 
 template <class T> __device__ __forceinline__ T block_sum(T value)

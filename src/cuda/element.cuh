@@ -12,14 +12,14 @@ struct truth {
 };
 
 template <class T> struct element {
-    typedef computed_t<T> type;
+    typedef opmath_t<T> type;
     static __device__ __forceinline__ type load(T x)
     {
-        return widen(x);
+        return upcast(x);
     }
     static __device__ __forceinline__ T store(type x)
     {
-        return narrow<T>(x);
+        return downcast<T>(x);
     }
 };
 
@@ -54,15 +54,15 @@ template <> struct element<truth> {
 };
 
 // Cases of a switch over the dtype of integers and bool.
-#define TERN_WHOLE_CASES(T, ...)                                                                   \
+#define TERN_INTEGRAL_CASES(T, ...)                                                                \
     TERN_INTEGER_CASES(T, __VA_ARGS__)                                                             \
-    TERN_CU_CASE(TERN_BOOL, truth, T, __VA_ARGS__)
+    TERN_DTYPE_CASE(TERN_BOOL, truth, T, __VA_ARGS__)
 
 // Cases of a switch over the size of an element, for kernels that only move it.
 #define TERN_SIZE_CASES(T, ...)                                                                    \
-    TERN_CU_CASE(1, uint8_t, T, __VA_ARGS__)                                                       \
-    TERN_CU_CASE(2, uint16_t, T, __VA_ARGS__)                                                      \
-    TERN_CU_CASE(4, uint32_t, T, __VA_ARGS__)                                                      \
-    TERN_CU_CASE(8, uint64_t, T, __VA_ARGS__)
+    TERN_DTYPE_CASE(1, uint8_t, T, __VA_ARGS__)                                                    \
+    TERN_DTYPE_CASE(2, uint16_t, T, __VA_ARGS__)                                                   \
+    TERN_DTYPE_CASE(4, uint32_t, T, __VA_ARGS__)                                                   \
+    TERN_DTYPE_CASE(8, uint64_t, T, __VA_ARGS__)
 
 #endif

@@ -13,49 +13,62 @@ template <class Word> struct divisor {
     uint32_t shift;
 };
 
-typedef divisor<uint64_t> place_divisor; // for int64_t that are not negative
+typedef divisor<uint64_t> int64_divisor; // for int64_t that are not negative
 
-__device__ __forceinline__ uint32_t high_word(uint32_t a, uint32_t b)
+__device__ __forceinline__ uint32_t multiply_high(uint32_t a, uint32_t b)
 {
     return __umulhi(a, b);
 }
-__device__ __forceinline__ uint64_t high_word(uint64_t a, uint64_t b)
+__device__ __forceinline__ uint64_t multiply_high(uint64_t a, uint64_t b)
 {
     return __umul64hi(a, b);
 }
 
 // The quotient; the remainder goes to *n.
 template <class Word>
-__device__ __forceinline__ Word divide_by(Word *n, const divisor<Word> &divisor)
+__device__ __forceinline__ Word fast_divmod(Word *n, const divisor<Word> &divisor)
 {
-    const Word quotient = (high_word(*n, divisor.factor) + *n) >> divisor.shift;
+    const Word quotient = (multiply_high(*n, divisor.factor) + *n) >> divisor.shift;
     *n -= quotient * divisor.size;
     return quotient;
 }
-__device__ __forceinline__ int64_t divide_by(int64_t *n, const place_divisor &divisor)
+__device__ __forceinline__ int64_t fast_divmod(int64_t *n, const int64_divisor &divisor)
 {
     uint64_t rest = (uint64_t)*n;
-    const uint64_t quotient = divide_by(&rest, divisor);
+    const uint64_t quotient = fast_divmod(&rest, divisor);
     *n = (int64_t)rest;
     return (int64_t)quotient;
 }
 
-// size: at most half of Word's range; by 0 nothing is divided.
-template <class Word> static inline divisor<Word> divisor_of(Word size)
+__device__ __forceinline__ int64_t fast_divide(int64_t n, const int64_divisor &by)
 {
-    __extension__ typedef unsigned __int128 wide;
+    return fast_divmod(&n, by);
+}
+
+// The index along the innermost dimension of a row-major offset; *offset goes on to the others.
+__device__ __forceinline__ int64_t unravel(int64_t *offset, const int64_divisor &size)
+{
+    int64_t index = *offset;
+    *offset = fast_divmod(&index, size);
+    return index;
+}
+
+// size: at most half of Word's range; by 0 nothing is divided.
+template <class Word> static inline divisor<Word> make_divisor(Word size)
+{
+    __extension__ typedef unsigned __int128 uint128;
     const uint32_t bits = 8 * sizeof(Word);
     divisor<Word> by = {size, 0, 0};
     while (by.shift < bits - 1 && ((Word)1 << by.shift) < size)
         by.shift++;
     if (size > 0)
-        by.factor = (Word)(((wide)(((Word)1 << by.shift) - size) << bits) / size + 1);
+        by.factor = (Word)(((uint128)(((Word)1 << by.shift) - size) << bits) / size + 1);
     return by;
 }
 
-static inline place_divisor place_divisor_of(int64_t size)
+static inline int64_divisor make_int64_divisor(int64_t size)
 {
-    return divisor_of((uint64_t)size);
+    return make_divisor((uint64_t)size);
 }
 
 #endif

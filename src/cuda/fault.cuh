@@ -13,7 +13,8 @@ typedef unsigned long long fault_word; // of 64 bits, as atomics take them
 
 // Whether the record stays as it is: it has another location, or an element that is no larger. All
 // of it is read by atomics, because other threads write it.
-__device__ __forceinline__ bool fault_settled(tern_fault *fault, uint32_t location, int64_t element)
+__device__ __forceinline__ bool fault_is_final(tern_fault *fault, uint32_t location,
+                                               int64_t element)
 {
     if (atomicAdd(&fault->set, 0u) != 1)
         return false;
@@ -42,7 +43,7 @@ __device__ __forceinline__ void fault_write(tern_fault *fault, uint32_t before, 
 __device__ __forceinline__ void fault_report(tern_fault *fault, uint32_t location, int64_t element,
                                              int64_t value)
 {
-    while (!fault_settled(fault, location, element)) {
+    while (!fault_is_final(fault, location, element)) {
         const uint32_t before = atomicAdd(&fault->set, 0u);
         if (before != FAULT_WRITING && atomicCAS(&fault->set, before, FAULT_WRITING) == before) {
             __threadfence();

@@ -8,10 +8,10 @@
 //
 // A body is a struct that is passed by value and has
 //     static const int VIEWS, WIDTH;
-//     __device__ void one(const int64_t *at) const;                   at[v]: elements from view v's
-//     __device__ void some(const int64_t *at, unsigned splat) const;  data on; bit v of splat: the
-//                                                                     vector of view v is one value
-// A body of WIDTH 1 needs no `some`.
+//     __device__ void scalar(const int64_t *at) const;
+//     __device__ void vectorized(const int64_t *at, unsigned splat) const;
+// at[v]: elements from view v's data on; bit v of splat: the vector of view v is one value.
+// A body of WIDTH 1 needs no `vectorized`.
 #ifndef TERN_SRC_CUDA_LOOP_CUH
 #define TERN_SRC_CUDA_LOOP_CUH
 
@@ -45,7 +45,7 @@ __device__ __forceinline__ void loop_offsets(const loop<VIEWS> &w, uint32_t i, i
         at[v] = w.start[v];
     for (int d = 0; d < w.rank; d++) {
         uint32_t along = i;
-        i = divide_by(&along, w.dim[d].size);
+        i = fast_divmod(&along, w.dim[d].size);
 #pragma unroll
         for (int v = 0; v < VIEWS; v++)
             at[v] += along * w.dim[d].stride[v];
@@ -70,12 +70,12 @@ __global__ void __launch_bounds__(LOOP_THREADS) loop_flat(int64_t vecs, int64_t 
         at[v] = i;
     if constexpr (Body::WIDTH > 1) {
         if (vec) {
-            body.some(at, 0);
+            body.vectorized(at, 0);
             return;
         }
     }
     if (i < numel)
-        body.one(at);
+        body.scalar(at);
 }
 
 template <class Body>
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(LOOP_THREADS) loop_rows(loop<Body::VIEWS> w, B
     if (thread >= w.numel)
         return;
     loop_offsets(w, (uint32_t)thread, at);
-    body.some(at, w.splat);
+    body.vectorized(at, w.splat);
 }
 
 template <class Body>
@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(LOOP_THREADS) loop_each(loop<Body::VIEWS> w, B
     if (thread >= w.numel)
         return;
     loop_offsets(w, (uint32_t)thread, at);
-    body.one(at);
+    body.scalar(at);
 }
 
 // ---- on the host --------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ template <int VIEWS> static inline joined<VIEWS> join(const tern_strided *const 
     return j;
 }
 
-// One contiguous piece in all views.
+// Contiguous in all views.
 template <int VIEWS> static inline bool joined_flat(const joined<VIEWS> &j)
 {
     for (int v = 0; v < VIEWS; v++)
@@ -189,7 +189,7 @@ static inline loop<VIEWS> loop_make(const joined<VIEWS> &j, int width, unsigned 
         w.start[v] = j.start[v];
     for (int d = 0; d < j.rank; d++) {
         const int unit = d == 0 ? width : 1;
-        w.dim[d].size = divisor_of((uint32_t)(j.size[d] / unit));
+        w.dim[d].size = make_divisor((uint32_t)(j.size[d] / unit));
         for (int v = 0; v < VIEWS; v++)
             w.dim[d].stride[v] = j.stride[d][v] * unit;
     }

@@ -62,10 +62,10 @@ __device__ __forceinline__ double real_fma(double a, double b, double c)
 }
 
 // A constant as its nearest R and what is missing: `rest` is what double itself lacks.
-template <class R> struct split {
-    R value, lost;
+template <class R> struct hi_lo {
+    R hi, lo;
 };
-template <class R> __device__ __forceinline__ split<R> split_of(double number, double rest)
+template <class R> __device__ __forceinline__ hi_lo<R> make_hi_lo(double number, double rest)
 {
     const R value = (R)number;
     return {value, (R)((number - (double)value) + rest)};
@@ -87,8 +87,8 @@ template <class R> __device__ __forceinline__ R real_sigmoid(R x)
 // sigmoid(x) sigmoid(-x)
 template <class R> __device__ __forceinline__ R real_sigmoid_slope(R x)
 {
-    const R e = real_exp(-real_abs(x)), share = 1 / (1 + e);
-    return e * share * share;
+    const R e = real_exp(-real_abs(x)), scale = 1 / (1 + e);
+    return e * scale * scale;
 }
 
 // From here down exp(x) is subnormal, and has fewer bits than x exp(x) needs.
@@ -109,9 +109,9 @@ template <> struct exp_floor<double> {
 // x sigmoid(x); -inf gives NaN.
 template <class R> __device__ __forceinline__ R real_silu(R x)
 {
-    const R least = exp_floor<R>::value();
-    if (x < least) { // exp(x) in two steps, x between them
-        const R low = x < 2 * least ? 2 * least : x;
+    const R floor_of_exp = exp_floor<R>::value();
+    if (x < floor_of_exp) { // exp(x) in two steps, x between them
+        const R low = x < 2 * floor_of_exp ? 2 * floor_of_exp : x;
         return (x * real_exp(low + 32)) * (R)1.26641655490941757e-14; // exp(-32)
     }
     const R e = real_exp(-real_abs(x));
@@ -146,7 +146,7 @@ template <class R> __device__ __forceinline__ R real_tanhshrink(R x)
 }
 
 // tanh(log(1 + exp(x))) = n / d, and the same over exp(x) for x < 0, of e = exp(-|x|).
-template <class R> __device__ __forceinline__ void real_mish_parts(R x, R e, R *n, R *d)
+template <class R> __device__ __forceinline__ void real_mish_fraction(R x, R e, R *n, R *d)
 {
     *n = x < 0 ? 2 + e : 1 + 2 * e;
     *d = x < 0 ? e * (2 + e) + 2 : 2 * e * e + (1 + 2 * e);
@@ -155,14 +155,14 @@ template <class R> __device__ __forceinline__ void real_mish_parts(R x, R e, R *
 // x tanh(log(1 + exp(x))); -inf gives NaN.
 template <class R> __device__ __forceinline__ R real_mish(R x)
 {
-    const R least = exp_floor<R>::value();
-    if (x < least) { // x exp(x): as in silu
-        const R low = x < 2 * least ? 2 * least : x;
+    const R floor_of_exp = exp_floor<R>::value();
+    if (x < floor_of_exp) { // x exp(x): as in silu
+        const R low = x < 2 * floor_of_exp ? 2 * floor_of_exp : x;
         return (x * real_exp(low + 32)) * (R)1.26641655490941757e-14;
     }
     const R e = real_exp(-real_abs(x));
     R n, d;
-    real_mish_parts(x, e, &n, &d);
+    real_mish_fraction(x, e, &n, &d);
     return (x < 0 ? x * e : x) * (n / d);
 }
 
@@ -171,7 +171,7 @@ template <class R> __device__ __forceinline__ R real_mish_slope(R x)
 {
     const R near = real_clamp(x, (R)-1000, (R)1000), e = real_exp(-real_abs(near));
     R n, d;
-    real_mish_parts(near, e, &n, &d);
+    real_mish_fraction(near, e, &n, &d);
     const R rise = 4 * near * e * (near < 0 ? 1 : e) * (1 + e) / (d * d);
     return rise + (near < 0 ? e : 1) * n / d;
 }
@@ -180,25 +180,25 @@ template <class R> __device__ __forceinline__ R real_mish_slope(R x)
 template <class R> __device__ __forceinline__ R real_softplus(R x, R beta)
 {
     const R t = x * beta;
-    const R lost = real_abs(t) < 2000 ? real_fma(x, beta, -t) : 0;
+    const R low_bits = real_abs(t) < 2000 ? real_fma(x, beta, -t) : 0;
     if (t < exp_floor<R>::value() / 4) {
         const R low = t < 3 * exp_floor<R>::value() ? 3 * exp_floor<R>::value() : t;
         const R e = real_exp(low + 32);
-        return ((e + e * lost) / beta) * (R)1.26641655490941757e-14;
+        return ((e + e * low_bits) / beta) * (R)1.26641655490941757e-14;
     }
     const R e = real_exp(-real_abs(t));
     const R slope = (t >= 0 ? 1 : e) / (1 + e);
-    return ((t > 0 ? t : 0) + (real_log1p(e) + slope * lost)) / beta;
+    return ((t > 0 ? t : 0) + (real_log1p(e) + slope * low_bits)) / beta;
 }
 
 // P(X <= x) of the normal distribution: erfc(-x / sqrt(2)) / 2.
 template <class R> __device__ __forceinline__ R real_normal_cdf(R x)
 {
-    const split<R> c = split_of<R>(0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55);
-    const R t = -x * c.value;
-    const R lost = real_fma(-x, c.value, -t) - x * c.lost;
+    const hi_lo<R> c = make_hi_lo<R>(0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55);
+    const R t = -x * c.hi;
+    const R low_bits = real_fma(-x, c.hi, -t) - x * c.lo;
     const R density = (R)0x1.20dd750429b6dp0 * real_exp(-t * t); // 2 / sqrt(pi) ..
-    return (R)0.5 * (real_erfc(t) - (real_abs(t) < 27 ? density * lost : 0));
+    return (R)0.5 * (real_erfc(t) - (real_abs(t) < 27 ? density * low_bits : 0));
 }
 
 template <class R> __device__ __forceinline__ R real_gelu(R x)
@@ -218,16 +218,16 @@ template <class R> __device__ __forceinline__ R real_gelu_slope(R x)
 // form of gelu is x times this.
 template <class R> __device__ __forceinline__ R real_gelu_tanh_sigmoid(R x)
 {
-    const split<R> a = split_of<R>(0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54);
-    const split<R> b = split_of<R>(0x1.2444f2a4d8b4bp-4, -0x1.6c843a29d1c70p-61);
-    const R z = x * x, z_lost = real_fma(x, x, -z);
-    const R p = b.value * z;
-    const R p_lost = real_fma(b.value, z, -p) + (b.value * z_lost + b.lost * z);
-    const R s = a.value + p, part = s - a.value;
-    const R s_lost = (a.value - (s - part)) + (p - part) + p_lost + a.lost;
-    const R u = x * s, u_lost = real_fma(x, s, -u) + x * s_lost;
+    const hi_lo<R> a = make_hi_lo<R>(0x1.9884533d43651p+0, -0x1.cbc0d30ebfd15p-54);
+    const hi_lo<R> b = make_hi_lo<R>(0x1.2444f2a4d8b4bp-4, -0x1.6c843a29d1c70p-61);
+    const R z = x * x, z_lo = real_fma(x, x, -z);
+    const R p = b.hi * z;
+    const R p_lo = real_fma(b.hi, z, -p) + (b.hi * z_lo + b.lo * z);
+    const R s = a.hi + p, added = s - a.hi;
+    const R s_lo = (a.hi - (s - added)) + (p - added) + p_lo + a.lo;
+    const R u = x * s, u_lo = real_fma(x, s, -u) + x * s_lo;
     const R y = real_sigmoid(u);
-    return real_abs(u) < 800 ? y + y * (1 - y) * u_lost : y;
+    return real_abs(u) < 800 ? y + y * (1 - y) * u_lo : y;
 }
 
 template <class R> __device__ __forceinline__ R real_gelu_tanh(R x)

@@ -33,52 +33,52 @@
 // ---- element types ------------------------------------------------------------------------------
 
 // The type that an element is computed in: float for 16-bit ones, else its own.
-template <class T> struct computed {
+template <class T> struct opmath {
     typedef T type;
 };
-template <> struct computed<__half> {
+template <> struct opmath<__half> {
     typedef float type;
 };
-template <> struct computed<__nv_bfloat16> {
+template <> struct opmath<__nv_bfloat16> {
     typedef float type;
 };
-template <class T> using computed_t = typename computed<T>::type;
+template <class T> using opmath_t = typename opmath<T>::type;
 
-__device__ __forceinline__ float widen(__half x)
+__device__ __forceinline__ float upcast(__half x)
 {
     return __half2float(x);
 }
-__device__ __forceinline__ float widen(__nv_bfloat16 x)
+__device__ __forceinline__ float upcast(__nv_bfloat16 x)
 {
     return __bfloat162float(x);
 }
-template <class T> __device__ __forceinline__ T widen(T x)
+template <class T> __device__ __forceinline__ T upcast(T x)
 {
     return x;
 }
 
 // Rounded once, to nearest even.
-template <class T> struct narrowing {
+template <class T> struct downcast_rounding {
     template <class C> static __device__ __forceinline__ T from(C x)
     {
         return (T)x;
     }
 };
-template <> struct narrowing<__half> {
+template <> struct downcast_rounding<__half> {
     static __device__ __forceinline__ __half from(float x)
     {
         return __float2half(x);
     }
 };
-template <> struct narrowing<__nv_bfloat16> {
+template <> struct downcast_rounding<__nv_bfloat16> {
     static __device__ __forceinline__ __nv_bfloat16 from(float x)
     {
         return __float2bfloat16(x);
     }
 };
-template <class T, class C> __device__ __forceinline__ T narrow(C x)
+template <class T, class C> __device__ __forceinline__ T downcast(C x)
 {
-    return narrowing<T>::from(x);
+    return downcast_rounding<T>::from(x);
 }
 
 // Cases of a switch over a dtype, in launchers: the C type is called T in what they return.
@@ -87,20 +87,20 @@ template <class T, class C> __device__ __forceinline__ T narrow(C x)
 //         TERN_NOT_FLOATING_CASES
 //     }
 //     return tern_kernel_lacks("softmax", y->dtype);
-#define TERN_CU_CASE(dtype_, type_, T, ...)                                                        \
+#define TERN_DTYPE_CASE(dtype_, type_, T, ...)                                                     \
     case dtype_: {                                                                                 \
         typedef type_ T;                                                                           \
         return __VA_ARGS__;                                                                        \
     }
 #define TERN_FLOATING_CASES(T, ...)                                                                \
-    TERN_CU_CASE(TERN_FLOAT32, float, T, __VA_ARGS__)                                              \
-    TERN_CU_CASE(TERN_FLOAT64, double, T, __VA_ARGS__)                                             \
-    TERN_CU_CASE(TERN_FLOAT16, __half, T, __VA_ARGS__)                                             \
-    TERN_CU_CASE(TERN_BFLOAT16, __nv_bfloat16, T, __VA_ARGS__)
+    TERN_DTYPE_CASE(TERN_FLOAT32, float, T, __VA_ARGS__)                                           \
+    TERN_DTYPE_CASE(TERN_FLOAT64, double, T, __VA_ARGS__)                                          \
+    TERN_DTYPE_CASE(TERN_FLOAT16, __half, T, __VA_ARGS__)                                          \
+    TERN_DTYPE_CASE(TERN_BFLOAT16, __nv_bfloat16, T, __VA_ARGS__)
 #define TERN_INTEGER_CASES(T, ...)                                                                 \
-    TERN_CU_CASE(TERN_INT64, int64_t, T, __VA_ARGS__)                                              \
-    TERN_CU_CASE(TERN_INT32, int32_t, T, __VA_ARGS__)                                              \
-    TERN_CU_CASE(TERN_UINT8, uint8_t, T, __VA_ARGS__)
+    TERN_DTYPE_CASE(TERN_INT64, int64_t, T, __VA_ARGS__)                                           \
+    TERN_DTYPE_CASE(TERN_INT32, int32_t, T, __VA_ARGS__)                                           \
+    TERN_DTYPE_CASE(TERN_UINT8, uint8_t, T, __VA_ARGS__)
 // For dtypes that the kernel lacks: goes on behind the switch.
 #define TERN_NOT_FLOATING_CASES                                                                    \
     case TERN_INT64:                                                                               \

@@ -19,10 +19,10 @@ static uint64_t random_word(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static void expect_place(int64_t n, int64_t size, const place_divisor &divisor)
+static void expect_place(int64_t n, int64_t size, const int64_divisor &divisor)
 {
     int64_t rest = n;
-    const int64_t quotient = divide_by(&rest, divisor);
+    const int64_t quotient = fast_divmod(&rest, divisor);
     if (quotient != n / size || rest != n % size)
         fail_msg("%lld / %lld", (long long)n, (long long)size);
 }
@@ -34,7 +34,7 @@ static void places_are_divided_exactly(void **)
     for (int64_t round = 0; round < 200000; round++) {
         const int64_t size = (int64_t)(random_word(&state) >> (2 + round % 62)) + 1;
         const int64_t n = (int64_t)(random_word(&state) >> (1 + round / 62 % 63));
-        const place_divisor divisor = place_divisor_of(size);
+        const int64_divisor divisor = make_int64_divisor(size);
         expect_place(n, size, divisor);
         expect_place(n / size * size, size, divisor);
         if (n / size > 0)
@@ -47,7 +47,7 @@ static void places_are_divided_exactly(void **)
 static void expect_word(uint32_t n, uint32_t size, const divisor<uint32_t> &divisor)
 {
     uint32_t rest = n;
-    const uint32_t quotient = divide_by(&rest, divisor);
+    const uint32_t quotient = fast_divmod(&rest, divisor);
     if (quotient != n / size || rest != n % size)
         fail_msg("%u / %u", n, size);
 }
@@ -58,7 +58,7 @@ static void words_are_divided_exactly(void **)
     for (uint32_t round = 0; round < 200000; round++) {
         const uint32_t size = (uint32_t)(random_word(&state) >> (33 + round % 31)) + 1;
         const uint32_t n = (uint32_t)(random_word(&state) >> (33 + round / 31 % 31));
-        const divisor<uint32_t> divisor = divisor_of(size);
+        const divisor<uint32_t> divisor = make_divisor(size);
         expect_word(n, size, divisor);
         expect_word(n / size * size, size, divisor);
         if (n / size > 0)

@@ -7,7 +7,7 @@ from tree import Finding, Source, walk
 
 # A component joins when its names are mended.
 DONE = ('base', 'device', 'tensor', 'autograd', 'ops', 'state', 'io', 'data', 'nn', 'models',
-        'optim', 'parallel', 'train', 'cpu')
+        'optim', 'parallel', 'train', 'cpu', 'cuda')
 SUFFIXES = ('.c', '.h', '.cpp', '.cu', '.cuh', '.def')
 
 # Parts of an identifier between underscores, whatever their case, and the word to use.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions: which kernel makes one. With one tap, which meets every element, a convolution is a
+// Convolutions: which kernel makes one. With one tap, which reads every element, a convolution is a
 // product of matrices: (C, H W) of each image, or of all images at once where H W is 1. Those are
 // cuBLAS's, unless bias or relu would take one more pass over the result.
 #include "cuda/conv/conv.h"
@@ -30,7 +30,7 @@ static bool volume_fits(const tern_strided *view, int first)
     return true;
 }
 
-static int64_t volume_of(const tern_strided *view)
+static int64_t spatial_size(const tern_strided *view)
 {
     return view->size[2] * view->size[3] * view->size[4];
 }
@@ -48,7 +48,7 @@ static tern_status check(const char *name, const tern_conv_args *args)
     TERN_CHECK(volume_fits(&args->x, 2) && volume_fits(&args->y, 2) &&
                    volume_fits(&args->weight, 1) && fits(args->y.size[1]) &&
                    fits(args->y.size[1] * args->weight.size[1]) &&
-                   fits(args->y.size[1] / args->groups * volume_of(&args->weight)) &&
+                   fits(args->y.size[1] / args->groups * spatial_size(&args->weight)) &&
                    steps_fit(args, 0) && steps_fit(args, 1) && steps_fit(args, 2),
                TERN_ERR_UNSUPPORTED,
                "%s: on CUDA devices the elements of a channel, of a filter and of all filters of a "
@@ -61,13 +61,13 @@ static tern_status check(const char *name, const tern_conv_args *args)
 
 static bool is_product(const tern_conv_args *args)
 {
-    if (args->groups != 1 || volume_of(&args->weight) != 1)
+    if (args->groups != 1 || spatial_size(&args->weight) != 1)
         return false;
     for (int d = 0; d < 3; d++)
         if (args->padding[d] != 0 || args->x.size[2 + d] != args->y.size[2 + d] ||
             (args->stride[d] != 1 && args->y.size[2 + d] != 1))
             return false;
-    return volume_of(&args->x) == 1 || !(args->bias || args->relu);
+    return spatial_size(&args->x) == 1 || !(args->bias || args->relu);
 }
 
 static tern_strided matrix(const tern_strided *of, int64_t batch, int64_t rows, int64_t cols)
@@ -93,9 +93,9 @@ static tern_strided filters(const tern_conv_args *args, int64_t images)
     return w;
 }
 
-static tern_strided images_of(const tern_strided *view)
+static tern_strided image_matrices(const tern_strided *view)
 {
-    const int64_t volume = volume_of(view);
+    const int64_t volume = spatial_size(view);
     return volume == 1 ? matrix(view, 1, view->size[0], view->size[1])
                        : matrix(view, view->size[0], view->size[1], volume);
 }
@@ -114,16 +114,16 @@ static tern_status multiply(const tern_exec *exec, const tern_conv_args *args, t
 
 static tern_status forward_product(const tern_exec *exec, const tern_conv_args *args)
 {
-    const tern_strided x = images_of(&args->x), y = images_of(&args->y);
-    if (volume_of(&args->x) == 1)
+    const tern_strided x = image_matrices(&args->x), y = image_matrices(&args->y);
+    if (spatial_size(&args->x) == 1)
         return multiply(exec, args, y, x, transposed(filters(args, 1)));
     return multiply(exec, args, y, filters(args, y.size[0]), x);
 }
 
 static tern_status backward_product(const tern_exec *exec, const tern_conv_args *args)
 {
-    const tern_strided x = images_of(&args->x), y = images_of(&args->y);
-    if (volume_of(&args->x) == 1)
+    const tern_strided x = image_matrices(&args->x), y = image_matrices(&args->y);
+    if (spatial_size(&args->x) == 1)
         return multiply(exec, args, x, y, filters(args, 1));
     return multiply(exec, args, x, transposed(filters(args, y.size[0])), y);
 }
@@ -131,8 +131,8 @@ static tern_status backward_product(const tern_exec *exec, const tern_conv_args 
 // Of one image, or of images with one element in each channel: else it is a sum of products.
 static tern_status weight_product(const tern_exec *exec, const tern_conv_args *args)
 {
-    const tern_strided x = images_of(&args->x), y = images_of(&args->y);
-    if (volume_of(&args->x) == 1)
+    const tern_strided x = image_matrices(&args->x), y = image_matrices(&args->y);
+    if (spatial_size(&args->x) == 1)
         return multiply(exec, args, filters(args, 1), transposed(y), x);
     return multiply(exec, args, filters(args, 1), y, transposed(x));
 }
@@ -174,7 +174,7 @@ tern_status tern_cuda_conv_grad_weight(const tern_exec *exec, const tern_conv_ar
     TERN_TRY(check("conv_grad_weight", args));
     if (tern_strided_numel(&args->weight) == 0)
         return TERN_OK;
-    if (is_product(args) && (args->x.size[0] == 1 || volume_of(&args->x) == 1))
+    if (is_product(args) && (args->x.size[0] == 1 || spatial_size(&args->x) == 1))
         return weight_product(exec, args);
     return args->y.size[1] / args->groups > FEW_ROWS && on_tensor_cores(exec, args->y.dtype)
                ? tern_cuda_conv_weight_tensor(exec, args)

@@ -5,21 +5,21 @@
 
 template <class T, class Tile>
 __global__ void __launch_bounds__(CONV_THREADS, 2)
-    conv_weight_tensor(T *weight, const T *x, const T *dy, float *parts, const conv_plan plan,
-                       const weight_parts cut)
+    conv_weight_tensor(T *weight, const T *x, const T *dy, float *partials, const conv_plan plan,
+                       const split_k split)
 {
 #if TENSOR_CORES
     typedef conv_term tile_terms[Tile::columns];
     TERN_SHARED(tile_terms, terms);
-    const weight_work w = weight_work_of(plan, cut);
+    const weight_work w = find_weight_work(plan, split);
     const int row = w.work.row_tile * Tile::rows, all = (int)plan.weight.image;
     const int column = (int)w.work.column_tile * Tile::columns;
-    note_terms(w.work, (uint32_t)column, all - column, terms);
+    find_column_terms(w.work, (uint32_t)column, all - column, terms);
     const weight_operands<Tile, T> operands = {plan, w,     dy + row * plan.to.channel,
                                                x,    terms, plan.rows - row};
     multiply_tensor<true, Tile, T>(operands, w.length, [&](int down, int across, float sum) {
         if (row + down < plan.rows && column + across < all)
-            store_weight(plan, w, weight, parts, row + down, column + across, sum);
+            store_weight(plan, w, weight, partials, row + down, column + across, sum);
     });
 #else
     __trap();
@@ -28,13 +28,13 @@ __global__ void __launch_bounds__(CONV_THREADS, 2)
 
 template <class T, class Tile> static tern_status launch(weight_call *c)
 {
-    const int64_t blocks = weight_cut(c, Tile::rows, Tile::columns);
-    return weight_in_parts<float>(c, [=](float *parts) {
+    const int64_t blocks = weight_tile_blocks(c, Tile::rows, Tile::columns);
+    return run_split_k<float>(c, [=](float *partials) {
         unsigned grid = 0;
-        TERN_TRY(conv_grid("conv_grad_weight", blocks, &grid));
+        TERN_TRY(conv_check_grid("conv_grad_weight", blocks, &grid));
         return LAUNCH("conv_grad_weight", (conv_weight_tensor<T, Tile>), grid, CONV_THREADS,
                       c->exec->stream, (T *)c->args->weight.data, (const T *)c->args->x.data,
-                      (const T *)c->args->y.data, parts, c->plan, c->parts);
+                      (const T *)c->args->y.data, partials, c->plan, c->split);
     });
 }
 
@@ -48,7 +48,7 @@ template <class T> static tern_status run_half(weight_call *c)
 extern "C" tern_status tern_cuda_conv_weight_tensor(const tern_exec *exec,
                                                     const tern_conv_args *args)
 {
-    weight_call call = weight_call_of(exec, args);
+    weight_call call = make_weight_call(exec, args);
     if (args->y.dtype == TERN_FLOAT16)
         return run_half<__half>(&call);
     if (args->y.dtype == TERN_BFLOAT16)

@@ -5,7 +5,7 @@
 // The forward and the gradient in the input are one kind of work. In both, a position of the output
 // sums weight times element over channels and taps (elements of the kernel), and from one position
 // to the next what is read moves on by a constant. In the forward all positions of an axis do so
-// with all taps. In the gradient a position meets the taps that a multiple of the stride is away,
+// with all taps. In the gradient a position uses the taps that a multiple of the stride is away,
 // which are the same for positions a stride apart: these make a phase, and every phase is a
 // convolution of its own, with a stride of 1 and a part of the taps.
 #ifndef TERN_SRC_CUDA_CONV_PLAN_CUH
@@ -20,7 +20,7 @@
 // tap j element tap + j * tap_spacing of the kernel; together they read element
 // origin + q * step + j * tap_step, or a zero where there is none.
 typedef struct conv_axis {
-    place_divisor count;    // of positions
+    int64_divisor count;    // of positions
     divisor<uint32_t> taps; // their count
     int first, spacing;
     int tap, tap_spacing;
@@ -54,18 +54,18 @@ typedef struct conv_work {
     uint32_t column_tile;
 } conv_work;
 
-__device__ __forceinline__ conv_work work_of(const conv_plan &plan, uint32_t block)
+__device__ __forceinline__ conv_work find_work(const conv_plan &plan, uint32_t block)
 {
     conv_work work;
-    uint32_t rest = divide_by(&block, plan.row_tiles);
+    uint32_t rest = fast_divmod(&block, plan.row_tiles);
     work.row_tile = (int)block;
-    uint32_t outer = divide_by(&rest, plan.column_tiles);
+    uint32_t outer = fast_divmod(&rest, plan.column_tiles);
     work.column_tile = rest;
-    uint32_t phase = divide_by(&outer, plan.group_count);
+    uint32_t phase = fast_divmod(&outer, plan.group_count);
     work.group = (int)outer;
 #pragma unroll
     for (int d = 2; d >= 0; d--) {
-        const uint32_t next = divide_by(&phase, plan.phases[d]);
+        const uint32_t next = fast_divmod(&phase, plan.phases[d]);
         work.axis[d] = plan.axis[d][phase];
         phase = next;
     }
@@ -79,14 +79,14 @@ typedef struct conv_position {
     bool inside;
 } conv_position;
 
-__device__ __forceinline__ conv_position position_of(const conv_plan &plan, const conv_work &work,
-                                                     int64_t index)
+__device__ __forceinline__ conv_position find_position(const conv_plan &plan, const conv_work &work,
+                                                       int64_t index)
 {
     conv_position p = {0, 0, {0, 0, 0}, false};
 #pragma unroll
     for (int d = 2; d >= 0; d--) {
         const conv_axis &axis = work.axis[d];
-        const int64_t outer = divide_by(&index, axis.count);
+        const int64_t outer = fast_divmod(&index, axis.count);
         const int q = (int)index;
         p.at[d] = axis.origin + q * axis.step;
         p.to += (int64_t)(axis.first + q * axis.spacing) * plan.to.plane[d];
@@ -104,12 +104,12 @@ typedef struct conv_term {
     int tap[3];
 } conv_term;
 
-__device__ __forceinline__ conv_term term_of(const conv_work &work, uint32_t k)
+__device__ __forceinline__ conv_term find_term(const conv_work &work, uint32_t k)
 {
     conv_term term;
 #pragma unroll
     for (int d = 2; d >= 0; d--) {
-        const uint32_t outer = divide_by(&k, work.axis[d].taps);
+        const uint32_t outer = fast_divmod(&k, work.axis[d].taps);
         term.tap[d] = (int)k;
         k = outer;
     }
@@ -131,47 +131,48 @@ __device__ __forceinline__ void next_term(const conv_work &work, conv_term *term
     term->channel++;
 }
 
-__device__ __forceinline__ int terms_of(const conv_plan &plan, const conv_work &work)
+__device__ __forceinline__ int term_count(const conv_plan &plan, const conv_work &work)
 {
     return plan.channels *
            (int)(work.axis[0].taps.size * work.axis[1].taps.size * work.axis[2].taps.size);
 }
 
-__device__ __forceinline__ int64_t positions_of(const conv_plan &plan, const conv_work &work)
+__device__ __forceinline__ int64_t position_count(const conv_plan &plan, const conv_work &work)
 {
     return plan.images *
            (int64_t)(work.axis[0].count.size * work.axis[1].count.size * work.axis[2].count.size);
 }
 
 // Where a term's weight lies, from that of its row.
-__device__ __forceinline__ int64_t weight_place(const conv_plan &plan, const conv_work &work,
-                                                const conv_term &term)
+__device__ __forceinline__ int64_t weight_offset(const conv_plan &plan, const conv_work &work,
+                                                 const conv_term &term)
 {
-    int place = 0;
+    int offset = 0;
 #pragma unroll
     for (int d = 0; d < 3; d++)
-        place += (work.axis[d].tap + term.tap[d] * work.axis[d].tap_spacing) * plan.weight.plane[d];
-    return place + term.channel * plan.weight.channel;
+        offset +=
+            (work.axis[d].tap + term.tap[d] * work.axis[d].tap_spacing) * plan.weight.plane[d];
+    return offset + term.channel * plan.weight.channel;
 }
 
 // Where the element lies that a position reads for a term, or -1 where that is in the padding.
-__device__ __forceinline__ int64_t element_place(const conv_plan &plan, const conv_work &work,
-                                                 const conv_position &p, const conv_term &term)
+__device__ __forceinline__ int64_t element_offset(const conv_plan &plan, const conv_work &work,
+                                                  const conv_position &p, const conv_term &term)
 {
-    int place = 0;
+    int offset = 0;
     bool inside = p.inside;
 #pragma unroll
     for (int d = 0; d < 3; d++) {
         const int at = p.at[d] + term.tap[d] * work.axis[d].tap_step;
         inside = inside && (uint32_t)at < (uint32_t)plan.size[d];
-        place += at * plan.from.plane[d];
+        offset += at * plan.from.plane[d];
     }
-    return inside ? p.from + term.channel * plan.from.channel + place : -1;
+    return inside ? p.from + term.channel * plan.from.channel + offset : -1;
 }
 
 // ---- on the host --------------------------------------------------------------------------------
 
-static inline conv_strides conv_strides_of(const tern_strided *view)
+static inline conv_strides make_conv_strides(const tern_strided *view)
 {
     const int64_t *size = view->size;
     const int64_t row = size[4], plane = size[3] * row, channel = size[2] * plane;
@@ -180,7 +181,7 @@ static inline conv_strides conv_strides_of(const tern_strided *view)
 
 static inline divisor<uint32_t> conv_divisor(int64_t size)
 {
-    return divisor_of((uint32_t)size);
+    return make_divisor((uint32_t)size);
 }
 
 // A stride between one position, or a dilation of one tap, is not used: it may be any number.
@@ -188,7 +189,7 @@ static inline conv_axis conv_forward_axis(const tern_conv_args *args, int d)
 {
     const int64_t count = args->y.size[2 + d], taps = args->weight.size[2 + d];
     conv_axis axis = {};
-    axis.count = place_divisor_of(count);
+    axis.count = make_int64_divisor(count);
     axis.taps = conv_divisor(taps);
     axis.spacing = axis.tap_spacing = 1;
     axis.origin = -(int)args->padding[d];
@@ -197,9 +198,9 @@ static inline conv_axis conv_forward_axis(const tern_conv_args *args, int d)
     return axis;
 }
 
-static inline int64_t conv_common_divisor(int64_t a, int64_t b)
+static inline int64_t conv_gcd(int64_t a, int64_t b)
 {
-    return b == 0 ? a : conv_common_divisor(b, a % b);
+    return b == 0 ? a : conv_gcd(b, a % b);
 }
 
 // The phase that begins at position `first` of x. Tap k of position p reads element
@@ -208,18 +209,18 @@ static inline conv_axis conv_phase(const tern_conv_args *args, int d, int64_t fi
 {
     const int64_t stride = args->stride[d], dilation = args->dilation[d];
     const int64_t taps = args->weight.size[2 + d], size = args->x.size[2 + d];
-    const int64_t common = conv_common_divisor(stride, dilation), period = stride / common;
+    const int64_t common = conv_gcd(stride, dilation), period = stride / common;
     const int64_t offset = first + args->padding[d];
     int64_t tap = 0;
     while (tap < taps && tap < period && (offset - tap * dilation) % stride != 0)
         tap++;
-    const bool met = tap < taps && tap < period;
+    const bool found = tap < taps && tap < period;
     conv_axis axis = {};
-    axis.count = place_divisor_of(ceil_div(size - first, stride));
-    axis.taps = conv_divisor(met ? ceil_div(taps - tap, period) : 0);
+    axis.count = make_int64_divisor(ceil_div(size - first, stride));
+    axis.taps = conv_divisor(found ? ceil_div(taps - tap, period) : 0);
     axis.first = (int)first;
     axis.spacing = stride < size ? (int)stride : 0;
-    if (met) {
+    if (found) {
         axis.tap = (int)tap;
         axis.tap_spacing = axis.taps.size > 1 ? (int)period : 0;
         axis.origin = (int)((offset - tap * dilation) / stride);
@@ -254,9 +255,9 @@ static inline conv_plan conv_forward_plan(const tern_conv_args *args)
     }
     plan.rows = (int)(args->y.size[1] / args->groups);
     plan.channels = (int)args->weight.size[1];
-    plan.from = conv_strides_of(&args->x);
-    plan.to = conv_strides_of(&args->y);
-    plan.weight = conv_strides_of(&args->weight);
+    plan.from = make_conv_strides(&args->x);
+    plan.to = make_conv_strides(&args->y);
+    plan.weight = make_conv_strides(&args->weight);
     plan.padded = true;
     conv_plan_common(&plan, args);
     return plan;
@@ -276,9 +277,9 @@ static inline conv_plan conv_backward_plan(const tern_conv_args *args, const int
     }
     plan.rows = (int)args->weight.size[1];
     plan.channels = (int)(args->y.size[1] / args->groups);
-    plan.from = conv_strides_of(&args->y);
-    plan.to = conv_strides_of(&args->x);
-    const conv_strides forward = conv_strides_of(&args->weight);
+    plan.from = make_conv_strides(&args->y);
+    plan.to = make_conv_strides(&args->x);
+    const conv_strides forward = make_conv_strides(&args->weight);
     plan.weight = forward;
     plan.weight.image = forward.channel;
     plan.weight.channel = forward.image;
@@ -301,21 +302,21 @@ static inline tern_status conv_for_phases(const tern_conv_args *args, bool backw
 }
 
 // How many blocks there are with tiles of this size; plan says which block makes which.
-static inline int64_t conv_cut(conv_plan *plan, int rows, int columns)
+static inline int64_t conv_tile_blocks(conv_plan *plan, int rows, int columns)
 {
-    int64_t most = plan->images, phases = 1;
+    int64_t positions = plan->images, phases = 1;
     for (int d = 0; d < 3; d++) {
-        most *= (int64_t)plan->axis[d][0].count.size; // the first phase has the most positions
+        positions *= (int64_t)plan->axis[d][0].count.size; // the first phase has the most positions
         phases *= plan->phases[d].size;
     }
     const int64_t row_tiles = ceil_div(plan->rows, rows);
-    const int64_t column_tiles = ceil_div(most, columns);
+    const int64_t column_tiles = ceil_div(positions, columns);
     plan->row_tiles = conv_divisor(row_tiles);
     plan->column_tiles = conv_divisor(column_tiles);
     return row_tiles * column_tiles * plan->groups * phases;
 }
 
-static inline tern_status conv_grid(const char *name, int64_t blocks, unsigned *grid)
+static inline tern_status conv_check_grid(const char *name, int64_t blocks, unsigned *grid)
 {
     TERN_CHECK(blocks <= INT32_MAX, TERN_ERR_UNSUPPORTED,
                "%s: on CUDA devices a result has to be below 2^31 blocks of work", name);
@@ -330,7 +331,7 @@ template <class T> struct conv_operands {
 };
 
 template <class T>
-static inline conv_operands<T> conv_operands_of(const tern_conv_args *args, bool backward)
+static inline conv_operands<T> make_conv_operands(const tern_conv_args *args, bool backward)
 {
     return conv_operands<T>{
         (T *)(backward ? args->x : args->y).data, (const T *)(backward ? args->y : args->x).data,

@@ -6,16 +6,12 @@
 
 // A dimension, with what its numbers are divided by.
 struct resample_dim : tern_resample_dim {
-    place_divisor by_in, by_out, by_stride;
+    int64_divisor by_in, by_out, by_stride;
 };
-__device__ __forceinline__ int64_t quotient_of(int64_t n, const place_divisor &by)
-{
-    return divide_by(&n, by);
-}
 
 #define RESAMPLE_FN                __device__ __forceinline__
 #define RESAMPLE_DIM               resample_dim
-#define RESAMPLE_BY(n, dim, field) quotient_of((n), (dim)->by_##field)
+#define RESAMPLE_BY(n, dim, field) fast_divide((n), (dim)->by_##field)
 #define REAL                       float
 #define TAPS(name)                 float_##name
 #define FLOOR                      floorf
@@ -48,14 +44,6 @@ template <class C> struct tap_set;
 TAP_SET(float)
 TAP_SET(double)
 
-// The place along the innermost dimension that is left; *at goes on to the others.
-__device__ __forceinline__ int64_t split(int64_t *at, const place_divisor &by)
-{
-    int64_t along = *at;
-    *at = divide_by(&along, by);
-    return along;
-}
-
 struct resample_job {
     int64_t numel; // of the result
     resample_dim d, h, w;
@@ -65,13 +53,13 @@ struct resample_job {
 template <class T>
 __global__ void __launch_bounds__(LOOP_THREADS) resample(resample_job job, T *y, const T *x)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     int64_t row = loop_thread();
     if (row >= job.numel)
         return;
     T *const to = y + row;
-    const int64_t ow = split(&row, job.w.by_out), oh = split(&row, job.h.by_out);
-    const int64_t od = split(&row, job.d.by_out);
+    const int64_t ow = unravel(&row, job.w.by_out), oh = unravel(&row, job.h.by_out);
+    const int64_t od = unravel(&row, job.d.by_out);
     const tap_set<C> d(job.d, od), h(job.h, oh), w(job.w, ow);
     C sum = 0;
     for (int64_t i = 0; i < d.count; i++) {
@@ -81,12 +69,12 @@ __global__ void __launch_bounds__(LOOP_THREADS) resample(resample_job job, T *y,
             const T *line = x + (plane + h.index(job.h, j)) * job.w.in;
             C inner = 0;
             for (int64_t k = 0; k < w.count; k++)
-                inner += w.weigh(job.w, k) * widen(line[w.index(job.w, k)]);
+                inner += w.weigh(job.w, k) * upcast(line[w.index(job.w, k)]);
             outer += h.weigh(job.h, j) * inner;
         }
         sum += d.weigh(job.d, i) * outer;
     }
-    *to = narrow<T>(sum * (C)job.scale);
+    *to = downcast<T>(sum * (C)job.scale);
 }
 
 // Outputs that may have an input as a tap: first + k step, k < count. Some may lie outside.
@@ -110,15 +98,15 @@ __device__ __forceinline__ reach reach_about(const resample_dim &d, int64_t i, i
     return r;
 }
 
-__device__ __forceinline__ reach reach_of_window(const resample_dim &d, int64_t i)
+__device__ __forceinline__ reach reach_window(const resample_dim &d, int64_t i)
 {
     const int64_t at = i + d.padding, before = at - d.kernel;
-    const int64_t first = before < 0 ? 0 : quotient_of(before, d.by_stride) + 1;
-    const reach r = {first, quotient_of(at, d.by_stride) + 1 - first, 1};
+    const int64_t first = before < 0 ? 0 : fast_divide(before, d.by_stride) + 1;
+    const reach r = {first, fast_divide(at, d.by_stride) + 1 - first, 1};
     return r;
 }
 
-__device__ __forceinline__ reach reach_of(const resample_dim &d, int64_t i)
+__device__ __forceinline__ reach find_reach(const resample_dim &d, int64_t i)
 {
     reach r = {i + d.padding, 1, 1};
     switch (d.kind) {
@@ -132,11 +120,11 @@ __device__ __forceinline__ reach reach_of(const resample_dim &d, int64_t i)
     case TERN_RESAMPLE_CUBIC:
         return reach_about(d, i, 3);
     case TERN_RESAMPLE_AREA:
-        r.first = quotient_of(i * d.out, d.by_in);
-        r.count = quotient_of((i + 1) * d.out + d.in - 1, d.by_in) - r.first;
+        r.first = fast_divide(i * d.out, d.by_in);
+        r.count = fast_divide((i + 1) * d.out + d.in - 1, d.by_in) - r.first;
         break;
     case TERN_RESAMPLE_WINDOW:
-        return reach_of_window(d, i);
+        return reach_window(d, i);
     case TERN_RESAMPLE_REPLICATE:
         r.first = i == 0 ? 0 : r.first;
         r.count = (i == d.in - 1 ? d.out : i + d.padding + 1) - r.first;
@@ -188,14 +176,14 @@ __device__ __forceinline__ bool weight_in(const resample_dim &d, int64_t o, int6
 template <class T>
 __global__ void __launch_bounds__(LOOP_THREADS) resample_grad(resample_job job, T *dx, const T *dy)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     int64_t row = loop_thread();
     if (row >= job.numel)
         return;
     T *const to = dx + row;
-    const int64_t iw = split(&row, job.w.by_in), ih = split(&row, job.h.by_in);
-    const int64_t id = split(&row, job.d.by_in);
-    const reach d = reach_of(job.d, id), h = reach_of(job.h, ih), w = reach_of(job.w, iw);
+    const int64_t iw = unravel(&row, job.w.by_in), ih = unravel(&row, job.h.by_in);
+    const int64_t id = unravel(&row, job.d.by_in);
+    const reach d = find_reach(job.d, id), h = find_reach(job.h, ih), w = find_reach(job.w, iw);
     C sum = 0;
     for (int64_t i = 0; i < d.count; i++) {
         const int64_t od = reach_at(job.d, d, id, i);
@@ -213,30 +201,30 @@ __global__ void __launch_bounds__(LOOP_THREADS) resample_grad(resample_job job, 
                 const int64_t ow = reach_at(job.w, w, iw, k);
                 C by_w;
                 if (weight_in(job.w, ow, iw, &by_w))
-                    inner += by_w * widen(line[ow]);
+                    inner += by_w * upcast(line[ow]);
             }
             sum += by_d * by_h * inner;
         }
     }
-    *to = narrow<T>(sum * (C)job.scale);
+    *to = downcast<T>(sum * (C)job.scale);
 }
 
 // ---- launchers ---------------------------------------------------------------------------------
 
-static resample_dim dim_of(const tern_resample_dim *d)
+static resample_dim make_dim(const tern_resample_dim *d)
 {
     resample_dim dim = {};
     static_cast<tern_resample_dim &>(dim) = *d;
-    dim.by_in = place_divisor_of(d->in);
-    dim.by_out = place_divisor_of(d->out);
-    dim.by_stride = place_divisor_of(d->stride);
+    dim.by_in = make_int64_divisor(d->in);
+    dim.by_out = make_int64_divisor(d->out);
+    dim.by_stride = make_int64_divisor(d->stride);
     return dim;
 }
 
-static resample_job job_of(const tern_resample_args *args, const tern_strided *result)
+static resample_job make_job(const tern_resample_args *args, const tern_strided *result)
 {
-    const resample_job job = {tern_strided_numel(result), dim_of(&args->dim[0]),
-                              dim_of(&args->dim[1]), dim_of(&args->dim[2]), args->scale};
+    const resample_job job = {tern_strided_numel(result), make_dim(&args->dim[0]),
+                              make_dim(&args->dim[1]), make_dim(&args->dim[2]), args->scale};
     return job;
 }
 
@@ -251,7 +239,7 @@ static tern_status run_forward(const tern_exec *exec, const resample_job &job, v
 extern "C" tern_status tern_cuda_resample(const tern_exec *exec, const tern_resample_args *args,
                                           const tern_strided *y, const tern_strided *x)
 {
-    const resample_job job = job_of(args, y);
+    const resample_job job = make_job(args, y);
     TERN_TRY(tern_kernel_floating("resample", x->dtype));
     if (job.numel == 0)
         return TERN_OK;
@@ -274,7 +262,7 @@ extern "C" tern_status tern_cuda_resample_grad(const tern_exec *exec,
                                                const tern_resample_args *args,
                                                const tern_strided *dx, const tern_strided *dy)
 {
-    const resample_job job = job_of(args, dx);
+    const resample_job job = make_job(args, dx);
     TERN_TRY(tern_kernel_floating("resample_grad", dx->dtype));
     if (job.numel == 0)
         return TERN_OK;

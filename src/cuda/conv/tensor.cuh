@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matrix product of a convolution on tensor cores, for the operands of tile.cuh. Elements are
 // float16 or bfloat16, or float32 rounded to TF32; sums are float32. A warp makes WARP_ROWS by
-// WARP_COLUMNS of the result, in pieces of 16 x 16.
+// WARP_COLUMNS of the result, in fragments of 16 x 16.
 #ifndef TERN_SRC_CUDA_CONV_TENSOR_CUH
 #define TERN_SRC_CUDA_CONV_TENSOR_CUH
 
@@ -16,27 +16,28 @@
 #define TENSOR_CORES 0
 #endif
 
-#define PIECE      16
-#define PATCH_LINE (PIECE + 4)
+#define FRAGMENT    16
+#define STAGED_LINE (FRAGMENT + 4)
 
 template <int ROWS, int COLUMNS, int DEPTH, int WARP_ROWS, int WARP_COLUMNS>
-struct tensor_tile : conv_shares<ROWS, COLUMNS, DEPTH> {
-    static const int DOWN = WARP_ROWS / PIECE, ACROSS = WARP_COLUMNS / PIECE; // pieces of a warp
+struct tensor_tile : conv_loads<ROWS, COLUMNS, DEPTH> {
+    static const int DOWN = WARP_ROWS / FRAGMENT,
+                     ACROSS = WARP_COLUMNS / FRAGMENT; // fragments of a warp
     static const int warps_across = COLUMNS / WARP_COLUMNS;
-    static_assert(ROWS / WARP_ROWS * warps_across * WARP_LANES == CONV_THREADS,
+    static_assert(ROWS / WARP_ROWS * warps_across * WARP_SIZE == CONV_THREADS,
                   "a block's warps make the tile");
 
     static __device__ __forceinline__ int warp()
     {
-        return (int)threadIdx.x / WARP_LANES;
+        return (int)threadIdx.x / WARP_SIZE;
     }
     static __device__ __forceinline__ int row(int i)
     {
-        return warp() / warps_across * WARP_ROWS + i * PIECE;
+        return warp() / warps_across * WARP_ROWS + i * FRAGMENT;
     }
     static __device__ __forceinline__ int column(int j)
     {
-        return warp() % warps_across * WARP_COLUMNS + j * PIECE;
+        return warp() % warps_across * WARP_COLUMNS + j * FRAGMENT;
     }
 };
 
@@ -50,10 +51,10 @@ template <class Tile, class T, bool WEIGHTS> struct tensor_operands {
     T a[2][Tile::rows][a_line], b[2][b_lines][b_line];
 };
 
-// Afterwards each warp has a patch of the result there.
+// Afterwards each warp stages its results there.
 template <class Tile, class T, bool WEIGHTS> union alignas(32) tensor_memory {
     tensor_operands<Tile, T, WEIGHTS> operands;
-    float patch[CONV_THREADS / WARP_LANES][PIECE][PATCH_LINE];
+    float staged[CONV_THREADS / WARP_SIZE][FRAGMENT][STAGED_LINE];
 };
 
 #if TENSOR_CORES
@@ -78,23 +79,23 @@ template <> struct tensor_element<float> {
 
 template <class T>
 using tensor_sums =
-    wmma::fragment<wmma::accumulator, PIECE, PIECE, tensor_element<T>::terms, float>;
+    wmma::fragment<wmma::accumulator, FRAGMENT, FRAGMENT, tensor_element<T>::terms, float>;
 
 template <class Tile, class T, bool WEIGHTS>
-__device__ __forceinline__ void store_tensor_shares(tensor_operands<Tile, T, WEIGHTS> &memory,
-                                                    int half, const T (&a)[Tile::a_each],
-                                                    const T (&b)[Tile::b_each])
+__device__ __forceinline__ void store_tensor_operands(tensor_operands<Tile, T, WEIGHTS> &memory,
+                                                      int half, const T (&a)[Tile::a_each],
+                                                      const T (&b)[Tile::b_each])
 {
     typedef tensor_element<T> element;
 #pragma unroll
     for (int i = 0; i < Tile::a_each; i++)
-        memory.a[half][Tile::share_row(i)][Tile::share_term()] = element::rounded(a[i]);
+        memory.a[half][Tile::load_row(i)][Tile::load_term()] = element::rounded(a[i]);
 #pragma unroll
     for (int i = 0; i < Tile::b_each; i++)
         if (WEIGHTS)
-            memory.b[half][Tile::share_row(i)][Tile::share_term()] = element::rounded(b[i]);
+            memory.b[half][Tile::load_row(i)][Tile::load_term()] = element::rounded(b[i]);
         else
-            memory.b[half][Tile::column_term(i)][Tile::column_of()] = element::rounded(b[i]);
+            memory.b[half][Tile::column_term(i)][Tile::column_index()] = element::rounded(b[i]);
 }
 
 template <class Tile, class T, bool WEIGHTS>
@@ -107,7 +108,7 @@ __device__ __forceinline__ void add_tensor_products(const tensor_operands<Tile, 
     typedef tensor_operands<Tile, T, WEIGHTS> layout;
 #pragma unroll
     for (int k = 0; k < Tile::depth; k += element::terms) {
-        wmma::fragment<wmma::matrix_a, PIECE, PIECE, element::terms, typename element::type,
+        wmma::fragment<wmma::matrix_a, FRAGMENT, FRAGMENT, element::terms, typename element::type,
                        wmma::row_major>
             a[Tile::DOWN];
 #pragma unroll
@@ -115,8 +116,8 @@ __device__ __forceinline__ void add_tensor_products(const tensor_operands<Tile, 
             wmma::load_matrix_sync(a[i], &memory.a[half][Tile::row(i)][k], layout::a_line);
 #pragma unroll
         for (int j = 0; j < Tile::ACROSS; j++) {
-            wmma::fragment<wmma::matrix_b, PIECE, PIECE, element::terms, typename element::type,
-                           b_layout>
+            wmma::fragment<wmma::matrix_b, FRAGMENT, FRAGMENT, element::terms,
+                           typename element::type, b_layout>
                 b;
             const int column = Tile::column(j);
             wmma::load_matrix_sync(b, &memory.b[half][WEIGHTS ? column : k][WEIGHTS ? k : column],
@@ -142,7 +143,7 @@ __device__ __forceinline__ void multiply_tensor(const Operands &operands, int te
         for (int j = 0; j < Tile::ACROSS; j++)
             wmma::fill_fragment(sum[i][j], 0.0f);
     operands.load(0, a, b);
-    store_tensor_shares<Tile, T, WEIGHTS>(memory.operands, 0, a, b);
+    store_tensor_operands<Tile, T, WEIGHTS>(memory.operands, 0, a, b);
     __syncthreads();
     int half = 0;
     for (int k = 0; k < terms; k += Tile::depth, half ^= 1) {
@@ -151,21 +152,21 @@ __device__ __forceinline__ void multiply_tensor(const Operands &operands, int te
             operands.load(k + Tile::depth, a, b);
         add_tensor_products<Tile, T, WEIGHTS>(memory.operands, half, sum);
         if (more)
-            store_tensor_shares<Tile, T, WEIGHTS>(memory.operands, half ^ 1, a, b);
+            store_tensor_operands<Tile, T, WEIGHTS>(memory.operands, half ^ 1, a, b);
         __syncthreads();
     }
-    float(&patch)[PIECE][PATCH_LINE] = memory.patch[Tile::warp()];
-    const int lane = (int)threadIdx.x % WARP_LANES;
+    float(&staged)[FRAGMENT][STAGED_LINE] = memory.staged[Tile::warp()];
+    const int lane = (int)threadIdx.x % WARP_SIZE;
 #pragma unroll
     for (int i = 0; i < Tile::DOWN; i++)
 #pragma unroll
         for (int j = 0; j < Tile::ACROSS; j++) {
-            wmma::store_matrix_sync(&patch[0][0], sum[i][j], PATCH_LINE, wmma::mem_row_major);
+            wmma::store_matrix_sync(&staged[0][0], sum[i][j], STAGED_LINE, wmma::mem_row_major);
             __syncwarp();
 #pragma unroll
-            for (int at = lane; at < PIECE * PIECE; at += WARP_LANES)
-                store(Tile::row(i) + at / PIECE, Tile::column(j) + at % PIECE,
-                      patch[at / PIECE][at % PIECE]);
+            for (int at = lane; at < FRAGMENT * FRAGMENT; at += WARP_SIZE)
+                store(Tile::row(i) + at / FRAGMENT, Tile::column(j) + at % FRAGMENT,
+                      staged[at / FRAGMENT][at % FRAGMENT]);
             __syncwarp();
         }
 }

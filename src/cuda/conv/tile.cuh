@@ -6,8 +6,8 @@
 //     load(int term, C (&a)[Tile::a_each], C (&b)[Tile::b_each])
 //
 // gives this thread's share of the terms from `term` on, with zeros behind the last. Its elements
-// of a are those of one term, in rows a step apart (share_term, share_row). Of b it has the same
-// where WEIGHTS, else one column's terms (column_of, column_term): neighbouring lanes read
+// of a are those of one term, in rows a step apart (load_term, load_row). Of b it has the same
+// where WEIGHTS, else one column's terms (column_index, column_term): neighbouring lanes read
 // neighbours.
 #ifndef TERN_SRC_CUDA_CONV_TILE_CUH
 #define TERN_SRC_CUDA_CONV_TILE_CUH
@@ -18,20 +18,20 @@
 #define CONV_THREADS 256
 
 // How operands are shared among the threads of a block.
-template <int ROWS, int COLUMNS, int DEPTH> struct conv_shares {
+template <int ROWS, int COLUMNS, int DEPTH> struct conv_loads {
     static const int rows = ROWS, columns = COLUMNS, depth = DEPTH;
     static const int a_each = ROWS * DEPTH / CONV_THREADS, b_each = COLUMNS * DEPTH / CONV_THREADS;
     static const int step = CONV_THREADS / DEPTH; // from a thread's row to its next
 
-    static __device__ __forceinline__ int share_term()
+    static __device__ __forceinline__ int load_term()
     {
         return (int)threadIdx.x % DEPTH;
     }
-    static __device__ __forceinline__ int share_row(int i)
+    static __device__ __forceinline__ int load_row(int i)
     {
         return (int)threadIdx.x / DEPTH + i * step;
     }
-    static __device__ __forceinline__ int column_of()
+    static __device__ __forceinline__ int column_index()
     {
         return (int)threadIdx.x % COLUMNS;
     }
@@ -42,7 +42,7 @@ template <int ROWS, int COLUMNS, int DEPTH> struct conv_shares {
 };
 
 template <int ROWS, int COLUMNS, int DEPTH, int DOWN_, int ACROSS_>
-struct conv_tile : conv_shares<ROWS, COLUMNS, DEPTH> {
+struct conv_tile : conv_loads<ROWS, COLUMNS, DEPTH> {
     static const int DOWN = DOWN_, ACROSS = ACROSS_;
     static const int threads_across = COLUMNS / ACROSS;
     static const int row_run = DOWN < 4 ? DOWN : 4, column_run = ACROSS < 4 ? ACROSS : 4;
@@ -66,18 +66,19 @@ template <class Tile, class C> struct alignas(32) conv_buffers {
 };
 
 template <bool WEIGHTS, class Tile, class C>
-__device__ __forceinline__ void store_shares(conv_buffers<Tile, C> &memory, int half,
-                                             const C (&a)[Tile::a_each], const C (&b)[Tile::b_each])
+__device__ __forceinline__ void store_operands(conv_buffers<Tile, C> &memory, int half,
+                                               const C (&a)[Tile::a_each],
+                                               const C (&b)[Tile::b_each])
 {
 #pragma unroll
     for (int i = 0; i < Tile::a_each; i++)
-        memory.a[half][Tile::share_term()][Tile::share_row(i)] = a[i];
+        memory.a[half][Tile::load_term()][Tile::load_row(i)] = a[i];
 #pragma unroll
     for (int i = 0; i < Tile::b_each; i++)
         if (WEIGHTS)
-            memory.b[half][Tile::share_term()][Tile::share_row(i)] = b[i];
+            memory.b[half][Tile::load_term()][Tile::load_row(i)] = b[i];
         else
-            memory.b[half][Tile::column_term(i)][Tile::column_of()] = b[i];
+            memory.b[half][Tile::column_term(i)][Tile::column_index()] = b[i];
 }
 
 template <class Tile, class C>
@@ -112,7 +113,7 @@ __device__ __forceinline__ void multiply_tile(Operands &operands, int terms,
     TERN_SHARED(buffers, memory);
     C a[Tile::a_each], b[Tile::b_each];
     operands.load(0, a, b);
-    store_shares<WEIGHTS, Tile, C>(memory, 0, a, b);
+    store_operands<WEIGHTS, Tile, C>(memory, 0, a, b);
     __syncthreads();
     int half = 0;
     for (int k = 0; k < terms; k += Tile::depth, half ^= 1) {
@@ -121,7 +122,7 @@ __device__ __forceinline__ void multiply_tile(Operands &operands, int terms,
             operands.load(k + Tile::depth, a, b);
         add_products<Tile, C>(memory, half, sum);
         if (more)
-            store_shares<WEIGHTS, Tile, C>(memory, half ^ 1, a, b);
+            store_operands<WEIGHTS, Tile, C>(memory, half ^ 1, a, b);
         __syncthreads();
     }
 }

@@ -9,9 +9,9 @@ template <class T> struct floating_sequence {
     T *y;
     double start, step;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
-        y[at[0]] = narrow<T>((computed_t<T>)(start + (double)at[0] * step));
+        y[at[0]] = downcast<T>((opmath_t<T>)(start + (double)at[0] * step));
     }
 };
 
@@ -21,7 +21,7 @@ template <class T> struct integer_sequence {
     T *y;
     uint64_t start, step;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         y[at[0]] = element<T>::store((int64_t)(start + (uint64_t)at[0] * step));
     }
@@ -52,7 +52,7 @@ extern "C" tern_status tern_cuda_arange(const tern_exec *exec, const tern_stride
 {
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, floating<T>(exec, y, start, step))
-        TERN_WHOLE_CASES(T, integers<T>(exec, y, start, step))
+        TERN_INTEGRAL_CASES(T, integers<T>(exec, y, start, step))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }

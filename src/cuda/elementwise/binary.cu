@@ -49,12 +49,12 @@ static tern_status in_float(const operands<2> &o, tern_binary_op op, tern_dtype 
 #define BINARY_TEST(...)
 #include "device/elementwise.def"
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 // ---- integers and bool --------------------------------------------------------------------------
 
-struct whole_binary {
+struct integer_binary {
     static const bool VECTORIZED = true;
     tern_binary_op op;
     int64_t alpha;
@@ -86,9 +86,9 @@ template <class T>
 static tern_status in_int64(const operands<2> &o, tern_binary_op op, tern_dtype dtype,
                             int64_t alpha)
 {
-    if (!whole_binary::has(op))
-        return not_made(o.op, op, dtype);
-    return map<T, T>(o, whole_binary{op, alpha});
+    if (!integer_binary::has(op))
+        return unsupported_op(o.op, op, dtype);
+    return map<T, T>(o, integer_binary{op, alpha});
 }
 
 // ---- what gives bool ----------------------------------------------------------------------------
@@ -119,11 +119,11 @@ static tern_status test(const operands<2> &o, tern_binary_op op, tern_dtype dtyp
 {
     switch (dtype) {
         TERN_FLOATING_CASES(T, compare<T>(o, op))
-        TERN_WHOLE_CASES(T, compare<T>(o, op))
+        TERN_INTEGRAL_CASES(T, compare<T>(o, op))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 // ---- the choice ---------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ static tern_status compute(const operands<2> &o, tern_binary_op op, tern_dtype d
         return in_float<__nv_bfloat16>(o, op, dtype, (float)p.floating[0]);
     case TERN_FLOAT64:
         return map<double, double>(o, any_binary<double>{op, p.floating[0]});
-        TERN_WHOLE_CASES(T, in_int64<T>(o, op, dtype, p.integer[0]))
+        TERN_INTEGRAL_CASES(T, in_int64<T>(o, op, dtype, p.integer[0]))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 extern "C" tern_status tern_cuda_binary(const tern_exec *exec, tern_binary_op op, double alpha,
@@ -152,7 +152,7 @@ extern "C" tern_status tern_cuda_binary(const tern_exec *exec, tern_binary_op op
                                         const tern_strided *b)
 {
     scalar_params params = {};
-    const operands<2> o = operands_of(exec, "binary", y, a, b);
+    const operands<2> o = make_operands(exec, "binary", y, a, b);
     const tern_binary_op which = set_factor(&params, op, a->dtype, alpha);
     if (tern_binary_gives_bool(which))
         return test(o, which, a->dtype);

@@ -25,15 +25,15 @@ template <class T, class F> struct grad_body {
 
     __device__ __forceinline__ void apply(T *to_a, T *to_b, T dy_at, T a_at, T b_at) const
     {
-        const pair<computed_t<T>> d = f(widen(dy_at), widen(a_at), widen(b_at));
-        *to_a = narrow<T>(d.da);
-        *to_b = narrow<T>(d.db);
+        const pair<opmath_t<T>> d = f(upcast(dy_at), upcast(a_at), upcast(b_at));
+        *to_a = downcast<T>(d.da);
+        *to_b = downcast<T>(d.db);
     }
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         apply(da + at[0], db + at[1], dy[at[2]], a[at[3]], b[at[4]]);
     }
-    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned splat) const
     {
         const vec<T, WIDTH> dys = vec_load_or_splat<WIDTH>(dy + at[2], splat & 4);
         const vec<T, WIDTH> as = vec_load_or_splat<WIDTH>(a + at[3], splat & 8);
@@ -61,7 +61,7 @@ static tern_status run_in(const tern_exec *exec, tern_binary_op op, const joined
     switch ((int)op) {
 #define BINARY_GRAD(CODE, name, ...)                                                               \
     case TERN_BINARY_##CODE:                                                                       \
-        return run<T>(exec, j, binary_grad_##name<computed_t<T>>{});
+        return run<T>(exec, j, binary_grad_##name<opmath_t<T>>{});
 #include "device/elementwise.def"
     }
     return tern_error_raise(TERN_ERR_DTYPE, "binary_grad: no kernel for operation %d", (int)op);

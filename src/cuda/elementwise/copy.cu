@@ -12,11 +12,11 @@ template <class Bits> struct copy_body {
     Bits *y;
     const Bits *x;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         y[at[0]] = x[at[1]];
     }
-    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned splat) const
     {
         vec_store(y + at[0], vec_load_or_splat<WIDTH>(x + at[1], splat & 2));
     }
@@ -35,11 +35,11 @@ static tern_status copy_bits(const tern_exec *exec, const tern_strided *y, const
 #define TILE      32
 #define TILE_ROWS 8 // of a tile, that a block moves at once
 
-// y (.., rows, cols) has unit stride along cols, x along rows. `outside` is the loop over the rest.
+// y (.., rows, cols) has unit stride along cols, x along rows. `outer` is the loop over the rest.
 struct transpose {
     int64_t rows, cols, y_row, x_col;
     uint32_t tile_rows, tile_cols;
-    loop<2> outside;
+    loop<2> outer;
 };
 
 template <class Bits>
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(TILE *TILE_ROWS) copy_tiles(transpose t, Bits 
     const int64_t row = (int64_t)(number / t.tile_cols) * TILE;
     const int64_t col = (int64_t)(number % t.tile_cols) * TILE;
     int64_t at[2];
-    loop_offsets(t.outside, blockIdx.x / tiles, at);
+    loop_offsets(t.outer, blockIdx.x / tiles, at);
     for (int i = (int)threadIdx.y; i < TILE; i += TILE_ROWS)
         if (row + threadIdx.x < t.rows && col + i < t.cols)
             tile[i][threadIdx.x] = x[at[1] + (col + i) * t.x_col + row + threadIdx.x];
@@ -72,7 +72,7 @@ static int transposed_dim(const joined<2> &j)
 }
 
 // The dimensions that a tile does not cover; tiles are counted with them.
-static joined<2> outside_of(const joined<2> &j, int row)
+static joined<2> outer_dims(const joined<2> &j, int row)
 {
     joined<2> rest = j;
     rest.rank = 0;
@@ -92,7 +92,7 @@ static joined<2> outside_of(const joined<2> &j, int row)
 template <class Bits>
 static tern_status copy_transposed(const tern_exec *exec, const joined<2> &j, int row)
 {
-    const joined<2> rest = outside_of(j, row);
+    const joined<2> rest = outer_dims(j, row);
     const int64_t tile_rows = ceil_div(j.size[row], TILE);
     const int64_t tile_cols = ceil_div(j.size[0], TILE);
     transpose t = {};
@@ -102,7 +102,7 @@ static tern_status copy_transposed(const tern_exec *exec, const joined<2> &j, in
     t.x_col = j.stride[0][1];
     t.tile_rows = (uint32_t)tile_rows;
     t.tile_cols = (uint32_t)tile_cols;
-    t.outside = loop_make(rest, 1, 0);
+    t.outer = loop_make(rest, 1, 0);
     return LAUNCH("copy", copy_tiles<Bits>, (unsigned)(rest.numel * tile_rows * tile_cols),
                   dim3(TILE, TILE_ROWS), exec->stream, t, (Bits *)j.data[0],
                   (const Bits *)j.data[1]);
@@ -123,15 +123,15 @@ static tern_status copy_same(const tern_exec *exec, const tern_strided *y, const
 struct cast_value {
     bool floating;
     double real;
-    int64_t whole;
+    int64_t integer;
 };
 
 template <class T> __device__ __forceinline__ cast_value load_floating(const void *x, int64_t i)
 {
-    return {true, (double)widen(((const T *)x)[i]), 0};
+    return {true, (double)upcast(((const T *)x)[i]), 0};
 }
 
-template <class T> __device__ __forceinline__ cast_value load_whole(const void *x, int64_t i)
+template <class T> __device__ __forceinline__ cast_value load_integer(const void *x, int64_t i)
 {
     return {false, 0, element<T>::load(((const T *)x)[i])};
 }
@@ -140,7 +140,7 @@ __device__ __forceinline__ cast_value load_value(tern_dtype dtype, const void *x
 {
     switch (dtype) {
         TERN_FLOATING_CASES(T, load_floating<T>(x, i))
-        TERN_WHOLE_CASES(T, load_whole<T>(x, i))
+        TERN_INTEGRAL_CASES(T, load_integer<T>(x, i))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
@@ -159,14 +159,14 @@ __device__ __forceinline__ int32_t truncate_to_int32(double x)
 template <class T>
 __device__ __forceinline__ void store_floating(void *y, int64_t i, const cast_value &value)
 {
-    typedef computed_t<T> C;
-    ((T *)y)[i] = narrow<T>(value.floating ? (C)value.real : (C)value.whole);
+    typedef opmath_t<T> C;
+    ((T *)y)[i] = downcast<T>(value.floating ? (C)value.real : (C)value.integer);
 }
 
 template <class T>
 __device__ __forceinline__ void store_integer(void *y, int64_t i, const cast_value &value)
 {
-    ((T *)y)[i] = (T)(value.floating ? truncate_to_int64(value.real) : value.whole);
+    ((T *)y)[i] = (T)(value.floating ? truncate_to_int64(value.real) : value.integer);
 }
 
 __device__ __forceinline__ void store_value(tern_dtype dtype, void *y, int64_t i,
@@ -189,27 +189,27 @@ __device__ __forceinline__ void store_value(tern_dtype dtype, void *y, int64_t i
         store_integer<int64_t>(y, i, value);
         break;
     case TERN_INT32:
-        ((int32_t *)y)[i] = value.floating ? truncate_to_int32(value.real) : (int32_t)value.whole;
+        ((int32_t *)y)[i] = value.floating ? truncate_to_int32(value.real) : (int32_t)value.integer;
         break;
     case TERN_UINT8:
         store_integer<uint8_t>(y, i, value);
         break;
     case TERN_BOOL:
-        ((uint8_t *)y)[i] = value.floating ? value.real != 0 : value.whole != 0;
+        ((uint8_t *)y)[i] = value.floating ? value.real != 0 : value.integer != 0;
         break;
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
 }
 
-// Any pair of dtypes, told apart as the kernel runs.
+// Any pair of dtypes, distinguished as the kernel runs.
 struct cast_body {
     static const int VIEWS = 2, WIDTH = 1;
     void *y;
     const void *x;
     tern_dtype to, from;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         store_value(to, y, at[0], load_value(from, x, at[1]));
     }
@@ -221,17 +221,17 @@ template <class To, class From> struct float_cast_body {
     To *y;
     const From *x;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
-        y[at[0]] = narrow<To>(widen(x[at[1]]));
+        y[at[0]] = downcast<To>(upcast(x[at[1]]));
     }
-    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned splat) const
     {
         const vec<From, WIDTH> from = vec_load_or_splat<WIDTH>(x + at[1], splat & 2);
         vec<To, WIDTH> to;
 #pragma unroll
         for (int k = 0; k < WIDTH; k++)
-            to.at[k] = narrow<To>(widen(from.at[k]));
+            to.at[k] = downcast<To>(upcast(from.at[k]));
         vec_store(y + at[0], to);
     }
 };
@@ -244,7 +244,7 @@ static tern_status cast_floats(const tern_exec *exec, const tern_strided *y, con
     return loop_run(exec, "copy", views, body);
 }
 
-static tern_status cast_any(const tern_exec *exec, const tern_strided *y, const tern_strided *x)
+static tern_status cast_others(const tern_exec *exec, const tern_strided *y, const tern_strided *x)
 {
     const tern_strided *const views[] = {y, x};
     const cast_body body = {y->data, x->data, y->dtype, x->dtype};
@@ -261,7 +261,7 @@ static tern_status cast(const tern_exec *exec, const tern_strided *y, const tern
         return cast_floats<float, __half>(exec, y, x);
     if (x->dtype == TERN_BFLOAT16 && y->dtype == TERN_FLOAT32)
         return cast_floats<float, __nv_bfloat16>(exec, y, x);
-    return cast_any(exec, y, x);
+    return cast_others(exec, y, x);
 }
 
 extern "C" tern_status tern_cuda_copy(const tern_exec *exec, const tern_strided *y,

@@ -11,11 +11,11 @@ template <class Bits> struct fill_body {
     Bits *y;
     Bits value;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         y[at[0]] = value;
     }
-    __device__ __forceinline__ void some(const int64_t *at, unsigned) const
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned) const
     {
         vec<Bits, WIDTH> values;
 #pragma unroll
@@ -25,7 +25,7 @@ template <class Bits> struct fill_body {
     }
 };
 
-template <class To, class From> static uint64_t bits_of(From value)
+template <class To, class From> static uint64_t to_bits(From value)
 {
     const To stored = (To)value;
     uint64_t bits = 0;
@@ -38,19 +38,19 @@ static uint64_t element_bits(tern_dtype dtype, tern_scalar value)
     const double number = scalar_floating(value, dtype);
     switch (dtype) {
     case TERN_FLOAT32:
-        return bits_of<float>(number);
+        return to_bits<float>(number);
     case TERN_FLOAT64:
-        return bits_of<double>(number);
+        return to_bits<double>(number);
     case TERN_FLOAT16:
-        return bits_of<__half>((float)number);
+        return to_bits<__half>((float)number);
     case TERN_BFLOAT16:
-        return bits_of<__nv_bfloat16>((float)number);
+        return to_bits<__nv_bfloat16>((float)number);
     case TERN_INT64:
-        return bits_of<int64_t>(scalar_integer(value));
+        return to_bits<int64_t>(scalar_integer(value));
     case TERN_INT32:
-        return bits_of<int32_t>(scalar_integer(value));
+        return to_bits<int32_t>(scalar_integer(value));
     case TERN_UINT8:
-        return bits_of<uint8_t>(scalar_integer(value));
+        return to_bits<uint8_t>(scalar_integer(value));
     case TERN_BOOL:
         return scalar_truth(value);
     case TERN_DTYPE_UNSPECIFIED:

@@ -23,7 +23,7 @@ template <class Out, class In, int INPUTS, class F> struct map_body {
             return element<Out>::store(
                 f(element<In>::load(values[0]), element<In>::load(values[1])));
     }
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         In values[INPUTS];
 #pragma unroll
@@ -31,7 +31,7 @@ template <class Out, class In, int INPUTS, class F> struct map_body {
             values[i] = x[i][at[i + 1]];
         y[at[0]] = apply(values);
     }
-    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned splat) const
     {
         vec<In, WIDTH> from[INPUTS];
         vec<Out, WIDTH> to;
@@ -57,29 +57,30 @@ template <int INPUTS> struct operands {
     joined<INPUTS + 1> views;
 };
 
-static inline operands<1> operands_of(const tern_exec *exec, const char *op, const tern_strided *y,
-                                      const tern_strided *x)
+static inline operands<1> make_operands(const tern_exec *exec, const char *op,
+                                        const tern_strided *y, const tern_strided *x)
 {
     const tern_strided *const views[] = {y, x};
     return {exec, op, join(views)};
 }
 
-static inline operands<2> operands_of(const tern_exec *exec, const char *op, const tern_strided *y,
-                                      const tern_strided *a, const tern_strided *b)
+static inline operands<2> make_operands(const tern_exec *exec, const char *op,
+                                        const tern_strided *y, const tern_strided *a,
+                                        const tern_strided *b)
 {
     const tern_strided *const views[] = {y, a, b};
     return {exec, op, join(views)};
 }
 
 // The failure of an operation that a dtype does not have.
-static inline tern_status not_made(const char *op, int code, tern_dtype dtype)
+static inline tern_status unsupported_op(const char *op, int code, tern_dtype dtype)
 {
     return tern_error_raise(TERN_ERR_DTYPE, "%s: operation %d is not made for %s", op, code,
                             tern_dtype_name(dtype));
 }
 
 template <class Out, class In, int INPUTS, class F>
-static map_body<Out, In, INPUTS, F> map_of(const operands<INPUTS> &o, const F &f)
+static map_body<Out, In, INPUTS, F> make_map_body(const operands<INPUTS> &o, const F &f)
 {
     map_body<Out, In, INPUTS, F> body = {};
     body.y = (Out *)o.views.data[0];
@@ -92,13 +93,13 @@ static map_body<Out, In, INPUTS, F> map_of(const operands<INPUTS> &o, const F &f
 template <class Out, class In, int INPUTS, class F>
 static tern_status map_flat(const operands<INPUTS> &o, const F &f)
 {
-    return loop_run_flat(o.exec, o.op, o.views, map_of<Out, In>(o, f));
+    return loop_run_flat(o.exec, o.op, o.views, make_map_body<Out, In>(o, f));
 }
 
 template <class Out, class In, int INPUTS, class F>
 static tern_status map_strided(const operands<INPUTS> &o, const F &f)
 {
-    return loop_run_strided(o.exec, o.op, o.views, map_of<Out, In>(o, f));
+    return loop_run_strided(o.exec, o.op, o.views, make_map_body<Out, In>(o, f));
 }
 
 template <class Out, class In, int INPUTS, class F>

@@ -6,7 +6,7 @@
 
 // ---- integers and bool --------------------------------------------------------------------------
 
-struct whole_unary {
+struct integer_unary {
     static const bool VECTORIZED = true;
     tern_unary_op op;
     int64_t a, b;
@@ -57,12 +57,12 @@ template <class real> struct unary_test {
 template <class T>
 static tern_status test_floating(const operands<1> &o, tern_unary_op op, const scalar_params &p)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     return map<truth, T>(o, unary_test<C>{op, (C)p.floating[0]});
 }
 
 template <class T>
-static tern_status test_whole(const operands<1> &o, tern_unary_op op, const scalar_params &p)
+static tern_status test_integer(const operands<1> &o, tern_unary_op op, const scalar_params &p)
 {
     return map<truth, T>(o, unary_test<int64_t>{op, p.integer[0]});
 }
@@ -72,11 +72,11 @@ static tern_status test(const operands<1> &o, tern_unary_op op, tern_dtype dtype
 {
     switch (dtype) {
         TERN_FLOATING_CASES(T, test_floating<T>(o, op, p))
-        TERN_WHOLE_CASES(T, test_whole<T>(o, op, p))
+        TERN_INTEGRAL_CASES(T, test_integer<T>(o, op, p))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 // ---- the choice ---------------------------------------------------------------------------------
@@ -88,12 +88,12 @@ static float round_to(tern_dtype dtype, float number)
 }
 
 template <class T>
-static tern_status whole(const operands<1> &o, tern_unary_op op, tern_dtype dtype,
-                         const scalar_params &p)
+static tern_status integral(const operands<1> &o, tern_unary_op op, tern_dtype dtype,
+                            const scalar_params &p)
 {
-    if (!whole_unary::has(op))
-        return not_made(o.op, op, dtype);
-    return map<T, T>(o, whole_unary{op, p.integer[0], p.integer[1]});
+    if (!integer_unary::has(op))
+        return unsupported_op(o.op, op, dtype);
+    return map<T, T>(o, integer_unary{op, p.integer[0], p.integer[1]});
 }
 
 static tern_status compute(const operands<1> &o, tern_unary_op op, tern_dtype dtype,
@@ -106,11 +106,11 @@ static tern_status compute(const operands<1> &o, tern_unary_op op, tern_dtype dt
         return unary_floats(o, op, dtype, (float)p.floating[0], (float)p.floating[1]);
     case TERN_FLOAT64:
         return map<double, double>(o, any_unary<double>{op, p.floating[0], p.floating[1]});
-        TERN_WHOLE_CASES(T, whole<T>(o, op, dtype, p))
+        TERN_INTEGRAL_CASES(T, integral<T>(o, op, dtype, p))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 extern "C" tern_status tern_cuda_unary(const tern_exec *exec, tern_unary_op op,
@@ -118,7 +118,7 @@ extern "C" tern_status tern_cuda_unary(const tern_exec *exec, tern_unary_op op,
                                        const tern_strided *x)
 {
     scalar_params params = {};
-    const operands<1> o = operands_of(exec, "unary", y, x);
+    const operands<1> o = make_operands(exec, "unary", y, x);
     const tern_unary_op which = set_scalar_params(&params, op, x->dtype, p, round_to);
     if (tern_unary_gives_bool(which))
         return test(o, which, x->dtype, params);

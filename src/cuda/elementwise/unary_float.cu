@@ -15,7 +15,7 @@ static tern_status run(const operands<1> &o, tern_unary_op op, tern_dtype dtype,
 #define UNARY_TEST(...)
 #include "device/elementwise.def"
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 tern_status unary_floats(const operands<1> &o, tern_unary_op op, tern_dtype dtype, float a, float b)

@@ -51,7 +51,7 @@ static tern_status run(const operands<2> &o, tern_unary_op op, tern_dtype dtype,
 #define UNARY_TEST(...)
 #include "device/elementwise.def"
     }
-    return not_made(o.op, op, dtype);
+    return unsupported_op(o.op, op, dtype);
 }
 
 extern "C" tern_status tern_cuda_unary_grad(const tern_exec *exec, tern_unary_op op,
@@ -60,9 +60,9 @@ extern "C" tern_status tern_cuda_unary_grad(const tern_exec *exec, tern_unary_op
 {
     const double a = p ? p[0] : 0, b = p ? p[1] : 0;
     const tern_unary_op which = usual_power(op, a);
-    const operands<2> o = operands_of(exec, "unary_grad", dx, dy, s);
+    const operands<2> o = make_operands(exec, "unary_grad", dx, dy, s);
     if (tern_unary_gives_bool(op))
-        return not_made(o.op, op, s->dtype);
+        return unsupported_op(o.op, op, s->dtype);
     if (s->dtype == TERN_FLOAT64)
         return map<double, double>(o, any_unary_grad<double>{which, a, b});
     if (s->dtype == TERN_FLOAT32)
@@ -71,5 +71,5 @@ extern "C" tern_status tern_cuda_unary_grad(const tern_exec *exec, tern_unary_op
         return run<__half>(o, which, s->dtype, (float)a, (float)b);
     if (s->dtype == TERN_BFLOAT16)
         return run<__nv_bfloat16>(o, which, s->dtype, (float)a, (float)b);
-    return not_made(o.op, op, s->dtype);
+    return unsupported_op(o.op, op, s->dtype);
 }

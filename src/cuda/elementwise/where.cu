@@ -9,11 +9,11 @@ template <class Bits> struct where_body {
     const uint8_t *c;
     const Bits *a, *b;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         y[at[0]] = c[at[1]] ? a[at[2]] : b[at[3]];
     }
-    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned splat) const
     {
         const vec<uint8_t, WIDTH> cs = vec_load_or_splat<WIDTH>(c + at[1], splat & 2);
         const vec<Bits, WIDTH> as = vec_load_or_splat<WIDTH>(a + at[2], splat & 4);

@@ -17,26 +17,26 @@ template <class Bits> struct gather_body {
     index_list index;
     bool vecs; // x has whole vectors at every index
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         int64_t i;
-        y[at[0]] = index.read(at[2], &i) ? x[at[1] + i * index.hop] : 0;
+        y[at[0]] = index.read(at[2], &i) ? x[at[1] + i * index.dim_stride] : 0;
     }
-    // One index for all: a piece of a row of x. Else element by element.
-    __device__ __forceinline__ void some(const int64_t *at, unsigned splat) const
+    // One index for all: part of a row of x. Else element by element.
+    __device__ __forceinline__ void vectorized(const int64_t *at, unsigned splat) const
     {
         int64_t i;
         if (vecs && splat == 4) {
             vec<Bits, WIDTH> values = {};
             if (index.read(at[2], &i))
-                values = vec_load<WIDTH>(x + at[1] + i * index.hop);
+                values = vec_load<WIDTH>(x + at[1] + i * index.dim_stride);
             vec_store(y + at[0], values);
             return;
         }
         for (int k = 0; k < WIDTH; k++) {
             const int64_t next[VIEWS] = {at[0] + k, splat & 2 ? at[1] : at[1] + k,
                                          splat & 4 ? at[2] : at[2] + k};
-            one(next);
+            scalar(next);
         }
     }
 };
@@ -45,11 +45,11 @@ template <class Bits>
 static tern_status gather(const tern_exec *exec, const tern_strided *y, const tern_strided *x,
                           const tern_strided *index, int dim)
 {
-    const tern_strided views[] = {*y, standing(x, dim), *index};
+    const tern_strided views[] = {*y, with_zero_stride(x, dim), *index};
     const bool vecs = x->stride[dim] % vec_width<Bits>::value == 0;
     const gather_body<Bits> body = {(Bits *)y->data, (const Bits *)x->data,
-                                    list_of(exec, index, x, dim), vecs};
-    return loop_run(exec, "gather", join_own(views), body);
+                                    make_index_list(exec, index, x, dim), vecs};
+    return loop_run(exec, "gather", join_views(views), body);
 }
 
 extern "C" tern_status tern_cuda_gather(const tern_exec *exec, const tern_strided *y,
@@ -71,13 +71,13 @@ template <class Y, class X> struct line_body {
     index_list index;
     int64_t length, x_step, index_step;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         for (int64_t n = 0; n < length; n++) {
             int64_t i;
             if (!index.read(at[2] + n * index_step, &i))
                 continue;
-            Y *to = y + at[0] + i * index.hop;
+            Y *to = y + at[0] + i * index.dim_stride;
             *to = element<Y>::store(
                 plus(element<Y>::load(*to), element<X>::load(x[at[1] + n * x_step])));
         }
@@ -87,38 +87,38 @@ template <class Y, class X> struct line_body {
 template <class Y, class X> static tern_status add_lines(const scatter &s)
 {
     const unsigned others = ~(1u << s.dim);
-    const tern_strided views[] = {part_of(s, s.y, others), part_of(s, s.x, others),
-                                  part_of(s, s.index, others)};
+    const tern_strided views[] = {select_dims(s, s.y, others), select_dims(s, s.x, others),
+                                  select_dims(s, s.index, others)};
     const line_body<Y, X> body = {
-        (Y *)s.y->data,       (const X *)s.x->data, list_of(s.exec, s.index, s.y, s.dim),
+        (Y *)s.y->data,       (const X *)s.x->data, make_index_list(s.exec, s.index, s.y, s.dim),
         s.index->size[s.dim], s.x->stride[s.dim],   s.index->stride[s.dim]};
-    return loop_run(s.exec, "scatter_add", join_own(views), body);
+    return loop_run(s.exec, "scatter_add", join_views(views), body);
 }
 
 // Contiguous, of y's sizes, in float.
-static tern_strided wide_view(const tern_strided *y, void *data)
+static tern_strided float_view(const tern_strided *y, void *data)
 {
-    tern_strided wide = *y;
+    tern_strided upcast = *y;
     int64_t stride = 1;
-    wide.data = data;
-    wide.dtype = TERN_FLOAT32;
+    upcast.data = data;
+    upcast.dtype = TERN_FLOAT32;
     for (int d = y->rank - 1; d >= 0; d--) {
-        wide.stride[d] = stride;
+        upcast.stride[d] = stride;
         stride *= y->size[d];
     }
-    return wide;
+    return upcast;
 }
 
 // 16-bit elements accumulate in float and are rounded once.
-template <class T> static tern_status add_lines_wide(const scatter &s)
+template <class T> static tern_status add_lines_upcast(const scatter &s)
 {
     scratch_memory scratch(s.exec);
     float *sums;
     TERN_TRY(scratch.take(tern_strided_numel(s.y), &sums));
-    const tern_strided wide = wide_view(s.y, sums);
+    const tern_strided upcast = float_view(s.y, sums);
     scatter into = s;
-    into.y = &wide;
-    tern_strided to = wide, from = *s.y;
+    into.y = &upcast;
+    tern_strided to = upcast, from = *s.y;
     tern_strided *const views[] = {&to, &from};
     tern_views_coalesce(views, 2);
     TERN_TRY(tern_cuda_copy(s.exec, &to, &from));
@@ -134,15 +134,16 @@ template <class T> static tern_status add_lines_wide(const scatter &s)
 template <class T> static tern_status add(const scatter &s)
 {
     const int64_t length = s.index->size[s.dim];
-    const unsigned dims = place_dims(s);
-    const joined<3> places = places_of(s, dims);
-    const joined<2> columns = columns_of(s, ~dims);
-    if (places.numel == 0 || columns.numel == 0)
+    const unsigned dims = index_dims(s);
+    const joined<3> positions = join_positions(s, dims);
+    const joined<2> columns = join_columns(s, ~dims);
+    if (positions.numel == 0 || columns.numel == 0)
         return TERN_OK;
-    if (length > SHORT_LINE && places.numel / length < MANY_LINES && can_sort(places, columns))
-        return add_by_sorting<T>(s, places, columns);
+    if (length > SHORT_LINE && positions.numel / length < MANY_LINES &&
+        can_sort(positions, columns))
+        return add_by_sorting<T>(s, positions, columns);
     if constexpr (sizeof(T) == 2)
-        return length > 1 ? add_lines_wide<T>(s) : add_lines<T, T>(s);
+        return length > 1 ? add_lines_upcast<T>(s) : add_lines<T, T>(s);
     else
         return add_lines<T, T>(s);
 }
@@ -154,7 +155,7 @@ extern "C" tern_status tern_cuda_scatter_add(const tern_exec *exec, const tern_s
     const scatter s = {exec, y, x, index, dim};
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, add<T>(s))
-        TERN_WHOLE_CASES(T, add<T>(s))
+        TERN_INTEGRAL_CASES(T, add<T>(s))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }

@@ -10,30 +10,31 @@
 // Indices along one dimension; one that is out of range goes to the fault record.
 struct index_list {
     const int64_t *data;
-    int64_t limit, hop; // size and stride of the indexed view along dim
+    int64_t limit, dim_stride; // size and stride of the indexed view along dim
     tern_fault *fault;
     uint32_t location;
 
-    // Reads the index at an offset in elements, `place`, into *i; false where it is out of range.
-    __device__ __forceinline__ bool read(int64_t place, int64_t *i) const
+    // Reads the index at an offset in elements, `position`, into *i; false where it is out of
+    // range.
+    __device__ __forceinline__ bool read(int64_t position, int64_t *i) const
     {
-        *i = data[place];
+        *i = data[position];
         if (*i >= 0 && *i < limit)
             return true;
-        fault_report(fault, location, place, *i);
+        fault_report(fault, location, position, *i);
         return false;
     }
 };
 
-static inline index_list list_of(const tern_exec *exec, const tern_strided *index,
-                                 const tern_strided *indexed, int dim)
+static inline index_list make_index_list(const tern_exec *exec, const tern_strided *index,
+                                         const tern_strided *indexed, int dim)
 {
     return {(const int64_t *)index->data, indexed->size[dim], indexed->stride[dim], exec->fault,
             exec->location};
 }
 
 // The indexed view with stride 0 along dim.
-static inline tern_strided standing(const tern_strided *indexed, int dim)
+static inline tern_strided with_zero_stride(const tern_strided *indexed, int dim)
 {
     tern_strided view = *indexed;
     view.stride[dim] = 0;
@@ -41,7 +42,7 @@ static inline tern_strided standing(const tern_strided *indexed, int dim)
 }
 
 // Views that a kernel here made, with views[0]'s sizes, for a loop.
-template <int VIEWS> static inline joined<VIEWS> join_own(const tern_strided (&views)[VIEWS])
+template <int VIEWS> static inline joined<VIEWS> join_views(const tern_strided (&views)[VIEWS])
 {
     tern_strided own[VIEWS], *each[VIEWS];
     const tern_strided *out[VIEWS];
@@ -73,18 +74,18 @@ struct scatter {
 };
 
 // The view with only those dimensions for which `keep` has a bit, of the index's sizes.
-static inline tern_strided part_of(const scatter &s, const tern_strided *view, unsigned keep)
+static inline tern_strided select_dims(const scatter &s, const tern_strided *view, unsigned keep)
 {
-    tern_strided part = *view;
-    part.rank = 0;
+    tern_strided selected = *view;
+    selected.rank = 0;
     for (int d = 0; d < s.index->rank; d++) {
         if (!(keep >> d & 1))
             continue;
-        part.size[part.rank] = s.index->size[d];
-        part.stride[part.rank] = view->stride[d];
-        part.rank++;
+        selected.size[selected.rank] = s.index->size[d];
+        selected.stride[selected.rank] = view->stride[d];
+        selected.rank++;
     }
-    return part;
+    return selected;
 }
 
 #endif

@@ -2,7 +2,7 @@
 // Cross-entropy over (N, C, S), softmax and all in one kernel, and its gradient. A group of lanes
 // takes a sample: one thread where classes are few or lie apart (S > 1), up to a block where they
 // are many, 16 bytes at once where rows are aligned. Losses are added by blocks; one more kernel
-// joins several of them.
+// adds several of them.
 #include "cuda/fast_divide.cuh"
 #include "cuda/exp_sum.cuh"
 #include "cuda/fault.cuh"
@@ -14,7 +14,7 @@
 #define FEW_ROUNDS 4 // of samples that one block may take, to spare the second kernel
 
 template <class T> struct entropy {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const T *x;            /* (N, C, S) */
     const int64_t *labels; /* (N, S), or NULL */
     const T *q;            /* (N, C, S): probabilities, or NULL */
@@ -23,7 +23,7 @@ template <class T> struct entropy {
     C *total;              /* (1) */
     T *loss;               /* (1), or (N, S) */
     int64_t samples, classes, ignore_index;
-    place_divisor spatial;
+    int64_divisor spatial;
     double smoothing, uniform; // uniform: what smoothing gives each class
     tern_reduction reduction;
     int lanes, rounds; // threads for a sample, samples for each group of them
@@ -36,8 +36,8 @@ struct loss_sum {
     double loss, total;
 };
 
-// One sample and the lane's place in it.
-template <class T> struct line {
+// One sample and the index of the lane.
+template <class T> struct class_row {
     const T *x, *q; // of its first class; q may be NULL
     int64_t stride; // to the next class
     int64_t classes;
@@ -45,19 +45,19 @@ template <class T> struct line {
 };
 
 template <class T>
-__device__ __forceinline__ line<T> line_of(const entropy<T> &e, int64_t sample, bool inside)
+__device__ __forceinline__ class_row<T> find_row(const entropy<T> &e, int64_t sample, bool inside)
 {
     const int64_t s = (int64_t)e.spatial.size;
     int64_t inner = sample;
-    const int64_t outer = divide_by(&inner, e.spatial), at = outer * e.classes * s + inner;
-    return line<T>{
+    const int64_t outer = fast_divmod(&inner, e.spatial), at = outer * e.classes * s + inner;
+    return class_row<T>{
         e.x + at, e.q ? e.q + at : NULL, s, inside ? e.classes : 0, (int)threadIdx.x % e.lanes,
         e.lanes};
 }
 
 // Classes c to c + W - 1 of a row; where W > 1 they are neighbours, and aligned.
 template <int W, class T>
-__device__ __forceinline__ vec<T, W> classes_from(const line<T> &row, int64_t c)
+__device__ __forceinline__ vec<T, W> classes_from(const class_row<T> &row, int64_t c)
 {
     if (W > 1)
         return vec_load<W>(row.x + c);
@@ -68,27 +68,27 @@ __device__ __forceinline__ vec<T, W> classes_from(const line<T> &row, int64_t c)
 
 // Over the lanes of a sample.
 template <class V, class Combine>
-__device__ __forceinline__ V lanes_reduce(V value, V none, int lanes, Combine combine)
+__device__ __forceinline__ V lanes_reduce(V value, V identity, int lanes, Combine combine)
 {
-    if (lanes > WARP_LANES)
-        return block_reduce(value, none, combine);
+    if (lanes > WARP_SIZE)
+        return block_reduce(value, identity, combine);
     for (int mask = lanes / 2; mask > 0; mask /= 2)
-        value = combine(value, lane_exchange(value, mask));
+        value = combine(value, shuffle_xor(value, mask));
     return value;
 }
 
 // The probability that the target gives class c, smoothed; 1 for labels.
 template <class T>
-__device__ __forceinline__ double smooth(const entropy<T> &e, const line<T> &row, int64_t c)
+__device__ __forceinline__ double smooth(const entropy<T> &e, const class_row<T> &row, int64_t c)
 {
     if (!row.q)
         return 1;
-    return (double)widen(row.q[c * row.stride]) * (1 - e.smoothing) + e.uniform;
+    return (double)upcast(row.q[c * row.stride]) * (1 - e.smoothing) + e.uniform;
 }
 
-template <class T> __device__ __forceinline__ double weight_of(const entropy<T> &e, int64_t c)
+template <class T> __device__ __forceinline__ double class_weight(const entropy<T> &e, int64_t c)
 {
-    return e.weight ? (double)widen(e.weight[c]) : 1;
+    return e.weight ? (double)upcast(e.weight[c]) : 1;
 }
 
 template <class T> __device__ __forceinline__ bool counts(const entropy<T> &e, int64_t label)
@@ -100,33 +100,33 @@ template <class T> __device__ __forceinline__ bool counts(const entropy<T> &e, i
 
 // One thread looks for the largest first: a few exponentials that do not wait for each other.
 template <int W, class T>
-__device__ __forceinline__ exp_sum<computed_t<T>> row_exp_sum(const line<T> &row)
+__device__ __forceinline__ exp_sum<opmath_t<T>> row_exp_sum(const class_row<T> &row)
 {
-    typedef computed_t<T> C;
-    exp_sum<C> all = exp_sum_none<C>();
+    typedef opmath_t<T> C;
+    exp_sum<C> all = exp_sum_identity<C>();
     if (row.lanes > 1) {
         for (int64_t c = row.lane * W; c < row.classes; c += row.lanes * W) {
             const vec<T, W> x = classes_from<W>(row, c);
             for (int k = 0; k < W; k++)
-                exp_sum_add(all, (C)widen(x.at[k]));
+                exp_sum_add(all, (C)upcast(x.at[k]));
         }
-        return lanes_reduce(all, exp_sum_none<C>(), row.lanes, exp_sum_join());
+        return lanes_reduce(all, exp_sum_identity<C>(), row.lanes, exp_sum_combine());
     }
     for (int64_t c = 0; c < row.classes; c++)
-        all.top = larger_value()(all.top, (C)widen(row.x[c * row.stride]));
+        all.max = nan_max()(all.max, (C)upcast(row.x[c * row.stride]));
     for (int64_t c = 0; c < row.classes; c++)
-        all.sum += exponential((C)widen(row.x[c * row.stride]) - all.top);
+        all.sum += exponential((C)upcast(row.x[c * row.stride]) - all.max);
     return all;
 }
 
 // What smoothing and probabilities need: loss is sum w q x, total is sum w q.
 template <class T>
-__device__ __forceinline__ loss_sum row_products(const entropy<T> &e, const line<T> &row)
+__device__ __forceinline__ loss_sum row_products(const entropy<T> &e, const class_row<T> &row)
 {
     loss_sum s = {0, 0};
     for (int64_t c = row.lane; c < row.classes; c += row.lanes) {
-        const double q = weight_of(e, c) * smooth(e, row, c);
-        s.loss += q * (double)widen(row.x[c * row.stride]);
+        const double q = class_weight(e, c) * smooth(e, row, c);
+        s.loss += q * (double)upcast(row.x[c * row.stride]);
         s.total += q;
     }
     s.loss = lanes_reduce(s.loss, 0.0, row.lanes, add_values());
@@ -135,16 +135,16 @@ __device__ __forceinline__ loss_sum row_products(const entropy<T> &e, const line
 }
 
 template <class T>
-__device__ __forceinline__ loss_sum label_loss(const entropy<T> &e, const line<T> &row,
-                                               const exp_sum<computed_t<T>> &all,
+__device__ __forceinline__ loss_sum label_loss(const entropy<T> &e, const class_row<T> &row,
+                                               const exp_sum<opmath_t<T>> &all,
                                                const loss_sum &products, int64_t label)
 {
-    const double weight = weight_of(e, label);
-    const double off = (double)(widen(row.x[label * row.stride]) - all.top);
+    const double weight = class_weight(e, label);
+    const double off = (double)(upcast(row.x[label * row.stride]) - all.max);
     const double hit = weight * ((double)logarithm(all.sum) - off);
     if (e.smoothing == 0)
         return loss_sum{hit, weight};
-    const double lse = (double)all.top + (double)logarithm(all.sum);
+    const double lse = (double)all.max + (double)logarithm(all.sum);
     const double rest = products.total * lse - products.loss;
     return loss_sum{(1 - e.smoothing) * hit + e.uniform * rest, weight};
 }
@@ -153,16 +153,16 @@ __device__ __forceinline__ loss_sum label_loss(const entropy<T> &e, const line<T
 template <int W, class T>
 __device__ __forceinline__ loss_sum sample_loss(const entropy<T> &e, int64_t sample, bool inside)
 {
-    const line<T> row = line_of(e, inside ? sample : 0, inside);
-    const exp_sum<computed_t<T>> all = exp_sum_finish(row_exp_sum<W>(row));
+    const class_row<T> row = find_row(e, inside ? sample : 0, inside);
+    const exp_sum<opmath_t<T>> all = exp_sum_finish(row_exp_sum<W>(row));
     loss_sum products = {0, 0}, own = {0, 0};
     if (e.q || e.smoothing > 0)
         products = row_products(e, row);
     if (row.lane != 0 || !inside)
         return own;
-    const double lse = (double)all.top + (double)logarithm(all.sum);
+    const double lse = (double)all.max + (double)logarithm(all.sum);
     const int64_t label = e.labels ? e.labels[sample] : 0;
-    e.lse[sample] = all.top + logarithm(all.sum);
+    e.lse[sample] = all.max + logarithm(all.sum);
     if (e.q)
         own = loss_sum{products.total * lse - products.loss, 1};
     else if (counts(e, label))
@@ -170,25 +170,25 @@ __device__ __forceinline__ loss_sum sample_loss(const entropy<T> &e, int64_t sam
     else if (label != e.ignore_index)
         fault_report(e.fault, e.location, sample, label);
     if (e.reduction == TERN_REDUCTION_NONE)
-        e.loss[sample] = narrow<T>((computed_t<T>)own.loss);
+        e.loss[sample] = downcast<T>((opmath_t<T>)own.loss);
     return own;
 }
 
 template <class T>
 __device__ __forceinline__ void write_loss(const entropy<T> &e, const loss_sum &sum)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     *e.total = (C)sum.total;
     if (e.reduction == TERN_REDUCTION_SUM)
-        *e.loss = narrow<T>((C)sum.loss);
+        *e.loss = downcast<T>((C)sum.loss);
     else if (e.reduction != TERN_REDUCTION_NONE)
-        *e.loss = narrow<T>((C)(sum.loss / sum.total));
+        *e.loss = downcast<T>((C)(sum.loss / sum.total));
 }
 
-// parts (blocks), or NULL where one block does all.
+// partials (blocks), or NULL where one block does all.
 template <class T, int W>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
-    entropy_forward(const entropy<T> e, loss_sum *parts)
+    entropy_forward(const entropy<T> e, loss_sum *partials)
 {
     const int groups = THREADS / e.lanes;
     int64_t sample = (int64_t)blockIdx.x * e.rounds * groups + (int)threadIdx.x / e.lanes;
@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     sum.loss = block_sum(sum.loss);
     sum.total = block_sum(sum.total);
     if (threadIdx.x == 0) {
-        if (parts)
-            parts[blockIdx.x] = sum;
+        if (partials)
+            partials[blockIdx.x] = sum;
         else
             write_loss(e, sum);
     }
@@ -210,12 +210,12 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 
 template <class T>
 __global__ void __launch_bounds__(THREADS)
-    entropy_join(const entropy<T> e, const loss_sum *parts, int count)
+    entropy_reduce_partials(const entropy<T> e, const loss_sum *partials, int count)
 {
     loss_sum sum = {0, 0};
     for (int i = (int)threadIdx.x; i < count; i += THREADS) {
-        sum.loss += parts[i].loss;
-        sum.total += parts[i].total;
+        sum.loss += partials[i].loss;
+        sum.total += partials[i].total;
     }
     sum.loss = block_sum(sum.loss);
     sum.total = block_sum(sum.total);
@@ -234,16 +234,16 @@ template <class C> struct factors {
 };
 
 template <class T>
-__device__ __forceinline__ factors<computed_t<T>> factors_of(const entropy<T> &e, int64_t sample,
+__device__ __forceinline__ factors<opmath_t<T>> make_factors(const entropy<T> &e, int64_t sample,
                                                              double g, double mass)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     if (e.q)
         return factors<C>{(C)(g * mass), (C)g, 0, -1, true};
     const int64_t label = e.labels[sample];
     if (!counts(e, label))
         return factors<C>{0, 0, 0, -1, false};
-    const double hit = g * ((1 - e.smoothing) * weight_of(e, label));
+    const double hit = g * ((1 - e.smoothing) * class_weight(e, label));
     return factors<C>{(C)(hit + g * (e.uniform * mass)), (C)(g * e.uniform), (C)hit, label, true};
 }
 
@@ -252,36 +252,35 @@ template <class T>
 __device__ __forceinline__ double loss_gradient(const entropy<T> &e, const T *dloss, int64_t sample)
 {
     if (e.reduction == TERN_REDUCTION_NONE)
-        return (double)widen(dloss[sample]);
-    const double g = (double)widen(*dloss);
+        return (double)upcast(dloss[sample]);
+    const double g = (double)upcast(*dloss);
     return e.reduction == TERN_REDUCTION_SUM ? g : g / (double)*e.total;
 }
 
 template <class T>
-__device__ __forceinline__ computed_t<T> class_gradient(const entropy<T> &e, const line<T> &row,
-                                                        const factors<computed_t<T>> &f,
-                                                        computed_t<T> x, computed_t<T> lse,
-                                                        int64_t c)
+__device__ __forceinline__ opmath_t<T> class_gradient(const entropy<T> &e, const class_row<T> &row,
+                                                      const factors<opmath_t<T>> &f, opmath_t<T> x,
+                                                      opmath_t<T> lse, int64_t c)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     if (!f.counts)
         return 0;
     C dx = exponential(x - lse) * f.scale;
     if (f.share != 0)
-        dx -= (C)(weight_of(e, c) * smooth(e, row, c)) * f.share;
+        dx -= (C)(class_weight(e, c) * smooth(e, row, c)) * f.share;
     return c == f.label ? dx - f.hit : dx;
 }
 
 // All classes of a sample, in the shares of its lanes.
 template <int W, class T>
-__device__ __forceinline__ void sample_gradient(const entropy<T> &e, const line<T> &row,
-                                                const factors<computed_t<T>> &f, computed_t<T> lse,
+__device__ __forceinline__ void sample_gradient(const entropy<T> &e, const class_row<T> &row,
+                                                const factors<opmath_t<T>> &f, opmath_t<T> lse,
                                                 T *dx)
 {
     for (int64_t c = row.lane * W; c < row.classes; c += row.lanes * W) {
         vec<T, W> line = classes_from<W>(row, c);
         for (int k = 0; k < W; k++)
-            line.at[k] = narrow<T>(class_gradient(e, row, f, widen(line.at[k]), lse, c + k));
+            line.at[k] = downcast<T>(class_gradient(e, row, f, upcast(line.at[k]), lse, c + k));
         if (W > 1)
             vec_store<W>(dx + c, line);
         else
@@ -299,15 +298,15 @@ __global__ void __launch_bounds__(THREADS)
          base += (int64_t)gridDim.x * groups) {
         const int64_t sample = base + (int)threadIdx.x / e.lanes;
         const bool inside = sample < e.samples;
-        const line<T> row = line_of(e, inside ? sample : 0, inside);
+        const class_row<T> row = find_row(e, inside ? sample : 0, inside);
         double mass = massive ? 0 : (double)e.classes;
         for (int64_t c = row.lane; massive && c < row.classes; c += row.lanes)
-            mass += weight_of(e, c) * smooth(e, row, c);
+            mass += class_weight(e, c) * smooth(e, row, c);
         if (massive)
             mass = lanes_reduce(mass, 0.0, e.lanes, add_values());
         if (inside) {
-            const factors<computed_t<T>> f =
-                factors_of(e, sample, loss_gradient(e, dloss, sample), mass);
+            const factors<opmath_t<T>> f =
+                make_factors(e, sample, loss_gradient(e, dloss, sample), mass);
             sample_gradient<W>(e, row, f, e.lse[sample], dx + (row.x - e.x));
         }
     }
@@ -316,9 +315,9 @@ __global__ void __launch_bounds__(THREADS)
 // ---- launchers ----------------------------------------------------------------------------------
 
 template <class T>
-static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_args *args)
+static entropy<T> make_entropy(const tern_exec *exec, const tern_cross_entropy_args *args)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     entropy<T> e = {};
     e.x = (const T *)args->x.data;
     e.labels = args->probabilities ? NULL : (const int64_t *)args->target.data;
@@ -328,7 +327,7 @@ static entropy<T> entropy_of(const tern_exec *exec, const tern_cross_entropy_arg
     e.total = (C *)args->total.data;
     e.loss = (T *)args->loss.data;
     e.classes = args->x.size[1];
-    e.spatial = place_divisor_of(args->x.size[2]);
+    e.spatial = make_int64_divisor(args->x.size[2]);
     e.samples = args->x.size[0] * args->x.size[2];
     e.ignore_index = args->ignore_index;
     e.smoothing = args->label_smoothing;
@@ -344,7 +343,7 @@ template <class T> static int lanes_for(const entropy<T> &e, int64_t few)
 {
     if (e.spatial.size > 1 || e.classes <= few)
         return 1;
-    return e.classes <= 128 ? 8 : e.classes <= 2048 ? WARP_LANES : THREADS;
+    return e.classes <= 128 ? 8 : e.classes <= 2048 ? WARP_SIZE : THREADS;
 }
 
 // Whether lanes that share a row may read whole vectors of it.
@@ -356,32 +355,32 @@ template <class T> static bool rows_are_vecs(const entropy<T> &e, const T *x)
 
 template <class T>
 static tern_status launch_forward(const tern_exec *exec, const entropy<T> &e, int blocks,
-                                  loss_sum *parts)
+                                  loss_sum *partials)
 {
     if (rows_are_vecs(e, e.x))
         return LAUNCH("cross_entropy", (entropy_forward<T, vec_width<T>::value>), blocks, THREADS,
-                      exec->stream, e, parts);
+                      exec->stream, e, partials);
     return LAUNCH("cross_entropy", (entropy_forward<T, 1>), blocks, THREADS, exec->stream, e,
-                  parts);
+                  partials);
 }
 
 template <class T>
 static tern_status run_forward(const tern_exec *exec, const tern_cross_entropy_args *args)
 {
-    entropy<T> e = entropy_of<T>(exec, args);
+    entropy<T> e = make_entropy<T>(exec, args);
     e.lanes = lanes_for(e, 16);
-    const int64_t groups = THREADS / e.lanes, turns = ceil_div(e.samples, groups);
-    const int64_t rounds = turns <= FEW_ROUNDS ? turns : ceil_div(turns, MAX_BLOCKS);
+    const int64_t groups = THREADS / e.lanes, steps = ceil_div(e.samples, groups);
+    const int64_t rounds = steps <= FEW_ROUNDS ? steps : ceil_div(steps, MAX_BLOCKS);
     scratch_memory scratch(exec);
     loss_sum *partials;
     e.rounds = (int)rounds;
-    if (turns <= FEW_ROUNDS)
+    if (steps <= FEW_ROUNDS)
         return launch_forward<T>(exec, e, 1, NULL);
-    const int blocks = (int)(ceil_div(turns, rounds));
+    const int blocks = (int)(ceil_div(steps, rounds));
     TERN_TRY(scratch.take(blocks, &partials));
     TERN_TRY(launch_forward(exec, e, blocks, partials));
-    return LAUNCH("cross_entropy", (entropy_join<T>), 1, THREADS, exec->stream, e, partials,
-                  blocks);
+    return LAUNCH("cross_entropy", (entropy_reduce_partials<T>), 1, THREADS, exec->stream, e,
+                  partials, blocks);
 }
 
 extern "C" tern_status tern_cuda_cross_entropy(const tern_exec *exec,
@@ -398,7 +397,7 @@ template <class T>
 static tern_status run_backward(const tern_exec *exec, const tern_cross_entropy_args *args,
                                 const tern_strided *dx, const tern_strided *dloss)
 {
-    entropy<T> e = entropy_of<T>(exec, args);
+    entropy<T> e = make_entropy<T>(exec, args);
     e.lanes = lanes_for(e, 2);
     const int64_t groups = THREADS / e.lanes, blocks = ceil_div(e.samples, groups);
     if (blocks == 0)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pointwise losses: sums by blocks, which one more kernel joins, or element by element.
+// The pointwise losses: sums by blocks, which one more kernel adds, or element by element.
 #include "cuda/block.cuh"
 #include "cuda/fault.cuh"
 #include "cuda/realmath.cuh"
 #include "cuda/loop.cuh"
 
-#define THREADS    256
-#define SHARE      16384 // elements of a block, at least
-#define MAX_BLOCKS 1024
+#define THREADS      256
+#define MIN_ELEMENTS 16384 // elements of a block, at least
+#define MAX_BLOCKS   1024
 
 // ---- one element --------------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ template <int CODE> struct loss_inputs {
 
 template <class T> struct operands {
     const T *x, *t, *v, *weight; // v, weight: or NULL
-    computed_t<T> a, b;
+    opmath_t<T> a, b;
     tern_fault *fault;
     uint32_t location;
 };
@@ -97,16 +97,16 @@ template <int CODE, int N, class T> struct points {
         if (weighted)
             weight = vec_load<N>(o.weight + i);
     }
-    __device__ __forceinline__ point<computed_t<T>> at(const operands<T> &o, int k) const
+    __device__ __forceinline__ point<opmath_t<T>> at(const operands<T> &o, int k) const
     {
-        computed_t<T> third = 0;
+        opmath_t<T> third = 0;
         if constexpr (loss_inputs<CODE>::value > 2)
-            third = widen(v.at[k]);
-        return {widen(x.at[k]), widen(t.at[k]), third, o.a, o.b};
+            third = upcast(v.at[k]);
+        return {upcast(x.at[k]), upcast(t.at[k]), third, o.a, o.b};
     }
-    __device__ __forceinline__ computed_t<T> weigh(computed_t<T> value, int k) const
+    __device__ __forceinline__ opmath_t<T> weigh(opmath_t<T> value, int k) const
     {
-        return weighted ? widen(weight.at[k]) * value : value;
+        return weighted ? upcast(weight.at[k]) * value : value;
     }
 };
 
@@ -124,8 +124,8 @@ __device__ __forceinline__ void report(const operands<T> &o, const points<CODE, 
 }
 
 template <int CODE, int N, class T>
-__device__ __forceinline__ computed_t<T> term(const operands<T> &o, const points<CODE, N, T> &p,
-                                              int k)
+__device__ __forceinline__ opmath_t<T> term(const operands<T> &o, const points<CODE, N, T> &p,
+                                            int k)
 {
     return p.weigh(loss_value<CODE>(p.at(o, k)), k);
 }
@@ -134,23 +134,23 @@ __device__ __forceinline__ computed_t<T> term(const operands<T> &o, const points
 
 template <class T> __device__ __forceinline__ void write_loss(T *loss, double sum, double divisor)
 {
-    *loss = narrow<T>((computed_t<T>)(sum / divisor));
+    *loss = downcast<T>((opmath_t<T>)(sum / divisor));
 }
 
-// Each block's `share` elements; parts (blocks), or NULL where one block does all.
+// Each block's `block_elements` elements; partials (blocks), or NULL where one block does all.
 template <class T, int CODE>
 __global__ void __launch_bounds__(THREADS)
-    loss_sum(T *loss, operands<T> o, int64_t numel, int64_t share, bool vectorized, double divisor,
-             double *parts)
+    loss_sum(T *loss, operands<T> o, int64_t numel, int64_t block_elements, bool vectorized,
+             double divisor, double *partials)
 {
     enum { WIDTH = vec_width<T>::value };
-    const int64_t first = blockIdx.x * share, end = first + share;
+    const int64_t first = blockIdx.x * block_elements, end = first + block_elements;
     const int64_t last = end < numel ? end : numel;
     const int64_t rest = vectorized ? first + (last - first) / WIDTH * WIDTH : first;
     double sum = 0;
     for (int64_t i = first + (int)threadIdx.x * WIDTH; i < rest; i += THREADS * WIDTH) {
         const points<CODE, WIDTH, T> p(o, i);
-        computed_t<T> own = 0;
+        opmath_t<T> own = 0;
         report(o, p, i);
         for (int k = 0; k < WIDTH; k++)
             own += term(o, p, k);
@@ -163,8 +163,8 @@ __global__ void __launch_bounds__(THREADS)
     }
     sum = block_sum(sum);
     if (threadIdx.x == 0) {
-        if (parts)
-            parts[blockIdx.x] = sum;
+        if (partials)
+            partials[blockIdx.x] = sum;
         else
             write_loss(loss, sum, divisor);
     }
@@ -172,11 +172,11 @@ __global__ void __launch_bounds__(THREADS)
 
 template <class T>
 __global__ void __launch_bounds__(THREADS)
-    loss_join(T *loss, const double *parts, int count, double divisor)
+    loss_reduce_partials(T *loss, const double *partials, int count, double divisor)
 {
     double sum = 0;
     for (int i = (int)threadIdx.x; i < count; i += THREADS)
-        sum += parts[i];
+        sum += partials[i];
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         write_loss(loss, sum, divisor);
@@ -193,18 +193,18 @@ static tern_status reduce_loss(const tern_exec *exec, double divisor, T *loss, c
                                int64_t numel)
 {
     const bool vectorized = aligned(o);
-    const int64_t share = (numel / MAX_BLOCKS / SHARE + 1) * SHARE;
-    const int blocks = (int)(ceil_div(numel, share));
+    const int64_t block_elements = (numel / MAX_BLOCKS / MIN_ELEMENTS + 1) * MIN_ELEMENTS;
+    const int blocks = (int)(ceil_div(numel, block_elements));
     scratch_memory scratch(exec);
     double *partials;
     if (blocks <= 1)
-        return LAUNCH("loss", (loss_sum<T, CODE>), 1, THREADS, exec->stream, loss, o, numel, share,
-                      vectorized, divisor, (double *)NULL);
+        return LAUNCH("loss", (loss_sum<T, CODE>), 1, THREADS, exec->stream, loss, o, numel,
+                      block_elements, vectorized, divisor, (double *)NULL);
     TERN_TRY(scratch.take(blocks, &partials));
     TERN_TRY(LAUNCH("loss", (loss_sum<T, CODE>), (unsigned)blocks, THREADS, exec->stream, loss, o,
-                    numel, share, vectorized, divisor, partials));
-    return LAUNCH("loss", (loss_join<T>), 1, THREADS, exec->stream, loss, partials, blocks,
-                  divisor);
+                    numel, block_elements, vectorized, divisor, partials));
+    return LAUNCH("loss", (loss_reduce_partials<T>), 1, THREADS, exec->stream, loss, partials,
+                  blocks, divisor);
 }
 
 // ---- element by element -------------------------------------------------------------------------
@@ -221,7 +221,7 @@ template <class T, int CODE> struct each_body {
         report(o, p, i);
 #pragma unroll
         for (int k = 0; k < N; k++)
-            y.at[k] = narrow<T>(term(o, p, k));
+            y.at[k] = downcast<T>(term(o, p, k));
         vec_store(loss + i, y);
     }
 };
@@ -233,7 +233,7 @@ template <class T, int CODE, int INPUT> struct grad_body {
     operands<T> o;
     const T *dloss;
     bool shared;
-    computed_t<T> g;
+    opmath_t<T> g;
 
     template <int N> __device__ __forceinline__ void run(int64_t i) const
     {
@@ -241,8 +241,8 @@ template <class T, int CODE, int INPUT> struct grad_body {
         vec<T, N> y;
 #pragma unroll
         for (int k = 0; k < N; k++) {
-            const computed_t<T> slope = p.weigh(loss_slope<CODE, INPUT>(p.at(o, k), g), k);
-            y.at[k] = narrow<T>(slope * widen(dloss[shared ? 0 : i + k]));
+            const opmath_t<T> slope = p.weigh(loss_slope<CODE, INPUT>(p.at(o, k), g), k);
+            y.at[k] = downcast<T>(slope * upcast(dloss[shared ? 0 : i + k]));
         }
         vec_store(dx + i, y);
     }
@@ -276,7 +276,7 @@ static tern_status run_each(const tern_exec *exec, const T *y, int64_t numel, co
 
 // Of no elements the pointers may lead behind the memory.
 template <class T>
-static operands<T> operands_of(const tern_exec *exec, const tern_loss_args *args, int64_t numel)
+static operands<T> make_operands(const tern_exec *exec, const tern_loss_args *args, int64_t numel)
 {
     operands<T> o = {};
     if (numel > 0) {
@@ -285,8 +285,8 @@ static operands<T> operands_of(const tern_exec *exec, const tern_loss_args *args
         o.v = args->v ? (const T *)args->v->data : NULL;
         o.weight = args->weight ? (const T *)args->weight->data : NULL;
     }
-    o.a = (computed_t<T>)args->a;
-    o.b = (computed_t<T>)args->b;
+    o.a = (opmath_t<T>)args->a;
+    o.b = (opmath_t<T>)args->b;
     o.fault = exec->fault;
     o.location = exec->location;
     return o;
@@ -297,7 +297,7 @@ static tern_status run_loss(const tern_exec *exec, const tern_loss_args *args,
                             const tern_strided *loss)
 {
     const int64_t numel = tern_strided_numel(&args->x);
-    const operands<T> o = operands_of<T>(exec, args, numel);
+    const operands<T> o = make_operands<T>(exec, args, numel);
     T *y = (T *)loss->data;
     if (args->reduction == TERN_REDUCTION_NONE)
         return run_each(exec, y, numel, each_body<T, CODE>{y, o});
@@ -306,8 +306,8 @@ static tern_status run_loss(const tern_exec *exec, const tern_loss_args *args,
 }
 
 template <class T>
-static tern_status loss_of(const tern_exec *exec, const tern_loss_args *args,
-                           const tern_strided *loss)
+static tern_status dispatch_loss(const tern_exec *exec, const tern_loss_args *args,
+                                 const tern_strided *loss)
 {
     switch (args->code) {
 #define LOSS(CODE, ...)                                                                            \
@@ -323,7 +323,7 @@ extern "C" tern_status tern_cuda_loss(const tern_exec *exec, const tern_loss_arg
                                       const tern_strided *loss)
 {
     switch (args->x.dtype) {
-        TERN_FLOATING_CASES(T, loss_of<T>(exec, args, loss))
+        TERN_FLOATING_CASES(T, dispatch_loss<T>(exec, args, loss))
         TERN_NOT_FLOATING_CASES
     }
     return tern_kernel_lacks("loss", args->x.dtype);
@@ -334,9 +334,9 @@ static tern_status run_grad(const tern_exec *exec, const tern_loss_args *args, d
                             const tern_strided *dx, const tern_strided *dloss)
 {
     const int64_t numel = tern_strided_numel(&args->x);
-    const grad_body<T, CODE, INPUT> body = {(T *)dx->data, operands_of<T>(exec, args, numel),
+    const grad_body<T, CODE, INPUT> body = {(T *)dx->data, make_operands<T>(exec, args, numel),
                                             (const T *)dloss->data, tern_strided_numel(dloss) == 1,
-                                            (computed_t<T>)g};
+                                            (opmath_t<T>)g};
     return run_each(exec, body.dx, numel, body);
 }
 
@@ -358,8 +358,8 @@ static tern_status grad_in(const tern_exec *exec, const tern_loss_args *args, in
 }
 
 template <class T>
-static tern_status grad_of(const tern_exec *exec, const tern_loss_args *args, int input,
-                           const tern_strided *dx, const tern_strided *dloss)
+static tern_status dispatch_grad(const tern_exec *exec, const tern_loss_args *args, int input,
+                                 const tern_strided *dx, const tern_strided *dloss)
 {
     switch (args->code) {
 #define LOSS(CODE, ...)                                                                            \
@@ -376,7 +376,7 @@ extern "C" tern_status tern_cuda_loss_grad(const tern_exec *exec, const tern_los
                                            const tern_strided *dloss)
 {
     switch (args->x.dtype) {
-        TERN_FLOATING_CASES(T, grad_of<T>(exec, args, input, dx, dloss))
+        TERN_FLOATING_CASES(T, dispatch_grad<T>(exec, args, input, dx, dloss))
         TERN_NOT_FLOATING_CASES
     }
     return tern_kernel_lacks("loss_grad", args->x.dtype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisation of the channels of (N, C, S): blocks sum a channel of a segment of the samples, a
-// thread joins those of a channel, and blocks write the elements. T. F. Chan, G. H. Golub,
+// thread combines those of a channel, and blocks write the elements. T. F. Chan, G. H. Golub,
 // R. J. LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979.
 #include "cuda/norm/norm.cuh"
 
@@ -8,7 +8,7 @@
 // sample consist of `vecs` vectors.
 typedef struct channel_grid {
     int64_t n, c, vecs, samples, segments;
-    place_divisor by_c, by_vecs;
+    int64_divisor by_c, by_vecs;
 } channel_grid;
 
 // The unit's channel and samples.
@@ -16,17 +16,18 @@ typedef struct channel_unit {
     int64_t channel, segment, first, count; // count: of vectors
 } channel_unit;
 
-__device__ __forceinline__ channel_unit unit_of(const channel_grid &g, int64_t unit)
+__device__ __forceinline__ channel_unit find_unit(const channel_grid &g, int64_t unit)
 {
-    const int64_t segment = divide_by(&unit, g.by_c), first = segment * g.samples;
+    const int64_t segment = fast_divmod(&unit, g.by_c), first = segment * g.samples;
     const int64_t samples = g.n - first < g.samples ? g.n - first : g.samples;
     return channel_unit{unit, segment, first, samples * g.vecs};
 }
 
 // Where vector i of the unit is.
-__device__ __forceinline__ int64_t place_of(const channel_grid &g, const channel_unit &u, int64_t i)
+__device__ __forceinline__ int64_t vec_offset(const channel_grid &g, const channel_unit &u,
+                                              int64_t i)
 {
-    const int64_t sample = u.first + divide_by(&i, g.by_vecs);
+    const int64_t sample = u.first + fast_divmod(&i, g.by_vecs);
     return (sample * g.c + u.channel) * g.vecs + i;
 }
 
@@ -37,22 +38,22 @@ template <class T, int W, bool WARP>
 __global__ void __launch_bounds__(NORM_THREADS)
     batch_moments(double *partial, const T *x, const channel_grid g)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     typedef norm_team<WARP> team;
     for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
-        const channel_unit u = unit_of(g, unit);
+        const channel_unit u = find_unit(g, unit);
         const C count = (C)(u.count * W);
         C sum = 0, off = 0, squares = 0;
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const vec<T, W> in = vec_load<W>(x + place_of(g, u, i) * W);
+            const vec<T, W> in = vec_load<W>(x + vec_offset(g, u, i) * W);
             for (int k = 0; k < W; k++)
-                sum += widen(in.at[k]);
+                sum += upcast(in.at[k]);
         }
         const C mean = team::sum(sum) / count;
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const vec<T, W> in = vec_load<W>(x + place_of(g, u, i) * W);
+            const vec<T, W> in = vec_load<W>(x + vec_offset(g, u, i) * W);
             for (int k = 0; k < W; k++) {
-                const C d = widen(in.at[k]) - mean;
+                const C d = upcast(in.at[k]) - mean;
                 off += d;
                 squares += d * d;
             }
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(NORM_THREADS)
 }
 
 template <class T> struct batch_state {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     norm_param<T> running_mean, running_var;
     const int64_t *batches; // or NULL
     C *mean, *rstd;         // (C)
@@ -82,32 +83,32 @@ __global__ void batch_count(int64_t *batches)
 }
 
 template <class T>
-__device__ __forceinline__ void follow(const norm_param<T> &running, int64_t c, double momentum,
-                                       double value)
+__device__ __forceinline__ void update_running_stat(const norm_param<T> &running, int64_t c,
+                                                    double momentum, double value)
 {
     if (running.data)
         running.set(c,
-                    (computed_t<T>)((1 - momentum) * (double)running.get(c, 0) + momentum * value));
+                    (opmath_t<T>)((1 - momentum) * (double)running.get(c, 0) + momentum * value));
 }
 
 template <class T>
 __global__ void __launch_bounds__(NORM_THREADS)
     batch_finish(const double *partial, const channel_grid g, int width, const batch_state<T> s)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const int64_t c = (int64_t)blockIdx.x * NORM_THREADS + threadIdx.x;
     if (c >= g.c)
         return;
     double count = 0, mean = 0, squares = 0, var = 1;
     for (int64_t i = 0; s.batch && i < g.segments; i++) {
         const int64_t left = g.n - i * g.samples;
-        const double some = (double)((left < g.samples ? left : g.samples) * g.vecs * width);
-        const double *part = partial + (i * g.c + c) * 2;
-        if (some == 0)
+        const double added = (double)((left < g.samples ? left : g.samples) * g.vecs * width);
+        const double *sums = partial + (i * g.c + c) * 2;
+        if (added == 0)
             continue;
-        const double off = part[0] - mean, all = count + some;
-        mean += off * (some / all);
-        squares += part[1] + off * off * (count * some / all);
+        const double off = sums[0] - mean, all = count + added;
+        mean += off * (added / all);
+        squares += sums[1] + off * off * (count * added / all);
         count = all;
     }
     if (!s.batch) {
@@ -123,19 +124,19 @@ __global__ void __launch_bounds__(NORM_THREADS)
     double momentum = s.momentum;
     if (momentum != momentum)
         momentum = s.batches ? 1 / (double)*s.batches : 0;
-    follow(s.running_mean, c, momentum, mean);
-    follow(s.running_var, c, momentum, squares / (count - 1));
+    update_running_stat(s.running_mean, c, momentum, mean);
+    update_running_stat(s.running_var, c, momentum, squares / (count - 1));
 }
 
 // What a channel's elements go through: z = (x - mean) scale + shift.
 template <class T> struct batch_channel {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const C *mean, *rstd; // (C)
     norm_param<T> weight, bias;
     bool relu;
 };
 
-template <class C> __device__ __forceinline__ bool stopped(bool relu, C z)
+template <class C> __device__ __forceinline__ bool relu_stops(bool relu, C z)
 {
     return relu && z <= 0;
 }
@@ -144,18 +145,18 @@ template <class T, int W, bool WARP>
 __global__ void __launch_bounds__(NORM_THREADS)
     batch_elements(T *y, const T *x, const channel_grid g, const batch_channel<T> of)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     typedef norm_team<WARP> team;
     for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
-        const channel_unit u = unit_of(g, unit);
+        const channel_unit u = find_unit(g, unit);
         const C mean = of.mean[u.channel], shift = of.bias.get(u.channel, 0);
         const C scale = of.rstd[u.channel] * of.weight.get(u.channel, 1);
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const int64_t at = place_of(g, u, i) * W;
+            const int64_t at = vec_offset(g, u, i) * W;
             vec<T, W> v = vec_load<W>(x + at);
             for (int k = 0; k < W; k++) {
-                const C z = (widen(v.at[k]) - mean) * scale + shift;
-                v.at[k] = narrow<T>(stopped(of.relu, z) ? 0 : z);
+                const C z = (upcast(v.at[k]) - mean) * scale + shift;
+                v.at[k] = downcast<T>(relu_stops(of.relu, z) ? 0 : z);
             }
             vec_store<W>(y + at, v);
         }
@@ -170,19 +171,19 @@ __global__ void __launch_bounds__(NORM_THREADS)
     batch_sums(double *partial, const T *dy, const T *x, const channel_grid g,
                const batch_channel<T> of)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     typedef norm_team<WARP> team;
     for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
-        const channel_unit u = unit_of(g, unit);
+        const channel_unit u = find_unit(g, unit);
         const C mean = of.mean[u.channel], shift = of.bias.get(u.channel, 0);
         const C scale = of.rstd[u.channel] * of.weight.get(u.channel, 1);
         C gradient = 0, product = 0;
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const int64_t at = place_of(g, u, i) * W;
+            const int64_t at = vec_offset(g, u, i) * W;
             const vec<T, W> in = vec_load<W>(x + at), d = vec_load<W>(dy + at);
             for (int k = 0; k < W; k++) {
-                const C off = widen(in.at[k]) - mean;
-                const C dz = stopped(of.relu, off * scale + shift) ? 0 : (C)widen(d.at[k]);
+                const C off = upcast(in.at[k]) - mean;
+                const C dz = relu_stops(of.relu, off * scale + shift) ? 0 : (C)upcast(d.at[k]);
                 gradient += dz;
                 product += dz * off;
             }
@@ -199,11 +200,10 @@ __global__ void __launch_bounds__(NORM_THREADS)
 // dweight and dbias; the means of dz and of dz x^ stay in segment 0.
 template <class T>
 __global__ void __launch_bounds__(NORM_THREADS)
-    batch_finish_grad(double *partial, const channel_grid g, double count,
-                      const computed_t<T> *rstd, const norm_param<T> dweight,
-                      const norm_param<T> dbias)
+    batch_finish_grad(double *partial, const channel_grid g, double count, const opmath_t<T> *rstd,
+                      const norm_param<T> dweight, const norm_param<T> dbias)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const int64_t c = (int64_t)blockIdx.x * NORM_THREADS + threadIdx.x;
     if (c >= g.c)
         return;
@@ -225,22 +225,22 @@ __global__ void __launch_bounds__(NORM_THREADS)
     batch_gradients(T *dx, const T *dy, const T *x, const double *means, bool constant,
                     const channel_grid g, const batch_channel<T> of)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     typedef norm_team<WARP> team;
     for (int64_t unit = team::first(); unit < g.c * g.segments; unit += team::step()) {
-        const channel_unit u = unit_of(g, unit);
+        const channel_unit u = find_unit(g, unit);
         const C mean = of.mean[u.channel], shift = of.bias.get(u.channel, 0);
         const C rstd = of.rstd[u.channel], scale = rstd * of.weight.get(u.channel, 1);
         const C first = (C)means[u.channel * 2], second = (C)means[u.channel * 2 + 1];
         for (int64_t i = team::member(); i < u.count; i += team::SIZE) {
-            const int64_t at = place_of(g, u, i) * W;
+            const int64_t at = vec_offset(g, u, i) * W;
             const vec<T, W> in = vec_load<W>(x + at);
             vec<T, W> d = vec_load<W>(dy + at);
             for (int k = 0; k < W; k++) {
-                const C off = widen(in.at[k]) - mean;
-                const C dz = stopped(of.relu, off * scale + shift) ? 0 : (C)widen(d.at[k]);
+                const C off = upcast(in.at[k]) - mean;
+                const C dz = relu_stops(of.relu, off * scale + shift) ? 0 : (C)upcast(d.at[k]);
                 const C all = dz - first - off * rstd * second;
-                d.at[k] = narrow<T>((constant ? dz : all) * scale);
+                d.at[k] = downcast<T>((constant ? dz : all) * scale);
             }
             vec_store<W>(dx + at, d);
         }
@@ -249,22 +249,22 @@ __global__ void __launch_bounds__(NORM_THREADS)
 
 // ---- launchers ----------------------------------------------------------------------------------
 
-static channel_grid grid_of(const tern_batch_norm_args *args, int width)
+static channel_grid make_channel_grid(const tern_batch_norm_args *args, int width)
 {
     channel_grid g = {args->x.size[0], args->x.size[1], args->x.size[2] / width, 1, 1, {}, {}};
     const int64_t segments = norm_segments(g.n, g.n * args->x.size[2], g.c > 0 ? g.c : 1);
     g.samples = ceil_div(g.n, segments);
     g.segments = g.samples > 0 ? ceil_div(g.n, g.samples) : 1;
-    g.by_c = place_divisor_of(g.c);
-    g.by_vecs = place_divisor_of(g.vecs);
+    g.by_c = make_int64_divisor(g.c);
+    g.by_vecs = make_int64_divisor(g.vecs);
     return g;
 }
 
-template <class T> static batch_channel<T> channel_of(const tern_batch_norm_args *args)
+template <class T> static batch_channel<T> make_channel(const tern_batch_norm_args *args)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     return batch_channel<T>{(const C *)args->mean.data, (const C *)args->rstd.data,
-                            norm_param_of<T>(args->weight), norm_param_of<T>(args->bias),
+                            make_norm_param<T>(args->weight), make_norm_param<T>(args->bias),
                             args->relu};
 }
 
@@ -277,9 +277,9 @@ template <class T, int W, bool WARP>
 static tern_status launch_forward(const tern_exec *exec, const tern_batch_norm_args *args, T *y,
                                   double *partial)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const T *x = (const T *)args->x.data;
-    const channel_grid g = grid_of(args, W);
+    const channel_grid g = make_channel_grid(args, W);
     const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
     const bool empty = g.n * g.vecs == 0;
     if (args->batch && args->batches)
@@ -289,8 +289,8 @@ static tern_status launch_forward(const tern_exec *exec, const tern_batch_norm_a
     if (args->batch && !empty)
         TERN_TRY(LAUNCH("batch_norm", (batch_moments<T, W, WARP>), units, NORM_THREADS,
                         exec->stream, partial, x, g));
-    const batch_state<T> state = {norm_param_of<T>(args->running_mean),
-                                  norm_param_of<T>(args->running_var),
+    const batch_state<T> state = {make_norm_param<T>(args->running_mean),
+                                  make_norm_param<T>(args->running_var),
                                   args->batches,
                                   (C *)args->mean.data,
                                   (C *)args->rstd.data,
@@ -302,7 +302,7 @@ static tern_status launch_forward(const tern_exec *exec, const tern_batch_norm_a
     if (empty)
         return TERN_OK;
     return LAUNCH("batch_norm", (batch_elements<T, W, WARP>), units, NORM_THREADS, exec->stream, y,
-                  x, g, channel_of<T>(args));
+                  x, g, make_channel<T>(args));
 }
 
 template <class T, int W, bool WARP>
@@ -310,8 +310,8 @@ static tern_status launch_backward(const tern_exec *exec, const tern_batch_norm_
                                    const tern_norm_grads *grads, const T *dy, double *partial)
 {
     const T *x = (const T *)args->x.data;
-    const channel_grid g = grid_of(args, W);
-    const batch_channel<T> of = channel_of<T>(args);
+    const channel_grid g = make_channel_grid(args, W);
+    const batch_channel<T> of = make_channel<T>(args);
     const unsigned units = norm_team_grid<WARP>(g.c * g.segments);
     const double count = (double)g.n * (double)args->x.size[2];
     const bool empty = g.n * g.vecs == 0;
@@ -320,8 +320,8 @@ static tern_status launch_backward(const tern_exec *exec, const tern_batch_norm_
     TERN_TRY(LAUNCH("batch_norm_grad", (batch_sums<T, W, WARP>), units, NORM_THREADS, exec->stream,
                     partial, dy, x, g, of));
     TERN_TRY(LAUNCH("batch_norm_grad", (batch_finish_grad<T>), channel_blocks(g), NORM_THREADS,
-                    exec->stream, partial, g, count, of.rstd, norm_param_of<T>(grads->dweight),
-                    norm_param_of<T>(grads->dbias)));
+                    exec->stream, partial, g, count, of.rstd, make_norm_param<T>(grads->dweight),
+                    make_norm_param<T>(grads->dbias)));
     if (!grads->dx || empty)
         return TERN_OK;
     return LAUNCH("batch_norm_grad", (batch_gradients<T, W, WARP>), units, NORM_THREADS,
@@ -346,7 +346,7 @@ static bool is_short(const tern_batch_norm_args *args)
 // The number of doubles that the sums of all units take.
 static int64_t partial_count(const tern_batch_norm_args *args)
 {
-    const channel_grid g = grid_of(args, 1);
+    const channel_grid g = make_channel_grid(args, 1);
     return 2 * max_int64(g.c * g.segments, 1);
 }
 

@@ -7,50 +7,50 @@
 #include "cuda/fast_divide.cuh"
 #include "cuda/vec.cuh"
 
-#define NORM_THREADS 256
-#define NORM_WARPS   (NORM_THREADS / WARP_LANES)
-#define NORM_SHORT   1024 // elements that a warp does alone
-#define NORM_BLOCKS  1024 // enough for every multiprocessor
-#define NORM_SHARE   4096 // elements that a block sums at least, where others could help
+#define NORM_THREADS      256
+#define NORM_WARPS        (NORM_THREADS / WARP_SIZE)
+#define NORM_SHORT        1024 // elements that a warp does alone
+#define NORM_BLOCKS       1024 // enough for every multiprocessor
+#define NORM_MIN_ELEMENTS 4096 // elements that a block sums at least, where others could help
 
 // Weights, biases, running statistics of x's type T, or of the one that it is computed in; or none.
 template <class T> struct norm_param {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     void *data;
-    bool wide;
+    bool is_upcast;
 
-    __device__ __forceinline__ C get(int64_t i, C none) const
+    __device__ __forceinline__ C get(int64_t i, C absent) const
     {
         if (!data)
-            return none;
-        return wide ? ((const C *)data)[i] : (C)widen(((const T *)data)[i]);
+            return absent;
+        return is_upcast ? ((const C *)data)[i] : (C)upcast(((const T *)data)[i]);
     }
     __device__ __forceinline__ void set(int64_t i, C value) const
     {
-        if (data && wide)
+        if (data && is_upcast)
             ((C *)data)[i] = value;
         else if (data)
-            ((T *)data)[i] = narrow<T>(value);
+            ((T *)data)[i] = downcast<T>(value);
     }
 };
 
-template <class T> static norm_param<T> norm_param_of(const tern_strided *view)
+template <class T> static norm_param<T> make_norm_param(const tern_strided *view)
 {
     norm_param<T> p = {NULL, false};
     if (view)
         p.data = view->data;
-    p.wide = view && (view->dtype == TERN_FLOAT32 || view->dtype == TERN_FLOAT64);
+    p.is_upcast = view && (view->dtype == TERN_FLOAT32 || view->dtype == TERN_FLOAT64);
     return p;
 }
 
 // The threads that share a row or a channel: a warp where it is short, else a block.
 template <bool WARP> struct norm_team {
-    static const int SIZE = WARP ? WARP_LANES : NORM_THREADS;
+    static const int SIZE = WARP ? WARP_SIZE : NORM_THREADS;
 
     static __device__ __forceinline__ int64_t first(void)
     {
         const int64_t block = blockIdx.x;
-        return WARP ? block * NORM_WARPS + (int)threadIdx.x / WARP_LANES : block;
+        return WARP ? block * NORM_WARPS + (int)threadIdx.x / WARP_SIZE : block;
     }
     static __device__ __forceinline__ int64_t step(void)
     {
@@ -74,7 +74,7 @@ template <bool WARP> static unsigned norm_team_grid(int64_t count)
 
 static inline int64_t norm_segments(int64_t samples, int64_t elements, int64_t others)
 {
-    int64_t segments = elements / NORM_SHARE + 1;
+    int64_t segments = elements / NORM_MIN_ELEMENTS + 1;
     if (segments * others > NORM_BLOCKS)
         segments = NORM_BLOCKS / others + 1;
     return segments < samples ? segments : samples < 1 ? 1 : samples;

@@ -9,19 +9,19 @@
 #define SHORT_THREADS 128
 #define LONG_THREADS  256
 #define LONG_RESIDENT 3 // blocks on a multiprocessor: ptxas would spill for a fourth
-#define LONG_WARPS    (LONG_THREADS / WARP_LANES)
+#define LONG_WARPS    (LONG_THREADS / WARP_SIZE)
 
 // ---- short rows ---------------------------------------------------------------------------------
 
 // A lane's elements of a row of up to 32 PER.
 template <class T, int PER>
-__device__ __forceinline__ void load_short(computed_t<T> (&v)[PER], const T *x, int lane, int n,
-                                           computed_t<T> fill)
+__device__ __forceinline__ void load_short(opmath_t<T> (&v)[PER], const T *x, int lane, int n,
+                                           opmath_t<T> fill)
 {
 #pragma unroll
     for (int k = 0; k < PER; k++) {
-        const int i = lane + k * WARP_LANES;
-        v[k] = i < n ? widen(x[i]) : fill;
+        const int i = lane + k * WARP_SIZE;
+        v[k] = i < n ? upcast(x[i]) : fill;
     }
 }
 
@@ -29,30 +29,30 @@ template <class T, int PER>
 __global__ void __launch_bounds__(SHORT_THREADS)
     softmax_short(bool log, T *y, const T *x, int64_t rows, int n)
 {
-    typedef computed_t<T> C;
-    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
-    const int64_t step = (int64_t)gridDim.x * (SHORT_THREADS / WARP_LANES);
-    for (int64_t row = (int64_t)blockIdx.x * (SHORT_THREADS / WARP_LANES) + warp; row < rows;
+    typedef opmath_t<T> C;
+    const int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
+    const int64_t step = (int64_t)gridDim.x * (SHORT_THREADS / WARP_SIZE);
+    for (int64_t row = (int64_t)blockIdx.x * (SHORT_THREADS / WARP_SIZE) + warp; row < rows;
          row += step) {
-        C v[PER], top = -INFINITY, sum = 0;
+        C v[PER], max = -INFINITY, sum = 0;
         load_short<T, PER>(v, x + row * n, lane, n, (C)-INFINITY);
 #pragma unroll
         for (int k = 0; k < PER; k++)
-            top = v[k] > top ? v[k] : top;
-        top = warp_reduce(top, larger_value());
+            max = v[k] > max ? v[k] : max;
+        max = warp_reduce(max, nan_max());
         T *to = y + row * n;
 #pragma unroll
         for (int k = 0; k < PER; k++) {
-            const C e = lane + k * WARP_LANES < n ? exponential(v[k] - top) : 0;
+            const C e = lane + k * WARP_SIZE < n ? exponential(v[k] - max) : 0;
             sum += e;
-            v[k] = log ? v[k] - top : e;
+            v[k] = log ? v[k] - max : e;
         }
         sum = warp_sum(sum);
         const C last = log ? logarithm(sum) : 1 / sum;
 #pragma unroll
         for (int k = 0; k < PER; k++)
-            if (lane + k * WARP_LANES < n)
-                to[lane + k * WARP_LANES] = narrow<T>(log ? v[k] - last : v[k] * last);
+            if (lane + k * WARP_SIZE < n)
+                to[lane + k * WARP_SIZE] = downcast<T>(log ? v[k] - last : v[k] * last);
     }
 }
 
@@ -70,10 +70,10 @@ template <class T, int PER>
 __global__ void __launch_bounds__(SHORT_THREADS)
     softmax_grad_short(bool log, T *dx, const T *dy, const T *y, int64_t rows, int n)
 {
-    typedef computed_t<T> C;
-    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
-    const int64_t step = (int64_t)gridDim.x * (SHORT_THREADS / WARP_LANES);
-    for (int64_t row = (int64_t)blockIdx.x * (SHORT_THREADS / WARP_LANES) + warp; row < rows;
+    typedef opmath_t<T> C;
+    const int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
+    const int64_t step = (int64_t)gridDim.x * (SHORT_THREADS / WARP_SIZE);
+    for (int64_t row = (int64_t)blockIdx.x * (SHORT_THREADS / WARP_SIZE) + warp; row < rows;
          row += step) {
         C g[PER], s[PER], sum = 0;
         load_short<T, PER>(g, dy + row * n, lane, n, (C)0);
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(SHORT_THREADS)
         T *to = dx + row * n;
 #pragma unroll
         for (int k = 0; k < PER; k++)
-            if (lane + k * WARP_LANES < n)
-                to[lane + k * WARP_LANES] = narrow<T>(gradient(log, g[k], s[k], sum));
+            if (lane + k * WARP_SIZE < n)
+                to[lane + k * WARP_SIZE] = downcast<T>(gradient(log, g[k], s[k], sum));
     }
 }
 
@@ -95,46 +95,46 @@ __global__ void __launch_bounds__(SHORT_THREADS)
 // What a kernel goes over: units are rows, or blocks of columns, `across` of them side by side.
 typedef struct long_lines {
     int64_t units, n, inner;
-    place_divisor across;
+    int64_divisor across;
 } long_lines;
 
 // What of a row or column a thread works on: elements first, first + step, ... below n, the first
 // of them `at` elements behind the tensors' beginning and `stride` apart.
-typedef struct line_share {
+typedef struct line_slice {
     int64_t at, n, stride;
     int first, step;
-} line_share;
+} line_slice;
 
-__device__ __forceinline__ line_share share_of(const long_lines &lines, int64_t unit)
+__device__ __forceinline__ line_slice find_slice(const long_lines &lines, int64_t unit)
 {
     const int64_t n = lines.n, inner = lines.inner;
     if (inner == 1)
-        return line_share{unit * n, n, 1, (int)threadIdx.x, LONG_THREADS};
-    const int64_t outer = divide_by(&unit, lines.across);
-    const int64_t column = unit * WARP_LANES + (int)threadIdx.x % WARP_LANES;
-    return line_share{outer * n * inner + column, column < inner ? n : 0, inner,
-                      (int)threadIdx.x / WARP_LANES, LONG_WARPS};
+        return line_slice{unit * n, n, 1, (int)threadIdx.x, LONG_THREADS};
+    const int64_t outer = fast_divmod(&unit, lines.across);
+    const int64_t column = unit * WARP_SIZE + (int)threadIdx.x % WARP_SIZE;
+    return line_slice{outer * n * inner + column, column < inner ? n : 0, inner,
+                      (int)threadIdx.x / WARP_SIZE, LONG_WARPS};
 }
 
 // Over all threads that share a row or a column, in a fixed order.
 template <class V, class Combine>
-__device__ __forceinline__ V share_reduce(V value, V none, bool columns, Combine combine)
+__device__ __forceinline__ V line_reduce(V value, V identity, bool columns, Combine combine)
 {
-    TERN_SHARED(V, part, [LONG_WARPS][WARP_LANES]);
-    const int lane = (int)threadIdx.x % WARP_LANES, warp = (int)threadIdx.x / WARP_LANES;
+    TERN_SHARED(V, partial, [LONG_WARPS][WARP_SIZE]);
+    const int lane = (int)threadIdx.x % WARP_SIZE, warp = (int)threadIdx.x / WARP_SIZE;
     if (!columns)
-        return block_reduce(value, none, combine);
-    __syncthreads(); // the previous call may still read `part`
-    part[warp][lane] = value;
+        return block_reduce(value, identity, combine);
+    __syncthreads(); // the previous call may still read `partial`
+    partial[warp][lane] = value;
     __syncthreads();
-    value = part[0][lane];
+    value = partial[0][lane];
     for (int w = 1; w < LONG_WARPS; w++)
-        value = combine(value, part[w][lane]);
+        value = combine(value, partial[w][lane]);
     return value;
 }
 
 template <int W, class T>
-__device__ __forceinline__ vec<T, W> share_load(const T *x, const line_share &s, int64_t i)
+__device__ __forceinline__ vec<T, W> load_line(const T *x, const line_slice &s, int64_t i)
 {
     if (W > 1)
         return vec_load<W>(x + s.at + i * W);
@@ -144,8 +144,8 @@ __device__ __forceinline__ vec<T, W> share_load(const T *x, const line_share &s,
 }
 
 template <int W, class T>
-__device__ __forceinline__ void share_store(T *y, const line_share &s, int64_t i,
-                                            const vec<T, W> &values)
+__device__ __forceinline__ void store_line(T *y, const line_slice &s, int64_t i,
+                                           const vec<T, W> &values)
 {
     if (W > 1)
         vec_store<W>(y + s.at + i * W, values);
@@ -158,25 +158,25 @@ template <class T, int W>
 __global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
     softmax_long(bool log, T *y, const T *x, const long_lines lines)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     for (int64_t unit = blockIdx.x; unit < lines.units; unit += gridDim.x) {
-        const line_share s = share_of(lines, unit);
-        exp_sum<C> all = exp_sum_none<C>();
+        const line_slice s = find_slice(lines, unit);
+        exp_sum<C> all = exp_sum_identity<C>();
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            const vec<T, W> in = share_load<W>(x, s, i);
+            const vec<T, W> in = load_line<W>(x, s, i);
             for (int k = 0; k < W; k++)
-                exp_sum_add(all, widen(in.at[k]));
+                exp_sum_add(all, upcast(in.at[k]));
         }
-        all = share_reduce(all, exp_sum_none<C>(), lines.inner > 1, exp_sum_join());
+        all = line_reduce(all, exp_sum_identity<C>(), lines.inner > 1, exp_sum_combine());
         all = exp_sum_finish(all);
         const C last = log ? logarithm(all.sum) : 1 / all.sum;
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            vec<T, W> line = share_load<W>(x, s, i);
+            vec<T, W> line = load_line<W>(x, s, i);
             for (int k = 0; k < W; k++) {
-                const C off = widen(line.at[k]) - all.top;
-                line.at[k] = narrow<T>(log ? off - last : exponential(off) * last);
+                const C off = upcast(line.at[k]) - all.max;
+                line.at[k] = downcast<T>(log ? off - last : exponential(off) * last);
             }
-            share_store(y, s, i, line);
+            store_line(y, s, i, line);
         }
     }
 }
@@ -185,22 +185,22 @@ template <class T, int W>
 __global__ void __launch_bounds__(LONG_THREADS, LONG_RESIDENT)
     softmax_grad_long(bool log, T *dx, const T *dy, const T *y, const long_lines lines)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     for (int64_t unit = blockIdx.x; unit < lines.units; unit += gridDim.x) {
-        const line_share s = share_of(lines, unit);
+        const line_slice s = find_slice(lines, unit);
         C sum = 0;
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            const vec<T, W> g = share_load<W>(dy, s, i), of = share_load<W>(y, s, i);
+            const vec<T, W> g = load_line<W>(dy, s, i), of = load_line<W>(y, s, i);
             for (int k = 0; k < W; k++)
-                sum += gradient_term(log, widen(g.at[k]), widen(of.at[k]));
+                sum += gradient_term(log, upcast(g.at[k]), upcast(of.at[k]));
         }
-        sum = share_reduce(sum, (C)0, lines.inner > 1, add_values());
+        sum = line_reduce(sum, (C)0, lines.inner > 1, add_values());
         for (int64_t i = s.first; i * W < s.n; i += s.step) {
-            vec<T, W> g = share_load<W>(dy, s, i);
-            const vec<T, W> of = share_load<W>(y, s, i);
+            vec<T, W> g = load_line<W>(dy, s, i);
+            const vec<T, W> of = load_line<W>(y, s, i);
             for (int k = 0; k < W; k++)
-                g.at[k] = narrow<T>(gradient(log, widen(g.at[k]), widen(of.at[k]), sum));
-            share_store(dx, s, i, g);
+                g.at[k] = downcast<T>(gradient(log, upcast(g.at[k]), upcast(of.at[k]), sum));
+            store_line(dx, s, i, g);
         }
     }
 }
@@ -218,7 +218,7 @@ typedef struct softmax_call {
 
 template <class T, int PER> static tern_status launch_short(const char *name, const softmax_call *c)
 {
-    const int64_t warps = SHORT_THREADS / WARP_LANES;
+    const int64_t warps = SHORT_THREADS / WARP_SIZE;
     const unsigned grid = grid_stride_blocks(ceil_div(c->outer, warps));
     if (c->of)
         return LAUNCH(name, (softmax_grad_short<T, PER>), grid, SHORT_THREADS, c->exec->stream,
@@ -229,8 +229,8 @@ template <class T, int PER> static tern_status launch_short(const char *name, co
 
 template <class T, int W> static tern_status launch_long(const char *name, const softmax_call *c)
 {
-    const int64_t across = ceil_div(c->inner, WARP_LANES);
-    const long_lines lines = {c->outer * across, c->n, c->inner, place_divisor_of(across)};
+    const int64_t across = ceil_div(c->inner, WARP_SIZE);
+    const long_lines lines = {c->outer * across, c->n, c->inner, make_int64_divisor(across)};
     if (c->of)
         return LAUNCH(name, (softmax_grad_long<T, W>), grid_stride_blocks(lines.units),
                       LONG_THREADS, c->exec->stream, c->log, (T *)c->y, (const T *)c->x,

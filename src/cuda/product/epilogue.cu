@@ -8,20 +8,20 @@
 #define RESIDENT 3 // blocks on a multiprocessor
 
 template <class T, int W>
-__device__ __forceinline__ vec<T, W> finished(const vec<T, W> &line, const vec<T, W> &add,
-                                              bool biased, bool relu)
+__device__ __forceinline__ vec<T, W> apply_epilogue(const vec<T, W> &line, const vec<T, W> &add,
+                                                    bool biased, bool relu)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     vec<T, W> result;
 #pragma unroll
     for (int k = 0; k < W; k++) {
-        const C sum = biased ? widen(line.at[k]) + widen(add.at[k]) : (C)widen(line.at[k]);
-        result.at[k] = narrow<T>(relu && sum < 0 ? (C)0 : sum);
+        const C sum = biased ? upcast(line.at[k]) + upcast(add.at[k]) : (C)upcast(line.at[k]);
+        result.at[k] = downcast<T>(relu && sum < 0 ? (C)0 : sum);
     }
     return result;
 }
 
-// The block is 2^across_bits threads wide; x counts blocks of columns, y of rows.
+// The block is 2^across_bits threads is_double; x counts blocks of columns, y of rows.
 template <class T, int W>
 __global__ void __launch_bounds__(THREADS, RESIDENT)
     bias_relu(T *y, const T *bias, int64_t rows, int64_t cols, int across_bits, bool relu)
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
 #pragma unroll
         for (int k = 0; k < ROWS_PER; k++)
             if (row + k * down < rows)
-                vec_store<W>(y + (row + k * down) * cols, finished(line[k], add, bias, relu));
+                vec_store<W>(y + (row + k * down) * cols, apply_epilogue(line[k], add, bias, relu));
     }
 }
 

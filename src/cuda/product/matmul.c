@@ -23,7 +23,7 @@ static bool is_contiguous_along(const tern_strided *x, int unit, int other)
 }
 
 // A row-major matrix is its transpose to cuBLAS, which is what y^T = b^T a^T needs.
-static blas_matrix matrix_of(const tern_strided *x)
+static blas_matrix blas_operand(const tern_strided *x)
 {
     bool row_major = is_contiguous_along(x, 2, 1);
     int unit = row_major ? 2 : 1, other = row_major ? 1 : 2;
@@ -36,7 +36,7 @@ static blas_matrix matrix_of(const tern_strided *x)
     };
 }
 
-static cudaDataType type_of(tern_dtype dtype)
+static cudaDataType cuda_type(tern_dtype dtype)
 {
     return dtype == TERN_FLOAT64    ? CUDA_R_64F
            : dtype == TERN_FLOAT16  ? CUDA_R_16F
@@ -44,7 +44,7 @@ static cudaDataType type_of(tern_dtype dtype)
                                     : CUDA_R_32F;
 }
 
-static cublasComputeType_t compute_of(tern_dtype dtype)
+static cublasComputeType_t compute_type(tern_dtype dtype)
 {
     if (dtype == TERN_FLOAT64)
         return CUBLAS_COMPUTE_64F;
@@ -54,31 +54,32 @@ static cublasComputeType_t compute_of(tern_dtype dtype)
 
 static cublasStatus_t multiply(cublasHandle_t handle, const tern_matmul_args *args)
 {
-    const blas_matrix a = matrix_of(&args->a), b = matrix_of(&args->b), y = matrix_of(&args->y);
+    const blas_matrix a = blas_operand(&args->a), b = blas_operand(&args->b),
+                      y = blas_operand(&args->y);
     const float one_float = 1, beta_float = args->accumulate ? 1 : 0;
     const double one_double = 1, beta_double = args->accumulate ? 1 : 0;
     const tern_dtype dtype = args->y.dtype;
-    const bool wide = dtype == TERN_FLOAT64;
-    const void *one = wide ? (const void *)&one_double : &one_float;
-    const void *beta = wide ? (const void *)&beta_double : &beta_float;
+    const bool is_double = dtype == TERN_FLOAT64;
+    const void *one = is_double ? (const void *)&one_double : &one_float;
+    const void *beta = is_double ? (const void *)&beta_double : &beta_float;
     const int m = (int)args->y.size[2], n = (int)args->y.size[1], k = (int)args->a.size[2];
-    const cudaDataType type = type_of(dtype);
+    const cudaDataType type = cuda_type(dtype);
     if (args->y.size[0] == 1)
         return cublasGemmEx(handle, b.transpose, a.transpose, m, n, k, one, b.data, type,
                             b.leading_dimension, a.data, type, a.leading_dimension, beta,
-                            args->y.data, type, y.leading_dimension, compute_of(dtype),
+                            args->y.data, type, y.leading_dimension, compute_type(dtype),
                             CUBLAS_GEMM_DEFAULT);
     return cublasGemmStridedBatchedEx(handle, b.transpose, a.transpose, m, n, k, one, b.data, type,
                                       b.leading_dimension, b.batch_stride, a.data, type,
                                       a.leading_dimension, a.batch_stride, beta, args->y.data, type,
                                       y.leading_dimension, y.batch_stride, (int)args->y.size[0],
-                                      compute_of(dtype), CUBLAS_GEMM_DEFAULT);
+                                      compute_type(dtype), CUBLAS_GEMM_DEFAULT);
 }
 
 static bool fits_int(const tern_strided *x)
 {
     return x->size[0] <= INT_MAX && x->size[1] <= INT_MAX && x->size[2] <= INT_MAX &&
-           matrix_of(x).leading_dimension > 0;
+           blas_operand(x).leading_dimension > 0;
 }
 
 static tern_status multiply_on(const tern_exec *exec, const tern_matmul_args *args)

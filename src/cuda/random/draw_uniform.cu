@@ -14,15 +14,15 @@ struct draw_job {
 };
 
 template <class T>
-__device__ __forceinline__ T between(computed_t<T> low, computed_t<T> range, uint32_t word)
+__device__ __forceinline__ T between(opmath_t<T> low, opmath_t<T> range, uint32_t word)
 {
-    typedef computed_t<T> C;
-    return narrow<T>(low + range * ((C)word * (C)2.3283064365386963e-10)); // 2^-32
+    typedef opmath_t<T> C;
+    return downcast<T>(low + range * ((C)word * (C)2.3283064365386963e-10)); // 2^-32
 }
 
 template <class T>
 __global__ void __launch_bounds__(LOOP_THREADS)
-    draw_uniform(draw_job job, computed_t<T> low, computed_t<T> range, T *y)
+    draw_uniform(draw_job job, opmath_t<T> low, opmath_t<T> range, T *y)
 {
     const int64_t group = loop_thread(), first = group * GROUP;
     if (first >= job.numel)
@@ -47,7 +47,7 @@ template <class T>
 static tern_status run(const tern_exec *exec, draw_job job, const tern_draw_args *args,
                        const tern_strided *y)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     job.aligned = (uintptr_t)y->data % sizeof(vec<T, GROUP>) == 0;
     return LAUNCH("draw_uniform", draw_uniform<T>, loop_blocks(ceil_div(job.numel, GROUP)),
                   LOOP_THREADS, exec->stream, job, (C)args->low, (C)(args->high - args->low),

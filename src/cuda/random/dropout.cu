@@ -12,7 +12,7 @@ struct dropout_job {
     uint64_t *id;
     uint64_t offset, threshold;
     int64_t numel;
-    place_divisor inner;
+    int64_divisor inner;
     bool replay, aligned;
 };
 
@@ -21,14 +21,14 @@ template <class C> struct change {
 };
 
 template <class T>
-__device__ __forceinline__ T drop(T x, uint32_t word, uint64_t threshold,
-                                  const change<computed_t<T>> &to)
+__device__ __forceinline__ T apply_dropout(T x, uint32_t word, uint64_t threshold,
+                                           const change<opmath_t<T>> &to)
 {
-    return narrow<T>(word >= threshold ? widen(x) * to.scale + to.shift : to.dropped);
+    return downcast<T>(word >= threshold ? upcast(x) * to.scale + to.shift : to.dropped);
 }
 
 // The id of the call; the first thread writes it down.
-__device__ __forceinline__ uint64_t call_of(const dropout_job &job, int64_t group)
+__device__ __forceinline__ uint64_t find_call(const dropout_job &job, int64_t group)
 {
     const uint64_t call = job.replay ? *job.id : job.draws->base + job.offset;
     if (group == 0 && !job.replay)
@@ -38,28 +38,28 @@ __device__ __forceinline__ uint64_t call_of(const dropout_job &job, int64_t grou
 
 template <class T>
 __global__ void __launch_bounds__(LOOP_THREADS)
-    dropout(dropout_job job, change<computed_t<T>> to, T *y, const T *x)
+    dropout(dropout_job job, change<opmath_t<T>> to, T *y, const T *x)
 {
     const int64_t group = loop_thread(), first = group * GROUP;
     if (first >= job.numel)
         return;
-    const uint64_t call = call_of(job, group);
+    const uint64_t call = find_call(job, group);
     const tern_philox_block block = tern_philox(job.draws->seed, call, (uint64_t)group);
     if (job.aligned && first + GROUP <= job.numel) {
         vec<T, GROUP> values = vec_load<GROUP>(x + first);
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
-            values.at[k] = drop(values.at[k], block.word[k], job.threshold, to);
+            values.at[k] = apply_dropout(values.at[k], block.word[k], job.threshold, to);
         vec_store(y + first, values);
         return;
     }
 #pragma unroll
     for (int k = 0; k < GROUP; k++)
         if (first + k < job.numel)
-            y[first + k] = drop(x[first + k], block.word[k], job.threshold, to);
+            y[first + k] = apply_dropout(x[first + k], block.word[k], job.threshold, to);
 }
 
-__device__ __forceinline__ uint32_t word_of(uint64_t seed, uint64_t call, int64_t draw)
+__device__ __forceinline__ uint32_t philox_word(uint64_t seed, uint64_t call, int64_t draw)
 {
     const tern_philox_block block = tern_philox(seed, call, (uint64_t)draw / 4);
     const uint32_t low = draw & 1 ? block.word[1] : block.word[0];
@@ -70,29 +70,29 @@ __device__ __forceinline__ uint32_t word_of(uint64_t seed, uint64_t call, int64_
 // Where four elements share their draw they are one vector.
 template <class T>
 __global__ void __launch_bounds__(LOOP_THREADS)
-    dropout_channels(dropout_job job, change<computed_t<T>> to, T *y, const T *x)
+    dropout_channels(dropout_job job, change<opmath_t<T>> to, T *y, const T *x)
 {
     const int64_t group = loop_thread(), first = group * GROUP;
     if (first >= job.numel)
         return;
-    const uint64_t call = call_of(job, group), seed = job.draws->seed;
-    int64_t place = first, draw = divide_by(&place, job.inner);
-    uint32_t word = word_of(seed, call, draw);
+    const uint64_t call = find_call(job, group), seed = job.draws->seed;
+    int64_t along = first, draw = fast_divmod(&along, job.inner);
+    uint32_t word = philox_word(seed, call, draw);
     if (job.aligned && job.inner.size % GROUP == 0) {
         vec<T, GROUP> values = vec_load<GROUP>(x + first);
 #pragma unroll
         for (int k = 0; k < GROUP; k++)
-            values.at[k] = drop(values.at[k], word, job.threshold, to);
+            values.at[k] = apply_dropout(values.at[k], word, job.threshold, to);
         vec_store(y + first, values);
         return;
     }
     const int64_t last = first + GROUP < job.numel ? first + GROUP : job.numel;
 #pragma unroll 1
     for (int64_t i = first; i < last; i++) {
-        y[i] = drop(x[i], word, job.threshold, to);
-        if (++place == (int64_t)job.inner.size) {
-            place = 0;
-            word = word_of(seed, call, ++draw);
+        y[i] = apply_dropout(x[i], word, job.threshold, to);
+        if (++along == (int64_t)job.inner.size) {
+            along = 0;
+            word = philox_word(seed, call, ++draw);
         }
     }
 }
@@ -101,7 +101,7 @@ template <class T>
 static tern_status run(const tern_exec *exec, dropout_job job, const tern_dropout_args *args,
                        const tern_strided *y, const tern_strided *x)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const change<C> to = {(C)args->scale, (C)args->shift, (C)args->dropped};
     const uintptr_t both = (uintptr_t)y->data | (uintptr_t)x->data;
     const unsigned blocks = loop_blocks(ceil_div(job.numel, GROUP));
@@ -122,7 +122,7 @@ extern "C" tern_status tern_cuda_dropout(const tern_exec *exec, const tern_dropo
     job.offset = args->offset;
     job.threshold = tern_philox_threshold(args->p);
     job.numel = tern_strided_numel(y);
-    job.inner = place_divisor_of(args->inner);
+    job.inner = make_int64_divisor(args->inner);
     job.replay = args->replay;
     if (job.numel == 0)
         return TERN_OK;

@@ -12,7 +12,7 @@
 
 // ---- words --------------------------------------------------------------------------------------
 
-static int words_each(tern_random_kind kind, tern_dtype dtype)
+static int words_per_element(tern_random_kind kind, tern_dtype dtype)
 {
     const bool small = kind == TERN_RANDOM_UNIFORM || kind == TERN_RANDOM_NORMAL;
     return small && dtype != TERN_FLOAT64 ? 1 : 2;
@@ -21,7 +21,7 @@ static int words_each(tern_random_kind kind, tern_dtype dtype)
 extern "C" int64_t tern_cuda_word_count(tern_random_kind kind, tern_dtype dtype, int64_t numel)
 {
     const int64_t paired = kind == TERN_RANDOM_NORMAL ? numel + numel % 2 : numel;
-    return paired * words_each(kind, dtype);
+    return paired * words_per_element(kind, dtype);
 }
 
 __device__ __forceinline__ uint64_t two_words(const uint32_t *words, int64_t i)
@@ -49,19 +49,19 @@ template <> struct unit_draw<double> {
 // A number that rounds up to the end of the range becomes its beginning.
 template <class T> struct uniform_body {
     static const int VIEWS = 1, WIDTH = 1;
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     T *y;
     const uint32_t *words;
     C low, high;
 
     static __device__ __forceinline__ C rounded(C x)
     {
-        return widen(narrow<T>(x));
+        return upcast(downcast<T>(x));
     }
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         const C x = rounded(real_fma(unit_draw<C>::at(words, at[0]), high - low, low));
-        y[at[0]] = narrow<T>(x < rounded(high) ? x : low);
+        y[at[0]] = downcast<T>(x < rounded(high) ? x : low);
     }
 };
 
@@ -84,23 +84,23 @@ __device__ __forceinline__ void polar(const uint32_t *words, int64_t pair, doubl
 // J. G. Box, M. E. Muller, "A note on the generation of random normal deviates", 1958.
 template <class T>
 __global__ void __launch_bounds__(LOOP_THREADS)
-    normal_pairs(T *y, const uint32_t *words, int64_t numel, computed_t<T> mean,
-                 computed_t<T> deviation)
+    normal_pairs(T *y, const uint32_t *words, int64_t numel, opmath_t<T> mean,
+                 opmath_t<T> deviation)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const int64_t pair = loop_thread();
     C unit, angle;
     if (2 * pair >= numel)
         return;
     polar(words, pair, &unit, &angle);
     const C radius = real_sqrt(-2 * real_log(unit));
-    y[2 * pair] = narrow<T>(real_fma(radius * real_sin(angle), deviation, mean));
+    y[2 * pair] = downcast<T>(real_fma(radius * real_sin(angle), deviation, mean));
     if (2 * pair + 1 < numel)
-        y[2 * pair + 1] = narrow<T>(real_fma(radius * real_cos(angle), deviation, mean));
+        y[2 * pair + 1] = downcast<T>(real_fma(radius * real_cos(angle), deviation, mean));
 }
 
 // Of any dtype.
-template <class T> __device__ __forceinline__ T whole_number(int64_t x)
+template <class T> __device__ __forceinline__ T integer_value(int64_t x)
 {
     return element<T>::store((typename element<T>::type)x);
 }
@@ -111,9 +111,9 @@ template <class T> struct bernoulli_body {
     const uint32_t *words;
     double probability;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
-        y[at[0]] = whole_number<T>(unit_draw<double>::at(words, at[0]) < probability);
+        y[at[0]] = integer_value<T>(unit_draw<double>::at(words, at[0]) < probability);
     }
 };
 
@@ -126,10 +126,10 @@ template <class T> struct integer_body {
     int64_t low;
     uint64_t range;
 
-    __device__ __forceinline__ void one(const int64_t *at) const
+    __device__ __forceinline__ void scalar(const int64_t *at) const
     {
         const uint64_t above = __umul64hi(two_words(words, at[0]), range);
-        y[at[0]] = whole_number<T>((int64_t)((uint64_t)low + above));
+        y[at[0]] = integer_value<T>((int64_t)((uint64_t)low + above));
     }
 };
 
@@ -145,14 +145,14 @@ struct random_fill {
 template <class T> static tern_status uniform(const random_fill &fill)
 {
     const tern_strided *const views[] = {fill.y};
-    const uniform_body<T> body = {(T *)fill.y->data, fill.words, (computed_t<T>)fill.args->a,
-                                  (computed_t<T>)fill.args->b};
+    const uniform_body<T> body = {(T *)fill.y->data, fill.words, (opmath_t<T>)fill.args->a,
+                                  (opmath_t<T>)fill.args->b};
     return loop_run(fill.exec, "random", views, body);
 }
 
 template <class T> static tern_status normal(const random_fill &fill)
 {
-    typedef computed_t<T> C;
+    typedef opmath_t<T> C;
     const int64_t numel = tern_strided_numel(fill.y);
     if (numel == 0)
         return TERN_OK;
@@ -191,7 +191,7 @@ template <class T> static tern_status floating(const random_fill &fill, tern_ran
     return tern_error_raise(TERN_ERR_UNSUPPORTED, "random: no kernel for kind %d", (int)kind);
 }
 
-template <class T> static tern_status whole(const random_fill &fill, tern_random_kind kind)
+template <class T> static tern_status integral(const random_fill &fill, tern_random_kind kind)
 {
     switch (kind) {
     case TERN_RANDOM_BERNOULLI:
@@ -211,7 +211,7 @@ extern "C" tern_status tern_cuda_from_words(const tern_exec *exec, const tern_ra
     const random_fill fill = {exec, y, words, args};
     switch (y->dtype) {
         TERN_FLOATING_CASES(T, floating<T>(fill, args->kind))
-        TERN_WHOLE_CASES(T, whole<T>(fill, args->kind))
+        TERN_INTEGRAL_CASES(T, integral<T>(fill, args->kind))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }

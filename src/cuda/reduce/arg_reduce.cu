@@ -3,47 +3,34 @@
 // equal ones before the others.
 #include "cuda/reduce/reduce.cuh"
 
-template <class C> struct placed {
+template <class C> struct indexed {
     C value;
-    int64_t place; // -1: none
+    int64_t index; // -1: none
 };
 
-template <class C> __device__ __forceinline__ placed<C> lane_exchange(placed<C> value, int mask)
+template <class C> __device__ __forceinline__ indexed<C> shuffle_xor(indexed<C> value, int mask)
 {
-    return placed<C>{lane_exchange(value.value, mask), lane_exchange(value.place, mask)};
+    return indexed<C>{shuffle_xor(value.value, mask), shuffle_xor(value.index, mask)};
 }
 
-template <class C> __device__ __forceinline__ bool is_nan(C)
-{
-    return false;
-}
-template <> __device__ __forceinline__ bool is_nan(float x)
-{
-    return x != x;
-}
-template <> __device__ __forceinline__ bool is_nan(double x)
-{
-    return x != x;
-}
-
-template <class T> struct arg_joint {
-    typedef placed<computed_t<T>> acc;
+template <class T> struct arg_combine {
+    typedef indexed<opmath_t<T>> acc;
     bool largest;
     int64_t *indices;
     T *values; // or NULL
 
-    __device__ acc none() const
+    __device__ acc identity() const
     {
         return acc{0, -1};
     }
     __device__ bool wins(const acc &a, const acc &b) const
     {
-        if (b.place < 0 || a.place < 0)
-            return b.place < 0;
-        if (is_nan(a.value) || is_nan(b.value))
-            return is_nan(a.value) && (!is_nan(b.value) || a.place < b.place);
+        if (b.index < 0 || a.index < 0)
+            return b.index < 0;
+        if (real_isnan(a.value) || real_isnan(b.value))
+            return real_isnan(a.value) && (!real_isnan(b.value) || a.index < b.index);
         if (a.value == b.value)
-            return a.place < b.place;
+            return a.index < b.index;
         return largest ? a.value > b.value : a.value < b.value;
     }
     __device__ acc operator()(const acc &a, const acc &b) const
@@ -52,24 +39,24 @@ template <class T> struct arg_joint {
     }
     __device__ void write(const acc &best, const int64_t *y) const
     {
-        indices[y[0]] = best.place;
+        indices[y[0]] = best.index;
         if (values)
-            values[y[1]] = narrow<T>(best.value);
+            values[y[1]] = downcast<T>(best.value);
     }
 };
 
-template <class T> struct arg_fold : arg_joint<T> {
-    typedef arg_joint<T> joint;
-    typedef typename arg_joint<T>::acc state;
+template <class T> struct arg_op : arg_combine<T> {
+    typedef arg_combine<T> combine_op;
+    typedef typename arg_combine<T>::acc state;
     __device__ state start() const
     {
-        return this->none();
+        return this->identity();
     }
     __device__ void add(state &s, T x, int64_t term) const
     {
-        s = (*this)(s, state{widen(x), term});
+        s = (*this)(s, state{upcast(x), term});
     }
-    __device__ void rest(state &) const
+    __device__ void flush(state &) const
     {
     }
     __device__ state finish(const state &s) const
@@ -78,13 +65,13 @@ template <class T> struct arg_fold : arg_joint<T> {
     }
 };
 
-// One dimension is folded, so that terms are counted as its elements are.
+// One dimension is reduced, so that terms are counted as its elements are.
 template <class T>
 static tern_status run_arg(const tern_exec *exec, bool largest, const tern_strided *values,
                            const tern_strided *indices, const tern_strided *x)
 {
-    const reduce_plan plan = reduce_plan_of(x, indices, values);
-    arg_fold<T> op;
+    const reduce_plan plan = make_reduce_plan(x, indices, values);
+    arg_op<T> op;
     op.largest = largest;
     op.indices = (int64_t *)indices->data;
     op.values = values ? (T *)values->data : NULL;
@@ -99,7 +86,7 @@ extern "C" tern_status tern_cuda_arg_reduce(const tern_exec *exec, bool largest,
     switch (x->dtype) {
         TERN_FLOATING_CASES(T, run_arg<T>(exec, largest, values, indices, x))
         TERN_INTEGER_CASES(T, run_arg<T>(exec, largest, values, indices, x))
-        TERN_CU_CASE(TERN_BOOL, uint8_t, T, run_arg<T>(exec, largest, values, indices, x))
+        TERN_DTYPE_CASE(TERN_BOOL, uint8_t, T, run_arg<T>(exec, largest, values, indices, x))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }

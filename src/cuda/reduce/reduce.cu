@@ -17,9 +17,9 @@ __device__ __forceinline__ void store_result(const reduce_result &to, int64_t at
     if (to.dtype == TERN_FLOAT64)
         ((double *)to.y)[at] = value;
     else if (to.dtype == TERN_FLOAT16)
-        ((__half *)to.y)[at] = narrow<__half>((float)value);
+        ((__half *)to.y)[at] = downcast<__half>((float)value);
     else if (to.dtype == TERN_BFLOAT16)
-        ((__nv_bfloat16 *)to.y)[at] = narrow<__nv_bfloat16>((float)value);
+        ((__nv_bfloat16 *)to.y)[at] = downcast<__nv_bfloat16>((float)value);
     else
         ((float *)to.y)[at] = (float)value;
 }
@@ -27,11 +27,11 @@ __device__ __forceinline__ void store_result(const reduce_result &to, int64_t at
 // ---- sums ---------------------------------------------------------------------------------------
 
 // Totals are added; integers wrap around.
-template <class Total> struct total_fold {
+template <class Total> struct total_combine {
     typedef Total acc;
     reduce_result to;
 
-    __device__ acc none() const
+    __device__ acc identity() const
     {
         return 0;
     }
@@ -41,7 +41,7 @@ template <class Total> struct total_fold {
     }
 };
 
-struct sum_joint : total_fold<double> {
+struct sum_combine : total_combine<double> {
     __device__ void write(acc total, const int64_t *y) const
     {
         store_result(to, y[0], to.op == TERN_REDUCE_MEAN ? total / (double)to.terms : total);
@@ -49,11 +49,11 @@ struct sum_joint : total_fold<double> {
 };
 
 // SUM and MEAN.
-template <class T> struct sum_fold : sum_joint {
-    typedef sum_joint joint;
+template <class T> struct sum_op : sum_combine {
+    typedef sum_combine combine_op;
     struct state {
         double total;
-        computed_t<T> part;
+        opmath_t<T> partial;
     };
     __device__ state start() const
     {
@@ -61,12 +61,12 @@ template <class T> struct sum_fold : sum_joint {
     }
     __device__ void add(state &s, T x, int64_t) const
     {
-        s.part += widen(x);
+        s.partial += upcast(x);
     }
-    __device__ void rest(state &s) const
+    __device__ void flush(state &s) const
     {
-        s.total += (double)s.part;
-        s.part = 0;
+        s.total += (double)s.partial;
+        s.partial = 0;
     }
     __device__ acc finish(const state &s) const
     {
@@ -74,7 +74,7 @@ template <class T> struct sum_fold : sum_joint {
     }
 };
 
-struct integer_sum_joint : total_fold<unsigned long long> {
+struct integer_sum_combine : total_combine<unsigned long long> {
     __device__ void write(acc total, const int64_t *y) const
     {
         ((int64_t *)to.y)[y[0]] = (int64_t)total;
@@ -82,14 +82,14 @@ struct integer_sum_joint : total_fold<unsigned long long> {
 };
 
 // What needs no more than its total while it runs.
-template <class Joint> struct plain_fold : Joint {
-    typedef Joint joint;
-    typedef typename Joint::acc state;
+template <class Combine> struct plain_op : Combine {
+    typedef Combine combine_op;
+    typedef typename Combine::acc state;
     __device__ state start() const
     {
-        return this->none();
+        return this->identity();
     }
-    __device__ void rest(state &) const
+    __device__ void flush(state &) const
     {
     }
     __device__ state finish(state s) const
@@ -98,7 +98,7 @@ template <class Joint> struct plain_fold : Joint {
     }
 };
 
-template <class T> struct integer_sum_fold : plain_fold<integer_sum_joint> {
+template <class T> struct integer_sum_op : plain_op<integer_sum_combine> {
     __device__ void add(state &s, T x, int64_t) const
     {
         s += (state)(int64_t)x;
@@ -107,7 +107,7 @@ template <class T> struct integer_sum_fold : plain_fold<integer_sum_joint> {
 
 // ---- counts -------------------------------------------------------------------------------------
 
-struct count_joint : total_fold<unsigned long long> {
+struct count_combine : total_combine<unsigned long long> {
     __device__ void write(acc total, const int64_t *y) const
     {
         if (to.op == TERN_REDUCE_NORM)
@@ -118,59 +118,46 @@ struct count_joint : total_fold<unsigned long long> {
 };
 
 // Of elements that are not 0: ANY, ALL, and the norm of p = 0.
-template <class T> struct count_fold : plain_fold<count_joint> {
+template <class T> struct count_op : plain_op<count_combine> {
     __device__ void add(state &s, T x, int64_t) const
     {
-        s += widen(x) != 0;
+        s += upcast(x) != 0;
     }
 };
 
 // ---- norms --------------------------------------------------------------------------------------
 
-struct square_joint : total_fold<double> {
+struct square_combine : total_combine<double> {
     __device__ void write(acc total, const int64_t *y) const
     {
         store_result(to, y[0], sqrt(total));
     }
 };
 
-template <class T> struct square_fold : plain_fold<square_joint> {
+template <class T> struct square_op : plain_op<square_combine> {
     __device__ void add(state &s, T element, int64_t) const
     {
-        const double x = (double)widen(element);
+        const double x = (double)upcast(element);
         s += x * x;
     }
 };
 
-struct power_joint : total_fold<double> {
+struct power_combine : total_combine<double> {
     __device__ void write(acc total, const int64_t *y) const
     {
         store_result(to, y[0], to.p == 1 || to.terms == 0 ? total : pow(total, 1 / to.p));
     }
 };
 
-template <class T> struct power_fold : plain_fold<power_joint> {
+template <class T> struct power_op : plain_op<power_combine> {
     __device__ void add(state &s, T element, int64_t) const
     {
-        const double x = fabs((double)widen(element));
+        const double x = fabs((double)upcast(element));
         s += this->to.p == 1 ? x : pow(x, this->to.p);
     }
 };
 
 // ---- extremes -----------------------------------------------------------------------------------
-
-template <class C> __device__ __forceinline__ bool is_nan(C)
-{
-    return false;
-}
-template <> __device__ __forceinline__ bool is_nan(float x)
-{
-    return x != x;
-}
-template <> __device__ __forceinline__ bool is_nan(double x)
-{
-    return x != x;
-}
 
 // Norms are of floating elements.
 template <class C> __device__ __forceinline__ C magnitude(C x)
@@ -187,38 +174,38 @@ template <> __device__ __forceinline__ double magnitude(double x)
 }
 
 // AMAX, AMIN, and the norms of p = infinity and -infinity. One NaN makes them NaN.
-template <class T> struct extreme_joint {
-    typedef computed_t<T> acc;
+template <class T> struct extreme_combine {
+    typedef opmath_t<T> acc;
     bool largest, absolute;
-    acc least; // what all else wins over
+    acc worst; // what all else wins over
     reduce_result to;
 
-    __device__ acc none() const
+    __device__ acc identity() const
     {
-        return least;
+        return worst;
     }
     __device__ acc operator()(acc a, acc b) const
     {
         const bool better = largest ? b > a : b < a;
-        return better || is_nan(b) ? b : a;
+        return better || real_isnan(b) ? b : a;
     }
     __device__ void write(acc value, const int64_t *y) const
     {
-        ((T *)to.y)[y[0]] = narrow<T>(absolute && to.terms == 0 ? (acc)0 : value);
+        ((T *)to.y)[y[0]] = downcast<T>(absolute && to.terms == 0 ? (acc)0 : value);
     }
 };
 
-template <class T> struct extreme_fold : plain_fold<extreme_joint<T>> {
-    __device__ void add(computed_t<T> &s, T element, int64_t) const
+template <class T> struct extreme_op : plain_op<extreme_combine<T>> {
+    __device__ void add(opmath_t<T> &s, T element, int64_t) const
     {
-        const computed_t<T> x = widen(element);
+        const opmath_t<T> x = upcast(element);
         s = (*this)(s, this->absolute ? magnitude(x) : x);
     }
 };
 
 // ---- launchers ----------------------------------------------------------------------------------
 
-// x, and how it is cut.
+// x, and how it is split.
 struct reduce_input {
     const tern_exec *exec;
     reduce_plan plan;
@@ -226,7 +213,7 @@ struct reduce_input {
 };
 
 template <class T, class Op>
-static tern_status fold_totals(const reduce_input *in, const reduce_result &to)
+static tern_status reduce_totals(const reduce_input *in, const reduce_result &to)
 {
     Op op;
     op.to = to;
@@ -234,26 +221,26 @@ static tern_status fold_totals(const reduce_input *in, const reduce_result &to)
 }
 
 template <class T>
-static tern_status fold_extreme(const reduce_input *in, const reduce_result &to, bool largest,
-                                computed_t<T> lowest, computed_t<T> highest)
+static tern_status reduce_extreme(const reduce_input *in, const reduce_result &to, bool largest,
+                                  opmath_t<T> lowest, opmath_t<T> highest)
 {
-    extreme_fold<T> op;
+    extreme_op<T> op;
     op.largest = largest;
     op.absolute = to.op == TERN_REDUCE_NORM;
-    op.least = largest ? lowest : highest;
+    op.worst = largest ? lowest : highest;
     op.to = to;
     return run_reduce<T>("reduce", in->exec, in->plan, op, in->x);
 }
 
-template <class T> static tern_status fold_norm(const reduce_input *in, const reduce_result &to)
+template <class T> static tern_status reduce_norm(const reduce_input *in, const reduce_result &to)
 {
     if (to.p == 0)
-        return fold_totals<T, count_fold<T>>(in, to);
+        return reduce_totals<T, count_op<T>>(in, to);
     if (isinf(to.p))
-        return fold_extreme<T>(in, to, to.p > 0, 0, INFINITY);
+        return reduce_extreme<T>(in, to, to.p > 0, 0, INFINITY);
     if (to.p == 2)
-        return fold_totals<T, square_fold<T>>(in, to);
-    return fold_totals<T, power_fold<T>>(in, to);
+        return reduce_totals<T, square_op<T>>(in, to);
+    return reduce_totals<T, power_op<T>>(in, to);
 }
 
 template <class T> static tern_status reduce_real(const reduce_input *in, const reduce_result &to)
@@ -261,15 +248,15 @@ template <class T> static tern_status reduce_real(const reduce_input *in, const 
     switch (to.op) {
     case TERN_REDUCE_AMAX:
     case TERN_REDUCE_AMIN:
-        return fold_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, -INFINITY, INFINITY);
+        return reduce_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, -INFINITY, INFINITY);
     case TERN_REDUCE_NORM:
-        return fold_norm<T>(in, to);
+        return reduce_norm<T>(in, to);
     case TERN_REDUCE_ANY:
     case TERN_REDUCE_ALL:
-        return fold_totals<T, count_fold<T>>(in, to);
+        return reduce_totals<T, count_op<T>>(in, to);
     case TERN_REDUCE_SUM:
     case TERN_REDUCE_MEAN:
-        return fold_totals<T, sum_fold<T>>(in, to);
+        return reduce_totals<T, sum_op<T>>(in, to);
     }
     return tern_error_raise(TERN_ERR_UNSUPPORTED, "reduce: no kernel for operation %d", (int)to.op);
 }
@@ -281,12 +268,12 @@ static tern_status reduce_integer(const reduce_input *in, const reduce_result &t
     switch (to.op) {
     case TERN_REDUCE_AMAX:
     case TERN_REDUCE_AMIN:
-        return fold_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, lowest, highest);
+        return reduce_extreme<T>(in, to, to.op == TERN_REDUCE_AMAX, lowest, highest);
     case TERN_REDUCE_ANY:
     case TERN_REDUCE_ALL:
-        return fold_totals<T, count_fold<T>>(in, to);
+        return reduce_totals<T, count_op<T>>(in, to);
     case TERN_REDUCE_SUM:
-        return fold_totals<T, integer_sum_fold<T>>(in, to);
+        return reduce_totals<T, integer_sum_op<T>>(in, to);
     case TERN_REDUCE_MEAN:
     case TERN_REDUCE_NORM:
         break;
@@ -298,7 +285,7 @@ static tern_status reduce_integer(const reduce_input *in, const reduce_result &t
 extern "C" tern_status tern_cuda_reduce(const tern_exec *exec, tern_reduce_op op, double p,
                                         const tern_strided *y, const tern_strided *x)
 {
-    const reduce_input in = {exec, reduce_plan_of(x, y, NULL), x->data};
+    const reduce_input in = {exec, make_reduce_plan(x, y, NULL), x->data};
     const reduce_result to = {op, p, in.plan.terms, y->data, y->dtype};
     switch (x->dtype) {
         TERN_FLOATING_CASES(T, reduce_real<T>(&in, to))

@@ -9,18 +9,18 @@ struct moments {
     double count, mean, squares; // squares: of the deviations from the mean, their sum
 };
 
-__device__ __forceinline__ moments lane_exchange(const moments &value, int mask)
+__device__ __forceinline__ moments shuffle_xor(const moments &value, int mask)
 {
-    return moments{lane_exchange(value.count, mask), lane_exchange(value.mean, mask),
-                   lane_exchange(value.squares, mask)};
+    return moments{shuffle_xor(value.count, mask), shuffle_xor(value.mean, mask),
+                   shuffle_xor(value.squares, mask)};
 }
 
-template <class T> struct var_joint {
+template <class T> struct var_combine {
     typedef moments acc;
     T *var, *mean; // or NULL
     double divisor;
 
-    __device__ moments none() const
+    __device__ moments identity() const
     {
         return moments{0, 0, 0};
     }
@@ -35,14 +35,14 @@ template <class T> struct var_joint {
     __device__ void write(const moments &all, const int64_t *y) const
     {
         if (var)
-            var[y[0]] = narrow<T>((computed_t<T>)(all.squares / divisor));
+            var[y[0]] = downcast<T>((opmath_t<T>)(all.squares / divisor));
         if (mean)
-            mean[y[1]] = narrow<T>((computed_t<T>)(all.count == 0 ? NAN : all.mean));
+            mean[y[1]] = downcast<T>((opmath_t<T>)(all.count == 0 ? NAN : all.mean));
     }
 };
 
-template <class T> struct var_fold : var_joint<T> {
-    typedef var_joint<T> joint;
+template <class T> struct var_op : var_combine<T> {
+    typedef var_combine<T> combine_op;
     struct state {
         double shift, count, sum, squares;
     };
@@ -52,20 +52,20 @@ template <class T> struct var_fold : var_joint<T> {
     }
     __device__ void add(state &s, T element, int64_t) const
     {
-        const double x = (double)widen(element);
+        const double x = (double)upcast(element);
         if (s.count == 0)
             s.shift = isfinite(x) ? x : 0;
         s.count += 1;
         s.sum += x - s.shift;
         s.squares += (x - s.shift) * (x - s.shift);
     }
-    __device__ void rest(state &) const
+    __device__ void flush(state &) const
     {
     }
     __device__ moments finish(const state &s) const
     {
         if (s.count == 0)
-            return this->none();
+            return this->identity();
         const double off = s.sum / s.count, squares = s.squares - s.sum * off;
         return moments{s.count, s.shift + off, squares < 0 ? 0 : squares};
     }
@@ -75,9 +75,9 @@ template <class T>
 static tern_status run_var(const tern_exec *exec, double correction, const tern_strided *var,
                            const tern_strided *mean, const tern_strided *x)
 {
-    const reduce_plan plan = reduce_plan_of(x, var ? var : mean, mean ? mean : var);
+    const reduce_plan plan = make_reduce_plan(x, var ? var : mean, mean ? mean : var);
     const double divisor = (double)plan.terms - correction;
-    var_fold<T> op;
+    var_op<T> op;
     op.var = var ? (T *)var->data : NULL;
     op.mean = mean ? (T *)mean->data : NULL;
     op.divisor = divisor > 0 ? divisor : 0;

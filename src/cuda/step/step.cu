@@ -7,8 +7,8 @@
 
 #define STEP_THREADS  256
 #define STEP_RESIDENT 2     // blocks on a multiprocessor: ptxas would spill for a third
-#define STEP_LEAST    2048  // elements of a block,
-#define STEP_MOST     16384 // at most
+#define STEP_MIN      2048  // elements of a block, at least
+#define STEP_MAX      16384 // at most
 #define STEP_BLOCKS   2048  // more than this take more elements each
 #define STEP_CHUNK    23    // records that go into a kernel's arguments
 
@@ -86,7 +86,8 @@ __global__ void step_write(step_record *records, int count, const step_chunk chu
 // ---- the pass -----------------------------------------------------------------------------------
 
 // The tensor that the block works on: the last that begins no later. All threads call.
-__device__ __forceinline__ int step_tensor_of(const step_record *records, int count, int64_t block)
+__device__ __forceinline__ int find_step_tensor(const step_record *records, int count,
+                                                int64_t block)
 {
     int begun = 0;
     for (int base = 0; base < count; base += STEP_THREADS) {
@@ -133,15 +134,15 @@ __device__ __forceinline__ void step_vec(const Formula &update, const step_array
         state[s] = vec_load<W>(a.state[s] + i);
 #pragma unroll
     for (int k = 0; k < W; k++) {
-        computed_t<T> x = widen(p.at[k]), own[STATES + 1];
+        opmath_t<T> x = upcast(p.at[k]), own[STATES + 1];
 #pragma unroll
         for (int s = 0; s < STATES; s++)
-            own[s] = widen(state[s].at[k]);
-        update(x, (computed_t<T>)widen(g.at[k]), own);
-        p.at[k] = narrow<T>(x);
+            own[s] = upcast(state[s].at[k]);
+        update(x, (opmath_t<T>)upcast(g.at[k]), own);
+        p.at[k] = downcast<T>(x);
 #pragma unroll
         for (int s = 0; s < STATES; s++)
-            state[s].at[k] = narrow<T>(own[s]);
+            state[s].at[k] = downcast<T>(own[s]);
     }
     vec_store<W>(a.param + i, p);
 #pragma unroll
@@ -154,7 +155,7 @@ template <class T, int CODE>
 __device__ __forceinline__ void step_elements(const step_record &r, int64_t first, int count)
 {
     enum { WIDTH = vec_width<T>::value };
-    typedef step_formula<CODE, computed_t<T>> formula;
+    typedef step_formula<CODE, opmath_t<T>> formula;
     const formula update(r.number);
     const step_arrays<T, formula::STATES> arrays(r, first);
     const int vectorized = arrays.aligned() ? count / WIDTH * WIDTH : 0;
@@ -169,7 +170,7 @@ template <int CODE>
 __global__ void __launch_bounds__(STEP_THREADS, STEP_RESIDENT)
     step_update(const step_record *records, int count, int64_t elements, const tern_fault *fault)
 {
-    const step_record &r = records[step_tensor_of(records, count, blockIdx.x)];
+    const step_record &r = records[find_step_tensor(records, count, blockIdx.x)];
     const int64_t first = (blockIdx.x - r.first_block) * elements, left = r.numel - first;
     const int own = (int)(left < elements ? left : elements);
     if (fault->set)
@@ -192,16 +193,16 @@ static inline int64_t step_block_elements(const tern_step_tensor *tensors, int64
     int64_t numel = 0;
     for (int64_t i = 0; i < count; i++)
         numel += tensors[i].numel;
-    const int64_t share = numel / STEP_BLOCKS / STEP_LEAST * STEP_LEAST;
-    return share < STEP_LEAST ? STEP_LEAST : share > STEP_MOST ? STEP_MOST : share;
+    const int64_t elements = numel / STEP_BLOCKS / STEP_MIN * STEP_MIN;
+    return elements < STEP_MIN ? STEP_MIN : elements > STEP_MAX ? STEP_MAX : elements;
 }
 
-static inline int64_t step_blocks_of(const tern_step_tensor *tensor, int64_t elements)
+static inline int64_t step_block_count(const tern_step_tensor *tensor, int64_t elements)
 {
     return ceil_div(tensor->numel, elements);
 }
 
-static inline step_record step_record_of(const tern_step_tensor *t, int64_t first_block)
+static inline step_record make_step_record(const tern_step_tensor *t, int64_t first_block)
 {
     step_record r = {t->param, t->grad, {}, t->numel, first_block, {}, (int64_t)t->dtype};
     for (int i = 0; i < TERN_STEP_STATES; i++)
@@ -219,8 +220,8 @@ static tern_status write_steps(const tern_exec *exec, step_record *records,
     int64_t block = 0;
     for (int64_t i = 0; i < count; i++) {
         const int at = (int)(i % STEP_CHUNK);
-        chunk.record[at] = step_record_of(&tensors[i], block);
-        block += step_blocks_of(&tensors[i], elements);
+        chunk.record[at] = make_step_record(&tensors[i], block);
+        block += step_block_count(&tensors[i], elements);
         if (at + 1 == STEP_CHUNK || i + 1 == count)
             TERN_TRY(
                 LAUNCH("step", step_write, 1, 64, exec->stream, records + (i - at), at + 1, chunk));
@@ -234,7 +235,7 @@ static tern_status run_steps(const tern_exec *exec, tern_step_code code, const s
     const int64_t elements = step_block_elements(tensors, count);
     int64_t blocks = 0;
     for (int64_t i = 0; i < count; i++)
-        blocks += step_blocks_of(&tensors[i], elements);
+        blocks += step_block_count(&tensors[i], elements);
     if (blocks == 0)
         return TERN_OK;
     switch (code) {
