@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element type that a kernel source is compiled for. Meson compiles a source once for each
-// instruction set and each type of its list, with TERN_REAL_FLOAT, TERN_REAL_DOUBLE, .. defined; a
-// source without a list is compiled once, and sees float.
+// The element type that a kernel source is compiled for. Meson compiles it once for each instruction
+// set, for float and for double, with TERN_REAL_DOUBLE defined for double; a source that is compiled
+// once sees float.
 //
 // What a source defines for a type carries the type's name: REAL_NAME(softmax) is
 // tern_cpu_avx2_softmax_float. The slots of the table, which check dtypes and upcast 16-bit
@@ -12,38 +12,20 @@
 
 #include "cpu/isa.h"
 
-#define REAL_IS_FLOAT  0
-#define REAL_IS_DOUBLE 0
-#define REAL_IS_INT64  0
-
 #if defined(TERN_REAL_DOUBLE)
 typedef double real;
 typedef int64_t real_bits; // the signed integer of its size
-#undef REAL_IS_DOUBLE
+#define REAL_IS_FLOAT         0
 #define REAL_IS_DOUBLE        1
 #define TERN_REAL_TYPE        double
-#define REAL_DTYPE            TERN_FLOAT64
 #define R_(name)              vd_##name // of vecmath_double.h
 #define REAL_C_FUNCTION(name) name      // of the C library
-#elif defined(TERN_REAL_INT64)
-typedef int64_t real;
-#undef REAL_IS_INT64
-#define REAL_IS_INT64  1
-#define TERN_REAL_TYPE int64
-#define REAL_DTYPE     TERN_INT64
-#elif defined(TERN_REAL_INT32)
-typedef int32_t real;
-#define TERN_REAL_TYPE int32
-#elif defined(TERN_REAL_UINT8)
-typedef uint8_t real;
-#define TERN_REAL_TYPE uint8
 #else
 typedef float real;
 typedef int32_t real_bits;
-#undef REAL_IS_FLOAT
 #define REAL_IS_FLOAT         1
+#define REAL_IS_DOUBLE        0
 #define TERN_REAL_TYPE        float
-#define REAL_DTYPE            TERN_FLOAT32
 #define R_(name)              vm_##name // of vecmath.h
 #define REAL_C_FUNCTION(name) name##f
 #endif

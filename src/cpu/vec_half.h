@@ -4,35 +4,22 @@
 #define TERN_SRC_CPU_VEC_HALF_H
 
 #include <stdint.h>
-#include <string.h>
 #if defined(__F16C__)
 #include <immintrin.h>
 #endif
 
+#include "cpu/vecmath_exp.h"
+
 #define SPAN_INLINE static inline __attribute__((unused))
-
-SPAN_INLINE uint32_t float_bits(float x)
-{
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-SPAN_INLINE float float_of_bits(uint32_t bits)
-{
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 SPAN_INLINE float bfloat_to_float(uint16_t h)
 {
-    return float_of_bits((uint32_t)h << 16);
+    return vm_float((uint32_t)h << 16);
 }
 
 SPAN_INLINE uint16_t float_to_bfloat(float x)
 {
-    const uint32_t bits = float_bits(x);
+    const uint32_t bits = vm_bits(x);
     const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
     return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16 | 0x40u) : rounded);
 }
@@ -42,23 +29,23 @@ SPAN_INLINE float half_to_float(uint16_t h)
     // Exponent and mantissa in float's places, 112 too small; subnormals are put right by the
     // product.
     const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, rest = (uint32_t)(h & 0x7fffu) << 13;
-    const float scaled = float_of_bits(rest) * 0x1p112f;
+    const float scaled = vm_float(rest) * 0x1p112f;
     const uint32_t quiet =
         (h & 0x3ffu) ? 0x7fc00000u : 0x7f800000u; // the machine's conversion keeps NaN so
-    const uint32_t special = (h & 0x7c00u) == 0x7c00u ? rest | quiet : float_bits(scaled);
-    return float_of_bits(special | sign);
+    const uint32_t special = (h & 0x7c00u) == 0x7c00u ? rest | quiet : vm_bits(scaled);
+    return vm_float(special | sign);
 }
 
 SPAN_INLINE uint16_t float_to_half(float x)
 {
-    const uint32_t sign = float_bits(x) & 0x80000000u;
-    uint32_t bits = float_bits(x) ^ sign;
+    const uint32_t sign = vm_bits(x) & 0x80000000u;
+    uint32_t bits = vm_bits(x) ^ sign;
     if (bits > 0x7f800000u) // NaN
         return (uint16_t)(sign >> 16 | 0x7e00u | (bits >> 13 & 0x3ffu));
     if (bits >= 0x477ff000u) // 65520 and more round to infinity
         return (uint16_t)(sign >> 16 | 0x7c00u);
     if (bits < 0x38800000u) // adding 0.5 rounds a subnormal in the last bits of the sum
-        bits = float_bits(float_of_bits(bits) + 0.5f) - 0x3f000000u;
+        bits = vm_bits(vm_float(bits) + 0.5f) - 0x3f000000u;
     else
         bits = (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1)) >> 13;
     return (uint16_t)(sign >> 16 | bits);
