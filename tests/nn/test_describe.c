@@ -16,14 +16,20 @@ static char *printed(const tern_module *m)
     return text;
 }
 
-// The module is freed.
-static void check_print(tern_module *m, const char *expected)
+static void check_printed(tern_module *m, const char *expected)
 {
     assert_non_null(m);
     char *text = printed(m);
     assert_string_equal(text, expected);
     free(text);
     tern_module_free(m);
+}
+
+// A copy prints the same. The module is freed.
+static void check_print(tern_module *m, const char *expected)
+{
+    check_printed(tern_module_copy(m), expected);
+    check_printed(m, expected);
 }
 
 static void layers_print_as_those_of_pytorch(void **state)
