@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element type that a kernel source is compiled for. Meson compiles it once for each instruction
-// set, for float and for double, with TERN_REAL_DOUBLE defined for double; a source that is compiled
-// once sees float.
+// The element type that a kernel source is compiled for. Meson compiles it once for each
+// instruction set, for float and for double, with TERN_REAL_DOUBLE defined for double; a source
+// that is compiled once sees float.
 //
 // What a source defines for a type carries the type's name: REAL_NAME(softmax) is
 // tern_cpu_avx2_softmax_float. The slots of the table, which check dtypes and upcast 16-bit
