@@ -8,7 +8,7 @@ from the names of the routines in the machine code, and, where cuobjdump is foun
 code itself. Registers are compared with a table, for the toolkit and the architecture that it was
 recorded with: elsewhere ptxas allocates otherwise.
 
-check TABLE NVCC ARCH PTX...    of what kernel_code.py made, which lies side by side
+check TABLE NVCC ARCH PTX...    of what src/cuda/compile.py kept, which lies side by side
 planted SOURCE NVCC ARCH PTX    finds the faults that the comments of the source tell of, no others
 
 With TERN_RECORD_REGISTERS=1 the table is written anew:
@@ -47,7 +47,7 @@ MACHINE_CODE = {'double': re.compile(r'\b(?:D(?:ADD|MUL|FMA|SETP)|[FI]2F\.F64|MU
                 'store': re.compile(r'\bSTG\.E\.(?:\w+\.)*128\b')}
 DIVISION = re.compile(r'\b(?:div|rem)\.[su]64\b')
 DIVISION_ROUTINE = re.compile(rb'__cuda_sm\d+_(?:div|rem)_[su]64')
-FIGURES = re.compile(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores, "
+FIGURES = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'.*?(\d+) bytes spill stores, "
                      r'(\d+) bytes spill loads.*?Used (\d+) registers', re.S)
 
 
@@ -72,13 +72,14 @@ def parts(heading, text):
 class Source:
     """A compiled file: PTX, machine code and figures by the kernels' mangled names."""
 
-    def __init__(self, ptx, cuobjdump):
+    def __init__(self, ptx, arch, cuobjdump):
         ptx = pathlib.Path(ptx)
         cubin, log = ptx.with_suffix('.cubin'), ptx.with_suffix('.log').read_text()
         self.name = ptx.stem
         self.ptx = {kernel: code.split('\n.func ')[0]
                     for kernel, code in parts(r'^(?:\.visible )?\.entry (\w+)', ptx.read_text())}
-        self.figures = {m[1]: (int(m[2]) + int(m[3]), int(m[4])) for m in FIGURES.finditer(log)}
+        self.figures = {m[1]: (int(m[3]) + int(m[4]), int(m[5])) for m in FIGURES.finditer(log)
+                        if m[2] == arch}
         self.routines = set(DIVISION_ROUTINE.findall(cubin.read_bytes()))
         names = subprocess.run(['c++filt'], input='\n'.join(self.ptx), capture_output=True,
                                text=True, check=True)
@@ -174,15 +175,15 @@ def expected_faults(path):
     return set(re.findall(r'^// fault: (\w+), (.*)$', pathlib.Path(path).read_text(), flags=re.M))
 
 
-def read_sources(nvcc, paths):
+def read_sources(nvcc, arch, paths):
     cuobjdump = shutil.which('cuobjdump', path=os.path.dirname(nvcc)) or shutil.which('cuobjdump')
     print('machine code:', cuobjdump or 'not read, there is no cuobjdump')
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda path: Source(path, cuobjdump), paths))
+        return list(pool.map(lambda path: Source(path, arch, cuobjdump), paths))
 
 
-def check_planted(path, nvcc, _, ptx):
-    found = {(base(name), fault) for name, fault in faults_of(*read_sources(nvcc, [ptx]))}
+def check_planted(path, nvcc, arch, ptx):
+    found = {(base(name), fault) for name, fault in faults_of(*read_sources(nvcc, arch, [ptx]))}
     expected = expected_faults(path)
     for name, fault in sorted(found ^ expected):
         print(f'{name} {fault}:', 'not found' if (name, fault) in expected else 'not planted')
@@ -191,7 +192,7 @@ def check_planted(path, nvcc, _, ptx):
 
 
 def check(table, nvcc, arch, *paths):
-    sources = read_sources(nvcc, paths)
+    sources = read_sources(nvcc, arch, paths)
     found = {key: most for source in sources for key, most in source.registers().items()}
     toolkit = toolkit_of(nvcc, arch)
     if os.environ.get('TERN_RECORD_REGISTERS') == '1':
