@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# compile_time.sh c11|c++17|c++20: what compilers say of the statements beside it, each alone, by
-# gcc and by clang where they are, with the headers as the project's own and as the system's, where
-# compilers say less.
+# compile_time.sh c11|c++17|c++20: what compilers say of the statements beside it, by gcc and by
+# clang where they are, with the headers as the project's own and as the system's, where compilers
+# say less. Those of a kind are compiled together, and those alone of which that proves nothing.
 . "$(dirname "$0")/common.sh"
 list=$(dirname "$0")/compile_time.txt
 case $1 in
@@ -19,6 +19,16 @@ esac
 
 parameters='tern_module *net, tern_tensor *x, tern_optim *opt, tern_dataset *set, '
 parameters="$parameters tern_loader *loader, tern_device dev, tern_dtype dtype"
+
+# asked COMPILER FLAG: writes the list as it is for this compiler, which warns of what counts and
+# hints or just compiles it. With the other flag as many fail.
+asked()
+{
+    case $1 in clang*) counts=compiles ;; *) counts=warns ;; esac
+    case $1$2 in g??-isystem) hints=compiles ;; *) hints=warns ;; esac
+    [ "$2" = -isystem ] && fails=fails || fails='#    '
+    sed "s/^counts /$counts /; s/^hints /$hints /; s/^fails /$fails /" "$list" >"$work/asked"
+}
 
 # define NAME STATEMENT: a function that consists of it.
 define()
@@ -41,37 +51,56 @@ compile()
         >"$work/log" 2>&1
 }
 
-# says KIND COMPILER FLAG STATEMENT: whether the compiler's words are of that kind.
+# says KIND COMPILER FLAG OPTION...: whether what is said of $work/statement is of that kind.
 says()
 {
-    { printf '#include <stdio.h>\n#include <tern/tern.h>\n'; define statement "$4"; } \
-        >"$work/statement"
-    case $1 in
-    fails) ! compile "$2" "$3" -fsyntax-only ;;
-    silent) compile "$2" "$3" "-c $warnings" && [ ! -s "$work/log" ] ;;
-    warns) compile "$2" "$3" -c && grep -q 'warning:' "$work/log" ;;
-    counts) # clang has no word for it
-        compile "$2" "$3" -c || return 1
-        case $2 in gcc* | g++*) grep -q 'warning:' "$work/log" ;; esac
-        ;;
-    hints)
-        compile "$2" "$3" -c || return 1
-        case $2$3 in g??-isystem) ;; *) grep -q 'warning:' "$work/log" ;; esac
-        ;;
+    kind=$1
+    compiler=$2
+    flag=$3
+    shift 3
+    case $kind in
+    fails) ! compile "$compiler" "$flag" "-fsyntax-only $*" ;;
+    silent) compile "$compiler" "$flag" "-c $warnings" && [ ! -s "$work/log" ] ;;
+    warns) compile "$compiler" "$flag" -c && grep -q 'warning:' "$work/log" ;;
+    compiles) compile "$compiler" "$flag" -c ;;
     esac
 }
 
-# all_silent COMPILER FLAG: whether no word is said of all the silent statements in one file.
-all_silent()
+# together KIND COMPILER FLAG: prints the numbers of lines whose statements, all in one file, are
+# of the kind. Each is in a file of its number to the compiler, and so are functions between them:
+# an error there is of a statement that goes on past its end.
+together()
 {
     {
         printf '#include <stdio.h>\n#include <tern/tern.h>\n'
-        grep '^silent' "$list" | while read -r kind statement; do
-            number=$((${number:-0} + 1))
-            define "$kind$number" "$statement"
+        grep -n "^$1 " "$work/asked" | while IFS=: read -r number line; do
+            printf '#line 1 "%d.txt"\n' "$number"
+            define "statement$number" "${line#"$1"}"
+            printf '#line 1 "between.txt"\n'
+            define "between$number" ''
         done
     } >"$work/statement"
-    compile "$1" "$2" "-c $warnings" && [ ! -s "$work/log" ]
+    case $2 in # every error, where the statement is and not the macro
+    clang*) every=-ferror-limit=0 ;;
+    *) every=-ftrack-macro-expansion=0 ;;
+    esac
+    says "$1" "$2" "$3" $every || return 0
+    case $1 in
+    silent | compiles) grep -n "^$1 " "$work/asked" | cut -d: -f1 ;;
+    fails)
+        grep -q '^between' "$work/log" ||
+            sed -n 's/^\([0-9]*\)\.txt:[0-9:]* error: .*/\1/p' "$work/log"
+        ;;
+    warns) sed -n 's/^\([0-9]*\)\.txt:[0-9:]* \(warning\|note\): .*/\1/p' "$work/log" ;;
+    esac
+}
+
+# alone COMPILER FLAG KIND STATEMENT
+alone()
+{
+    { printf '#include <stdio.h>\n#include <tern/tern.h>\n'; define statement "$4"; } \
+        >"$work/statement"
+    says "$3" "$1" "$2"
 }
 
 bad=0
@@ -80,22 +109,23 @@ found=0
 for compiler in $compilers; do
     command -v "$compiler" >/dev/null || continue
     found=$((found + 1))
-    quiet=
     for flag in -I -isystem; do
-        all_silent "$compiler" $flag && quiet="$quiet $flag "
-    done
-    while read -r kind statement; do
-        case $kind in '' | '#') continue ;; esac
-        [ "$kind" = fails ] && flags=-isystem || flags='-I -isystem'
-        for flag in $flags; do
+        asked "$compiler" "$flag"
+        proved=" $(for kind in fails silent warns compiles; do
+            together "$kind" "$compiler" "$flag"
+        done | tr '\n' ' ')"
+        number=0
+        while read -r kind statement; do
+            number=$((number + 1))
+            case $kind in '' | '#') continue ;; esac
             count=$((count + 1))
-            case $kind$quiet in silent*" $flag "*) continue ;; esac
-            says "$kind" "$compiler" "$flag" "$statement" && continue
+            case $proved in *" $number "*) continue ;; esac
+            alone "$compiler" "$flag" "$kind" "$statement" && continue
             bad=$((bad + 1))
-            printf '%s %s: not "%s": %s\n' "$compiler" $flag "$kind" "$statement"
+            printf '%s %s: not "%s": %s\n' "$compiler" "$flag" "$kind" "$statement"
             cat "$work/log"
-        done
-    done <"$list"
+        done <"$work/asked"
+    done
 done
 [ $found -gt 0 ] || skip "no compiler by these names: $compilers"
 printf '%d statements, %d compilers\n' $count $found
