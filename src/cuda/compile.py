@@ -10,6 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+FIGURES = re.compile(r'^ptxas info .*\n(?:    .*\n)*', flags=re.M)
+
 source, target, ptx, cubin, log, depfile, arch, *nvcc = sys.argv[1:]
 
 
@@ -24,10 +26,9 @@ with tempfile.TemporaryDirectory(dir=Path(target).parent) as name:
     done = subprocess.run([*nvcc, '-Xptxas=-v', '--keep', f'--keep-dir={name}', '-MD', '-MT',
                            target, '-MF', depfile, '-c', source, '-o', target],
                           stderr=subprocess.PIPE, text=True)
-    figures = re.findall(r'^ptxas info .*\n(?:    .*\n)*', done.stderr, flags=re.M)
-    sys.stderr.write(re.sub(r'^ptxas info .*\n(?:    .*\n)*', '', done.stderr, flags=re.M))
+    sys.stderr.write(FIGURES.sub('', done.stderr))
     if done.returncode:
         sys.exit(done.returncode)
-    Path(log).write_text(''.join(figures), encoding='utf-8')
+    Path(log).write_text(''.join(FIGURES.findall(done.stderr)), encoding='utf-8')
     shutil.move(kept(Path(name), f'*.compute_{arch}.ptx', '*.ptx'), ptx)
     shutil.move(kept(Path(name), f'*.sm_{arch}.cubin'), cubin)
