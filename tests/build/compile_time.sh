@@ -122,7 +122,8 @@ for compiler in $compilers; do
             case $proved in *" $number "*) continue ;; esac
             alone "$compiler" "$flag" "$kind" "$statement" && continue
             bad=$((bad + 1))
-            printf '%s %s: not "%s": %s\n' "$compiler" "$flag" "$kind" "$statement"
+            printf '%s:%d: %s %s: not "%s": %s\n' "${list##*/}" "$number" "$compiler" "$flag" \
+                "$kind" "$statement"
             cat "$work/log"
         done <"$work/asked"
     done
