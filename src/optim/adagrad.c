@@ -31,7 +31,8 @@ static const tern_optim_class adagrad_class = {.name = "Adagrad",
                                                .function = "optim_adagrad",
                                                TERN_OPTIM_TABLES(numbers, slots),
                                                .update = update,
-                                               .derive = derive};
+                                               .derive = derive,
+                                               .torch = {.step = true, .fused = true}};
 
 tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *o)
 {

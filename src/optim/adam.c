@@ -60,6 +60,7 @@ static const tern_optim_class adam_class = {
     TERN_OPTIM_TABLES(numbers, slots),
     .update = update,
     .derive = derive,
+    .torch = {.step = true, .capturable = true, .fused = true},
 };
 static const tern_optim_class adamw_class = {
     .name = "AdamW",
@@ -67,6 +68,7 @@ static const tern_optim_class adamw_class = {
     TERN_OPTIM_TABLES(numbers, slots),
     .update = update,
     .derive = derive,
+    .torch = {.step = true, .capturable = true, .fused = true},
 };
 
 // The second beta; NAN after an error.

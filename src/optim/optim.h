@@ -53,6 +53,13 @@ typedef struct tern_optim_step_info {
 #define STEP(...)
 #include "device/step.def"
 
+// What PyTorch's files of a kind have, besides its numbers and slots.
+typedef struct tern_optim_torch {
+    bool step;       // each parameter's count of updates
+    bool capturable; // this option of how PyTorch computes
+    bool fused;      // likewise
+} tern_optim_torch;
+
 // A kind of optimizer.
 typedef struct tern_optim_class {
     const char *name;                 // PyTorch's
@@ -66,6 +73,7 @@ typedef struct tern_optim_class {
     void (*derive)(const double *number, const tern_optim_step_info *at, double *out);
     // Refuses numbers that do not go together; may be NULL.
     tern_status (*check)(const char *function, const double *number);
+    tern_optim_torch torch;
 } tern_optim_class;
 
 // The tables of a class, which are arrays.

@@ -41,7 +41,8 @@ static const tern_optim_class rmsprop_class = {.name = "RMSprop",
                                                .function = "optim_rmsprop",
                                                TERN_OPTIM_TABLES(numbers, slots),
                                                .update = update,
-                                               .derive = derive};
+                                               .derive = derive,
+                                               .torch = {.step = true, .capturable = true}};
 
 tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *o)
 {

@@ -50,6 +50,7 @@ static const tern_optim_class sgd_class = {
     .update = update,
     .derive = derive,
     .check = check,
+    .torch = {.fused = true},
 };
 
 tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *o)

@@ -59,12 +59,6 @@ static void write_slot(saving *s, const char *parameter, const char *name)
                             tern_shape_get(v->tensor));
 }
 
-// PyTorch's SGD does not count updates.
-static bool counts_steps(const tern_optim *optim)
-{
-    return strcmp(optim->klass->name, "SGD") != 0;
-}
-
 static void write_entry(saving *s, int64_t index)
 {
     char name[TERN_STATE_NAME_SIZE];
@@ -77,7 +71,7 @@ static void write_entry(saving *s, int64_t index)
         return;
     tern_torch_write_int(&s->to, index);
     const int64_t begin = tern_torch_write_dict(&s->to, false);
-    if (counts_steps(s->optim))
+    if (klass->torch.step)
         write_step(s, index);
     for (int i = 0; i < klass->slot_count; i++)
         write_slot(s, name, klass->slots[i].name);
@@ -106,32 +100,18 @@ static void write_numbers(saving *s, const tern_optim_group *group)
     }
 }
 
-// The options of PyTorch's that not every kind has.
-static const struct {
-    const char *kind;
-    bool capturable, fused;
-} torch_options[] = {
-    {"SGD", false, true},     {"Adam", true, true},     {"AdamW", true, true},
-    {"RMSprop", true, false}, {"Adagrad", false, true},
-};
-
 // How PyTorch is to compute: as it does by itself.
-static void write_torch_options(tern_torch_writer *to, const char *kind)
+static void write_torch_options(tern_torch_writer *to, const tern_optim_torch *has)
 {
-    size_t i = 0;
-    while (i < sizeof torch_options / sizeof *torch_options &&
-           strcmp(torch_options[i].kind, kind) != 0)
-        i++;
-    const bool known = i < sizeof torch_options / sizeof *torch_options;
     tern_torch_write_text(to, "foreach");
     tern_torch_write_none(to);
     tern_torch_write_text(to, "differentiable");
     tern_torch_write_bool(to, false);
-    if (known && torch_options[i].capturable) {
+    if (has->capturable) {
         tern_torch_write_text(to, "capturable");
         tern_torch_write_bool(to, false);
     }
-    if (known && torch_options[i].fused) {
+    if (has->fused) {
         tern_torch_write_text(to, "fused");
         tern_torch_write_none(to);
     }
@@ -158,7 +138,7 @@ static void write_group(saving *s, int group)
 {
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     write_numbers(s, &s->optim->groups[group]);
-    write_torch_options(&s->to, s->optim->klass->name);
+    write_torch_options(&s->to, &s->optim->klass->torch);
     if (tern_optim_has_names(s->optim))
         write_params(s, group, true);
     write_params(s, group, false);

@@ -24,20 +24,35 @@ typedef struct run {
     tern_optim *optim;
 } run;
 
-// With other numbers than those of the file, which it is to bring.
+// A file of make_files_torch.py, the kind of optimizer in it, and one of that kind here: with other
+// numbers than those of the file, which it is to bring.
+#define FROM NULL, .params = params, .param_count = 1
+#define KINDS(KIND)                                                                                \
+    KIND("sgd", SGD, tern_optim_sgd(FROM))                                                         \
+    KIND("momentum", SGD, tern_optim_sgd(FROM, .momentum = 0.25))                                  \
+    KIND("adam", Adam, tern_optim_adam(FROM))                                                      \
+    KIND("adamw", AdamW, tern_optim_adamw(FROM))                                                   \
+    KIND("rmsprop", RMSprop, tern_optim_rmsprop(FROM))                                             \
+    KIND("adagrad", Adagrad, tern_optim_adagrad(FROM))
+
+static const struct {
+    const char *file, *name;
+} kinds[] = {
+#define KIND(file, name, call) {file, #name},
+    KINDS(KIND)
+#undef KIND
+};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
 static inline tern_optim *make(const char *kind, tern_tensor *const *params)
 {
-    if (strcmp(kind, "sgd") == 0)
-        return tern_optim_sgd(NULL, .params = params, .param_count = 1);
-    if (strcmp(kind, "momentum") == 0)
-        return tern_optim_sgd(NULL, .momentum = 0.25, .params = params, .param_count = 1);
-    if (strcmp(kind, "adam") == 0)
-        return tern_optim_adam(NULL, .params = params, .param_count = 1);
-    if (strcmp(kind, "adamw") == 0)
-        return tern_optim_adamw(NULL, .params = params, .param_count = 1);
-    if (strcmp(kind, "rmsprop") == 0)
-        return tern_optim_rmsprop(NULL, .params = params, .param_count = 1);
-    return tern_optim_adagrad(NULL, .params = params, .param_count = 1);
+#define KIND(file, name, call)                                                                     \
+    if (strcmp(kind, file) == 0)                                                                   \
+        return call;
+    KINDS(KIND)
+#undef KIND
+    fail_msg("there is no %s", kind);
+    return NULL;
 }
 
 static inline run begin(const char *kind, const tern_state *saved)
@@ -68,9 +83,6 @@ static inline void take_steps(run *r, int first, int count)
         set(tern_optim_step(r->optim));
     }
 }
-
-static const char *const kinds[] = {"sgd", "momentum", "adam", "adamw", "rmsprop", "adagrad"};
-enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static inline tern_state *copy_of(tern_optim *optim)
 {

@@ -26,10 +26,10 @@ static void assert_near(tern_tensor *t, tern_tensor *expected)
 static void each_kind_goes_on_where_pytorch_stopped(void **state)
 {
     (void)state;
-    for (int k = 0; k < KINDS; k++) {
-        tern_state *saved = tern_state_read(golden(kinds[k]));
-        run r = begin(kinds[k], saved);
-        set(tern_optim_load_torch(r.optim, golden(kinds[k]), .prefix = "optimizer."));
+    for (int k = 0; k < KIND_COUNT; k++) {
+        tern_state *saved = tern_state_read(golden(kinds[k].file));
+        run r = begin(kinds[k].file, saved);
+        set(tern_optim_load_torch(r.optim, golden(kinds[k].file), .prefix = "optimizer."));
         assert_true(tern_optim_lr(r.optim, 0) == 0.125 && tern_optim_lr(r.optim, 1) == 0.0625);
         take_steps(&r, 3, 2);
         assert_near(r.params[0], tern_state_tensor(saved, "later.weight"));
@@ -84,16 +84,16 @@ static texts options_of(const char *path)
 static void each_kind_is_written_with_the_options_of_pytorch(void **state)
 {
     (void)state;
-    for (int k = 0; k < KINDS; k++) {
+    for (int k = 0; k < KIND_COUNT; k++) {
         const char *path = path_of("optim.pt");
-        tern_state *saved = tern_state_read(golden(kinds[k]));
-        run r = begin(kinds[k], saved);
+        tern_state *saved = tern_state_read(golden(kinds[k].file));
+        run r = begin(kinds[k].file, saved);
         set(tern_optim_save_torch(r.optim, path));
-        const texts own = options_of(path), pytorch = options_of(golden(kinds[k]));
+        const texts own = options_of(path), pytorch = options_of(golden(kinds[k].file));
         assert_true(pytorch.count >= 8);
         for (int i = 0; i < pytorch.count || i < own.count; i++)
             if (strcmp(own.text[i], pytorch.text[i]) != 0)
-                fail_msg("%s: \"%s\" is \"%s\" in PyTorch's", kinds[k], own.text[i],
+                fail_msg("%s: \"%s\" is \"%s\" in PyTorch's", kinds[k].file, own.text[i],
                          pytorch.text[i]);
         tern_optim_free(r.optim);
         tern_state_free(saved);
@@ -105,10 +105,10 @@ static void each_kind_is_written_with_the_options_of_pytorch(void **state)
 static void each_kind_is_saved_and_loaded(void **state)
 {
     (void)state;
-    for (int k = 0; k < KINDS; k++) {
-        tern_state *saved = tern_state_read(golden(kinds[k]));
-        run r = begin(kinds[k], saved), other = begin(kinds[k], saved);
-        set(tern_optim_load_torch(r.optim, golden(kinds[k]), .prefix = "optimizer."));
+    for (int k = 0; k < KIND_COUNT; k++) {
+        tern_state *saved = tern_state_read(golden(kinds[k].file));
+        run r = begin(kinds[k].file, saved), other = begin(kinds[k].file, saved);
+        set(tern_optim_load_torch(r.optim, golden(kinds[k].file), .prefix = "optimizer."));
         set(tern_optim_save_torch(r.optim, path_of("optim.pt")));
         set(tern_optim_load_torch(other.optim, path_of("optim.pt")));
         tern_state *a = copy_of(r.optim), *b = copy_of(other.optim);
