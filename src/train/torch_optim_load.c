@@ -76,13 +76,15 @@ static tern_status put_int(const loading *l, const char *parameter, const char *
 
 // ---- the kind -----------------------------------------------------------------------------------
 
-// Which options of PyTorch's optimizers only one kind of them has; the first that is there counts.
+// Which options tell PyTorch's kinds of optimizers apart, also those that are not here; the first
+// that is there counts.
 static const struct {
     const char *option, *kind;
 } kinds[] = {
-    {"momentum_decay", "NAdam"}, {"lambd", "ASGD"},       {"rho", "Adadelta"},
-    {"etas.0", "Rprop"},         {"ns_steps", "Muon"},    {"dampening", "SGD"},
-    {"alpha", "RMSprop"},        {"lr_decay", "Adagrad"}, {"amsgrad", "Adam"},
+    {"momentum_decay", "NAdam"}, {"lambd", "ASGD"},    {"rho", "Adadelta"},
+    {"etas.0", "Rprop"},         {"ns_steps", "Muon"}, {"beta2_decay", "Adafactor"},
+    {"history_size", "LBFGS"},   {"dampening", "SGD"}, {"alpha", "RMSprop"},
+    {"lr_decay", "Adagrad"},     {"amsgrad", "Adam"},  {"decoupled_weight_decay", "RAdam"},
     {"betas.0", "Adamax"},
 };
 
@@ -93,11 +95,12 @@ static const char *kind_of(const loading *l)
         if (!look(l, "param_groups.0.%s", kinds[i].option))
             continue;
         const tern_state_value *decoupled = look(l, "param_groups.0.decoupled_weight_decay");
-        const bool is_adam = strcmp(kinds[i].kind, "Adam") == 0;
-        // A file from before they were one class does not say which of the two it is.
-        if (is_adam && !decoupled && strncmp(l->optim->klass->name, "Adam", 4) == 0)
+        if (strcmp(kinds[i].option, "amsgrad") != 0)
+            return kinds[i].kind;
+        // A file from before Adam and AdamW were one class does not say which of the two it is.
+        if (!decoupled && tern_optim_number_of(l->optim->klass, "amsgrad") >= 0)
             return l->optim->klass->name;
-        return is_adam && decoupled && decoupled->integer ? "AdamW" : kinds[i].kind;
+        return decoupled && decoupled->integer ? "AdamW" : "Adam";
     }
     return NULL;
 }
