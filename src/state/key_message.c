@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one message that says what keeps a state from being loaded, and what was probably meant.
+#include "state/key_message.h"
+
 #include <stdio.h>
 #include <string.h>
 #include "base/integer.h"
 #include "base/text.h"
-#include "state/key_report.h"
 #include "state/stripped_names.h"
 
 #define MAX_LISTED 8

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names as the state has them and as the object has them, and the lists of those that differ.
 #include "state/key_report.h"
 
 #include <stdio.h>

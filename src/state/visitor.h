@@ -4,7 +4,7 @@
 #define TERN_SRC_STATE_VISITOR_H
 
 #include "device/exec.h"
-#include "state/key_report.h"
+#include "state/key_message.h"
 #include "state/state.h"
 #include "state/stripped_names.h"
 
