@@ -107,6 +107,42 @@ static void pytorch(void)
     tern_module_free(net);
 }
 
+// [rename]
+// What was "fc.weight" is "2.weight" in this net; other names stay.
+static bool rename_last(const char *name, char *renamed, size_t size, void *user)
+{
+    (void)user;
+    if (strncmp(name, "fc.", 3) != 0)
+        return false;
+    snprintf(renamed, size, "2.%s", name + 3);
+    return true;
+}
+// [/rename]
+
+// The state of a net whose last layer was called "fc".
+static tern_state *with_old_names(tern_module *net)
+{
+    tern_state *state = tern_module_state_dict(net);
+    expect(!tern_state_set_tensor(state, "fc.weight", tern_state_tensor(state, "2.weight")));
+    expect(!tern_state_set_tensor(state, "fc.bias", tern_state_tensor(state, "2.bias")));
+    expect(!tern_state_remove(state, "2.weight") && !tern_state_remove(state, "2.bias"));
+    return state;
+}
+
+static void old_names(void)
+{
+    tern_module *net = make_net(), *other = make_net();
+    tern_state *state = with_old_names(other);
+    // [load_renamed]
+    if (tern_module_load_state_dict(net, state, .rename = rename_last))
+        tern_error_print(stderr);
+    // [/load_renamed]
+    expect(!tern_error_pending() && first_weight(net) == first_weight(other));
+    tern_state_free(state);
+    tern_module_free(other);
+    tern_module_free(net);
+}
+
 static void names(void)
 {
     tern_module *net = make_net(), *other = make_net();
@@ -222,6 +258,7 @@ int main(void)
     values();
     pytorch();
     names();
+    old_names();
     checkpoints();
     optimizers();
     generators();

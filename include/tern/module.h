@@ -394,6 +394,8 @@ typedef struct tern_module_load_state_dict_options {
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL
     const char *strip_component; ///< names are compared without this component, or NULL
+    tern_rename_fn *rename;      ///< gives names of the state others, or NULL
+    void *user;                  ///< what `rename` is handed
     tern_load_report *report;    ///< filled with what does not fit, or NULL
     char reserved_;
     tern_module *module;     ///< what is loaded into
@@ -401,7 +403,7 @@ typedef struct tern_module_load_state_dict_options {
 } tern_module_load_state_dict_options;
 #define TERN_MODULE_LOAD_STATE_DICT_DEFAULTS_                                                      \
     .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .strip_component = NULL,      \
-    .report = NULL
+    .rename = NULL, .user = NULL, .report = NULL
 #define TERN_MODULE_LOAD_STATE_DICT_FIELDS_ 2, 0, (module, state), (module, state)
 TERN_API tern_module_load_state_dict_options tern_module_load_state_dict_defaults(void);
 /// Copies a state dict into the module's tensors, which stay where they are and of their dtypes,

@@ -277,6 +277,8 @@ typedef struct tern_optim_load_state_dict_options {
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL
     const char *strip_component; ///< names are compared without this component, or NULL
+    tern_rename_fn *rename;      ///< gives names of the state others, or NULL
+    void *user;                  ///< what `rename` is handed
     tern_load_report *report;    ///< filled with what does not fit, or NULL
     char reserved_;
     tern_optim *optim;       ///< that is loaded into
@@ -285,7 +287,7 @@ typedef struct tern_optim_load_state_dict_options {
 
 #define TERN_OPTIM_LOAD_STATE_DICT_DEFAULTS_                                                       \
     .strict = true, .numbers = true, .strip = NULL, .prefix = NULL, .strip_component = NULL,       \
-    .report = NULL
+    .rename = NULL, .user = NULL, .report = NULL
 #define TERN_OPTIM_LOAD_STATE_DICT_FIELDS_ 2, 0, (optim, state), (optim, state)
 TERN_API tern_optim_load_state_dict_options tern_optim_load_state_dict_defaults(void);
 /// Loads a state dict, by names, all or nothing, as tern_state_load: a model whose parameters are

@@ -237,6 +237,20 @@ TERN_API void tern_load_report_free(tern_load_report *report);
 /// The state of an object: what `visit` says of it. It holds the object's tensors. NULL on failure.
 TERN_API tern_state *tern_state_of(tern_visit_fn *visit, void *object);
 
+/// Gives a value of a state another name for the object: writes it to `renamed`, of `size` bytes,
+/// and returns true. False: it keeps `name`. Called for each name, again for each option that is
+/// tried for the sentence of an error, and for the name of a module whose version a file has, with
+/// ".version" behind it. An error that it leaves pending ends the load.
+///
+///     static bool rename_head(const char *name, char *renamed, size_t size, void *user)
+///     {
+///         if (strncmp(name, "fc.", 3) != 0)
+///             return false;
+///         snprintf(renamed, size, "head.%s", name + 3);
+///         return true;
+///     }
+typedef bool tern_rename_fn(const char *name, char *renamed, size_t size, void *user);
+
 /// `tern_state_load(state, visit, object, .strict = false)`.
 typedef struct tern_state_load_options {
     bool strict;                 ///< missing and unexpected names are errors
@@ -244,6 +258,8 @@ typedef struct tern_state_load_options {
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL
     const char *strip_component; ///< names are compared without this component, or NULL
+    tern_rename_fn *rename;      ///< gives names of the state others, or NULL
+    void *user;                  ///< what `rename` is handed
     tern_load_report *report;    ///< filled with what does not fit, or NULL
     char reserved_;
     const tern_state *state; ///< what is loaded
@@ -252,21 +268,22 @@ typedef struct tern_state_load_options {
 } tern_state_load_options;
 #define TERN_STATE_LOAD_DEFAULTS_                                                                  \
     .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .strip_component = NULL,      \
-    .report = NULL
+    .rename = NULL, .user = NULL, .report = NULL
 #define TERN_STATE_LOAD_FIELDS_ 3, 0, (state, visit, object), (state, visit_fn, object)
 TERN_API tern_state_load_options tern_state_load_defaults(void);
 /// Loads a state into an object, all or nothing. Names are compared without .prefix, then without
-/// .strip. With .strip_component = "module" those that are not found are compared once more without
-/// such components on either side: "features.module.0.weight" is "features.0.weight", but the last
-/// component stays; what is ambiguous then is TERN_ERR_ARG. Everything that does not fit is in one
-/// error: TERN_ERR_ARG when names are missing or unexpected, else the code of the first value that
-/// does not fit (TERN_ERR_SHAPE; TERN_ERR_DTYPE; TERN_ERR_FORMAT for a generator; TERN_ERR_STATE
-/// for an expanded tensor; else TERN_ERR_ARG). The sentence has up to 8 of each kind, the name that
-/// may be meant, and which of these three options makes the names fit. With .strict = false what
-/// the state lacks is left alone and what it has beyond is passed over; values that do not fit stay
-/// errors, and so does a state that has no name of the object's. Nothing is recorded. What comes
-/// from another device or dtype takes memory meanwhile. Waits for the devices. TERN_ERR_STATE while
-/// the calling thread captures.
+/// .strip, then as .rename gives them. With .strip_component = "module" those that are not found
+/// are compared once more without such components on either side: "features.module.0.weight" is
+/// "features.0.weight", but the last component stays. A name of the object that several of the
+/// state have become is TERN_ERR_ARG, and so is one that .rename makes empty or longer than 1024
+/// bytes. Everything that does not fit is in one error: TERN_ERR_ARG when names are missing or
+/// unexpected, else the code of the first value that does not fit (TERN_ERR_SHAPE; TERN_ERR_DTYPE;
+/// TERN_ERR_FORMAT for a generator; TERN_ERR_STATE for an expanded tensor; else TERN_ERR_ARG). The
+/// sentence has up to 8 of each kind, the name that may be meant, and which of .prefix, .strip and
+/// .strip_component makes the names fit. With .strict = false what the state lacks is left alone
+/// and what it has beyond is passed over; values that do not fit stay errors, and so does a state
+/// that has no name of the object's. Nothing is recorded. What comes from another device or dtype
+/// takes memory meanwhile. Waits for the devices. TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_state_load_with(const tern_state_load_options *options);
 #define tern_state_load(...)                                                                       \
     tern_status_of_(TERN_WITH_(tern_state_load, tern_state_load, TERN_STATE_LOAD, __VA_ARGS__))

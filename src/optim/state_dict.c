@@ -156,12 +156,7 @@ tern_status tern_optim_load_as(const tern_load_caller *caller,
     if (own.options != TERN_LOAD_NO_OPTIONS && options->numbers)
         own.without_numbers = &without;
     return tern_state_load_as(&own, &(tern_state_load_options){
-                                        .strict = options->strict,
-                                        .strip = options->strip,
-                                        .prefix = options->prefix,
-                                        .strip_component = options->strip_component,
-                                        .report = options->report,
-                                        .state = options->state,
+                                        TERN_LOAD_OPTIONS(options),
                                         .visit = visit,
                                         .object = &(visited){options->optim, options->numbers},
                                     });

@@ -5,7 +5,6 @@
 #include <string.h>
 #include "base/integer.h"
 #include "base/text.h"
-#include "state/stripped_names.h"
 
 #define MAX_LISTED 8
 // Leaves room for "...", and is less than an error's message has.
@@ -65,10 +64,10 @@ static size_t prefix_length(const char *name, const char *end)
     return name[length - behind - 1] == '.' ? length - behind : 0;
 }
 
-static bool all_begin_with(const tern_state_load_options *options, const char *begin, size_t length)
+static bool all_begin_with(const tern_key_map *keys, const char *begin, size_t length)
 {
-    for (int64_t i = 0; i < options->state->count; i++) {
-        const char *name = tern_load_name(options, options->state->at[i].name);
+    for (int64_t i = 0; i < keys->count; i++) {
+        const char *name = keys->keys[i].name;
         if (name && strncmp(name, begin, length) != 0)
             return false;
     }
@@ -84,6 +83,7 @@ static bool all_begin_with(const tern_state_load_options *options, const char *b
 typedef struct adviser {
     tern_writer *out;
     const tern_load_caller *caller;
+    const tern_key_map *keys;
     const tern_state_load_options *options;
     const tern_load_lists *lists;
     tern_load_try *attempt;
@@ -112,7 +112,7 @@ static tern_status try_prefix(adviser *a, const char *name, int length)
     const tern_state_load_options *o = a->options;
     char whole[2 * TERN_STATE_NAME_SIZE];
     tern_state_load_options changed = *o;
-    const bool all = all_begin_with(o, name, (size_t)length);
+    const bool all = all_begin_with(a->keys, name, (size_t)length);
     const char *before = all ? o->strip : o->prefix;
     snprintf(whole, sizeof whole, "%s%.*s", before ? before : "", length, name);
     *(all ? &changed.strip : &changed.prefix) = whole;
@@ -253,10 +253,11 @@ static void write_lists(tern_writer *out, const listing *what, int kinds)
 }
 
 // What is missing or unexpected is no error where .strict is false.
-tern_status tern_load_raise(const tern_load_caller *caller, const tern_state_load_options *options,
+tern_status tern_load_raise(const tern_load_caller *caller, const tern_key_map *keys,
                             const tern_load_lists *lists, bool nothing, tern_load_try *attempt)
 {
     static const tern_key_list none;
+    const tern_state_load_options *options = keys->options;
     char text[4 * TERN_MESSAGE_SIZE] = "";
     tern_writer out = {.buffer = text, .size = sizeof text};
     const bool names = options->strict || nothing;
@@ -275,6 +276,7 @@ tern_status tern_load_raise(const tern_load_caller *caller, const tern_state_loa
     else
         TERN_TRY(write_advice(&(adviser){.out = &out,
                                          .caller = caller,
+                                         .keys = keys,
                                          .options = options,
                                          .lists = lists,
                                          .attempt = attempt},

@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_STATE_KEY_MESSAGE_H
 #define TERN_SRC_STATE_KEY_MESSAGE_H
 
+#include "state/key_map.h"
 #include "state/key_report.h"
 
 // The options that a caller has, and a hint may name.
@@ -29,7 +30,7 @@ typedef tern_status tern_load_try(const tern_load_caller *caller,
 
 // Raises one error that says it all; with `nothing` also that the two have no name in common. An
 // option is proposed where `attempt` says that with it the state loads.
-tern_status tern_load_raise(const tern_load_caller *caller, const tern_state_load_options *options,
+tern_status tern_load_raise(const tern_load_caller *caller, const tern_key_map *keys,
                             const tern_load_lists *lists, bool nothing, tern_load_try *attempt);
 
 #endif

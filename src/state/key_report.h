@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps a state from being loaded: names as the state has them and as the object has them, and
-// the lists of those that differ.
+// What keeps a state from being loaded: lists of names that differ and of values that do not fit.
 #ifndef TERN_SRC_STATE_KEY_REPORT_H
 #define TERN_SRC_STATE_KEY_REPORT_H
 
@@ -20,12 +19,6 @@ typedef struct tern_load_lists {
 tern_status tern_key_list_add(tern_key_list *list, const char *name);
 void tern_key_list_free(tern_key_list *list);
 void tern_load_lists_free(tern_load_lists *lists);
-
-// The name that an entry has for the object: without .prefix and .strip. NULL where it does not
-// count.
-const char *tern_load_name(const tern_state_load_options *options, const char *name);
-// The entry of an object's name.
-tern_state_entry *tern_load_find(const tern_state_load_options *options, const char *name);
 
 // Hands the lists to the report, which is not NULL; they are empty then.
 tern_status tern_load_report_fill(tern_load_report *report, tern_load_lists *lists);

@@ -62,52 +62,22 @@ tern_state *tern_state_of(tern_visit_fn *visit, void *object)
 
 // ---- loading ------------------------------------------------------------------------------------
 
-// The names of a state without the component.
-static tern_status strip_names(tern_stripped_names *names, const tern_state_load_options *options,
-                               const tern_state *state)
-{
-    names->component = options->strip_component;
-    for (int64_t i = 0; i < state->count; i++) {
-        const char *name = tern_load_name(options, state->at[i].name);
-        if (name)
-            TERN_TRY(tern_stripped_names_add(names, name, i));
-    }
-    return TERN_OK;
-}
-
 static tern_status begin_loading(tern_loading *loading)
 {
     const tern_state_load_options *options = loading->options;
     const tern_state *state = options->state;
+    TERN_TRY(tern_key_map_make(&loading->keys, loading->function, options, state));
+    TERN_TRY(tern_key_map_make(&loading->versions, loading->function, options, state->versions));
     if (state->count == 0)
         return TERN_OK;
     loading->marks = tern_mem_alloc((size_t)state->count * sizeof *loading->marks);
-    if (!loading->marks)
-        return TERN_ERR_NOMEM;
-    if (!options->strip_component)
-        return TERN_OK;
-    loading->aliases = tern_mem_alloc((size_t)state->count * sizeof *loading->aliases);
-    if (!loading->aliases)
-        return TERN_ERR_NOMEM;
-    TERN_TRY(strip_names(&loading->names, options, state));
-    if (!state->versions)
-        return TERN_OK;
-    return strip_names(&loading->versions, options, state->versions);
-}
-
-static void free_aliases(tern_loading *loading)
-{
-    const int64_t count = loading->aliases ? loading->options->state->count : 0;
-    for (int64_t i = 0; i < count; i++)
-        tern_mem_free_string(loading->aliases[i]);
-    tern_mem_free(loading->aliases, (size_t)count * sizeof *loading->aliases);
+    return loading->marks ? TERN_OK : TERN_ERR_NOMEM;
 }
 
 static void end_loading(tern_loading *loading)
 {
-    free_aliases(loading);
-    tern_stripped_names_free(&loading->names);
-    tern_stripped_names_free(&loading->versions);
+    tern_key_map_free(&loading->keys);
+    tern_key_map_free(&loading->versions);
     for (int64_t i = 0; i < loading->count; i++) {
         tern_tensor_release(loading->items[i].to);
         tern_tensor_release(loading->items[i].staged);
@@ -121,9 +91,8 @@ static void end_loading(tern_loading *loading)
 
 static tern_status list_unexpected(tern_loading *loading)
 {
-    const tern_state_load_options *options = loading->options;
-    for (int64_t i = 0; i < options->state->count; i++) {
-        const char *name = tern_load_name(options, options->state->at[i].name);
+    for (int64_t i = 0; i < loading->keys.count; i++) {
+        const char *name = loading->keys.keys[i].name;
         if (name && loading->marks[i] == TERN_LOAD_UNVISITED)
             TERN_TRY(tern_key_list_add(&loading->lists.unexpected, name));
     }
@@ -179,7 +148,7 @@ static tern_status check(const tern_load_caller *caller, tern_loading *loading)
 {
     TERN_TRY(compare(loading));
     if (!fits(loading))
-        return tern_load_raise(caller, loading->options, &loading->lists, nothing_fits(loading),
+        return tern_load_raise(caller, &loading->keys, &loading->lists, nothing_fits(loading),
                                attempt);
     return tern_visit_stage(loading);
 }

@@ -28,19 +28,11 @@ tern_status tern_visit_name(tern_state_visitor *visitor, const char *name)
     return TERN_OK;
 }
 
-// By the full name, else by the name without .strip_component.
-static tern_state_entry *find(const tern_state_load_options *options,
-                              const tern_stripped_names *names, const char *name)
-{
-    tern_state_entry *found = tern_load_find(options, name);
-    const tern_stripped_name *stripped = found ? NULL : tern_stripped_names_find(names, name);
-    return stripped ? &options->state->at[stripped->index] : found;
-}
-
 tern_state_entry *tern_visit_find(const tern_state_visitor *visitor)
 {
     const tern_loading *loading = visitor->loading;
-    return find(loading->options, &loading->names, visitor->name);
+    const tern_key_match *match = tern_key_map_find(&loading->keys, visitor->name);
+    return match ? &loading->options->state->at[match->index] : NULL;
 }
 
 tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, const char *format,
@@ -60,48 +52,43 @@ tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, c
 
 int64_t tern_visit_version(const tern_state_visitor *visitor)
 {
-    if (!visitor->loading || !visitor->loading->options->state->versions)
+    if (!visitor->loading)
         return 1;
     char name[TERN_STATE_NAME_SIZE + 16];
-    tern_state_load_options options = *visitor->loading->options;
-    options.state = options.state->versions;
     snprintf(name, sizeof name, "%.*sversion", (int)visitor->length, visitor->name);
-    const tern_state_entry *found = find(&options, &visitor->loading->versions, name);
-    return found ? found->value.integer : 1;
+    const tern_key_match *match = tern_key_map_find(&visitor->loading->versions, name);
+    const tern_state *versions = visitor->loading->options->state->versions;
+    return match ? versions->at[match->index].value.integer : 1;
 }
 
-// ---- names without a component ------------------------------------------------------------------
-
-#define AMBIGUOUS(owner)                                                                           \
-    "%s: \"%.100s\" is ambiguous without the component \"%.64s\": the " owner                      \
-    " has \"%.100s\" and \"%.100s\""
+// ---- names that become one ----------------------------------------------------------------------
 
 // An entry that is visited again: under the name of the first time, or another one.
 static tern_status check_alias(const tern_loading *loading, const tern_state_entry *entry,
                                const char *name)
 {
-    const tern_state_load_options *options = loading->options;
-    if (!loading->aliases)
-        return TERN_OK;
-    const char *alias = loading->aliases[entry - options->state->at];
-    const char *first = alias ? alias : tern_load_name(options, entry->name);
-    TERN_CHECK(strcmp(first, name) == 0, TERN_ERR_ARG, AMBIGUOUS("object"), loading->function,
-               entry->name, options->strip_component, first, name);
+    const tern_key *key = &loading->keys.keys[entry - loading->options->state->at];
+    const char *first = key->alias ? key->alias : key->name;
+    TERN_CHECK(strcmp(first, name) == 0, TERN_ERR_ARG,
+               "%s: \"%.100s\" is ambiguous without the component \"%.64s\": the object has "
+               "\"%.100s\" and \"%.100s\"",
+               loading->function, entry->name, loading->options->strip_component, first, name);
     return TERN_OK;
 }
 
-// An entry that has another name than the object: the only one, and it keeps that name.
+// The entry that is visited under a name, the only one that has it, keeps it.
 static tern_status take_alias(const tern_loading *loading, const char *name)
 {
-    const tern_state_load_options *options = loading->options;
-    const tern_state_entry *at = options->state->at;
-    if (!options->strip_component || tern_load_find(options, name))
+    const tern_state_entry *at = loading->options->state->at;
+    const tern_key_match *match = tern_key_map_find(&loading->keys, name);
+    tern_key *key = &loading->keys.keys[match->index];
+    TERN_CHECK(match->duplicate < 0, TERN_ERR_ARG,
+               "%s: \"%.100s\" is ambiguous: the state has \"%.100s\" and \"%.100s\" for it",
+               loading->function, name, at[match->index].name, at[match->duplicate].name);
+    if (strcmp(key->name, name) == 0)
         return TERN_OK;
-    const tern_stripped_name *found = tern_stripped_names_find(&loading->names, name);
-    TERN_CHECK(found->duplicate < 0, TERN_ERR_ARG, AMBIGUOUS("state"), loading->function, name,
-               options->strip_component, at[found->index].name, at[found->duplicate].name);
-    loading->aliases[found->index] = tern_mem_string(name);
-    return loading->aliases[found->index] ? TERN_OK : TERN_ERR_NOMEM;
+    key->alias = tern_mem_string(name);
+    return key->alias ? TERN_OK : TERN_ERR_NOMEM;
 }
 
 // ---- values -------------------------------------------------------------------------------------

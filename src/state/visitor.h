@@ -6,7 +6,6 @@
 #include "device/exec.h"
 #include "state/key_message.h"
 #include "state/state.h"
-#include "state/stripped_names.h"
 
 typedef enum tern_visit_mode {
     TERN_VISIT_SAVE = 1,
@@ -41,11 +40,9 @@ typedef struct tern_load_draws {
 typedef struct tern_loading {
     const char *function; // that errors begin with
     const tern_state_load_options *options;
-    tern_load_lists lists; // what does not fit
-    tern_load_mark *marks; // of the state's entries
-    // With .strip_component; empty or NULL without it.
-    tern_stripped_names names, versions; // of the state and of its modules' versions
-    char **aliases;                      // the object's names of entries that have another one
+    tern_load_lists lists;       // what does not fit
+    tern_load_mark *marks;       // of the state's entries
+    tern_key_map keys, versions; // of the state and of its modules' versions
     tern_load_item *items;
     int64_t count, capacity;
     int64_t taken; // items, in the second run
@@ -85,6 +82,12 @@ tern_status tern_visit_mismatch(tern_state_visitor *visitor, tern_status code, c
 tern_status tern_visit_stage(tern_loading *loading);
 // Before the objects take the rest: writes the tensors and draws, or nothing where a device fails.
 tern_status tern_visit_write(tern_loading *loading);
+
+// The fields of tern_state_load_options that the options `o` of other calls have as well.
+#define TERN_LOAD_OPTIONS(o)                                                                       \
+    .strict = (o)->strict, .strip = (o)->strip, .prefix = (o)->prefix,                             \
+    .strip_component = (o)->strip_component, .rename = (o)->rename, .user = (o)->user,             \
+    .report = (o)->report, .state = (o)->state
 
 // tern_state_of and tern_state_load for calls of another name, which errors begin with.
 tern_state *tern_state_of_as(const char *function, tern_visit_fn *visit, void *object);

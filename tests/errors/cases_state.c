@@ -267,9 +267,40 @@ static tern_status load_two_names(void)
     return status;
 }
 
+static bool rename_to_nothing(const char *name, char *renamed, size_t nbytes, void *user)
+{
+    (void)name;
+    (void)renamed;
+    (void)nbytes;
+    (void)user;
+    return true;
+}
+
+static bool rename_to_user(const char *name, char *renamed, size_t nbytes, void *user)
+{
+    (void)name;
+    snprintf(renamed, nbytes, "%s", (const char *)user);
+    return true;
+}
+
+static tern_status load_renamed(const tern_state *state, const char *name)
+{
+    inside = visit_n;
+    return tern_state_load(state, visit_inside, NULL, .rename = rename_to_user,
+                           .user = (void *)(uintptr_t)name);
+}
+
+REFUSES(tern_state_load_with, "a name that becomes an empty one", TERN_ERR_ARG,
+        "state_load: .rename gives \"x\" an empty name",
+        tern_state_load(f->state, visit_nothing, NULL, .rename = rename_to_nothing))
+REFUSES(tern_module_load_state_dict_with, "a name that becomes an empty one", TERN_ERR_ARG,
+        "module_load_state_dict: .rename gives \"x\" an empty name",
+        tern_module_load_state_dict(f->net, f->state, .rename = rename_to_nothing))
+REFUSES(tern_state_load_with, "names that are renamed to one", TERN_ERR_ARG,
+        "state_load: \"a.n\" is ambiguous: the state has \"x\" and \"count\" for it",
+        load_renamed(f->state, "a.n"))
 REFUSES(tern_state_load_with, "two names of the state that become one", TERN_ERR_ARG,
-        "state_load: \"a.n\" is ambiguous without the component \"module\": the state has "
-        "\"module.a.n\" and \"a.module.n\"",
+        "state_load: \"a.n\" is ambiguous: the state has \"module.a.n\" and \"a.module.n\" for it",
         load_two_names())
 REFUSES(tern_state_load_with, "two names of the object that become one", TERN_ERR_ARG,
         "state_load: \"count\" is ambiguous without the component \"module\": the object has "

@@ -190,11 +190,13 @@ static void names_that_lack_what_is_stripped_stay_as_they_are(void **unused)
     assert_int_equal(
         tern_module_load_state_dict(net, state, .prefix = "model.", .strip = "module."), TERN_OK);
     assert_true(first_of(net, "0.bias") == 1 && first_of(net, "1.bias") == 1);
-    // Stripped, it is the same name twice: the first is meant.
+    // Stripped, it is the same name twice.
     assert_int_equal(tern_state_set_tensor(state, "model.1.bias", tern_full(tern_dims(1), 2)),
                      TERN_OK);
     assert_status(tern_module_load_state_dict(net, state, .prefix = "model.", .strip = "module."),
-                  TERN_ERR_ARG, "unexpected 1: \"1.bias\"");
+                  TERN_ERR_ARG,
+                  "\"1.bias\" is ambiguous: the state has \"model.module.1.bias\" and "
+                  "\"model.1.bias\" for it");
     tern_state_free(state);
     tern_module_free(net);
 }

@@ -109,10 +109,10 @@ static void two_names_of_the_state_for_one_are_refused(void **unused)
     (void)unused;
     numbers object = {.names = NAMES("a.weight")};
     tern_state *state = state_of(NAMES("a.module.weight", "module.a.weight"));
-    assert_sentence(
-        tern_state_load(state, visit_numbers, &object, .strip_component = "module"), TERN_ERR_ARG,
-        "state_load: \"a.weight\" is ambiguous without the component \"module\": the state has "
-        "\"a.module.weight\" and \"module.a.weight\"");
+    assert_sentence(tern_state_load(state, visit_numbers, &object, .strip_component = "module"),
+                    TERN_ERR_ARG,
+                    "state_load: \"a.weight\" is ambiguous: the state has \"a.module.weight\" and "
+                    "\"module.a.weight\" for it");
     assert_int_equal(tern_state_load(state, visit_numbers, &object, .strict = false,
                                      .strip_component = "module"),
                      TERN_ERR_ARG);

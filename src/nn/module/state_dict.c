@@ -61,13 +61,8 @@ tern_status tern_module_load_state_dict_with(const tern_module_load_state_dict_o
     tern_status status = tern_state_load_as(
         &(tern_load_caller){.function = "module_load_state_dict", .options = TERN_LOAD_ALL},
         &(tern_state_load_options){
-            .strict = options->strict,
+            TERN_LOAD_OPTIONS(options),
             .convert = options->convert,
-            .strip = options->strip,
-            .prefix = options->prefix,
-            .strip_component = options->strip_component,
-            .report = options->report,
-            .state = options->state,
             .visit = visit_module,
             .object = module,
         });
