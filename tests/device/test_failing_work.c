@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where one call of CUDA fails: a replay is no step, an update is made or not, a load is whole or
-// not there. Failures are injected into the simulated device.
+// not there, a copy is over. Failures are injected into the simulated device.
 #include "failing.h"
 #include "cuda/graph_check.h"
 
@@ -209,6 +209,35 @@ static void a_load_that_fails_in_the_middle_leaves_all_as_it_was(void **state)
     assert_true(failed > 20);
 }
 
+// ---- copies -------------------------------------------------------------------------------------
+
+static tern_tensor *filled(double value, tern_device device)
+{
+    return tern_full(tern_dims(1000), value, .device = device);
+}
+
+// The numbers are copied by the first call of CUDA and the fault record by the second; then the
+// destination waits for both. What fails frees the memory that the first writes to.
+static void a_copy_between_devices_that_fails_writes_nothing_afterwards(void **state)
+{
+    (void)state;
+    static const enum tern_sim_call kinds[] = {TERN_SIM_MEMCPY, TERN_SIM_EVENT_RECORD};
+    NEEDS_TWO_DEVICES();
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        tern_tensor *x = filled(1, there);
+        tern_scope scope = tern_scope_open();
+        sim.fail_nth(kinds[i], 2, SIM_LAUNCH_FAILURE);
+        assert_null(tern_to(x, here));
+        sim.fail_none();
+        tern_scope_close(scope);
+        assert_error(TERN_ERR_DEVICE, "cudaErrorLaunchFailure");
+        tern_tensor *y = filled(2, here);
+        assert_int_equal(tern_synchronize(here), TERN_OK);
+        assert_int_equal(tern_synchronize(there), TERN_OK);
+        check_same(y, filled(2, tern_cpu(0)), 0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_failing_device(argc, argv);
@@ -218,6 +247,7 @@ int main(int argc, char **argv)
         CHECK_TEST(an_update_whose_launches_fail_is_made_or_not_and_dropout_goes_on),
         CHECK_TEST(a_seed_that_a_device_does_not_take_is_an_error),
         CHECK_TEST(a_load_that_fails_in_the_middle_leaves_all_as_it_was),
+        CHECK_TEST(a_copy_between_devices_that_fails_writes_nothing_afterwards),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);
 }

@@ -100,13 +100,25 @@ static cudaError_t copy_between(tern_cuda_stream *to, void *data, tern_cuda_stre
     return error;
 }
 
+// After a failure the destination's stream may not wait for what is queued, and the caller frees
+// the memory that it writes to: the host waits.
+static void wait_for_queued(const tern_cuda_stream *from)
+{
+    tern_cuda_capture_mode_relaxed_begin();
+    tern_cuda_clear_error(cudaStreamSynchronize(from->stream));
+    tern_cuda_capture_mode_relaxed_end();
+}
+
 static tern_status copy_across(tern_cuda_stream *to, void *data, tern_cuda_stream *from,
                                const void *source, int64_t nbytes)
 {
     const tern_cuda_device *device = tern_cuda_device_get(to->index);
     TERN_TRY(tern_cuda_not_capturing(to->index, "memory of another device is copied to it"));
     TERN_TRY(tern_cuda_not_capturing(from->index, "its memory is copied to another device"));
-    TERN_TRY(tern_cuda_check("copy between devices", copy_between(to, data, from, source, nbytes)));
+    cudaError_t error = copy_between(to, data, from, source, nbytes);
+    if (error != cudaSuccess)
+        wait_for_queued(from);
+    TERN_TRY(tern_cuda_check("copy between devices", error));
     return tern_cuda_fault_propagate(tern_cuda_raw_stream(to), device->fault,
                                      &device->peer_faults[from->index]);
 }
