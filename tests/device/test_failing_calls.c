@@ -155,6 +155,14 @@ static tern_status load_first(training *t)
     return tern_module_load_state_dict(t->net, t->first);
 }
 
+// What is queued fails here at the latest.
+static tern_status wait_for_both(training *t)
+{
+    (void)t;
+    tern_status status = tern_synchronize(here);
+    return status ? status : tern_synchronize(there);
+}
+
 static const struct {
     const char *name;
     tern_status (*run)(training *t);
@@ -173,6 +181,7 @@ static const struct {
     {"load", load_first, true},
     {"third replay", replay, true},
     {"third step on two devices", step_on_two_devices, false},
+    {"wait", wait_for_both, true},
 };
 enum { WORKS = sizeof works / sizeof *works, CAPTURE = 4, SAVE = 6 };
 
@@ -323,14 +332,23 @@ static void end_training(training *t)
         fail_msg("%s: %ld blocks of device memory are left", now, counts.live_blocks);
 }
 
+// What is queued ends with the process, on the devices that are not broken as well.
+static void end_process(void)
+{
+    const int devices[2] = {here.index, there.index};
+    for (int i = 0; i < 2; i++)
+        sim.break_device(devices[i], SIM_LAUNCH_FAILURE);
+    for (int i = 0; i < 2; i++)
+        sim.break_device(devices[i], 0);
+}
+
 // As a new process does when the device of the last one broke. Returns the last work that is done.
 static int start_anew(int which, training *t)
 {
     (void)!run_work(which, t); // fails again, or does not use the device
     tern_error_clear();
     training_free(t);
-    sim.break_device(here.index, 0);
-    sim.break_device(there.index, 0);
+    end_process();
     end_training(t);
     if (run_work(0, t))
         fail_msg("%s: a new run: %s", now, tern_error_message());
