@@ -50,8 +50,8 @@ void fill_with_nan(void *data, size_t nbytes);
 
 cudaError_t remember(cudaError_t error); // for cudaGetLastError; hands it on
 int current_device();
-cudaError_t fault_of(int device); // cudaSuccess while it is whole
-void set_fault(int device, cudaError_t error);
+cudaError_t fault_of(int device);              // cudaSuccess while it is whole
+void set_fault(int device, cudaError_t error); // what is queued on it never runs
 
 // ---- failures on demand, counters --------------------------------------------------------------
 

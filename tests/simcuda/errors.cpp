@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "kernel.h"
+#include "stream.h"
 
 namespace sim
 {
@@ -64,8 +65,11 @@ cudaError_t fault_of(int device)
 
 void set_fault(int device, cudaError_t error)
 {
-    if (device >= 0 && device < most_devices)
-        faults[device] = error;
+    if (device < 0 || device >= most_devices)
+        return;
+    faults[device] = error;
+    if (error != cudaSuccess)
+        drop_queued(device);
 }
 
 // CUDA does not live on in a child of the process that started it.

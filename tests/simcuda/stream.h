@@ -50,6 +50,7 @@ void run_one(CUstream_st *stream);
 void run_until(CUstream_st *stream, uint64_t done);
 void run_all(const StreamRef &stream);
 void run_device(int device);
+void drop_queued(int device);
 
 } // namespace sim
 

@@ -103,6 +103,16 @@ void run_device(int device)
     }
 }
 
+// Counts as done, so that streams of other devices that wait for it go on.
+void drop_queued(int device)
+{
+    for (const StreamRef &stream : streams)
+        if (stream->device == device) {
+            stream->done += stream->queue.size();
+            stream->queue.clear();
+        }
+}
+
 static void enqueue(const StreamRef &stream, Work work)
 {
     stream->queue.push_back(std::move(work));
@@ -138,6 +148,8 @@ bool captures(const StreamRef &stream)
 
 cudaError_t submit(const StreamRef &stream, Kind kind, Work work)
 {
+    if (cudaError_t fault = fault_of(stream->device))
+        return fault;
     if (stream->legacy)
         if (cudaError_t refused = refuse_legacy(stream->device))
             return refused;

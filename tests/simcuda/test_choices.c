@@ -155,6 +155,27 @@ static void host_functions_of_a_lazy_stream_run_when_it_is_waited_for(void **sta
     assert_done(cudaStreamDestroy(stream));
 }
 
+static void what_is_queued_on_a_device_never_runs_after_a_fault(void **state)
+{
+    (void)state;
+    float *x = new_buffer(1), *y = new_buffer(2);
+    const size_t nbytes = floats * sizeof *x;
+    cudaStream_t stream = new_stream(cudaStreamNonBlocking);
+    assert_done(cudaMemcpyAsync(y, x, nbytes, cudaMemcpyDeviceToDevice, stream));
+    tern_sim_break_device(0, cudaErrorLaunchFailure);
+    assert_done(cudaSetDevice(1)); // calls are asked about the stream's device, too
+    assert_answer(cudaMemcpyAsync(x, y, nbytes, cudaMemcpyDeviceToDevice, stream),
+                  cudaErrorLaunchFailure);
+    assert_done(cudaSetDevice(0));
+    tern_sim_break_device(0, cudaSuccess);
+    assert_done(cudaStreamSynchronize(stream));
+    assert_true(value_now(x) == 1);
+    assert_true(value_now(y) == (is_lazy() ? 2 : 1));
+    assert_done(cudaStreamDestroy(stream));
+    assert_done(cudaFree(x));
+    assert_done(cudaFree(y));
+}
+
 static void no_time_has_passed_on_a_lazy_stream(void **state)
 {
     (void)state;
@@ -283,6 +304,7 @@ int main(void)
         cmocka_unit_test(host_memory_is_read_when_the_stream_comes_to_it),
         cmocka_unit_test(a_copy_to_pageable_memory_is_there_when_the_call_returns),
         cmocka_unit_test(host_functions_of_a_lazy_stream_run_when_it_is_waited_for),
+        cmocka_unit_test(what_is_queued_on_a_device_never_runs_after_a_fault),
         cmocka_unit_test(no_time_has_passed_on_a_lazy_stream),
         cmocka_unit_test(pageable_memory_is_900_in_a_capture),
         cmocka_unit_test(a_capture_has_a_number),

@@ -70,8 +70,8 @@ TERN_SIM_EXPORT void tern_sim_fail_from(enum tern_sim_call call, long n, int cod
 TERN_SIM_EXPORT void tern_sim_fail_none(void);
 // Calls of the kind since the process began, failed ones included.
 TERN_SIM_EXPORT long tern_sim_calls(enum tern_sim_call call);
-// Makes a device answer every call with the code, as after a fault; 0 mends it, which no real
-// device does before its process ends.
+// Makes a device answer every call with the code, as after a fault, and drops what is queued on it;
+// 0 mends it, which no real device does before its process ends.
 TERN_SIM_EXPORT void tern_sim_break_device(int device, int code);
 
 typedef struct tern_sim_counts {
