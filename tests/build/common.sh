@@ -29,8 +29,8 @@ skip()
 
 toolkit=$work/toolkit
 
-# stand_in_toolkit COMMANDS: a CUDA toolkit whose nvcc does these.
-stand_in_toolkit()
+# stub_toolkit COMMANDS: a CUDA toolkit whose nvcc does these.
+stub_toolkit()
 {
     mkdir -p "$toolkit/bin" "$toolkit/include" "$toolkit/lib64"
     printf '#!/bin/sh\n%s\n' "$1" >"$toolkit/bin/nvcc"

@@ -8,7 +8,7 @@ case $1 in
 missing) reason="no nvcc: looked for $toolkit/bin/nvcc" ;;
 broken)
     reason='nvcc does not work: planted fault'
-    stand_in_toolkit 'echo planted fault >&2; exit 1'
+    stub_toolkit 'echo planted fault >&2; exit 1'
     ;;
 esac
 case $2 in

@@ -3,7 +3,7 @@
 # gpu_archs.sh 'CAPABILITY...' 'CODE...': what -Dgpu_archs=native has nvcc make where nvidia-smi
 # shows GPUs of these compute capabilities; without any it is an error. Both are stubs.
 . "$(dirname "$0")/common.sh"
-stand_in_toolkit 'exit 0'
+stub_toolkit 'exit 0'
 printf '#!/bin/sh\nprintf "%%s\\n" %s\n' "$1" >"$work/nvidia-smi"
 chmod +x "$work/nvidia-smi"
 

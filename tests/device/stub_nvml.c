@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for libnvidia-ml.so.1 before the simulated devices, whose UUIDs end with their number
+// A stub of libnvidia-ml.so.1 for the simulated devices, whose UUIDs end with their number
 // and 1: TERN_NVML_FREE="0,300,100" are their free mebibytes.
 #include <stdio.h>
 #include <stdlib.h>

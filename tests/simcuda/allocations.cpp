@@ -43,10 +43,10 @@ static const Block *block_to_free(const char *call, const void *pointer, bool pi
     return block;
 }
 
-static void note_wait_to_free(int device)
+static void record_wait_to_free(int device)
 {
     counts().free_waits++;
-    note_wait(TERN_SIM_HOST_ON_FREE, -1, nullptr, device, nullptr);
+    record_wait(TERN_SIM_HOST_ON_FREE, -1, nullptr, device, nullptr);
 }
 
 } // namespace sim
@@ -75,7 +75,7 @@ cudaError_t cudaFree(void *pointer)
         return call.error;
     TERN_SIM_TRY(refuse_unsafe());
     const Block *block = block_to_free("cudaFree", pointer, false);
-    note_wait_to_free(block->device);
+    record_wait_to_free(block->device);
     device_at(block->device).used -= in_granules(block->nbytes);
     counts().frees++;
     counts().live_blocks--;
@@ -116,7 +116,7 @@ cudaError_t cudaFreeHost(void *pointer)
     TERN_SIM_TRY(refuse_unsafe());
     const Block *block = block_to_free("cudaFreeHost", pointer, true);
     for (int device = 0; device < device_count(); device++)
-        note_wait_to_free(device);
+        record_wait_to_free(device);
     counts().host_frees++;
     free_block(block);
     return call.error;

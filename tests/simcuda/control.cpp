@@ -60,8 +60,8 @@ tern_sim_counts &counts()
     return totals;
 }
 
-void note_wait(tern_sim_waiter waiter, int device, const void *stream, int on_device,
-               const void *on_stream)
+void record_wait(tern_sim_waiter waiter, int device, const void *stream, int on_device,
+                 const void *on_stream)
 {
     if (traces)
         waits.push_back({waiter, device, stream, on_device, on_stream});

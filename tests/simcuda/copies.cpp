@@ -105,7 +105,7 @@ static void perform(const Copy &copy, int device)
 static void wait_for_copy(const StreamRef &stream)
 {
     counts().copy_waits++;
-    note_wait(TERN_SIM_HOST_ON_COPY, -1, nullptr, stream->device, handle_of(stream));
+    record_wait(TERN_SIM_HOST_ON_COPY, -1, nullptr, stream->device, handle_of(stream));
     run_all(stream);
 }
 

@@ -15,7 +15,7 @@
 namespace sim
 {
 
-constexpr int most_devices = 8;
+constexpr int max_devices = 8;
 
 enum class Order { forward, reverse, random };
 
@@ -65,8 +65,8 @@ struct Failure {
 // Counts a call of whatever kind; NULL, or how it fails.
 const Failure *demanded_failure_of_any(const char *function);
 tern_sim_counts &counts();
-void note_wait(tern_sim_waiter waiter, int device, const void *stream, int on_device,
-               const void *on_stream);
+void record_wait(tern_sim_waiter waiter, int device, const void *stream, int on_device,
+                 const void *on_stream);
 
 // The begin of a call: holds the lock; `error` is set when the process was forked, the device has
 // had a fault or the call is to fail on demand.

@@ -16,7 +16,7 @@ static thread_local int current;
 
 static Device *make_devices()
 {
-    Device *made = new Device[most_devices]();
+    Device *made = new Device[max_devices]();
     const Settings &set = settings();
     for (size_t i = 0; i < set.visible.size(); i++)
         made[i].total = set.memory[std::min((size_t)set.visible[i], set.memory.size() - 1)];

@@ -14,7 +14,7 @@ namespace sim
 {
 
 thread_local cudaError_t last_error;
-static cudaError_t faults[most_devices];
+static cudaError_t faults[max_devices];
 static bool forked;
 
 std::recursive_mutex &the_lock()
@@ -60,12 +60,12 @@ cudaError_t remember(cudaError_t error)
 
 cudaError_t fault_of(int device)
 {
-    return device >= 0 && device < most_devices ? faults[device] : cudaSuccess;
+    return device >= 0 && device < max_devices ? faults[device] : cudaSuccess;
 }
 
 void set_fault(int device, cudaError_t error)
 {
-    if (device < 0 || device >= most_devices)
+    if (device < 0 || device >= max_devices)
         return;
     faults[device] = error;
     if (error != cudaSuccess)

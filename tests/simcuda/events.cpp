@@ -100,8 +100,8 @@ static cudaError_t order_after(const StreamRef &stream, const CUevent_st &event)
         return cudaErrorStreamCaptureIsolation;
     }
     std::shared_ptr<Mark> mark = event.mark;
-    note_wait(TERN_SIM_STREAM_ON_EVENT, stream->device, handle_of(stream), mark->stream->device,
-              handle_of(mark->stream));
+    record_wait(TERN_SIM_STREAM_ON_EVENT, stream->device, handle_of(stream), mark->stream->device,
+                handle_of(mark->stream));
     counts().event_orders_across += stream->device != mark->stream->device;
     return submit(stream, Kind::other, [mark] { run_until(mark->stream.get(), mark->done); });
 }
@@ -174,7 +174,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
     if (!event->mark)
         return cudaSuccess;
     std::shared_ptr<Mark> mark = event->mark;
-    note_wait(TERN_SIM_HOST_ON_EVENT, -1, nullptr, mark->stream->device, handle_of(mark->stream));
+    record_wait(TERN_SIM_HOST_ON_EVENT, -1, nullptr, mark->stream->device, handle_of(mark->stream));
     run_until(mark->stream.get(), mark->done);
     return remember(fault_of(event->device));
 }

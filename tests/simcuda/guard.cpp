@@ -33,7 +33,7 @@ struct Range {
     unsigned open;         // how many have it open
 };
 
-static Range ranges[most_devices];
+static Range ranges[max_devices];
 
 static Pages pages_of(void *data, size_t nbytes)
 {
@@ -49,7 +49,7 @@ static void protect(const Pages &pages, int protection)
 
 static int device_of_address(uintptr_t address)
 {
-    for (int device = 0; device < most_devices; device++)
+    for (int device = 0; device < max_devices; device++)
         if (ranges[device].begin && address - (uintptr_t)ranges[device].begin < range_size)
             return device;
     return -1;
@@ -134,7 +134,7 @@ static void open(int device, bool wanted)
 
 static void open_all(unsigned devices, bool wanted)
 {
-    for (int device = 0; device < most_devices; device++)
+    for (int device = 0; device < max_devices; device++)
         if (devices >> device & 1)
             open(device, wanted);
 }
@@ -143,7 +143,7 @@ static void open_all(unsigned devices, bool wanted)
 static unsigned those_with_memory(unsigned devices)
 {
     unsigned there = 0;
-    for (int device = 0; device < most_devices; device++)
+    for (int device = 0; device < max_devices; device++)
         if (ranges[device].begin)
             there |= devices & 1u << device;
     return there;

@@ -37,7 +37,7 @@ struct Kernel {
     }
 };
 
-static constexpr int default_dynamic_shared = 48 << 10, most_dynamic_shared = 227 << 10;
+static constexpr int default_dynamic_shared = 48 << 10, max_dynamic_shared = 227 << 10;
 static std::map<const void *, int> &dynamic_shared_limits = *new std::map<const void *, int>;
 static const char *running_name; // NULL between kernels
 static long threads_run;
@@ -165,7 +165,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     TERN_SIM_TRY(call.error);
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess; // hints
-    if (value < 0 || value > most_dynamic_shared)
+    if (value < 0 || value > max_dynamic_shared)
         return remember(cudaErrorInvalidValue);
     dynamic_shared_limits[kernel] = value;
     return cudaSuccess;

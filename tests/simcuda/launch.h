@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels.cu needs for nvcc: the words that the stand-ins have, too.
+// What kernels.cu needs for nvcc: the words that the simulation has, too.
 #ifndef TERN_SIM_NVCC_LAUNCH_H
 #define TERN_SIM_NVCC_LAUNCH_H
 

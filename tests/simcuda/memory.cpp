@@ -71,7 +71,7 @@ void free_block(const Block *block)
 // "memory of device 1", "pinned host memory"
 static const char *kind_of(const Block &block)
 {
-    static const char *kinds[most_devices] = {
+    static const char *kinds[max_devices] = {
         "memory of device 0", "memory of device 1", "memory of device 2", "memory of device 3",
         "memory of device 4", "memory of device 5", "memory of device 6", "memory of device 7",
     };

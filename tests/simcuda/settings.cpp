@@ -38,7 +38,7 @@ static std::vector<std::string> words(const char *text)
 // As the driver reads it: the list ends at the first word that names no device.
 static std::vector<int> visible_devices()
 {
-    int there = (int)std::clamp(number("TERN_SIM_DEVICES", 4), 0l, (long)most_devices);
+    int there = (int)std::clamp(number("TERN_SIM_DEVICES", 4), 0l, (long)max_devices);
     std::vector<int> devices;
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     if (!list) {

@@ -123,8 +123,8 @@ static void enqueue_wait(const StreamRef &stream, const StreamRef &on)
 {
     if (on->done == on->issued)
         return;
-    note_wait(TERN_SIM_STREAM_ON_LEGACY, stream->device, handle_of(stream), on->device,
-              handle_of(on));
+    record_wait(TERN_SIM_STREAM_ON_LEGACY, stream->device, handle_of(stream), on->device,
+                handle_of(on));
     uint64_t until = on->issued;
     enqueue(stream, [on, until] { run_until(on.get(), until); });
 }
@@ -202,7 +202,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     StreamRef stream = stream_of(handle);
     TERN_SIM_TRY(refuse_wait(stream));
     counts().stream_waits++;
-    note_wait(TERN_SIM_HOST_ON_STREAM, -1, nullptr, stream->device, handle_of(stream));
+    record_wait(TERN_SIM_HOST_ON_STREAM, -1, nullptr, stream->device, handle_of(stream));
     run_all(stream);
     return remember(fault_of(stream->device));
 }
@@ -227,7 +227,7 @@ cudaError_t cudaDeviceSynchronize(void)
     TERN_SIM_TRY(call.error);
     TERN_SIM_TRY(refuse_wait_for_device(current_device()));
     counts().device_waits++;
-    note_wait(TERN_SIM_HOST_ON_DEVICE, -1, nullptr, current_device(), nullptr);
+    record_wait(TERN_SIM_HOST_ON_DEVICE, -1, nullptr, current_device(), nullptr);
     run_device(current_device());
     return remember(fault_of(current_device()));
 }

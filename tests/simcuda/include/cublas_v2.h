@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for cuBLAS: matrix products in its conventions (column-major, its rules for handles,
+// Simulated cuBLAS: matrix products in its conventions (column-major, its rules for handles,
 // streams and workspaces), computed by plain loops of its own; values as in CUDA 13.
 #ifndef TERN_SIM_CUBLAS_V2_H
 #define TERN_SIM_CUBLAS_V2_H

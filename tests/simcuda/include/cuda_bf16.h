@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for CUDA's bfloat16.
+// CUDA's bfloat16, simulated.
 #ifndef TERN_SIM_CUDA_BF16_H
 #define TERN_SIM_CUDA_BF16_H
 

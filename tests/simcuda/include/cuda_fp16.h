@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for CUDA's binary16.
+// CUDA's binary16, simulated.
 #ifndef TERN_SIM_CUDA_FP16_H
 #define TERN_SIM_CUDA_FP16_H
 

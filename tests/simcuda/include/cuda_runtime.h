@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for CUDA's device language: lets g++ and clang++ compile .cu files that keep to the
+// CUDA's device language, simulated: lets g++ and clang++ compile .cu files that keep to the
 // rules of src/cuda/tern_cu.h. C++ only; the standard headers come first, because they use words
 // that are macros below.
 #ifndef TERN_SIM_CUDA_RUNTIME_H

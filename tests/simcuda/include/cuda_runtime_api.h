@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for the CUDA runtime's C interface: the part that the backend uses, names and values as
+// The CUDA runtime's C interface, simulated: the part that the backend uses, names and values as
 // in CUDA 13. What a call does is in the file of its subject beside this folder.
 #ifndef TERN_SIM_CUDA_RUNTIME_API_H
 #define TERN_SIM_CUDA_RUNTIME_API_H

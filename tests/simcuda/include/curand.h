@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for cuRAND's host interface: Philox4x32-10 in its order; values as in CUDA 13.
+// The host interface of a simulated cuRAND: Philox4x32-10 in its order; values as in CUDA 13.
 #ifndef TERN_SIM_CURAND_H
 #define TERN_SIM_CURAND_H
 

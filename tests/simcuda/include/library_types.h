@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for the element types that CUDA's libraries share; values as in CUDA 13.
+// The element types that CUDA's libraries share; values as in CUDA 13.
 #ifndef TERN_SIM_LIBRARY_TYPES_H
 #define TERN_SIM_LIBRARY_TYPES_H
 

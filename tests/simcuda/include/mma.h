@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-in for the part of CUDA's matrix functions that tensor cores work through: 16 x 16 results
+// The part of CUDA's matrix functions that tensor cores work through, simulated: 16 x 16 results
 // in float, of float16 or bfloat16 (16 terms at once) or TF32 (8). A fragment is spread over the
 // lanes of a warp, in a way of its own, which programs must not know. Each function is a meeting of
 // all 32 lanes at one place in the text.
@@ -67,7 +67,7 @@ struct fragment : tern_sim_extent<Use, m, n, k> {
     typedef tern_sim_extent<Use, m, n, k> extent;
     static constexpr int num_elements = extent::rows * extent::columns / 32;
     static constexpr bool by_rows = !std::is_same<Layout, col_major>::value;
-    static_assert(m == 16 && n == 16, "the stand-in has 16 x 16 results");
+    static_assert(m == 16 && n == 16, "the simulation has 16 x 16 results");
     static_assert(std::is_same<Use, accumulator>::value || k == tern_sim_stored<T>::terms,
                   "16 terms of 16 bits, or 8 of TF32");
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stand-ins for the calls of stream_ordered.c, with memory from the plugin of the simulated device.
+// Stubs of the calls of stream_ordered.c, with memory from the plugin of the simulated device.
 // What CUDA's manual forbids ends the program: memory that is freed twice, or in a capture although
 // it is not from there, or outside although it is; and what a graph allocates and does not free.
 #include <cuda_runtime_api.h>
@@ -8,7 +8,7 @@
 
 #include "stream_ordered.h"
 
-enum { DEVICE = 0, MOST = 4096 };
+enum { DEVICE = 0, MAX_ALLOCATIONS = 4096 };
 
 typedef struct allocation {
     void *data, *block; // NULL: none
@@ -16,7 +16,7 @@ typedef struct allocation {
     bool captured;
 } allocation;
 
-static allocation allocations[MOST];
+static allocation allocations[MAX_ALLOCATIONS];
 
 static void must_be(bool right, const char *rule)
 {
@@ -28,7 +28,7 @@ static void must_be(bool right, const char *rule)
 
 static allocation *find(const void *data)
 {
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_ALLOCATIONS; i++)
         if (allocations[i].data == data)
             return &allocations[i];
     return NULL;
@@ -38,7 +38,7 @@ cudaError_t cudaMallocAsync(void **data, size_t nbytes, cudaStream_t stream)
 {
     (void)stream;
     allocation *made = find(NULL);
-    must_be(made, "the stand-in has room for what is allocated");
+    must_be(made, "the stub can hold what is allocated");
     made->nbytes = (int64_t)nbytes;
     made->captured = real->cuda->capturing(DEVICE);
     made->data = real->device->alloc(DEVICE, made->nbytes, &made->block);
@@ -96,6 +96,6 @@ cudaError_t cudaGetLastError(void)
 
 __attribute__((destructor)) static void expect_nothing_left(void)
 {
-    for (int i = 0; i < MOST; i++)
+    for (int i = 0; i < MAX_ALLOCATIONS; i++)
         must_be(!allocations[i].data, "everything was freed");
 }
