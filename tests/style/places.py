@@ -11,8 +11,8 @@ from tree import Finding, walk
 ALLOWED = {
     'tern_shutdown': 'it ends every component, so it stands where all of them can be seen',
 }
-# What options are unless said: one list for all components.
-DEFAULTS = '_defaults'
+# The families of options: train defines what all of them are unless said.
+FAMILIES_OF_OPTIONS = 'src/train/options.def'
 
 FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'product', 'random',
             'reduce', 'step'}
@@ -25,15 +25,21 @@ FOLDERS = {
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}
 
+_OPTIONS = re.compile(r'^OPTIONS\((\w+),', re.M)
 _FUNCTION = re.compile(r'^TERN_API\s[^;{]*?\b(tern_\w+)\s*\([^;{]*;', re.M)
 
 
-def wrong_home(links, path, name):
+def defaults_of_options(root):
+    with open(os.path.join(root, FAMILIES_OF_OPTIONS), encoding='utf-8') as file:
+        return {f'{family}_defaults' for family in _OPTIONS.findall(file.read())}
+
+
+def wrong_home(links, path, name, elsewhere):
     paths = links.defined.get(name)
     if not paths:
         return f'{name} is declared here, and no file of src defines it'
     found = home(paths)
-    if component_of(found) == component_of(path) or name in ALLOWED or name.endswith(DEFAULTS):
+    if component_of(found) == component_of(path) or name in elsewhere:
         return None
     return (f'{name} is declared in a header of {component_of(path)} and defined in '
             f'{component_of(found)} ({found})')
@@ -41,11 +47,12 @@ def wrong_home(links, path, name):
 
 def check_homes(root):
     links = Links(root)
+    elsewhere = defaults_of_options(root).union(ALLOWED)
     count, findings = 0, []
     for path, source in links.sources.items():
         for match in _FUNCTION.finditer(source.code) if path.startswith('include/') else ():
             count += 1
-            wrong = wrong_home(links, path, match.group(1))
+            wrong = wrong_home(links, path, match.group(1), elsewhere)
             if wrong:
                 findings.append(source.finding(source.line_at(match.start(1)), wrong))
     return f'{count} public functions', count, findings

@@ -6,9 +6,15 @@ line, or nothing when the line is 0.
 """
 LICENCE = '// SPDX-License-Identifier: Apache-2.0\n'
 
-FUNCTION = '\n'.join(f'{line:<99}\\' for line in (
-    '#define FUNCTION_(name)', '    int(tern_##name)(int x)', '    {',
-    '        return tern_op(x);')) + '\n    }'
+
+def macro(*lines):
+    return '\n'.join(f'{line:<99}\\' for line in lines) + '\n    }'
+
+
+FUNCTION = macro('#define FUNCTION_(name)', '    int(tern_##name)(int x)', '    {',
+                 '        return tern_op(x);')
+OPTIONS = macro('#define OPTIONS(family, FAMILY)', '    int family##_defaults(void)', '    {',
+                '        return 0;')
 
 CLEAN = {
     '.clang-format': 'BasedOnStyle: LLVM\nIndentWidth: 4\nColumnLimit: 100\n'
@@ -36,6 +42,9 @@ CLEAN = {
                        f'{FUNCTION}\n'
                        'FUNCTION(abs)\nFUNCTIONS(FUNCTION)\n#include "device/functions.def"\n',
     'src/device/functions.def': f'{LICENCE}FUNCTION(exp)\n',
+    'src/train/options.def': f'{LICENCE}OPTIONS(tern_relu, TERN_RELU)\n',
+    'src/train/options.c': f'{LICENCE}{OPTIONS}\n#include "train/options.def"\n\n'
+                           'int tern_abs_defaults(void)\n{\n    return 0;\n}\n',
     'src/cuda/host/plugin.c': f'{LICENCE}const char *tern_error_message(void)\n{{\n'
                               '    return "";\n}\n',
     'include/tern/error.h': f'{LICENCE}/// @file\n/// Errors are values, and threads are fine.\n'
@@ -101,6 +110,8 @@ CALLS = [
     ('homes', 'include/tern/attic.h', 'TERN_API int tern_op(int a);\n', 1),
     ('homes', 'include/tern/ops/unary.h', 'TERN_API int tern_relu(int x);\n', 0),
     ('homes', 'include/tern/base.h', 'TERN_API void tern_shutdown(void);\n', 0),
+    ('homes', 'include/tern/nn/relu.h', 'TERN_API int tern_abs_defaults(void);\n', 1),
+    ('homes', 'include/tern/nn/relu.h', 'TERN_API int tern_relu_defaults(void);\n', 0),
     ('circles', 'src/base/mem.c', f'{CALL % "mem"}int tern_mem(int a)\n{{\n    tern_op(a);\n}}\n',
      7),
     ('circles', 'src/base/mem.c', FROM_OP % 'tern_relu(a)', 4),
