@@ -32,7 +32,7 @@ class Header:
     path: str  # below include/tern
     opening: list
     parts: list
-    structs: dict
+    structs: dict  # of all headers
 
     @property
     def subject(self):
@@ -104,16 +104,13 @@ def once(parts):
         yield part
 
 
-def read(path, name, macros):
+def read(path, name, macros, structs):
     text = describe.CPP.sub("", path.read_text(encoding="utf-8"))
     found = {kind: [] for kind in describe.KINDS}
     describe.read_header(found, path, macros)
     placed = sorted([*read_items(text), *read_others(text)], key=lambda each: each[0])
     parts = list(with_calls(list(once(part for _, part in placed)), found["calls"]))
     opening = OPENING.search(text)
-    structs = {struct["name"]: struct for struct in found["structs"]}
-    structs.update({alias["name"]: structs[alias["type"]] for alias in found["aliases"]
-                    if alias["type"] in structs})
     return Header(name, comment_lines(opening[1]) if opening else [], parts, structs)
 
 
@@ -122,4 +119,8 @@ def read_all(folder):
     paths = sorted(Path(folder).rglob("*.h"))
     names = [path.relative_to(folder).as_posix() for path in paths]
     macros = describe.macros_of(paths)
-    return {name: read(path, name, macros) for path, name in zip(paths, names)}
+    found = describe.described(folder, "")
+    structs = {struct["name"]: struct for struct in found["structs"]}
+    structs.update({alias["name"]: structs[alias["type"]] for alias in found["aliases"]
+                    if alias["type"] in structs})
+    return {name: read(path, name, macros, structs) for path, name in zip(paths, names)}

@@ -306,6 +306,8 @@ RESIZE("an x of no size", TERN_ERR_SHAPE, "dimension 2 of x (2, 3, 0) is empty",
        zeros(tern_dims(2, 3, 0)), .size = tern_dims(2))
 REFUSES(tern_nn_upsample_with, "neither size nor scale", TERN_ERR_ARG,
         "nn_upsample: neither size nor scale is given", tern_nn_upsample(.mode = TERN_BILINEAR))
+REFUSES(tern_nn_upsample_with, "an x", TERN_ERR_ARG, "nn_upsample: x is given",
+        tern_nn_upsample(.scale = 2, .x = f->x))
 
 // ---- neighbouring channels ---------------------------------------------------------------------
 

@@ -38,16 +38,13 @@ tern_module *tern_nn_upsample_with(const tern_nn_upsample_options *options)
 {
     if (!options)
         return (void)tern_null_error("nn_upsample", "options"), NULL;
-    const tern_interpolate_options o = {.size = options->size,
-                                        .scale = options->scale,
-                                        .mode = options->mode,
-                                        .align_corners = options->align_corners,
-                                        .recompute_scale = options->recompute_scale};
-    if (tern_interpolate_check("nn_upsample", &o))
+    TERN_CHECK_PTR(!options->x, TERN_ERR_ARG,
+                   "nn_upsample: x is given, but a module takes it when it runs");
+    if (tern_interpolate_check("nn_upsample", options))
         return NULL;
     upsample *self = (upsample *)tern_module_new(&upsample_class);
     if (!self)
         return NULL;
-    self->options = o;
+    self->options = *options;
     return tern_module_done(&self->base);
 }
