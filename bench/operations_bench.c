@@ -119,6 +119,8 @@ static void one_parameter(work *w)
     }
 COMPUTE(add, tern_add(x[0], x[1]))
 COMPUTE(mul, tern_mul(x[0], x[1]))
+COMPUTE(gelu, tern_gelu(x[0]))
+COMPUTE(gelu_tanh, tern_gelu(x[0], .approximate = TERN_APPROXIMATE_TANH))
 COMPUTE(randn, tern_randn(tern_shape_of(x[0])))
 COMPUTE(uniform, tern_rand(tern_shape_of(x[0])))
 COMPUTE(dropout, tern_dropout(x[0], 0.5, true))
@@ -200,8 +202,8 @@ COMPUTE(run_layer, tern_forward(w->layer, x[0]))
 
 static const operation operations[] = {
     {"exp", tern_exp, NULL, NULL, NULL},
-    {"gelu", tern_gelu, NULL, NULL, NULL},
-    {"gelu_tanh", tern_gelu_tanh, NULL, NULL, NULL},
+    {"gelu", NULL, gelu, NULL, NULL},
+    {"gelu_tanh", NULL, gelu_tanh, NULL, NULL},
     {"tanh", tern_tanh, NULL, NULL, NULL},
     {"sigmoid", tern_sigmoid, NULL, NULL, NULL},
     {"silu", tern_silu, NULL, NULL, NULL},

@@ -18,7 +18,7 @@ typedef enum tern_activation {
     TERN_ACT_NONE,            ///< the result itself
     TERN_ACT_RELU,            ///< tern_relu
     TERN_ACT_GELU,            ///< tern_gelu
-    TERN_ACT_GELU_TANH,       ///< tern_gelu_tanh
+    TERN_ACT_GELU_TANH,       ///< tern_gelu of TERN_APPROXIMATE_TANH
     TERN_ACT_SILU,            ///< tern_silu
     TERN_ACT_TANH,            ///< tern_tanh
     TERN_ACT_SIGMOID          ///< tern_sigmoid

@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations of one operand and numbers. Those without numbers are in unary.c.
-#include <math.h>
+// Activations of one operand and options. Those without options are in unary.c.
+#include "ops/activation.h"
 
+#include <math.h>
 #include "ops/launch.h"
 #include "tensor/liveness.h"
 
 #define FUNCTION(name, code)                                                                       \
     static const tern_unary_function function = {                                                  \
         {#name, {"x"}, tern_unary_backward}, TERN_UNARY_##code, TERN_OP_TO_FLOATING, false}
+
+tern_status tern_approximate_check(const char *name, tern_approximate approximate)
+{
+    TERN_CHECK(approximate >= TERN_APPROXIMATE_UNSPECIFIED && approximate <= TERN_APPROXIMATE_TANH,
+               TERN_ERR_ARG, "%s: %d is no way to approximate", name, (int)approximate);
+    return TERN_OK;
+}
+
+static tern_tensor *gelu_tanh(tern_tensor *x)
+{
+    FUNCTION(gelu, GELU_TANH);
+    return tern_unary_run(&function, x, 0, 0);
+}
+
+static tern_tensor *gelu(tern_tensor *x, tern_approximate approximate)
+{
+    FUNCTION(gelu, GELU);
+    if (tern_approximate_check("gelu", approximate))
+        return NULL;
+    return approximate == TERN_APPROXIMATE_TANH ? gelu_tanh(x) : tern_unary_run(&function, x, 0, 0);
+}
 
 static tern_tensor *leaky_relu(tern_tensor *x, double negative_slope)
 {
@@ -65,6 +87,7 @@ static tern_tensor *softshrink(tern_tensor *x, double lambd)
 }
 
 // The public functions.
+TERN_WITH_OPTIONS_OF(gelu, gelu, o->approximate)
 TERN_WITH_OPTIONS_OF(leaky_relu, leaky_relu, o->negative_slope)
 TERN_WITH_OPTIONS_OF(softplus, softplus, o->beta, o->threshold)
 TERN_WITH_OPTIONS_OF(elu, elu, o->alpha)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operations with one operand; activations with numbers are in activation.c.
+// Elementwise operations with one operand; activations with options are in activation.c.
 #include <math.h>
 
 #include "device/comparison.h"
@@ -114,8 +114,6 @@ FUNCTION(cos, COS, FLOATING)
 FUNCTION(tanh, TANH, FLOATING)
 FUNCTION(sigmoid, SIGMOID, FLOATING)
 FUNCTION(relu, RELU, NUMBERS, tern_unary_backward)
-FUNCTION(gelu, GELU, FLOATING)
-FUNCTION(gelu_tanh, GELU_TANH, FLOATING)
 FUNCTION(silu, SILU, FLOATING)
 FUNCTION(hardswish, HARDSWISH, FLOATING)
 FUNCTION(hardsigmoid, HARDSIGMOID, FLOATING)

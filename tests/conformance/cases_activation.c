@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations with numbers, dropout of channels without chance, and what is done along a dimension.
+// Activations with options, dropout of channels without chance, and what is done along a dimension.
 #include "conformance.h"
 
 #include <math.h>
@@ -55,6 +55,15 @@ static real sigmoid(real x)
     return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x));
 }
 
+// x times something that is 0 for -inf, so that it gives NaN there.
+static real gelu(real x, tern_approximate approximate)
+{
+    const real inner = sqrtl(2 / acosl(-1)) * (x + 0.044715L * x * x * x);
+    // 1 + tanh(u) = 2 sigmoid(2 u) keeps its digits where tanh is near -1
+    return approximate == TERN_APPROXIMATE_TANH ? x * sigmoid(2 * inner)
+                                                : x * erfcl(-x * sqrtl(0.5L)) / 2;
+}
+
 // The subtraction cancels near 0; there by Lambert: tanh(x) = x / (1 + x^2 / (3 + x^2 / (5 + ..))).
 static real tanhshrink(real x)
 {
@@ -95,6 +104,7 @@ static real mish(real x)
     X(softsign, (in[0]), x[0] / (1 + fabsl(x[0])))                                                 \
     X(mish, (in[0]), mish(x[0]))                                                                   \
     X(logsigmoid, (in[0]), x[0] > 0 ? -log1pl(expl(-x[0])) : x[0] - log1pl(expl(x[0])))            \
+    X(gelu, (in[0], .approximate = (tern_approximate)c->p[0]), gelu(x[0], (tern_approximate)p[0])) \
     X(elu, (in[0], c->p[0]), x[0] > 0 ? x[0] : p[0] * expm1l(x[0]))                                \
     X(celu, (in[0], c->p[0]), x[0] > 0 ? x[0] : p[0] * expm1l(x[0] / p[0]))                        \
     X(hardshrink, (in[0], c->p[0]), fabsl(x[0]) <= p[0] ? 0 : x[0])                                \
@@ -211,6 +221,9 @@ static const op_case cases[] = {
     CORNERS(softshrink, .p = {1}, .ulps = 1),
     SPECIAL(threshold, .p = {1, 20}),
     CORNERS(threshold, .p = {1, 20}),
+    SPECIAL(gelu, .p = {TERN_APPROXIMATE_NONE}, .ulps = 4, .input_share = 1e-3, .gradients = 1),
+    SPECIAL(gelu, .note = "tanh", .p = {TERN_APPROXIMATE_TANH}, .ulps = 4, .input_share = 1e-3,
+            .gradients = 1),
     SPECIAL(elu, .p = {1.5}, .ulps = 4),
     CORNERS(elu, .p = {1.5}, .ulps = 4),
     UNARY(elu, .note = "falling", .values = {ORDINARY}, .dtypes = FLOATS, .p = {-0.5}, .ulps = 4,

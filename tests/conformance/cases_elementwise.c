@@ -103,19 +103,6 @@ static real sigmoid(real x)
     return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x));
 }
 
-// These three are x times something that is 0 for -inf, so that they give NaN there.
-static real gelu(real x)
-{
-    return x * erfcl(-x * sqrtl(0.5L)) / 2;
-}
-
-static real gelu_tanh(real x)
-{
-    real inner = sqrtl(2 / acosl(-1)) * (x + 0.044715L * x * x * x);
-    // 1 + tanh(u) = 2 sigmoid(2 u) keeps its digits where tanh is near -1
-    return x * sigmoid(2 * inner);
-}
-
 static real silu(real x)
 {
     return x * sigmoid(x);
@@ -144,8 +131,6 @@ static real clamp(real x, real low, real high)
     X(tanh, tanhl(x[0]))                                                                           \
     X(sigmoid, sigmoid(x[0]))                                                                      \
     X(relu, isnan(x[0]) ? x[0] : x[0] > 0 ? x[0] : 0)                                              \
-    X(gelu, gelu(x[0]))                                                                            \
-    X(gelu_tanh, gelu_tanh(x[0]))                                                                  \
     X(silu, silu(x[0]))                                                                            \
     X(hardswish, x[0] * clamp(x[0] + 3, 0, 6) / 6)                                                 \
     X(round, rintl(x[0]))                                                                          \
@@ -296,10 +281,6 @@ static const op_case cases[] = {
     UNARY(sigmoid, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4,
           .specials = true, DIFFERENTIABLE),
     UNARY(relu, .values = {WIDE}, .dtypes = NUMBERS, .specials = true, DIFFERENTIABLE),
-    UNARY(gelu, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4, .specials = true,
-          .input_share = 1e-3, DIFFERENTIABLE),
-    UNARY(gelu_tanh, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4,
-          .specials = true, .input_share = 1e-3, DIFFERENTIABLE),
     UNARY(silu, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4, .specials = true,
           DIFFERENTIABLE),
     UNARY(hardswish, .values = {WIDE}, .dtypes = ALL, .result = FLOATING, .ulps = 4,

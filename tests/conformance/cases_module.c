@@ -61,8 +61,7 @@ static bool noted(const op_case *c, const char *note)
     LAYER(silu, silu, true, tern_nn_silu())                                                        \
     LAYER(hardswish, hardswish, true, tern_nn_hardswish())                                         \
     LAYER(softmax, softmax, true, tern_nn_softmax(s->dim))                                         \
-    LAYER(gelu, gelu, true, tern_nn_gelu())                                                        \
-    LAYER(gelu, gelu_tanh, true, tern_nn_gelu(.approximate = TERN_APPROXIMATE_TANH))               \
+    LAYER(gelu, gelu, true, tern_nn_gelu((tern_approximate)c->p[0]))                               \
     LAYER(leaky_relu, leaky_relu, true, tern_nn_leaky_relu(c->p[0]))                               \
     LAYER(log_softmax, log_softmax, true, tern_nn_log_softmax(s->dim))                             \
     LAYER(softmin, softmin, true, tern_nn_softmin(s->dim))                                         \

@@ -27,6 +27,7 @@ UNARY(mish)
 UNARY(logsigmoid)
 UNARY(tanhshrink)
 UNARY(softsign)
+BY_NAME(gelu, .approximate = TERN_APPROXIMATE_TANH)
 BY_NAME(elu, 1)
 BY_NAME(leaky_relu, 0.1)
 BY_NAME(softplus, 1, 20)
@@ -41,6 +42,8 @@ UNARY_OF(softmin, 0)
 NULL_AND_DEAD(tern_prelu, "prelu", "x", tern_prelu(NULL, f->vector), tern_prelu(f->dead, f->vector))
 NULL_AND_DEAD(tern_prelu, "prelu", "weight", tern_prelu(f->x, NULL), tern_prelu(f->x, f->dead))
 
+REFUSES(tern_gelu_with, "a way that does not exist", TERN_ERR_ARG, "gelu: 9 is no way",
+        tern_gelu(f->x, .approximate = (tern_approximate)9))
 REFUSES(tern_celu_with, "an alpha of 0", TERN_ERR_ARG, "celu: alpha is 0", tern_celu(f->x, 0))
 REFUSES(tern_softshrink_with, "a negative lambd", TERN_ERR_ARG, "softshrink: lambd is -1|below 0",
         tern_softshrink(f->x, -1))

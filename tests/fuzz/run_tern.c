@@ -119,6 +119,8 @@ static tern_tensor *loaded(runner *r, const instruction *ins, tern_tensor *a)
     case OP_##name:                                                                                \
         return tern_##name(a, b);
 
+#define tern_gelu_tanh(a) tern_gelu(a, .approximate = TERN_APPROXIMATE_TANH)
+
 static tern_tensor *elementwise(const instruction *ins, tern_tensor *a, tern_tensor *b)
 {
     switch ((int)ins->op) {

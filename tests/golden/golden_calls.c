@@ -18,7 +18,7 @@ typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor 
 
 // clang-format off
 #define FOR_ONE(X) X(neg) X(abs) X(sqrt) X(rsqrt) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh)     \
-    X(sigmoid) X(relu) X(gelu) X(gelu_tanh) X(silu) X(hardswish) X(round) X(isfinite)              \
+    X(sigmoid) X(relu) X(gelu) X(silu) X(hardswish) X(round) X(isfinite)              \
     X(relu6) X(hardsigmoid) X(selu) X(mish) X(logsigmoid) X(softsign) X(tanhshrink)               \
     X(logical_not) X(sum_all) X(mean_all)
 #define FOR_TWO(X) X(add) X(sub) X(mul) X(div) X(pow) X(minimum) X(maximum) X(eq) X(ne) X(lt)      \
@@ -34,6 +34,7 @@ FOR_REDUCED(REDUCED)
 
 CALL(leaky_relu, tern_leaky_relu(in[0], w->negative_slope))
 CALL(softplus, tern_softplus(in[0], w->beta, w->threshold))
+CALL(gelu_tanh, tern_gelu(in[0], .approximate = TERN_APPROXIMATE_TANH))
 CALL(elu, tern_elu(in[0], w->alpha))
 CALL(celu, tern_celu(in[0], w->alpha))
 CALL(hardshrink, tern_hardshrink(in[0], w->lambd))
@@ -80,6 +81,7 @@ typedef struct entry {
 // clang-format off
 static const entry entries[] = {
     FOR_ONE(ENTRY) FOR_TWO(ENTRY) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
+    ENTRY(gelu_tanh)
     ENTRY(elu) ENTRY(celu) ENTRY(hardshrink) ENTRY(softshrink) ENTRY(hardtanh) ENTRY(threshold)
     ENTRY(rrelu) ENTRY(glu) ENTRY(softmin) ENTRY(pixel_shuffle) ENTRY(pixel_unshuffle)
     ENTRY(channel_shuffle) ENTRY(normalize)

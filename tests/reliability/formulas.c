@@ -28,9 +28,10 @@ FORMULA(comparisons,
 FORMULA(roots_and_logs, tern_add(tern_add(tern_sqrt(w.b), tern_rsqrt(w.b)),
                                  tern_add(tern_log(w.b), tern_log1p(w.b))))
 FORMULA(waves, tern_add(tern_sin(tern_exp(tern_neg(w.a))), tern_cos(tern_abs(w.a))))
-FORMULA(activations, tern_add(tern_add(tern_gelu(w.a), tern_gelu_tanh(w.a)),
-                              tern_add(tern_silu(tern_softplus(w.a, 1, 20)),
-                                       tern_leaky_relu(tern_relu(w.a), 0.1))))
+FORMULA(activations,
+        tern_add(tern_add(tern_gelu(w.a), tern_gelu(w.a, .approximate = TERN_APPROXIMATE_TANH)),
+                 tern_add(tern_silu(tern_softplus(w.a, 1, 20)),
+                          tern_leaky_relu(tern_relu(w.a), 0.1))))
 FORMULA(slopes, tern_add(tern_prelu(w.a, tern_select(w.b, 0, 0)),
                          tern_rrelu(w.b, 0.1, 0.3, .training = true)))
 FORMULA(gates,

@@ -47,6 +47,15 @@ static void show_softshrink(void)
     expect_shape(y, 3);
 }
 
+static void show_gelu(void)
+{
+    // [tern_gelu]
+    tern_tensor *x = tern_from_data(tern_dims(3), (float[]){-2, 0, 3});
+    tern_tensor *y = tern_gelu(x, .approximate = TERN_APPROXIMATE_TANH); // -0.0454, 0, 2.9964
+    // [/tern_gelu]
+    expect_shape(y, 3);
+}
+
 static void show_softplus(void)
 {
     // [tern_softplus]
@@ -90,6 +99,7 @@ int ops_activation_examples(void)
     show_hardtanh();
     show_hardshrink();
     show_softshrink();
+    show_gelu();
     show_softplus();
     show_elu();
     show_celu();

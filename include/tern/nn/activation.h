@@ -8,6 +8,7 @@
 #define TERN_NN_ACTIVATION_H
 
 #include <tern/module.h>
+#include <tern/ops/activation.h>
 
 TERN_BEGIN_DECLS
 
@@ -31,23 +32,16 @@ TERN_API tern_module *tern_nn_softmin(int dim);     ///< softmax of -x
 /// Softmax over the channels of (N, C, H, W) or (C, H, W).
 TERN_API tern_module *tern_nn_softmax2d(void);
 
-/// How GELU is computed.
-typedef enum tern_approximate {
-    TERN_APPROXIMATE_UNSPECIFIED = 0, ///< none
-    TERN_APPROXIMATE_NONE,            ///< x * Phi(x) by erf
-    TERN_APPROXIMATE_TANH             ///< the tanh form
-} tern_approximate;
-
 /// `tern_nn_gelu(.approximate = TERN_APPROXIMATE_TANH)`.
 typedef struct tern_nn_gelu_options {
     char reserved_;
     tern_approximate approximate; ///< how it is computed
 } tern_nn_gelu_options;
 
-#define TERN_NN_GELU_DEFAULTS_ .approximate = TERN_APPROXIMATE_NONE
+#define TERN_NN_GELU_DEFAULTS_ TERN_GELU_DEFAULTS_
 #define TERN_NN_GELU_FIELDS_   0, 1, (approximate), ()
 TERN_API tern_nn_gelu_options tern_nn_gelu_defaults(void);
-/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016): see tern_gelu.
+/// tern_gelu of its input.
 TERN_API tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options);
 #define tern_nn_gelu(...) TERN_WITH_(tern_nn_gelu, tern_nn_gelu, TERN_NN_GELU, __VA_ARGS__)
 

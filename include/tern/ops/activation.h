@@ -90,10 +90,26 @@ TERN_API TERN_NODISCARD tern_tensor *tern_threshold(tern_tensor *x, double thres
 
 // ---- smooth -------------------------------------------------------------------------------------
 
-/// x * Phi(x), Phi the normal distribution function, by erf (Hendrycks and Gimpel 2016).
-TERN_API TERN_NODISCARD tern_tensor *tern_gelu(tern_tensor *x);
-/// Its tanh form 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-TERN_API TERN_NODISCARD tern_tensor *tern_gelu_tanh(tern_tensor *x);
+/// How GELU is computed.
+typedef enum tern_approximate {
+    TERN_APPROXIMATE_UNSPECIFIED = 0, ///< none
+    TERN_APPROXIMATE_NONE,            ///< x * Phi(x) by erf
+    TERN_APPROXIMATE_TANH             ///< 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
+} tern_approximate;
+
+/// `tern_gelu(x)`, `tern_gelu(x, .approximate = TERN_APPROXIMATE_TANH)`.
+typedef struct tern_gelu_options {
+    tern_approximate approximate; ///< how it is computed
+    char reserved_;
+    tern_tensor *x; ///< the operand
+} tern_gelu_options;
+#define TERN_GELU_DEFAULTS_ .approximate = TERN_APPROXIMATE_NONE
+#define TERN_GELU_FIELDS_   1, 0, (x), (tensor)
+TERN_API tern_gelu_options tern_gelu_defaults(void);
+/// x * Phi(x), Phi the normal distribution function (Hendrycks and Gimpel 2016). TERN_ERR_ARG for
+/// an approximate that there is not.
+TERN_API tern_tensor *tern_gelu_with(const tern_gelu_options *options);
+#define tern_gelu(...) TERN_WITH_(tern_gelu, tern_gelu, TERN_GELU, __VA_ARGS__)
 TERN_API TERN_NODISCARD tern_tensor *tern_silu(tern_tensor *x); ///< x * sigmoid(x)
 /// x * tanh(log(1 + exp(x))) (Misra 2019); NaN at -infinity.
 TERN_API TERN_NODISCARD tern_tensor *tern_mish(tern_tensor *x);

@@ -2,6 +2,7 @@
 // Activations: a table of all of them, and their constructors.
 #include <math.h>
 #include "nn/layer/layer.h"
+#include "ops/activation.h"
 #include "tensor/liveness.h"
 
 typedef struct activation {
@@ -47,7 +48,7 @@ static void describe_dim(const tern_module *module, tern_text *out)
 
 static void describe_gelu(const tern_module *module, tern_text *out)
 {
-    const bool by_tanh = ((const activation *)module)->number[0] != 0;
+    const bool by_tanh = ((const activation *)module)->number[0] == TERN_APPROXIMATE_TANH;
     tern_text_add(out, "approximate='%s'", by_tanh ? "tanh" : "none");
 }
 
@@ -74,7 +75,7 @@ static tern_tensor *softmax2d(tern_tensor *x)
     OF(elu, "ELU", tern_elu(x, a), describe, "alpha", NULL)                                        \
     OF(celu, "CELU", tern_celu(x, a), describe, "alpha", NULL)                                     \
     OF(selu, "SELU", tern_selu(x), NULL, NULL, NULL)                                               \
-    OF(gelu, "GELU", a != 0 ? tern_gelu_tanh(x) : tern_gelu(x), describe_gelu, NULL, NULL)         \
+    OF(gelu, "GELU", tern_gelu(x, .approximate = (tern_approximate)a), describe_gelu, NULL, NULL)  \
     OF(silu, "SiLU", tern_silu(x), NULL, NULL, NULL)                                               \
     OF(mish, "Mish", tern_mish(x), NULL, NULL, NULL)                                               \
     OF(tanh, "Tanh", tern_tanh(x), NULL, NULL, NULL)                                               \
@@ -213,8 +214,7 @@ tern_module *tern_nn_gelu_with(const tern_nn_gelu_options *options)
 {
     if (!options)
         return (void)tern_null_error("nn_gelu", "options"), NULL;
-    TERN_CHECK_PTR(options->approximate >= TERN_APPROXIMATE_UNSPECIFIED &&
-                       options->approximate <= TERN_APPROXIMATE_TANH,
-                   TERN_ERR_ARG, "nn_gelu: %d is no way to approximate", (int)options->approximate);
-    return make(code_gelu, options->approximate == TERN_APPROXIMATE_TANH, 0);
+    if (tern_approximate_check("nn_gelu", options->approximate))
+        return NULL;
+    return make(code_gelu, options->approximate, 0);
 }
