@@ -11,7 +11,6 @@ static tern_tensor *run(tern_module *module, tern_tensor *x)
 
 // ---- activations --------------------------------------------------------------------------------
 
-#define UNARY(name) NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL), tern_##name(f->dead))
 #define UNARY_OF(name, ...)                                                                        \
     NULL_AND_DEAD(tern_##name, #name, "x", tern_##name(NULL, __VA_ARGS__),                         \
                   tern_##name(f->dead, __VA_ARGS__))
@@ -20,13 +19,6 @@ static tern_tensor *run(tern_module *module, tern_tensor *x)
                   tern_##name(f->dead, __VA_ARGS__))                                               \
     REFUSES(tern_##name##_with, "options that are NULL", TERN_ERR_NULL, #name ": options is NULL", \
             tern_##name##_with(NULL))
-UNARY(relu6)
-UNARY(hardsigmoid)
-UNARY(selu)
-UNARY(mish)
-UNARY(logsigmoid)
-UNARY(tanhshrink)
-UNARY(softsign)
 BY_NAME(gelu, .approximate = TERN_APPROXIMATE_TANH)
 BY_NAME(elu, 1)
 BY_NAME(leaky_relu, 0.1)
@@ -39,8 +31,6 @@ UNARY_OF(threshold, 0, 0)
 BY_NAME(rrelu, 0.1, 0.3, .training = true)
 BY_NAME(glu, -1)
 UNARY_OF(softmin, 0)
-NULL_AND_DEAD(tern_prelu, "prelu", "x", tern_prelu(NULL, f->vector), tern_prelu(f->dead, f->vector))
-NULL_AND_DEAD(tern_prelu, "prelu", "weight", tern_prelu(f->x, NULL), tern_prelu(f->x, f->dead))
 
 REFUSES(tern_gelu_with, "a way that does not exist", TERN_ERR_ARG, "gelu: 9 is no way",
         tern_gelu(f->x, .approximate = (tern_approximate)9))

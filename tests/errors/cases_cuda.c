@@ -108,7 +108,6 @@ TAKES(tern_device_guard_open_, "a block on a device, and the default is as befor
 
 #define TO_CPU_1(t) tern_to_non_blocking(t, tern_cpu(1))
 
-NULL_AND_DEAD(tern_pin_memory, "pin_memory", "t", tern_pin_memory(NULL), tern_pin_memory(f->dead))
 NULL_AND_DEAD(tern_is_pinned, "is_pinned", "t", !tern_is_pinned(NULL), !tern_is_pinned(f->dead))
 NULL_AND_DEAD(tern_to_non_blocking, "to_non_blocking", "t", TO_CPU_1(NULL), TO_CPU_1(f->dead))
 REFUSES(tern_pin_memory, "a machine without a CUDA device", TERN_ERR_DEVICE,

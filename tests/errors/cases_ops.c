@@ -52,18 +52,9 @@ REFUSES(tern_norm, "a p that is NaN", TERN_ERR_ARG, "norm: p is NaN",
 REFUSES(tern_norm, "the largest of no elements", TERN_ERR_SHAPE, "norm: x (0, 3)",
         tern_norm(f->empty, INFINITY, TERN_ALL_AXES, false))
 
-#define OVER_ALL(name)                                                                             \
-    NULL_AND_DEAD(tern_##name##_all, #name, "x", tern_##name##_all(NULL),                          \
-                  tern_##name##_all(f->dead))
-OVER_ALL(sum)
-OVER_ALL(mean)
 REFUSES(tern_mean_all, "integers", TERN_ERR_DTYPE, "mean: x is int64", tern_mean_all(f->ints))
 TAKES(tern_sum_all, "no elements", tern_sum_all(f->empty))
 
-NULL_AND_DEAD(tern_accuracy, "accuracy", "input", tern_accuracy(NULL, f->labels),
-              tern_accuracy(f->dead, f->labels))
-NULL_AND_DEAD(tern_accuracy, "accuracy", "target", tern_accuracy(f->x, NULL),
-              tern_accuracy(f->x, f->dead))
 REFUSES(tern_accuracy, "a label too many", TERN_ERR_SHAPE,
         "accuracy: input (4, 5) and target (2,) do not fit: target must be (4,)",
         tern_accuracy(f->wide, f->labels))
@@ -99,8 +90,6 @@ OF_SOMETHING(argmin, ARGMIN)
 
 // ---- products -----------------------------------------------------------------------------------
 
-NULL_AND_DEAD(tern_matmul, "matmul", "a", tern_matmul(NULL, f->x), tern_matmul(f->dead, f->x))
-NULL_AND_DEAD(tern_matmul, "matmul", "b", tern_matmul(f->x, NULL), tern_matmul(f->x, f->dead))
 REFUSES(tern_matmul, "sizes that do not meet", TERN_ERR_SHAPE, "matmul: a (2, 3)|b (4, 5)|3|4",
         tern_matmul(f->x, f->wide))
 REFUSES(tern_matmul, "a 0-dim operand", TERN_ERR_SHAPE, "matmul: a (2, 3)|b ()",

@@ -99,12 +99,9 @@ REFUSES(tern_unsqueeze, "a dim that the result does not have", TERN_ERR_ARG, "un
         tern_unsqueeze(f->x, 3))
 REFUSES(tern_unsqueeze, "a ninth dimension", TERN_ERR_SHAPE, "unsqueeze: |8 dimensions",
         tern_unsqueeze(f->deep, 0))
-NULL_AND_DEAD(tern_detach, "detach", "t", tern_detach(NULL), tern_detach(f->dead))
 
 // ---- copies -------------------------------------------------------------------------------------
 
-NULL_AND_DEAD(tern_contiguous, "contiguous", "t", tern_contiguous(NULL), tern_contiguous(f->dead))
-NULL_AND_DEAD(tern_clone, "clone", "t", tern_clone(NULL), tern_clone(f->dead))
 NULL_AND_DEAD(tern_to, "to", "t", tern_to(NULL, tern_cpu(0)), tern_to(f->dead, tern_cpu(0)))
 REFUSES(tern_to, "a device that does not exist", TERN_ERR_DEVICE, "to: |cpu:2",
         tern_to(f->x, tern_cpu(2)))

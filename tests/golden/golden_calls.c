@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "operations.h"
+
 typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor **out);
 
 #define CALL(name, ...)                                                                            \
@@ -11,29 +13,24 @@ typedef void call_fn(tern_tensor *const *in, const golden_words *w, tern_tensor 
         (void)w;                                                                                   \
         out[0] = __VA_ARGS__;                                                                      \
     }
-#define ONE(name)     CALL(name, tern_##name(in[0]))
-#define TWO(name)     CALL(name, tern_##name(in[0], in[1]))
-#define SCALAR(name)  CALL(name, tern_##name(in[0], w->value))
-#define REDUCED(name) CALL(name, tern_##name(in[0], w->axes, w->keepdim))
+#define ONE(name, ...) CALL(name, tern_##name(in[0]))
+#define TWO(name, ...) CALL(name, tern_##name(in[0], in[1]))
+#define SCALAR(name)   CALL(name, tern_##name(in[0], w->value))
+#define REDUCED(name)  CALL(name, tern_##name(in[0], w->axes, w->keepdim))
 
 // clang-format off
-#define FOR_ONE(X) X(neg) X(abs) X(sqrt) X(rsqrt) X(exp) X(log) X(log1p) X(sin) X(cos) X(tanh)     \
-    X(sigmoid) X(relu) X(gelu) X(silu) X(hardswish) X(round) X(isfinite)              \
-    X(relu6) X(hardsigmoid) X(selu) X(mish) X(logsigmoid) X(softsign) X(tanhshrink)               \
-    X(logical_not) X(sum_all) X(mean_all)
-#define FOR_TWO(X) X(add) X(sub) X(mul) X(div) X(pow) X(minimum) X(maximum) X(eq) X(ne) X(lt)      \
-    X(le) X(gt) X(ge) X(logical_and) X(logical_or) X(matmul) X(accuracy) X(prelu)
 #define FOR_SCALAR(X) X(add_scalar) X(sub_scalar) X(mul_scalar) X(div_scalar) X(pow_scalar)        \
     X(eq_scalar) X(ne_scalar) X(lt_scalar) X(le_scalar) X(gt_scalar) X(ge_scalar)
 #define FOR_REDUCED(X) X(sum) X(mean) X(amax) X(amin) X(any) X(all)
-FOR_ONE(ONE)
-FOR_TWO(TWO)
+OPERATIONS_OF_1(ONE)
+OPERATIONS_OF_2(TWO)
 FOR_SCALAR(SCALAR)
 FOR_REDUCED(REDUCED)
 // clang-format on
 
 CALL(leaky_relu, tern_leaky_relu(in[0], w->negative_slope))
 CALL(softplus, tern_softplus(in[0], w->beta, w->threshold))
+CALL(gelu, tern_gelu(in[0]))
 CALL(gelu_tanh, tern_gelu(in[0], .approximate = TERN_APPROXIMATE_TANH))
 CALL(elu, tern_elu(in[0], w->alpha))
 CALL(celu, tern_celu(in[0], w->alpha))
@@ -77,14 +74,14 @@ typedef struct entry {
     call_fn *call;
 } entry;
 
-#define ENTRY(name) {#name, call_##name},
+#define ENTRY(name)       {#name, call_##name},
+#define LISTED(name, ...) ENTRY(name)
 // clang-format off
 static const entry entries[] = {
-    FOR_ONE(ENTRY) FOR_TWO(ENTRY) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
-    ENTRY(gelu_tanh)
-    ENTRY(elu) ENTRY(celu) ENTRY(hardshrink) ENTRY(softshrink) ENTRY(hardtanh) ENTRY(threshold)
-    ENTRY(rrelu) ENTRY(glu) ENTRY(softmin) ENTRY(pixel_shuffle) ENTRY(pixel_unshuffle)
-    ENTRY(channel_shuffle) ENTRY(normalize)
+    OPERATIONS_OF_1(LISTED) OPERATIONS_OF_2(LISTED) FOR_SCALAR(ENTRY) FOR_REDUCED(ENTRY)
+    ENTRY(gelu) ENTRY(gelu_tanh) ENTRY(elu) ENTRY(celu) ENTRY(hardshrink) ENTRY(softshrink)
+    ENTRY(hardtanh) ENTRY(threshold) ENTRY(rrelu) ENTRY(glu) ENTRY(softmin) ENTRY(pixel_shuffle)
+    ENTRY(pixel_unshuffle) ENTRY(channel_shuffle) ENTRY(normalize)
     ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
     ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
     ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)
