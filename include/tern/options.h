@@ -270,4 +270,21 @@ Result list(Result (*make)(First, Count, Item *), typename word<First>::type fir
 } // namespace tern_cpp_
 #endif
 
+#ifdef __cplusplus
+/// Calls make(count, items) with what is listed; braces are evaluated in order.
+#define TERN_ITEMS_(type, none, make, ...) (tern_cpp_::list(make, {__VA_ARGS__}))
+#else
+/// Calls make(count, items) with what is listed. The list is an array initialiser, which gcc and
+/// clang evaluate in order: so the random stream is that of the order written. `none`, in
+/// parentheses, is an item that is left out.
+#define TERN_ITEMS_(type, none, make, ...)                                                         \
+    __extension__({                                                                                \
+        TERN_PRAGMA_(GCC diagnostic push)                                                          \
+        TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                            \
+        type const list_[] = {TERN_ARGUMENTS_ none, __VA_ARGS__};                                  \
+        TERN_PRAGMA_(GCC diagnostic pop)                                                           \
+        make((int64_t)(sizeof list_ / sizeof list_[0]) - 1, list_ + 1);                            \
+    })
+#endif
+
 #endif

@@ -55,37 +55,21 @@ typedef struct tern_nn_named_tensor {
 TERN_API tern_module *tern_nn_parameter_dict_new(int64_t count, const tern_nn_named_tensor *tensors)
     TERN_READS_(2, 1);
 
-#ifdef __cplusplus
-/// Calls make(count, items) with what is listed; braces are evaluated in order.
-#define TERN_NN_LIST_(type, none, make, ...) (tern_cpp_::list(make, {__VA_ARGS__}))
-#else
-/// Calls make(count, items) with what is listed. The list is an array initialiser, which gcc and
-/// clang evaluate in order: so the random stream is that of the order written. `none`, in
-/// parentheses, is an item that is left out.
-#define TERN_NN_LIST_(type, none, make, ...)                                                       \
-    __extension__({                                                                                \
-        TERN_PRAGMA_(GCC diagnostic push)                                                          \
-        TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                            \
-        type const list_[] = {TERN_ARGUMENTS_ none, __VA_ARGS__};                                  \
-        TERN_PRAGMA_(GCC diagnostic pop)                                                           \
-        make((int64_t)(sizeof list_ / sizeof list_[0]) - 1, list_ + 1);                            \
-    })
-#endif
 /// `tern_nn_sequential(a, b, c)`.
 #define tern_nn_sequential(...)                                                                    \
-    TERN_NN_LIST_(tern_module *, (NULL), tern_nn_sequential_new, __VA_ARGS__)
+    TERN_ITEMS_(tern_module *, (NULL), tern_nn_sequential_new, __VA_ARGS__)
 /// `tern_nn_module_list(a, b, c)`.
 #define tern_nn_module_list(...)                                                                   \
-    TERN_NN_LIST_(tern_module *, (NULL), tern_nn_module_list_new, __VA_ARGS__)
+    TERN_ITEMS_(tern_module *, (NULL), tern_nn_module_list_new, __VA_ARGS__)
 /// `tern_nn_module_dict({"a", a}, {"b", b})`.
 #define tern_nn_module_dict(...)                                                                   \
-    TERN_NN_LIST_(tern_nn_named_module, ({NULL, NULL}), tern_nn_module_dict_new, __VA_ARGS__)
+    TERN_ITEMS_(tern_nn_named_module, ({NULL, NULL}), tern_nn_module_dict_new, __VA_ARGS__)
 /// `tern_nn_parameter_list(a, b, c)`.
 #define tern_nn_parameter_list(...)                                                                \
-    TERN_NN_LIST_(tern_tensor *, (NULL), tern_nn_parameter_list_new, __VA_ARGS__)
+    TERN_ITEMS_(tern_tensor *, (NULL), tern_nn_parameter_list_new, __VA_ARGS__)
 /// `tern_nn_parameter_dict({"a", a}, {"b", b})`.
 #define tern_nn_parameter_dict(...)                                                                \
-    TERN_NN_LIST_(tern_nn_named_tensor, ({NULL, NULL}), tern_nn_parameter_dict_new, __VA_ARGS__)
+    TERN_ITEMS_(tern_nn_named_tensor, ({NULL, NULL}), tern_nn_parameter_dict_new, __VA_ARGS__)
 
 TERN_END_DECLS
 
