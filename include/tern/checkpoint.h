@@ -18,10 +18,11 @@
 /// "checkpoint": "checkpoint.version", ".step", ".tern" (the version that wrote it), ".saved"
 /// (UTC), ".metric_name" and ".metric". Any reader of safetensors opens it; tern_state_read does.
 ///
-/// Modules, optimizers and tensors are held; loaders, generators, numbers and objects of your own
-/// are borrowed, and have to be there when the checkpoint is saved and resumed. Failed calls return
-/// NULL, a status or -1, with an error pending. Waits for the devices and the disk. Threads: a
-/// checkpoint is used by one thread at a time; several processes may save into one folder.
+/// Modules, optimizers, schedulers and tensors are held; loaders, generators, numbers and objects
+/// of your own are borrowed, and have to be there when the checkpoint is saved and resumed. Failed
+/// calls return NULL, a status or -1, with an error pending. Waits for the devices and the disk.
+/// Threads: a checkpoint is used by one thread at a time; several processes may save into one
+/// folder.
 #ifndef TERN_CHECKPOINT_H
 #define TERN_CHECKPOINT_H
 
@@ -32,6 +33,7 @@
 #include <tern/generator.h>
 #include <tern/module.h>
 #include <tern/optim.h>
+#include <tern/sched.h>
 #include <tern/state.h>
 #include <tern/tensor.h>
 
@@ -40,13 +42,6 @@ TERN_BEGIN_DECLS
 /// Named parts, and the folder that they are saved to.
 typedef struct tern_checkpoint tern_checkpoint;
 TERN_REQUIRED_TYPE_(checkpoint, tern_checkpoint *)
-
-/// Which metric is better.
-typedef enum tern_metric_mode {
-    TERN_MODE_UNSPECIFIED = 0, ///< none is
-    TERN_MIN,                  ///< the smaller one: a loss
-    TERN_MAX                   ///< the larger one: an accuracy
-} tern_metric_mode;
 
 /// `tern_checkpoint_new("runs/a", .keep_last = 3, .keep_best = "accuracy", .mode = TERN_MAX)`.
 typedef struct tern_checkpoint_new_options {
@@ -83,6 +78,9 @@ TERN_API TERN_NODISCARD tern_status tern_checkpoint_module(tern_checkpoint *chec
 /// The state and the numbers of an optimizer, by the names of its parameters; likewise.
 TERN_API TERN_NODISCARD tern_status tern_checkpoint_optim(tern_checkpoint *checkpoint,
                                                           const char *name, tern_optim *optim);
+/// Where a scheduler is; the checkpoint has a reference. Its optimizer is a part of its own.
+TERN_API TERN_NODISCARD tern_status tern_checkpoint_sched(tern_checkpoint *checkpoint,
+                                                          const char *name, tern_sched *sched);
 /// Where a loader is, also in the middle of an epoch: save inside the loop, which gives its epoch
 /// up when it is left. Borrowed.
 TERN_API TERN_NODISCARD tern_status tern_checkpoint_loader(tern_checkpoint *checkpoint,

@@ -212,7 +212,8 @@ TERN_API int tern_optim_num_groups(const tern_optim *optim);
 #define TERN_ALL_GROUPS (-1)
 
 /// A number of group 0, 1, ... by the name of its option: "lr", "momentum", "betas[0]"; flags
-/// ("nesterov") are 0 or 1. NAN with TERN_ERR_INDEX or TERN_ERR_ARG.
+/// ("nesterov") are 0 or 1. "initial_lr" is what the group's first scheduler found (sched.h). NAN
+/// with TERN_ERR_INDEX, TERN_ERR_ARG, or, without a scheduler, TERN_ERR_STATE.
 TERN_API double tern_optim_get(const tern_optim *optim, int group, const char *name);
 /// Changes it from the next step on, in one group or in TERN_ALL_GROUPS; checked as in the
 /// constructor.

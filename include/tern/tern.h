@@ -52,6 +52,7 @@
 #include <tern/random.h>
 #include <tern/reduction.h>
 #include <tern/scalar.h>
+#include <tern/sched.h>
 #include <tern/scope.h>
 #include <tern/sizes.h>
 #include <tern/state.h>

@@ -202,6 +202,7 @@ tern_optim *tern_optim_make(const tern_optim_class *klass, const double *number,
     optim->klass = klass;
     atomic_init(&optim->refs, 1);
     memcpy(optim->defaults.number, number, (size_t)klass->number_count * sizeof *number);
+    optim->defaults.initial_lr = NAN;
     optim->made_with_lr_0 = number[0] == 0;
     if (append(klass->function, optim, &optim->defaults, source)) {
         tern_optim_free(optim);

@@ -90,6 +90,7 @@ typedef struct tern_optim_class {
 // What a group's parameters share, by the numbers of the class.
 typedef struct tern_optim_group {
     double number[TERN_OPTIM_NUMBERS];
+    double initial_lr; // before its first scheduler; NAN: it has none
 } tern_optim_group;
 
 // One parameter. The entries of a group stand together.
@@ -131,7 +132,9 @@ struct tern_optim {
     int64_t device_count, device_capacity;
     tern_step_tensor *tensors; // of the launch in progress; as many as entries
     int64_t tensor_capacity;
-    bool made_with_lr_0; // and nobody has set it, or been warned, since
+    bool made_with_lr_0;                 // and nobody has set it, or been warned, since
+    bool has_stepped;                    // since it was made, which schedulers ask
+    const struct tern_sched *overwriter; // that sets the rate from the epoch alone, or NULL
 };
 
 // Where parameters come from: one of the three.

@@ -89,10 +89,24 @@ static int find_number(const char *function, const tern_optim *optim, const char
     return -1;
 }
 
+static double get_initial_lr(const tern_optim *optim, int group)
+{
+    const double initial_lr = optim->groups[group].initial_lr;
+    if (isnan(initial_lr))
+        tern_error_raise(TERN_ERR_STATE,
+                         "optim_get: group %d has no initial_lr: no scheduler was "
+                         "made for it",
+                         group);
+    return initial_lr;
+}
+
 double tern_optim_get(const tern_optim *optim, int group, const char *name)
 {
-    const int index =
-        check_group("optim_get", optim, group) ? -1 : find_number("optim_get", optim, name);
+    if (check_group("optim_get", optim, group))
+        return NAN;
+    if (name && strcmp(name, "initial_lr") == 0)
+        return get_initial_lr(optim, group);
+    const int index = find_number("optim_get", optim, name);
     return index < 0 ? NAN : optim->groups[group].number[index];
 }
 

@@ -18,6 +18,20 @@ typedef struct visited_group {
     tern_optim_group *group;
 } visited_group;
 
+// It is there once a scheduler was made for the group.
+static tern_status visit_initial_lr(double *initial_lr, tern_state_visitor *visitor)
+{
+    double saved;
+    const bool loading = tern_visit_is_loading(visitor);
+    if (loading && !tern_visit_peek_double(visitor, "initial_lr", &saved))
+        return TERN_OK;
+    if (loading && !(isfinite(saved) && saved >= 0))
+        return tern_visit_refuse(visitor, "initial_lr", "is %g", saved);
+    if (!loading && isnan(*initial_lr))
+        return TERN_OK;
+    return tern_visit_double(visitor, "initial_lr", initial_lr);
+}
+
 static tern_status visit_group(void *object, tern_state_visitor *visitor)
 {
     const visited_group *of = object;
@@ -29,7 +43,7 @@ static tern_status visit_group(void *object, tern_state_visitor *visitor)
         TERN_TRY(tern_optim_check_group("optim_load_state_dict", klass, &loaded));
     for (int i = 0; i < klass->number_count; i++)
         TERN_TRY(tern_visit_double(visitor, klass->numbers[i].name, &of->group->number[i]));
-    return TERN_OK;
+    return visit_initial_lr(&of->group->initial_lr, visitor);
 }
 
 static tern_status visit_groups(const visited *of, tern_state_visitor *visitor)

@@ -147,5 +147,7 @@ tern_status tern_optim_step(tern_optim *optim)
     if (optim->made_with_lr_0)
         warn_of_lr_0(optim);
     TERN_TRY(advance_draws(optim));
-    return run_step(optim);
+    TERN_TRY(run_step(optim));
+    optim->has_stepped = true;
+    return TERN_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "data/loader.h"
 #include "optim/optim.h"
+#include "optim/sched/sched.h"
 #include "tensor/header.h"
 #include "tensor/liveness.h"
 #include "train/checkpoint.h"
@@ -60,6 +61,17 @@ static void release_optim(void *optim)
     tern_optim_free(optim);
 }
 
+static tern_status visit_sched(tern_state_visitor *visitor, const char *name,
+                               tern_checkpoint_part *part)
+{
+    return tern_visit_sched(visitor, name, part->object);
+}
+
+static void release_sched(void *sched)
+{
+    tern_sched_free(sched);
+}
+
 static tern_status visit_loader(tern_state_visitor *visitor, const char *name,
                                 tern_checkpoint_part *part)
 {
@@ -110,6 +122,7 @@ static tern_status visit_object(tern_state_visitor *visitor, const char *name,
 
 static const tern_checkpoint_kind module_kind = {visit_module, check_module, release_module};
 static const tern_checkpoint_kind optim_kind = {visit_optim, check_optim, release_optim};
+static const tern_checkpoint_kind sched_kind = {.visit = visit_sched, .release = release_sched};
 static const tern_checkpoint_kind loader_kind = {.visit = visit_loader};
 static const tern_checkpoint_kind generator_kind = {.visit = visit_generator};
 static const tern_checkpoint_kind number_kind = {.visit = visit_number};
@@ -174,6 +187,16 @@ tern_status tern_checkpoint_optim(tern_checkpoint *checkpoint, const char *name,
     TERN_TRY(tern_check_optim(function, optim));
     TERN_TRY(add(function, checkpoint, name, (tern_checkpoint_part){&optim_kind, optim, NULL}));
     tern_optim_retain(optim);
+    return TERN_OK;
+}
+
+tern_status tern_checkpoint_sched(tern_checkpoint *checkpoint, const char *name, tern_sched *sched)
+{
+    static const char function[] = "checkpoint_sched";
+    TERN_TRY(check_name(function, checkpoint, name));
+    TERN_TRY(tern_check_sched(function, sched));
+    TERN_TRY(add(function, checkpoint, name, (tern_checkpoint_part){&sched_kind, sched, NULL}));
+    tern_sched_retain(sched);
     return TERN_OK;
 }
 

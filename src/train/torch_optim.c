@@ -98,6 +98,10 @@ static void write_numbers(saving *s, const tern_optim_group *group)
             tern_torch_write_double(&s->to, group->number[i]);
         }
     }
+    if (isnan(group->initial_lr))
+        return;
+    tern_torch_write_text(&s->to, "initial_lr");
+    tern_torch_write_double(&s->to, group->initial_lr);
 }
 
 // How PyTorch is to compute: as it does by itself.

@@ -161,11 +161,28 @@ static tern_status load_number(const loading *l, int group, int index)
                &(tern_state_value){.type = TERN_STATE_DOUBLE, .number = value});
 }
 
+// There where a scheduler was made.
+static tern_status load_initial_lr(const loading *l, int group)
+{
+    const tern_state_value *saved = look(l, "param_groups.%d.initial_lr", group);
+    char path[64];
+    double value;
+    if (!l->numbers || !saved)
+        return TERN_OK;
+    snprintf(path, sizeof path, "param_groups.%d", group);
+    if (!to_double(saved, &value))
+        return wrong(l, "\"%s%s.initial_lr\" is no number", l->prefix, path);
+    return put(l, path, "initial_lr",
+               &(tern_state_value){.type = TERN_STATE_DOUBLE, .number = value});
+}
+
 static tern_status load_numbers(const loading *l)
 {
-    for (int g = 0; g < (int)l->optim->group_count; g++)
+    for (int g = 0; g < (int)l->optim->group_count; g++) {
         for (int i = 0; i < l->optim->klass->number_count; i++)
             TERN_TRY(load_number(l, g, i));
+        TERN_TRY(load_initial_lr(l, g));
+    }
     return TERN_OK;
 }
 

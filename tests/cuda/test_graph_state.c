@@ -132,6 +132,26 @@ static void momentum_may_change_but_not_come_or_go(void **state)
     pair_free(&p, graph);
 }
 
+static void a_schedule_of_rate_and_momentum_goes_on_between_replays(void **state)
+{
+    (void)state;
+    pair p = pair_of(plain_net, sgd);
+    pair_warm_up(&p);
+    tern_sched *eager = tern_sched_one_cycle_lr(p.eager.optim, 0.1, .total_steps = 9);
+    tern_sched *replayed = tern_sched_one_cycle_lr(p.graph.optim, 0.1, .total_steps = 9);
+    tern_cuda_graph *graph = capture(&p.graph, plain_step);
+    for (int i = 0; i < 9; i++) {
+        pair_fill(&p, 5 + i);
+        assert_int_equal(plain_step(&p.eager), TERN_OK);
+        replay(graph);
+        check_same_runs(&p.graph, &p.eager);
+        assert_int_equal(tern_sched_step(eager), TERN_OK);
+        assert_int_equal(tern_sched_step(replayed), TERN_OK);
+    }
+    tern_free(eager, replayed);
+    pair_free(&p, graph);
+}
+
 static void a_group_added_since_the_capture_is_refused(void **state)
 {
     (void)state;
@@ -409,6 +429,7 @@ int main(int argc, char **argv)
         CHECK_TEST(seeding_in_a_capture_is_refused),
         CHECK_TEST(running_statistics_follow_in_each_replay),
         CHECK_TEST(momentum_may_change_but_not_come_or_go),
+        CHECK_TEST(a_schedule_of_rate_and_momentum_goes_on_between_replays),
         CHECK_TEST(a_group_added_since_the_capture_is_refused),
         CHECK_TEST(state_that_a_replay_would_fill_again_is_refused),
         CHECK_TEST(a_refused_replay_leaves_every_optimizer_as_it_was),

@@ -60,6 +60,7 @@ static tern_status visit_nothing(void *object, tern_state_visitor *visitor)
 NO_CHECKPOINT(tern_checkpoint_module, "checkpoint_module",
               tern_checkpoint_module(NULL, "a", f->net))
 NO_CHECKPOINT(tern_checkpoint_optim, "checkpoint_optim", tern_checkpoint_optim(NULL, "a", f->optim))
+NO_CHECKPOINT(tern_checkpoint_sched, "checkpoint_sched", tern_checkpoint_sched(NULL, "a", f->sched))
 NO_CHECKPOINT(tern_checkpoint_loader, "checkpoint_loader",
               tern_checkpoint_loader(NULL, "a", f->loader))
 NO_CHECKPOINT(tern_checkpoint_generator, "checkpoint_generator",
@@ -74,6 +75,8 @@ REFUSES(tern_checkpoint_module, "a module that is NULL", TERN_ERR_NULL,
         "checkpoint_module: module is NULL", tern_checkpoint_module(CK, "a", NULL))
 REFUSES(tern_checkpoint_optim, "an optimizer that is NULL", TERN_ERR_NULL,
         "checkpoint_optim: optim is NULL", tern_checkpoint_optim(CK, "a", NULL))
+REFUSES(tern_checkpoint_sched, "a scheduler that is NULL", TERN_ERR_NULL,
+        "checkpoint_sched: sched is NULL", tern_checkpoint_sched(CK, "a", NULL))
 REFUSES(tern_checkpoint_loader, "a loader that is NULL", TERN_ERR_NULL,
         "checkpoint_loader: loader is NULL", tern_checkpoint_loader(CK, "a", NULL))
 REFUSES(tern_checkpoint_generator, "a generator that is NULL", TERN_ERR_NULL,

@@ -145,6 +145,9 @@ REFUSES(tern_optim_get, "all groups", TERN_ERR_INDEX, "optim_get: |group -1",
         is_nan(tern_optim_get(f->optim, TERN_ALL_GROUPS, "lr")))
 REFUSES(tern_optim_get, "a number that it does not have", TERN_ERR_ARG, "optim_get: |SGD|betas[0]",
         is_nan(tern_optim_get(f->optim, 0, "betas[0]")))
+REFUSES(tern_optim_get, "an initial_lr without a scheduler", TERN_ERR_STATE,
+        "optim_get: group 0 has no initial_lr|scheduler",
+        is_nan(tern_optim_get(f->optim, 0, "initial_lr")))
 REFUSES(tern_optim_get, "no name", TERN_ERR_NULL, "optim_get: name",
         is_nan(tern_optim_get(f->optim, 0, NULL)))
 NO_OPTIM(tern_optim_set, "optim_set", tern_optim_set(NULL, 0, "lr", 1))

@@ -50,6 +50,7 @@ typedef struct fixture {
     tern_module *criterion;
     tern_optim *optim;     // SGD with momentum over net
     tern_optim *adam;      // over net too
+    tern_sched *sched;     // StepLR of adam
     tern_dataset *dataset; // (x, labels)
     tern_loader *loader;   // batches of 1
     tern_generator *generator;

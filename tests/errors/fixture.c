@@ -38,6 +38,7 @@ static void make_objects(fixture *f)
     f->criterion = tern_nn_cross_entropy_loss();
     f->optim = tern_optim_sgd(f->net, .lr = 0.1, .momentum = 0.9);
     f->adam = tern_optim_adam(f->net);
+    f->sched = tern_sched_step_lr(f->adam, 30);
     f->dataset = tern_data_tensors(f->x, f->labels);
     f->loader = tern_loader_new(f->dataset);
     // Parameters keep the memory of their gradients: it is there before anything is counted.
@@ -69,6 +70,7 @@ void fixture_free(fixture *f, tern_scope scope)
     tern_generator_free(f->generator);
     tern_loader_free(f->loader);
     tern_dataset_free(f->dataset);
+    tern_sched_free(f->sched);
     tern_optim_free(f->adam);
     tern_optim_free(f->optim);
     tern_module_free(f->criterion);

@@ -41,7 +41,7 @@ PUBLIC = {
     'state': ['state'],
     'nn': ['module', 'nn', 'nn/*'],
     'models': ['models'],
-    'optim': ['optim'],
+    'optim': ['optim', 'sched'],
     'io': ['idx', 'io'],
     'data': ['data'],
     'parallel': ['parallel'],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small training run: module with dropout, optimizer, and a loader in a shuffled epoch over
-// random samples, so that all random numbers count.
+// A small training run: module with dropout, optimizer with a schedule, and a loader in a shuffled
+// epoch over random samples, so that all random numbers count.
 #ifndef TERN_TESTS_SUPPORT_SMALL_RUN_H
 #define TERN_TESTS_SUPPORT_SMALL_RUN_H
 
@@ -55,6 +55,7 @@ static const tern_dataset_class noisy_class = {.name = "noisy",
 typedef struct run {
     tern_module *net, *criterion;
     tern_optim *optim;
+    tern_sched *sched;
     tern_loader *loader;
 } run;
 
@@ -67,6 +68,7 @@ static inline run run_begin_on(tern_device device, uint64_t seed)
              .criterion = tern_nn_cross_entropy_loss()};
     tern_module_to(r.net, device);
     r.optim = tern_optim_adam(r.net, .lr = 0.02, .amsgrad = true);
+    r.sched = tern_sched_one_cycle_lr(r.optim, 0.02, .total_steps = 500);
     r.loader = tern_loader_new(set, .batch_size = BATCH, .shuffle = true, .device = device);
     tern_dataset_free(set);
     assert_no_error();
@@ -81,6 +83,7 @@ static inline run run_begin(uint64_t seed)
 static inline void run_end(run *r)
 {
     tern_loader_free(r->loader);
+    tern_sched_free(r->sched);
     tern_optim_free(r->optim);
     tern_module_free(r->criterion);
     tern_module_free(r->net);
@@ -98,6 +101,7 @@ static inline void run_train(run *r, int steps, float *losses)
         tern_optim_zero_grad(r->optim);
         assert_int_equal(tern_backward(loss), TERN_OK);
         assert_int_equal(tern_optim_step(r->optim), TERN_OK);
+        assert_int_equal(tern_sched_step(r->sched), TERN_OK);
         losses[i++] = (float)tern_item(loss);
     }
 }
@@ -105,7 +109,8 @@ static inline void run_train(run *r, int steps, float *losses)
 static inline tern_status visit_run(void *object, tern_state_visitor *visitor)
 {
     const run *r = object;
-    if (tern_visit_module(visitor, "net", r->net) || tern_visit_optim(visitor, "optim", r->optim))
+    if (tern_visit_module(visitor, "net", r->net) || tern_visit_optim(visitor, "optim", r->optim) ||
+        tern_visit_sched(visitor, "sched", r->sched))
         return tern_error_code();
     return tern_visit_loader(visitor, "loader", r->loader);
 }

@@ -128,6 +128,7 @@ static inline void add_run(tern_checkpoint *ck, run *r)
 {
     assert_int_equal(tern_checkpoint_module(ck, "model", r->net), TERN_OK);
     assert_int_equal(tern_checkpoint_optim(ck, "optim", r->optim), TERN_OK);
+    assert_int_equal(tern_checkpoint_sched(ck, "sched", r->sched), TERN_OK);
     assert_int_equal(tern_checkpoint_loader(ck, "train", r->loader), TERN_OK);
 }
 

@@ -46,6 +46,7 @@ int ops_resize_examples(void);
 int optim_examples(void);
 int parallel_examples(void);
 int random_examples(void);
+int sched_examples(void);
 int state_examples(void);
 int tensor_examples(void);
 

@@ -34,6 +34,7 @@ static int (*const headers[])(void) = {
     optim_examples,
     parallel_examples,
     random_examples,
+    sched_examples,
     state_examples,
     tensor_examples,
 };
