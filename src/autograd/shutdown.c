@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/path_table.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "base/worker.h"
 #include "device/generator.h"
 #include "device/plugin.h"

@@ -2,7 +2,7 @@
 #include "cpu/loop.h"
 #include <errno.h>
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "device/dtype.h"
 
 // Dimension 0 is the innermost.

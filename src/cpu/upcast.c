@@ -2,7 +2,7 @@
 #include "cpu/upcast.h"
 
 #include "base/mem.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/span.h"
 
 #define CHUNK 32768 // elements

@@ -2,7 +2,7 @@
 #include "data/rows.h"
 
 #include <string.h>
-#include "base/pool.h"
+#include "base/thread_pool.h"
 
 // Below this many elements waking a thread costs more than it saves.
 #define CHUNK_ELEMENTS 16384

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/pool_size.h"
+#include "base/thread_pool_size.h"
 #include "support/lifetime_check.h"
 
 static atomic_int reached;  // cancellation points in functions that the library called

@@ -19,7 +19,7 @@
 
 #include "base/cgroup.h"
 #include "base/error.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "support/child.h"
 #include <tern/tern.h>
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "bits.h"
 #include "bounds.h"
 #include "case_bits.h"

@@ -126,7 +126,7 @@ CALLS = [
     ('families', 'src/cpu/attic/mse.c', 'int a;\n', 1),
     ('families', 'src/ops/deep/x.c', 'int a;\n', 1),
     ('families', 'src/nn/layer/linear.c', 'int a;\n', 0),
-    ('families', 'src/cuda/host/heap.c', 'int a;\n', 0),
+    ('families', 'src/cuda/host/caching_allocator.c', 'int a;\n', 0),
 ]
 
 SIZES = [

@@ -4,7 +4,7 @@
 #ifndef TERN_SRC_CPU_CONV_CONV_CORRELATE_H
 #define TERN_SRC_CPU_CONV_CONV_CORRELATE_H
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/conv/conv_source.h"
 #include "cpu/conv/conv_tile.h"
 #include "cpu/conv/conv_work.h"

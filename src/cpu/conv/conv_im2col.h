@@ -9,7 +9,7 @@
 
 #include "cpu/product/gemm_name.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/conv/conv_source.h"
 #include "cpu/product/gemm.h"
 #include "device/kernels.h"

@@ -7,7 +7,7 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "device/kernels.h"
 
 static bool padding_met(const tern_conv_args *args, const int64_t *out, const int64_t *tap)

@@ -5,7 +5,7 @@
 #ifndef TERN_SRC_CPU_CONV_CONV_WEIGHT_BATCH_H
 #define TERN_SRC_CPU_CONV_CONV_WEIGHT_BATCH_H
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/conv/conv_batch.h"
 #include "cpu/conv/conv_range.h"
 #include "cpu/conv/outer_product.h"

@@ -4,7 +4,7 @@
 #define TERN_SRC_CPU_CONV_CONV_WORK_H
 
 #include <stdatomic.h>
-#include "base/pool.h"
+#include "base/thread_pool.h"
 
 typedef struct conv_scratch {
     void *memory;

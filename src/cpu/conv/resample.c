@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y[i] = start + i * step
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
 #include "cpu/loop.h"

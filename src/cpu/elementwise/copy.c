@@ -2,7 +2,7 @@
 // y = x. Between equal dtypes bytes are moved; the rest is copy_cast.c.
 #include "cpu/elementwise/copy.h"
 #include <string.h>
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/loop.h"
 
 #define COPY_RUN(size)                                                                             \

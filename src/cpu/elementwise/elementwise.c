@@ -2,7 +2,7 @@
 #include "cpu/elementwise/elementwise.h"
 #include <errno.h>
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/span.h"
 #include "cpu/loop.h"
 

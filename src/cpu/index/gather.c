@@ -2,7 +2,7 @@
 // Reading and adding along one dimension by int64 indices.
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/fault.h"
 #include "cpu/upcast.h"

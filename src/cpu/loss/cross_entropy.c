@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/loss/cross_entropy.h"
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/fault.h"
 #include "cpu/span.h"
 #include "cpu/upcast.h"

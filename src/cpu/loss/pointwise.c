@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/fault.h"
 #include "cpu/real.h"
 #include "cpu/vecmath.h"

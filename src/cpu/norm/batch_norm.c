@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/norm/norm_param.h"
 #include "cpu/upcast.h"
 #include "device/kernel_dtype.h"

@@ -2,7 +2,7 @@
 // Normalisation of rows: layer, group, instance and root mean square norm. Where the elements of a
 // channel lie together (inner > 1) a row is done channel by channel.
 #include "base/integer.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/norm/norm_param.h"
 #include "cpu/norm/sums.h"
 #include "cpu/upcast.h"

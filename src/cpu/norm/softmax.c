@@ -2,7 +2,7 @@
 // Softmax along a contiguous row, and of up to COLS columns side by side.
 #include "cpu/row.h"
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
 

@@ -6,7 +6,7 @@
 #define TERN_SRC_CPU_PRODUCT_GEMM_BLOCK_H
 
 #include "base/integer.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "base/work_range.h"
 #include "cpu/product/gemm_pack.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/random/philox_vec.h"
 #include "cpu/span.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/philox.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/elementwise/copy.h"
 #include "cpu/random/philox_vec.h"
 #include "device/kernel_dtype.h"

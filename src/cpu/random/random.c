@@ -3,7 +3,7 @@
 // What is made of draws already made is shared by threads.
 #include "base/mt19937.h"
 #include "base/normal_block.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/elementwise/elementwise.h"
 #include "cpu/span.h"
 #include "device/generator.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/reduce/reduce_best.h"
 #include "cpu/reduce/scan.h"
 #include "cpu/upcast.h"

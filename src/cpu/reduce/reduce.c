@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/reduce/reduce_plan.h"
 #include "cpu/span.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/reduce/reduce_best.h"
 #include "cpu/reduce/reduce_sum.h"
 #include "cpu/reduce/reduce_plan.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mean, then the squares of the deviations from it, both summed in double.
 #include "base/mem.h"
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/reduce/reduce_plan.h"
 #include "cpu/span.h"
 #include "device/kernel_dtype.h"

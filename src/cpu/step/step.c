@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The updates of optimizers: one parallel pass over a list of tensors, whose elements are cut into
 // chunks by their number alone.
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include "cpu/elementwise/copy.h"
 #include "cpu/real.h"
 #include "cpu/vecmath.h"

@@ -15,12 +15,12 @@
 // ---- events -------------------------------------------------------------------------------------
 
 // An event of the event pool, in a list of those that memory waits for.
-typedef struct tern_cuda_pool_event {
+typedef struct tern_cuda_block_pool_event {
     cudaEvent_t event;
     int index;                      // of the device
     const tern_cuda_stream *stream; // in which it was recorded
-    struct tern_cuda_pool_event *next;
-} tern_cuda_pool_event;
+    struct tern_cuda_block_pool_event *next;
+} tern_cuda_block_pool_event;
 
 // ---- memory -------------------------------------------------------------------------------------
 
@@ -36,10 +36,10 @@ typedef struct tern_cuda_free_set {
     struct tern_cuda_block *root;
 } tern_cuda_free_set;
 
-typedef struct tern_cuda_pool {
+typedef struct tern_cuda_block_pool {
     tern_cuda_free_set small, large; // of small segments and of the others
     struct tern_cuda_capture *graph; // that owns the pool and keeps its segments; NULL: a stream
-} tern_cuda_pool;
+} tern_cuda_block_pool;
 
 typedef struct tern_cuda_segment {
     char *data;
@@ -55,20 +55,20 @@ typedef struct tern_cuda_block {
     bool free; // in the free set of its pool
     tern_cuda_segment *segment;
     struct tern_cuda_block *before, *after; // its neighbours in the segment
-    tern_cuda_pool *pool;                   // to which it returns when it is freed
+    tern_cuda_block_pool *pool;             // to which it returns when it is freed
 
     struct tern_cuda_stream *stream; // that it was allocated for
-    // The stream that used it last; NULL: see tern_cuda_heap_forget_last.
+    // The stream that used it last; NULL: see tern_cuda_allocator_forget_last.
     _Atomic(struct tern_cuda_stream *) last;
-    uint64_t users;                      // all streams that used it, a bit for each slot
-    struct tern_cuda_pool_event *events; // what freed memory waits for on other streams
+    uint64_t users;                            // all streams that used it, a bit for each slot
+    struct tern_cuda_block_pool_event *events; // what freed memory waits for on other streams
     struct tern_cuda_block *next_pending;
 
     struct tern_cuda_block *left, *right; // children in the free set
 } tern_cuda_block;
 
 // All the memory of a device that the allocator has.
-typedef struct tern_cuda_heap {
+typedef struct tern_cuda_allocator {
     tern_cuda_segment *segments;
     tern_cuda_block *pending; // freed by the host, still in use on other streams
     // Free lists of structs: blocks that were merged into others, linked by `after`, and segments
@@ -77,7 +77,7 @@ typedef struct tern_cuda_heap {
     tern_cuda_segment *unused_segments;
     int64_t allocated, allocated_peak, reserved, reserved_peak; // bytes
     int64_t device_allocs;                                      // calls of cudaMalloc
-} tern_cuda_heap;
+} tern_cuda_allocator;
 
 // ---- streams and captures -----------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ struct tern_cuda_stream {
     int index;           // of the device
     int slot;            // in the device's array of streams
     atomic_int captures; // of its work that go on now
-    tern_cuda_pool pool;
+    tern_cuda_block_pool pool;
 
     pthread_mutex_t lock; // of what follows, which is made when first needed
     cublasHandle_t blas;
@@ -113,7 +113,7 @@ typedef struct tern_cuda_capture {
     enum cudaStreamCaptureMode mode;  // the thread's, to restore after the relaxed one
     int relaxed;                      // depth of nested calls that relax it
     bool exchanged;                   // the outermost of them took effect
-    tern_cuda_pool pool;              // of blocks that were allocated or freed meanwhile
+    tern_cuda_block_pool pool;        // of blocks that were allocated or freed meanwhile
     uint64_t users;                   // the streams that the next replay waits for, as bits
     cudaGraphExec_t exec;
 } tern_cuda_capture;
@@ -128,7 +128,7 @@ typedef struct tern_cuda_staging_ring {
     unsigned count;
     int64_t capacity; // bytes of one buffer
     char *memory;     // of all buffers; NULL until they are allocated
-    tern_cuda_pool_event *copies[TERN_CUDA_STAGING_BUFFERS]; // queued from each buffer
+    tern_cuda_block_pool_event *copies[TERN_CUDA_STAGING_BUFFERS]; // queued from each buffer
     unsigned next;
 } tern_cuda_staging_ring;
 
@@ -151,7 +151,7 @@ typedef struct tern_cuda_device {
     pthread_mutex_t lock;
     tern_cuda_stream *streams[TERN_CUDA_STREAMS]; // by slot
 
-    tern_cuda_heap heap;                            // under lock
+    tern_cuda_allocator allocator;                  // under lock
     cublasHandle_t free_handles[TERN_CUDA_STREAMS]; // of streams that ended; under lock
     int free_handle_count;
 

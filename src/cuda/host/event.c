@@ -14,11 +14,11 @@
 // Events that are not in use, by device. They stay for the life of the process, so they come from
 // the C library, not from an allocator that a program may want to exchange.
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
-static tern_cuda_pool_event *pool[TERN_MAX_DEVICES];
+static tern_cuda_block_pool_event *pool[TERN_MAX_DEVICES];
 
-static tern_cuda_pool_event *pool_event_new(int index)
+static tern_cuda_block_pool_event *pool_event_new(int index)
 {
-    tern_cuda_pool_event *event = calloc(1, sizeof *event);
+    tern_cuda_block_pool_event *event = calloc(1, sizeof *event);
     if (!event)
         return NULL;
     event->index = index;
@@ -35,17 +35,17 @@ static tern_cuda_pool_event *pool_event_new(int index)
     return NULL;
 }
 
-static tern_cuda_pool_event *pool_acquire(int index)
+static tern_cuda_block_pool_event *pool_acquire(int index)
 {
     pthread_mutex_lock(&pool_lock);
-    tern_cuda_pool_event *event = pool[index];
+    tern_cuda_block_pool_event *event = pool[index];
     if (event)
         pool[index] = event->next;
     pthread_mutex_unlock(&pool_lock);
     return event ? event : pool_event_new(index);
 }
 
-static void pool_release(tern_cuda_pool_event *event)
+static void pool_release(tern_cuda_block_pool_event *event)
 {
     pthread_mutex_lock(&pool_lock);
     event->next = pool[event->index];
@@ -53,9 +53,9 @@ static void pool_release(tern_cuda_pool_event *event)
     pthread_mutex_unlock(&pool_lock);
 }
 
-cudaError_t tern_cuda_events_record(tern_cuda_pool_event **list, tern_cuda_stream *stream)
+cudaError_t tern_cuda_events_record(tern_cuda_block_pool_event **list, tern_cuda_stream *stream)
 {
-    tern_cuda_pool_event *event = *list;
+    tern_cuda_block_pool_event *event = *list;
     while (event && event->stream != stream)
         event = event->next;
     if (event)
@@ -76,13 +76,13 @@ cudaError_t tern_cuda_events_record(tern_cuda_pool_event **list, tern_cuda_strea
 
 // After a sticky error nothing runs on the device any more, so that nothing has to be waited for.
 // Any other is one call's alone, and the next one waits.
-static void wait_for(const tern_cuda_pool_event *event)
+static void wait_for(const tern_cuda_block_pool_event *event)
 {
     if (cudaEventSynchronize(event->event) != cudaSuccess)
         cudaEventSynchronize(event->event);
 }
 
-static bool is_done(const tern_cuda_pool_event *event)
+static bool is_done(const tern_cuda_block_pool_event *event)
 {
     const cudaError_t error = cudaEventQuery(event->event);
     if (error != cudaSuccess && error != cudaErrorNotReady)
@@ -90,12 +90,12 @@ static bool is_done(const tern_cuda_pool_event *event)
     return error != cudaErrorNotReady;
 }
 
-bool tern_cuda_events_query(tern_cuda_pool_event **list)
+bool tern_cuda_events_query(tern_cuda_block_pool_event **list)
 {
     if (tern_cuda_current_capture())
         return !*list;
-    for (tern_cuda_pool_event **link = list; *link;) {
-        tern_cuda_pool_event *event = *link;
+    for (tern_cuda_block_pool_event **link = list; *link;) {
+        tern_cuda_block_pool_event *event = *link;
         if (is_done(event)) {
             *link = event->next;
             pool_release(event);
@@ -107,11 +107,11 @@ bool tern_cuda_events_query(tern_cuda_pool_event **list)
     return !*list;
 }
 
-void tern_cuda_events_synchronize(tern_cuda_pool_event **list)
+void tern_cuda_events_synchronize(tern_cuda_block_pool_event **list)
 {
     tern_cuda_capture_mode_relaxed_begin();
     while (*list) {
-        tern_cuda_pool_event *event = *list;
+        tern_cuda_block_pool_event *event = *list;
         wait_for(event);
         *list = event->next;
         pool_release(event);
@@ -120,10 +120,11 @@ void tern_cuda_events_synchronize(tern_cuda_pool_event **list)
     cudaGetLastError(); // a sticky error meets the next call as well
 }
 
-cudaError_t tern_cuda_stream_wait_events(tern_cuda_stream *stream, tern_cuda_pool_event **list)
+cudaError_t tern_cuda_stream_wait_events(tern_cuda_stream *stream,
+                                         tern_cuda_block_pool_event **list)
 {
     while (*list) {
-        tern_cuda_pool_event *event = *list;
+        tern_cuda_block_pool_event *event = *list;
         cudaError_t error = cudaStreamWaitEvent(tern_cuda_raw_stream(stream), event->event, 0);
         if (error != cudaSuccess)
             return tern_cuda_clear_error(error);
@@ -143,7 +144,7 @@ cudaError_t tern_cuda_stream_wait_stream(tern_cuda_stream *to, tern_cuda_stream 
         error = tern_cuda_stream_captured(to, &to_captured);
     if (error != cudaSuccess || from_captured != to_captured)
         return error;
-    tern_cuda_pool_event *event = NULL;
+    tern_cuda_block_pool_event *event = NULL;
     error = tern_cuda_events_record(&event, from);
     if (error != cudaSuccess)
         return error;

@@ -9,15 +9,16 @@
 
 // Records an event behind the work queued on the stream so far, in the list's event of that stream
 // or in a new one.
-cudaError_t tern_cuda_events_record(tern_cuda_pool_event **list, tern_cuda_stream *stream);
+cudaError_t tern_cuda_events_record(tern_cuda_block_pool_event **list, tern_cuda_stream *stream);
 // Removes the events whose work is done, without waiting; true when none is left. CUDA lets no
 // thread that captures query events: to it none is done.
-bool tern_cuda_events_query(tern_cuda_pool_event **list);
+bool tern_cuda_events_query(tern_cuda_block_pool_event **list);
 // The host waits for all of them, and they are removed.
-void tern_cuda_events_synchronize(tern_cuda_pool_event **list);
+void tern_cuda_events_synchronize(tern_cuda_block_pool_event **list);
 // Later work on the stream waits for all of them, the host does not; they are removed, but for
 // those that the stream cannot wait for.
-cudaError_t tern_cuda_stream_wait_events(tern_cuda_stream *stream, tern_cuda_pool_event **list);
+cudaError_t tern_cuda_stream_wait_events(tern_cuda_stream *stream,
+                                         tern_cuda_block_pool_event **list);
 
 // Later work on `to` waits, on the device, for the work queued on `from` so far. Captured work and
 // other work do not wait for each other: a capture begins after a wait for the whole device.

@@ -7,7 +7,7 @@
 #include "cuda/host/blas.h"
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
-#include "cuda/host/heap.h"
+#include "cuda/host/caching_allocator.h"
 #include "cuda/host/memory.h"
 #include "cuda/host/table.h"
 
@@ -99,10 +99,10 @@ static void capture_free(tern_cuda_capture *capture)
     tern_cuda_capture_mode_relaxed_end();
     capture_stream_give(device, capture->origin);
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_release_pool(device, &capture->pool);
+    tern_cuda_allocator_release_pool(device, &capture->pool);
     pthread_mutex_unlock(&device->lock);
     atomic_fetch_sub(&device->graphs, 1);
-    if (!tern_cuda_heap_caches())
+    if (!tern_cuda_allocator_caches())
         tern_cuda_workspace_trim(device);
     tern_mem_free(capture, sizeof *capture);
 }
@@ -142,10 +142,10 @@ static cudaError_t end(tern_cuda_capture *capture, bool discard)
 
 // Replays write to the memory that the graph leaves to its user: each later use of it is ordered
 // with them, so tern_plugin_use may not skip any.
-static void close_pool(tern_cuda_device *device, const tern_cuda_pool *pool)
+static void close_pool(tern_cuda_device *device, const tern_cuda_block_pool *pool)
 {
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_forget_last(device, pool);
+    tern_cuda_allocator_forget_last(device, pool);
     pthread_mutex_unlock(&device->lock);
 }
 

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
-#include "cuda/host/heap.h"
-#include "cuda/host/pool.h"
+#include "cuda/host/caching_allocator.h"
+#include "cuda/host/block_pool.h"
 #include "cuda/host/table.h"
 
 // ---- NVML ---------------------------------------------------------------------------------------
@@ -85,21 +85,21 @@ void tern_plugin_reset_peak(int index)
 {
     tern_cuda_device *device = tern_cuda_device_get(index);
     pthread_mutex_lock(&device->lock);
-    device->heap.allocated_peak = device->heap.allocated;
-    device->heap.reserved_peak = device->heap.reserved;
+    device->allocator.allocated_peak = device->allocator.allocated;
+    device->allocator.reserved_peak = device->allocator.reserved;
     pthread_mutex_unlock(&device->lock);
 }
 
 static tern_cuda_memory statistics(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    const tern_cuda_heap *heap = &device->heap;
+    const tern_cuda_allocator *allocator = &device->allocator;
     tern_cuda_memory memory = {
-        .allocated = heap->allocated,
-        .allocated_peak = heap->allocated_peak,
-        .reserved = heap->reserved,
-        .reserved_peak = heap->reserved_peak,
-        .device_allocs = heap->device_allocs,
+        .allocated = allocator->allocated,
+        .allocated_peak = allocator->allocated_peak,
+        .reserved = allocator->reserved,
+        .reserved_peak = allocator->reserved_peak,
+        .device_allocs = allocator->device_allocs,
     };
     pthread_mutex_unlock(&device->lock);
     return memory;
@@ -156,7 +156,7 @@ int tern_plugin_biggest(int index, int64_t *nbytes, int capacity)
     tern_cuda_device *device = tern_cuda_device_get(index);
     int count = 0;
     pthread_mutex_lock(&device->lock);
-    for (const tern_cuda_segment *s = device->heap.segments; s; s = s->next)
+    for (const tern_cuda_segment *s = device->allocator.segments; s; s = s->next)
         for (const tern_cuda_block *block = s->first; block; block = block->after)
             if (!block->free && !block->events)
                 count = insert(nbytes, count, capacity, block->nbytes);
@@ -243,7 +243,7 @@ void tern_cuda_workspace_trim(tern_cuda_device *device)
 void tern_cuda_trim(tern_cuda_device *device)
 {
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_trim(device);
+    tern_cuda_allocator_trim(device);
     pthread_mutex_unlock(&device->lock);
     tern_cuda_workspace_trim(device);
 }

@@ -4,12 +4,12 @@
 #include <string.h>
 #include "base/error.h"
 #include "cuda/host/blas.h"
+#include "cuda/host/block_pool.h"
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
 #include "cuda/host/graph.h"
 #include "cuda/host/memory.h"
 #include "cuda/host/pinned.h"
-#include "cuda/host/pool.h"
 #include "cuda/host/stream.h"
 #include "cuda/host/table.h"
 #include "cuda/kernels.h"
@@ -137,7 +137,7 @@ static bool is_idle(tern_cuda_device *device)
 {
     tern_cuda_trim(device);
     pthread_mutex_lock(&device->lock);
-    bool idle = !device->heap.segments && atomic_load(&device->graphs) == 0;
+    bool idle = !device->allocator.segments && atomic_load(&device->graphs) == 0;
     for (int slot = 1; slot < TERN_CUDA_STREAMS; slot++)
         idle = idle && !device->streams[slot];
     pthread_mutex_unlock(&device->lock);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
-#include "cuda/host/heap.h"
+#include "cuda/host/caching_allocator.h"
 #include "cuda/host/table.h"
 
 // A caching allocator for page-locked host memory, which CUDA is slow to allocate. Blocks are
@@ -15,7 +15,7 @@
 typedef struct pinned_block {
     void *data;
     int64_t nbytes;
-    tern_cuda_pool_event *events;
+    tern_cuda_block_pool_event *events;
     struct pinned_block *next; // in the free list
 } pinned_block;
 
@@ -109,7 +109,7 @@ void tern_plugin_pinned_free(void *data, int64_t nbytes, void *block)
     pinned_block *freed = block;
     if (!data)
         return;
-    if (!tern_cuda_heap_caches()) {
+    if (!tern_cuda_allocator_caches()) {
         free_block(freed);
         return;
     }

@@ -7,7 +7,7 @@
 #include "cuda/host/blas.h"
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
-#include "cuda/host/heap.h"
+#include "cuda/host/caching_allocator.h"
 #include "cuda/host/table.h"
 #include "cuda/host/random.h"
 
@@ -102,7 +102,7 @@ void tern_plugin_stream_free(tern_cuda_stream *stream)
     if (cudaStreamSynchronize(stream->stream) != cudaSuccess)
         cudaStreamSynchronize(stream->stream);
     pthread_mutex_lock(&device->lock);
-    tern_cuda_heap_release_stream(device, stream);
+    tern_cuda_allocator_release_stream(device, stream);
     device->streams[stream->slot] = NULL;
     pthread_mutex_unlock(&device->lock);
     tern_cuda_stream_destroy(stream);

@@ -7,7 +7,7 @@
 //
 // What several threads write costs a cache line that goes from core to core, about 100 ns: a thread
 // takes several chunks at once while many are left, and says once how many it has done.
-#include "base/pool.h"
+#include "base/thread_pool.h"
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,7 +19,7 @@
 #include "base/fork.h"
 #include "base/fp_mode.h"
 #include "base/integer.h"
-#include "base/pool_size.h"
+#include "base/thread_pool_size.h"
 #include "base/thread.h"
 #include "base/work_range.h"
 

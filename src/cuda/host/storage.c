@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cuda/host/caching_allocator.h"
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
 #include "cuda/host/graph.h"
-#include "cuda/host/heap.h"
 #include "cuda/host/launch.h"
 #include "cuda/host/memory.h"
 #include "cuda/host/table.h"
 
-static tern_cuda_pool *current_pool(tern_cuda_stream *stream)
+static tern_cuda_block_pool *current_pool(tern_cuda_stream *stream)
 {
     tern_cuda_capture *capture = tern_cuda_current_capture_on(stream->index);
     return capture ? &capture->pool : &stream->pool;
 }
 
-static void count_allocated(tern_cuda_heap *heap, int64_t nbytes)
+static void count_allocated(tern_cuda_allocator *allocator, int64_t nbytes)
 {
-    heap->allocated += nbytes;
-    if (heap->allocated > heap->allocated_peak)
-        heap->allocated_peak = heap->allocated;
+    allocator->allocated += nbytes;
+    if (allocator->allocated > allocator->allocated_peak)
+        allocator->allocated_peak = allocator->allocated;
 }
 
-static cudaError_t heap_alloc(tern_cuda_device *device, tern_cuda_stream *stream,
-                              tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block)
+static cudaError_t alloc_block(tern_cuda_device *device, tern_cuda_stream *stream,
+                               tern_cuda_block_pool *pool, int64_t nbytes, tern_cuda_block **block)
 {
     pthread_mutex_lock(&device->lock);
-    cudaError_t error = tern_cuda_heap_alloc(device, stream, pool, nbytes, block);
+    cudaError_t error = tern_cuda_allocator_alloc(device, stream, pool, nbytes, block);
     if (error == cudaSuccess)
-        count_allocated(&device->heap, (*block)->nbytes);
+        count_allocated(&device->allocator, (*block)->nbytes);
     pthread_mutex_unlock(&device->lock);
     return error;
 }
 
-static void *alloc(tern_cuda_stream *stream, tern_cuda_pool *pool, int64_t nbytes, void **block)
+static void *alloc(tern_cuda_stream *stream, tern_cuda_block_pool *pool, int64_t nbytes,
+                   void **block)
 {
     tern_cuda_device *device = tern_cuda_device_get(stream->index);
-    const int64_t rounded = tern_cuda_heap_round_up(nbytes);
+    const int64_t rounded = tern_cuda_allocator_round_up(nbytes);
     tern_cuda_block *taken = NULL;
     cudaError_t error = tern_cuda_set_current_device(stream->index);
     if (error == cudaSuccess)
         error = rounded < 0 ? cudaErrorMemoryAllocation
-                            : heap_alloc(device, stream, pool, rounded, &taken);
+                            : alloc_block(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation && rounded >= 0 &&
         tern_cuda_synchronize_and_trim(device))
-        error = heap_alloc(device, stream, pool, rounded, &taken);
+        error = alloc_block(device, stream, pool, rounded, &taken);
     if (error == cudaErrorMemoryAllocation)
         tern_cuda_out_of_memory(device, nbytes);
     else
@@ -105,9 +106,9 @@ static void free_block(tern_cuda_device *device, tern_cuda_block *block)
     if (used_by_others(block))
         for_other_users(device, block, capture ? wait_for_user : record_event);
     if (block->events)
-        tern_cuda_heap_free_later(device, block);
+        tern_cuda_allocator_free_later(device, block);
     else
-        tern_cuda_heap_free(device, block);
+        tern_cuda_allocator_free(device, block);
 }
 
 void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
@@ -119,7 +120,7 @@ void tern_plugin_free(int index, void *data, int64_t nbytes, void *block)
     tern_cuda_device *device = tern_cuda_device_get(index);
     (void)tern_cuda_set_current_device(index);
     pthread_mutex_lock(&device->lock);
-    device->heap.allocated -= freed->nbytes;
+    device->allocator.allocated -= freed->nbytes;
     free_block(device, freed);
     pthread_mutex_unlock(&device->lock);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data structures of the caching allocator: sets of free blocks, and segments.
-#include "cuda/host/pool.h"
+#include "cuda/host/block_pool.h"
 
 #include <stdlib.h>
 #include "cuda/host/current.h"
@@ -86,59 +86,59 @@ tern_cuda_block *tern_cuda_free_set_fit(const tern_cuda_free_set *set, int64_t n
 
 // ---- structs ------------------------------------------------------------------------------------
 
-static int count_unused(const tern_cuda_heap *heap)
+static int count_unused(const tern_cuda_allocator *allocator)
 {
     int count = 0;
-    for (const tern_cuda_block *block = heap->unused_blocks; block && count < 2;
+    for (const tern_cuda_block *block = allocator->unused_blocks; block && count < 2;
          block = block->after)
         count++;
     return count;
 }
 
-cudaError_t tern_cuda_heap_reserve_structs(tern_cuda_heap *heap)
+cudaError_t tern_cuda_allocator_reserve_structs(tern_cuda_allocator *allocator)
 {
-    if (!heap->unused_segments)
-        heap->unused_segments = calloc(1, sizeof *heap->unused_segments);
-    for (int have = count_unused(heap); have < 2; have++) {
+    if (!allocator->unused_segments)
+        allocator->unused_segments = calloc(1, sizeof *allocator->unused_segments);
+    for (int have = count_unused(allocator); have < 2; have++) {
         tern_cuda_block *block = calloc(1, sizeof *block);
         if (!block)
             return cudaErrorMemoryAllocation;
-        tern_cuda_block_struct_give(heap, block);
+        tern_cuda_block_struct_give(allocator, block);
     }
-    return heap->unused_segments ? cudaSuccess : cudaErrorMemoryAllocation;
+    return allocator->unused_segments ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-void tern_cuda_heap_free_structs(tern_cuda_heap *heap)
+void tern_cuda_allocator_free_structs(tern_cuda_allocator *allocator)
 {
-    while (heap->unused_blocks)
-        free(tern_cuda_block_struct_take(heap));
-    while (heap->unused_segments) {
-        tern_cuda_segment *segment = heap->unused_segments;
-        heap->unused_segments = segment->next;
+    while (allocator->unused_blocks)
+        free(tern_cuda_block_struct_take(allocator));
+    while (allocator->unused_segments) {
+        tern_cuda_segment *segment = allocator->unused_segments;
+        allocator->unused_segments = segment->next;
         free(segment);
     }
 }
 
-tern_cuda_block *tern_cuda_block_struct_take(tern_cuda_heap *heap)
+tern_cuda_block *tern_cuda_block_struct_take(tern_cuda_allocator *allocator)
 {
-    tern_cuda_block *block = heap->unused_blocks;
-    heap->unused_blocks = block->after;
+    tern_cuda_block *block = allocator->unused_blocks;
+    allocator->unused_blocks = block->after;
     return block;
 }
 
-void tern_cuda_block_struct_give(tern_cuda_heap *heap, tern_cuda_block *block)
+void tern_cuda_block_struct_give(tern_cuda_allocator *allocator, tern_cuda_block *block)
 {
-    block->after = heap->unused_blocks;
-    heap->unused_blocks = block;
+    block->after = allocator->unused_blocks;
+    allocator->unused_blocks = block;
 }
 
 // ---- memory of the device -----------------------------------------------------------------------
 
-static void count_reserved(tern_cuda_heap *heap, int64_t nbytes)
+static void count_reserved(tern_cuda_allocator *allocator, int64_t nbytes)
 {
-    heap->reserved += nbytes;
-    if (heap->reserved > heap->reserved_peak)
-        heap->reserved_peak = heap->reserved;
+    allocator->reserved += nbytes;
+    if (allocator->reserved > allocator->reserved_peak)
+        allocator->reserved_peak = allocator->reserved;
 }
 
 cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, void **data)
@@ -150,8 +150,8 @@ cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, voi
         cudaGetLastError(); // see tern_cuda_clear_error
         return error;
     }
-    device->heap.device_allocs++;
-    count_reserved(&device->heap, nbytes);
+    device->allocator.device_allocs++;
+    count_reserved(&device->allocator, nbytes);
     return cudaSuccess;
 }
 
@@ -161,7 +161,7 @@ void tern_cuda_device_free(tern_cuda_device *device, int64_t nbytes, void *data)
     if (cudaFree(data) != cudaSuccess)
         cudaGetLastError(); // a sticky error meets the next call as well
     tern_cuda_capture_mode_relaxed_end();
-    device->heap.reserved -= nbytes;
+    device->allocator.reserved -= nbytes;
 }
 
 // ---- segments -----------------------------------------------------------------------------------
@@ -173,28 +173,31 @@ cudaError_t tern_cuda_segment_new(tern_cuda_device *device, int64_t nbytes, bool
     cudaError_t error = tern_cuda_device_alloc(device, nbytes, &data);
     if (error != cudaSuccess)
         return error;
-    tern_cuda_heap *heap = &device->heap;
-    tern_cuda_segment *segment = heap->unused_segments;
-    heap->unused_segments = segment->next;
-    *block = tern_cuda_block_struct_take(heap);
+    tern_cuda_allocator *allocator = &device->allocator;
+    tern_cuda_segment *segment = allocator->unused_segments;
+    allocator->unused_segments = segment->next;
+    *block = tern_cuda_block_struct_take(allocator);
     **block = (tern_cuda_block){.data = data, .nbytes = nbytes, .segment = segment};
-    *segment = (tern_cuda_segment){
-        .data = data, .nbytes = nbytes, .small = small, .first = *block, .next = heap->segments};
-    heap->segments = segment;
+    *segment = (tern_cuda_segment){.data = data,
+                                   .nbytes = nbytes,
+                                   .small = small,
+                                   .first = *block,
+                                   .next = allocator->segments};
+    allocator->segments = segment;
     return cudaSuccess;
 }
 
 void tern_cuda_segment_free(tern_cuda_device *device, tern_cuda_segment *segment)
 {
-    tern_cuda_heap *heap = &device->heap;
+    tern_cuda_allocator *allocator = &device->allocator;
     tern_cuda_device_free(device, segment->nbytes, segment->data);
-    tern_cuda_segment **link = &heap->segments;
+    tern_cuda_segment **link = &allocator->segments;
     while (*link != segment)
         link = &(*link)->next;
     *link = segment->next;
-    tern_cuda_block_struct_give(heap, segment->first);
-    segment->next = heap->unused_segments;
-    heap->unused_segments = segment;
+    tern_cuda_block_struct_give(allocator, segment->first);
+    segment->next = allocator->unused_segments;
+    allocator->unused_segments = segment;
 }
 
 bool tern_cuda_segment_is_free(const tern_cuda_segment *segment)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/host/heap.h"
+#include "cuda/host/caching_allocator.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
-#include "cuda/host/pool.h"
+#include "cuda/host/block_pool.h"
 
 #define SMALL_UNIT ((int64_t)512)
 #define LARGE_UNIT ((int64_t)2 << 20)
@@ -20,15 +20,15 @@ static void read_caching(void)
     caching = !setting || strcmp(setting, "0") != 0;
 }
 
-bool tern_cuda_heap_caches(void)
+bool tern_cuda_allocator_caches(void)
 {
     pthread_once(&caching_once, read_caching);
     return caching;
 }
 
-int64_t tern_cuda_heap_round_up(int64_t nbytes)
+int64_t tern_cuda_allocator_round_up(int64_t nbytes)
 {
-    if (!tern_cuda_heap_caches())
+    if (!tern_cuda_allocator_caches())
         return nbytes > 0 ? nbytes : 1;
     int64_t unit = nbytes < LARGE_FROM ? SMALL_UNIT : LARGE_UNIT;
     if (nbytes > INT64_MAX - unit)
@@ -43,7 +43,7 @@ static bool is_small(int64_t nbytes)
 
 // ---- free sets ----------------------------------------------------------------------------------
 
-static tern_cuda_free_set *free_set(tern_cuda_pool *pool, bool small)
+static tern_cuda_free_set *free_set(tern_cuda_block_pool *pool, bool small)
 {
     return small ? &pool->small : &pool->large;
 }
@@ -68,7 +68,7 @@ static void merge(tern_cuda_device *device, tern_cuda_block *block)
     block->after = merged->after;
     if (block->after)
         block->after->before = block;
-    tern_cuda_block_struct_give(&device->heap, merged);
+    tern_cuda_block_struct_give(&device->allocator, merged);
 }
 
 static bool can_merge(const tern_cuda_block *block, const tern_cuda_block *neighbour)
@@ -76,7 +76,7 @@ static bool can_merge(const tern_cuda_block *block, const tern_cuda_block *neigh
     return neighbour && neighbour->free && neighbour->pool == block->pool;
 }
 
-void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block)
+void tern_cuda_allocator_free(tern_cuda_device *device, tern_cuda_block *block)
 {
     if (can_merge(block, block->after)) {
         remove_free(block->after);
@@ -87,7 +87,7 @@ void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block)
         remove_free(block);
         merge(device, block);
     }
-    if (tern_cuda_heap_caches() || block->pool->graph) {
+    if (tern_cuda_allocator_caches() || block->pool->graph) {
         add_free(block);
         return;
     }
@@ -98,7 +98,7 @@ void tern_cuda_heap_free(tern_cuda_device *device, tern_cuda_block *block)
 // Splits the block after nbytes; the rest becomes a free block. A struct was reserved for it.
 static void split(tern_cuda_device *device, tern_cuda_block *block, int64_t nbytes)
 {
-    tern_cuda_block *rest = tern_cuda_block_struct_take(&device->heap);
+    tern_cuda_block *rest = tern_cuda_block_struct_take(&device->allocator);
     *rest = (tern_cuda_block){
         .data = block->data + nbytes,
         .nbytes = block->nbytes - nbytes,
@@ -117,30 +117,31 @@ static void split(tern_cuda_device *device, tern_cuda_block *block, int64_t nbyt
 
 // ---- pending blocks -----------------------------------------------------------------------------
 
-void tern_cuda_heap_free_later(tern_cuda_device *device, tern_cuda_block *block)
+void tern_cuda_allocator_free_later(tern_cuda_device *device, tern_cuda_block *block)
 {
-    block->next_pending = device->heap.pending;
-    device->heap.pending = block;
+    block->next_pending = device->allocator.pending;
+    device->allocator.pending = block;
 }
 
 static void free_completed(tern_cuda_device *device)
 {
-    for (tern_cuda_block **link = &device->heap.pending; *link;) {
+    for (tern_cuda_block **link = &device->allocator.pending; *link;) {
         tern_cuda_block *block = *link;
         if (tern_cuda_events_query(&block->events)) {
             *link = block->next_pending;
-            tern_cuda_heap_free(device, block);
+            tern_cuda_allocator_free(device, block);
         } else {
             link = &block->next_pending;
         }
     }
 }
 
-static tern_cuda_block **best_pending(tern_cuda_device *device, const tern_cuda_pool *pool,
+static tern_cuda_block **best_pending(tern_cuda_device *device, const tern_cuda_block_pool *pool,
                                       int64_t nbytes)
 {
     tern_cuda_block **best = NULL;
-    for (tern_cuda_block **link = &device->heap.pending; *link; link = &(*link)->next_pending) {
+    for (tern_cuda_block **link = &device->allocator.pending; *link;
+         link = &(*link)->next_pending) {
         const tern_cuda_block *block = *link;
         bool fits = block->pool == pool && block->nbytes >= nbytes &&
                     block->segment->small == is_small(nbytes);
@@ -153,7 +154,7 @@ static tern_cuda_block **best_pending(tern_cuda_device *device, const tern_cuda_
 // A pending block: the stream that it is allocated for waits for the others, on the device. So
 // steps that repeat do not allocate more and more memory when the host is ahead of the device.
 static tern_cuda_block *take_pending(tern_cuda_device *device, tern_cuda_stream *stream,
-                                     const tern_cuda_pool *pool, int64_t nbytes)
+                                     const tern_cuda_block_pool *pool, int64_t nbytes)
 {
     tern_cuda_block **link = best_pending(device, pool, nbytes);
     if (!link || tern_cuda_stream_wait_events(stream, &(*link)->events) != cudaSuccess)
@@ -165,7 +166,7 @@ static tern_cuda_block *take_pending(tern_cuda_device *device, tern_cuda_stream 
 
 // ---- allocation ---------------------------------------------------------------------------------
 
-static tern_cuda_block *take_free(tern_cuda_pool *pool, int64_t nbytes)
+static tern_cuda_block *take_free(tern_cuda_block_pool *pool, int64_t nbytes)
 {
     tern_cuda_block *block = tern_cuda_free_set_fit(free_set(pool, is_small(nbytes)), nbytes);
     if (block)
@@ -174,7 +175,7 @@ static tern_cuda_block *take_free(tern_cuda_pool *pool, int64_t nbytes)
 }
 
 // A graph also gets free blocks of its stream; they stay in its pool.
-static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *pool,
+static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_block_pool *pool,
                                       int64_t nbytes)
 {
     tern_cuda_block *block = take_free(pool, nbytes);
@@ -187,12 +188,12 @@ static tern_cuda_block *take_captured(tern_cuda_stream *stream, tern_cuda_pool *
 }
 
 static tern_cuda_block *take_cached(tern_cuda_device *device, tern_cuda_stream *stream,
-                                    tern_cuda_pool *pool, int64_t nbytes)
+                                    tern_cuda_block_pool *pool, int64_t nbytes)
 {
     if (pool->graph)
         return take_captured(stream, pool, nbytes);
     tern_cuda_block *block = take_free(pool, nbytes);
-    if (block || !device->heap.pending)
+    if (block || !device->allocator.pending)
         return block;
     free_completed(device);
     block = take_free(pool, nbytes);
@@ -203,20 +204,21 @@ static tern_cuda_block *take_cached(tern_cuda_device *device, tern_cuda_stream *
 
 static int64_t segment_nbytes(int64_t nbytes)
 {
-    bool shared = tern_cuda_heap_caches() && is_small(nbytes);
+    bool shared = tern_cuda_allocator_caches() && is_small(nbytes);
     return shared ? LARGE_UNIT : nbytes;
 }
 
 static bool worth_splitting(const tern_cuda_block *block, int64_t nbytes)
 {
     return block->nbytes - nbytes >= (block->segment->small ? SMALL_UNIT : LARGE_UNIT) &&
-           tern_cuda_heap_caches();
+           tern_cuda_allocator_caches();
 }
 
-cudaError_t tern_cuda_heap_alloc(tern_cuda_device *device, tern_cuda_stream *stream,
-                                 tern_cuda_pool *pool, int64_t nbytes, tern_cuda_block **block)
+cudaError_t tern_cuda_allocator_alloc(tern_cuda_device *device, tern_cuda_stream *stream,
+                                      tern_cuda_block_pool *pool, int64_t nbytes,
+                                      tern_cuda_block **block)
 {
-    cudaError_t error = tern_cuda_heap_reserve_structs(&device->heap);
+    cudaError_t error = tern_cuda_allocator_reserve_structs(&device->allocator);
     if (error != cudaSuccess)
         return error;
     tern_cuda_block *found = take_cached(device, stream, pool, nbytes);
@@ -239,7 +241,7 @@ cudaError_t tern_cuda_heap_alloc(tern_cuda_device *device, tern_cuda_stream *str
 
 // ---- pools that are given up --------------------------------------------------------------------
 
-static void move(tern_cuda_block *block, tern_cuda_pool *pool)
+static void move(tern_cuda_block *block, tern_cuda_block_pool *pool)
 {
     bool was_free = block->free;
     if (was_free)
@@ -265,21 +267,21 @@ static void merge_neighbours(tern_cuda_device *device, tern_cuda_segment *segmen
 
 static void merge_all(tern_cuda_device *device)
 {
-    for (tern_cuda_segment *s = device->heap.segments; s; s = s->next)
+    for (tern_cuda_segment *s = device->allocator.segments; s; s = s->next)
         merge_neighbours(device, s);
 }
 
-void tern_cuda_heap_forget_last(tern_cuda_device *device, const tern_cuda_pool *pool)
+void tern_cuda_allocator_forget_last(tern_cuda_device *device, const tern_cuda_block_pool *pool)
 {
-    for (tern_cuda_segment *s = device->heap.segments; s; s = s->next)
+    for (tern_cuda_segment *s = device->allocator.segments; s; s = s->next)
         for (tern_cuda_block *block = s->first; block; block = block->after)
             if (block->pool == pool)
                 block->last = NULL;
 }
 
-void tern_cuda_heap_release_pool(tern_cuda_device *device, const tern_cuda_pool *pool)
+void tern_cuda_allocator_release_pool(tern_cuda_device *device, const tern_cuda_block_pool *pool)
 {
-    for (tern_cuda_segment *s = device->heap.segments; s; s = s->next) {
+    for (tern_cuda_segment *s = device->allocator.segments; s; s = s->next) {
         for (tern_cuda_block *block = s->first; block; block = block->after) {
             if (block->pool != pool)
                 continue;
@@ -288,8 +290,8 @@ void tern_cuda_heap_release_pool(tern_cuda_device *device, const tern_cuda_pool 
         }
     }
     merge_all(device);
-    if (!tern_cuda_heap_caches())
-        tern_cuda_heap_trim(device);
+    if (!tern_cuda_allocator_caches())
+        tern_cuda_allocator_trim(device);
 }
 
 static void replace_stream(tern_cuda_block *block, tern_cuda_stream *stream,
@@ -306,29 +308,29 @@ static void replace_stream(tern_cuda_block *block, tern_cuda_stream *stream,
         move(block, &replacement->pool);
 }
 
-void tern_cuda_heap_release_stream(tern_cuda_device *device, tern_cuda_stream *stream)
+void tern_cuda_allocator_release_stream(tern_cuda_device *device, tern_cuda_stream *stream)
 {
-    for (tern_cuda_segment *s = device->heap.segments; s; s = s->next)
+    for (tern_cuda_segment *s = device->allocator.segments; s; s = s->next)
         for (tern_cuda_block *block = s->first; block; block = block->after)
             replace_stream(block, stream, &device->first);
     merge_all(device);
 }
 
-void tern_cuda_heap_trim(tern_cuda_device *device)
+void tern_cuda_allocator_trim(tern_cuda_device *device)
 {
-    while (device->heap.pending) {
-        tern_cuda_block *block = device->heap.pending;
-        device->heap.pending = block->next_pending;
+    while (device->allocator.pending) {
+        tern_cuda_block *block = device->allocator.pending;
+        device->allocator.pending = block->next_pending;
         tern_cuda_events_synchronize(&block->events);
-        tern_cuda_heap_free(device, block);
+        tern_cuda_allocator_free(device, block);
     }
     tern_cuda_streams_synchronize_to_free(device); // other threads may have freed more meanwhile
-    for (tern_cuda_segment *s = device->heap.segments, *next; s; s = next) {
+    for (tern_cuda_segment *s = device->allocator.segments, *next; s; s = next) {
         next = s->next;
         if (!tern_cuda_segment_is_free(s) || s->first->pool->graph)
             continue;
         remove_free(s->first);
         tern_cuda_segment_free(device, s);
     }
-    tern_cuda_heap_free_structs(&device->heap);
+    tern_cuda_allocator_free_structs(&device->allocator);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many threads there should be when nobody says.
-#ifndef TERN_SRC_BASE_POOL_SIZE_H
-#define TERN_SRC_BASE_POOL_SIZE_H
+#ifndef TERN_SRC_BASE_THREAD_POOL_SIZE_H
+#define TERN_SRC_BASE_THREAD_POOL_SIZE_H
 
 #define TERN_MAX_THREADS 256
 

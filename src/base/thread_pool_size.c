@@ -2,7 +2,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // sched_getaffinity
 #endif
-#include "base/pool_size.h"
+#include "base/thread_pool_size.h"
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>

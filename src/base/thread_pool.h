@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread pool of the CPU kernels.
-#ifndef TERN_SRC_BASE_POOL_H
-#define TERN_SRC_BASE_POOL_H
+#ifndef TERN_SRC_BASE_THREAD_POOL_H
+#define TERN_SRC_BASE_THREAD_POOL_H
 
 #include <stdint.h>
 #include <tern/threads.h>

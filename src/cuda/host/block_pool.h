@@ -3,13 +3,13 @@
 // blocks. Structs are kept in free lists, so that a step whose shapes were seen before allocates no
 // host memory; they come from the C library, because a program may exchange tern's allocator while
 // devices are open.
-#ifndef TERN_SRC_CUDA_HOST_POOL_H
-#define TERN_SRC_CUDA_HOST_POOL_H
+#ifndef TERN_SRC_CUDA_HOST_BLOCK_POOL_H
+#define TERN_SRC_CUDA_HOST_BLOCK_POOL_H
 
 #include "cuda/host/device.h"
 
-// cudaMalloc and cudaFree, counted in the heap as reserved; also while the thread captures. For
-// segments, and for workspaces and state. Under the device's lock, once it is open.
+// cudaMalloc and cudaFree, counted in the allocator as reserved; also while the thread captures.
+// For segments, and for workspaces and state. Under the device's lock, once it is open.
 cudaError_t tern_cuda_device_alloc(tern_cuda_device *device, int64_t nbytes, void **data);
 void tern_cuda_device_free(tern_cuda_device *device, int64_t nbytes, void *data);
 
@@ -20,11 +20,11 @@ void tern_cuda_free_set_remove(tern_cuda_free_set *set, tern_cuda_block *block);
 tern_cuda_block *tern_cuda_free_set_fit(const tern_cuda_free_set *set, int64_t nbytes);
 
 // Makes sure that the free lists have what one allocation may need: a segment and two blocks.
-cudaError_t tern_cuda_heap_reserve_structs(tern_cuda_heap *heap);
-void tern_cuda_heap_free_structs(tern_cuda_heap *heap);
+cudaError_t tern_cuda_allocator_reserve_structs(tern_cuda_allocator *allocator);
+void tern_cuda_allocator_free_structs(tern_cuda_allocator *allocator);
 // From the free list, which is not empty, and back to it.
-tern_cuda_block *tern_cuda_block_struct_take(tern_cuda_heap *heap);
-void tern_cuda_block_struct_give(tern_cuda_heap *heap, tern_cuda_block *block);
+tern_cuda_block *tern_cuda_block_struct_take(tern_cuda_allocator *allocator);
+void tern_cuda_block_struct_give(tern_cuda_allocator *allocator, tern_cuda_block *block);
 
 // A segment of one block, which is not free. Structs were reserved.
 cudaError_t tern_cuda_segment_new(tern_cuda_device *device, int64_t nbytes, bool small,
