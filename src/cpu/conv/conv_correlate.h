@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions whose result is an image: forward, and gradients of the input. Bands of output rows
-// are computed a few channels at a time from a copy of their inputs and from packed weights.
+// Convolutions whose result is an image: forward, and gradients of the input. Blocks of output
+// rows are computed a few channels at a time from a copy of their inputs and from packed weights.
 #ifndef TERN_SRC_CPU_CONV_CONV_CORRELATE_H
 #define TERN_SRC_CPU_CONV_CONV_CORRELATE_H
 
@@ -36,8 +36,7 @@ typedef struct correlation {
 
 #define ROW_BLOCK_ELEMENTS (1 << 16) // of copied input: half of the second cache
 #define BLOCK_TAPS         512       // their weights, for a tile, stay in the first
-#define MIN_ROW_BLOCKS     16
-#define MIN_SHARES         4   // each copies the inputs of its row block
+#define MIN_SHARES         4         // each copies the inputs of its row block
 #define POSITIONS          256 // of several images in a row block, for which weights are read once
 
 static int64_t positions_of(const conv_source *s, int64_t images)
@@ -50,15 +49,12 @@ static int64_t panels_of(const correlation *c)
     return (c->filters + CONV_ROWS - 1) / CONV_ROWS;
 }
 
-// Bands that stay in the cache, and enough of them for some threads.
+// Row blocks whose inputs stay in the cache.
 static void cut_row_blocks(correlation *c)
 {
     conv_source *s = &c->source;
-    const int64_t height = s->axis[1].count, others = c->batch * c->groups * s->axis[0].count;
-    int64_t parts = others < MIN_ROW_BLOCKS ? (MIN_ROW_BLOCKS + others - 1) / others : 1;
-    while (parts > 1 && height * s->pitch / parts < 2 * conv_tiles[CONV_ROWS].vecs * VEC_WIDTH)
-        parts--;
-    for (;; parts++) {
+    const int64_t height = s->axis[1].count;
+    for (int64_t parts = 1;; parts++) {
         const int64_t rows = (height + parts - 1) / parts;
         conv_source_cut(s, rows, 1);
         if (rows <= 1 || c->planes * s->plane <= ROW_BLOCK_ELEMENTS)
