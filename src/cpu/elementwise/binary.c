@@ -3,12 +3,6 @@
 #include "base/error.h"
 #include "cpu/elementwise/elementwise.h"
 
-static binary_blocks *const blocks[COMPUTE_COUNT] = {
-    [COMPUTE_FLOAT] = TERN_ISA_NAME(binary_float),
-    [COMPUTE_DOUBLE] = TERN_ISA_NAME(binary_double),
-    [COMPUTE_INT64] = TERN_ISA_NAME(binary_int64),
-};
-
 tern_status TERN_ISA_NAME(binary)(const tern_exec *exec, tern_binary_op op, double alpha,
                                   const tern_strided *y, const tern_strided *a,
                                   const tern_strided *b)
@@ -16,7 +10,7 @@ tern_status TERN_ISA_NAME(binary)(const tern_exec *exec, tern_binary_op op, doub
     (void)exec;
     elementwise e = {.outputs = 1, .inputs = 2, .predicate = tern_binary_gives_bool(op)};
     const tern_binary_op which = set_factor(&e.params, op, a->dtype, alpha);
-    binary_blocks *find = blocks[compute_type_of(a->dtype)];
+    binary_blocks *find = NUMBER_SELECT(a->dtype, binary);
     e.costly = which == TERN_BINARY_POW;
     e.block = find(which, EACH);
     e.one[0] = find(which, ONE_A);

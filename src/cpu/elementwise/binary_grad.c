@@ -8,8 +8,7 @@ tern_status TERN_ISA_NAME(binary_grad)(const tern_exec *exec, tern_binary_op op,
                                        const tern_strided *a, const tern_strided *b)
 {
     (void)exec;
-    binary_grad_blocks *blocks = a->dtype == TERN_FLOAT64 ? TERN_ISA_NAME(binary_grad_double)
-                                                          : TERN_ISA_NAME(binary_grad_float);
+    binary_grad_blocks *blocks = REAL_SELECT(a->dtype, binary_grad);
     const elementwise e = {.block = blocks(op), .outputs = 2, .inputs = 3};
     TERN_CHECK(e.block && tern_dtype_is_floating(a->dtype), TERN_ERR_DTYPE,
                "the gradients of binary operation %d are not made for %s", (int)op,

@@ -6,7 +6,7 @@
 #define TERN_SRC_CPU_ELEMENTWISE_ELEMENTWISE_H
 
 #include "base/integer.h"
-#include "cpu/isa.h"
+#include "cpu/real.h"
 #include "device/comparison.h"
 
 // What an operation computes in: float for float32, float16 and bfloat16, double for float64,
@@ -76,10 +76,9 @@ typedef enum operand_form {
 typedef block_fn *unary_blocks(tern_unary_op op);
 typedef block_fn *binary_blocks(tern_binary_op op, operand_form form);
 typedef block_fn *binary_grad_blocks(tern_binary_op op);
-unary_blocks TERN_ISA_NAME(unary_float), TERN_ISA_NAME(unary_double), TERN_ISA_NAME(unary_int64);
-unary_blocks TERN_ISA_NAME(unary_grad_float), TERN_ISA_NAME(unary_grad_double);
-binary_grad_blocks TERN_ISA_NAME(binary_grad_float), TERN_ISA_NAME(binary_grad_double);
-binary_blocks TERN_ISA_NAME(binary_float), TERN_ISA_NAME(binary_double),
-    TERN_ISA_NAME(binary_int64);
+NUMBER_DECLARE(unary_blocks, unary);
+REAL_DECLARE(unary_blocks, unary_grad);
+NUMBER_DECLARE(binary_blocks, binary);
+REAL_DECLARE(binary_grad_blocks, binary_grad);
 
 #endif

@@ -6,12 +6,6 @@
 #include "cpu/span.h"
 #include "device/comparison.h"
 
-static unary_blocks *const blocks[COMPUTE_COUNT] = {
-    [COMPUTE_FLOAT] = TERN_ISA_NAME(unary_float),
-    [COMPUTE_DOUBLE] = TERN_ISA_NAME(unary_double),
-    [COMPUTE_INT64] = TERN_ISA_NAME(unary_int64),
-};
-
 static float round_to(tern_dtype dtype, float number)
 {
     return dtype == TERN_FLOAT16 ? half_to_float(float_to_half(number))
@@ -24,7 +18,7 @@ tern_status TERN_ISA_NAME(unary)(const tern_exec *exec, tern_unary_op op, const 
     (void)exec;
     elementwise e = {.outputs = 1, .inputs = 1, .predicate = tern_unary_gives_bool(op)};
     const tern_unary_op which = set_scalar_params(&e.params, op, x->dtype, p, round_to);
-    e.block = blocks[compute_type_of(x->dtype)](which);
+    e.block = NUMBER_SELECT(x->dtype, unary)(which);
     e.costly = is_costly(which);
     TERN_CHECK(e.block, TERN_ERR_DTYPE, "unary operation %d is not made for %s", (int)op,
                tern_dtype_name(x->dtype));

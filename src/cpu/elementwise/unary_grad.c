@@ -8,8 +8,7 @@ tern_status TERN_ISA_NAME(unary_grad)(const tern_exec *exec, tern_unary_op op, c
                                       const tern_strided *s)
 {
     (void)exec;
-    unary_blocks *blocks = s->dtype == TERN_FLOAT64 ? TERN_ISA_NAME(unary_grad_double)
-                                                    : TERN_ISA_NAME(unary_grad_float);
+    unary_blocks *blocks = REAL_SELECT(s->dtype, unary_grad);
     const tern_unary_op which = p ? usual_power(op, p[0]) : op;
     elementwise e = {.block = blocks(which), .outputs = 1, .inputs = 2, .costly = is_costly(which)};
     TERN_CHECK(e.block && tern_dtype_is_floating(s->dtype), TERN_ERR_DTYPE,

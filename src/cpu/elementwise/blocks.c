@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of all operations in one type, from elementwise.def, and what finds them. The including
-// source has defined `real`, PARAMS as that type's field of block_params, and BLOCKS(name) as the
-// name of what it defines; R_(name) as the type's function, or WHOLE where it is int64_t.
+// Blocks of all operations in one type, from elementwise.def, and what finds them.
 #include "cpu/elementwise/elementwise.h"
+#include "cpu/vecmath_double.h"
 
-#ifdef WHOLE
+#if REAL_IS_INTEGER
+#define PARAMS                 integer
 #define NUMBER(forward, whole) whole
 #define FLOATING(block)        NULL
 #else
+#define PARAMS                 floating
 #define NUMBER(forward, whole) forward
 #define FLOATING(block)        block
 #endif
@@ -44,7 +45,7 @@
         }                                                                                          \
     }
 
-#ifdef WHOLE
+#if REAL_IS_INTEGER
 #define UNARY(...)
 #else
 #define UNARY(CODE, name, saves, forward, gradient) UNARY_BLOCK(unary_##name, real, false, forward)
@@ -58,7 +59,7 @@
 #define UNARY_TEST(CODE, name, forward) UNARY_BLOCK(unary_##name, uint8_t, false, forward)
 #include "device/elementwise.def"
 
-block_fn *BLOCKS(unary)(tern_unary_op op)
+block_fn *REAL_NAME(unary)(tern_unary_op op)
 {
     switch (op) {
 #define UNARY(CODE, name, ...)                                                                     \
@@ -75,7 +76,7 @@ block_fn *BLOCKS(unary)(tern_unary_op op)
 
 // ---- gradients ----------------------------------------------------------------------------------
 
-#ifndef WHOLE
+#if !REAL_IS_INTEGER
 // dx = expression of dy, s, a and b, a and b being the parameters.
 #define GRAD_BLOCK(name, large_, expression)                                                       \
     BLOCK(name)                                                                                    \
@@ -104,7 +105,7 @@ block_fn *BLOCKS(unary)(tern_unary_op op)
 #define UNARY_TEST(...)
 #include "device/elementwise.def"
 
-block_fn *BLOCKS(unary_grad)(tern_unary_op op)
+block_fn *REAL_NAME(unary_grad)(tern_unary_op op)
 {
     switch ((int)op) {
 #define UNARY(CODE, name, ...)                                                                     \
@@ -142,7 +143,7 @@ block_fn *BLOCKS(unary_grad)(tern_unary_op op)
     BINARY_LOOP(name##_one_a, real, one_a, bs[i], expression)                                      \
     BINARY_LOOP(name##_one_b, real, as[i], one_b, expression)
 
-#ifdef WHOLE
+#if REAL_IS_INTEGER
 #define BINARY(...)
 #else
 #define BINARY(CODE, name, forward) BINARY_FORMS(binary_##name, forward)
@@ -154,7 +155,7 @@ block_fn *BLOCKS(unary_grad)(tern_unary_op op)
 
 #define FORM(name) (form == ONE_A ? name##_one_a : form == ONE_B ? name##_one_b : name)
 
-block_fn *BLOCKS(binary)(tern_binary_op op, operand_form form)
+block_fn *REAL_NAME(binary)(tern_binary_op op, operand_form form)
 {
     switch (op) {
 #define BINARY(CODE, name, ...)                                                                    \
@@ -173,7 +174,7 @@ block_fn *BLOCKS(binary)(tern_binary_op op, operand_form form)
 
 // ---- gradients of two operands ------------------------------------------------------------------
 
-#ifndef WHOLE
+#if !REAL_IS_INTEGER
 #define BINARY_GRAD(CODE, name, da, db)                                                            \
     BLOCK(binary_grad_##name)                                                                      \
     {                                                                                              \
@@ -189,7 +190,7 @@ block_fn *BLOCKS(binary)(tern_binary_op op, operand_form form)
     }
 #include "device/elementwise.def"
 
-block_fn *BLOCKS(binary_grad)(tern_binary_op op)
+block_fn *REAL_NAME(binary_grad)(tern_binary_op op)
 {
     switch ((int)op) {
 #define BINARY_GRAD(CODE, name, ...)                                                               \
