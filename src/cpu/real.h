@@ -19,6 +19,7 @@ typedef int64_t real_bits; // the signed integer of its size
 #define REAL_IS_FLOAT         0
 #define REAL_IS_DOUBLE        1
 #define TERN_REAL_TYPE        double
+#define REAL_DTYPE            TERN_FLOAT64
 #define R_(name)              vd_##name // of vecmath_double.h
 #define REAL_C_FUNCTION(name) name      // of the C library
 #elif defined(TERN_REAL_INT64)
@@ -27,21 +28,30 @@ typedef int64_t real_bits;
 #define REAL_IS_FLOAT  0
 #define REAL_IS_DOUBLE 0
 #define TERN_REAL_TYPE int64
+#define REAL_DTYPE     TERN_INT64
 #else
 typedef float real;
 typedef int32_t real_bits;
 #define REAL_IS_FLOAT         1
 #define REAL_IS_DOUBLE        0
 #define TERN_REAL_TYPE        float
+#define REAL_DTYPE            TERN_FLOAT32
 #define R_(name)              vm_##name // of vecmath.h
 #define REAL_C_FUNCTION(name) name##f
 #endif
 
 #define REAL_IS_INTEGER (!REAL_IS_FLOAT && !REAL_IS_DOUBLE)
+#if REAL_IS_INTEGER
+#define REAL_IS_NAN(x) 0
+#else
+#define REAL_IS_NAN(x) ((x) != (x))
+#endif
 
-#define REAL_NAME__(name, type) TERN_ISA_NAME(name##_##type)
-#define REAL_NAME_(name, type)  REAL_NAME__(name, type)
-#define REAL_NAME(name)         REAL_NAME_(name, TERN_REAL_TYPE)
+// REAL_SUFFIX(span_load) is span_load_float.
+#define REAL_SUFFIX__(name, type) name##_##type
+#define REAL_SUFFIX_(name, type)  REAL_SUFFIX__(name, type)
+#define REAL_SUFFIX(name)         REAL_SUFFIX_(name, TERN_REAL_TYPE)
+#define REAL_NAME(name)           TERN_ISA_NAME(REAL_SUFFIX(name))
 
 #define REAL_DECLARE(fn, name) fn TERN_ISA_NAME(name##_float), TERN_ISA_NAME(name##_double)
 #define REAL_SELECT(dtype, name)                                                                   \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of `real` (real.h), as wide as the registers of the instruction set that is compiled for.
+// Vectors of `real` (real.h), as wide as the registers of the instruction set that is compiled for;
+// for int64_t only those that no intrinsic is needed for.
 // This file and vec_half.h are the only ones with intrinsics; kernels are plain C over them, and
 // the portable build, which has none, serves any processor.
 //
@@ -81,6 +82,7 @@ VEC_INLINE vec vec_select(vec_mask mask, vec x, vec y)
     return (vec)(((vec_mask)x & mask) | ((vec_mask)y & ~mask));
 }
 
+#if !REAL_IS_INTEGER
 // ---- what has an instruction of its own ---------------------------------------------------------
 // vec_max and vec_min give y where x and y are equal or one is NaN.
 
@@ -444,5 +446,7 @@ VEC_INLINE vec vec_sums(vec x[VEC_WIDTH])
     vec_add_pairs(x, 1);
     return x[0];
 }
+
+#endif // !REAL_IS_INTEGER
 
 #endif
