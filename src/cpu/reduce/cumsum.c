@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// The running sums of lines.
+#include "base/integer.h"
 #include "base/thread_pool.h"
-#include "cpu/elementwise/elementwise.h"
+#include "cpu/real.h"
 #include "cpu/reduce/scan.h"
 #include "cpu/upcast.h"
 #include "device/kernel_dtype.h"
@@ -8,33 +10,14 @@
 #define STRIP 128 // lines at most that are added side by side
 #define LINES 4   // of others
 
-#define TYPE         float
-#define SUM          double
-#define CUMSUM(name) name##_float
-#include "cpu/reduce/cumsum_real.h"
-#undef TYPE
-#undef CUMSUM
-#define TYPE         double
-#define CUMSUM(name) name##_double
-#include "cpu/reduce/cumsum_real.h"
-#undef TYPE
-#undef SUM
-#undef CUMSUM
-#define TYPE         int64_t
-#define SUM          uint64_t
-#define CUMSUM(name) name##_int64
-#include "cpu/reduce/cumsum_real.h"
+typedef struct cumsum_job cumsum_job;
+// `cols` lines that begin at data[0], of y, and data[1], of x.
+typedef void cumsum_fn(const cumsum_job *job, char *const *data, const int64_t *stride,
+                       int64_t cols);
+NUMBER_DECLARE(cumsum_fn, cumsum_lines);
 
-typedef void line_fn(void *y, int64_t y_stride, const void *x, int64_t x_stride, int64_t n);
-typedef void lines_fn(void *y, int64_t y_stride, int64_t y_next, const void *x, int64_t x_stride,
-                      int64_t x_next, int64_t n);
-typedef void strip_fn(void *y, int64_t y_stride, const void *x, int64_t x_stride, int64_t n,
-                      int64_t cols);
-
-typedef struct cumsum_job {
-    line_fn *line;
-    lines_fn *several;
-    strip_fn *strip;
+struct cumsum_job {
+    cumsum_fn *lines;
     const tern_strided *views[2]; // y, x
     int dim;
     bool reverse;
@@ -42,22 +25,68 @@ typedef struct cumsum_job {
     int64_t next[2];                // else so far apart
     int64_t cols, width, strips;    // lines at these steps, done in strips of `width`
     int64_t units, units_per_chunk; // strips
-} cumsum_job;
+};
 
-static void run_lines(const cumsum_job *job, char *const *data, const int64_t *stride, int64_t cols)
+// What is added in; sums of integers wrap.
+#if REAL_IS_INTEGER
+typedef uint64_t sum_type;
+#else
+typedef double sum_type;
+#endif
+
+static void add_line(real *y, int64_t y_stride, const real *x, int64_t x_stride, int64_t n)
 {
-    const int64_t n = job->views[0]->size[job->dim];
-    const int64_t element = (int64_t)tern_dtype_size(job->views[0]->dtype);
-    if (job->dense)
-        job->strip(data[0], stride[0], data[1], stride[1], n, cols);
-    else if (cols == LINES)
-        job->several(data[0], stride[0], job->next[0], data[1], stride[1], job->next[1], n);
-    else
-        for (int64_t k = 0; k < cols; k++)
-            job->line(data[0] + k * job->next[0] * element, stride[0],
-                      data[1] + k * job->next[1] * element, stride[1], n);
+    sum_type sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        sum += (sum_type)x[i * x_stride];
+        y[i * y_stride] = (real)sum;
+    }
 }
 
+// LINES lines at steps y_next and x_next: one sum need not wait for another.
+static void add_lines(real *y, int64_t y_stride, int64_t y_next, const real *x, int64_t x_stride,
+                      int64_t x_next, int64_t n)
+{
+    sum_type sum[LINES] = {0};
+    for (int64_t i = 0; i < n; i++)
+        for (int k = 0; k < LINES; k++) {
+            sum[k] += (sum_type)x[i * x_stride + k * x_next];
+            y[i * y_stride + k * y_next] = (real)sum[k];
+        }
+}
+
+// `cols` lines whose elements lie side by side.
+static void add_strip(real *y, int64_t y_stride, const real *x, int64_t x_stride, int64_t n,
+                      int64_t cols)
+{
+    sum_type sum[STRIP] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        real *to = y + i * y_stride;
+        const real *from = x + i * x_stride;
+        ELEMENTWISE_LOOP
+        for (int64_t c = 0; c < cols; c++) {
+            sum[c] += (sum_type)from[c];
+            to[c] = (real)sum[c];
+        }
+    }
+}
+
+void REAL_NAME(cumsum_lines)(const cumsum_job *job, char *const *data, const int64_t *stride,
+                             int64_t cols)
+{
+    const int64_t n = job->views[0]->size[job->dim];
+    real *y = (real *)(void *)data[0];
+    const real *x = (const real *)(void *)data[1];
+    if (job->dense)
+        add_strip(y, stride[0], x, stride[1], n, cols);
+    else if (cols == LINES)
+        add_lines(y, stride[0], job->next[0], x, stride[1], job->next[1], n);
+    else
+        for (int64_t k = 0; k < cols; k++)
+            add_line(y + k * job->next[0], stride[0], x + k * job->next[1], stride[1], n);
+}
+
+#if REAL_IS_FLOAT
 static void run_unit(const cumsum_job *job, int64_t unit)
 {
     char *data[2];
@@ -71,7 +100,7 @@ static void run_unit(const cumsum_job *job, int64_t unit)
             stride[v] = -stride[v];
         }
     }
-    run_lines(job, data, stride, job->cols - first < job->width ? job->cols - first : job->width);
+    job->lines(job, data, stride, min_int64(job->cols - first, job->width));
 }
 
 static void run_chunk(void *context, int64_t index)
@@ -131,18 +160,13 @@ tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
     (void)exec;
     if (y->dtype != TERN_INT64)
         TERN_TRY(tern_kernel_floating("cumsum", y->dtype));
-    cumsum_job job = {.views = {y, x}, .dim = dim, .reverse = reverse};
-    job.line = y->dtype == TERN_FLOAT64 ? line_double
-               : y->dtype == TERN_INT64 ? line_int64
-                                        : line_float;
-    job.several = y->dtype == TERN_FLOAT64 ? lines_double
-                  : y->dtype == TERN_INT64 ? lines_int64
-                                           : lines_float;
-    job.strip = y->dtype == TERN_FLOAT64 ? strip_double
-                : y->dtype == TERN_INT64 ? strip_int64
-                                         : strip_float;
+    cumsum_job job = {.lines = NUMBER_SELECT(y->dtype, cumsum_lines),
+                      .views = {y, x},
+                      .dim = dim,
+                      .reverse = reverse};
     if (upcast_needed(y->dtype))
         return run_upcast(&job, y, x);
     run_all(&job);
     return TERN_OK;
 }
+#endif
