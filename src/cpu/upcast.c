@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/upcast.h"
 
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/thread_pool.h"
 #include "cpu/span.h"
@@ -97,4 +98,27 @@ void upcast_load(const tern_strided *upcast, const tern_strided *x)
 void downcast_store(const tern_strided *y, const tern_strided *upcast)
 {
     run(upcast->data, y, true);
+}
+
+tern_status upcast_begin(tern_strided *copies, const tern_strided **views, int count)
+{
+    for (int v = 0; v < count; v++)
+        copies[v] = (tern_strided){0};
+    for (int v = 0; v < count; v++) {
+        if (!views[v])
+            continue;
+        TERN_TRY(v == 0 ? upcast_new(&copies[v], views[v]) : upcast_copy(&copies[v], views[v]));
+        views[v] = &copies[v];
+    }
+    return TERN_OK;
+}
+
+tern_status upcast_end(tern_strided *copies, int count, const tern_strided *result,
+                       tern_status status)
+{
+    if (status == TERN_OK && copies[0].data)
+        downcast_store(result, &copies[0]);
+    for (int v = count - 1; v >= 0; v--)
+        upcast_free(&copies[v]);
+    return status;
 }

@@ -19,6 +19,16 @@ void TERN_ISA_NAME(upcast_free)(tern_strided *upcast);
 void TERN_ISA_NAME(upcast_load)(const tern_strided *upcast, const tern_strided *x);
 void TERN_ISA_NAME(downcast_store)(const tern_strided *y, const tern_strided *upcast);
 
+// Copies take the places of views[0 .. count - 1], where these are not NULL; that of views[0], the
+// result, has no values. upcast_end rounds it back into `result`, if there is one and status is
+// TERN_OK, frees the copies, which may be zeroed or failed, and returns the status.
+tern_status TERN_ISA_NAME(upcast_begin)(tern_strided *copies, const tern_strided **views,
+                                        int count);
+tern_status TERN_ISA_NAME(upcast_end)(tern_strided *copies, int count, const tern_strided *result,
+                                      tern_status status);
+
+#define upcast_begin   TERN_ISA_NAME(upcast_begin)
+#define upcast_end     TERN_ISA_NAME(upcast_end)
 #define upcast_new     TERN_ISA_NAME(upcast_new)
 #define upcast_free    TERN_ISA_NAME(upcast_free)
 #define upcast_load    TERN_ISA_NAME(upcast_load)

@@ -331,17 +331,12 @@ tern_status REAL_NAME(max_pool_grad)(const tern_max_pool_args *args, const tern_
 static tern_status run_upcast(max_pool_fn *run_float, const tern_max_pool_args *args,
                               const tern_strided *y, const tern_strided *x)
 {
-    tern_strided upcast_x = {0}, upcast_y = {0};
-    tern_status status = upcast_copy(&upcast_x, x);
+    const tern_strided *views[] = {y, x};
+    tern_strided copies[2];
+    tern_status status = upcast_begin(copies, views, 2);
     if (status == TERN_OK)
-        status = upcast_new(&upcast_y, y);
-    if (status == TERN_OK)
-        status = run_float(args, &upcast_y, &upcast_x);
-    if (status == TERN_OK)
-        downcast_store(y, &upcast_y);
-    upcast_free(&upcast_y);
-    upcast_free(&upcast_x);
-    return status;
+        status = run_float(args, views[0], views[1]);
+    return upcast_end(copies, 2, y, status);
 }
 
 tern_status TERN_ISA_NAME(max_pool)(const tern_exec *exec, const tern_max_pool_args *args,

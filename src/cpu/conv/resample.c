@@ -428,17 +428,12 @@ static tern_status run(const char *name, const tern_resample_args *args, bool tr
     TERN_TRY(tern_kernel_floating(name, x->dtype));
     if (!upcast_needed(x->dtype))
         return REAL_SELECT(x->dtype, resample)(args, transposed, y, x);
-    tern_strided upcast_x = {0}, upcast_y = {0};
-    tern_status status = upcast_copy(&upcast_x, x);
+    const tern_strided *views[] = {y, x};
+    tern_strided copies[2];
+    tern_status status = upcast_begin(copies, views, 2);
     if (status == TERN_OK)
-        status = upcast_new(&upcast_y, y);
-    if (status == TERN_OK)
-        status = TERN_ISA_NAME(resample_float)(args, transposed, &upcast_y, &upcast_x);
-    if (status == TERN_OK)
-        downcast_store(y, &upcast_y);
-    upcast_free(&upcast_y);
-    upcast_free(&upcast_x);
-    return status;
+        status = TERN_ISA_NAME(resample_float)(args, transposed, views[0], views[1]);
+    return upcast_end(copies, 2, y, status);
 }
 
 tern_status TERN_ISA_NAME(resample)(const tern_exec *exec, const tern_resample_args *args,

@@ -346,18 +346,15 @@ tern_status TERN_ISA_NAME(scatter_add)(const tern_exec *exec, const tern_strided
         add_rows(&job);
         return TERN_OK;
     }
-    tern_strided upcast_y = {0}, upcast_x = {0};
-    tern_status status = upcast_copy(&upcast_y, y);
-    if (!status)
-        status = upcast_copy(&upcast_x, x);
-    if (!status) {
-        job.y = &upcast_y;
-        job.x = &upcast_x;
+    const tern_strided *views[] = {y, x};
+    tern_strided copies[2];
+    const tern_status status = upcast_begin(copies, views, 2);
+    if (status == TERN_OK) {
+        upcast_load(&copies[0], y);
+        job.y = views[0];
+        job.x = views[1];
         job.element = sizeof(float);
         add_rows(&job);
-        downcast_store(y, &upcast_y);
     }
-    upcast_free(&upcast_x);
-    upcast_free(&upcast_y);
-    return status;
+    return upcast_end(copies, 2, y, status);
 }

@@ -285,19 +285,6 @@ tern_status REAL_NAME(loss_grad)(loss_job *job)
 }
 
 #if REAL_IS_FLOAT
-// Replaces the views by float32 copies.
-static tern_status upcast_views(const tern_strided **views, tern_strided *upcast)
-{
-    for (int v = 0; v < MAX_VIEWS; v++) {
-        if (!views[v])
-            continue;
-        TERN_TRY(v == RESULT ? upcast_new(&upcast[v], views[v])
-                             : upcast_copy(&upcast[v], views[v]));
-        views[v] = &upcast[v];
-    }
-    return TERN_OK;
-}
-
 // All views have one dtype.
 static tern_status run(loss_job *job, loss_fn *compute)
 {
@@ -306,15 +293,11 @@ static tern_status run(loss_job *job, loss_fn *compute)
                "loss: no kernel for loss %d", (int)job->args->code);
     if (!upcast_needed(result->dtype))
         return compute(job);
-    tern_strided upcast[MAX_VIEWS] = {{0}};
-    tern_status status = upcast_views(job->views, upcast);
-    if (!status)
+    tern_strided copies[MAX_VIEWS];
+    tern_status status = upcast_begin(copies, job->views, MAX_VIEWS);
+    if (status == TERN_OK)
         status = compute(job);
-    if (!status)
-        downcast_store(result, job->views[RESULT]);
-    for (int v = MAX_VIEWS - 1; v >= 0; v--)
-        upcast_free(&upcast[v]);
-    return status;
+    return upcast_end(copies, MAX_VIEWS, result, status);
 }
 
 tern_status TERN_ISA_NAME(loss)(const tern_exec *exec, const tern_loss_args *args,

@@ -166,35 +166,18 @@ static channel_job job_of(const tern_batch_norm_args *args)
 
 typedef struct channel_memory {
     norm_param weight, bias;
-    tern_strided x, y, dy; // float32 copies of 16-bit tensors
+    tern_strided upcast[3]; // of y, x and dy
     double *partial;
     size_t nbytes;
 } channel_memory;
 
-static void give_back(channel_memory *m)
+// y: as in take; it is written unless the status says that something failed.
+static tern_status give_back(channel_memory *m, const tern_strided *y, tern_status status)
 {
-    upcast_free(&m->dy);
-    upcast_free(&m->y);
-    upcast_free(&m->x);
     tern_cache_free(m->partial, m->nbytes);
     norm_param_free(&m->bias);
     norm_param_free(&m->weight);
-}
-
-static tern_status upcast_views(channel_memory *m, channel_job *job, const tern_strided *y,
-                                const tern_strided *dy)
-{
-    TERN_TRY(upcast_copy(&m->x, &job->args->x));
-    job->x = m->x.data;
-    if (dy) {
-        TERN_TRY(upcast_copy(&m->dy, dy));
-        job->dy = m->dy.data;
-    }
-    if (y) {
-        TERN_TRY(upcast_new(&m->y, y));
-        job->y = m->y.data;
-    }
-    return TERN_OK;
+    return upcast_end(m->upcast, 3, y, status);
 }
 
 // y: y or dx, or NULL; dy: NULL forward.
@@ -212,10 +195,13 @@ static tern_status take(channel_memory *m, channel_job *job, const tern_strided 
     if (!m->partial)
         return TERN_ERR_NOMEM;
     m->nbytes = nbytes;
-    job->x = args->x.data;
-    job->y = y ? y->data : NULL;
-    job->dy = dy ? dy->data : NULL;
-    return upcast_needed(args->x.dtype) ? upcast_views(m, job, y, dy) : TERN_OK;
+    const tern_strided *views[] = {y, &args->x, dy};
+    if (upcast_needed(args->x.dtype))
+        TERN_TRY(upcast_begin(m->upcast, views, 3));
+    job->y = y ? views[0]->data : NULL;
+    job->x = views[1]->data;
+    job->dy = dy ? views[2]->data : NULL;
+    return TERN_OK;
 }
 
 // One more batch counts; its weight in the running statistics.
@@ -243,11 +229,8 @@ tern_status TERN_ISA_NAME(batch_norm)(const tern_exec *exec, const tern_batch_no
             run.sums = REAL_SELECT(args->x.dtype, batch_norm_moments);
         run.job.momentum = count_batch(args);
         run_all(&run);
-        if (memory.y.data)
-            downcast_store(y, &memory.y);
     }
-    give_back(&memory);
-    return status;
+    return give_back(&memory, y, status);
 }
 
 tern_status TERN_ISA_NAME(batch_norm_grad)(const tern_exec *exec, const tern_batch_norm_args *args,
@@ -264,9 +247,6 @@ tern_status TERN_ISA_NAME(batch_norm_grad)(const tern_exec *exec, const tern_bat
         if (grads->dx)
             run.elements = REAL_SELECT(args->x.dtype, batch_norm_gradients);
         run_all(&run);
-        if (memory.y.data)
-            downcast_store(grads->dx, &memory.y);
     }
-    give_back(&memory);
-    return status;
+    return give_back(&memory, grads->dx, status);
 }

@@ -297,35 +297,18 @@ static void add_segments(void *context, int64_t chunk)
 
 typedef struct row_memory {
     norm_param weight, bias;
-    tern_strided x, y, dy; // float32 copies of 16-bit tensors
+    tern_strided upcast[3]; // of y, x and dy
     char *sums;
     size_t nbytes;
 } row_memory;
 
-static void give_back(row_memory *m)
+// y: as in take; it is written unless the status says that something failed.
+static tern_status give_back(row_memory *m, const tern_strided *y, tern_status status)
 {
-    upcast_free(&m->dy);
-    upcast_free(&m->y);
-    upcast_free(&m->x);
     tern_cache_free(m->sums, m->nbytes);
     norm_param_free(&m->bias);
     norm_param_free(&m->weight);
-}
-
-static tern_status upcast_views(row_memory *m, row_job *job, const tern_strided *y,
-                                const tern_strided *dy)
-{
-    TERN_TRY(upcast_copy(&m->x, &job->args->x));
-    job->x = m->x.data;
-    if (dy) {
-        TERN_TRY(upcast_copy(&m->dy, dy));
-        job->dy = m->dy.data;
-    }
-    if (y) {
-        TERN_TRY(upcast_new(&m->y, y));
-        job->y = m->y.data;
-    }
-    return TERN_OK;
+    return upcast_end(m->upcast, 3, y, status);
 }
 
 // y: y or dx, or NULL; dy: NULL forward.
@@ -337,9 +320,12 @@ static tern_status take(row_memory *m, row_job *job, const tern_strided *y, cons
     TERN_TRY(norm_param_load(&m->bias, job->args->bias));
     job->weight = m->weight.data;
     job->bias = m->bias.data;
-    job->x = job->args->x.data;
-    job->y = y ? y->data : NULL;
-    job->dy = dy ? dy->data : NULL;
+    const tern_strided *views[] = {y, &job->args->x, dy};
+    if (upcast_needed(job->args->x.dtype))
+        TERN_TRY(upcast_begin(m->upcast, views, 3));
+    job->y = y ? views[0]->data : NULL;
+    job->x = views[1]->data;
+    job->dy = dy ? views[2]->data : NULL;
     if (sums) {
         const size_t nbytes = count * 2 * sizeof(double);
         m->sums = tern_cache_alloc(nbytes);
@@ -349,7 +335,7 @@ static tern_status take(row_memory *m, row_job *job, const tern_strided *y, cons
         job->partial = (double *)(void *)m->sums;
         job->tile = m->sums + count * sizeof(double);
     }
-    return upcast_needed(job->args->x.dtype) ? upcast_views(m, job, y, dy) : TERN_OK;
+    return TERN_OK;
 }
 
 typedef tern_status norm_fn(const tern_norm_args *args, const tern_strided *y);
@@ -366,11 +352,8 @@ tern_status REAL_NAME(norm)(const tern_norm_args *args, const tern_strided *y)
     if (status == TERN_OK) {
         run.segment = rows;
         tern_pool_run(run.job.segments, run_segment, &run);
-        if (memory.y.data)
-            downcast_store(y, &memory.y);
     }
-    give_back(&memory);
-    return status;
+    return give_back(&memory, y, status);
 }
 
 tern_status REAL_NAME(norm_grad)(const tern_norm_args *args, const tern_norm_grads *grads,
@@ -386,11 +369,8 @@ tern_status REAL_NAME(norm_grad)(const tern_norm_args *args, const tern_norm_gra
         tern_pool_run(run.job.segments, run_segment, &run);
         if (sums)
             tern_pool_run((run.job.params + PARAM_CHUNK - 1) / PARAM_CHUNK, add_segments, &run.job);
-        if (memory.y.data)
-            downcast_store(grads->dx, &memory.y);
     }
-    give_back(&memory);
-    return status;
+    return give_back(&memory, grads->dx, status);
 }
 
 #if REAL_IS_FLOAT

@@ -137,23 +137,6 @@ static void run_all(cumsum_job *job)
     tern_pool_run((job->units + job->units_per_chunk - 1) / job->units_per_chunk, run_chunk, job);
 }
 
-static tern_status run_upcast(cumsum_job *job, const tern_strided *y, const tern_strided *x)
-{
-    tern_strided upcast_y = {0}, upcast_x = {0};
-    tern_status status = upcast_new(&upcast_y, y);
-    if (!status)
-        status = upcast_copy(&upcast_x, x);
-    if (!status) {
-        job->views[0] = &upcast_y;
-        job->views[1] = &upcast_x;
-        run_all(job);
-        downcast_store(y, &upcast_y);
-    }
-    upcast_free(&upcast_x);
-    upcast_free(&upcast_y);
-    return status;
-}
-
 tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
                                   const tern_strided *x, int dim, bool reverse)
 {
@@ -164,9 +147,14 @@ tern_status TERN_ISA_NAME(cumsum)(const tern_exec *exec, const tern_strided *y,
                       .views = {y, x},
                       .dim = dim,
                       .reverse = reverse};
-    if (upcast_needed(y->dtype))
-        return run_upcast(&job, y, x);
-    run_all(&job);
-    return TERN_OK;
+    if (!upcast_needed(y->dtype)) {
+        run_all(&job);
+        return TERN_OK;
+    }
+    tern_strided copies[2];
+    const tern_status status = upcast_begin(copies, job.views, 2);
+    if (status == TERN_OK)
+        run_all(&job);
+    return upcast_end(copies, 2, y, status);
 }
 #endif
