@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reductions add up or compare, for every element type (reduction.h).
+// What the reductions add up or compare, for every element type.
 #ifndef TERN_SRC_CPU_REDUCE_REDUCE_OPS_H
 #define TERN_SRC_CPU_REDUCE_REDUCE_OPS_H
 
