@@ -138,6 +138,8 @@ def default_of(words):
         return known[words]
     if re.fullmatch(r"-?\d+", words):
         return int(words)
+    if quotient := re.fullmatch(r"([\d.]+) / ([\d.]+)", words):
+        return float(quotient[1]) / float(quotient[2])
     return float(words) if re.fullmatch(r"-?\d[\d.e-]*", words) else words
 
 
