@@ -176,6 +176,33 @@ static void a_failing_function_changes_nothing(void **state)
     tern_free(both, o);
 }
 
+// Steps its own scheduler, and gives it back.
+static double steps_and_frees(int64_t epoch, int group, void *user)
+{
+    (void)group;
+    tern_sched **self = user;
+    if (epoch == 1) {
+        assert_status(tern_sched_step(*self), TERN_ERR_STATE,
+                      "sched_step: this LambdaLR is in the middle of a step");
+        tern_sched_free(*self);
+    }
+    return 0.5;
+}
+
+static void a_function_may_step_or_free_its_scheduler(void **state)
+{
+    (void)state;
+    tern_sched *self;
+    tern_optim *o = make_sgd(1);
+    self = tern_sched_lambda_lr(o, steps_and_frees, .user = &self);
+    step_optim(o);
+    assert_int_equal(tern_sched_step(self), TERN_OK);
+    assert_lr(o, 0, 0.5);
+    tern_sched *next = tern_sched_cosine_annealing_warm_restarts(o, 5); // it alone overwrites now
+    assert_int_equal(tern_sched_step(next), TERN_OK);
+    tern_free(next, o);
+}
+
 static double nan_at_once(int64_t epoch, int group, void *user)
 {
     (void)epoch;
@@ -358,6 +385,7 @@ int main(void)
         CHECK_TEST(of_two_that_overwrite_the_rate_the_second_is_refused),
         CHECK_TEST(overwriting_schedulers_may_be_parts_of_one),
         CHECK_TEST(a_failing_function_changes_nothing),
+        CHECK_TEST(a_function_may_step_or_free_its_scheduler),
         CHECK_TEST(a_failed_constructor_leaves_the_optimizer_as_it_was),
         CHECK_TEST(steps_allocate_nothing),
         CHECK_TEST(one_cycle_keeps_its_last_rate_for_one_step_more),

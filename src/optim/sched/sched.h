@@ -74,7 +74,8 @@ struct tern_sched {
     void *user;
     int momentum;    // the place of the number that is cycled; -1: none is
     bool is_initial; // while the constructor steps
-    bool reduces;    // the step in progress multiplies the rates, of ReduceLROnPlateau
+    bool is_stepping;
+    bool reduces; // the step in progress multiplies the rates, of ReduceLROnPlateau
 };
 
 // A scheduler of the optimizer's groups, which has not begun; NULL on failure.

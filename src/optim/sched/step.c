@@ -189,6 +189,8 @@ static tern_status check_step(const char *function, const tern_sched *sched, boo
         return tern_error_code();
     TERN_CHECK(!sched->parent, TERN_ERR_STATE, "%s: this %s is a part of a %s; step that", function,
                sched->klass->name, sched->parent->klass->name);
+    TERN_CHECK(!sched->is_stepping, TERN_ERR_STATE, "%s: this %s is in the middle of a step",
+               function, sched->klass->name);
     TERN_CHECK(metric || !sched->klass->takes_metric, TERN_ERR_STATE,
                "%s: %s takes a metric; call tern_sched_step_metric", function, sched->klass->name);
     TERN_CHECK(!metric || sched->klass->takes_metric, TERN_ERR_STATE,
@@ -216,6 +218,8 @@ static tern_status check_epoch(const tern_sched *sched, double epoch)
 static tern_status step(const char *function, tern_sched *sched, double to)
 {
     TERN_TRY(take_groups(function, sched, sched->klass->takes_metric ? NAN : to));
+    tern_sched_retain(sched); // a function of the caller's may give it back
+    sched->is_stepping = true;
     remember(sched);
     sched->now.steps++;
     const tern_status status = tern_sched_advance(function, sched, to);
@@ -223,6 +227,8 @@ static tern_status step(const char *function, tern_sched *sched, double to)
         take_back(sched);
     else if (overwrites(sched))
         sched->optim->overwriter = sched;
+    sched->is_stepping = false;
+    tern_sched_free(sched);
     return status;
 }
 
