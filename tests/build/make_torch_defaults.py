@@ -15,6 +15,7 @@ from pathlib import Path
 
 import torch
 from torch.nn import functional
+from torch.optim import lr_scheduler, swa_utils
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {"tern_nn_mse_loss": "MSELoss", "tern_nn_l1_loss": "L1Loss", "tern_nn_prelu": "PReLU",
@@ -34,6 +35,10 @@ def torch_of(name):
         return getattr(torch.nn, title, None)
     if group == "optim":
         return getattr(torch.optim, title, None)
+    if group == "sched":
+        module = swa_utils if rest == "swa_lr" else lr_scheduler
+        names = {one.lower(): one for one in dir(module)}
+        return getattr(module, names.get(rest.replace("_", ""), ""), None)
     return getattr(functional, name.removeprefix("tern_"), None)
 
 
