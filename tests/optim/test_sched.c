@@ -298,6 +298,29 @@ static void a_group_that_is_added_later_is_multiplied_too(void **state)
     tern_free(s, o);
 }
 
+static void a_group_that_is_added_later_has_the_limit_of_all(void **state)
+{
+    (void)state;
+    const double list[] = {0.5};
+    tern_optim *o = make_sgd(1);
+    tern_sched *swa = tern_sched_swa_lr(o, 0.5, .anneal_epochs = 1);
+    tern_sched *listed = tern_sched_swa_lr(o, 0, .swa_lrs = list, .swa_lr_count = 1);
+    tern_sched *plateau =
+        tern_sched_reduce_lr_on_plateau(o, .patience = 0, .min_lr = 0.25, .factor = 0.1);
+    step_optim(o);
+    assert_int_equal(tern_optim_add_group(o, NULL, .lr = 8, .params = &params[1], .param_count = 1),
+                     TERN_OK);
+    assert_int_equal(tern_sched_step(swa), TERN_OK);
+    assert_lr(o, 0, 0.5);
+    assert_lr(o, 1, 0.5);
+    assert_status(tern_sched_step(listed), TERN_ERR_STATE,
+                  "sched_step: group 1 was added after this SWALR was made");
+    assert_int_equal(tern_sched_step_metric(plateau, NAN), TERN_OK);
+    assert_lr(o, 0, 0.25);
+    assert_lr(o, 1, 0.25);
+    tern_free(swa, listed, plateau, o);
+}
+
 // ---- a rate of 0 --------------------------------------------------------------------------------
 
 static int warnings;
@@ -391,6 +414,7 @@ int main(void)
         CHECK_TEST(one_cycle_keeps_its_last_rate_for_one_step_more),
         CHECK_TEST(a_relative_threshold_counts_from_negative_metrics_too),
         CHECK_TEST(a_group_that_is_added_later_is_multiplied_too),
+        CHECK_TEST(a_group_that_is_added_later_has_the_limit_of_all),
         CHECK_TEST(a_rate_of_0_is_warned_of_where_no_scheduler_sets_it),
         CHECK_TEST(initial_lr_is_saved_with_the_optimizer),
         CHECK_TEST(initial_lr_is_in_pytorchs_files),

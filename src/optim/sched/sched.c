@@ -110,6 +110,7 @@ tern_status tern_sched_set_each(tern_sched *sched, const char *name, size_t offs
     TERN_CHECK(!list || count == sched->group_count, TERN_ERR_ARG,
                "%s: %s has %lld numbers for %lld groups", function, name, (long long)count,
                (long long)sched->group_count);
+    sched->has_list |= list != NULL;
     for (int64_t i = 0; i < sched->group_count; i++) {
         const double each = list ? list[i] : value;
         TERN_CHECK(isfinite(each) && each >= 0, TERN_ERR_ARG, "%s: %s is %g, but must be 0 or more",

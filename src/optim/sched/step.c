@@ -158,7 +158,7 @@ static tern_status check_overwriter(const char *function, const tern_sched *sche
 }
 
 // A group that was added after the scheduler was made is taken in where its rate is all that
-// counts.
+// counts, besides a number that is the same for all.
 static tern_status take_groups(const char *function, tern_sched *sched, double epoch)
 {
     const tern_optim *optim = sched->optim;
@@ -166,8 +166,8 @@ static tern_status take_groups(const char *function, tern_sched *sched, double e
         TERN_TRY(take_groups(function, sched->parts[i], epoch));
     if (sched->group_count == optim->group_count)
         return TERN_OK;
-    TERN_CHECK((sched->klass->recursive && isnan(epoch)) || sched->klass->step_parts,
-               TERN_ERR_STATE,
+    const bool takes_any = sched->klass->recursive && isnan(epoch) && !sched->has_list;
+    TERN_CHECK(takes_any || sched->klass->step_parts, TERN_ERR_STATE,
                "%s: group %lld was added after this %s was made; make the scheduler after the "
                "groups",
                function, (long long)sched->group_count, sched->klass->name);
@@ -177,6 +177,8 @@ static tern_status take_groups(const char *function, tern_sched *sched, double e
         const tern_optim_group *group = &optim->groups[sched->group_count];
         sched->groups[sched->group_count] = (tern_sched_group){
             .base_lr = isnan(group->initial_lr) ? group->number[0] : group->initial_lr,
+            .high = sched->groups[0].high,
+            .low = sched->groups[0].low,
             .last_lr = group->number[0]};
     }
     return TERN_OK;
