@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random tensors, from a generator's stream.
+#include "ops/random.h"
+
 #include <float.h>
 #include <math.h>
 #include <tern/random.h>
@@ -244,30 +246,42 @@ static tern_tensor *redraw(const tern_op *op, const tern_random_args *fill, tern
     return tern_op_end_inplace(&call, t, node, draw_into(fill, generator, t));
 }
 
-tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generator *generator)
+tern_tensor *tern_draw_uniform(const tern_op *op, tern_tensor *t, double low, double high,
+                               tern_generator *generator)
 {
-    if (tern_check_inplace("uniform_", t) || check_floating("uniform_", t->dtype))
+    if (tern_check_inplace(op->name, t) || check_floating(op->name, t->dtype))
         return NULL;
     TERN_CHECK_PTR(isfinite(low) && isfinite(high) && low <= high, TERN_ERR_ARG,
-                   "uniform_: low %g and high %g are no range", low, high);
+                   "%s: low %g and high %g are no range", op->name, low, high);
     const double largest = largest_value(t->dtype);
     TERN_CHECK_PTR(low >= -largest && high <= largest && high - low <= largest, TERN_ERR_ARG,
-                   "uniform_: low %g, high %g or their difference is beyond %s", low, high,
+                   "%s: low %g, high %g or their difference is beyond %s", op->name, low, high,
                    tern_dtype_name(t->dtype));
     tern_random_args fill = {.kind = TERN_RANDOM_UNIFORM, .a = low, .b = high};
+    return redraw(op, &fill, t, generator);
+}
+
+tern_tensor *tern_uniform_(tern_tensor *t, double low, double high, tern_generator *generator)
+{
     static const tern_op op = {"uniform_", {"t"}, tern_overwrite_backward};
-    return redraw(&op, &fill, t, generator);
+    return tern_draw_uniform(&op, t, low, high, generator);
+}
+
+tern_tensor *tern_draw_normal(const tern_op *op, tern_tensor *t, double mean, double std,
+                              tern_generator *generator)
+{
+    if (tern_check_inplace(op->name, t) || check_floating(op->name, t->dtype))
+        return NULL;
+    TERN_CHECK_PTR(std >= 0 && isfinite(mean) && isfinite(std), TERN_ERR_ARG,
+                   "%s: mean %g and std %g must be finite, std not negative", op->name, mean, std);
+    tern_random_args fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
+    return redraw(op, &fill, t, generator);
 }
 
 tern_tensor *tern_normal_(tern_tensor *t, double mean, double std, tern_generator *generator)
 {
-    if (tern_check_inplace("normal_", t) || check_floating("normal_", t->dtype))
-        return NULL;
-    TERN_CHECK_PTR(std >= 0 && isfinite(mean) && isfinite(std), TERN_ERR_ARG,
-                   "normal_: mean %g and std %g must be finite, std not negative", mean, std);
-    tern_random_args fill = {.kind = TERN_RANDOM_NORMAL, .a = mean, .b = std};
     static const tern_op op = {"normal_", {"t"}, tern_overwrite_backward};
-    return redraw(&op, &fill, t, generator);
+    return tern_draw_normal(&op, t, mean, std, generator);
 }
 
 tern_tensor *tern_bernoulli_(tern_tensor *t, double p, tern_generator *generator)
