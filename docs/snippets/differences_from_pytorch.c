@@ -167,6 +167,13 @@ static void shapes_and_dtypes_stay(void)
     expect_error(TERN_ERR_SHAPE);
 }
 
+static void draws_without_an_end_are_refused(void)
+{
+    tern_tensor *weight = tern_zeros(tern_dims(2, 3));
+    expect(!tern_init_trunc_normal(weight, .a = 3, .b = INFINITY));
+    expect_error(TERN_ERR_ARG);
+}
+
 static void no_grad_is_left_by_break(void)
 {
     int rounds = 0;
@@ -195,6 +202,7 @@ int main(void)
         casts_saturate,
         slopes_at_infinity,
         shapes_and_dtypes_stay,
+        draws_without_an_end_are_refused,
         no_grad_is_left_by_break,
     };
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {

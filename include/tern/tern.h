@@ -18,6 +18,7 @@
 #include <tern/free.h>
 #include <tern/generator.h>
 #include <tern/idx.h>
+#include <tern/init.h>
 #include <tern/io.h>
 #include <tern/memory.h>
 #include <tern/models.h>

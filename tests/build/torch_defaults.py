@@ -12,7 +12,8 @@ import sys
 # Words of PyTorch, and what tern calls them.
 WORDS = {"zeros": "TERN_PAD_ZEROS", "mean": "TERN_REDUCTION_MEAN", "nearest": "TERN_NEAREST",
          "none": "TERN_APPROXIMATE_NONE", "cos": "TERN_ANNEAL_COS", "min": "TERN_MIN",
-         "rel": "TERN_THRESHOLD_REL", "triangular": "TERN_CYCLIC_TRIANGULAR"}
+         "rel": "TERN_THRESHOLD_REL", "triangular": "TERN_CYCLIC_TRIANGULAR",
+         "fan_in": "TERN_FAN_IN", "leaky_relu": "TERN_NONLINEARITY_LEAKY_RELU"}
 # What None is here: nothing that is said.
 NONE = (None, "NAN", 0, "TERN_DTYPE_UNSPECIFIED", "TERN_SAME_AS_KERNEL", "TERN_SAME_AS_FIRST",
         "TERN_DEVICE_UNSPECIFIED", "TERN_REDUCTION_UNSPECIFIED")

@@ -39,7 +39,7 @@ PUBLIC = {
     'autograd': ['autograd'],
     'ops': ['ops', 'ops/*', 'random'],
     'state': ['state'],
-    'nn': ['module', 'nn', 'nn/*'],
+    'nn': ['init', 'module', 'nn', 'nn/*'],
     'models': ['models'],
     'optim': ['optim', 'sched'],
     'io': ['idx', 'io'],

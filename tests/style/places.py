@@ -20,7 +20,7 @@ FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'produc
 FOLDERS = {
     'cpu': FAMILIES,
     'cuda': FAMILIES | {'host'},
-    'nn': {'container', 'layer', 'loss', 'module'},
+    'nn': {'container', 'init', 'layer', 'loss', 'module'},
     'optim': {'sched'},
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How layers of a weight and a bias start.
 #include <math.h>
+#include <tern/init.h>
 #include <tern/random.h>
 #include "nn/layer/layer.h"
 
@@ -8,8 +9,7 @@
 // 1 / sqrt(fan_in) up to rounding; operation by operation as PyTorch computes it.
 static double weight_bound(int64_t fan_in)
 {
-    double a = sqrt(5.0);
-    double gain = sqrt(2.0 / (1.0 + a * a));
+    double gain = tern_init_calculate_gain(TERN_NONLINEARITY_LEAKY_RELU, sqrt(5.0));
     return sqrt(3.0) * (gain / sqrt((double)fan_in));
 }
 
