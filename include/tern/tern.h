@@ -17,6 +17,7 @@
 #include <tern/error.h>
 #include <tern/free.h>
 #include <tern/generator.h>
+#include <tern/gradcheck.h>
 #include <tern/idx.h>
 #include <tern/init.h>
 #include <tern/io.h>

@@ -33,6 +33,8 @@ def torch_of(name):
     title = re.sub(r"(\d)D$", r"\1d", title)
     if group == "nn":
         return getattr(torch.nn, title, None)
+    if group == "gradcheck":
+        return torch.autograd.gradcheck
     if group == "init":
         return getattr(torch.nn.init, rest + "_", None)
     if group == "optim":

@@ -39,7 +39,7 @@ PUBLIC = {
     'autograd': ['autograd'],
     'ops': ['ops', 'ops/*', 'random'],
     'state': ['state'],
-    'nn': ['init', 'module', 'nn', 'nn/*'],
+    'nn': ['gradcheck', 'init', 'module', 'nn', 'nn/*'],
     'models': ['models'],
     'optim': ['optim', 'sched'],
     'io': ['idx', 'io'],

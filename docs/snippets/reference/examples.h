@@ -23,6 +23,7 @@ int cuda_examples(void);
 int cuda_graph_examples(void);
 int data_examples(void);
 int generator_examples(void);
+int gradcheck_examples(void);
 int init_examples(void);
 int io_examples(void);
 int models_examples(void);

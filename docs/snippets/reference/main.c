@@ -11,6 +11,7 @@ static int (*const headers[])(void) = {
     cuda_graph_examples,
     data_examples,
     generator_examples,
+    gradcheck_examples,
     init_examples,
     io_examples,
     models_examples,
