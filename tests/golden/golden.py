@@ -7,6 +7,8 @@ import sys
 
 import torch
 
+from lion import Lion
+
 torch.set_num_threads(1)
 FOLDER = os.environ.get("TERN_GOLDEN") or os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                                        "data")
@@ -36,6 +38,10 @@ def _word(value):
     if isinstance(value, (list, tuple)):
         return " ".join(map(_word, value))
     return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def make_optimizer(kind, groups, **options):
+    return (Lion if kind == "Lion" else getattr(torch.optim, kind))(groups, **options)
 
 
 # What groups hold besides numbers that change what is computed.

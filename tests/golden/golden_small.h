@@ -15,6 +15,7 @@ typedef struct golden_small_case {
     const char *clip;          // "none", "norm" or "value"
     double clip_at, norm_type;
     bool weighted;
+    bool skips;      // at every third step 0.bias has no gradient
     int group_count; // of 2 groups the first has the parameters of layer 0, the second of layer 2
     const double *losses, *norms, *final; // norms where clip is "norm"
     const float *x, *start;
@@ -40,6 +41,7 @@ static inline golden_small_case golden_small(int number)
         .clip_at = golden_number(c, "clip_at", 0),
         .norm_type = golden_number(c, "norm_type", 0),
         .weighted = weighted,
+        .skips = golden_number(c, "skips", 0) != 0,
         .group_count = (int)golden_number(c, "groups", 0),
         .losses = golden_values(c, "losses", TERN_FLOAT64, SMALL_STEPS),
         .norms =

@@ -17,6 +17,8 @@ sys.dont_write_bytecode = True
 
 import torch
 
+from lion import Lion
+
 FOLDER = os.environ.get("TERN_GOLDEN_FILES") or os.path.join(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "io", "data")
 # What the tests expect, of each dtype as far as it goes: a third is rounded, 200 needs 8 bits.
@@ -76,6 +78,14 @@ KINDS = {
     "rmsprop": lambda groups: torch.optim.RMSprop(groups, lr=0.125, momentum=0.5, centered=True),
     "adagrad": lambda groups: torch.optim.Adagrad(groups, lr=0.125, lr_decay=0.25,
                                                   initial_accumulator_value=0.5),
+    "adadelta": lambda groups: torch.optim.Adadelta(groups, lr=0.125, rho=0.75, weight_decay=0.25),
+    "adamax": lambda groups: torch.optim.Adamax(groups, lr=0.125, betas=(0.75, 0.875)),
+    "lion": lambda groups: Lion(groups, lr=0.125, betas=(0.75, 0.875), weight_decay=0.25),
+    "radam": lambda groups: torch.optim.RAdam(groups, lr=0.125, betas=(0.75, 0.875),
+                                              weight_decay=0.25, decoupled_weight_decay=True),
+    "rprop": lambda groups: torch.optim.Rprop(groups, lr=0.125, etas=(0.25, 1.5)),
+    "nadam": lambda groups: torch.optim.NAdam(groups, lr=0.125, momentum_decay=0.25),
+    "asgd": lambda groups: torch.optim.ASGD(groups, lr=0.125, t0=1, lambd=0.25, weight_decay=0.25),
 }
 
 

@@ -19,7 +19,7 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
-from golden import Golden, f64, fnv1a, optimizer_words
+from golden import Golden, f64, fnv1a, make_optimizer, optimizer_words
 
 STEPS32, STEPS64 = 20, 200
 BATCH = 64
@@ -52,8 +52,8 @@ of parameters().
 inputs: x and the 67 first parameters, in float32; the targets without and with `weighted`; the
 class weights with `weighted`.
 options: the names of the optimizer's numbers, each of which has a value for each group; of 2 groups
-the first has the parameters of layer 0, the second of layer 2. norms: what clipping by norm
-returned; final: the parameters at the end.
+the first has the parameters of layer 0, the second of layer 2. skips: at every third step the first
+bias has no gradient. norms: what clipping by norm returned; final: the parameters at the end.
 """
 
 
@@ -173,6 +173,27 @@ SMALL_OPTIMIZERS = [
     ("Adagrad", dict(lr=0.05, lr_decay=0.1, weight_decay=0.01, initial_accumulator_value=0.1)),
     ("Adadelta", dict()),
     ("Adadelta", dict(lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.01)),
+    ("Adadelta", dict(lr=0.1, rho=1.0, maximize=True)),
+    ("Adamax", dict()),
+    ("Adamax", dict(lr=0.05, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.05)),
+    ("Adamax", dict(lr=0.005, maximize=True)),
+    ("Lion", dict(lr=0.003)),
+    ("Lion", dict(lr=0.01, betas=(0.5, 0.75), weight_decay=0.1)),
+    ("Lion", dict(lr=0.001, maximize=True)),
+    ("RAdam", dict(lr=0.01)),
+    ("RAdam", dict(lr=0.05, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.05)),
+    ("RAdam", dict(lr=0.05, weight_decay=0.1, decoupled_weight_decay=True)),
+    ("RAdam", dict(lr=0.01, betas=(0.9, 0.5), maximize=True)),
+    ("Rprop", dict()),
+    ("Rprop", dict(lr=0.02, etas=(0.25, 1.5), step_sizes=(0.002, 0.03))),
+    ("Rprop", dict(lr=0.001, maximize=True)),
+    ("NAdam", dict(lr=0.01)),
+    ("NAdam", dict(lr=0.01, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.05)),
+    ("NAdam", dict(lr=0.05, weight_decay=0.1, momentum_decay=0.5, decoupled_weight_decay=True)),
+    ("NAdam", dict(lr=0.01, maximize=True)),
+    ("ASGD", dict(lr=0.1)),
+    ("ASGD", dict(lr=0.1, lambd=0.05, alpha=0.5, t0=3, weight_decay=0.01)),
+    ("ASGD", dict(lr=0.02, maximize=True)),
 ]
 SMALL_GROUPS = [
     ("SGD", dict(lr=0.1, momentum=0.9), dict(lr=0.02, weight_decay=0.1)),
@@ -181,6 +202,17 @@ SMALL_GROUPS = [
     ("RMSprop", dict(lr=0.01), dict(lr=0.02, weight_decay=0.1)),
     ("Adagrad", dict(lr=0.05), dict(lr=0.1, weight_decay=0.1)),
     ("Adadelta", dict(lr=1.0), dict(lr=0.5, weight_decay=0.1)),
+    ("Adamax", dict(lr=0.01), dict(lr=0.05, weight_decay=0.1)),
+    ("Lion", dict(lr=0.003), dict(lr=0.01, weight_decay=0.1)),
+    ("RAdam", dict(lr=0.01), dict(lr=0.05, weight_decay=0.1)),
+    ("Rprop", dict(lr=0.01), dict(lr=0.02, etas=(0.25, 1.5))),
+    ("NAdam", dict(lr=0.01), dict(lr=0.05, momentum_decay=0.5)),
+    ("ASGD", dict(lr=0.1), dict(lr=0.02, t0=3, lambd=0.05)),
+]
+SMALL_SKIPS = [
+    ("SGD", dict(lr=0.1, momentum=0.9)), ("Adam", dict(lr=0.01)), ("Adadelta", dict()),
+    ("Adamax", dict(lr=0.01)), ("Lion", dict(lr=0.003)), ("RAdam", dict(lr=0.01)),
+    ("Rprop", dict()), ("NAdam", dict(lr=0.01)), ("ASGD", dict(lr=0.1, t0=3, lambd=0.05)),
 ]
 SMALL_CLIPS = [("norm", 1.0, 2.0), ("norm", 0.1, 2.0), ("norm", 0.1, 1.0),
                ("norm", 0.1, float("inf")), ("value", 0.1, 0.0)]
@@ -194,7 +226,7 @@ def small_net():
     return net, torch.randn(6, 4)
 
 
-def small_run(kind, options, second, clip, weighted):
+def small_run(kind, options, second, clip, weighted, skips):
     """One run of 30 steps: (optimizer, losses, norms before clipping, final parameters)."""
     net, x = small_net()
     net.double()
@@ -203,12 +235,12 @@ def small_run(kind, options, second, clip, weighted):
     if second:
         groups = [dict(params=list(net[0].parameters())),
                   dict(params=list(net[2].parameters()), **second)]
-    optimizer = getattr(torch.optim, kind)(groups, **options)
+    optimizer = make_optimizer(kind, groups, **options)
     weight = torch.tensor(WEIGHT, dtype=torch.float64) if weighted else None
     criterion = nn.CrossEntropyLoss(weight=weight, label_smoothing=0.1)
     target = torch.tensor(TARGETS[weighted])
     losses, norms = [], []
-    for _ in range(30):
+    for step in range(30):
         loss = criterion(net(x), target)
         optimizer.zero_grad()
         loss.backward()
@@ -216,21 +248,25 @@ def small_run(kind, options, second, clip, weighted):
             norms.append(nn.utils.clip_grad_norm_(net.parameters(), clip[1], clip[2]).item())
         elif clip[0] == "value":
             nn.utils.clip_grad_value_(net.parameters(), clip[1])
+        if skips and step % 3 == 2:
+            net[0].bias.grad = None
         optimizer.step()
         losses.append(loss.item())
     final = torch.cat([p.detach().flatten() for p in net.parameters()]).tolist()
     return optimizer, losses, norms, final
 
 
-def small_case(golden, kind, options, second=None, clip=("none", 0.0, 0.0), weighted=False):
-    optimizer, losses, norms, final = small_run(kind, options, second, clip, weighted)
+def small_case(golden, kind, options, second=None, clip=("none", 0.0, 0.0), weighted=False,
+               skips=False):
+    optimizer, losses, norms, final = small_run(kind, options, second, clip, weighted, skips)
     name = " ".join([kind] + ["%s=%s" % item for item in options.items()])
     name += "; second group " + " ".join("%s=%s" % i for i in second.items()) if second else ""
     name += "; clip %s %g (norm type %g)" % clip if clip[0] != "none" else ""
     name += "; weight and ignored target" if weighted else ""
+    name += "; a bias skips" if skips else ""
     words = optimizer_words(kind, optimizer)
     words += [("clip", clip[0]), ("clip_at", clip[1]), ("norm_type", clip[2]),
-              ("weighted", weighted)]
+              ("weighted", weighted), ("skips", skips)]
     golden.case(name, words, [("losses", f64(losses))] + [("norms", f64(norms))][not norms:] +
                 [("final", f64(final))])
 
@@ -248,6 +284,8 @@ def small():
     small_case(golden, "Adam", dict(lr=0.05), clip=SMALL_CLIPS[1])
     small_case(golden, "SGD", dict(lr=0.1), weighted=True)
     small_case(golden, "AdamW", dict(lr=0.01), weighted=True)
+    for case in SMALL_SKIPS:
+        small_case(golden, *case, skips=True)
     golden.write()
 
 

@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 
 import torch
 
-from golden import Golden, optimizer_words
+from golden import Golden, make_optimizer, optimizer_words
 
 STEPS, NUMEL = 10, 203
 PROSE = """
@@ -26,6 +26,22 @@ CASES = [
     ("Adagrad", dict(lr=0.05)),
     ("Adagrad", dict(lr=0.05, lr_decay=0.1, weight_decay=0.01, initial_accumulator_value=0.1)),
     ("Adagrad", dict(lr=0.02, eps=1e-3, maximize=True)),
+    ("Adadelta", dict()),
+    ("Adadelta", dict(lr=0.5, rho=0.8, eps=1e-4, weight_decay=0.01, maximize=True)),
+    ("Adamax", dict()),
+    ("Adamax", dict(lr=0.01, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.01, maximize=True)),
+    ("Lion", dict(lr=0.01)),
+    ("Lion", dict(lr=0.01, betas=(0.5, 0.75), weight_decay=0.1, maximize=True)),
+    ("RAdam", dict(lr=0.01)),
+    ("RAdam", dict(lr=0.01, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.01, maximize=True)),
+    ("RAdam", dict(lr=0.01, weight_decay=0.1, decoupled_weight_decay=True)),
+    ("Rprop", dict()),
+    ("Rprop", dict(lr=0.1, etas=(0.25, 1.5), step_sizes=(0.02, 0.15), maximize=True)),
+    ("NAdam", dict(lr=0.01)),
+    ("NAdam", dict(lr=0.01, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.01, maximize=True)),
+    ("NAdam", dict(lr=0.01, weight_decay=0.1, momentum_decay=0.5, decoupled_weight_decay=True)),
+    ("ASGD", dict()),
+    ("ASGD", dict(lr=0.1, lambd=0.05, alpha=0.5, t0=3, weight_decay=0.01, maximize=True)),
 ]
 
 
@@ -34,7 +50,7 @@ def steps_case(golden, kind, options):
     start = torch.randn(NUMEL, generator=generator)
     gradients = torch.randn(STEPS, NUMEL, generator=generator)
     p = start.clone().requires_grad_()
-    optimizer = getattr(torch.optim, kind)([p], foreach=False, **options)
+    optimizer = make_optimizer(kind, [p], foreach=False, **options)
     for g in gradients:
         p.grad = g.clone()
         optimizer.step()
