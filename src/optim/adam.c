@@ -71,26 +71,14 @@ static const tern_optim_class adamw_class = {
     .torch = {.step = true, .capturable = true, .fused = true},
 };
 
-// The second beta; NAN after an error.
-static double beta2_of(const char *function, const tern_optim_adam_options *o)
-{
-    const tern_optim_adam_options usual = {TERN_OPTIM_ADAM_DEFAULTS_};
-    if (o->betas[1] != TERN_BETA_UNSAID_)
-        return o->betas[1];
-    if (o->betas[0] == usual.betas[0])
-        return usual.betas[1];
-    tern_error_raise(TERN_ERR_ARG, "%s: betas is one number, %g: give both, .betas = {%g, %g}",
-                     function, o->betas[0], o->betas[0], usual.betas[1]);
-    return NAN;
-}
-
 static tern_optim *make(const tern_optim_class *klass, bool decoupled,
                         const tern_optim_adam_options *o)
 {
-    const double beta2 = o ? beta2_of(klass->function, o) : 0;
-    if (isnan(beta2) && tern_error_pending())
+    double betas[2];
+    static const tern_optim_adam_options usual = {TERN_OPTIM_ADAM_DEFAULTS_};
+    if (o && tern_optim_pair(klass->function, "betas", o->betas, usual.betas, betas))
         return NULL;
-    return TERN_OPTIM_MAKE(*klass, o, [LR] = o->lr, [BETA1] = o->betas[0], [BETA2] = beta2,
+    return TERN_OPTIM_MAKE(*klass, o, [LR] = o->lr, [BETA1] = betas[0], [BETA2] = betas[1],
                            [EPS] = o->eps, [WEIGHT_DECAY] = o->weight_decay, [AMSGRAD] = o->amsgrad,
                            [MAXIMIZE] = o->maximize, [DECOUPLED] = decoupled);
 }

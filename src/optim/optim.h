@@ -19,6 +19,7 @@ typedef enum tern_optim_range {
     TERN_RANGE_FINITE,
     TERN_RANGE_NOT_NEGATIVE,
     TERN_RANGE_FRACTION, // from 0 to below 1
+    TERN_RANGE_UNIT,     // from 0 to 1
     TERN_RANGE_FLAG      // 0 or 1
 } tern_optim_range;
 
@@ -155,6 +156,10 @@ tern_optim *tern_optim_no_options(const tern_optim_class *klass);
 // Where eps hides what is below the smallest normal number under a root, that number: averages
 // below it, which processors compute slowly with, may count as 0. Else 0.
 double tern_optim_tiny(double eps, bool wide);
+// A pair of options, of which `.betas = 0.5`, without braces, has set the first alone: refused,
+// unless that is what it usually is.
+tern_status tern_optim_pair(const char *function, const char *name, const double *given,
+                            const double *usual, double *pair);
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim_class *klass,
                                    const tern_optim_group *group);

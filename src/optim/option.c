@@ -19,6 +19,10 @@ static tern_status check_number(const char *function, const tern_optim_number *n
         TERN_CHECK(value >= 0 && value < 1, TERN_ERR_ARG,
                    "%s: %s is %g, but must be from 0 to below 1", function, number->name, value);
         break;
+    case TERN_RANGE_UNIT:
+        TERN_CHECK(value >= 0 && value <= 1, TERN_ERR_ARG, "%s: %s is %g, but must be from 0 to 1",
+                   function, number->name, value);
+        break;
     case TERN_RANGE_FLAG:
         TERN_CHECK(value == 0 || value == 1, TERN_ERR_ARG, "%s: %s is %g, but must be 0 or 1",
                    function, number->name, value);
@@ -40,6 +44,18 @@ double tern_optim_tiny(double eps, bool wide)
     const double smallest = wide ? DBL_MIN : (double)FLT_MIN;
     const double epsilon = wide ? DBL_EPSILON : (double)FLT_EPSILON;
     return sqrt(smallest) <= eps * epsilon / 4 ? smallest : 0;
+}
+
+tern_status tern_optim_pair(const char *function, const char *name, const double *given,
+                            const double *usual, double *pair)
+{
+    const bool one = given[1] == TERN_OPTION_UNSAID_;
+    TERN_CHECK(!one || given[0] == usual[0], TERN_ERR_ARG,
+               "%s: %s is one number, %g: give both, .%s = {%g, %g}", function, name, given[0],
+               name, given[0], usual[1]);
+    pair[0] = given[0];
+    pair[1] = one ? usual[1] : given[1];
+    return TERN_OK;
 }
 
 int tern_optim_number_of(const tern_optim_class *klass, const char *name)

@@ -19,7 +19,6 @@ static void derive(const double *number, const tern_optim_step_info *at, double 
     out[lr] = -number[LR];
     out[alpha] = number[ALPHA];
     out[take] = 1 - number[ALPHA];
-    out[keep] = at->wide ? 1 - out[take] : (double)(1 - (float)out[take]); // as PyTorch's lerp
     out[eps] = number[EPS];
     out[decay] = number[WEIGHT_DECAY];
     out[momentum] = number[MOMENTUM];

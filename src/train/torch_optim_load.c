@@ -85,7 +85,7 @@ static const struct {
     {"etas.0", "Rprop"},         {"ns_steps", "Muon"}, {"beta2_decay", "Adafactor"},
     {"history_size", "LBFGS"},   {"dampening", "SGD"}, {"alpha", "RMSprop"},
     {"lr_decay", "Adagrad"},     {"amsgrad", "Adam"},  {"decoupled_weight_decay", "RAdam"},
-    {"betas.0", "Adamax"},
+    {"eps", "Adamax"},           {"betas.0", "Lion"},
 };
 
 // The kind whose state the file is; NULL: none that is known.

@@ -279,7 +279,6 @@ static void centered_averages_vanish_together(void **state)
                                       {[lr] = -0.5,
                                        [alpha] = 0.5,
                                        [take] = 0.5,
-                                       [keep] = 0.5,
                                        [eps] = 1e-8,
                                        [sign] = 1,
                                        [tiny] = (double)FLT_MIN}};

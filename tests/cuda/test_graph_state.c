@@ -152,6 +152,36 @@ static void a_schedule_of_rate_and_momentum_goes_on_between_replays(void **state
     pair_free(&p, graph);
 }
 
+#define OPTIMIZER(name)                                                                            \
+    static tern_optim *name(tern_module *net)                                                      \
+    {                                                                                              \
+        return tern_optim_##name(net, .lr = 0.02);                                                 \
+    }
+OPTIMIZER(adadelta)
+OPTIMIZER(adamax)
+OPTIMIZER(radam)
+OPTIMIZER(lion)
+OPTIMIZER(rprop)
+
+// Their numbers change from step to step: RAdam's update takes another form at its sixth.
+static void every_optimizer_goes_on_in_replays(void **state)
+{
+    (void)state;
+    tern_optim *(*const optimizers[])(tern_module *) = {adadelta, adamax, radam, lion, rprop};
+    for (size_t k = 0; k < sizeof optimizers / sizeof *optimizers; k++) {
+        pair p = pair_of(plain_net, optimizers[k]);
+        pair_warm_up(&p);
+        tern_cuda_graph *graph = capture(&p.graph, plain_step);
+        for (int i = 0; i < 6; i++) {
+            pair_fill(&p, 5 + i);
+            assert_int_equal(plain_step(&p.eager), TERN_OK);
+            replay(graph);
+            check_same_runs(&p.graph, &p.eager);
+        }
+        pair_free(&p, graph);
+    }
+}
+
 static void a_group_added_since_the_capture_is_refused(void **state)
 {
     (void)state;
@@ -430,6 +460,7 @@ int main(int argc, char **argv)
         CHECK_TEST(running_statistics_follow_in_each_replay),
         CHECK_TEST(momentum_may_change_but_not_come_or_go),
         CHECK_TEST(a_schedule_of_rate_and_momentum_goes_on_between_replays),
+        CHECK_TEST(every_optimizer_goes_on_in_replays),
         CHECK_TEST(a_group_added_since_the_capture_is_refused),
         CHECK_TEST(state_that_a_replay_would_fill_again_is_refused),
         CHECK_TEST(a_refused_replay_leaves_every_optimizer_as_it_was),

@@ -11,7 +11,7 @@ static tern_module *no_parameters(fixture *f)
     return tern_module_child_at(f->net, 1); // ReLU
 }
 
-#define OPTIMIZER(name)                                                                            \
+#define WITHOUT_DECAY(name)                                                                        \
     REFUSES(tern_optim_##name##_with, "options that are NULL", TERN_ERR_NULL,                      \
             "optim_" #name ": options is NULL", tern_optim_##name##_with(NULL))                    \
     REFUSES(tern_optim_##name##_with, "neither module nor params", TERN_ERR_NULL,                  \
@@ -44,36 +44,58 @@ static tern_module *no_parameters(fixture *f)
     REFUSES(tern_optim_##name##_with, "a negative lr", TERN_ERR_ARG, "optim_" #name ": lr is -1",  \
             tern_optim_##name(f->net, .lr = -1))                                                   \
     REFUSES(tern_optim_##name##_with, "an lr that is NaN", TERN_ERR_ARG,                           \
-            "optim_" #name ": lr is nan", tern_optim_##name(f->net, .lr = NAN))                    \
-    REFUSES(tern_optim_##name##_with, "a negative weight_decay", TERN_ERR_ARG,                     \
-            "optim_" #name ": weight_decay is -1", tern_optim_##name(f->net, .weight_decay = -1))
+            "optim_" #name ": lr is nan", tern_optim_##name(f->net, .lr = NAN))
 // A number that may not be below 0.
 #define NEGATIVE(name, number)                                                                     \
     REFUSES(tern_optim_##name##_with, "a negative " #number, TERN_ERR_ARG,                         \
             "optim_" #name ": " #number " is -1", tern_optim_##name(f->net, .number = -1))
-#define ADAMS(name)                                                                                \
+#define OPTIMIZER(name) WITHOUT_DECAY(name) NEGATIVE(name, weight_decay)
+#define BETAS(name, second)                                                                        \
     REFUSES(tern_optim_##name##_with, "a beta of 1", TERN_ERR_ARG,                                 \
             "optim_" #name ": betas[1] is 1", tern_optim_##name(f->net, .betas = {0.9, 1}))        \
     REFUSES(tern_optim_##name##_with, "a negative beta", TERN_ERR_ARG,                             \
             "optim_" #name ": betas[0] is -0.5", tern_optim_##name(f->net, .betas = {-0.5, 0.9}))  \
     REFUSES(tern_optim_##name##_with, "one beta without braces", TERN_ERR_ARG,                     \
-            "optim_" #name ": betas is one number, 0.5|{0.5, 0.999}",                              \
-            tern_optim_##name(f->net, .betas = 0.5))                                               \
-    REFUSES(tern_optim_##name##_with, "a negative eps", TERN_ERR_ARG,                              \
-            "optim_" #name ": eps is -1", tern_optim_##name(f->net, .eps = -1))
+            "optim_" #name ": betas is one number, 0.5|{0.5, " second "}",                         \
+            tern_optim_##name(f->net, .betas = 0.5))
+#define ADAMS(name) BETAS(name, "0.999") NEGATIVE(name, eps)
 OPTIMIZER(sgd)
 OPTIMIZER(adam)
 OPTIMIZER(adamw)
 OPTIMIZER(rmsprop)
 OPTIMIZER(adagrad)
+OPTIMIZER(adadelta)
+OPTIMIZER(adamax)
+OPTIMIZER(radam)
+OPTIMIZER(lion)
+WITHOUT_DECAY(rprop)
 ADAMS(adam)
 ADAMS(adamw)
+ADAMS(adamax)
+ADAMS(radam)
+BETAS(lion, "0.99")
 NEGATIVE(rmsprop, momentum)
 NEGATIVE(rmsprop, alpha)
 NEGATIVE(rmsprop, eps)
 NEGATIVE(adagrad, lr_decay)
 NEGATIVE(adagrad, eps)
 NEGATIVE(adagrad, initial_accumulator_value)
+NEGATIVE(adadelta, rho)
+NEGATIVE(adadelta, eps)
+REFUSES(tern_optim_adadelta_with, "a rho above 1", TERN_ERR_ARG,
+        "optim_adadelta: rho is 1.5, but must be from 0 to 1",
+        tern_optim_adadelta(f->net, .rho = 1.5))
+#define RPROP(what, says, ...)                                                                     \
+    REFUSES(tern_optim_rprop_with, what, TERN_ERR_ARG, "optim_rprop: " says,                       \
+            tern_optim_rprop(f->net, __VA_ARGS__))
+RPROP("an eta of 0", "etas are 0 and 1.2, but must be", .etas = {0, 1.2})
+RPROP("an eta that makes no step smaller", "etas are 1 and 1.2", .etas = {1, 1.2})
+RPROP("an eta that makes no step larger", "etas are 0.5 and 1", .etas = {0.5, 1})
+RPROP("an eta that is infinite", "etas[1] is inf", .etas = {0.5, INFINITY})
+RPROP("one eta without braces", "etas is one number, 0.25|{0.25, 1.2}", .etas = 0.25)
+RPROP("a negative step size", "step_sizes[0] is -1", .step_sizes = {-1, 50})
+RPROP("a largest step size that is infinite", "step_sizes[1] is inf", .step_sizes = {0, INFINITY})
+RPROP("one step size without braces", "step_sizes is one number, 1|{1, 50}", .step_sizes = 1)
 REFUSES(tern_optim_sgd_with, "a negative momentum", TERN_ERR_ARG, "optim_sgd: momentum is -1",
         tern_optim_sgd(f->net, .momentum = -1))
 REFUSES(tern_optim_sgd_with, "a dampening that is infinite", TERN_ERR_ARG,

@@ -15,6 +15,11 @@
     OPTIMIZER(Adam, tern_optim_adam(FROM))                                                         \
     OPTIMIZER(AdamW, tern_optim_adamw(FROM))                                                       \
     OPTIMIZER(RMSprop, tern_optim_rmsprop(FROM))                                                   \
+    OPTIMIZER(Adadelta, tern_optim_adadelta(FROM))                                                 \
+    OPTIMIZER(Adamax, tern_optim_adamax(FROM))                                                     \
+    OPTIMIZER(RAdam, tern_optim_radam(FROM))                                                       \
+    OPTIMIZER(Lion, tern_optim_lion(FROM))                                                         \
+    OPTIMIZER(Rprop, tern_optim_rprop(FROM))                                                       \
     OPTIMIZER(Adagrad, tern_optim_adagrad(FROM, .initial_accumulator_value = golden_number(        \
                                                     c, "initial_accumulator_value", 0)))
 

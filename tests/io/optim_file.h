@@ -33,7 +33,12 @@ typedef struct run {
     KIND("adam", Adam, tern_optim_adam(FROM))                                                      \
     KIND("adamw", AdamW, tern_optim_adamw(FROM))                                                   \
     KIND("rmsprop", RMSprop, tern_optim_rmsprop(FROM))                                             \
-    KIND("adagrad", Adagrad, tern_optim_adagrad(FROM))
+    KIND("adagrad", Adagrad, tern_optim_adagrad(FROM))                                             \
+    KIND("adadelta", Adadelta, tern_optim_adadelta(FROM))                                          \
+    KIND("adamax", Adamax, tern_optim_adamax(FROM))                                                \
+    KIND("radam", RAdam, tern_optim_radam(FROM))                                                   \
+    KIND("lion", Lion, tern_optim_lion(FROM))                                                      \
+    KIND("rprop", Rprop, tern_optim_rprop(FROM))
 
 static const struct {
     const char *file, *name;

@@ -27,6 +27,11 @@ OPTIMIZER(amsgrad, tern_optim_adam(net, .lr = 1e-2, .amsgrad = true))
 OPTIMIZER(adamw, tern_optim_adamw(net, .lr = 1e-2))
 OPTIMIZER(rmsprop, tern_optim_rmsprop(net, .momentum = 0.5, .centered = true))
 OPTIMIZER(adagrad, tern_optim_adagrad(net))
+OPTIMIZER(adadelta, tern_optim_adadelta(net, .weight_decay = 0.01))
+OPTIMIZER(adamax, tern_optim_adamax(net))
+OPTIMIZER(radam, tern_optim_radam(net, .lr = 1e-2, .betas = {0.9, 0.95}))
+OPTIMIZER(lion, tern_optim_lion(net, .weight_decay = 0.1))
+OPTIMIZER(rprop, tern_optim_rprop(net))
 
 static const optimizer optimizers[] = {
     {"optim_sgd", "decay", sgd},
@@ -36,6 +41,11 @@ static const optimizer optimizers[] = {
     {"optim_adamw", "defaults", adamw},
     {"optim_rmsprop", "centered", rmsprop},
     {"optim_adagrad", "defaults", adagrad},
+    {"optim_adadelta", "decay", adadelta},
+    {"optim_adamax", "defaults", adamax},
+    {"optim_radam", "rectified", radam},
+    {"optim_lion", "decay", lion},
+    {"optim_rprop", "defaults", rprop},
 };
 
 static tern_module *smoothed(int64_t classes)

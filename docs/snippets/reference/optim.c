@@ -50,6 +50,66 @@ static void show_optim_rmsprop(void)
     tern_module_free(net);
 }
 
+static void show_optim_adadelta(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_adadelta]
+    tern_optim *opt = tern_optim_adadelta(net, .rho = 0.95);
+    double lr = tern_optim_lr(opt, 0); // 1
+    // [/tern_optim_adadelta]
+    expect(near(lr, 1));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_adamax(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_adamax]
+    tern_optim *opt = tern_optim_adamax(net, .betas = {0.9, 0.98});
+    double lr = tern_optim_lr(opt, 0); // 2e-3
+    // [/tern_optim_adamax]
+    expect(near(lr, 2e-3));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_radam(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_radam]
+    tern_optim *opt = tern_optim_radam(net, .weight_decay = 0.01);
+    double lr = tern_optim_lr(opt, 0); // 1e-3
+    // [/tern_optim_radam]
+    expect(near(lr, 1e-3));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_lion(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_lion]
+    tern_optim *opt = tern_optim_lion(net, .lr = 3e-5, .weight_decay = 0.1);
+    double lr = tern_optim_lr(opt, 0); // 3e-5
+    // [/tern_optim_lion]
+    expect(near(lr, 3e-5));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_rprop(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_rprop]
+    tern_optim *opt = tern_optim_rprop(net, .step_sizes = {1e-6, 1});
+    double lr = tern_optim_lr(opt, 0); // 1e-2
+    // [/tern_optim_rprop]
+    expect(near(lr, 1e-2));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
 static void show_optim_adagrad(void)
 {
     tern_module *net = tern_nn_linear(4, 2);
@@ -164,6 +224,11 @@ int optim_examples(void)
     show_optim_adam();
     show_optim_adamw();
     show_optim_rmsprop();
+    show_optim_adadelta();
+    show_optim_adamax();
+    show_optim_radam();
+    show_optim_lion();
+    show_optim_rprop();
     show_optim_adagrad();
     show_optim_retain();
     show_optim_add_group();
