@@ -25,7 +25,7 @@ import modules_shape
 
 PROSE = """
 A case is a module made after manual_seed(1), in float32, and then converted. state.NAME are the
-entries of its state dict, in order, in float32. in0 and, for a loss, in1 are what goes in;
+entries of its state dict, in order, in float32. in0 and, for a loss, in1, in2 .. are what goes in;
 train.out and eval.out what comes out in each mode, train first; where the module has no forward
 there is neither, and where it draws random numbers in training there is no train.out. A backward
 from `seed` (eval.seed) at the output gives train.grad.in0 and train.grad.NAME of each parameter,

@@ -14,13 +14,12 @@ import torch
 import torch.nn.functional as F
 
 from golden import Golden, name_of
+import ops_loss
+from ops_inputs import INF, NAN, REDUCTION, real, sixteenths
 
-INF, NAN = float("inf"), float("nan")
 FLOATS = (torch.float64, torch.float32)
 DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32,
           torch.uint8, torch.bool)
-MEAN, SUM, NONE = 1, 2, 3
-REDUCTION = {MEAN: "mean", SUM: "sum", NONE: "none"}
 SEED = [1.0, -0.5, 0.75, 2.0, -1.25]
 PROSE = """
 A case calls `op` with the arrays in0, in1, .. and the words. out0, .. is what it gives, grad0 the
@@ -35,11 +34,14 @@ The op is the name of tern's function without tern_. Words:
   low, high         of hardtanh: min_val, max_val
   value             of threshold too
   factor            of the shuffles of pixels and channels
-  reduction         1 mean, 2 sum, 3 none
+  margin, delta, full, log_input, log_target, swap, blank, zero_infinity: of losses, as in the
+                    function
+  reduction         1 mean, 2 sum, 3 none, 4 batchmean
   activation        of linear: 1 none, 2 relu, 3 gelu, 4 gelu_tanh, 5 silu, 6 tanh, 7 sigmoid
-Arrays of cross_entropy: input, target, weight (may be missing); of linear: x, weight, bias (may be
-missing); of masked_fill: x, mask; of gather and index_select: x, index; of where: condition, a,
-b. out of max and min: values, indices. to_dtype converts to the dtype of out0.
+ctc_loss takes the log_softmax of in0. Arrays of losses: input, target, what else they take, weight
+(may be missing); of binary_cross_entropy_with_logits: input, target, weight, pos_weight; of linear:
+x, weight, bias (may be missing); of masked_fill: x, mask; of gather and index_select: x, index; of
+where: condition, a, b. out of max and min: values, indices. to_dtype converts to the dtype of out0.
 """
 golden = Golden("ops", "make_ops.py", PROSE)
 
@@ -52,7 +54,7 @@ def record(name, op, inputs, words, outputs, seed, grads):
     arrays = numbered("in", inputs) + numbered("out", outputs)
     if any(g is not None for g in grads):
         arrays += [("seed", seed)] + numbered("grad", grads)
-    dtypes = ", ".join(dict.fromkeys(name_of(t.dtype) for t in inputs))
+    dtypes = ", ".join(dict.fromkeys(name_of(t.dtype) for t in inputs if t is not None))
     golden.case(f"{op}: {name}, {dtypes}", [("op", op), *words], arrays)
 
 
@@ -61,9 +63,10 @@ def case(name, op, fn, inputs, *params, dtypes=FLOATS, grad=True):
     for dtype in dtypes:
         args = []
         for t in inputs:
-            t = t.detach().clone()
-            t = t.to(dtype) if dtype and t.is_floating_point() else t
-            args.append(t.requires_grad_(grad and t.is_floating_point()))
+            t = t.detach().clone() if t is not None else None
+            real_number = t is not None and t.is_floating_point()
+            t = t.to(dtype) if dtype and real_number else t
+            args.append(t.requires_grad_(grad) if real_number else t)
         out = fn(*args)
         outs = list(out) if isinstance(out, tuple) else [out]
         seed, grads = None, [None] * len(args)
@@ -71,72 +74,13 @@ def case(name, op, fn, inputs, *params, dtypes=FLOATS, grad=True):
             seed = torch.tensor([s for s, _ in zip(itertools.cycle(SEED), range(outs[0].numel()))])
             seed = seed.to(outs[0].dtype).reshape(outs[0].shape)
             outs[0].backward(seed)
-            grads = [t.grad for t in args]
+            grads = [t.grad if t is not None else None for t in args]
         record(name, op, args, params, outs, seed, grads)
 
 
 def fixed(name, op, fn, inputs, *params, grad=True):
     """A case whose inputs stay in the dtypes they have."""
     case(name, op, fn, inputs, *params, dtypes=(None,), grad=grad)
-
-
-def sixteenths(*shape, seed=0):
-    """Normal numbers, rounded to 1/16."""
-    g = torch.Generator().manual_seed(seed)
-    return torch.round(torch.randn(*shape, generator=g, dtype=torch.float64) * 16) / 16
-
-
-def real(values):
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def cross_entropy(name, x, target, weight=None, ignore=-100, smoothing=0.0):
-    for reduction in (MEAN, SUM, NONE):
-        params = [("reduction", reduction), ("ignore_index", ignore),
-                  ("label_smoothing", smoothing)]
-
-        def run(x, target, weight=None, reduction=reduction):
-            weight = weight.detach() if weight is not None else None
-            return F.cross_entropy(x, target.detach(), weight=weight, ignore_index=ignore,
-                                   label_smoothing=smoothing, reduction=REDUCTION[reduction])
-        inputs = [x, target] + ([weight] if weight is not None else [])
-        case("%s, %s" % (name, REDUCTION[reduction]), "cross_entropy", run, inputs, *params)
-
-
-def losses():
-    x, w = sixteenths(5, 4), real([0.5, 2.0, 1.0, 0.25])
-    q = torch.softmax(sixteenths(5, 4, seed=2), 1).mul(16).round() / 16
-    for weighted, ignored, smoothing in itertools.product((0, 1), (0, 1), (0.0, 0.1)):
-        target = torch.tensor([0, 3, -100, 1, -100] if ignored else [0, 3, 1, 1, 2])
-        name = "labels%s%s%s" % (", weight" * weighted, ", ignored" * ignored,
-                                 ", smoothing" if smoothing else "")
-        cross_entropy(name, x, target, w if weighted else None, smoothing=smoothing)
-    for weighted, smoothing in itertools.product((0, 1), (0.0, 0.1)):
-        name = "probabilities%s%s" % (", weight" * weighted, ", smoothing" if smoothing else "")
-        cross_entropy(name, x, q, w if weighted else None, smoothing=smoothing)
-    x3, t3 = sixteenths(2, 4, 3, seed=3), torch.tensor([[0, 3, 7], [2, 7, 1]])
-    cross_entropy("K dimensions, labels, weight, ignore_index 7, smoothing", x3, t3, w, 7, 0.1)
-    cross_entropy("K dimensions, labels", x3, t3 % 4)
-    q3 = torch.softmax(sixteenths(2, 4, 3, seed=4), 1).mul(16).round() / 16
-    cross_entropy("K dimensions, probabilities, weight, smoothing", x3, q3, w, -100, 0.1)
-    cross_entropy("one sample without batch, label", x[0], torch.tensor(2), w, -100, 0.1)
-    cross_entropy("one sample without batch, probabilities", x[0], q[0], w)
-    cross_entropy("every label ignored", x[:2], torch.tensor([-100, -100]))
-    cross_entropy("ignore_index is class 1", x, torch.tensor([0, 3, 1, 1, 2]), None, 1)
-    cross_entropy("huge logits", real([[1000, -1000, 0], [-1000, 1000, 1000]]),
-                  torch.tensor([0, 0]))
-    cross_entropy("-inf beside the label", real([[1.0, -INF, 0.5]]), torch.tensor([0]))
-    cross_entropy("-inf at the label", real([[1.0, -INF, 0.5]]), torch.tensor([1]))
-    for reduction in (MEAN, SUM, NONE):
-        case("mse_loss, %s" % REDUCTION[reduction], "mse_loss",
-             lambda a, b: F.mse_loss(a, b, reduction=REDUCTION[reduction]),
-             [sixteenths(3, 2), sixteenths(3, 2, seed=1)], ("reduction", reduction))
-        case("l1_loss, %s" % REDUCTION[reduction], "l1_loss",
-             lambda a, b: F.l1_loss(a, b, reduction=REDUCTION[reduction]),
-             [sixteenths(3, 2), sixteenths(3, 2, seed=1)], ("reduction", reduction))
-    case("l1_loss of equal elements and NaN", "l1_loss",
-         lambda a, b: F.l1_loss(a, b, reduction="none"),
-         [real([1, 2, NAN, 3]), real([1, 3, 0, NAN])], ("reduction", 3))
 
 
 POINTS = real([-INF, -30, -20.5, -5, -1, -0.5, -0.0, 0.0, 0.0625, 0.5, 1, 5, 20, 20.0625, 30, INF,
@@ -479,7 +423,8 @@ the order of the rows.
 
 
 def main():
-    for family in (losses, elementwise, activations, shuffles, two_operands, reductions, norms,
+    ops_loss.cases(case)
+    for family in (elementwise, activations, shuffles, two_operands, reductions, norms,
                    normalized, products, indexing, integers, conversions):
         family()
     golden.write()
