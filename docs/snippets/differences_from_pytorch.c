@@ -32,6 +32,15 @@ static void losses_do_not_broadcast(void)
     expect_error(TERN_ERR_SHAPE);
 }
 
+static void losses_refuse_what_they_cannot_take(void)
+{
+    tern_tensor *x = tern_ones(tern_dims(3), .requires_grad = true);
+    tern_tensor *target = tern_from_data(tern_dims(3), ((float[]){1, -1, 0}));
+    expect(!tern_hinge_embedding_loss(x, target));
+    expect_error(TERN_ERR_ARG);
+    tern_zero_grad(x);
+}
+
 static void dropouts_say_what_they_want(void)
 {
     tern_tensor *x = tern_full(tern_dims(4, 3), INFINITY), *y = tern_dropout(x, 1, true);
@@ -192,6 +201,7 @@ int main(void)
         numbers_keep_the_dtype,
         no_promotion_and_no_integers,
         losses_do_not_broadcast,
+        losses_refuse_what_they_cannot_take,
         dropouts_say_what_they_want,
         at_most_8_dimensions,
         a_load_is_all_or_nothing,

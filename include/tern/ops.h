@@ -21,12 +21,12 @@
 #include <tern/ops/dropout.h>
 #include <tern/ops/inplace.h>
 #include <tern/ops/join.h>
+#include <tern/ops/loss.h>
 #include <tern/ops/norm.h>
 #include <tern/ops/pool.h>
 #include <tern/ops/resize.h>
 #include <tern/ops/shuffle.h>
 #include <tern/ops/view.h>
-#include <tern/reduction.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -194,47 +194,17 @@ TERN_API TERN_NODISCARD tern_tensor *tern_matmul(tern_tensor *a, tern_tensor *b)
 TERN_API TERN_NODISCARD tern_tensor *tern_linear(tern_tensor *x, tern_tensor *weight,
                                                  tern_tensor *bias, tern_activation activation);
 
-// ---- softmax and losses -------------------------------------------------------------------------
+// ---- softmax ------------------------------------------------------------------------------------
 
 /// exp(x) / sum exp(x) along one dimension. Floating only.
 TERN_API TERN_NODISCARD tern_tensor *tern_softmax(tern_tensor *x, int dim);
 /// Its logarithm, x - log sum exp(x), without overflow. Floating only.
 TERN_API TERN_NODISCARD tern_tensor *tern_log_softmax(tern_tensor *x, int dim);
 
-/// `tern_cross_entropy(logits, labels, .label_smoothing = 0.1)`.
-typedef struct tern_cross_entropy_options {
-    tern_tensor *weight;      ///< (C), of the input's dtype; NULL: all 1
-    int64_t ignore_index;     ///< labels of this value do not count
-    double label_smoothing;   ///< 0 to 1
-    tern_reduction reduction; ///< what becomes of the losses
-    char reserved_;
-    tern_tensor *input;  ///< raw logits (N, C), (N, C, d1, ..) or (C)
-    tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities as the input
-} tern_cross_entropy_options;
-
-#define TERN_CROSS_ENTROPY_DEFAULTS_                                                               \
-    .weight = NULL, .ignore_index = -100, .label_smoothing = 0, .reduction = TERN_REDUCTION_MEAN
-#define TERN_CROSS_ENTROPY_FIELDS_ 2, 0, (input, target), (tensor, tensor)
-TERN_API tern_cross_entropy_options tern_cross_entropy_defaults(void);
-/// -log softmax(input)[label], weighted and smoothed as PyTorch's CrossEntropyLoss: with weights
-/// the mean divides by the sum of the weights of the labels that count. A label out of range is
-/// TERN_ERR_INDEX with its sample, found on the device. All labels ignored: mean is NaN.
-TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options);
-#define tern_cross_entropy(...)                                                                    \
-    TERN_WITH_(tern_cross_entropy, tern_cross_entropy, TERN_CROSS_ENTROPY, __VA_ARGS__)
-
 /// The share of the samples whose largest logit is that of their label, a 0-dim float32; NaN of no
 /// sample. input (N, C), (N, C, d1, ..) or (C), target the integer labels (N), (N, d1, ..) or ().
 /// Of equal logits the first counts. Without history.
 TERN_API TERN_NODISCARD tern_tensor *tern_accuracy(tern_tensor *input, tern_tensor *target);
-
-/// (input - target)^2. Shapes must be equal: broadcasting here is nearly always a mistake.
-TERN_API tern_tensor *tern_mse_loss(tern_tensor *input, tern_tensor *target,
-                                    tern_reduction reduction);
-
-/// |input - target|, of equal shapes. The gradient is 0 where they are equal, and where one is NaN.
-TERN_API tern_tensor *tern_l1_loss(tern_tensor *input, tern_tensor *target,
-                                   tern_reduction reduction);
 
 // ---- indexing -----------------------------------------------------------------------------------
 // Indices are int64; one out of range is TERN_ERR_INDEX.

@@ -44,6 +44,7 @@
 #include <tern/ops/dropout.h>
 #include <tern/ops/inplace.h>
 #include <tern/ops/join.h>
+#include <tern/ops/loss.h>
 #include <tern/ops/norm.h>
 #include <tern/ops/pool.h>
 #include <tern/ops/resize.h>

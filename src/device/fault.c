@@ -80,6 +80,19 @@ static bool report_fault(tern_device device, const tern_fault *fault, fault_loca
     return again;
 }
 
+static tern_status raise_at(const tern_fault *fault, const char *op, const char *what,
+                            int64_t limit)
+{
+    if (limit == TERN_FAULT_NOT_FINITE)
+        return tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite", op, what);
+    if (limit == TERN_FAULT_INVALID)
+        return tern_error_raise(TERN_ERR_ARG, "%s: %s, but is not at element %lld", op, what,
+                                (long long)fault->element);
+    return tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld", op, what,
+                            (long long)fault->element, (long long)fault->value,
+                            (long long)limit - 1);
+}
+
 // In the module where the kernel was launched, wherever its fault is found.
 static tern_status raise_fault(const tern_fault *fault, const fault_location *location)
 {
@@ -87,13 +100,7 @@ static tern_status raise_fault(const tern_fault *fault, const fault_location *lo
         return tern_error_raise(TERN_ERR_INDEX, "a kernel found %lld at element %lld out of range",
                                 (long long)fault->value, (long long)fault->element);
     const uint32_t caller = tern_path_set(location->path);
-    tern_status status =
-        location->limit == TERN_FAULT_NOT_FINITE
-            ? tern_error_raise(TERN_ERR_NUMERIC, "%s: %s is not finite", location->op,
-                               location->what)
-            : tern_error_raise(TERN_ERR_INDEX, "%s: %s %lld is %lld, but must be 0 to %lld",
-                               location->op, location->what, (long long)fault->element,
-                               (long long)fault->value, (long long)location->limit - 1);
+    tern_status status = raise_at(fault, location->op, location->what, location->limit);
     tern_path_set(caller);
     return status;
 }

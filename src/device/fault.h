@@ -7,8 +7,10 @@
 
 // Remembers operation, module path and limit under a number that goes to tern_exec.location. `what`
 // says what the element is ("label of sample", "index"); static strings.
-// With TERN_FAULT_NOT_FINITE as the limit, `what` is a number that is not finite.
+// With TERN_FAULT_NOT_FINITE as the limit, `what` is a number that is not finite; with
+// TERN_FAULT_INVALID a rule that an element does not keep ("target must be 1 or -1").
 #define TERN_FAULT_NOT_FINITE (-1)
+#define TERN_FAULT_INVALID    (-2)
 uint32_t tern_fault_location(const char *op, const char *what, int64_t limit);
 
 // Raises the error of the device's fault record, if one is set, and keeps the record set (optimizer

@@ -290,6 +290,7 @@ typedef struct tern_cross_entropy_args {
     tern_strided target;        // (N, S) int64, or (N, C, S)
     const tern_strided *weight; // (C) or NULL
     bool probabilities;
+    bool log_probabilities; // x holds logarithms of probabilities: no softmax, and lse is 0
     int64_t ignore_index;
     double label_smoothing;
     tern_reduction reduction;
@@ -307,6 +308,48 @@ typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
                                                    const tern_strided *dx,
                                                    const tern_strided *dloss);
 
+// Margins between the scores of a sample's own classes and those of the others; contiguous.
+typedef struct tern_class_margin_args {
+    tern_strided x;             // (N, C)
+    tern_strided target;        // int64 (N, 1): the class; or (N, C): classes, up to the first -1
+    const tern_strided *weight; // (C), of the own class; or NULL
+    bool lists;                 // the target is (N, C)
+    int p;                      // 1 or 2
+    double margin;
+} tern_class_margin_args;
+// loss (N) = sum over the own classes t and the others i of weight[t] max(0, margin - x[t] +
+// x[i])^p / C. A class out of range goes to the fault record (element of the target, value the
+// class), and its sample gives 0.
+typedef tern_status tern_kernel_class_margin(const tern_exec *exec,
+                                             const tern_class_margin_args *args,
+                                             const tern_strided *loss);
+// dx (N, C) from dloss (N).
+typedef tern_status tern_kernel_class_margin_grad(const tern_exec *exec,
+                                                  const tern_class_margin_args *args,
+                                                  const tern_strided *dx,
+                                                  const tern_strided *dloss);
+
+// Connectionist temporal classification of float32 or float64; contiguous. The plan says of each
+// sample how many times and labels it has, and where in `labels` these begin.
+enum { TERN_CTC_TIMES, TERN_CTC_LABELS, TERN_CTC_FIRST, TERN_CTC_PLAN };
+typedef struct tern_ctc_args {
+    tern_strided x;      // (T, N, C): logarithms of probabilities
+    tern_strided labels; // int64 (total)
+    tern_strided plan;   // int64 (N, TERN_CTC_PLAN)
+    tern_strided alpha;  // (N, T, L), L = 2 most labels + 1: the forward writes it
+    tern_strided beta;   // (N, 2, L): the backward's scratch
+    tern_strided nll;    // (N): the forward writes it
+    int64_t blank;
+    bool zero_infinity; // a sample without a path gives 0, and gradients of 0
+} tern_ctc_args;
+// loss (N). A label that is no class, or the blank, goes to the fault record (its place in `labels`
+// and value); its sample gives 0.
+typedef tern_status tern_kernel_ctc(const tern_exec *exec, const tern_ctc_args *args,
+                                    const tern_strided *loss);
+// dx (T, N, C) from dloss (N) and what the forward wrote.
+typedef tern_status tern_kernel_ctc_grad(const tern_exec *exec, const tern_ctc_args *args,
+                                         const tern_strided *dx, const tern_strided *dloss);
+
 // The pointwise losses (device/loss.def), of n elements; all views contiguous.
 typedef enum tern_loss_code {
 #define LOSS(CODE, ...) TERN_LOSS_##CODE,
@@ -316,7 +359,8 @@ typedef enum tern_loss_code {
 
 typedef struct tern_loss_args {
     tern_loss_code code;
-    tern_reduction reduction;   // UNSPECIFIED is MEAN; it divides by n, whatever the weights are
+    tern_reduction reduction;   // UNSPECIFIED is MEAN
+    int64_t mean_of;            // what it divides by, whatever the weights are; 0: n
     double a, b;                // parameters of the formula
     tern_strided x, t;          // (n); t: the target
     const tern_strided *v;      // (n): the third input of a loss of 3, else NULL
@@ -326,11 +370,19 @@ typedef struct tern_loss_args {
 // formula calls invalid goes to the fault record (value 0) and is computed as it is.
 typedef tern_status tern_kernel_loss(const tern_exec *exec, const tern_loss_args *args,
                                      const tern_strided *loss);
-// dx (n) = dloss * weight * slope in an input: 0 is x, 1 t, 2 v; by n for the mean. dloss is shaped
-// as loss.
+// dx (n) = dloss * weight * slope in an input: 0 is x, 1 t, 2 v; divided as the loss is. dloss is
+// shaped as loss.
 typedef tern_status tern_kernel_loss_grad(const tern_exec *exec, const tern_loss_args *args,
                                           int input, const tern_strided *dx,
                                           const tern_strided *dloss);
+
+// What the sum of the losses is divided by.
+static inline double tern_loss_divisor(const tern_loss_args *args)
+{
+    if (args->reduction == TERN_REDUCTION_SUM || args->reduction == TERN_REDUCTION_NONE)
+        return 1;
+    return (double)(args->mean_of ? args->mean_of : args->x.size[0]);
+}
 
 // How many inputs a loss has; 1 stands for a function of x - t.
 static inline int tern_loss_inputs(tern_loss_code code)
@@ -396,8 +448,7 @@ typedef enum tern_step_code {
 #include "device/step.def"
 } tern_step_code;
 
-#define TERN_STEP_STATES  4  // of a formula, at most
-#define TERN_STEP_NUMBERS 12 // likewise
+enum { TERN_STEP_STATES = 4, TERN_STEP_NUMBERS = 12 }; // of a formula, at most
 
 // One parameter of an optimizer step: contiguous, floating; the state has the parameter's dtype.
 typedef struct tern_step_tensor {
@@ -433,10 +484,10 @@ typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm
     SLOT(softmax) SLOT(softmax_grad)                                                               \
     SLOT(max_pool) SLOT(max_pool_grad) SLOT(resample) SLOT(resample_grad)                          \
     SLOT(norm) SLOT(norm_grad) SLOT(batch_norm) SLOT(batch_norm_grad)                              \
-    SLOT(cross_entropy) SLOT(cross_entropy_grad) SLOT(loss) SLOT(loss_grad)                        \
-    SLOT(dropout) SLOT(draw_uniform) SLOT(random)                                                  \
-    SLOT(gather) SLOT(scatter_add) SLOT(one_hot)                                                   \
-    SLOT(step) SLOT(list_norm) SLOT(list_clip)
+    SLOT(cross_entropy) SLOT(cross_entropy_grad) SLOT(class_margin) SLOT(class_margin_grad)        \
+    SLOT(ctc) SLOT(ctc_grad) SLOT(loss) SLOT(loss_grad) SLOT(step)                                 \
+    SLOT(dropout) SLOT(draw_uniform) SLOT(random) SLOT(gather) SLOT(scatter_add) SLOT(one_hot)     \
+    SLOT(list_norm) SLOT(list_clip)
 // clang-format on
 
 // The table of a backend. Every slot is required.

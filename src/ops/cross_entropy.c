@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-entropy of raw logits: log-softmax, weights, smoothing and reduction in one pass.
+// Cross-entropy of raw logits: log-softmax, weights, smoothing and reduction in one pass; and
+// negative log-likelihood, which is that of logarithms of probabilities.
 #include "ops/launch.h"
+#include "ops/pointwise_loss.h"
 
 // What a call works on: logits (N, C, S), labels (N, S) or probabilities (N, C, S), weight (C) or
 // NULL.
@@ -10,7 +12,8 @@ typedef struct problem {
     tern_tensor *lse, *total, *loss;
     int64_t batch, classes, space;
     tern_cross_entropy_options options;
-    bool probabilities;
+    bool probabilities;     // in the target
+    bool log_probabilities; // in the input
 } problem;
 
 // The class dimension: the only one, or the second.
@@ -28,20 +31,22 @@ static tern_shape without_classes(const tern_tensor *input)
     return shape;
 }
 
-static tern_status check_labels(const tern_tensor *input, const tern_tensor *target)
+static tern_status check_labels(const problem *p)
 {
+    const tern_tensor *input = p->call.in[0], *target = p->call.in[1];
+    const char *op = p->call.op->name;
     tern_shape samples = without_classes(input), labels = tern_shape_get(target);
-    TERN_CHECK(tern_dtype_is_floating(target->dtype) || target->dtype == TERN_INT64, TERN_ERR_DTYPE,
-               "cross_entropy: target is %s: labels must be int64 (tern_to_dtype makes them so), "
-               "probabilities %s",
-               tern_tensor_string(target), tern_dtype_name(input->dtype));
-    TERN_CHECK(
-        target->dtype == TERN_INT64, TERN_ERR_SHAPE,
-        "cross_entropy: input %s and target %s: probabilities need the input's shape (labels "
-        "are int64)",
-        tern_shape_string(tern_shape_get(input)), tern_shape_string(labels));
+    bool floating = tern_dtype_is_floating(target->dtype);
+    TERN_CHECK(target->dtype == TERN_INT64 || (floating && !p->log_probabilities), TERN_ERR_DTYPE,
+               "%s: target is %s: labels must be int64 (tern_to_dtype makes them so)%s%s", op,
+               tern_tensor_string(target), p->log_probabilities ? "" : ", probabilities ",
+               p->log_probabilities ? "" : tern_dtype_name(input->dtype));
+    TERN_CHECK(!floating, TERN_ERR_SHAPE,
+               "%s: input %s and target %s: probabilities need the input's shape (labels are "
+               "int64)",
+               op, tern_shape_string(tern_shape_get(input)), tern_shape_string(labels));
     TERN_CHECK(tern_shape_equal(samples, labels), TERN_ERR_SHAPE,
-               "cross_entropy: input %s and target %s: labels of this input are %s",
+               "%s: input %s and target %s: labels of this input are %s", op,
                tern_shape_string(tern_shape_get(input)), tern_shape_string(labels),
                tern_shape_string(samples));
     return TERN_OK;
@@ -65,15 +70,15 @@ static tern_status check_options(const problem *p)
 {
     const tern_cross_entropy_options *o = &p->options;
     const tern_tensor *input = p->call.in[0], *weight = p->weight;
+    const char *op = p->call.op->name;
     TERN_CHECK(o->label_smoothing >= 0 && o->label_smoothing <= 1, TERN_ERR_ARG,
-               "cross_entropy: label_smoothing is %g, but must be 0 to 1", o->label_smoothing);
-    TERN_CHECK(o->reduction <= TERN_REDUCTION_NONE, TERN_ERR_ARG,
-               "cross_entropy: there is no reduction %d", (int)o->reduction);
+               "%s: label_smoothing is %g, but must be 0 to 1", op, o->label_smoothing);
+    TERN_TRY(tern_loss_reduction(op, o->reduction));
     TERN_CHECK(!weight || weight->dtype == input->dtype, TERN_ERR_DTYPE,
-               "cross_entropy: input is %s and weight is %s: convert one with tern_to_dtype",
+               "%s: input is %s and weight is %s: convert one with tern_to_dtype", op,
                tern_dtype_name(input->dtype), tern_dtype_name(weight->dtype));
     TERN_CHECK(!weight || (weight->rank == 1 && weight->size[0] == p->classes), TERN_ERR_SHAPE,
-               "cross_entropy: input %s has %lld classes and weight is %s",
+               "%s: input %s has %lld classes and weight is %s", op,
                tern_shape_string(tern_shape_get(input)), (long long)p->classes,
                tern_shape_string(tern_shape_get(weight)));
     return TERN_OK;
@@ -82,22 +87,23 @@ static tern_status check_options(const problem *p)
 static tern_status check(problem *p)
 {
     const tern_tensor *input = p->call.in[0], *target = p->call.in[1];
+    const char *op = p->call.op->name;
     TERN_CHECK(tern_dtype_is_floating(input->dtype), TERN_ERR_DTYPE,
-               "cross_entropy: input is %s, but raw logits have a floating dtype",
-               tern_tensor_string(input));
+               "%s: input is %s, but %s have a floating dtype", op, tern_tensor_string(input),
+               p->log_probabilities ? "logarithms of probabilities" : "raw logits");
     TERN_CHECK(input->rank > 0, TERN_ERR_SHAPE,
-               "cross_entropy: input has no dimensions; it must be (N, C), (N, C, ..) or (C)");
+               "%s: input has no dimensions; it must be (N, C), (N, C, ..) or (C)", op);
     p->classes = input->size[class_dim(input)];
-    TERN_CHECK(p->classes > 0, TERN_ERR_SHAPE, "cross_entropy: input %s has no classes",
+    TERN_CHECK(p->classes > 0, TERN_ERR_SHAPE, "%s: input %s has no classes", op,
                tern_shape_string(tern_shape_get(input)));
     p->batch = input->rank > 1 ? input->size[0] : 1;
     p->space = 1;
     for (int i = 2; i < input->rank; i++)
         p->space *= input->size[i];
-    p->probabilities = tern_dtype_is_floating(target->dtype) &&
+    p->probabilities = !p->log_probabilities && tern_dtype_is_floating(target->dtype) &&
                        tern_shape_equal(tern_shape_get(input), tern_shape_get(target));
     TERN_TRY(check_options(p));
-    return p->probabilities ? check_probabilities(p) : check_labels(input, target);
+    return p->probabilities ? check_probabilities(p) : check_labels(p);
 }
 
 static tern_status allocate(problem *p)
@@ -122,6 +128,7 @@ static tern_cross_entropy_args arguments(const problem *p, const tern_strided *w
         .target = tern_view_shaped(p->target, p->probabilities ? logits : rows),
         .weight = p->weight ? weight : NULL,
         .probabilities = p->probabilities,
+        .log_probabilities = p->log_probabilities,
         .ignore_index = p->options.ignore_index,
         .label_smoothing = p->options.label_smoothing,
         .reduction = p->options.reduction,
@@ -137,7 +144,7 @@ static tern_status launch(const problem *p)
     tern_cross_entropy_args args = arguments(p, &weight);
     tern_exec exec = tern_exec_of(p->call.device);
     if (!p->probabilities)
-        exec.location = tern_fault_location("cross_entropy", "label of sample", p->classes);
+        exec.location = tern_fault_location(p->call.op->name, "label of sample", p->classes);
     TERN_TRY(tern_kernels_of(p->call.device)->cross_entropy(&exec, &args));
     return p->call.device.type == TERN_CPU ? tern_fault_poll(p->call.device) : TERN_OK;
 }
@@ -158,6 +165,7 @@ static void restore(tern_node *node, problem *p)
                    .classes = attrs->i[1],
                    .space = attrs->i[2],
                    .probabilities = attrs->i[3],
+                   .log_probabilities = attrs->i[6],
                    .options = {.ignore_index = attrs->i[4],
                                .reduction = (tern_reduction)attrs->i[5],
                                .label_smoothing = attrs->d[0]}};
@@ -209,9 +217,10 @@ static tern_status cross_entropy_backward(tern_node *node, tern_tensor *const *d
 static tern_tensor *end(problem *p)
 {
     p->call.count = 2; // no gradient flows to the weight
-    p->call.attrs = (tern_op_attrs){.d = {p->options.label_smoothing},
-                                    .i = {p->batch, p->classes, p->space, p->probabilities,
-                                          p->options.ignore_index, p->options.reduction}};
+    p->call.attrs =
+        (tern_op_attrs){.d = {p->options.label_smoothing},
+                        .i = {p->batch, p->classes, p->space, p->probabilities,
+                              p->options.ignore_index, p->options.reduction, p->log_probabilities}};
     tern_tensor *saved[] = {[SAVED_X] = p->x,
                             [SAVED_TARGET] = p->target,
                             [SAVED_WEIGHT] = p->weight,
@@ -220,28 +229,45 @@ static tern_tensor *end(problem *p)
     return tern_op_end(&p->call, p->loss, saved, 5);
 }
 
+static tern_tensor *run(problem *p)
+{
+    if (p->options.reduction == TERN_REDUCTION_UNSPECIFIED)
+        p->options.reduction = TERN_REDUCTION_MEAN;
+    p->call.count = 3;
+    p->call.in[0] = p->options.input;
+    p->call.in[1] = p->options.target;
+    p->call.in[2] = p->options.weight;
+    if (tern_op_begin_present(&p->call, 2, TERN_OP_PLAIN))
+        return NULL;
+    p->weight = p->call.in[2];
+    if (check(p))
+        return NULL;
+    p->x = tern_make_contiguous(p->call.in[0]);
+    p->target = tern_make_contiguous(p->call.in[1]);
+    if (!p->x || !p->target || (p->weight && !(p->weight = tern_make_contiguous(p->weight))))
+        return NULL;
+    return allocate(p) || launch(p) ? NULL : end(p);
+}
+
 tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("cross_entropy", "options"), NULL;
-    static const tern_op cross_entropy = {
+    static const tern_op op = {
         "cross_entropy", {"input", "target", "weight"}, cross_entropy_backward};
-    problem p = {.options = *options};
-    p.call = (tern_op_call){.op = &cross_entropy,
-                            .count = options->weight || tern_error_pending() ? 3 : 2,
-                            .in = {options->input, options->target, options->weight}};
-    if (p.options.reduction == TERN_REDUCTION_UNSPECIFIED)
-        p.options.reduction = TERN_REDUCTION_MEAN;
-    if (tern_op_begin(&p.call, TERN_OP_PLAIN))
-        return NULL;
-    p.weight = p.call.count > 2 ? p.call.in[2] : NULL;
-    if (check(&p))
-        return NULL;
-    p.x = tern_make_contiguous(p.call.in[0]);
-    p.target = tern_make_contiguous(p.call.in[1]);
-    if (!p.x || !p.target || (p.weight && !(p.weight = tern_make_contiguous(p.weight))))
-        return NULL;
-    if (allocate(&p) || launch(&p))
-        return NULL;
-    return end(&p);
+    if (!options)
+        return (void)tern_null_error(op.name, "options"), NULL;
+    return run(&(problem){.call = {.op = &op}, .options = *options});
+}
+
+tern_tensor *tern_nll_loss_with(const tern_nll_loss_options *options)
+{
+    static const tern_op op = {"nll_loss", {"input", "target", "weight"}, cross_entropy_backward};
+    if (!options)
+        return (void)tern_null_error(op.name, "options"), NULL;
+    return run(&(problem){.call = {.op = &op},
+                          .log_probabilities = true,
+                          .options = {.input = options->input,
+                                      .target = options->target,
+                                      .weight = options->weight,
+                                      .ignore_index = options->ignore_index,
+                                      .reduction = options->reduction}});
 }

@@ -1,24 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/norm_affine.h"
 
-// tern_op_begin takes no NULL: those that are there, under their names.
-static tern_status begin_present(tern_op_call *call)
-{
-    tern_op op = {.name = call->op->name};
-    tern_op_call present = {.op = &op};
-    for (int i = 0; i < AFFINE_INPUTS; i++) {
-        if (!call->in[i] && i > AFFINE_X)
-            continue;
-        op.inputs[present.count] = call->op->inputs[i];
-        present.in[present.count++] = call->in[i];
-    }
-    TERN_TRY(tern_op_begin(&present, TERN_OP_ONLY_FLOATING));
-    call->dtype = present.dtype;
-    call->device = present.device;
-    call->shape = present.shape;
-    return TERN_OK;
-}
-
 tern_status tern_affine_check_dtype(const char *op, const tern_tensor *x, const char *name,
                                     const tern_tensor *t)
 {
@@ -34,10 +16,8 @@ tern_status tern_affine_check_dtype(const char *op, const tern_tensor *x, const 
 tern_status tern_affine_begin(tern_op_call *call)
 {
     const char *op = call->op->name;
-    for (int i = AFFINE_WEIGHT; i < AFFINE_INPUTS; i++)
-        if (!call->in[i] && call->op->inputs[i] && tern_error_pending())
-            return tern_error_code(); // one that was left out may be one that failed
-    TERN_TRY(begin_present(call));
+    call->count = AFFINE_INPUTS;
+    TERN_TRY(tern_op_begin_present(call, 1, TERN_OP_ONLY_FLOATING));
     for (int i = 0; i < AFFINE_INPUTS; i++) {
         if (!call->in[i])
             continue;
@@ -48,7 +28,6 @@ tern_status tern_affine_begin(tern_op_call *call)
                    tern_device_string(call->device));
         TERN_TRY(tern_affine_check_dtype(op, call->in[AFFINE_X], call->op->inputs[i], call->in[i]));
     }
-    call->count = AFFINE_INPUTS;
     return TERN_OK;
 }
 

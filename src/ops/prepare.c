@@ -109,3 +109,27 @@ tern_status tern_op_begin(tern_op_call *c, unsigned flags)
     TERN_TRY(match_devices(c));
     return match_dtypes(c, flags);
 }
+
+tern_status tern_op_begin_present(tern_op_call *c, int required, unsigned flags)
+{
+    tern_op op = {.name = c->op->name};
+    tern_op_call present = {.op = &op};
+    int from[TERN_OP_INPUTS];
+    for (int i = 0; i < c->count; i++) {
+        if (!c->in[i] && i >= required) {
+            if (c->op->inputs[i] && tern_error_pending())
+                return tern_error_code(); // one that was left out may be one that failed
+            continue;
+        }
+        from[present.count] = i;
+        op.inputs[present.count] = c->op->inputs[i];
+        present.in[present.count++] = c->in[i];
+    }
+    TERN_TRY(tern_op_begin(&present, flags));
+    for (int i = 0; i < present.count; i++)
+        c->in[from[i]] = present.in[i];
+    c->dtype = present.dtype;
+    c->device = present.device;
+    c->shape = present.shape;
+    return TERN_OK;
+}

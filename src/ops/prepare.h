@@ -17,5 +17,7 @@ typedef enum tern_op_flags {
 // Checks NULL, life and devices (a 0-dim CPU tensor may mix and is copied over; else an error that
 // names both operands), then what the flags ask for. The one place where operands meet.
 tern_status tern_op_begin(tern_op_call *call, unsigned flags);
+// Likewise where inputs behind the first `required` may be left out: those are NULL.
+tern_status tern_op_begin_present(tern_op_call *call, int required, unsigned flags);
 
 #endif

@@ -19,6 +19,11 @@ from torch.optim import lr_scheduler, swa_utils
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = {"tern_nn_mse_loss": "MSELoss", "tern_nn_l1_loss": "L1Loss", "tern_nn_prelu": "PReLU",
+         "tern_nn_smooth_l1_loss": "SmoothL1Loss", "tern_nn_bce_loss": "BCELoss",
+         "tern_nn_bce_with_logits_loss": "BCEWithLogitsLoss", "tern_nn_kl_div_loss": "KLDivLoss",
+         "tern_nn_poisson_nll_loss": "PoissonNLLLoss", "tern_nn_nll_loss": "NLLLoss",
+         "tern_nn_ctc_loss": "CTCLoss",
+         "tern_nn_gaussian_nll_loss": "GaussianNLLLoss",
          "tern_nn_rrelu": "RReLU", "tern_nn_leaky_relu": "LeakyReLU", "tern_nn_elu": "ELU",
          "tern_nn_celu": "CELU", "tern_nn_gelu": "GELU", "tern_nn_glu": "GLU",
          "tern_nn_rms_norm": "RMSNorm", "tern_optim_sgd": "SGD", "tern_optim_adamw": "AdamW",

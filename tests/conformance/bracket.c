@@ -10,10 +10,21 @@
 static const struct alias {
     const char *op, *ends_in;
 } aliases[] = {
-    {"view", "reshape"},      {"flatten", "reshape"},   {"squeeze", "reshape"},
-    {"unsqueeze", "reshape"}, {"unflatten", "reshape"}, {"softmin", "softmax"},
-    {"normalize", "div"},     {"stack", "cat"},         {"split", "slice"},
+    {"view", "reshape"},
+    {"flatten", "reshape"},
+    {"squeeze", "reshape"},
+    {"unsqueeze", "reshape"},
+    {"unflatten", "reshape"},
+    {"softmin", "softmax"},
+    {"normalize", "div"},
+    {"stack", "cat"},
+    {"split", "slice"},
     {"chunk", "slice"},
+    {"multi_margin_loss", "mean"},
+    {"multi_margin_loss", "sum"},
+    {"multilabel_margin_loss", "mean"},
+    {"multilabel_margin_loss", "sum"},
+    {"multilabel_soft_margin_loss", "mean"},
 };
 
 // They make a tensor of no other tensor's values.

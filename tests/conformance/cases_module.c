@@ -8,9 +8,11 @@
 
 #define MOST_CASES 512
 
-static tern_tensor *run(tern_module *module, tern_tensor *x, tern_tensor *target)
+static tern_tensor *run(tern_module *module, tern_tensor *const *in, int count)
 {
-    tern_tensor *y = target ? tern_loss(module, x, target) : tern_forward(module, x);
+    tern_tensor *y = count == 1   ? tern_forward(module, in[0])
+                     : count == 2 ? tern_loss(module, in[0], in[1])
+                                  : tern_call_n(module, count, in);
     tern_module_free(module);
     return y;
 }
@@ -48,6 +50,8 @@ static bool noted(const op_case *c, const char *note)
     with_weights(tern_nn_##constructor(s->in[1].dim[0], .eps = 1e-3, .affine = true,               \
                                        .track_running_stats = false),                              \
                  in + 1, 2)
+
+#define REDUCED(c) .reduction = (tern_reduction)(c)->p[0]
 
 // A row: the constructor, the operation, which of its cases count, and the module for the case c
 // and its setup s. Parameters are copies of the inputs from in[1] on: their gradients are looked at
@@ -146,22 +150,59 @@ static bool noted(const op_case *c, const char *note)
           with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))                         \
     LAYER(conv_transpose3d, conv_transpose3d, conv_case_is_module(c),                              \
           with_weights(conv_case_module(in, c, s), in + 1, c->inputs - 1))
-#define FOR_LOSSES(LOSS)                                                                           \
-    LOSS(mse_loss, mse_loss, true, tern_nn_mse_loss(.reduction = (tern_reduction)c->p[0]))         \
-    LOSS(l1_loss, l1_loss, true, tern_nn_l1_loss(.reduction = (tern_reduction)c->p[0]))            \
+#define FOR_LOSSES(LOSS, LOSS_3)                                                                   \
+    LOSS(mse_loss, mse_loss, true, tern_nn_mse_loss(REDUCED(c)))                                   \
+    LOSS(l1_loss, l1_loss, true, tern_nn_l1_loss(REDUCED(c)))                                      \
+    LOSS(soft_margin_loss, soft_margin_loss, true, tern_nn_soft_margin_loss(REDUCED(c)))           \
+    LOSS(smooth_l1_loss, smooth_l1_loss, true,                                                     \
+         tern_nn_smooth_l1_loss(.beta = c->p[1], REDUCED(c)))                                      \
+    LOSS(huber_loss, huber_loss, true, tern_nn_huber_loss(.delta = c->p[1], REDUCED(c)))           \
+    LOSS(bce_loss, binary_cross_entropy, true,                                                     \
+         tern_nn_bce_loss(.weight = c->inputs > 2 ? in[2] : NULL, REDUCED(c)))                     \
+    LOSS(bce_with_logits_loss, binary_cross_entropy_with_logits, true,                             \
+         tern_nn_bce_with_logits_loss(.weight = c->inputs > 2 ? in[2] : NULL,                      \
+                                      .pos_weight = c->inputs > 3 ? in[3] : NULL, REDUCED(c)))     \
+    LOSS(kl_div_loss, kl_div, true,                                                                \
+         tern_nn_kl_div_loss(.log_target = c->p[1] != 0, REDUCED(c)))                              \
+    LOSS(poisson_nll_loss, poisson_nll_loss, true,                                                 \
+         tern_nn_poisson_nll_loss(.log_input = c->p[1] == 0, .full = c->p[2] != 0, .eps = 0.25,    \
+                                  REDUCED(c)))                                                     \
+    LOSS_3(gaussian_nll_loss, gaussian_nll_loss, true,                                             \
+           tern_nn_gaussian_nll_loss(.full = c->p[2] != 0, .eps = c->p[1], REDUCED(c)))            \
+    LOSS(hinge_embedding_loss, hinge_embedding_loss, true,                                         \
+         tern_nn_hinge_embedding_loss(.margin = c->p[1], REDUCED(c)))                              \
+    LOSS_3(margin_ranking_loss, margin_ranking_loss, true,                                         \
+           tern_nn_margin_ranking_loss(.margin = c->p[1], REDUCED(c)))                             \
+    LOSS(nll_loss, nll_loss, true,                                                                 \
+         tern_nn_nll_loss(.weight = c->inputs > 2 ? in[2] : NULL,                                  \
+                          .ignore_index = (int64_t)s->p[1], REDUCED(c)))                           \
+    LOSS(multi_margin_loss, multi_margin_loss, true,                                               \
+         tern_nn_multi_margin_loss(.weight = c->inputs > 2 ? in[2] : NULL,                         \
+                                   .p = (int64_t)c->p[1], .margin = c->p[2], REDUCED(c)))          \
+    LOSS(multi_label_margin_loss, multilabel_margin_loss, true,                                    \
+         tern_nn_multi_label_margin_loss(REDUCED(c)))                                              \
+    LOSS(multi_label_soft_margin_loss, multilabel_soft_margin_loss, true,                          \
+         tern_nn_multi_label_soft_margin_loss(.weight = c->inputs > 2 ? in[2] : NULL,              \
+                                              REDUCED(c)))                                         \
+    LOSS_3(cosine_embedding_loss, cosine_embedding_loss, true,                                     \
+           tern_nn_cosine_embedding_loss(.margin = c->p[1], REDUCED(c)))                           \
+    LOSS_3(triplet_margin_loss, triplet_margin_loss, true,                                         \
+           tern_nn_triplet_margin_loss(.margin = c->p[1], .swap = c->p[2] != 0, REDUCED(c)))       \
+    LOSS_3(triplet_margin_with_distance_loss, triplet_margin_with_distance_loss, true,             \
+           tern_nn_triplet_margin_with_distance_loss(.distance = triplet_distance,                 \
+               .margin = c->p[1], .swap = c->p[2] != 0, REDUCED(c)))                               \
     LOSS(cross_entropy_loss, cross_entropy, true,                                                  \
          tern_nn_cross_entropy_loss(.weight = c->inputs > 2 ? in[2] : NULL,                        \
                                     .ignore_index = (int64_t)s->p[1],                              \
-                                    .label_smoothing = s->p[2],                                    \
-                                    .reduction = (tern_reduction)c->p[0]))
-#define FOR_MODULES(LAYER, LOSS)                                                                   \
+                                    .label_smoothing = s->p[2], REDUCED(c)))
+#define FOR_MODULES(LAYER, LOSS, LOSS_3)                                                           \
     FOR_ACTIVATIONS(LAYER)                                                                         \
     FOR_ARRANGING(LAYER)                                                                           \
     FOR_IMAGES(LAYER)                                                                              \
-    FOR_LOSSES(LOSS)
+    FOR_LOSSES(LOSS, LOSS_3)
 // clang-format on
 
-#define CALL(name, like, counts, module, target)                                                   \
+#define CALL(name, like, counts, module, count)                                                    \
     static bool counts_##name##_##like(const op_case *c)                                           \
     {                                                                                              \
         (void)c;                                                                                   \
@@ -172,13 +213,15 @@ static bool noted(const op_case *c, const char *note)
     {                                                                                              \
         (void)c;                                                                                   \
         (void)s;                                                                                   \
-        return run(module, in[0], target);                                                         \
+        return run(module, in, count);                                                             \
     }
-#define LAYER(name, like, counts, ...) CALL(name, like, counts, __VA_ARGS__, NULL)
-#define LOSS(name, like, counts, ...)  CALL(name, like, counts, __VA_ARGS__, in[1])
-FOR_MODULES(LAYER, LOSS)
+#define LAYER(name, like, counts, ...)  CALL(name, like, counts, __VA_ARGS__, 1)
+#define LOSS(name, like, counts, ...)   CALL(name, like, counts, __VA_ARGS__, 2)
+#define LOSS_3(name, like, counts, ...) CALL(name, like, counts, __VA_ARGS__, 3)
+FOR_MODULES(LAYER, LOSS, LOSS_3)
 #undef LAYER
 #undef LOSS
+#undef LOSS_3
 
 typedef struct module_row {
     const char *op, *like;
@@ -189,9 +232,10 @@ typedef struct module_row {
 
 #define ROW(name, like, inputs)                                                                    \
     {"nn_" #name, #like, counts_##name##_##like, call_##name##_##like, inputs},
-#define LAYER(name, like, ...) ROW(name, like, 1)
-#define LOSS(name, like, ...)  ROW(name, like, 3)
-static const module_row rows[] = {FOR_MODULES(LAYER, LOSS)};
+#define LAYER(name, like, ...)  ROW(name, like, 1)
+#define LOSS(name, like, ...)   ROW(name, like, 3)
+#define LOSS_3(name, like, ...) ROW(name, like, 7)
+static const module_row rows[] = {FOR_MODULES(LAYER, LOSS, LOSS_3)};
 
 static void add_cases(const module_row *row, const case_list *list, op_case *cases, int *count)
 {

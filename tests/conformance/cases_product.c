@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products, losses, indexing and dropout without chance.
+// Products, cross-entropy, indexing and dropout without chance.
 #include "conformance.h"
 
 #include <math.h>
@@ -86,16 +86,6 @@ static const setup nothing_setups[] = {
     {.in = {S(0, 5), S(0)}, .p = {5, -100, 0}},
 };
 
-static const setup loss_setups[] = {
-    {.in = {{0}, {0}}},
-    {.in = {S(7), S(7)}},
-    {.in = {S(5, 3), S(5, 3)}},
-    {.in = {S(1, 1), S(1, 1)}},
-    {.in = {S(0, 3), S(0, 3)}},
-    {.in = {S(33, 65), S(33, 65)}},
-    {.in = {S(150, 120), S(150, 120)}}, // more than one piece of work
-};
-
 static const setup gather_setups[] = {
     {.in = {S(5), S(7)}, .p = {5}},
     {.in = {S(4, 3), S(2, 3)}, .p = {4}},
@@ -140,8 +130,6 @@ CALL(matmul, tern_matmul(in[0], in[1]))
 // p[0]: the activation
 CALL(linear, tern_linear(in[0], in[1], c->inputs > 2 ? in[2] : NULL, (tern_activation)c->p[0]))
 // p[0]: the reduction
-CALL(mse, tern_mse_loss(in[0], in[1], (tern_reduction)c->p[0]))
-CALL(l1, tern_l1_loss(in[0], in[1], (tern_reduction)c->p[0]))
 CALL(cross_entropy, tern_cross_entropy(in[0], in[1], .weight = c->inputs > 2 ? in[2] : NULL,
                                        .ignore_index = (int64_t)s->p[1], .label_smoothing = s->p[2],
                                        .reduction = (tern_reduction)c->p[0]))
@@ -176,11 +164,6 @@ EACH(dropout, p[1] != 0 && p[0] == 1 ? 0 : x[0])
     {.op = "cross_entropy", .note = name, .call = call_cross_entropy,                              \
      .reference = reference_cross_entropy, .setups = list, .setup_count = COUNT(list),             \
      .inputs = count, .dtypes = FLOATS, .p = {TERN_REDUCTION_##reduced}, __VA_ARGS__}
-#define LOSS(loss, name, reduced)                                                                  \
-    {.op = #loss "_loss", .note = name, .call = call_##loss, .reference = reference_##loss,        \
-     .setups = loss_setups, .setup_count = COUNT(loss_setups), .inputs = 2,                        \
-     .values = {ORDINARY, ORDINARY}, .dtypes = FLOATS, .p = {TERN_REDUCTION_##reduced},            \
-     .ulps = 2, .gradients = 3}
 #define DROPOUT(name, ...)                                                                         \
     {.op = "dropout", .note = name, .call = call_dropout, .reference = reference_each,             \
      .each = each_dropout, .setups = dropout_setups, .setup_count = COUNT(dropout_setups),         \
@@ -217,12 +200,6 @@ static const op_case cases[] = {
     ENTROPY("none, probabilities, weight", probability_setups, NONE, 3, PROBABILITIES),
     ENTROPY("mean of nothing", nothing_setups, MEAN, 2, .values = {ORDINARY, LABEL}),
     ENTROPY("sum of nothing", nothing_setups, SUM, 2, .values = {ORDINARY, LABEL}),
-    LOSS(mse, "mean", MEAN),
-    LOSS(mse, "sum", SUM),
-    LOSS(mse, "none", NONE),
-    LOSS(l1, "mean", MEAN),
-    LOSS(l1, "sum", SUM),
-    LOSS(l1, "none", NONE),
     DROPOUT("evaluating", .p = {0.5, false}),
     DROPOUT("none", .p = {0, true}),
     DROPOUT("all", .p = {1, true}),

@@ -29,6 +29,7 @@ typedef enum value_kind {
     NONZERO,
     UNIT,  // 0 to 1
     SMALL, // a few integers: ties
+    SIGN,  // 1 or -1
     MASK,  // bool
     LABEL  // int64, 0 to the setup's p[0] - 1
 } value_kind;
@@ -75,6 +76,8 @@ typedef void reference_fn(const op_case *c, const setup *s, const array *in, exp
 
 // Elements: x[i] from input i, broadcast.
 typedef real each_fn(const real *x, const double *p);
+// The loss of row n, `size` elements, of the first input.
+typedef real sample_fn(const array *in, int64_t n, int64_t size, const double *p);
 // One number from n; *magnitude is what its rounding errors are measured by (starts as 0: exact).
 typedef real fold_fn(const real *x, int64_t n, const op_case *c, const setup *s, real *magnitude);
 // Where the element `to` of the result comes from.
@@ -88,10 +91,11 @@ struct op_case {
     const char *like; // of a module: the operation that it runs
     call_fn *call;
     reference_fn *reference;
-    each_fn *each;   // for reference_each
-    fold_fn *fold;   // for reference_fold and reference_fold_dim
-    along_fn *along; // for reference_along
-    move_fn *move;   // for reference_moved
+    each_fn *each;     // for reference_each
+    sample_fn *sample; // for reference_loss, instead of each
+    fold_fn *fold;     // for reference_fold and reference_fold_dim
+    along_fn *along;   // for reference_along
+    move_fn *move;     // for reference_moved
     const setup *setups;
     int setup_count;
     int inputs;
@@ -101,7 +105,7 @@ struct op_case {
     double ulps; // allowed in float32; 0: exact in every dtype
     double p[3];
     bool specials;      // infinities, NaN, signed zeros and the like belong to the domain
-    double input_share; // errors may also be measured by this share of |x|
+    double input_share; // errors may also be measured by this share of the inputs
     unsigned gradients; // bit i: input i has one
     bool kinks_inside;  // a derivative jumps where inputs cannot keep away from it in 16 bits
 };
@@ -118,6 +122,7 @@ typedef struct case_list {
     LIST(activation)                                                                               \
     LIST(reduction)                                                                                \
     LIST(product)                                                                                  \
+    LIST(loss)                                                                                     \
     LIST(shape)                                                                                    \
     LIST(conv)                                                                                     \
     LIST(pool)                                                                                     \
@@ -131,12 +136,13 @@ const case_list *module_cases(void); // made at the first call
 
 // Whether all setups of a convolution's case are modules too, and the module of one.
 bool conv_case_is_module(const op_case *c);
+tern_distance_fn triplet_distance; // of the cases of triplets
 tern_module *conv_case_module(tern_tensor *const *in, const op_case *c, const setup *s);
 
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
 reference_fn reference_moved, reference_joined;
-reference_fn reference_matmul, reference_linear, reference_cross_entropy, reference_mse,
-    reference_l1, reference_gather, reference_index_select, reference_one_hot;
+reference_fn reference_matmul, reference_linear, reference_cross_entropy, reference_loss,
+    reference_gather, reference_index_select, reference_one_hot;
 
 // "matmul (vectors), setup 3, float32, transposed"
 typedef struct run_name {

@@ -71,6 +71,8 @@ static real floating(value_kind kind, tern_dtype dtype)
         return uniform(0, 1);
     case SMALL:
         return integer(-2, 2);
+    case SIGN:
+        return sign();
     case MASK:
     case LABEL:
         break;
@@ -113,10 +115,11 @@ static void shuffle(real *x, int64_t n)
 static void fill(value_kind kind, const setup *s, bool gradient, array *a)
 {
     for (int64_t i = 0; i < a->numel; i++) {
-        real x = kind == LABEL ? integer(0, (int64_t)s->p[0] - 1)
-                 : !tern_dtype_is_floating(a->dtype)
-                     ? whole(kind, a->dtype)
-                     : (gradient ? apart(kind, i, a->numel) : floating(kind, a->dtype));
+        real x =
+            kind == LABEL ? integer(0, (int64_t)s->p[0] - 1)
+            : !tern_dtype_is_floating(a->dtype)
+                ? whole(kind, a->dtype)
+                : (gradient && kind != SIGN ? apart(kind, i, a->numel) : floating(kind, a->dtype));
         a->data[i] = array_round(a->dtype, x);
     }
     if (gradient && kind != LABEL)

@@ -6,7 +6,8 @@
 #include "conformance.h"
 #include "manifest.h"
 
-#define MOST_TESTS 1024
+#define MOST_TESTS 4096
+#define ALWAYS     3 // tests that are no case
 
 typedef struct job {
     const op_case *c;
@@ -53,8 +54,10 @@ static void every_operation_ends_its_call_in_the_bracket(void **state)
 static void add_job(const op_case *c, bool gradient)
 {
     job *j = &jobs[test_count];
-    if (test_count == MOST_TESTS)
-        return;
+    if (test_count == MOST_TESTS - ALWAYS) {
+        fprintf(stderr, "there are more than MOST_TESTS cases\n");
+        abort();
+    }
     *j = (job){.c = c, .gradient = gradient};
     snprintf(j->name, sizeof j->name, "%s%s%s%s %s", c->op, c->note ? " (" : "",
              c->note ? c->note : "", c->note ? ")" : "",

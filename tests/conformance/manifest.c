@@ -19,6 +19,8 @@ static const reason without_case[] = {
     {"sum_all", "a short form of sum: tests/ops/test_ops.c"},
     {"mean_all", "a short form of mean: tests/ops/test_ops.c"},
     {"accuracy", "made of argmax, eq and mean: tests/ops/test_ops.c"},
+    {"ctc_loss", "takes lengths: tests/golden, tests/nn/test_losses.c"},
+    {"nn_ctc_loss", "takes lengths: tests/golden, tests/nn/test_losses.c"},
     {"nn_zero_pad1d", PAD},
     {"nn_zero_pad2d", PAD},
     {"nn_zero_pad3d", PAD},
@@ -207,7 +209,7 @@ void check_manifest(const char *include_dir)
     // Those that compute; those whose layers are compared with PyTorch's, and what arranges, makes
     // and asks.
     static const char *const computing[] = {"ops.h", "ops/activation.h", "ops/dropout.h",
-                                            "ops/shuffle.h"};
+                                            "ops/loss.h", "ops/shuffle.h"};
     static const char *const others[] = {
         "ops/conv.h",    "ops/norm.h", "ops/pool.h", "ops/resize.h", "ops/copy.h",
         "ops/inplace.h", "ops/join.h", "ops/view.h", "tensor.h",     "nn.h"};

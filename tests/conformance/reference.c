@@ -64,7 +64,8 @@ void reference_each(const op_case *c, const setup *s, const array *in, expected 
             x[k] = in[k].data[place_in(in[k].shape, index, out->value.shape.rank)];
         out->value.data[i] = c->each(x, c->p);
         if (c->input_share > 0)
-            out->magnitude.data[i] = fabsl(x[0]) * (real)c->input_share;
+            for (int k = 0; k < c->inputs; k++)
+                out->magnitude.data[i] += fabsl(x[k]) * (real)c->input_share;
     }
 }
 
@@ -265,7 +266,8 @@ typedef struct entropy {
     const array *x, *target;
     const real *weight;
     int64_t batch, classes, space;
-    bool probabilities;
+    bool probabilities;     // in the target
+    bool log_probabilities; // in the input
 } entropy;
 
 static real weight_of(const entropy *e, int64_t k)
@@ -278,7 +280,9 @@ static real log_sum_exp(const entropy *e, int64_t n, int64_t q, real *top)
 {
     const real *x = e->x->data + n * e->classes * e->space + q;
     real sum = 0;
-    *top = -INFINITY;
+    *top = e->log_probabilities ? 0 : -INFINITY;
+    if (e->log_probabilities)
+        return 0;
     for (int64_t i = 0; i < e->classes; i++)
         *top = fmaxl(*top, x[i * e->space]);
     for (int64_t i = 0; i < e->classes; i++)
@@ -318,10 +322,11 @@ static entropy entropy_of(const op_case *c, const setup *s, const array *in)
         e.space *= shape.dim[d];
     e.weight = c->inputs > 2 ? in[2].data : NULL;
     e.probabilities = in[1].dtype != TERN_INT64;
+    e.log_probabilities = c->p[1] != 0;
     return e;
 }
 
-// The case's p[0] is the reduction.
+// The case's p[0] is the reduction; p[1] is not 0 where the input is of logarithms.
 void reference_cross_entropy(const op_case *c, const setup *s, const array *in, expected *out)
 {
     entropy e = entropy_of(c, s, in);
@@ -350,38 +355,54 @@ void reference_cross_entropy(const op_case *c, const setup *s, const array *in, 
     out->magnitude.data[0] = divisor != 0 ? magnitude_sum / divisor : 0;
 }
 
-typedef real loss_of(real input, real target);
-
-static void reference_loss(const op_case *c, const array *in, loss_of *loss, expected *out)
+// c->sample of every row of the first input.
+static void reference_samples(const op_case *c, const array *in, expected *out)
 {
-    bool none = c->p[0] == TERN_REDUCTION_NONE;
-    allocate(out, none ? in[0].shape : (tern_shape){0}, true);
-    out->terms = none ? 4 : (double)in[0].numel + 4;
-    real total = 0;
-    for (int64_t i = 0; i < in[0].numel; i++) {
-        real one = loss(in[0].data[i], in[1].data[i]);
-        total += one;
-        if (none)
-            out->value.data[i] = out->magnitude.data[i] = one;
+    tern_shape samples = in[0].shape;
+    const int64_t size = samples.dim[--samples.rank];
+    allocate(out, samples, true);
+    for (int64_t n = 0; n < out->value.numel; n++) {
+        out->value.data[n] = c->sample(in, n, size, c->p);
+        for (int64_t i = 0; i < size; i++)
+            out->magnitude.data[n] += fabsl(in[0].data[n * size + i]) * (real)c->input_share;
     }
-    if (none)
-        return;
-    real divisor = c->p[0] == TERN_REDUCTION_MEAN ? (real)in[0].numel : 1;
-    out->value.data[0] = out->magnitude.data[0] = total / divisor;
 }
 
-#define LOSS(name, formula)                                                                        \
-    static real name##_of(real x, real t)                                                          \
-    {                                                                                              \
-        return formula;                                                                            \
-    }                                                                                              \
-    void reference_##name(const op_case *c, const setup *s, const array *in, expected *out)        \
-    {                                                                                              \
-        (void)s;                                                                                   \
-        reference_loss(c, in, name##_of, out);                                                     \
+// c->each of every element, or c->sample, and their reduction: the case's p[0].
+void reference_loss(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    const bool none = c->p[0] == TERN_REDUCTION_NONE;
+    expected each = {.value = {.dtype = out->value.dtype}};
+    real total = 0, magnitude = 0;
+    if (c->sample)
+        reference_samples(c, in, &each);
+    else
+        reference_each(c, s, in, &each);
+    allocate(out, none ? each.value.shape : (tern_shape){0}, true);
+    out->terms = none ? 4 : (double)each.value.numel + 4;
+    out->in_between = c->sample != NULL;
+    if (c->sample)
+        out->terms += (double)in[0].shape.dim[in[0].shape.rank - 1];
+    for (int64_t i = 0; i < each.value.numel; i++) {
+        const real one = each.value.data[i];
+        const real size = fabsl(one) + (each.magnitude.data ? each.magnitude.data[i] : 0);
+        total += one;
+        magnitude += size;
+        if (none) {
+            out->value.data[i] = one;
+            out->magnitude.data[i] = size;
+        }
     }
-LOSS(mse, (x - t) * (x - t))
-LOSS(l1, x < t ? t - x : x - t)
+    if (!none) {
+        const real divisor = c->p[0] == TERN_REDUCTION_MEAN        ? (real)each.value.numel
+                             : c->p[0] == TERN_REDUCTION_BATCHMEAN ? (real)in[0].shape.dim[0]
+                                                                   : 1;
+        out->value.data[0] = total / divisor;
+        out->magnitude.data[0] = divisor != 0 ? magnitude / divisor : 0;
+    }
+    array_free(&each.value);
+    array_free(&each.magnitude);
+}
 
 // ---- indexing ----------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the pointwise losses on every instruction set: weights, third inputs and values
-// that are refused, which no public loss has yet.
+// that are refused.
 #include "kernel_check.h"
 #include "support/loss_kernel.h"
 

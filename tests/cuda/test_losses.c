@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of the pointwise losses on a CUDA device: weights, third inputs and values that are
-// refused, which no public loss has yet.
+// refused.
 #include "fault_check.h"
 #include "support/instrumented.h"
 #include "support/loss_kernel.h"

@@ -64,6 +64,29 @@ CALL(cross_entropy,
                         .label_smoothing = w->label_smoothing, .reduction = w->reduction))
 CALL(mse_loss, tern_mse_loss(in[0], in[1], w->reduction))
 CALL(l1_loss, tern_l1_loss(in[0], in[1], w->reduction))
+#define PAIR_LOSS(name, ...)                                                                       \
+    CALL(name, tern_##name(in[0], in[1], __VA_ARGS__, .reduction = w->reduction))
+CALL(soft_margin_loss, tern_soft_margin_loss(in[0], in[1], w->reduction))
+PAIR_LOSS(smooth_l1_loss, .beta = w->beta)
+PAIR_LOSS(huber_loss, .delta = w->delta)
+PAIR_LOSS(binary_cross_entropy, .weight = in[2])
+PAIR_LOSS(binary_cross_entropy_with_logits, .weight = in[2], .pos_weight = in[3])
+PAIR_LOSS(kl_div, .log_target = w->log_target)
+PAIR_LOSS(poisson_nll_loss, .log_input = w->log_input, .full = w->full, .eps = w->eps)
+PAIR_LOSS(gaussian_nll_loss, in[2], .full = w->full, .eps = w->eps)
+PAIR_LOSS(hinge_embedding_loss, .margin = w->margin)
+PAIR_LOSS(margin_ranking_loss, in[2], .margin = w->margin)
+PAIR_LOSS(nll_loss, .weight = in[2], .ignore_index = w->ignore_index)
+PAIR_LOSS(multi_margin_loss, .weight = in[2], .p = (int64_t)w->p, .margin = w->margin)
+PAIR_LOSS(multilabel_soft_margin_loss, .weight = in[2])
+PAIR_LOSS(cosine_embedding_loss, in[2], .margin = w->margin)
+PAIR_LOSS(triplet_margin_loss, in[2], .margin = w->margin, .p = w->p, .eps = w->eps,
+          .swap = w->swap)
+PAIR_LOSS(triplet_margin_with_distance_loss, in[2], .margin = w->margin, .swap = w->swap)
+CALL(multilabel_margin_loss, tern_multilabel_margin_loss(in[0], in[1], w->reduction))
+CALL(ctc_loss, tern_ctc_loss(tern_log_softmax(in[0], -1), in[1], tern_to(in[2], tern_cpu(0)),
+                             tern_to(in[3], tern_cpu(0)), .blank = w->blank,
+                             .zero_infinity = w->zero_infinity, .reduction = w->reduction))
 CALL(gather, tern_gather(in[0], w->dim, in[1]))
 CALL(index_select, tern_index_select(in[0], w->dim, in[1]))
 CALL(one_hot, tern_one_hot(in[0], w->classes))
@@ -85,7 +108,13 @@ static const entry entries[] = {
     ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
     ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
     ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)
-    ENTRY(l1_loss) ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
+    ENTRY(l1_loss) ENTRY(smooth_l1_loss) ENTRY(huber_loss) ENTRY(binary_cross_entropy)
+    ENTRY(binary_cross_entropy_with_logits) ENTRY(kl_div) ENTRY(poisson_nll_loss)
+    ENTRY(gaussian_nll_loss) ENTRY(soft_margin_loss) ENTRY(hinge_embedding_loss)
+    ENTRY(margin_ranking_loss) ENTRY(nll_loss) ENTRY(multi_margin_loss)
+    ENTRY(multilabel_margin_loss) ENTRY(multilabel_soft_margin_loss) ENTRY(cosine_embedding_loss)
+    ENTRY(triplet_margin_loss) ENTRY(triplet_margin_with_distance_loss) ENTRY(ctc_loss)
+    ENTRY(gather) ENTRY(index_select) ENTRY(one_hot) ENTRY(to_dtype)
 };
 // clang-format on
 

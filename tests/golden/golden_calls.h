@@ -6,16 +6,16 @@
 #include <tern/tern.h>
 
 // Most tensors that a call takes, and gives.
-#define GOLDEN_IN  3
+#define GOLDEN_IN  4
 #define GOLDEN_OUT 2
 
 // What a call takes besides its tensors: the words of the family ops.
 typedef struct golden_words {
     double value, p, low, high, negative_slope, beta, threshold, label_smoothing;
-    double alpha, lambd, lower, upper, eps;
-    int dim, classes, factor;
+    double alpha, lambd, lower, upper, eps, margin, delta;
+    int dim, classes, factor, blank;
     int64_t correction, ignore_index;
-    bool keepdim;
+    bool keepdim, full, log_input, log_target, swap, zero_infinity;
     tern_axis_list axes;
     tern_reduction reduction;
     tern_activation activation;

@@ -4,8 +4,9 @@
 #include "golden_compare.h"
 #include "support/public_modules.h"
 
-#define MOST_TESTS 512
-#define NAME_SIZE  (TERN_STATE_NAME_SIZE + 16)
+#define MOST_TESTS  1024
+#define MOST_INPUTS 4
+#define NAME_SIZE   (TERN_STATE_NAME_SIZE + 16)
 
 static tern_device device;
 
@@ -59,17 +60,34 @@ static void check_gradient(const golden_case *g, const char *mode, const char *o
         golden_compare(what, tern_grad(t), stored, 0);
 }
 
+static int inputs_of(const golden_case *g, tern_tensor **in)
+{
+    int count = 0;
+    for (; count < MOST_INPUTS; count++) {
+        char name[16];
+        snprintf(name, sizeof name, "in%d", count);
+        const golden_array *stored = golden_find_array(g, name);
+        if (!stored)
+            break;
+        in[count] = golden_tensor(stored, device);
+    }
+    return count;
+}
+
 static void check_mode(const golden_case *g, const char *mode, tern_module *module)
 {
-    const golden_array *out = array_named(g, mode, "out"), *in1 = golden_find_array(g, "in1");
+    const golden_array *out = array_named(g, mode, "out");
     if (!out)
         return;
-    tern_tensor *x = golden_tensor(golden_find_array(g, "in0"), device);
+    tern_tensor *in[MOST_INPUTS] = {NULL}, *x;
+    const int count = inputs_of(g, in);
+    x = in[0];
     assert_non_null(tern_set_requires_grad(x, true));
     tern_module_zero_grad(module);
     tern_module_train(module, strcmp(mode, "train") == 0);
-    tern_tensor *y =
-        in1 ? tern_loss(module, x, golden_tensor(in1, device)) : tern_forward(module, x);
+    tern_tensor *y = count == 1   ? tern_forward(module, x)
+                     : count == 2 ? tern_loss(module, x, in[1])
+                                  : tern_call_n(module, count, in);
     assert_no_error();
     golden_compare("out", y, out, 0);
     tern_tensor *seed = golden_tensor(array_named(g, mode, "seed"), device);

@@ -30,12 +30,16 @@ static golden_words words_of(const golden_case *g)
 #define TAKE(name) w.name = golden_number(g, #name, 0)
     TAKE(value), TAKE(p), TAKE(low), TAKE(high), TAKE(beta), TAKE(negative_slope);
     TAKE(threshold), TAKE(label_smoothing), TAKE(alpha), TAKE(lambd), TAKE(lower), TAKE(upper);
-    TAKE(eps);
+    TAKE(eps), TAKE(margin), TAKE(delta);
 #undef TAKE
 #define TAKE(name) w.name = (int)golden_number(g, #name, 0)
     TAKE(dim), TAKE(classes), TAKE(correction), TAKE(ignore_index), TAKE(factor);
+    TAKE(blank);
 #undef TAKE
-    w.keepdim = golden_number(g, "keepdim", 0) != 0;
+#define TAKE(name) w.name = golden_number(g, #name, 0) != 0
+    TAKE(keepdim), TAKE(full), TAKE(log_input), TAKE(log_target);
+    TAKE(swap), TAKE(zero_infinity);
+#undef TAKE
     w.reduction = (tern_reduction)golden_number(g, "reduction", 0);
     w.activation = (tern_activation)golden_number(g, "activation", 0);
     take_axes(g, &w.axes);

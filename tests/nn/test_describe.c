@@ -267,6 +267,10 @@ static void losses_print_as_those_of_pytorch(void **state)
         "CrossEntropyLoss()\n");
     check_print(tern_nn_mse_loss(.reduction = TERN_REDUCTION_SUM), "MSELoss()\n");
     check_print(tern_nn_l1_loss(), "L1Loss()\n"); // nn.L1Loss()
+    // nn.BCEWithLogitsLoss(pos_weight=torch.ones(3)), nn.HuberLoss(delta=0.5)
+    check_print(tern_nn_bce_with_logits_loss(.pos_weight = tern_ones(tern_dims(3))),
+                "BCEWithLogitsLoss()\n");
+    check_print(tern_nn_huber_loss(.delta = 0.5), "HuberLoss()\n");
 }
 
 static void numbers_print_as_python_prints_them(void **state)

@@ -257,8 +257,8 @@ static const run_size large_run = {
 static uint64_t trainings(void)
 {
     uint64_t hash = NO_BITS;
-    for (int i = 0; i < run_optimizers(); i++)
-        hash = hash * 31 + run_bits(i, i % run_losses(), large_run);
+    for (int i = 0; i < run_optimizers() || i < run_losses(); i++)
+        hash = hash * 31 + run_bits(i % run_optimizers(), i % run_losses(), large_run);
     return hash;
 }
 

@@ -9,10 +9,13 @@ typedef struct optimizer {
     tern_optim *(*make)(tern_module *net);
 } optimizer;
 
+typedef enum target_kind { LABELS, PROBABILITIES, SIGNS } target_kind;
+
 typedef struct loss {
     const char *name, *note;
     tern_module *(*make)(int64_t classes);
-    bool labels; // the targets are labels, else probabilities
+    target_kind target;
+    tern_tensor *(*value)(tern_module *criterion, tern_tensor *output, tern_tensor *y);
 } loss;
 
 #define OPTIMIZER(name, ...)                                                                       \
@@ -59,24 +62,131 @@ static tern_module *weighted(int64_t classes)
     return tern_nn_cross_entropy_loss(.weight = tern_linspace(0.5, 2, classes));
 }
 
-static tern_module *squared(int64_t classes)
+#define LOSS(name, ...)                                                                            \
+    static tern_module *name(int64_t classes)                                                      \
+    {                                                                                              \
+        (void)classes;                                                                             \
+        return tern_nn_##name(__VA_ARGS__);                                                        \
+    }
+LOSS(mse_loss, )
+LOSS(l1_loss, )
+LOSS(smooth_l1_loss, .beta = 0.5)
+LOSS(huber_loss, .delta = 0.5)
+LOSS(bce_loss, .weight = tern_linspace(0.5, 2, classes))
+LOSS(bce_with_logits_loss, .pos_weight = tern_linspace(0.5, 2, classes))
+LOSS(kl_div_loss, .reduction = TERN_REDUCTION_BATCHMEAN)
+LOSS(poisson_nll_loss, .full = true)
+LOSS(gaussian_nll_loss, .eps = 1e-3)
+LOSS(soft_margin_loss, )
+LOSS(hinge_embedding_loss, .reduction = TERN_REDUCTION_SUM)
+LOSS(margin_ranking_loss, .margin = 0.5)
+
+LOSS(nll_loss, .weight = tern_linspace(0.5, 2, classes))
+LOSS(multi_margin_loss, .p = 2)
+LOSS(multi_label_margin_loss, )
+LOSS(multi_label_soft_margin_loss, .weight = tern_linspace(0.5, 2, classes))
+LOSS(cosine_embedding_loss, .margin = 0.25)
+LOSS(triplet_margin_loss, .swap = true)
+LOSS(triplet_margin_with_distance_loss, .margin = 2)
+LOSS(ctc_loss, .zero_infinity = true)
+
+static tern_tensor *of_target(tern_module *criterion, tern_tensor *output, tern_tensor *y)
 {
-    (void)classes;
-    return tern_nn_mse_loss();
+    return tern_loss(criterion, output, y);
 }
 
-static tern_module *absolute(int64_t classes)
+static tern_tensor *of_sigmoid(tern_module *criterion, tern_tensor *output, tern_tensor *y)
 {
-    (void)classes;
-    return tern_nn_l1_loss();
+    return tern_loss(criterion, tern_sigmoid(output), y);
+}
+
+static tern_tensor *of_variance(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    return tern_call(criterion, output, y, tern_softplus(output));
+}
+
+// The output against itself, the other way round.
+static tern_tensor *of_order(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    return tern_call(criterion, output, tern_mul_scalar(output, -2), y);
+}
+
+static tern_tensor *of_log_softmax(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    return tern_loss(criterion, tern_log_softmax(output, 1), y);
+}
+
+// The class alone.
+static tern_tensor *of_lists(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    tern_tensor *lists = tern_full(tern_shape_of(output), -1, .dtype = TERN_INT64);
+    tern_no_grad {
+        tern_copy_(tern_select(lists, 1, 0), y);
+    }
+    return tern_loss(criterion, output, lists);
+}
+
+static tern_tensor *of_cosine(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    return tern_call(criterion, output, tern_mul(output, output), tern_select(y, 1, 0));
+}
+
+static tern_tensor *of_triplet(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    return tern_call(criterion, output, y, tern_mul_scalar(y, -0.5));
+}
+
+// The batch as one sequence of two labels.
+static tern_tensor *of_sequence(tern_module *criterion, tern_tensor *output, tern_tensor *y)
+{
+    const int64_t labels[] = {1, 2}, times = tern_size(output, 0), count = 2;
+    (void)y;
+    return tern_call(criterion, tern_log_softmax(output, 1), tern_from_data(tern_dims(2), labels),
+                     tern_full(tern_dims(), times, .dtype = TERN_INT64),
+                     tern_full(tern_dims(), count, .dtype = TERN_INT64));
 }
 
 static const loss losses[] = {
-    {"nn_cross_entropy_loss", "labels", smoothed, true},
-    {"nn_cross_entropy_loss", "probabilities, weight", weighted, false},
-    {"nn_mse_loss", "mean", squared, false},
-    {"nn_l1_loss", "mean", absolute, false},
+    {"nn_cross_entropy_loss", "labels", smoothed, LABELS, of_target},
+    {"nn_cross_entropy_loss", "probabilities, weight", weighted, PROBABILITIES, of_target},
+    {"nn_mse_loss", "mean", mse_loss, PROBABILITIES, of_target},
+    {"nn_l1_loss", "mean", l1_loss, PROBABILITIES, of_target},
+    {"nn_smooth_l1_loss", "beta", smooth_l1_loss, PROBABILITIES, of_target},
+    {"nn_huber_loss", "delta", huber_loss, PROBABILITIES, of_target},
+    {"nn_bce_loss", "weight", bce_loss, PROBABILITIES, of_sigmoid},
+    {"nn_bce_with_logits_loss", "pos_weight", bce_with_logits_loss, PROBABILITIES, of_target},
+    {"nn_kl_div_loss", "batchmean", kl_div_loss, PROBABILITIES, of_target},
+    {"nn_poisson_nll_loss", "full", poisson_nll_loss, PROBABILITIES, of_target},
+    {"nn_gaussian_nll_loss", "eps", gaussian_nll_loss, PROBABILITIES, of_variance},
+    {"nn_soft_margin_loss", "mean", soft_margin_loss, SIGNS, of_target},
+    {"nn_hinge_embedding_loss", "sum", hinge_embedding_loss, SIGNS, of_target},
+    {"nn_margin_ranking_loss", "margin", margin_ranking_loss, SIGNS, of_order},
+    {"nn_nll_loss", "weight", nll_loss, LABELS, of_log_softmax},
+    {"nn_multi_margin_loss", "p", multi_margin_loss, LABELS, of_target},
+    {"nn_multi_label_margin_loss", "mean", multi_label_margin_loss, LABELS, of_lists},
+    {"nn_multi_label_soft_margin_loss", "weight", multi_label_soft_margin_loss, PROBABILITIES,
+     of_target},
+    {"nn_cosine_embedding_loss", "margin", cosine_embedding_loss, SIGNS, of_cosine},
+    {"nn_triplet_margin_loss", "swap", triplet_margin_loss, PROBABILITIES, of_triplet},
+    {"nn_triplet_margin_with_distance_loss", "margin", triplet_margin_with_distance_loss,
+     PROBABILITIES, of_triplet},
+    {"nn_ctc_loss", "zero_infinity", ctc_loss, LABELS, of_sequence},
 };
+
+static tern_tensor *make_target(target_kind kind, run_size size)
+{
+    const tern_shape shape = tern_dims(size.batch, size.classes);
+    switch (kind) {
+    case LABELS:
+        return tern_randint(0, size.classes, tern_dims(size.batch));
+    case PROBABILITIES:
+        return tern_softmax(tern_randn(shape), 1);
+    case SIGNS:
+        break;
+    }
+    return tern_where(tern_gt_scalar(tern_randn(shape), 0), tern_ones(shape),
+                      tern_full(shape, -1.0));
+}
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -124,12 +234,10 @@ uint64_t run_bits(int o, int l, run_size size)
     tern_module *criterion = losses[l].make(size.classes);
     tern_optim *optim = optimizers[o].make(net);
     tern_tensor *x = tern_randn(tern_dims(size.batch, size.in));
-    tern_tensor *y = losses[l].labels
-                         ? tern_randint(0, size.classes, tern_dims(size.batch))
-                         : tern_softmax(tern_randn(tern_dims(size.batch, size.classes)), 1);
+    tern_tensor *y = make_target(losses[l].target, size);
     for (int step = 0; step < size.steps; step++) {
         tern_scope inner = tern_scope_open();
-        tern_tensor *value = tern_loss(criterion, tern_forward(net, x), y);
+        tern_tensor *value = losses[l].value(criterion, tern_forward(net, x), y);
         tern_optim_zero_grad(optim);
         assert_int_equal(tern_backward(value), TERN_OK);
         hash = bits_of(tern_clip_grad_norm(net, 0.5), bits_of(value, hash));

@@ -86,6 +86,39 @@ static inline tern_status lacking_cross_entropy_grad(const lacking_call *c)
     return c->kernels->cross_entropy_grad(c->exec, &args, &c->x, &c->one);
 }
 
+static inline tern_strided lacking_matrix(const lacking_call *c)
+{
+    tern_strided matrix = c->x;
+    matrix.rank = 2;
+    return matrix;
+}
+static inline tern_class_margin_args lacking_margin_args(const lacking_call *c)
+{
+    return (tern_class_margin_args){
+        .x = lacking_matrix(c), .target = lacking_matrix(c), .p = 1, .margin = 1};
+}
+static inline tern_status lacking_class_margin(const lacking_call *c)
+{
+    const tern_class_margin_args args = lacking_margin_args(c);
+    return c->kernels->class_margin(c->exec, &args, &c->row);
+}
+static inline tern_status lacking_class_margin_grad(const lacking_call *c)
+{
+    const tern_class_margin_args args = lacking_margin_args(c);
+    return c->kernels->class_margin_grad(c->exec, &args, &args.x, &c->row);
+}
+
+static inline tern_status lacking_ctc(const lacking_call *c)
+{
+    const tern_ctc_args args = {.x = c->x};
+    return c->kernels->ctc(c->exec, &args, &c->row);
+}
+static inline tern_status lacking_ctc_grad(const lacking_call *c)
+{
+    const tern_ctc_args args = {.x = c->x};
+    return c->kernels->ctc_grad(c->exec, &args, &c->x, &c->row);
+}
+
 static inline tern_loss_args lacking_loss_args(const lacking_call *c)
 {
     return (tern_loss_args){
@@ -267,6 +300,10 @@ static inline void lacking_check_all(const tern_kernels *kernels, const tern_exe
                  {"batch_norm_grad", lacking_batch_norm_grad, TERN_DTYPE_UNSPECIFIED},
                  {"cross_entropy", lacking_cross_entropy, TERN_DTYPE_UNSPECIFIED},
                  {"cross_entropy_grad", lacking_cross_entropy_grad, TERN_DTYPE_UNSPECIFIED},
+                 {"class_margin", lacking_class_margin, TERN_DTYPE_UNSPECIFIED},
+                 {"class_margin_grad", lacking_class_margin_grad, TERN_DTYPE_UNSPECIFIED},
+                 {"ctc", lacking_ctc, TERN_DTYPE_UNSPECIFIED},
+                 {"ctc_grad", lacking_ctc_grad, TERN_DTYPE_UNSPECIFIED},
                  {"loss", lacking_loss, TERN_DTYPE_UNSPECIFIED},
                  {"loss_grad", lacking_loss_grad, TERN_DTYPE_UNSPECIFIED},
                  {"matmul", lacking_matmul, TERN_DTYPE_UNSPECIFIED},

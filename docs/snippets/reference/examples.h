@@ -42,6 +42,7 @@ int nn_shape_examples(void);
 int ops_examples(void);
 int ops_activation_examples(void);
 int ops_conv_examples(void);
+int ops_loss_examples(void);
 int ops_norm_examples(void);
 int ops_pool_examples(void);
 int ops_resize_examples(void);

@@ -30,6 +30,7 @@ static int (*const headers[])(void) = {
     ops_examples,
     ops_activation_examples,
     ops_conv_examples,
+    ops_loss_examples,
     ops_norm_examples,
     ops_pool_examples,
     ops_resize_examples,

@@ -148,9 +148,22 @@ static bool is_row(const ce_job *job)
     return job->spatial == 1 && job->classes > CE_TILE;
 }
 
+// Of logarithms of probabilities: x less 0 and the logarithm of 1.
+static void no_stats(ce_block *b)
+{
+    for (int j = 0; j < CE_LANES; j++) {
+        b->top[j] = b->logarithm[j] = 0;
+        b->sum[j] = 1;
+    }
+}
+
 static void stats(ce_block *b, const ce_job *job)
 {
     const bool linear = b->q || job->args->label_smoothing > 0;
+    if (job->args->log_probabilities) {
+        no_stats(b);
+        return;
+    }
     if (is_row(job))
         stats_row(b, job, linear);
     else if (b->width == CE_LANES && linear)
@@ -311,6 +324,13 @@ static void apply_labels(real *dx, const ce_block *b, const ce_factors *f, const
     }
 }
 
+static void clear_gradient(real *dx, const ce_block *b, const ce_job *job)
+{
+    for (int64_t c = 0; c < job->classes; c++)
+        for (int j = 0; j < b->count; j++)
+            dx[c * b->stride + j] = 0;
+}
+
 void REAL_NAME(ce_backward)(const ce_job *job, int64_t chunk, int64_t first, int64_t last)
 {
     ce_block b;
@@ -323,7 +343,9 @@ void REAL_NAME(ce_backward)(const ce_job *job, int64_t chunk, int64_t first, int
         set_factors(&f, &b, job);
         real *dx = (real *)job->dx->data + sample_offset(job, first);
         real *to = b.x == tiles.x ? tile : dx;
-        if (is_row(job))
+        if (job->args->log_probabilities)
+            clear_gradient(to, &b, job);
+        else if (is_row(job))
             gradient_row(to, &b, &f, job);
         else if (b.width == CE_LANES)
             gradient_of(to, &b, &f, job, CE_LANES);

@@ -251,11 +251,10 @@ REAL_DECLARE(loss_fn, loss_grad);
 
 tern_status REAL_NAME(loss)(loss_job *job)
 {
-    const tern_reduction reduction = job->args->reduction;
     int64_t chunks = chunk_count(job->numel);
     size_t nbytes = (size_t)chunks * sizeof(double);
     double total = 0;
-    if (reduction == TERN_REDUCTION_NONE) {
+    if (job->args->reduction == TERN_REDUCTION_NONE) {
         tern_pool_run(chunks, forward_chunk, job);
         return TERN_OK;
     }
@@ -266,16 +265,13 @@ tern_status REAL_NAME(loss)(loss_job *job)
     for (int64_t i = 0; i < chunks; i++)
         total += job->partial[i];
     tern_cache_free(job->partial, nbytes);
-    *(real *)job->views[RESULT]->data =
-        (real)(reduction == TERN_REDUCTION_SUM ? total : total / (double)job->numel);
+    *(real *)job->views[RESULT]->data = (real)(total / tern_loss_divisor(job->args));
     return TERN_OK;
 }
 
 tern_status REAL_NAME(loss_grad)(loss_job *job)
 {
-    const tern_reduction reduction = job->args->reduction;
-    const bool whole = reduction == TERN_REDUCTION_SUM || reduction == TERN_REDUCTION_NONE;
-    job->factor = whole ? 1 : 1 / (double)job->numel;
+    job->factor = 1 / tern_loss_divisor(job->args);
     if (job->input == 1 && tern_loss_inputs(job->args->code) == 1) {
         job->input = 0;
         job->factor = -job->factor;

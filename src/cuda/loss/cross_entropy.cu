@@ -24,6 +24,7 @@ template <class T> struct entropy {
     T *loss;               /* (1), or (N, S) */
     int64_t samples, classes, ignore_index;
     int64_divisor spatial;
+    bool log_probabilities;    // x has them, and lse is 0
     double smoothing, uniform; // uniform: what smoothing gives each class
     tern_reduction reduction;
     int lanes, rounds; // threads for a sample, samples for each group of them
@@ -154,7 +155,8 @@ template <int W, class T>
 __device__ __forceinline__ loss_sum sample_loss(const entropy<T> &e, int64_t sample, bool inside)
 {
     const class_row<T> row = find_row(e, inside ? sample : 0, inside);
-    const exp_sum<opmath_t<T>> all = exp_sum_finish(row_exp_sum<W>(row));
+    const exp_sum<opmath_t<T>> all =
+        e.log_probabilities ? exp_sum<opmath_t<T>>{0, 1} : exp_sum_finish(row_exp_sum<W>(row));
     loss_sum products = {0, 0}, own = {0, 0};
     if (e.q || e.smoothing > 0)
         products = row_products(e, row);
@@ -266,6 +268,8 @@ __device__ __forceinline__ opmath_t<T> class_gradient(const entropy<T> &e, const
     if (!f.counts)
         return 0;
     C dx = exponential(x - lse) * f.scale;
+    if (e.log_probabilities)
+        dx = 0;
     if (f.share != 0)
         dx -= (C)(class_weight(e, c) * smooth(e, row, c)) * f.share;
     return c == f.label ? dx - f.hit : dx;
@@ -330,6 +334,7 @@ static entropy<T> make_entropy(const tern_exec *exec, const tern_cross_entropy_a
     e.spatial = make_int64_divisor(args->x.size[2]);
     e.samples = args->x.size[0] * args->x.size[2];
     e.ignore_index = args->ignore_index;
+    e.log_probabilities = args->log_probabilities;
     e.smoothing = args->label_smoothing;
     e.uniform = e.smoothing / (double)e.classes;
     e.reduction = args->reduction;

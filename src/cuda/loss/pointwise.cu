@@ -110,17 +110,17 @@ template <int CODE, int N, class T> struct points {
     }
 };
 
-// Reports the first of the elements from i on that is not valid.
+// The first of the elements from i on that is not valid, or `none`.
 template <int CODE, int N, class T>
-__device__ __forceinline__ void report(const operands<T> &o, const points<CODE, N, T> &p, int64_t i)
+__device__ __forceinline__ int64_t first_invalid(const operands<T> &o, const points<CODE, N, T> &p,
+                                                 int64_t i, int64_t none)
 {
-    int first = N;
+    int64_t first = none;
 #pragma unroll
     for (int k = N - 1; k >= 0; k--)
         if (!loss_valid<CODE>(p.at(o, k)))
-            first = k;
-    if (first < N)
-        fault_report(o.fault, o.location, i + first, 0);
+            first = i + k;
+    return first;
 }
 
 template <int CODE, int N, class T>
@@ -147,20 +147,23 @@ __global__ void __launch_bounds__(THREADS)
     const int64_t first = blockIdx.x * block_elements, end = first + block_elements;
     const int64_t last = end < numel ? end : numel;
     const int64_t rest = vectorized ? first + (last - first) / WIDTH * WIDTH : first;
+    int64_t invalid = numel;
     double sum = 0;
     for (int64_t i = first + (int)threadIdx.x * WIDTH; i < rest; i += THREADS * WIDTH) {
         const points<CODE, WIDTH, T> p(o, i);
         opmath_t<T> own = 0;
-        report(o, p, i);
+        invalid = min(invalid, first_invalid(o, p, i, numel));
         for (int k = 0; k < WIDTH; k++)
             own += term(o, p, k);
         sum += (double)own;
     }
     for (int64_t i = rest + (int)threadIdx.x; i < last; i += THREADS) {
         const points<CODE, 1, T> p(o, i);
-        report(o, p, i);
+        invalid = min(invalid, first_invalid(o, p, i, numel));
         sum += (double)term(o, p, 0);
     }
+    if (invalid < numel)
+        fault_report(o.fault, o.location, invalid, 0);
     sum = block_sum(sum);
     if (threadIdx.x == 0) {
         if (partials)
@@ -218,11 +221,13 @@ template <class T, int CODE> struct each_body {
     {
         const points<CODE, N, T> p(o, i);
         vec<T, N> y;
-        report(o, p, i);
 #pragma unroll
         for (int k = 0; k < N; k++)
             y.at[k] = downcast<T>(term(o, p, k));
         vec_store(loss + i, y);
+        const int64_t invalid = first_invalid(o, p, i, INT64_MAX);
+        if (invalid < INT64_MAX)
+            fault_report(o.fault, o.location, invalid, 0);
     }
 };
 
@@ -301,8 +306,7 @@ static tern_status run_loss(const tern_exec *exec, const tern_loss_args *args,
     T *y = (T *)loss->data;
     if (args->reduction == TERN_REDUCTION_NONE)
         return run_each(exec, y, numel, each_body<T, CODE>{y, o});
-    const double divisor = args->reduction == TERN_REDUCTION_SUM ? 1 : (double)numel;
-    return reduce_loss<T, CODE>(exec, divisor, y, o, numel);
+    return reduce_loss<T, CODE>(exec, tern_loss_divisor(args), y, o, numel);
 }
 
 template <class T>
@@ -344,9 +348,7 @@ template <class T, int CODE>
 static tern_status grad_in(const tern_exec *exec, const tern_loss_args *args, int input,
                            const tern_strided *dx, const tern_strided *dloss)
 {
-    const bool whole =
-        args->reduction == TERN_REDUCTION_SUM || args->reduction == TERN_REDUCTION_NONE;
-    const double g = whole ? 1 : 1 / (double)tern_strided_numel(&args->x);
+    const double g = 1 / tern_loss_divisor(args);
     if (input == 0)
         return run_grad<T, CODE, 0>(exec, args, g, dx, dloss);
     if constexpr (loss_inputs<CODE>::value == 1)

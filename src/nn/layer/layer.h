@@ -6,6 +6,7 @@
 #include <tern/nn.h>
 #include "nn/module/describe.h"
 #include "nn/module/module.h"
+#include "ops/pointwise_loss.h"
 
 // TERN_ERR_ARG unless `count` tensors came in.
 static inline tern_status tern_layer_inputs(const tern_module *module, const tern_tensors *in,
@@ -36,8 +37,7 @@ static inline tern_module *tern_layer_plain(const tern_module_class *module_clas
 // A reduction that exists; the unspecified one becomes the mean.
 static inline tern_status tern_layer_reduction(const char *loss, tern_reduction *reduction)
 {
-    TERN_CHECK(*reduction >= TERN_REDUCTION_UNSPECIFIED && *reduction <= TERN_REDUCTION_NONE,
-               TERN_ERR_ARG, "%s: %d is no reduction", loss, (int)*reduction);
+    TERN_TRY(tern_loss_reduction(loss, *reduction));
     if (*reduction == TERN_REDUCTION_UNSPECIFIED)
         *reduction = TERN_REDUCTION_MEAN;
     return TERN_OK;
