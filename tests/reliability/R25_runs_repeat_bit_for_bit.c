@@ -136,6 +136,8 @@ static void every_operation_and_every_kernel_repeats(void **state)
         assert_true(made_tensors() == made_tensors());
         for (int o = 0; o < run_optimizers(); o++)
             assert_true(run_bits(o, 0, short_run) == run_bits(o, 0, short_run));
+        for (int l = 1; l < run_losses(); l++)
+            assert_true(run_bits(0, l, short_run) == run_bits(0, l, short_run));
         print_message("%s: %d cases, %d kernels\n", instruction_set_name(set), cases_repeated,
                       NOTES_KERNELS ? check_all_kernels_were_called() : 0);
     }
