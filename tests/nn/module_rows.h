@@ -85,20 +85,23 @@ static inline tern_tensor *stored_input(const golden_case *c, const char *name, 
     return g ? tern_from_data(g->shape, g->data, .dtype = g->dtype, .device = device) : NULL;
 }
 
-// What the module gives for the row's input, random numbers from one seed; NULL where it has no
+// What the module gives for the row's inputs, random numbers from one seed; NULL where it has no
 // forward.
 static inline tern_tensor *run_row(const public_module *row, tern_module *m, tern_device device)
 {
+    enum { MAX_INPUTS = 4 };
+    tern_tensor *in[MAX_INPUTS] = {tern_linspace(-1, 2, 6, .device = device)};
     char name[128];
-    tern_tensor *x = tern_linspace(-1, 2, 6, .device = device), *target = NULL;
+    int count = row->constructor ? 0 : 1;
     if (row->constructor) {
         snprintf(name, sizeof name, "%s, float32", row->name);
         const golden_case *c = golden_find("modules", name);
-        x = stored_input(c, "in0", device);
-        target = stored_input(c, "in1", device);
+        const char *const inputs[] = {"in0", "in1", "in2", "in3"};
+        while (count < MAX_INPUTS && (in[count] = stored_input(c, inputs[count], device)))
+            count++;
     }
     tern_manual_seed(5);
-    return !x ? NULL : target ? tern_loss(m, x, target) : tern_forward(m, x);
+    return count > 0 ? tern_call_n(m, count, in) : NULL;
 }
 
 #endif
