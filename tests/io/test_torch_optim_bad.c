@@ -110,7 +110,7 @@ static void another_kind_is_refused_by_its_name(void **state)
             char words[100];
             if (strcmp(kinds[own].name, kinds[other].name) == 0)
                 continue;
-            tern_scope scope = tern_scope_open();
+            tern_scope round = tern_scope_open();
             run r = begin(kinds[own].file, saved);
             snprintf(words, sizeof words, "it holds the state of %s, and the optimizer is %s",
                      kinds[other].name, kinds[own].name);
@@ -119,7 +119,7 @@ static void another_kind_is_refused_by_its_name(void **state)
                 TERN_ERR_FORMAT);
             assert_error(TERN_ERR_FORMAT, words);
             tern_optim_free(r.optim);
-            tern_scope_close(scope);
+            tern_scope_close(round);
         }
     tern_state_free(saved);
 }
