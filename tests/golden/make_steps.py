@@ -13,9 +13,9 @@ import torch
 
 from golden import Golden, make_optimizer, optimizer_words
 
-STEPS, NUMEL = 10, 203
+STEPS, NUMEL = 20, 203
 PROSE = """
-10 steps over one float32 parameter: start, the gradients one after another, and final. options: the
+20 steps over one float32 parameter: start, the gradients one after another, and final. options: the
 names of the optimizer's numbers.
 """
 CASES = [

@@ -11,7 +11,7 @@
 #include "golden_optim.h"
 #include "golden_test.h"
 
-#define STEPS 10
+#define STEPS 20
 #define NUMEL 203
 
 static tern_device device;
