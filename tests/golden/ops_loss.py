@@ -249,6 +249,9 @@ def sequences(case):
          blank=0, zero_infinity=True)
     each(case, "ctc_loss", ctc, [x, rows, few, torch.tensor([3, 2, 0])], "too short", (NONE,),
          blank=0, zero_infinity=False)
+    lost = x.clone()
+    lost[2, 1, 1] = torch.nan
+    each(case, "ctc_loss", ctc, [lost, rows, lengths, counts], "a NaN", blank=0, zero_infinity=True)
     each(case, "ctc_loss", ctc, [x[:, 0], rows[0], lengths[:1], counts[:1]], "one sample", blank=0,
          zero_infinity=False)
 

@@ -69,12 +69,13 @@ static bool skips(const ctc_sample *m, int64_t s)
     return s >= 2 && s < m->states && s % 2 && m->labels[s / 2] != m->labels[s / 2 - 1];
 }
 
+// A NaN stays.
 static real log_add(real a, real b, real c)
 {
     real top = a > b ? a : b;
     top = top > c ? top : c;
     if (top == -(real)INFINITY)
-        return top;
+        return a + b + c;
     return top + R_(log)(R_(exp)(a - top) + R_(exp)(b - top) + R_(exp)(c - top));
 }
 
@@ -137,7 +138,7 @@ static void fill_beta(const ctc_sample *m, int64_t t, const real *after, real *b
 }
 
 // dx[c] = g (exp(x[c]) - exp(log sum of alpha beta over the states of c + nll - x[c])), in which
-// alpha and beta have x twice. Where no path leads anywhere, nll is infinite and dx NaN.
+// alpha and beta have x twice. Where nll is NaN, or infinite as no path leads anywhere, dx is NaN.
 static void fill_gradient(const ctc_sample *m, int64_t t, const real *beta, real nll, real g,
                           real *dx)
 {
@@ -150,7 +151,7 @@ static void fill_gradient(const ctc_sample *m, int64_t t, const real *beta, real
         *sum = log_add(*sum, alpha[s] + beta[s], none);
     }
     for (int64_t c = 0; c < m->classes; c++) {
-        const bool reached = dx[c] != none || nll == (real)INFINITY;
+        const bool reached = dx[c] != none || !(nll < (real)INFINITY);
         dx[c] = g * (R_(exp)(x[c]) - (reached ? R_(exp)(dx[c] + nll - x[c]) : 0));
     }
 }

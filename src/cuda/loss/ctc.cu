@@ -70,12 +70,13 @@ template <class T> __device__ __forceinline__ bool skips(const ctc_sample<T> &m,
     return s >= 2 && s < m.states && s % 2 && m.labels[s / 2] != m.labels[s / 2 - 1];
 }
 
+// A NaN stays.
 template <class T> __device__ __forceinline__ T log_add(T a, T b, T c)
 {
     T top = a > b ? a : b;
     top = top > c ? top : c;
     if (top == -(T)INFINITY)
-        return top;
+        return a + b + c;
     return top + logarithm(exponential(a - top) + exponential(b - top) + exponential(c - top));
 }
 
@@ -152,14 +153,14 @@ template <class T> __device__ __forceinline__ bool is_first(const ctc_sample<T> 
 }
 
 // dx[c] = g (exp(x[c]) - exp(log sum of alpha beta over the states of c + nll - x[c])), in which
-// alpha and beta have x twice. Where no path leads anywhere, nll is infinite and dx NaN.
+// alpha and beta have x twice. Where nll is NaN, or infinite as no path leads anywhere, dx is NaN.
 template <class T>
 __device__ __forceinline__ void fill_gradient(const ctc_sample<T> &m, int64_t t, const T *beta,
                                               T nll, T g, T *dx)
 {
     const T *x = m.x + t * m.step, *alpha = m.alpha + t * m.max_states;
     for (int64_t c = threadIdx.x; c < m.classes; c += THREADS)
-        dx[c] = g * (exponential(x[c]) - (nll == (T)INFINITY ? (T)NAN : 0));
+        dx[c] = g * (exponential(x[c]) - (nll < (T)INFINITY ? 0 : (T)NAN));
     __syncthreads();
     for (int64_t state = threadIdx.x; state < m.states; state += THREADS) {
         const int64_t c = class_of(m, state);
@@ -169,7 +170,7 @@ __device__ __forceinline__ void fill_gradient(const ctc_sample<T> &m, int64_t t,
         for (int64_t s = state; s < m.states; s += 2)
             if (class_of(m, s) == c)
                 exp_sum_add(all, alpha[s] + beta[s]);
-        if (all.sum > 0)
+        if (all.sum != 0) // a NaN goes on
             dx[c] =
                 g * (exponential(x[c]) - exponential(logarithm(all.sum) + all.max + nll - x[c]));
     }
