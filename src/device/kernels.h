@@ -16,6 +16,7 @@
 #include <tern/reduction.h>
 #include <tern/scalar.h>
 #include "device/exec.h"
+#include "device/step_kernels.h"
 
 // Elementwise operations: elementwise.def says what each computes.
 #define UNARY(CODE, ...)      TERN_UNARY_##CODE,
@@ -441,37 +442,6 @@ typedef struct tern_random_args {
 // Fills y (contiguous) from the generator's stream.
 typedef tern_status tern_kernel_random(const tern_exec *exec, const tern_random_args *args,
                                        tern_generator *generator, const tern_strided *y);
-
-// The updates of optimizers: step.def has their formulas.
-#define STEP(CODE, ...) TERN_STEP_##CODE,
-typedef enum tern_step_code {
-#include "device/step.def"
-} tern_step_code;
-
-enum { TERN_STEP_STATES = 4, TERN_STEP_NUMBERS = 12 }; // of a formula, at most
-
-// One parameter of an optimizer step: contiguous, floating; the state has the parameter's dtype.
-typedef struct tern_step_tensor {
-    void *param, *grad;
-    void *state[TERN_STEP_STATES]; // in the order of the formula, NULL from its last on
-    int64_t numel;
-    tern_dtype dtype;
-    double number[TERN_STEP_NUMBERS]; // in the order of the formula
-} tern_step_tensor;
-
-// One pass over all tensors of a group. Nothing is changed while the fault record is set.
-typedef tern_status tern_kernel_step(const tern_exec *exec, tern_step_code code,
-                                     const tern_step_tensor *tensors, int64_t count);
-
-// total (1 element, float64 on CPU) = p-norm over the elements of all views, contiguous.
-typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p,
-                                          const tern_strided *total, const tern_strided *list,
-                                          int64_t count);
-// x *= min(1, max_norm / (total + 1e-6)) for all views. Where the front cannot look at the total
-// and gave a location, a total that is not finite goes to the fault record and nothing is scaled.
-typedef tern_status tern_kernel_list_clip(const tern_exec *exec, double max_norm,
-                                          const tern_strided *total, const tern_strided *list,
-                                          int64_t count);
 
 // Every kernel, once: the slots of the table, declarations and tables of the backends are made of
 // this list, so that a kernel which a backend lacks does not link.
