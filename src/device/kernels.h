@@ -457,7 +457,7 @@ typedef tern_status tern_kernel_random(const tern_exec *exec, const tern_random_
     SLOT(cross_entropy) SLOT(cross_entropy_grad) SLOT(class_margin) SLOT(class_margin_grad)        \
     SLOT(ctc) SLOT(ctc_grad) SLOT(loss) SLOT(loss_grad) SLOT(step)                                 \
     SLOT(dropout) SLOT(draw_uniform) SLOT(random) SLOT(gather) SLOT(scatter_add) SLOT(one_hot)     \
-    SLOT(list_norm) SLOT(list_clip)
+    SLOT(average) SLOT(list_norm) SLOT(list_clip)
 // clang-format on
 
 // The table of a backend. Every slot is required.

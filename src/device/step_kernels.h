@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels that go over the parameters of a model in one pass, as kernels.h has the others:
-// updates of optimizers, and the common norm of gradients.
+// updates of optimizers, averages, and the common norm of gradients.
 #ifndef TERN_SRC_DEVICE_STEP_KERNELS_H
 #define TERN_SRC_DEVICE_STEP_KERNELS_H
 
@@ -26,6 +26,18 @@ typedef struct tern_step_tensor {
 // One pass over all tensors of a group. Nothing is changed while the fault record is set.
 typedef tern_status tern_kernel_step(const tern_exec *exec, tern_step_code code,
                                      const tern_step_tensor *tensors, int64_t count);
+
+// One pass over averages of weights: param is an average, grad the newest value (AVERAGE of
+// step.def). *averaged, memory of the device, is how many values are in the averages. The numbers
+// of the tensors do not count, and neither does the fault record.
+typedef tern_status tern_kernel_average(const tern_exec *exec, double decay,
+                                        const int64_t *averaged, const tern_step_tensor *tensors,
+                                        int64_t count);
+
+// What part of the way an average goes to its newest value: all of it to the first; a decay of NAN
+// stands for the mean of all.
+#define TERN_AVERAGE_TAKE(decay, averaged)                                                         \
+    ((averaged) == 0 ? 1.0 : isnan(decay) ? 1 / ((double)(averaged) + 1) : 1 - (decay))
 
 // total (1 element, float64 on CPU) = p-norm over the elements of all views, contiguous.
 typedef tern_status tern_kernel_list_norm(const tern_exec *exec, double p,

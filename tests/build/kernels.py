@@ -25,7 +25,7 @@ import sys
 NARROW = re.compile(r'\b(?:float|__half|__nv_bfloat16)\b')
 # A width of 1 is for memory that is not aligned. Elements of 8 bytes may be stored one by one,
 # truths are shorter than what they are made of, and what is constant need not be loaded.
-WIDE = re.compile(r'\b(?:step_update|loss_sum|'
+WIDE = re.compile(r'\b(?:step_(?:update|average)|loss_sum|'
                   r'(?:bias_relu|softmax_long|softmax_grad_long|entropy_\w+)<.*, [48]>|'
                   r'(?:loop_(?:flat|rows)|loss_each)<(?:map|where|copy|each|grad)_body<'
                   r'(?!.*\b(?:double|long|truth|(?:unary|grad)_pow_0|grad_(?:round|sign)|'

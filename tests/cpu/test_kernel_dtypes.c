@@ -47,6 +47,8 @@ static void the_last_tensor_of_a_list_may_be_the_wrong_one(void **state)
     {
         assert_int_equal(kernels->step(&kernel_exec, TERN_STEP_SGD, list, 2), TERN_ERR_DTYPE);
         assert_error(TERN_ERR_DTYPE, "no kernel for int64");
+        assert_int_equal(kernels->average(&kernel_exec, 0.5, &other[0], list, 2), TERN_ERR_DTYPE);
+        assert_error(TERN_ERR_DTYPE, "no kernel for int64");
         assert_int_equal(kernels->list_clip(&kernel_exec, 1, &total, views, 2), TERN_ERR_DTYPE);
         assert_error(TERN_ERR_DTYPE, "no kernel for int64");
         assert_true(param[0] == 1 && other[0] == 1);

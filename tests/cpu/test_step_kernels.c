@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer steps, norms and clipping over lists against the formulas in double, on every
+// Optimizer steps, averages, norms and clipping over lists against the formulas in double, on every
 // instruction set.
 #include <float.h>
 
@@ -332,6 +332,46 @@ static void bfloat16_is_computed_in_float_and_rounded_once(void **state)
     }
 }
 
+// The average of the `averaged` values so far, and of the one in grad.
+static double averaged_by_hand(double average, double value, double decay, int64_t averaged)
+{
+    if (averaged == 0)
+        return value;
+    if (isnan(decay))
+        return (average * (double)averaged + value) / (double)(averaged + 1);
+    return decay * average + (1 - decay) * value;
+}
+
+static void averages_go_to_the_newest_value(void **state)
+{
+    (void)state;
+    static const double decays[] = {NAN, 0, 0.25, 0.999, 1};
+    tern_step_tensor list[TENSORS];
+    draw(start);
+    draw(grad);
+    for (int k = 0; k < 5; k++) {
+        for (int64_t averaged = 0; averaged < 4; averaged++) {
+            FOR_EACH_TABLE(kernels)
+            {
+                begin();
+                for (int t = 0; t < TENSORS; t++)
+                    list[t] = (tern_step_tensor){.param = param[t],
+                                                 .grad = grad[t],
+                                                 .numel = sizes[t],
+                                                 .dtype = TERN_FLOAT32};
+                assert_int_equal(
+                    kernels->average(&kernel_exec, decays[k], &averaged, list, TENSORS), 0);
+                for (int t = 0; t < TENSORS; t++)
+                    for (int64_t i = 0; i < sizes[t]; i++)
+                        assert_within(param[t][i],
+                                      averaged_by_hand((double)start[t][i], (double)grad[t][i],
+                                                       decays[k], averaged),
+                                      averaged == 0 ? 0 : 1e-6, kernels);
+            }
+        }
+    }
+}
+
 static void views_of_grads(tern_strided *list)
 {
     for (int t = 0; t < TENSORS; t++)
@@ -416,6 +456,7 @@ int main(void)
         cmocka_unit_test(centered_averages_vanish_together),
         cmocka_unit_test(a_fault_keeps_every_parameter_and_state),
         cmocka_unit_test(bfloat16_is_computed_in_float_and_rounded_once),
+        cmocka_unit_test(averages_go_to_the_newest_value),
         cmocka_unit_test(the_norm_is_that_of_all_elements_together),
         cmocka_unit_test(a_nan_anywhere_makes_the_norm_nan),
         cmocka_unit_test(clipping_scales_down_and_never_up),

@@ -277,6 +277,12 @@ static inline tern_status lacking_sgd(const lacking_call *c)
     const tern_step_tensor tensor = lacking_tensor(c);
     return c->kernels->step(c->exec, TERN_STEP_SGD, &tensor, 1);
 }
+static inline tern_status lacking_average(const lacking_call *c)
+{
+    const tern_step_tensor tensor = lacking_tensor(c);
+    const int64_t averaged = 1;
+    return c->kernels->average(c->exec, 0.5, &averaged, &tensor, 1);
+}
 static inline tern_status lacking_adam(const lacking_call *c)
 {
     const tern_step_tensor tensor = lacking_tensor(c);
@@ -325,7 +331,8 @@ static inline void lacking_check_all(const tern_kernels *kernels, const tern_exe
                  {"list_norm", lacking_list_norm, TERN_DTYPE_UNSPECIFIED},
                  {"list_clip", lacking_list_clip, TERN_DTYPE_UNSPECIFIED},
                  {"sgd", lacking_sgd, TERN_DTYPE_UNSPECIFIED},
-                 {"adam", lacking_adam, TERN_DTYPE_UNSPECIFIED}};
+                 {"adam", lacking_adam, TERN_DTYPE_UNSPECIFIED},
+                 {"average", lacking_average, TERN_DTYPE_UNSPECIFIED}};
     static const tern_dtype dtypes[] = {TERN_INT64, TERN_INT32, TERN_UINT8, TERN_BOOL};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         for (size_t k = 0; k < sizeof dtypes / sizeof *dtypes; k++) {

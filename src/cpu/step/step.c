@@ -83,12 +83,14 @@ step_block_fn *REAL_NAME(step_block)(tern_step_code code)
 typedef struct pass {
     tern_step_code code;
     const tern_step_tensor *tensors;
+    const double *number; // of all tensors, instead of their own; or NULL
     int64_t numel, chunks;
 } pass;
 
 // Elements of one tensor.
 typedef struct range {
     const tern_step_tensor *tensor;
+    const double *number;
     int64_t begin, count;
 } range;
 
@@ -121,7 +123,7 @@ static void run_upcast(tern_step_code code, const range *r)
             if (narrow[i])
                 convert(wide[i], TERN_FLOAT32, narrow[i], t->dtype, n);
         }
-        TERN_ISA_NAME(step_block_float)(code)(t->number, array, n);
+        TERN_ISA_NAME(step_block_float)(code)(r->number, array, n);
         for (int i = 0; i < ARRAYS; i++)
             if (narrow[i] && i != 1)
                 convert(narrow[i], t->dtype, wide[i], TERN_FLOAT32, n);
@@ -137,7 +139,7 @@ static void run_range(tern_step_code code, const range *r)
         return;
     }
     gather_arrays(array, r->tensor, r->begin);
-    REAL_SELECT(dtype, step_block)(code)(r->tensor->number, array, r->count);
+    REAL_SELECT(dtype, step_block)(code)(r->number, array, r->count);
 }
 
 // Where a chunk begins among all elements, at a whole block.
@@ -157,7 +159,8 @@ static void run_chunk(void *context, int64_t index)
         if (at >= first + t->numel)
             continue;
         const int64_t stop = first + t->numel < end ? first + t->numel : end;
-        run_range(p->code, &(range){t, at - first, stop - at});
+        const double *number = p->number ? p->number : t->number;
+        run_range(p->code, &(range){t, number, at - first, stop - at});
         at = stop;
     }
 }
@@ -189,6 +192,16 @@ tern_status TERN_ISA_NAME(step)(const tern_exec *exec, tern_step_code code,
     TERN_TRY(tern_kernel_floating_step("step", tensors, count));
     if (!__atomic_load_n(&exec->fault->set, __ATOMIC_ACQUIRE))
         run_chunks(&p, count);
+    return TERN_OK;
+}
+
+tern_status TERN_ISA_NAME(average)(const tern_exec *exec, double decay, const int64_t *averaged,
+                                   const tern_step_tensor *tensors, int64_t count)
+{
+    (void)exec;
+    TERN_TRY(tern_kernel_floating_step("average", tensors, count));
+    const double take = TERN_AVERAGE_TAKE(decay, *averaged);
+    run_chunks(&(pass){.code = TERN_STEP_AVERAGE, .tensors = tensors, .number = &take}, count);
     return TERN_OK;
 }
 #endif

@@ -152,11 +152,12 @@ __device__ __forceinline__ void step_vec(const Formula &update, const step_array
 
 // `count` elements of the tensor from `first` on.
 template <class T, int CODE>
-__device__ __forceinline__ void step_elements(const step_record &r, int64_t first, int count)
+__device__ __forceinline__ void step_elements(const step_record &r, const double *number,
+                                              int64_t first, int count)
 {
     enum { WIDTH = vec_width<T>::value };
     typedef step_formula<CODE, opmath_t<T>> formula;
-    const formula update(r.number);
+    const formula update(number);
     const step_arrays<T, formula::STATES> arrays(r, first);
     const int vectorized = arrays.aligned() ? count / WIDTH * WIDTH : 0;
     for (int i = (int)threadIdx.x * WIDTH; i < vectorized; i += STEP_THREADS * WIDTH)
@@ -166,23 +167,39 @@ __device__ __forceinline__ void step_elements(const step_record &r, int64_t firs
         step_vec<1>(update, arrays, i);
 }
 
+// What the block has of the tensor, by numbers that may be the tensor's own.
+template <int CODE>
+__device__ __forceinline__ void step_block(const step_record &r, const double *number,
+                                           int64_t elements)
+{
+    const int64_t first = (blockIdx.x - r.first_block) * elements, left = r.numel - first;
+    const int own = (int)(left < elements ? left : elements);
+    if (r.dtype == TERN_FLOAT32)
+        step_elements<float, CODE>(r, number, first, own);
+    else if (r.dtype == TERN_FLOAT64)
+        step_elements<double, CODE>(r, number, first, own);
+    else if (r.dtype == TERN_FLOAT16)
+        step_elements<__half, CODE>(r, number, first, own);
+    else
+        step_elements<__nv_bfloat16, CODE>(r, number, first, own);
+}
+
 template <int CODE>
 __global__ void __launch_bounds__(STEP_THREADS, STEP_RESIDENT)
     step_update(const step_record *records, int count, int64_t elements, const tern_fault *fault)
 {
     const step_record &r = records[find_step_tensor(records, count, blockIdx.x)];
-    const int64_t first = (blockIdx.x - r.first_block) * elements, left = r.numel - first;
-    const int own = (int)(left < elements ? left : elements);
-    if (fault->set)
-        return;
-    if (r.dtype == TERN_FLOAT32)
-        step_elements<float, CODE>(r, first, own);
-    else if (r.dtype == TERN_FLOAT64)
-        step_elements<double, CODE>(r, first, own);
-    else if (r.dtype == TERN_FLOAT16)
-        step_elements<__half, CODE>(r, first, own);
-    else
-        step_elements<__nv_bfloat16, CODE>(r, first, own);
+    if (!fault->set)
+        step_block<CODE>(r, r.number, elements);
+}
+
+__global__ void __launch_bounds__(STEP_THREADS, STEP_RESIDENT)
+    step_average(const step_record *records, int count, int64_t elements, double decay,
+                 const int64_t *averaged)
+{
+    const step_record &r = records[find_step_tensor(records, count, blockIdx.x)];
+    const double take = TERN_AVERAGE_TAKE(decay, *averaged);
+    step_block<TERN_STEP_AVERAGE>(r, &take, elements);
 }
 
 // ---- on the host --------------------------------------------------------------------------------
@@ -229,13 +246,19 @@ static tern_status write_steps(const tern_exec *exec, step_record *records,
     return TERN_OK;
 }
 
+static int64_t count_step_blocks(const tern_step_tensor *tensors, int64_t count, int64_t elements)
+{
+    int64_t blocks = 0;
+    for (int64_t i = 0; i < count; i++)
+        blocks += step_block_count(&tensors[i], elements);
+    return blocks;
+}
+
 static tern_status run_steps(const tern_exec *exec, tern_step_code code, const step_record *records,
                              const tern_step_tensor *tensors, int64_t count)
 {
     const int64_t elements = step_block_elements(tensors, count);
-    int64_t blocks = 0;
-    for (int64_t i = 0; i < count; i++)
-        blocks += step_block_count(&tensors[i], elements);
+    const int64_t blocks = count_step_blocks(tensors, count, elements);
     if (blocks == 0)
         return TERN_OK;
     switch (code) {
@@ -266,4 +289,22 @@ extern "C" tern_status tern_cuda_step(const tern_exec *exec, tern_step_code code
     if (plan.write)
         TERN_TRY(write_steps(exec, records, tensors, count));
     return plan.run ? run_steps(exec, code, records, tensors, count) : TERN_OK;
+}
+
+extern "C" tern_status tern_cuda_average(const tern_exec *exec, double decay,
+                                         const int64_t *averaged, const tern_step_tensor *tensors,
+                                         int64_t count)
+{
+    scratch_memory scratch(exec);
+    char *table;
+    TERN_TRY(tern_kernel_floating_step("average", tensors, count));
+    const int64_t elements = step_block_elements(tensors, count);
+    const int64_t blocks = count_step_blocks(tensors, count, elements);
+    if (blocks == 0)
+        return TERN_OK;
+    TERN_TRY(scratch.take(tern_step_plan_size(count), &table));
+    step_record *records = (step_record *)table;
+    TERN_TRY(write_steps(exec, records, tensors, count));
+    return LAUNCH("average", step_average, (unsigned)blocks, STEP_THREADS, exec->stream, records,
+                  (int)count, elements, decay, averaged);
 }
