@@ -194,7 +194,12 @@ static void checkpoints(void)
     tern_module *net = make_net(), *other = make_net();
     tern_optim *opt = tern_optim_adamw(net);
     tern_checkpoint *ck = tern_checkpoint_new("runs");
-    expect(!tern_checkpoint_module(ck, "model", net) && !tern_checkpoint_optim(ck, "optim", opt));
+    // [average]
+    tern_module *average = tern_averaged_model_ema(net, .decay = 0.999);
+    if (tern_checkpoint_module(ck, "model", net) || tern_checkpoint_module(ck, "average", average))
+        tern_error_print(stderr);
+    // [/average]
+    expect(!tern_checkpoint_optim(ck, "optim", opt));
     expect(!tern_checkpoint_save(ck, 1200));
     tern_checkpoint_free(ck);
     // [checkpoint]
@@ -204,6 +209,7 @@ static void checkpoints(void)
     tern_state_free(saved);
     // [/checkpoint]
     expect(first_weight(other) == first_weight(net));
+    tern_module_free(average);
     tern_optim_free(opt);
     tern_module_free(other);
     tern_module_free(net);

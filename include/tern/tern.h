@@ -6,6 +6,7 @@
 
 #include <tern/activation.h>
 #include <tern/autograd.h>
+#include <tern/averaged_model.h>
 #include <tern/base.h>
 #include <tern/checkpoint.h>
 #include <tern/cuda.h>

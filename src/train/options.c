@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What options are unless said: the defaults of the constructors' macros, as functions.
+#include <tern/averaged_model.h>
 #include <tern/checkpoint.h>
 #include <tern/data.h>
 #include <tern/gradcheck.h>

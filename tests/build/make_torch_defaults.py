@@ -33,6 +33,9 @@ NAMES = {"tern_nn_mse_loss": "MSELoss", "tern_nn_l1_loss": "L1Loss", "tern_nn_pr
 
 def torch_of(name):
     """PyTorch's class or function, or None."""
+    if name.startswith("tern_averaged_model"):
+        return (swa_utils.get_ema_multi_avg_fn if name.endswith("_ema")
+                else swa_utils.AveragedModel)
     group, _, rest = name.removeprefix("tern_").partition("_")
     title = NAMES.get(name, "".join(word.title() if word[:1].isalpha() else word
                                     for word in rest.split("_")))

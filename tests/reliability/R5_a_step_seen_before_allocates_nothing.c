@@ -328,6 +328,23 @@ static void the_third_step_takes_nothing(void **state)
     }
 }
 
+static void the_third_update_of_an_average_takes_nothing(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(20, 300), tern_nn_batch_norm1d(300),
+                                          tern_nn_linear(300, 300));
+    tern_module *averages[] = {tern_averaged_model_swa(net),
+                               tern_averaged_model_ema(net, .use_buffers = true)};
+    for (int n = 1; n <= 10; n++) {
+        if (n == 3)
+            begin_watch();
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(tern_averaged_model_update(averages[i], net), TERN_OK);
+    }
+    assert_nothing_was_allocated("averages");
+    tern_free(averages[0], averages[1], net);
+}
+
 static void live_bytes_stay_over_ten_thousand_steps(void **state)
 {
     (void)state;
@@ -373,6 +390,7 @@ int main(void)
         cmocka_unit_test(epochs_of_mnist_settle),
         cmocka_unit_test(epochs_of_samples_that_are_made_one_by_one_settle),
         cmocka_unit_test(the_third_step_takes_nothing),
+        cmocka_unit_test(the_third_update_of_an_average_takes_nothing),
         cmocka_unit_test(live_bytes_stay_over_ten_thousand_steps),
     };
     return cmocka_run_group_tests_name("a step seen before allocates nothing", tests, NULL, NULL);

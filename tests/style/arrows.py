@@ -45,7 +45,7 @@ PUBLIC = {
     'io': ['idx', 'io'],
     'data': ['data'],
     'parallel': ['parallel'],
-    'train': ['checkpoint', 'free'],
+    'train': ['averaged_model', 'checkpoint', 'free'],
 }
 COMPONENT_OF_HEADER = {f'tern/{name}.h': component
                        for component, names in PUBLIC.items() for name in names}

@@ -18,6 +18,7 @@ static inline bool has_shape(const tern_tensor *t, tern_shape shape)
 
 // Each runs the examples of a header and returns how many checks failed.
 int autograd_examples(void);
+int averaged_model_examples(void);
 int checkpoint_examples(void);
 int cuda_examples(void);
 int cuda_graph_examples(void);

@@ -6,6 +6,7 @@
 
 static int (*const headers[])(void) = {
     autograd_examples,
+    averaged_model_examples,
     checkpoint_examples,
     cuda_examples,
     cuda_graph_examples,

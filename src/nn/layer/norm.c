@@ -41,14 +41,19 @@ tern_status tern_norm_reset(tern_tensor *weight, tern_tensor *bias)
 
 // ---- with running statistics --------------------------------------------------------------------
 
+tern_status tern_channel_norm_reset_running(const tern_channel_norm *self)
+{
+    TERN_TRY(fill(self->running_mean, 0));
+    TERN_TRY(fill(self->running_var, 1));
+    return fill(self->num_batches_tracked, 0);
+}
+
 tern_status tern_channel_norm_reset(tern_module *module, tern_generator *generator)
 {
     const tern_channel_norm *self = (const tern_channel_norm *)module;
     (void)generator;
     TERN_TRY(tern_norm_reset(self->weight, self->bias));
-    TERN_TRY(fill(self->running_mean, 0));
-    TERN_TRY(fill(self->running_var, 1));
-    return fill(self->num_batches_tracked, 0);
+    return tern_channel_norm_reset_running(self);
 }
 
 void tern_channel_norm_describe(const tern_module *module, tern_text *out)

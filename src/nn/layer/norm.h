@@ -38,6 +38,8 @@ tern_module *tern_channel_norm_new(const tern_module_class *klass, const char *f
                                    const tern_nn_batch_norm_options *options);
 tern_module_describe_fn tern_channel_norm_describe;
 tern_module_reset_fn tern_channel_norm_reset;
+// Fills the running statistics, where there are some, with what they begin with.
+tern_status tern_channel_norm_reset_running(const tern_channel_norm *self);
 // x has num_features channels in dimension `dim`, behind which there are `space` more.
 tern_status tern_channel_norm_check(const tern_channel_norm *self, const tern_tensor *x, int dim);
 
