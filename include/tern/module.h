@@ -258,6 +258,10 @@ TERN_API tern_tensor *tern_module_buffer(const tern_module *module, const char *
 /// parent's. NULL with TERN_ERR_ARG when there is none.
 TERN_API tern_module *tern_module_child(const tern_module *module, const char *name);
 
+/// Whether the module itself is of the class of that name, as tern_module_print writes it:
+/// `tern_module_is(m, "Linear")`. False on failure.
+TERN_API bool tern_module_is(const tern_module *module, const char *class_name);
+
 /// Distinct parameter tensors, of the module and its descendants; -1 on failure.
 TERN_API int64_t tern_module_num_parameters(const tern_module *module);
 /// Distinct buffers; -1 on failure.

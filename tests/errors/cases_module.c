@@ -415,6 +415,9 @@ REFUSES(tern_module_each_buffer, "to go on when a visit fails", TERN_ERR_FORMAT,
 
 NO_MODULE(tern_module_train, "module_train", tern_module_train(NULL, true))
 NO_MODULE(tern_module_eval, "module_eval", tern_module_eval(NULL))
+NO_MODULE(tern_module_is, "module_is", !tern_module_is(NULL, "Linear"))
+REFUSES(tern_module_is, "a name that is NULL", TERN_ERR_NULL, "module_is: class_name is NULL",
+        !tern_module_is(f->net, NULL))
 NO_MODULE(tern_module_is_training, "module_is_training", !tern_module_is_training(NULL))
 NO_MODULE(tern_module_zero_grad, "module_zero_grad", (tern_module_zero_grad(NULL), 1))
 NO_MODULE(tern_module_requires_grad_, "module_requires_grad_",

@@ -151,6 +151,15 @@ tern_module *tern_module_child(const tern_module *module, const char *name)
     return link ? link->module : NULL;
 }
 
+bool tern_module_is(const tern_module *module, const char *class_name)
+{
+    if (tern_check_module("module_is", module))
+        return false;
+    if (!class_name)
+        return (void)tern_null_error("module_is", "class_name"), false;
+    return strcmp(module->klass->name, class_name) == 0;
+}
+
 // ---- counts -------------------------------------------------------------------------------------
 
 typedef struct counts {
