@@ -52,6 +52,7 @@
 #include <tern/ops/shuffle.h>
 #include <tern/ops/view.h>
 #include <tern/optim.h>
+#include <tern/optimizers.h>
 #include <tern/parallel.h>
 #include <tern/random.h>
 #include <tern/reduction.h>

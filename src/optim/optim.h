@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 #include <tern/optim.h>
+#include <tern/optimizers.h>
 #include "base/error.h"
 #include "base/fork.h"
 #include "ops/op.h"

@@ -9,6 +9,7 @@
 #include <tern/models.h>
 #include <tern/nn.h>
 #include <tern/ops.h>
+#include <tern/optimizers.h>
 #include <tern/parallel.h>
 #include <tern/random.h>
 

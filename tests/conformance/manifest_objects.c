@@ -86,7 +86,7 @@ void check_public_objects(const char *include_dir)
         int least;
     } kinds[] = {
         {"nn.h", "tern_module *", "", check_module, 17},
-        {"optim.h", "tern_optim *", "_with", check_optimizer, 5},
+        {"optimizers.h", "tern_optim *", "_with", check_optimizer, 5},
         {"data.h", "tern_dataset *", "", check_dataset, 5},
     };
     int lacking = 0;

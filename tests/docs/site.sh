@@ -13,10 +13,10 @@ for word in tern_nn_linear tern_backward tern_error_pending; do
     grep -q "$word" "$work/site/html/searchindex.js" || fail "the search does not know $word"
 done
 if [ -d "$work/site/html/_static/mathjax" ]; then
-    grep -q 'src="[./]*_static/mathjax/MathJax.js' "$work/site/html/reference/optim.html" ||
+    grep -q 'src="[./]*_static/mathjax/MathJax.js' "$work/site/html/reference/optimizers.html" ||
         fail "a page with formulas does not load the MathJax beside it"
     # Of a section of the class tex2jax_ignore it typesets elements of these classes alone.
     grep -q 'x-mathjax-config.*"processClass": "[^"]*|math["|]' \
-        "$work/site/html/reference/optim.html" || fail "MathJax passes formulas by"
+        "$work/site/html/reference/optimizers.html" || fail "MathJax passes formulas by"
 fi
-grep -q 'class="math' "$work/site/html/reference/optim.html" || fail "there are no formulas"
+grep -q 'class="math' "$work/site/html/reference/optimizers.html" || fail "there are no formulas"

@@ -41,7 +41,7 @@ PUBLIC = {
     'state': ['state'],
     'nn': ['gradcheck', 'init', 'module', 'nn', 'nn/*'],
     'models': ['models'],
-    'optim': ['optim', 'sched'],
+    'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],
     'data': ['data'],
     'parallel': ['parallel'],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An example of each constructor of tern/optim.h, for the site.
+// An example of each constructor of tern/optim.h and tern/optimizers.h, for the site.
 #include "examples.h"
 
 static void show_optim_sgd(void)

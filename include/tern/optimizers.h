@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// The kinds of optimizers. Formulas and defaults are PyTorch's; what all of them do is in optim.h.
+///
+///     tern_optim *opt = tern_optim_adam(net, .lr = 1e-3);
+///
+/// The parameters are those of `module`, or, with NULL for the module, the `params` given. A
+/// constructor returns NULL with an error pending: TERN_ERR_ARG where there are no parameters at
+/// all and for an option that makes no sense; the sentence says which. Threads: any; an optimizer
+/// is used by one at a time.
+#ifndef TERN_OPTIMIZERS_H
+#define TERN_OPTIMIZERS_H
+
+#include <tern/optim.h>
+
+TERN_BEGIN_DECLS
+
+/// `tern_optim_sgd(net, .lr = 0.1, .momentum = 0.9)`.
+typedef struct tern_optim_sgd_options {
+    double lr;                  ///< >= 0
+    double momentum;            ///< >= 0
+    double dampening;           ///< of the momentum
+    double weight_decay;        ///< >= 0
+    bool nesterov;              ///< wants momentum > 0 and dampening 0
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_sgd_options;
+
+#define TERN_OPTIM_SGD_DEFAULTS_                                                                   \
+    .lr = 1e-3, .momentum = 0, .dampening = 0, .weight_decay = 0, .nesterov = false,               \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_SGD_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_sgd_options tern_optim_sgd_defaults(void);
+/// g += weight_decay p; b = g at the first step, later b = momentum b + (1 - dampening) g; g +=
+/// momentum b with nesterov, else g = b; p -= lr g.
+TERN_API tern_optim *tern_optim_sgd_with(const tern_optim_sgd_options *options);
+#define tern_optim_sgd(...) TERN_WITH_(tern_optim_sgd, tern_optim_sgd, TERN_OPTIM_SGD, __VA_ARGS__)
+
+/// `tern_optim_adam(net, .lr = 1e-3, .betas = {0.9, 0.98})`.
+typedef struct tern_optim_adam_options {
+    double lr;                  ///< >= 0
+    double betas[2];            ///< each in [0, 1)
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0
+    bool amsgrad;               ///< divide by the largest v so far (Reddi, Kale and Kumar 2018)
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_adam_options;
+/// `tern_optim_adamw(net, .weight_decay = 0.1)`.
+typedef tern_optim_adam_options tern_optim_adamw_options;
+
+#define TERN_OPTIM_ADAM_DEFAULTS_                                                                  \
+    .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .weight_decay = 0, .amsgrad = false,           \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADAM_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_adam_options tern_optim_adam_defaults(void);
+#define TERN_OPTIM_ADAMW_DEFAULTS_ TERN_OPTIM_ADAM_DEFAULTS_, .weight_decay = 0.01
+#define TERN_OPTIM_ADAMW_FIELDS_   TERN_OPTIM_ADAM_FIELDS_
+TERN_API tern_optim_adamw_options tern_optim_adamw_defaults(void);
+/// Kingma and Ba 2014: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+/// p -= lr / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + eps), where g has weight_decay p
+/// added.
+TERN_API tern_optim *tern_optim_adam_with(const tern_optim_adam_options *options);
+/// Loshchilov and Hutter 2017: p *= 1 - lr weight_decay first, then Adam without the addition to g.
+TERN_API tern_optim *tern_optim_adamw_with(const tern_optim_adamw_options *options);
+/// The second of a pair that nobody gave: `.betas = 0.5`, without braces, sets the first alone.
+#define TERN_OPTION_UNSAID_ (-HUGE_VAL)
+#define tern_optim_adam(...)                                                                       \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_adam, tern_optim_adam,                                                          \
+        (TERN_OPTIM_ADAM_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),              \
+        TERN_OPTIM_ADAM_FIELDS_, __VA_ARGS__)
+#define tern_optim_adamw(...)                                                                      \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_adamw, tern_optim_adamw,                                                        \
+        (TERN_OPTIM_ADAMW_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),             \
+        TERN_OPTIM_ADAMW_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_rmsprop(net, .lr = 1e-3, .alpha = 0.9)`.
+typedef struct tern_optim_rmsprop_options {
+    double lr;                  ///< >= 0
+    double momentum;            ///< >= 0
+    double alpha;               ///< >= 0, how much of the average of g^2 stays
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0
+    bool centered;              ///< divide by the standard deviation (Graves 2013)
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_rmsprop_options;
+
+#define TERN_OPTIM_RMSPROP_DEFAULTS_                                                               \
+    .lr = 1e-2, .momentum = 0, .alpha = 0.99, .eps = 1e-8, .weight_decay = 0, .centered = false,   \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_RMSPROP_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_rmsprop_options tern_optim_rmsprop_defaults(void);
+/// Hinton 2012: g += weight_decay p; v = alpha v + (1 - alpha) g^2; d = g / (sqrt(v) + eps), where
+/// centered has v - m^2 for v, m = alpha m + (1 - alpha) g; with momentum b = momentum b + d and p
+/// -= lr b, else p -= lr d.
+TERN_API tern_optim *tern_optim_rmsprop_with(const tern_optim_rmsprop_options *options);
+#define tern_optim_rmsprop(...)                                                                    \
+    TERN_WITH_(tern_optim_rmsprop, tern_optim_rmsprop, TERN_OPTIM_RMSPROP, __VA_ARGS__)
+
+/// `tern_optim_adadelta(net, .rho = 0.95)`.
+typedef struct tern_optim_adadelta_options {
+    double lr;                  ///< >= 0
+    double rho;                 ///< in [0, 1], how much of the averages of squares stays
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_adadelta_options;
+
+#define TERN_OPTIM_ADADELTA_DEFAULTS_                                                              \
+    .lr = 1, .rho = 0.9, .eps = 1e-6, .weight_decay = 0, .maximize = false, .params = NULL,        \
+    .param_count = 0
+#define TERN_OPTIM_ADADELTA_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_adadelta_options tern_optim_adadelta_defaults(void);
+/// Zeiler 2012: g += weight_decay p; v = rho v + (1 - rho) g^2; d = sqrt(u + eps) / sqrt(v + eps)
+/// g; u = rho u + (1 - rho) d^2; p -= lr d.
+TERN_API tern_optim *tern_optim_adadelta_with(const tern_optim_adadelta_options *options);
+#define tern_optim_adadelta(...)                                                                   \
+    TERN_WITH_(tern_optim_adadelta, tern_optim_adadelta, TERN_OPTIM_ADADELTA, __VA_ARGS__)
+
+/// `tern_optim_adamax(net, .betas = {0.9, 0.98})`.
+typedef struct tern_optim_adamax_options {
+    double lr;                  ///< >= 0
+    double betas[2];            ///< each in [0, 1)
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_adamax_options;
+
+#define TERN_OPTIM_ADAMAX_DEFAULTS_                                                                \
+    .lr = 2e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .weight_decay = 0, .maximize = false,          \
+    .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADAMAX_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_adamax_options tern_optim_adamax_defaults(void);
+/// Kingma and Ba 2014, section 7.1: g += weight_decay p; m = beta1 m + (1 - beta1) g; u = max(beta2
+/// u, |g| + eps); p -= lr / (1 - beta1^t) m / u.
+TERN_API tern_optim *tern_optim_adamax_with(const tern_optim_adamax_options *options);
+#define tern_optim_adamax(...)                                                                     \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_adamax, tern_optim_adamax,                                                      \
+        (TERN_OPTIM_ADAMAX_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),            \
+        TERN_OPTIM_ADAMAX_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_radam(net, .lr = 1e-3)`.
+typedef struct tern_optim_radam_options {
+    double lr;                   ///< >= 0
+    double betas[2];             ///< each in [0, 1)
+    double eps;                  ///< >= 0
+    double weight_decay;         ///< >= 0
+    bool decoupled_weight_decay; ///< p *= 1 - lr weight_decay instead of the addition to g
+    bool maximize;               ///< go up the gradient instead of down
+    tern_tensor *const *params;  ///< instead of the module's
+    int64_t param_count;         ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_radam_options;
+
+#define TERN_OPTIM_RADAM_DEFAULTS_                                                                 \
+    .lr = 1e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .weight_decay = 0,                             \
+    .decoupled_weight_decay = false, .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_RADAM_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_radam_options tern_optim_radam_defaults(void);
+/// Liu et al. 2019: g += weight_decay p; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2)
+/// g^2; with l = 2 / (1 - beta2) - 1 and r = l - 2 t beta2^t / (1 - beta2^t), p -= lr m / (1 -
+/// beta1^t) times sqrt(1 - beta2^t) / (sqrt(v) + eps) sqrt((r - 4) (r - 2) l / ((l - 4) (l - 2)
+/// r)) where r > 5, else times 1.
+TERN_API tern_optim *tern_optim_radam_with(const tern_optim_radam_options *options);
+#define tern_optim_radam(...)                                                                      \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_radam, tern_optim_radam,                                                        \
+        (TERN_OPTIM_RADAM_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),             \
+        TERN_OPTIM_RADAM_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_lion(net, .lr = 1e-4, .weight_decay = 0.1)`.
+typedef struct tern_optim_lion_options {
+    double lr;                  ///< >= 0
+    double betas[2];            ///< each in [0, 1)
+    double weight_decay;        ///< >= 0
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_lion_options;
+
+#define TERN_OPTIM_LION_DEFAULTS_                                                                  \
+    .lr = 1e-4, .betas = {0.9, 0.99}, .weight_decay = 0, .maximize = false, .params = NULL,        \
+    .param_count = 0
+#define TERN_OPTIM_LION_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_lion_options tern_optim_lion_defaults(void);
+/// Chen et al. 2023, which PyTorch does not have: p *= 1 - lr weight_decay; p -= lr sign(beta1 m +
+/// (1 - beta1) g); m = beta2 m + (1 - beta2) g.
+TERN_API tern_optim *tern_optim_lion_with(const tern_optim_lion_options *options);
+#define tern_optim_lion(...)                                                                       \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_lion, tern_optim_lion,                                                          \
+        (TERN_OPTIM_LION_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),              \
+        TERN_OPTIM_LION_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_rprop(net, .step_sizes = {1e-6, 1})`.
+typedef struct tern_optim_rprop_options {
+    double lr;            ///< >= 0, the size of the first step
+    double etas[2];       ///< of a step size: what makes it smaller, in (0, 1), and larger, > 1
+    double step_sizes[2]; ///< the least and the most, >= 0
+    bool maximize;        ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_rprop_options;
+
+#define TERN_OPTIM_RPROP_DEFAULTS_                                                                 \
+    .lr = 1e-2, .etas = {0.5, 1.2}, .step_sizes = {1e-6, 50}, .maximize = false, .params = NULL,   \
+    .param_count = 0
+#define TERN_OPTIM_RPROP_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_rprop_options tern_optim_rprop_defaults(void);
+/// Riedmiller and Braun 1993, for gradients of whole data sets: each element has a step size d, lr
+/// at first, times etas[1] where g has the sign that it had before, times etas[0] where it has the
+/// other, and then g = 0; within step_sizes; p -= sign(g) d.
+TERN_API tern_optim *tern_optim_rprop_with(const tern_optim_rprop_options *options);
+#define tern_optim_rprop(...)                                                                      \
+    TERN_WITH_OPTIONS_(tern_optim_rprop, tern_optim_rprop,                                         \
+                       (TERN_OPTIM_RPROP_DEFAULTS_, .etas[1] = TERN_OPTION_UNSAID_,                \
+                        .step_sizes[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),                     \
+                       TERN_OPTIM_RPROP_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_adagrad(net, .lr = 0.1)`.
+typedef struct tern_optim_adagrad_options {
+    double lr;                        ///< >= 0
+    double lr_decay;                  ///< >= 0
+    double weight_decay;              ///< >= 0
+    double initial_accumulator_value; ///< >= 0
+    double eps;                       ///< >= 0
+    bool maximize;                    ///< go up the gradient instead of down
+    tern_tensor *const *params;       ///< instead of the module's
+    int64_t param_count;              ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_adagrad_options;
+
+#define TERN_OPTIM_ADAGRAD_DEFAULTS_                                                               \
+    .lr = 1e-2, .lr_decay = 0, .weight_decay = 0, .initial_accumulator_value = 0, .eps = 1e-10,    \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADAGRAD_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_adagrad_options tern_optim_adagrad_defaults(void);
+/// Duchi, Hazan and Singer 2011: g += weight_decay p; s += g^2, from initial_accumulator_value on;
+/// p -= lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps). The state is there from construction,
+/// which is therefore TERN_ERR_STATE while the calling thread captures.
+TERN_API tern_optim *tern_optim_adagrad_with(const tern_optim_adagrad_options *options);
+#define tern_optim_adagrad(...)                                                                    \
+    TERN_WITH_(tern_optim_adagrad, tern_optim_adagrad, TERN_OPTIM_ADAGRAD, __VA_ARGS__)
+
+TERN_END_DECLS
+
+#endif
