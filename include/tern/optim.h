@@ -126,10 +126,11 @@ TERN_API tern_tensor *tern_optim_parameter_at(const tern_optim *optim, int64_t i
                                               size_t size);
 /// Updates that parameter `index` had; -1 on failure.
 TERN_API int64_t tern_optim_step_count(const tern_optim *optim, int64_t index);
-/// State tensor "momentum_buffer" (SGD, RMSprop), "exp_avg" (Adam, Adamax, RAdam, Lion),
-/// "exp_avg_sq" (Adam, RAdam), "max_exp_avg_sq" (Adam), "exp_inf" (Adamax), "square_avg" (RMSprop,
-/// Adadelta), "grad_avg" (RMSprop), "acc_delta" (Adadelta), "prev", "step_size" (Rprop) or "sum"
-/// (Adagrad) of parameter `index`, owned by the optimizer; NULL without error when it has none yet.
+/// State tensor "momentum_buffer" (SGD, RMSprop), "exp_avg" (Adam, Adamax, RAdam, NAdam,
+/// Lion), "exp_avg_sq" (Adam, RAdam, NAdam), "max_exp_avg_sq" (Adam), "exp_inf" (Adamax),
+/// "square_avg" (RMSprop, Adadelta), "grad_avg" (RMSprop), "acc_delta" (Adadelta), "prev",
+/// "step_size" (Rprop), "ax" (ASGD) or "sum" (Adagrad) of parameter `index`, owned by the
+/// optimizer; NULL without error when it has none yet.
 TERN_API tern_tensor *tern_optim_state(const tern_optim *optim, int64_t index, const char *name);
 /// Replaces a state tensor by a copy of `value`, which has the parameter's shape (TERN_ERR_SHAPE);
 /// its dtype and device become the parameter's. TERN_ERR_ARG for a name that the optimizer does not
@@ -144,8 +145,8 @@ TERN_API TERN_NODISCARD tern_status tern_optim_set_step_count(tern_optim *optim,
 /// "param_groups.0.lr" and its like are the numbers of the groups, and of each parameter, by its
 /// name at the time of construction (the second "weight" of groups that have one each is
 /// "weight.1"), there are "0.weight.group", "0.weight.step" and its state tensors,
-/// "0.weight.exp_avg". These are the optimizer's own, so that they go on changing: tern_state_copy
-/// keeps their values. NULL on failure.
+/// "0.weight.exp_avg", and NAdam's and ASGD's numbers. These are the optimizer's own, so
+/// that they go on changing: tern_state_copy keeps their values. NULL on failure.
 TERN_API tern_state *tern_optim_state_dict(tern_optim *optim);
 
 /// `tern_optim_load_state_dict(opt, state, .numbers = false)`.

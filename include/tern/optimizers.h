@@ -190,6 +190,37 @@ TERN_API tern_optim *tern_optim_radam_with(const tern_optim_radam_options *optio
         (TERN_OPTIM_RADAM_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),             \
         TERN_OPTIM_RADAM_FIELDS_, __VA_ARGS__)
 
+/// `tern_optim_nadam(net, .momentum_decay = 0.01)`.
+typedef struct tern_optim_nadam_options {
+    double lr;                   ///< >= 0
+    double betas[2];             ///< each in [0, 1)
+    double eps;                  ///< >= 0
+    double weight_decay;         ///< >= 0
+    double momentum_decay;       ///< >= 0, how fast the momentum grows from half of the first beta
+    bool decoupled_weight_decay; ///< p *= 1 - lr weight_decay instead of the addition to g
+    bool maximize;               ///< go up the gradient instead of down
+    tern_tensor *const *params;  ///< instead of the module's
+    int64_t param_count;         ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_nadam_options;
+
+#define TERN_OPTIM_NADAM_DEFAULTS_                                                                 \
+    .lr = 2e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .weight_decay = 0, .momentum_decay = 4e-3,     \
+    .decoupled_weight_decay = false, .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_NADAM_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_nadam_options tern_optim_nadam_defaults(void);
+/// Dozat 2016: g += weight_decay p; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
+/// with u(t) = beta1 (1 - 0.96^(t momentum_decay) / 2) and the product q(t) of u(1) to u(t),
+/// p -= lr ((1 - u(t)) / (1 - q(t)) g + u(t + 1) / (1 - q(t + 1)) m) / (sqrt(v / (1 - beta2^t)) +
+/// eps). The product is a number "mu_product" of each parameter, in float32.
+TERN_API tern_optim *tern_optim_nadam_with(const tern_optim_nadam_options *options);
+#define tern_optim_nadam(...)                                                                      \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_nadam, tern_optim_nadam,                                                        \
+        (TERN_OPTIM_NADAM_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),             \
+        TERN_OPTIM_NADAM_FIELDS_, __VA_ARGS__)
+
 /// `tern_optim_lion(net, .lr = 1e-4, .weight_decay = 0.1)`.
 typedef struct tern_optim_lion_options {
     double lr;                  ///< >= 0
@@ -242,6 +273,33 @@ TERN_API tern_optim *tern_optim_rprop_with(const tern_optim_rprop_options *optio
                        (TERN_OPTIM_RPROP_DEFAULTS_, .etas[1] = TERN_OPTION_UNSAID_,                \
                         .step_sizes[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),                     \
                        TERN_OPTIM_RPROP_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_asgd(net, .lr = 0.1, .t0 = 1000)`.
+typedef struct tern_optim_asgd_options {
+    double lr;                  ///< >= 0
+    double lambd;               ///< >= 0, how fast the rate and the parameters decay
+    double alpha;               ///< >= 0, the power of the rate's decay
+    double t0;                  ///< steps after which averaging begins
+    double weight_decay;        ///< >= 0
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_asgd_options;
+
+#define TERN_OPTIM_ASGD_DEFAULTS_                                                                  \
+    .lr = 1e-2, .lambd = 1e-4, .alpha = 0.75, .t0 = 1e6, .weight_decay = 0, .maximize = false,     \
+    .params = NULL, .param_count = 0
+#define TERN_OPTIM_ASGD_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_asgd_options tern_optim_asgd_defaults(void);
+/// Polyak and Juditsky 1992: g += weight_decay p; p = (1 - lambd n) p - n g; a += u (p - a); then
+/// n = lr / (1 + lambd lr t)^alpha, which is lr at first, and u = 1 / max(1, t - t0). The average a
+/// is the state "ax"; n and u are numbers "eta" and "mu" of each parameter, in float32: a rate that
+/// is set counts from the step after the next one, as in PyTorch.
+TERN_API tern_optim *tern_optim_asgd_with(const tern_optim_asgd_options *options);
+#define tern_optim_asgd(...)                                                                       \
+    TERN_WITH_(tern_optim_asgd, tern_optim_asgd, TERN_OPTIM_ASGD, __VA_ARGS__)
 
 /// `tern_optim_adagrad(net, .lr = 0.1)`.
 typedef struct tern_optim_adagrad_options {

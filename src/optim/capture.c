@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A step in a captured graph: the update reads its numbers from a plan on the device, which is
 // written anew, with the learning rate and the step counts of the moment, before each replay.
+#include <string.h>
 #include "base/mem.h"
 #include "device/backend.h"
 #include "optim/optim.h"
@@ -12,6 +13,7 @@ typedef struct captured_entry {
     unsigned states; // that its kernel is given, one bit each
     int64_t step;
     unsigned fresh;
+    float scalar[TERN_OPTIM_SCALARS];
 } captured_entry;
 
 typedef struct captured_step {
@@ -23,8 +25,11 @@ typedef struct captured_step {
 
 static captured_entry entry_now(const tern_optim *optim, const tern_optim_entry *entry)
 {
-    return (captured_entry){entry->active, tern_optim_update_of(optim, entry).slots, entry->step,
-                            entry->fresh};
+    return (captured_entry){entry->active,
+                            tern_optim_update_of(optim, entry).slots,
+                            entry->step,
+                            entry->fresh,
+                            {entry->scalar[0], entry->scalar[1]}};
 }
 
 // Which kernel runs is captured; what it reads from the plan is not.
@@ -62,6 +67,7 @@ static tern_status before_replay(void *user)
         entry->active = step->entries[i].active;
         step->entries[i].step = entry->step;
         step->entries[i].fresh = entry->fresh;
+        memcpy(step->entries[i].scalar, entry->scalar, sizeof entry->scalar);
     }
     return tern_optim_launch(step->optim, TERN_OPTIM_REPLAY, &step->on, 1);
 }
@@ -78,6 +84,7 @@ static void end_replay(void *user, bool replayed)
             continue;
         entry->step = step->entries[i].step;
         entry->fresh = step->entries[i].fresh;
+        memcpy(entry->scalar, step->entries[i].scalar, sizeof entry->scalar);
     }
 }
 

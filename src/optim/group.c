@@ -82,7 +82,11 @@ static tern_status add_param(addition *a, const char *name, tern_tensor *t)
     if (!copy)
         return TERN_ERR_NOMEM;
     optim->entries[optim->entry_count++] = (tern_optim_entry){
-        .param = tern_tensor_retain(t), .name = copy, .group = (int)optim->group_count};
+        .param = tern_tensor_retain(t),
+        .name = copy,
+        .group = (int)optim->group_count,
+        .scalar = {NAN, NAN},
+    };
     return TERN_OK;
 }
 

@@ -68,18 +68,48 @@ static void describe(const tern_optim *optim, const tern_optim_entry *entry, uns
             t->state[next++] = data_of(entry->state[i]);
 }
 
-static void derive(const tern_optim *optim, const tern_optim_entry *entry, double *number)
+// The scalars before the entry's next step.
+static void scalars_of(const tern_optim *optim, const tern_optim_entry *entry, float *scalar)
+{
+    const tern_optim_class *klass = optim->klass;
+    if (klass->begin)
+        klass->begin(optim->groups[entry->group].number, scalar);
+    for (int i = 0; i < klass->scalar_count; i++)
+        if (!isnan(entry->scalar[i]))
+            scalar[i] = entry->scalar[i];
+}
+
+static tern_optim_step_info next_step(const tern_optim_entry *entry, const float *scalar)
 {
     const bool wide = entry->param->dtype == TERN_FLOAT64;
-    const tern_optim_step_info at = {entry->step + 1, entry->fresh, wide};
+    return (tern_optim_step_info){entry->step + 1, entry->fresh, wide, scalar};
+}
+
+static void derive(const tern_optim *optim, const tern_optim_entry *entry, double *number)
+{
+    float scalar[TERN_OPTIM_SCALARS];
+    scalars_of(optim, entry, scalar);
+    const tern_optim_step_info at = next_step(entry, scalar);
     optim->klass->derive(optim->groups[entry->group].number, &at, number);
+}
+
+static void advance(const tern_optim *optim, tern_optim_entry *entry, unsigned slots)
+{
+    float scalar[TERN_OPTIM_SCALARS];
+    scalars_of(optim, entry, scalar);
+    const tern_optim_step_info at = next_step(entry, scalar);
+    if (optim->klass->advance)
+        optim->klass->advance(optim->groups[entry->group].number, &at, entry->scalar);
+    entry->step++;
+    entry->fresh &= ~slots;
 }
 
 // Whether the numbers of two entries of one dtype are the same.
 static bool derives_as(const tern_optim_entry *entry, const tern_optim_entry *before)
 {
     return entry->group == before->group && entry->step == before->step &&
-           entry->fresh == before->fresh;
+           entry->fresh == before->fresh &&
+           memcmp(entry->scalar, before->scalar, sizeof entry->scalar) == 0;
 }
 
 // What the numbers of groups change is derived for each parameter: a launch takes several groups.
@@ -152,10 +182,8 @@ static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass
         tern_optim_entry *entry = &optim->entries[i];
         if (!goes_with(optim, entry, &like))
             continue;
-        if (pass != TERN_OPTIM_CAPTURE) {
-            entry->step++;
-            entry->fresh &= ~update.slots;
-        }
+        if (pass != TERN_OPTIM_CAPTURE)
+            advance(optim, entry, update.slots);
         entry->active = false;
         if (pass != TERN_OPTIM_REPLAY)
             tern_tensor_touched(entry->param);

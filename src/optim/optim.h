@@ -11,6 +11,7 @@
 #include "ops/op.h"
 
 #define TERN_OPTIM_NUMBERS 12 // of a group, at most
+#define TERN_OPTIM_SCALARS 2  // of a parameter, likewise
 
 // What bias corrections compute with exactly, and no further step overflows.
 #define TERN_OPTIM_MAX_STEPS ((int64_t)1 << 53)
@@ -45,9 +46,10 @@ typedef struct tern_optim_update {
 
 // What the numbers of a formula are derived from, besides the group's.
 typedef struct tern_optim_step_info {
-    int64_t step;   // of the parameter, from 1
-    unsigned fresh; // slots that hold nothing yet, one bit each
-    bool wide;      // computed in double, else in float
+    int64_t step;        // of the parameter, from 1
+    unsigned fresh;      // slots that hold nothing yet, one bit each
+    bool wide;           // computed in double, else in float
+    const float *scalar; // of the parameter, before this step
 } tern_optim_step_info;
 
 // The names of a formula's numbers as enumerators: TERN_STEP_SGD_NUMBERS(TERN_OPTIM_INDEX).
@@ -73,6 +75,13 @@ typedef struct tern_optim_class {
     tern_optim_update (*update)(const double *number); // one formula for a set of slots
     // Writes the numbers of the formula, in double; `out` is zeroed.
     void (*derive)(const double *number, const tern_optim_step_info *at, double *out);
+    // What each parameter carries on from step to step besides its slots: numbers under PyTorch's
+    // names, in float32, as PyTorch has them whatever the parameter's dtype is.
+    const char *const *scalars;
+    int scalar_count;                                   // at most TERN_OPTIM_SCALARS
+    void (*begin)(const double *number, float *scalar); // before the first step
+    // After the step that `at` says.
+    void (*advance)(const double *number, const tern_optim_step_info *at, float *scalar);
     // Refuses numbers that do not go together; may be NULL.
     tern_status (*check)(const char *function, const double *number);
     tern_optim_torch torch;
@@ -104,6 +113,7 @@ typedef struct tern_optim_entry {
     tern_tensor *state[TERN_STEP_STATES]; // by slot
     tern_tensor *next[TERN_STEP_STATES];  // what replaces them in the step in progress
     unsigned fresh;                       // slots that no update has written yet, one bit each
+    float scalar[TERN_OPTIM_SCALARS];     // NAN: as they begin
     bool active;                          // has a gradient that this step must still use
 } tern_optim_entry;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is saved of an optimizer: the numbers of its groups, then of each parameter, by its name,
 // the group, the updates and the state.
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include "optim/optim.h"
@@ -81,6 +82,21 @@ static tern_status visit_step(tern_optim_entry *entry, tern_state_visitor *visit
     return tern_visit_int(visitor, "step", &entry->step);
 }
 
+// It is there once the parameter had an update.
+static tern_status visit_scalar(tern_state_visitor *visitor, const char *name, float *scalar)
+{
+    double value = (double)*scalar;
+    const bool loading = tern_visit_is_loading(visitor);
+    const bool there = loading ? tern_visit_peek_double(visitor, name, &value) : !isnan(*scalar);
+    if (there && !(fabs(value) <= (double)FLT_MAX))
+        return tern_visit_refuse(visitor, name, "is %g", value);
+    if (there)
+        TERN_TRY(tern_visit_double(visitor, name, &value));
+    if (tern_visit_is_taking(visitor))
+        *scalar = there ? (float)value : NAN;
+    return TERN_OK;
+}
+
 // A state tensor that no update has written yet is as if it were not there.
 static tern_status visit_slot(const visited_entry *at, tern_state_visitor *visitor, int slot)
 {
@@ -101,8 +117,11 @@ static tern_status visit_entry(void *object, tern_state_visitor *visitor)
 {
     const visited_entry *at = object;
     TERN_TRY(visit_group_index(at, visitor));
+    const tern_optim_class *klass = at->of->optim->klass;
     TERN_TRY(visit_step(at->entry, visitor));
-    for (int i = 0; i < at->of->optim->klass->slot_count; i++)
+    for (int i = 0; i < klass->scalar_count; i++)
+        TERN_TRY(visit_scalar(visitor, klass->scalars[i], &at->entry->scalar[i]));
+    for (int i = 0; i < klass->slot_count; i++)
         TERN_TRY(visit_slot(at, visitor, i));
     return TERN_OK;
 }

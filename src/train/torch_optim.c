@@ -34,6 +34,14 @@ static const tern_archive_entry *find(const saving *s, const char *parameter, co
     return entry ? &s->entries.at[entry - s->state->at] : NULL;
 }
 
+// A tensor of no dimensions, whose memory is there until all is written.
+static void write_scalar(saving *s, const float *value)
+{
+    const tern_body body = {.data = value, .nbytes = sizeof *value};
+    tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, body), TERN_FLOAT32,
+                            tern_dims());
+}
+
 // PyTorch has a float32, which is exact up to 2^24; above, an integer, which it takes as well.
 static void write_step(saving *s, int64_t index)
 {
@@ -43,10 +51,7 @@ static void write_step(saving *s, int64_t index)
     if ((int64_t)s->steps[index] != step)
         tern_torch_write_int(&s->to, step);
     else
-        tern_torch_write_tensor(
-            &s->to,
-            tern_torch_write_storage(&s->to, (tern_body){.data = &s->steps[index], .nbytes = 4}),
-            TERN_FLOAT32, tern_dims());
+        write_scalar(s, &s->steps[index]);
 }
 
 static void write_slot(saving *s, const char *parameter, const char *name)
@@ -73,6 +78,11 @@ static void write_entry(saving *s, int64_t index)
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     if (klass->torch.step)
         write_step(s, index);
+    for (int i = 0; i < klass->scalar_count; i++)
+        if (!isnan(s->optim->entries[index].scalar[i])) {
+            tern_torch_write_text(&s->to, klass->scalars[i]);
+            write_scalar(s, &s->optim->entries[index].scalar[i]);
+        }
     for (int i = 0; i < klass->slot_count; i++)
         write_slot(s, name, klass->slots[i].name);
     tern_torch_write_dict_end(&s->to, begin);

@@ -275,6 +275,22 @@ static tern_status load_step(loading *l, const char *name, int64_t id)
     return put_int(l, name, "step", (int64_t)step);
 }
 
+// What a parameter that has a state has of them all.
+static tern_status load_scalars(loading *l, const char *name, int64_t id)
+{
+    const tern_optim_class *klass = l->optim->klass;
+    for (int i = 0; i < klass->scalar_count && look(l, "state.%lld.step", (long long)id); i++) {
+        const char *scalar = klass->scalars[i];
+        tern_state_value value = {.type = TERN_STATE_DOUBLE};
+        const tern_state_value *saved = look(l, "state.%lld.%s", (long long)id, scalar);
+        if (!saved || !to_double(saved, &value.number))
+            return wrong(l, "%s has a state without a number \"%s\"", name, scalar);
+        l->taken++;
+        TERN_TRY(put(l, name, scalar, &value));
+    }
+    return TERN_OK;
+}
+
 static tern_status load_slots(loading *l, const char *name, int64_t id, unsigned needed)
 {
     const tern_optim_class *klass = l->optim->klass;
@@ -318,6 +334,7 @@ static tern_status load_entry(loading *l, int64_t index)
         return wrong(l, "none of its parameters has the name \"%.200s\"", name);
     TERN_TRY(put_int(l, name, "group", l->groups[saved]));
     TERN_TRY(load_step(l, name, l->ids[saved]));
+    TERN_TRY(load_scalars(l, name, l->ids[saved]));
     return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved]));
 }
 
@@ -334,6 +351,8 @@ static bool is_known(const loading *l, const char *name)
         listed = l->ids[i] == id;
     for (int i = 0; i < l->optim->klass->slot_count; i++)
         known |= strcmp(name + length, l->optim->klass->slots[i].name) == 0;
+    for (int i = 0; i < l->optim->klass->scalar_count; i++)
+        known |= strcmp(name + length, l->optim->klass->scalars[i]) == 0;
     return listed && known;
 }
 

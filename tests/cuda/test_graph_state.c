@@ -160,6 +160,8 @@ static void a_schedule_of_rate_and_momentum_goes_on_between_replays(void **state
 OPTIMIZER(adadelta)
 OPTIMIZER(adamax)
 OPTIMIZER(radam)
+OPTIMIZER(nadam)
+OPTIMIZER(asgd)
 OPTIMIZER(lion)
 OPTIMIZER(rprop)
 
@@ -167,7 +169,8 @@ OPTIMIZER(rprop)
 static void every_optimizer_goes_on_in_replays(void **state)
 {
     (void)state;
-    tern_optim *(*const optimizers[])(tern_module *) = {adadelta, adamax, radam, lion, rprop};
+    tern_optim *(*const optimizers[])(tern_module *) = {adadelta, adamax, radam, nadam,
+                                                        asgd,     lion,   rprop};
     for (size_t k = 0; k < sizeof optimizers / sizeof *optimizers; k++) {
         pair p = pair_of(plain_net, optimizers[k]);
         pair_warm_up(&p);

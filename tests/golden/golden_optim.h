@@ -18,6 +18,8 @@
     OPTIMIZER(Adadelta, tern_optim_adadelta(FROM))                                                 \
     OPTIMIZER(Adamax, tern_optim_adamax(FROM))                                                     \
     OPTIMIZER(RAdam, tern_optim_radam(FROM))                                                       \
+    OPTIMIZER(NAdam, tern_optim_nadam(FROM))                                                       \
+    OPTIMIZER(ASGD, tern_optim_asgd(FROM))                                                         \
     OPTIMIZER(Lion, tern_optim_lion(FROM))                                                         \
     OPTIMIZER(Rprop, tern_optim_rprop(FROM))                                                       \
     OPTIMIZER(Adagrad, tern_optim_adagrad(FROM, .initial_accumulator_value = golden_number(        \

@@ -37,6 +37,8 @@ typedef struct run {
     KIND("adadelta", Adadelta, tern_optim_adadelta(FROM))                                          \
     KIND("adamax", Adamax, tern_optim_adamax(FROM))                                                \
     KIND("radam", RAdam, tern_optim_radam(FROM))                                                   \
+    KIND("nadam", NAdam, tern_optim_nadam(FROM))                                                   \
+    KIND("asgd", ASGD, tern_optim_asgd(FROM))                                                      \
     KIND("lion", Lion, tern_optim_lion(FROM))                                                      \
     KIND("rprop", Rprop, tern_optim_rprop(FROM))
 

@@ -131,13 +131,10 @@ static void kinds_that_are_not_here_are_told_apart(void **state)
     static const struct {
         const char *name, *options;
     } others[] = {
-        {"ASGD", "lr lambd alpha t0 weight_decay maximize differentiable capturable"},
         {"Adafactor", "lr beta2_decay eps.1 d weight_decay maximize"},
         {"LBFGS", "lr max_iter max_eval tolerance_grad tolerance_change history_size maximize"},
         {"Muon", "lr weight_decay momentum nesterov ns_coefficients.0 ns_coefficients.1 "
                  "ns_coefficients.2 eps ns_steps"},
-        {"NAdam", "lr betas.0 betas.1 eps weight_decay momentum_decay decoupled_weight_decay "
-                  "maximize capturable differentiable"},
     };
     tern_state *saved = tern_state_read(golden("adam"));
     run r = begin("adam", saved);

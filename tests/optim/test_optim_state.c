@@ -209,6 +209,30 @@ static void what_does_not_fit_is_told_at_once_and_changes_nothing(void **state)
     tern_module_free(wide);
 }
 
+static void a_number_of_a_parameter_that_is_not_finite_is_refused(void **state)
+{
+    (void)state;
+    static const double wrong[] = {NAN, INFINITY, -INFINITY, 1e300};
+    tern_module *net = net_of(3);
+    tern_optim *o = tern_optim_asgd(net);
+    steps(o, 1);
+    tern_state *s = snapshot(o);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char words[100];
+        snprintf(words, sizeof words, "mismatched 1: \"0.weight.eta\" is %g", wrong[i]);
+        assert_int_equal(tern_state_set_double(s, "0.weight.eta", wrong[i]), TERN_OK);
+        assert_status(tern_optim_load_state_dict(o, s), TERN_ERR_ARG, words);
+    }
+    tern_state *after = snapshot(o);
+    double eta = NAN;
+    assert_int_equal(tern_state_get_double(after, "0.weight.eta", &eta), TERN_OK);
+    assert_true(eta == (double)(float)(0.01 / pow(1 + 1e-4 * 0.01, 0.75)));
+    tern_state_free(after);
+    tern_state_free(s);
+    tern_optim_free(o);
+    tern_module_free(net);
+}
+
 static void another_group_is_an_error_unless_numbers_stay(void **state)
 {
     (void)state;
@@ -336,6 +360,7 @@ int main(void)
         CHECK_TEST(state_follows_to_the_parameters_device),
         CHECK_TEST(state_that_the_dict_has_not_is_given_back),
         CHECK_TEST(what_does_not_fit_is_told_at_once_and_changes_nothing),
+        CHECK_TEST(a_number_of_a_parameter_that_is_not_finite_is_refused),
         CHECK_TEST(another_group_is_an_error_unless_numbers_stay),
         CHECK_TEST(a_state_set_after_a_failed_first_step_is_used),
         CHECK_TEST(what_a_state_says_of_a_group_is_checked_beside_that_groups_numbers),

@@ -35,6 +35,8 @@ OPTIMIZER(adamax, tern_optim_adamax(net))
 OPTIMIZER(radam, tern_optim_radam(net, .lr = 1e-2, .betas = {0.9, 0.95}))
 OPTIMIZER(lion, tern_optim_lion(net, .weight_decay = 0.1))
 OPTIMIZER(rprop, tern_optim_rprop(net))
+OPTIMIZER(nadam, tern_optim_nadam(net))
+OPTIMIZER(asgd, tern_optim_asgd(net, .t0 = 2))
 
 static const optimizer optimizers[] = {
     {"optim_sgd", "decay", sgd},
@@ -49,6 +51,8 @@ static const optimizer optimizers[] = {
     {"optim_radam", "rectified", radam},
     {"optim_lion", "decay", lion},
     {"optim_rprop", "defaults", rprop},
+    {"optim_nadam", "defaults", nadam},
+    {"optim_asgd", "averages", asgd},
 };
 
 static tern_module *smoothed(int64_t classes)

@@ -110,6 +110,30 @@ static void show_optim_rprop(void)
     tern_module_free(net);
 }
 
+static void show_optim_nadam(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_nadam]
+    tern_optim *opt = tern_optim_nadam(net, .momentum_decay = 0.01);
+    double lr = tern_optim_lr(opt, 0); // 2e-3
+    // [/tern_optim_nadam]
+    expect(near(lr, 2e-3));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_asgd(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_asgd]
+    tern_optim *opt = tern_optim_asgd(net, .t0 = 1000);
+    double lr = tern_optim_lr(opt, 0); // 1e-2
+    // [/tern_optim_asgd]
+    expect(near(lr, 1e-2));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
 static void show_optim_adagrad(void)
 {
     tern_module *net = tern_nn_linear(4, 2);
@@ -229,6 +253,8 @@ int optim_examples(void)
     show_optim_radam();
     show_optim_lion();
     show_optim_rprop();
+    show_optim_nadam();
+    show_optim_asgd();
     show_optim_adagrad();
     show_optim_retain();
     show_optim_add_group();
