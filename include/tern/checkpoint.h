@@ -155,7 +155,7 @@ TERN_API TERN_NODISCARD tern_status tern_module_load(tern_module *module, const 
 /// name: parameters by their place over all groups, with "param_names" where they are a module's,
 /// and the numbers of the groups. The same kind of optimizer over parameters of the same shapes in
 /// the same groups loads it in PyTorch. TERN_ERR_IO when the disk refuses; TERN_ERR_STATE while the
-/// calling thread captures.
+/// calling thread captures; TERN_ERR_UNSUPPORTED for LBFGS, likewise below.
 TERN_API TERN_NODISCARD tern_status tern_optim_save_torch(tern_optim *optim, const char *path);
 
 /// `tern_optim_load_torch(opt, "run.pt", .prefix = "optimizer.")`.

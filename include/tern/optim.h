@@ -116,6 +116,30 @@ TERN_API void tern_optim_zero_grad(tern_optim *optim);
 /// again.
 TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
 
+/// A loss as a function: marks the gradients absent, computes the loss, runs tern_backward, and
+/// returns it; NULL, with an error pending, on failure. `user` is what the call was given.
+///
+///     static tern_tensor *closure(void *user)
+///     {
+///         training *t = user;
+///         tern_optim_zero_grad(t->optim);
+///         tern_tensor *loss = tern_mse_loss(tern_forward(t->net, t->x), t->y, TERN_REDUCTION_MEAN);
+///         return tern_backward(loss) ? NULL : loss;
+///     }
+typedef tern_tensor *tern_closure_fn(void *user);
+TERN_REQUIRED_TYPE_(closure_fn, tern_closure_fn *)
+
+/// One update of any optimizer, by the gradients that the closure makes: tern_optim_lbfgs calls it
+/// as often as it needs to, all others once. It runs with recording on and in a scope of its own,
+/// which all but the loss die with. Returns the loss of the first call, or NULL: then parameters
+/// and optimizer are as before, though not what the closure changes besides gradients. Fails as
+/// the closure and tern_optim_step do; with TERN_ERR_SHAPE for a loss that is not of one floating
+/// element. LBFGS waits for the device at each call, so that it is TERN_ERR_STATE while the calling
+/// thread captures, and TERN_ERR_NUMERIC where a loss or gradient that a step would begin from is
+/// not finite; within a line search that is a step too long.
+TERN_API tern_tensor *tern_optim_step_closure(tern_optim *optim, tern_closure_fn *closure,
+                                              void *user);
+
 // ---- state, for saving and looking --------------------------------------------------------------
 
 /// Parameters over all groups, in order; -1 for NULL.

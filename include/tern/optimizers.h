@@ -301,6 +301,44 @@ TERN_API tern_optim *tern_optim_asgd_with(const tern_optim_asgd_options *options
 #define tern_optim_asgd(...)                                                                       \
     TERN_WITH_(tern_optim_asgd, tern_optim_asgd, TERN_OPTIM_ASGD, __VA_ARGS__)
 
+/// How L-BFGS finds how far to go along a direction.
+typedef enum tern_line_search {
+    TERN_LINE_SEARCH_NONE, ///< as far as lr says
+    /// Until the loss has fallen enough and is flat enough (Nocedal and Wright 2006, algorithm 3.5)
+    TERN_LINE_SEARCH_STRONG_WOLFE
+} tern_line_search;
+
+/// `tern_optim_lbfgs(net, .line_search_fn = TERN_LINE_SEARCH_STRONG_WOLFE)`.
+typedef struct tern_optim_lbfgs_options {
+    double lr;                       ///< >= 0, the first step length that is tried
+    int64_t max_iter;                ///< >= 1, iterations in a step
+    int64_t max_eval;                ///< >= 1, evaluations in a step; 0: 5/4 of max_iter
+    double tolerance_grad;           ///< >= 0: a step ends when no gradient is larger
+    double tolerance_change;         ///< >= 0: and when parameters or loss change by no more
+    int64_t history_size;            ///< >= 1, past iterations that it remembers
+    tern_line_search line_search_fn; ///< none, or strong Wolfe
+    bool maximize;                   ///< go up the gradient instead of down
+    tern_tensor *const *params;      ///< instead of the module's
+    int64_t param_count;             ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_lbfgs_options;
+
+#define TERN_OPTIM_LBFGS_DEFAULTS_                                                                 \
+    .lr = 1, .max_iter = 20, .max_eval = 0, .tolerance_grad = 1e-7, .tolerance_change = 1e-9,      \
+    .history_size = 100, .line_search_fn = TERN_LINE_SEARCH_NONE, .maximize = false,               \
+    .params = NULL, .param_count = 0
+#define TERN_OPTIM_LBFGS_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_lbfgs_options tern_optim_lbfgs_defaults(void);
+/// Nocedal 1980, for small problems whose whole loss can be evaluated often: each step takes a
+/// closure (tern_optim_step_closure) and runs up to max_iter iterations along -H g, H being the
+/// approximate inverse of the Hessian by the last history_size changes of parameters and gradient.
+/// All parameters are of one device and dtype, in one group. It remembers 2 history_size + 2
+/// vectors of all parameters. A parameter without a gradient counts as one whose gradient is 0.
+TERN_API tern_optim *tern_optim_lbfgs_with(const tern_optim_lbfgs_options *options);
+#define tern_optim_lbfgs(...)                                                                      \
+    TERN_WITH_(tern_optim_lbfgs, tern_optim_lbfgs, TERN_OPTIM_LBFGS, __VA_ARGS__)
+
 /// `tern_optim_adagrad(net, .lr = 0.1)`.
 typedef struct tern_optim_adagrad_options {
     double lr;                        ///< >= 0

@@ -36,6 +36,8 @@ void tern_optim_free(tern_optim *optim)
 {
     if (!optim || tern_check_not_freed("optim_free", optim) || !tern_refs_release(&optim->refs))
         return;
+    if (optim->klass->free)
+        optim->klass->free(optim);
     cut_entries(optim, 0);
     tern_mem_free(optim->tensors, (size_t)optim->tensor_capacity * sizeof *optim->tensors);
     for (int64_t i = 0; i < optim->device_capacity; i++)
@@ -233,6 +235,8 @@ tern_status tern_optim_make_group(const char *function, const tern_optim *optim,
                                   double weight_decay, tern_optim_group *group)
 {
     *group = optim->defaults;
+    TERN_CHECK(!optim->klass->step_closure, TERN_ERR_ARG, "%s: %s has one group", function,
+               optim->klass->name);
     TERN_TRY(take(function, optim->klass, group, "lr", lr));
     return take(function, optim->klass, group, "weight_decay", weight_decay);
 }

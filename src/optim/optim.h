@@ -22,7 +22,8 @@ typedef enum tern_optim_range {
     TERN_RANGE_NOT_NEGATIVE,
     TERN_RANGE_FRACTION, // from 0 to below 1
     TERN_RANGE_UNIT,     // from 0 to 1
-    TERN_RANGE_FLAG      // 0 or 1
+    TERN_RANGE_FLAG,     // 0 or 1
+    TERN_RANGE_COUNT     // a whole number, 1 or more
 } tern_optim_range;
 
 // A number that each group has, under the name of the option.
@@ -71,8 +72,9 @@ typedef struct tern_optim_class {
     const tern_optim_number *numbers; // the first is lr
     int number_count;
     const tern_optim_slot *slots;
-    int slot_count;                                    // at most TERN_STEP_STATES
-    tern_optim_update (*update)(const double *number); // one formula for a set of slots
+    int slot_count; // at most TERN_STEP_STATES
+    // One formula for a set of slots; NULL where there is step_closure.
+    tern_optim_update (*update)(const double *number);
     // Writes the numbers of the formula, in double; `out` is zeroed.
     void (*derive)(const double *number, const tern_optim_step_info *at, double *out);
     // What each parameter carries on from step to step besides its slots: numbers under PyTorch's
@@ -84,6 +86,11 @@ typedef struct tern_optim_class {
     void (*advance)(const double *number, const tern_optim_step_info *at, float *scalar);
     // Refuses numbers that do not go together; may be NULL.
     tern_status (*check)(const char *function, const double *number);
+    // The whole step of an optimizer that evaluates the loss itself, has one group, and keeps its
+    // state in `own`; all or nothing, with the parameters. NULL: it has a formula.
+    tern_tensor *(*step_closure)(tern_optim *optim, tern_closure_fn *closure, void *user);
+    tern_status (*visit)(tern_optim *optim, tern_state_visitor *visitor); // of `own`
+    void (*free)(tern_optim *optim);                                      // likewise
     tern_optim_torch torch;
 } tern_optim_class;
 
@@ -135,6 +142,7 @@ typedef enum tern_optim_pass {
 struct tern_optim {
     const tern_optim_class *klass;
     _Atomic int64_t refs;
+    void *own; // the state of a class with step_closure
     tern_optim_group *groups;
     int64_t group_count, group_capacity;
     tern_optim_entry *entries;
@@ -185,6 +193,11 @@ tern_status tern_optim_load_as(const struct tern_load_caller *caller,
 // The place of a number among those of the class; -1 where it has none of that name.
 int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 
+// Runs a closure in a scope of its own, recording. NULL, with an error pending, unless it returned a
+// loss without leaving an error.
+tern_tensor *tern_optim_evaluate(tern_closure_fn *closure, void *user);
+// Polls faults, finds the entries that have gradients and checks them.
+tern_status tern_optim_check_gradients(tern_optim *optim);
 // Which update the entry's group asks for now.
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
 // Makes the state that the entries from `first` on have from construction. Not in a capture, whose

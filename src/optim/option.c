@@ -23,6 +23,11 @@ static tern_status check_number(const char *function, const tern_optim_number *n
         TERN_CHECK(value >= 0 && value <= 1, TERN_ERR_ARG, "%s: %s is %g, but must be from 0 to 1",
                    function, number->name, value);
         break;
+    case TERN_RANGE_COUNT:
+        TERN_CHECK(value >= 1 && value <= 0x1p53 && value == floor(value), TERN_ERR_ARG,
+                   "%s: %s is %g, but must be a whole number of 1 or more", function, number->name,
+                   value);
+        break;
     case TERN_RANGE_FLAG:
         TERN_CHECK(value == 0 || value == 1, TERN_ERR_ARG, "%s: %s is %g, but must be 0 or 1",
                    function, number->name, value);

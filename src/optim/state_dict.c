@@ -123,6 +123,8 @@ static tern_status visit_entry(void *object, tern_state_visitor *visitor)
         TERN_TRY(visit_scalar(visitor, klass->scalars[i], &at->entry->scalar[i]));
     for (int i = 0; i < klass->slot_count; i++)
         TERN_TRY(visit_slot(at, visitor, i));
+    if (klass->visit && at->entry == at->of->optim->entries)
+        return klass->visit(at->of->optim, visitor);
     return TERN_OK;
 }
 

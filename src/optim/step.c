@@ -89,16 +89,24 @@ static tern_status prepare_states(tern_optim *optim)
     return status;
 }
 
-static tern_status check_step(tern_optim *optim)
+tern_status tern_optim_check_gradients(tern_optim *optim)
 {
-    TERN_TRY(tern_check_optim("optim_step", optim));
-    if (tern_error_pending())
-        return tern_error_code();
     find_devices(optim);
     for (int64_t i = 0; i < optim->device_count; i++)
         TERN_TRY(tern_capture_check_training("optim_step", optim->devices[i].device));
     TERN_TRY(tern_optim_poll(optim->devices, optim->device_count));
     return check_entries(optim);
+}
+
+static tern_status check_step(tern_optim *optim)
+{
+    TERN_TRY(tern_check_optim("optim_step", optim));
+    if (tern_error_pending())
+        return tern_error_code();
+    TERN_CHECK(!optim->klass->step_closure, TERN_ERR_STATE,
+               "optim_step: %s evaluates the loss itself: call tern_optim_step_closure",
+               optim->klass->name);
+    return tern_optim_check_gradients(optim);
 }
 
 // The list then holds the captured device alone: any other was refused.

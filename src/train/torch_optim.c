@@ -212,6 +212,10 @@ tern_status tern_optim_save_torch(tern_optim *optim, const char *path)
     if (!path)
         return tern_null_error(op, "path");
     TERN_TRY(tern_capture_refuse(op, "the values would be there after a replay"));
+    TERN_CHECK(!optim->klass->step_closure, TERN_ERR_UNSUPPORTED,
+               "%s: the state of %s is not written for PyTorch; tern_state_write of its "
+               "tern_optim_state_dict keeps it",
+               op, optim->klass->name);
     tern_state *state = tern_optim_state_dict(optim);
     if (!state)
         return tern_error_code();

@@ -469,6 +469,9 @@ tern_status tern_optim_load_torch_with(const tern_optim_load_torch_options *opti
         return tern_null_error(op, "path");
     TERN_CHECK(!options->prefix || strlen(options->prefix) < TERN_STATE_NAME_SIZE, TERN_ERR_ARG,
                "%s: .prefix has more than %d bytes", op, TERN_STATE_NAME_SIZE - 1);
+    TERN_CHECK(!options->optim->klass->step_closure, TERN_ERR_UNSUPPORTED,
+               "%s: the state of %s is not read from PyTorch's files", op,
+               options->optim->klass->name);
     TERN_TRY(tern_fork_check());
     TERN_TRY(tern_capture_refuse(op, "replays would load the values again"));
     int saved = errno, cancel_state = tern_cancel_disable();

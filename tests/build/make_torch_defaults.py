@@ -28,7 +28,8 @@ NAMES = {"tern_nn_mse_loss": "MSELoss", "tern_nn_l1_loss": "L1Loss", "tern_nn_pr
          "tern_nn_celu": "CELU", "tern_nn_gelu": "GELU", "tern_nn_glu": "GLU",
          "tern_nn_rms_norm": "RMSNorm", "tern_optim_sgd": "SGD", "tern_optim_adamw": "AdamW",
          "tern_optim_rmsprop": "RMSprop", "tern_optim_radam": "RAdam",
-         "tern_optim_nadam": "NAdam", "tern_optim_asgd": "ASGD"}
+         "tern_optim_nadam": "NAdam", "tern_optim_asgd": "ASGD",
+         "tern_optim_lbfgs": "LBFGS"}
 
 
 def torch_of(name):

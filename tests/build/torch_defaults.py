@@ -16,7 +16,7 @@ WORDS = {"zeros": "TERN_PAD_ZEROS", "mean": "TERN_REDUCTION_MEAN", "nearest": "T
          "fan_in": "TERN_FAN_IN", "leaky_relu": "TERN_NONLINEARITY_LEAKY_RELU"}
 # What None is here: nothing that is said.
 NONE = (None, "NAN", 0, "TERN_DTYPE_UNSPECIFIED", "TERN_SAME_AS_KERNEL", "TERN_SAME_AS_FIRST",
-        "TERN_DEVICE_UNSPECIFIED", "TERN_REDUCTION_UNSPECIFIED")
+        "TERN_DEVICE_UNSPECIFIED", "TERN_REDUCTION_UNSPECIFIED", "TERN_LINE_SEARCH_NONE")
 
 def first(told):
     """Of sizes that are all the same, the one; of a device, its type."""

@@ -247,6 +247,27 @@ static void a_graph_is_not_replayed_in_a_capture(void **state)
     run_free(&r);
 }
 
+static tern_tensor *is_called(void *user)
+{
+    *(bool *)user = true;
+    return NULL;
+}
+
+static void an_optimizer_that_looks_at_losses_is_not_captured(void **state)
+{
+    (void)state;
+    run r = run_new();
+    tern_optim *lbfgs = tern_optim_lbfgs(r.net);
+    bool called = false;
+    assert_int_equal(tern_cuda_graph_begin(here.index), TERN_OK);
+    assert_null_with(tern_optim_step_closure(lbfgs, is_called, &called), TERN_ERR_STATE,
+                     "optim_step_closure: not while cuda:0 is captured: LBFGS looks at each loss");
+    assert_false(called);
+    tern_cuda_graph_free(tern_cuda_graph_end());
+    tern_optim_free(lbfgs);
+    run_free(&r);
+}
+
 static void a_moved_parameter_is_found_at_the_replay(void **state)
 {
     (void)state;
@@ -273,6 +294,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_first_step_cannot_be_captured),
         CHECK_TEST(captures_begin_once_and_end_once),
         CHECK_TEST(a_graph_is_not_replayed_in_a_capture),
+        CHECK_TEST(an_optimizer_that_looks_at_losses_is_not_captured),
         CHECK_TEST(a_moved_parameter_is_found_at_the_replay),
     };
     return nothing ? nothing : cmocka_run_group_tests(tests, NULL, check_shutdown);

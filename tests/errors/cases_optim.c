@@ -71,6 +71,7 @@ OPTIMIZER(nadam)
 OPTIMIZER(asgd)
 OPTIMIZER(lion)
 WITHOUT_DECAY(rprop)
+WITHOUT_DECAY(lbfgs)
 ADAMS(adam)
 ADAMS(adamw)
 ADAMS(adamax)
@@ -84,6 +85,17 @@ NEGATIVE(adagrad, lr_decay)
 NEGATIVE(adagrad, eps)
 NEGATIVE(adagrad, initial_accumulator_value)
 NEGATIVE(nadam, momentum_decay)
+NEGATIVE(lbfgs, max_iter)
+NEGATIVE(lbfgs, max_eval)
+NEGATIVE(lbfgs, tolerance_grad)
+NEGATIVE(lbfgs, tolerance_change)
+NEGATIVE(lbfgs, history_size)
+REFUSES(tern_optim_lbfgs_with, "no iterations", TERN_ERR_ARG,
+        "optim_lbfgs: max_iter is 0|whole number of 1 or more",
+        tern_optim_lbfgs(f->net, .max_iter = 0))
+REFUSES(tern_optim_lbfgs_with, "another line search", TERN_ERR_ARG,
+        "optim_lbfgs: line_search_fn is 2",
+        tern_optim_lbfgs(f->net, .line_search_fn = (tern_line_search)2))
 NEGATIVE(asgd, lambd)
 NEGATIVE(asgd, alpha)
 REFUSES(tern_optim_asgd_with, "a t0 that is infinite", TERN_ERR_ARG, "optim_asgd: t0 is inf",
@@ -136,6 +148,29 @@ REFUSES(tern_optim_add_group_with, "a negative lr", TERN_ERR_ARG, "optim_add_gro
 REFUSES(tern_optim_add_group_with, "neither module nor params", TERN_ERR_NULL, "module is NULL",
         tern_optim_add_group(f->optim, NULL))
 
+static tern_status with_lbfgs(fixture *f, tern_status (*call)(fixture *, tern_optim *))
+{
+    tern_optim *optim = tern_optim_lbfgs(f->net);
+    const tern_status status = call(f, optim);
+    tern_optim_free(optim);
+    return status;
+}
+
+static tern_status add_leaf(fixture *f, tern_optim *optim)
+{
+    return ADD_LEAF(optim, .lr = 1);
+}
+
+static tern_status group_biases(fixture *f, tern_optim *optim)
+{
+    (void)f;
+    return tern_optim_group_names(optim, "*.bias");
+}
+
+REFUSES(tern_optim_add_group_with, "a second group of LBFGS", TERN_ERR_ARG,
+        "optim_add_group: LBFGS has one group", with_lbfgs(f, add_leaf))
+REFUSES(tern_optim_group_names_with, "a second group of LBFGS", TERN_ERR_ARG,
+        "optim_group_names: LBFGS has one group", with_lbfgs(f, group_biases))
 REFUSES(tern_optim_group_names_with, "no options", TERN_ERR_NULL, "optim_group_names: options",
         tern_optim_group_names_with(NULL))
 NO_OPTIM(tern_optim_group_names_with, "optim_group_names", tern_optim_group_names(NULL, "*"))
@@ -235,6 +270,60 @@ REFUSES(tern_optim_step, "to go on while an error is pending", TERN_ERR_IO,
 
 HANDS_ON(tern_optim_step, "of the backward before", tern_optim_step(f->optim))
 TAKES(tern_optim_step, "parameters without gradients", !tern_optim_step(f->optim))
+
+static tern_status step_of(fixture *f, tern_optim *optim)
+{
+    (void)f;
+    return tern_optim_step(optim);
+}
+
+REFUSES(tern_optim_step, "a step of LBFGS without a closure", TERN_ERR_STATE,
+        "optim_step: LBFGS |tern_optim_step_closure", with_lbfgs(f, step_of))
+
+static tern_tensor *no_loss(void *user)
+{
+    (void)user;
+    return NULL;
+}
+
+static tern_tensor *many(void *user)
+{
+    fixture *f = user;
+    return tern_clone(f->doubles);
+}
+
+static tern_tensor *step_closure_while_pending(fixture *f)
+{
+    (void)tern_error_raise(TERN_ERR_IO, "an error that nobody has looked at");
+    return tern_optim_step_closure(f->optim, many, f);
+}
+
+// Parameters of two dtypes.
+static tern_tensor *step_of_two_dtypes(fixture *f)
+{
+    tern_optim *optim = tern_optim_lbfgs(
+        NULL, .params = LIST(f->leaf, tern_set_requires_grad(tern_clone(f->doubles), true)),
+        .param_count = 2);
+    tern_tensor *loss = tern_optim_step_closure(optim, many, f);
+    tern_optim_free(optim);
+    return loss;
+}
+
+NO_OPTIM(tern_optim_step_closure, "optim_step_closure",
+         tern_optim_step_closure(NULL, many, f) == NULL)
+REFUSES(tern_optim_step_closure, "a closure that is NULL", TERN_ERR_NULL,
+        "optim_step_closure: closure is NULL", tern_optim_step_closure(f->optim, NULL, f) == NULL)
+REFUSES(tern_optim_step_closure, "a closure that returns NULL", TERN_ERR_NULL,
+        "optim_step_closure: what the closure returned is NULL",
+        tern_optim_step_closure(f->optim, no_loss, f) == NULL)
+REFUSES(tern_optim_step_closure, "a closure that returns several elements", TERN_ERR_SHAPE,
+        "optim_step_closure: |float64 (2, 3)|one floating element",
+        tern_optim_step_closure(f->optim, many, f) == NULL)
+REFUSES(tern_optim_step_closure, "to go on while an error is pending", TERN_ERR_IO,
+        "an error that nobody has looked at", step_closure_while_pending(f) == NULL)
+REFUSES(tern_optim_step_closure, "parameters of two dtypes", TERN_ERR_DTYPE,
+        "optim_step_closure: LBFGS |params[0]|float32|params[1]|float64",
+        step_of_two_dtypes(f) == NULL)
 
 // ---- state --------------------------------------------------------------------------------------
 

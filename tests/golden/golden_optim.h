@@ -21,6 +21,7 @@
     OPTIMIZER(NAdam, tern_optim_nadam(FROM))                                                       \
     OPTIMIZER(ASGD, tern_optim_asgd(FROM))                                                         \
     OPTIMIZER(Lion, tern_optim_lion(FROM))                                                         \
+    OPTIMIZER(LBFGS, tern_optim_lbfgs(FROM))                                                       \
     OPTIMIZER(Rprop, tern_optim_rprop(FROM))                                                       \
     OPTIMIZER(Adagrad, tern_optim_adagrad(FROM, .initial_accumulator_value = golden_number(        \
                                                     c, "initial_accumulator_value", 0)))

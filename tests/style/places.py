@@ -21,7 +21,7 @@ FOLDERS = {
     'cpu': FAMILIES,
     'cuda': FAMILIES | {'host'},
     'nn': {'container', 'init', 'layer', 'loss', 'module'},
-    'optim': {'sched'},
+    'optim': {'lbfgs', 'sched'},
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}
 

@@ -110,6 +110,18 @@ static void show_optim_rprop(void)
     tern_module_free(net);
 }
 
+static void show_optim_lbfgs(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_lbfgs]
+    tern_optim *opt = tern_optim_lbfgs(net, .line_search_fn = TERN_LINE_SEARCH_STRONG_WOLFE);
+    double max_eval = tern_optim_get(opt, 0, "max_eval"); // 25
+    // [/tern_optim_lbfgs]
+    expect(near(max_eval, 25));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
 static void show_optim_nadam(void)
 {
     tern_module *net = tern_nn_linear(4, 2);
@@ -223,7 +235,7 @@ static void show_clip_grad_norm(void)
     expect(!tern_backward(tern_sum_all(y)));
     // [tern_clip_grad_norm]
     tern_tensor *norm = tern_clip_grad_norm(net, 1.0); // what it was before
-    double length = tern_item(norm); // sqrt(10) for this net and x
+    double length = tern_item(norm);                   // sqrt(10) for this net and x
     // [/tern_clip_grad_norm]
     expect(near(length, 3.1622777));
     tern_module_free(net);
@@ -253,6 +265,7 @@ int optim_examples(void)
     show_optim_radam();
     show_optim_lion();
     show_optim_rprop();
+    show_optim_lbfgs();
     show_optim_nadam();
     show_optim_asgd();
     show_optim_adagrad();
