@@ -116,6 +116,26 @@ TERN_API void tern_optim_zero_grad(tern_optim *optim);
 /// again.
 TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
 
+/// From now on every `every`-th step acts, on the mean of the gradients of `every` backward passes,
+/// for batches that do not fit into memory at once:
+///
+///     tern_optim_accumulate(opt, 4);
+///     tern_each_step(loader, &batch) {
+///         tern_optim_zero_grad(opt);
+///         ..
+///         if (tern_backward(loss) || !tern_clip_grad_norm(NULL, 1, .optim = opt) ||
+///             tern_optim_step(opt) || tern_sched_step(sched))
+///             return tern_error_print(stderr);
+///     }
+///
+/// Until then tern_optim_zero_grad keeps the gradients, unless a backward has failed or a kernel
+/// found a bad value, which drops them, and the next step is the first of `every` again; clipping
+/// by .optim returns the norm of what there is and changes nothing; and tern_sched_step does
+/// nothing unless a step has acted since its last. Clipping by module or params is TERN_ERR_STATE;
+/// before the step that acts, so are the optimizer's state dict and a step that is captured. Called
+/// again it drops an unfinished mean. TERN_ERR_ARG for 0 or less, and for LBFGS.
+TERN_API TERN_NODISCARD tern_status tern_optim_accumulate(tern_optim *optim, int64_t every);
+
 /// A loss as a function: marks the gradients absent, computes the loss, runs tern_backward, and
 /// returns it; NULL, with an error pending, on failure. `user` is what the call was given.
 ///
@@ -123,7 +143,8 @@ TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
 ///     {
 ///         training *t = user;
 ///         tern_optim_zero_grad(t->optim);
-///         tern_tensor *loss = tern_mse_loss(tern_forward(t->net, t->x), t->y, TERN_REDUCTION_MEAN);
+///         tern_tensor *out = tern_forward(t->net, t->x);
+///         tern_tensor *loss = tern_mse_loss(out, t->y, TERN_REDUCTION_MEAN);
 ///         return tern_backward(loss) ? NULL : loss;
 ///     }
 typedef tern_tensor *tern_closure_fn(void *user);

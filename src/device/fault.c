@@ -127,9 +127,14 @@ tern_status tern_fault_wait(tern_device device)
     return tern_fault_poll(device);
 }
 
+bool tern_fault_is_raised(tern_device device)
+{
+    return atomic_load_explicit(&tern_device_state_of(device)->fault_raised, memory_order_relaxed);
+}
+
 void tern_fault_clear_raised(tern_device device)
 {
-    if (!atomic_load_explicit(&tern_device_state_of(device)->fault_raised, memory_order_relaxed))
+    if (!tern_fault_is_raised(device))
         return;
     tern_lock(&tern_device_lock);
     for (int i = 0; i < TERN_MAX_DEVICES && tern_device_state_of(device)->fault_raised; i++) {

@@ -22,5 +22,7 @@ tern_status tern_fault_wait(tern_device device);
 
 // The first zero_grad after the error was raised clears the record.
 void tern_fault_clear_raised(tern_device device);
+// Whether there is one that was.
+bool tern_fault_is_raised(tern_device device);
 
 #endif

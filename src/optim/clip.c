@@ -16,12 +16,13 @@ typedef struct gradients {
     int64_t count, capacity;
     bool counting; // a first pass finds how many there may be
     const char *function;
+    const tern_optim *optim; // whose they are, or NULL
 } gradients;
 
 typedef struct gradient_source {
     const char *function;
     tern_module *module;
-    const tern_optim *optim;
+    tern_optim *optim;
     tern_tensor *const *params;
     int64_t param_count;
 } gradient_source;
@@ -34,6 +35,10 @@ static tern_status visit_param(gradients *g, const tern_tensor *param)
     }
     TERN_TRY(tern_capture_check_training(g->function, tern_dev(param)));
     TERN_TRY(tern_capture_leaf(param, TERN_LEAF_GRAD_QUERIED));
+    TERN_CHECK(g->optim || !param->accumulates, TERN_ERR_STATE,
+               "%s: the gradient of %s is one of several that an optimizer accumulates; give "
+               ".optim, which knows when they are complete",
+               g->function, tern_name(param));
     TERN_CHECK(param->grad_state != TERN_GRAD_UNUSABLE, TERN_ERR_STATE,
                "%s: the gradient of %s was left unusable by a failed backward; call zero_grad",
                g->function, tern_name(param));
@@ -82,16 +87,24 @@ static void free_gradients(gradients *g)
 static tern_status collect(gradients *g, const gradient_source *s)
 {
     TERN_TRY(check_source(s));
-    *g = (gradients){.counting = true, .function = s->function};
+    *g = (gradients){.counting = true, .function = s->function, .optim = s->optim};
     TERN_TRY(visit_all(g, s));
     g->counting = false;
     g->at = tern_cache_alloc((size_t)g->capacity * sizeof *g->at);
     if (!g->at)
         return TERN_ERR_NOMEM;
     tern_status status = visit_all(g, s);
+    if (!status && s->optim && tern_optim_is_last(s->optim))
+        status = tern_optim_make_mean(s->optim);
     if (status)
         free_gradients(g);
     return status;
+}
+
+// Gradients that are not complete yet are not clipped.
+static bool is_complete(const gradient_source *s)
+{
+    return !s->optim || tern_optim_is_last(s->optim);
 }
 
 // ---- by norm ------------------------------------------------------------------------------------
@@ -271,7 +284,7 @@ tern_tensor *tern_clip_grad_norm_with(const tern_clip_grad_norm_options *options
     if (!c.views)
         goto no_views;
     norm = measure(&c);
-    if (norm && shorten(&c))
+    if (norm && is_complete(&source) && shorten(&c))
         norm = NULL;
     tern_tensor_release(c.total);
     tern_cache_free(c.views, nbytes);
@@ -294,7 +307,7 @@ tern_status tern_clip_grad_value_with(const tern_clip_grad_value_options *option
                limit);
     TERN_TRY(collect(&grads, &source));
     tern_status status = TERN_OK;
-    for (int64_t i = 0; !status && i < grads.count; i++) {
+    for (int64_t i = 0; !status && i < grads.count && is_complete(&source); i++) {
         status = tern_launch_unary(TERN_UNARY_CLAMP, -limit, limit, grads.at[i], grads.at[i]);
         tern_tensor_touched(grads.at[i]);
     }

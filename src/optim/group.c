@@ -36,6 +36,7 @@ void tern_optim_free(tern_optim *optim)
 {
     if (!optim || tern_check_not_freed("optim_free", optim) || !tern_refs_release(&optim->refs))
         return;
+    tern_optim_mark_leaves(optim, false);
     if (optim->klass->free)
         optim->klass->free(optim);
     cut_entries(optim, 0);
@@ -189,6 +190,8 @@ static tern_status append(const char *function, tern_optim *optim, const tern_op
     }
     if (source->module)
         set_labels(optim, before);
+    if (optim->accumulate_every > 1)
+        tern_optim_mark_leaves(optim, true);
     optim->group_count++;
     return TERN_OK;
 }
@@ -209,6 +212,7 @@ tern_optim *tern_optim_make(const tern_optim_class *klass, const double *number,
     atomic_init(&optim->refs, 1);
     memcpy(optim->defaults.number, number, (size_t)klass->number_count * sizeof *number);
     optim->defaults.initial_lr = NAN;
+    optim->accumulate_every = 1;
     optim->made_with_lr_0 = number[0] == 0;
     if (append(klass->function, optim, &optim->defaults, source)) {
         tern_optim_free(optim);

@@ -152,6 +152,10 @@ struct tern_optim {
     int64_t device_count, device_capacity;
     tern_step_tensor *tensors; // of the launch in progress; as many as entries
     int64_t tensor_capacity;
+    int64_t accumulate_every;            // steps, of which the last acts
+    int64_t accumulated;                 // of those steps, before the one that acts
+    int64_t acted;                       // steps that did, since it was made
+    bool is_mean;                        // the gradients, of those steps, for the one that acts
     bool made_with_lr_0;                 // and nobody has set it, or been warned, since
     bool has_stepped;                    // since it was made, which schedulers ask
     const struct tern_sched *overwriter; // that sets the rate from the epoch alone, or NULL
@@ -193,11 +197,17 @@ tern_status tern_optim_load_as(const struct tern_load_caller *caller,
 // The place of a number among those of the class; -1 where it has none of that name.
 int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 
-// Runs a closure in a scope of its own, recording. NULL, with an error pending, unless it returned a
-// loss without leaving an error.
+// Runs a closure in a scope of its own, recording. NULL, with an error pending, unless it returned
+// a loss without leaving an error.
 tern_tensor *tern_optim_evaluate(tern_closure_fn *closure, void *user);
 // Polls faults, finds the entries that have gradients and checks them.
 tern_status tern_optim_check_gradients(tern_optim *optim);
+// Whether the next step acts.
+bool tern_optim_is_last(const tern_optim *optim);
+// Before the step that acts: divides the gradients, once, by the steps that they are the sum of.
+tern_status tern_optim_make_mean(tern_optim *optim);
+// The leaves know that an optimizer accumulates their gradients.
+void tern_optim_mark_leaves(const tern_optim *optim, bool accumulates);
 // Which update the entry's group asks for now.
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
 // Makes the state that the entries from `first` on have from construction. Not in a capture, whose

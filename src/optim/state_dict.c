@@ -165,6 +165,11 @@ static tern_status visit_entries(const visited *of, tern_state_visitor *visitor)
 static tern_status visit(void *object, tern_state_visitor *visitor)
 {
     const visited *of = object;
+    TERN_CHECK(
+        of->optim->accumulated == 0 || tern_visit_is_loading(visitor), TERN_ERR_STATE,
+        "optim_state_dict: %lld of %lld gradients are accumulated, which are not saved; save "
+        "after the step that uses them",
+        (long long)of->optim->accumulated, (long long)of->optim->accumulate_every);
     TERN_TRY(tern_visit_kind(visitor, "optimizer", of->optim->klass->name));
     TERN_TRY(visit_groups(of, visitor));
     return visit_entries(of, visitor);

@@ -24,14 +24,6 @@ static tern_status prepare_plans(tern_optim *optim)
     return TERN_OK;
 }
 
-void tern_optim_zero_grad(tern_optim *optim)
-{
-    if (tern_check_optim("optim_zero_grad", optim))
-        return;
-    for (int64_t i = 0; i < optim->entry_count; i++)
-        tern_zero_grad(optim->entries[i].param);
-}
-
 // ---- checks -------------------------------------------------------------------------------------
 
 static tern_status check_gradient(const tern_optim_entry *entry)
@@ -149,13 +141,29 @@ static tern_status advance_draws(const tern_optim *optim)
     return TERN_OK;
 }
 
+// A step that waits for more gradients.
+static tern_status wait(tern_optim *optim)
+{
+    TERN_CHECK(!is_captured(optim), TERN_ERR_STATE,
+               "optim_step: not while a device is captured: replays would not count the gradients "
+               "that are accumulated");
+    optim->accumulated++;
+    return TERN_OK;
+}
+
 tern_status tern_optim_step(tern_optim *optim)
 {
     TERN_TRY(check_step(optim));
+    if (!tern_optim_is_last(optim))
+        return wait(optim);
     if (optim->made_with_lr_0)
         warn_of_lr_0(optim);
     TERN_TRY(advance_draws(optim));
+    TERN_TRY(tern_optim_make_mean(optim));
     TERN_TRY(run_step(optim));
     optim->has_stepped = true;
+    optim->accumulated = 0;
+    optim->is_mean = false;
+    optim->acted++;
     return TERN_OK;
 }

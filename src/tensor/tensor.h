@@ -70,6 +70,7 @@ struct tern_tensor {
     uint64_t history_version; // storage version at which `node` describes the values
     tern_tensor *grad;        // a leaf's gradient
     bool collected;           // scratch of a running backward
+    bool accumulates;         // an optimizer adds up this leaf's gradients over several steps
 };
 
 _Static_assert(offsetof(tern_tensor, size) == offsetof(tern_tensor, shape.dim), "one shape");

@@ -280,6 +280,18 @@ static tern_status step_of(fixture *f, tern_optim *optim)
 REFUSES(tern_optim_step, "a step of LBFGS without a closure", TERN_ERR_STATE,
         "optim_step: LBFGS |tern_optim_step_closure", with_lbfgs(f, step_of))
 
+static tern_status accumulate(fixture *f, tern_optim *optim)
+{
+    (void)f;
+    return tern_optim_accumulate(optim, 2);
+}
+
+NO_OPTIM(tern_optim_accumulate, "optim_accumulate", tern_optim_accumulate(NULL, 2))
+REFUSES(tern_optim_accumulate, "no steps", TERN_ERR_ARG, "optim_accumulate: every is 0",
+        tern_optim_accumulate(f->optim, 0))
+REFUSES(tern_optim_accumulate, "LBFGS", TERN_ERR_ARG, "optim_accumulate: LBFGS |whole batches",
+        with_lbfgs(f, accumulate))
+
 static tern_tensor *no_loss(void *user)
 {
     (void)user;

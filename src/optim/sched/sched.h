@@ -72,6 +72,7 @@ struct tern_sched {
     tern_sched_lambda_fn *lambda; // of the caller's, as is the next
     tern_sched_scale_fn *scale;
     void *user;
+    int64_t acted;   // steps that the optimizer had made by this one's last
     bool has_list;   // high or low was given for each group
     int momentum;    // the place of the number that is cycled; -1: none is
     bool is_initial; // while the constructor steps

@@ -234,6 +234,14 @@ static tern_status step(const char *function, tern_sched *sched, double to)
     return status;
 }
 
+// The optimizer accumulates gradients, and has only waited for more since the step before.
+static bool waits(tern_sched *sched)
+{
+    const bool same = sched->optim->acted == sched->acted;
+    sched->acted = sched->optim->acted;
+    return same && sched->optim->accumulated > 0;
+}
+
 tern_status tern_sched_step_with(const tern_sched_step_options *options)
 {
     if (!options)
@@ -241,6 +249,8 @@ tern_status tern_sched_step_with(const tern_sched_step_options *options)
     tern_sched *sched = options->sched;
     TERN_TRY(check_step("sched_step", sched, false));
     TERN_TRY(check_epoch(sched, options->epoch));
+    if (waits(sched))
+        return TERN_OK;
     TERN_CHECK(sched->now.steps != 1 || sched->optim->has_stepped || options->allow_early,
                TERN_ERR_STATE,
                "sched_step: the %s has made no step yet, so the schedule's first lr would go "
