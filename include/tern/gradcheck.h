@@ -47,8 +47,8 @@ TERN_API tern_gradcheck_options tern_gradcheck_defaults(void);
 /// Compares gradients of the function's result. TERN_ERR_NUMERIC where one is another, with the
 /// input, the element and both numbers; TERN_ERR_DTYPE for an input that requires a gradient or a
 /// result that is not float64, where differences say little; TERN_ERR_STATE for an input that is no
-/// leaf, and where two calls give other values; TERN_ERR_ARG when no input requires a gradient, and
-/// for other options.
+/// leaf, and where two calls give other values; TERN_ERR_ARG when no input requires a gradient,
+/// when the result has no elements, and for other options.
 TERN_API TERN_NODISCARD tern_status tern_gradcheck_with(const tern_gradcheck_options *options);
 #define tern_gradcheck(...)                                                                        \
     tern_status_of_(TERN_WITH_(tern_gradcheck, tern_gradcheck, TERN_GRADCHECK, __VA_ARGS__))

@@ -2,24 +2,7 @@
 // The graph and its backward. Expected gradients are derived by hand.
 #include <pthread.h>
 
-#include "support/check.h"
-
-static tern_scope scope;
-
-static int open_scope(void **state)
-{
-    (void)state;
-    scope = tern_scope_open();
-    return scope ? 0 : -1;
-}
-
-static int close_scope(void **state)
-{
-    (void)state;
-    tern_error_clear();
-    tern_scope_close(scope);
-    return tern_live_tensors() == 0 ? 0 : -1;
-}
+#include "support/tensor_check.h"
 
 static tern_tensor *leaf(double a, double b)
 {
@@ -385,34 +368,32 @@ static void only_leaves_can_be_told_to_collect(void **state)
     assert_false(tern_requires_grad(tern_mul(a, a)));
 }
 
-#define graph_test(name) cmocka_unit_test_setup_teardown(name, open_scope, close_scope)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        graph_test(a_product_sends_each_factor_the_other),
-        graph_test(gradients_add_up_until_they_are_zeroed),
-        graph_test(a_tensor_used_twice_gets_the_sum),
-        graph_test(a_matrix_times_itself_gets_both_sides),
-        graph_test(a_second_backward_needs_retain_graph),
-        graph_test(two_losses_may_share_a_graph),
-        graph_test(a_loss_with_several_elements_needs_a_gradient),
-        graph_test(a_gradient_of_a_leaf_may_be_the_gradient_of_a_loss),
-        graph_test(a_loss_without_history_says_so),
-        graph_test(a_needed_value_changed_in_place_is_caught),
-        graph_test(a_leaf_that_collects_is_not_changed_in_place),
-        graph_test(gradients_flow_through_a_change_in_place),
-        graph_test(a_change_through_another_view_is_caught),
-        graph_test(a_view_from_before_a_recorded_change_is_refused),
-        graph_test(a_backward_from_a_view_changed_through_its_base_is_refused),
-        graph_test(a_change_under_no_grad_does_not_renew_the_history_of_a_view),
-        graph_test(nothing_is_recorded_under_no_grad),
-        graph_test(no_grad_ends_however_its_block_is_left),
-        graph_test(an_operation_of_the_users_own_is_differentiated),
-        graph_test(a_backward_is_told_which_inputs_need_a_gradient),
-        graph_test(a_failed_backward_frees_its_graph_and_spoils_the_gradients),
-        graph_test(backward_runs_on_another_thread),
-        graph_test(only_leaves_can_be_told_to_collect),
+        CHECK_TEST(a_product_sends_each_factor_the_other),
+        CHECK_TEST(gradients_add_up_until_they_are_zeroed),
+        CHECK_TEST(a_tensor_used_twice_gets_the_sum),
+        CHECK_TEST(a_matrix_times_itself_gets_both_sides),
+        CHECK_TEST(a_second_backward_needs_retain_graph),
+        CHECK_TEST(two_losses_may_share_a_graph),
+        CHECK_TEST(a_loss_with_several_elements_needs_a_gradient),
+        CHECK_TEST(a_gradient_of_a_leaf_may_be_the_gradient_of_a_loss),
+        CHECK_TEST(a_loss_without_history_says_so),
+        CHECK_TEST(a_needed_value_changed_in_place_is_caught),
+        CHECK_TEST(a_leaf_that_collects_is_not_changed_in_place),
+        CHECK_TEST(gradients_flow_through_a_change_in_place),
+        CHECK_TEST(a_change_through_another_view_is_caught),
+        CHECK_TEST(a_view_from_before_a_recorded_change_is_refused),
+        CHECK_TEST(a_backward_from_a_view_changed_through_its_base_is_refused),
+        CHECK_TEST(a_change_under_no_grad_does_not_renew_the_history_of_a_view),
+        CHECK_TEST(nothing_is_recorded_under_no_grad),
+        CHECK_TEST(no_grad_ends_however_its_block_is_left),
+        CHECK_TEST(an_operation_of_the_users_own_is_differentiated),
+        CHECK_TEST(a_backward_is_told_which_inputs_need_a_gradient),
+        CHECK_TEST(a_failed_backward_frees_its_graph_and_spoils_the_gradients),
+        CHECK_TEST(backward_runs_on_another_thread),
+        CHECK_TEST(only_leaves_can_be_told_to_collect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,12 @@ static tern_tensor *as_float32(tern_tensor *const *inputs, void *user)
     return tern_to_dtype(inputs[0], TERN_FLOAT32);
 }
 
+static tern_tensor *no_rows(tern_tensor *const *inputs, void *user)
+{
+    (void)user;
+    return tern_slice(inputs[0], 0, 0, 0, 1);
+}
+
 static tern_tensor *counted(tern_tensor *const *inputs, void *user)
 {
     int *calls = user;
@@ -69,6 +75,9 @@ REFUSES(tern_gradcheck_with, "inputs that require no gradient", TERN_ERR_ARG,
         "gradcheck: no element of an input requires a gradient", check_of(neg, f->doubles, NULL))
 REFUSES(tern_gradcheck_with, "a result that is not float64", TERN_ERR_DTYPE,
         "gradcheck: the result is float32|float64", check_of(as_float32, leaf(f), NULL))
+REFUSES(tern_gradcheck_with, "a result without elements", TERN_ERR_ARG,
+        "gradcheck: the result is float64 (0, 3) on cpu:0, which has no elements",
+        check_of(no_rows, leaf(f), NULL))
 REFUSES(tern_gradcheck_with, "other values at each call", TERN_ERR_STATE,
         "gradcheck: two calls with the same inputs gave other values", calls_of(counted, f))
 REFUSES(tern_gradcheck_with, "other shapes at each call", TERN_ERR_STATE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tern_gradcheck finds wrong gradients, and those alone. Argument: a device, cpu:0 unless given.
-#include "support/check.h"
+#include "support/tensor_check.h"
 
 static tern_device device;
 
@@ -229,33 +229,19 @@ static void what_draws_is_refused_until_it_evaluates(void **state)
     tern_module_free(net);
 }
 
-static int open_scope(void **state)
-{
-    *state = (void *)(intptr_t)tern_scope_open();
-    return 0;
-}
-
-static int close_scope(void **state)
-{
-    tern_scope_close((tern_scope)(intptr_t)*state);
-    return tern_live_tensors() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scope, close_scope)
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_wrong_gradient_is_found_with_its_element_and_both_numbers),
-        TEST(tolerances_are_those_of_the_options),
-        TEST(a_gradient_that_is_nan_is_wrong),
-        TEST(what_is_not_recorded_has_gradients_of_0),
-        TEST(right_gradients_pass_and_labels_are_constants),
-        TEST(an_input_may_be_a_view_and_keeps_its_bits),
-        TEST(it_records_under_no_grad_and_leaves_the_mode),
-        TEST(a_wrong_gradient_of_a_module_is_found_by_the_parameters_name),
-        TEST(modules_of_the_library_pass_in_both_modes),
-        TEST(what_draws_is_refused_until_it_evaluates),
+        CHECK_TEST(a_wrong_gradient_is_found_with_its_element_and_both_numbers),
+        CHECK_TEST(tolerances_are_those_of_the_options),
+        CHECK_TEST(a_gradient_that_is_nan_is_wrong),
+        CHECK_TEST(what_is_not_recorded_has_gradients_of_0),
+        CHECK_TEST(right_gradients_pass_and_labels_are_constants),
+        CHECK_TEST(an_input_may_be_a_view_and_keeps_its_bits),
+        CHECK_TEST(it_records_under_no_grad_and_leaves_the_mode),
+        CHECK_TEST(a_wrong_gradient_of_a_module_is_found_by_the_parameters_name),
+        CHECK_TEST(modules_of_the_library_pass_in_both_modes),
+        CHECK_TEST(what_draws_is_refused_until_it_evaluates),
     };
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu:0", &device))
         return tern_error_print(stderr);

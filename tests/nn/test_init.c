@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Initialisers, by what their values are; golden has PyTorch's. Argument: a device, cpu:0 unless
 // given.
-#include "support/check.h"
+#include "support/tensor_check.h"
 
 static tern_device device;
 
@@ -196,33 +196,19 @@ static void a_convolution_with_dirac_weights_is_the_identity(void **state)
                                NULL, .padding = 1));
 }
 
-static int open_scope(void **state)
-{
-    *state = (void *)(intptr_t)tern_scope_open();
-    return 0;
-}
-
-static int close_scope(void **state)
-{
-    tern_scope_close((tern_scope)(intptr_t)*state);
-    return tern_live_tensors() != 0;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scope, close_scope)
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_leaf_is_filled_and_collects_gradients_as_before),
-        TEST(only_the_elements_of_a_view_change),
-        TEST(a_tensor_without_elements_stays),
-        TEST(integers_take_what_is_not_drawn),
-        TEST(fans_are_products_of_sizes),
-        TEST(rows_or_columns_of_an_orthogonal_tensor_are_orthonormal),
-        TEST(an_orthogonal_tensor_has_the_same_bits_for_any_number_of_threads),
-        TEST(columns_of_a_sparse_tensor_have_that_many_zeros),
-        TEST(numbers_of_a_cut_normal_distribution_are_within_it),
-        TEST(a_convolution_with_dirac_weights_is_the_identity),
+        CHECK_TEST(a_leaf_is_filled_and_collects_gradients_as_before),
+        CHECK_TEST(only_the_elements_of_a_view_change),
+        CHECK_TEST(a_tensor_without_elements_stays),
+        CHECK_TEST(integers_take_what_is_not_drawn),
+        CHECK_TEST(fans_are_products_of_sizes),
+        CHECK_TEST(rows_or_columns_of_an_orthogonal_tensor_are_orthonormal),
+        CHECK_TEST(an_orthogonal_tensor_has_the_same_bits_for_any_number_of_threads),
+        CHECK_TEST(columns_of_a_sparse_tensor_have_that_many_zeros),
+        CHECK_TEST(numbers_of_a_cut_normal_distribution_are_within_it),
+        CHECK_TEST(a_convolution_with_dirac_weights_is_the_identity),
     };
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu:0", &device))
         return tern_error_print(stderr);

@@ -278,6 +278,8 @@ static tern_status measure(gradcheck *g)
     TERN_CHECK(y->dtype == TERN_FLOAT64, TERN_ERR_DTYPE,
                "%s: the result is %s, but differences say enough in float64 only", g->op,
                tern_dtype_name(y->dtype));
+    TERN_CHECK(y->numel > 0, TERN_ERR_ARG, "%s: the result is %s, which has no elements", g->op,
+               tern_tensor_string(y));
     g->shape = tern_shape_get(y);
     g->rows = y->numel;
     return TERN_OK;
