@@ -10,8 +10,7 @@ static tern_status train_epoch(training *t)
         tern_tensor *logits = tern_forward(t->model, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
         tern_optim_zero_grad(t->optim);
-        if (tern_backward(loss) || tern_optim_step(t->optim) ||
-            !training_goes_on(t, &b, logits, loss))
+        if (tern_backward(loss) || training_step(t) || !training_goes_on(t, &b, logits, loss))
             break;
     }
     return tern_error_code();
@@ -43,7 +42,7 @@ int main(int argc, char **argv)
                     .about = "a convolutional network",
                     .defaults = {.epochs = 3,
                                  .batch_size = 64,
-                                 .optimizer = OPTIMIZER_ADAM,
+                                 .optimizer = "adam",
                                  .lr = 1e-3,
                                  .weight_decay = -1},
                     .last_lr = 0.01,

@@ -15,9 +15,6 @@
 #define MOST_OWN     8
 #define DEFAULT_DATA "/usr/share/datasets/fashion-mnist"
 
-static const char *const optimizer_names[] = {
-    [OPTIMIZER_SGD] = "sgd", [OPTIMIZER_ADAM] = "adam", [OPTIMIZER_ADAMW] = "adamw"};
-
 static const char help_of_training[] =
     "Usage: %s [options]\n"
     "Trains %s on MNIST or Fashion-MNIST.\n"
@@ -30,9 +27,16 @@ static const char help_of_training[] =
     "                       all of the CPU's; data and weights are kept on the first\n"
     "  --epochs N           passes over the training images (%lld)\n"
     "  --batch-size N       images per step (%lld)\n"
-    "  --optimizer NAME     sgd (with momentum 0.9), adam, adamw (%s)\n"
-    "  --lr X               learning rate at the start; it falls in a line to %g %% (%g)\n"
+    "  --optimizer NAME     adam, adamw, sgd (with momentum 0.9), ..: a wrong one lists all\n"
+    "                       (%s)\n"
+    "  --lr X               learning rate at the start (%g; of another optimizer its own)\n"
     "  --weight-decay X     (the optimizer's default)\n"
+    "  --schedule NAME[:KEY=X,..]\n"
+    "                       how the learning rate changes: cosine, one_cycle,\n"
+    "                       step:step_size=2,gamma=0.5, ..: a wrong one lists all\n"
+    "                       (it falls in a line to %g %%)\n"
+    "  --warmup N           steps in which it first rises in a line (0)\n"
+    "  --clip X             the largest norm of all gradients of a step (not clipped)\n"
     "  --seed N             (0)\n"
     "  --threads N          CPU threads (one per CPU)\n"
     "  --limit N            only the first N training images\n";
@@ -59,7 +63,7 @@ void options_help(const command *c)
 {
     const options *o = &c->defaults;
     printf(help_of_training, c->name, c->about, (long long)o->epochs, (long long)o->batch_size,
-           optimizer_names[o->optimizer], 100 * c->last_lr, o->lr);
+           o->optimizer, o->lr, 100 * c->last_lr);
     for (const own_option *own = c->own; own && own->word; own++)
         fputs(own->help, stdout);
     printf(help_of_files,
@@ -116,13 +120,19 @@ static bool read_number(const reader *r, const char *option, double *out)
 
 static bool read_optimizer(const reader *r)
 {
-    for (unsigned i = 0; i < sizeof optimizer_names / sizeof *optimizer_names; i++) {
-        if (strcmp(optarg, optimizer_names[i]) == 0) {
-            r->o->optimizer = (optimizer_kind)i;
-            return true;
-        }
-    }
-    return refuse(r, "optimizer", optarg, "not one of sgd, adam, adamw");
+    char why[320];
+    r->o->optimizer = optarg;
+    if (optimizer_find(optarg))
+        return true;
+    snprintf(why, sizeof why, "not one of %s", optimizer_names());
+    return refuse(r, "optimizer", optarg, why);
+}
+
+static bool read_schedule(const reader *r)
+{
+    char why[320];
+    return schedule_read(optarg, &r->o->schedule, why, sizeof why) ||
+           refuse(r, "schedule", optarg, why);
 }
 
 static bool can_write_beside(const char *path)
@@ -150,7 +160,20 @@ static bool check_save(const reader *r, const char *path)
 }
 
 // The letters of options without a short name are above those of characters.
-enum { DEVICES = 256, LIMIT, LOAD, SAVE, CHECKPOINT_DIR, CHECKPOINT_EVERY, RESUME, VERSION, OWN };
+enum {
+    DEVICES = 256,
+    SCHEDULE,
+    WARMUP,
+    CLIP,
+    LIMIT,
+    LOAD,
+    SAVE,
+    CHECKPOINT_DIR,
+    CHECKPOINT_EVERY,
+    RESUME,
+    VERSION,
+    OWN
+};
 
 static bool read_file_option(const reader *r, int letter)
 {
@@ -186,6 +209,9 @@ static const struct option words[] = {
     {"optimizer", required_argument, NULL, 'o'},
     {"lr", required_argument, NULL, 'l'},
     {"weight-decay", required_argument, NULL, 'w'},
+    {"schedule", required_argument, NULL, SCHEDULE},
+    {"warmup", required_argument, NULL, WARMUP},
+    {"clip", required_argument, NULL, CLIP},
     {"seed", required_argument, NULL, 's'},
     {"threads", required_argument, NULL, 't'},
     {"limit", required_argument, NULL, LIMIT},
@@ -234,6 +260,12 @@ static bool read_option(const reader *r, int letter)
         return read_number(r, "lr", &o->lr);
     case 'w':
         return read_number(r, "weight-decay", &o->weight_decay);
+    case SCHEDULE:
+        return read_schedule(r);
+    case WARMUP:
+        return read_count(r, "warmup", 0, 1 << 30, &o->warmup);
+    case CLIP:
+        return read_number(r, "clip", &o->clip);
     case 's':
         if (!read_count(r, "seed", 0, INT64_MAX, &number))
             return false;
@@ -279,6 +311,11 @@ static bool check_together(const reader *r)
         fprintf(stderr, "%s: %s: needs --checkpoint-dir\n", r->command->name, alone);
         return false;
     }
+    if (o->warmup && o->schedule.kind && schedule_unit_of(&o->schedule) != SCHEDULE_STEPS) {
+        fprintf(stderr, "%s: --warmup: counts steps, and this schedule counts epochs\n",
+                r->command->name);
+        return false;
+    }
     if (o->devices && o->device)
         return refuse(r, "devices", o->devices, "not together with --device");
     if (o->checkpoint_dir && !o->resume && has_checkpoints(o->checkpoint_dir))
@@ -304,6 +341,7 @@ bool options_read(options *o, const command *c, int argc, char **argv)
     struct option all[sizeof words / sizeof *words + MOST_OWN + 1];
     const reader r = {c, o};
     *o = c->defaults;
+    o->lr = NAN;
     if (!o->data)
         o->data = DEFAULT_DATA;
     list_words(all, c->own);
@@ -325,5 +363,8 @@ bool options_read(options *o, const command *c, int argc, char **argv)
         fprintf(stderr, "%s: %s: no such option; --help lists them\n", c->name, argv[optind]);
         return false;
     }
+    if (isnan(o->lr))
+        o->lr = strcmp(o->optimizer, c->defaults.optimizer) == 0 ? c->defaults.lr
+                                                                 : optimizer_find(o->optimizer)->lr;
     return check_together(&r);
 }

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+#include "optimizers.h"
+#include "schedules.h"
 
-typedef enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAMW } optimizer_kind;
+enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 typedef struct options {
     const char *data;
@@ -16,9 +17,12 @@ typedef struct options {
     const char *devices; // "cuda:0,cuda:1": data parallel; NULL: one device
     int64_t epochs;
     int64_t batch_size;
-    optimizer_kind optimizer;
+    const char *optimizer;
     double lr;
     double weight_decay; // negative: the optimizer's default
+    schedule schedule;   // without one the rate falls linearly
+    int64_t warmup;      // steps
+    double clip;         // the largest norm of all gradients; 0: they are not clipped
     uint64_t seed;
     int threads;                // 0: as many as there are
     int64_t limit;              // 0: all training images

@@ -28,17 +28,34 @@ static void catch_interrupt(void)
 
 static tern_optim *make_optim(const options *o, tern_module *net)
 {
-    double decay = o->weight_decay < 0 ? 0 : o->weight_decay;
-    switch (o->optimizer) {
-    case OPTIMIZER_SGD:
-        return tern_optim_sgd(net, .lr = o->lr, .momentum = 0.9, .weight_decay = decay);
-    case OPTIMIZER_ADAM:
-        return tern_optim_adam(net, .lr = o->lr, .weight_decay = decay);
-    case OPTIMIZER_ADAMW:
-        return tern_optim_adamw(net, .lr = o->lr,
-                                .weight_decay = o->weight_decay < 0 ? 0.01 : o->weight_decay);
+    tern_optim *optim = optimizer_find(o->optimizer)->make(net);
+    if (optim && !tern_optim_set_lr(optim, TERN_ALL_GROUPS, o->lr) && o->weight_decay >= 0)
+        (void)!tern_optim_set(optim, TERN_ALL_GROUPS, "weight_decay", o->weight_decay);
+    return optim;
+}
+
+static int64_t steps_per_epoch(const training *t)
+{
+    const int64_t batch_size = t->options.batch_size;
+    return (tern_dataset_count(t->train_data) + batch_size - 1) / batch_size;
+}
+
+// That of --schedule, or what the rate does without one, after --warmup.
+static tern_status make_sched(training *t)
+{
+    const options *o = &t->options;
+    const schedule_run run = {o->epochs, steps_per_epoch(t), o->lr};
+    const int64_t rest = run.epochs * run.steps_per_epoch - o->warmup;
+    if (o->schedule.kind) {
+        t->sched = schedule_make(&o->schedule, t->optim, &run);
+        t->unit = schedule_unit_of(&o->schedule);
+    } else if (o->warmup) {
+        t->sched = tern_sched_linear_lr(t->optim, .start_factor = 1, .total_iters = rest,
+                                        .end_factor = t->program->command.last_lr);
     }
-    return NULL;
+    if (o->warmup)
+        t->sched = tern_sched_warmup(t->sched, o->warmup);
+    return tern_error_code();
 }
 
 // The first samples as a data set of their own, in place of the whole.
@@ -135,7 +152,7 @@ static tern_status load(training *t)
     const char *path = t->options.load;
     if (!path || tern_error_pending())
         return tern_error_code();
-    t->failed_file =
+    t->failed_option =
         t->program->load ? t->program->load(t->net, path) : tern_module_load(t->net, path);
     return tern_error_code();
 }
@@ -179,7 +196,8 @@ static tern_status build(training *t)
     t->model = make_model(t);
     t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
     t->optim = make_optim(o, t->net);
-    if (tern_error_pending() || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
+    t->failed_option = tern_error_pending() || make_sched(t);
+    if (t->failed_option || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
         return tern_error_code();
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
                                       .device = t->device);
@@ -205,7 +223,8 @@ static tern_status name_parts(training *t)
         tern_checkpoint_int(c, "samples", &t->sums.samples) ||
         tern_checkpoint_tensor(c, "loss_sum", t->sums.loss) ||
         tern_checkpoint_tensor(c, "correct_sum", t->sums.correct) ||
-        tern_checkpoint_number(c, "test_loss", &t->evaluation.loss))
+        tern_checkpoint_number(c, "test_loss", &t->evaluation.loss) ||
+        (t->sched && tern_checkpoint_sched(c, "sched", t->sched)))
         return tern_error_code();
     return tern_checkpoint_number(c, "test_accuracy", &t->evaluation.accuracy);
 }
@@ -219,7 +238,7 @@ static tern_status resume(training *t)
     if (!t->checkpoint || name_parts(t))
         return tern_error_code();
     const int resumed = o->resume ? tern_checkpoint_resume(t->checkpoint, &t->steps) : 0;
-    t->failed_file = resumed < 0;
+    t->failed_option = resumed < 0;
     if (resumed > 0 && !o->quiet)
         fprintf(stderr, "goes on after step %lld\n", (long long)t->steps);
     return tern_error_code();
@@ -254,15 +273,37 @@ static double mean(const sums *s, const tern_tensor *sum)
     return s->samples ? tern_item(sum) / (double)s->samples : 0;
 }
 
-// That of the next step. It falls linearly: the last steps are small.
+// That of the next step, unless a scheduler sets it. It falls linearly: the last steps are small.
 static tern_status set_lr(const training *t)
 {
     const options *o = &t->options;
-    const int64_t size = tern_dataset_count(t->train_data);
-    const int64_t steps = o->epochs * ((size + o->batch_size - 1) / o->batch_size);
+    const int64_t steps = o->epochs * steps_per_epoch(t);
+    if (t->sched)
+        return TERN_OK;
     const double done = (double)t->steps / (double)steps;
     const double share = 1 - done * (1 - t->program->command.last_lr);
     return tern_optim_set_lr(t->optim, TERN_ALL_GROUPS, o->lr * share);
+}
+
+static tern_status count_step(const training *t)
+{
+    return t->sched && t->unit == SCHEDULE_STEPS ? tern_sched_step(t->sched) : set_lr(t);
+}
+
+static tern_status count_epoch(const training *t)
+{
+    if (!t->sched || t->unit == SCHEDULE_STEPS)
+        return TERN_OK;
+    return t->unit == SCHEDULE_EPOCHS ? tern_sched_step(t->sched)
+                                      : tern_sched_step_metric(t->sched, t->evaluation.loss);
+}
+
+tern_status training_step(const training *t)
+{
+    const double clip = t->options.clip;
+    if (clip > 0 && !tern_clip_grad_norm(t->net, clip))
+        return tern_error_code();
+    return tern_optim_step(t->optim);
 }
 
 bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, tern_tensor *loss)
@@ -271,7 +312,7 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
     add_batch(s, loss, logits, b);
     t->steps++;
     const bool stops = interrupted;
-    if (set_lr(t) || save_sometimes(t, stops) || stops)
+    if (count_step(t) || save_sometimes(t, stops) || stops)
         return false;
     if (progress_due(&t->progress))
         progress_draw(&t->progress, s->samples, mean(s, s->loss), mean(s, s->correct));
@@ -304,6 +345,8 @@ static tern_status run_epoch(training *t)
     if (evaluate(t->model, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
         return tern_error_code();
     t->epochs_done++;
+    if (count_epoch(t))
+        return tern_error_code();
     progress_end(p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
     return save_checkpoint(t);
 }
@@ -334,6 +377,7 @@ static void release(training *t)
     tern_release(t->sums.correct);
     tern_loader_free(t->train_loader);
     tern_loader_free(t->test_loader);
+    tern_sched_free(t->sched);
     tern_optim_free(t->optim);
     tern_module_free(t->criterion);
     tern_module_free(t->model);
@@ -346,7 +390,7 @@ static void release(training *t)
 static int finish(training *t, int status_on_error)
 {
     int status = tern_error_pending() ? status_on_error : interrupted ? EXIT_INTERRUPTED : 0;
-    message_print(t->program->command.name, t->failed_file || status_on_error == EXIT_USAGE);
+    message_print(t->program->command.name, t->failed_option || status_on_error == EXIT_USAGE);
     release(t);
     return status;
 }

@@ -41,17 +41,22 @@ struct training {
     tern_module *model; // what is called: the net, or a wrapper that runs it on all devices
     tern_module *criterion;
     tern_optim *optim;
+    tern_sched *sched; // NULL: the rate falls linearly
+    schedule_unit unit;
     tern_checkpoint *checkpoint; // NULL: none are asked for
     int64_t epoch;               // that was begun last
     int64_t epochs_done, steps;
     sums sums;
     progress progress;
     evaluation evaluation;
-    bool failed_file; // what failed is a file that an option names
+    bool failed_option; // what failed is a file or a number that an option gives
 };
 
 // The program's main: returns its exit status.
 int train_images(const program *p, int argc, char **argv);
+
+// The step of the optimizer, on gradients that are clipped where that is asked for.
+tern_status training_step(const training *t);
 
 // After each step of train_epoch: counts it, sets the learning rate of the next one, shows how it
 // goes, saves a checkpoint where one is due. False: the loop is to be left.

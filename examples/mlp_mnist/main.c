@@ -11,8 +11,7 @@ static tern_status train_epoch(training *t)
         tern_tensor *logits = tern_forward(t->model, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
         tern_optim_zero_grad(t->optim);
-        if (tern_backward(loss) || tern_optim_step(t->optim) ||
-            !training_goes_on(t, &b, logits, loss))
+        if (tern_backward(loss) || training_step(t) || !training_goes_on(t, &b, logits, loss))
             break;
     }
     return tern_error_code();
@@ -66,7 +65,7 @@ int main(int argc, char **argv)
                     .about = "a multi-layer perceptron",
                     .defaults = {.epochs = 5,
                                  .batch_size = 64,
-                                 .optimizer = OPTIMIZER_ADAM,
+                                 .optimizer = "adam",
                                  .lr = 1e-3,
                                  .weight_decay = -1},
                     .last_line = "test_accuracy=0.8882 test_loss=0.3093 epochs=5 seconds=S",

@@ -9,8 +9,7 @@ static tern_status train_epoch(training *t)
         tern_tensor *logits = tern_forward(t->model, b.x);
         tern_tensor *loss = tern_loss(t->criterion, logits, b.y);
         tern_optim_zero_grad(t->optim);
-        if (tern_backward(loss) || tern_optim_step(t->optim) ||
-            !training_goes_on(t, &b, logits, loss))
+        if (tern_backward(loss) || training_step(t) || !training_goes_on(t, &b, logits, loss))
             break;
     }
     return tern_error_code();
@@ -76,7 +75,7 @@ int main(int argc, char **argv)
                     .about = "ResNet-18",
                     .defaults = {.epochs = 1,
                                  .batch_size = 64,
-                                 .optimizer = OPTIMIZER_ADAM,
+                                 .optimizer = "adam",
                                  .lr = 1e-3,
                                  .weight_decay = -1},
                     .last_lr = 0.01,

@@ -16,11 +16,12 @@ import random
 import re
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
+
+from bands import write_images
 
 IMAGES, MORE, TESTED = 2000, 100, 300
 KINDS = ("openat", "write", "fsync", "close", "rename", "unlink", "flock")
@@ -36,20 +37,6 @@ def check(holds, what):
         fail(what)
 
 
-def write_images(folder, name, count, draw):
-    """Noise, and a bright band whose height is the label."""
-    with open(f"{folder}/{name}-images-idx3-ubyte", "wb") as f:
-        f.write(struct.pack(">4B3I", 0, 0, 8, 3, count, 28, 28))
-        for i in range(count):
-            image = bytearray(draw.randbytes(784))
-            begin = 28 * (2 * (i % 10) + draw.randrange(4))
-            image[begin:begin + 112] = b"\xff" * 112
-            f.write(image)
-    with open(f"{folder}/{name}-labels-idx1-ubyte", "wb") as f:
-        f.write(struct.pack(">4BI", 0, 0, 8, 1, count))
-        f.write(bytes(i % 10 for i in range(count)))
-
-
 # ---- runs -----------------------------------------------------------------------------------
 
 
@@ -61,7 +48,8 @@ class Run:
         self.checkpoints = f"{self.folder}/checkpoints"
         self.weights = f"{self.folder}/net.safetensors"
         self.command = [program, "--data", work, "--limit", str(IMAGES), "--hidden", "32",
-                        "--epochs", "3", "--batch-size", "50", "--lr", "0.01", "--device", device,
+                        "--epochs", "3", "--batch-size", "50", "--lr", "0.02", "--device", device,
+                        "--schedule", "one_cycle:pct_start=0.4", "--clip", "2",
                         "--threads", threads, "--checkpoint-dir", self.checkpoints,
                         "--checkpoint-every", "7", "--save", self.weights, "--resume"]
 

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "optimizers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Those that step once for each batch, with the rate that optimizer_kind is about, and options.
+#define OPTIMIZERS(OPTIMIZER)                                                                      \
+    OPTIMIZER(sgd, 0.05, .momentum = 0.9)                                                          \
+    OPTIMIZER(adam, 1e-3, .maximize = false)                                                       \
+    OPTIMIZER(adamw, 1e-3, .maximize = false)                                                      \
+    OPTIMIZER(adamax, 2e-3, .maximize = false)                                                     \
+    OPTIMIZER(nadam, 1e-3, .maximize = false)                                                      \
+    OPTIMIZER(radam, 1e-3, .maximize = false)                                                      \
+    OPTIMIZER(rmsprop, 1e-3, .maximize = false)                                                    \
+    OPTIMIZER(adagrad, 1e-2, .maximize = false)                                                    \
+    OPTIMIZER(adadelta, 1, .maximize = false)                                                      \
+    OPTIMIZER(asgd, 0.1, .maximize = false)                                                        \
+    OPTIMIZER(lion, 1e-4, .maximize = false)                                                       \
+    OPTIMIZER(rprop, 1e-3, .step_sizes = {1e-6, 1e-2})
+
+#define OPTIMIZER(name, rate, ...)                                                                 \
+    static tern_optim *make_##name(tern_module *net)                                               \
+    {                                                                                              \
+        return tern_optim_##name(net, __VA_ARGS__);                                                \
+    }
+OPTIMIZERS(OPTIMIZER)
+#undef OPTIMIZER
+
+static const optimizer_kind kinds[] = {
+#define OPTIMIZER(name, rate, ...) {#name, rate, make_##name},
+    OPTIMIZERS(OPTIMIZER)
+#undef OPTIMIZER
+};
+
+#define KINDS ((int)(sizeof kinds / sizeof *kinds))
+
+const optimizer_kind *optimizer_find(const char *name)
+{
+    for (int i = 0; i < KINDS; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+const char *optimizer_names(void)
+{
+    static char names[256];
+    names[0] = 0;
+    for (int i = 0; i < KINDS; i++) {
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s",
+                 i == 0          ? ""
+                 : i + 1 < KINDS ? ", "
+                                 : " and ",
+                 kinds[i].name);
+    }
+    return names;
+}

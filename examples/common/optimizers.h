@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Optimizers, by the names of their constructors.
+#ifndef COMMON_OPTIMIZERS_H
+#define COMMON_OPTIMIZERS_H
+
+#include <tern/tern.h>
+
+typedef struct optimizer_kind {
+    const char *name;
+    double lr; // a rate that mlp_mnist learns at
+    tern_optim *(*make)(tern_module *net);
+} optimizer_kind;
+
+// Of that name; NULL: there is none.
+const optimizer_kind *optimizer_find(const char *name);
+// "sgd, adam and adamw".
+const char *optimizer_names(void);
+
+#endif
