@@ -281,6 +281,7 @@ Result list(Result (*make)(First, Count, Item *), typename word<First>::type fir
     __extension__({                                                                                \
         TERN_PRAGMA_(GCC diagnostic push)                                                          \
         TERN_PRAGMA_(GCC diagnostic ignored "-Wshadow")                                            \
+        TERN_PRAGMA_(GCC diagnostic ignored "-Wmissing-braces")                                    \
         type const list_[] = {TERN_ARGUMENTS_ none, __VA_ARGS__};                                  \
         TERN_PRAGMA_(GCC diagnostic pop)                                                           \
         make((int64_t)(sizeof list_ / sizeof list_[0]) - 1, list_ + 1);                            \
