@@ -427,6 +427,18 @@ static void errors_cut_what_is_too_long_and_keep_the_name(void **state)
     tern_module_free(m);
 }
 
+static void a_module_is_of_its_class_alone(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_relu()), *norm = tern_nn_batch_norm2d(3);
+    assert_true(tern_module_is(net, "Sequential"));
+    assert_false(tern_module_is(net, "ReLU"));
+    assert_true(tern_module_is(norm, "BatchNorm2d"));
+    assert_false(tern_module_is(norm, "BatchNorm") || tern_module_is(norm, "BatchNorm2dx"));
+    assert_false(tern_module_is(norm, "batchnorm2d") || tern_module_is(norm, ""));
+    tern_free(net, norm);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +457,7 @@ int main(void)
         CHECK_TEST(a_description_is_one_line_that_is_cut),
         CHECK_TEST(errors_show_what_a_module_says),
         CHECK_TEST(errors_cut_what_is_too_long_and_keep_the_name),
+        CHECK_TEST(a_module_is_of_its_class_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -409,18 +409,6 @@ static void large_nets_are_traversed_too(void **state)
     tern_module_free(m);
 }
 
-static void a_module_is_of_its_class_alone(void **state)
-{
-    (void)state;
-    tern_module *m = shared_net(), *norm = tern_nn_batch_norm2d(3), *relu = tern_nn_relu();
-    assert_true(tern_module_is(m, "Sequential"));
-    assert_false(tern_module_is(m, "Shared"));
-    assert_true(tern_module_is(norm, "BatchNorm2d"));
-    assert_false(tern_module_is(norm, "BatchNorm") || tern_module_is(norm, "BatchNorm2dx"));
-    assert_false(tern_module_is(relu, "relu") || tern_module_is(relu, ""));
-    tern_free(m, norm, relu);
-}
-
 // ---- modes and gradients -----------------------------------------------------------------------
 
 static void the_mode_reaches_everything_below(void **state)
@@ -500,7 +488,6 @@ int main(void)
         CHECK_TEST(things_are_found_by_their_index),
         CHECK_TEST(counts_tell_trainable_elements_from_all),
         CHECK_TEST(large_nets_are_traversed_too),
-        CHECK_TEST(a_module_is_of_its_class_alone),
         CHECK_TEST(the_mode_reaches_everything_below),
         CHECK_TEST(zero_grad_marks_every_gradient_absent),
         CHECK_TEST(tensors_of_a_list_become_parameters_that_collect_gradients),
