@@ -36,6 +36,8 @@ static const char help_of_training[] =
     "                       step:step_size=2,gamma=0.5, ..: a wrong one lists all\n"
     "                       (it falls in a line to %g %%)\n"
     "  --warmup N           steps in which it first rises in a line (0)\n"
+    "  --ema X              averages of the weights, of which X stays in each step (0 to 1,\n"
+    "                       like 0.999), are tested and saved in their place\n"
     "  --clip X             the largest norm of all gradients of a step (not clipped)\n"
     "  --seed N             (0)\n"
     "  --threads N          CPU threads (one per CPU)\n"
@@ -164,6 +166,7 @@ enum {
     DEVICES = 256,
     SCHEDULE,
     WARMUP,
+    EMA,
     CLIP,
     LIMIT,
     LOAD,
@@ -211,6 +214,7 @@ static const struct option words[] = {
     {"weight-decay", required_argument, NULL, 'w'},
     {"schedule", required_argument, NULL, SCHEDULE},
     {"warmup", required_argument, NULL, WARMUP},
+    {"ema", required_argument, NULL, EMA},
     {"clip", required_argument, NULL, CLIP},
     {"seed", required_argument, NULL, 's'},
     {"threads", required_argument, NULL, 't'},
@@ -264,6 +268,9 @@ static bool read_option(const reader *r, int letter)
         return read_schedule(r);
     case WARMUP:
         return read_count(r, "warmup", 0, 1 << 30, &o->warmup);
+    case EMA:
+        return read_real(optarg, 0, 1, &o->ema) ||
+               refuse(r, "ema", optarg, "not a number of 0 to 1");
     case CLIP:
         return read_number(r, "clip", &o->clip);
     case 's':

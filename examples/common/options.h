@@ -22,7 +22,8 @@ typedef struct options {
     double weight_decay; // negative: the optimizer's default
     schedule schedule;   // without one the rate falls linearly
     int64_t warmup;      // steps
-    double clip;         // the largest norm of all gradients; 0: they are not clipped
+    double ema;  // how much of the averages of the weights stays in a step; 0: there are none
+    double clip; // the largest norm of all gradients; 0: they are not clipped
     uint64_t seed;
     int threads;                // 0: as many as there are
     int64_t limit;              // 0: all training images

@@ -194,6 +194,8 @@ static tern_status build(training *t)
     if (load(t) || !tern_module_to(t->net, t->device))
         return tern_error_code();
     t->model = make_model(t);
+    if (o->ema > 0)
+        t->average = tern_averaged_model_ema(t->net, .decay = o->ema, .use_buffers = true);
     t->criterion = tern_module_to(tern_nn_cross_entropy_loss(), t->device);
     t->optim = make_optim(o, t->net);
     t->failed_option = tern_error_pending() || make_sched(t);
@@ -224,7 +226,8 @@ static tern_status name_parts(training *t)
         tern_checkpoint_tensor(c, "loss_sum", t->sums.loss) ||
         tern_checkpoint_tensor(c, "correct_sum", t->sums.correct) ||
         tern_checkpoint_number(c, "test_loss", &t->evaluation.loss) ||
-        (t->sched && tern_checkpoint_sched(c, "sched", t->sched)))
+        (t->sched && tern_checkpoint_sched(c, "sched", t->sched)) ||
+        (t->average && tern_checkpoint_module(c, "average", t->average)))
         return tern_error_code();
     return tern_checkpoint_number(c, "test_accuracy", &t->evaluation.accuracy);
 }
@@ -303,7 +306,9 @@ tern_status training_step(const training *t)
     const double clip = t->options.clip;
     if (clip > 0 && !tern_clip_grad_norm(t->net, clip))
         return tern_error_code();
-    return tern_optim_step(t->optim);
+    if (tern_optim_step(t->optim))
+        return tern_error_code();
+    return t->average ? tern_averaged_model_update(t->average, t->net) : TERN_OK;
 }
 
 bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, tern_tensor *loss)
@@ -317,6 +322,12 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
     if (progress_due(&t->progress))
         progress_draw(&t->progress, s->samples, mean(s, s->loss), mean(s, s->correct));
     return true;
+}
+
+static tern_status test(training *t)
+{
+    return evaluate(t->average ? t->average : t->model, t->criterion, t->test_loader, t->device,
+                    &t->evaluation);
 }
 
 // The next one, or the rest of the one that was resumed.
@@ -342,7 +353,7 @@ static tern_status run_epoch(training *t)
     const bool whole = s->samples == p->total;
     if (!whole)
         progress_interrupt(p, s->samples);
-    if (evaluate(t->model, t->criterion, t->test_loader, t->device, &t->evaluation) || !whole)
+    if (test(t) || !whole)
         return tern_error_code();
     t->epochs_done++;
     if (count_epoch(t))
@@ -356,12 +367,13 @@ static tern_status train(training *t)
     double started = progress_now();
     catch_interrupt();
     const bool all_done = t->epochs_done >= t->options.epochs; // by the run that is resumed
-    if (all_done && evaluate(t->model, t->criterion, t->test_loader, t->device, &t->evaluation))
+    if (all_done && test(t))
         return tern_error_code();
     while (t->epochs_done < t->options.epochs && !interrupted)
         if (run_epoch(t))
             return tern_error_code();
-    if (t->options.save && tern_module_save(t->net, t->options.save))
+    tern_module *net = t->average ? tern_module_child(t->average, "module") : t->net;
+    if (t->options.save && tern_module_save(net, t->options.save))
         return tern_error_code();
     if (!t->options.quiet)
         evaluation_confusions_print(&t->evaluation, stdout);
@@ -380,6 +392,7 @@ static void release(training *t)
     tern_sched_free(t->sched);
     tern_optim_free(t->optim);
     tern_module_free(t->criterion);
+    tern_module_free(t->average);
     tern_module_free(t->model);
     tern_module_free(t->net);
     tern_dataset_free(t->train_data);

@@ -37,8 +37,9 @@ struct training {
     int device_count; // 0: --devices is not there
     tern_dataset *train_data, *test_data;
     tern_loader *train_loader, *test_loader;
-    tern_module *net;   // as it is loaded and saved
-    tern_module *model; // what is called: the net, or a wrapper that runs it on all devices
+    tern_module *net;     // as it is loaded and saved
+    tern_module *model;   // what is called: the net, or a wrapper that runs it on all devices
+    tern_module *average; // of the net's weights, which is tested and saved; or NULL
     tern_module *criterion;
     tern_optim *optim;
     tern_sched *sched; // NULL: the rate falls linearly

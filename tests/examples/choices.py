@@ -62,6 +62,14 @@ def main():
         if len({check_learns("--warmup", "20"), check_learns("--clip", "0.1"),
                 shown["linear"]}) < 3:
             sys.exit("FAILED: a warm-up or clipping changes nothing")
+        if check_learns("--ema", "0.9") == shown["linear"]:
+            sys.exit("FAILED: averages are the weights")
+        saved = f"{folder}/average.safetensors"
+        learnt = check_learns("--ema", "0.5", "--save", saved)
+        again = check_learns("--lr", "0", "--epochs", "1", "--load", saved)
+        if again.split()[:2] != learnt.split()[:2]:
+            sys.exit("FAILED: what is saved is not the averages")
+        check_refused("--ema 1.5: not a number of 0 to 1", "--ema", "1.5")
         check_refused("step has step_size and gamma", "--schedule", "step:gama=0.5")
         check_refused("step has step_size and gamma", "--schedule", "step:step_size=1.5")
         check_refused("step has step_size and gamma", "--schedule", "step:step_size=")
