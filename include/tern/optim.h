@@ -81,6 +81,34 @@ tern_optim_group_names_with(const tern_optim_group_names_options *options);
     tern_status_of_(TERN_WITH_(tern_optim_group_names, tern_optim_group_names,                     \
                                TERN_OPTIM_GROUP_NAMES, __VA_ARGS__))
 
+/// Whether a parameter belongs to the group. It may leave an error pending, which fails the call.
+typedef bool tern_optim_group_if_fn(const tern_module_entry *parameter, void *user);
+TERN_REQUIRED_TYPE_(group_if_fn, tern_optim_group_if_fn *)
+
+/// `tern_optim_group_if(opt, net, is_vector, .weight_decay = 0)`: NAN stands for what the optimizer
+/// was made with.
+typedef struct tern_optim_group_if_options {
+    double lr;           ///< >= 0
+    double weight_decay; ///< >= 0
+    void *user;          ///< handed to the function
+    char reserved_;
+    tern_optim *optim;                ///< that gets a group
+    tern_module *module;              ///< whose parameters the function is asked about
+    tern_optim_group_if_fn *function; ///< true for those of the group
+} tern_optim_group_if_options;
+
+#define TERN_OPTIM_GROUP_IF_DEFAULTS_ TERN_OPTIM_GROUP_NAMES_DEFAULTS_, .user = NULL
+#define TERN_OPTIM_GROUP_IF_FIELDS_   3, 0, (optim, module, function), (optim, module, group_if_fn)
+TERN_API tern_optim_group_if_options tern_optim_group_if_defaults(void);
+/// Likewise those of the module's parameters that the function chooses, by name, shape, or the
+/// module that has them: `tern_rank(parameter->tensor) < 2`. One that is not in the optimizer, and
+/// none at all, are TERN_ERR_ARG.
+TERN_API TERN_NODISCARD tern_status
+tern_optim_group_if_with(const tern_optim_group_if_options *options);
+#define tern_optim_group_if(...)                                                                   \
+    tern_status_of_(                                                                               \
+        TERN_WITH_(tern_optim_group_if, tern_optim_group_if, TERN_OPTIM_GROUP_IF, __VA_ARGS__))
+
 /// How many groups there are, at least 1; -1 for NULL.
 TERN_API int tern_optim_num_groups(const tern_optim *optim);
 

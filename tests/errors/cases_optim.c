@@ -181,6 +181,49 @@ REFUSES(tern_optim_group_names_with, "a pattern that nothing is like", TERN_ERR_
 REFUSES(tern_optim_group_names_with, "a negative lr", TERN_ERR_ARG, "optim_group_names: lr is -1",
         tern_optim_group_names(f->optim, "*", .lr = -1))
 
+static bool is_any(const tern_module_entry *parameter, void *user)
+{
+    (void)parameter, (void)user;
+    return true;
+}
+
+static bool is_none(const tern_module_entry *parameter, void *user)
+{
+    (void)parameter, (void)user;
+    return false;
+}
+
+static bool fails(const tern_module_entry *parameter, void *user)
+{
+    (void)user;
+    return tern_neg(tern_select(parameter->tensor, 5, 0)) != NULL;
+}
+
+static tern_status group_of_another(fixture *f)
+{
+    tern_module *other = tern_nn_linear(2, 2);
+    const tern_status status = tern_optim_group_if(f->optim, other, is_any);
+    tern_module_free(other);
+    return status;
+}
+
+REFUSES(tern_optim_group_if_with, "no options", TERN_ERR_NULL, "optim_group_if: options",
+        tern_optim_group_if_with(NULL))
+NO_OPTIM(tern_optim_group_if_with, "optim_group_if", tern_optim_group_if(NULL, f->net, is_any))
+REFUSES(tern_optim_group_if_with, "no module", TERN_ERR_NULL, "optim_group_if: module",
+        tern_optim_group_if(f->optim, NULL, is_any))
+REFUSES(tern_optim_group_if_with, "no function", TERN_ERR_NULL, "optim_group_if: function",
+        tern_optim_group_if(f->optim, f->net, NULL))
+REFUSES(tern_optim_group_if_with, "a function that chooses nothing", TERN_ERR_ARG,
+        "optim_group_if: the function chose no parameter",
+        tern_optim_group_if(f->optim, f->net, is_none))
+REFUSES(tern_optim_group_if_with, "a function that fails", TERN_ERR_ARG, "select: dim 5",
+        tern_optim_group_if(f->optim, f->net, fails))
+REFUSES(tern_optim_group_if_with, "a parameter of another module", TERN_ERR_ARG,
+        "optim_group_if: weight is not a parameter of this SGD", group_of_another(f))
+REFUSES(tern_optim_group_if_with, "a negative lr", TERN_ERR_ARG, "optim_group_if: lr is -1",
+        tern_optim_group_if(f->optim, f->net, is_any, .lr = -1))
+
 NO_OPTIM(tern_optim_state_dict, "optim_state_dict", tern_optim_state_dict(NULL) == NULL)
 REFUSES(tern_optim_load_state_dict_with, "no options", TERN_ERR_NULL,
         "optim_load_state_dict: options", tern_optim_load_state_dict_with(NULL))

@@ -190,6 +190,76 @@ static void a_later_pattern_takes_parameters_from_groups_made_before(void **stat
     tern_optim_free(o);
 }
 
+static bool is_vector(const tern_module_entry *parameter, void *user)
+{
+    ++*(int *)user;
+    return tern_rank(parameter->tensor) < 2;
+}
+
+static bool is_of_norm(const tern_module_entry *parameter, void *user)
+{
+    (void)user;
+    return tern_module_is(parameter->owner, "LayerNorm");
+}
+
+// As nanoGPT chooses what decays.
+static void groups_are_made_by_a_function(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(2, 2), tern_nn_layer_norm(tern_dims(2)),
+                                          tern_nn_linear(2, 1));
+    tern_optim *o = tern_optim_adamw(net, .lr = 0.5, .weight_decay = 0.25);
+    int asked = 0;
+    assert_int_equal(tern_optim_group_if(o, net, is_vector, .weight_decay = 0, .user = &asked),
+                     TERN_OK);
+    assert_int_equal(asked, 6);
+    assert_int_equal(tern_optim_group_if(o, net, is_of_norm, .lr = 0.125), TERN_OK);
+    assert_int_equal(tern_optim_num_groups(o), 3);
+    char name[64];
+    const char *const order[] = {"0.weight", "2.weight", "0.bias", "2.bias", "1.weight", "1.bias"};
+    for (int i = 0; i < 6; i++) {
+        (void)tern_optim_parameter_at(o, i, name, sizeof name);
+        assert_string_equal(name, order[i]);
+    }
+    static const double decays[] = {0.25, 0, 0.25}, lrs[] = {0.5, 0.5, 0.125};
+    for (int g = 0; g < 3; g++)
+        assert_true(tern_optim_get(o, g, "weight_decay") == decays[g] &&
+                    tern_optim_lr(o, g) == lrs[g]);
+    tern_module_free(net);
+    tern_optim_free(o);
+}
+
+static tern_optim *freed_inside;
+
+static bool frees_the_optimizer(const tern_module_entry *parameter, void *user)
+{
+    (void)parameter, (void)user;
+    tern_optim_free(freed_inside);
+    freed_inside = NULL;
+    return true;
+}
+
+static void groups_by_a_function_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    int asked = 0;
+    tern_module *net = tern_nn_linear(2, 1), *two = tern_nn_module_list(net, tern_nn_linear(1, 1));
+    tern_optim *o = tern_optim_sgd(net);
+    assert_status(tern_optim_group_if(o, two, is_vector, .user = &asked), TERN_ERR_ARG,
+                  "optim_group_if: 1.bias is not a parameter of this SGD");
+    assert_status(tern_optim_group_if(o, net, is_of_norm), TERN_ERR_ARG,
+                  "optim_group_if: the function chose no parameter");
+    assert_int_equal(tern_optim_num_groups(o), 1);
+    set_grad(tern_module_parameter(net, "weight"), 0, 0);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_status(tern_optim_group_if(o, net, is_vector, .user = &asked), TERN_ERR_STATE,
+                  "optim_group_if: weight was updated already; make groups before the first step");
+    tern_optim_free(o);
+    freed_inside = tern_optim_sgd(net);
+    assert_int_equal(tern_optim_group_if(freed_inside, net, frees_the_optimizer), TERN_OK);
+    tern_module_free(two);
+}
+
 static void groups_may_have_different_formulas(void **state)
 {
     (void)state;
@@ -258,6 +328,8 @@ int main(void)
         CHECK_TEST(a_group_that_does_not_fit_is_not_added),
         CHECK_TEST(groups_are_made_by_the_names_of_parameters),
         CHECK_TEST(a_later_pattern_takes_parameters_from_groups_made_before),
+        CHECK_TEST(groups_are_made_by_a_function),
+        CHECK_TEST(groups_by_a_function_that_do_not_fit_are_refused),
         CHECK_TEST(groups_may_have_different_formulas),
         CHECK_TEST(groups_by_name_that_do_not_fit_are_refused),
         CHECK_TEST(defaults_are_those_of_the_macros),

@@ -199,6 +199,25 @@ static void show_optim_group_names(void)
     tern_module_free(net);
 }
 
+static bool is_vector(const tern_module_entry *parameter, void *user)
+{
+    (void)user;
+    return tern_rank(parameter->tensor) < 2;
+}
+
+static void show_optim_group_if(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    tern_optim *opt = tern_optim_adamw(net, .weight_decay = 0.1);
+    // [tern_optim_group_if]
+    if (tern_optim_group_if(opt, net, is_vector, .weight_decay = 0)) // of rank 0 and 1: group 1
+        tern_error_print(stderr);
+    // [/tern_optim_group_if]
+    expect(tern_optim_num_groups(opt) == 2);
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
 static void show_optim_state_dict(void)
 {
     tern_module *net = tern_nn_linear(4, 2);
@@ -272,6 +291,7 @@ int optim_examples(void)
     show_optim_retain();
     show_optim_add_group();
     show_optim_group_names();
+    show_optim_group_if();
     show_optim_state_dict();
     show_optim_load_state_dict();
     show_clip_grad_norm();
