@@ -34,16 +34,42 @@ static void the_loop(void)
     tern_free(sched, opt, criterion, net);
 }
 
+// [vectors]
+static bool is_vector(const tern_module_entry *parameter, void *user)
+{
+    (void)user;
+    return tern_rank(parameter->tensor) < 2;
+}
+// [/vectors]
+
 static void decay(void)
 {
     tern_module *net = make_net();
     // [decay]
     tern_optim *opt = tern_optim_adamw(net, .lr = 1e-3, .weight_decay = 0.1);
-    if (tern_optim_group_names(opt, "*.bias", .weight_decay = 0))
+    if (tern_optim_group_if(opt, net, is_vector, .weight_decay = 0))
         tern_error_print(stderr);
     // [/decay]
     expect(tern_optim_num_groups(opt) == 2 && tern_optim_get(opt, 1, "weight_decay") == 0);
     tern_free(opt, net);
+}
+
+static void averages(void)
+{
+    tern_module *net = make_net(), *criterion = tern_nn_cross_entropy_loss();
+    tern_optim *opt = tern_optim_sgd(net, .lr = 0.1);
+    // [average]
+    tern_module *average = tern_averaged_model_ema(net, .decay = 0.9);
+    tern_each_step (i, 20) {
+        tern_tensor *loss = tern_loss(criterion, tern_forward(net, x), labels);
+        tern_optim_zero_grad(opt);
+        if (tern_backward(loss) || tern_optim_step(opt) || tern_averaged_model_update(average, net))
+            break;
+    }
+    tern_tensor *scores = tern_forward(tern_module_eval(average), x);
+    // [/average]
+    expect(tern_numel(scores) > 0 && loss_of(average) > loss_of(net)); // it comes behind
+    tern_free(average, opt, criterion, net);
 }
 
 static void parts(void)
@@ -104,6 +130,7 @@ int main(void)
         labels = tern_argmax(tern_slice(x, 1, 0, 3, 1), 1, false);
     the_loop();
     decay();
+    averages();
     parts();
     whole_batches();
     tern_scope_close(scope);
