@@ -36,6 +36,14 @@ tern_tensor *tern_optim_evaluate(tern_closure_fn *closure, void *user)
     return loss ? tern_scope_close_keep(scope, loss) : (tern_scope_close(scope), NULL);
 }
 
+static tern_tensor *step(tern_optim *optim, tern_closure_fn *closure, void *user)
+{
+    if (optim->klass->step_closure)
+        return optim->klass->step_closure(optim, closure, user);
+    tern_tensor *loss = tern_optim_evaluate(closure, user);
+    return loss && !tern_optim_step(optim) ? loss : NULL;
+}
+
 tern_tensor *tern_optim_step_closure(tern_optim *optim, tern_closure_fn *closure, void *user)
 {
     if (tern_check_optim("optim_step_closure", optim) || tern_error_pending())
@@ -44,8 +52,8 @@ tern_tensor *tern_optim_step_closure(tern_optim *optim, tern_closure_fn *closure
         (void)tern_null_error("optim_step_closure", "closure");
         return NULL;
     }
-    if (optim->klass->step_closure)
-        return optim->klass->step_closure(optim, closure, user);
-    tern_tensor *loss = tern_optim_evaluate(closure, user);
-    return loss && !tern_optim_step(optim) ? loss : NULL;
+    tern_optim_retain(optim); // a closure may give it back
+    tern_tensor *loss = step(optim, closure, user);
+    tern_optim_free(optim);
+    return loss;
 }

@@ -137,6 +137,26 @@ static void a_closure_that_returns_nothing_is_refused(void **state)
     end(&of);
 }
 
+static tern_tensor *that_frees(void *user)
+{
+    problem *of = user;
+    tern_tensor *loss = closure(user);
+    tern_optim_free(of->optim);
+    of->optim = NULL;
+    return loss;
+}
+
+static void a_closure_may_free_the_optimizer(void **state)
+{
+    (void)state;
+    problem of = problem_of(0.3);
+    for (int i = 0; i < 2; i++) {
+        of.optim = i ? tern_optim_lbfgs(of.net, .max_iter = 1) : tern_optim_sgd(of.net);
+        assert_non_null(tern_optim_step_closure(of.optim, that_frees, &of));
+    }
+    end(&of);
+}
+
 // ---- L-BFGS -------------------------------------------------------------------------------------
 
 static void it_finds_the_minimum_of_a_quadratic_in_few_evaluations(void **state)
@@ -319,6 +339,7 @@ int main(void)
         CHECK_TEST(all_but_the_loss_of_a_closure_dies),
         CHECK_TEST(what_is_no_loss_is_refused),
         CHECK_TEST(a_closure_that_returns_nothing_is_refused),
+        CHECK_TEST(a_closure_may_free_the_optimizer),
         CHECK_TEST(it_finds_the_minimum_of_a_quadratic_in_few_evaluations),
         CHECK_TEST(a_closure_that_fails_at_any_evaluation_changes_nothing),
         CHECK_TEST(a_loss_that_is_not_finite_is_an_error_but_for_a_line_search),
