@@ -39,9 +39,11 @@ The op is the name of tern's function without tern_. Words:
   reduction         1 mean, 2 sum, 3 none, 4 batchmean
   activation        of linear: 1 none, 2 relu, 3 gelu, 4 gelu_tanh, 5 silu, 6 tanh, 7 sigmoid
 ctc_loss takes the log_softmax of in0. Arrays of losses: input, target, what else they take, weight
-(may be missing); of binary_cross_entropy_with_logits: input, target, weight, pos_weight; of linear:
-x, weight, bias (may be missing); of masked_fill: x, mask; of gather and index_select: x, index; of
-where: condition, a, b. out of max and min: values, indices. to_dtype converts to the dtype of out0.
+(may be missing); of linear_cross_entropy: input, linear_weight, target, linear_bias, weight, and
+without the word ignore_index there is none; of binary_cross_entropy_with_logits: input, target,
+weight, pos_weight; of linear: x, weight, bias (may be missing); of masked_fill: x, mask; of gather
+and index_select: x, index; of where: condition, a, b. out of max and min: values, indices. to_dtype
+converts to the dtype of out0.
 """
 golden = Golden("ops", "make_ops.py", PROSE)
 

@@ -12,12 +12,17 @@ SIGNS, POSITIVE = torch.where(TARGET > 0, 1.0, -1.0).to(X.dtype), TARGET.abs() +
 ROW = torch.linspace(0.5, 2, 3)
 LOG_X, CLASSES = torch.log_softmax(X, 1), torch.tensor([0, 2, 1, 1, 0])
 LISTS = torch.tensor([[0, -1, 0], [2, 1, -1], [-1, 0, 0], [0, 1, 2], [1, -1, 2]])
+PAIRS = torch.stack([CLASSES, CLASSES.flip(0)], 1)
 SEQUENCE = torch.log_softmax(X.reshape(5, 1, 3), 2)
 TWO = (torch.tensor([[1, 2]]), torch.tensor([5]), torch.tensor([2]))
 CASES = [
     ("cross_entropy_loss", lambda: nn.CrossEntropyLoss(), X, LABELS),
     ("cross_entropy_loss_weighted", lambda: nn.CrossEntropyLoss(
         weight=torch.linspace(0.5, 2, 3), label_smoothing=0.1), X, LABELS),
+    ("linear_cross_entropy_loss", lambda: nn.LinearCrossEntropyLoss(3, 4), X, LABELS),
+    ("linear_cross_entropy_loss_full", lambda: nn.LinearCrossEntropyLoss(
+        3, 3, out_features=(2,), bias=True, weight=ROW, ignore_index=1, label_smoothing=0.1,
+        reduction="none"), X, PAIRS),
     ("mse_loss", lambda: nn.MSELoss(), X, TARGET),
     ("mse_loss_sum", lambda: nn.MSELoss(reduction="sum"), X, TARGET),
     ("l1_loss", lambda: nn.L1Loss(), X, TARGET),

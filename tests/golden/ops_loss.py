@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch's losses: cases of make_ops.py."""
+import functools
 import itertools
 
 import torch
@@ -46,6 +47,59 @@ def entropies(case):
                   torch.tensor([0, 0]))
     cross_entropy(case, "-inf beside the label", real([[1.0, -INF, 0.5]]), torch.tensor([0]))
     cross_entropy(case, "-inf at the label", real([[1.0, -INF, 0.5]]), torch.tensor([1]))
+
+
+def linear_cross_entropy(case, name, x, linear, target, bias=None, weight=None, fixed=True,
+                         reductions=(MEAN, SUM, NONE), **options):
+    """A case for each reduction; the gradient of a target of probabilities unless it is fixed."""
+    words = [(key, float(value)) for key, value in options.items()]
+    for reduction in reductions:
+        def run(x, linear, target, bias=None, weight=None, reduction=reduction):
+            weight = weight.detach() if weight is not None else None
+            return F.linear_cross_entropy(
+                x, linear, target.detach() if fixed else target, linear_bias=bias, weight=weight,
+                reduction=REDUCTION[reduction], **options)
+        case("%s, %s" % (name, REDUCTION[reduction]), "linear_cross_entropy", run,
+             [x, linear, target, bias, weight], *words, ("reduction", reduction))
+
+
+def linear_entropies(case):
+    x, w, b = sixteenths(5, 3, seed=23), sixteenths(4, 3, seed=24), sixteenths(4, seed=25)
+    weight, some = real([0.5, 2.0, 1.0, 0.25]), torch.tensor([0, 3, -100, 1, -100])
+    labels, q = some.abs() % 4, torch.softmax(sixteenths(5, 4, seed=26), 1).mul(16).round() / 16
+    one = functools.partial(linear_cross_entropy, case)
+    for biased, weighted, smoothing in itertools.product((0, 1), (0, 1), (0.0, 0.1)):
+        name = "%s%s%s" % (", bias" * biased, ", weight" * weighted,
+                           ", smoothing" if smoothing else "")
+        one("labels" + name, x, w, some, b if biased else None, weight if weighted else None,
+            label_smoothing=smoothing)
+        one("%sprobabilities%s" % ("gradients of " * biased, name), x, w, q, b if biased else None,
+            weight if weighted else None, not biased, label_smoothing=smoothing)
+    one("ignore_index is class 1", x, w, labels, ignore_index=1)
+    one("ignore_index is class 1, weight", x, w, labels, b, weight, ignore_index=1)
+    one("ignore_index is -100", x, w, some, b, ignore_index=-100)
+    one("one sample, label", x[0], w, torch.tensor(2), b, weight, label_smoothing=0.1)
+    one("one sample, probabilities", x[0], w, q[0], b)
+    w3, b3 = sixteenths(4, 2, 3, seed=27), sixteenths(4, 2, seed=28)
+    t3, q3 = torch.tensor([[0, 3], [2, 1], [1, -100], [3, 3], [0, 0]]), sixteenths(5, 4, 2, seed=29)
+    q3 = torch.softmax(q3, 1).mul(16).round() / 16
+    one("K dimensions, labels", x, w3, t3)
+    one("K dimensions, labels, bias, weight, smoothing", x, w3, t3, b3, weight,
+        label_smoothing=0.1)
+    one("K dimensions, probabilities, bias", x, w3, q3, b3)
+    one("K dimensions, gradients of probabilities, bias, weight", x, w3, q3, b3, weight, False)
+    one("more K dimensions", x, w3.reshape(2, 2, 2, 3), t3.reshape(5, 2, 1).expand(5, 2, 2) % 2)
+    one("every label ignored", x[:2], w, some[[2, 4]], b)
+    one("labels of no weight", x[:2], w, labels[:2], b, real([0.0, 1, 1, 0]))
+    one("no samples", x[:0], w, labels[:0], b)
+    one("no samples of probabilities", x[:0], w, q[:0])
+    one("huge logits", x * 1024, w * 16, labels)
+    one("infinity and NaN", torch.cat([x[:3], real([[INF, 0, 1], [NAN, 1, 1]])]), w.abs() + 1 / 16,
+        torch.tensor([0, 1, -100, 2, 1]), None, None, True, (NONE,))
+    # more than a chunk
+    wide, many = sixteenths(256, 1, seed=30), torch.arange(385).mul(7) % 256
+    one("many samples", sixteenths(385, 1, seed=31), wide, many, sixteenths(256, seed=32),
+        sixteenths(256, seed=33).abs() + 1 / 16, True, (MEAN, NONE), ignore_index=77)
 
 
 def distances(case):
@@ -257,6 +311,6 @@ def sequences(case):
 
 
 def cases(case):
-    for family in (entropies, distances, probabilities, counts, margins, likelihoods, classes,
-                   embeddings, sequences):
+    for family in (entropies, linear_entropies, distances, probabilities, counts, margins,
+                   likelihoods, classes, embeddings, sequences):
         family(case)
