@@ -303,7 +303,7 @@ typedef struct tern_cross_entropy_args {
 // n * S + s, value the label) and counts as ignored.
 typedef tern_status tern_kernel_cross_entropy(const tern_exec *exec,
                                               const tern_cross_entropy_args *args);
-// Backward: dx (N, C, S) from dloss (shaped as loss) and what the forward wrote.
+// Backward: dx (N, C, S), or x itself, from dloss (shaped as loss) and what the forward wrote.
 typedef tern_status tern_kernel_cross_entropy_grad(const tern_exec *exec,
                                                    const tern_cross_entropy_args *args,
                                                    const tern_strided *dx,

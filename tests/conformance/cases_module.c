@@ -40,6 +40,18 @@ static tern_shape unflatten_sizes(const setup *s, const tern_tensor *x)
     return sizes;
 }
 
+static tern_module *linear_cross_entropy_of(tern_tensor *const *in, const op_case *c,
+                                            const setup *s)
+{
+    const bool labels = tern_dtype_of(in[1]) == TERN_INT64, bias = c->inputs > 3;
+    tern_module *module = tern_nn_linear_cross_entropy_loss(
+        tern_size(in[2], 1), tern_size(in[2], 0), .bias = bias,
+        .weight = c->inputs > 4 ? in[4] : NULL,
+        .ignore_index = labels ? (int64_t)s->p[1] : TERN_IGNORE_INDEX_UNSPECIFIED,
+        .label_smoothing = s->p[2], .reduction = (tern_reduction)c->p[0]);
+    return with_weights(module, in + 2, bias ? 2 : 1);
+}
+
 static bool noted(const op_case *c, const char *note)
 {
     return c->note && strcmp(c->note, note) == 0;
@@ -191,6 +203,8 @@ static bool noted(const op_case *c, const char *note)
     LOSS_3(triplet_margin_with_distance_loss, triplet_margin_with_distance_loss, true,             \
            tern_nn_triplet_margin_with_distance_loss(.distance = triplet_distance,                 \
                .margin = c->p[1], .swap = c->p[2] != 0, REDUCED(c)))                               \
+    LOSS(linear_cross_entropy_loss, linear_cross_entropy, c->setups[0].in[2].rank == 2,            \
+         linear_cross_entropy_of(in, c, s))                                                        \
     LOSS(cross_entropy_loss, cross_entropy, true,                                                  \
          tern_nn_cross_entropy_loss(.weight = c->inputs > 2 ? in[2] : NULL,                        \
                                     .ignore_index = (int64_t)s->p[1],                              \

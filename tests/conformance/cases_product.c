@@ -80,6 +80,42 @@ static const setup probability_setups[] = {
     {.in = {S(2, 70, 45), S(2, 70, 45), S(70)}, .p = {70, -100, 0.1}},
 };
 
+// Of a linear layer's logits, likewise: input, target, linear_weight, linear_bias, weight.
+static const setup linear_label_setups[] = {
+    {.in = {S(4, 3), S(4), S(5, 3), S(5), S(5)}, .p = {5, -100, 0}},
+    {.in = {S(9, 2), S(9), S(3, 2), S(3), S(3)}, .p = {3, 1, 0.25}},
+    {.in = {S(3), {0}, S(5, 3), S(5), S(5)}, .p = {5, -100, 0.1}},
+    {.in = {S(1, 1), S(1), S(1, 1), S(1), S(1)}, .p = {1, -100, 0}},
+    {.in = {S(37, 19), S(37), S(100, 19), S(100), S(100)}, .p = {100, -100, 0}},
+};
+
+// Two chunks, and three.
+static const setup linear_chunk_setups[] = {
+    {.in = {S(420, 2), S(420), S(160, 2), S(160), S(160)}, .p = {160, 7, 0.1}},
+    {.in = {S(800, 1), S(800), S(257, 1), S(257), S(257)}, .p = {257, -100, 0}},
+};
+
+static const setup linear_probability_setups[] = {
+    {.in = {S(4, 3), S(4, 5), S(5, 3), S(5), S(5)}, .p = {5, -100, 0.1}},
+    {.in = {S(3), S(5), S(5, 3), S(5), S(5)}, .p = {5, -100, 0}},
+};
+
+static const setup linear_probability_chunk_setups[] = {
+    {.in = {S(390, 1), S(390, 256), S(256, 1), S(256), S(256)}, .p = {256, -100, 0.1}},
+};
+
+static const setup linear_image_setups[] = {
+    {.in = {S(3, 4), S(3, 2), S(4, 2, 4), S(4, 2), S(4)}, .p = {4, -100, 0.1}},
+    {.in = {S(2, 5), S(2, 2, 3), S(3, 2, 3, 5), S(3, 2, 3), S(3)}, .p = {3, 2, 0}},
+    {.in = {S(390, 1), S(390, 2), S(130, 2, 1), S(130, 2), S(130)}, .p = {130, 5, 0}}, // two chunks
+};
+
+// No label counts, or no sample is there: the mean is NaN.
+static const setup linear_nothing_setups[] = {
+    {.in = {S(3, 2), S(3), S(1, 2)}, .p = {1, 0, 0}},
+    {.in = {S(0, 2), S(0), S(5, 2)}, .p = {5, -100, 0}},
+};
+
 // No label counts, or no sample is there: the mean is NaN.
 static const setup nothing_setups[] = {
     {.in = {S(3, 1), S(3)}, .p = {1, 0, 0}},
@@ -133,6 +169,13 @@ CALL(linear, tern_linear(in[0], in[1], c->inputs > 2 ? in[2] : NULL, (tern_activ
 CALL(cross_entropy, tern_cross_entropy(in[0], in[1], .weight = c->inputs > 2 ? in[2] : NULL,
                                        .ignore_index = (int64_t)s->p[1], .label_smoothing = s->p[2],
                                        .reduction = (tern_reduction)c->p[0]))
+CALL(linear_cross_entropy,
+     tern_linear_cross_entropy(in[0], in[2], in[1], .linear_bias = c->inputs > 3 ? in[3] : NULL,
+                               .weight = c->inputs > 4 ? in[4] : NULL,
+                               .ignore_index = tern_dtype_of(in[1]) == TERN_INT64
+                                                   ? (int64_t)s->p[1]
+                                                   : TERN_IGNORE_INDEX_UNSPECIFIED,
+                               .label_smoothing = s->p[2], .reduction = (tern_reduction)c->p[0]))
 CALL(gather, tern_gather(in[0], s->dim, in[1]))
 CALL(index_select, tern_index_select(in[0], s->dim, in[1]))
 CALL(one_hot, tern_one_hot(in[0], (int64_t)s->p[0]))
@@ -164,6 +207,11 @@ EACH(dropout, p[1] != 0 && p[0] == 1 ? 0 : x[0])
     {.op = "cross_entropy", .note = name, .call = call_cross_entropy,                              \
      .reference = reference_cross_entropy, .setups = list, .setup_count = COUNT(list),             \
      .inputs = count, .dtypes = FLOATS, .p = {TERN_REDUCTION_##reduced}, __VA_ARGS__}
+#define LINEAR_ENTROPY(name, list, reduced, count, target, ...)                                    \
+    {.op = "linear_cross_entropy", .note = name, .call = call_linear_cross_entropy,                \
+     .reference = reference_linear_cross_entropy, .setups = list, .setup_count = COUNT(list),      \
+     .inputs = count, .values = {ORDINARY, target, UNIT, UNIT, POSITIVE}, .dtypes = FLOATS,        \
+     .p = {TERN_REDUCTION_##reduced}, __VA_ARGS__}
 #define DROPOUT(name, ...)                                                                         \
     {.op = "dropout", .note = name, .call = call_dropout, .reference = reference_each,             \
      .each = each_dropout, .setups = dropout_setups, .setup_count = COUNT(dropout_setups),         \
@@ -200,6 +248,29 @@ static const op_case cases[] = {
     ENTROPY("none, probabilities, weight", probability_setups, NONE, 3, PROBABILITIES),
     ENTROPY("mean of nothing", nothing_setups, MEAN, 2, .values = {ORDINARY, LABEL}),
     ENTROPY("sum of nothing", nothing_setups, SUM, 2, .values = {ORDINARY, LABEL}),
+    LINEAR_ENTROPY("mean", linear_label_setups, MEAN, 3, LABEL, .gradients = 5),
+    LINEAR_ENTROPY("sum, bias", linear_label_setups, SUM, 4, LABEL, .gradients = 13),
+    LINEAR_ENTROPY("none", linear_label_setups, NONE, 3, LABEL, .gradients = 5),
+    LINEAR_ENTROPY("mean, bias, weight", linear_label_setups, MEAN, 5, LABEL, .gradients = 13),
+    LINEAR_ENTROPY("none, bias, weight", linear_label_setups, NONE, 5, LABEL, .gradients = 13),
+    LINEAR_ENTROPY("mean, chunks, bias, weight", linear_chunk_setups, MEAN, 5, LABEL,
+                   .gradients = 13),
+    LINEAR_ENTROPY("none, chunks", linear_chunk_setups, NONE, 3, LABEL, .gradients = 5),
+    LINEAR_ENTROPY("mean, chunks, probabilities, bias", linear_probability_chunk_setups, MEAN, 4,
+                   UNIT, .gradients = 13),
+    LINEAR_ENTROPY("mean, probabilities, bias, weight", linear_probability_setups, MEAN, 5, UNIT,
+                   .gradients = 13),
+    LINEAR_ENTROPY("none, probabilities, bias", linear_probability_setups, NONE, 4, UNIT,
+                   .gradients = 13),
+    LINEAR_ENTROPY("mean, gradients of probabilities, bias, weight", linear_probability_setups,
+                   MEAN, 5, UNIT, .gradients = 15),
+    LINEAR_ENTROPY("mean, K dimensions, bias, weight", linear_image_setups, MEAN, 5, LABEL,
+                   .gradients = 13),
+    LINEAR_ENTROPY("none, K dimensions", linear_image_setups, NONE, 3, LABEL, .gradients = 5),
+    LINEAR_ENTROPY("the input's gradient alone", linear_label_setups, MEAN, 4, LABEL,
+                   .gradients = 1),
+    LINEAR_ENTROPY("mean of nothing", linear_nothing_setups, MEAN, 3, LABEL, .gradients = 0),
+    LINEAR_ENTROPY("sum of nothing", linear_nothing_setups, SUM, 3, LABEL, .gradients = 0),
     DROPOUT("evaluating", .p = {0.5, false}),
     DROPOUT("none", .p = {0, true}),
     DROPOUT("all", .p = {1, true}),

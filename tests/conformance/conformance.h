@@ -7,7 +7,7 @@
 
 #include "support/array.h"
 
-#define MAX_IN 4
+#define MAX_IN 5
 
 // One way to call an operation: shapes of the inputs and what else it takes.
 typedef struct setup {
@@ -141,8 +141,9 @@ tern_module *conv_case_module(tern_tensor *const *in, const op_case *c, const se
 
 reference_fn reference_each, reference_fold, reference_fold_dim, reference_along;
 reference_fn reference_moved, reference_joined;
-reference_fn reference_matmul, reference_linear, reference_cross_entropy, reference_loss,
-    reference_gather, reference_index_select, reference_one_hot;
+reference_fn reference_matmul, reference_linear, reference_cross_entropy,
+    reference_linear_cross_entropy, reference_loss, reference_gather, reference_index_select,
+    reference_one_hot;
 
 // "matmul (vectors), setup 3, float32, transposed"
 typedef struct run_name {

@@ -268,6 +268,7 @@ typedef struct entropy {
     int64_t batch, classes, space;
     bool probabilities;     // in the target
     bool log_probabilities; // in the input
+    real terms;             // what the logits are made of add up to so much in magnitude
 } entropy;
 
 static real weight_of(const entropy *e, int64_t k)
@@ -307,7 +308,7 @@ static real sample_loss(const entropy *e, int64_t n, int64_t q, real *share, rea
         want = want * (1 - smooth) + smooth / (real)e->classes;
         real x = e->x->data[at], factor = weight_of(e, k) * want;
         loss += factor * (lse - x);
-        *magnitude += fabsl(factor) * (fabsl(top) + fabsl(lse - top) + fabsl(x));
+        *magnitude += fabsl(factor) * (fabsl(top) + fabsl(lse - top) + fabsl(x) + 2 * e->terms);
     }
     return loss;
 }
@@ -326,20 +327,19 @@ static entropy entropy_of(const op_case *c, const setup *s, const array *in)
     return e;
 }
 
-// The case's p[0] is the reduction; p[1] is not 0 where the input is of logarithms.
-void reference_cross_entropy(const op_case *c, const setup *s, const array *in, expected *out)
+static void reduce_entropies(const entropy *e, const op_case *c, expected *out)
 {
-    entropy e = entropy_of(c, s, in);
-    tern_shape each = {0};
+    tern_shape each = {0}, logits = e->x->shape;
     real total = 0, share_sum = 0, magnitude_sum = 0;
     bool none = c->p[0] == TERN_REDUCTION_NONE;
-    for (int d = 0; d < in[0].shape.rank; d++)
-        if (d != (in[0].shape.rank > 1 ? 1 : 0))
-            each.dim[each.rank++] = in[0].shape.dim[d];
+    for (int d = 0; d < logits.rank; d++)
+        if (d != (logits.rank > 1 ? 1 : 0))
+            each.dim[each.rank++] = logits.dim[d];
     allocate(out, none ? each : (tern_shape){0}, true);
-    out->terms = (double)(e.classes + e.batch * e.space) + 8;
-    for (int64_t i = 0; i < e.batch * e.space; i++) {
-        real share, magnitude, loss = sample_loss(&e, i / e.space, i % e.space, &share, &magnitude);
+    out->terms = (double)(e->classes + e->batch * e->space) + 8;
+    for (int64_t i = 0; i < e->batch * e->space; i++) {
+        real share, magnitude,
+            loss = sample_loss(e, i / e->space, i % e->space, &share, &magnitude);
         if (none) {
             out->value.data[i] = loss;
             out->magnitude.data[i] = magnitude;
@@ -353,6 +353,42 @@ void reference_cross_entropy(const op_case *c, const setup *s, const array *in, 
     real divisor = c->p[0] == TERN_REDUCTION_MEAN ? share_sum : 1;
     out->value.data[0] = total / divisor;
     out->magnitude.data[0] = divisor != 0 ? magnitude_sum / divisor : 0;
+}
+
+// The case's p[0] is the reduction; p[1] is not 0 where the input is of logarithms.
+void reference_cross_entropy(const op_case *c, const setup *s, const array *in, expected *out)
+{
+    entropy e = entropy_of(c, s, in);
+    reduce_entropies(&e, c, out);
+}
+
+// in: input, target, linear_weight, linear_bias, weight; of the last two some may be missing.
+void reference_linear_cross_entropy(const op_case *c, const setup *s, const array *in,
+                                    expected *out)
+{
+    tern_shape shape = in[0].shape, weight = in[2].shape;
+    const int64_t features = weight.dim[--weight.rank], outputs = tern_shape_numel(weight);
+    shape.rank--;
+    for (int d = 0; d < weight.rank; d++)
+        shape.dim[shape.rank++] = weight.dim[d];
+    array logits[] = {array_new(TERN_FLOAT64, shape), in[1], c->inputs > 4 ? in[4] : (array){0}};
+    op_case like = *c;
+    like.inputs = c->inputs > 4 ? 3 : 2;
+    entropy e = entropy_of(&like, s, logits);
+    for (int64_t i = 0; i < logits[0].numel; i++) {
+        const real *x = in[0].data + i / outputs * features;
+        const real *w = in[2].data + i % outputs * features;
+        real z = c->inputs > 3 ? in[3].data[i % outputs] : 0, magnitude = fabsl(z);
+        for (int64_t k = 0; k < features; k++) {
+            z += x[k] * w[k];
+            magnitude += fabsl(x[k] * w[k]);
+        }
+        logits[0].data[i] = z;
+        e.terms = fmaxl(e.terms, magnitude);
+    }
+    reduce_entropies(&e, c, out);
+    out->terms += (double)features;
+    array_free(&logits[0]);
 }
 
 // c->sample of every row of the first input.

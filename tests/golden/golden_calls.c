@@ -62,6 +62,11 @@ CALL(log_softmax, tern_log_softmax(in[0], w->dim))
 CALL(cross_entropy,
      tern_cross_entropy(in[0], in[1], .weight = in[2], .ignore_index = w->ignore_index,
                         .label_smoothing = w->label_smoothing, .reduction = w->reduction))
+CALL(linear_cross_entropy,
+     tern_linear_cross_entropy(in[0], in[1], in[2], .linear_bias = in[3], .weight = in[4],
+                               .ignore_index = w->ignore_index ? w->ignore_index
+                                                               : TERN_IGNORE_INDEX_UNSPECIFIED,
+                               .label_smoothing = w->label_smoothing, .reduction = w->reduction))
 CALL(mse_loss, tern_mse_loss(in[0], in[1], w->reduction))
 CALL(l1_loss, tern_l1_loss(in[0], in[1], w->reduction))
 #define PAIR_LOSS(name, ...)                                                                       \
@@ -107,7 +112,8 @@ static const entry entries[] = {
     ENTRY(pixel_unshuffle) ENTRY(channel_shuffle) ENTRY(normalize)
     ENTRY(leaky_relu) ENTRY(softplus) ENTRY(clamp) ENTRY(where) ENTRY(masked_fill) ENTRY(var)
     ENTRY(std) ENTRY(norm) ENTRY(max) ENTRY(min) ENTRY(argmax) ENTRY(argmin) ENTRY(cumsum)
-    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy) ENTRY(mse_loss)
+    ENTRY(linear) ENTRY(softmax) ENTRY(log_softmax) ENTRY(cross_entropy)
+    ENTRY(linear_cross_entropy) ENTRY(mse_loss)
     ENTRY(l1_loss) ENTRY(smooth_l1_loss) ENTRY(huber_loss) ENTRY(binary_cross_entropy)
     ENTRY(binary_cross_entropy_with_logits) ENTRY(kl_div) ENTRY(poisson_nll_loss)
     ENTRY(gaussian_nll_loss) ENTRY(soft_margin_loss) ENTRY(hinge_embedding_loss)

@@ -271,6 +271,23 @@ static void losses_print_as_those_of_pytorch(void **state)
     check_print(tern_nn_bce_with_logits_loss(.pos_weight = tern_ones(tern_dims(3))),
                 "BCEWithLogitsLoss()\n");
     check_print(tern_nn_huber_loss(.delta = 0.5), "HuberLoss()\n");
+    // nn.LinearCrossEntropyLoss(3, 4), which ends with ", options=None"
+    check_print(tern_nn_linear_cross_entropy_loss(3, 4),
+                "LinearCrossEntropyLoss(\n"
+                "  in_features=3, num_classes=4, out_features=(), bias=False, reduction=mean, "
+                "ignore_index=None, label_smoothing=0.0\n"
+                "  (linear): Linear(in_features=3, out_features=4, bias=False)\n"
+                ")\n");
+    // nn.LinearCrossEntropyLoss(3, 4, out_features=(2,), bias=True, ignore_index=1,
+    //                           label_smoothing=0.1, reduction="sum")
+    check_print(tern_nn_linear_cross_entropy_loss(3, 4, .out_features = tern_dims(2), .bias = true,
+                                                  .ignore_index = 1, .label_smoothing = 0.1,
+                                                  .reduction = TERN_REDUCTION_SUM),
+                "LinearCrossEntropyLoss(\n"
+                "  in_features=3, num_classes=4, out_features=(2,), bias=True, reduction=sum, "
+                "ignore_index=1, label_smoothing=0.1\n"
+                "  (linear): Linear(in_features=3, out_features=8, bias=True)\n"
+                ")\n");
 }
 
 static void numbers_print_as_python_prints_them(void **state)

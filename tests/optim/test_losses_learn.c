@@ -113,6 +113,11 @@ static tern_tensor *cross_entropy(void)
     return tern_cross_entropy(x, table(shares));
 }
 
+static tern_tensor *linear_cross_entropy(void)
+{
+    return tern_linear_cross_entropy(x, tern_eye(COLS, COLS, .dtype = TERN_FLOAT64), table(shares));
+}
+
 static tern_tensor *kl_div(void)
 {
     return tern_kl_div(log_probabilities(x), table(shares));
@@ -246,6 +251,7 @@ static const loss_kind losses[] = {
     {"bce_with_logits", bce_with_logits, binary_entropy},
     {"multilabel_soft_margin", multilabel_soft_margin, binary_entropy},
     {"cross_entropy", cross_entropy, entropy},
+    {"linear_cross_entropy", linear_cross_entropy, entropy},
     {"kl_div", kl_div, zero},
     {"nll", nll, nll_minimum},
     {"poisson_nll", poisson_nll, poisson_nll_minimum},

@@ -100,6 +100,18 @@ FORMULA(cross_entropy_of_probabilities,
         tern_cross_entropy(w.a, tern_softmax(tern_detach(w.b), 1), .label_smoothing = 0.1))
 FORMULA(cross_entropy_of_images, tern_cross_entropy(tern_reshape(w.a, tern_dims(1, 6, 4)),
                                                     tern_reshape(w.labels, tern_dims(1, 4))))
+#define LINEAR_ENTROPY(t, ...)                                                                     \
+    tern_linear_cross_entropy(tern_narrow(t, 1, 0, 4), tern_reshape(t, tern_dims(6, 4)), w.labels, \
+                              __VA_ARGS__)
+FORMULA(linear_cross_entropies,
+        tern_add(LINEAR_ENTROPY(w.a, .linear_bias = tern_select(w.b, 0, 0)),
+                 LINEAR_ENTROPY(w.b, .weight = tern_detach(tern_select(w.a, 0, 0)),
+                                .reduction = TERN_REDUCTION_NONE)))
+FORMULA(linear_cross_entropy_in_half, LINEAR_ENTROPY(w.half, .label_smoothing = 0.1))
+FORMULA(linear_cross_entropy_of_probabilities,
+        tern_linear_cross_entropy(
+            w.a, tern_reshape(w.b, tern_dims(2, 2, 6)),
+            tern_softmax(tern_reshape(tern_narrow(w.b, 1, 0, 4), tern_dims(4, 2, 2)), 1)))
 FORMULA(squared_errors, tern_add(tern_mse_loss(w.a, w.b, TERN_REDUCTION_MEAN),
                                  tern_mse_loss(w.a, w.b, TERN_REDUCTION_NONE)))
 FORMULA(absolute_errors, tern_add(tern_l1_loss(w.a, w.b, TERN_REDUCTION_MEAN),
@@ -251,6 +263,9 @@ const operation formulas[] = {
     ONE(cross_entropy_in_half, 14),
     ONE(cross_entropy_of_probabilities, 14),
     ONE(cross_entropy_of_images, 13),
+    ONE(linear_cross_entropies, 60),
+    ONE(linear_cross_entropy_in_half, 30),
+    ONE(linear_cross_entropy_of_probabilities, 20),
     ONE(absolute_errors, 24),
     ONE(squared_errors, 24),
     ONE(squared_errors_in_half, 16),

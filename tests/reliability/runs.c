@@ -66,6 +66,11 @@ static tern_module *weighted(int64_t classes)
     return tern_nn_cross_entropy_loss(.weight = tern_linspace(0.5, 2, classes));
 }
 
+static tern_module *linear_cross_entropy(int64_t classes)
+{
+    return tern_nn_linear_cross_entropy_loss(classes, classes, .bias = true);
+}
+
 #define LOSS(name, ...)                                                                            \
     static tern_module *name(int64_t classes)                                                      \
     {                                                                                              \
@@ -153,6 +158,7 @@ static tern_tensor *of_sequence(tern_module *criterion, tern_tensor *output, ter
 static const loss losses[] = {
     {"nn_cross_entropy_loss", "labels", smoothed, LABELS, of_target},
     {"nn_cross_entropy_loss", "probabilities, weight", weighted, PROBABILITIES, of_target},
+    {"nn_linear_cross_entropy_loss", "bias", linear_cross_entropy, LABELS, of_target},
     {"nn_mse_loss", "mean", mse_loss, PROBABILITIES, of_target},
     {"nn_l1_loss", "mean", l1_loss, PROBABILITIES, of_target},
     {"nn_smooth_l1_loss", "beta", smooth_l1_loss, PROBABILITIES, of_target},

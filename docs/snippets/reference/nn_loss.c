@@ -19,6 +19,18 @@ static void show_nn_cross_entropy_loss(void)
     tern_module_free(criterion);
 }
 
+static void show_nn_linear_cross_entropy_loss(void)
+{
+    tern_tensor *hidden = tern_zeros(tern_dims(2, 4));
+    tern_tensor *labels = tern_from_data(tern_dims(2), ((int64_t[]){3, 7}));
+    // [tern_nn_linear_cross_entropy_loss]
+    tern_module *criterion = tern_nn_linear_cross_entropy_loss(4, 10, .label_smoothing = 0.1);
+    tern_tensor *loss = tern_loss(criterion, hidden, labels);
+    // [/tern_nn_linear_cross_entropy_loss]
+    expect(near(tern_item(loss), 2.302585)); // log 10
+    tern_module_free(criterion);
+}
+
 static void show_nn_mse_loss(void)
 {
     tern_tensor *guess = tern_ones(tern_dims(2, 2)), *target = tern_zeros(tern_dims(2, 2));
@@ -251,6 +263,7 @@ static void show_nn_ctc_loss(void)
 int nn_loss_examples(void)
 {
     show_nn_cross_entropy_loss();
+    show_nn_linear_cross_entropy_loss();
     show_nn_mse_loss();
     show_nn_l1_loss();
     show_nn_soft_margin_loss();

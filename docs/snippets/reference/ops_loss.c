@@ -18,6 +18,16 @@ static void show_cross_entropy(void)
     expect(near(tern_item(loss), 2.302585)); // log 10
 }
 
+static void show_linear_cross_entropy(void)
+{
+    tern_tensor *hidden = tern_zeros(tern_dims(2, 4)), *vocabulary = tern_ones(tern_dims(10, 4));
+    tern_tensor *labels = tern_from_data(tern_dims(2), ((int64_t[]){3, 7}));
+    // [tern_linear_cross_entropy]
+    tern_tensor *loss = tern_linear_cross_entropy(hidden, vocabulary, labels, .ignore_index = 0);
+    // [/tern_linear_cross_entropy]
+    expect(near(tern_item(loss), 2.302585)); // log 10
+}
+
 static void show_smooth_l1_loss(void)
 {
     // [tern_smooth_l1_loss]
@@ -174,6 +184,7 @@ static void show_multilabel_soft_margin_loss(void)
 int ops_loss_examples(void)
 {
     show_cross_entropy();
+    show_linear_cross_entropy();
     show_smooth_l1_loss();
     show_huber_loss();
     show_binary_cross_entropy();

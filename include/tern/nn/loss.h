@@ -37,6 +37,35 @@ TERN_API tern_module *tern_nn_cross_entropy_loss_with(
     TERN_WITH_(tern_nn_cross_entropy_loss, tern_nn_cross_entropy_loss, TERN_NN_CROSS_ENTROPY_LOSS, \
                __VA_ARGS__)
 
+/// `tern_nn_linear_cross_entropy_loss(256, 50000, .label_smoothing = 0.1)`.
+typedef struct tern_nn_linear_cross_entropy_loss_options {
+    tern_shape out_features;  ///< (d1, ..): each sample has so many losses; none: one
+    bool bias;                ///< whether the linear layer has one
+    tern_tensor *weight;      ///< (C): one per class, cloned into the buffer "weight"; NULL: all 1
+    int64_t ignore_index;     ///< labels of this value do not count; unless said: -100
+    double label_smoothing;   ///< 0 to 1
+    tern_reduction reduction; ///< what becomes of the losses
+    tern_dtype dtype;         ///< floating; the default dtype unless said
+    tern_device device;       ///< the default device unless said
+    char reserved_;
+    int64_t in_features; ///< In > 0
+    int64_t num_classes; ///< C > 0
+} tern_nn_linear_cross_entropy_loss_options;
+
+#define TERN_NN_LINEAR_CROSS_ENTROPY_LOSS_DEFAULTS_                                                \
+    .out_features = {0}, .bias = false, .weight = NULL,                                            \
+    .ignore_index = TERN_IGNORE_INDEX_UNSPECIFIED, .label_smoothing = 0,                           \
+    .reduction = TERN_REDUCTION_MEAN, TERN_DTYPE_DEVICE_DEFAULTS_
+#define TERN_NN_LINEAR_CROSS_ENTROPY_LOSS_FIELDS_ 2, 0, (in_features, num_classes), (int64, int64)
+TERN_API tern_nn_linear_cross_entropy_loss_options tern_nn_linear_cross_entropy_loss_defaults(void);
+/// tern_linear_cross_entropy as a module: (N, In) or (In), and int64 labels (N, d1, ..) or
+/// probabilities. Its child "linear" is a tern_nn_linear to C d1 .. features.
+TERN_API tern_module *tern_nn_linear_cross_entropy_loss_with(
+    const tern_nn_linear_cross_entropy_loss_options *options);
+#define tern_nn_linear_cross_entropy_loss(...)                                                     \
+    TERN_WITH_(tern_nn_linear_cross_entropy_loss, tern_nn_linear_cross_entropy_loss,               \
+               TERN_NN_LINEAR_CROSS_ENTROPY_LOSS, __VA_ARGS__)
+
 /// `tern_nn_mse_loss(.reduction = TERN_REDUCTION_SUM)`.
 typedef struct tern_nn_loss_options {
     tern_reduction reduction; ///< what becomes of the losses of the elements

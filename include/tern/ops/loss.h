@@ -88,6 +88,39 @@ TERN_API tern_tensor *tern_cross_entropy_with(const tern_cross_entropy_options *
 #define tern_cross_entropy(...)                                                                    \
     TERN_WITH_(tern_cross_entropy, tern_cross_entropy, TERN_CROSS_ENTROPY, __VA_ARGS__)
 
+/// `tern_linear_cross_entropy(hidden, linear_weight, labels, .label_smoothing = 0.1)`.
+typedef struct tern_linear_cross_entropy_options {
+    tern_tensor *linear_bias; ///< (C) or (C, d1, ..); NULL: none
+    tern_tensor *weight;      ///< (C): one per class; NULL: all 1
+    int64_t ignore_index;     ///< labels of this value do not count; unless said: -100
+    double label_smoothing;   ///< 0 to 1
+    tern_reduction reduction; ///< what becomes of the losses
+    char reserved_;
+    tern_tensor *input;         ///< (N, In) or (In)
+    tern_tensor *linear_weight; ///< (C, In); or (C, d1, .., In), with a batch
+    tern_tensor *target; ///< int64 labels (N), (N, d1, ..) or (); or probabilities (N, C, ..)
+} tern_linear_cross_entropy_options;
+
+/// An ignore_index that was not said.
+#define TERN_IGNORE_INDEX_UNSPECIFIED INT64_MIN
+#define TERN_LINEAR_CROSS_ENTROPY_DEFAULTS_                                                        \
+    .linear_bias = NULL, .weight = NULL, .ignore_index = TERN_IGNORE_INDEX_UNSPECIFIED,            \
+    .label_smoothing = 0, .reduction = TERN_REDUCTION_MEAN
+#define TERN_LINEAR_CROSS_ENTROPY_FIELDS_                                                          \
+    3, 0, (input, linear_weight, target), (tensor, tensor, tensor)
+TERN_API tern_linear_cross_entropy_options tern_linear_cross_entropy_defaults(void);
+/// tern_cross_entropy(tern_linear(input, linear_weight, linear_bias, ..), target), a chunk of the
+/// batch after the other: the logits of all of it never exist. With a reduction the forward makes
+/// the gradients too (Hsu et al. 2024, Liger Kernel), which the backward multiplies by that of the
+/// loss; without one the backward makes the logits again. 16-bit operands are computed in float32.
+/// A target that requires a gradient needs all logits. Errors as tern_cross_entropy; an
+/// ignore_index with probabilities is TERN_ERR_ARG.
+TERN_API tern_tensor *tern_linear_cross_entropy_with(
+    const tern_linear_cross_entropy_options *options);
+#define tern_linear_cross_entropy(...)                                                             \
+    TERN_WITH_(tern_linear_cross_entropy, tern_linear_cross_entropy, TERN_LINEAR_CROSS_ENTROPY,    \
+               __VA_ARGS__)
+
 /// `tern_nll_loss(tern_log_softmax(logits, 1), labels)`.
 typedef struct tern_nll_loss_options {
     tern_tensor *weight;      ///< (C), of the input's dtype; NULL: all 1

@@ -51,6 +51,9 @@ tern_status tern_layer_draw(tern_tensor *weight, tern_tensor *bias, int64_t fan_
 tern_status tern_layer_draw_normal(tern_tensor *weight, double std, tern_generator *generator);
 
 extern const tern_module_class tern_nn_linear_class;
+// What a Linear multiplies by and adds (may be NULL); TERN_ERR_ARG for a module of another class.
+tern_status tern_nn_linear_parameters(const tern_module *module, tern_tensor **weight,
+                                      tern_tensor **bias);
 // By transposed or not, and dims - 1.
 extern const tern_module_class tern_nn_conv_classes[2][3];
 

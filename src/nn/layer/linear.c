@@ -45,6 +45,17 @@ static void describe(const tern_module *module, tern_text *out)
 const tern_module_class tern_nn_linear_class = {
     .name = "Linear", .size = sizeof(linear), .call = call, .describe = describe, .reset = reset};
 
+tern_status tern_nn_linear_parameters(const tern_module *module, tern_tensor **weight,
+                                      tern_tensor **bias)
+{
+    const linear *self = (const linear *)module;
+    TERN_CHECK(module->klass == &tern_nn_linear_class, TERN_ERR_ARG,
+               "a %s is no Linear, whose weight is needed", module->klass->name);
+    *weight = self->weight;
+    *bias = self->bias;
+    return TERN_OK;
+}
+
 static tern_status check_options(const tern_nn_linear_options *options, tern_device *device)
 {
     TERN_CHECK(options->in_features > 0 && options->out_features > 0, TERN_ERR_ARG,

@@ -9,6 +9,12 @@
     MODULE(cross_entropy_loss, cross_entropy_loss, tern_nn_cross_entropy_loss())                   \
     MODULE(cross_entropy_loss_weighted, cross_entropy_loss, tern_nn_cross_entropy_loss(.weight =   \
            tern_linspace(0.5, 2, 3), .label_smoothing = 0.1))                                      \
+    MODULE(linear_cross_entropy_loss, linear_cross_entropy_loss,                                   \
+           tern_nn_linear_cross_entropy_loss(3, 4))                                                \
+    MODULE(linear_cross_entropy_loss_full, linear_cross_entropy_loss,                              \
+           tern_nn_linear_cross_entropy_loss(3, 3, .out_features = tern_dims(2), .bias = true,     \
+               .weight = LOSS_ROW, .ignore_index = 1, .label_smoothing = 0.1,                      \
+               .reduction = TERN_REDUCTION_NONE))                                                  \
     MODULE(mse_loss, mse_loss, tern_nn_mse_loss())                                                 \
     MODULE(mse_loss_sum, mse_loss, tern_nn_mse_loss(.reduction = TERN_REDUCTION_SUM))              \
     MODULE(l1_loss, l1_loss, tern_nn_l1_loss())                                                    \
