@@ -37,6 +37,8 @@ OPTIMIZER(lion, tern_optim_lion(net, .weight_decay = 0.1))
 OPTIMIZER(rprop, tern_optim_rprop(net))
 OPTIMIZER(nadam, tern_optim_nadam(net))
 OPTIMIZER(asgd, tern_optim_asgd(net, .t0 = 2))
+OPTIMIZER(lbfgs,
+          tern_optim_lbfgs(net, .max_iter = 2, .line_search_fn = TERN_LINE_SEARCH_STRONG_WOLFE))
 
 static const optimizer optimizers[] = {
     {"optim_sgd", "decay", sgd},
@@ -53,6 +55,7 @@ static const optimizer optimizers[] = {
     {"optim_rprop", "defaults", rprop},
     {"optim_nadam", "defaults", nadam},
     {"optim_asgd", "averages", asgd},
+    {"optim_lbfgs", "strong Wolfe", lbfgs},
 };
 
 static tern_module *smoothed(int64_t classes)
@@ -232,34 +235,48 @@ static uint64_t state_bits(tern_optim *optim, uint64_t hash)
     return hash;
 }
 
+typedef struct training {
+    tern_module *net, *criterion, *average;
+    tern_optim *optim;
+    tern_tensor *x, *y;
+    int loss;
+    uint64_t hash;
+} training;
+
+static tern_tensor *learn(void *user)
+{
+    training *t = user;
+    tern_tensor *value = losses[t->loss].value(t->criterion, tern_forward(t->net, t->x), t->y);
+    tern_optim_zero_grad(t->optim);
+    assert_int_equal(tern_backward(value), TERN_OK);
+    t->hash = bits_of(tern_clip_grad_norm(t->net, 0.5), bits_of(value, t->hash));
+    return value;
+}
+
 uint64_t run_bits(int o, int l, run_size size)
 {
     tern_scope scope = tern_scope_open();
-    uint64_t hash = NO_BITS;
     tern_manual_seed(5);
-    tern_module *net =
-        tern_nn_sequential(tern_nn_linear(size.in, size.hidden), tern_nn_relu(),
-                           tern_nn_dropout(0.2), tern_nn_linear(size.hidden, size.hidden),
-                           tern_nn_gelu(), tern_nn_linear(size.hidden, size.classes));
-    tern_module *criterion = losses[l].make(size.classes);
-    tern_optim *optim = optimizers[o].make(net);
-    tern_tensor *x = tern_randn(tern_dims(size.batch, size.in));
-    tern_tensor *y = make_target(losses[l].target, size);
+    training t = {.loss = l, .hash = NO_BITS};
+    t.net = tern_nn_sequential(tern_nn_linear(size.in, size.hidden), tern_nn_relu(),
+                               tern_nn_dropout(0.2), tern_nn_linear(size.hidden, size.hidden),
+                               tern_nn_gelu(), tern_nn_linear(size.hidden, size.classes));
+    t.criterion = losses[l].make(size.classes);
+    t.optim = optimizers[o].make(t.net);
+    t.average = tern_averaged_model_ema(t.net, .decay = 0.9);
+    t.x = tern_randn(tern_dims(size.batch, size.in));
+    t.y = make_target(losses[l].target, size);
     for (int step = 0; step < size.steps; step++) {
         tern_scope inner = tern_scope_open();
-        tern_tensor *value = losses[l].value(criterion, tern_forward(net, x), y);
-        tern_optim_zero_grad(optim);
-        assert_int_equal(tern_backward(value), TERN_OK);
-        hash = bits_of(tern_clip_grad_norm(net, 0.5), bits_of(value, hash));
-        assert_int_equal(tern_optim_step(optim), TERN_OK);
+        assert_non_null(tern_optim_step_closure(t.optim, learn, &t));
+        assert_int_equal(tern_averaged_model_update(t.average, t.net), TERN_OK);
         tern_scope_close(inner);
     }
-    hash = state_bits(optim, hash);
-    tern_optim_free(optim);
-    tern_module_free(criterion);
-    tern_module_free(net);
+    t.hash = state_bits(t.optim, t.hash);
+    t.hash = bits_of(tern_module_parameter(t.average, "module.0.weight"), t.hash);
+    tern_free(t.optim, t.criterion, t.average, t.net);
     tern_scope_close(scope);
-    return hash;
+    return t.hash;
 }
 
 // ---- manifest ----------------------------------------------------------------------------------
@@ -284,8 +301,8 @@ static void check_is_run(const char *name, void *user)
 
 void check_runs_are_complete(const char *include_dir)
 {
-    assert_true(
-        each_declared(include_dir, "optim.h", "tern_optim *", "_with", check_is_run, NULL) >= 5);
+    assert_true(each_declared(include_dir, "optimizers.h", "tern_optim *", "_with", check_is_run,
+                              NULL) >= 5);
     assert_true(
         each_declared(include_dir, "nn.h", "tern_module *", "_loss_with", check_is_run, NULL) >= 3);
 }
