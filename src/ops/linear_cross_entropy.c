@@ -29,7 +29,7 @@ typedef struct problem {
 typedef struct chunk {
     int64_t first, count;
     tern_tensor *logits; // and then their gradients
-    tern_tensor *lse, *total, *ones;
+    tern_tensor *lse, *total, *sums;
 } chunk;
 
 // ---- a chunk ------------------------------------------------------------------------------------
@@ -88,6 +88,19 @@ static tern_status cross_entropies(const problem *p, const chunk *c)
     return tern_kernels_of(p->device)->cross_entropy_grad(&exec, &args, &args.x, &dloss);
 }
 
+// The sums over the samples, which keep more digits than a product would.
+static tern_status bias_gradient(const problem *p, const chunk *c)
+{
+    tern_tensor *db = p->dx[LINEAR_BIAS], *sums = c->first > 0 ? c->sums : db;
+    const int64_t stride[] = {p->outputs, 1};
+    const tern_tensor *dz =
+        tern_tensor_alias(p->e.op, c->logits, (tern_shape){2, {c->count, p->outputs}}, stride, 0);
+    if (!dz)
+        return tern_error_code();
+    TERN_TRY(tern_launch_reduce(TERN_REDUCE_SUM, 0, sums, dz, (tern_shape){2, {1, p->outputs}}));
+    return sums == db ? TERN_OK : tern_launch_binary(TERN_BINARY_ADD, 1, db, db, sums);
+}
+
 static tern_status gradients(const problem *p, const chunk *c, tern_strided x, tern_strided dz)
 {
     tern_tensor *const *dx = p->dx;
@@ -99,10 +112,7 @@ static tern_status gradients(const problem *p, const chunk *c, tern_strided x, t
     if (dx[LINEAR_WEIGHT])
         TERN_TRY(multiply(p, matrix(dx[LINEAR_WEIGHT], p->outputs, p->features), transposed(dz), x,
                           NULL, later));
-    if (dx[LINEAR_BIAS])
-        TERN_TRY(multiply(p, matrix(dx[LINEAR_BIAS], 1, p->outputs), matrix(c->ones, 1, c->count),
-                          dz, NULL, later));
-    return TERN_OK;
+    return dx[LINEAR_BIAS] ? bias_gradient(p, c) : TERN_OK;
 }
 
 static tern_status run_chunk(const problem *p, const chunk *c)
@@ -129,8 +139,8 @@ static tern_status run_chunks(const problem *p)
     chunk c = {.logits = tern_tensor_new(op, p->e.dtype, p->device, logits),
                .lse = tern_tensor_new(op, p->e.dtype, p->device, rows),
                .total = tern_tensor_new(op, p->e.dtype, p->device, (tern_shape){0}),
-               .ones = tern_ones(tern_dims(count), .dtype = p->e.dtype, .device = p->device)};
-    if (!c.logits || !c.lse || !c.total || !c.ones)
+               .sums = p->dx[LINEAR_BIAS] ? tern_new_like(p->dx[LINEAR_BIAS]) : NULL};
+    if (!c.logits || !c.lse || !c.total || (p->dx[LINEAR_BIAS] && !c.sums))
         return tern_failed();
     do {
         c.count = p->e.batch - c.first < count ? p->e.batch - c.first : count;
