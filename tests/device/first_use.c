@@ -34,6 +34,20 @@ static bool built(tern_module *module, const char *parameter)
     return right;
 }
 
+static tern_module *averaged; // on the CPU
+
+static bool averages(tern_module *module)
+{
+    const bool right = built(module, "module.weight");
+    tern_module_free(averaged);
+    return right;
+}
+
+static tern_module *new_net(void)
+{
+    return averaged = tern_nn_linear(2, 2, .device = tern_cpu(0));
+}
+
 static tern_tensor *on_the_cpu(void)
 {
     return tern_full(tern_dims(4, 2), 3);
@@ -126,6 +140,10 @@ MODULE(tern_nn_instance_norm3d, "weight", tern_nn_instance_norm3d(2, .affine = t
 MODULE(tern_nn_group_norm, "weight", tern_nn_group_norm(1, 2, .device = dev))
 MODULE(tern_nn_layer_norm, "weight", tern_nn_layer_norm(tern_dims(2), .device = dev))
 MODULE(tern_nn_rms_norm, "weight", tern_nn_rms_norm(tern_dims(2), .device = dev))
+MODULE(tern_nn_linear_cross_entropy_loss, "linear.weight",
+       tern_nn_linear_cross_entropy_loss(2, 2, .device = dev))
+TRUE(tern_averaged_model_swa, averages(tern_averaged_model_swa(new_net(), .device = dev)))
+TRUE(tern_averaged_model_ema, averages(tern_averaged_model_ema(new_net(), .device = dev)))
 
 static bool first_tern_module_to(void)
 {
@@ -360,6 +378,9 @@ static const struct {
     CASE(tern_nn_group_norm),
     CASE(tern_nn_layer_norm),
     CASE(tern_nn_rms_norm),
+    CASE(tern_nn_linear_cross_entropy_loss),
+    CASE(tern_averaged_model_swa),
+    CASE(tern_averaged_model_ema),
     CASE(tern_module_to),
     CASE(tern_loader_new),
     CASE(tern_dataset_to),
