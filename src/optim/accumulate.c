@@ -34,11 +34,6 @@ tern_status tern_optim_accumulate(tern_optim *optim, int64_t every)
     return TERN_OK;
 }
 
-bool tern_optim_is_last(const tern_optim *optim)
-{
-    return optim->accumulated + 1 >= optim->accumulate_every;
-}
-
 // A backward that failed, or computed with a bad value, has spoiled what was there.
 static bool is_usable(const tern_optim *optim)
 {

@@ -72,8 +72,7 @@ static void describe(const tern_optim *optim, const tern_optim_entry *entry, uns
 static void scalars_of(const tern_optim *optim, const tern_optim_entry *entry, float *scalar)
 {
     const tern_optim_class *klass = optim->klass;
-    if (klass->begin)
-        klass->begin(optim->groups[entry->group].number, scalar);
+    klass->begin(optim->groups[entry->group].number, scalar);
     for (int i = 0; i < klass->scalar_count; i++)
         if (!isnan(entry->scalar[i]))
             scalar[i] = entry->scalar[i];
@@ -88,18 +87,20 @@ static tern_optim_step_info next_step(const tern_optim_entry *entry, const float
 static void derive(const tern_optim *optim, const tern_optim_entry *entry, double *number)
 {
     float scalar[TERN_OPTIM_SCALARS];
-    scalars_of(optim, entry, scalar);
+    if (optim->klass->scalar_count > 0)
+        scalars_of(optim, entry, scalar);
     const tern_optim_step_info at = next_step(entry, scalar);
     optim->klass->derive(optim->groups[entry->group].number, &at, number);
 }
 
 static void advance(const tern_optim *optim, tern_optim_entry *entry, unsigned slots)
 {
-    float scalar[TERN_OPTIM_SCALARS];
-    scalars_of(optim, entry, scalar);
-    const tern_optim_step_info at = next_step(entry, scalar);
-    if (optim->klass->advance)
+    if (optim->klass->advance) {
+        float scalar[TERN_OPTIM_SCALARS];
+        scalars_of(optim, entry, scalar);
+        const tern_optim_step_info at = next_step(entry, scalar);
         optim->klass->advance(optim->groups[entry->group].number, &at, entry->scalar);
+    }
     entry->step++;
     entry->fresh &= ~slots;
 }

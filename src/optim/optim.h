@@ -202,8 +202,6 @@ int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 tern_tensor *tern_optim_evaluate(tern_closure_fn *closure, void *user);
 // Polls faults, finds the entries that have gradients and checks them.
 tern_status tern_optim_check_gradients(tern_optim *optim);
-// Whether the next step acts.
-bool tern_optim_is_last(const tern_optim *optim);
 // Before the step that acts: divides the gradients, once, by the steps that they are the sum of.
 tern_status tern_optim_make_mean(tern_optim *optim);
 // The leaves know that an optimizer accumulates their gradients.
@@ -231,6 +229,12 @@ tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_device *on)
 tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_count);
 // The step as part of the capture that the calling thread is in.
 tern_status tern_optim_capture(tern_optim *optim);
+
+// Whether the next step acts.
+static inline bool tern_optim_is_last(const tern_optim *optim)
+{
+    return optim->accumulated + 1 >= optim->accumulate_every;
+}
 
 // A freed optimizer is found while its memory is kept.
 static inline tern_status tern_check_not_freed(const char *function, const tern_optim *optim)

@@ -159,7 +159,8 @@ tern_status tern_optim_step(tern_optim *optim)
     if (optim->made_with_lr_0)
         warn_of_lr_0(optim);
     TERN_TRY(advance_draws(optim));
-    TERN_TRY(tern_optim_make_mean(optim));
+    if (optim->accumulate_every > 1)
+        TERN_TRY(tern_optim_make_mean(optim));
     TERN_TRY(run_step(optim));
     optim->has_stepped = true;
     optim->accumulated = 0;
