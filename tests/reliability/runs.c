@@ -249,7 +249,9 @@ static tern_tensor *learn(void *user)
     tern_tensor *value = losses[t->loss].value(t->criterion, tern_forward(t->net, t->x), t->y);
     tern_optim_zero_grad(t->optim);
     assert_int_equal(tern_backward(value), TERN_OK);
-    t->hash = bits_of(tern_clip_grad_norm(t->net, 0.5), bits_of(value, t->hash));
+    // A line search may try where nothing is finite.
+    tern_tensor *norm = tern_clip_grad_norm(t->net, 0.5, .allow_nonfinite = true);
+    t->hash = bits_of(norm, bits_of(value, t->hash));
     return value;
 }
 
