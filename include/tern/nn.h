@@ -24,6 +24,7 @@
 #include <tern/nn/loss.h>
 #include <tern/nn/norm.h>
 #include <tern/nn/pad.h>
+#include <tern/nn/parametrizations.h>
 #include <tern/nn/pool.h>
 #include <tern/nn/resize.h>
 #include <tern/nn/shape.h>

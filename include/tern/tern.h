@@ -34,6 +34,7 @@
 #include <tern/nn/loss.h>
 #include <tern/nn/norm.h>
 #include <tern/nn/pad.h>
+#include <tern/nn/parametrizations.h>
 #include <tern/nn/pool.h>
 #include <tern/nn/resize.h>
 #include <tern/nn/shape.h>
@@ -54,6 +55,7 @@
 #include <tern/optim.h>
 #include <tern/optimizers.h>
 #include <tern/parallel.h>
+#include <tern/parametrize.h>
 #include <tern/random.h>
 #include <tern/reduction.h>
 #include <tern/scalar.h>

@@ -11,6 +11,7 @@
 #include <tern/ops.h>
 #include <tern/optimizers.h>
 #include <tern/parallel.h>
+#include <tern/parametrize.h>
 #include <tern/random.h>
 
 TERN_OPTIONS_BEGIN_

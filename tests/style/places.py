@@ -20,7 +20,7 @@ FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'produc
 FOLDERS = {
     'cpu': FAMILIES,
     'cuda': FAMILIES | {'host'},
-    'nn': {'container', 'init', 'layer', 'loss', 'module'},
+    'nn': {'container', 'init', 'layer', 'loss', 'module', 'parametrization'},
     'optim': {'lbfgs', 'sched'},
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}

@@ -31,8 +31,9 @@ static bool has_tensor(const tern_module_tensors *list, const char *name)
     return false;
 }
 
-static bool has_name(const tern_module_private *private_, const char *name)
+bool tern_module_has_name(const tern_module *module, const char *name)
 {
+    const tern_module_private *private_ = module->private_;
     for (int64_t i = 0; i < private_->child_count; i++)
         if (strcmp(private_->children[i].name, name) == 0)
             return true;
@@ -51,7 +52,7 @@ static tern_status check_name(const char *function, const tern_module *module, c
     TERN_CHECK(name[0] && !strchr(name, '.') && strlen(name) < TERN_NAME_SIZE / 2, TERN_ERR_ARG,
                "%s: \"%.64s\" cannot be a name in %s: names are short, not empty, and have no dot",
                function, name, class_name);
-    TERN_CHECK(!has_name(module->private_, name), TERN_ERR_ARG, "%s: %s already has a \"%s\"",
+    TERN_CHECK(!tern_module_has_name(module, name), TERN_ERR_ARG, "%s: %s already has a \"%s\"",
                function, class_name, name);
     return TERN_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/callback.h"
 #include "base/text.h"
+#include "nn/module/parametrize.h"
 
 static void put(char *buffer, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
 static void put(char *buffer, size_t size, const char *format, ...)
@@ -53,7 +54,7 @@ void tern_module_describe(const tern_module *module, tern_text *out)
     if (!module->klass->describe)
         return;
     tern_callback_begin();
-    module->klass->describe(module, out);
+    tern_parametrized_describe(module, out);
     tern_callback_end();
 }
 

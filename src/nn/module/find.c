@@ -17,8 +17,7 @@ static tern_module_link *find_link(const tern_module *module, const char *name, 
     return NULL;
 }
 
-// Follows `name` up to its last dot. *last becomes what comes after it. NULL when there is no way.
-static tern_module *find_owner(const tern_module *module, const char *name, const char **last)
+tern_module *tern_module_find_owner(const tern_module *module, const char *name, const char **last)
 {
     tern_module *at = module->private_->self;
     for (const char *dot = strchr(name, '.'); at && dot; dot = strchr(name, '.')) {
@@ -34,7 +33,7 @@ static tern_module_tensor *find_tensor(const tern_module *module, const char *na
                                        bool is_parameter, tern_module **owner)
 {
     const char *last;
-    *owner = find_owner(module, name, &last);
+    *owner = tern_module_find_owner(module, name, &last);
     if (!*owner)
         return NULL;
     tern_module_private *private_ = (*owner)->private_;
@@ -132,7 +131,7 @@ tern_module_link *tern_module_find_link(const char *function, const tern_module 
     const char *last;
     if (check_lookup(function, module, name))
         return NULL;
-    *owner = find_owner(module, name, &last);
+    *owner = tern_module_find_owner(module, name, &last);
     tern_module_link *found = *owner ? find_link(*owner, last, strlen(last)) : NULL;
     char listed[LISTED_SIZE] = "";
     if (!found && !tern_module_each_module(module->private_->self, list_module, listed))

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/path_table.h"
 #include "nn/module/describe.h"
+#include "nn/module/parametrize.h"
 #include "tensor/liveness.h"
 
 static _Thread_local tern_forward_frame *innermost;
@@ -25,7 +26,9 @@ bool tern_forward_is_observed(void)
 
 bool tern_forward_is_plain(const tern_module *module)
 {
-    return !observer && module->private_->hook_count == 0;
+    const tern_module_private *private_ = module->private_;
+    return !observer && private_->hook_count == 0 && !private_->parametrized &&
+           !private_->adapter.call;
 }
 
 // ---- the path -----------------------------------------------------------------------------------
@@ -201,10 +204,20 @@ static tern_status run_after(tern_module *module, const tern_tensors *in, tern_t
     return TERN_OK;
 }
 
+// What its class computes, and what was put into the module after it was made.
+static tern_status call_class(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    const tern_module_adapter *adapter = &module->private_->adapter;
+    if (!module->private_->parametrized && !adapter->call)
+        return module->klass->call(module, in, out);
+    TERN_TRY(tern_parametrized_call(module, in, out));
+    return adapter->call ? adapter->call(module, in, out) : TERN_OK;
+}
+
 static tern_status run(tern_module *module, tern_tensors *in, tern_tensors *out)
 {
     if (observer) {
-        TERN_TRY(module->klass->call(module, in, out));
+        TERN_TRY(call_class(module, in, out));
         TERN_TRY(check_outputs(module, out));
         observer->observe(module, out, observer->user);
         return TERN_OK;
@@ -213,7 +226,7 @@ static tern_status run(tern_module *module, tern_tensors *in, tern_tensors *out)
     frame->in_hook = true;
     TERN_TRY(run_before(module, in));
     frame->in_hook = false;
-    TERN_TRY(module->klass->call(module, in, out));
+    TERN_TRY(call_class(module, in, out));
     frame->in_hook = true;
     return run_after(module, in, out);
 }

@@ -4,6 +4,7 @@
 
 #include "base/callback.h"
 #include "base/mem.h"
+#include "nn/module/parametrize.h"
 #include "tensor/header.h"
 
 static tern_status check_class(const tern_module_class *module_class)
@@ -30,6 +31,7 @@ tern_module *tern_module_alloc(const tern_module_class *module_class)
     atomic_init(&private_->refs, 1);
     private_->self = module;
     private_->training = true;
+    private_->members = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     module->klass = module_class;
     module->private_ = private_;
     return module;
@@ -55,7 +57,8 @@ tern_status tern_module_reset(tern_module *module, tern_generator *generator)
         return TERN_OK;
     tern_callback_begin();
     tern_no_grad {
-        status = module->klass->reset(module, generator);
+        status = module->private_->parametrized ? tern_parametrized_reset(module, generator)
+                                                : module->klass->reset(module, generator);
     }
     tern_callback_end();
     if (status && !tern_error_pending())

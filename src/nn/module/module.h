@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_NN_MODULE_MODULE_H
 #define TERN_SRC_NN_MODULE_MODULE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <tern/module.h>
@@ -51,6 +52,13 @@ typedef enum tern_module_print_style {
     TERN_PRINT_PARAMETERS,
 } tern_module_print_style;
 
+// What is added to what the module's class gives: low-rank adaptation.
+typedef struct tern_module_adapter {
+    tern_module_call_fn *call; // `out` has what the class gave; NULL: no adapter
+    double scale, dropout;
+    bool merged; // into the module's own weight
+} tern_module_adapter;
+
 typedef struct tern_module_private {
     _Atomic int64_t refs;
     _Atomic int64_t parent_refs; // in parents: so many of the references are theirs
@@ -60,10 +68,11 @@ typedef struct tern_module_private {
     tern_module *parent;   // that took it last, for its name in messages; not held
     tern_module_print_style print_style;
     bool training;
-    bool done;       // the constructor is through: nothing may be added
-    bool failed;     // an addition failed
-    bool parallel;   // runs on several devices: no replica may be made of it
-    bool incomplete; // a copy that still has what belongs to the original
+    bool done;         // the constructor is through: nothing may be added
+    bool failed;       // an addition failed
+    bool parallel;     // runs on several devices: no replica may be made of it
+    bool incomplete;   // a copy that still has what belongs to the original
+    bool parametrized; // some of its tensors are computed: nn/module/parametrize.h
     _Atomic int
         running; // forwards and traversals in progress, on any thread, each with a reference
     int level;   // how many modules are above it at most, now or before
@@ -76,6 +85,8 @@ typedef struct tern_module_private {
     int64_t hook_count, hook_capacity;
     void *user; // the program's
     tern_free_fn *user_free;
+    tern_module_adapter adapter;
+    pthread_mutex_t members; // held while members point to what is computed
 } tern_module_private;
 
 // A freed module is found while its memory is kept.
@@ -138,6 +149,16 @@ void tern_module_buffer_since(tern_module *module, int version);
 tern_status tern_module_put_child(tern_module *module, const char *name, size_t member,
                                   tern_module *child);
 
+// Takes an entry, or a child, out of the registry and gives its reference back.
+void tern_module_take_tensor(tern_module_tensors *list, tern_module_tensor *entry);
+void tern_module_take_child(tern_module *module, const tern_module *child);
+// TERN_ERR_STATE while the module runs or is traversed: nothing may be put in or taken out.
+tern_status tern_module_check_change(const char *function, const tern_module *module);
+// Whether a tensor or child of that name is registered.
+bool tern_module_has_name(const tern_module *module, const char *name);
+
+// Follows `name` up to its last dot. *last becomes what comes after it. NULL when there is no way.
+tern_module *tern_module_find_owner(const tern_module *module, const char *name, const char **last);
 // What the registry has under a full name, and in whom. NULL raises, and says what there is.
 tern_module_tensor *tern_module_find_tensor(const char *function, const tern_module *module,
                                             const char *name, bool is_parameter,
@@ -175,6 +196,7 @@ typedef struct tern_forward_frame {
     struct tern_forward_frame *outside;
     uint32_t outside_path;
     bool in_hook; // a hook of the module runs
+    bool bound;   // the module's members point to what was computed for this forward
 } tern_forward_frame;
 tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module);
 void tern_forward_leave(tern_forward_frame *frame);

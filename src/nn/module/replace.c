@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchanging what a finished module holds: parameters, buffers and children.
 #include "nn/module/module.h"
+#include "nn/module/parametrize.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 
@@ -132,6 +133,19 @@ static tern_status check_no_cycle(const char *function, const tern_module *owner
     return TERN_OK;
 }
 
+static tern_status check_not_parametrization(const char *function, const tern_module *owner,
+                                             const char *name, const tern_module *child)
+{
+    const tern_module_class *above = owner->klass, *own = child->klass;
+    TERN_CHECK(above != &tern_parametrizations_class && above != &tern_parametrization_list_class &&
+                   own != &tern_parametrizations_class,
+               TERN_ERR_ARG,
+               "%s: \"%s\" belongs to a parametrization; tern_module_remove_parametrizations takes "
+               "it out",
+               function, name);
+    return TERN_OK;
+}
+
 // The old child is given back last: what its class frees may look at the module.
 static void put_child(tern_module *owner, tern_module_link *link, tern_module *child)
 {
@@ -164,6 +178,7 @@ static tern_status set_child(tern_module *module, const char *name, tern_module 
                "%s: \"%s\" belongs to a %s that runs or is traversed; wait for its end", function,
                name, owner->klass->name);
     TERN_TRY(tern_check_module(function, child));
+    TERN_TRY(check_not_parametrization(function, owner, name, link->module));
     TERN_TRY(check_no_cycle(function, owner, name, child));
     TERN_TRY(tern_module_check_child(function, owner, name, child));
     put_child(owner, link, child);

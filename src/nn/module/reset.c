@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "device/generator.h"
 #include "nn/module/module.h"
+#include "nn/module/parametrize.h"
 #include "tensor/capture.h"
 
 // What a reset may have changed when another one fails. The values are temporaries.
@@ -38,6 +39,9 @@ static tern_status keep(const char *name, tern_module *module, void *user)
     (void)name;
     if (!module->klass->reset)
         return TERN_OK;
+    const tern_module *dict = tern_parametrizations_of(module);
+    for (int64_t i = 0; dict && i < dict->private_->child_count; i++)
+        TERN_TRY(keep_tensors(user, &tern_parametrization_at(dict, i)->base.private_->parameters));
     TERN_TRY(keep_tensors(user, &module->private_->parameters));
     return keep_tensors(user, &module->private_->buffers);
 }

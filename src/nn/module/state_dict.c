@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is saved of a module: its tensors, then its children, as PyTorch orders them.
-#include "nn/module/module.h"
+#include <stdio.h>
+#include "nn/module/parametrize.h"
 #include "state/visitor.h"
 
 // The state that is loaded is older than the tensor, and has none.
@@ -21,6 +22,78 @@ static tern_status visit_tensors(tern_state_visitor *visitor, tern_module_tensor
     return TERN_OK;
 }
 
+// A list in a state that has PyTorch's older names for its originals.
+static bool has_old_names(tern_state_visitor *visitor, const char *name,
+                          const tern_parametrization_list *list)
+{
+    char old[TERN_NAME_SIZE];
+    if (!list->old_names || !tern_visit_is_loading(visitor))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(old, sizeof old, "%s%s", name, list->old_names->suffix[i]);
+        if (tern_visit_peek(visitor, old) == TERN_STATE_UNSPECIFIED)
+            return false;
+    }
+    return true;
+}
+
+static tern_status visit_module(void *object, tern_state_visitor *visitor);
+
+static tern_status visit_children(void *object, tern_state_visitor *visitor)
+{
+    const tern_module_private *private_ = ((tern_module *)object)->private_;
+    for (int64_t i = 0; i < private_->child_count; i++)
+        TERN_TRY(tern_visit_part(visitor, private_->children[i].name, visit_module,
+                                 private_->children[i].module));
+    return TERN_OK;
+}
+
+typedef struct parametrization_part {
+    const char *name; // of the tensor
+    tern_parametrization_list *list;
+    bool without_originals;
+} parametrization_part;
+
+static tern_status visit_parametrization(void *object, tern_state_visitor *visitor)
+{
+    const parametrization_part *part = object;
+    return tern_visit_part(visitor, part->name,
+                           part->without_originals ? visit_children : visit_module, part->list);
+}
+
+static tern_status visit_old_names(tern_state_visitor *visitor, const char *name,
+                                   tern_parametrization_list *list)
+{
+    char old[TERN_NAME_SIZE];
+    for (int i = 0; i < 2; i++) {
+        snprintf(old, sizeof old, "%s%s", name, list->old_names->suffix[i]);
+        TERN_TRY(tern_visit_tensor(visitor, old, &list->base.private_->parameters.at[i].tensor));
+    }
+    return TERN_OK;
+}
+
+// Each list alone, since older names of its originals stand beside "parametrizations".
+static tern_status visit_parametrizations(tern_state_visitor *visitor, const char *dict_name,
+                                          const tern_module *dict)
+{
+    for (int64_t i = 0; i < dict->private_->child_count; i++) {
+        parametrization_part part = {.name = dict->private_->children[i].name,
+                                     .list = tern_parametrization_at(dict, i)};
+        part.without_originals = has_old_names(visitor, part.name, part.list);
+        if (part.without_originals)
+            TERN_TRY(visit_old_names(visitor, part.name, part.list));
+        TERN_TRY(tern_visit_part(visitor, dict_name, visit_parametrization, &part));
+    }
+    return TERN_OK;
+}
+
+static tern_status visit_child(tern_state_visitor *visitor, const tern_module_link *child)
+{
+    if (child->module->klass == &tern_parametrizations_class)
+        return visit_parametrizations(visitor, child->name, child->module);
+    return tern_visit_part(visitor, child->name, visit_module, child->module);
+}
+
 static tern_status visit_module(void *object, tern_state_visitor *visitor)
 {
     tern_module *module = object;
@@ -30,8 +103,7 @@ static tern_status visit_module(void *object, tern_state_visitor *visitor)
     if (module->klass->visit)
         TERN_TRY(module->klass->visit(module, visitor));
     for (int64_t i = 0; i < private_->child_count; i++)
-        TERN_TRY(tern_visit_part(visitor, private_->children[i].name, visit_module,
-                                 private_->children[i].module));
+        TERN_TRY(visit_child(visitor, &private_->children[i]));
     return TERN_OK;
 }
 
