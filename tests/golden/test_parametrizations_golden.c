@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers whose weights are computed give PyTorch's numbers: how they start, a forward and a
+// backward, steps in training, evaluation, and what is left when the parametrization goes.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "golden_test.h"
+#include "support/array.h"
+
+#define STEPS 5
+#define LR    0.1
+#define NONE  (-1000)
+
+static tern_device device;
+
+static tern_tensor *golden_tensor(const golden_array *g)
+{
+    return tern_from_data(g->shape, g->data, .dtype = g->dtype, .device = device);
+}
+
+static double tolerance_of(tern_dtype dtype)
+{
+    return dtype == TERN_FLOAT64 ? 1e-10 : 1e-5;
+}
+
+// ---- the layers ---------------------------------------------------------------------------------
+
+static tern_module *layer_named(const char *name, tern_dtype dtype)
+{
+    if (strcmp(name, "linear") == 0)
+        return tern_nn_linear(5, 3, .dtype = dtype, .device = device);
+    if (strcmp(name, "conv2d") == 0)
+        return tern_nn_conv2d(4, 6, 3, .groups = 2, .dtype = dtype, .device = device);
+    if (strcmp(name, "conv_transpose2d") == 0)
+        return tern_nn_conv_transpose2d(4, 3, 3, .stride = 2, .dtype = dtype, .device = device);
+    assert_string_equal(name, "batch_norm");
+    return tern_nn_batch_norm1d(5, .dtype = dtype, .device = device);
+}
+
+static tern_status twice(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    (void)module;
+    out->count = 1;
+    out->at[0] = tern_mul_scalar(in->at[0], 2);
+    return tern_error_code();
+}
+
+static const tern_module_class twice_class = {
+    .name = "Double", .size = sizeof(tern_module), .call = twice};
+
+static void parametrize(const golden_case *c, tern_module *layer)
+{
+    const char *kind = golden_text(c, "kind"), *name = golden_text(c, "name");
+    int dim = golden_text(c, "dim") ? (int)golden_number(c, "dim", 0) : INT_MIN + 1;
+    if (!name)
+        name = "weight";
+    if (strcmp(kind, "spectral_norm") == 0) {
+        double eps = golden_text(c, "eps") ? golden_number(c, "eps", 0) : 1e-12;
+        int64_t n = (int64_t)golden_number(c, "n_power_iterations", 0);
+        assert_ptr_equal(tern_nn_spectral_norm(layer, .name = name, .eps = eps,
+                                               .n_power_iterations = n ? n : 1,
+                                               .dim = dim == INT_MIN + 1 ? TERN_OUTPUT_DIM : dim),
+                         layer);
+        return;
+    }
+    if (dim == INT_MIN + 1)
+        dim = 0;
+    assert_ptr_equal(
+        tern_nn_weight_norm(layer, .name = name, .dim = dim == NONE ? TERN_ALL_DIMS : dim), layer);
+    if (strcmp(kind, "chain") == 0)
+        assert_int_equal(tern_module_register_parametrization(
+                             layer, "weight", tern_module_done(tern_module_new(&twice_class))),
+                         TERN_OK);
+}
+
+// ---- comparing ----------------------------------------------------------------------------------
+
+static void compare(const golden_case *c, const char *prefix, const char *name, tern_tensor *t,
+                    double tolerance)
+{
+    char full[128];
+    snprintf(full, sizeof full, "%s%s%s", prefix, name[0] ? "." : "", name);
+    const golden_array *g = golden_find_array(c, full);
+    if (!g)
+        fail_msg("PyTorch has no %s", full);
+    array got = array_of_tensor(t), want = golden_to_array(g);
+    assert_int_equal(got.dtype, want.dtype);
+    assert_true(tern_shape_equal(got.shape, want.shape));
+    for (int64_t i = 0; i < got.numel; i++)
+        assert_near(full, i, (double)got.data[i], (double)want.data[i], tolerance, tolerance);
+    array_free(&got);
+    array_free(&want);
+}
+
+// Under PyTorch's names, in its order, and nothing else.
+static void compare_state(const golden_case *c, const char *prefix, const char *keys,
+                          tern_module *layer, double tolerance)
+{
+    char names[512] = "";
+    tern_state *state = tern_module_state_dict(layer);
+    assert_non_null(state);
+    for (int64_t i = 0; i < tern_state_count(state); i++) {
+        const char *name = tern_state_name_at(state, i);
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " " : "", name);
+        compare(c, prefix, name, tern_state_tensor(state, name), tolerance);
+    }
+    if (keys)
+        assert_string_equal(names, keys);
+    tern_state_free(state);
+}
+
+static void load_start(const golden_case *c, tern_module *layer)
+{
+    tern_state *state = tern_state_new();
+    for (int i = 0; i < c->array_count; i++)
+        if (strncmp(c->arrays[i].name, "start.", 6) == 0)
+            assert_int_equal(
+                tern_state_set_tensor(state, c->arrays[i].name + 6, golden_tensor(&c->arrays[i])),
+                TERN_OK);
+    assert_int_equal(tern_module_load_state_dict(layer, state), TERN_OK);
+    tern_state_free(state);
+}
+
+// ---- the tests ----------------------------------------------------------------------------------
+
+typedef struct gradients {
+    const golden_case *c;
+    double tolerance;
+} gradients;
+
+static tern_status compare_gradient(const tern_module_entry *entry, void *user)
+{
+    const gradients *g = user;
+    compare(g->c, "grad", entry->name, tern_grad(entry->tensor), g->tolerance);
+    return TERN_OK;
+}
+
+static void train(const golden_case *c, tern_module *layer, tern_tensor *x, double tolerance)
+{
+    tern_tensor *r = golden_tensor(golden_find_array(c, "r"));
+    tern_optim *sgd = tern_optim_sgd(layer, .lr = LR);
+    for (int i = 0; i <= STEPS; i++) {
+        tern_scope scope = tern_scope_open();
+        tern_optim_zero_grad(sgd);
+        tern_tensor *y = tern_forward(layer, x);
+        assert_int_equal(tern_backward(tern_sum_all(tern_mul(y, r))), TERN_OK);
+        if (i == 0) {
+            compare(c, "y", "", y, tolerance);
+            assert_int_equal(
+                tern_module_each_parameter(layer, compare_gradient, &(gradients){c, tolerance}),
+                TERN_OK);
+        } else {
+            assert_int_equal(tern_optim_step(sgd), TERN_OK);
+        }
+        tern_scope_close(scope);
+    }
+    tern_optim_free(sgd);
+}
+
+static void the_layer_is_pytorchs(void **state)
+{
+    const golden_case *c = *state;
+    const char *name = golden_text(c, "name");
+    tern_scope scope = tern_scope_open();
+    tern_tensor *x = golden_tensor(golden_find_array(c, "x"));
+    const double tolerance = tolerance_of(tern_dtype_of(x));
+    tern_manual_seed(7);
+    tern_module *layer = layer_named(golden_text(c, "layer"), tern_dtype_of(x));
+    parametrize(c, layer);
+    compare_state(c, "start", golden_text(c, "keys"), layer, 2e-6);
+    load_start(c, layer);
+    train(c, layer, x, tolerance);
+    compare_state(c, "end", golden_text(c, "keys"), layer, tolerance);
+    tern_module_eval(layer);
+    compare(c, "y_eval", "", tern_forward(layer, x), tolerance);
+    assert_int_equal(tern_module_remove_parametrizations(layer, name ? name : "weight"), TERN_OK);
+    compare_state(c, "left", NULL, layer, tolerance);
+    tern_module_free(layer);
+    tern_scope_close(scope);
+    assert_fine();
+}
+
+#define MOST_CASES 48
+
+int main(int argc, char **argv)
+{
+    if (tern_device_parse(argc > 1 ? argv[1] : "cpu", &device))
+        return tern_error_print(stderr);
+    const golden_file *file = golden_read("parametrizations");
+    static struct CMUnitTest tests[MOST_CASES];
+    assert_true(file->count <= MOST_CASES);
+    for (int i = 0; i < file->count; i++)
+        tests[i] = (struct CMUnitTest){file->cases[i].name, the_layer_is_pytorchs, start,
+                                       leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
+    return _cmocka_run_group_tests("parametrizations", tests, (size_t)file->count, NULL, NULL);
+}
