@@ -6,6 +6,7 @@
 #include <tern/gradcheck.h>
 #include <tern/init.h>
 #include <tern/io.h>
+#include <tern/lora.h>
 #include <tern/models.h>
 #include <tern/nn.h>
 #include <tern/ops.h>

@@ -39,7 +39,7 @@ PUBLIC = {
     'autograd': ['autograd'],
     'ops': ['ops', 'ops/*', 'random'],
     'state': ['state'],
-    'nn': ['gradcheck', 'init', 'module', 'nn', 'nn/*', 'parametrize'],
+    'nn': ['gradcheck', 'init', 'lora', 'module', 'nn', 'nn/*', 'parametrize'],
     'models': ['models'],
     'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],

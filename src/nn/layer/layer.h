@@ -51,6 +51,8 @@ tern_status tern_layer_draw(tern_tensor *weight, tern_tensor *bias, int64_t fan_
 tern_status tern_layer_draw_normal(tern_tensor *weight, double std, tern_generator *generator);
 
 extern const tern_module_class tern_nn_linear_class;
+// A Linear whose weight starts, and starts anew, with zeros.
+tern_module *tern_nn_linear_zeros(const tern_nn_linear_options *options);
 // What a Linear multiplies by and adds (may be NULL); TERN_ERR_ARG for a module of another class.
 tern_status tern_nn_linear_parameters(const tern_module *module, tern_tensor **weight,
                                       tern_tensor **bias);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = x W^T + b.
 #include "nn/layer/layer.h"
+#include "nn/module/parametrize.h"
 #include "tensor/liveness.h"
 
 typedef struct linear {
@@ -45,15 +46,40 @@ static void describe(const tern_module *module, tern_text *out)
 const tern_module_class tern_nn_linear_class = {
     .name = "Linear", .size = sizeof(linear), .call = call, .describe = describe, .reset = reset};
 
+static tern_status reset_to_zeros(tern_module *module, tern_generator *generator)
+{
+    const linear *self = (const linear *)module;
+    (void)generator;
+    return tern_zero_(self->weight) ? TERN_OK : tern_error_code();
+}
+
+static const tern_module_class linear_zeros_class = {.name = "Linear",
+                                                     .size = sizeof(linear),
+                                                     .call = call,
+                                                     .describe = describe,
+                                                     .reset = reset_to_zeros};
+
+// What is computed now where it is parametrized.
+static tern_status current(tern_module *module, const char *name, tern_tensor **tensor)
+{
+    if (!tern_module_is_parametrized(module, name))
+        return TERN_OK;
+    *tensor = tern_module_parametrized(module, name);
+    return *tensor ? TERN_OK : tern_error_code();
+}
+
 tern_status tern_nn_linear_parameters(const tern_module *module, tern_tensor **weight,
                                       tern_tensor **bias)
 {
     const linear *self = (const linear *)module;
     TERN_CHECK(module->klass == &tern_nn_linear_class, TERN_ERR_ARG,
                "a %s is no Linear, whose weight is needed", module->klass->name);
+    TERN_CHECK(!module->private_->adapter.call || module->private_->adapter.merged, TERN_ERR_STATE,
+               "a Linear with LoRA multiplies by more than its weight; tern_lora_merge adds that");
     *weight = self->weight;
     *bias = self->bias;
-    return TERN_OK;
+    TERN_TRY(current(module->private_->self, "weight", weight));
+    return current(module->private_->self, "bias", bias);
 }
 
 static tern_status check_options(const tern_nn_linear_options *options, tern_device *device)
@@ -67,14 +93,13 @@ static tern_status check_options(const tern_nn_linear_options *options, tern_dev
     return tern_device_resolve("nn_linear", device);
 }
 
-tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
+static tern_module *make(const tern_module_class *linear_class,
+                         const tern_nn_linear_options *options)
 {
-    if (!options)
-        return (void)tern_null_error("nn_linear", "options"), NULL;
     tern_device device = options->device;
     if (check_options(options, &device))
         return NULL;
-    linear *self = (linear *)tern_module_new(&tern_nn_linear_class);
+    linear *self = (linear *)tern_module_new(linear_class);
     if (!self)
         return NULL;
     tern_dtype dtype = options->dtype;
@@ -84,4 +109,16 @@ tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
     tern_parameter(self, bias,
                    options->bias ? tern_empty(row, .dtype = dtype, .device = device) : NULL);
     return tern_done(self);
+}
+
+tern_module *tern_nn_linear_with(const tern_nn_linear_options *options)
+{
+    if (!options)
+        return (void)tern_null_error("nn_linear", "options"), NULL;
+    return make(&tern_nn_linear_class, options);
+}
+
+tern_module *tern_nn_linear_zeros(const tern_nn_linear_options *options)
+{
+    return make(&linear_zeros_class, options);
 }

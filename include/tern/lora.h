@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+/// @file
+/// Low-rank adaptation of trained layers (Hu et al. 2021), as the library PEFT has it.
+///
+///     if (tern_lora(net, "*.[qv]_proj", .rank = 8, .alpha = 16))
+///         return tern_error_print(stderr);
+///     tern_optim *adam = tern_optim_adamw(net, .lr = 1e-4);   // trains A and B alone
+///     ..
+///     tern_state *adapter = tern_lora_state_dict(net);        // the small tensors
+///     tern_save(adapter, "adapter.safetensors");
+///     tern_lora_merge(net);                                   // as fast as before
+///
+/// A Linear that has it gives x W^T + b + alpha / rank * B(A(dropout(x))). It stays the module that
+/// it was, with the same keys, and has two children more: "lora_A", a Linear to `rank` features, and
+/// "lora_B", one back, neither with a bias. A starts as a Linear's weight, B with zeros, so that the
+/// output is the same at first. Copies, moves, states and replicas go on as for other modules. An
+/// optimizer that was made before does not know A and B: make it afterwards. Threads: those of what
+/// changes a module (module.h).
+#ifndef TERN_LORA_H
+#define TERN_LORA_H
+
+#include <tern/module.h>
+
+TERN_BEGIN_DECLS
+
+/// `tern_lora(net, "*.q_proj", .rank = 8, .alpha = 16)`.
+typedef struct tern_lora_options {
+    int64_t rank;     ///< features between A and B, 1 or more
+    double alpha;     ///< what B gives counts alpha / rank times
+    double dropout;   ///< of what goes into A, in training; 0 to less than 1
+    tern_dtype dtype; ///< of A and B, floating; the layer's unless said, float32 for 16-bit ones
+    char reserved_;
+    tern_module *module; ///< that is adapted
+    const char *pattern; ///< which Linears, by full name, as fnmatch(3) has it: "*" for all
+} tern_lora_options;
+#define TERN_LORA_DEFAULTS_ .rank = 8, .alpha = 8, .dropout = 0, .dtype = TERN_DTYPE_UNSPECIFIED
+#define TERN_LORA_FIELDS_   2, 0, (module, pattern), (module, text)
+TERN_API tern_lora_options tern_lora_defaults(void);
+/// Adapts every Linear whose name fits, and stops the gradients of all parameters of `module` but
+/// those of adapters, also earlier ones; tern_module_requires_grad_ on a part that is to be trained
+/// as well, a new head, lets it go on. A's values are drawn from the CPU's default generator. All or
+/// nothing. TERN_ERR_ARG when no Linear fits; TERN_ERR_STATE for a layer that is adapted already,
+/// and while it runs or the calling thread captures.
+TERN_API TERN_NODISCARD tern_status tern_lora_with(const tern_lora_options *options);
+#define tern_lora(...) tern_status_of_(TERN_WITH_(tern_lora, tern_lora, TERN_LORA, __VA_ARGS__))
+
+/// Adds alpha / rank B A to the weights of all adapted layers, which then run as before they were
+/// adapted, dropout left out. The weight is rounded. TERN_ERR_ARG when no layer is adapted;
+/// TERN_ERR_STATE when one is merged already, its weight is parametrized, or the calling thread
+/// captures. All or nothing, up to rounding.
+TERN_API TERN_NODISCARD tern_status tern_lora_merge(tern_module *module);
+/// Takes it away again: the weights are as before, up to rounding. TERN_ERR_STATE when one is not
+/// merged; other failures likewise.
+TERN_API TERN_NODISCARD tern_status tern_lora_unmerge(tern_module *module);
+/// Takes the adapters out of all layers; merged weights stay merged, and parameters that were
+/// stopped stay so. TERN_ERR_ARG when no layer is adapted.
+TERN_API TERN_NODISCARD tern_status tern_lora_unload(tern_module *module);
+/// Whether the module itself is adapted; false on failure.
+TERN_API bool tern_lora_is_adapted(const tern_module *module);
+/// Whether it is adapted and merged; false on failure.
+TERN_API bool tern_lora_is_merged(const tern_module *module);
+
+/// `tern_lora_state_dict(net, .prefix = "base_model.model.")`.
+typedef struct tern_lora_state_dict_options {
+    const char *prefix; ///< of all names; PEFT's files have "base_model.model."
+    char reserved_;
+    tern_module *module; ///< whose adapters are meant
+} tern_lora_state_dict_options;
+#define TERN_LORA_STATE_DICT_DEFAULTS_ .prefix = ""
+#define TERN_LORA_STATE_DICT_FIELDS_   1, 0, (module), (module)
+TERN_API tern_lora_state_dict_options tern_lora_state_dict_defaults(void);
+/// The tensors of the adapters alone, "layers.0.q_proj.lora_A.weight" and "..lora_B.weight", which
+/// stay the module's. Freed with tern_state_free. NULL on failure; TERN_ERR_ARG when no layer is
+/// adapted.
+TERN_API tern_state *tern_lora_state_dict_with(const tern_lora_state_dict_options *options);
+#define tern_lora_state_dict(...)                                                                  \
+    TERN_WITH_(tern_lora_state_dict, tern_lora_state_dict, TERN_LORA_STATE_DICT, __VA_ARGS__)
+/// Copies such a state into the adapters, which are there already, as tern_module_load_state_dict
+/// does: `.strip = "base_model.model."` for a file of PEFT's. TERN_ERR_STATE while a layer is
+/// merged.
+TERN_API TERN_NODISCARD tern_status
+tern_lora_load_state_dict_with(const tern_module_load_state_dict_options *options);
+#define tern_lora_load_state_dict(...)                                                             \
+    tern_status_of_(TERN_WITH_(tern_lora_load_state_dict, tern_module_load_state_dict,             \
+                               TERN_MODULE_LOAD_STATE_DICT, __VA_ARGS__))
+
+TERN_END_DECLS
+
+#endif

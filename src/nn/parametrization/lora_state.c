@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Low-rank adaptation merged into weights and taken away, and what is saved of it.
+#include "nn/parametrization/lora.h"
+#include "state/visitor.h"
+#include "tensor/capture.h"
+#include "tensor/tensor.h"
+
+// ---- merging ------------------------------------------------------------------------------------
+
+static tern_status weight_of(const char *function, const tern_lora_layer *layer,
+                             tern_tensor **weight)
+{
+    tern_module *owner;
+    TERN_CHECK(
+        !tern_module_is_parametrized(layer->module, "weight"), TERN_ERR_STATE,
+        "%s: the weight of \"%s\" is parametrized; tern_module_remove_parametrizations makes "
+        "it a parameter",
+        function, layer->name);
+    const tern_module_tensor *entry =
+        tern_module_find_tensor(function, layer->module, "weight", true, &owner);
+    if (!entry)
+        return tern_error_code();
+    *weight = entry->tensor;
+    return TERN_OK;
+}
+
+static tern_status check_layers(const char *function, const tern_lora_layers *layers, bool merged)
+{
+    for (int64_t i = 0; i < layers->count; i++) {
+        const tern_lora_layer *layer = &layers->at[i];
+        tern_tensor *weight;
+        TERN_CHECK(layer->module->private_->adapter.merged == merged, TERN_ERR_STATE,
+                   merged ? "%s: \"%s\" is not merged" : "%s: \"%s\" is merged already", function,
+                   layer->name);
+        TERN_TRY(tern_module_check_change(function, layer->module));
+        TERN_TRY(weight_of(function, layer, &weight));
+    }
+    return TERN_OK;
+}
+
+// weight += sign * scale * B A.
+static tern_status add_product(const tern_lora_layer *layer, tern_tensor *weight, double sign)
+{
+    tern_module_adapter *adapter = &layer->module->private_->adapter;
+    tern_tensor *a = tern_module_parameter(tern_lora_child(layer->module, TERN_LORA_A), "weight");
+    tern_tensor *b = tern_module_parameter(tern_lora_child(layer->module, TERN_LORA_B), "weight");
+    tern_tensor *change = tern_mul_scalar(tern_matmul(b, a), adapter->scale);
+    if (!change || !tern_add_(weight, tern_to_dtype(change, weight->dtype), sign))
+        return tern_error_code();
+    adapter->merged = sign > 0;
+    return TERN_OK;
+}
+
+static tern_status add(const char *function, const tern_lora_layer *layer, double sign)
+{
+    tern_tensor *weight = NULL;
+    TERN_TRY(weight_of(function, layer, &weight));
+    tern_scope scope = tern_scope_open();
+    tern_status status = scope ? TERN_OK : tern_error_code();
+    tern_no_grad {
+        if (!status)
+            status = add_product(layer, weight, sign);
+    }
+    tern_scope_close(scope);
+    return status;
+}
+
+static tern_status add_all(const char *function, const tern_lora_layers *layers, double sign)
+{
+    int64_t count = 0;
+    tern_status status = check_layers(function, layers, sign < 0);
+    while (!status && count < layers->count) {
+        status = add(function, &layers->at[count], sign);
+        count += !status;
+    }
+    for (int64_t i = 0; status && i < count; i++)
+        (void)add(function, &layers->at[i], -sign);
+    return status;
+}
+
+static tern_status run(const char *function, tern_module *module, double sign)
+{
+    tern_lora_layers layers = {0};
+    TERN_TRY(tern_check_module(function, module));
+    TERN_TRY(tern_capture_refuse(function, "replays would change the weights again"));
+    tern_status status = tern_lora_find(function, module, &layers);
+    if (!status)
+        status = add_all(function, &layers, sign);
+    tern_lora_free_layers(&layers);
+    return status;
+}
+
+tern_status tern_lora_merge(tern_module *module)
+{
+    return run("lora_merge", module, 1);
+}
+
+tern_status tern_lora_unmerge(tern_module *module)
+{
+    return run("lora_unmerge", module, -1);
+}
+
+// ---- saving -------------------------------------------------------------------------------------
+
+static tern_status visit_layers(void *object, tern_state_visitor *visitor)
+{
+    const tern_module *module = object;
+    const tern_module_private *private_ = module->private_;
+    for (int64_t i = 0; i < private_->child_count; i++) {
+        const tern_module_link *link = &private_->children[i];
+        if (tern_lora_is_part(link->module))
+            TERN_TRY(tern_visit_module(visitor, link->name, link->module));
+        else
+            TERN_TRY(tern_visit_part(visitor, link->name, visit_layers, link->module));
+    }
+    return TERN_OK;
+}
+
+// Whether there are adapters.
+static tern_status check_adapted(const char *function, tern_module *module, bool unmerged)
+{
+    tern_lora_layers layers = {0};
+    tern_status status = tern_lora_find(function, module, &layers);
+    if (!status && unmerged)
+        status = check_layers(function, &layers, false);
+    tern_lora_free_layers(&layers);
+    return status;
+}
+
+static tern_state *with_prefix(tern_state *state, const char *prefix)
+{
+    char name[TERN_STATE_NAME_SIZE];
+    tern_state *renamed = tern_state_new();
+    tern_status status = renamed ? TERN_OK : tern_error_code();
+    for (int64_t i = 0; !status && i < tern_state_count(state); i++) {
+        const char *old = tern_state_name_at(state, i);
+        snprintf(name, sizeof name, "%s%s", prefix, old);
+        status = tern_state_set_tensor(renamed, name, tern_state_tensor(state, old));
+    }
+    tern_state_free(state);
+    if (!status)
+        return renamed;
+    tern_state_free(renamed);
+    return NULL;
+}
+
+tern_state *tern_lora_state_dict_with(const tern_lora_state_dict_options *options)
+{
+    const char *function = "lora_state_dict";
+    if (!options)
+        return (void)tern_null_error(function, "options"), NULL;
+    if (check_adapted(function, options->module, false))
+        return NULL;
+    if (!options->prefix)
+        return (void)tern_null_error(function, "prefix"), NULL;
+    tern_module_begin_run(options->module);
+    tern_state *state = tern_state_of_as(function, visit_layers, options->module);
+    tern_module_end_run(options->module);
+    return state && options->prefix[0] ? with_prefix(state, options->prefix) : state;
+}
+
+tern_status tern_lora_load_state_dict_with(const tern_module_load_state_dict_options *options)
+{
+    const char *function = "lora_load_state_dict";
+    if (!options)
+        return tern_null_error(function, "options");
+    TERN_TRY(check_adapted(function, options->module, true));
+    tern_module_begin_run(options->module);
+    tern_status status =
+        tern_state_load_as(&(tern_load_caller){.function = function, .options = TERN_LOAD_ALL},
+                           &(tern_state_load_options){
+                               TERN_LOAD_OPTIONS(options),
+                               .convert = options->convert,
+                               .visit = visit_layers,
+                               .object = options->module,
+                           });
+    tern_module_end_run(options->module);
+    return status;
+}
