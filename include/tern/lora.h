@@ -7,7 +7,7 @@
 ///     tern_optim *adam = tern_optim_adamw(net, .lr = 1e-4);   // trains A and B alone
 ///     ..
 ///     tern_state *adapter = tern_lora_state_dict(net);        // the small tensors
-///     tern_save(adapter, "adapter.safetensors");
+///     tern_state_write(adapter, "adapter.safetensors");
 ///     tern_lora_merge(net);                                   // as fast as before
 ///
 /// A Linear that has it gives x W^T + b + alpha / rank * B(A(dropout(x))). It stays the module that

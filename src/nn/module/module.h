@@ -139,6 +139,9 @@ tern_status tern_module_check_buffer(const char *function, const char *name,
 // What may become a child of that name, of which the caller gives a reference.
 tern_status tern_module_check_child(const char *function, const tern_module *module,
                                     const char *name, const tern_module *child);
+// TERN_ERR_ARG where the child has the module below itself.
+tern_status tern_module_check_no_cycle(const char *function, const tern_module *module,
+                                       const char *name, tern_module *child);
 // Lets the registry hold a tensor at the end of `list` under a copy of the name; checks nothing.
 tern_status tern_module_put_tensor(tern_module *module, tern_module_tensors *list, const char *name,
                                    tern_module_tensor entry);

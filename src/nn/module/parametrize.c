@@ -177,6 +177,7 @@ static tern_status register_first(const tern_module_register_parametrization_opt
     TERN_CHECK(tern_parametrizations_of(owner) || !tern_module_has_name(owner, "parametrizations"),
                TERN_ERR_ARG, REGISTER ": %s already has a \"parametrizations\"",
                owner->klass->name);
+    TERN_TRY(tern_module_check_no_cycle(REGISTER, owner, o->name, o->parametrization));
     TERN_TRY(tern_module_check_child(REGISTER, owner, "0", o->parametrization));
     tern_module_train(o->parametrization, owner->private_->training);
     tern_parametrization_list *list = tern_parametrization_new(o, value, entry->member);
@@ -226,6 +227,7 @@ static tern_status register_next(const tern_module_register_parametrization_opti
                o->name, (long long)count);
     TERN_TRY(tern_module_check_change(REGISTER, owner));
     TERN_TRY(tern_module_check_change(REGISTER, &list->base));
+    TERN_TRY(tern_module_check_no_cycle(REGISTER, owner, o->name, o->parametrization));
     TERN_TRY(tern_module_check_child(REGISTER, &list->base, name, o->parametrization));
     tern_module_train(o->parametrization, owner->private_->training);
     tern_status status = TERN_OK;

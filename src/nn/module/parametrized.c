@@ -89,7 +89,8 @@ tern_tensor *tern_parametrization_compute(tern_parametrization_list *list)
     tern_tensor *y = out.at[0], *idle = list->idle;
     if (!tern_shape_equal(idle->shape, y->shape))
         tern_header_shape(idle, y->shape);
-    idle->dtype = y->dtype;
+    if (idle->dtype != y->dtype)
+        idle->dtype = y->dtype;
     return y;
 }
 

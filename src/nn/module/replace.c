@@ -48,6 +48,9 @@ tern_status tern_module_set_parameter(tern_module *module, const char *name, ter
         return tern_error_code();
     TERN_TRY(tern_capture_refuse(function, USED_AS_THEY_ARE));
     TERN_TRY(tern_module_check_parameter(function, name, value));
+    TERN_CHECK(value || owner->klass != &tern_parametrization_list_class, TERN_ERR_ARG,
+               "%s: \"%s\" is the original of a parametrization, which cannot be absent", function,
+               name);
     if (value)
         value->requires_grad = true;
     put_tensor(module->private_->self, owner, entry, value);
@@ -123,8 +126,8 @@ static tern_status look_for(const char *name, tern_module *module, void *user)
     return TERN_OK;
 }
 
-static tern_status check_no_cycle(const char *function, const tern_module *owner, const char *name,
-                                  tern_module *child)
+tern_status tern_module_check_no_cycle(const char *function, const tern_module *owner,
+                                       const char *name, tern_module *child)
 {
     search s = {.wanted = owner};
     TERN_TRY(tern_module_each_module(child, look_for, &s));
@@ -179,7 +182,7 @@ static tern_status set_child(tern_module *module, const char *name, tern_module 
                name, owner->klass->name);
     TERN_TRY(tern_check_module(function, child));
     TERN_TRY(check_not_parametrization(function, owner, name, link->module));
-    TERN_TRY(check_no_cycle(function, owner, name, child));
+    TERN_TRY(tern_module_check_no_cycle(function, owner, name, child));
     TERN_TRY(tern_module_check_child(function, owner, name, child));
     put_child(owner, link, child);
     return TERN_OK;

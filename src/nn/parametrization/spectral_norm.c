@@ -68,6 +68,7 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     const spectral_norm *self = (const spectral_norm *)module;
     TERN_TRY(tern_layer_inputs(module, in, 1));
     tern_tensor *weight = in->at[0];
+    TERN_TRY(tern_check_tensor("nn_spectral_norm", "the weight", weight));
     if (!self->u)
         return tern_layer_output(out, tern_normalize(weight, .dim = 0, .eps = self->eps));
     tern_tensor *w = matrix_of(weight, self->dim);

@@ -3,6 +3,7 @@
 #include <tern/nn/parametrizations.h>
 #include "nn/layer/layer.h"
 #include "nn/parametrization/parametrization.h"
+#include "tensor/liveness.h"
 
 typedef struct weight_norm {
     tern_module base;
@@ -27,6 +28,7 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
 {
     TERN_TRY(tern_layer_inputs(module, in, 2));
     tern_tensor *g = in->at[0], *v = in->at[1];
+    TERN_TRY(tern_check_tensor("nn_weight_norm", "v", v));
     tern_tensor *norm = norm_except_dim(v, ((const weight_norm *)module)->dim);
     return tern_layer_output(out, tern_mul(v, tern_div(g, norm)));
 }
