@@ -11,11 +11,11 @@
 ///     tern_lora_merge(net);                                   // as fast as before
 ///
 /// A Linear that has it gives x W^T + b + alpha / rank * B(A(dropout(x))). It stays the module that
-/// it was, with the same keys, and has two children more: "lora_A", a Linear to `rank` features, and
-/// "lora_B", one back, neither with a bias. A starts as a Linear's weight, B with zeros, so that the
-/// output is the same at first. Copies, moves, states and replicas go on as for other modules. An
-/// optimizer that was made before does not know A and B: make it afterwards. Threads: those of what
-/// changes a module (module.h).
+/// it was, with the same keys, and owns two children more: "lora_A", a Linear to `rank` features,
+/// and "lora_B", one back, neither with a bias. A starts as a Linear's weight, B with zeros: the
+/// output is the same at first. Copies, moves, states and replicas go on as for other modules.
+/// An optimizer that was made before does not know A and B: make it afterwards. Threads: those of
+/// what changes a module (module.h).
 #ifndef TERN_LORA_H
 #define TERN_LORA_H
 
@@ -37,8 +37,8 @@ typedef struct tern_lora_options {
 #define TERN_LORA_FIELDS_   2, 0, (module, pattern), (module, text)
 TERN_API tern_lora_options tern_lora_defaults(void);
 /// Adapts every Linear whose name fits, and stops the gradients of all parameters of `module` but
-/// those of adapters, also earlier ones; tern_module_requires_grad_ on a part that is to be trained
-/// as well, a new head, lets it go on. A's values are drawn from the CPU's default generator. All or
+/// those of adapters, also earlier ones; tern_module_requires_grad_ lets a part go on that is to be
+/// trained as well, a new head. A's values are drawn from the CPU's default generator. All or
 /// nothing. TERN_ERR_ARG when no Linear fits; TERN_ERR_STATE for a layer that is adapted already,
 /// and while it runs or the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_lora_with(const tern_lora_options *options);

@@ -44,6 +44,7 @@ typedef struct tern_module_register_parametrization_options {
 #define TERN_MODULE_REGISTER_PARAMETRIZATION_DEFAULTS_ .right_inverse = NULL, .unsafe = false
 #define TERN_MODULE_REGISTER_PARAMETRIZATION_FIELDS_                                               \
     3, 0, (module, name, parametrization), (module, text, module)
+/// The options with the values unless said.
 TERN_API tern_module_register_parametrization_options
 tern_module_register_parametrization_defaults(void);
 /// Has `parametrization` compute a parameter, as torch.nn.utils.parametrize's function. One
@@ -70,6 +71,7 @@ typedef struct tern_module_remove_parametrizations_options {
 } tern_module_remove_parametrizations_options;
 #define TERN_MODULE_REMOVE_PARAMETRIZATIONS_DEFAULTS_ .leave_parametrized = true
 #define TERN_MODULE_REMOVE_PARAMETRIZATIONS_FIELDS_   2, 0, (module, name), (module, text)
+/// The options with the values unless said.
 TERN_API tern_module_remove_parametrizations_options
 tern_module_remove_parametrizations_defaults(void);
 /// Makes a computed tensor a parameter again, the last one of its module: the one original, or a

@@ -12,8 +12,8 @@ static const struct way_to_die {
     {TERN_STAMP_HOLDER,
      "the module, optimizer, dataset or state with it was freed; tern_retain it to keep it"},
     {TERN_STAMP_LEAF, "the tensor it is the gradient of died or moved; tern_retain it to keep it"},
-    {TERN_STAMP_PARAMETRIZED, "it was parametrized; its module has it while it runs, and "
-                              "tern_module_parametrized computes it"},
+    {TERN_STAMP_COMPUTED, "it was parametrized; its module has it while it runs, and "
+                          "tern_module_parametrized computes it"},
 };
 
 // NULL for what is no stamp of a dead tensor.

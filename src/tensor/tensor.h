@@ -75,13 +75,13 @@ struct tern_tensor {
 
 _Static_assert(offsetof(tern_tensor, size) == offsetof(tern_tensor, shape.dim), "one shape");
 
-#define TERN_STAMP_ALIVE        0x7e12a11fu
-#define TERN_STAMP_SCOPE        0x7e12dea1u // its scope closed
-#define TERN_STAMP_RELEASED     0x7e12dea2u // tern_release
-#define TERN_STAMP_BATCH        0x7e12dea3u // its loader went on
-#define TERN_STAMP_HOLDER       0x7e12dea4u // the module, optimizer, dataset or state with it was freed
-#define TERN_STAMP_LEAF         0x7e12dea5u // a gradient: its leaf died
-#define TERN_STAMP_PARAMETRIZED 0x7e12dea6u // it is computed while its module runs
+#define TERN_STAMP_ALIVE    0x7e12a11fu
+#define TERN_STAMP_SCOPE    0x7e12dea1u // its scope closed
+#define TERN_STAMP_RELEASED 0x7e12dea2u // tern_release
+#define TERN_STAMP_BATCH    0x7e12dea3u // its loader went on
+#define TERN_STAMP_HOLDER   0x7e12dea4u // the module, optimizer, dataset or state with it was freed
+#define TERN_STAMP_LEAF     0x7e12dea5u // a gradient: its leaf died
+#define TERN_STAMP_COMPUTED 0x7e12dea6u // it is computed while its module runs
 
 // ---- making and holding -----------------------------------------------------------------------
 

@@ -7,8 +7,8 @@
 ///         return tern_error_print(stderr);
 ///     tern_optim *adam = tern_optim_adam(net); // made after it
 ///
-/// They register a parametrization (parametrize.h) and return the module; on failure NULL, and the
-/// module is as before. Threads: those of what changes a module.
+/// They register a parametrization (parametrize.h) and return the module, which its owner still
+/// owns; on failure NULL, and the module is as before. Threads: those of what changes a module.
 #ifndef TERN_NN_PARAMETRIZATIONS_H
 #define TERN_NN_PARAMETRIZATIONS_H
 

@@ -7,7 +7,6 @@
 #include <string.h>
 #include "base/callback.h"
 #include "base/text.h"
-#include "nn/module/parametrize.h"
 
 static void put(char *buffer, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
 static void put(char *buffer, size_t size, const char *format, ...)
@@ -50,11 +49,12 @@ void tern_text_add_double(tern_text *out, double value)
 
 void tern_module_describe(const tern_module *module, tern_text *out)
 {
+    const tern_module_computed *computed = module->private_->computed;
     out->text[0] = 0;
     if (!module->klass->describe)
         return;
     tern_callback_begin();
-    tern_parametrized_describe(module, out);
+    (computed ? computed->describe : module->klass->describe)(module, out);
     tern_callback_end();
 }
 

@@ -6,7 +6,6 @@
 #include "base/path.h"
 #include "base/path_table.h"
 #include "nn/module/describe.h"
-#include "nn/module/parametrize.h"
 #include "tensor/liveness.h"
 
 static _Thread_local tern_forward_frame *innermost;
@@ -27,8 +26,7 @@ bool tern_forward_is_observed(void)
 bool tern_forward_is_plain(const tern_module *module)
 {
     const tern_module_private *private_ = module->private_;
-    return !observer && private_->hook_count == 0 && !private_->parametrized &&
-           !private_->adapter.call;
+    return !observer && private_->hook_count == 0 && !private_->computed && !private_->adapter.call;
 }
 
 // ---- the path -----------------------------------------------------------------------------------
@@ -207,10 +205,9 @@ static tern_status run_after(tern_module *module, const tern_tensors *in, tern_t
 // What its class computes, and what was put into the module after it was made.
 static tern_status call_class(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
+    const tern_module_computed *computed = module->private_->computed;
     const tern_module_adapter *adapter = &module->private_->adapter;
-    if (!module->private_->parametrized && !adapter->call)
-        return module->klass->call(module, in, out);
-    TERN_TRY(tern_parametrized_call(module, in, out));
+    TERN_TRY(computed ? computed->call(module, in, out) : module->klass->call(module, in, out));
     return adapter->call ? adapter->call(module, in, out) : TERN_OK;
 }
 

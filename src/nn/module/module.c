@@ -4,7 +4,6 @@
 
 #include "base/callback.h"
 #include "base/mem.h"
-#include "nn/module/parametrize.h"
 #include "tensor/header.h"
 
 static tern_status check_class(const tern_module_class *module_class)
@@ -52,13 +51,13 @@ tern_module *tern_module_new(const tern_module_class *module_class)
 
 tern_status tern_module_reset(tern_module *module, tern_generator *generator)
 {
+    const tern_module_computed *computed = module->private_->computed;
     tern_status status = TERN_OK;
     if (!module->klass->reset)
         return TERN_OK;
     tern_callback_begin();
     tern_no_grad {
-        status = module->private_->parametrized ? tern_parametrized_reset(module, generator)
-                                                : module->klass->reset(module, generator);
+        status = (computed ? computed->reset : module->klass->reset)(module, generator);
     }
     tern_callback_end();
     if (status && !tern_error_pending())

@@ -52,6 +52,18 @@ typedef enum tern_module_print_style {
     TERN_PRINT_PARAMETERS,
 } tern_module_print_style;
 
+// What is done otherwise where tensors of a module are computed at each forward, as the module's
+// class would do it.
+typedef struct tern_module_computed {
+    // The call, with what is computed in the members; the calling thread has entered the forward.
+    tern_module_call_fn *call;
+    // Members point to tensors of the right sizes.
+    tern_module_describe_fn *describe;
+    tern_module_reset_fn *reset; // of what the tensors are computed from
+    // The members point to no live tensor, as between forwards.
+    void (*rest)(tern_module *module);
+} tern_module_computed;
+
 // What is added to what the module's class gives: low-rank adaptation.
 typedef struct tern_module_adapter {
     tern_module_call_fn *call; // `out` has what the class gave; NULL: no adapter
@@ -68,11 +80,10 @@ typedef struct tern_module_private {
     tern_module *parent;   // that took it last, for its name in messages; not held
     tern_module_print_style print_style;
     bool training;
-    bool done;         // the constructor is through: nothing may be added
-    bool failed;       // an addition failed
-    bool parallel;     // runs on several devices: no replica may be made of it
-    bool incomplete;   // a copy that still has what belongs to the original
-    bool parametrized; // some of its tensors are computed: nn/module/parametrize.h
+    bool done;       // the constructor is through: nothing may be added
+    bool failed;     // an addition failed
+    bool parallel;   // runs on several devices: no replica may be made of it
+    bool incomplete; // a copy that still has what belongs to the original
     _Atomic int
         running; // forwards and traversals in progress, on any thread, each with a reference
     int level;   // how many modules are above it at most, now or before
@@ -85,6 +96,7 @@ typedef struct tern_module_private {
     int64_t hook_count, hook_capacity;
     void *user; // the program's
     tern_free_fn *user_free;
+    const tern_module_computed *computed; // NULL: nothing is
     tern_module_adapter adapter;
     pthread_mutex_t members; // held while members point to what is computed
 } tern_module_private;

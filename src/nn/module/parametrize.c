@@ -47,7 +47,7 @@ bool tern_module_is_parametrized(const tern_module *module, const char *name)
     if (tern_check_module("module_is_parametrized", module))
         return false;
     return name ? tern_parametrization_find(module, name, &owner) != NULL
-                : module->private_->parametrized;
+                : module->private_->computed != NULL;
 }
 
 tern_tensor *tern_module_parametrized(const tern_module *module, const char *name)
@@ -155,7 +155,7 @@ static tern_status exchange(tern_module *owner, tern_module_tensor *entry,
     if (!dict)
         return tern_error_code();
     TERN_TRY(put_dict(owner, dict));
-    owner->private_->parametrized = true;
+    owner->private_->computed = &tern_parametrized;
     tern_module_take_tensor(&owner->private_->parameters, entry);
     tern_parametrized_rest(owner);
     return TERN_OK;
@@ -313,7 +313,7 @@ static void take_out(tern_module *owner, const tern_parametrization_list *list)
     if (dict->private_->child_count > 0)
         return;
     tern_module_take_child(owner, dict);
-    owner->private_->parametrized = false;
+    owner->private_->computed = NULL;
 }
 
 static tern_status remove_list(tern_module *owner, const char *name,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is computed of a parametrized module, and when: lists of originals and parametrizations, and
 // the members that point to what they give while the module runs.
+#include "nn/module/parametrized.h"
+
 #include <tern/autograd.h>
 #include <tern/ops/inplace.h>
 #include <tern/scope.h>
 #include "base/callback.h"
-#include "nn/module/describe.h"
-#include "nn/module/parametrize.h"
 #include "tensor/header.h"
 
 // ---- lists --------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ static tern_tensor *new_idle(const char *name, tern_shape shape, tern_dtype dtyp
     tern_header_shape(idle, shape);
     idle->dtype = dtype;
     snprintf(idle->label, sizeof idle->label, "%s", name);
-    idle->stamp = TERN_STAMP_PARAMETRIZED;
+    idle->stamp = TERN_STAMP_COMPUTED;
     return idle;
 }
 
@@ -75,7 +75,7 @@ const tern_module_class tern_parametrizations_class = {
 tern_module *tern_parametrizations_of(const tern_module *module)
 {
     const tern_module_private *private_ = module->private_;
-    for (int64_t i = 0; private_->parametrized && i < private_->child_count; i++)
+    for (int64_t i = 0; private_->computed && i < private_->child_count; i++)
         if (private_->children[i].module->klass == &tern_parametrizations_class)
             return private_->children[i].module;
     return NULL;
@@ -221,10 +221,9 @@ static tern_status call_bound(tern_module *module, const tern_tensors *in, tern_
     return status;
 }
 
-tern_status tern_parametrized_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
-    const bool computes = module->private_->parametrized && !is_bound(module);
-    return computes ? call_bound(module, in, out) : module->klass->call(module, in, out);
+    return is_bound(module) ? module->klass->call(module, in, out) : call_bound(module, in, out);
 }
 
 // An original of the sizes that the tensor has, else what no tensor is.
@@ -239,7 +238,7 @@ static const tern_tensor *similar_tensor(const tern_parametrization_list *list)
     return list->idle;
 }
 
-void tern_parametrized_describe(const tern_module *module, tern_text *out)
+static void describe(const tern_module *module, tern_text *out)
 {
     const tern_module *dict = tern_parametrizations_of(module);
     tern_module *owner = module->private_->self;
@@ -289,7 +288,7 @@ static tern_status take_draft(const tern_module *module, const tern_parametrizat
     return TERN_OK;
 }
 
-tern_status tern_parametrized_reset(tern_module *module, tern_generator *generator)
+static tern_status reset(tern_module *module, tern_generator *generator)
 {
     const tern_module *dict = tern_parametrizations_of(module);
     tern_scope scope = tern_scope_open();
@@ -302,3 +301,6 @@ tern_status tern_parametrized_reset(tern_module *module, tern_generator *generat
     tern_scope_close(scope);
     return status;
 }
+
+const tern_module_computed tern_parametrized = {
+    .call = call, .describe = describe, .reset = reset, .rest = tern_parametrized_rest};

@@ -93,7 +93,7 @@ static void write_module(const tern_module *module, int indent, tern_writer *wri
 {
     tern_text description;
     tern_module_describe(module, &description);
-    tern_write(writer, "%s%s(", module->private_->parametrized ? "Parametrized" : "",
+    tern_write(writer, "%s%s(", module->private_->computed ? "Parametrized" : "",
                module->klass->name);
     if (module->private_->print_style == TERN_PRINT_PARAMETERS &&
         module->private_->parameters.count > 0) {

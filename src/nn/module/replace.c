@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchanging what a finished module holds: parameters, buffers and children.
 #include "nn/module/module.h"
-#include "nn/module/parametrize.h"
+#include "nn/module/parametrized.h"
 #include "tensor/capture.h"
 #include "tensor/header.h"
 

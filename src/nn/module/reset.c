@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "device/generator.h"
 #include "nn/module/module.h"
-#include "nn/module/parametrize.h"
+#include "nn/module/parametrized.h"
 #include "tensor/capture.h"
 
 // What a reset may have changed when another one fails. The values are temporaries.

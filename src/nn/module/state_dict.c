@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is saved of a module: its tensors, then its children, as PyTorch orders them.
 #include <stdio.h>
-#include "nn/module/parametrize.h"
+#include "nn/module/parametrized.h"
 #include "state/visitor.h"
 
 // The state that is loaded is older than the tensor, and has none.

@@ -3,7 +3,6 @@
 
 #include "base/callback.h"
 #include "base/mem.h"
-#include "nn/module/parametrize.h"
 #include "tensor/header.h"
 
 static tern_status put_tensors(const tern_tree_copy *copy, tern_module *to,
@@ -43,7 +42,7 @@ static void copy_struct(tern_module *to, const tern_module *from)
     memcpy((char *)to + own, (const char *)from + own, from->klass->size - own);
     to->private_->training = from->private_->training;
     to->private_->print_style = from->private_->print_style;
-    to->private_->parametrized = from->private_->parametrized;
+    to->private_->computed = from->private_->computed;
     to->private_->adapter = from->private_->adapter;
     tern_replace_user(&to->private_->user, &to->private_->user_free, from->private_->user, NULL);
 }
@@ -107,7 +106,8 @@ tern_status tern_tree_complete(const char *function, tern_module *to, const tern
                    : tern_error_raise(status, "%s: the copy of %s failed without saying why",
                                       function, to->klass->name);
     to->private_->incomplete = false;
-    tern_parametrized_rest(to); // the originals' members point to what is the originals'
+    if (to->private_->computed)
+        to->private_->computed->rest(to);
     return TERN_OK;
 }
 
