@@ -44,22 +44,27 @@ static tern_tensor *matrix_of(tern_tensor *weight, int dim)
     return tern_flatten(dim == 0 ? weight : tern_permute(weight, axes), 1, -1);
 }
 
+// to = a x, divided by its norm.
+static tern_status step(tern_tensor *to, tern_tensor *a, tern_tensor *x, double eps)
+{
+    tern_tensor *y = tern_normalize(tern_matmul(a, x), .dim = 0, .eps = eps);
+    return y && tern_copy_(to, y) ? TERN_OK : tern_error_code();
+}
+
 static tern_status iterate(const spectral_norm *self, tern_tensor *w, int64_t count)
 {
     tern_scope scope = tern_scope_open();
-    if (!scope)
-        return tern_error_code();
+    tern_status status = scope ? TERN_OK : tern_error_code();
     tern_no_grad {
-        tern_tensor *wt = tern_transpose(w, 0, 1);
-        for (int64_t i = 0; i < count && !tern_error_pending(); i++) {
-            (void)tern_copy_(self->u,
-                             tern_normalize(tern_matmul(w, self->v), .dim = 0, .eps = self->eps));
-            (void)tern_copy_(self->v,
-                             tern_normalize(tern_matmul(wt, self->u), .dim = 0, .eps = self->eps));
+        tern_tensor *transposed = status ? NULL : tern_transpose(w, 0, 1);
+        for (int64_t i = 0; i < count && !status; i++) {
+            status = step(self->u, w, self->v, self->eps);
+            if (!status)
+                status = step(self->v, transposed, self->u, self->eps);
         }
     }
     tern_scope_close(scope);
-    return tern_error_code();
+    return status;
 }
 
 // The vectors are cloned: the next forward changes them, and both forwards may have a backward.

@@ -38,7 +38,7 @@ static tern_status right_inverse(tern_module *module, tern_tensor *value, tern_t
     originals->count = 2;
     originals->at[0] = norm_except_dim(value, ((const weight_norm *)module)->dim);
     originals->at[1] = value;
-    return tern_error_code();
+    return originals->at[0] ? TERN_OK : tern_error_code();
 }
 
 static const tern_module_class weight_norm_class = {
