@@ -121,6 +121,31 @@ static void whole_batches(void)
     tern_free(p.opt, p.criterion, p.net);
 }
 
+static void adapters(void)
+{
+    tern_module *net = make_net(), *criterion = tern_nn_cross_entropy_loss();
+    const double before = loss_of(net);
+    // [lora]
+    tern_status status =
+        tern_lora(net, "*", .rank = 2, .alpha = 4);      // every Linear; or "*.[qv]_proj"
+    tern_optim *opt = tern_optim_adamw(net, .lr = 1e-2); // has A and B alone to step
+    // [/lora]
+    tern_each_step (i, 100) {
+        tern_optim_zero_grad(opt);
+        if (tern_backward(tern_loss(criterion, tern_forward(net, x), labels)) ||
+            tern_optim_step(opt))
+            break;
+    }
+    const double after = loss_of(net);
+    expect(!status && after < before);
+    // [merge]
+    tern_state *adapter = tern_lora_state_dict(net); // 0.lora_A.weight, 0.lora_B.weight, ...
+    status = tern_lora_merge(net); // into the weights: a forward costs what it did
+    // [/merge]
+    expect(!status && tern_state_count(adapter) == 4 && fabs(loss_of(net) - after) < 1e-4);
+    tern_free(adapter, opt, criterion, net);
+}
+
 int main(void)
 {
     tern_scope scope = tern_scope_open();
@@ -133,6 +158,7 @@ int main(void)
     averages();
     parts();
     whole_batches();
+    adapters();
     tern_scope_close(scope);
     return finished();
 }

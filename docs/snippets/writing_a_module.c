@@ -205,6 +205,44 @@ static void printed_copied_and_exchanged(void)
     tern_module_free(twin);
 }
 
+// [symmetric]
+// x + x^T of a square x, whose half is the original of a symmetric weight.
+static tern_status symmetric_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    (void)module;
+    out->at[out->count++] = tern_add(in->at[0], tern_transpose(in->at[0], 0, 1));
+    return tern_error_code();
+}
+
+static tern_status half(tern_module *module, tern_tensor *value, tern_tensors *originals)
+{
+    (void)module;
+    originals->at[originals->count++] = tern_mul_scalar(value, 0.5);
+    return tern_error_code();
+}
+
+static const tern_module_class symmetric_class = {
+    .name = "Symmetric", .size = sizeof(tern_module), .call = symmetric_call};
+// [/symmetric]
+
+static void computed(void)
+{
+    tern_module *net = tern_nn_sequential(tern_nn_linear(3, 3), tern_nn_relu());
+    // [parametrize]
+    tern_module *symmetric = tern_module_done(tern_module_new(&symmetric_class));
+    tern_status status =
+        tern_module_register_parametrization(net, "0.weight", symmetric, .right_inverse = half);
+    if (!status && !tern_nn_weight_norm(net, .name = "0.bias", .dim = TERN_ALL_DIMS))
+        status = tern_error_code();
+    tern_tensor *w = tern_module_parametrized(net, "0.weight"); // as a forward computes it
+    // [/parametrize]
+    expect(!status);
+    expect(tern_item(tern_amax(tern_abs(tern_sub(w, tern_transpose(w, 0, 1))), TERN_ALL_AXES,
+                               false)) == 0);
+    expect(tern_module_parameter(net, "0.parametrizations.weight.original") != NULL);
+    tern_module_free(net);
+}
+
 // [walk]
 static tern_status has_gradient(const tern_module_entry *entry, void *user)
 {
@@ -238,6 +276,7 @@ int main(void)
     a_constructor_that_fails();
     in_a_container();
     printed_copied_and_exchanged();
+    computed();
     tested();
     tern_scope_close(scope);
     return finished();

@@ -17,10 +17,8 @@ static tern_status make_square(const tern_dataset *self, const tern_sample_conte
     return tern_error_code();
 }
 
-static const tern_dataset_class squares_class = {.name = "squares",
-                                                 .size = sizeof(tern_dataset),
-                                                 .count = count_squares,
-                                                 .item = make_square};
+static const tern_dataset_class squares_class = {
+    .name = "squares", .size = sizeof(tern_dataset), .count = count_squares, .item = make_square};
 
 static void write_file(const char *path, const unsigned char *head, size_t size, size_t zeros)
 {
@@ -80,7 +78,7 @@ static void show_data_tensors(void)
     tern_tensor *x = tern_rand(tern_dims(10, 3)), *y = tern_randint(0, 2, tern_dims(10));
     // [tern_data_tensors]
     tern_dataset *data = tern_data_tensors(x, y); // sample i is (x[i], y[i])
-    int64_t count = tern_dataset_count(data);    // 10
+    int64_t count = tern_dataset_count(data);     // 10
     // [/tern_data_tensors]
     expect(count == 10);
     tern_dataset_free(data);

@@ -47,7 +47,7 @@ static void show_module_copy(void)
 {
     tern_module *net = tern_nn_linear(4, 2);
     // [tern_module_copy]
-    tern_module *copy = tern_module_copy(net); // with parameters of its own
+    tern_module *copy = tern_module_copy(net);                   // with parameters of its own
     tern_tensor *weight = tern_module_parameter(copy, "weight"); // (2, 4)
     // [/tern_module_copy]
     expect_shape(weight, 2, 4);

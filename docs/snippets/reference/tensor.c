@@ -6,7 +6,7 @@ static void show_empty(void)
 {
     // [tern_empty]
     tern_tensor *made = tern_empty(tern_dims(64, 784)); // values are not set
-    int64_t numel = tern_numel(made);             // 50176
+    int64_t numel = tern_numel(made);                   // 50176
     // [/tern_empty]
     expect(numel == 50176);
 }
