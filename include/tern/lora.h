@@ -75,14 +75,34 @@ TERN_API tern_lora_state_dict_options tern_lora_state_dict_defaults(void);
 TERN_API tern_state *tern_lora_state_dict_with(const tern_lora_state_dict_options *options);
 #define tern_lora_state_dict(...)                                                                  \
     TERN_WITH_(tern_lora_state_dict, tern_lora_state_dict, TERN_LORA_STATE_DICT, __VA_ARGS__)
-/// Copies such a state into the adapters, which are there already, as tern_module_load_state_dict
-/// does: `.strip = "base_model.model."` for a file of PEFT's. TERN_ERR_STATE while a layer is
-/// merged.
+
+/// `tern_lora_load_state_dict(net, state, .strip = "base_model.model.")`.
+typedef struct tern_lora_load_state_dict_options {
+    bool strict;                 ///< missing and unexpected names are errors
+    bool convert;                ///< also to floating dtypes from others, and to wider integers
+    const char *strip;           ///< taken away from names of the state that begin with it, or NULL
+    const char *prefix;          ///< names of the state without it do not count, or NULL
+    const char *strip_component; ///< names are compared without this component, or NULL
+    tern_rename_fn *rename;      ///< gives names of the state others, or NULL
+    void *user;                  ///< what `rename` is handed
+    tern_load_report *report;    ///< filled with what does not fit, or NULL
+    char reserved_;
+    tern_module *module;     ///< whose adapters are loaded into
+    const tern_state *state; ///< what is loaded
+} tern_lora_load_state_dict_options;
+#define TERN_LORA_LOAD_STATE_DICT_DEFAULTS_                                                        \
+    .strict = true, .convert = false, .strip = NULL, .prefix = NULL, .strip_component = NULL,      \
+    .rename = NULL, .user = NULL, .report = NULL
+#define TERN_LORA_LOAD_STATE_DICT_FIELDS_ 2, 0, (module, state), (module, state)
+TERN_API tern_lora_load_state_dict_options tern_lora_load_state_dict_defaults(void);
+/// Copies such a state into the adapters, which are there already, all or nothing. What fits, and
+/// the errors, are those of tern_state_load (state.h); a file of PEFT's wants `.strip =
+/// "base_model.model."`. TERN_ERR_ARG when no layer is adapted; TERN_ERR_STATE while one is merged.
 TERN_API TERN_NODISCARD tern_status
-tern_lora_load_state_dict_with(const tern_module_load_state_dict_options *options);
+tern_lora_load_state_dict_with(const tern_lora_load_state_dict_options *options);
 #define tern_lora_load_state_dict(...)                                                             \
-    tern_status_of_(TERN_WITH_(tern_lora_load_state_dict, tern_module_load_state_dict,             \
-                               TERN_MODULE_LOAD_STATE_DICT, __VA_ARGS__))
+    tern_status_of_(TERN_WITH_(tern_lora_load_state_dict, tern_lora_load_state_dict,               \
+                               TERN_LORA_LOAD_STATE_DICT, __VA_ARGS__))
 
 TERN_END_DECLS
 

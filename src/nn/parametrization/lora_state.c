@@ -161,7 +161,7 @@ tern_state *tern_lora_state_dict_with(const tern_lora_state_dict_options *option
     return state && options->prefix[0] ? with_prefix(state, options->prefix) : state;
 }
 
-tern_status tern_lora_load_state_dict_with(const tern_module_load_state_dict_options *options)
+tern_status tern_lora_load_state_dict_with(const tern_lora_load_state_dict_options *options)
 {
     const char *function = "lora_load_state_dict";
     if (!options)
