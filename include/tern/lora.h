@@ -44,13 +44,14 @@ TERN_API tern_lora_options tern_lora_defaults(void);
 TERN_API TERN_NODISCARD tern_status tern_lora_with(const tern_lora_options *options);
 #define tern_lora(...) tern_status_of_(TERN_WITH_(tern_lora, tern_lora, TERN_LORA, __VA_ARGS__))
 
-/// Adds alpha / rank B A to the weights of all adapted layers, which then run as before they were
-/// adapted, dropout left out. The weight is rounded. TERN_ERR_ARG when no layer is adapted;
-/// TERN_ERR_STATE when one is merged already, its weight is parametrized, or the calling thread
-/// captures. All or nothing, up to rounding.
+/// Adds alpha / rank B A to the weights of all adapted layers that are not merged yet, which then
+/// run as before they were adapted, dropout left out. The weight is rounded. A failure on the way
+/// leaves the layers before merged, and the next call goes on. TERN_ERR_ARG when no layer is
+/// adapted; TERN_ERR_STATE when all are merged already, a weight is parametrized, a layer runs or
+/// the calling thread captures, and nothing has changed.
 TERN_API TERN_NODISCARD tern_status tern_lora_merge(tern_module *module);
-/// Takes it away again: the weights are as before, up to rounding. TERN_ERR_STATE when one is not
-/// merged; other failures likewise.
+/// Takes it away again from all that are merged: weights are as before, up to rounding.
+/// TERN_ERR_STATE when none is merged; other failures likewise.
 TERN_API TERN_NODISCARD tern_status tern_lora_unmerge(tern_module *module);
 /// Takes the adapters out of all layers; merged weights stay merged, and parameters that were
 /// stopped stay so. TERN_ERR_ARG when no layer is adapted.

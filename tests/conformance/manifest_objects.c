@@ -44,7 +44,7 @@ static bool is_stored(const char *family, const char *word, const char *value)
 static void check_module(const char *name, void *lacking)
 {
     const char *constructor = name + strlen("nn_");
-    int rows = 0;
+    int rows = is_stored("parametrizations", "kind", constructor);
     for (int i = 0; i < PUBLIC_MODULE_COUNT; i++) {
         if (strcmp(public_modules[i].constructor, constructor) != 0)
             continue;

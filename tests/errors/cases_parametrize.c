@@ -147,9 +147,9 @@ OF_ALL_LAYERS(merge)
 OF_ALL_LAYERS(unmerge)
 OF_ALL_LAYERS(unload)
 REFUSES(tern_lora_merge, "a layer that is merged", TERN_ERR_STATE,
-        "lora_merge: \"\" is merged already", with_adapter(tern_lora_merge, true))
+        "lora_merge: all layers are merged already", with_adapter(tern_lora_merge, true))
 REFUSES(tern_lora_unmerge, "a layer that is not merged", TERN_ERR_STATE,
-        "lora_unmerge: \"\" is not merged", with_adapter(tern_lora_unmerge, false))
+        "lora_unmerge: no layer is merged", with_adapter(tern_lora_unmerge, false))
 
 NO_MODULE(tern_lora_is_adapted, "lora_is_adapted", !tern_lora_is_adapted(NULL))
 NO_MODULE(tern_lora_is_merged, "lora_is_merged", !tern_lora_is_merged(NULL))
@@ -182,4 +182,4 @@ REFUSES(tern_lora_load_state_dict_with, "a state that is NULL", TERN_ERR_NULL,
 REFUSES(tern_lora_load_state_dict_with, "a state without the names", TERN_ERR_ARG,
         "lora_load_state_dict: |lora_A.weight|lora_B.weight", with_adapter(load_empty, false))
 REFUSES(tern_lora_load_state_dict_with, "a layer that is merged", TERN_ERR_STATE,
-        "lora_load_state_dict: \"\" is merged already", with_adapter(load_empty, true))
+        "lora_load_state_dict: \"\" is merged; tern_lora_unmerge", with_adapter(load_empty, true))

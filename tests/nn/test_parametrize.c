@@ -56,8 +56,12 @@ static void a_frozen_parameter_gives_frozen_originals(void **state)
 {
     (void)state;
     tern_module *linear = linear_4_9();
+    tern_tensor *weight = tern_retain(tern_module_parameter(linear, "weight"));
     tern_module_requires_grad_(linear, false);
     assert_ptr_equal(tern_nn_weight_norm(linear), linear);
+    assert_ptr_not_equal(tern_module_parameter(linear, "parametrizations.weight.original1"),
+                         weight);
+    tern_release(weight);
     assert_int_equal(tern_module_num_elements(linear, true), 0);
     assert_false(tern_requires_grad(tern_forward(linear, tern_ones(tern_dims(2)))));
     tern_module_free(linear);
@@ -285,6 +289,30 @@ static void a_reset_draws_the_originals_anew(void **state)
     tern_module_free(linear);
 }
 
+static bool refuses; // in a constructor all is well
+
+static tern_status refuse_to_draw(tern_module *module, tern_generator *generator)
+{
+    (void)module;
+    (void)generator;
+    return refuses ? tern_error_raise(TERN_ERR_NUMERIC, "no draw today") : TERN_OK;
+}
+
+static const tern_module_class undrawn_class = {
+    .name = "Undrawn", .size = sizeof(tern_module), .call = square_call, .reset = refuse_to_draw};
+
+static void a_reset_that_fails_leaves_the_originals(void **state)
+{
+    (void)state;
+    refuses = false;
+    tern_module *net = tern_nn_sequential(squared_4_9(), of(&undrawn_class));
+    refuses = true;
+    assert_status(tern_module_reset_parameters(net, NULL), TERN_ERR_NUMERIC, "no draw today");
+    assert_tensor(tern_module_parameter(net, "0.parametrizations.weight.original"), tern_dims(1, 2),
+                  2, 3);
+    tern_module_free(net);
+}
+
 static void replicas_compute_theirs_and_gradients_come_back(void **state)
 {
     (void)state;
@@ -363,6 +391,7 @@ int main(void)
         CHECK_TEST(a_copy_has_originals_of_its_own_in_any_order_of_freeing),
         CHECK_TEST(moves_and_casts_take_the_originals_along),
         CHECK_TEST(a_reset_draws_the_originals_anew),
+        CHECK_TEST(a_reset_that_fails_leaves_the_originals),
         CHECK_TEST(replicas_compute_theirs_and_gradients_come_back),
         CHECK_TEST(several_threads_may_run_it),
     };

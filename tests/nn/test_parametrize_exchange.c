@@ -50,6 +50,7 @@ static void what_is_left_is_the_computed_value_or_the_original(void **state)
     assert_true(tern_requires_grad(original));
     assert_int_equal(tern_module_num_children(linear), 0);
     assert_false(tern_module_is_parametrized(linear, "weight"));
+    assert_false(tern_module_is_parametrized(linear, NULL));
     assert_tensor(tern_forward(linear, tern_ones(tern_dims(2))), tern_dims(1), 13);
     assert_int_equal(tern_module_register_parametrization(linear, "weight", of(&square_class)),
                      TERN_OK);

@@ -88,10 +88,13 @@ static void fail(tern_module *module)
 tern_status tern_module_put_tensor(tern_module *module, tern_module_tensors *list, const char *name,
                                    tern_module_tensor entry)
 {
-    TERN_TRY(tern_mem_grow((void **)&list->at, &list->capacity, list->count + 1, sizeof *list->at));
     entry.name = tern_mem_string(name);
     if (!entry.name)
         return TERN_ERR_NOMEM;
+    if (tern_mem_grow((void **)&list->at, &list->capacity, list->count + 1, sizeof *list->at)) {
+        tern_mem_free_string(entry.name);
+        return TERN_ERR_NOMEM;
+    }
     list->at[list->count++] = entry;
     (void)tern_tensor_retain(entry.tensor);
     tern_module_bind(module, entry.member, entry.tensor);
@@ -219,11 +222,14 @@ tern_status tern_module_put_child(tern_module *module, const char *name, size_t 
                                   tern_module *child)
 {
     tern_module_private *private_ = module->private_;
-    TERN_TRY(tern_mem_grow((void **)&private_->children, &private_->child_capacity,
-                           private_->child_count + 1, sizeof *private_->children));
     char *copy = tern_mem_string(name);
     if (!copy)
         return TERN_ERR_NOMEM;
+    if (tern_mem_grow((void **)&private_->children, &private_->child_capacity,
+                      private_->child_count + 1, sizeof *private_->children)) {
+        tern_mem_free_string(copy);
+        return TERN_ERR_NOMEM;
+    }
     private_->children[private_->child_count++] =
         (tern_module_link){.name = copy, .module = child, .member = member};
     atomic_fetch_add_explicit(&child->private_->parent_refs, 1, memory_order_relaxed);

@@ -42,6 +42,12 @@ void tern_module_take_child(tern_module *module, const tern_module *child)
     private_->child_count--;
     memmove((void *)&private_->children[index], &private_->children[index + 1],
             (size_t)(private_->child_count - index) * sizeof *link);
+    if (private_->child_count == 0) { // as it was before the first one
+        tern_mem_free(private_->children,
+                      (size_t)private_->child_capacity * sizeof *private_->children);
+        private_->children = NULL;
+        private_->child_capacity = 0;
+    }
     if (taken->private_->parent == module && !has_child(private_, taken))
         taken->private_->parent = NULL;
     atomic_fetch_sub(&taken->private_->parent_refs, 1);

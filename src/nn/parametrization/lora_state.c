@@ -24,17 +24,19 @@ static tern_status weight_of(const char *function, const tern_lora_layer *layer,
     return TERN_OK;
 }
 
+// That a layer is not merged, or is: TERN_ERR_STATE when none is so.
 static tern_status check_layers(const char *function, const tern_lora_layers *layers, bool merged)
 {
+    int64_t count = 0;
     for (int64_t i = 0; i < layers->count; i++) {
         const tern_lora_layer *layer = &layers->at[i];
         tern_tensor *weight;
-        TERN_CHECK(layer->module->private_->adapter.merged == merged, TERN_ERR_STATE,
-                   merged ? "%s: \"%s\" is not merged" : "%s: \"%s\" is merged already", function,
-                   layer->name);
         TERN_TRY(tern_module_check_change(function, layer->module));
         TERN_TRY(weight_of(function, layer, &weight));
+        count += layer->module->private_->adapter.merged == merged;
     }
+    TERN_CHECK(count > 0, TERN_ERR_STATE,
+               merged ? "%s: no layer is merged" : "%s: all layers are merged already", function);
     return TERN_OK;
 }
 
@@ -67,14 +69,11 @@ static tern_status add(const char *function, const tern_lora_layer *layer, doubl
 
 static tern_status add_all(const char *function, const tern_lora_layers *layers, double sign)
 {
-    int64_t count = 0;
-    tern_status status = check_layers(function, layers, sign < 0);
-    while (!status && count < layers->count) {
-        status = add(function, &layers->at[count], sign);
-        count += !status;
-    }
-    for (int64_t i = 0; status && i < count; i++)
-        (void)add(function, &layers->at[i], -sign);
+    const bool merged = sign < 0;
+    tern_status status = check_layers(function, layers, merged);
+    for (int64_t i = 0; !status && i < layers->count; i++)
+        if (layers->at[i].module->private_->adapter.merged == merged)
+            status = add(function, &layers->at[i], sign);
     return status;
 }
 
@@ -116,13 +115,16 @@ static tern_status visit_layers(void *object, tern_state_visitor *visitor)
     return TERN_OK;
 }
 
-// Whether there are adapters.
+// Whether there are adapters, and none of them is merged.
 static tern_status check_adapted(const char *function, tern_module *module, bool unmerged)
 {
     tern_lora_layers layers = {0};
     tern_status status = tern_lora_find(function, module, &layers);
-    if (!status && unmerged)
-        status = check_layers(function, &layers, false);
+    for (int64_t i = 0; unmerged && !status && i < layers.count; i++)
+        if (layers.at[i].module->private_->adapter.merged)
+            status = tern_error_raise(TERN_ERR_STATE,
+                                      "%s: \"%s\" is merged; tern_lora_unmerge it before", function,
+                                      layers.at[i].name);
     tern_lora_free_layers(&layers);
     return status;
 }
