@@ -147,6 +147,16 @@ static tern_status put_dict(tern_module *owner, tern_module *dict)
     return status;
 }
 
+static void take_out(tern_module *owner, const tern_parametrization_list *list)
+{
+    tern_module *dict = tern_parametrizations_of(owner);
+    tern_module_take_child(dict, &list->base);
+    if (dict->private_->child_count > 0)
+        return;
+    tern_module_take_child(owner, dict);
+    owner->private_->computed = NULL;
+}
+
 // From the list of its own parameters into the originals.
 static tern_status exchange(tern_module *owner, tern_module_tensor *entry,
                             tern_parametrization_list *list)
@@ -156,6 +166,11 @@ static tern_status exchange(tern_module *owner, tern_module_tensor *entry,
         return tern_error_code();
     TERN_TRY(put_dict(owner, dict));
     owner->private_->computed = &tern_parametrized;
+    tern_status status = keep_parameter(list, entry->tensor);
+    if (status) {
+        take_out(owner, list);
+        return status;
+    }
     tern_module_take_tensor(&owner->private_->parameters, entry);
     tern_parametrized_rest(owner);
     return TERN_OK;
@@ -184,12 +199,8 @@ static tern_status register_first(const tern_module_register_parametrization_opt
     if (!list)
         return tern_error_code();
     tern_status status = check_list(o, list, value);
-    (void)tern_tensor_retain(value);
     if (!status)
         status = exchange(owner, entry, list);
-    if (!status)
-        status = keep_parameter(list, value);
-    tern_tensor_release_as(value, TERN_STAMP_HOLDER);
     tern_module_release(&list->base);
     return status;
 }
@@ -284,36 +295,61 @@ static bool any_requires_grad(const tern_module_tensors *originals)
     return any;
 }
 
-// What becomes the parameter: the one original, or a new tensor. NULL raises.
-static tern_tensor *make_parameter(tern_parametrization_list *list, bool leave_parametrized)
+// What is computed now, without recording; NULL raises.
+static tern_tensor *compute_value(tern_parametrization_list *list)
 {
-    const tern_module_tensors *originals = &list->base.private_->parameters;
-    tern_tensor *original = originals->at[0].tensor, *value = NULL;
-    if (!leave_parametrized)
-        return original;
+    tern_tensor *value = NULL;
     tern_no_grad {
         value = tern_parametrization_compute(list);
-        const bool same = value && originals->count == 1 &&
-                          tern_shape_equal(value->shape, original->shape) &&
-                          value->dtype == original->dtype;
-        if (same)
-            value = value == original ? original : tern_copy_(original, value);
-        else if (value)
-            value = tern_clone(tern_detach(value));
     }
-    if (value)
-        value->requires_grad = any_requires_grad(originals);
     return value;
 }
 
-static void take_out(tern_module *owner, const tern_parametrization_list *list)
+// A new parameter of that value; NULL raises.
+static tern_tensor *new_parameter(const tern_parametrization_list *list, tern_tensor *value)
 {
-    tern_module *dict = tern_parametrizations_of(owner);
-    tern_module_take_child(dict, &list->base);
-    if (dict->private_->child_count > 0)
-        return;
-    tern_module_take_child(owner, dict);
-    owner->private_->computed = NULL;
+    tern_tensor *parameter = NULL;
+    tern_no_grad {
+        parameter = tern_clone(tern_detach(value));
+    }
+    if (parameter)
+        parameter->requires_grad = any_requires_grad(&list->base.private_->parameters);
+    return parameter;
+}
+
+// The values of the original that is the parameter again; what fails takes that back.
+static tern_status set_values(tern_module *owner, tern_tensor *original, tern_tensor *value)
+{
+    tern_module_tensors *parameters = &owner->private_->parameters;
+    tern_status status = TERN_OK;
+    tern_no_grad {
+        if (value != original && !tern_copy_(original, value))
+            status = tern_error_code();
+    }
+    if (status) {
+        tern_module_take_tensor(parameters, &parameters->at[parameters->count - 1]);
+        tern_parametrized_rest(owner);
+    }
+    return status;
+}
+
+static tern_status put_back(tern_module *owner, const char *name, tern_parametrization_list *list,
+                            bool leave_parametrized)
+{
+    const tern_module_tensors *originals = &list->base.private_->parameters;
+    tern_tensor *original = originals->at[0].tensor;
+    tern_tensor *value = leave_parametrized ? compute_value(list) : original;
+    if (!value)
+        return tern_error_code();
+    const bool same = originals->count == 1 && value->dtype == original->dtype &&
+                      tern_shape_equal(value->shape, original->shape);
+    tern_tensor *parameter = same ? original : new_parameter(list, value);
+    if (!parameter)
+        return tern_error_code();
+    TERN_TRY(tern_module_put_tensor(
+        owner, &owner->private_->parameters, name,
+        (tern_module_tensor){.tensor = parameter, .member = list->member, .persistent = true}));
+    return same ? set_values(owner, original, value) : TERN_OK;
 }
 
 static tern_status remove_list(tern_module *owner, const char *name,
@@ -326,12 +362,7 @@ static tern_status remove_list(tern_module *owner, const char *name,
                       "leave it parametrized",
                name, (long long)count);
     TERN_TRY(tern_module_check_change(REMOVE, owner));
-    tern_tensor *value = make_parameter(list, leave_parametrized);
-    if (!value)
-        return tern_error_code();
-    TERN_TRY(tern_module_put_tensor(
-        owner, &owner->private_->parameters, last ? last + 1 : name,
-        (tern_module_tensor){.tensor = value, .member = list->member, .persistent = true}));
+    TERN_TRY(put_back(owner, last ? last + 1 : name, list, leave_parametrized));
     take_out(owner, list);
     return TERN_OK;
 }
