@@ -63,11 +63,11 @@ TERN_API bool tern_lora_is_merged(const tern_module *module);
 
 /// `tern_lora_state_dict(net, .prefix = "base_model.model.")`.
 typedef struct tern_lora_state_dict_options {
-    const char *prefix; ///< of all names; PEFT's files have "base_model.model."
+    const char *prefix; ///< of all names, or NULL; PEFT's files have "base_model.model."
     char reserved_;
     tern_module *module; ///< whose adapters are meant
 } tern_lora_state_dict_options;
-#define TERN_LORA_STATE_DICT_DEFAULTS_ .prefix = ""
+#define TERN_LORA_STATE_DICT_DEFAULTS_ .prefix = NULL
 #define TERN_LORA_STATE_DICT_FIELDS_   1, 0, (module), (module)
 TERN_API tern_lora_state_dict_options tern_lora_state_dict_defaults(void);
 /// The tensors of the adapters alone, "layers.0.q_proj.lora_A.weight" and "..lora_B.weight", which

@@ -78,8 +78,6 @@ REFUSES(tern_module_parametrized, "a plain parameter", TERN_ERR_ARG,
 
 NO_OPTIONS(tern_nn_weight_norm_with, "nn_weight_norm")
 NO_MODULE(tern_nn_weight_norm_with, "nn_weight_norm", tern_nn_weight_norm(NULL))
-REFUSES(tern_nn_weight_norm_with, "a name that is NULL", TERN_ERR_NULL,
-        "nn_weight_norm: name is NULL", tern_nn_weight_norm(f->net, .name = NULL))
 REFUSES(tern_nn_weight_norm_with, "a name that is not there", TERN_ERR_ARG,
         "nn_weight_norm: Sequential has no parameter \"weight\"", tern_nn_weight_norm(f->net))
 REFUSES(tern_nn_weight_norm_with, "a dim that is not there", TERN_ERR_ARG,
@@ -158,9 +156,6 @@ NO_OPTIONS(tern_lora_state_dict_with, "lora_state_dict")
 NO_MODULE(tern_lora_state_dict_with, "lora_state_dict", tern_lora_state_dict(NULL))
 REFUSES(tern_lora_state_dict_with, "layers without adapters", TERN_ERR_ARG,
         "lora_state_dict: no layer of Sequential is adapted", tern_lora_state_dict(f->net))
-
-REFUSES(tern_lora_state_dict_with, "a prefix that is NULL", TERN_ERR_NULL,
-        "lora_state_dict: prefix is NULL", tern_lora_state_dict(f->net, .prefix = NULL))
 
 NO_OPTIONS(tern_lora_load_state_dict_with, "lora_load_state_dict")
 NO_MODULE(tern_lora_load_state_dict_with, "lora_load_state_dict",

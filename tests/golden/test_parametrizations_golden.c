@@ -12,9 +12,10 @@
 #include "golden_test.h"
 #include "support/array.h"
 
-#define STEPS 5
-#define LR    0.1
-#define NONE  (-1000)
+#define STEPS    5
+#define LR       0.1
+#define NONE     (-1000)
+#define NOT_SAID (-1001)
 
 static tern_device device;
 
@@ -56,7 +57,7 @@ static const tern_module_class twice_class = {
 static void parametrize(const golden_case *c, tern_module *layer)
 {
     const char *kind = golden_text(c, "kind"), *name = golden_text(c, "name");
-    int dim = golden_text(c, "dim") ? (int)golden_number(c, "dim", 0) : INT_MIN + 1;
+    int dim = golden_text(c, "dim") ? (int)golden_number(c, "dim", 0) : NOT_SAID;
     if (!name)
         name = "weight";
     if (strcmp(kind, "spectral_norm") == 0) {
@@ -64,11 +65,11 @@ static void parametrize(const golden_case *c, tern_module *layer)
         int64_t n = (int64_t)golden_number(c, "n_power_iterations", 0);
         assert_ptr_equal(tern_nn_spectral_norm(layer, .name = name, .eps = eps,
                                                .n_power_iterations = n ? n : 1,
-                                               .dim = dim == INT_MIN + 1 ? TERN_OUTPUT_DIM : dim),
+                                               .dim = dim == NOT_SAID ? TERN_OUTPUT_DIM : dim),
                          layer);
         return;
     }
-    if (dim == INT_MIN + 1)
+    if (dim == NOT_SAID)
         dim = 0;
     assert_ptr_equal(
         tern_nn_weight_norm(layer, .name = name, .dim = dim == NONE ? TERN_ALL_DIMS : dim), layer);

@@ -208,7 +208,6 @@ static void options_of_norms_are_checked(void **state)
     assert_null_with(tern_nn_weight_norm(linear, .dim = 2), TERN_ERR_ARG, "dim is 2");
     assert_null_with(tern_nn_weight_norm(linear, .dim = -1), TERN_ERR_ARG, "TERN_ALL_DIMS");
     assert_null_with(tern_nn_weight_norm(linear, .name = "w"), TERN_ERR_ARG, "no parameter \"w\"");
-    assert_null_with(tern_nn_weight_norm(linear, .name = NULL), TERN_ERR_NULL, "name");
     assert_null_with(tern_nn_spectral_norm(linear, .dim = 2), TERN_ERR_ARG, "dim is 2");
     assert_null_with(tern_nn_spectral_norm(linear, .n_power_iterations = 0), TERN_ERR_ARG,
                      "n_power_iterations is 0");

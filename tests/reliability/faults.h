@@ -125,7 +125,8 @@ static inline int64_t fail_each_allocation(const operation *op, fault_mode mode,
 // All tables; returns the number of failures. Names the operations with theirs.
 static inline int64_t fail_everything(fault_mode mode, const fault_checks *checks)
 {
-    const operation *const tables[] = {operations, inputs_and_outputs, states, formulas};
+    const operation *const tables[] = {operations, inputs_and_outputs, states, formulas,
+                                       parametrizations};
     int64_t total = 0;
     for (int i = 0; i < (int)(sizeof tables / sizeof *tables); i++)
         for (const operation *op = tables[i]; op->name; op++) {

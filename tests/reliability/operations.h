@@ -19,7 +19,7 @@ typedef struct operation {
 } operation;
 
 // The end is an operation without a name.
-extern const operation operations[], inputs_and_outputs[], states[], formulas[];
+extern const operation operations[], inputs_and_outputs[], states[], formulas[], parametrizations[];
 
 tern_status operation_prepare(const operation *op);
 tern_status operation_run(const operation *op);

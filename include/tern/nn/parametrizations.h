@@ -12,24 +12,23 @@
 #ifndef TERN_NN_PARAMETRIZATIONS_H
 #define TERN_NN_PARAMETRIZATIONS_H
 
-#include <limits.h>
 #include <tern/module.h>
 
 TERN_BEGIN_DECLS
 
 /// The .dim of tern_nn_weight_norm for one norm over all elements, PyTorch's dim=None.
-#define TERN_ALL_DIMS INT_MIN
+#define TERN_ALL_DIMS (-128)
 /// The .dim of tern_nn_spectral_norm that counts outputs: 1 for ConvTranspose, 0 for others.
-#define TERN_OUTPUT_DIM INT_MIN
+#define TERN_OUTPUT_DIM (-128)
 
 /// `tern_nn_weight_norm(linear, .dim = 1)`.
 typedef struct tern_nn_weight_norm_options {
-    const char *name; ///< full, of the parameter
+    const char *name; ///< full, of the parameter; NULL: "weight"
     int dim;          ///< one norm for each index of it, 0 or more; TERN_ALL_DIMS: one for all
     char reserved_;
     tern_module *module; ///< that has the parameter, or above it
 } tern_nn_weight_norm_options;
-#define TERN_NN_WEIGHT_NORM_DEFAULTS_ .name = "weight", .dim = 0
+#define TERN_NN_WEIGHT_NORM_DEFAULTS_ .name = NULL, .dim = 0
 #define TERN_NN_WEIGHT_NORM_FIELDS_   1, 0, (module), (module)
 TERN_API tern_nn_weight_norm_options tern_nn_weight_norm_defaults(void);
 /// w = g v / |v| (Salimans and Kingma 2016): length and direction are parameters of their own, g
@@ -42,7 +41,7 @@ TERN_API tern_module *tern_nn_weight_norm_with(const tern_nn_weight_norm_options
 
 /// `tern_nn_spectral_norm(critic, .name = "0.weight")`.
 typedef struct tern_nn_spectral_norm_options {
-    const char *name;           ///< full, of the parameter
+    const char *name;           ///< full, of the parameter; NULL: "weight"
     int64_t n_power_iterations; ///< at each forward in training, 1 or more
     double eps;                 ///< the least that a vector is divided by
     int dim; ///< the rows of the matrix, from -n to n - 1 of n; TERN_OUTPUT_DIM unless said
@@ -50,7 +49,7 @@ typedef struct tern_nn_spectral_norm_options {
     tern_module *module; ///< that has the parameter, or above it
 } tern_nn_spectral_norm_options;
 #define TERN_NN_SPECTRAL_NORM_DEFAULTS_                                                            \
-    .name = "weight", .n_power_iterations = 1, .eps = 1e-12, .dim = TERN_OUTPUT_DIM
+    .name = NULL, .n_power_iterations = 1, .eps = 1e-12, .dim = TERN_OUTPUT_DIM
 #define TERN_NN_SPECTRAL_NORM_FIELDS_ 1, 0, (module), (module)
 TERN_API tern_nn_spectral_norm_options tern_nn_spectral_norm_defaults(void);
 /// w = W / sigma(W), sigma being the largest singular value (Miyato et al. 2018) of W as a matrix

@@ -151,16 +151,12 @@ tern_state *tern_lora_state_dict_with(const tern_lora_state_dict_options *option
     const char *function = "lora_state_dict";
     if (!options)
         return (void)tern_null_error(function, "options"), NULL;
-    if (tern_check_module(function, options->module))
-        return NULL;
-    if (!options->prefix)
-        return (void)tern_null_error(function, "prefix"), NULL;
     if (check_adapted(function, options->module, false))
         return NULL;
     tern_module_begin_run(options->module);
     tern_state *state = tern_state_of_as(function, visit_layers, options->module);
     tern_module_end_run(options->module);
-    return state && options->prefix[0] ? with_prefix(state, options->prefix) : state;
+    return state && options->prefix ? with_prefix(state, options->prefix) : state;
 }
 
 tern_status tern_lora_load_state_dict_with(const tern_lora_load_state_dict_options *options)

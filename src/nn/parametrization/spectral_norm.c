@@ -22,8 +22,6 @@ tern_tensor *tern_parametrization_target(const char *function, const tern_module
 {
     if (tern_check_module(function, module))
         return NULL;
-    if (!name)
-        return (void)tern_null_error(function, "name"), NULL;
     tern_parametrization_list *list = tern_parametrization_find(module, name, owner);
     if (list)
         return tern_parametrization_compute(list);
@@ -135,15 +133,19 @@ static int usual_dim(const tern_module *owner)
     return owner->klass >= transposed && owner->klass < transposed + 3;
 }
 
+static const char *name_of(const tern_nn_spectral_norm_options *o)
+{
+    return o->name ? o->name : "weight";
+}
+
 static tern_status check_options(const tern_nn_spectral_norm_options *o, const tern_tensor *weight,
                                  int *dim)
 {
-    const char *function = "nn_spectral_norm";
+    const char *function = "nn_spectral_norm", *name = name_of(o);
     TERN_CHECK(*dim >= -weight->rank && *dim < weight->rank, TERN_ERR_ARG,
-               "%s: dim is %d, but \"%s\" is %s", function, *dim, o->name,
-               tern_tensor_string(weight));
+               "%s: dim is %d, but \"%s\" is %s", function, *dim, name, tern_tensor_string(weight));
     TERN_CHECK(weight->numel > 0, TERN_ERR_SHAPE, "%s: \"%s\" is %s, which has no elements",
-               function, o->name, tern_tensor_string(weight));
+               function, name, tern_tensor_string(weight));
     TERN_CHECK(o->n_power_iterations > 0, TERN_ERR_ARG,
                "%s: n_power_iterations is %lld, but must be positive", function,
                (long long)o->n_power_iterations);
@@ -157,7 +159,7 @@ static tern_module *register_in_scope(const tern_nn_spectral_norm_options *o)
 {
     tern_module *owner;
     tern_tensor *weight =
-        tern_parametrization_target("nn_spectral_norm", o->module, o->name, &owner);
+        tern_parametrization_target("nn_spectral_norm", o->module, name_of(o), &owner);
     if (!weight)
         return NULL;
     int dim = o->dim == TERN_OUTPUT_DIM ? usual_dim(owner) : o->dim;
@@ -165,7 +167,7 @@ static tern_module *register_in_scope(const tern_nn_spectral_norm_options *o)
         return NULL;
     tern_module *parametrization = make(o, weight, dim);
     if (!parametrization ||
-        tern_module_register_parametrization(o->module, o->name, parametrization,
+        tern_module_register_parametrization(o->module, name_of(o), parametrization,
                                              .right_inverse = right_inverse))
         return NULL;
     return o->module;

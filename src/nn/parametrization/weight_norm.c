@@ -46,32 +46,38 @@ static const tern_module_class weight_norm_class = {
 
 static const tern_parametrization_old_names old_names = {{"_g", "_v"}};
 
+static tern_status check_options(const char *function, const tern_nn_weight_norm_options *o,
+                                 const char *name, const tern_tensor *weight)
+{
+    TERN_CHECK(!tern_module_is_parametrized(o->module, name), TERN_ERR_STATE,
+               "%s: \"%s\" is parametrized already, and length and direction can only be what "
+               "comes first",
+               function, name);
+    TERN_CHECK(o->dim == TERN_ALL_DIMS || (o->dim >= 0 && o->dim < weight->rank), TERN_ERR_ARG,
+               "%s: dim is %d, but \"%s\" is %s: 0 to %d, or TERN_ALL_DIMS for one norm", function,
+               o->dim, name, tern_tensor_string(weight), weight->rank - 1);
+    return TERN_OK;
+}
+
 tern_module *tern_nn_weight_norm_with(const tern_nn_weight_norm_options *options)
 {
     const char *function = "nn_weight_norm";
     tern_module *owner;
     if (!options)
         return (void)tern_null_error(function, "options"), NULL;
+    const char *name = options->name ? options->name : "weight";
     const tern_tensor *weight =
-        tern_parametrization_target(function, options->module, options->name, &owner);
-    if (!weight)
+        tern_parametrization_target(function, options->module, name, &owner);
+    if (!weight || check_options(function, options, name, weight))
         return NULL;
-    TERN_CHECK_PTR(!tern_module_is_parametrized(options->module, options->name), TERN_ERR_STATE,
-                   "%s: \"%s\" is parametrized already, and length and direction can only be what "
-                   "comes first",
-                   function, options->name);
-    TERN_CHECK_PTR(
-        options->dim == TERN_ALL_DIMS || (options->dim >= 0 && options->dim < weight->rank),
-        TERN_ERR_ARG, "%s: dim is %d, but \"%s\" is %s: 0 to %d, or TERN_ALL_DIMS for one norm",
-        function, options->dim, options->name, tern_tensor_string(weight), weight->rank - 1);
     weight_norm *self = (weight_norm *)tern_module_new(&weight_norm_class);
     if (self)
         self->dim = options->dim;
     tern_module *parametrization = tern_done(self);
     if (!parametrization ||
-        tern_module_register_parametrization(options->module, options->name, parametrization,
+        tern_module_register_parametrization(options->module, name, parametrization,
                                              .right_inverse = right_inverse, .unsafe = true))
         return NULL;
-    tern_parametrization_find(options->module, options->name, &owner)->old_names = &old_names;
+    tern_parametrization_find(options->module, name, &owner)->old_names = &old_names;
     return options->module;
 }
