@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch, safetensors and numpy themselves read what tern wrote, and tern what they wrote: values
-# bit for bit, an AdamW run that goes on in tern and back, states of generators, torchvision's
-# resnet18.
+# bit for bit, an AdamW and an LBFGS run that go on in tern and back, states of generators,
+# torchvision's resnet18.
 # Usage: scripts/interop.sh
 # Environment: TERN_BUILD, the build directory; TERN_GOLDEN_VENV and PIP_EXTRA_INDEX_URL, as
 # make_reference_venv of common.sh says. Exits 1 when something differs.

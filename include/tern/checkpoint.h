@@ -154,8 +154,8 @@ TERN_API TERN_NODISCARD tern_status tern_module_load(tern_module *module, const 
 /// Writes an optimizer's state as torch.save(optimizer.state_dict(), path) does, over what has the
 /// name: parameters by their place over all groups, with "param_names" where they are a module's,
 /// and the numbers of the groups. The same kind of optimizer over parameters of the same shapes in
-/// the same groups loads it in PyTorch. TERN_ERR_IO when the disk refuses; TERN_ERR_STATE while the
-/// calling thread captures; TERN_ERR_UNSUPPORTED for LBFGS, likewise below.
+/// the same groups loads it in PyTorch. LBFGS's has no "al", which PyTorch computes anew.
+/// TERN_ERR_IO when the disk refuses; TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_optim_save_torch(tern_optim *optim, const char *path);
 
 /// `tern_optim_load_torch(opt, "run.pt", .prefix = "optimizer.")`.
@@ -171,10 +171,12 @@ typedef struct tern_optim_load_torch_options {
 TERN_API tern_optim_load_torch_options tern_optim_load_torch_defaults(void);
 /// Loads the state_dict of PyTorch's optimizer of the same kind, all or nothing: parameters by
 /// "param_names" where the file and the optimizer have names, else by their place, with shapes that
-/// are checked. State tensors come to where the parameters are. SGD's updates are not counted in
-/// such a file, and become 0. TERN_ERR_FORMAT for a file that is none, that is of another kind of
-/// optimizer, or whose groups or counts of updates do not fit; else fails as
-/// tern_optim_load_state_dict and tern_state_read.
+/// are checked; of LBFGS, whose vectors have all parameters one after another, names of another
+/// order are refused. State tensors come to where the parameters are. SGD's and LBFGS's updates are
+/// not counted in such a file, and become 0. TERN_ERR_FORMAT for a file that is none, that is of
+/// another kind of optimizer, or whose groups or counts of updates do not fit; else fails as
+/// tern_optim_load_state_dict and tern_state_read, and with TERN_ERR_STATE while the calling thread
+/// captures.
 TERN_API TERN_NODISCARD tern_status
 tern_optim_load_torch_with(const tern_optim_load_torch_options *options);
 #define tern_optim_load_torch(...)                                                                 \

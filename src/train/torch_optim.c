@@ -54,14 +54,19 @@ static void write_step(saving *s, int64_t index)
         write_scalar(s, &s->steps[index]);
 }
 
+static void write_tensor(saving *s, const tern_archive_entry *v)
+{
+    tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, v->body), v->tensor->dtype,
+                            tern_shape_get(v->tensor));
+}
+
 static void write_slot(saving *s, const char *parameter, const char *name)
 {
     const tern_archive_entry *v = find(s, parameter, name);
     if (!v)
         return;
     tern_torch_write_text(&s->to, name);
-    tern_torch_write_tensor(&s->to, tern_torch_write_storage(&s->to, v->body), v->tensor->dtype,
-                            tern_shape_get(v->tensor));
+    write_tensor(s, v);
 }
 
 static void write_entry(saving *s, int64_t index)
@@ -88,7 +93,71 @@ static void write_entry(saving *s, int64_t index)
     tern_torch_write_dict_end(&s->to, begin);
 }
 
+// ---- LBFGS's state, which the first parameter has for all ---------------------------------------
+
+static void write_value(saving *s, const tern_archive_entry *v)
+{
+    if (v->tensor)
+        write_tensor(s, v);
+    else if (v->value->type == TERN_STATE_INT)
+        tern_torch_write_int(&s->to, v->value->integer);
+    else
+        tern_torch_write_double(&s->to, v->value->number);
+}
+
+static void write_list(saving *s, const char *parameter, const char *list)
+{
+    char key[32];
+    const tern_archive_entry *v;
+    tern_torch_write_text(&s->to, list);
+    const int64_t begin = tern_torch_write_list(&s->to);
+    for (int64_t i = 0;; i++) {
+        snprintf(key, sizeof key, "%s.%lld", list, (long long)i);
+        if (!(v = find(s, parameter, key)))
+            break;
+        write_value(s, v);
+    }
+    tern_torch_write_list_end(&s->to, begin);
+}
+
+// Without "al", which is computed anew in each iteration. What there is before the first iteration
+// are the counts, and before the first step nothing.
+static void write_lbfgs(saving *s)
+{
+    static const char *const keys[] = {"func_evals", "n_iter",         "d",        "t",
+                                       "H_diag",     "prev_flat_grad", "prev_loss"};
+    static const char *const lists[] = {"old_dirs", "old_stps", "ro"};
+    char name[TERN_STATE_NAME_SIZE];
+    tern_optim_name_entry(s->optim, 0, name, sizeof name);
+    const bool begun = find(s, name, "n_iter")->value->integer > 0;
+    const size_t key_count = begun ? sizeof keys / sizeof *keys : 2;
+    const size_t list_count = begun ? sizeof lists / sizeof *lists : 0;
+    if (find(s, name, "func_evals")->value->integer == 0)
+        return;
+    tern_torch_write_int(&s->to, 0);
+    const int64_t begin = tern_torch_write_dict(&s->to, false);
+    for (size_t i = 0; i < key_count; i++) {
+        tern_torch_write_text(&s->to, keys[i]);
+        write_value(s, find(s, name, keys[i]));
+    }
+    for (size_t i = 0; i < list_count; i++)
+        write_list(s, name, lists[i]);
+    tern_torch_write_dict_end(&s->to, begin);
+}
+
 // ---- groups -------------------------------------------------------------------------------------
+
+static void write_number(tern_torch_writer *to, const tern_optim_number *number, double value)
+{
+    if (strcmp(number->name, "line_search_fn") == 0)
+        value != 0 ? tern_torch_write_text(to, "strong_wolfe") : tern_torch_write_none(to);
+    else if (number->range == TERN_RANGE_FLAG)
+        tern_torch_write_bool(to, value != 0);
+    else if (number->range == TERN_RANGE_COUNT)
+        tern_torch_write_int(to, (int64_t)value);
+    else
+        tern_torch_write_double(to, value);
+}
 
 // The numbers; "betas[0]" and the one after it are a pair.
 static void write_numbers(saving *s, const tern_optim_group *group)
@@ -102,10 +171,8 @@ static void write_numbers(saving *s, const tern_optim_group *group)
         if (bracket) {
             tern_torch_write_pair(&s->to, group->number[i], group->number[i + 1]);
             i++;
-        } else if (klass->numbers[i].range == TERN_RANGE_FLAG) {
-            tern_torch_write_bool(&s->to, group->number[i] != 0);
         } else {
-            tern_torch_write_double(&s->to, group->number[i]);
+            write_number(&s->to, &klass->numbers[i], group->number[i]);
         }
     }
     if (isnan(group->initial_lr))
@@ -152,7 +219,8 @@ static void write_group(saving *s, int group)
 {
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     write_numbers(s, &s->optim->groups[group]);
-    write_torch_options(&s->to, &s->optim->klass->torch);
+    if (s->optim->klass->update)
+        write_torch_options(&s->to, &s->optim->klass->torch);
     if (tern_optim_has_names(s->optim))
         write_params(s, group, true);
     write_params(s, group, false);
@@ -167,7 +235,9 @@ static void write_all(saving *s)
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     tern_torch_write_text(&s->to, "state");
     const int64_t states = tern_torch_write_dict(&s->to, false);
-    for (int64_t i = 0; i < s->optim->entry_count; i++)
+    if (!s->optim->klass->update)
+        write_lbfgs(s);
+    for (int64_t i = 0; s->optim->klass->update && i < s->optim->entry_count; i++)
         write_entry(s, i);
     tern_torch_write_dict_end(&s->to, states);
     tern_torch_write_text(&s->to, "param_groups");
@@ -212,10 +282,6 @@ tern_status tern_optim_save_torch(tern_optim *optim, const char *path)
     if (!path)
         return tern_null_error(op, "path");
     TERN_TRY(tern_capture_refuse(op, "the values would be there after a replay"));
-    TERN_CHECK(!optim->klass->step_closure, TERN_ERR_UNSUPPORTED,
-               "%s: the state of %s is not written for PyTorch; tern_state_write of its "
-               "tern_optim_state_dict keeps it",
-               op, optim->klass->name);
     tern_state *state = tern_optim_state_dict(optim);
     if (!state)
         return tern_error_code();

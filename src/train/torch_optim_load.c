@@ -9,70 +9,10 @@
 #include "base/cancel.h"
 #include "base/fork.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "device/capture.h"
 #include "io/locations.h"
-#include "optim/optim.h"
 #include "state/visitor.h"
-
-static const char op[] = "optim_load_torch";
-
-#define NAME_SIZE (2 * TERN_STATE_NAME_SIZE)
-
-typedef struct loading {
-    const tern_optim *optim;
-    const char *path, *prefix;
-    bool numbers;
-    tern_state *file; // what it holds, by PyTorch's names
-    tern_state *own;  // what is made of it
-    bool named;       // the file and the optimizer have names of parameters
-    bool in_order;    // their ids are 0, 1, 2, ...
-    int64_t *ids;     // of the file's parameters, by their index over all groups
-    int *groups;      // theirs
-    int64_t count;
-    int64_t taken; // values of "state" so far
-} loading;
-
-static tern_status wrong(const loading *l, const char *format, ...) TERN_PRINTF_(2, 3);
-static tern_status wrong(const loading *l, const char *format, ...)
-{
-    char words[TERN_MESSAGE_SIZE];
-    va_list list;
-    va_start(list, format);
-    tern_text_format(words, sizeof words, format, list);
-    va_end(list);
-    return tern_error_raise(TERN_ERR_FORMAT, "%s: %s: %s", op, l->path, words);
-}
-
-// A value of the file, below the prefix; NULL: there is none.
-static const tern_state_value *look(const loading *l, const char *format, ...) TERN_PRINTF_(2, 3);
-static const tern_state_value *look(const loading *l, const char *format, ...)
-{
-    char name[NAME_SIZE];
-    va_list list;
-    const int length = snprintf(name, sizeof name, "%s", l->prefix);
-    va_start(list, format);
-    vsnprintf(name + length, sizeof name - (size_t)length, format, list);
-    va_end(list);
-    const tern_state_entry *entry = tern_state_find(l->file, name);
-    return entry ? &entry->value : NULL;
-}
-
-// Sets a value of the own form, which is copied.
-static tern_status put(const loading *l, const char *parameter, const char *key,
-                       const tern_state_value *value)
-{
-    char name[NAME_SIZE];
-    tern_state_value copy;
-    snprintf(name, sizeof name, "%s.%s", parameter, key);
-    TERN_TRY(tern_state_value_copy(&copy, value));
-    return tern_state_put(op, l->own, name, copy);
-}
-
-static tern_status put_int(const loading *l, const char *parameter, const char *key, int64_t value)
-{
-    return put(l, parameter, key, &(tern_state_value){.type = TERN_STATE_INT, .integer = value});
-}
+#include "train/torch_optim_lbfgs.h"
 
 // ---- the kind -----------------------------------------------------------------------------------
 
@@ -89,12 +29,13 @@ static const struct {
 };
 
 // The kind whose state the file is; NULL: none that is known.
-static const char *kind_of(const loading *l)
+static const char *kind_of(const tern_torch_loading *l)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!look(l, "param_groups.0.%s", kinds[i].option))
+        if (!tern_torch_look(l, "param_groups.0.%s", kinds[i].option))
             continue;
-        const tern_state_value *decoupled = look(l, "param_groups.0.decoupled_weight_decay");
+        const tern_state_value *decoupled =
+            tern_torch_look(l, "param_groups.0.decoupled_weight_decay");
         if (strcmp(kinds[i].option, "amsgrad") != 0)
             return kinds[i].kind;
         // A file from before Adam and AdamW were one class does not say which of the two it is.
@@ -105,15 +46,15 @@ static const char *kind_of(const loading *l)
     return NULL;
 }
 
-static tern_status check_kind(const loading *l)
+static tern_status check_kind(const tern_torch_loading *l)
 {
     const char *kind = kind_of(l), *own = l->optim->klass->name;
-    if (!look(l, "param_groups.0.lr") && !kind)
-        return wrong(l, "there is no \"%sparam_groups\": it holds no optimizer's state there",
-                     l->prefix);
+    if (!tern_torch_look(l, "param_groups.0.lr") && !kind)
+        return tern_torch_wrong(
+            l, "there is no \"%sparam_groups\": it holds no optimizer's state there", l->prefix);
     if (!kind || strcmp(kind, own) != 0)
-        return wrong(l, "it holds the state of %s, and the optimizer is %s",
-                     kind ? kind : "another kind of optimizer", own);
+        return tern_torch_wrong(l, "it holds the state of %s, and the optimizer is %s",
+                                kind ? kind : "another kind of optimizer", own);
     return TERN_OK;
 }
 
@@ -130,53 +71,43 @@ static void name_number(const char *number, char *name, size_t size)
     }
 }
 
-// A number, an integer, a bool or a tensor of one element.
-static bool to_double(const tern_state_value *value, double *number)
-{
-    if (value->type != TERN_STATE_TENSOR)
-        return tern_state_value_double(value, number);
-    if (value->tensor->numel != 1)
-        return false;
-    *number = tern_item(value->tensor);
-    return true;
-}
-
-static tern_status load_number(const loading *l, int group, int index)
+static tern_status load_number(const tern_torch_loading *l, int group, int index)
 {
     const tern_optim_number *number = &l->optim->klass->numbers[index];
     char name[64], path[64];
     double value = l->optim->groups[group].number[index];
     name_number(number->name, name, sizeof name);
     snprintf(path, sizeof path, "param_groups.%d", group);
-    const tern_state_value *saved = look(l, "%s.%s", path, name);
+    const tern_state_value *saved = tern_torch_look(l, "%s.%s", path, name);
     const bool decoupled = strcmp(name, "decoupled_weight_decay") == 0;
+    const bool search = strcmp(name, "line_search_fn") == 0;
     if (l->numbers && !saved && !decoupled) {
         if (number->range != TERN_RANGE_FLAG) // flags that came later are off
-            return wrong(l, "there is no \"%s%s.%s\"", l->prefix, path, name);
+            return tern_torch_wrong(l, "there is no \"%s%s.%s\"", l->prefix, path, name);
         value = 0;
     }
-    if (l->numbers && saved && !to_double(saved, &value))
-        return wrong(l, "\"%s%s.%s\" is no number", l->prefix, path, name);
-    return put(l, path, number->name,
-               &(tern_state_value){.type = TERN_STATE_DOUBLE, .number = value});
+    if (l->numbers && saved &&
+        !(search ? tern_torch_line_search : tern_torch_to_double)(saved, &value))
+        return tern_torch_wrong(l, "\"%s%s.%s\" is no %s", l->prefix, path, name,
+                                search ? "line search that LBFGS has" : "number");
+    return tern_torch_put_double(l, path, number->name, value);
 }
 
 // There where a scheduler was made.
-static tern_status load_initial_lr(const loading *l, int group)
+static tern_status load_initial_lr(const tern_torch_loading *l, int group)
 {
-    const tern_state_value *saved = look(l, "param_groups.%d.initial_lr", group);
+    const tern_state_value *saved = tern_torch_look(l, "param_groups.%d.initial_lr", group);
     char path[64];
     double value;
     if (!l->numbers || !saved)
         return TERN_OK;
     snprintf(path, sizeof path, "param_groups.%d", group);
-    if (!to_double(saved, &value))
-        return wrong(l, "\"%s%s.initial_lr\" is no number", l->prefix, path);
-    return put(l, path, "initial_lr",
-               &(tern_state_value){.type = TERN_STATE_DOUBLE, .number = value});
+    if (!tern_torch_to_double(saved, &value))
+        return tern_torch_wrong(l, "\"%s%s.initial_lr\" is no number", l->prefix, path);
+    return tern_torch_put_double(l, path, "initial_lr", value);
 }
 
-static tern_status load_numbers(const loading *l)
+static tern_status load_numbers(const tern_torch_loading *l)
 {
     for (int g = 0; g < (int)l->optim->group_count; g++) {
         for (int i = 0; i < l->optim->klass->number_count; i++)
@@ -186,74 +117,76 @@ static tern_status load_numbers(const loading *l)
     return TERN_OK;
 }
 
-static int64_t count_params(const loading *l, int group)
+static int64_t count_params(const tern_torch_loading *l, int group)
 {
     int64_t count = 0;
-    while (look(l, "param_groups.%d.params.%lld", group, (long long)count))
+    while (tern_torch_look(l, "param_groups.%d.params.%lld", group, (long long)count))
         count++;
     return count;
 }
 
-static tern_status check_groups(const loading *l)
+static tern_status check_groups(const tern_torch_loading *l)
 {
     int count = 0;
-    while (look(l, "param_groups.%d.params.0", count))
+    while (tern_torch_look(l, "param_groups.%d.params.0", count))
         count++;
     if (count != (int)l->optim->group_count)
-        return wrong(l, "it has %d groups of parameters, and the optimizer %lld", count,
-                     (long long)l->optim->group_count);
+        return tern_torch_wrong(l, "it has %d groups of parameters, and the optimizer %lld", count,
+                                (long long)l->optim->group_count);
     for (int g = 0; g < count; g++) {
         int64_t own = 0;
         for (int64_t i = 0; i < l->optim->entry_count; i++)
             own += l->optim->entries[i].group == g;
         if (count_params(l, g) != own)
-            return wrong(l, "its group %d has %lld parameters, and the optimizer's has %lld", g,
-                         (long long)count_params(l, g), (long long)own);
+            return tern_torch_wrong(
+                l, "its group %d has %lld parameters, and the optimizer's has %lld", g,
+                (long long)count_params(l, g), (long long)own);
     }
     return TERN_OK;
 }
 
 // An id that is not the one after the last, as files from before PyTorch 1.5 have them.
-static tern_status check_new(loading *l, int64_t id)
+static tern_status check_new(tern_torch_loading *l, int64_t id)
 {
     l->in_order = false;
     for (int64_t i = 0; i < l->count; i++)
         if (l->ids[i] == id)
-            return wrong(l, "two parameters of its groups are %lld", (long long)id);
+            return tern_torch_wrong(l, "two parameters of its groups are %lld", (long long)id);
     return TERN_OK;
 }
 
 // Which parameters the groups have: there are as many as the optimizer has.
-static tern_status list_parameters(loading *l)
+static tern_status list_parameters(tern_torch_loading *l)
 {
     for (int g = 0; g < (int)l->optim->group_count; g++)
         for (int64_t k = 0, n = count_params(l, g); k < n; k++) {
-            const tern_state_value *id = look(l, "param_groups.%d.params.%lld", g, (long long)k);
+            const tern_state_value *id =
+                tern_torch_look(l, "param_groups.%d.params.%lld", g, (long long)k);
             if (id->type != TERN_STATE_INT)
-                return wrong(l, "group %d has a parameter that is no index", g);
+                return tern_torch_wrong(l, "group %d has a parameter that is no index", g);
             if (!l->in_order || id->integer != l->count)
                 TERN_TRY(check_new(l, id->integer));
             l->groups[l->count] = g;
             l->ids[l->count++] = id->integer;
         }
-    l->named = tern_optim_has_names(l->optim) && look(l, "param_groups.0.param_names.0");
+    l->named = tern_optim_has_names(l->optim) && tern_torch_look(l, "param_groups.0.param_names.0");
     return TERN_OK;
 }
 
 // ---- parameters ---------------------------------------------------------------------------------
 
-static bool has_name(const loading *l, int64_t index, const char *name)
+static bool has_name(const tern_torch_loading *l, int64_t index, const char *name)
 {
     int64_t first = index; // of its group
     while (first > 0 && l->groups[first - 1] == l->groups[index])
         first--;
-    const tern_state_value *own =
-        look(l, "param_groups.%d.param_names.%lld", l->groups[index], (long long)(index - first));
+    const tern_state_value *own = tern_torch_look(l, "param_groups.%d.param_names.%lld",
+                                                  l->groups[index], (long long)(index - first));
     return own && own->type == TERN_STATE_TEXT && strcmp(own->bytes.data, name) == 0;
 }
 
 // The place among the file's parameters that has this name, most likely `index`; -1: none.
-static int64_t find_name(const loading *l, const char *name, int64_t index)
+static int64_t find_name(const tern_torch_loading *l, const char *name, int64_t index)
 {
     if (has_name(l, index, name))
         return index;
@@ -264,57 +197,58 @@ static int64_t find_name(const loading *l, const char *name, int64_t index)
 }
 
 // The count of updates: 0 where the file has none.
-static tern_status load_step(loading *l, const char *name, int64_t id)
+static tern_status load_step(tern_torch_loading *l, const char *name, int64_t id)
 {
     double step = 0;
-    const tern_state_value *saved = look(l, "state.%lld.step", (long long)id);
-    if (saved && (!to_double(saved, &step) || !(step >= 0 && step <= TERN_OPTIM_MAX_STEPS) ||
-                  step != (double)(int64_t)step))
-        return wrong(l, "the step of %s is %g, which counts no updates", name, step);
+    const tern_state_value *saved = tern_torch_look(l, "state.%lld.step", (long long)id);
+    if (saved && (!tern_torch_to_double(saved, &step) ||
+                  !(step >= 0 && step <= TERN_OPTIM_MAX_STEPS) || step != (double)(int64_t)step))
+        return tern_torch_wrong(l, "the step of %s is %g, which counts no updates", name, step);
     l->taken += saved != NULL;
-    return put_int(l, name, "step", (int64_t)step);
+    return tern_torch_put_int(l, name, "step", (int64_t)step);
 }
 
 // What a parameter that has a state has of them all.
-static tern_status load_scalars(loading *l, const char *name, int64_t id)
+static tern_status load_scalars(tern_torch_loading *l, const char *name, int64_t id)
 {
     const tern_optim_class *klass = l->optim->klass;
-    for (int i = 0; i < klass->scalar_count && look(l, "state.%lld.step", (long long)id); i++) {
+    for (int i = 0; i < klass->scalar_count && tern_torch_look(l, "state.%lld.step", (long long)id);
+         i++) {
         const char *scalar = klass->scalars[i];
         tern_state_value value = {.type = TERN_STATE_DOUBLE};
-        const tern_state_value *saved = look(l, "state.%lld.%s", (long long)id, scalar);
-        if (!saved || !to_double(saved, &value.number))
-            return wrong(l, "%s has a state without a number \"%s\"", name, scalar);
+        const tern_state_value *saved = tern_torch_look(l, "state.%lld.%s", (long long)id, scalar);
+        if (!saved || !tern_torch_to_double(saved, &value.number))
+            return tern_torch_wrong(l, "%s has a state without a number \"%s\"", name, scalar);
         l->taken++;
-        TERN_TRY(put(l, name, scalar, &value));
+        TERN_TRY(tern_torch_put(l, name, scalar, &value));
     }
     return TERN_OK;
 }
 
-static tern_status load_slots(loading *l, const char *name, int64_t id, unsigned needed)
+static tern_status load_slots(tern_torch_loading *l, const char *name, int64_t id, unsigned needed)
 {
     const tern_optim_class *klass = l->optim->klass;
     unsigned found = 0;
     for (int i = 0; i < klass->slot_count; i++) {
         const char *slot = klass->slots[i].name;
-        const tern_state_value *saved = look(l, "state.%lld.%s", (long long)id, slot);
+        const tern_state_value *saved = tern_torch_look(l, "state.%lld.%s", (long long)id, slot);
         if (!saved)
             continue;
         if (saved->type != TERN_STATE_TENSOR)
-            return wrong(l, "the %s of %s is no tensor", slot, name);
+            return tern_torch_wrong(l, "the %s of %s is no tensor", slot, name);
         found |= 1u << i;
-        TERN_TRY(put(l, name, slot, saved));
+        TERN_TRY(tern_torch_put(l, name, slot, saved));
     }
     l->taken += __builtin_popcount(found);
     const unsigned missing = needed & ~found;
-    if (missing && (found || look(l, "state.%lld.step", (long long)id)))
-        return wrong(l, "%s has a state without \"%s\"", name,
-                     klass->slots[__builtin_ctz(missing)].name);
+    if (missing && (found || tern_torch_look(l, "state.%lld.step", (long long)id)))
+        return tern_torch_wrong(l, "%s has a state without \"%s\"", name,
+                                klass->slots[__builtin_ctz(missing)].name);
     return TERN_OK;
 }
 
 // The slots that the numbers of a group of the own form ask for.
-static unsigned needed_slots(const loading *l, int group)
+static unsigned needed_slots(const tern_torch_loading *l, int group)
 {
     double number[TERN_OPTIM_NUMBERS] = {0};
     for (int i = 0; i < l->optim->klass->number_count; i++) {
@@ -325,21 +259,27 @@ static unsigned needed_slots(const loading *l, int group)
     return l->optim->klass->update(number).slots;
 }
 
-static tern_status load_entry(loading *l, int64_t index)
+static tern_status load_entry(tern_torch_loading *l, int64_t index)
 {
     char name[TERN_STATE_NAME_SIZE];
     tern_optim_name_entry(l->optim, index, name, sizeof name);
     const int64_t saved = l->named ? find_name(l, name, index) : index;
     if (saved < 0)
-        return wrong(l, "none of its parameters has the name \"%.200s\"", name);
-    TERN_TRY(put_int(l, name, "group", l->groups[saved]));
+        return tern_torch_wrong(l, "none of its parameters has the name \"%.200s\"", name);
+    TERN_TRY(tern_torch_put_int(l, name, "group", l->groups[saved]));
     TERN_TRY(load_step(l, name, l->ids[saved]));
     TERN_TRY(load_scalars(l, name, l->ids[saved]));
-    return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved]));
+    if (l->optim->klass->update)
+        return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved]));
+    if (saved != index)
+        return tern_torch_wrong(
+            l, "its parameters have another order, in which %s has them as one vector",
+            l->optim->klass->name);
+    return index == 0 ? tern_torch_load_lbfgs(l, name, l->ids[0]) : TERN_OK;
 }
 
 // Whether it is a value of the state that an entry may have: "state.<id>.<key>".
-static bool is_known(const loading *l, const char *name)
+static bool is_known(const tern_torch_loading *l, const char *name)
 {
     int length = 0;
     long long id;
@@ -353,10 +293,12 @@ static bool is_known(const loading *l, const char *name)
         known |= strcmp(name + length, l->optim->klass->slots[i].name) == 0;
     for (int i = 0; i < l->optim->klass->scalar_count; i++)
         known |= strcmp(name + length, l->optim->klass->scalars[i]) == 0;
+    if (!l->optim->klass->update)
+        known = id == l->ids[0] && tern_torch_is_lbfgs_key(name + length);
     return listed && known;
 }
 
-static tern_status check_all_taken(const loading *l)
+static tern_status check_all_taken(const tern_torch_loading *l)
 {
     const size_t length = strlen(l->prefix);
     const char *unknown = "";
@@ -370,17 +312,18 @@ static tern_status check_all_taken(const loading *l)
             unknown = name;
     }
     if (*unknown)
-        return wrong(l, "\"%.200s\" is of no parameter in a group, or nothing that %s has", unknown,
-                     l->optim->klass->name);
+        return tern_torch_wrong(l,
+                                "\"%.200s\" is of no parameter in a group, or nothing that %s has",
+                                unknown, l->optim->klass->name);
     if (count != l->taken)
-        return wrong(l, "its state has %lld values, of which %lld are of parameters",
-                     (long long)count, (long long)l->taken);
+        return tern_torch_wrong(l, "its state has %lld values, of which %lld are of parameters",
+                                (long long)count, (long long)l->taken);
     return TERN_OK;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-static tern_status convert(loading *l)
+static tern_status convert(tern_torch_loading *l)
 {
     TERN_TRY(check_kind(l));
     TERN_TRY(check_groups(l));
@@ -392,7 +335,7 @@ static tern_status convert(loading *l)
     return check_all_taken(l);
 }
 
-static tern_status load(loading *l, tern_optim *optim)
+static tern_status load(tern_torch_loading *l, tern_optim *optim)
 {
     const size_t ids = (size_t)optim->entry_count * sizeof *l->ids;
     const size_t groups = (size_t)optim->entry_count * sizeof *l->groups;
@@ -401,14 +344,14 @@ static tern_status load(loading *l, tern_optim *optim)
     l->groups = tern_mem_alloc(groups);
     tern_status status = l->own && l->ids && l->groups ? convert(l) : TERN_ERR_NOMEM;
     if (!status)
-        status =
-            tern_optim_load_as(&(tern_load_caller){.function = op, .options = TERN_LOAD_NO_OPTIONS},
-                               &(tern_optim_load_state_dict_options){
-                                   .strict = true,
-                                   .numbers = l->numbers,
-                                   .optim = optim,
-                                   .state = l->own,
-                               });
+        status = tern_optim_load_as(
+            &(tern_load_caller){.function = tern_torch_load_op, .options = TERN_LOAD_NO_OPTIONS},
+            &(tern_optim_load_state_dict_options){
+                .strict = true,
+                .numbers = l->numbers,
+                .optim = optim,
+                .state = l->own,
+            });
     tern_mem_free(l->groups, groups);
     tern_mem_free(l->ids, ids);
     tern_state_free(l->own);
@@ -426,19 +369,20 @@ static void pattern_of(const char *prefix, char *pattern)
 
 static tern_state *read_archive(tern_file *file, const char *prefix)
 {
-    char pattern[NAME_SIZE];
+    char pattern[TERN_TORCH_NAME_SIZE];
     tern_archive archive;
     tern_locations locations = {.count = 0};
     tern_state *state = NULL;
     pattern_of(prefix, pattern);
-    if (!tern_archive_read(&archive, file) && !tern_locations_parse(&locations, op, "cpu")) {
+    if (!tern_archive_read(&archive, file) &&
+        !tern_locations_parse(&locations, tern_torch_load_op, "cpu")) {
         if (strncmp(archive.format, "PyTorch", 7) == 0)
             state = tern_archive_load(&archive, &locations, *prefix ? pattern : NULL);
         else
             tern_error_raise(TERN_ERR_FORMAT,
                              "%s: %s is a file of %s, not of PyTorch: tern_state_read, then "
                              "tern_optim_load_state_dict",
-                             op, file->path, archive.format);
+                             tern_torch_load_op, file->path, archive.format);
     }
     tern_archive_free(&archive);
     return state;
@@ -447,11 +391,11 @@ static tern_state *read_archive(tern_file *file, const char *prefix)
 static tern_status read_and_load(const tern_optim_load_torch_options *o)
 {
     tern_file file;
-    loading l = {.optim = o->optim,
-                 .prefix = o->prefix ? o->prefix : "",
-                 .numbers = o->numbers,
-                 .in_order = true};
-    TERN_TRY(tern_file_open(&file, op, o->path));
+    tern_torch_loading l = {.optim = o->optim,
+                            .prefix = o->prefix ? o->prefix : "",
+                            .numbers = o->numbers,
+                            .in_order = true};
+    TERN_TRY(tern_file_open(&file, tern_torch_load_op, o->path));
     l.path = file.path;
     l.file = read_archive(&file, l.prefix);
     tern_status status = l.file ? load(&l, o->optim) : tern_error_code();
@@ -463,17 +407,14 @@ static tern_status read_and_load(const tern_optim_load_torch_options *o)
 tern_status tern_optim_load_torch_with(const tern_optim_load_torch_options *options)
 {
     if (!options)
-        return tern_null_error(op, "options");
-    TERN_TRY(tern_check_optim(op, options->optim));
+        return tern_null_error(tern_torch_load_op, "options");
+    TERN_TRY(tern_check_optim(tern_torch_load_op, options->optim));
     if (!options->path)
-        return tern_null_error(op, "path");
+        return tern_null_error(tern_torch_load_op, "path");
     TERN_CHECK(!options->prefix || strlen(options->prefix) < TERN_STATE_NAME_SIZE, TERN_ERR_ARG,
-               "%s: .prefix has more than %d bytes", op, TERN_STATE_NAME_SIZE - 1);
-    TERN_CHECK(!options->optim->klass->step_closure, TERN_ERR_UNSUPPORTED,
-               "%s: the state of %s is not read from PyTorch's files", op,
-               options->optim->klass->name);
+               "%s: .prefix has more than %d bytes", tern_torch_load_op, TERN_STATE_NAME_SIZE - 1);
     TERN_TRY(tern_fork_check());
-    TERN_TRY(tern_capture_refuse(op, "replays would load the values again"));
+    TERN_TRY(tern_capture_refuse(tern_torch_load_op, "replays would load the values again"));
     int saved = errno, cancel_state = tern_cancel_disable();
     tern_scope scope = tern_scope_open();
     tern_status status = scope ? read_and_load(options) : TERN_ERR_NOMEM;

@@ -116,6 +116,41 @@ def run(kind):
     return {**saved, "later": copy_of(net)}
 
 
+LBFGS = {
+    "lbfgs": (torch.float64, 3, dict(lr=0.5, max_iter=3, history_size=2)),
+    "lbfgs_wolfe": (torch.float32, 3, dict(line_search_fn="strong_wolfe", max_iter=2)),
+    "lbfgs_first": (torch.float64, 1, dict(max_iter=1)),
+}
+
+
+def run_lbfgs(dtype, count, options):
+    """Likewise by LBFGS, in one group, of f = sum over elements p of both parameters, the i-th of
+    its parameter, of (i + 1) (p - 1)^2 / 4 + p^4 / 8; the weights after `count` steps, and after 2
+    more."""
+    net = torch.nn.Linear(3, 2, dtype=dtype)
+    with torch.no_grad():
+        net.weight.copy_(torch.arange(6).reshape(2, 3) / 8)
+        net.bias.copy_(torch.arange(2) - 0.5)
+    optimizer = torch.optim.LBFGS(net.parameters(), **options)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = sum((torch.arange(1, p.numel() + 1).reshape(p.shape) / 4 * (p - 1) ** 2 +
+                    p ** 4 / 8).sum() for p in net.parameters())
+        loss.backward()
+        return loss
+
+    for _ in range(count):
+        optimizer.step(closure)
+    buffer = io.BytesIO()
+    torch.save({"model": copy_of(net), "optimizer": optimizer.state_dict()}, buffer)
+    saved = torch.load(io.BytesIO(buffer.getvalue()), weights_only=True)
+    for _ in range(2):
+        optimizer.step(closure)
+    return {**saved, "later": copy_of(net),
+            "evaluations": optimizer.state[net.weight]["func_evals"]}
+
+
 def checkpoint(net):
     optimizer = torch.optim.AdamW(net.named_parameters(), lr=0.125)
     for p in net.parameters():
@@ -296,6 +331,8 @@ save("batch_norms", batch_norms())
 save("many", {f"layer.{i}.weight": torch.full((2,), float(i)) for i in range(300)})
 for kind in KINDS:
     save(kind, run(kind))
+for kind, arguments in LBFGS.items():
+    save(kind, run_lbfgs(*arguments))
 save_archives()
 save_legacy("legacy", {"model": shapes(), "count": torch.tensor([3, 4])})
 save_beside_weights()

@@ -3,6 +3,7 @@
 //
 //     interop copy IN OUT                      reads a file and writes what it held
 //     interop train IN MODEL OPTIM COUNT       goes on with an AdamW run; prints the losses
+//     interop lbfgs IN MODEL OPTIM COUNT       likewise an LBFGS run
 //     interop generator IN OUT DRAWS           goes on with PyTorch's generator, and gives it back
 //     interop resnet18 IN MODEL OUTPUT         runs torchvision's weights, saves them and what
 //                                              comes out
@@ -22,15 +23,28 @@ static int copy(char **words)
 
 // ---- a run --------------------------------------------------------------------------------------
 
-static int steps(tern_module *net, tern_optim *optim, const tern_state *state, int count)
+typedef struct run {
+    tern_module *net;
+    tern_optim *optim;
+    tern_state *state;
+} run;
+
+static tern_tensor *closure(void *user)
+{
+    const run *r = user;
+    tern_tensor *y = tern_forward(r->net, tern_state_tensor(r->state, "x"));
+    tern_tensor *loss = tern_cross_entropy(y, tern_state_tensor(r->state, "y"));
+    tern_optim_zero_grad(r->optim);
+    return tern_backward(loss) ? NULL : loss;
+}
+
+static int steps(run *r, int count)
 {
     int failed = 0;
     for (int i = 0; i < count && !failed; i++) {
         tern_scope scope = tern_scope_open();
-        tern_tensor *y = tern_forward(net, tern_state_tensor(state, "x"));
-        tern_tensor *loss = tern_cross_entropy(y, tern_state_tensor(state, "y"));
-        tern_optim_zero_grad(optim);
-        failed = tern_backward(loss) || tern_optim_step(optim);
+        tern_tensor *loss = tern_optim_step_closure(r->optim, closure, r);
+        failed = !loss;
         printf("%.9g\n", failed ? 0 : tern_item(loss));
         tern_scope_close(scope);
     }
@@ -45,19 +59,35 @@ static int save(tern_module *net, tern_optim *optim, char **paths)
     return failed || tern_optim_save_torch(optim, paths[1]);
 }
 
+static int go_on(run *r, char **words)
+{
+    r->state = tern_state_read(words[0]);
+    int failed = !r->state || tern_module_load_state_dict(r->net, r->state, .prefix = "model.") ||
+                 tern_optim_load_torch(r->optim, words[0], .prefix = "optimizer.") ||
+                 steps(r, atoi(words[3])) || save(r->net, r->optim, words + 1);
+    tern_state_free(r->state);
+    tern_optim_free(r->optim);
+    tern_module_free(r->net);
+    return failed;
+}
+
+static tern_module *make_net(void)
+{
+    return tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
+}
+
 static int train(char **words)
 {
-    tern_module *net =
-        tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_relu(), tern_nn_linear(8, 3));
-    tern_optim *optim = tern_optim_adamw(net);
-    tern_state *state = tern_state_read(words[0]);
-    int failed = !state || tern_module_load_state_dict(net, state, .prefix = "model.") ||
-                 tern_optim_load_torch(optim, words[0], .prefix = "optimizer.") ||
-                 steps(net, optim, state, atoi(words[3])) || save(net, optim, words + 1);
-    tern_state_free(state);
-    tern_optim_free(optim);
-    tern_module_free(net);
-    return failed;
+    run r = {.net = make_net()};
+    r.optim = tern_optim_adamw(r.net);
+    return go_on(&r, words);
+}
+
+static int train_lbfgs(char **words)
+{
+    run r = {.net = make_net()};
+    r.optim = tern_optim_lbfgs(r.net);
+    return go_on(&r, words);
 }
 
 // ---- generators ---------------------------------------------------------------------------------
@@ -114,6 +144,7 @@ int main(int count, char **words)
         int words;
     } commands[] = {{"copy", copy, 2},
                     {"train", train, 4},
+                    {"lbfgs", train_lbfgs, 4},
                     {"generator", generator, 3},
                     {"resnet18", run_resnet18, 3}};
     tern_scope scope = tern_scope_open();

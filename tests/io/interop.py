@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """interop.py PROGRAM: the libraries themselves and tern (the program of interop.c) read what the
-other wrote: values bit for bit, an AdamW run, states of generators, a network of
+other wrote: values bit for bit, an AdamW and an LBFGS run, states of generators, a network of
 torchvision's. scripts/interop.sh runs it.
 Ends with 0, or 1 with what differed."""
 import os
@@ -128,39 +128,53 @@ def check_arrays():
 
 def network():
     torch.manual_seed(3)
-    net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
-    return net, torch.optim.AdamW(net.parameters(), lr=0.05, weight_decay=0.1, amsgrad=True)
+    return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+
+
+def adamw(net):
+    return torch.optim.AdamW(net.parameters(), lr=0.05, weight_decay=0.1, amsgrad=True)
+
+
+def lbfgs(net):
+    return torch.optim.LBFGS(net.parameters(), lr=0.5, max_iter=3, history_size=4,
+                             line_search_fn="strong_wolfe")
 
 
 def steps(net, optimizer, x, y, count):
-    losses = []
-    for _ in range(count):
+    def closure():
         loss = torch.nn.functional.cross_entropy(net(x), y)
         optimizer.zero_grad()
         loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    return losses
+        return loss
+    return [optimizer.step(closure).item() for _ in range(count)]
 
 
-def check_run():
-    """20 steps in PyTorch alone; and 7 there, 7 in tern, 6 there again."""
+def go_on(command, make, counts):
+    """Steps in PyTorch alone; and the first of them there, then in tern, then there again."""
     random = torch.Generator().manual_seed(9)
     x = torch.randn(32, 4, generator=random)
     y = torch.randint(0, 3, (32,), generator=random)
-    expected = steps(*network(), x, y, 20)
-    net, optimizer = network()
-    losses = steps(net, optimizer, x, y, 7)
+    net = network()
+    expected = steps(net, make(net), x, y, sum(counts))
+    net = network()
+    optimizer = make(net)
+    losses = steps(net, optimizer, x, y, counts[0])
     torch.save({"model": net.state_dict(), "optimizer": optimizer.state_dict(), "x": x, "y": y},
                "run.pt")
-    losses += tern("train", "run.pt", "model.pt", "optim.pt", 7)
-    net, optimizer = network()
+    losses += tern(command, "run.pt", "model.pt", "optim.pt", counts[1])
+    net = network()
+    optimizer = make(net)
     net.load_state_dict(torch.load("model.pt", weights_only=True))
     optimizer.load_state_dict(torch.load("optim.pt", weights_only=True))
-    losses += steps(net, optimizer, x, y, 6)
-    check(len(losses) == 20, f"{len(losses)} losses")
+    losses += steps(net, optimizer, x, y, counts[2])
+    check(len(losses) == sum(counts), f"{len(losses)} losses of {command}")
     for i, (a, b) in enumerate(zip(expected, losses)):
-        check(abs(a - b) <= 1e-5 * abs(a), f"loss {i} of the run is {b}, not {a}")
+        check(abs(a - b) <= 1e-5 * abs(a), f"loss {i} of {command} is {b}, not {a}")
+
+
+def check_runs():
+    go_on("train", adamw, (7, 7, 6))
+    go_on("lbfgs", lbfgs, (3, 3, 3))
 
 
 # ---- generators ---------------------------------------------------------------------------------
@@ -208,7 +222,7 @@ def check_resnet18():
 def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for part in (check_values, check_arrays, check_run, check_generators,
+        for part in (check_values, check_arrays, check_runs, check_generators,
                      check_resnet18):
             before = checks
             part()

@@ -124,8 +124,8 @@ static void another_kind_is_refused_by_its_name(void **state)
     tern_state_free(saved);
 }
 
-// The options of those that are not here, as their state_dict() in PyTorch 2.15 has them.
-static void kinds_that_are_not_here_are_told_apart(void **state)
+// The options of those that have no file here, as their state_dict() in PyTorch 2.15 has them.
+static void kinds_without_a_file_here_are_told_apart(void **state)
 {
     (void)state;
     static const struct {
@@ -255,7 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DATA_TEST(each_bad_state_is_refused_and_changes_nothing),
         DATA_TEST(another_kind_is_refused_by_its_name),
-        DATA_TEST(kinds_that_are_not_here_are_told_apart),
+        DATA_TEST(kinds_without_a_file_here_are_told_apart),
         DATA_TEST(a_file_that_does_not_say_which_adam_it_is_of_is_of_either),
         DATA_TEST(a_file_without_an_optimizer_is_refused),
         DATA_TEST(without_memory_nothing_changes),

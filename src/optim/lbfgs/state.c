@@ -180,18 +180,29 @@ static tern_status visit_all(const visited *v, tern_state_visitor *visitor)
     return visit_number(visitor, "prev_loss", &l->prev_loss);
 }
 
-tern_status tern_lbfgs_visit(tern_optim *optim, tern_state_visitor *visitor)
+// A vector of all parameters, in the scope.
+static tern_tensor *vector_like(const tern_optim *optim)
 {
     const tern_tensor *param = optim->entries[0].param;
-    int64_t numel = 0, iterations = 0;
-    tern_status status = TERN_ERR_NOMEM;
+    int64_t numel = 0;
     for (int64_t i = 0; i < optim->entry_count; i++)
         numel += optim->entries[i].param->numel;
+    tern_tensor *one = tern_zeros(tern_dims(1), .dtype = param->dtype, .device = tern_dev(param));
+    return tern_expand(one, tern_dims(numel));
+}
+
+tern_status tern_lbfgs_visit(tern_optim *optim, tern_state_visitor *visitor)
+{
+    int64_t iterations = 0;
+    visited v = {.of = optim->own,
+                 .begun = tern_visit_peek_int(visitor, "n_iter", &iterations) && iterations > 0};
+    tern_status status = TERN_ERR_NOMEM;
+    if (tern_visit_is_taking(visitor)) { // which does not look at what they are like, nor may fail
+        v.like = optim->entries[0].param;
+        return visit_all(&v, visitor);
+    }
     tern_with_scope {
-        tern_tensor *one =
-            tern_zeros(tern_dims(1), .dtype = param->dtype, .device = tern_dev(param));
-        const visited v = {optim->own, tern_expand(one, tern_dims(numel)),
-                           tern_visit_peek_int(visitor, "n_iter", &iterations) && iterations > 0};
+        v.like = vector_like(optim);
         status = v.like ? visit_all(&v, visitor) : tern_error_code();
     }
     return status;
