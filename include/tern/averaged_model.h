@@ -60,13 +60,53 @@ TERN_API tern_module *tern_averaged_model_ema_with(const tern_averaged_model_ema
     TERN_WITH_(tern_averaged_model_ema, tern_averaged_model_ema, TERN_AVERAGED_MODEL_EMA,          \
                __VA_ARGS__)
 
+/// The next average of one tensor, of `average` and what the model has, `value`: of one shape,
+/// dtype and device. `n_averaged`, int64 () on that device, is how many updates there were before.
+/// Returns a tensor of their shape on their device, which is cast to their dtype, or NULL with an
+/// error pending. It changes none of the three. `user` is what the average was made with.
+///
+///     // Polynomial decay (Shamir and Zhang 2013): w + (v - w) (eta + 1) / (n + 1 + eta)
+///     static tern_tensor *polynomial(tern_tensor *average, tern_tensor *value,
+///                                    tern_tensor *n_averaged, void *user)
+///     {
+///         const double eta = *(const double *)user;
+///         tern_tensor *next = tern_add_scalar(tern_to_dtype(n_averaged, TERN_FLOAT32), 1 + eta);
+///         tern_tensor *way = tern_mul_scalar(tern_sub(value, average), eta + 1);
+///         return tern_add(average, tern_div(way, next));
+///     }
+typedef tern_tensor *tern_average_fn(tern_tensor *average, tern_tensor *value,
+                                     tern_tensor *n_averaged, void *user);
+TERN_REQUIRED_TYPE_(average_fn, tern_average_fn *)
+
+/// `tern_averaged_model_avg_fn(net, polynomial, .user = &eta)`.
+typedef struct tern_averaged_model_avg_fn_options {
+    void *user;         ///< handed to the function; borrowed
+    bool use_buffers;   ///< buffers are averaged too; else they are those of the last update
+    tern_device device; ///< where the averages are; where the model is unless said
+    char reserved_;
+    tern_module *module;     ///< the model, which is copied
+    tern_average_fn *avg_fn; ///< called for each tensor that is averaged, in order
+} tern_averaged_model_avg_fn_options;
+#define TERN_AVERAGED_MODEL_AVG_FN_DEFAULTS_ .user = NULL, TERN_AVERAGED_MODEL_SWA_DEFAULTS_
+#define TERN_AVERAGED_MODEL_AVG_FN_FIELDS_   2, 0, (module, avg_fn), (module, average_fn)
+TERN_API tern_averaged_model_avg_fn_options tern_averaged_model_avg_fn_defaults(void);
+/// Averages by a function. Each update calls it without recording, in a scope of its own. The first
+/// one copies, whatever the function returned: the count is on the device, and nothing waits for
+/// it. Copies of the average have the function and `user` too; a state dict does not.
+TERN_API tern_module *tern_averaged_model_avg_fn_with(
+    const tern_averaged_model_avg_fn_options *options);
+#define tern_averaged_model_avg_fn(...)                                                            \
+    TERN_WITH_(tern_averaged_model_avg_fn, tern_averaged_model_avg_fn, TERN_AVERAGED_MODEL_AVG_FN, \
+               __VA_ARGS__)
+
 /// Takes the weights of `model` into the averages of `average`, by name. The first update, and the
 /// first one after tern_module_reset_parameters of `average`, copies them. Weights of another dtype
 /// or on another device are cast and copied; buffers that are not floating are averaged in float32
 /// and truncated, as PyTorch's. Waits for a device only where weights come to the CPU from one, and
 /// may be captured (cuda_graph.h). TERN_ERR_ARG where `average` is not an averaged model, where a
 /// name is missing in one of the two, and for a tensor that is in both; TERN_ERR_SHAPE where shapes
-/// differ. Then, and while an error is pending, nothing changes.
+/// differ; what a function of one's own left pending, TERN_ERR_SHAPE, TERN_ERR_DEVICE or
+/// TERN_ERR_NULL for what it returned. Then, and while an error is pending, nothing changes.
 TERN_API TERN_NODISCARD tern_status tern_averaged_model_update(tern_module *average,
                                                                tern_module *model);
 

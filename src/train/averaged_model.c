@@ -16,6 +16,8 @@ typedef struct averaged_model {
     tern_module *module;
     tern_tensor *n_averaged; // (): int64
     double decay;            // NAN: the mean of all
+    tern_average_fn *avg_fn; // instead of both; NULL: none
+    void *user;              // its
     bool use_buffers;
 } averaged_model;
 
@@ -40,6 +42,8 @@ typedef struct making {
     double decay;
     bool use_buffers;
     tern_device device;
+    tern_average_fn *avg_fn;
+    void *user;
 } making;
 
 static tern_status take_device(const tern_module_entry *entry, void *user)
@@ -74,6 +78,8 @@ static tern_module *make(const making *m, const tern_module *module)
     }
     self->decay = m->decay;
     self->use_buffers = m->use_buffers;
+    self->avg_fn = m->avg_fn;
+    self->user = m->user;
     tern_buffer(self, n_averaged, tern_empty(tern_dims(), .dtype = TERN_INT64, .device = device));
     tern_child(self, module, copy);
     return tern_done(self);
@@ -84,7 +90,7 @@ tern_module *tern_averaged_model_swa_with(const tern_averaged_model_swa_options 
     const char *function = "averaged_model_swa";
     if (!o)
         return (void)tern_null_error(function, "options"), NULL;
-    return make(&(making){function, NAN, o->use_buffers, o->device}, o->module);
+    return make(&(making){function, NAN, o->use_buffers, o->device, NULL, NULL}, o->module);
 }
 
 tern_module *tern_averaged_model_ema_with(const tern_averaged_model_ema_options *o)
@@ -94,7 +100,17 @@ tern_module *tern_averaged_model_ema_with(const tern_averaged_model_ema_options 
         return (void)tern_null_error(function, "options"), NULL;
     TERN_CHECK_PTR(o->decay >= 0 && o->decay <= 1, TERN_ERR_ARG,
                    "%s: decay is %g, but must be 0 to 1", function, o->decay);
-    return make(&(making){function, o->decay, o->use_buffers, o->device}, o->module);
+    return make(&(making){function, o->decay, o->use_buffers, o->device, NULL, NULL}, o->module);
+}
+
+tern_module *tern_averaged_model_avg_fn_with(const tern_averaged_model_avg_fn_options *o)
+{
+    const char *function = "averaged_model_avg_fn";
+    if (!o)
+        return (void)tern_null_error(function, "options"), NULL;
+    if (!o->avg_fn)
+        return (void)tern_null_error(function, "avg_fn"), NULL;
+    return make(&(making){function, NAN, o->use_buffers, o->device, o->avg_fn, o->user}, o->module);
 }
 
 // ---- updating -----------------------------------------------------------------------------------
@@ -184,11 +200,39 @@ static tern_tensor *mean_of(const averaged_model *self, const pair *p, tern_tens
     return tern_add(w, tern_div(tern_sub(v, w), next));
 }
 
+static tern_status check_returned(const pair *p, const tern_tensor *mean)
+{
+    TERN_TRY(tern_error_code());
+    if (!mean)
+        return tern_null_error(UPDATE, "what avg_fn returned");
+    TERN_TRY(tern_check_tensor(UPDATE, "what avg_fn returned", mean));
+    TERN_CHECK(tern_shape_equal(tern_shape_get(mean), tern_shape_get(p->average)), TERN_ERR_SHAPE,
+               UPDATE ": avg_fn returned %s for an average that is %s", tern_tensor_string(mean),
+               tern_tensor_string(p->average));
+    TERN_CHECK(tern_same_device(tern_dev(mean), tern_dev(p->average)), TERN_ERR_DEVICE,
+               UPDATE ": avg_fn returned %s for an average that is %s", tern_tensor_string(mean),
+               tern_tensor_string(p->average));
+    return TERN_OK;
+}
+
+// What the function of the caller's own makes, in a scope of its own.
+static tern_tensor *call_avg_fn(const averaged_model *self, const pair *p, tern_tensor *averaged)
+{
+    tern_scope scope = tern_scope_open();
+    tern_tensor *average = tern_detach(p->average), *value = tern_detach(p->value), *mean = NULL;
+    if (scope && average && value && averaged)
+        mean = self->avg_fn(average, value, averaged, self->user);
+    if (check_returned(p, mean))
+        mean = NULL;
+    return mean ? tern_scope_close_keep(scope, mean) : (tern_scope_close(scope), NULL);
+}
+
 // The average that is to be, by operations, of what the kernel does not take.
 static tern_tensor *next_average(const averaged_model *self, const pair *p)
 {
     tern_tensor *averaged = tern_to(self->n_averaged, tern_dev(p->average));
-    tern_tensor *mean = tern_to_dtype(mean_of(self, p, averaged), p->average->dtype);
+    tern_tensor *mean = self->avg_fn ? call_avg_fn(self, p, averaged) : mean_of(self, p, averaged);
+    mean = tern_to_dtype(mean, p->average->dtype);
     return tern_where(tern_eq_scalar(averaged, 0), p->value, mean);
 }
 
@@ -200,8 +244,10 @@ static tern_status prepare(update *u)
         tern_tensor *cast = tern_to_dtype(p->value, p->average->dtype);
         tern_tensor *here = cast ? tern_to(cast, tern_dev(p->average)) : NULL;
         p->value = here ? tern_make_contiguous(here) : NULL;
-        if (p->value && !p->follows && !is_dense(p->average))
+        if (p->value && !p->follows && (u->self->avg_fn || !is_dense(p->average))) {
             p->value = next_average(u->self, p);
+            p->follows = true;
+        }
         if (!p->value)
             return tern_error_code();
     }

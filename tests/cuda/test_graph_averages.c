@@ -13,16 +13,26 @@ static tern_module *make_net(void)
 }
 
 typedef struct averaging {
-    tern_module *net, *swa, *ema;
+    tern_module *net, *swa, *ema, *own;
     tern_optim *optim;
     tern_tensor *x, *y;
 } averaging;
+
+// w + (v - w) / (n + 1)^2
+static tern_tensor *by_squares(tern_tensor *average, tern_tensor *value, tern_tensor *n_averaged,
+                               void *user)
+{
+    (void)user;
+    tern_tensor *next = tern_add_scalar(n_averaged, 1);
+    return tern_add(average, tern_div(tern_sub(value, average), tern_mul(next, next)));
+}
 
 static averaging averaging_new(void)
 {
     averaging a = {.net = make_net()};
     a.swa = tern_averaged_model_swa(a.net);
     a.ema = tern_averaged_model_ema(a.net, .decay = 0.75, .use_buffers = true);
+    a.own = tern_averaged_model_avg_fn(a.net, by_squares);
     a.optim = tern_optim_adam(a.net, .lr = 0.05);
     a.x = tern_to(small_input(8), here);
     a.y = tern_to(small_labels(8), here);
@@ -34,6 +44,7 @@ static void step_and_average(averaging *a)
     assert_int_equal(train_step(a->net, a->optim, a->x, a->y), TERN_OK);
     assert_int_equal(tern_averaged_model_update(a->swa, a->net), TERN_OK);
     assert_int_equal(tern_averaged_model_update(a->ema, a->net), TERN_OK);
+    assert_int_equal(tern_averaged_model_update(a->own, a->net), TERN_OK);
 }
 
 static void check_same_averages(tern_module *a, tern_module *b)
@@ -45,7 +56,7 @@ static void check_same_averages(tern_module *a, tern_module *b)
 
 static void averaging_free(averaging *a)
 {
-    tern_free(a->optim, a->swa, a->ema, a->net);
+    tern_free(a->optim, a->swa, a->ema, a->own, a->net);
 }
 
 static void a_replayed_update_is_the_eager_one(void **state)
@@ -64,6 +75,7 @@ static void a_replayed_update_is_the_eager_one(void **state)
         step_and_average(&eager);
     check_same_averages(graph.swa, eager.swa);
     check_same_averages(graph.ema, eager.ema);
+    check_same_averages(graph.own, eager.own);
     assert_values(tern_module_buffer(graph.swa, "n_averaged"), 6);
     tern_cuda_graph_free(captured);
     averaging_free(&eager);
@@ -115,6 +127,7 @@ static void an_update_waits_for_nothing(void **state)
     sim.trace_waits();
     assert_int_equal(tern_averaged_model_update(a.swa, a.net), TERN_OK);
     assert_int_equal(tern_averaged_model_update(a.ema, a.net), TERN_OK);
+    assert_int_equal(tern_averaged_model_update(a.own, a.net), TERN_OK);
     tern_sim_wait wait;
     assert_int_equal(sim.waits(&wait, 1), 0);
     averaging_free(&a);

@@ -43,6 +43,15 @@ static bool averages(tern_module *module)
     return right;
 }
 
+static tern_tensor *last_value(tern_tensor *average, tern_tensor *value, tern_tensor *n_averaged,
+                               void *user)
+{
+    (void)average;
+    (void)n_averaged;
+    (void)user;
+    return value;
+}
+
 static tern_module *new_net(void)
 {
     return averaged = tern_nn_linear(2, 2, .device = tern_cpu(0));
@@ -144,6 +153,8 @@ MODULE(tern_nn_linear_cross_entropy_loss, "linear.weight",
        tern_nn_linear_cross_entropy_loss(2, 2, .device = dev))
 TRUE(tern_averaged_model_swa, averages(tern_averaged_model_swa(new_net(), .device = dev)))
 TRUE(tern_averaged_model_ema, averages(tern_averaged_model_ema(new_net(), .device = dev)))
+TRUE(tern_averaged_model_avg_fn,
+     averages(tern_averaged_model_avg_fn(new_net(), last_value, .device = dev)))
 
 static bool first_tern_module_to(void)
 {
@@ -381,6 +392,7 @@ static const struct {
     CASE(tern_nn_linear_cross_entropy_loss),
     CASE(tern_averaged_model_swa),
     CASE(tern_averaged_model_ema),
+    CASE(tern_averaged_model_avg_fn),
     CASE(tern_module_to),
     CASE(tern_loader_new),
     CASE(tern_dataset_to),

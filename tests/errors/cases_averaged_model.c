@@ -22,6 +22,36 @@ REFUSES(tern_averaged_model_ema_with, "a decay above 1", TERN_ERR_ARG,
 REFUSES(tern_averaged_model_ema_with, "a decay that is NaN", TERN_ERR_ARG,
         "averaged_model_ema: decay is nan", tern_averaged_model_ema(f->net, .decay = NAN))
 
+static tern_tensor *return_the_value(tern_tensor *average, tern_tensor *value,
+                                     tern_tensor *n_averaged, void *user)
+{
+    (void)average;
+    (void)n_averaged;
+    return user ? user : value;
+}
+
+static tern_status update_returning(fixture *f, tern_tensor *returned)
+{
+    tern_module *average = tern_averaged_model_avg_fn(f->net, return_the_value, .user = returned);
+    const tern_status status = tern_averaged_model_update(average, f->net);
+    tern_free(average);
+    return status;
+}
+
+REFUSES(tern_averaged_model_avg_fn_with, "options that are NULL", TERN_ERR_NULL,
+        "averaged_model_avg_fn: options is NULL", tern_averaged_model_avg_fn_with(NULL))
+REFUSES(tern_averaged_model_avg_fn_with, "a module that is NULL", TERN_ERR_NULL,
+        "averaged_model_avg_fn: module is NULL", tern_averaged_model_avg_fn(NULL, return_the_value))
+REFUSES(tern_averaged_model_avg_fn_with, "a function that is NULL", TERN_ERR_NULL,
+        "averaged_model_avg_fn: avg_fn is NULL", tern_averaged_model_avg_fn(f->net, NULL))
+REFUSES(tern_averaged_model_avg_fn_with, "a device that is not there", TERN_ERR_DEVICE, "cpu:99",
+        tern_averaged_model_avg_fn(f->net, return_the_value, .device = tern_cpu(99)))
+REFUSES(tern_averaged_model_update, "a function that returns another shape", TERN_ERR_SHAPE,
+        "averaged_model_update: avg_fn returned float32 (2, 3)|float32 (4, 3)",
+        update_returning(f, f->x))
+REFUSES(tern_averaged_model_update, "a function that returns what is dead", TERN_ERR_STATE,
+        "averaged_model_update: what avg_fn returned", update_returning(f, f->dead))
+
 // The model is one of other shapes, without the second parameter, and the average's own copy.
 static tern_status update_of(fixture *f, tern_module *model)
 {

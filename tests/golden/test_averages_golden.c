@@ -122,6 +122,26 @@ static void check_update_bn(const golden_case *c, tern_module *average, tern_dty
     tern_free(loader, data);
 }
 
+// The avg_fn of make_averages.py.
+static tern_tensor *polynomial(tern_tensor *average, tern_tensor *value, tern_tensor *n_averaged,
+                               void *user)
+{
+    const double eta = *(const double *)user;
+    tern_tensor *next = tern_add_scalar(n_averaged, 1 + eta);
+    tern_tensor *way = tern_mul_scalar(tern_sub(value, average), eta + 1);
+    return tern_add(average, tern_div(way, next));
+}
+
+static tern_module *make_average(tern_module *net, double decay, bool use_buffers)
+{
+    static double eta = 3;
+    if (decay == -2)
+        return tern_averaged_model_avg_fn(net, polynomial, .user = &eta,
+                                          .use_buffers = use_buffers);
+    return decay < 0 ? tern_averaged_model_swa(net, .use_buffers = use_buffers)
+                     : tern_averaged_model_ema(net, .decay = decay, .use_buffers = use_buffers);
+}
+
 static void averages_are_pytorchs(void **state)
 {
     const golden_case *c = *state;
@@ -131,9 +151,7 @@ static void averages_are_pytorchs(void **state)
     const bool fuses = strcmp(tern_kernels_of(device)->name, "portable") != 0;
     tern_scope scope = tern_scope_open();
     tern_module *net = make_net(dtype);
-    tern_module *average =
-        decay < 0 ? tern_averaged_model_swa(net, .use_buffers = use_buffers)
-                  : tern_averaged_model_ema(net, .decay = decay, .use_buffers = use_buffers);
+    tern_module *average = make_average(net, decay, use_buffers);
     for (int i = 0; i < UPDATES; i++) {
         set_state(net, i);
         assert_int_equal(tern_averaged_model_update(average, net), TERN_OK);

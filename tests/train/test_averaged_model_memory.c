@@ -15,10 +15,19 @@ typedef struct averaging {
     tern_loader *loader;
 } averaging;
 
-static averaging averaging_new(void)
+static tern_tensor *difference(tern_tensor *average, tern_tensor *value, tern_tensor *n_averaged,
+                               void *user)
+{
+    (void)n_averaged;
+    (void)user;
+    return tern_sub(value, average);
+}
+
+static averaging averaging_new(bool by_function)
 {
     averaging a = {.net = make_net()};
-    a.average = tern_averaged_model_swa(a.net, .use_buffers = true);
+    a.average = by_function ? tern_averaged_model_avg_fn(a.net, difference, .use_buffers = true)
+                            : tern_averaged_model_swa(a.net, .use_buffers = true);
     tern_dataset *data = tern_data_tensors(tern_randn(tern_dims(6, 3)));
     a.loader = tern_loader_new(data, .batch_size = 3);
     tern_dataset_free(data);
@@ -61,9 +70,9 @@ static bool check_nth(averaging *a, tern_status (*call)(averaging *), int64_t n)
     return !failed;
 }
 
-static void check_each(tern_status (*call)(averaging *))
+static void check_each(tern_status (*call)(averaging *), bool by_function)
 {
-    averaging a = averaging_new();
+    averaging a = averaging_new(by_function);
     int64_t n = 1;
     while (!check_nth(&a, call, n))
         n++;
@@ -75,19 +84,20 @@ static void check_each(tern_status (*call)(averaging *))
 static void an_update_changes_nothing(void **state)
 {
     (void)state;
-    check_each(update);
+    check_each(update, false);
+    check_each(update, true);
 }
 
 static void statistics_are_as_before(void **state)
 {
     (void)state;
-    check_each(update_bn);
+    check_each(update_bn, false);
 }
 
 static void a_constructor_leaves_nothing(void **state)
 {
     (void)state;
-    check_each(make_another);
+    check_each(make_another, false);
 }
 
 int main(void)
