@@ -4,6 +4,7 @@
 # steps, single operations and layers, whole programs. A peer that cannot be had is named and left
 # out. The results go to bench.jsonl in the build directory, the tables to stdout at the end.
 # Usage: scripts/bench.sh [--quick] [--write] [steps] [sizes] [operations] [programs] [-- OPTION...]
+#        scripts/bench.sh optimizers   the update alone, beside a copy and PyTorch's
 #   --quick    fewer rounds: which rows, not how far
 #   --write    the tables become docs/speed.md, docs/speed-of-sizes.md, their charts and a part of
 #              README.md
@@ -15,13 +16,13 @@ while [ $# -gt 0 ]; do
     case $1 in
     --quick) rounds='--rounds 3' runs='--runs 1' ;;
     --write) pages="--write $root" ;;
-    steps | sizes | operations | programs) parts="$parts $1" ;;
+    steps | sizes | operations | programs | optimizers) parts="$parts $1" ;;
     --)
         shift
         break
         ;;
     *)
-        sed -n 's/^# \{0,1\}//; 3,10p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 3,11p' "$0" >&2
         exit 2
         ;;
     esac
@@ -83,6 +84,13 @@ time_programs()
     # shellcheck disable=SC2086
     python3 "$root/bench/programs.py" --tern "$build/examples/mlp_mnist/mlp_mnist" $runs \
         --json "$results" ${new:+--torch "$new"} ${old:+--torch "$old"} "$@"
+}
+
+time_optimizers()
+{
+    ninja -C "$build" bench/optim_step_bench >&2
+    "$build/bench/optim_step_bench"
+    [ -z "$new" ] || "$new" "$root/bench/optim_step.py" --tern "$build/bench/optim_step_bench" "$@"
 }
 
 need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev dataset-fashion-mnist
