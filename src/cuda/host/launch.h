@@ -20,6 +20,9 @@ tern_status tern_cuda_scratch_take(const tern_exec *exec, int64_t nbytes,
                                    tern_cuda_scratch *scratch);
 void tern_cuda_scratch_free(const tern_exec *exec, tern_cuda_scratch *scratch);
 
+// Queues a copy of host memory, which may be reused at once. Not while the calling thread captures.
+tern_status tern_cuda_upload(const tern_exec *exec, void *data, const void *host, int64_t nbytes);
+
 // Raises the error of the launch that was just made, if it failed.
 tern_status tern_cuda_launched(const char *op);
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "cuda/host/current.h"
 #include "cuda/host/event.h"
+#include "cuda/host/launch.h"
 #include "cuda/host/pinned.h"
 #include "cuda/host/table.h"
 #include "cuda/kernels.h"
@@ -26,6 +27,11 @@ tern_status tern_plugin_to_device(int index, void *data, const void *host, int64
     cudaError_t error = upload(tern_cuda_device_get(index), data, host, nbytes);
     tern_cuda_capture_mode_relaxed_end();
     return tern_cuda_check("copy to the device", error);
+}
+
+tern_status tern_cuda_upload(const tern_exec *exec, void *data, const void *host, int64_t nbytes)
+{
+    return tern_plugin_to_device(exec->device.index, data, host, nbytes);
 }
 
 static cudaError_t download(const tern_cuda_stream *stream, void *host, const void *data,

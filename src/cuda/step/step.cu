@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The updates of optimizers: one pass over all tensors of a group. What changes from step to step
-// is read from memory of the device: a table that kernels with the numbers among their arguments
-// wrote before. The grid depends on the tensors' sizes alone, so that a captured pass stays right.
+// is read from memory of the device: a table that was copied there, or that kernels with the
+// numbers among their arguments wrote before. The grid depends on the tensors' sizes alone, so that
+// a captured pass stays right.
 #include "cuda/vec.cuh"
 #include "cuda/realmath.cuh"
+#include <stdlib.h>
 
 #define STEP_THREADS  256
 #define STEP_RESIDENT 2     // blocks on a multiprocessor: ptxas would spill for a third
@@ -11,6 +13,7 @@
 #define STEP_MAX      16384 // at most
 #define STEP_BLOCKS   2048  // more than this take more elements each
 #define STEP_CHUNK    23    // records that go into a kernel's arguments
+#define STEP_UPLOAD   184   // records from which on one copy takes less of the host than kernels
 
 // One tensor in the table.
 typedef struct step_record {
@@ -85,16 +88,21 @@ __global__ void step_write(step_record *records, int count, const step_chunk chu
 
 // ---- the pass -----------------------------------------------------------------------------------
 
-// The tensor that the block works on: the last that begins no later. All threads call.
+// The tensor that the block works on: the last that begins no later. All threads call. Of many it
+// is searched for, since to look at them all would read the whole table in each block.
 __device__ __forceinline__ int find_step_tensor(const step_record *records, int count,
                                                 int64_t block)
 {
-    int begun = 0;
-    for (int base = 0; base < count; base += STEP_THREADS) {
-        const int i = base + (int)threadIdx.x;
-        begun += __syncthreads_count(i < count && records[i].first_block <= block);
+    int first = 0, last = count - 1;
+    while (last - first >= STEP_THREADS) {
+        const int middle = first + (last - first) / 2;
+        if (records[middle].first_block <= block)
+            first = middle;
+        else
+            last = middle - 1;
     }
-    return begun - 1;
+    const int i = first + (int)threadIdx.x;
+    return first - 1 + __syncthreads_count(i <= last && records[i].first_block <= block);
 }
 
 // A block's elements of a tensor.
@@ -246,6 +254,30 @@ static tern_status write_steps(const tern_exec *exec, step_record *records,
     return TERN_OK;
 }
 
+static void fill_records(step_record *records, const tern_step_tensor *tensors, int64_t count)
+{
+    const int64_t elements = step_block_elements(tensors, count);
+    int64_t block = 0;
+    for (int64_t i = 0; i < count; i++) {
+        records[i] = make_step_record(&tensors[i], block);
+        block += step_block_count(&tensors[i], elements);
+    }
+}
+
+// What write_steps does, by a copy, which a capture would not repeat with the numbers of a replay.
+static tern_status upload_steps(const tern_exec *exec, step_record *records,
+                                const tern_step_tensor *tensors, int64_t count)
+{
+    step_record *host = (step_record *)malloc((size_t)count * sizeof *host);
+    if (!host)
+        return tern_error_raise(TERN_ERR_NOMEM, "step: no memory for a table of %lld tensors",
+                                (long long)count);
+    fill_records(host, tensors, count);
+    const tern_status status = tern_cuda_upload(exec, records, host, count * (int64_t)sizeof *host);
+    free(host);
+    return status;
+}
+
 static int64_t count_step_blocks(const tern_step_tensor *tensors, int64_t count, int64_t elements)
 {
     int64_t blocks = 0;
@@ -286,8 +318,10 @@ extern "C" tern_status tern_cuda_step(const tern_exec *exec, tern_step_code code
     else
         TERN_TRY(scratch.take(tern_step_plan_size(count), &table));
     step_record *records = (step_record *)(exec->plan ? plan.memory : table);
+    const bool by_copy = exec->plan && count >= STEP_UPLOAD; // a capture does not write a plan
     if (plan.write)
-        TERN_TRY(write_steps(exec, records, tensors, count));
+        TERN_TRY(by_copy ? upload_steps(exec, records, tensors, count)
+                         : write_steps(exec, records, tensors, count));
     return plan.run ? run_steps(exec, code, records, tensors, count) : TERN_OK;
 }
 
