@@ -27,10 +27,17 @@
 OPTIMIZERS(OPTIMIZER)
 #undef OPTIMIZER
 
+static tern_optim *make_lbfgs(tern_module *net)
+{
+    return tern_optim_lbfgs(net, .max_iter = 10, .history_size = 10,
+                            .line_search_fn = TERN_LINE_SEARCH_STRONG_WOLFE);
+}
+
 static const optimizer_kind kinds[] = {
-#define OPTIMIZER(name, rate, ...) {#name, rate, make_##name},
+#define OPTIMIZER(name, rate, ...) {#name, rate, make_##name, false},
     OPTIMIZERS(OPTIMIZER)
 #undef OPTIMIZER
+        {"lbfgs", 1, make_lbfgs, true},
 };
 
 #define KINDS ((int)(sizeof kinds / sizeof *kinds))

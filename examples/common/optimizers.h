@@ -9,6 +9,7 @@ typedef struct optimizer_kind {
     const char *name;
     double lr; // a rate that mlp_mnist learns at
     tern_optim *(*make)(tern_module *net);
+    bool by_closure; // a step evaluates the loss of its batch several times
 } optimizer_kind;
 
 // Of that name; NULL: there is none.

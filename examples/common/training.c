@@ -348,7 +348,8 @@ static tern_status run_epoch(training *t)
     begin_epoch(t);
     progress_begin(p, t->epoch, t->options.epochs, tern_dataset_count(t->train_data),
                    t->options.quiet);
-    if (set_lr(t) || t->program->train_epoch(t))
+    const bool by_closure = optimizer_find(t->options.optimizer)->by_closure;
+    if (set_lr(t) || (by_closure ? training_epoch_by_closure : t->program->train_epoch)(t))
         return tern_error_code();
     const bool whole = s->samples == p->total;
     if (!whole)

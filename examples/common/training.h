@@ -59,6 +59,10 @@ int train_images(const program *p, int argc, char **argv);
 // The step of the optimizer, on gradients that are clipped where that is asked for.
 tern_status training_step(const training *t);
 
+// The loop over the batches of one epoch for optimizers that evaluate the loss themselves, in place
+// of the program's.
+tern_status training_epoch_by_closure(training *t);
+
 // After each step of train_epoch: counts it, sets the learning rate of the next one, shows how it
 // goes, saves a checkpoint where one is due. False: the loop is to be left.
 bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, tern_tensor *loss);

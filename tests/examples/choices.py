@@ -45,12 +45,12 @@ def main():
         optimizers = check_refused("--optimizer no: not one of ", "--optimizer", "no")
         optimizers = re.split(", | and ", optimizers.split("not one of ")[1].strip())
         for name in optimizers:
-            whole = ["--batch-size", "1000"] if name == "rprop" else []
+            whole = ["--batch-size", "1000"] if name in ("rprop", "lbfgs") else []
             check_learns("--optimizer", name, *whole)
         schedules = check_refused("--schedule no: not one of ", "--schedule", "no")
         schedules = re.split(", | and ", schedules.split("not one of ")[1].strip())
         shown = {name: check_learns("--schedule", name) for name in schedules}
-        if len(optimizers) < 12 or len(schedules) < 11 or len(set(shown.values())) < 8:
+        if len(optimizers) < 13 or len(schedules) < 11 or len(set(shown.values())) < 8:
             sys.exit(f"FAILED: {optimizers}, {shown}")
         for name, other in (("cosine_annealing", "cosine"), ("one_cycle", "onecycle"),
                             ("linear", "polynomial:power=1"),
@@ -76,6 +76,8 @@ def main():
         check_refused("mlp_mnist: step_size is 0, but must be", "--schedule", "step:step_size=0")
         check_refused("--warmup: counts steps", "--schedule", "step", "--warmup", "3")
         check_refused("--clip -1: not a number of 0 or more", "--clip", "-1")
+        check_refused("mlp_mnist: --clip: lbfgs searches along whole gradients", "--optimizer",
+                      "lbfgs", "--clip", "1")
         check_refused("mlp_mnist: Rprop has no \"weight_decay\"", "--optimizer", "rprop",
                       "--weight-decay", "0.1")
 
