@@ -10,11 +10,11 @@
 ///
 /// An optimizer holds its parameters: net and optimizer may be freed in any order. Moving the
 /// module later is fine: the state follows at the next step. A parameter without a gradient is
-/// skipped and has no state (Adagrad's has it from construction on). Steps wait for no device and
-/// allocate nothing after the first. A failed call returns NULL, a status, -1 or NAN, with an error
-/// pending: TERN_ERR_INDEX for a parameter or group that is not there, TERN_ERR_ARG for an option
-/// that makes no sense. Threads: an optimizer is used by one thread at a time; only its reference
-/// count is atomic.
+/// skipped and has no state (Adagrad's has it from construction on). Steps wait for no device and,
+/// but for those of Muon and Adafactor, allocate nothing after the first. A failed call returns
+/// NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a parameter or group that
+/// is not there, TERN_ERR_ARG for an option that makes no sense. Threads: an optimizer is used by
+/// one thread at a time; only its reference count is atomic.
 #ifndef TERN_OPTIM_H
 #define TERN_OPTIM_H
 
@@ -164,6 +164,16 @@ TERN_API TERN_NODISCARD tern_status tern_optim_step(tern_optim *optim);
 /// again it drops an unfinished mean. TERN_ERR_ARG for 0 or less, and for LBFGS.
 TERN_API TERN_NODISCARD tern_status tern_optim_accumulate(tern_optim *optim, int64_t every);
 
+/// Brings the parameters to where gradients are taken, where they are at first. Of optimizers that
+/// average by themselves (tern_optim_schedule_free_adamw), also the state of parameters that moved;
+/// with others nothing is to be done. Waits for the devices; fails, and changes nothing, with the
+/// error that a kernel found before, with TERN_ERR_NOMEM, and with TERN_ERR_STATE while the calling
+/// thread captures.
+TERN_API TERN_NODISCARD tern_status tern_optim_train(tern_optim *optim);
+/// Likewise to the average, for an evaluation or a file of the model; steps and replays of captured
+/// ones are TERN_ERR_STATE until tern_optim_train. Before the first step that is the same place.
+TERN_API TERN_NODISCARD tern_status tern_optim_eval(tern_optim *optim);
+
 /// A loss as a function: marks the gradients absent, computes the loss, runs tern_backward, and
 /// returns it; NULL, with an error pending, on failure. `user` is what the call was given.
 ///
@@ -199,15 +209,16 @@ TERN_API tern_tensor *tern_optim_parameter_at(const tern_optim *optim, int64_t i
                                               size_t size);
 /// Updates that parameter `index` had; -1 on failure.
 TERN_API int64_t tern_optim_step_count(const tern_optim *optim, int64_t index);
-/// State tensor "momentum_buffer" (SGD, RMSprop), "exp_avg" (Adam, Adamax, RAdam, NAdam,
-/// Lion), "exp_avg_sq" (Adam, RAdam, NAdam), "max_exp_avg_sq" (Adam), "exp_inf" (Adamax),
-/// "square_avg" (RMSprop, Adadelta), "grad_avg" (RMSprop), "acc_delta" (Adadelta), "prev",
-/// "step_size" (Rprop), "ax" (ASGD) or "sum" (Adagrad) of parameter `index`, owned by the
-/// optimizer; NULL without error when it has none yet.
+/// State tensor "momentum_buffer" (SGD, RMSprop, Muon), "exp_avg" (Adam, Adamax, RAdam, NAdam,
+/// Lion, Muon's rest), "exp_avg_sq" (Adam, RAdam, NAdam, schedule-free AdamW, Muon's rest),
+/// "max_exp_avg_sq" (Adam), "exp_inf" (Adamax), "square_avg" (RMSprop, Adadelta), "grad_avg"
+/// (RMSprop), "acc_delta" (Adadelta), "prev", "step_size" (Rprop), "ax" (ASGD), "z" (schedule-free
+/// AdamW), "sum" (Adagrad), "row_var" (.., R, 1), "col_var" (.., 1, C) or "variance" (Adafactor) of
+/// parameter `index`, owned by the optimizer; NULL without error when it has none yet.
 TERN_API tern_tensor *tern_optim_state(const tern_optim *optim, int64_t index, const char *name);
-/// Replaces a state tensor by a copy of `value`, which has the parameter's shape (TERN_ERR_SHAPE);
-/// its dtype and device become the parameter's. TERN_ERR_ARG for a name that the optimizer does not
-/// have, TERN_ERR_STATE while the calling thread captures.
+/// Replaces a state tensor by a copy of `value`, which has the shape that the state has
+/// (TERN_ERR_SHAPE); its dtype and device become the parameter's. TERN_ERR_ARG for a name that the
+/// optimizer does not have, TERN_ERR_STATE while the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_optim_set_state(tern_optim *optim, int64_t index,
                                                          const char *name, tern_tensor *value);
 /// Sets the number of updates that parameter `index` had, 0 to 2^53.

@@ -221,6 +221,130 @@ TERN_API tern_optim *tern_optim_nadam_with(const tern_optim_nadam_options *optio
         (TERN_OPTIM_NADAM_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),             \
         TERN_OPTIM_NADAM_FIELDS_, __VA_ARGS__)
 
+/// `tern_optim_schedule_free_adamw(net, .lr = 2.5e-3, .warmup_steps = 1000)`.
+typedef struct tern_optim_schedule_free_adamw_options {
+    double lr;                  ///< >= 0
+    double betas[2];            ///< the first in (0, 1), the second in [0, 1)
+    double eps;                 ///< >= 0
+    double weight_decay;        ///< >= 0, at the parameters that gradients are taken at
+    int64_t warmup_steps;       ///< >= 0, through which the rate rises linearly to lr
+    double r;                   ///< the average weights step k by k^r
+    double weight_lr_power;     ///< and by this power of the largest rate so far
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_schedule_free_adamw_options;
+
+#define TERN_OPTIM_SCHEDULE_FREE_ADAMW_DEFAULTS_                                                   \
+    .lr = 2.5e-3, .betas = {0.9, 0.999}, .eps = 1e-8, .weight_decay = 0, .warmup_steps = 0,        \
+    .r = 0, .weight_lr_power = 2, .params = NULL, .param_count = 0
+#define TERN_OPTIM_SCHEDULE_FREE_ADAMW_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_schedule_free_adamw_options tern_optim_schedule_free_adamw_defaults(void);
+/// Defazio et al. 2024, as AdamWScheduleFree of the authors' package: without a schedule, the
+/// average x of the steps z is what a schedule would lead to. The gradient is taken at the
+/// parameters y = (1 - beta1) z + beta1 x, and z begins as y: v = beta2 v + (1 - beta2) g^2; d = g
+/// / (sqrt(v / (1 - beta2^k)) + eps) + weight_decay y; y goes the part c of the way to z, and then
+/// by lr (beta1 (1 - c) - 1) d; z -= lr d, where c is the share of step k, k^r m^weight_lr_power
+/// with the largest rate m so far, in the sum of all so far. A model is evaluated and saved at x,
+/// between tern_optim_eval and tern_optim_train. The numbers "k", "lr_max", "weight_sum" and
+/// "train_mode" of each group are state.
+TERN_API tern_optim *tern_optim_schedule_free_adamw_with(
+    const tern_optim_schedule_free_adamw_options *options);
+#define tern_optim_schedule_free_adamw(...)                                                        \
+    TERN_WITH_OPTIONS_(tern_optim_schedule_free_adamw, tern_optim_schedule_free_adamw,             \
+                       (TERN_OPTIM_SCHEDULE_FREE_ADAMW_DEFAULTS_, .betas[1] = TERN_OPTION_UNSAID_, \
+                        .reserved_ = 0),                                                           \
+                       TERN_OPTIM_SCHEDULE_FREE_ADAMW_FIELDS_, __VA_ARGS__)
+
+/// What makes Muon's steps of matrices of different shapes alike: the rate is multiplied by
+typedef enum tern_muon_adjust_lr {
+    TERN_MUON_ORIGINAL,        ///< sqrt(max(1, rows / columns)), Jordan's
+    TERN_MUON_MATCH_RMS_ADAMW, ///< 0.2 sqrt(max(rows, columns)): AdamW's rates fit
+    TERN_MUON_SPECTRAL_UNCLAMPED ///< sqrt(rows / columns), Bernstein's
+} tern_muon_adjust_lr;
+
+/// What Muon does with parameters that are no matrices.
+typedef enum tern_muon_rest {
+    TERN_MUON_REFUSE,   ///< they are TERN_ERR_ARG
+    TERN_MUON_ADAMW,    ///< AdamW updates them
+    TERN_MUON_ADAMW_ALL ///< and the matrices of the group too, for an embedding or the last layer
+} tern_muon_rest;
+
+/// `tern_optim_muon(net, .lr = 0.02, .rest = TERN_MUON_ADAMW)`.
+typedef struct tern_optim_muon_options {
+    double lr;                        ///< >= 0
+    double weight_decay;              ///< >= 0, of the rest too
+    double momentum;                  ///< >= 0, how much of the average of g stays
+    bool nesterov;                    ///< the gradient goes in once more
+    double ns_coefficients[3];        ///< of the Newton-Schulz iteration
+    double eps;                       ///< >= 0, the least norm that is divided by
+    int64_t ns_steps;                 ///< 0 to 99 iterations
+    tern_muon_adjust_lr adjust_lr_fn; ///< by the shape of the matrix
+    tern_dtype ns_dtype;              ///< that the iterations round to
+    tern_muon_rest rest;              ///< the parameters that are no matrices
+    double rest_lr;                   ///< >= 0, of AdamW
+    double rest_betas[2];             ///< each in [0, 1), likewise
+    double rest_eps;                  ///< >= 0, likewise
+    tern_tensor *const *params;       ///< instead of the module's
+    int64_t param_count;              ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_muon_options;
+
+#define TERN_OPTIM_MUON_DEFAULTS_                                                                  \
+    .lr = 1e-3, .weight_decay = 0.1, .momentum = 0.95, .nesterov = true,                           \
+    .ns_coefficients = {3.4445, -4.775, 2.0315}, .eps = 1e-7, .ns_steps = 5,                       \
+    .adjust_lr_fn = TERN_MUON_ORIGINAL, .ns_dtype = TERN_BFLOAT16, .rest = TERN_MUON_REFUSE,       \
+    .rest_lr = 1e-3, .rest_betas = {0.9, 0.999}, .rest_eps = 1e-8, .params = NULL,                 \
+    .param_count = 0
+#define TERN_OPTIM_MUON_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_muon_options tern_optim_muon_defaults(void);
+/// Jordan et al. 2024, for matrices: b = momentum b + (1 - momentum) g; u = momentum b + (1 -
+/// momentum) g with nesterov, else b; X = u / max(|u|, eps), transposed where it has more rows than
+/// columns, then ns_steps times X = ns_coefficients[0] X + (ns_coefficients[1] A +
+/// ns_coefficients[2] A^2) X with A = X X^T; p = (1 - lr weight_decay) p - lr adjust X. A group's
+/// number "rest" says which of its parameters AdamW updates. A graph that captured a step refuses
+/// to replay it with other numbers than then, but for lr, weight_decay, and those of the rest.
+TERN_API tern_optim *tern_optim_muon_with(const tern_optim_muon_options *options);
+#define tern_optim_muon(...)                                                                       \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_muon, tern_optim_muon,                                                          \
+        (TERN_OPTIM_MUON_DEFAULTS_, .rest_betas[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),         \
+        TERN_OPTIM_MUON_FIELDS_, __VA_ARGS__)
+
+/// `tern_optim_adafactor(net, .lr = 0.05)`.
+typedef struct tern_optim_adafactor_options {
+    double lr;                  ///< >= 0
+    double beta2_decay;         ///< <= 0, the power of the step that a mean takes of g^2
+    double eps[2];              ///< under the root, -1: the dtype's epsilon; the least size of p
+    double d;                   ///< >= 1, the root mean square that a direction may have
+    double weight_decay;        ///< >= 0
+    bool maximize;              ///< go up the gradient instead of down
+    tern_tensor *const *params; ///< instead of the module's
+    int64_t param_count;        ///< of `params`
+    char reserved_;
+    tern_module *module; ///< whose parameters it changes, or NULL
+} tern_optim_adafactor_options;
+
+#define TERN_OPTIM_ADAFACTOR_DEFAULTS_                                                             \
+    .lr = 1e-2, .beta2_decay = -0.8, .eps = {-1, 1e-3}, .d = 1, .weight_decay = 0,                 \
+    .maximize = false, .params = NULL, .param_count = 0
+#define TERN_OPTIM_ADAFACTOR_FIELDS_ 1, 0, (module), (module)
+TERN_API tern_optim_adafactor_options tern_optim_adafactor_defaults(void);
+/// Shazeer and Stern 2018, with little state: of a parameter of two dimensions or more, r and c,
+/// averages of g^2 over the last dimension and over the one before, each going the part
+/// t^beta2_decay of the way, and V = r c / max(mean(r), eps[0]); else V is the average of g^2. p *=
+/// 1 - lr weight_decay; u = g / max(sqrt(V), eps[0]); p -= min(lr, 1 / sqrt(t)) max(eps[1], rms(p))
+/// u / max(1, rms(u) / d), rms(p) being that of p before the step. A graph that captured a step
+/// refuses to replay it with another eps or d than then.
+TERN_API tern_optim *tern_optim_adafactor_with(const tern_optim_adafactor_options *options);
+#define tern_optim_adafactor(...)                                                                  \
+    TERN_WITH_OPTIONS_(                                                                            \
+        tern_optim_adafactor, tern_optim_adafactor,                                                \
+        (TERN_OPTIM_ADAFACTOR_DEFAULTS_, .eps[1] = TERN_OPTION_UNSAID_, .reserved_ = 0),           \
+        TERN_OPTIM_ADAFACTOR_FIELDS_, __VA_ARGS__)
+
 /// `tern_optim_lion(net, .lr = 1e-4, .weight_decay = 0.1)`.
 typedef struct tern_optim_lion_options {
     double lr;                  ///< >= 0

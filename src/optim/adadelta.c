@@ -4,8 +4,9 @@
 
 enum { LR, RHO, EPS, WEIGHT_DECAY, MAXIMIZE };
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     (void)number;
     return (tern_optim_update){TERN_STEP_ADADELTA, 3};
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam (Kingma and Ba 2014), AMSGrad (Reddi et al. 2018), AdamW (Loshchilov and Hutter 2017).
+#include "optim/adam.h"
+
 #include <float.h>
-#include "optim/optim.h"
 
 enum { LR, BETA1, BETA2, EPS, WEIGHT_DECAY, AMSGRAD, MAXIMIZE, DECOUPLED };
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     if (number[AMSGRAD] != 0)
         return (tern_optim_update){TERN_STEP_AMSGRAD, 7};
     return (tern_optim_update){TERN_STEP_ADAM, 3};
@@ -23,22 +25,29 @@ static void derive_tiny(double *tiny, double *tiny_grad, double eps, double take
     *tiny_grad = hidden ? root : 0;
 }
 
-static void derive(const double *number, const tern_optim_step_info *at, double *out)
+void tern_adam_derive(const tern_adam *adam, const tern_optim_step_info *at, double *out)
 {
     enum { TERN_STEP_ADAM_NUMBERS(TERN_OPTIM_INDEX) };
-    const double correction1 = 1 - pow(number[BETA1], (double)at->step);
-    const double root2 = sqrt(1 - pow(number[BETA2], (double)at->step));
-    const bool decoupled = number[DECOUPLED] != 0;
-    const double sign = number[MAXIMIZE] != 0 ? -1 : 1;
-    out[beta1] = number[BETA1];
-    out[beta2] = number[BETA2];
-    out[take1] = sign * (1 - number[BETA1]);
-    out[take2] = 1 - number[BETA2];
-    out[eps] = number[EPS] * root2;
-    out[decay] = decoupled ? 0 : sign * number[WEIGHT_DECAY];
-    out[shrink] = decoupled ? 1 - number[LR] * number[WEIGHT_DECAY] : 1;
-    out[step_size] = -number[LR] * root2 / correction1;
+    const double correction1 = 1 - pow(adam->beta1, (double)at->step);
+    const double root2 = sqrt(1 - pow(adam->beta2, (double)at->step));
+    const double sign = adam->maximize ? -1 : 1;
+    out[beta1] = adam->beta1;
+    out[beta2] = adam->beta2;
+    out[take1] = sign * (1 - adam->beta1);
+    out[take2] = 1 - adam->beta2;
+    out[eps] = adam->eps * root2;
+    out[decay] = adam->decoupled ? 0 : sign * adam->weight_decay;
+    out[shrink] = adam->decoupled ? 1 - adam->lr * adam->weight_decay : 1;
+    out[step_size] = -adam->lr * root2 / correction1;
     derive_tiny(&out[tiny], &out[tiny_grad], out[eps], out[take2], at->wide);
+}
+
+static void derive(const double *number, const tern_optim_step_info *at, double *out)
+{
+    const tern_adam adam = {number[LR],           number[BETA1],        number[BETA2],
+                            number[EPS],          number[WEIGHT_DECAY], number[DECOUPLED] != 0,
+                            number[MAXIMIZE] != 0};
+    tern_adam_derive(&adam, at, out);
 }
 
 static const tern_optim_number numbers[] = {

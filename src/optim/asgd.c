@@ -5,8 +5,9 @@
 enum { LR, LAMBD, ALPHA, T0, WEIGHT_DECAY, MAXIMIZE };
 enum { ETA, MU }; // scalars: of the next step, and how much of it the average takes
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     (void)number;
     return (tern_optim_update){TERN_STEP_ASGD, 1};
 }

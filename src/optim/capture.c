@@ -14,22 +14,44 @@ typedef struct captured_entry {
     int64_t step;
     unsigned fresh;
     float scalar[TERN_OPTIM_SCALARS];
+    tern_optim_made made; // held
 } captured_entry;
+
+// A group as it was at the capture, and before the replay in progress.
+typedef struct captured_group {
+    tern_optim_group then, before;
+} captured_group;
 
 typedef struct captured_step {
     tern_optim *optim; // held
     tern_optim_device on;
     int64_t count;
     captured_entry *entries;
+    int64_t group_count;
+    captured_group *groups;
 } captured_step;
 
 static captured_entry entry_now(const tern_optim *optim, const tern_optim_entry *entry)
 {
-    return (captured_entry){entry->active,
-                            tern_optim_update_of(optim, entry).slots,
-                            entry->step,
-                            entry->fresh,
-                            {entry->scalar[0], entry->scalar[1]}};
+    return (captured_entry){.active = entry->active,
+                            .states = tern_optim_update_of(optim, entry).slots,
+                            .step = entry->step,
+                            .fresh = entry->fresh,
+                            .scalar = {entry->scalar[0], entry->scalar[1]}};
+}
+
+static tern_status check_numbers(const captured_step *step, const tern_optim_entry *entry)
+{
+    const tern_optim *optim = step->optim;
+    const tern_optim_direction *how = tern_optim_direction_of(optim, entry);
+    const double *then = step->groups[entry->group].then.number;
+    const double *now = optim->groups[entry->group].number;
+    for (int i = 0; how && i < optim->klass->number_count; i++)
+        TERN_CHECK(!(how->numbers & 1u << i) || then[i] == now[i], TERN_ERR_STATE,
+                   "cuda_graph_replay: %s of the optimizer is %g, but was %g at the capture; "
+                   "capture the step again",
+                   optim->klass->numbers[i].name, now[i], then[i]);
+    return TERN_OK;
 }
 
 // Which kernel runs is captured; what it reads from the plan is not.
@@ -47,6 +69,8 @@ static tern_status check_structure(const captured_step *step)
                    states > then ? "needs, as it did not at the capture, a"
                                  : "no longer needs, as it did at the capture, a",
                    optim->klass->slots[__builtin_ctz(states ^ then)].name);
+        if (step->entries[i].active)
+            TERN_TRY(check_numbers(step, entry));
     }
     return TERN_OK;
 }
@@ -55,6 +79,7 @@ static tern_status check_replay(void *user)
 {
     const captured_step *step = user;
     TERN_TRY(tern_check_optim("cuda_graph_replay", step->optim));
+    TERN_TRY(tern_optim_check_training("cuda_graph_replay", step->optim));
     TERN_TRY(tern_optim_poll(&step->on, 1));
     return check_structure(step);
 }
@@ -68,7 +93,10 @@ static tern_status before_replay(void *user)
         step->entries[i].step = entry->step;
         step->entries[i].fresh = entry->fresh;
         memcpy(step->entries[i].scalar, entry->scalar, sizeof entry->scalar);
+        entry->made = step->entries[i].made;
     }
+    for (int64_t i = 0; i < step->group_count; i++)
+        step->groups[i].before = step->optim->groups[i];
     return tern_optim_launch(step->optim, TERN_OPTIM_REPLAY, &step->on, 1);
 }
 
@@ -78,6 +106,7 @@ static void end_replay(void *user, bool replayed)
     for (int64_t i = 0; i < step->count; i++) {
         tern_optim_entry *entry = &step->optim->entries[i];
         entry->active = false;
+        entry->made = (tern_optim_made){{NULL}, {NULL}, NULL};
         if (replayed && step->entries[i].active)
             tern_tensor_touched(entry->param);
         if (replayed)
@@ -86,6 +115,15 @@ static void end_replay(void *user, bool replayed)
         entry->fresh = step->entries[i].fresh;
         memcpy(entry->scalar, step->entries[i].scalar, sizeof entry->scalar);
     }
+    for (int64_t i = 0; !replayed && i < step->group_count; i++)
+        step->optim->groups[i] = step->groups[i].before;
+}
+
+static void free_step(captured_step *step)
+{
+    tern_mem_free(step->entries, (size_t)step->count * sizeof *step->entries);
+    tern_mem_free(step->groups, (size_t)step->group_count * sizeof *step->groups);
+    tern_mem_free(step, sizeof *step);
 }
 
 static void drop_step(void *user)
@@ -93,8 +131,9 @@ static void drop_step(void *user)
     captured_step *step = user;
     tern_storage_release(step->on.plan);
     tern_optim_free(step->optim);
-    tern_mem_free(step->entries, (size_t)(step->count ? step->count : 1) * sizeof *step->entries);
-    tern_mem_free(step, sizeof *step);
+    for (int64_t i = 0; i < step->count; i++)
+        tern_optim_release_made(&step->entries[i].made);
+    free_step(step);
 }
 
 static captured_step *make_step(tern_optim *optim)
@@ -103,13 +142,17 @@ static captured_step *make_step(tern_optim *optim)
     if (!step)
         return NULL;
     step->count = optim->entry_count;
-    step->entries = tern_mem_alloc((size_t)(step->count ? step->count : 1) * sizeof *step->entries);
-    if (!step->entries) {
-        tern_mem_free(step, sizeof *step);
+    step->group_count = optim->group_count;
+    step->entries = tern_mem_alloc((size_t)step->count * sizeof *step->entries);
+    step->groups = tern_mem_alloc((size_t)step->group_count * sizeof *step->groups);
+    if (!step->entries || !step->groups) {
+        free_step(step);
         return NULL;
     }
     for (int64_t i = 0; i < step->count; i++)
         step->entries[i] = entry_now(optim, &optim->entries[i]);
+    for (int64_t i = 0; i < step->group_count; i++)
+        step->groups[i].then = optim->groups[i];
     step->optim = tern_optim_retain(optim);
     step->on.device = optim->devices[0].device;
     return step;
@@ -133,5 +176,10 @@ tern_status tern_optim_capture(tern_optim *optim)
         drop_step(step);
         return status;
     }
-    return tern_optim_launch(optim, TERN_OPTIM_CAPTURE, &step->on, 1);
+    status = tern_optim_launch(optim, TERN_OPTIM_CAPTURE, &step->on, 1);
+    for (int64_t i = 0; i < step->count; i++) {
+        step->entries[i].made = optim->entries[i].made;
+        optim->entries[i].made = (tern_optim_made){{NULL}, {NULL}, NULL};
+    }
+    return status;
 }

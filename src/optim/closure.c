@@ -40,6 +40,8 @@ static tern_tensor *step(tern_optim *optim, tern_closure_fn *closure, void *user
 {
     if (optim->klass->step_closure)
         return optim->klass->step_closure(optim, closure, user);
+    if (tern_optim_check_training("optim_step_closure", optim))
+        return NULL;
     tern_tensor *loss = tern_optim_evaluate(closure, user);
     return loss && !tern_optim_step(optim) ? loss : NULL;
 }

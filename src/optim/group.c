@@ -181,6 +181,8 @@ static tern_status append(const char *function, tern_optim *optim, const tern_op
     tern_status status = add_params(&a, source);
     tern_pointer_map_free(&a.seen);
     if (!status)
+        status = tern_optim_check_params(function, optim, optim->group_count, group);
+    if (!status)
         status = reserve_group(optim);
     if (!status)
         status = tern_optim_begin_states(function, optim, before);
@@ -238,7 +240,10 @@ static tern_status take(const char *function, const tern_optim_class *klass,
 tern_status tern_optim_make_group(const char *function, const tern_optim *optim, double lr,
                                   double weight_decay, tern_optim_group *group)
 {
+    const tern_optim_mode *mode = optim->klass->mode;
     *group = optim->defaults;
+    if (mode)
+        group->number[mode->number] = optim->groups[0].number[mode->number];
     TERN_CHECK(!optim->klass->step_closure, TERN_ERR_ARG, "%s: %s has one group", function,
                optim->klass->name);
     TERN_TRY(take(function, optim->klass, group, "lr", lr));

@@ -1,108 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a step, once for each formula, device and dtype; and what they read on devices.
+// The update of all parameters with a gradient, in a kernel for each formula, device and dtype.
 #include <errno.h>
 #include <string.h>
 #include "device/backend.h"
-#include "device/fault.h"
 #include "optim/optim.h"
 
-tern_optim_device *tern_optim_device_of(tern_optim_device *devices, int64_t count,
-                                        tern_device device)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (tern_same_device(devices[i].device, device))
-            return &devices[i];
-    return NULL;
-}
-
-// What a launch takes of a plan for each of its tensors at most: tern_step_plan_size(1), aligned.
-#define PLAN_ALIGNMENT 256
-#define PLAN_PER_ENTRY (2 * PLAN_ALIGNMENT)
-
-bool tern_optim_has_plan(const tern_optim *optim, const tern_optim_device *on)
-{
-    return on->device.type == TERN_CPU ||
-           (on->plan && tern_device_equal(on->plan->device, on->device) &&
-            on->plan->nbytes >= optim->entry_count * PLAN_PER_ENTRY);
-}
-
-tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_device *on)
-{
-    tern_storage *plan = tern_storage_new_outside(on->device, optim->entry_count * PLAN_PER_ENTRY);
-    if (!plan)
-        return TERN_ERR_NOMEM;
-    tern_storage_release(on->plan);
-    on->plan = plan;
-    return TERN_OK;
-}
-
-tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_count)
-{
-    for (int64_t i = 0; i < device_count; i++)
-        TERN_TRY(tern_fault_poll(devices[i].device));
-    return TERN_OK;
-}
-
-static void *data_of(const tern_tensor *t)
-{
-    return t ? tern_view_data(t) : NULL;
-}
-
-tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry)
-{
-    return optim->klass->update(optim->groups[entry->group].number);
-}
-
-// All but the numbers.
-static void describe(const tern_optim *optim, const tern_optim_entry *entry, unsigned slots,
-                     tern_step_tensor *t)
+// All but the numbers. The state of an update with a direction is averaged by itself.
+static void describe(const tern_optim *optim, const tern_optim_entry *entry,
+                     const tern_optim_update *update, tern_step_tensor *t)
 {
     *t = (tern_step_tensor){
-        .param = data_of(entry->param),
-        .grad = data_of(entry->param->grad),
+        .param = tern_optim_data(entry->param),
+        .grad = tern_optim_data(update->code == TERN_STEP_DIRECTED ? entry->made.direction
+                                                                   : entry->param->grad),
         .numel = entry->param->numel,
         .dtype = entry->param->dtype,
     };
-    for (int i = 0, next = 0; i < optim->klass->slot_count; i++)
-        if (slots & 1u << i)
-            t->state[next++] = data_of(entry->state[i]);
-}
-
-// The scalars before the entry's next step.
-static void scalars_of(const tern_optim *optim, const tern_optim_entry *entry, float *scalar)
-{
-    const tern_optim_class *klass = optim->klass;
-    klass->begin(optim->groups[entry->group].number, scalar);
-    for (int i = 0; i < klass->scalar_count; i++)
-        if (!isnan(entry->scalar[i]))
-            scalar[i] = entry->scalar[i];
-}
-
-static tern_optim_step_info next_step(const tern_optim_entry *entry, const float *scalar)
-{
-    const bool wide = entry->param->dtype == TERN_FLOAT64;
-    return (tern_optim_step_info){entry->step + 1, entry->fresh, wide, scalar};
-}
-
-static void derive(const tern_optim *optim, const tern_optim_entry *entry, double *number)
-{
-    float scalar[TERN_OPTIM_SCALARS];
-    if (optim->klass->scalar_count > 0)
-        scalars_of(optim, entry, scalar);
-    const tern_optim_step_info at = next_step(entry, scalar);
-    optim->klass->derive(optim->groups[entry->group].number, &at, number);
-}
-
-static void advance(const tern_optim *optim, tern_optim_entry *entry, unsigned slots)
-{
-    if (optim->klass->advance) {
-        float scalar[TERN_OPTIM_SCALARS];
-        scalars_of(optim, entry, scalar);
-        const tern_optim_step_info at = next_step(entry, scalar);
-        optim->klass->advance(optim->groups[entry->group].number, &at, entry->scalar);
-    }
-    entry->step++;
-    entry->fresh &= ~slots;
+    for (int i = 0, next = 0; update->code != TERN_STEP_DIRECTED && i < optim->klass->slot_count;
+         i++)
+        if (update->slots & 1u << i)
+            t->state[next++] = tern_optim_data(entry->state[i]);
 }
 
 // Whether the numbers of two entries of one dtype are the same.
@@ -117,7 +34,7 @@ static bool derives_as(const tern_optim_entry *entry, const tern_optim_entry *be
 static bool has_formula_of(const tern_optim *optim, const tern_optim_entry *entry,
                            const tern_optim_entry *first)
 {
-    return entry->group == first->group ||
+    return (entry->group == first->group && !optim->klass->direction) ||
            tern_optim_update_of(optim, entry).code == tern_optim_update_of(optim, first).code;
 }
 
@@ -129,24 +46,9 @@ static bool goes_with(const tern_optim *optim, const tern_optim_entry *entry,
            tern_same_device(tern_dev(entry->param), tern_dev(first->param));
 }
 
-// The part of the device's plan for a launch over `count` tensors.
-static tern_step_plan next_plan(tern_optim_device *on, tern_optim_pass pass, int64_t count)
-{
-    tern_storage_use(on->plan, "");
-    tern_step_plan plan = {
-        .memory = (char *)on->plan->data + on->plan_used,
-        .write = pass != TERN_OPTIM_CAPTURE,
-        .run = pass != TERN_OPTIM_REPLAY,
-    };
-    int64_t nbytes = tern_step_plan_size(count);
-    on->plan_used += (nbytes + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
-    return plan;
-}
-
 static int64_t list_like(tern_optim *optim, int64_t first)
 {
-    const int saved = errno; // pow sets it
-    const unsigned slots = tern_optim_update_of(optim, &optim->entries[first]).slots;
+    const tern_optim_update update = tern_optim_update_of(optim, &optim->entries[first]);
     const tern_optim_entry *before = NULL;
     int64_t count = 0;
     for (int64_t i = first; i < optim->entry_count; i++) {
@@ -154,14 +56,13 @@ static int64_t list_like(tern_optim *optim, int64_t first)
         if (!goes_with(optim, entry, &optim->entries[first]))
             continue;
         tern_step_tensor *t = &optim->tensors[count++];
-        describe(optim, entry, slots, t);
-        if (before && derives_as(entry, before))
+        describe(optim, entry, &update, t);
+        if (before && update.code != TERN_STEP_DIRECTED && derives_as(entry, before))
             memcpy(t->number, t[-1].number, sizeof t->number);
         else
-            derive(optim, entry, t->number);
+            tern_optim_derive(optim, entry, update.code, t->number);
         before = entry;
     }
-    errno = saved;
     return count;
 }
 
@@ -170,21 +71,17 @@ static tern_status launch_with(tern_optim *optim, int64_t first, tern_optim_pass
                                tern_optim_device *on)
 {
     const tern_optim_entry like = optim->entries[first];
-    int64_t count = list_like(optim, first);
-    tern_exec exec = tern_exec_of(on->device);
-    tern_step_plan plan;
-    if (on->device.type != TERN_CPU) {
-        plan = next_plan(on, pass, count);
-        exec.plan = &plan;
-    }
+    const int64_t count = list_like(optim, first);
     const tern_optim_update update = tern_optim_update_of(optim, &like);
-    TERN_TRY(tern_kernels_of(on->device)->step(&exec, update.code, optim->tensors, count));
+    TERN_TRY(tern_optim_run(on, pass, update.code, optim->tensors, count));
     for (int64_t i = first; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
         if (!goes_with(optim, entry, &like))
             continue;
-        if (pass != TERN_OPTIM_CAPTURE)
-            advance(optim, entry, update.slots);
+        if (pass != TERN_OPTIM_CAPTURE) // directions of one formula have other slots
+            tern_optim_advance(optim, entry,
+                               optim->klass->direction ? tern_optim_update_of(optim, entry)
+                                                       : update);
         entry->active = false;
         if (pass != TERN_OPTIM_REPLAY)
             tern_tensor_touched(entry->param);
@@ -197,7 +94,8 @@ static void refuse_used_gradients(tern_optim *optim)
 {
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_tensor *param = optim->entries[i].param;
-        if (!optim->entries[i].active && param->grad_state == TERN_GRAD_PRESENT)
+        const bool used = !optim->entries[i].active || optim->klass->direction;
+        if (used && param->grad_state == TERN_GRAD_PRESENT)
             param->grad_state = TERN_GRAD_UNUSABLE;
     }
 }
@@ -212,22 +110,63 @@ static void publish_faults(const tern_optim_device *devices, int64_t device_coun
     }
 }
 
-tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
+// A direction may come with new averages, which are state.
+static tern_status average_states(tern_optim *optim, tern_optim_pass pass,
+                                  tern_optim_device *devices, int64_t device_count)
+{
+    for (int64_t i = 0; optim->klass->direction && i < optim->entry_count; i++) {
+        const tern_optim_entry *entry = &optim->entries[i];
+        if (!entry->active || !tern_optim_direction_of(optim, entry))
+            continue;
+        tern_device device = tern_dev(entry->param);
+        TERN_TRY(tern_optim_average(optim, entry, entry->state, pass,
+                                    tern_optim_device_of(devices, device_count, device)));
+    }
+    return TERN_OK;
+}
+
+static void advance_groups(tern_optim *optim)
+{
+    for (int64_t i = 0; optim->klass->advance_group && i < optim->group_count; i++)
+        optim->klass->advance_group(optim->groups[i].number);
+}
+
+static tern_status update_all(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
                               int64_t device_count)
 {
-    for (int64_t i = 0; i < device_count; i++)
-        devices[i].plan_used = 0;
+    TERN_TRY(average_states(optim, pass, devices, device_count));
     for (int64_t i = 0; i < optim->entry_count; i++) {
         if (!optim->entries[i].active)
             continue;
         tern_device device = tern_dev(optim->entries[i].param);
-        tern_status status =
-            launch_with(optim, i, pass, tern_optim_device_of(devices, device_count, device));
-        if (status && pass != TERN_OPTIM_REPLAY)
-            refuse_used_gradients(optim);
-        TERN_TRY(status);
+        TERN_TRY(launch_with(optim, i, pass, tern_optim_device_of(devices, device_count, device)));
     }
+    if (pass != TERN_OPTIM_CAPTURE) // replays are counted
+        advance_groups(optim);
+    return TERN_OK;
+}
+
+static tern_status launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
+                          int64_t device_count)
+{
+    if (optim->klass->direction)
+        TERN_TRY(tern_optim_make_directions(optim, pass, devices, device_count));
+    tern_status status = update_all(optim, pass, devices, device_count);
+    if (status && pass != TERN_OPTIM_REPLAY)
+        refuse_used_gradients(optim);
+    TERN_TRY(status);
     if (pass != TERN_OPTIM_REPLAY)
         publish_faults(devices, device_count);
     return TERN_OK;
+}
+
+tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
+                              int64_t device_count)
+{
+    const int saved = errno; // pow sets it
+    for (int64_t i = 0; i < device_count; i++)
+        devices[i].plan_used = 0;
+    tern_status status = launch(optim, pass, devices, device_count);
+    errno = saved;
+    return status;
 }

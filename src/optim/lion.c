@@ -5,8 +5,9 @@
 
 enum { LR, BETA1, BETA2, WEIGHT_DECAY, MAXIMIZE };
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     (void)number;
     return (tern_optim_update){TERN_STEP_LION, 1};
 }

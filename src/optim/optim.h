@@ -10,7 +10,7 @@
 #include "base/fork.h"
 #include "ops/op.h"
 
-#define TERN_OPTIM_NUMBERS 12 // of a group, at most
+#define TERN_OPTIM_NUMBERS 16 // of a group, at most
 #define TERN_OPTIM_SCALARS 2  // of a parameter, likewise
 
 // What bias corrections compute with exactly, and no further step overflows.
@@ -23,30 +23,54 @@ typedef enum tern_optim_range {
     TERN_RANGE_FRACTION, // from 0 to below 1
     TERN_RANGE_UNIT,     // from 0 to 1
     TERN_RANGE_FLAG,     // 0 or 1
-    TERN_RANGE_COUNT     // a whole number, 1 or more
+    TERN_RANGE_COUNT,    // a whole number, 1 or more
+    TERN_RANGE_WHOLE     // likewise, or 0
 } tern_optim_range;
 
 // A number that each group has, under the name of the option.
 typedef struct tern_optim_number {
     const char *name;
     tern_optim_range range;
+    bool is_state; // steps change it: it is not set by name, and is loaded as state is
 } tern_optim_number;
 
-// A state tensor that each parameter has, of its shape and dtype.
+// Of a parameter's shape, which axis a state tensor has one of.
+typedef enum tern_optim_shape {
+    TERN_SHAPE_PARAM,    // none
+    TERN_SHAPE_ROW_MEAN, // the last
+    TERN_SHAPE_COL_MEAN  // the last but one
+} tern_optim_shape;
+
+// A state tensor that each parameter has, of its dtype.
 typedef struct tern_optim_slot {
     const char *name;     // PyTorch's
     bool at_construction; // else it is made at the first step that needs it, of zeros
     int fill;             // at construction: the number that it starts from
+    tern_optim_shape shape;
 } tern_optim_slot;
 
-// Which update the numbers of a group ask for.
+struct tern_optim_entry;
+
+// How operations make, of a gradient, the direction that a parameter moves in.
+typedef struct tern_optim_direction {
+    // Numbers that the operations compute with, one bit each: a capture has them as they were.
+    unsigned numbers;
+    // Puts into `made.next` what each state tensor is to be averaged with (TERN_STEP_AVERAGE), and
+    // into `made.average` copies of those whose new average `end` needs.
+    tern_status (*begin)(const double *number, struct tern_optim_entry *entry);
+    tern_tensor *(*end)(const double *number, const struct tern_optim_entry *entry);
+} tern_optim_direction;
+
+// Which update a parameter gets by the numbers of its group.
 typedef struct tern_optim_update {
     tern_step_code code;
-    unsigned slots; // that its formula has, in order, one bit each
+    unsigned slots; // that its formula has, in order, one bit each; or its direction
 } tern_optim_update;
 
 // What the numbers of a formula are derived from, besides the group's.
 typedef struct tern_optim_step_info {
+    tern_step_code code;
+    const tern_tensor *param;
     int64_t step;        // of the parameter, from 1
     unsigned fresh;      // slots that hold nothing yet, one bit each
     bool wide;           // computed in double, else in float
@@ -57,6 +81,13 @@ typedef struct tern_optim_step_info {
 #define TERN_OPTIM_INDEX(name) name,
 #define STEP(...)
 #include "device/step.def"
+
+// Of an optimizer whose average is what the model is used with: parameters are brought there, and
+// back, by TERN_STEP_AVERAGE with a state tensor.
+typedef struct tern_optim_mode {
+    int number; // of a group, a flag: parameters are where gradients are taken
+    int slot;   // of the state tensor
+} tern_optim_mode;
 
 // What PyTorch's files of a kind have, besides its numbers and slots.
 typedef struct tern_optim_torch {
@@ -74,7 +105,8 @@ typedef struct tern_optim_class {
     const tern_optim_slot *slots;
     int slot_count; // at most TERN_STEP_STATES
     // One formula for a set of slots; NULL where there is step_closure.
-    tern_optim_update (*update)(const double *number);
+    tern_optim_update (*update)(const double *number, const tern_tensor *param);
+    const tern_optim_direction *direction; // of its TERN_STEP_DIRECTED; NULL: it has none
     // Writes the numbers of the formula, in double; `out` is zeroed.
     void (*derive)(const double *number, const tern_optim_step_info *at, double *out);
     // What each parameter carries on from step to step besides its slots: numbers under PyTorch's
@@ -84,8 +116,14 @@ typedef struct tern_optim_class {
     void (*begin)(const double *number, float *scalar); // before the first step
     // After the step that `at` says.
     void (*advance)(const double *number, const tern_optim_step_info *at, float *scalar);
-    // Refuses numbers that do not go together; may be NULL.
+    // Refuses numbers that do not go together, and a parameter that they do not update; both may be
+    // NULL.
     tern_status (*check)(const char *function, const double *number);
+    tern_status (*check_param)(const char *function, const double *number, const char *name,
+                               const tern_tensor *param);
+    // Changes the numbers of a group that are state, after a step; may be NULL.
+    void (*advance_group)(double *number);
+    const tern_optim_mode *mode; // NULL: models are used where gradients are taken
     // The whole step of an optimizer that evaluates the loss itself, has one group, and keeps its
     // state in `own`; all or nothing, with the parameters. NULL: it has a formula.
     tern_tensor *(*step_closure)(tern_optim *optim, tern_closure_fn *closure, void *user);
@@ -111,6 +149,13 @@ typedef struct tern_optim_group {
     double initial_lr; // before its first scheduler; NAN: it has none
 } tern_optim_group;
 
+// What operations make of an entry's gradient, while a step needs it; held. By slot.
+typedef struct tern_optim_made {
+    tern_tensor *next[TERN_STEP_STATES];
+    tern_tensor *average[TERN_STEP_STATES];
+    tern_tensor *direction;
+} tern_optim_made;
+
 // One parameter. The entries of a group stand together.
 typedef struct tern_optim_entry {
     tern_tensor *param; // held, like all tensors here
@@ -122,6 +167,7 @@ typedef struct tern_optim_entry {
     unsigned fresh;                       // slots that no update has written yet, one bit each
     float scalar[TERN_OPTIM_SCALARS];     // NAN: as they begin
     bool active;                          // has a gradient that this step must still use
+    tern_optim_made made;                 // in the step in progress
 } tern_optim_entry;
 
 // A device that parameters are on, and its memory for the arguments of kernels (tern_step_plan),
@@ -186,6 +232,9 @@ tern_status tern_optim_pair(const char *function, const char *name, const double
 // Checks every number of a group. `function` is for messages.
 tern_status tern_optim_check_group(const char *function, const tern_optim_class *klass,
                                    const tern_optim_group *group);
+// Likewise the parameters of group `group`, if it had these numbers.
+tern_status tern_optim_check_params(const char *function, const tern_optim *optim, int64_t group,
+                                    const tern_optim_group *numbers);
 // The name of an entry in a state: of the second parameter of one name it is "weight.1".
 void tern_optim_name_entry(const tern_optim *optim, int64_t index, char *name, size_t size);
 // Whether the names are those of modules, and not of places among the `params` given.
@@ -200,6 +249,10 @@ int tern_optim_number_of(const tern_optim_class *klass, const char *name);
 // Runs a closure in a scope of its own, recording. NULL, with an error pending, unless it returned
 // a loss without leaving an error.
 tern_tensor *tern_optim_evaluate(tern_closure_fn *closure, void *user);
+// Lists the devices of the parameters. A plan stays for the next step.
+void tern_optim_find_devices(tern_optim *optim);
+// Makes what the active entries and the devices lack, all or nothing.
+tern_status tern_optim_prepare(tern_optim *optim);
 // Polls faults, finds the entries that have gradients and checks them.
 tern_status tern_optim_check_gradients(tern_optim *optim);
 // Before the step that acts: divides the gradients, once, by the steps that they are the sum of.
@@ -208,6 +261,11 @@ tern_status tern_optim_make_mean(tern_optim *optim);
 void tern_optim_mark_leaves(const tern_optim *optim, bool accumulates);
 // Which update the entry's group asks for now.
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
+// How the entry's direction is made; NULL: it is the gradient.
+const tern_optim_direction *tern_optim_direction_of(const tern_optim *optim,
+                                                    const tern_optim_entry *entry);
+tern_shape tern_optim_state_shape(const tern_optim_class *klass, int slot,
+                                  const tern_tensor *param);
 // Makes the state that the entries from `first` on have from construction. Not in a capture, whose
 // replays would fill it again.
 tern_status tern_optim_begin_states(const char *function, tern_optim *optim, int64_t first);
@@ -215,6 +273,24 @@ tern_status tern_optim_begin_states(const char *function, tern_optim *optim, int
 bool tern_optim_has_states(const tern_optim *optim);
 // Makes or moves what is missing of it, all or nothing. The caller's scope gets temporaries.
 tern_status tern_optim_make_states(tern_optim *optim);
+// Makes the directions of the active entries that have one; nothing that lasts is changed.
+tern_status tern_optim_make_directions(tern_optim *optim, tern_optim_pass pass,
+                                       tern_optim_device *devices, int64_t device_count);
+// One kernel over tensors of one device, of a formula whose numbers are in them.
+tern_status tern_optim_run(tern_optim_device *on, tern_optim_pass pass, tern_step_code code,
+                           const tern_step_tensor *tensors, int64_t count);
+// The memory of a tensor; NULL for none.
+void *tern_optim_data(const tern_tensor *t);
+// The numbers of a formula for the entry's next step.
+void tern_optim_derive(const tern_optim *optim, const tern_optim_entry *entry, tern_step_code code,
+                       double *number);
+// Counts the step.
+void tern_optim_advance(const tern_optim *optim, tern_optim_entry *entry, tern_optim_update update);
+// Averages tensors, by slot, an entry's state or copies of it, with what is next.
+tern_status tern_optim_average(const tern_optim *optim, const tern_optim_entry *entry,
+                               tern_tensor *const *into, tern_optim_pass pass,
+                               tern_optim_device *on);
+void tern_optim_release_made(tern_optim_made *made);
 // Runs a pass over the active entries; `devices` has all of their devices.
 tern_status tern_optim_launch(tern_optim *optim, tern_optim_pass pass, tern_optim_device *devices,
                               int64_t device_count);
@@ -229,6 +305,10 @@ tern_status tern_optim_make_plan(const tern_optim *optim, tern_optim_device *on)
 tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_count);
 // The step as part of the capture that the calling thread is in.
 tern_status tern_optim_capture(tern_optim *optim);
+
+// Whether the parameters are where gradients are taken.
+bool tern_optim_is_training(const tern_optim *optim);
+tern_status tern_optim_check_training(const char *function, const tern_optim *optim);
 
 // Whether the next step acts.
 static inline bool tern_optim_is_last(const tern_optim *optim)

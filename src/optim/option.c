@@ -28,6 +28,11 @@ static tern_status check_number(const char *function, const tern_optim_number *n
                    "%s: %s is %g, but must be a whole number of 1 or more", function, number->name,
                    value);
         break;
+    case TERN_RANGE_WHOLE:
+        TERN_CHECK(value >= 0 && value <= 0x1p53 && value == floor(value), TERN_ERR_ARG,
+                   "%s: %s is %g, but must be a whole number of 0 or more", function, number->name,
+                   value);
+        break;
     case TERN_RANGE_FLAG:
         TERN_CHECK(value == 0 || value == 1, TERN_ERR_ARG, "%s: %s is %g, but must be 0 or 1",
                    function, number->name, value);
@@ -42,6 +47,18 @@ tern_status tern_optim_check_group(const char *function, const tern_optim_class 
     for (int i = 0; i < klass->number_count; i++)
         TERN_TRY(check_number(function, &klass->numbers[i], group->number[i]));
     return klass->check ? klass->check(function, group->number) : TERN_OK;
+}
+
+tern_status tern_optim_check_params(const char *function, const tern_optim *optim, int64_t group,
+                                    const tern_optim_group *numbers)
+{
+    for (int64_t i = 0; optim->klass->check_param && i < optim->entry_count; i++) {
+        const tern_optim_entry *entry = &optim->entries[i];
+        if (entry->group == group)
+            TERN_TRY(
+                optim->klass->check_param(function, numbers->number, entry->name, entry->param));
+    }
+    return TERN_OK;
 }
 
 double tern_optim_tiny(double eps, bool wide)
@@ -141,10 +158,13 @@ static tern_status set_number(const char *function, tern_optim *optim, int group
     const int index = find_number(function, optim, name);
     if (index < 0)
         return tern_error_code();
+    TERN_CHECK(!optim->klass->numbers[index].is_state, TERN_ERR_ARG,
+               "%s: %s is state, which steps change, not an option", function, name);
     for (int i = first; i <= last; i++) {
         tern_optim_group changed = optim->groups[i];
         changed.number[index] = value;
         TERN_TRY(tern_optim_check_group(function, optim->klass, &changed));
+        TERN_TRY(tern_optim_check_params(function, optim, i, &changed));
     }
     for (int i = first; i <= last; i++)
         optim->groups[i].number[index] = value;

@@ -4,8 +4,9 @@
 
 enum { LR, MOMENTUM, ALPHA, EPS, CENTERED, WEIGHT_DECAY, MAXIMIZE };
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     static const tern_optim_update updates[] = {{TERN_STEP_RMSPROP, 1},
                                                 {TERN_STEP_RMSPROP_MOMENTUM, 3},
                                                 {TERN_STEP_RMSPROP_CENTERED, 5},

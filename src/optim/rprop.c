@@ -5,8 +5,9 @@
 enum { LR, DOWN, UP, MIN_SIZE, MAX_SIZE, MAXIMIZE };
 enum { PREV, STEP_SIZE }; // slots
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     (void)number;
     return (tern_optim_update){TERN_STEP_RPROP, 1u << PREV | 1u << STEP_SIZE};
 }

@@ -5,8 +5,9 @@
 
 enum { LR, MOMENTUM, DAMPENING, WEIGHT_DECAY, NESTEROV, MAXIMIZE };
 
-static tern_optim_update update(const double *number)
+static tern_optim_update update(const double *number, const tern_tensor *param)
 {
+    (void)param;
     if (number[MOMENTUM] > 0)
         return (tern_optim_update){TERN_STEP_SGD_MOMENTUM, 1};
     return (tern_optim_update){TERN_STEP_SGD, 0};

@@ -9,15 +9,25 @@ static bool fits(const tern_tensor *state, const tern_tensor *param)
     return state->dtype == param->dtype && tern_same_device(tern_dev(state), tern_dev(param));
 }
 
+tern_shape tern_optim_state_shape(const tern_optim_class *klass, int slot, const tern_tensor *param)
+{
+    tern_shape shape = tern_shape_get(param);
+    const tern_optim_shape kind = klass->slots[slot].shape;
+    if (kind != TERN_SHAPE_PARAM && shape.rank >= 2)
+        shape.dim[shape.rank - (kind == TERN_SHAPE_ROW_MEAN ? 1 : 2)] = 1;
+    return shape;
+}
+
 // What takes the place of a state tensor that is missing, or that its parameter left behind.
 static tern_tensor *make_state(const tern_optim *optim, const tern_optim_entry *entry, int slot)
 {
     tern_tensor *old = entry->state[slot];
     const tern_optim_slot *kind = &optim->klass->slots[slot];
+    if (!old && kind->at_construction)
+        return tern_full_like(entry->param, optim->groups[entry->group].number[kind->fill]);
     if (!old)
-        return kind->at_construction
-                   ? tern_full_like(entry->param, optim->groups[entry->group].number[kind->fill])
-                   : tern_zeros_like(entry->param);
+        return tern_zeros(tern_optim_state_shape(optim->klass, slot, entry->param),
+                          .dtype = entry->param->dtype, .device = tern_dev(entry->param));
     tern_tensor *there = tern_to(old, tern_dev(entry->param));
     return there ? tern_to_dtype(there, entry->param->dtype) : NULL;
 }

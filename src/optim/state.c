@@ -78,7 +78,8 @@ static tern_tensor *copy_for(const tern_optim_entry *entry, tern_tensor *value)
     tern_scope scope = tern_scope_open();
     if (!scope)
         return NULL;
-    tern_tensor *copy = tern_empty_like(entry->param);
+    tern_tensor *copy = tern_empty(tern_shape_get(value), .dtype = entry->param->dtype,
+                                   .device = tern_dev(entry->param));
     tern_tensor *source = copy ? tern_detach(value) : NULL;
     if (!source || !tern_copy_(copy, source))
         copy = NULL;
@@ -97,10 +98,10 @@ tern_status tern_optim_set_state(tern_optim *optim, int64_t index, const char *n
         return tern_error_code();
     TERN_TRY(tern_capture_refuse(function, "replays would copy the value again"));
     TERN_TRY(tern_check_tensor(function, "value", value));
-    TERN_CHECK(tern_shape_equal(tern_shape_get(value), tern_shape_get(entry->param)),
-               TERN_ERR_SHAPE, "%s: %s of %s is %s, but the value given %s", function, name,
-               entry->name, tern_shape_string(tern_shape_get(entry->param)),
-               tern_shape_string(tern_shape_get(value)));
+    const tern_shape shape = tern_optim_state_shape(optim->klass, slot, entry->param);
+    TERN_CHECK(tern_shape_equal(tern_shape_get(value), shape), TERN_ERR_SHAPE,
+               "%s: %s of %s is %s, but the value given %s", function, name, entry->name,
+               tern_shape_string(shape), tern_shape_string(tern_shape_get(value)));
     tern_tensor *copy = copy_for(entry, value);
     if (!copy)
         return tern_error_code();

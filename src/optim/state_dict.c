@@ -15,7 +15,7 @@ typedef struct visited {
 // ---- groups -------------------------------------------------------------------------------------
 
 typedef struct visited_group {
-    const tern_optim *optim;
+    const visited *of;
     tern_optim_group *group;
 } visited_group;
 
@@ -35,23 +35,30 @@ static tern_status visit_initial_lr(double *initial_lr, tern_state_visitor *visi
 
 static tern_status visit_group(void *object, tern_state_visitor *visitor)
 {
-    const visited_group *of = object;
-    const tern_optim_class *klass = of->optim->klass;
-    tern_optim_group loaded = *of->group;
+    const visited_group *at = object;
+    const tern_optim_class *klass = at->of->optim->klass;
+    tern_optim_group loaded = *at->group, unused = *at->group;
+    tern_optim_group *options = at->of->numbers ? at->group : &unused;
     for (int i = 0; i < klass->number_count; i++)
         (void)tern_visit_peek_double(visitor, klass->numbers[i].name, &loaded.number[i]);
-    if (tern_visit_is_loading(visitor))
-        TERN_TRY(tern_optim_check_group("optim_load_state_dict", klass, &loaded));
-    for (int i = 0; i < klass->number_count; i++)
-        TERN_TRY(tern_visit_double(visitor, klass->numbers[i].name, &of->group->number[i]));
-    return visit_initial_lr(&of->group->initial_lr, visitor);
+    if (tern_visit_is_loading(visitor)) {
+        const char *function = "optim_load_state_dict";
+        const tern_optim *optim = at->of->optim;
+        TERN_TRY(tern_optim_check_group(function, klass, &loaded));
+        TERN_TRY(tern_optim_check_params(function, optim, at->group - optim->groups, &loaded));
+    }
+    for (int i = 0; i < klass->number_count; i++) {
+        const tern_optim_number *number = &klass->numbers[i];
+        double *value = &(number->is_state ? at->group : options)->number[i];
+        TERN_TRY(tern_visit_double(visitor, number->name, value));
+    }
+    return visit_initial_lr(&options->initial_lr, visitor);
 }
 
 static tern_status visit_groups(const visited *of, tern_state_visitor *visitor)
 {
     for (int64_t i = 0; i < of->optim->group_count; i++) {
-        tern_optim_group unused = of->optim->groups[i];
-        visited_group group = {of->optim, of->numbers ? &of->optim->groups[i] : &unused};
+        visited_group group = {of, &of->optim->groups[i]};
         TERN_TRY(tern_visit_item(visitor, "param_groups", i, visit_group, &group));
     }
     return TERN_OK;
@@ -97,6 +104,25 @@ static tern_status visit_scalar(tern_state_visitor *visitor, const char *name, f
     return TERN_OK;
 }
 
+static tern_status visit_like_slot(const visited_entry *at, tern_state_visitor *visitor, int slot,
+                                   tern_tensor **state)
+{
+    const tern_optim_slot *kind = &at->of->optim->klass->slots[slot];
+    tern_tensor *param = at->entry->param;
+    tern_status status = TERN_ERR_NOMEM;
+    // Taking does not look at what it is like, nor may it fail.
+    if (kind->shape == TERN_SHAPE_PARAM || tern_visit_is_taking(visitor))
+        return tern_visit_optional_retained(visitor, kind->name, state, param);
+    tern_no_grad
+        tern_with_scope {
+            const int dim = kind->shape == TERN_SHAPE_ROW_MEAN ? -1 : -2;
+            const tern_tensor *like = tern_rank(param) < 2 ? param : tern_narrow(param, dim, 0, 1);
+            status = like ? tern_visit_optional_retained(visitor, kind->name, state, like)
+                          : tern_error_code();
+        }
+    return status;
+}
+
 // A state tensor that no update has written yet is as if it were not there.
 static tern_status visit_slot(const visited_entry *at, tern_state_visitor *visitor, int slot)
 {
@@ -106,8 +132,7 @@ static tern_status visit_slot(const visited_entry *at, tern_state_visitor *visit
     if (kind->at_construction && entry->state[slot])
         return tern_visit_tensor(visitor, kind->name, &entry->state[slot]);
     const bool hidden = !tern_visit_is_loading(visitor) && entry->fresh & 1u << slot;
-    TERN_TRY(tern_visit_optional_retained(visitor, kind->name, hidden ? &none : &entry->state[slot],
-                                          entry->param));
+    TERN_TRY(visit_like_slot(at, visitor, slot, hidden ? &none : &entry->state[slot]));
     if (tern_visit_is_taking(visitor) && tern_visit_peek_tensor(visitor, kind->name))
         entry->fresh &= ~(1u << slot);
     return TERN_OK;

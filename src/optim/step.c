@@ -5,25 +5,6 @@
 #include "optim/optim.h"
 #include "tensor/capture.h"
 
-// There is room for as many as there are entries. A plan stays for the next step.
-static void find_devices(tern_optim *optim)
-{
-    optim->device_count = 0;
-    for (int64_t i = 0; i < optim->entry_count; i++) {
-        tern_device device = tern_dev(optim->entries[i].param);
-        if (!tern_optim_device_of(optim->devices, optim->device_count, device))
-            optim->devices[optim->device_count++].device = device;
-    }
-}
-
-static tern_status prepare_plans(tern_optim *optim)
-{
-    for (int64_t i = 0; i < optim->device_count; i++)
-        if (!tern_optim_has_plan(optim, &optim->devices[i]))
-            TERN_TRY(tern_optim_make_plan(optim, &optim->devices[i]));
-    return TERN_OK;
-}
-
 // ---- checks -------------------------------------------------------------------------------------
 
 static tern_status check_gradient(const tern_optim_entry *entry)
@@ -56,34 +37,9 @@ static tern_status check_entries(tern_optim *optim)
     return TERN_OK;
 }
 
-// ---- state --------------------------------------------------------------------------------------
-
-static bool all_plans_are_ready(const tern_optim *optim)
-{
-    for (int64_t i = 0; i < optim->device_count; i++)
-        if (!tern_optim_has_plan(optim, &optim->devices[i]))
-            return false;
-    return true;
-}
-
-// In a scope of its own: what is made is held.
-static tern_status prepare_states(tern_optim *optim)
-{
-    if (tern_optim_has_states(optim) && all_plans_are_ready(optim))
-        return TERN_OK;
-    tern_scope scope = tern_scope_open();
-    if (!scope)
-        return TERN_ERR_NOMEM;
-    tern_status status = prepare_plans(optim);
-    if (!status)
-        status = tern_optim_make_states(optim);
-    tern_scope_close(scope);
-    return status;
-}
-
 tern_status tern_optim_check_gradients(tern_optim *optim)
 {
-    find_devices(optim);
+    tern_optim_find_devices(optim);
     for (int64_t i = 0; i < optim->device_count; i++)
         TERN_TRY(tern_capture_check_training("optim_step", optim->devices[i].device));
     TERN_TRY(tern_optim_poll(optim->devices, optim->device_count));
@@ -98,6 +54,7 @@ static tern_status check_step(tern_optim *optim)
     TERN_CHECK(!optim->klass->step_closure, TERN_ERR_STATE,
                "optim_step: %s evaluates the loss itself: call tern_optim_step_closure",
                optim->klass->name);
+    TERN_TRY(tern_optim_check_training("optim_step", optim));
     return tern_optim_check_gradients(optim);
 }
 
@@ -107,12 +64,20 @@ static bool is_captured(const tern_optim *optim)
     return optim->device_count > 0 && tern_capturing(optim->devices[0].device);
 }
 
+static tern_status run_now(tern_optim *optim)
+{
+    TERN_TRY(tern_optim_prepare(optim));
+    tern_status status =
+        tern_optim_launch(optim, TERN_OPTIM_STEP, optim->devices, optim->device_count);
+    for (int64_t i = 0; optim->klass->direction && i < optim->entry_count; i++)
+        tern_optim_release_made(&optim->entries[i].made);
+    return status;
+}
+
 static tern_status run_step(tern_optim *optim)
 {
-    if (!is_captured(optim)) {
-        TERN_TRY(prepare_states(optim));
-        return tern_optim_launch(optim, TERN_OPTIM_STEP, optim->devices, optim->device_count);
-    }
+    if (!is_captured(optim))
+        return run_now(optim);
     TERN_CHECK(
         tern_optim_has_states(optim), TERN_ERR_STATE,
         "optim_step: the optimizer's state is not there yet: run a step before capturing one");

@@ -247,8 +247,8 @@ static tern_status load_slots(tern_torch_loading *l, const char *name, int64_t i
     return TERN_OK;
 }
 
-// The slots that the numbers of a group of the own form ask for.
-static unsigned needed_slots(const tern_torch_loading *l, int group)
+// The slots of an entry that the numbers of a group of the own form ask for.
+static unsigned needed_slots(const tern_torch_loading *l, int group, int64_t index)
 {
     double number[TERN_OPTIM_NUMBERS] = {0};
     for (int i = 0; i < l->optim->klass->number_count; i++) {
@@ -256,7 +256,7 @@ static unsigned needed_slots(const tern_torch_loading *l, int group)
         snprintf(name, sizeof name, "param_groups.%d.%s", group, l->optim->klass->numbers[i].name);
         number[i] = tern_state_find(l->own, name)->value.number;
     }
-    return l->optim->klass->update(number).slots;
+    return l->optim->klass->update(number, l->optim->entries[index].param).slots;
 }
 
 static tern_status load_entry(tern_torch_loading *l, int64_t index)
@@ -270,7 +270,7 @@ static tern_status load_entry(tern_torch_loading *l, int64_t index)
     TERN_TRY(load_step(l, name, l->ids[saved]));
     TERN_TRY(load_scalars(l, name, l->ids[saved]));
     if (l->optim->klass->update)
-        return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved]));
+        return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved], index));
     if (saved != index)
         return tern_torch_wrong(
             l, "its parameters have another order, in which %s has them as one vector",
