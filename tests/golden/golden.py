@@ -8,6 +8,7 @@ import sys
 import torch
 
 from lion import Lion
+from muon import Muon
 
 torch.set_num_threads(1)
 FOLDER = os.environ.get("TERN_GOLDEN") or os.path.join(os.path.dirname(os.path.abspath(__file__)),
@@ -41,11 +42,20 @@ def _word(value):
 
 
 def make_optimizer(kind, groups, **options):
-    return (Lion if kind == "Lion" else getattr(torch.optim, kind))(groups, **options)
+    """One of PyTorch; of what it does not have, from the formula or by its authors."""
+    if kind == "AdamWScheduleFree":
+        import schedulefree # PyPI: schedulefree
+
+        optimizer = schedulefree.AdamWScheduleFree(groups, **dict(options, foreach=False))
+        optimizer.train()
+        return optimizer
+    return {"Lion": Lion, "Muon": Muon}.get(kind, getattr(torch.optim, kind, None))(groups,
+                                                                                    **options)
 
 
-# What groups hold besides numbers that change what is computed.
-NO_NUMBERS = {"params", "param_names", "foreach", "capturable", "differentiable", "fused"}
+# What groups hold besides numbers that are options.
+NO_NUMBERS = {"params", "param_names", "foreach", "capturable", "differentiable", "fused", "k",
+              "train_mode", "weight_sum", "lr_max", "scheduled_lr"}
 
 
 def group_numbers(group):
@@ -53,7 +63,8 @@ def group_numbers(group):
     numbers = {}
     for name, value in group.items():
         if isinstance(value, tuple):
-            numbers.update((f"{name}[{i}]", float(v)) for i, v in enumerate(value))
+            numbers.update((f"{name}[{i}]", -1.0 if v is None else float(v))
+                           for i, v in enumerate(value))
         elif name not in NO_NUMBERS:
             numbers[name] = float(value)
     return numbers

@@ -20,6 +20,9 @@
     OPTIMIZER(RAdam, tern_optim_radam(FROM))                                                       \
     OPTIMIZER(NAdam, tern_optim_nadam(FROM))                                                       \
     OPTIMIZER(ASGD, tern_optim_asgd(FROM))                                                         \
+    OPTIMIZER(AdamWScheduleFree, tern_optim_schedule_free_adamw(FROM))                             \
+    OPTIMIZER(Muon, tern_optim_muon(FROM, .rest = TERN_MUON_ADAMW, .ns_dtype = TERN_FLOAT64))      \
+    OPTIMIZER(Adafactor, tern_optim_adafactor(FROM))                                               \
     OPTIMIZER(Lion, tern_optim_lion(FROM))                                                         \
     OPTIMIZER(LBFGS, tern_optim_lbfgs(FROM))                                                       \
     OPTIMIZER(Rprop, tern_optim_rprop(FROM))                                                       \

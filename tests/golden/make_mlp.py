@@ -54,6 +54,7 @@ class weights with `weighted`.
 options: the names of the optimizer's numbers, each of which has a value for each group; of 2 groups
 the first has the parameters of layer 0, the second of layer 2. skips: at every third step the first
 bias has no gradient. norms: what clipping by norm returned; final: the parameters at the end.
+AdamWScheduleFree: eval() and train() after every tenth step, final is after eval().
 """
 
 
@@ -194,6 +195,16 @@ SMALL_OPTIMIZERS = [
     ("ASGD", dict(lr=0.1)),
     ("ASGD", dict(lr=0.1, lambd=0.05, alpha=0.5, t0=3, weight_decay=0.01)),
     ("ASGD", dict(lr=0.02, maximize=True)),
+    ("AdamWScheduleFree", dict(lr=0.01)),
+    ("AdamWScheduleFree", dict(lr=0.05, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.05)),
+    ("AdamWScheduleFree", dict(lr=0.02, warmup_steps=7, r=1.0, weight_lr_power=1.0)),
+    ("Muon", dict(lr=0.02)),
+    ("Muon", dict(lr=0.01, momentum=0.5, nesterov=False, weight_decay=0.3, adjust_lr_fn=1)),
+    ("Muon", dict(lr=0.02, ns_coefficients=(3.0, -3.5, 1.5), ns_steps=2, eps=0.5, adjust_lr_fn=2,
+                  rest_lr=0.02, rest_betas=(0.4, 0.95), rest_eps=1e-3)),
+    ("Adafactor", dict()),
+    ("Adafactor", dict(lr=0.5, beta2_decay=-0.4, eps=(1e-3, 0.1), d=2.0, weight_decay=0.05)),
+    ("Adafactor", dict(lr=0.01, maximize=True)),
 ]
 SMALL_GROUPS = [
     ("SGD", dict(lr=0.1, momentum=0.9), dict(lr=0.02, weight_decay=0.1)),
@@ -208,11 +219,15 @@ SMALL_GROUPS = [
     ("Rprop", dict(lr=0.01), dict(lr=0.02, etas=(0.25, 1.5))),
     ("NAdam", dict(lr=0.01), dict(lr=0.05, momentum_decay=0.5)),
     ("ASGD", dict(lr=0.1), dict(lr=0.02, t0=3, lambd=0.05)),
+    ("AdamWScheduleFree", dict(lr=0.01), dict(lr=0.05, betas=(0.5, 0.9), warmup_steps=3)),
+    ("Muon", dict(lr=0.01), dict(lr=0.02, momentum=0.5, rest_lr=0.01)),
+    ("Adafactor", dict(lr=0.1), dict(lr=0.05, weight_decay=0.1, d=1.5)),
 ]
 SMALL_SKIPS = [
     ("SGD", dict(lr=0.1, momentum=0.9)), ("Adam", dict(lr=0.01)), ("Adadelta", dict()),
     ("Adamax", dict(lr=0.01)), ("Lion", dict(lr=0.003)), ("RAdam", dict(lr=0.01)),
     ("Rprop", dict()), ("NAdam", dict(lr=0.01)), ("ASGD", dict(lr=0.1, t0=3, lambd=0.05)),
+    ("AdamWScheduleFree", dict(lr=0.01)), ("Muon", dict(lr=0.02)), ("Adafactor", dict(lr=0.1)),
 ]
 SMALL_CLIPS = [("norm", 1.0, 2.0), ("norm", 0.1, 2.0), ("norm", 0.1, 1.0),
                ("norm", 0.1, float("inf")), ("value", 0.1, 0.0)]
@@ -224,6 +239,10 @@ def small_net():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
     return net, torch.randn(6, 4)
+
+
+def parameters_of(net):
+    return torch.cat([p.detach().flatten() for p in net.parameters()]).tolist()
 
 
 def small_run(kind, options, second, clip, weighted, skips):
@@ -252,7 +271,12 @@ def small_run(kind, options, second, clip, weighted, skips):
             net[0].bias.grad = None
         optimizer.step()
         losses.append(loss.item())
-    final = torch.cat([p.detach().flatten() for p in net.parameters()]).tolist()
+        if kind == "AdamWScheduleFree" and step % 10 == 9:
+            optimizer.eval()
+            final = parameters_of(net)
+            optimizer.train()
+    if kind != "AdamWScheduleFree":
+        final = parameters_of(net)
     return optimizer, losses, norms, final
 
 

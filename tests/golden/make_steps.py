@@ -40,6 +40,8 @@ CASES = [
     ("NAdam", dict(lr=0.01)),
     ("NAdam", dict(lr=0.01, betas=(0.4, 0.95), eps=1e-3, weight_decay=0.01, maximize=True)),
     ("NAdam", dict(lr=0.01, weight_decay=0.1, momentum_decay=0.5, decoupled_weight_decay=True)),
+    ("AdamWScheduleFree", dict(lr=0.01)),
+    ("AdamWScheduleFree", dict(lr=0.05, betas=(0.4, 0.95), weight_decay=0.05, warmup_steps=7)),
     ("ASGD", dict()),
     ("ASGD", dict(lr=0.1, lambd=0.05, alpha=0.5, t0=3, weight_decay=0.01, maximize=True)),
 ]
@@ -50,7 +52,7 @@ def steps_case(golden, kind, options):
     start = torch.randn(NUMEL, generator=generator)
     gradients = torch.randn(STEPS, NUMEL, generator=generator)
     p = start.clone().requires_grad_()
-    optimizer = make_optimizer(kind, [p], foreach=False, **options)
+    optimizer = make_optimizer(kind, [p], **dict(options, foreach=False))
     for g in gradients:
         p.grad = g.clone()
         optimizer.step()

@@ -174,6 +174,10 @@ static void train(const small_run *r, int first, int last)
         assert_int_equal(tern_optim_step(r->optim), TERN_OK);
         assert_near("loss", step, tern_item(loss), r->c->losses[step], 1e-12, 1e-9);
         tern_scope_close(scope);
+        if (step % 10 == 9)
+            assert_int_equal(tern_optim_eval(r->optim), TERN_OK);
+        if (step % 10 == 9 && step + 1 < SMALL_STEPS)
+            assert_int_equal(tern_optim_train(r->optim), TERN_OK);
     }
 }
 
