@@ -17,6 +17,9 @@
     OPTIMIZER(adadelta, 1, .maximize = false)                                                      \
     OPTIMIZER(asgd, 0.1, .maximize = false)                                                        \
     OPTIMIZER(lion, 1e-4, .maximize = false)                                                       \
+    OPTIMIZER(schedule_free_adamw, 2.5e-3, .warmup_steps = 100)                                    \
+    OPTIMIZER(adafactor, 1e-2, .maximize = false)                                                  \
+    OPTIMIZER(muon, 2e-2, .rest = TERN_MUON_ADAMW)                                                 \
     OPTIMIZER(rprop, 1e-3, .step_sizes = {1e-6, 1e-2})
 
 #define OPTIMIZER(name, rate, ...)                                                                 \

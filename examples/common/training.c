@@ -324,10 +324,13 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
     return true;
 }
 
+// An optimizer that averages by itself has the model at the average for it.
 static tern_status test(training *t)
 {
-    return evaluate(t->average ? t->average : t->model, t->criterion, t->test_loader, t->device,
-                    &t->evaluation);
+    if (tern_optim_eval(t->optim) || evaluate(t->average ? t->average : t->model, t->criterion,
+                                              t->test_loader, t->device, &t->evaluation))
+        return tern_error_code();
+    return tern_optim_train(t->optim);
 }
 
 // The next one, or the rest of the one that was resumed.
@@ -374,7 +377,7 @@ static tern_status train(training *t)
         if (run_epoch(t))
             return tern_error_code();
     tern_module *net = t->average ? tern_module_child(t->average, "module") : t->net;
-    if (t->options.save && tern_module_save(net, t->options.save))
+    if (t->options.save && (tern_optim_eval(t->optim) || tern_module_save(net, t->options.save)))
         return tern_error_code();
     if (!t->options.quiet)
         evaluation_confusions_print(&t->evaluation, stdout);
