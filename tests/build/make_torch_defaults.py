@@ -29,7 +29,8 @@ NAMES = {"tern_nn_mse_loss": "MSELoss", "tern_nn_l1_loss": "L1Loss", "tern_nn_pr
          "tern_nn_rms_norm": "RMSNorm", "tern_optim_sgd": "SGD", "tern_optim_adamw": "AdamW",
          "tern_optim_rmsprop": "RMSprop", "tern_optim_radam": "RAdam",
          "tern_optim_nadam": "NAdam", "tern_optim_asgd": "ASGD",
-         "tern_optim_lbfgs": "LBFGS"}
+         "tern_optim_lbfgs": "LBFGS", "tern_optim_muon": "Muon",
+         "tern_optim_adafactor": "Adafactor"}
 
 
 def torch_of(name):

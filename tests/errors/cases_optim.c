@@ -4,128 +4,6 @@
 
 #define LIST(...) ((tern_tensor *[]){__VA_ARGS__})
 
-// ---- making one ---------------------------------------------------------------------------------
-
-static tern_module *no_parameters(fixture *f)
-{
-    return tern_module_child_at(f->net, 1); // ReLU
-}
-
-#define WITHOUT_DECAY(name)                                                                        \
-    REFUSES(tern_optim_##name##_with, "options that are NULL", TERN_ERR_NULL,                      \
-            "optim_" #name ": options is NULL", tern_optim_##name##_with(NULL))                    \
-    REFUSES(tern_optim_##name##_with, "neither module nor params", TERN_ERR_NULL,                  \
-            "optim_" #name ": module is NULL", tern_optim_##name(NULL))                            \
-    REFUSES(tern_optim_##name##_with, "both module and params", TERN_ERR_ARG,                      \
-            "optim_" #name ": |module|params",                                                     \
-            tern_optim_##name(f->net, .params = LIST(f->leaf), .param_count = 1))                  \
-    REFUSES(tern_optim_##name##_with, "params that are NULL", TERN_ERR_NULL,                       \
-            "optim_" #name ": params is NULL", tern_optim_##name(NULL, .param_count = 1))          \
-    REFUSES(tern_optim_##name##_with, "a NULL among the params", TERN_ERR_NULL,                    \
-            "optim_" #name ": params[1] is NULL",                                                  \
-            tern_optim_##name(NULL, .params = LIST(f->leaf, NULL), .param_count = 2))              \
-    REFUSES(tern_optim_##name##_with, "a param that died", TERN_ERR_STATE,                         \
-            "optim_" #name ": params[0] (float32 (2, 3)",                                          \
-            tern_optim_##name(NULL, .params = LIST(f->dead), .param_count = 1))                    \
-    REFUSES(tern_optim_##name##_with, "a param of integers", TERN_ERR_DTYPE,                       \
-            "optim_" #name ": |int64 (2, 3)|floating",                                             \
-            tern_optim_##name(NULL, .params = LIST(f->ints), .param_count = 1))                    \
-    REFUSES(tern_optim_##name##_with, "a param with history", TERN_ERR_STATE,                      \
-            "optim_" #name ": |mul_scalar|leaves",                                                 \
-            tern_optim_##name(NULL, .params = LIST(f->made), .param_count = 1))                    \
-    REFUSES(tern_optim_##name##_with, "a param given twice", TERN_ERR_ARG,                         \
-            "optim_" #name ": |already|one group",                                                 \
-            tern_optim_##name(NULL, .params = LIST(f->leaf, f->leaf), .param_count = 2))           \
-    REFUSES(tern_optim_##name##_with, "a negative count", TERN_ERR_ARG,                            \
-            "optim_" #name ": param_count is -1",                                                  \
-            tern_optim_##name(NULL, .params = LIST(f->leaf), .param_count = -1))                   \
-    REFUSES(tern_optim_##name##_with, "no parameters at all", TERN_ERR_ARG,                        \
-            "optim_" #name ": |no parameters", tern_optim_##name(no_parameters(f)))                \
-    REFUSES(tern_optim_##name##_with, "a negative lr", TERN_ERR_ARG, "optim_" #name ": lr is -1",  \
-            tern_optim_##name(f->net, .lr = -1))                                                   \
-    REFUSES(tern_optim_##name##_with, "an lr that is NaN", TERN_ERR_ARG,                           \
-            "optim_" #name ": lr is nan", tern_optim_##name(f->net, .lr = NAN))
-// A number that may not be below 0.
-#define NEGATIVE(name, number)                                                                     \
-    REFUSES(tern_optim_##name##_with, "a negative " #number, TERN_ERR_ARG,                         \
-            "optim_" #name ": " #number " is -1", tern_optim_##name(f->net, .number = -1))
-#define OPTIMIZER(name) WITHOUT_DECAY(name) NEGATIVE(name, weight_decay)
-#define BETAS(name, second)                                                                        \
-    REFUSES(tern_optim_##name##_with, "a beta of 1", TERN_ERR_ARG,                                 \
-            "optim_" #name ": betas[1] is 1", tern_optim_##name(f->net, .betas = {0.9, 1}))        \
-    REFUSES(tern_optim_##name##_with, "a negative beta", TERN_ERR_ARG,                             \
-            "optim_" #name ": betas[0] is -0.5", tern_optim_##name(f->net, .betas = {-0.5, 0.9}))  \
-    REFUSES(tern_optim_##name##_with, "one beta without braces", TERN_ERR_ARG,                     \
-            "optim_" #name ": betas is one number, 0.5|{0.5, " second "}",                         \
-            tern_optim_##name(f->net, .betas = 0.5))
-#define ADAMS(name) BETAS(name, "0.999") NEGATIVE(name, eps)
-OPTIMIZER(sgd)
-OPTIMIZER(adam)
-OPTIMIZER(adamw)
-OPTIMIZER(rmsprop)
-OPTIMIZER(adagrad)
-OPTIMIZER(adadelta)
-OPTIMIZER(adamax)
-OPTIMIZER(radam)
-OPTIMIZER(nadam)
-OPTIMIZER(asgd)
-OPTIMIZER(lion)
-WITHOUT_DECAY(rprop)
-WITHOUT_DECAY(lbfgs)
-ADAMS(adam)
-ADAMS(adamw)
-ADAMS(adamax)
-ADAMS(radam)
-ADAMS(nadam)
-BETAS(lion, "0.99")
-NEGATIVE(rmsprop, momentum)
-NEGATIVE(rmsprop, alpha)
-NEGATIVE(rmsprop, eps)
-NEGATIVE(adagrad, lr_decay)
-NEGATIVE(adagrad, eps)
-NEGATIVE(adagrad, initial_accumulator_value)
-NEGATIVE(nadam, momentum_decay)
-NEGATIVE(lbfgs, max_iter)
-NEGATIVE(lbfgs, max_eval)
-NEGATIVE(lbfgs, tolerance_grad)
-NEGATIVE(lbfgs, tolerance_change)
-NEGATIVE(lbfgs, history_size)
-REFUSES(tern_optim_lbfgs_with, "no iterations", TERN_ERR_ARG,
-        "optim_lbfgs: max_iter is 0|whole number of 1 or more",
-        tern_optim_lbfgs(f->net, .max_iter = 0))
-REFUSES(tern_optim_lbfgs_with, "another line search", TERN_ERR_ARG,
-        "optim_lbfgs: line_search_fn is 2",
-        tern_optim_lbfgs(f->net, .line_search_fn = (tern_line_search)2))
-NEGATIVE(asgd, lambd)
-NEGATIVE(asgd, alpha)
-REFUSES(tern_optim_asgd_with, "a t0 that is infinite", TERN_ERR_ARG, "optim_asgd: t0 is inf",
-        tern_optim_asgd(f->net, .t0 = INFINITY))
-NEGATIVE(adadelta, rho)
-NEGATIVE(adadelta, eps)
-REFUSES(tern_optim_adadelta_with, "a rho above 1", TERN_ERR_ARG,
-        "optim_adadelta: rho is 1.5, but must be from 0 to 1",
-        tern_optim_adadelta(f->net, .rho = 1.5))
-#define RPROP(what, says, ...)                                                                     \
-    REFUSES(tern_optim_rprop_with, what, TERN_ERR_ARG, "optim_rprop: " says,                       \
-            tern_optim_rprop(f->net, __VA_ARGS__))
-RPROP("an eta of 0", "etas are 0 and 1.2, but must be", .etas = {0, 1.2})
-RPROP("an eta that makes no step smaller", "etas are 1 and 1.2", .etas = {1, 1.2})
-RPROP("an eta that makes no step larger", "etas are 0.5 and 1", .etas = {0.5, 1})
-RPROP("an eta that is infinite", "etas[1] is inf", .etas = {0.5, INFINITY})
-RPROP("one eta without braces", "etas is one number, 0.25|{0.25, 1.2}", .etas = 0.25)
-RPROP("a negative step size", "step_sizes[0] is -1", .step_sizes = {-1, 50})
-RPROP("a largest step size that is infinite", "step_sizes[1] is inf", .step_sizes = {0, INFINITY})
-RPROP("one step size without braces", "step_sizes is one number, 1|{1, 50}", .step_sizes = 1)
-REFUSES(tern_optim_sgd_with, "a negative momentum", TERN_ERR_ARG, "optim_sgd: momentum is -1",
-        tern_optim_sgd(f->net, .momentum = -1))
-REFUSES(tern_optim_sgd_with, "a dampening that is infinite", TERN_ERR_ARG,
-        "optim_sgd: dampening is inf", tern_optim_sgd(f->net, .dampening = INFINITY))
-REFUSES(tern_optim_sgd_with, "nesterov without momentum", TERN_ERR_ARG,
-        "optim_sgd: nesterov|momentum", tern_optim_sgd(f->net, .nesterov = true))
-REFUSES(tern_optim_sgd_with, "nesterov with dampening", TERN_ERR_ARG,
-        "optim_sgd: nesterov|dampening",
-        tern_optim_sgd(f->net, .nesterov = true, .momentum = 0.9, .dampening = 0.5))
-
 CANNOT_FAIL(tern_optim_retain, "NULL stays NULL", !tern_optim_retain(NULL))
 CANNOT_FAIL(tern_optim_free, "NULL is fine", (tern_optim_free(tern_optim_retain(f->optim)), 1))
 TAKES(tern_optim_retain, "NULL", tern_optim_retain(NULL) == NULL)
@@ -334,6 +212,31 @@ REFUSES(tern_optim_accumulate, "no steps", TERN_ERR_ARG, "optim_accumulate: ever
         tern_optim_accumulate(f->optim, 0))
 REFUSES(tern_optim_accumulate, "LBFGS", TERN_ERR_ARG, "optim_accumulate: LBFGS |whole batches",
         with_lbfgs(f, accumulate))
+
+static tern_status in_evaluation(fixture *f, tern_status (*call)(fixture *, tern_optim *))
+{
+    tern_optim *optim = tern_optim_schedule_free_adamw(f->net);
+    tern_status status = tern_optim_eval(optim);
+    if (!status)
+        status = call(f, optim);
+    tern_optim_free(optim);
+    return status;
+}
+
+static tern_status set_k(fixture *f, tern_optim *optim)
+{
+    (void)f;
+    return tern_optim_set(optim, 0, "k", 1);
+}
+
+NO_OPTIM(tern_optim_train, "optim_train", tern_optim_train(NULL))
+NO_OPTIM(tern_optim_eval, "optim_eval", tern_optim_eval(NULL))
+TAKES(tern_optim_train, "an optimizer without modes", !tern_optim_train(f->optim))
+TAKES(tern_optim_eval, "an optimizer without modes", !tern_optim_eval(f->optim))
+REFUSES(tern_optim_step, "a step in evaluation", TERN_ERR_STATE,
+        "optim_step: |AdamWScheduleFree|tern_optim_train", in_evaluation(f, step_of))
+REFUSES(tern_optim_set, "a number that steps change", TERN_ERR_ARG, "optim_set: k is state",
+        in_evaluation(f, set_k))
 
 static tern_tensor *no_loss(void *user)
 {

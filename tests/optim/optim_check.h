@@ -24,6 +24,15 @@ static inline void set_grad(tern_tensor *p, double a, double b)
 
 static const double start[] = {1, -2};
 
+// Bit for bit.
+static inline void assert_same_values(tern_tensor *a, tern_tensor *b)
+{
+    assert_int_equal(tern_numel(a), tern_numel(b));
+    assert_int_equal(tern_dtype_of(a), tern_dtype_of(b));
+    assert_memory_equal(tern_data(a), tern_data(b),
+                        (size_t)tern_numel(a) * tern_dtype_size(tern_dtype_of(a)));
+}
+
 // Two devices, and the allocator that fails.
 static inline int optim_check_begin(void)
 {

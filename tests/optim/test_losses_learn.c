@@ -283,6 +283,9 @@ static const loss_kind losses[] = {
     OPTIMIZER(adadelta, .lr = 10)                                                                  \
     OPTIMIZER(asgd, .lr = 3, .lambd = 0)                                                           \
     OPTIMIZER(lion, .lr = 0.05)                                                                    \
+    OPTIMIZER(schedule_free_adamw, .lr = 0.2)                                                      \
+    OPTIMIZER(adafactor, .lr = 0.3)                                                                \
+    OPTIMIZER(muon, .lr = 0.1, .weight_decay = 0)                                                  \
     OPTIMIZER(rprop, .lr = 0.05)                                                                   \
     OPTIMIZER(lbfgs, .line_search_fn = TERN_LINE_SEARCH_STRONG_WOLFE)
 

@@ -37,6 +37,9 @@ OPTIMIZER(lion, tern_optim_lion(net, .weight_decay = 0.1))
 OPTIMIZER(rprop, tern_optim_rprop(net))
 OPTIMIZER(nadam, tern_optim_nadam(net))
 OPTIMIZER(asgd, tern_optim_asgd(net, .t0 = 2))
+OPTIMIZER(schedule_free_adamw, tern_optim_schedule_free_adamw(net, .warmup_steps = 2))
+OPTIMIZER(muon, tern_optim_muon(net, .rest = TERN_MUON_ADAMW))
+OPTIMIZER(adafactor, tern_optim_adafactor(net))
 OPTIMIZER(lbfgs,
           tern_optim_lbfgs(net, .max_iter = 2, .line_search_fn = TERN_LINE_SEARCH_STRONG_WOLFE))
 
@@ -55,6 +58,9 @@ static const optimizer optimizers[] = {
     {"optim_rprop", "defaults", rprop},
     {"optim_nadam", "defaults", nadam},
     {"optim_asgd", "averages", asgd},
+    {"optim_schedule_free_adamw", "warm-up", schedule_free_adamw},
+    {"optim_muon", "rest by AdamW", muon},
+    {"optim_adafactor", "defaults", adafactor},
     {"optim_lbfgs", "strong Wolfe", lbfgs},
 };
 

@@ -146,6 +146,47 @@ static void show_optim_asgd(void)
     tern_module_free(net);
 }
 
+static void show_optim_schedule_free_adamw(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_schedule_free_adamw]
+    tern_optim *opt = tern_optim_schedule_free_adamw(net, .lr = 2.5e-3, .warmup_steps = 1000);
+    if (tern_optim_eval(opt)) // before an evaluation or a file of the model
+        tern_error_print(stderr);
+    if (tern_optim_train(opt)) // before the next step
+        tern_error_print(stderr);
+    // [/tern_optim_schedule_free_adamw]
+    expect(near(tern_optim_get(opt, 0, "train_mode"), 1));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_muon(void)
+{
+    tern_module *net = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_linear(8, 2));
+    // [tern_optim_muon]
+    tern_optim *opt = tern_optim_muon(net, .lr = 0.02, .rest = TERN_MUON_ADAMW);
+    // The last layer's matrix goes by AdamW too.
+    if (tern_optim_group_names(opt, "1.*") || tern_optim_set(opt, 1, "rest", TERN_MUON_ADAMW_ALL))
+        tern_error_print(stderr);
+    // [/tern_optim_muon]
+    expect(near(tern_optim_get(opt, 1, "rest_lr"), 1e-3));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
+static void show_optim_adafactor(void)
+{
+    tern_module *net = tern_nn_linear(4, 2);
+    // [tern_optim_adafactor]
+    tern_optim *opt = tern_optim_adafactor(net, .lr = 0.05);
+    double d = tern_optim_get(opt, 0, "d"); // 1
+    // [/tern_optim_adafactor]
+    expect(near(d, 1));
+    tern_optim_free(opt);
+    tern_module_free(net);
+}
+
 static void show_optim_adagrad(void)
 {
     tern_module *net = tern_nn_linear(4, 2);
@@ -287,6 +328,9 @@ int optim_examples(void)
     show_optim_lbfgs();
     show_optim_nadam();
     show_optim_asgd();
+    show_optim_schedule_free_adamw();
+    show_optim_muon();
+    show_optim_adafactor();
     show_optim_adagrad();
     show_optim_retain();
     show_optim_add_group();
