@@ -77,11 +77,9 @@ void tern_torch_write_text(tern_torch_writer *w, const char *text)
     append_string(w, text);
 }
 
-void tern_torch_write_pair(tern_torch_writer *w, double first, double second)
+void tern_torch_write_tuple(tern_torch_writer *w, int count)
 {
-    tern_torch_write_double(w, first);
-    tern_torch_write_double(w, second);
-    append_string(w, "\x86");
+    append_string(w, count == 2 ? "\x86" : "\x87");
 }
 
 // What began at `begin` with a mark ends with the opcode; without anything in between both go.

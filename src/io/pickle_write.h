@@ -23,7 +23,7 @@ void tern_torch_write_double(tern_torch_writer *writer, double value);
 // UTF-8.
 void tern_torch_write_text(tern_torch_writer *writer, const char *text);
 // A pair of numbers as a tuple.
-void tern_torch_write_pair(tern_torch_writer *writer, double first, double second);
+void tern_torch_write_tuple(tern_torch_writer *writer, int count);
 
 // Keys and values go between the two; the end is told where it began.
 int64_t tern_torch_write_dict(tern_torch_writer *writer, bool ordered);

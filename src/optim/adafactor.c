@@ -115,7 +115,7 @@ static tern_status check(const char *function, const double *number)
 static const tern_optim_number numbers[] = {
     [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
     [BETA2_DECAY] = {"beta2_decay", TERN_RANGE_FINITE},
-    [EPS1] = {"eps[0]", TERN_RANGE_FINITE},
+    [EPS1] = {"eps[0]", TERN_RANGE_FINITE, .may_be_none = true},
     [EPS2] = {"eps[1]", TERN_RANGE_NOT_NEGATIVE},
     [D] = {"d", TERN_RANGE_FINITE},
     [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
@@ -134,7 +134,7 @@ static const tern_optim_class adafactor_class = {
     .direction = &direction,
     .derive = derive,
     .check = check,
-    .torch = {.step = true},
+    .torch = {.step = true, .no_differentiable = true},
 };
 
 tern_optim *tern_optim_adafactor_with(const tern_optim_adafactor_options *o)

@@ -167,6 +167,7 @@ static tern_status check_param(const char *function, const double *number, const
     return TERN_OK;
 }
 
+static const char *const adjustments[] = {"original", "match_rms_adamw", "spectral_unclamped"};
 static const tern_optim_number numbers[] = {
     [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
     [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
@@ -177,13 +178,13 @@ static const tern_optim_number numbers[] = {
     [COEFFICIENT_C] = {"ns_coefficients[2]", TERN_RANGE_FINITE},
     [EPS] = {"eps", TERN_RANGE_NOT_NEGATIVE},
     [NS_STEPS] = {"ns_steps", TERN_RANGE_WHOLE},
-    [ADJUST_LR_FN] = {"adjust_lr_fn", TERN_RANGE_WHOLE},
-    [NS_DTYPE] = {"ns_dtype", TERN_RANGE_WHOLE},
-    [REST] = {"rest", TERN_RANGE_WHOLE},
-    [REST_LR] = {"rest_lr", TERN_RANGE_NOT_NEGATIVE},
-    [REST_BETA1] = {"rest_betas[0]", TERN_RANGE_FRACTION},
-    [REST_BETA2] = {"rest_betas[1]", TERN_RANGE_FRACTION},
-    [REST_EPS] = {"rest_eps", TERN_RANGE_NOT_NEGATIVE},
+    [ADJUST_LR_FN] = {"adjust_lr_fn", TERN_RANGE_WHOLE, .words = adjustments, .word_count = 3},
+    [NS_DTYPE] = {"ns_dtype", TERN_RANGE_WHOLE, .is_own = true},
+    [REST] = {"rest", TERN_RANGE_WHOLE, .is_own = true},
+    [REST_LR] = {"rest_lr", TERN_RANGE_NOT_NEGATIVE, .is_own = true},
+    [REST_BETA1] = {"rest_betas[0]", TERN_RANGE_FRACTION, .is_own = true},
+    [REST_BETA2] = {"rest_betas[1]", TERN_RANGE_FRACTION, .is_own = true},
+    [REST_EPS] = {"rest_eps", TERN_RANGE_NOT_NEGATIVE, .is_own = true},
 };
 static const tern_optim_slot slots[] = {
     [BUFFER] = {.name = "momentum_buffer"},
@@ -199,6 +200,7 @@ static const tern_optim_class muon_class = {
     .derive = derive,
     .check = check,
     .check_param = check_param,
+    .torch = {.no_foreach = true, .no_differentiable = true},
 };
 
 tern_optim *tern_optim_muon_with(const tern_optim_muon_options *o)

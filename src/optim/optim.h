@@ -32,6 +32,11 @@ typedef struct tern_optim_number {
     const char *name;
     tern_optim_range range;
     bool is_state; // steps change it: it is not set by name, and is loaded as state is
+    // Of PyTorch's files:
+    const char *const *words; // they have these for 0, 1, .., and None for 0, too
+    int word_count;
+    bool may_be_none; // they have None for -1
+    bool is_own;      // they do not have it
 } tern_optim_number;
 
 // Of a parameter's shape, which axis a state tensor has one of.
@@ -94,6 +99,8 @@ typedef struct tern_optim_torch {
     bool step;       // each parameter's count of updates
     bool capturable; // this option of how PyTorch computes
     bool fused;      // likewise
+    // These, which most kinds have, are missing.
+    bool no_foreach, no_differentiable;
 } tern_optim_torch;
 
 // A kind of optimizer.

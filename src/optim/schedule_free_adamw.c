@@ -14,6 +14,7 @@ enum {
     K,
     LR_MAX,
     WEIGHT_SUM,
+    SCHEDULED_LR,
     TRAIN_MODE
 };
 enum { Z, V }; // slots
@@ -48,6 +49,7 @@ static void advance_group(double *number)
     number[K]++;
     number[LR_MAX] = w.lr_max;
     number[WEIGHT_SUM] = w.sum;
+    number[SCHEDULED_LR] = w.lr;
 }
 
 // Parameters are at (1 - beta1) z + beta1 x, x being the average: to x, or back from there.
@@ -96,6 +98,7 @@ static const tern_optim_number numbers[] = {
     [K] = {"k", TERN_RANGE_WHOLE, .is_state = true},
     [LR_MAX] = {"lr_max", TERN_RANGE_FINITE, .is_state = true},
     [WEIGHT_SUM] = {"weight_sum", TERN_RANGE_NOT_NEGATIVE, .is_state = true},
+    [SCHEDULED_LR] = {"scheduled_lr", TERN_RANGE_NOT_NEGATIVE, .is_state = true},
     [TRAIN_MODE] = {"train_mode", TERN_RANGE_FLAG, .is_state = true},
 };
 static const tern_optim_slot slots[] = {{.name = "z"}, {.name = "exp_avg_sq"}};
@@ -109,6 +112,7 @@ static const tern_optim_class schedule_free_adamw_class = {
     .check = check,
     .advance_group = advance_group,
     .mode = &mode,
+    .torch = {.no_differentiable = true},
 };
 
 tern_optim *tern_optim_schedule_free_adamw_with(const tern_optim_schedule_free_adamw_options *o)

@@ -149,31 +149,49 @@ static void write_lbfgs(saving *s)
 
 static void write_number(tern_torch_writer *to, const tern_optim_number *number, double value)
 {
-    if (strcmp(number->name, "line_search_fn") == 0)
-        value != 0 ? tern_torch_write_text(to, "strong_wolfe") : tern_torch_write_none(to);
+    const char *word = number->words && value != 0 ? number->words[(int)value] : NULL;
+    if (word)
+        tern_torch_write_text(to, word);
+    else if (number->words || (number->may_be_none && value == -1))
+        tern_torch_write_none(to);
     else if (number->range == TERN_RANGE_FLAG)
         tern_torch_write_bool(to, value != 0);
-    else if (number->range == TERN_RANGE_COUNT)
+    else if (number->range == TERN_RANGE_COUNT || number->range == TERN_RANGE_WHOLE)
         tern_torch_write_int(to, (int64_t)value);
     else
         tern_torch_write_double(to, value);
 }
 
-// The numbers; "betas[0]" and the one after it are a pair.
+// How many numbers from this one on are of one tuple, "betas[0]" and "betas[1]".
+static int count_tuple(const tern_optim_class *klass, int first)
+{
+    const char *name = klass->numbers[first].name, *bracket = strchr(name, '[');
+    int count = 1;
+    while (bracket && first + count < klass->number_count &&
+           strncmp(klass->numbers[first + count].name, name, (size_t)(bracket - name) + 1) == 0)
+        count++;
+    return count;
+}
+
+static void write_option(saving *s, const double *values, int first, int count)
+{
+    const tern_optim_number *number = &s->optim->klass->numbers[first];
+    char text[64];
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(number->name, "["), number->name);
+    tern_torch_write_text(&s->to, text);
+    for (int i = 0; i < count; i++)
+        write_number(&s->to, &number[i], values[first + i]);
+    if (count > 1)
+        tern_torch_write_tuple(&s->to, count);
+}
+
 static void write_numbers(saving *s, const tern_optim_group *group)
 {
     const tern_optim_class *klass = s->optim->klass;
-    for (int i = 0; i < klass->number_count; i++) {
-        const char *name = klass->numbers[i].name, *bracket = strchr(name, '[');
-        char text[64];
-        snprintf(text, sizeof text, "%.*s", (int)(bracket ? bracket - name : 63), name);
-        tern_torch_write_text(&s->to, text);
-        if (bracket) {
-            tern_torch_write_pair(&s->to, group->number[i], group->number[i + 1]);
-            i++;
-        } else {
-            write_number(&s->to, &klass->numbers[i], group->number[i]);
-        }
+    for (int i = 0, count; i < klass->number_count; i += count) {
+        count = count_tuple(klass, i);
+        if (!klass->numbers[i].is_own)
+            write_option(s, group->number, i, count);
     }
     if (isnan(group->initial_lr))
         return;
@@ -184,10 +202,14 @@ static void write_numbers(saving *s, const tern_optim_group *group)
 // How PyTorch is to compute: as it does by itself.
 static void write_torch_options(tern_torch_writer *to, const tern_optim_torch *has)
 {
-    tern_torch_write_text(to, "foreach");
-    tern_torch_write_none(to);
-    tern_torch_write_text(to, "differentiable");
-    tern_torch_write_bool(to, false);
+    if (!has->no_foreach) {
+        tern_torch_write_text(to, "foreach");
+        tern_torch_write_none(to);
+    }
+    if (!has->no_differentiable) {
+        tern_torch_write_text(to, "differentiable");
+        tern_torch_write_bool(to, false);
+    }
     if (has->capturable) {
         tern_torch_write_text(to, "capturable");
         tern_torch_write_bool(to, false);
@@ -219,8 +241,7 @@ static void write_group(saving *s, int group)
 {
     const int64_t begin = tern_torch_write_dict(&s->to, false);
     write_numbers(s, &s->optim->groups[group]);
-    if (s->optim->klass->update)
-        write_torch_options(&s->to, &s->optim->klass->torch);
+    write_torch_options(&s->to, &s->optim->klass->torch);
     if (tern_optim_has_names(s->optim))
         write_params(s, group, true);
     write_params(s, group, false);

@@ -140,9 +140,3 @@ bool tern_torch_is_lbfgs_key(const char *key)
         known |= is_item(key, lists[i]);
     return known;
 }
-
-bool tern_torch_line_search(const tern_state_value *saved, double *number)
-{
-    *number = 1;
-    return saved->type == TERN_STATE_TEXT && strcmp(saved->bytes.data, "strong_wolfe") == 0;
-}

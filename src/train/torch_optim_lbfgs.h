@@ -8,7 +8,5 @@
 tern_status tern_torch_load_lbfgs(tern_torch_loading *l, const char *name, int64_t id);
 // Whether LBFGS's state has such a value.
 bool tern_torch_is_lbfgs_key(const char *key);
-// Its "line_search_fn"; false for a value that is none of PyTorch's.
-bool tern_torch_line_search(const tern_state_value *saved, double *number);
 
 #endif

@@ -21,11 +21,21 @@
 static const struct {
     const char *option, *kind;
 } kinds[] = {
-    {"momentum_decay", "NAdam"}, {"lambd", "ASGD"},    {"rho", "Adadelta"},
-    {"etas.0", "Rprop"},         {"ns_steps", "Muon"}, {"beta2_decay", "Adafactor"},
-    {"history_size", "LBFGS"},   {"dampening", "SGD"}, {"alpha", "RMSprop"},
-    {"lr_decay", "Adagrad"},     {"amsgrad", "Adam"},  {"decoupled_weight_decay", "RAdam"},
-    {"eps", "Adamax"},           {"betas.0", "Lion"},
+    {"weight_lr_power", "AdamWScheduleFree"},
+    {"momentum_decay", "NAdam"},
+    {"lambd", "ASGD"},
+    {"rho", "Adadelta"},
+    {"etas.0", "Rprop"},
+    {"ns_steps", "Muon"},
+    {"beta2_decay", "Adafactor"},
+    {"history_size", "LBFGS"},
+    {"dampening", "SGD"},
+    {"alpha", "RMSprop"},
+    {"lr_decay", "Adagrad"},
+    {"amsgrad", "Adam"},
+    {"decoupled_weight_decay", "RAdam"},
+    {"eps", "Adamax"},
+    {"betas.0", "Lion"},
 };
 
 // The kind whose state the file is; NULL: none that is known.
@@ -71,6 +81,26 @@ static void name_number(const char *number, char *name, size_t size)
     }
 }
 
+// What stands for a value that is not there: flags that came later are off, and None is left out.
+static bool is_optional(const tern_optim_number *number, double *value)
+{
+    const bool decoupled = strcmp(number->name, "decoupled_weight_decay") == 0;
+    if (number->is_own || decoupled) // stays
+        return true;
+    *value = number->may_be_none ? -1 : 0;
+    return number->may_be_none || number->words || number->range == TERN_RANGE_FLAG;
+}
+
+static bool find_word(const tern_optim_number *number, const tern_state_value *saved, double *value)
+{
+    for (int i = 0; saved->type == TERN_STATE_TEXT && i < number->word_count; i++)
+        if (number->words[i] && strcmp(saved->bytes.data, number->words[i]) == 0) {
+            *value = i;
+            return true;
+        }
+    return false;
+}
+
 static tern_status load_number(const tern_torch_loading *l, int group, int index)
 {
     const tern_optim_number *number = &l->optim->klass->numbers[index];
@@ -78,18 +108,16 @@ static tern_status load_number(const tern_torch_loading *l, int group, int index
     double value = l->optim->groups[group].number[index];
     name_number(number->name, name, sizeof name);
     snprintf(path, sizeof path, "param_groups.%d", group);
-    const tern_state_value *saved = tern_torch_look(l, "%s.%s", path, name);
-    const bool decoupled = strcmp(name, "decoupled_weight_decay") == 0;
-    const bool search = strcmp(name, "line_search_fn") == 0;
-    if (l->numbers && !saved && !decoupled) {
-        if (number->range != TERN_RANGE_FLAG) // flags that came later are off
-            return tern_torch_wrong(l, "there is no \"%s%s.%s\"", l->prefix, path, name);
-        value = 0;
-    }
-    if (l->numbers && saved &&
-        !(search ? tern_torch_line_search : tern_torch_to_double)(saved, &value))
-        return tern_torch_wrong(l, "\"%s%s.%s\" is no %s", l->prefix, path, name,
-                                search ? "line search that LBFGS has" : "number");
+    const tern_state_value *saved = number->is_own ? NULL : tern_torch_look(l, "%s.%s", path, name);
+    if ((l->numbers || number->is_state) && !saved && !is_optional(number, &value))
+        return tern_torch_wrong(l, "there is no \"%s%s.%s\"", l->prefix, path, name);
+    if ((l->numbers || number->is_state) && saved && number->words &&
+        !find_word(number, saved, &value))
+        return tern_torch_wrong(l, "\"%s%s.%s\" is none that %s has", l->prefix, path, name,
+                                l->optim->klass->name);
+    if ((l->numbers || number->is_state) && saved && !number->words &&
+        !tern_torch_to_double(saved, &value))
+        return tern_torch_wrong(l, "\"%s%s.%s\" is no number", l->prefix, path, name);
     return tern_torch_put_double(l, path, number->name, value);
 }
 

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True
 
 import torch
 
+from golden import make_optimizer
 from lion import Lion
 
 FOLDER = os.environ.get("TERN_GOLDEN_FILES") or os.path.join(
@@ -80,6 +81,11 @@ KINDS = {
                                                   initial_accumulator_value=0.5),
     "adadelta": lambda groups: torch.optim.Adadelta(groups, lr=0.125, rho=0.75, weight_decay=0.25),
     "adamax": lambda groups: torch.optim.Adamax(groups, lr=0.125, betas=(0.75, 0.875)),
+    "schedule_free": lambda groups: make_optimizer("AdamWScheduleFree", groups, lr=0.125,
+                                                   betas=(0.75, 0.875), warmup_steps=4, r=0.5),
+    "muon": lambda groups: torch.optim.Muon(groups, lr=0.125, momentum=0.5, ns_steps=3,
+                                            adjust_lr_fn="match_rms_adamw"),
+    "adafactor": lambda groups: torch.optim.Adafactor(groups, lr=0.125, beta2_decay=-0.5, d=1.5),
     "lion": lambda groups: Lion(groups, lr=0.125, betas=(0.75, 0.875), weight_decay=0.25),
     "radam": lambda groups: torch.optim.RAdam(groups, lr=0.125, betas=(0.75, 0.875),
                                               weight_decay=0.25, decoupled_weight_decay=True),
@@ -107,6 +113,8 @@ def run(kind):
     with torch.no_grad():
         net.weight.copy_(torch.arange(6).reshape(2, 3) / 8)
         net.bias.copy_(torch.arange(2) - 0.5)
+    if kind == "muon":
+        net.bias = torch.nn.Parameter(net.bias.detach().reshape(1, 2)) # it takes matrices
     optimizer = KINDS[kind]([{"params": [net.weight]}, {"params": [net.bias], "lr": 0.0625}])
     take_steps(net, optimizer, 0, 3)
     buffer = io.BytesIO()

@@ -18,7 +18,7 @@ static inline void set(tern_status status)
         fail_msg("%s", tern_error_message());
 }
 
-// A weight (2, 3) and a bias (2), each in a group of its own, and their optimizer.
+// A weight (2, 3) and a bias (2), of Muon (1, 2), each in a group of its own, and their optimizer.
 typedef struct run {
     tern_tensor *params[2];
     tern_optim *optim;
@@ -39,6 +39,9 @@ typedef struct run {
     KIND("radam", RAdam, tern_optim_radam(FROM))                                                   \
     KIND("nadam", NAdam, tern_optim_nadam(FROM))                                                   \
     KIND("asgd", ASGD, tern_optim_asgd(FROM))                                                      \
+    KIND("schedule_free", AdamWScheduleFree, tern_optim_schedule_free_adamw(FROM))                 \
+    KIND("muon", Muon, tern_optim_muon(FROM, .rest = TERN_MUON_ADAMW))                             \
+    KIND("adafactor", Adafactor, tern_optim_adafactor(FROM))                                       \
     KIND("lion", Lion, tern_optim_lion(FROM))                                                      \
     KIND("rprop", Rprop, tern_optim_rprop(FROM))
 
@@ -84,7 +87,8 @@ static inline void take_steps(run *r, int first, int count)
             gradient[i] = ((float)i - 1) * (float)(t + 1) / 4;
         tern_tensor *weight = tern_mul(r->params[0], tern_from_data(tern_dims(2, 3), gradient));
         float two[] = {gradient[0], gradient[1]};
-        tern_tensor *bias = tern_mul(r->params[1], tern_from_data(tern_dims(2), two));
+        tern_tensor *bias =
+            tern_mul(r->params[1], tern_from_data(tern_shape_of(r->params[1]), two));
         tern_optim_zero_grad(r->optim);
         set(tern_backward(tern_add(tern_sum_all(weight), tern_sum_all(bias))));
         set(tern_optim_step(r->optim));

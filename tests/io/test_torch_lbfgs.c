@@ -248,7 +248,7 @@ static const struct {
     {GROUP "max_iter", TERN_STATE_DOUBLE, 2.5, TERN_ERR_ARG, "max_iter is 2.5"},
     {GROUP "history_size", TERN_STATE_UNSPECIFIED, 0, TERN_ERR_FORMAT, "the optimizer is LBFGS"},
     {GROUP "line_search_fn", TERN_STATE_TEXT, 0, TERN_ERR_FORMAT,
-     "line_search_fn\" is no line search that LBFGS has"},
+     "line_search_fn\" is none that LBFGS has"},
 };
 
 static void change(tern_state *file, const char *name, tern_state_type type, double value)

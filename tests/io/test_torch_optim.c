@@ -80,7 +80,7 @@ static texts options_of(const char *path)
     return found;
 }
 
-// No more and no less than PyTorch's state_dict() of the kind has.
+// No more and no less than PyTorch's state_dict() of the kind has; words among values, too.
 static void each_kind_is_written_with_the_options_of_pytorch(void **state)
 {
     (void)state;
@@ -88,6 +88,7 @@ static void each_kind_is_written_with_the_options_of_pytorch(void **state)
         const char *path = path_of("optim.pt");
         tern_state *saved = tern_state_read(golden(kinds[k].file));
         run r = begin(kinds[k].file, saved);
+        set(tern_optim_load_torch(r.optim, golden(kinds[k].file), .prefix = "optimizer."));
         set(tern_optim_save_torch(r.optim, path));
         const texts own = options_of(path), pytorch = options_of(golden(kinds[k].file));
         assert_true(pytorch.count >= 6);

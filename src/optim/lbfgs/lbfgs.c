@@ -293,6 +293,7 @@ static void free_own(tern_optim *optim)
     tern_mem_free(optim->own, sizeof(tern_lbfgs));
 }
 
+static const char *const searches[] = {NULL, "strong_wolfe"};
 static const tern_optim_number numbers[] = {
     [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
     [MAX_ITER] = {"max_iter", TERN_RANGE_COUNT},
@@ -300,7 +301,7 @@ static const tern_optim_number numbers[] = {
     [TOLERANCE_GRAD] = {"tolerance_grad", TERN_RANGE_NOT_NEGATIVE},
     [TOLERANCE_CHANGE] = {"tolerance_change", TERN_RANGE_NOT_NEGATIVE},
     [HISTORY_SIZE] = {"history_size", TERN_RANGE_COUNT},
-    [STRONG_WOLFE] = {"line_search_fn", TERN_RANGE_FLAG},
+    [STRONG_WOLFE] = {"line_search_fn", TERN_RANGE_FLAG, .words = searches, .word_count = 2},
     [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG},
 };
 static const tern_optim_class lbfgs_class = {
@@ -311,6 +312,7 @@ static const tern_optim_class lbfgs_class = {
     .step_closure = step_closure,
     .visit = tern_lbfgs_visit,
     .free = free_own,
+    .torch = {.no_foreach = true, .no_differentiable = true},
 };
 
 tern_optim *tern_optim_lbfgs_with(const tern_optim_lbfgs_options *o)
