@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The step of optimizers alone, in float32, beside a copy of as many bytes by as many threads,
-// by memcpy or by stores that do not read first, whichever is faster.
+// The step of optimizers alone, in float32, beside a copy by as many threads, from one half
+// of as much memory to the other, by memcpy or by stores that do not read first: the faster.
 //
 //     optim_step_bench [ELEMENTS [ROUNDS]]             one tensor of 10000000 elements, 11 rounds
 //     optim_step_bench many NAME TENSORS ELEMENTS STEPS  the seconds of a step, the least of STEPS
@@ -8,7 +8,7 @@
 //
 // Bytes are those that an update cannot do without: the parameter and each state read and written,
 // the gradient read. Step and copy take turns; a line has the least time of a step, and the middle,
-// the least and the most of how many times the copy's bytes a second the step's are.
+// the least and the most of how many times the copy's bytes a second, read and written, it has.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,7 +162,7 @@ static double time_copy(copy *c, tern_pool_fn *part)
     return now() - begun;
 }
 
-// Moves as many bytes, the faster way: half of them are read, and half written.
+// The faster way.
 static double copy_bytes(tern_tensor *to, tern_tensor *from)
 {
     const size_t nbytes = (size_t)tern_numel(from) * sizeof(float);
@@ -182,19 +182,20 @@ static void measure(const kind *of, int64_t numel, int rounds)
     double ratio[MOST_ROUNDS], least = 1e9, least_copy = 1e9;
     const double bytes = (double)(3 + 2 * of->states) * sizeof(float) * (double)numel;
     run r = begin(of, 1, numel);
-    tern_tensor *from = tern_retain(tern_ones(tern_dims((int64_t)(bytes / 8))));
+    tern_tensor *from = tern_retain(tern_ones(tern_dims((2 + of->states) * numel / 2)));
     tern_tensor *to = tern_retain(tern_zeros(tern_shape_of(from)));
+    const double copy_size = 2 * sizeof(float) * (double)tern_numel(from);
     for (int round = -2; round < rounds; round++) { // the first ones are for caches and states
         const double copied = copy_bytes(to, from), stepped = step(&r);
         if (round < 0)
             continue;
-        ratio[round] = copied / stepped;
+        ratio[round] = (bytes / stepped) / (copy_size / copied);
         least = stepped < least ? stepped : least;
         least_copy = copied < least_copy ? copied : least_copy;
     }
     qsort(ratio, (size_t)rounds, sizeof *ratio, compare);
     printf("%-18s %3.0f bytes  %7.2f ms  %6.1f GB/s, a copy %6.1f: %.2f [%.2f, %.2f]\n", of->name,
-           bytes / (double)numel, 1e3 * least, 1e-9 * bytes / least, 1e-9 * bytes / least_copy,
+           bytes / (double)numel, 1e3 * least, 1e-9 * bytes / least, 1e-9 * copy_size / least_copy,
            ratio[rounds / 2], ratio[0], ratio[rounds - 1]);
     tern_release(from);
     tern_release(to);
