@@ -280,6 +280,8 @@ tern_status tern_optim_begin_states(const char *function, tern_optim *optim, int
 bool tern_optim_has_states(const tern_optim *optim);
 // Makes or moves what is missing of it, all or nothing. The caller's scope gets temporaries.
 tern_status tern_optim_make_states(tern_optim *optim);
+// Takes back what a step made that then failed.
+void tern_optim_release_fresh_states(tern_optim *optim);
 // Makes the directions of the active entries that have one; nothing that lasts is changed.
 tern_status tern_optim_make_directions(tern_optim *optim, tern_optim_pass pass,
                                        tern_optim_device *devices, int64_t device_count);

@@ -91,6 +91,19 @@ tern_status tern_optim_make_states(tern_optim *optim)
     return status;
 }
 
+void tern_optim_release_fresh_states(tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        tern_optim_entry *entry = &optim->entries[i];
+        for (int k = 0; k < optim->klass->slot_count; k++)
+            if (entry->fresh & 1u << k) {
+                tern_tensor_release(entry->state[k]);
+                entry->state[k] = NULL;
+            }
+        entry->fresh = 0;
+    }
+}
+
 // ---- at construction ----------------------------------------------------------------------------
 
 static tern_status begin_entry(tern_optim *optim, tern_optim_entry *entry)

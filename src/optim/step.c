@@ -69,8 +69,12 @@ static tern_status run_now(tern_optim *optim)
     TERN_TRY(tern_optim_prepare(optim));
     tern_status status =
         tern_optim_launch(optim, TERN_OPTIM_STEP, optim->devices, optim->device_count);
-    for (int64_t i = 0; optim->klass->direction && i < optim->entry_count; i++)
+    if (!optim->klass->direction)
+        return status;
+    for (int64_t i = 0; i < optim->entry_count; i++)
         tern_optim_release_made(&optim->entries[i].made);
+    if (status)
+        tern_optim_release_fresh_states(optim);
     return status;
 }
 
