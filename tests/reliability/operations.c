@@ -210,6 +210,18 @@ static tern_status prepare_adamw(void)
     return prepare_step_of(tern_optim_adamw(w.net, .amsgrad = true));
 }
 
+static tern_status prepare_muon(void)
+{
+    TERN_TRY(prepare_backward());
+    return prepare_step_of(tern_optim_muon(w.net, .rest = TERN_MUON_ADAMW));
+}
+
+static tern_status prepare_adafactor(void)
+{
+    TERN_TRY(prepare_backward());
+    return prepare_step_of(tern_optim_adafactor(w.net));
+}
+
 static tern_status step(void)
 {
     return tern_optim_step(w.optim);
@@ -415,6 +427,8 @@ const operation operations[] = {
     {"step_sgd", 8, .prepare = prepare_sgd, .run = step},
     {"step_adam", 16, .prepare = prepare_adam, .run = step},
     {"step_adamw", 24, .prepare = prepare_adamw, .run = step},
+    {"step_muon", 60, .prepare = prepare_muon, .run = step},
+    {"step_adafactor", 60, .prepare = prepare_adafactor, .run = step},
     {"step_after_move", 48, .prepare = prepare_step_after_move, .run = step},
     {"set_state", 3, .prepare = prepare_adam, .run = set_state},
     {"clip_norm", 6, .prepare = prepare_move, .run = clip_norm},
