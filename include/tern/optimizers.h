@@ -259,8 +259,8 @@ TERN_API tern_optim *tern_optim_schedule_free_adamw_with(
 
 /// What makes Muon's steps of matrices of different shapes alike: the rate is multiplied by
 typedef enum tern_muon_adjust_lr {
-    TERN_MUON_ORIGINAL,        ///< sqrt(max(1, rows / columns)), Jordan's
-    TERN_MUON_MATCH_RMS_ADAMW, ///< 0.2 sqrt(max(rows, columns)): AdamW's rates fit
+    TERN_MUON_ORIGINAL,          ///< sqrt(max(1, rows / columns)), Jordan's
+    TERN_MUON_MATCH_RMS_ADAMW,   ///< 0.2 sqrt(max(rows, columns)): AdamW's rates fit
     TERN_MUON_SPECTRAL_UNCLAMPED ///< sqrt(rows / columns), Bernstein's
 } tern_muon_adjust_lr;
 
