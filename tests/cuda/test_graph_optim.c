@@ -76,6 +76,9 @@ static void a_schedule_of_rate_and_momentum_goes_on_between_replays(void **state
     }
 #define OPTIMIZER(name) OPTIMIZER_WITH(name, .params = NULL)
 OPTIMIZER(adadelta)
+OPTIMIZER(adagrad)
+OPTIMIZER(adamw)
+OPTIMIZER_WITH(rmsprop, .momentum = 0.9, .centered = true)
 OPTIMIZER(adamax)
 OPTIMIZER(radam)
 OPTIMIZER(nadam)
@@ -90,8 +93,19 @@ OPTIMIZER(adafactor)
 static void every_optimizer_goes_on_in_replays(void **state)
 {
     (void)state;
-    tern_optim *(*const optimizers[])(tern_module *) = {
-        adadelta, adamax, radam, nadam, asgd, lion, rprop, schedule_free_adamw, muon, adafactor};
+    tern_optim *(*const optimizers[])(tern_module *) = {adadelta,
+                                                        adagrad,
+                                                        adamw,
+                                                        rmsprop,
+                                                        adamax,
+                                                        radam,
+                                                        nadam,
+                                                        asgd,
+                                                        lion,
+                                                        rprop,
+                                                        schedule_free_adamw,
+                                                        muon,
+                                                        adafactor};
     for (size_t k = 0; k < sizeof optimizers / sizeof *optimizers; k++) {
         pair p = pair_of(plain_net, optimizers[k]);
         pair_warm_up(&p);
