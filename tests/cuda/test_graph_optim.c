@@ -180,7 +180,8 @@ static void a_bad_value_is_found_before_an_evaluation(void **state)
     tern_optim_zero_grad(p.graph.optim);
     assert_int_equal(tern_optim_eval(p.graph.optim), TERN_OK);
     assert_int_equal(tern_optim_eval(p.eager.optim), TERN_OK);
-    check_same_runs(&p.graph, &p.eager);
+    check_same(tern_module_parameter(p.graph.net, "0.weight"),
+               tern_module_parameter(p.eager.net, "0.weight"), 0);
     pair_free(&p, NULL);
 }
 
