@@ -4,7 +4,7 @@
 // and interrupted; datasets are loaded. tests/reliability/runs.c trains optimizers and losses.
 #include "manifest.h"
 
-#include <strings.h>
+#include <stdio.h>
 
 #include "support/check.h"
 #include "support/declared.h"
@@ -12,9 +12,11 @@
 #include "support/public_datasets.h"
 #include "support/public_modules.h"
 
-// PyTorch's names.
-#define OPTIMIZER(name, ...) #name,
-static const char *const optimizers[] = {GOLDEN_OPTIMIZERS(OPTIMIZER)};
+// PyTorch's names, and the calls here.
+#define OPTIMIZER(name, call) {#name, #call},
+static const struct {
+    const char *name, *call;
+} optimizers[] = {GOLDEN_OPTIMIZERS(OPTIMIZER)};
 #undef OPTIMIZER
 
 #define DATASET(name, ...) #name,
@@ -60,9 +62,11 @@ static void check_module(const char *name, void *lacking)
 static void check_optimizer(const char *name, void *lacking)
 {
     const char *found = NULL;
+    char call[128];
+    snprintf(call, sizeof call, "tern_%s(", name);
     for (int i = 0; i < COUNT(optimizers); i++)
-        if (strcasecmp(optimizers[i], name + strlen("optim_")) == 0)
-            found = optimizers[i];
+        if (strncmp(optimizers[i].call, call, strlen(call)) == 0)
+            found = optimizers[i].name;
     if (!found)
         lacks(lacking, "", name, "a row in GOLDEN_OPTIMIZERS of tests/golden/golden_optim.h");
     else if (!is_stored("small", "optimizer", found) && !is_stored("lbfgs", "optimizer", found))
