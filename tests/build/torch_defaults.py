@@ -17,7 +17,7 @@ WORDS = {"zeros": "TERN_PAD_ZEROS", "mean": "TERN_REDUCTION_MEAN", "nearest": "T
 # What None is here: nothing that is said.
 NONE = (None, "NAN", 0, "TERN_DTYPE_UNSPECIFIED", "TERN_SAME_AS_KERNEL", "TERN_SAME_AS_FIRST",
         "TERN_DEVICE_UNSPECIFIED", "TERN_REDUCTION_UNSPECIFIED", "TERN_LINE_SEARCH_NONE",
-        "TERN_IGNORE_INDEX_UNSPECIFIED")
+        "TERN_IGNORE_INDEX_UNSPECIFIED", "TERN_MUON_ORIGINAL")
 
 def first(told):
     """Of sizes that are all the same, the one; of a device, its type."""
@@ -33,7 +33,9 @@ def same(torch, told):
     if isinstance(torch, str):
         return torch in WORDS and told == WORDS[torch]
     if isinstance(torch, (list, tuple)):
-        return list(torch) == told if torch else told == 0  # of no sizes: the rank
+        if not torch:
+            return told == 0  # of no sizes: the rank
+        return [-1 if one is None else one for one in torch] == told  # of Adafactor's eps
     return isinstance(told, (bool, int, float)) and math.isclose(torch, told, rel_tol=1e-15)
 
 
