@@ -151,9 +151,7 @@ static void show_optim_schedule_free_adamw(void)
     tern_module *net = tern_nn_linear(4, 2);
     // [tern_optim_schedule_free_adamw]
     tern_optim *opt = tern_optim_schedule_free_adamw(net, .lr = 2.5e-3, .warmup_steps = 1000);
-    if (tern_optim_eval(opt)) // before an evaluation or a file of the model
-        tern_error_print(stderr);
-    if (tern_optim_train(opt)) // before the next step
+    if (tern_optim_eval(opt) || tern_optim_train(opt)) // around an evaluation, or a file of net
         tern_error_print(stderr);
     // [/tern_optim_schedule_free_adamw]
     expect(near(tern_optim_get(opt, 0, "train_mode"), 1));
@@ -166,7 +164,6 @@ static void show_optim_muon(void)
     tern_module *net = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_linear(8, 2));
     // [tern_optim_muon]
     tern_optim *opt = tern_optim_muon(net, .lr = 0.02, .rest = TERN_MUON_ADAMW);
-    // The last layer's matrix goes by AdamW too.
     if (tern_optim_group_names(opt, "1.*") || tern_optim_set(opt, 1, "rest", TERN_MUON_ADAMW_ALL))
         tern_error_print(stderr);
     // [/tern_optim_muon]
