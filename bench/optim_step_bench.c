@@ -41,7 +41,8 @@ enum { MOST_ROUNDS = 99 };
     KIND(radam, 2, tern_optim_radam, .maximize = false)                                            \
     KIND(asgd, 1, tern_optim_asgd, .maximize = false)                                              \
     KIND(rprop, 2, tern_optim_rprop, .maximize = false)                                            \
-    KIND(lion, 1, tern_optim_lion, .maximize = false)
+    KIND(lion, 1, tern_optim_lion, .maximize = false)                                              \
+    KIND(schedule_free_adamw, 2, tern_optim_schedule_free_adamw, .r = 0)
 
 typedef tern_optim *make_fn(tern_tensor *const *params, int64_t count);
 
