@@ -228,6 +228,8 @@ SMALL_SKIPS = [
     ("Adamax", dict(lr=0.01)), ("Lion", dict(lr=0.003)), ("RAdam", dict(lr=0.01)),
     ("Rprop", dict()), ("NAdam", dict(lr=0.01)), ("ASGD", dict(lr=0.1, t0=3, lambd=0.05)),
     ("AdamWScheduleFree", dict(lr=0.01)), ("Muon", dict(lr=0.02)), ("Adafactor", dict(lr=0.1)),
+    ("AdamW", dict(lr=0.01)), ("RMSprop", dict(lr=0.01, momentum=0.5, centered=True)),
+    ("Adagrad", dict(lr=0.05, lr_decay=0.1)),
 ]
 SMALL_CLIPS = [("norm", 1.0, 2.0), ("norm", 0.1, 2.0), ("norm", 0.1, 1.0),
                ("norm", 0.1, float("inf")), ("value", 0.1, 0.0)]
