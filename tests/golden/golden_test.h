@@ -52,6 +52,21 @@ static inline int leaves_nothing(void **state)
     return tern_live_tensors() != live_before;
 }
 
+// Runs the test on every case of a family.
+static inline int golden_run(const char *family, CMUnitTestFunction test)
+{
+    const golden_file *file = golden_read(family);
+    struct CMUnitTest *tests = calloc((size_t)file->count, sizeof *tests);
+    if (!tests)
+        return 1;
+    for (int i = 0; i < file->count; i++)
+        tests[i] = (struct CMUnitTest){file->cases[i].name, test, start, leaves_nothing,
+                                       (void *)(uintptr_t)&file->cases[i]};
+    const int failed = _cmocka_run_group_tests(family, tests, (size_t)file->count, NULL, NULL);
+    free(tests);
+    return failed;
+}
+
 static inline tern_module *make_mlp(void)
 {
     return tern_nn_sequential(tern_nn_flatten(), tern_nn_linear(784, 512), tern_nn_relu(),

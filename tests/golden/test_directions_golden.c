@@ -95,17 +95,9 @@ static void steps_are_pytorchs(void **state)
     tern_scope_close(scope);
 }
 
-#define MOST_CASES 32
-
 int main(int argc, char **argv)
 {
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu", &device))
         return tern_error_print(stderr);
-    const golden_file *file = golden_read("directions");
-    static struct CMUnitTest tests[MOST_CASES];
-    int count = 0;
-    for (int i = 0; i < file->count && count < MOST_CASES; i++)
-        tests[count++] = (struct CMUnitTest){file->cases[i].name, steps_are_pytorchs, start,
-                                             leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
-    return _cmocka_run_group_tests("directions", tests, (size_t)count, NULL, NULL);
+    return golden_run("directions", steps_are_pytorchs);
 }

@@ -124,17 +124,9 @@ static void steps_are_pytorchs(void **state)
     tern_scope_close(scope);
 }
 
-#define MOST_CASES 16
-
 int main(int argc, char **argv)
 {
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu", &device))
         return tern_error_print(stderr);
-    const golden_file *file = golden_read("lbfgs");
-    static struct CMUnitTest tests[MOST_CASES];
-    assert_true(file->count <= MOST_CASES);
-    for (int i = 0; i < file->count; i++)
-        tests[i] = (struct CMUnitTest){file->cases[i].name, steps_are_pytorchs, start,
-                                       leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
-    return _cmocka_run_group_tests("lbfgs", tests, (size_t)file->count, NULL, NULL);
+    return golden_run("lbfgs", steps_are_pytorchs);
 }

@@ -148,17 +148,9 @@ static void the_network_is_pytorchs(void **state)
     assert_fine();
 }
 
-#define MOST_CASES 8
-
 int main(int argc, char **argv)
 {
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu", &device))
         return tern_error_print(stderr);
-    const golden_file *file = golden_read("lora");
-    static struct CMUnitTest tests[MOST_CASES];
-    assert_true(file->count <= MOST_CASES);
-    for (int i = 0; i < file->count; i++)
-        tests[i] = (struct CMUnitTest){file->cases[i].name, the_network_is_pytorchs, start,
-                                       leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
-    return _cmocka_run_group_tests("lora", tests, (size_t)file->count, NULL, NULL);
+    return golden_run("lora", the_network_is_pytorchs);
 }

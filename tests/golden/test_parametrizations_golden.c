@@ -186,17 +186,9 @@ static void the_layer_is_pytorchs(void **state)
     assert_fine();
 }
 
-#define MOST_CASES 48
-
 int main(int argc, char **argv)
 {
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu", &device))
         return tern_error_print(stderr);
-    const golden_file *file = golden_read("parametrizations");
-    static struct CMUnitTest tests[MOST_CASES];
-    assert_true(file->count <= MOST_CASES);
-    for (int i = 0; i < file->count; i++)
-        tests[i] = (struct CMUnitTest){file->cases[i].name, the_layer_is_pytorchs, start,
-                                       leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
-    return _cmocka_run_group_tests("parametrizations", tests, (size_t)file->count, NULL, NULL);
+    return golden_run("parametrizations", the_layer_is_pytorchs);
 }

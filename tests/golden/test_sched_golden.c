@@ -256,14 +256,7 @@ static void rates_are_pytorchs(void **state)
     tern_scope_close(scope);
 }
 
-#define MOST_CASES 64
-
 int main(void)
 {
-    const golden_file *file = golden_read("sched");
-    static struct CMUnitTest tests[MOST_CASES];
-    for (int i = 0; i < file->count && i < MOST_CASES; i++)
-        tests[i] = (struct CMUnitTest){file->cases[i].name, rates_are_pytorchs, start,
-                                       leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
-    return _cmocka_run_group_tests("sched", tests, (size_t)file->count, NULL, NULL);
+    return golden_run("sched", rates_are_pytorchs);
 }

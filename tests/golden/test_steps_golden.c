@@ -49,19 +49,9 @@ static void steps_have_pytorchs_bits(void **state)
     tern_scope_close(scope);
 }
 
-#define MOST_CASES 32
-
 int main(int argc, char **argv)
 {
     if (tern_device_parse(argc > 1 ? argv[1] : "cpu", &device))
         return tern_error_print(stderr);
-    const golden_file *file = golden_read("steps");
-    static struct CMUnitTest tests[MOST_CASES];
-    int count = 0;
-    for (int i = 0; i < file->count && count < MOST_CASES; i++)
-        if (golden_has_optim(&file->cases[i]))
-            tests[count++] =
-                (struct CMUnitTest){file->cases[i].name, steps_have_pytorchs_bits, start,
-                                    leaves_nothing, (void *)(uintptr_t)&file->cases[i]};
-    return _cmocka_run_group_tests("steps", tests, (size_t)count, NULL, NULL);
+    return golden_run("steps", steps_have_pytorchs_bits);
 }
