@@ -3,7 +3,10 @@
 #ifndef TERN_TESTS_IO_OPTIM_FILE_H
 #define TERN_TESTS_IO_OPTIM_FILE_H
 
+#include <unistd.h>
+
 #include "data/data_fixture.h"
+#include "support/state_check.h"
 
 static inline const char *golden(const char *name)
 {
@@ -100,6 +103,35 @@ static inline tern_state *copy_of(tern_optim *optim)
     tern_state *own = tern_optim_state_dict(optim), *copy = tern_state_copy(own);
     tern_state_free(own);
     return copy;
+}
+
+// Where an allocation fails, a load changes nothing, and a save leaves no file.
+static inline void check_without_memory(tern_optim *optim, const char *file)
+{
+    tern_state *before = copy_of(optim);
+    tern_status status = TERN_ERR_NOMEM;
+    for (int64_t n = 1; status; n++) {
+        fail_nth_allocation(n);
+        status = tern_optim_load_torch(optim, file, .prefix = "optimizer.");
+        assert_true(status ? memory.failed > 0 : memory.failed == 0);
+        fail_nth_allocation(0);
+        if (!status)
+            break;
+        assert_error(TERN_ERR_NOMEM, "");
+        tern_state *after = copy_of(optim);
+        check_states(before, after, true);
+        tern_state_free(after);
+    }
+    status = TERN_ERR_NOMEM;
+    for (int64_t n = 1; status; n++) {
+        fail_nth_allocation(n);
+        status = tern_optim_save_torch(optim, path_of("memory.pt"));
+        fail_nth_allocation(0);
+        assert_int_equal(access(path_of("memory.pt"), F_OK), status ? -1 : 0);
+        if (status)
+            assert_error(TERN_ERR_NOMEM, "");
+    }
+    tern_state_free(before);
 }
 
 #endif

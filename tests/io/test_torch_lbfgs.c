@@ -315,30 +315,7 @@ static void without_memory_nothing_changes(void **state)
     (void)state;
     tern_state *saved = tern_state_read(golden("lbfgs"));
     run r = load_lbfgs("lbfgs_first", saved);
-    tern_state *before = copy_of(r.optim);
-    tern_status status = TERN_ERR_NOMEM;
-    for (int64_t n = 1; status; n++) {
-        fail_nth_allocation(n);
-        status = tern_optim_load_torch(r.optim, golden("lbfgs"), .prefix = "optimizer.");
-        assert_true(status ? memory.failed > 0 : memory.failed == 0);
-        fail_nth_allocation(0);
-        if (!status)
-            break;
-        assert_error(TERN_ERR_NOMEM, "");
-        tern_state *after = copy_of(r.optim);
-        check_states(before, after, true);
-        tern_state_free(after);
-    }
-    status = TERN_ERR_NOMEM;
-    for (int64_t n = 1; status; n++) {
-        fail_nth_allocation(n);
-        status = tern_optim_save_torch(r.optim, path_of("memory.pt"));
-        fail_nth_allocation(0);
-        assert_int_equal(access(path_of("memory.pt"), F_OK), status ? -1 : 0);
-        if (status)
-            assert_error(TERN_ERR_NOMEM, "");
-    }
-    tern_state_free(before);
+    check_without_memory(r.optim, golden("lbfgs"));
     tern_optim_free(r.optim);
     tern_state_free(saved);
 }
