@@ -289,6 +289,47 @@ static void a_reset_draws_the_originals_anew(void **state)
     tern_module_free(linear);
 }
 
+// a x + b, of which a reset draws `a` alone.
+typedef struct half_drawn {
+    tern_module base;
+    tern_tensor *a, *b;
+} half_drawn;
+
+static tern_status half_drawn_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    half_drawn *self = (half_drawn *)module;
+    out->at[out->count++] = tern_add(tern_mul(in->at[0], self->a), self->b);
+    return tern_error_code();
+}
+
+static tern_status draw_a(tern_module *module, tern_generator *generator)
+{
+    (void)generator;
+    return tern_fill_(((half_drawn *)module)->a, 4) ? TERN_OK : tern_error_code();
+}
+
+static const tern_module_class half_drawn_class = {
+    .name = "HalfDrawn", .size = sizeof(half_drawn), .call = half_drawn_call, .reset = draw_a};
+
+static void what_a_reset_does_not_draw_stays(void **state)
+{
+    (void)state;
+    half_drawn *self = (half_drawn *)tern_module_new(&half_drawn_class);
+    tern_module_add_parameter(&self->base, "a", &self->a, tern_zeros(tern_dims(1)));
+    tern_module_add_parameter(&self->base, "b", &self->b, tern_full(tern_dims(1), 9));
+    tern_module *m = tern_module_done(&self->base);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(tern_module_register_parametrization(m, i ? "b" : "a", of(&square_class),
+                                                              .right_inverse = square_root),
+                         TERN_OK);
+    tern_no_grad (void)
+        tern_fill_(tern_module_parameter(m, "parametrizations.a.original"), 7);
+    assert_int_equal(tern_module_reset_parameters(m, NULL), TERN_OK);
+    assert_tensor(tern_module_parameter(m, "parametrizations.a.original"), tern_dims(1), 2);
+    assert_tensor(tern_module_parameter(m, "parametrizations.b.original"), tern_dims(1), 3);
+    tern_module_free(m);
+}
+
 static bool refuses; // in a constructor all is well
 
 static tern_status refuse_to_draw(tern_module *module, tern_generator *generator)
@@ -391,6 +432,7 @@ int main(void)
         CHECK_TEST(a_copy_has_originals_of_its_own_in_any_order_of_freeing),
         CHECK_TEST(moves_and_casts_take_the_originals_along),
         CHECK_TEST(a_reset_draws_the_originals_anew),
+        CHECK_TEST(what_a_reset_does_not_draw_stays),
         CHECK_TEST(a_reset_that_fails_leaves_the_originals),
         CHECK_TEST(replicas_compute_theirs_and_gradients_come_back),
         CHECK_TEST(several_threads_may_run_it),

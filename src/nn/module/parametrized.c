@@ -8,6 +8,7 @@
 #include <tern/scope.h>
 #include "base/callback.h"
 #include "tensor/header.h"
+#include "tensor/liveness.h"
 
 // ---- lists --------------------------------------------------------------------------------------
 
@@ -272,12 +273,21 @@ static tern_status bind_drafts(tern_module *module, const tern_module *dict)
     return TERN_OK;
 }
 
+// The class's reset draws what it wants to; what it leaves alone stays as it is.
+static bool was_written(const tern_tensor *draft)
+{
+    return atomic_load(&draft->storage->version) > 0 || atomic_load(&draft->storage->exposed);
+}
+
 static tern_status take_draft(const tern_module *module, const tern_parametrization_list *list)
 {
     const tern_module_tensors *to = &list->base.private_->parameters;
     tern_tensors originals;
     tern_tensor *draft;
     memcpy(&draft, (const char *)module + list->member, sizeof draft);
+    TERN_TRY(tern_check_tensor("module_reset_parameters", list->idle->label, draft));
+    if (!was_written(draft))
+        return TERN_OK;
     TERN_TRY(tern_parametrization_inverse(list, draft, &originals));
     TERN_CHECK(originals.count == to->count, TERN_ERR_STATE,
                "module_reset_parameters: the right inverse gave %d tensors, but %lld are there",
