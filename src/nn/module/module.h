@@ -211,7 +211,8 @@ typedef struct tern_forward_frame {
     struct tern_forward_frame *outside;
     uint32_t outside_path;
     bool in_hook; // a hook of the module runs
-    bool bound;   // the module's members point to what was computed for this forward
+    bool locked;  // the module's members are this thread's
+    bool bound;   // and point to what was computed for this forward
 } tern_forward_frame;
 tern_status tern_forward_enter(tern_forward_frame *frame, tern_module *module);
 void tern_forward_leave(tern_forward_frame *frame);

@@ -197,13 +197,14 @@ static tern_status bind_computed(tern_module *module)
     return TERN_OK;
 }
 
-// The calling thread is inside the module's call, perhaps by way of another thread that waits.
-static bool is_bound(const tern_module *module)
+// The forward in which the calling thread has the module's members, perhaps by way of another
+// thread that waits; NULL: none.
+static const tern_forward_frame *locked_frame(const tern_module *module)
 {
     for (const tern_forward_frame *f = tern_forward_innermost(); f; f = f->outside)
-        if (f->module == module && f->bound)
-            return true;
-    return false;
+        if (f->module == module && f->locked)
+            return f;
+    return NULL;
 }
 
 // Other threads that run the module wait: the members are one for all.
@@ -211,12 +212,14 @@ static tern_status call_bound(tern_module *module, const tern_tensors *in, tern_
 {
     tern_forward_frame *frame = tern_forward_innermost();
     tern_lock(&module->private_->members);
+    frame->locked = true;
     tern_status status = bind_computed(module);
     if (!status) {
         frame->bound = true;
         status = module->klass->call(module, in, out);
         frame->bound = false;
     }
+    frame->locked = false;
     tern_parametrized_rest(module);
     tern_unlock(&module->private_->members);
     return status;
@@ -224,7 +227,14 @@ static tern_status call_bound(tern_module *module, const tern_tensors *in, tern_
 
 static tern_status call(tern_module *module, const tern_tensors *in, tern_tensors *out)
 {
-    return is_bound(module) ? module->klass->call(module, in, out) : call_bound(module, in, out);
+    const tern_forward_frame *frame = locked_frame(module);
+    if (!frame)
+        return call_bound(module, in, out);
+    TERN_CHECK(frame->bound, TERN_ERR_STATE,
+               "module_forward: a parametrization of this %s runs the module itself, which would "
+               "not end",
+               module->klass->name);
+    return module->klass->call(module, in, out);
 }
 
 // An original of the sizes that the tensor has, else what no tensor is.
@@ -239,22 +249,31 @@ static const tern_tensor *similar_tensor(const tern_parametrization_list *list)
     return list->idle;
 }
 
-static void describe(const tern_module *module, tern_text *out)
+// With similar tensors in the members that rest, from the one of list `index` on.
+static void describe_from(tern_module *module, int64_t index, tern_text *out)
 {
     const tern_module *dict = tern_parametrizations_of(module);
-    tern_module *owner = module->private_->self;
-    if (!dict || is_bound(module)) {
+    const tern_tensor *before;
+    if (!dict || index == dict->private_->child_count) {
         module->klass->describe(module, out);
         return;
     }
-    tern_lock(&module->private_->members);
-    for (int64_t i = 0; i < dict->private_->child_count; i++) {
-        const tern_parametrization_list *list = tern_parametrization_at(dict, i);
-        tern_module_bind(owner, list->member, similar_tensor(list));
-    }
-    module->klass->describe(module, out);
-    tern_parametrized_rest(owner);
-    tern_unlock(&module->private_->members);
+    const tern_parametrization_list *list = tern_parametrization_at(dict, index);
+    memcpy(&before, (const char *)module + list->member, sizeof before);
+    if (before == list->idle)
+        tern_module_bind(module, list->member, similar_tensor(list));
+    describe_from(module, index + 1, out);
+    tern_module_bind(module, list->member, before);
+}
+
+static void describe(const tern_module *module, tern_text *out)
+{
+    const bool locked = locked_frame(module);
+    if (!locked)
+        tern_lock(&module->private_->members);
+    describe_from(module->private_->self, 0, out);
+    if (!locked)
+        tern_unlock(&module->private_->members);
 }
 
 // ---- reset --------------------------------------------------------------------------------------
