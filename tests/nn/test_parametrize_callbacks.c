@@ -84,11 +84,101 @@ static void a_parametrization_that_runs_its_module_is_an_error(void **state)
     tern_module_free(linear);
 }
 
+// ---- while it is registered and removed ---------------------------------------------------------
+
+static tern_status register_weight(void)
+{
+    return tern_module_register_parametrization(subject, "weight", of(&square_class));
+}
+
+static tern_status set_weight(void)
+{
+    return tern_module_set_parameter(subject, "weight", tern_ones(tern_dims(1, 2)));
+}
+
+static tern_status remove_weight(void)
+{
+    return tern_module_remove_parametrizations(subject, "weight");
+}
+
+static void what_registers_meanwhile_is_refused(void **state)
+{
+    (void)state;
+    for (int second = 0; second < 2; second++) {
+        tern_module *linear = tern_nn_linear(2, 1);
+        if (second)
+            register_acting(linear, "bias");
+        subject = linear;
+        act = register_weight;
+        assert_status(tern_module_register_parametrization(linear, "bias", of(&acting_class)),
+                      TERN_ERR_STATE, "the Linear runs or is traversed");
+        act = NULL;
+        assert_int_equal(tern_module_num_parameters(linear), 2);
+        assert_false(tern_module_is_parametrized(linear, "weight"));
+        assert_non_null(tern_forward(linear, tern_ones(tern_dims(2))));
+        tern_module_free(linear);
+    }
+}
+
+static void what_is_set_meanwhile_stays(void **state)
+{
+    (void)state;
+    subject = linear_4_9();
+    act = set_weight;
+    assert_status(tern_module_register_parametrization(subject, "weight", of(&acting_class)),
+                  TERN_ERR_STATE, "\"weight\" was exchanged while its parametrization ran");
+    act = NULL;
+    assert_tensor(tern_module_parameter(subject, "weight"), tern_dims(1, 2), 1, 1);
+    assert_tensor(tern_forward(subject, tern_ones(tern_dims(2))), tern_dims(1), 2);
+    tern_module_free(subject);
+}
+
+static void what_computes_is_not_removed_meanwhile(void **state)
+{
+    (void)state;
+    tern_module *linear = linear_4_9();
+    register_acting(linear, "weight");
+    act = remove_weight;
+    assert_null_with(tern_module_parametrized(linear, "weight"), TERN_ERR_STATE,
+                     "module_remove_parametrizations: the ParametrizationList runs");
+    assert_status(tern_module_remove_parametrizations(linear, "weight"), TERN_ERR_STATE,
+                  "module_remove_parametrizations: the Linear runs");
+    act = NULL;
+    assert_tensor(tern_forward(linear, tern_ones(tern_dims(2))), tern_dims(1), 13);
+    tern_module_free(linear);
+}
+
+static tern_status silent_inverse(tern_module *module, tern_tensor *value, tern_tensors *originals)
+{
+    (void)module;
+    (void)value;
+    (void)originals;
+    return TERN_ERR_NUMERIC;
+}
+
+static void a_right_inverse_that_says_nothing_is_named(void **state)
+{
+    (void)state;
+    tern_module *linear = linear_4_9();
+    for (int second = 0; second < 2; second++) {
+        assert_status(tern_module_register_parametrization(linear, "weight", of(&square_class),
+                                                           .right_inverse = silent_inverse),
+                      TERN_ERR_NUMERIC, "the right inverse of Square failed without saying why");
+        if (!second)
+            register_acting(linear, "weight");
+    }
+    tern_module_free(linear);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_parametrization_and_its_hook_print_the_module),
         CHECK_TEST(a_parametrization_that_runs_its_module_is_an_error),
+        CHECK_TEST(what_registers_meanwhile_is_refused),
+        CHECK_TEST(what_is_set_meanwhile_stays),
+        CHECK_TEST(what_computes_is_not_removed_meanwhile),
+        CHECK_TEST(a_right_inverse_that_says_nothing_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, check_shutdown);
 }

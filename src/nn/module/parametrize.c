@@ -176,15 +176,39 @@ static tern_status exchange(tern_module *owner, tern_module_tensor *entry,
     return TERN_OK;
 }
 
+// What a program's functions may have done meanwhile.
+static tern_status check_still_there(const char *name, const tern_module_tensor *entry,
+                                     const tern_tensor *value)
+{
+    TERN_CHECK(entry->tensor == value, TERN_ERR_STATE,
+               REGISTER ": \"%s\" was exchanged while its parametrization ran", name);
+    return TERN_OK;
+}
+
+static tern_status put_list(const tern_module_register_parametrization_options *o,
+                            tern_module *owner, tern_module_tensor *entry)
+{
+    tern_tensor *value = tern_tensor_retain(entry->tensor);
+    tern_parametrization_list *list = tern_parametrization_new(o, value, entry->member);
+    tern_status status = list ? check_list(o, list, value) : tern_error_code();
+    if (!status)
+        status = check_still_there(o->name, entry, value);
+    if (!status)
+        status = exchange(owner, entry, list);
+    if (list)
+        tern_module_release(&list->base);
+    tern_tensor_release_as(value, TERN_STAMP_HOLDER);
+    return status;
+}
+
 static tern_status register_first(const tern_module_register_parametrization_options *o)
 {
     tern_module *owner;
     tern_module_tensor *entry = tern_module_find_tensor(REGISTER, o->module, o->name, true, &owner);
     if (!entry)
         return tern_error_code();
-    tern_tensor *value = entry->tensor;
-    TERN_CHECK(value, TERN_ERR_STATE, REGISTER ": \"%s\" is absent: there is nothing to compute",
-               o->name);
+    TERN_CHECK(entry->tensor, TERN_ERR_STATE,
+               REGISTER ": \"%s\" is absent: there is nothing to compute", o->name);
     TERN_CHECK(entry->member, TERN_ERR_ARG,
                REGISTER ": %s has no member for \"%s\", which what is computed could be put into",
                owner->klass->name, o->name);
@@ -195,13 +219,9 @@ static tern_status register_first(const tern_module_register_parametrization_opt
     TERN_TRY(tern_module_check_no_cycle(REGISTER, owner, o->name, o->parametrization));
     TERN_TRY(tern_module_check_child(REGISTER, owner, "0", o->parametrization));
     tern_module_train(o->parametrization, owner->private_->training);
-    tern_parametrization_list *list = tern_parametrization_new(o, value, entry->member);
-    if (!list)
-        return tern_error_code();
-    tern_status status = check_list(o, list, value);
-    if (!status)
-        status = exchange(owner, entry, list);
-    tern_module_release(&list->base);
+    tern_module_begin_run(owner); // a program's functions may not change it
+    tern_status status = put_list(o, owner, entry);
+    tern_module_end_run(owner);
     return status;
 }
 
@@ -219,7 +239,8 @@ static tern_status check_next(const tern_module_register_parametrization_options
     TERN_TRY(check_same("what the parametrization gives", out.at[0], x));
     if (!o->right_inverse)
         return TERN_OK;
-    TERN_TRY(o->right_inverse(o->parametrization, out.at[0], &originals));
+    TERN_TRY(tern_parametrization_run_inverse(o->right_inverse, o->parametrization, out.at[0],
+                                              &originals));
     TERN_CHECK(originals.count == 1, TERN_ERR_ARG,
                REGISTER ": the right inverse of a second parametrization gave %d tensors, not 1",
                originals.count);
@@ -227,20 +248,10 @@ static tern_status check_next(const tern_module_register_parametrization_options
     return check_same("what the right inverse gives", originals.at[0], x);
 }
 
-static tern_status register_next(const tern_module_register_parametrization_options *o,
-                                 const tern_module *owner, tern_parametrization_list *list)
+static tern_status put_next(const tern_module_register_parametrization_options *o,
+                            tern_parametrization_list *list, const char *name)
 {
     const int64_t count = list->base.private_->child_count;
-    char name[16];
-    snprintf(name, sizeof name, "%lld", (long long)count);
-    TERN_CHECK(count < TERN_MAX_PARAMETRIZATIONS, TERN_ERR_ARG,
-               REGISTER ": \"%s\" has %lld parametrizations already, and no more are possible",
-               o->name, (long long)count);
-    TERN_TRY(tern_module_check_change(REGISTER, owner));
-    TERN_TRY(tern_module_check_change(REGISTER, &list->base));
-    TERN_TRY(tern_module_check_no_cycle(REGISTER, owner, o->name, o->parametrization));
-    TERN_TRY(tern_module_check_child(REGISTER, &list->base, name, o->parametrization));
-    tern_module_train(o->parametrization, owner->private_->training);
     tern_status status = TERN_OK;
     tern_no_grad {
         if (!o->unsafe)
@@ -253,6 +264,26 @@ static tern_status register_next(const tern_module_register_parametrization_opti
         tern_module_release(taken);
     else
         list->right_inverse[count] = o->right_inverse;
+    return status;
+}
+
+static tern_status register_next(const tern_module_register_parametrization_options *o,
+                                 tern_module *owner, tern_parametrization_list *list)
+{
+    const int64_t count = list->base.private_->child_count;
+    char name[16];
+    snprintf(name, sizeof name, "%lld", (long long)count);
+    TERN_CHECK(count < TERN_MAX_PARAMETRIZATIONS, TERN_ERR_ARG,
+               REGISTER ": \"%s\" has %lld parametrizations already, and no more are possible",
+               o->name, (long long)count);
+    TERN_TRY(tern_module_check_change(REGISTER, owner));
+    TERN_TRY(tern_module_check_change(REGISTER, &list->base));
+    TERN_TRY(tern_module_check_no_cycle(REGISTER, owner, o->name, o->parametrization));
+    TERN_TRY(tern_module_check_child(REGISTER, &list->base, name, o->parametrization));
+    tern_module_train(o->parametrization, owner->private_->training);
+    tern_module_begin_run(owner);
+    tern_status status = put_next(o, list, name);
+    tern_module_end_run(owner);
     return status;
 }
 
@@ -337,10 +368,10 @@ static tern_status put_back(tern_module *owner, const char *name, tern_parametri
                             bool leave_parametrized)
 {
     const tern_module_tensors *originals = &list->base.private_->parameters;
-    tern_tensor *original = originals->at[0].tensor;
-    tern_tensor *value = leave_parametrized ? compute_value(list) : original;
+    tern_tensor *value = leave_parametrized ? compute_value(list) : originals->at[0].tensor;
     if (!value)
         return tern_error_code();
+    tern_tensor *original = originals->at[0].tensor; // what computes may have exchanged it
     const bool same = originals->count == 1 && value->dtype == original->dtype &&
                       tern_shape_equal(value->shape, original->shape);
     tern_tensor *parameter = same ? original : new_parameter(list, value);
@@ -362,9 +393,13 @@ static tern_status remove_list(tern_module *owner, const char *name,
                       "leave it parametrized",
                name, (long long)count);
     TERN_TRY(tern_module_check_change(REMOVE, owner));
-    TERN_TRY(put_back(owner, last ? last + 1 : name, list, leave_parametrized));
-    take_out(owner, list);
-    return TERN_OK;
+    TERN_TRY(tern_module_check_change(REMOVE, &list->base));
+    tern_module_begin_run(owner);
+    tern_status status = put_back(owner, last ? last + 1 : name, list, leave_parametrized);
+    if (!status)
+        take_out(owner, list);
+    tern_module_end_run(owner);
+    return status;
 }
 
 tern_status tern_module_remove_parametrizations_with(

@@ -97,6 +97,19 @@ tern_tensor *tern_parametrization_compute(tern_parametrization_list *list)
 
 // ---- from a value to the originals --------------------------------------------------------------
 
+tern_status tern_parametrization_run_inverse(tern_right_inverse_fn *right_inverse,
+                                             tern_module *parametrization, tern_tensor *value,
+                                             tern_tensors *originals)
+{
+    tern_callback_begin();
+    tern_status status = right_inverse(parametrization, value, originals);
+    tern_callback_end();
+    if (status && !tern_error_pending())
+        return tern_error_raise(status, "the right inverse of %s failed without saying why",
+                                parametrization->klass->name);
+    return status;
+}
+
 static tern_status run_inverse(const tern_parametrization_list *list, int64_t index,
                                tern_tensors *x)
 {
@@ -104,13 +117,8 @@ static tern_status run_inverse(const tern_parametrization_list *list, int64_t in
     tern_tensors originals = {0};
     TERN_CHECK(x->count == 1, TERN_ERR_ARG, "the right inverse of %s takes 1 tensor, not %d",
                parametrization->klass->name, x->count);
-    tern_callback_begin();
-    tern_status status = list->right_inverse[index](parametrization, x->at[0], &originals);
-    tern_callback_end();
-    if (status && !tern_error_pending())
-        return tern_error_raise(status, "the right inverse of %s failed without saying why",
-                                parametrization->klass->name);
-    TERN_TRY(status);
+    TERN_TRY(tern_parametrization_run_inverse(list->right_inverse[index], parametrization, x->at[0],
+                                              &originals));
     TERN_CHECK(originals.count > 0 && originals.count <= TERN_MAX_TENSORS, TERN_ERR_ARG,
                "the right inverse of %s gave %d tensors, but 1 to %d are possible",
                parametrization->klass->name, originals.count, TERN_MAX_TENSORS);

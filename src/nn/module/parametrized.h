@@ -35,6 +35,10 @@ tern_tensor *tern_parametrization_compute(tern_parametrization_list *list);
 // original that is to be the parameter itself is still a tensor of its own.
 tern_parametrization_list *tern_parametrization_new(
     const tern_module_register_parametrization_options *options, tern_tensor *value, size_t member);
+// Has the right inverse of a parametrization set `originals`, which has none before.
+tern_status tern_parametrization_run_inverse(tern_right_inverse_fn *right_inverse,
+                                             tern_module *parametrization, tern_tensor *value,
+                                             tern_tensors *originals);
 // The tensors from which the list gives `value`.
 tern_status tern_parametrization_inverse(const tern_parametrization_list *list, tern_tensor *value,
                                          tern_tensors *originals);
