@@ -46,8 +46,11 @@ TERN_API TERN_NODISCARD tern_status tern_lora_with(const tern_lora_options *opti
 
 /// Adds alpha / rank B A to the weights of all adapted layers that are not merged yet, which then
 /// run as before they were adapted, dropout left out. The weight is rounded. A failure on the way
-/// leaves the layers before merged, and the next call goes on. TERN_ERR_ARG when no layer is
-/// adapted; TERN_ERR_STATE when all are merged already, a weight is parametrized, a layer runs or
+/// leaves the layers before merged, and the next call goes on. No state says that a layer is
+/// merged: until tern_lora_unmerge, or tern_lora_unload, the module can be neither saved, loaded
+/// nor reset (TERN_ERR_STATE), its adapters alone saved only, and an averaged model
+/// (averaged_model.h) must be made of it, and updated, as merged as it is. TERN_ERR_ARG when no
+/// layer is adapted; TERN_ERR_STATE when all are merged already, a weight is parametrized, a layer runs or
 /// the calling thread captures, and nothing has changed.
 TERN_API TERN_NODISCARD tern_status tern_lora_merge(tern_module *module);
 /// Takes it away again from all that are merged: weights are as before, up to rounding.
@@ -72,7 +75,7 @@ typedef struct tern_lora_state_dict_options {
 TERN_API tern_lora_state_dict_options tern_lora_state_dict_defaults(void);
 /// The tensors of the adapters alone, "layers.0.q_proj.lora_A.weight" and "..lora_B.weight", which
 /// stay the module's. Freed with tern_state_free. NULL on failure; TERN_ERR_ARG when no layer is
-/// adapted.
+/// adapted, or the prefix makes a name too long for a state.
 TERN_API tern_state *tern_lora_state_dict_with(const tern_lora_state_dict_options *options);
 #define tern_lora_state_dict(...)                                                                  \
     TERN_WITH_(tern_lora_state_dict, tern_lora_state_dict, TERN_LORA_STATE_DICT, __VA_ARGS__)

@@ -388,7 +388,8 @@ TERN_API TERN_NODISCARD tern_status tern_module_reset_parameters(tern_module *mo
 
 /// The state dict: parameters and persistent buffers under PyTorch's names and in its order, each
 /// under every name it has. The tensors are the module's own: they change as it trains, and
-/// tern_state_copy keeps their values. Freed with tern_state_free. NULL on failure.
+/// tern_state_copy keeps their values. Freed with tern_state_free. NULL on failure; TERN_ERR_STATE
+/// while LoRA is merged (lora.h).
 TERN_API tern_state *tern_module_state_dict(tern_module *module);
 
 /// `tern_module_load_state_dict(net, state, .strip = "module.")`.
@@ -412,7 +413,7 @@ typedef struct tern_module_load_state_dict_options {
 TERN_API tern_module_load_state_dict_options tern_module_load_state_dict_defaults(void);
 /// Copies a state dict into the module's tensors, which stay where they are and of their dtypes,
 /// all or nothing; under several names of a tied tensor the last wins. What fits, and the errors,
-/// are those of tern_state_load (state.h).
+/// are those of tern_state_load (state.h); TERN_ERR_STATE while LoRA is merged (lora.h).
 TERN_API TERN_NODISCARD tern_status
 tern_module_load_state_dict_with(const tern_module_load_state_dict_options *options);
 #define tern_module_load_state_dict(...)                                                           \

@@ -52,7 +52,7 @@ tern_module_register_parametrization_defaults(void);
 /// It is put in the mode of the module, and runs once here to see that shape and dtype stay. A
 /// second one for a tensor computes from what the first one gives. All or nothing; the caller's
 /// reference to the parametrization is taken over, also on failure. TERN_ERR_ARG where there is no
-/// such parameter, or its module keeps no member for it; TERN_ERR_STATE while its module runs or is
+/// such parameter, its module keeps no member for it, or it is one of LoRA's A and B; TERN_ERR_STATE while its module runs or is
 /// traversed, as it does for what runs here, the calling thread captures, or the parameter was
 /// exchanged meanwhile; TERN_ERR_SHAPE and TERN_ERR_DTYPE where they do not stay.
 TERN_API TERN_NODISCARD tern_status tern_module_register_parametrization_with(

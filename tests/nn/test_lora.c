@@ -317,6 +317,66 @@ static void the_weights_keys_stay(void **state)
     tern_module_free(net);
 }
 
+static void a_merged_module_is_neither_saved_loaded_nor_reset(void **state)
+{
+    (void)state;
+    tern_module *net = net_new();
+    tern_state *before = tern_module_state_dict(net), *adapter;
+    assert_int_equal(tern_lora(net, "0.0", .rank = 2), TERN_OK);
+    draw_b(net, "0.0");
+    assert_int_equal(tern_lora_merge(net), TERN_OK);
+    tern_tensor *weight = tern_clone(tern_module_parameter(net, "0.0.weight"));
+    assert_null_with(tern_module_state_dict(net), TERN_ERR_STATE, "a Linear has LoRA merged");
+    assert_status(tern_module_load_state_dict(net, before, .strict = false), TERN_ERR_STATE,
+                  "tern_lora_unmerge takes it away, or tern_lora_unload");
+    assert_status(tern_module_reset_parameters(net, NULL), TERN_ERR_STATE,
+                  "module_reset_parameters: \"0.0\" has LoRA merged");
+    assert_true(distance(tern_module_parameter(net, "0.0.weight"), weight) == 0);
+    adapter = tern_lora_state_dict(net);
+    assert_int_equal(tern_state_count(adapter), 2);
+    tern_state_free(adapter);
+    tern_state_free(before);
+    assert_int_equal(tern_lora_unmerge(net), TERN_OK);
+    assert_int_equal(tern_module_reset_parameters(net, NULL), TERN_OK);
+    assert_int_equal(tern_lora_merge(net), TERN_OK);
+    assert_int_equal(tern_lora_unload(net), TERN_OK);
+    before = tern_module_state_dict(net);
+    assert_int_equal(tern_module_load_state_dict(net, before), TERN_OK);
+    tern_state_free(before);
+    tern_module_free(net);
+}
+
+static void a_name_that_is_too_long_is_an_error(void **state)
+{
+    (void)state;
+    char prefix[TERN_STATE_NAME_SIZE + 1];
+    tern_module *linear = tern_nn_linear(2, 2);
+    assert_int_equal(tern_lora(linear, "*", .rank = 1), TERN_OK);
+    memset(prefix, 'p', sizeof prefix);
+    for (int64_t length = TERN_STATE_NAME_SIZE - 14; length <= TERN_STATE_NAME_SIZE; length++) {
+        prefix[length] = 0; // "lora_A.weight" has 13 letters
+        tern_state *adapter = tern_lora_state_dict(linear, .prefix = prefix);
+        if (length == TERN_STATE_NAME_SIZE - 14)
+            assert_int_equal(tern_state_count(adapter), 2);
+        else
+            assert_null_with(adapter, TERN_ERR_ARG, "lora_state_dict: .prefix makes \"lora_A");
+        tern_state_free(adapter);
+        prefix[length] = 'p';
+    }
+    tern_module_free(linear);
+}
+
+static void adapters_are_not_parametrized(void **state)
+{
+    (void)state;
+    tern_module *linear = tern_nn_linear(2, 2);
+    assert_int_equal(tern_lora(linear, "*", .rank = 1), TERN_OK);
+    assert_null_with(tern_nn_weight_norm(linear, .name = "lora_A.weight"), TERN_ERR_ARG,
+                     "\"lora_A.weight\" belongs to LoRA");
+    assert_int_equal(tern_lora_merge(linear), TERN_OK);
+    tern_module_free(linear);
+}
+
 // ---- what is refused ----------------------------------------------------------------------------
 
 static void what_cannot_be_is_refused_and_the_module_stays(void **state)
@@ -358,6 +418,9 @@ int main(void)
         CHECK_TEST(copies_moves_and_replicas_have_the_adapters),
         CHECK_TEST(the_adapters_alone_are_saved_and_loaded),
         CHECK_TEST(the_weights_keys_stay),
+        CHECK_TEST(a_merged_module_is_neither_saved_loaded_nor_reset),
+        CHECK_TEST(a_name_that_is_too_long_is_an_error),
+        CHECK_TEST(adapters_are_not_parametrized),
         CHECK_TEST(what_cannot_be_is_refused_and_the_module_stays),
     };
     setenv("TERN_CPU_DEVICES", "2", 1);

@@ -213,6 +213,9 @@ static tern_status register_first(const tern_module_register_parametrization_opt
                REGISTER ": %s has no member for \"%s\", which what is computed could be put into",
                owner->klass->name, o->name);
     TERN_TRY(tern_module_check_change(REGISTER, owner));
+    const tern_module *parent = owner->private_->parent;
+    TERN_CHECK(!parent || !parent->private_->adapter.call, TERN_ERR_ARG,
+               REGISTER ": \"%s\" belongs to LoRA, which uses it as it is", o->name);
     TERN_CHECK(tern_parametrizations_of(owner) || !tern_module_has_name(owner, "parametrizations"),
                TERN_ERR_ARG, REGISTER ": %s already has a \"parametrizations\"",
                owner->klass->name);

@@ -36,7 +36,10 @@ static tern_status keep_tensors(resetting *r, const tern_module_tensors *list)
 
 static tern_status keep(const char *name, tern_module *module, void *user)
 {
-    (void)name;
+    TERN_CHECK(!module->private_->adapter.merged, TERN_ERR_STATE,
+               "module_reset_parameters: \"%s\" has LoRA merged, which would be drawn over; "
+               "tern_lora_unmerge takes it away",
+               name);
     if (!module->klass->reset)
         return TERN_OK;
     const tern_module *dict = tern_parametrizations_of(module);

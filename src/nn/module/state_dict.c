@@ -98,6 +98,10 @@ static tern_status visit_module(void *object, tern_state_visitor *visitor)
 {
     tern_module *module = object;
     tern_module_private *private_ = module->private_;
+    TERN_CHECK(!private_->adapter.merged, TERN_ERR_STATE,
+               "a %s has LoRA merged, which a state would not say; tern_lora_unmerge takes it "
+               "away, or tern_lora_unload the adapter out",
+               module->klass->name);
     TERN_TRY(visit_tensors(visitor, &private_->parameters));
     TERN_TRY(visit_tensors(visitor, &private_->buffers));
     if (module->klass->visit)

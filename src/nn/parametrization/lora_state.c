@@ -136,8 +136,14 @@ static tern_state *with_prefix(tern_state *state, const char *prefix)
     tern_status status = renamed ? TERN_OK : tern_error_code();
     for (int64_t i = 0; !status && i < tern_state_count(state); i++) {
         const char *old = tern_state_name_at(state, i);
-        snprintf(name, sizeof name, "%s%s", prefix, old);
-        status = tern_state_set_tensor(renamed, name, tern_state_tensor(state, old));
+        const int length = snprintf(name, sizeof name, "%s%s", prefix, old);
+        if (length < 0 || length >= (int)sizeof name)
+            status = tern_error_raise(
+                TERN_ERR_ARG,
+                "lora_state_dict: .prefix makes \"%.64s\" a name of more than %d bytes", old,
+                TERN_STATE_NAME_SIZE - 1);
+        else
+            status = tern_state_set_tensor(renamed, name, tern_state_tensor(state, old));
     }
     tern_state_free(state);
     if (!status)
