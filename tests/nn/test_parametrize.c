@@ -289,6 +289,46 @@ static void a_reset_draws_the_originals_anew(void **state)
     tern_module_free(linear);
 }
 
+static bool refuses; // in a constructor all is well
+
+static tern_status refuse_to_draw(tern_module *module, tern_generator *generator)
+{
+    (void)module;
+    (void)generator;
+    return refuses ? tern_error_raise(TERN_ERR_NUMERIC, "no draw today") : TERN_OK;
+}
+
+static const tern_module_class undrawn_class = {
+    .name = "Undrawn", .size = sizeof(tern_module), .call = square_call, .reset = refuse_to_draw};
+
+static void a_reset_draws_the_vectors_of_a_spectral_norm_anew(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(6, 5), of(&undrawn_class));
+    tern_module *linear = tern_module_child(net, "0");
+    assert_ptr_equal(tern_nn_spectral_norm(linear), linear);
+    tern_module_eval(net);
+    tern_tensor *u = tern_module_buffer(linear, "parametrizations.weight.0._u");
+    tern_tensor *v = tern_module_buffer(linear, "parametrizations.weight.0._v");
+    tern_no_grad (void)
+        tern_fill_(u, NAN);
+    tern_generator *generator = tern_generator_new(7);
+    assert_int_equal(tern_module_reset_parameters(linear, generator), TERN_OK);
+    tern_tensor *w = tern_module_parameter(linear, "parametrizations.weight.original");
+    // W v = sigma u, the length of W v being sigma, and the weight has the largest length 1.
+    assert_near(tern_item(tern_norm(u, 2, TERN_ALL_AXES, false)), 1, 1e-5, 0);
+    assert_near(tern_item(tern_matmul(u, tern_normalize(tern_matmul(w, v), .dim = 0))), 1, 1e-3, 0);
+    tern_tensor *y = tern_matmul(tern_module_parametrized(linear, "weight"), v);
+    assert_near(tern_item(tern_norm(y, 2, TERN_ALL_AXES, false)), 1, 1e-3, 0);
+    tern_tensor *before = tern_clone(u);
+    refuses = true;
+    assert_status(tern_module_reset_parameters(net, generator), TERN_ERR_NUMERIC, "no draw today");
+    refuses = false;
+    assert_memory_equal(tern_data(u), tern_data(before), 20);
+    tern_generator_free(generator);
+    tern_module_free(net);
+}
+
 // a x + b, of which a reset draws `a` alone.
 typedef struct half_drawn {
     tern_module base;
@@ -329,18 +369,6 @@ static void what_a_reset_does_not_draw_stays(void **state)
     assert_tensor(tern_module_parameter(m, "parametrizations.b.original"), tern_dims(1), 3);
     tern_module_free(m);
 }
-
-static bool refuses; // in a constructor all is well
-
-static tern_status refuse_to_draw(tern_module *module, tern_generator *generator)
-{
-    (void)module;
-    (void)generator;
-    return refuses ? tern_error_raise(TERN_ERR_NUMERIC, "no draw today") : TERN_OK;
-}
-
-static const tern_module_class undrawn_class = {
-    .name = "Undrawn", .size = sizeof(tern_module), .call = square_call, .reset = refuse_to_draw};
 
 static void a_reset_that_fails_leaves_the_originals(void **state)
 {
@@ -432,6 +460,7 @@ int main(void)
         CHECK_TEST(a_copy_has_originals_of_its_own_in_any_order_of_freeing),
         CHECK_TEST(moves_and_casts_take_the_originals_along),
         CHECK_TEST(a_reset_draws_the_originals_anew),
+        CHECK_TEST(a_reset_draws_the_vectors_of_a_spectral_norm_anew),
         CHECK_TEST(what_a_reset_does_not_draw_stays),
         CHECK_TEST(a_reset_that_fails_leaves_the_originals),
         CHECK_TEST(replicas_compute_theirs_and_gradients_come_back),

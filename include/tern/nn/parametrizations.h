@@ -55,8 +55,9 @@ TERN_API tern_nn_spectral_norm_options tern_nn_spectral_norm_defaults(void);
 /// w = W / sigma(W), sigma being the largest singular value (Miyato et al. 2018) of W as a matrix
 /// with the indices of dim as rows: u^T W v, whose vectors are the buffers
 /// "parametrizations.weight.0._u" and "_v". They are drawn from the CPU's default generator, then
-/// 15 power iterations follow, and n_power_iterations at each forward in training, not recorded. A
-/// tensor of one dimension is divided by its norm, without buffers.
+/// 15 power iterations follow, and n_power_iterations at each forward in training, not recorded.
+/// tern_module_reset_parameters draws them anew, from its generator, where it draws the weight, and
+/// 15 iterations follow. A tensor of one dimension is divided by its norm, without buffers.
 TERN_API tern_module *tern_nn_spectral_norm_with(const tern_nn_spectral_norm_options *options);
 #define tern_nn_spectral_norm(...)                                                                 \
     TERN_WITH_(tern_nn_spectral_norm, tern_nn_spectral_norm, TERN_NN_SPECTRAL_NORM, __VA_ARGS__)

@@ -13,6 +13,8 @@ typedef struct spectral_norm {
     int dim;
     int64_t n_power_iterations;
     double eps;
+    bool to_draw;              // u and v, when there is a new value
+    tern_generator *generator; // that draws them; NULL: the default one
 } spectral_norm;
 
 #define FIRST_ITERATIONS 15
@@ -84,24 +86,55 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return tern_layer_output(out, tern_div(weight, sigma));
 }
 
+static tern_status draw_unit(const spectral_norm *self, tern_tensor *t)
+{
+    TERN_TRY(tern_layer_draw_normal(t, 1, self->generator));
+    tern_tensor *y = tern_normalize(t, .dim = 0, .eps = self->eps);
+    return y && tern_copy_(t, y) ? TERN_OK : tern_error_code();
+}
+
+// Vectors for a weight that has nothing to do with those before.
+static tern_status start(spectral_norm *self, tern_tensor *weight)
+{
+    tern_status status = TERN_OK;
+    self->to_draw = false;
+    if (!self->u)
+        return TERN_OK;
+    tern_no_grad {
+        tern_tensor *w = matrix_of(weight, self->dim);
+        status = w ? draw_unit(self, self->u) : tern_error_code();
+        if (!status)
+            status = draw_unit(self, self->v);
+        if (!status)
+            status = iterate(self, w, FIRST_ITERATIONS);
+    }
+    return status;
+}
+
+// What the weight becomes is not known yet: its module's class draws it after this.
+static tern_status reset(tern_module *module, tern_generator *generator)
+{
+    ((spectral_norm *)module)->to_draw = true;
+    ((spectral_norm *)module)->generator = generator;
+    return TERN_OK;
+}
+
 static tern_status right_inverse(tern_module *module, tern_tensor *value, tern_tensors *originals)
 {
-    (void)module;
+    spectral_norm *self = (spectral_norm *)module;
+    if (self->to_draw)
+        TERN_TRY(start(self, value));
     originals->count = 1;
     originals->at[0] = value;
     return TERN_OK;
 }
 
 static const tern_module_class spectral_norm_class = {
-    .name = "_SpectralNorm", .size = sizeof(spectral_norm), .call = call};
+    .name = "_SpectralNorm", .size = sizeof(spectral_norm), .call = call, .reset = reset};
 
-static tern_tensor *draw_unit(int64_t size, const tern_tensor *weight, double eps)
+static tern_tensor *empty_vector(int64_t size, const tern_tensor *weight)
 {
-    tern_tensor *t =
-        tern_empty(tern_dims(size), .dtype = weight->dtype, .device = tern_dev(weight));
-    if (!t || tern_layer_draw_normal(t, 1, NULL))
-        return NULL;
-    return tern_normalize(t, .dim = 0, .eps = eps);
+    return tern_empty(tern_dims(size), .dtype = weight->dtype, .device = tern_dev(weight));
 }
 
 static tern_module *make(const tern_nn_spectral_norm_options *o, tern_tensor *weight, int dim)
@@ -112,19 +145,17 @@ static tern_module *make(const tern_nn_spectral_norm_options *o, tern_tensor *we
     self->dim = dim;
     self->eps = o->eps;
     self->n_power_iterations = o->n_power_iterations;
-    tern_no_grad {
-        tern_tensor *w = weight->rank > 1 ? matrix_of(weight, dim) : NULL;
-        if (weight->rank > 1) {
-            const int64_t rows = w ? w->size[0] : 0, columns = w ? w->size[1] : 0;
-            tern_tensor *u = w ? draw_unit(rows, weight, o->eps) : NULL;
-            tern_tensor *v = u ? draw_unit(columns, weight, o->eps) : NULL;
-            (void)tern_module_add_buffer(&self->base, "_u", &self->u, u, true);
-            (void)tern_module_add_buffer(&self->base, "_v", &self->v, v, true);
-            if (!v || iterate(self, w, FIRST_ITERATIONS))
-                self->base.private_->failed = true;
-        }
+    if (weight->rank > 1) {
+        const int64_t rows = weight->size[dim], columns = weight->numel / rows;
+        (void)tern_module_add_buffer(&self->base, "_u", &self->u, empty_vector(rows, weight), true);
+        (void)tern_module_add_buffer(&self->base, "_v", &self->v, empty_vector(columns, weight),
+                                     true);
     }
-    return tern_done(self);
+    tern_module *module = tern_done(self);
+    if (!module || !start(self, weight))
+        return module;
+    tern_module_free(module);
+    return NULL;
 }
 
 static int usual_dim(const tern_module *owner)
