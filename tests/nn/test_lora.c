@@ -346,6 +346,26 @@ static void a_merged_module_is_neither_saved_loaded_nor_reset(void **state)
     tern_module_free(net);
 }
 
+static void a_weight_of_two_modules_is_not_merged(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_sequential(tern_nn_linear(3, 3), tern_nn_linear(3, 3));
+    tern_tensor *x = input();
+    assert_int_equal(tern_module_tie(net, "1.weight", net, "0.weight"), TERN_OK);
+    assert_int_equal(tern_lora(net, "*", .rank = 1), TERN_OK);
+    draw_b(net, "0");
+    draw_b(net, "1");
+    tern_tensor *y = tern_forward(net, x);
+    assert_status(tern_lora_merge(net), TERN_ERR_STATE,
+                  "lora_merge: the weight of \"0\" is that of another Linear too");
+    assert_true(distance(tern_forward(net, x), y) == 0);
+    tern_tensor *own = tern_clone(tern_detach(tern_module_parameter(net, "0.weight")));
+    assert_int_equal(tern_module_set_parameter(net, "1.weight", own), TERN_OK);
+    assert_int_equal(tern_lora_merge(net), TERN_OK);
+    assert_true(distance(tern_forward(net, x), y) < 1e-5);
+    tern_module_free(net);
+}
+
 static void a_name_that_is_too_long_is_an_error(void **state)
 {
     (void)state;
@@ -419,6 +439,7 @@ int main(void)
         CHECK_TEST(the_adapters_alone_are_saved_and_loaded),
         CHECK_TEST(the_weights_keys_stay),
         CHECK_TEST(a_merged_module_is_neither_saved_loaded_nor_reset),
+        CHECK_TEST(a_weight_of_two_modules_is_not_merged),
         CHECK_TEST(a_name_that_is_too_long_is_an_error),
         CHECK_TEST(adapters_are_not_parametrized),
         CHECK_TEST(what_cannot_be_is_refused_and_the_module_stays),

@@ -24,15 +24,45 @@ static tern_status weight_of(const char *function, const tern_lora_layer *layer,
     return TERN_OK;
 }
 
+typedef struct tie {
+    const tern_module *layer;
+    const tern_tensor *weight; // the layer's
+    const tern_module *other;  // that has it too; NULL: none
+} tie;
+
+static void find_other(tern_module *module, void *user)
+{
+    tie *t = user;
+    const tern_module_tensors *list = &module->private_->parameters;
+    for (int64_t i = 0; i < list->count && module != t->layer; i++)
+        if (list->at[i].tensor == t->weight)
+            t->other = module;
+}
+
+// What one layer adds to a tied weight would count in the other module as well.
+static tern_status check_not_tied(const char *function, tern_module *module,
+                                  const tern_lora_layer *layer, const tern_tensor *weight)
+{
+    tie t = {.layer = layer->module, .weight = weight};
+    tern_module_visit(module, find_other, &t);
+    TERN_CHECK(!t.other, TERN_ERR_STATE,
+               "%s: the weight of \"%s\" is that of another %s too, which would change with it",
+               function, layer->name, t.other->klass->name);
+    return TERN_OK;
+}
+
 // That a layer is not merged, or is: TERN_ERR_STATE when none is so.
-static tern_status check_layers(const char *function, const tern_lora_layers *layers, bool merged)
+static tern_status check_layers(const char *function, tern_module *module,
+                                const tern_lora_layers *layers, bool merged)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < layers->count; i++) {
         const tern_lora_layer *layer = &layers->at[i];
-        tern_tensor *weight;
+        tern_tensor *weight = NULL;
         TERN_TRY(tern_module_check_change(function, layer->module));
         TERN_TRY(weight_of(function, layer, &weight));
+        if (!merged && !layer->module->private_->adapter.merged)
+            TERN_TRY(check_not_tied(function, module, layer, weight));
         count += layer->module->private_->adapter.merged == merged;
     }
     TERN_CHECK(count > 0, TERN_ERR_STATE,
@@ -67,10 +97,11 @@ static tern_status add(const char *function, const tern_lora_layer *layer, doubl
     return status;
 }
 
-static tern_status add_all(const char *function, const tern_lora_layers *layers, double sign)
+static tern_status add_all(const char *function, tern_module *module,
+                           const tern_lora_layers *layers, double sign)
 {
     const bool merged = sign < 0;
-    tern_status status = check_layers(function, layers, merged);
+    tern_status status = check_layers(function, module, layers, merged);
     for (int64_t i = 0; !status && i < layers->count; i++)
         if (layers->at[i].module->private_->adapter.merged == merged)
             status = add(function, &layers->at[i], sign);
@@ -84,7 +115,7 @@ static tern_status run(const char *function, tern_module *module, double sign)
     TERN_TRY(tern_capture_refuse(function, "replays would change the weights again"));
     tern_status status = tern_lora_find(function, module, &layers);
     if (!status)
-        status = add_all(function, &layers, sign);
+        status = add_all(function, module, &layers, sign);
     tern_lora_free_layers(&layers);
     return status;
 }
