@@ -55,7 +55,8 @@ TERN_API void tern_text_add(tern_text *out, const char *format, ...) TERN_PRINTF
 /// constructor failed half-way.
 typedef void tern_module_free_fn(tern_module *self);
 /// Writes the options as PyTorch's extra_repr, "in_features=784, bias=True": one line, of which 255
-/// bytes are kept. Not what changes from forward to forward: errors show what it said first.
+/// bytes are kept. Not what changes from forward to forward: errors show what it said first. An
+/// error that it raises is dropped.
 typedef void tern_module_describe_fn(const tern_module *self, tern_text *out);
 /// Draws the module's own parameters, and sets its buffers back; NULL: from the default generators.
 /// Nothing is recorded meanwhile.

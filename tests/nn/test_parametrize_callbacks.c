@@ -84,6 +84,52 @@ static void a_parametrization_that_runs_its_module_is_an_error(void **state)
     tern_module_free(linear);
 }
 
+// Says how many elements its weight has.
+typedef struct counting {
+    tern_module base;
+    tern_tensor *weight;
+} counting;
+
+static tern_status counting_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    out->at[out->count++] = tern_mul(in->at[0], ((counting *)module)->weight);
+    return tern_error_code();
+}
+
+static void counting_describe(const tern_module *module, tern_text *out)
+{
+    const tern_tensor *weight = ((const counting *)module)->weight;
+    tern_text_add(out, "numel=%lld, dtype=%s", (long long)tern_numel(weight),
+                  tern_dtype_name(tern_dtype_of(weight)));
+    (void)tern_numel(NULL);
+}
+
+static const tern_module_class counting_class = {.name = "Counting",
+                                                 .size = sizeof(counting),
+                                                 .call = counting_call,
+                                                 .describe = counting_describe};
+
+static void a_value_that_no_original_is_like_is_described(void **state)
+{
+    (void)state;
+    counting *self = (counting *)tern_module_new(&counting_class);
+    tern_module_add_parameter(&self->base, "weight", &self->weight, tern_ones(tern_dims(2, 3)));
+    tern_module *m = tern_module_done(&self->base);
+    assert_int_equal(
+        tern_module_register_parametrization(m, "weight", of(&flat_class), .unsafe = true),
+        TERN_OK);
+    assert_non_null(tern_module_parametrized(m, "weight"));
+    assert_non_null(tern_forward(m, tern_ones(tern_dims(6))));
+    assert_false(tern_error_pending());
+    subject = m;
+    memset(text, 0, sizeof text);
+    assert_int_equal(print_subject(), TERN_OK);
+    assert_non_null(strstr(text, "numel=6, dtype=float32"));
+    assert_null_with(tern_forward(m, tern_ones(tern_dims(5))), TERN_ERR_SHAPE,
+                     "[in Counting(numel=6, dtype=float32)]");
+    tern_module_free(m);
+}
+
 // ---- while it is registered and removed ---------------------------------------------------------
 
 static tern_status register_weight(void)
@@ -175,6 +221,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(a_parametrization_and_its_hook_print_the_module),
         CHECK_TEST(a_parametrization_that_runs_its_module_is_an_error),
+        CHECK_TEST(a_value_that_no_original_is_like_is_described),
         CHECK_TEST(what_registers_meanwhile_is_refused),
         CHECK_TEST(what_is_set_meanwhile_stays),
         CHECK_TEST(what_computes_is_not_removed_meanwhile),

@@ -50,12 +50,15 @@ void tern_text_add_double(tern_text *out, double value)
 void tern_module_describe(const tern_module *module, tern_text *out)
 {
     const tern_module_computed *computed = module->private_->computed;
+    const bool failed_before = tern_error_pending();
     out->text[0] = 0;
     if (!module->klass->describe)
         return;
     tern_callback_begin();
     (computed ? computed->describe : module->klass->describe)(module, out);
     tern_callback_end();
+    if (!failed_before) // what only says something fails nobody's call
+        tern_error_clear();
 }
 
 void tern_module_title(const tern_module *module, char *title, size_t size)

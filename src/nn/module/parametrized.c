@@ -5,6 +5,7 @@
 
 #include <tern/autograd.h>
 #include <tern/ops/inplace.h>
+#include <tern/ops/view.h>
 #include <tern/scope.h>
 #include "base/callback.h"
 #include "tensor/header.h"
@@ -245,7 +246,7 @@ static tern_status call(tern_module *module, const tern_tensors *in, tern_tensor
     return module->klass->call(module, in, out);
 }
 
-// An original of the sizes that the tensor has, else what no tensor is.
+// An original of the sizes that the tensor has, else one element that has them; NULL raises.
 static const tern_tensor *similar_tensor(const tern_parametrization_list *list)
 {
     const tern_module_tensors *originals = &list->base.private_->parameters;
@@ -254,7 +255,7 @@ static const tern_tensor *similar_tensor(const tern_parametrization_list *list)
         if (t && tern_shape_equal(t->shape, list->idle->shape))
             return t;
     }
-    return list->idle;
+    return tern_expand(tern_zeros(tern_dims(), .dtype = list->idle->dtype), list->idle->shape);
 }
 
 // With similar tensors in the members that rest, from the one of list `index` on.
@@ -268,8 +269,9 @@ static void describe_from(tern_module *module, int64_t index, tern_text *out)
     }
     const tern_parametrization_list *list = tern_parametrization_at(dict, index);
     memcpy(&before, (const char *)module + list->member, sizeof before);
-    if (before == list->idle)
-        tern_module_bind(module, list->member, similar_tensor(list));
+    const tern_tensor *similar = before == list->idle ? similar_tensor(list) : NULL;
+    if (similar)
+        tern_module_bind(module, list->member, similar);
     describe_from(module, index + 1, out);
     tern_module_bind(module, list->member, before);
 }
@@ -277,11 +279,13 @@ static void describe_from(tern_module *module, int64_t index, tern_text *out)
 static void describe(const tern_module *module, tern_text *out)
 {
     const bool locked = locked_frame(module);
+    tern_scope scope = tern_scope_open();
     if (!locked)
         tern_lock(&module->private_->members);
     describe_from(module->private_->self, 0, out);
     if (!locked)
         tern_unlock(&module->private_->members);
+    tern_scope_close(scope);
 }
 
 // ---- reset --------------------------------------------------------------------------------------
