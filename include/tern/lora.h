@@ -50,9 +50,9 @@ TERN_API TERN_NODISCARD tern_status tern_lora_with(const tern_lora_options *opti
 /// merged: until tern_lora_unmerge, or tern_lora_unload, the module can be neither saved, loaded
 /// nor reset (TERN_ERR_STATE), its adapters alone saved only, and an averaged model
 /// (averaged_model.h) must be made of it, and updated, as merged as it is. TERN_ERR_ARG when no
-/// layer is adapted; TERN_ERR_STATE when all are merged already, a weight is parametrized
-/// or that of a second module below `module` too, a layer runs or the calling thread captures, and
-/// nothing has changed.
+/// layer is adapted; TERN_ERR_STATE when all are merged already, a weight is parametrized or that
+/// of a second module below `module` too, a layer runs or the calling thread captures, and nothing
+/// has changed.
 TERN_API TERN_NODISCARD tern_status tern_lora_merge(tern_module *module);
 /// Takes it away again from all that are merged: weights are as before, up to rounding.
 /// TERN_ERR_STATE when none is merged; other failures likewise.

@@ -48,13 +48,14 @@ typedef struct tern_module_register_parametrization_options {
 TERN_API tern_module_register_parametrization_options
 tern_module_register_parametrization_defaults(void);
 /// Has `parametrization` compute a parameter, as torch.nn.utils.parametrize's function. One
-/// original is the same tensor as before, with the values of `right_inverse`; several are new ones.
-/// It is put in the mode of the module, and runs once here to see that shape and dtype stay. A
-/// second one for a tensor computes from what the first one gives. All or nothing; the caller's
-/// reference to the parametrization is taken over, also on failure. TERN_ERR_ARG where there is no
-/// such parameter, its module keeps no member for it, or it is one of LoRA's A and B; TERN_ERR_STATE while its module runs or is
-/// traversed, as it does for what runs here, the calling thread captures, or the parameter was
-/// exchanged meanwhile; TERN_ERR_SHAPE and TERN_ERR_DTYPE where they do not stay.
+/// original is the same tensor as before, with the values of `right_inverse`; one of another shape,
+/// or several, are new tensors. The parametrization is put in the mode of the module, and runs once
+/// here to see that shape and dtype stay. A second one for a tensor computes from what the first
+/// one gives. All or nothing; the caller's reference to the parametrization is taken over, also on
+/// failure. TERN_ERR_ARG where there is no such parameter, its module keeps no member for it, or it
+/// is one of LoRA's A and B; TERN_ERR_STATE while its module runs or is traversed, as it does for
+/// what runs here, the calling thread captures, or the parameter was exchanged meanwhile;
+/// TERN_ERR_SHAPE and TERN_ERR_DTYPE where they do not stay.
 TERN_API TERN_NODISCARD tern_status tern_module_register_parametrization_with(
     const tern_module_register_parametrization_options *options);
 #define tern_module_register_parametrization(...)                                                  \
@@ -64,7 +65,7 @@ TERN_API TERN_NODISCARD tern_status tern_module_register_parametrization_with(
 
 /// `tern_module_remove_parametrizations(net, "0.weight", .leave_parametrized = false)`.
 typedef struct tern_module_remove_parametrizations_options {
-    bool leave_parametrized; ///< the value stays what is computed, else it is the one original
+    bool leave_parametrized; ///< the value stays what is computed, else it is that of the original
     char reserved_;
     tern_module *module; ///< as above
     const char *name;    ///< full
@@ -74,9 +75,10 @@ typedef struct tern_module_remove_parametrizations_options {
 /// The options with the values unless said.
 TERN_API tern_module_remove_parametrizations_options
 tern_module_remove_parametrizations_defaults(void);
-/// Makes a computed tensor a parameter again, the last one of its module: the one original, or a
-/// new tensor where there were several (TERN_ERR_ARG unless .leave_parametrized). TERN_ERR_ARG when
-/// it is not parametrized; TERN_ERR_STATE as above.
+/// Makes a computed tensor a parameter again, the last one of its module: the original, or a new
+/// tensor where there were several (TERN_ERR_ARG unless .leave_parametrized) or where the original
+/// has another shape or dtype than the value that it is to have. TERN_ERR_ARG when it is not
+/// parametrized; TERN_ERR_STATE as above.
 TERN_API TERN_NODISCARD tern_status tern_module_remove_parametrizations_with(
     const tern_module_remove_parametrizations_options *options);
 #define tern_module_remove_parametrizations(...)                                                   \

@@ -61,6 +61,48 @@ static void what_is_left_is_the_computed_value_or_the_original(void **state)
     tern_module_free(linear);
 }
 
+static tern_status row_call(tern_module *module, const tern_tensors *in, tern_tensors *out)
+{
+    (void)module;
+    out->at[out->count++] = tern_reshape(in->at[0], tern_dims(1, -1));
+    return tern_error_code();
+}
+
+static const tern_module_class row_class = {
+    .name = "Row", .size = sizeof(tern_module), .call = row_call};
+
+static tern_status flatten_row(tern_module *module, tern_tensor *value, tern_tensors *originals)
+{
+    (void)module;
+    originals->at[originals->count++] = tern_clone(tern_reshape(value, tern_dims(-1)));
+    return tern_error_code();
+}
+
+static void an_original_of_another_shape_is_a_new_tensor(void **state)
+{
+    (void)state;
+    for (int leave = 0; leave < 2; leave++) {
+        tern_module *linear = linear_4_9();
+        tern_tensor *weight = tern_retain(tern_module_parameter(linear, "weight"));
+        assert_int_equal(tern_module_register_parametrization(linear, "weight", of(&row_class),
+                                                              .right_inverse = flatten_row),
+                         TERN_OK);
+        tern_tensor *original = tern_module_parameter(linear, "parametrizations.weight.original");
+        assert_ptr_not_equal(original, weight);
+        assert_tensor(original, tern_dims(2), 4, 9);
+        assert_tensor(tern_forward(linear, tern_ones(tern_dims(2))), tern_dims(1), 13);
+        assert_int_equal(
+            tern_module_remove_parametrizations(linear, "weight", .leave_parametrized = leave),
+            TERN_OK);
+        if (leave)
+            assert_tensor(tern_module_parameter(linear, "weight"), tern_dims(1, 2), 4, 9);
+        else
+            assert_ptr_equal(tern_module_parameter(linear, "weight"), original);
+        tern_release(weight);
+        tern_module_free(linear);
+    }
+}
+
 static void one_of_two_tensors_may_go(void **state)
 {
     (void)state;
@@ -222,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHECK_TEST(older_names_of_weight_norm_are_loaded_and_new_ones_saved),
         CHECK_TEST(what_is_left_is_the_computed_value_or_the_original),
+        CHECK_TEST(an_original_of_another_shape_is_a_new_tensor),
         CHECK_TEST(one_of_two_tensors_may_go),
         CHECK_TEST(what_does_not_fit_is_refused_and_the_module_stays),
         CHECK_TEST(a_second_one_keeps_shape_dtype_and_number),
