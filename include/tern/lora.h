@@ -27,7 +27,7 @@ TERN_BEGIN_DECLS
 typedef struct tern_lora_options {
     int64_t rank;     ///< features between A and B, 1 or more
     double alpha;     ///< what B gives counts alpha / rank times
-    double dropout;   ///< of what goes into A, in training; 0 to less than 1
+    double dropout;   ///< of what goes into A, in A's dtype, in training; 0 to less than 1
     tern_dtype dtype; ///< of A and B, floating; the layer's unless said, float32 for 16-bit ones
     char reserved_;
     tern_module *module; ///< that is adapted
@@ -38,21 +38,24 @@ typedef struct tern_lora_options {
 TERN_API tern_lora_options tern_lora_defaults(void);
 /// Adapts every Linear whose name fits, and stops the gradients of all parameters of `module` but
 /// those of adapters, also earlier ones; tern_module_requires_grad_ lets a part go on that is to be
-/// trained as well, a new head. A's values are drawn from the CPU's default generator. All or
+/// trained as well, a new head. A's values are drawn from the CPU's default generator. A Linear
+/// that stands under several names goes by the first of them. "*" also takes the Linear of a
+/// tern_nn_linear_cross_entropy_loss, whose loss is TERN_ERR_STATE until it is merged. All or
 /// nothing. TERN_ERR_ARG when no Linear fits; TERN_ERR_STATE for a layer that is adapted already,
 /// and while it runs or the calling thread captures.
 TERN_API TERN_NODISCARD tern_status tern_lora_with(const tern_lora_options *options);
 #define tern_lora(...) tern_status_of_(TERN_WITH_(tern_lora, tern_lora, TERN_LORA, __VA_ARGS__))
 
 /// Adds alpha / rank B A to the weights of all adapted layers that are not merged yet, which then
-/// run as before they were adapted, dropout left out. The weight is rounded. A failure on the way
-/// leaves the layers before merged, and the next call goes on. No state says that a layer is
-/// merged: until tern_lora_unmerge, or tern_lora_unload, the module can be neither saved, loaded
-/// nor reset (TERN_ERR_STATE), its adapters alone saved only, and an averaged model
-/// (averaged_model.h) must be made of it, and updated, as merged as it is. TERN_ERR_ARG when no
-/// layer is adapted; TERN_ERR_STATE when all are merged already, a weight is parametrized or that
-/// of a second module below `module` too, a layer runs or the calling thread captures, and nothing
-/// has changed.
+/// run as before they were adapted, dropout left out. The weight is rounded; where the sum
+/// overflows, beyond 65504 in float16, it becomes infinity, and tern_lora_unmerge does not bring
+/// the weight back. A failure on the way leaves the layers before merged, and the next call goes
+/// on. No state says that a layer is merged: until tern_lora_unmerge, or tern_lora_unload, the
+/// module can be neither saved, loaded nor reset (TERN_ERR_STATE), its adapters alone saved only,
+/// and an averaged model (averaged_model.h) must be made of it, and updated, as merged as it is.
+/// TERN_ERR_ARG when no layer is adapted; TERN_ERR_STATE when all are merged already, a weight is
+/// parametrized or that of a second module below `module` too, a layer runs or the calling thread
+/// captures, and nothing has changed.
 TERN_API TERN_NODISCARD tern_status tern_lora_merge(tern_module *module);
 /// Takes it away again from all that are merged: weights are as before, up to rounding.
 /// TERN_ERR_STATE when none is merged; other failures likewise.

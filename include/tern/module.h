@@ -382,7 +382,7 @@ TERN_API TERN_NODISCARD tern_status tern_module_set_child(tern_module *module, c
                                                           tern_module *child);
 /// Draws the parameters of the module and its descendants anew, children first, where their classes
 /// have a `reset`; NULL: from the CPU's default generator. On failure values and generator are as
-/// before.
+/// before; TERN_ERR_STATE while LoRA is merged (lora.h).
 TERN_API TERN_NODISCARD tern_status tern_module_reset_parameters(tern_module *module,
                                                                  tern_generator *generator);
 // ---- saving and loading -------------------------------------------------------------------------

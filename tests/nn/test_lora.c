@@ -131,6 +131,24 @@ static void adapters_of_half_precision_are_float32_unless_said(void **state)
     }
 }
 
+// Half precision rounds 1 / 0.9, 1.1111, to 1.109375. 1.0165 times them is 1.1294 and 1.1277, which
+// are rounded to 1.1328125 and 1.125.
+static void dropout_scales_in_the_dtype_of_a(void **state)
+{
+    (void)state;
+    tern_module *linear = tern_nn_linear(1, 1, .bias = false, .dtype = TERN_BFLOAT16);
+    assert_int_equal(tern_lora(linear, "*", .rank = 1, .alpha = 1, .dropout = 0.1), TERN_OK);
+    tern_no_grad {
+        (void)tern_zero_(tern_module_parameter(linear, "weight"));
+        (void)tern_fill_(tern_module_parameter(linear, "lora_A.weight"), 1.0165);
+        (void)tern_fill_(tern_module_parameter(linear, "lora_B.weight"), 1);
+    }
+    tern_tensor *x = tern_ones(tern_dims(64, 1), .dtype = TERN_BFLOAT16);
+    tern_tensor *y = tern_amax(tern_forward(linear, x), TERN_ALL_AXES, false);
+    assert_true(tern_item(y) == 1.1328125);
+    tern_module_free(linear);
+}
+
 static void gradients_are_those_of_differences(void **state)
 {
     (void)state;
@@ -428,6 +446,7 @@ int main(void)
         CHECK_TEST(a_linear_alone_may_be_adapted),
         CHECK_TEST(dropout_is_of_training),
         CHECK_TEST(adapters_of_half_precision_are_float32_unless_said),
+        CHECK_TEST(dropout_scales_in_the_dtype_of_a),
         CHECK_TEST(gradients_are_those_of_differences),
         CHECK_TEST(a_reset_makes_b_zero_again),
         CHECK_TEST(merged_weights_give_the_same_and_come_back),

@@ -78,12 +78,12 @@ static tern_status call(tern_module *layer, const tern_tensors *in, tern_tensors
     tern_tensor *x = in->at[0], *y = out->at[0];
     if (adapter->merged)
         return TERN_OK;
-    if (adapter->dropout > 0)
-        x = tern_dropout(x, adapter->dropout, layer->private_->training);
     const tern_tensor *weight = a ? tern_module_parameter(a, "weight") : NULL;
     if (!weight || !b)
         return tern_error_code();
     x = tern_to_dtype(x, weight->dtype);
+    if (adapter->dropout > 0)
+        x = tern_dropout(x, adapter->dropout, layer->private_->training);
     tern_tensor *change = tern_mul_scalar(tern_forward(b, tern_forward(a, x)), adapter->scale);
     return tern_layer_output(out, tern_add(y, tern_to_dtype(change, y->dtype)));
 }
