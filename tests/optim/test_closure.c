@@ -324,10 +324,12 @@ static void a_shorter_history_is_taken_from_the_next_step_on(void **state)
     assert_int_equal(tern_state_type_of(saved, "weight.old_dirs.3"), TERN_STATE_TENSOR);
     assert_int_equal(tern_optim_set(of.optim, 0, "history_size", 2), TERN_OK);
     assert_non_null(tern_optim_step_closure(of.optim, closure, &of));
-    tern_state_free(saved);
-    saved = snapshot(&of);
-    assert_int_equal(tern_state_type_of(saved, "weight.old_dirs.1"), TERN_STATE_TENSOR);
-    assert_int_equal(tern_state_type_of(saved, "weight.old_dirs.2"), TERN_STATE_UNSPECIFIED);
+    tern_state *shorter = snapshot(&of);
+    assert_int_equal(tern_state_type_of(shorter, "weight.old_dirs.1"), TERN_STATE_TENSOR);
+    assert_int_equal(tern_state_type_of(shorter, "weight.old_dirs.2"), TERN_STATE_UNSPECIFIED);
+    assert_int_equal(tern_optim_load_state_dict(of.optim, saved), TERN_OK); // longer again
+    assert_non_null(tern_optim_step_closure(of.optim, closure, &of));
+    tern_state_free(shorter);
     tern_state_free(saved);
     end(&of);
 }

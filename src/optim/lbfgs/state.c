@@ -33,6 +33,7 @@ void tern_lbfgs_release_oldest(tern_lbfgs *l)
 {
     release_correction(&l->history[0]);
     memmove(l->history, l->history + 1, (size_t)(--l->count) * sizeof *l->history);
+    l->history[l->count] = (tern_lbfgs_correction){0}; // which loading looks at
 }
 
 void tern_lbfgs_release(tern_lbfgs *l)
