@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "nn/module/module.h"
 #include "tensor/capture.h"
+#include "tensor/header.h"
 #include "tensor/liveness.h"
 
 typedef struct averaged_model {
@@ -156,7 +157,7 @@ static tern_status add_pair(const tern_module_entry *entry, void *user)
         return tern_error_code();
     TERN_CHECK(found->tensor, TERN_ERR_ARG, UPDATE ": \"%s\" of the average is absent in the model",
                entry->name);
-    u->pairs[u->count++] = (pair){.average = entry->tensor,
+    u->pairs[u->count++] = (pair){.average = tern_tensor_retain(entry->tensor),
                                   .value = found->tensor,
                                   .follows = !entry->is_parameter && !u->self->use_buffers};
     return check_pair(entry->name, entry->tensor, found->tensor);
@@ -333,10 +334,14 @@ tern_status tern_averaged_model_update(tern_module *average, tern_module *model)
     const size_t pair_bytes = (size_t)(parameters + buffers) * sizeof *u.pairs,
                  tensor_bytes = (size_t)(parameters + buffers) * sizeof *u.tensors;
     tern_status status = TERN_ERR_NOMEM;
+    tern_module_retain(average); // avg_fn may give it back, or put another tensor into it
     u.pairs = tern_cache_alloc(pair_bytes);
     u.tensors = tern_cache_alloc(tensor_bytes);
     if (u.pairs && u.tensors)
         status = run_in_scope(&u);
+    for (int64_t i = 0; u.pairs && i < u.count; i++)
+        tern_tensor_release(u.pairs[i].average);
+    tern_module_free(average);
     tern_cache_free(u.tensors, tensor_bytes);
     tern_cache_free(u.pairs, pair_bytes);
     return status;

@@ -128,6 +128,28 @@ static void a_function_that_fails_changes_nothing(void **state)
     }
 }
 
+static tern_tensor *freeing(tern_tensor *average, tern_tensor *value, tern_tensor *n_averaged,
+                            void *user)
+{
+    tern_module **module = user;
+    (void)average;
+    (void)n_averaged;
+    tern_module_free(*module);
+    *module = NULL;
+    return tern_mul_scalar(value, 2);
+}
+
+static void a_function_may_free_the_average(void **state)
+{
+    (void)state;
+    tern_module *net = one_weight(TERN_FLOAT32);
+    tern_module *average = NULL;
+    average = tern_averaged_model_avg_fn(net, freeing, .user = &average);
+    assert_int_equal(tern_averaged_model_update(average, net), TERN_OK);
+    assert_null(average);
+    tern_module_free(net);
+}
+
 int main(int argc, char **argv)
 {
     const int nothing = choose_devices(argc, argv);
@@ -138,6 +160,7 @@ int main(int argc, char **argv)
         CHECK_TEST(a_function_averages_buffers_where_they_are),
         CHECK_TEST(the_first_update_copies_whatever_the_function_returns),
         CHECK_TEST(a_function_that_fails_changes_nothing),
+        CHECK_TEST(a_function_may_free_the_average),
     };
     return cmocka_run_group_tests_name("averaged_avg_fn", tests, NULL, check_shutdown);
 }
