@@ -18,6 +18,9 @@ try:
 except ImportError as reason:
     print(f'skipped: {reason}')
     sys.exit(77)
+if not hasattr(torch.Tensor, 'untyped_storage'):
+    print(f'skipped: PyTorch {torch.__version__} is older than 2.0')
+    sys.exit(77)
 
 FLOAT64 = 2  # of tern_dtype
 LEAVES = (((2, 3), True), ((3,), True), ((2, 3), False))  # shape, requires_grad
