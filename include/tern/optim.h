@@ -10,11 +10,11 @@
 ///
 /// An optimizer holds its parameters: net and optimizer may be freed in any order. Moving the
 /// module later is fine: the state follows at the next step. A parameter without a gradient is
-/// skipped and has no state (Adagrad's has it from construction on). Steps wait for no device and,
-/// but for those of Muon and Adafactor, allocate nothing after the first. A failed call returns
-/// NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a parameter or group that
-/// is not there, TERN_ERR_ARG for an option that makes no sense. Threads: an optimizer is used by
-/// one thread at a time; only its reference count is atomic.
+/// skipped and has no state (Adagrad's has it from construction on). Steps wait for no device and
+/// allocate nothing after the first, but those of Muon and Adafactor do, and LBFGS does both. A
+/// failed call returns NULL, a status, -1 or NAN, with an error pending: TERN_ERR_INDEX for a
+/// parameter or group that is not there, TERN_ERR_ARG for an option that makes no sense. Threads:
+/// an optimizer is used by one thread at a time; only its reference count is atomic.
 #ifndef TERN_OPTIM_H
 #define TERN_OPTIM_H
 
@@ -120,7 +120,8 @@ TERN_API int tern_optim_num_groups(const tern_optim *optim);
 /// with TERN_ERR_INDEX, TERN_ERR_ARG, or, without a scheduler, TERN_ERR_STATE.
 TERN_API double tern_optim_get(const tern_optim *optim, int group, const char *name);
 /// Changes it from the next step on, in one group or in TERN_ALL_GROUPS; checked as in the
-/// constructor.
+/// constructor. TERN_ERR_ARG for a number that steps change, TERN_ERR_STATE for one that the state
+/// was made with (betas[0] of schedule-free AdamW).
 TERN_API TERN_NODISCARD tern_status tern_optim_set(tern_optim *optim, int group, const char *name,
                                                    double value);
 /// The learning rate of group 0, 1, ...; NAN with TERN_ERR_INDEX.

@@ -283,7 +283,7 @@ typedef struct tern_optim_muon_options {
     tern_muon_adjust_lr adjust_lr_fn; ///< by the shape of the matrix
     tern_dtype ns_dtype;              ///< that the iterations round to
     tern_muon_rest rest;              ///< the parameters that are no matrices
-    double rest_lr;                   ///< >= 0, of AdamW
+    double rest_lr;                   ///< >= 0, of AdamW; schedulers and set_lr change lr alone
     double rest_betas[2];             ///< each in [0, 1), likewise
     double rest_eps;                  ///< >= 0, likewise
     tern_tensor *const *params;       ///< instead of the module's

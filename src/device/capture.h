@@ -23,7 +23,7 @@ typedef struct tern_replay_hook {
 typedef struct tern_capture {
     tern_device device;
     uint64_t id;    // of no other capture
-    bool failed;    // something could not be noted
+    bool failed;    // something could not be noted, or is not in it
     uint64_t draws; // of captured work since the base last moved
     tern_replay_hook *hooks;
     int64_t hook_count, hook_capacity;

@@ -64,9 +64,8 @@ static tern_tensor *end(const double *number, const tern_optim_entry *entry)
 {
     tern_tensor *param = tern_detach(entry->param);
     const double eps1 = number[EPS1] < 0 ? epsilon_of(entry->param->dtype) : number[EPS1];
-    tern_tensor *root =
-        tern_rsqrt(tern_clamp(second_moment(&entry->made, eps1), eps1 * eps1, INFINITY));
-    tern_tensor *u = tern_mul(root, entry->param->grad);
+    tern_tensor *root = tern_sqrt(second_moment(&entry->made, eps1));
+    tern_tensor *u = tern_div(entry->param->grad, tern_clamp(root, eps1, INFINITY));
     if (!u || !param)
         return NULL;
     return tern_mul(u, tern_div(root_mean_square(param, 1, number[EPS2]),

@@ -27,7 +27,8 @@ static const tern_optim_number numbers[] = {
     [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
     [INITIAL] = {"initial_accumulator_value", TERN_RANGE_NOT_NEGATIVE},
     [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG}};
-static const tern_optim_slot slots[] = {{.name = "sum", .at_construction = true, .fill = INITIAL}};
+static const tern_optim_slot slots[] = {
+    {.name = "sum", .at_construction = true, .start = TERN_START_NUMBER, .fill = INITIAL}};
 static const tern_optim_class adagrad_class = {.name = "Adagrad",
                                                .function = "optim_adagrad",
                                                TERN_OPTIM_TABLES(numbers, slots),

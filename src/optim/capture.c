@@ -6,6 +6,7 @@
 #include "device/backend.h"
 #include "optim/optim.h"
 #include "tensor/capture.h"
+#include "tensor/header.h"
 
 // An entry as the graph knows it, and as it was before the replay in progress.
 typedef struct captured_entry {
@@ -14,7 +15,8 @@ typedef struct captured_entry {
     int64_t step;
     unsigned fresh;
     float scalar[TERN_OPTIM_SCALARS];
-    tern_optim_made made; // held
+    tern_optim_made made;                 // held
+    tern_tensor *state[TERN_STEP_STATES]; // that operations of a direction read; held
 } captured_entry;
 
 // A group as it was at the capture, and before the replay in progress.
@@ -40,10 +42,17 @@ static captured_entry entry_now(const tern_optim *optim, const tern_optim_entry 
                             .scalar = {entry->scalar[0], entry->scalar[1]}};
 }
 
-static tern_status check_numbers(const captured_step *step, const tern_optim_entry *entry)
+// Operations of a direction were captured with the numbers and the state of then.
+static tern_status check_direction(const captured_step *step, int64_t index)
 {
     const tern_optim *optim = step->optim;
+    const tern_optim_entry *entry = &optim->entries[index];
     const tern_optim_direction *how = tern_optim_direction_of(optim, entry);
+    for (int i = 0; how && i < optim->klass->slot_count; i++)
+        TERN_CHECK(entry->state[i] == step->entries[index].state[i], TERN_ERR_STATE,
+                   "cuda_graph_replay: the %s of %s was replaced since the capture; capture the "
+                   "step again",
+                   optim->klass->slots[i].name, entry->name);
     const double *then = step->groups[entry->group].then.number;
     const double *now = optim->groups[entry->group].number;
     for (int i = 0; how && i < optim->klass->number_count; i++)
@@ -54,6 +63,17 @@ static tern_status check_numbers(const captured_step *step, const tern_optim_ent
     return TERN_OK;
 }
 
+static tern_status check_states(const tern_optim *optim, const tern_optim_entry *entry,
+                                unsigned states)
+{
+    for (int i = 0; i < optim->klass->slot_count; i++)
+        TERN_CHECK(!(states & 1u << i) || entry->state[i], TERN_ERR_STATE,
+                   "cuda_graph_replay: the %s of %s, which was there at the capture, is not; run a "
+                   "step before the replay",
+                   optim->klass->slots[i].name, entry->name);
+    return TERN_OK;
+}
+
 // Which kernel runs is captured; what it reads from the plan is not.
 static tern_status check_structure(const captured_step *step)
 {
@@ -61,16 +81,23 @@ static tern_status check_structure(const captured_step *step)
     TERN_CHECK(optim->entry_count == step->count, TERN_ERR_STATE,
                "cuda_graph_replay: parameters were added to the optimizer since the capture; "
                "capture the step again");
+    TERN_CHECK(optim->group_count == step->group_count, TERN_ERR_STATE,
+               "cuda_graph_replay: groups were made of the optimizer's parameters since the "
+               "capture; capture the step again");
     for (int64_t i = 0; i < step->count; i++) {
         const tern_optim_entry *entry = &optim->entries[i];
         const unsigned then = step->entries[i].states, states = entry_now(optim, entry).states;
-        TERN_CHECK(!step->entries[i].active || states == then, TERN_ERR_STATE,
-                   "cuda_graph_replay: the update of %s %s %s; capture the step again", entry->name,
-                   states > then ? "needs, as it did not at the capture, a"
-                                 : "no longer needs, as it did at the capture, a",
-                   optim->klass->slots[__builtin_ctz(states ^ then)].name);
+        TERN_CHECK(
+            !step->entries[i].active || states == then, TERN_ERR_STATE,
+            "cuda_graph_replay: the update of %s %s %s; capture the step again", entry->name,
+            states & ~then ? "needs, as it did not at the capture, a"
+                           : "no longer needs, as it did at the capture, a",
+            optim->klass->slots[__builtin_ctz(states & ~then ? states & ~then : then & ~states)]
+                .name);
         if (step->entries[i].active)
-            TERN_TRY(check_numbers(step, entry));
+            TERN_TRY(check_states(optim, entry, then));
+        if (step->entries[i].active)
+            TERN_TRY(check_direction(step, i));
     }
     return TERN_OK;
 }
@@ -126,13 +153,20 @@ static void free_step(captured_step *step)
     tern_mem_free(step, sizeof *step);
 }
 
+static void release_entry(captured_entry *entry)
+{
+    tern_optim_release_made(&entry->made);
+    for (int i = 0; i < TERN_STEP_STATES; i++)
+        tern_tensor_release(entry->state[i]);
+}
+
 static void drop_step(void *user)
 {
     captured_step *step = user;
     tern_storage_release(step->on.plan);
     tern_optim_free(step->optim);
     for (int64_t i = 0; i < step->count; i++)
-        tern_optim_release_made(&step->entries[i].made);
+        release_entry(&step->entries[i]);
     free_step(step);
 }
 
@@ -165,6 +199,15 @@ static tern_status add_step(captured_step *step)
         (tern_replay_hook){check_replay, before_replay, end_replay, drop_step, step});
 }
 
+// What its replays need.
+static void hold_entry(captured_entry *captured, tern_optim_entry *entry)
+{
+    captured->made = entry->made;
+    entry->made = (tern_optim_made){{NULL}, {NULL}, NULL};
+    for (int i = 0; i < TERN_STEP_STATES; i++)
+        captured->state[i] = tern_tensor_retain(entry->state[i]);
+}
+
 // Each captured step has a plan of its own: all of a graph's are written before it is launched.
 tern_status tern_optim_capture(tern_optim *optim)
 {
@@ -177,9 +220,9 @@ tern_status tern_optim_capture(tern_optim *optim)
         return status;
     }
     status = tern_optim_launch(optim, TERN_OPTIM_CAPTURE, &step->on, 1);
-    for (int64_t i = 0; i < step->count; i++) {
-        step->entries[i].made = optim->entries[i].made;
-        optim->entries[i].made = (tern_optim_made){{NULL}, {NULL}, NULL};
-    }
+    for (int64_t i = 0; i < step->count; i++)
+        hold_entry(&step->entries[i], &optim->entries[i]);
+    if (status)
+        tern_capture_now()->failed = true; // the graph would count a step that is not in it
     return status;
 }

@@ -5,15 +5,19 @@
 #include "device/fault.h"
 #include "optim/optim.h"
 
-bool tern_optim_is_training(const tern_optim *optim)
+// Groups that were loaded from others may differ.
+static bool is_in_mode(const tern_optim *optim, bool training)
 {
     const tern_optim_mode *mode = optim->klass->mode;
-    return !mode || optim->groups[0].number[mode->number] != 0;
+    for (int64_t i = 0; mode && i < optim->group_count; i++)
+        if ((optim->groups[i].number[mode->number] != 0) != training)
+            return false;
+    return true;
 }
 
 tern_status tern_optim_check_training(const char *function, const tern_optim *optim)
 {
-    TERN_CHECK(tern_optim_is_training(optim), TERN_ERR_STATE,
+    TERN_CHECK(is_in_mode(optim, true), TERN_ERR_STATE,
                "%s: the parameters of %s are at their average, for evaluation; call "
                "tern_optim_train first",
                function, optim->klass->name);
@@ -21,7 +25,7 @@ tern_status tern_optim_check_training(const char *function, const tern_optim *op
 }
 
 // Kernels change nothing while the fault record is set, which nobody else would notice here.
-static tern_status prepare(tern_optim *optim, int slot)
+static tern_status prepare(tern_optim *optim, const tern_optim_mode *mode, bool training)
 {
     tern_optim_find_devices(optim);
     for (int64_t i = 0; i < optim->device_count; i++) {
@@ -30,7 +34,8 @@ static tern_status prepare(tern_optim *optim, int slot)
     }
     for (int64_t i = 0; i < optim->entry_count; i++) {
         tern_optim_entry *entry = &optim->entries[i];
-        entry->active = entry->state[slot] && !(entry->fresh & 1u << slot);
+        const bool there = optim->groups[entry->group].number[mode->number] == training;
+        entry->active = entry->state[mode->slot] && !there;
     }
     return tern_optim_prepare(optim);
 }
@@ -49,9 +54,9 @@ static tern_status move_entry(tern_optim *optim, tern_optim_entry *entry, int sl
     return status;
 }
 
-static tern_status move_all(tern_optim *optim, const tern_optim_mode *mode)
+static tern_status move_all(tern_optim *optim, const tern_optim_mode *mode, bool training)
 {
-    TERN_TRY(prepare(optim, mode->slot));
+    TERN_TRY(prepare(optim, mode, training));
     for (int64_t i = 0; i < optim->entry_count; i++)
         if (optim->entries[i].active)
             TERN_TRY(move_entry(optim, &optim->entries[i], mode->slot));
@@ -63,11 +68,11 @@ static tern_status set_mode(const char *function, tern_optim *optim, bool traini
     TERN_TRY(tern_check_optim(function, optim));
     const tern_optim_mode *mode = optim->klass->mode;
     TERN_TRY(tern_error_code());
-    if (!mode || tern_optim_is_training(optim) == training)
+    if (!mode || is_in_mode(optim, training))
         return TERN_OK;
     TERN_TRY(tern_capture_refuse(function, "replays would move the parameters again"));
     const int saved = errno; // pow sets it
-    tern_status status = move_all(optim, mode);
+    tern_status status = move_all(optim, mode, training);
     errno = saved;
     TERN_TRY(status);
     for (int64_t i = 0; i < optim->group_count; i++)

@@ -152,8 +152,9 @@ static tern_status check(const char *function, const double *number)
                number[ADJUST_LR_FN]);
     TERN_CHECK(number[REST] <= TERN_MUON_ADAMW_ALL, TERN_ERR_ARG,
                "%s: rest is %g, but there is none of that number", function, number[REST]);
-    TERN_CHECK(tern_dtype_is_floating((tern_dtype)number[NS_DTYPE]), TERN_ERR_ARG,
-               "%s: ns_dtype must be a floating dtype", function);
+    TERN_CHECK(number[NS_DTYPE] <= TERN_BOOL &&
+                   tern_dtype_is_floating((tern_dtype)number[NS_DTYPE]),
+               TERN_ERR_ARG, "%s: ns_dtype must be a floating dtype", function);
     return TERN_OK;
 }
 

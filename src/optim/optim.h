@@ -32,6 +32,8 @@ typedef struct tern_optim_number {
     const char *name;
     tern_optim_range range;
     bool is_state; // steps change it: it is not set by name, and is loaded as state is
+    bool
+        is_fixed; // state was made with it: once there is some it is not set, and is loaded with it
     // Of PyTorch's files:
     const char *const *words; // they have these for 0, 1, .., and None for 0, too
     int word_count;
@@ -46,11 +48,19 @@ typedef enum tern_optim_shape {
     TERN_SHAPE_COL_MEAN  // the last but one
 } tern_optim_shape;
 
+// What a state tensor begins as.
+typedef enum tern_optim_start {
+    TERN_START_ZERO,
+    TERN_START_NUMBER, // a number of the group
+    TERN_START_PARAM   // the parameter
+} tern_optim_start;
+
 // A state tensor that each parameter has, of its dtype.
 typedef struct tern_optim_slot {
     const char *name;     // PyTorch's
-    bool at_construction; // else it is made at the first step that needs it, of zeros
-    int fill;             // at construction: the number that it starts from
+    bool at_construction; // else it is made at the first step that needs it
+    tern_optim_start start;
+    int fill; // of TERN_START_NUMBER: which
     tern_optim_shape shape;
 } tern_optim_slot;
 
@@ -268,6 +278,12 @@ tern_status tern_optim_make_mean(tern_optim *optim);
 void tern_optim_mark_leaves(const tern_optim *optim, bool accumulates);
 // Which update the entry's group asks for now.
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
+// Whether PyTorch's files have a count of the entry's updates; of Muon they have it of AdamW's.
+static inline bool tern_optim_counts_step(const tern_optim *optim, const tern_optim_entry *entry)
+{
+    return optim->klass->torch.step ||
+           (optim->klass->direction && tern_optim_update_of(optim, entry).code == TERN_STEP_ADAM);
+}
 // How the entry's direction is made; NULL: it is the gradient.
 const tern_optim_direction *tern_optim_direction_of(const tern_optim *optim,
                                                     const tern_optim_entry *entry);
@@ -315,8 +331,7 @@ tern_status tern_optim_poll(const tern_optim_device *devices, int64_t device_cou
 // The step as part of the capture that the calling thread is in.
 tern_status tern_optim_capture(tern_optim *optim);
 
-// Whether the parameters are where gradients are taken.
-bool tern_optim_is_training(const tern_optim *optim);
+// The parameters must be where gradients are taken.
 tern_status tern_optim_check_training(const char *function, const tern_optim *optim);
 
 // Whether the next step acts.

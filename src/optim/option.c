@@ -148,6 +148,15 @@ double tern_optim_get(const tern_optim *optim, int group, const char *name)
     return index < 0 ? NAN : optim->groups[group].number[index];
 }
 
+static bool has_state(const tern_optim *optim)
+{
+    for (int64_t i = 0; i < optim->entry_count; i++)
+        for (int k = 0; k < optim->klass->slot_count; k++)
+            if (optim->entries[i].state[k])
+                return true;
+    return false;
+}
+
 static tern_status set_number(const char *function, tern_optim *optim, int group, const char *name,
                               double value)
 {
@@ -160,6 +169,9 @@ static tern_status set_number(const char *function, tern_optim *optim, int group
         return tern_error_code();
     TERN_CHECK(!optim->klass->numbers[index].is_state, TERN_ERR_ARG,
                "%s: %s is state, which steps change, not an option", function, name);
+    TERN_CHECK(!optim->klass->numbers[index].is_fixed || !has_state(optim), TERN_ERR_STATE,
+               "%s: %s has to stay as it is: the state of %s was made with it", function, name,
+               optim->klass->name);
     for (int i = first; i <= last; i++) {
         tern_optim_group changed = optim->groups[i];
         changed.number[index] = value;

@@ -15,7 +15,7 @@ static tern_optim_update update(const double *number, const tern_tensor *param)
 static void derive(const double *number, const tern_optim_step_info *at, double *out)
 {
     enum { TERN_STEP_RPROP_NUMBERS(TERN_OPTIM_INDEX) };
-    out[start] = at->fresh & 1u << STEP_SIZE ? number[LR] : -1;
+    (void)at;
     out[down] = number[DOWN];
     out[up] = number[UP];
     out[min] = number[MIN_SIZE];
@@ -40,7 +40,8 @@ static const tern_optim_number numbers[] = {
     [MAXIMIZE] = {"maximize", TERN_RANGE_FLAG},
 };
 static const tern_optim_slot slots[] = {
-    [PREV] = {.name = "prev"}, [STEP_SIZE] = {.name = "step_size"}};
+    [PREV] = {.name = "prev"},
+    [STEP_SIZE] = {.name = "step_size", .start = TERN_START_NUMBER, .fill = LR}};
 static const tern_optim_class rprop_class = {
     .name = "Rprop",
     .function = "optim_rprop",

@@ -37,7 +37,9 @@ static step_weight weigh(const double *number)
     const double step = number[K] + 1, warmup = number[WARMUP_STEPS];
     step_weight w = {.lr = step > warmup ? number[LR] : number[LR] * (step / warmup)};
     w.lr_max = fmax(w.lr, number[LR_MAX]);
-    const double weight = pow(step, number[R]) * pow(w.lr_max, number[WEIGHT_LR_POWER]);
+    const double power = number[WEIGHT_LR_POWER];
+    const double weight =
+        w.lr_max == 0 && power < 0 ? 0 : pow(step, number[R]) * pow(w.lr_max, power);
     w.sum = number[WEIGHT_SUM] + weight;
     w.share = w.sum != 0 ? weight / w.sum : 0;
     return w;
@@ -74,7 +76,6 @@ static void derive(const double *number, const tern_optim_step_info *at, double 
     out[decay] = number[WEIGHT_DECAY];
     out[take] = w.share;
     out[move] = w.lr * (number[BETA1] * (1 - w.share) - 1);
-    out[start] = at->fresh & 1u << Z ? 1 : 0;
     out[tiny] = tern_optim_tiny(number[EPS], at->wide);
 }
 
@@ -88,7 +89,7 @@ static tern_status check(const char *function, const double *number)
 
 static const tern_optim_number numbers[] = {
     [LR] = {"lr", TERN_RANGE_NOT_NEGATIVE},
-    [BETA1] = {"betas[0]", TERN_RANGE_FRACTION},
+    [BETA1] = {"betas[0]", TERN_RANGE_FRACTION, .is_fixed = true},
     [BETA2] = {"betas[1]", TERN_RANGE_FRACTION},
     [EPS] = {"eps", TERN_RANGE_NOT_NEGATIVE},
     [WEIGHT_DECAY] = {"weight_decay", TERN_RANGE_NOT_NEGATIVE},
@@ -101,7 +102,8 @@ static const tern_optim_number numbers[] = {
     [SCHEDULED_LR] = {"scheduled_lr", TERN_RANGE_NOT_NEGATIVE, .is_state = true},
     [TRAIN_MODE] = {"train_mode", TERN_RANGE_FLAG, .is_state = true},
 };
-static const tern_optim_slot slots[] = {{.name = "z"}, {.name = "exp_avg_sq"}};
+static const tern_optim_slot slots[] = {{.name = "z", .start = TERN_START_PARAM},
+                                        {.name = "exp_avg_sq"}};
 static const tern_optim_mode mode = {.number = TRAIN_MODE, .slot = Z};
 static const tern_optim_class schedule_free_adamw_class = {
     .name = "AdamWScheduleFree",

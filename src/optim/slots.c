@@ -23,8 +23,10 @@ static tern_tensor *make_state(const tern_optim *optim, const tern_optim_entry *
 {
     tern_tensor *old = entry->state[slot];
     const tern_optim_slot *kind = &optim->klass->slots[slot];
-    if (!old && kind->at_construction)
+    if (!old && kind->start == TERN_START_NUMBER)
         return tern_full_like(entry->param, optim->groups[entry->group].number[kind->fill]);
+    if (!old && kind->start == TERN_START_PARAM)
+        return tern_clone(tern_detach(entry->param));
     if (!old)
         return tern_zeros(tern_optim_state_shape(optim->klass, slot, entry->param),
                           .dtype = entry->param->dtype, .device = tern_dev(entry->param));

@@ -49,7 +49,7 @@ static tern_status visit_group(void *object, tern_state_visitor *visitor)
     }
     for (int i = 0; i < klass->number_count; i++) {
         const tern_optim_number *number = &klass->numbers[i];
-        double *value = &(number->is_state ? at->group : options)->number[i];
+        double *value = &(number->is_state || number->is_fixed ? at->group : options)->number[i];
         TERN_TRY(tern_visit_double(visitor, number->name, value));
     }
     return visit_initial_lr(&options->initial_lr, visitor);
@@ -107,19 +107,18 @@ static tern_status visit_scalar(tern_state_visitor *visitor, const char *name, f
 static tern_status visit_like_slot(const visited_entry *at, tern_state_visitor *visitor, int slot,
                                    tern_tensor **state)
 {
-    const tern_optim_slot *kind = &at->of->optim->klass->slots[slot];
-    tern_tensor *param = at->entry->param;
+    const tern_optim_class *klass = at->of->optim->klass;
+    const tern_tensor *param = at->entry->param;
     tern_status status = TERN_ERR_NOMEM;
     // Taking does not look at what it is like, nor may it fail.
-    if (kind->shape == TERN_SHAPE_PARAM || tern_visit_is_taking(visitor))
-        return tern_visit_optional_retained(visitor, kind->name, state, param);
-    tern_no_grad
-        tern_with_scope {
-            const int dim = kind->shape == TERN_SHAPE_ROW_MEAN ? -1 : -2;
-            const tern_tensor *like = tern_rank(param) < 2 ? param : tern_narrow(param, dim, 0, 1);
-            status = like ? tern_visit_optional_retained(visitor, kind->name, state, like)
-                          : tern_error_code();
-        }
+    if (klass->slots[slot].shape == TERN_SHAPE_PARAM || tern_visit_is_taking(visitor))
+        return tern_visit_optional_retained(visitor, klass->slots[slot].name, state, param);
+    tern_with_scope {
+        const tern_tensor *like = tern_empty(tern_optim_state_shape(klass, slot, param),
+                                             .dtype = param->dtype, .device = tern_dev(param));
+        status = like ? tern_visit_optional_retained(visitor, klass->slots[slot].name, state, like)
+                      : tern_error_code();
+    }
     return status;
 }
 

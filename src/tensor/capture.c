@@ -111,8 +111,9 @@ tern_status tern_tensor_capture_end(tern_tensor_capture *capture)
         tern_captured_storage *recorded = &capture->storages[i];
         recorded->written = atomic_load(&recorded->storage->version) != recorded->version;
     }
-    TERN_CHECK(!capture->base.failed, TERN_ERR_NOMEM,
-               "cuda_graph_end: no memory to note what the graph uses");
+    TERN_CHECK(
+        !capture->base.failed, TERN_ERR_NOMEM,
+        "cuda_graph_end: the graph is incomplete: memory was missing, or a step in it failed");
     return TERN_OK;
 }
 

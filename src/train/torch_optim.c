@@ -81,7 +81,7 @@ static void write_entry(saving *s, int64_t index)
         return;
     tern_torch_write_int(&s->to, index);
     const int64_t begin = tern_torch_write_dict(&s->to, false);
-    if (klass->torch.step)
+    if (tern_optim_counts_step(s->optim, &s->optim->entries[index]))
         write_step(s, index);
     for (int i = 0; i < klass->scalar_count; i++)
         if (!isnan(s->optim->entries[index].scalar[i])) {

@@ -21,6 +21,7 @@
 static const struct {
     const char *option, *kind;
 } kinds[] = {
+    {"silent_sgd_phase", "RAdamScheduleFree"},
     {"weight_lr_power", "AdamWScheduleFree"},
     {"momentum_decay", "NAdam"},
     {"lambd", "ASGD"},
@@ -85,7 +86,8 @@ static void name_number(const char *number, char *name, size_t size)
 static bool is_optional(const tern_optim_number *number, double *value)
 {
     const bool decoupled = strcmp(number->name, "decoupled_weight_decay") == 0;
-    if (number->is_own || decoupled) // stays
+    const bool logged = strcmp(number->name, "scheduled_lr") == 0; // by newer versions
+    if (number->is_own || decoupled || logged)                     // stays
         return true;
     *value = number->may_be_none ? -1 : 0;
     return number->may_be_none || number->words || number->range == TERN_RANGE_FLAG;
@@ -253,7 +255,8 @@ static tern_status load_scalars(tern_torch_loading *l, const char *name, int64_t
     return TERN_OK;
 }
 
-static tern_status load_slots(tern_torch_loading *l, const char *name, int64_t id, unsigned needed)
+static tern_status load_slots(tern_torch_loading *l, int64_t index, const char *name, int64_t id,
+                              unsigned needed)
 {
     const tern_optim_class *klass = l->optim->klass;
     unsigned found = 0;
@@ -269,7 +272,10 @@ static tern_status load_slots(tern_torch_loading *l, const char *name, int64_t i
     }
     l->taken += __builtin_popcount(found);
     const unsigned missing = needed & ~found;
-    if (missing && (found || tern_torch_look(l, "state.%lld.step", (long long)id)))
+    const bool counted = tern_torch_look(l, "state.%lld.step", (long long)id) != NULL;
+    if (found && !counted && tern_optim_counts_step(l->optim, &l->optim->entries[index]))
+        return tern_torch_wrong(l, "%s has a state without \"step\"", name);
+    if (missing && (found || counted))
         return tern_torch_wrong(l, "%s has a state without \"%s\"", name,
                                 klass->slots[__builtin_ctz(missing)].name);
     return TERN_OK;
@@ -298,7 +304,7 @@ static tern_status load_entry(tern_torch_loading *l, int64_t index)
     TERN_TRY(load_step(l, name, l->ids[saved]));
     TERN_TRY(load_scalars(l, name, l->ids[saved]));
     if (l->optim->klass->update)
-        return load_slots(l, name, l->ids[saved], needed_slots(l, l->groups[saved], index));
+        return load_slots(l, index, name, l->ids[saved], needed_slots(l, l->groups[saved], index));
     if (saved != index)
         return tern_torch_wrong(
             l, "its parameters have another order, in which %s has them as one vector",

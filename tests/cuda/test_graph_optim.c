@@ -185,6 +185,66 @@ static void a_bad_value_is_found_before_an_evaluation(void **state)
     pair_free(&p, NULL);
 }
 
+// The host counts a step in which a kernel found a bad value; z must not be 0 after it.
+static void a_first_step_with_a_bad_value_leaves_the_state_begun(void **state)
+{
+    (void)state;
+    tern_optim *(*const optimizers[])(tern_module *) = {schedule_free_adamw, rprop};
+    for (int k = 0; k < 2; k++) {
+        run bad = run_of(plain_net(), optimizers[k]), good = run_of(plain_net(), optimizers[k]);
+        fill_batch(&bad, 1);
+        fill_batch(&good, 1);
+        int64_t labels[ROWS] = {0, 1, 2, 0, 9};
+        assert_int_equal(tern_from_host(bad.y, labels, sizeof labels), TERN_OK);
+        assert_int_equal(zero_and_learn(&bad), TERN_OK);
+        (void)!tern_optim_step(bad.optim);
+        (void)!tern_synchronize(here);
+        tern_error_clear();
+        fill_batch(&bad, 1);
+        assert_int_equal(zero_and_learn(&bad), TERN_OK);
+        assert_int_equal(tern_optim_step(bad.optim), TERN_OK);
+        assert_int_equal(zero_and_learn(&good), TERN_OK);
+        assert_int_equal(tern_optim_step(good.optim), TERN_OK);
+        tern_tensor *p = tern_module_parameter(bad.net, "0.bias");
+        tern_tensor *q = tern_module_parameter(good.net, "0.bias");
+        tern_tensor *apart =
+            tern_norm(tern_sub(tern_detach(p), tern_detach(q)), INFINITY, TERN_ALL_AXES, false);
+        assert_true(tern_item(apart) < 0.05); // a rate of 0.02, not half of the parameters
+        run_free(&bad);
+        run_free(&good);
+    }
+}
+
+// Operations of the graph read the tensor that was there.
+static void state_that_was_replaced_since_the_capture_is_refused(void **state)
+{
+    (void)state;
+    pair p = pair_of(plain_net, muon);
+    pair_warm_up(&p);
+    tern_cuda_graph *graph = capture(&p.graph, plain_step);
+    tern_tensor *buffer = tern_optim_state(p.graph.optim, 0, "momentum_buffer");
+    assert_int_equal(tern_optim_set_state(p.graph.optim, 0, "momentum_buffer", buffer), TERN_OK);
+    assert_status(tern_cuda_graph_replay(graph), TERN_ERR_STATE,
+                  "cuda_graph_replay: the momentum_buffer of 0.weight was replaced since the "
+                  "capture; capture the step again");
+    pair_free(&p, graph);
+}
+
+static void state_that_is_gone_since_the_capture_is_refused(void **state)
+{
+    (void)state;
+    pair p = pair_of(plain_net, adamw);
+    tern_state *empty = tern_optim_state_dict(p.eager.optim), *copy = tern_state_copy(empty);
+    pair_warm_up(&p);
+    tern_cuda_graph *graph = capture(&p.graph, plain_step);
+    assert_int_equal(tern_optim_load_state_dict(p.graph.optim, copy), TERN_OK);
+    assert_status(tern_cuda_graph_replay(graph), TERN_ERR_STATE,
+                  "cuda_graph_replay: the exp_avg of 0.weight, which was there at the capture");
+    tern_state_free(empty);
+    tern_state_free(copy);
+    pair_free(&p, graph);
+}
+
 static void a_group_added_since_the_capture_is_refused(void **state)
 {
     (void)state;
@@ -245,6 +305,9 @@ int main(int argc, char **argv)
         CHECK_TEST(numbers_that_directions_are_made_with_may_not_change),
         CHECK_TEST(a_replay_in_evaluation_is_refused),
         CHECK_TEST(a_bad_value_is_found_before_an_evaluation),
+        CHECK_TEST(a_first_step_with_a_bad_value_leaves_the_state_begun),
+        CHECK_TEST(state_that_was_replaced_since_the_capture_is_refused),
+        CHECK_TEST(state_that_is_gone_since_the_capture_is_refused),
         CHECK_TEST(a_group_added_since_the_capture_is_refused),
         CHECK_TEST(state_that_a_replay_would_fill_again_is_refused),
         CHECK_TEST(a_refused_replay_leaves_every_optimizer_as_it_was),

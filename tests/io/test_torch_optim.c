@@ -122,6 +122,33 @@ static void each_kind_is_saved_and_loaded(void **state)
     }
 }
 
+// PyTorch's Muon has no count of updates, and its AdamW does not go on without.
+static void what_adamw_updates_for_muon_keeps_its_count(void **state)
+{
+    (void)state;
+    tern_module *net = tern_nn_linear(3, 2);
+    tern_optim *optim = tern_optim_muon(net, .rest = TERN_MUON_ADAMW);
+    tern_optim *other = tern_optim_muon(net, .rest = TERN_MUON_ADAMW);
+    for (int i = 0; i < 3; i++) {
+        tern_optim_zero_grad(optim);
+        set(tern_backward(tern_sum_all(tern_forward(net, tern_ones(tern_dims(1, 3))))));
+        set(tern_optim_step(optim));
+    }
+    set(tern_optim_save_torch(optim, path_of("optim.pt")));
+    set(tern_optim_load_torch(other, path_of("optim.pt")));
+    assert_int_equal(tern_optim_step_count(other, 0), 0);
+    assert_int_equal(tern_optim_step_count(other, 1), 3);
+    tern_state *file = tern_state_read(path_of("optim.pt"));
+    set(tern_state_remove(file, "state.1.step"));
+    set(tern_state_write(file, path_of("other.pt")));
+    assert_int_equal(tern_optim_load_torch(other, path_of("other.pt")), TERN_ERR_FORMAT);
+    assert_error(TERN_ERR_FORMAT, "bias has a state without \"step\"");
+    tern_state_free(file);
+    tern_optim_free(optim);
+    tern_optim_free(other);
+    tern_module_free(net);
+}
+
 // The names and values that torch.optim.Adam's state_dict has; None is left out by the reader.
 static void the_form_is_that_of_pytorch(void **state)
 {
@@ -230,6 +257,7 @@ int main(void)
         DATA_TEST(each_kind_goes_on_where_pytorch_stopped),
         DATA_TEST(each_kind_is_written_with_the_options_of_pytorch),
         DATA_TEST(each_kind_is_saved_and_loaded),
+        DATA_TEST(what_adamw_updates_for_muon_keeps_its_count),
         DATA_TEST(the_form_is_that_of_pytorch),
         DATA_TEST(parameters_are_found_by_their_names),
         DATA_TEST(numbers_stay_where_they_are_not_wanted),

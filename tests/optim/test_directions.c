@@ -149,6 +149,31 @@ static void a_matrix_has_the_means_of_rows_and_columns(void **state)
     tern_optim_free(o);
 }
 
+static void gradients_of_0_change_nothing(void **state)
+{
+    (void)state;
+    tern_tensor *p = leaf(start, 2);
+    tern_optim *o = tern_optim_adafactor(NULL, .params = &p, .param_count = 1, .eps = {1e-200, 1});
+    set_grad(p, 0, 0);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    assert_tensor(p, tern_dims(2), 1, -2);
+    tern_optim_free(o);
+}
+
+static void a_matrix_without_elements_has_a_state(void **state)
+{
+    (void)state;
+    tern_tensor *p = tern_zeros(tern_dims(3, 0), .dtype = TERN_FLOAT64, .requires_grad = true);
+    tern_optim *o = tern_optim_adafactor(NULL, .params = &p, .param_count = 1);
+    assert_int_equal(tern_backward(tern_sum_all(p)), TERN_OK);
+    assert_int_equal(tern_optim_step(o), TERN_OK);
+    tern_state *saved = tern_optim_state_dict(o);
+    assert_non_null(saved);
+    assert_int_equal(tern_optim_load_state_dict(o, saved), TERN_OK);
+    tern_state_free(saved);
+    tern_optim_free(o);
+}
+
 // ---- both ---------------------------------------------------------------------------------------
 
 // A matrix and a vector with a step behind them.
@@ -263,6 +288,8 @@ int main(void)
         CHECK_TEST(a_loaded_number_is_held_to_the_parameters),
         CHECK_TEST(the_first_step_of_adafactor_goes_by_the_sign),
         CHECK_TEST(a_matrix_has_the_means_of_rows_and_columns),
+        CHECK_TEST(gradients_of_0_change_nothing),
+        CHECK_TEST(a_matrix_without_elements_has_a_state),
         CHECK_TEST(a_step_that_lacks_memory_changes_nothing),
         CHECK_TEST(a_load_that_lacks_memory_changes_nothing),
         CHECK_TEST(groups_with_other_numbers_step_by_their_own),

@@ -164,6 +164,60 @@ static void what_steps_change_is_state(void **state)
     tern_optim_free(other);
 }
 
+// Parameters are between z and the average by it.
+static void the_first_beta_stays_while_there_is_state(void **state)
+{
+    (void)state;
+    tern_tensor *p, *q;
+    tern_optim *o = schedule_free(&p), *other;
+    assert_int_equal(tern_optim_set(o, 0, "betas[0]", 0.75), TERN_OK);
+    step(o, p);
+    assert_status(tern_optim_set(o, 0, "betas[0]", 0.5), TERN_ERR_STATE,
+                  "optim_set: betas[0] has to stay as it is: the state of AdamWScheduleFree was "
+                  "made with it");
+    assert_int_equal(tern_optim_set(o, 0, "betas[1]", 0.5), TERN_OK);
+    tern_state *saved = tern_optim_state_dict(o);
+    other = schedule_free(&q);
+    assert_int_equal(tern_optim_load_state_dict(other, saved, .numbers = false), TERN_OK);
+    assert_true(tern_optim_get(other, 0, "betas[0]") == 0.75);
+    assert_null_with(tern_sched_one_cycle_lr(o, 0.1, .total_steps = 9), TERN_ERR_ARG,
+                     "sched_one_cycle_lr: betas[0] of AdamWScheduleFree cannot be cycled");
+    tern_state_free(saved);
+    tern_optim_free(o);
+    tern_optim_free(other);
+}
+
+static void groups_in_other_modes_come_to_one(void **state)
+{
+    (void)state;
+    tern_tensor *p, *q = leaf(start, 2);
+    tern_optim *o = schedule_free(&p), *other;
+    step(o, p);
+    step(o, p);
+    assert_int_equal(tern_optim_eval(o), TERN_OK);
+    tern_state *saved = tern_optim_state_dict(o);
+    tern_tensor *r = leaf(start, 2);
+    other = tern_optim_schedule_free_adamw(NULL, .params = &q, .param_count = 1, .lr = 0.5,
+                                           .betas = {0.5, 0}, .eps = 0);
+    assert_int_equal(tern_optim_add_group(other, NULL, .params = &r, .param_count = 1), TERN_OK);
+    set_grad(r, 3, -4);
+    assert_int_equal(tern_optim_step(other), TERN_OK);
+    set_grad(r, 3, -4);
+    assert_int_equal(tern_optim_step(other), TERN_OK);
+    assert_int_equal(tern_optim_load_state_dict(other, saved, .strict = false), TERN_OK);
+    assert_true(tern_optim_get(other, 0, "train_mode") == 0);
+    assert_true(tern_optim_get(other, 1, "train_mode") == 1);
+    set_grad(r, 3, -4);
+    assert_status(tern_optim_step(other), TERN_ERR_STATE, "optim_step: the parameters of ");
+    assert_int_equal(tern_optim_eval(other), TERN_OK);
+    assert_tensor(r, tern_dims(2), 0.25, -1.25);
+    assert_int_equal(tern_optim_train(other), TERN_OK);
+    assert_tensor(r, tern_dims(2), 0.125, -1.125);
+    tern_state_free(saved);
+    tern_optim_free(o);
+    tern_optim_free(other);
+}
+
 static void a_group_that_is_added_in_evaluation_is_in_evaluation(void **state)
 {
     (void)state;
@@ -213,6 +267,8 @@ int main(void)
         CHECK_TEST(the_state_follows_a_parameter_that_moves_in_evaluation),
         CHECK_TEST(a_state_that_was_saved_in_evaluation_goes_on_from_there),
         CHECK_TEST(what_steps_change_is_state),
+        CHECK_TEST(the_first_beta_stays_while_there_is_state),
+        CHECK_TEST(groups_in_other_modes_come_to_one),
         CHECK_TEST(a_group_that_is_added_in_evaluation_is_in_evaluation),
         CHECK_TEST(a_change_that_lacks_memory_changes_nothing),
     };

@@ -126,6 +126,10 @@ tern_status tern_sched_find_momentum(tern_sched *sched)
     sched->momentum = tern_optim_number_of(klass, "betas[0]");
     if (sched->momentum < 0)
         sched->momentum = tern_optim_number_of(klass, "momentum");
+    TERN_CHECK(sched->momentum < 0 || !klass->numbers[sched->momentum].is_fixed, TERN_ERR_ARG,
+               "%s: %s of %s cannot be cycled: the state is made with it; give "
+               ".cycle_momentum = false",
+               sched->klass->function, klass->numbers[sched->momentum].name, klass->name);
     TERN_CHECK(sched->momentum >= 0, TERN_ERR_ARG,
                "%s: %s has neither momentum nor betas to cycle; give .cycle_momentum = false",
                sched->klass->function, klass->name);
