@@ -9,6 +9,12 @@ tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim
     return optim->klass->update(optim->groups[entry->group].number, entry->param);
 }
 
+bool tern_optim_counts_step(const tern_optim *optim, const tern_optim_entry *entry)
+{
+    return optim->klass->torch.step ||
+           (optim->klass->direction && tern_optim_update_of(optim, entry).code == TERN_STEP_ADAM);
+}
+
 const tern_optim_direction *tern_optim_direction_of(const tern_optim *optim,
                                                     const tern_optim_entry *entry)
 {

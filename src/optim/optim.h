@@ -279,11 +279,7 @@ void tern_optim_mark_leaves(const tern_optim *optim, bool accumulates);
 // Which update the entry's group asks for now.
 tern_optim_update tern_optim_update_of(const tern_optim *optim, const tern_optim_entry *entry);
 // Whether PyTorch's files have a count of the entry's updates; of Muon they have it of AdamW's.
-static inline bool tern_optim_counts_step(const tern_optim *optim, const tern_optim_entry *entry)
-{
-    return optim->klass->torch.step ||
-           (optim->klass->direction && tern_optim_update_of(optim, entry).code == TERN_STEP_ADAM);
-}
+bool tern_optim_counts_step(const tern_optim *optim, const tern_optim_entry *entry);
 // How the entry's direction is made; NULL: it is the gradient.
 const tern_optim_direction *tern_optim_direction_of(const tern_optim *optim,
                                                     const tern_optim_entry *entry);
