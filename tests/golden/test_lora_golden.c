@@ -8,32 +8,12 @@
 
 #include <cmocka.h>
 
-#include "golden_test.h"
-#include "support/array.h"
+#include "golden_module.h"
 
 #define STEPS 5
 #define LR    0.1
 
 static tern_device device;
-
-static tern_tensor *golden_tensor(const golden_array *g)
-{
-    return tern_from_data(g->shape, g->data, .dtype = g->dtype, .device = device);
-}
-
-static void compare(const golden_case *c, const char *name, const tern_tensor *t, double tolerance)
-{
-    const golden_array *g = golden_find_array(c, name);
-    if (!g || !t)
-        fail_msg("%s is missing %s", name, g ? "here" : "there");
-    array got = array_of_tensor(t), want = golden_to_array(g);
-    assert_int_equal(got.dtype, want.dtype);
-    assert_true(tern_shape_equal(got.shape, want.shape));
-    for (int64_t i = 0; i < got.numel; i++)
-        assert_near(name, i, (double)got.data[i], (double)want.data[i], tolerance, tolerance);
-    array_free(&got);
-    array_free(&want);
-}
 
 static tern_module *adapted(const golden_case *c, tern_dtype dtype)
 {
@@ -48,18 +28,6 @@ static tern_module *adapted(const golden_case *c, tern_dtype dtype)
     return net;
 }
 
-static void load_start(const golden_case *c, tern_module *net)
-{
-    tern_state *state = tern_state_new();
-    for (int i = 0; i < c->array_count; i++)
-        if (strncmp(c->arrays[i].name, "start.", 6) == 0)
-            assert_int_equal(
-                tern_state_set_tensor(state, c->arrays[i].name + 6, golden_tensor(&c->arrays[i])),
-                TERN_OK);
-    assert_int_equal(tern_module_load_state_dict(net, state), TERN_OK);
-    tern_state_free(state);
-}
-
 static void compare_state(const golden_case *c, tern_module *net, double tolerance)
 {
     char names[256] = "", full[128];
@@ -68,7 +36,7 @@ static void compare_state(const golden_case *c, tern_module *net, double toleran
         const char *name = tern_state_name_at(state, i);
         snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i ? " " : "", name);
         snprintf(full, sizeof full, "end.%s", name);
-        compare(c, full, tern_state_tensor(state, name), tolerance);
+        golden_near(c, full, tern_state_tensor(state, name), tolerance);
     }
     assert_string_equal(names, golden_text(c, "keys"));
     tern_state_free(state);
@@ -90,14 +58,14 @@ static tern_status compare_gradient(const tern_module_entry *entry, void *user)
         assert_null(tern_grad(entry->tensor));
         return TERN_OK;
     }
-    compare(g->c, full, tern_grad(entry->tensor), g->tolerance);
+    golden_near(g->c, full, tern_grad(entry->tensor), g->tolerance);
     g->count++;
     return TERN_OK;
 }
 
 static void train(const golden_case *c, tern_module *net, tern_tensor *x, double tolerance)
 {
-    tern_tensor *r = golden_tensor(golden_find_array(c, "r"));
+    tern_tensor *r = golden_stored(c, "r", device);
     tern_optim *sgd = tern_optim_sgd(net, .lr = LR);
     for (int i = 0; i <= STEPS; i++) {
         tern_scope scope = tern_scope_open();
@@ -106,7 +74,7 @@ static void train(const golden_case *c, tern_module *net, tern_tensor *x, double
         tern_tensor *y = tern_forward(net, x);
         assert_int_equal(tern_backward(tern_sum_all(tern_mul(y, r))), TERN_OK);
         if (i == 0) {
-            compare(c, "y", y, tolerance);
+            golden_near(c, "y", y, tolerance);
             assert_int_equal(tern_module_each_parameter(net, compare_gradient, &g), TERN_OK);
             assert_int_equal(g.count, strchr(golden_text(c, "layers"), ' ') ? 4 : 2);
         } else {
@@ -120,12 +88,12 @@ static void train(const golden_case *c, tern_module *net, tern_tensor *x, double
 static void compare_merged(const golden_case *c, tern_module *net, tern_tensor *x, double tolerance)
 {
     assert_int_equal(tern_lora_merge(net), TERN_OK);
-    compare(c, "y_end", tern_forward(net, x), tolerance);
+    golden_near(c, "y_end", tern_forward(net, x), tolerance);
     for (const char *layer = golden_text(c, "layers"); *layer; layer += layer[1] ? 2 : 1) {
         char weight[16], full[32];
         snprintf(weight, sizeof weight, "%c.weight", *layer);
         snprintf(full, sizeof full, "merged.%s", weight);
-        compare(c, full, tern_module_parameter(net, weight), tolerance);
+        golden_near(c, full, tern_module_parameter(net, weight), tolerance);
     }
     assert_int_equal(tern_lora_unmerge(net), TERN_OK);
     compare_state(c, net, tolerance);
@@ -135,13 +103,13 @@ static void the_network_is_pytorchs(void **state)
 {
     const golden_case *c = *state;
     tern_scope scope = tern_scope_open();
-    tern_tensor *x = golden_tensor(golden_find_array(c, "x"));
+    tern_tensor *x = golden_stored(c, "x", device);
     const double tolerance = tern_dtype_of(x) == TERN_FLOAT64 ? 1e-10 : 1e-5;
     tern_module *net = adapted(c, tern_dtype_of(x));
-    load_start(c, net);
+    golden_load_start(c, net, device);
     train(c, net, x, tolerance);
     compare_state(c, net, tolerance);
-    compare(c, "y_end", tern_forward(net, x), tolerance);
+    golden_near(c, "y_end", tern_forward(net, x), tolerance);
     compare_merged(c, net, x, tolerance);
     tern_module_free(net);
     tern_scope_close(scope);

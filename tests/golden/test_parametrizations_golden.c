@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "golden_test.h"
-#include "support/array.h"
+#include "golden_module.h"
 
 #define STEPS    5
 #define LR       0.1
@@ -18,11 +17,6 @@
 #define NOT_SAID (-1001)
 
 static tern_device device;
-
-static tern_tensor *golden_tensor(const golden_array *g)
-{
-    return tern_from_data(g->shape, g->data, .dtype = g->dtype, .device = device);
-}
 
 static double tolerance_of(tern_dtype dtype)
 {
@@ -86,16 +80,7 @@ static void compare(const golden_case *c, const char *prefix, const char *name, 
 {
     char full[128];
     snprintf(full, sizeof full, "%s%s%s", prefix, name[0] ? "." : "", name);
-    const golden_array *g = golden_find_array(c, full);
-    if (!g)
-        fail_msg("PyTorch has no %s", full);
-    array got = array_of_tensor(t), want = golden_to_array(g);
-    assert_int_equal(got.dtype, want.dtype);
-    assert_true(tern_shape_equal(got.shape, want.shape));
-    for (int64_t i = 0; i < got.numel; i++)
-        assert_near(full, i, (double)got.data[i], (double)want.data[i], tolerance, tolerance);
-    array_free(&got);
-    array_free(&want);
+    golden_near(c, full, t, tolerance);
 }
 
 // Under PyTorch's names, in its order, and nothing else.
@@ -115,18 +100,6 @@ static void compare_state(const golden_case *c, const char *prefix, const char *
     tern_state_free(state);
 }
 
-static void load_start(const golden_case *c, tern_module *layer)
-{
-    tern_state *state = tern_state_new();
-    for (int i = 0; i < c->array_count; i++)
-        if (strncmp(c->arrays[i].name, "start.", 6) == 0)
-            assert_int_equal(
-                tern_state_set_tensor(state, c->arrays[i].name + 6, golden_tensor(&c->arrays[i])),
-                TERN_OK);
-    assert_int_equal(tern_module_load_state_dict(layer, state), TERN_OK);
-    tern_state_free(state);
-}
-
 // ---- the tests ----------------------------------------------------------------------------------
 
 typedef struct gradients {
@@ -143,7 +116,7 @@ static tern_status compare_gradient(const tern_module_entry *entry, void *user)
 
 static void train(const golden_case *c, tern_module *layer, tern_tensor *x, double tolerance)
 {
-    tern_tensor *r = golden_tensor(golden_find_array(c, "r"));
+    tern_tensor *r = golden_stored(c, "r", device);
     tern_optim *sgd = tern_optim_sgd(layer, .lr = LR);
     for (int i = 0; i <= STEPS; i++) {
         tern_scope scope = tern_scope_open();
@@ -168,13 +141,13 @@ static void the_layer_is_pytorchs(void **state)
     const golden_case *c = *state;
     const char *name = golden_text(c, "name");
     tern_scope scope = tern_scope_open();
-    tern_tensor *x = golden_tensor(golden_find_array(c, "x"));
+    tern_tensor *x = golden_stored(c, "x", device);
     const double tolerance = tolerance_of(tern_dtype_of(x));
     tern_manual_seed(7);
     tern_module *layer = layer_named(golden_text(c, "layer"), tern_dtype_of(x));
     parametrize(c, layer);
     compare_state(c, "start", golden_text(c, "keys"), layer, 2e-6);
-    load_start(c, layer);
+    golden_load_start(c, layer, device);
     train(c, layer, x, tolerance);
     compare_state(c, "end", golden_text(c, "keys"), layer, tolerance);
     tern_module_eval(layer);
