@@ -237,7 +237,7 @@ TERN_API tern_state *tern_optim_state_dict(tern_optim *optim);
 /// `tern_optim_load_state_dict(opt, state, .numbers = false)`.
 typedef struct tern_optim_load_state_dict_options {
     bool strict;                 ///< missing and unexpected names are errors
-    bool numbers;                ///< the groups' numbers are loaded, the learning rate too
+    bool numbers;                ///< the groups' options are loaded, lr too; counts are in any case
     const char *strip;           ///< taken away from names of the state that begin with it, or NULL
     const char *prefix;          ///< names of the state without it do not count, or NULL
     const char *strip_component; ///< names are compared without this component, or NULL
