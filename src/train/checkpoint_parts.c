@@ -2,7 +2,7 @@
 // The parts of a checkpoint: what is done with each kind, and adding them.
 #include <string.h>
 #include "base/mem.h"
-#include "data/loader.h"
+#include "data/loader/loader.h"
 #include "optim/optim.h"
 #include "optim/sched/sched.h"
 #include "tensor/header.h"

@@ -5,7 +5,7 @@
 #include <tern/averaged_model.h>
 #include <tern/ops.h>
 #include "base/mem.h"
-#include "data/loader.h"
+#include "data/loader/loader.h"
 #include "nn/layer/norm.h"
 #include "tensor/capture.h"
 

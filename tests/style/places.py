@@ -20,6 +20,7 @@ FAMILIES = {'attention', 'conv', 'elementwise', 'index', 'loss', 'norm', 'produc
 FOLDERS = {
     'cpu': FAMILIES,
     'cuda': FAMILIES | {'host'},
+    'data': {'compose', 'file', 'loader', 'transform'},
     'nn': {'container', 'init', 'layer', 'loss', 'module', 'parametrization'},
     'optim': {'lbfgs', 'sched'},
 }

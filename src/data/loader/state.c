@@ -2,8 +2,8 @@
 // Where a loader is, as a state. No order is saved: it is drawn again, from what the generator was.
 #include "base/callback.h"
 #include "data/dataset.h"
-#include "data/loader.h"
-#include "data/order.h"
+#include "data/loader/loader.h"
+#include "data/loader/order.h"
 #include "device/generator.h"
 #include "state/visitor.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loaders: making, freeing and asking.
-#include "data/loader.h"
+#include "data/loader/loader.h"
 
 #include "base/mem.h"
 #include "data/dataset.h"

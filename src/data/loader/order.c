@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/order.h"
+#include "data/loader/order.h"
 
 #include <tern/error.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the parts of a loader share: making and freeing, batch after batch, loops inside loops.
-#ifndef TERN_SRC_DATA_LOADER_H
-#define TERN_SRC_DATA_LOADER_H
+#ifndef TERN_SRC_DATA_LOADER_LOADER_H
+#define TERN_SRC_DATA_LOADER_LOADER_H
 
 #include <tern/data.h>
 #include "base/mt19937.h"

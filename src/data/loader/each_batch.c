@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tern_each_batch: a loop with an epoch of its own; one that it finds in progress is set aside.
 #include "base/mem.h"
-#include "data/loader.h"
+#include "data/loader/loader.h"
 
 // Puts the epoch in progress aside, its batch with it.
 static tern_status suspend(tern_loader *loader)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of samples in an epoch: the draws that PyTorch's DataLoader and RandomSampler make.
-#ifndef TERN_SRC_DATA_ORDER_H
-#define TERN_SRC_DATA_ORDER_H
+#ifndef TERN_SRC_DATA_LOADER_ORDER_H
+#define TERN_SRC_DATA_LOADER_ORDER_H
 
 #include "device/generator.h"
 
