@@ -74,6 +74,16 @@ TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, cons
 /// Fails as that does.
 TERN_API TERN_NODISCARD tern_status tern_dataset_item(tern_dataset *dataset, int64_t index,
                                                       tern_sample *out);
+/// The number of classes that the labels of the samples count, so that they are 0 to this - 1; 0 when
+/// the dataset knows none, -1 on failure.
+TERN_API int64_t tern_dataset_class_count(const tern_dataset *dataset);
+/// The name of class `label`, "cat", in UTF-8; the dataset's, valid while it lives. NULL, and no
+/// error, when the class has no name; NULL on failure (TERN_ERR_INDEX for no class).
+TERN_API const char *tern_dataset_class_name(const tern_dataset *dataset, int64_t label);
+/// Writes where sample `index` comes from, "cat/0017.png", into `buffer`: at most `size` bytes with
+/// the final 0. False, and "", when the dataset does not know it, and on failure (TERN_ERR_INDEX).
+TERN_API bool tern_dataset_sample_name(const tern_dataset *dataset, int64_t index, char *buffer,
+                                       size_t size) TERN_WRITES_(3, 4);
 /// Moves what the dataset keeps to `device`, in place, and returns the dataset: batches are made
 /// there from then on, of the same bits and in the same order, and loaders copy none. Waits. NULL
 /// on failure, with the dataset as it was: TERN_ERR_NOMEM when it does not fit on the device (clear
@@ -198,6 +208,15 @@ typedef tern_status tern_dataset_to_fn(tern_dataset *self, tern_device device);
 /// of its loader.
 typedef tern_status tern_dataset_visit_fn(tern_dataset *self, tern_state_visitor *visitor);
 
+/// The number of classes, >= 0.
+typedef int64_t tern_dataset_class_count_fn(const tern_dataset *self);
+/// The name of class `label`, which is in range; NULL: it has none.
+typedef const char *tern_dataset_class_name_fn(const tern_dataset *self, int64_t label);
+/// Writes where sample `index`, which is in range, comes from; false: not known. Messages about a
+/// sample end with it; it must not fail.
+typedef bool tern_dataset_sample_name_fn(const tern_dataset *self, int64_t index, char *buffer,
+                                         size_t size);
+
 /// A kind of dataset; static storage. Initialise it by name: members may be added in the middle.
 /// Batches are made by `get`; without one, of what `item` gives. tern_dataset_item asks `item`;
 /// without one it is a batch of one sample. A class with both has to give the same by both.
@@ -210,6 +229,9 @@ typedef struct tern_dataset_class {
     tern_dataset_free_fn *free;   ///< may be NULL
     tern_dataset_to_fn *to;       ///< may be NULL: samples stay where they are made
     tern_dataset_visit_fn *visit; ///< may be NULL: there is nothing to save
+    tern_dataset_class_count_fn *class_count; ///< may be NULL: labels count no classes
+    tern_dataset_class_name_fn *class_name;   ///< may be NULL: they have no names
+    tern_dataset_sample_name_fn *sample_name; ///< may be NULL: it is not known
     bool serial; ///< `item` and `get` write to what `self` leads to: one thread may run them at
                  ///< a time. Otherwise several will, once loaders have workers
 } tern_dataset_class;

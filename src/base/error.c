@@ -14,7 +14,8 @@
 // The module path may take this much of the message, the sample, and the replica; they stay whole
 // when the message is cut.
 #define PATH_SIZE    160
-#define SAMPLE_SIZE  96
+#define SAMPLE_SIZE  240
+#define SOURCE_SIZE  120
 #define REPLICA_SIZE 40
 #define CONTEXT_SIZE (PATH_SIZE + SAMPLE_SIZE + REPLICA_SIZE)
 
@@ -126,15 +127,40 @@ static size_t begin_for_memory(char *message)
     return strlen(message);
 }
 
+static void format_text(char *buffer, size_t size, const char *format, ...) TERN_PRINTF_(3, 4);
+static void format_text(char *buffer, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tern_text_format(buffer, size, format, arguments);
+    va_end(arguments);
+}
+
+// ", from cat/17.png", its end if it is long; or "".
+static void format_source(char source[SOURCE_SIZE])
+{
+    const tern_sample_position *sample = &tern_sample_of_thread;
+    char name[4096];
+    source[0] = 0;
+    if (!sample->name || !sample->name(sample->object, sample->index, name, sizeof name))
+        return;
+    const size_t length = strlen(name), most = SOURCE_SIZE - 20;
+    format_text(source, SOURCE_SIZE, ", from %s%s", length > most ? "..." : "",
+                length > most ? name + length - most : name);
+}
+
 // "0.fc1 (Linear)", "sample 17 of squares", "replica on cuda:1", some of them or "".
 static void format_context(char context[CONTEXT_SIZE])
 {
     tern_path_format(tern_path_current(), context, PATH_SIZE);
     const tern_sample_position *sample = &tern_sample_of_thread;
     size_t length = strlen(context);
-    if (sample->dataset)
-        snprintf(context + length, SAMPLE_SIZE, "%ssample %lld of %.48s", length > 0 ? ", " : "",
-                 (long long)sample->index, sample->dataset);
+    if (sample->dataset) {
+        char source[SOURCE_SIZE];
+        format_source(source);
+        snprintf(context + length, SAMPLE_SIZE, "%ssample %lld of %.48s%s", length > 0 ? ", " : "",
+                 (long long)sample->index, sample->dataset, source);
+    }
     length = strlen(context);
     if (tern_replica_of_thread[0])
         snprintf(context + length, REPLICA_SIZE, "%sreplica on %s", length > 0 ? ", " : "",

@@ -56,10 +56,13 @@ static inline uint32_t tern_path_set(uint32_t path)
 extern _Thread_local const char *tern_backward_of_thread;
 
 // The sample that a dataset makes on the calling thread; NULL: none. Errors that are raised
-// meanwhile end with " [in sample 17 of squares]".
+// meanwhile end with " [in sample 17 of squares]", or " [in sample 17 of squares, from cat/17.png]".
 typedef struct tern_sample_position {
     const char *dataset;
     int64_t index;
+    // Writes where the sample comes from; false: not known. NULL: it is never known.
+    bool (*name)(const void *object, int64_t index, char *buffer, size_t size);
+    const void *object;
 } tern_sample_position;
 extern _Thread_local tern_sample_position tern_sample_of_thread;
 

@@ -39,6 +39,10 @@ tern_sample_context tern_dataset_context(void);
 // For messages; never NULL.
 const char *tern_dataset_name(const tern_dataset *dataset);
 
+// tern_dataset_sample_name for a number that is in range.
+bool tern_dataset_write_sample_name(const tern_dataset *dataset, int64_t index, char *buffer,
+                                    size_t size);
+
 // A reference of a loader, or of a call in progress, which users cannot give back.
 tern_dataset *tern_dataset_retain_internal(tern_dataset *dataset);
 void tern_dataset_release_internal(tern_dataset *dataset);

@@ -25,13 +25,19 @@ static tern_status fetch(const char *op, const tern_dataset *dataset,
     return tern_dataset_check_tensors(op, dataset, made->count, made->at);
 }
 
+static bool name_of_sample(const void *dataset, int64_t index, char *buffer, size_t size)
+{
+    return tern_dataset_write_sample_name(dataset, index, buffer, size);
+}
+
 tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
                                    const tern_sample_context *context, int64_t index,
                                    tern_sample *out)
 {
     tern_sample made = {0};
     const tern_sample_position outside = tern_sample_of_thread;
-    tern_sample_of_thread = (tern_sample_position){tern_dataset_name(dataset), index};
+    tern_sample_of_thread =
+        (tern_sample_position){tern_dataset_name(dataset), index, name_of_sample, dataset};
     tern_status status = fetch(op, dataset, context, index, &made);
     tern_sample_of_thread = outside;
     *out = (tern_sample){0};
