@@ -68,7 +68,8 @@ static struct {
     .finished = PTHREAD_COND_INITIALIZER,
 };
 
-// True in workers and in a thread whose region runs: regions from there run on their caller.
+// True in workers, in a thread whose region runs and in one that stays out: regions from there run on
+// their caller.
 static _Thread_local bool inside;
 static _Thread_local bool takes_last;
 
@@ -285,6 +286,13 @@ void tern_pool_run(int64_t tasks, tern_pool_fn *fn, void *context)
         pthread_mutex_unlock(&pool.busy);
     }
     errno = saved;
+}
+
+bool tern_pool_stay_out(bool on)
+{
+    const bool before = inside;
+    inside = on;
+    return before;
 }
 
 void tern_pool_shutdown(void)

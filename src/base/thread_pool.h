@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_BASE_THREAD_POOL_H
 #define TERN_SRC_BASE_THREAD_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <tern/threads.h>
 
@@ -14,6 +15,10 @@ typedef void tern_pool_fn(void *context, int64_t index);
 // part. A region started while the pool is busy, or from inside a task, runs wholly on its caller
 // with the same tasks. Tasks compute in the caller's rounding mode; its errno is kept.
 void tern_pool_run(int64_t tasks, tern_pool_fn *fn, void *context);
+
+// Regions of the calling thread run wholly on it while it is on, so that they never keep the pool from
+// others. Returns what it was.
+bool tern_pool_stay_out(bool on);
 
 // Joins the workers; the next region starts them again.
 void tern_pool_shutdown(void);

@@ -12,11 +12,20 @@ struct tern_worker {
     tern_worker_fn *run;    // NULL: nothing to do
     void *user;
     bool stop;
+    bool left; // nobody waits for it
     tern_worker *next; // among the idle ones
 };
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static tern_worker *idle;
+
+static void put_idle(tern_worker *w)
+{
+    tern_lock(&idle_lock);
+    w->next = idle;
+    idle = w;
+    tern_unlock(&idle_lock);
+}
 
 // With the lock held, which is given back while the function runs.
 static void run_one(tern_worker *w)
@@ -26,6 +35,9 @@ static void run_one(tern_worker *w)
     run(w->user);
     pthread_mutex_lock(&w->lock);
     w->run = NULL;
+    if (w->left)
+        put_idle(w);
+    w->left = false;
     pthread_cond_signal(&w->changed);
 }
 
@@ -94,10 +106,17 @@ void tern_worker_wait(tern_worker *w)
     while (w->run)
         pthread_cond_wait(&w->changed, &w->lock);
     pthread_mutex_unlock(&w->lock);
-    tern_lock(&idle_lock);
-    w->next = idle;
-    idle = w;
-    tern_unlock(&idle_lock);
+    put_idle(w);
+}
+
+void tern_worker_leave(tern_worker *w)
+{
+    pthread_mutex_lock(&w->lock);
+    const bool runs = w->run != NULL;
+    w->left = runs;
+    pthread_mutex_unlock(&w->lock);
+    if (!runs)
+        put_idle(w);
 }
 
 void tern_workers_shutdown(void)

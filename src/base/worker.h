@@ -12,6 +12,8 @@ typedef void tern_worker_fn(void *user);
 tern_worker *tern_worker_begin(tern_worker_fn *run, void *user);
 // Waits until it returned; the worker is no longer the caller's.
 void tern_worker_wait(tern_worker *worker);
+// Does not wait: the thread is for others once the function has returned, if it ever does.
+void tern_worker_leave(tern_worker *worker);
 
 // Ends the threads that wait for work.
 void tern_workers_shutdown(void);

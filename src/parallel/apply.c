@@ -2,15 +2,13 @@
 // Forwards on several devices at once, each on a thread of its own that works as the caller does.
 #include <stdio.h>
 #include <string.h>
-#include <tern/autograd.h>
 #include <tern/cuda.h>
+#include "autograd/thread_settings.h"
 #include "base/cancel.h"
-#include "base/fp_mode.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/saved_error.h"
 #include "base/worker.h"
-#include "device/current.h"
 #include "device/draws.h"
 #include "parallel/parallel.h"
 #include "tensor/header.h"
@@ -18,11 +16,7 @@
 
 // What a thread has set that its work depends on.
 typedef struct settings {
-    bool grad_enabled;
-    tern_dtype default_dtype;
-    tern_device default_device;
-    int cuda;
-    uint64_t fp_mode;
+    tern_thread_settings thread;
     unsigned shard;
     uint32_t path;
     char replica[24]; // where it is; "": on the only device
@@ -40,11 +34,7 @@ typedef struct shard {
 
 static settings settings_now(void)
 {
-    settings now = {.grad_enabled = tern_grad_enabled(),
-                    .default_dtype = tern_default_dtype(),
-                    .default_device = tern_default_device(),
-                    .cuda = tern_cuda_current_device(),
-                    .fp_mode = tern_fp_mode(),
+    settings now = {.thread = tern_thread_settings_now(),
                     .path = tern_path_current(),
                     .frame = tern_forward_innermost()};
     memcpy(now.replica, tern_replica_of_thread, sizeof now.replica);
@@ -55,11 +45,7 @@ static settings settings_now(void)
 static settings work_with(const settings *with)
 {
     settings before = settings_now();
-    (void)tern_set_grad_enabled(with->grad_enabled);
-    (void)!tern_set_default_dtype(with->default_dtype);
-    tern_default_device_set(with->default_device);
-    tern_cuda_current_device_set(with->cuda);
-    tern_fp_mode_set(with->fp_mode);
+    tern_thread_settings_set(&with->thread);
     before.shard = tern_draw_shard(with->shard);
     (void)tern_path_set(with->path);
     (void)tern_forward_go_on_from(with->frame);
@@ -131,9 +117,9 @@ static void set_up(shard *p, tern_apply_job *job, tern_device first, int index)
     p->with.shard = shard_number(index);
     p->stream = stream_of(device);
     if (device.type == TERN_CUDA)
-        p->with.cuda = device.index;
-    if (index > 0 && tern_device_equal(p->with.default_device, first))
-        p->with.default_device = device;
+        p->with.thread.cuda = device.index;
+    if (index > 0 && tern_device_equal(p->with.thread.default_device, first))
+        p->with.thread.default_device = device;
 }
 
 static void run_all(shard *shards, int count)
