@@ -17,7 +17,7 @@
 #ifndef TERN_AVERAGED_MODEL_H
 #define TERN_AVERAGED_MODEL_H
 
-#include <tern/data.h>
+#include <tern/loader.h>
 #include <tern/module.h>
 
 TERN_BEGIN_DECLS

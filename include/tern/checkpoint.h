@@ -28,7 +28,7 @@
 
 #include <math.h>
 #include <tern/options.h>
-#include <tern/data.h>
+#include <tern/loader.h>
 #include <tern/error.h>
 #include <tern/generator.h>
 #include <tern/module.h>

@@ -14,7 +14,7 @@
 #include <tern/checkpoint.h>
 #include <tern/cuda.h>
 #include <tern/cuda_graph.h>
-#include <tern/data.h>
+#include <tern/loader.h>
 #include <tern/generator.h>
 #include <tern/module.h>
 #include <tern/optim.h>

@@ -22,6 +22,7 @@
 #include <tern/idx.h>
 #include <tern/init.h>
 #include <tern/io.h>
+#include <tern/loader.h>
 #include <tern/lora.h>
 #include <tern/memory.h>
 #include <tern/models.h>

@@ -2,7 +2,7 @@
 // What options are unless said: the defaults of the constructors' macros, as functions.
 #include <tern/averaged_model.h>
 #include <tern/checkpoint.h>
-#include <tern/data.h>
+#include <tern/loader.h>
 #include <tern/gradcheck.h>
 #include <tern/init.h>
 #include <tern/io.h>

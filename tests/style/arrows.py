@@ -43,7 +43,7 @@ PUBLIC = {
     'models': ['models'],
     'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],
-    'data': ['data'],
+    'data': ['data', 'loader'],
     'parallel': ['parallel'],
     'train': ['averaged_model', 'checkpoint', 'free'],
 }

@@ -27,6 +27,7 @@ int generator_examples(void);
 int gradcheck_examples(void);
 int init_examples(void);
 int io_examples(void);
+int loader_examples(void);
 int lora_examples(void);
 int models_examples(void);
 int module_examples(void);

@@ -3,7 +3,7 @@
 #ifndef TERN_SRC_DATA_LOADER_LOADER_H
 #define TERN_SRC_DATA_LOADER_LOADER_H
 
-#include <tern/data.h>
+#include <tern/loader.h>
 #include "base/mt19937.h"
 
 struct tern_loader {
