@@ -82,9 +82,10 @@ TERN_API const char *tern_version(void);
 
 /// Joins the worker threads and frees what the process holds: caches, default generators, the
 /// calling thread's scopes, and all of the CUDA devices on which no tensor, stream or graph is
-/// alive. Live modules, optimizers and retained tensors stay the caller's.
-/// Later calls start again from nothing. No other thread may be inside the library; in a hook,
-/// module, dataset, visitor or backward function it does nothing but raise TERN_ERR_STATE.
+/// alive. Live modules, optimizers and retained tensors stay the caller's. Later calls start again
+/// from nothing. No other thread may be inside the library; in a hook, module, dataset, visitor or
+/// backward function, and while workers of a loader are at work, it does nothing but raise
+/// TERN_ERR_STATE.
 ///
 /// fork: the child of a process that uses tern has none of its threads. Every call there that
 /// computes, allocates or draws fails at once with TERN_ERR_STATE; the child may free what it has,

@@ -70,8 +70,8 @@ TERN_API TERN_NODISCARD tern_status tern_dataset_get(tern_dataset *dataset, cons
 /// Fails as that does.
 TERN_API TERN_NODISCARD tern_status tern_dataset_item(tern_dataset *dataset, int64_t index,
                                                       tern_sample *out);
-/// The number of classes that the labels of the samples count, so that they are 0 to this - 1; 0 when
-/// the dataset knows none, -1 on failure.
+/// The number of classes that the labels of the samples count, so that they are 0 to this - 1; 0
+/// when the dataset knows none, -1 on failure.
 TERN_API int64_t tern_dataset_class_count(const tern_dataset *dataset);
 /// The name of class `label`, "cat", in UTF-8; the dataset's, valid while it lives. NULL, and no
 /// error, when the class has no name; NULL on failure (TERN_ERR_INDEX for no class).
@@ -84,7 +84,7 @@ TERN_API bool tern_dataset_sample_name(const tern_dataset *dataset, int64_t inde
 /// there from then on, of the same bits and in the same order, and loaders copy none. Waits. NULL
 /// on failure, with the dataset as it was: TERN_ERR_NOMEM when it does not fit on the device (clear
 /// the error and go on: loaders then copy batch by batch), TERN_ERR_UNSUPPORTED for a class without
-/// `to`.
+/// `to`, TERN_ERR_STATE while workers of a loader ask it.
 TERN_API tern_dataset *tern_dataset_to(tern_dataset *dataset, tern_device device);
 
 /// Which part of a data set. The zero value is no part.
@@ -160,8 +160,8 @@ typedef struct tern_sample_context {
     uint64_t seed; ///< the int64 that the epoch drew from the loader's generator (PyTorch's
                    ///< base_seed); otherwise see tern_dataset_get
     int64_t epoch; ///< the loader's tern_loader_epoch where it began, 1 for the first
-    int worker;    ///< which worker asks; 0
-    int workers;   ///< of how many; 0: the thread that asks the loader, so always in this version
+    int worker;    ///< which of the loader's workers asks, from 0 on
+    int workers;   ///< of how many; 0: there are none, and the thread that asks the loader does
 } tern_sample_context;
 
 /// The k-th random number of a sample, uniform in [0, 1) in steps of 2^-53; k is 0 to 2^32 - 1. The
@@ -229,7 +229,7 @@ typedef struct tern_dataset_class {
     tern_dataset_class_name_fn *class_name;   ///< may be NULL: they have no names
     tern_dataset_sample_name_fn *sample_name; ///< may be NULL: it is not known
     bool serial; ///< `item` and `get` write to what `self` leads to: one thread may run them at
-                 ///< a time. Otherwise several will, once loaders have workers
+                 ///< a time. Otherwise the workers of a loader do at once
 } tern_dataset_class;
 
 /// The first member of every dataset's struct.
@@ -237,6 +237,7 @@ struct tern_dataset {
     const tern_dataset_class *klass; ///< set by tern_dataset_new
     int64_t refs_;                   ///< the library's own
     int64_t loaders_;                ///< likewise: how many of the references are loaders'
+    int64_t workers_;                ///< likewise: how many threads of loaders ask it
 };
 
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.

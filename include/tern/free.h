@@ -38,6 +38,7 @@
              tern_sched *: tern_sched_free,                                                        \
              tern_dataset *: tern_dataset_free,                                                    \
              tern_loader *: tern_loader_free,                                                      \
+             tern_sampler *: tern_sampler_free,                                                    \
              tern_state *: tern_state_free,                                                        \
              tern_generator *: tern_generator_free,                                                \
              tern_checkpoint *: tern_checkpoint_free,                                              \
@@ -84,6 +85,10 @@ inline void free_one(tern_dataset *object)
 inline void free_one(tern_loader *object)
 {
     tern_loader_free(object);
+}
+inline void free_one(tern_sampler *object)
+{
+    tern_sampler_free(object);
 }
 inline void free_one(tern_state *object)
 {

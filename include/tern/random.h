@@ -17,6 +17,7 @@
 #define TERN_RANDOM_H
 
 #include <tern/generator.h>
+#include <tern/scope.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -76,6 +77,26 @@ TERN_API tern_randperm_options tern_randperm_defaults(void);
 /// n, TERN_ERR_DTYPE for bool.
 TERN_API tern_tensor *tern_randperm_with(const tern_randperm_options *options);
 #define tern_randperm(...) TERN_WITH_(tern_randperm, tern_randperm, TERN_RANDPERM, __VA_ARGS__)
+
+/// `tern_multinomial(p, 5, .replacement = true)`: indices drawn by weights.
+typedef struct tern_multinomial_options {
+    bool replacement;          ///< an index may be drawn more than once
+    tern_generator *generator; ///< the CPU's default unless said; borrowed
+    char reserved_;
+    tern_tensor *p;      ///< (C) or (N, C): weights of float32 or float64, in sum not 0 in any row
+    int64_t num_samples; ///< of each row; >= 1
+} tern_multinomial_options;
+#define TERN_MULTINOMIAL_DEFAULTS_ .replacement = false, .generator = NULL
+#define TERN_MULTINOMIAL_FIELDS_   2, 0, (p, num_samples), (tensor, int64)
+TERN_API tern_multinomial_options tern_multinomial_defaults(void);
+/// int64 (num_samples) or (N, num_samples), on the device of `p`: indices of a row, each as likely
+/// as its weight's share of the row's sum, in the order of drawing. Drawn on the host, which waits
+/// for `p`: PyTorch's bits of the CPU on every device. No gradient. TERN_ERR_NUMERIC for a weight
+/// that is negative or not finite, and for a sum that is; TERN_ERR_ARG for more samples without
+/// replacement than weights above 0 (PyTorch then draws impossible ones).
+TERN_API tern_tensor *tern_multinomial_with(const tern_multinomial_options *options);
+#define tern_multinomial(...)                                                                      \
+    TERN_WITH_(tern_multinomial, tern_multinomial, TERN_MULTINOMIAL, __VA_ARGS__)
 
 /// 1 with probability p, else 0, each element for itself: shape, dtype and device of `t`. 0 <= p <=
 /// 1 (else TERN_ERR_ARG); generator NULL: the device's default.

@@ -60,6 +60,7 @@
 #include <tern/parametrize.h>
 #include <tern/random.h>
 #include <tern/reduction.h>
+#include <tern/sampler.h>
 #include <tern/scalar.h>
 #include <tern/sched.h>
 #include <tern/scope.h>

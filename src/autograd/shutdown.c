@@ -23,6 +23,13 @@ void tern_shutdown(void)
             "to which the library would return; call it afterwards");
         return;
     }
+    if (tern_workers_busy()) {
+        tern_error_raise(
+            TERN_ERR_STATE,
+            "shutdown: a thread of the library's is at work: end the epochs of loaders "
+            "with workers first, or free the loaders");
+        return;
+    }
     tern_workers_shutdown();
     tern_scope_shutdown();
     tern_engine_shutdown();

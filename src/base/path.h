@@ -56,7 +56,8 @@ static inline uint32_t tern_path_set(uint32_t path)
 extern _Thread_local const char *tern_backward_of_thread;
 
 // The sample that a dataset makes on the calling thread; NULL: none. Errors that are raised
-// meanwhile end with " [in sample 17 of squares]", or " [in sample 17 of squares, from cat/17.png]".
+// meanwhile end with " [in sample 17 of squares]", or " [in sample 17 of squares, from
+// cat/17.png]".
 typedef struct tern_sample_position {
     const char *dataset;
     int64_t index;

@@ -68,8 +68,8 @@ static struct {
     .finished = PTHREAD_COND_INITIALIZER,
 };
 
-// True in workers, in a thread whose region runs and in one that stays out: regions from there run on
-// their caller.
+// True in workers, in a thread whose region runs and in one that stays out: regions from there run
+// on their caller.
 static _Thread_local bool inside;
 static _Thread_local bool takes_last;
 

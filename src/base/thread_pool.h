@@ -16,8 +16,8 @@ typedef void tern_pool_fn(void *context, int64_t index);
 // with the same tasks. Tasks compute in the caller's rounding mode; its errno is kept.
 void tern_pool_run(int64_t tasks, tern_pool_fn *fn, void *context);
 
-// Regions of the calling thread run wholly on it while it is on, so that they never keep the pool from
-// others. Returns what it was.
+// Regions of the calling thread run wholly on it while it is on, so that they never keep the pool
+// from others. Returns what it was.
 bool tern_pool_stay_out(bool on);
 
 // Joins the workers; the next region starts them again.

@@ -12,12 +12,13 @@ struct tern_worker {
     tern_worker_fn *run;    // NULL: nothing to do
     void *user;
     bool stop;
-    bool left; // nobody waits for it
+    bool left;         // nobody waits for it
     tern_worker *next; // among the idle ones
 };
 
 static pthread_mutex_t idle_lock = PTHREAD_MUTEX_INITIALIZER;
 static tern_worker *idle;
+static _Atomic int busy; // threads with a function
 
 static void put_idle(tern_worker *w)
 {
@@ -35,6 +36,7 @@ static void run_one(tern_worker *w)
     run(w->user);
     pthread_mutex_lock(&w->lock);
     w->run = NULL;
+    atomic_fetch_sub(&busy, 1);
     if (w->left)
         put_idle(w);
     w->left = false;
@@ -93,6 +95,7 @@ tern_worker *tern_worker_begin(tern_worker_fn *run, void *user)
     if (!w)
         return NULL;
     pthread_mutex_lock(&w->lock);
+    atomic_fetch_add(&busy, 1);
     w->run = run;
     w->user = user;
     pthread_cond_signal(&w->changed);
@@ -117,6 +120,11 @@ void tern_worker_leave(tern_worker *w)
     pthread_mutex_unlock(&w->lock);
     if (!runs)
         put_idle(w);
+}
+
+bool tern_workers_busy(void)
+{
+    return atomic_load(&busy) > 0;
 }
 
 void tern_workers_shutdown(void)

@@ -4,6 +4,8 @@
 #ifndef TERN_SRC_BASE_WORKER_H
 #define TERN_SRC_BASE_WORKER_H
 
+#include <stdbool.h>
+
 typedef struct tern_worker tern_worker;
 
 typedef void tern_worker_fn(void *user);
@@ -15,6 +17,8 @@ void tern_worker_wait(tern_worker *worker);
 // Does not wait: the thread is for others once the function has returned, if it ever does.
 void tern_worker_leave(tern_worker *worker);
 
+// Whether a function runs on one of them.
+bool tern_workers_busy(void);
 // Ends the threads that wait for work.
 void tern_workers_shutdown(void);
 

@@ -92,6 +92,16 @@ void tern_dataset_release_internal(tern_dataset *dataset)
     drop(dataset);
 }
 
+bool tern_dataset_is_serial(const tern_dataset *dataset)
+{
+    return dataset->klass->serial;
+}
+
+void tern_dataset_count_workers(tern_dataset *dataset, int more)
+{
+    __atomic_fetch_add(&dataset->workers_, more, __ATOMIC_RELAXED);
+}
+
 int64_t tern_dataset_count_for(const char *op, const tern_dataset *dataset)
 {
     tern_callback_begin();

@@ -14,6 +14,10 @@ tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset,
 tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
                                    const tern_sample_context *context, int64_t index,
                                    tern_sample *out);
+// One sample of any class, likewise.
+tern_status tern_dataset_make_sample(const char *op, tern_dataset *dataset,
+                                     const tern_sample_context *context, int64_t index,
+                                     tern_sample *out);
 // A batch of such items; recording is off. Its tensors are temporaries of the innermost scope.
 tern_status tern_dataset_stack(const char *op, const tern_dataset *dataset,
                                const tern_sample_context *context, const int64_t *index,
@@ -49,6 +53,11 @@ void tern_dataset_release_internal(tern_dataset *dataset);
 
 // Holds the tensors on another device instead, or fails and changes nothing; waits.
 tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device);
+
+// Whether one thread at a time may ask it.
+bool tern_dataset_is_serial(const tern_dataset *dataset);
+// So many more workers of loaders ask it; while any does it cannot be moved.
+void tern_dataset_count_workers(tern_dataset *dataset, int more);
 
 // tern_dataset_count in the name of `op`: the number of samples, or -1 with an error.
 int64_t tern_dataset_count_for(const char *op, const tern_dataset *dataset);

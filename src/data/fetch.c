@@ -106,6 +106,17 @@ static tern_status take_row(const tern_batch *batch, tern_sample *out)
     return TERN_OK;
 }
 
+tern_status tern_dataset_make_sample(const char *op, tern_dataset *dataset,
+                                     const tern_sample_context *context, int64_t index,
+                                     tern_sample *out)
+{
+    if (dataset->klass->item)
+        return tern_dataset_make_item(op, dataset, context, index, out);
+    tern_batch batch;
+    TERN_TRY(tern_dataset_fetch(op, dataset, context, &index, 1, &batch));
+    return take_row(&batch, out);
+}
+
 static tern_status make_sample(tern_dataset *dataset, int64_t index, tern_sample *out)
 {
     int64_t samples = tern_dataset_count_for("dataset_item", dataset);
@@ -115,11 +126,7 @@ static tern_status make_sample(tern_dataset *dataset, int64_t index, tern_sample
                "dataset_item: index is %lld, but %s has samples 0 to %lld", (long long)index,
                tern_dataset_name(dataset), (long long)samples - 1);
     const tern_sample_context context = tern_dataset_context();
-    if (dataset->klass->item)
-        return tern_dataset_make_item("dataset_item", dataset, &context, index, out);
-    tern_batch batch;
-    TERN_TRY(tern_dataset_fetch("dataset_item", dataset, &context, &index, 1, &batch));
-    return take_row(&batch, out);
+    return tern_dataset_make_sample("dataset_item", dataset, &context, index, out);
 }
 
 tern_status tern_dataset_item(tern_dataset *dataset, int64_t index, tern_sample *out)

@@ -32,6 +32,10 @@ tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device
 static tern_status move(tern_dataset *dataset, tern_device device)
 {
     const char *name = tern_dataset_name(dataset);
+    const int64_t workers = __atomic_load_n(&dataset->workers_, __ATOMIC_RELAXED);
+    TERN_CHECK(workers == 0, TERN_ERR_STATE,
+               "dataset_to: %lld worker%s of a loader ask%s %s for batches: move it between epochs",
+               (long long)workers, workers == 1 ? "" : "s", workers == 1 ? "s" : "", name);
     TERN_CHECK(dataset->klass->to, TERN_ERR_UNSUPPORTED,
                "dataset_to: %s cannot be moved to %s: its class has no `to`; loaders with .device "
                "copy its batches there",

@@ -5,8 +5,20 @@
 #define TERN_TESTS_LOADER_TEST_H
 
 #include "data_test.h"
+#include "base/worker.h"
 #include "ops/op.h"
 #include "tensor/liveness.h"
+
+// The same tests run with workers: what loaders do is the same.
+static inline int test_workers(void)
+{
+    const char *workers = getenv("TEST_LOADER_WORKERS");
+    return workers ? atoi(workers) : 0;
+}
+#undef tern_loader_new
+#define tern_loader_new(...)                                                                       \
+    TERN_WITH_(tern_loader_new, tern_loader_new, TERN_LOADER_NEW, __VA_ARGS__,                     \
+               .workers = test_workers())
 
 static tern_scope scope;
 static int64_t live_before;
@@ -37,6 +49,7 @@ static inline int leaves_nothing(void **state)
     (void)state;
     tern_scope_close(scope);
     fail_nth_allocation(0);
+    tern_workers_shutdown(); // they keep scopes
     if (tern_error_pending())
         fprintf(stderr, "pending: %s\n", tern_error_message());
     return tern_error_pending() || tern_live_tensors() != 0 ||

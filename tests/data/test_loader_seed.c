@@ -25,8 +25,9 @@ static tern_status noisy_item(const tern_dataset *self, const tern_sample_contex
     double noise[WIDTH];
     for (int k = 0; k < WIDTH; k++)
         noise[k] = (double)index + tern_sample_rand(context, index, k);
-    const int64_t asked[] = {(int64_t)context->seed, context->epoch, context->worker,
-                             context->workers};
+    const bool alone = test_workers() == 0; // which worker asks follows no rule
+    const int64_t asked[] = {(int64_t)context->seed, context->epoch, alone ? context->worker : 0,
+                             alone ? context->workers : 0};
     out->at[out->count++] = tern_from_data(tern_dims(WIDTH), noise, .dtype = TERN_FLOAT64);
     out->at[out->count++] = tern_from_data(tern_dims(4), asked, .dtype = TERN_INT64);
     return tern_error_code();

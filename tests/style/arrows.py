@@ -43,7 +43,7 @@ PUBLIC = {
     'models': ['models'],
     'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],
-    'data': ['data', 'loader'],
+    'data': ['data', 'loader', 'sampler'],
     'parallel': ['parallel'],
     'train': ['averaged_model', 'checkpoint', 'free'],
 }

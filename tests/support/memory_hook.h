@@ -11,8 +11,8 @@
 static struct {
     _Atomic int64_t bytes, blocks, peak; // in use now; the most bytes so far
     _Atomic int64_t calls, failed;       // since fail_nth_allocation, or since set to 0
-    int64_t fail_at;                     // the call that fails, counted from 1; 0: none
-    bool fail_onwards;                   // and all that follow it
+    _Atomic int64_t fail_at;             // the call that fails, counted from 1; 0: none
+    _Atomic bool fail_onwards;           // and all that follow it
     // Told of every call, with the address in the library that it returns to.
     void (*watch)(bool fails, const void *caller);
 } memory;

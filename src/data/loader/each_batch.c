@@ -14,8 +14,9 @@ static tern_status suspend(tern_loader *loader)
     loader->depth++;
     loader->scope = 0;
     loader->batch = (tern_batch){0};
-    loader->order = NULL;
-    loader->capacity = 0;
+    loader->order = loader->sizes = NULL;
+    loader->capacity = loader->sizes_capacity = 0;
+    loader->workers = NULL;
     loader->running = false;
     return TERN_OK;
 }
@@ -62,6 +63,6 @@ void tern_epoch_guard_close_(tern_epoch_guard_ *guard)
         return;
     tern_loader_go_back(loader, guard->own);
     tern_loader_end_batch(loader);
-    loader->running = false;
+    tern_loader_leave(loader);
     tern_loader_go_back(loader, guard->outer);
 }

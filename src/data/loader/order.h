@@ -3,6 +3,7 @@
 #ifndef TERN_SRC_DATA_LOADER_ORDER_H
 #define TERN_SRC_DATA_LOADER_ORDER_H
 
+#include <tern/sampler.h>
 #include "device/generator.h"
 
 // Begins an epoch: draws the workers' base seed and, unless `order` is NULL, writes a permutation
@@ -12,6 +13,15 @@ tern_status tern_order_begin(tern_generator *own, tern_mt19937 *start, uint64_t 
 // What that wrote, from `start`; no generator draws.
 void tern_order_again(const tern_mt19937 *start, bool own, uint64_t *base_seed, int64_t *order,
                       int64_t samples);
+
+// The same for a sampler's order: `scratch` is a generator that nothing else uses.
+tern_status tern_order_sample(const tern_sampler *sampler, tern_generator *own,
+                              tern_generator *scratch, tern_mt19937 *start, uint64_t *base_seed,
+                              int64_t *order);
+// What that wrote, from `start`; no generator but `scratch` draws.
+tern_status tern_order_sample_again(const tern_sampler *sampler, const tern_mt19937 *start,
+                                    bool own, tern_generator *scratch, uint64_t *base_seed,
+                                    int64_t *order);
 
 // RandomSampler asks for one more permutation after the last sample, of which it uses nothing.
 void tern_order_end(tern_generator *own, int64_t samples);

@@ -4,6 +4,7 @@
 #include "data/dataset.h"
 #include "data/loader/loader.h"
 #include "data/loader/order.h"
+#include "data/sampler.h"
 #include "device/generator.h"
 #include "state/visitor.h"
 
@@ -45,6 +46,14 @@ static tern_status visit_number(tern_state_visitor *visitor, const char *name, i
     return tern_visit_int(visitor, name, value);
 }
 
+// A loader with a sampler has its class; others say nothing of it, as those before there were any.
+static tern_status visit_sampler(const tern_loader *loader, tern_state_visitor *visitor)
+{
+    return loader->sampler
+               ? tern_visit_kind(visitor, "sampler", tern_sampler_name(loader->sampler))
+               : TERN_OK;
+}
+
 // Of the epoch in progress when that is saved, else of the dataset, which is asked. Taking asks
 // nobody: the state has the same.
 static tern_status count_samples(tern_loader *loader, const tern_state_visitor *visitor,
@@ -57,8 +66,8 @@ static tern_status count_samples(tern_loader *loader, const tern_state_visitor *
     if (!loading && loader->running)
         return TERN_OK;
     loader->asking = true;
-    *samples = tern_dataset_count_for(loading ? "loader_load_state_dict" : "loader_state_dict",
-                                      loader->dataset);
+    *samples =
+        tern_loader_count_samples(loading ? "loader_load_state_dict" : "loader_state_dict", loader);
     loader->asking = false;
     return *samples < 0 ? tern_error_code() : TERN_OK;
 }
@@ -78,9 +87,11 @@ static tern_status visit_dataset(void *object, tern_state_visitor *visitor)
     tern_loader *loader = object;
     const bool failed_before = tern_error_pending();
     loader->asking = true;
+    tern_loader_workers_pause(loader->workers);
     tern_callback_begin();
     tern_status status = loader->dataset->klass->visit(loader->dataset, visitor);
     tern_callback_end();
+    tern_loader_workers_resume(loader->workers);
     loader->asking = false;
     return tern_dataset_check_result("visit_loader", loader->dataset, status, failed_before,
                                      "its state known");
@@ -88,6 +99,7 @@ static tern_status visit_dataset(void *object, tern_state_visitor *visitor)
 
 static void take(tern_loader *loader, const progress *p, int64_t samples)
 {
+    tern_loader_leave(loader);
     loader->epoch = p->epoch;
     loader->position = p->position;
     loader->running = loader->resumed = p->in_progress > 0;
@@ -99,8 +111,10 @@ static void take(tern_loader *loader, const progress *p, int64_t samples)
     loader->order_ended = p->position > full; // a short batch was the last one
     loader->start = loader->saved->mt;
     loader->context = (tern_sample_context){.epoch = p->in_progress};
-    tern_order_again(&loader->start, loader->own != NULL, &loader->context.seed,
-                     loader->shuffle ? loader->order : NULL, samples);
+    loader->order_due = loader->sampler != NULL;
+    if (!loader->sampler)
+        tern_order_again(&loader->start, loader->own != NULL, &loader->context.seed,
+                         loader->shuffle ? loader->order : NULL, samples);
 }
 
 static tern_status visit_progress(tern_loader *loader, tern_state_visitor *visitor, progress *p,
@@ -109,8 +123,9 @@ static tern_status visit_progress(tern_loader *loader, tern_state_visitor *visit
     int64_t epoch = p->epoch;
     (void)tern_visit_peek_int(visitor, "epoch", &epoch);
     TERN_TRY(visit_number(visitor, "epoch", &p->epoch, INT64_MAX));
-    TERN_TRY(
-        visit_number(visitor, "position", &p->position, tern_loader_batches_of(loader, samples)));
+    const bool cut = loader->sampler && loader->sampler->klass->batches;
+    TERN_TRY(visit_number(visitor, "position", &p->position,
+                          cut ? samples : tern_loader_batches_of(loader, samples)));
     return visit_number(visitor, "epoch_in_progress", &p->in_progress, epoch);
 }
 
@@ -126,6 +141,7 @@ static tern_status visit(void *object, tern_state_visitor *visitor)
     TERN_TRY(visit_fixed(visitor, "shuffle", loader->shuffle));
     TERN_TRY(visit_fixed(visitor, "drop_last", loader->drop_last));
     TERN_TRY(visit_fixed(visitor, "own_generator", loader->own != NULL));
+    TERN_TRY(visit_sampler(loader, visitor));
     TERN_TRY(visit_progress(loader, visitor, &p, samples));
     int64_t in_progress = p.in_progress;
     if (tern_visit_is_loading(visitor) &&

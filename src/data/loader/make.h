@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making one batch, on the thread that asks the loader or on one of its workers.
+#ifndef TERN_SRC_DATA_LOADER_MAKE_H
+#define TERN_SRC_DATA_LOADER_MAKE_H
+
+#include <tern/loader.h>
+
+// What batches are made of and how.
+typedef struct tern_batch_recipe {
+    tern_dataset *dataset;
+    tern_device device; // where batches go; unspecified: they stay where the dataset makes them
+    tern_collate_fn *collate; // NULL: samples are stacked
+    void *user;               // of collate
+} tern_batch_recipe;
+
+// The batch of the samples `index[0]` ... `index[size - 1]`, which holds a reference to each of its
+// tensors; what is made on the way dies. `*out` is zeroed on failure.
+tern_status tern_batch_make(const tern_batch_recipe *recipe, const tern_sample_context *context,
+                            const int64_t *index, int64_t size, tern_batch *out);
+// Lets go of its tensors and zeroes it.
+void tern_batch_release(tern_batch *batch);
+
+#endif
