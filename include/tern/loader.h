@@ -36,7 +36,7 @@ TERN_REQUIRED_TYPE_(collate_fn, tern_collate_fn *)
 
 /// For `.collate`: samples of different lengths. Each tensor becomes (N, L, ..), where L is the
 /// longest of the samples' first sizes; what is behind a shorter one is `*(const double *)user`, 0
-/// for NULL. A tensor without dimensions, a label, becomes (N, 1). The last tensor of the batch is
+/// for NULL. A tensor without dimensions, a label, becomes (N). The last tensor of the batch is
 /// the lengths of tensor 0: int64 (N) on the CPU (PyTorch's pad_sequence with batch_first).
 /// TERN_ERR_SHAPE, _DTYPE for samples that differ otherwise.
 TERN_API tern_status tern_collate_padded(const tern_sample *samples, int64_t count, void *user,
