@@ -55,7 +55,8 @@ TERN_API tern_dataset *tern_dataset_retain(tern_dataset *dataset);
 /// Gives a reference back; the last one frees the dataset. NULL is fine. When only loaders hold it
 /// there is none to give back: TERN_ERR_STATE.
 TERN_API void tern_dataset_free(tern_dataset *dataset);
-/// The number of samples; -1 on failure.
+/// The number of samples; -1 on failure (TERN_ERR_UNSUPPORTED for a stream, whose samples have no
+/// numbers: tern_dataset_get and tern_dataset_item refuse it likewise).
 TERN_API int64_t tern_dataset_count(const tern_dataset *dataset);
 /// Puts the samples of the given numbers together, in that order; one may be named twice. The
 /// tensors are temporaries of the innermost scope; `out->index` is `index`. The samples' context
@@ -195,6 +196,14 @@ typedef tern_status tern_dataset_item_fn(const tern_dataset *self,
 typedef tern_status tern_dataset_get_fn(const tern_dataset *self,
                                         const tern_sample_context *context, const int64_t *index,
                                         int64_t count, tern_batch *out);
+/// For a stream, a log or a pipe, which has no number of samples: makes the next sample, as an item
+/// is made, or leaves `out->count` 0 at the end. `index` counts the samples since the epoch began.
+/// One thread at a time asks it, in order, and not again after the end. What it fails at is left
+/// out by the next call, with the samples of the same batch before it.
+typedef tern_status tern_dataset_next_fn(tern_dataset *self, const tern_sample_context *context,
+                                         int64_t index, tern_sample *out);
+/// For a stream: an epoch begins, from its first sample on, if the stream can go back to that.
+typedef tern_status tern_dataset_begin_fn(tern_dataset *self);
 /// Frees what the dataset holds, but not `self`.
 typedef void tern_dataset_free_fn(tern_dataset *self);
 /// Moves what the dataset holds to a device that exists, or fails and changes nothing. Runs without
@@ -222,9 +231,14 @@ typedef struct tern_dataset_class {
     tern_dataset_count_fn *count; ///< required
     tern_dataset_item_fn *item;   ///< this one or `get` is required
     tern_dataset_get_fn *get;     ///< a whole batch at once
-    tern_dataset_free_fn *free;   ///< may be NULL
-    tern_dataset_to_fn *to;       ///< may be NULL: samples stay where they are made
-    tern_dataset_visit_fn *visit; ///< may be NULL: there is nothing to save
+    tern_dataset_next_fn
+        *next; ///< instead of count, item and get: a stream. Loaders hand it out in
+               ///< its order, and one worker at most asks it; one with `visit` is
+               ///< asked by the thread that runs the loop
+    tern_dataset_begin_fn *begin;             ///< may be NULL, and is without `next`
+    tern_dataset_free_fn *free;               ///< may be NULL
+    tern_dataset_to_fn *to;                   ///< may be NULL: samples stay where they are made
+    tern_dataset_visit_fn *visit;             ///< may be NULL: there is nothing to save
     tern_dataset_class_count_fn *class_count; ///< may be NULL: labels count no classes
     tern_dataset_class_name_fn *class_name;   ///< may be NULL: they have no names
     tern_dataset_sample_name_fn *sample_name; ///< may be NULL: it is not known

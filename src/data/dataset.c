@@ -15,12 +15,17 @@ tern_dataset *tern_dataset_new(const tern_dataset_class *klass)
         (void)tern_null_error("dataset_new", "dataset_class");
         return NULL;
     }
-    if (!klass->count || (!klass->item && !klass->get)) {
+    const char *name = klass->name ? klass->name : "a dataset";
+    TERN_CHECK_PTR(
+        !klass->next || (!klass->count && !klass->item && !klass->get), TERN_ERR_ARG,
+        "dataset_new: %s has `next`, and count, item or get: it is a stream or it is not", name);
+    TERN_CHECK_PTR(klass->next || !klass->begin, TERN_ERR_ARG,
+                   "dataset_new: %s has `begin`, which is for streams, and no `next`", name);
+    if (!klass->next && (!klass->count || (!klass->item && !klass->get))) {
         (void)tern_null_error("dataset_new",
                               klass->count ? "the class's item" : "the class's count");
         return NULL;
     }
-    const char *name = klass->name ? klass->name : "a dataset";
     TERN_CHECK_PTR(klass->size >= sizeof(tern_dataset), TERN_ERR_ARG,
                    "dataset_new: the struct of %s has %zu bytes, less than the tern_dataset it "
                    "begins with",
@@ -94,7 +99,7 @@ void tern_dataset_release_internal(tern_dataset *dataset)
 
 bool tern_dataset_is_serial(const tern_dataset *dataset)
 {
-    return dataset->klass->serial;
+    return dataset->klass->serial || dataset->klass->next;
 }
 
 void tern_dataset_count_workers(tern_dataset *dataset, int more)
@@ -104,6 +109,12 @@ void tern_dataset_count_workers(tern_dataset *dataset, int more)
 
 int64_t tern_dataset_count_for(const char *op, const tern_dataset *dataset)
 {
+    if (!dataset->klass->count) {
+        tern_error_raise(TERN_ERR_UNSUPPORTED,
+                         "%s: %s is a stream: its samples have no number, and are not counted", op,
+                         tern_dataset_name(dataset));
+        return -1;
+    }
     tern_callback_begin();
     int64_t count = dataset->klass->count(dataset);
     tern_callback_end();

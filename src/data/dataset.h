@@ -10,7 +10,8 @@ tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset,
                                const tern_sample_context *context, const int64_t *index,
                                int64_t count, tern_batch *out);
 
-// tern_dataset_item for a class that has one, likewise; recording is off.
+// tern_dataset_item for a class that has one, likewise; recording is off. At the end of a stream
+// `out->count` is 0.
 tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
                                    const tern_sample_context *context, int64_t index,
                                    tern_sample *out);
@@ -18,7 +19,8 @@ tern_status tern_dataset_make_item(const char *op, const tern_dataset *dataset,
 tern_status tern_dataset_make_sample(const char *op, tern_dataset *dataset,
                                      const tern_sample_context *context, int64_t index,
                                      tern_sample *out);
-// A batch of such items; recording is off. Its tensors are temporaries of the innermost scope.
+// A batch of such items; recording is off. Its tensors are temporaries of the innermost scope. A
+// stream is asked for its next `count` samples, of which there may be fewer, none: `out->count` 0.
 tern_status tern_dataset_stack(const char *op, const tern_dataset *dataset,
                                const tern_sample_context *context, const int64_t *index,
                                int64_t count, tern_batch *out);

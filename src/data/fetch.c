@@ -51,7 +51,8 @@ tern_status tern_dataset_fetch(const char *op, tern_dataset *dataset,
         return status;
     made.x = made.at[0];
     made.y = made.count > 1 ? made.at[1] : NULL;
-    made.size = count;
+    if (dataset->klass->get)
+        made.size = count;
     made.index = index;
     *out = made;
     return TERN_OK;
@@ -110,7 +111,7 @@ tern_status tern_dataset_make_sample(const char *op, tern_dataset *dataset,
                                      const tern_sample_context *context, int64_t index,
                                      tern_sample *out)
 {
-    if (dataset->klass->item)
+    if (!dataset->klass->get || dataset->klass->item)
         return tern_dataset_make_item(op, dataset, context, index, out);
     tern_batch batch;
     TERN_TRY(tern_dataset_fetch(op, dataset, context, &index, 1, &batch));

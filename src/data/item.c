@@ -18,10 +18,14 @@ static tern_status fetch(const char *op, const tern_dataset *dataset,
     const bool failed_before = tern_error_pending();
     const tern_sample_context *outside = tern_dataset_set_context(context);
     tern_callback_begin();
-    tern_status status = dataset->klass->item(dataset, context, index, made);
+    tern_dataset *stream = (tern_dataset *)(uintptr_t)dataset; // one thread asks it
+    tern_status status = stream->klass->next ? stream->klass->next(stream, context, index, made)
+                                             : dataset->klass->item(dataset, context, index, made);
     tern_callback_end();
     (void)tern_dataset_set_context(outside);
     TERN_TRY(tern_dataset_check_result(op, dataset, status, failed_before, "a sample"));
+    if (dataset->klass->next && made->count == 0)
+        return TERN_OK;
     return tern_dataset_check_tensors(op, dataset, made->count, made->at);
 }
 
@@ -148,16 +152,17 @@ static tern_status add_sample(stack *s, int64_t row, const tern_sample *sample)
     return TERN_OK;
 }
 
-// Its temporaries die here: a batch keeps one sample's at a time.
+// Its temporaries die here: a batch keeps one sample's at a time. False at the end of a stream.
 static tern_status make_row(stack *s, const tern_sample_context *context, int64_t row,
-                            int64_t index)
+                            int64_t index, bool *made)
 {
     tern_scope scope = tern_scope_open();
     if (!scope)
         return TERN_ERR_NOMEM;
     tern_sample sample;
     tern_status status = tern_dataset_make_item(s->op, s->dataset, context, index, &sample);
-    if (!status)
+    *made = !status && sample.count > 0;
+    if (*made)
         status = add_sample(s, row, &sample);
     tern_scope_close(scope);
     return status;
@@ -175,13 +180,30 @@ static tern_status let_go(tern_batch *out, tern_status status)
     return status;
 }
 
+// The first rows, of the last samples of a stream.
+static tern_status cut(tern_batch *out, int64_t rows)
+{
+    for (int i = 0; i < out->count; i++) {
+        out->at[i] = tern_narrow(out->at[i], 0, 0, rows);
+        if (!out->at[i])
+            return tern_error_code();
+    }
+    return TERN_OK;
+}
+
 tern_status tern_dataset_stack(const char *op, const tern_dataset *dataset,
                                const tern_sample_context *context, const int64_t *index,
                                int64_t count, tern_batch *out)
 {
     stack s = {.op = op, .dataset = dataset, .first = index[0], .count = count, .out = out};
     tern_status status = TERN_OK;
-    for (int64_t row = 0; row < count && !status; row++)
-        status = make_row(&s, context, row, index[row]);
-    return let_go(out, status);
+    int64_t rows = 0;
+    bool made = true;
+    while (made && rows < count && !status) {
+        status = make_row(&s, context, rows, index[rows], &made);
+        rows += made;
+    }
+    TERN_TRY(let_go(out, status));
+    out->size = rows;
+    return rows < count ? cut(out, rows) : TERN_OK;
 }

@@ -12,12 +12,16 @@
 
 // ---- asking the function ------------------------------------------------------------------------
 
+// `*size` becomes less at the end of a stream.
 static tern_status make_samples(const tern_batch_recipe *recipe, const tern_sample_context *context,
-                                const int64_t *index, int64_t size, tern_sample *samples)
+                                const int64_t *index, int64_t *size, tern_sample *samples)
 {
-    for (int64_t i = 0; i < size; i++)
+    for (int64_t i = 0; i < *size; i++) {
         TERN_TRY(tern_dataset_make_sample("loader_next", recipe->dataset, context, index[i],
                                           &samples[i]));
+        if (samples[i].count == 0)
+            *size = i;
+    }
     return TERN_OK;
 }
 
@@ -46,8 +50,8 @@ tern_status tern_batch_collate(const tern_batch_recipe *recipe, const tern_sampl
     if (!samples)
         return TERN_ERR_NOMEM;
     tern_batch made = {0};
-    tern_status status = make_samples(recipe, context, index, size, samples);
-    if (!status)
+    tern_status status = make_samples(recipe, context, index, &size, samples);
+    if (!status && size > 0)
         status = ask(recipe, samples, size, &made);
     tern_cache_free(samples, nbytes);
     if (status)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tern_each_batch: a loop with an epoch of its own; one that it finds in progress is set aside.
 #include "base/mem.h"
+#include "data/dataset.h"
 #include "data/loader/loader.h"
 
 // Puts the epoch in progress aside, its batch with it.
@@ -29,6 +30,14 @@ tern_epoch_guard_ tern_epoch_guard_open_(tern_loader *loader)
     guard.outer = loader->depth;
     if (!loader->running)
         tern_loader_end_batch(loader);
+    if (loader->running && !loader->resumed && tern_loader_streams(loader)) {
+        (void)tern_error_raise(
+            TERN_ERR_STATE,
+            "each_batch: %s is a stream, and a loop over it is in progress: end it "
+            "or reset the loader first",
+            tern_dataset_name(loader->dataset));
+        return guard;
+    }
     const bool resumes = loader->running && loader->resumed;
     loader->resumed = false;
     if (!tern_loader_may_go_on(loader) || (loader->running && !resumes && suspend(loader)))

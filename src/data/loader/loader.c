@@ -59,6 +59,16 @@ static tern_status check_sampler(const tern_loader_new_options *options)
     return TERN_OK;
 }
 
+static tern_status check_stream(const tern_loader_new_options *options)
+{
+    TERN_CHECK(
+        !options->dataset->klass->next || (!options->shuffle && !options->sampler), TERN_ERR_ARG,
+        "loader_new: %s is a stream, whose samples come in its order: it takes no .shuffle and "
+        "no .sampler",
+        tern_dataset_name(options->dataset));
+    return TERN_OK;
+}
+
 static tern_status check_workers(const tern_loader_new_options *options)
 {
     TERN_CHECK(options->workers >= 0 && options->workers <= MAX_WORKERS, TERN_ERR_ARG,
@@ -85,6 +95,7 @@ static tern_status check_options(const tern_loader_new_options *options, tern_de
                "loader_new: batch_size is %lld, but must be at least 1",
                (long long)options->batch_size);
     TERN_TRY(tern_check_generator("loader_new", options->generator));
+    TERN_TRY(check_stream(options));
     TERN_TRY(check_sampler(options));
     TERN_TRY(check_workers(options));
     *device = options->device;
@@ -105,6 +116,9 @@ static int count_workers(const tern_loader_new_options *options)
             "a loader has %d workers, and the process %d CPU%s: more of them wait for files "
             "at once, but do not compute faster",
             options->workers, cpus, cpus == 1 ? "" : "s");
+    const tern_dataset_class *klass = options->dataset->klass;
+    if (klass->next && klass->visit) // its state is that of the batch in hand
+        return 0;
     return tern_dataset_is_serial(options->dataset) && options->workers > 1 ? 1 : options->workers;
 }
 

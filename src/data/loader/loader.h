@@ -33,10 +33,11 @@ struct tern_loader {
     bool running;                         // an epoch is in progress
     bool resumed;                         // it was loaded, and is the next loop's
     bool asking;                          // the dataset, whose functions may not change this loader
-    bool order_ended;                     // tern_order_end was called for it
-    bool order_due;  // a sampler's order of a loaded epoch is to be drawn again
-    int64_t samples; // in the epoch
-    int64_t done;    // samples handed out
+    bool stream_due;  // a loaded epoch of a stream begins with samples to leave out
+    bool order_ended; // tern_order_end was called for it
+    bool order_due;   // a sampler's order of a loaded epoch is to be drawn again
+    int64_t samples;  // in the epoch
+    int64_t done;     // samples handed out
     int64_t epoch, position;
     tern_sample_context context;  // of the epoch's samples
     tern_mt19937 start;           // the generator before the epoch's draws
@@ -56,6 +57,17 @@ void tern_loader_end_batch(tern_loader *loader);
 // Ends the epochs begun since `depth` of them were set aside.
 void tern_loader_go_back(tern_loader *loader, int depth);
 
+// Whether the dataset is a stream, whose samples have no number.
+bool tern_loader_streams(const tern_loader *loader);
+// Whether the dataset is a stream, whose samples have no number.
+bool tern_loader_streams(const tern_loader *loader);
+// An epoch of a stream begins: its first sample is the next one.
+tern_status tern_loader_begin_stream(tern_loader *loader);
+// Leaves out the samples that were handed out of a loaded epoch, unless the stream knows them.
+tern_status tern_loader_catch_up(tern_loader *loader);
+// The size of the batch that a stream made, which was asked for `size` samples. A short one is its
+// last; 0 where that is left out, or there is none.
+int64_t tern_loader_size_of_stream(tern_loader *loader, int64_t size);
 // Batches in an epoch of so many samples.
 int64_t tern_loader_batches_of(const tern_loader *loader, int64_t samples);
 

@@ -27,7 +27,8 @@ int64_t tern_loader_count_samples(const char *op, tern_loader *loader)
 
 tern_status tern_loader_reserve(tern_loader *loader, int64_t samples)
 {
-    const int64_t needed = has_order(loader) ? samples : min_int64(samples, loader->batch_size);
+    const int64_t least = tern_loader_streams(loader) ? INT64_MAX : samples;
+    const int64_t needed = has_order(loader) ? samples : min_int64(least, loader->batch_size);
     if (loader->sampler && loader->sampler->klass->batches)
         TERN_TRY(tern_mem_grow((void **)&loader->sizes, &loader->sizes_capacity, samples,
                                sizeof *loader->sizes));
@@ -65,15 +66,17 @@ static tern_status begin_order(tern_loader *loader, int64_t samples, uint64_t *s
 
 static tern_status begin_epoch(tern_loader *loader)
 {
-    int64_t samples = tern_loader_count_samples("loader_next", loader);
+    int64_t samples =
+        tern_loader_streams(loader) ? INT64_MAX : tern_loader_count_samples("loader_next", loader);
     if (samples < 0)
         return tern_error_code();
     TERN_TRY(tern_loader_reserve(loader, samples));
+    TERN_TRY(tern_loader_begin_stream(loader));
     uint64_t seed;
     TERN_TRY(begin_order(loader, samples, &seed));
     loader->samples = samples;
     loader->done = loader->position = 0;
-    loader->order_ended = loader->order_due = false;
+    loader->order_ended = loader->order_due = loader->stream_due = false;
     loader->running = true;
     loader->resumed = false;
     loader->epoch++;
@@ -214,9 +217,14 @@ static tern_status get_batch(tern_loader *loader, int64_t size)
 
 // ---- handing out --------------------------------------------------------------------------------
 
-static tern_status next_batch(tern_loader *loader, int64_t size)
+static tern_status next_batch(tern_loader *loader, int64_t *asked)
 {
-    TERN_TRY(get_batch(loader, size));
+    TERN_TRY(get_batch(loader, *asked));
+    const int64_t size =
+        tern_loader_streams(loader) ? tern_loader_size_of_stream(loader, *asked) : *asked;
+    *asked = size;
+    if (size == 0)
+        return end_epoch(loader);
     loader->batch_device = tern_dev(loader->batch.x);
     loader->scope = tern_scope_next_batch(0);
     if (!loader->scope) {
@@ -251,8 +259,10 @@ static tern_status next_or_end(tern_loader *loader, int64_t *size)
 {
     if (loader->order_due)
         TERN_TRY(draw_order_again(loader));
+    if (loader->stream_due)
+        TERN_TRY(tern_loader_catch_up(loader));
     *size = size_of_batch(loader, loader->position, loader->done);
-    return *size > 0 ? next_batch(loader, *size) : end_epoch(loader);
+    return *size > 0 ? next_batch(loader, size) : end_epoch(loader);
 }
 
 bool tern_loader_hand_out(tern_loader *loader, tern_batch *batch)

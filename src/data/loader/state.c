@@ -49,9 +49,8 @@ static tern_status visit_number(tern_state_visitor *visitor, const char *name, i
 // A loader with a sampler has its class; others say nothing of it, as those before there were any.
 static tern_status visit_sampler(const tern_loader *loader, tern_state_visitor *visitor)
 {
-    return loader->sampler
-               ? tern_visit_kind(visitor, "sampler", tern_sampler_name(loader->sampler))
-               : TERN_OK;
+    return loader->sampler ? tern_visit_kind(visitor, "sampler", tern_sampler_name(loader->sampler))
+                           : TERN_OK;
 }
 
 // Of the epoch in progress when that is saved, else of the dataset, which is asked. Taking asks
@@ -63,6 +62,8 @@ static tern_status count_samples(tern_loader *loader, const tern_state_visitor *
     *samples = loader->samples;
     if (tern_visit_is_taking(visitor))
         return tern_visit_peek_int(visitor, "samples", samples), TERN_OK;
+    if (tern_loader_streams(loader))
+        return *samples = 0, TERN_OK;
     if (!loading && loader->running)
         return TERN_OK;
     loader->asking = true;
@@ -105,8 +106,9 @@ static void take(tern_loader *loader, const progress *p, int64_t samples)
     loader->running = loader->resumed = p->in_progress > 0;
     if (!loader->running)
         return;
-    const int64_t full = samples / loader->batch_size;
-    loader->samples = samples;
+    loader->samples = tern_loader_streams(loader) ? INT64_MAX : samples;
+    const int64_t full = loader->samples / loader->batch_size;
+    loader->stream_due = tern_loader_streams(loader);
     loader->done = p->position > full ? samples : p->position * loader->batch_size;
     loader->order_ended = p->position > full; // a short batch was the last one
     loader->start = loader->saved->mt;
@@ -117,15 +119,21 @@ static void take(tern_loader *loader, const progress *p, int64_t samples)
                          loader->shuffle ? loader->order : NULL, samples);
 }
 
+static int64_t max_position(const tern_loader *loader, int64_t samples)
+{
+    if (tern_loader_streams(loader))
+        return INT64_MAX / loader->batch_size;
+    const bool cut = loader->sampler && loader->sampler->klass->batches;
+    return cut ? samples : tern_loader_batches_of(loader, samples);
+}
+
 static tern_status visit_progress(tern_loader *loader, tern_state_visitor *visitor, progress *p,
                                   int64_t samples)
 {
     int64_t epoch = p->epoch;
     (void)tern_visit_peek_int(visitor, "epoch", &epoch);
     TERN_TRY(visit_number(visitor, "epoch", &p->epoch, INT64_MAX));
-    const bool cut = loader->sampler && loader->sampler->klass->batches;
-    TERN_TRY(visit_number(visitor, "position", &p->position,
-                          cut ? samples : tern_loader_batches_of(loader, samples)));
+    TERN_TRY(visit_number(visitor, "position", &p->position, max_position(loader, samples)));
     return visit_number(visitor, "epoch_in_progress", &p->in_progress, epoch);
 }
 

@@ -54,9 +54,11 @@ struct tern_loader_workers {
     int64_t capacity;
     int64_t first, end; // numbers of batches: the oldest not yet taken, and behind the newest
     bool stop, paused;
-    int begun;   // threads whose init is over
-    int running; // threads in their functions
-    int refs;    // those, and the loader
+    bool stalled; // a stream failed: what comes behind waits until that is asked for again
+    bool ended;   // a stream; its one worker's alone
+    int begun;    // threads whose init is over
+    int running;  // threads in their functions
+    int refs;     // those, and the loader
     int count;
     worker worker[];
 };
@@ -148,12 +150,15 @@ static slot *waiting_slot(const tern_loader_workers *w)
 // The calling thread has no error before and after.
 static void run_slot(const worker *self, slot *s)
 {
-    const tern_loader_workers *w = self->all;
+    tern_loader_workers *w = self->all;
     tern_sample_context context = w->plan.context;
     context.worker = self->number;
     context.workers = w->plan.workers;
     s->error.code = TERN_OK;
-    s->status = tern_batch_make(&w->plan.recipe, &context, s->index, s->size, &s->batch);
+    s->batch = (tern_batch){0};
+    s->status = w->ended ? TERN_OK
+                         : tern_batch_make(&w->plan.recipe, &context, s->index, s->size, &s->batch);
+    w->ended = !s->status && s->batch.size < s->size;
     if (tern_error_pending())
         tern_error_save(&s->error);
 }
@@ -165,7 +170,7 @@ static void make_batches(worker *self)
     w->begun++;
     pthread_cond_signal(&w->done);
     while (!w->stop) {
-        slot *s = self->status || w->paused ? NULL : waiting_slot(w);
+        slot *s = self->status || w->paused || w->stalled ? NULL : waiting_slot(w);
         if (!s) {
             pthread_cond_wait(&w->work, &w->lock);
             continue;
@@ -176,6 +181,7 @@ static void make_batches(worker *self)
         run_slot(self, s);
         pthread_mutex_lock(&w->lock);
         s->state = SLOT_DONE;
+        w->stalled = s->status && w->plan.recipe.dataset->klass->next;
         pthread_cond_signal(&w->done);
     }
     pthread_mutex_unlock(&w->lock);
@@ -360,6 +366,7 @@ tern_status tern_loader_workers_take(tern_loader_workers *w, tern_batch *out)
     slot *s = slot_at(w, w->first);
     if (s->state == SLOT_FAILED) {
         s->state = SLOT_WAITING;
+        w->stalled = false;
         pthread_cond_signal(&w->work);
     }
     tern_status status = wait_for_slot(w, s);
