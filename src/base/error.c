@@ -144,9 +144,9 @@ static void format_source(char source[SOURCE_SIZE])
     source[0] = 0;
     if (!sample->name || !sample->name(sample->object, sample->index, name, sizeof name))
         return;
-    const size_t length = strlen(name), most = SOURCE_SIZE - 20;
-    format_text(source, SOURCE_SIZE, ", from %s%s", length > most ? "..." : "",
-                length > most ? name + length - most : name);
+    const size_t length = strlen(name), max = SOURCE_SIZE - 20;
+    format_text(source, SOURCE_SIZE, ", from %s%s", length > max ? "..." : "",
+                length > max ? name + length - max : name);
 }
 
 // "0.fc1 (Linear)", "sample 17 of squares", "replica on cuda:1", some of them or "".

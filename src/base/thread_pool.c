@@ -12,9 +12,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/fp_mode.h"
@@ -72,13 +72,6 @@ static struct {
 // on their caller.
 static _Thread_local bool inside;
 static _Thread_local bool takes_last;
-
-static int64_t nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 static void cpu_pause(void)
 {
@@ -146,14 +139,14 @@ static bool spin_until(bool (*condition)(void))
         return true;
     if (!atomic_load_explicit(&pool.spin, memory_order_relaxed))
         return false;
-    int64_t deadline = nanoseconds() + SPIN_NANOSECONDS;
+    int64_t deadline = tern_clock_now() + SPIN_NANOSECONDS;
     do {
         for (int i = 0; i < 16; i++) {
             if (condition())
                 return true;
             cpu_pause();
         }
-    } while (nanoseconds() < deadline);
+    } while (tern_clock_now() < deadline);
     return false;
 }
 

@@ -7,18 +7,8 @@
 #include "data_test.h"
 #include "base/worker.h"
 #include "ops/op.h"
+#include "support/loader_workers.h"
 #include "tensor/liveness.h"
-
-// The same tests run with workers: what loaders do is the same.
-static inline int test_workers(void)
-{
-    const char *workers = getenv("TEST_LOADER_WORKERS");
-    return workers ? atoi(workers) : 0;
-}
-#undef tern_loader_new
-#define tern_loader_new(...)                                                                       \
-    TERN_WITH_(tern_loader_new, tern_loader_new, TERN_LOADER_NEW, __VA_ARGS__,                     \
-               .workers = test_workers())
 
 static tern_scope scope;
 static int64_t live_before;

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stores what PyTorch's samplers give through its DataLoader and what its multinomial draws, for the
-tests of samplers: the family sampling. scripts/golden.sh runs it.
+"""Stores what PyTorch's samplers give through its DataLoader and what its multinomial draws, for
+the tests of samplers: the family sampling. scripts/golden.sh runs it.
 """
 import sys
 
@@ -15,13 +15,14 @@ from torch.utils.data import (BatchSampler, DataLoader, RandomSampler, Sequentia
 from golden import Golden
 
 PROSE = """
-sampler: the numbers of three epochs after manual_seed(7), batches behind each other, with `own` from
-a Generator().manual_seed(5) that the loader and the sampler share. `after` is rand(1) from it, or
-from the default one, when all is done; `sizes` are those of the batches of an epoch.
+sampler: the numbers of three epochs after manual_seed(7), batches behind each other, with `own`
+from a Generator().manual_seed(5) that the loader and the sampler share. `after` is rand(1) from it,
+or from the default one, when all is done; `sizes` are those of the batches of an epoch.
 multinomial: after manual_seed(3), then rand(1).
 padded: pad_sequence of three sequences with batch_first and padding value 9.
 """
-CASES = [  # kind, samples, numbers in an epoch (0: not said), replacement, batch size, drop_last, own
+# Kind, samples, numbers in an epoch (0: not said), replacement, batch size, drop_last, own.
+CASES = [
     ("sequential", 10, 0, False, 4, False, False),
     ("random", 10, 0, False, 4, False, False),
     ("random", 10, 0, False, 4, False, True),

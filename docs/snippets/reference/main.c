@@ -42,6 +42,7 @@ static int (*const headers[])(void) = {
     parallel_examples,
     parametrize_examples,
     random_examples,
+    sampler_examples,
     sched_examples,
     state_examples,
     tensor_examples,

@@ -37,11 +37,21 @@ static void show_randperm(void)
     expect(tern_item_int(tern_sum_all(order)) == 4950);
 }
 
+static void show_multinomial(void)
+{
+    tern_tensor *p = tern_softmax(tern_randn(tern_dims(10)), 0);
+    // [tern_multinomial]
+    tern_tensor *classes = tern_multinomial(p, 5, .replacement = true); // int64 (5)
+    // [/tern_multinomial]
+    expect(tern_numel(classes) == 5);
+}
+
 int random_examples(void)
 {
     show_rand();
     show_randn();
     show_randint();
     show_randperm();
+    show_multinomial();
     return failures;
 }

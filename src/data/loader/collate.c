@@ -25,8 +25,8 @@ static tern_status make_samples(const tern_batch_recipe *recipe, const tern_samp
     return TERN_OK;
 }
 
-static tern_status ask(const tern_batch_recipe *recipe, const tern_sample *samples, int64_t size,
-                       tern_batch *made)
+static tern_status make_batch(const tern_batch_recipe *recipe, const tern_sample *samples,
+                              int64_t size, tern_batch *made)
 {
     const bool failed_before = tern_error_pending();
     tern_callback_begin();
@@ -52,7 +52,7 @@ tern_status tern_batch_collate(const tern_batch_recipe *recipe, const tern_sampl
     tern_batch made = {0};
     tern_status status = make_samples(recipe, context, index, &size, samples);
     if (!status && size > 0)
-        status = ask(recipe, samples, size, &made);
+        status = make_batch(recipe, samples, size, &made);
     tern_cache_free(samples, nbytes);
     if (status)
         return status;

@@ -2,7 +2,7 @@
 #ifndef TERN_SRC_DATA_LOADER_COLLATE_H
 #define TERN_SRC_DATA_LOADER_COLLATE_H
 
-#include "data/loader/make.h"
+#include "data/loader/recipe.h"
 
 // A batch of what the recipe's function makes of single samples; recording is off. Its tensors are
 // temporaries of the innermost scope.

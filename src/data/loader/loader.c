@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/thread_pool_size.h"
 #include "data/dataset.h"
@@ -109,8 +110,8 @@ static tern_status check_options(const tern_loader_new_options *options, tern_de
 static int count_workers(const tern_loader_new_options *options)
 {
     const int cpus = tern_pool_cpus();
-    static atomic_bool said;
-    if (options->workers > cpus && !atomic_exchange(&said, true))
+    static atomic_bool reported;
+    if (options->workers > cpus && !atomic_exchange(&reported, true))
         tern_log_send(
             TERN_LOG_INFO,
             "a loader has %d workers, and the process %d CPU%s: more of them wait for files "
@@ -177,7 +178,7 @@ void tern_loader_stop_workers(tern_loader *loader)
 void tern_loader_leave(tern_loader *loader)
 {
     if (loader->running)
-        loader->ended = tern_loader_now();
+        loader->ended = tern_clock_now();
     loader->running = false;
     tern_loader_stop_workers(loader);
 }
@@ -217,6 +218,12 @@ int64_t tern_loader_batches_of(const tern_loader *loader, int64_t samples)
 {
     bool part = samples % loader->batch_size != 0 && !loader->drop_last;
     return samples / loader->batch_size + part;
+}
+
+int64_t tern_loader_count_samples(const char *op, tern_loader *loader)
+{
+    return loader->sampler ? tern_sampler_count_for(op, loader->sampler)
+                           : tern_dataset_count_for(op, loader->dataset);
 }
 
 int64_t tern_loader_batches(const tern_loader *loader)

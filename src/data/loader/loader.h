@@ -83,8 +83,6 @@ void tern_loader_leave(tern_loader *loader);
 bool tern_loader_may_go_on(tern_loader *loader);
 // Begins an epoch. Asks the dataset, which must not change the loader meanwhile.
 tern_status tern_loader_begin(tern_loader *loader);
-// The clock of what is spent where, in nanoseconds.
-int64_t tern_loader_now(void);
 // The next batch of the epoch in progress, or its end.
 bool tern_loader_hand_out(tern_loader *loader, tern_batch *batch);
 

@@ -3,15 +3,7 @@
 #ifndef TERN_SRC_DATA_LOADER_MAKE_H
 #define TERN_SRC_DATA_LOADER_MAKE_H
 
-#include <tern/loader.h>
-
-// What batches are made of and how.
-typedef struct tern_batch_recipe {
-    tern_dataset *dataset;
-    tern_device device; // where batches go; unspecified: they stay where the dataset makes them
-    tern_collate_fn *collate; // NULL: samples are stacked
-    void *user;               // of collate
-} tern_batch_recipe;
+#include "data/loader/recipe.h"
 
 // The batch of the samples `index[0]` ... `index[size - 1]`, which holds a reference to each of its
 // tensors; what is made on the way dies. `*out` is zeroed on failure. Of a stream it has its next

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loader's epochs and batches.
 #include <string.h>
+#include "base/clock.h"
 #include "base/fork.h"
 #include "base/integer.h"
 #include "base/mem.h"
@@ -19,16 +20,10 @@ static bool has_order(const tern_loader *loader)
     return loader->shuffle || loader->sampler;
 }
 
-int64_t tern_loader_count_samples(const char *op, tern_loader *loader)
-{
-    return loader->sampler ? tern_sampler_count_for(op, loader->sampler)
-                           : tern_dataset_count_for(op, loader->dataset);
-}
-
 tern_status tern_loader_reserve(tern_loader *loader, int64_t samples)
 {
-    const int64_t least = tern_loader_streams(loader) ? INT64_MAX : samples;
-    const int64_t needed = has_order(loader) ? samples : min_int64(least, loader->batch_size);
+    const int64_t there = tern_loader_streams(loader) ? INT64_MAX : samples;
+    const int64_t needed = has_order(loader) ? samples : min_int64(there, loader->batch_size);
     if (loader->sampler && loader->sampler->klass->batches)
         TERN_TRY(tern_mem_grow((void **)&loader->sizes, &loader->sizes_capacity, samples,
                                sizeof *loader->sizes));
@@ -217,13 +212,12 @@ static tern_status get_batch(tern_loader *loader, int64_t size)
 
 // ---- handing out --------------------------------------------------------------------------------
 
-static tern_status next_batch(tern_loader *loader, int64_t *asked)
+static tern_status next_batch(tern_loader *loader, int64_t *size)
 {
-    TERN_TRY(get_batch(loader, *asked));
-    const int64_t size =
-        tern_loader_streams(loader) ? tern_loader_size_of_stream(loader, *asked) : *asked;
-    *asked = size;
-    if (size == 0)
+    TERN_TRY(get_batch(loader, *size));
+    if (tern_loader_streams(loader))
+        *size = tern_loader_size_of_stream(loader, *size);
+    if (*size == 0)
         return end_epoch(loader);
     loader->batch_device = tern_dev(loader->batch.x);
     loader->scope = tern_scope_next_batch(0);
@@ -232,9 +226,9 @@ static tern_status next_batch(tern_loader *loader, int64_t *asked)
         tern_loader_stop_workers(loader);
         return TERN_ERR_NOMEM;
     }
-    loader->done += size;
+    loader->done += *size;
     loader->position++;
-    if (size < loader->batch_size) // PyTorch's sampler has run out before a short batch is out
+    if (*size < loader->batch_size) // PyTorch's sampler has run out before a short batch is out
         end_order(loader);
     return TERN_OK;
 }
@@ -247,7 +241,7 @@ bool tern_loader_may_go_on(tern_loader *loader)
 
 tern_status tern_loader_begin(tern_loader *loader)
 {
-    loader->began = tern_loader_now();
+    loader->began = tern_clock_now();
     loader->waited = loader->ended = 0;
     loader->asking = true;
     tern_status status = begin_epoch(loader);
@@ -267,13 +261,13 @@ static tern_status next_or_end(tern_loader *loader, int64_t *size)
 
 bool tern_loader_hand_out(tern_loader *loader, tern_batch *batch)
 {
-    const int64_t before = tern_loader_now();
+    const int64_t before = tern_clock_now();
     int64_t size = 0;
     loader->resumed = false;
     loader->asking = true;
     tern_status status = next_or_end(loader, &size);
     loader->asking = false;
-    loader->waited += (loader->ended ? loader->ended : tern_loader_now()) - before;
+    loader->waited += (loader->ended ? loader->ended : tern_clock_now()) - before;
     if (status || size == 0)
         return false;
     *batch = loader->batch;

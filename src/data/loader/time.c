@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much of an epoch its loop waits for data.
 #include <math.h>
-#include <time.h>
+#include "base/clock.h"
 #include "data/loader/loader.h"
-
-int64_t tern_loader_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 double tern_loader_wait_share(const tern_loader *loader)
 {
@@ -17,6 +10,6 @@ double tern_loader_wait_share(const tern_loader *loader)
         return (double)NAN;
     if (loader->began == 0)
         return 0;
-    const int64_t end = loader->ended ? loader->ended : tern_loader_now();
+    const int64_t end = loader->ended ? loader->ended : tern_clock_now();
     return end > loader->began ? (double)loader->waited / (double)(end - loader->began) : 0;
 }

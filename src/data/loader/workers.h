@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Threads that make the batches of an epoch ahead of who asks
+// SPDX-License-Identifier: Apache-2.0
+// Threads that make the batches of an epoch ahead of who asks
 // for them, in a ring: batches are handed out in the order in which they were asked for, whichever
 // thread made them, and have the same bits.
 #ifndef TERN_SRC_DATA_LOADER_WORKERS_H
