@@ -20,6 +20,7 @@
 #include <tern/generator.h>
 #include <tern/gradcheck.h>
 #include <tern/idx.h>
+#include <tern/image.h>
 #include <tern/init.h>
 #include <tern/io.h>
 #include <tern/loader.h>

@@ -2,8 +2,8 @@
 """The components of the library: includes and calls go along the arrows between them.
 
 base <- device <- tensor <- autograd <- ops <- nn <- optim, device <- {cpu, cuda},
-tensor <- state <- {io, nn, optim, data}, {ops, io} <- data, {nn, optim} <- parallel, nn <- models,
-{autograd, nn} <- graph, all <- train <- {examples, tools}
+tensor <- state <- {io, nn, optim, data}, {ops, io} <- image <- data, {nn, optim} <- parallel,
+nn <- models, {autograd, nn} <- graph, all <- train <- {examples, tools}
 """
 import os
 
@@ -24,7 +24,8 @@ ARROWS = {
     'nn': ['ops', 'state'],
     'models': ['nn'],
     'optim': ['nn'],
-    'data': ['ops', 'io'],
+    'image': ['ops', 'io'],
+    'data': ['image'],
     'parallel': ['optim'],
     'graph': ['nn'],
     'train': ['data', 'models', 'parallel', 'graph'],
@@ -43,7 +44,8 @@ PUBLIC = {
     'models': ['models'],
     'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],
-    'data': ['data', 'loader', 'sampler'],
+    'image': ['image'],
+    'data': ['data', 'image_data', 'loader', 'sampler'],
     'parallel': ['parallel'],
     'train': ['averaged_model', 'checkpoint', 'free'],
 }
