@@ -21,6 +21,7 @@
 #include <tern/gradcheck.h>
 #include <tern/idx.h>
 #include <tern/image.h>
+#include <tern/image_data.h>
 #include <tern/init.h>
 #include <tern/io.h>
 #include <tern/loader.h>

@@ -4,7 +4,7 @@
 #include <tern/checkpoint.h>
 #include <tern/loader.h>
 #include <tern/gradcheck.h>
-#include <tern/image.h>
+#include <tern/image_data.h>
 #include <tern/init.h>
 #include <tern/io.h>
 #include <tern/lora.h>
