@@ -3,7 +3,7 @@
 #include "tern_file.h"
 
 // A link that leads nowhere is something, too.
-static bool may_write(const arguments *given, const char *path)
+bool may_write(const arguments *given, const char *path)
 {
     struct stat there;
     if (given->force || lstat(path, &there))

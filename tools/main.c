@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tern-file: lists, verifies, converts and compares files of weights.
+// tern-file: lists, verifies, converts and compares files of weights, and packs folders of images.
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@ static const char help[] =
     "       tern-file verify FILE...\n"
     "       tern-file convert [options] FROM TO\n"
     "       tern-file compare [options] A B\n"
+    "       tern-file pack [options] FOLDER TO\n"
     "Files of weights: safetensors, PyTorch's, npy and npz.\n"
     "\n"
     "  list       prints the names, dtypes, shapes and numbers in each file\n"
@@ -21,14 +23,21 @@ static const char help[] =
     "  convert    writes the values of FROM to TO, in the format that TO ends with:\n"
     "             .safetensors, .npy, .npz, or PyTorch's .pt .pth .pkl .bin .tar .ckpt\n"
     "  compare    says what differs: names, dtypes, shapes, elements\n"
+    "  pack       writes the images of FOLDER, a folder for each class, to TO, a\n"
+    "             safetensors file that tern_data_packed reads\n"
     "\n"
     "  --only PATTERN       convert, compare: the values whose names fit, 'model.*'\n"
     "  --map-location L     convert: reads tensors to L, cpu (the default), cuda:0, or\n"
     "                       cuda:1=cpu,cuda:2=cuda:0 by where they were saved\n"
     "  --format F           convert: safetensors, pt, npy or npz, whatever TO ends with\n"
-    "  --force              convert: replaces TO if it exists\n"
+    "  --force              convert, pack: replaces TO if it exists\n"
     "  --rtol X, --atol X   compare: floating elements are the same where they differ by\n"
     "                       at most atol + rtol * |b|; without them, where the bits are\n"
+    "  --raw                pack: pixels, of images of one size, not the files' bytes\n"
+    "  --exif               pack --raw: turns images as their EXIF orientation says\n"
+    "  --max-pixels N       pack --raw: of an image, 89478485 unless said\n"
+    "  --allow-empty        pack: classes may have no images\n"
+    "  --skip-other-formats pack: leaves out images that tern does not read\n"
     "  -h, --help           this text\n"
     "  --version            the version\n"
     "\n"
@@ -84,7 +93,13 @@ void print_line(const char *format, ...)
 // The options of calls, and those of this program that are handed to them.
 static const struct {
     const char *field, *word;
-} fields[] = {{".only", "--only"}, {".map_location", "--map-location"}, {".format", "--format"}};
+} fields[] = {{".only", "--only"},
+              {".map_location", "--map-location"},
+              {".format", "--format"},
+              {".raw", "--raw"},
+              {".max_pixels", "--max-pixels"},
+              {".allow_empty", "--allow-empty"},
+              {".skip_other_formats", "--skip-other-formats"}};
 
 // The field that a text begins with; -1: none.
 static int field_at(const char *text)
@@ -166,17 +181,25 @@ static const struct command {
     int least, most;     // files
     int (*run)(const arguments *given);
 } commands[] = {
-    {"list", "", 1, INT32_MAX, list},
-    {"verify", "", 1, INT32_MAX, verify},
-    {"convert", "omFf", 2, 2, convert},
-    {"compare", "ora", 2, 2, compare},
+    {"list", "", 1, INT32_MAX, list},   {"verify", "", 1, INT32_MAX, verify},
+    {"convert", "omFf", 2, 2, convert}, {"compare", "ora", 2, 2, compare},
+    {"pack", "fReMEs", 2, 2, pack},
 };
 
 static const struct option options[] = {
-    {"only", required_argument, NULL, 'o'},   {"map-location", required_argument, NULL, 'm'},
-    {"format", required_argument, NULL, 'F'}, {"force", no_argument, NULL, 'f'},
-    {"rtol", required_argument, NULL, 'r'},   {"atol", required_argument, NULL, 'a'},
-    {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+    {"only", required_argument, NULL, 'o'},
+    {"map-location", required_argument, NULL, 'm'},
+    {"format", required_argument, NULL, 'F'},
+    {"force", no_argument, NULL, 'f'},
+    {"rtol", required_argument, NULL, 'r'},
+    {"atol", required_argument, NULL, 'a'},
+    {"raw", no_argument, NULL, 'R'},
+    {"exif", no_argument, NULL, 'e'},
+    {"max-pixels", required_argument, NULL, 'M'},
+    {"allow-empty", no_argument, NULL, 'E'},
+    {"skip-other-formats", no_argument, NULL, 's'},
+    {"help", no_argument, NULL, 'h'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool read_format(arguments *given, const char *text)
@@ -206,9 +229,29 @@ static bool read_tolerance(arguments *given, const char *name, const char *text,
     return false;
 }
 
+static bool read_max_pixels(arguments *given, const char *text)
+{
+    char *stop;
+    const long long value = strtoll(text, &stop, 10);
+    if (stop != text && *stop == 0 && value >= 1 && value < LLONG_MAX)
+        return given->max_pixels = value, true;
+    say("--max-pixels %s: not an integer of 1 or more", text);
+    return false;
+}
+
 static bool read_option(arguments *given, int letter)
 {
     switch (letter) {
+    case 'R':
+        return given->raw = true;
+    case 'e':
+        return given->exif = true;
+    case 'M':
+        return read_max_pixels(given, optarg);
+    case 'E':
+        return given->allow_empty = true;
+    case 's':
+        return given->skip_other_formats = true;
     case 'o':
         given->only = optarg;
         return true;
@@ -255,7 +298,10 @@ static bool read_words(const struct command *command, int argc, char **argv, arg
     if (given->help || (given->count >= command->least && given->count <= command->most))
         return true;
     say("%s takes %s, not %d; --help shows how", command->name,
-        command->most == 2 ? "two files" : "one file or more", given->count);
+        command->run == pack ? "a folder and a file"
+        : command->most == 2 ? "two files"
+                             : "one file or more",
+        given->count);
     return false;
 }
 
@@ -264,7 +310,7 @@ static const struct command *find_command(const char *name)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(name, commands[i].name) == 0)
             return &commands[i];
-    say("%s: no such command; there are list, verify, convert and compare", name);
+    say("%s: no such command; there are list, verify, convert, compare and pack", name);
     return NULL;
 }
 

@@ -16,7 +16,9 @@ typedef struct arguments {
     const char *only, *map_location; // or NULL
     tern_file_format format;
     bool force, help;
-    bool tolerant; // rtol or atol was given
+    bool raw, exif, allow_empty, skip_other_formats; // pack
+    int64_t max_pixels;                              // 0: the library's
+    bool tolerant;                                   // rtol or atol was given
     double rtol, atol;
 } arguments;
 
@@ -24,7 +26,10 @@ int list(const arguments *given);
 int verify(const arguments *given);
 int convert(const arguments *given);
 int compare(const arguments *given);
+int pack(const arguments *given);
 
+// True unless something has that name and --force was not given; then says so.
+bool may_write(const arguments *given, const char *path);
 // Prints the pending error, if there is one, and clears it.
 int failed(void);
 // Prints a sentence to stderr.
