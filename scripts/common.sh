@@ -65,6 +65,8 @@ have()
     python3) command -v python3 >/dev/null ;;
     python3-venv) python3 -c "import ensurepip, venv" 2>/dev/null ;;
     zlib1g-dev) compiles c '#include <zlib.h>' ;;
+    libpng-dev) pkg-config --exists libpng 2>/dev/null ;;
+    libjpeg-dev) pkg-config --exists libjpeg 2>/dev/null ;; # Debian's and Ubuntu's libjpeg-turbo
     libcmocka-dev) pkg-config --exists cmocka 2>/dev/null ;;
     gcc-aarch64-linux-gnu) command -v aarch64-linux-gnu-gcc >/dev/null ;;
     libc6-dev-arm64-cross) [ -f /usr/aarch64-linux-gnu/include/stdio.h ] ;;

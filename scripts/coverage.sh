@@ -5,8 +5,8 @@
 # Usage: scripts/coverage.sh [options of gcovr, for example --html-details coverage.html]
 . "$(dirname "$0")/common.sh"
 
-need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
-    dataset-fashion-mnist gcovr
+need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libpng-dev libjpeg-dev \
+    libcmocka-dev dataset-fashion-mnist gcovr
 dir=$build-coverage
 configure "$dir" -Dtests=enabled -Dexamples=enabled -Db_coverage=true -Doptimization=1 \
     -Dcuda=disabled \

@@ -19,7 +19,8 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-need clang libclang-rt-dev libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev
+need clang libclang-rt-dev libc6-dev meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
+    libpng-dev libjpeg-dev
 dir=$build-fuzz
 corpora=$root/tests/fuzz/corpus
 if [ $# = 0 ]; then

@@ -27,7 +27,8 @@ build_for()
     arch=$1
     shift
     configure "$build" -Dtests=enabled -Dexamples=enabled -Dcuda=enabled -Dcudasim=disabled \
-        -Ddebug=false -Dgpu_archs="$arch" -Dc_link_args="$gpu_rpath" "$@" &&
+        -Dpng=disabled -Djpeg=disabled -Ddebug=false -Dgpu_archs="$arch" \
+        -Dc_link_args="$gpu_rpath" "$@" &&
         gpu_tests list "$build" >"$build/gpu-tests" &&
         gpu_tests programs "$build/gpu-tests" >"$build/gpu-programs" &&
         ninja -C "$build" $gpu_plugins $gpu_programs $(cat "$build/gpu-programs") >&2

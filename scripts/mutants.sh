@@ -5,8 +5,8 @@
 # Usage: scripts/mutants.sh [PART]     only faults whose file begins with PART, for example src/nn
 . "$(dirname "$0")/common.sh"
 
-need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev \
-    dataset-fashion-mnist
+need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libpng-dev libjpeg-dev \
+    libcmocka-dev dataset-fashion-mnist
 copy=$build-mutants
 mkdir -p "$copy/tree"
 python3 "$root/scripts/mutants.py" copy "$root" "$copy/tree"

@@ -82,8 +82,8 @@ hand_out()
     cd "$root"
 }
 
-need gcc libc6-dev g++ git meson ninja-build pkg-config python3 zlib1g-dev dpkg-dev debhelper \
-    lintian xz-utils
+need gcc libc6-dev g++ git meson ninja-build pkg-config python3 zlib1g-dev libpng-dev libjpeg-dev \
+    dpkg-dev debhelper lintian xz-utils
 rm -rf "$work"
 mkdir -p "$work"
 archive

@@ -15,8 +15,8 @@ case ${1:-} in
 --plain | --sanitizers | --long) mode=${1#--} && shift ;;
 esac
 
-need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libcmocka-dev libdw1 \
-    dataset-fashion-mnist
+need gcc libc6-dev g++ meson ninja-build pkg-config python3 zlib1g-dev libpng-dev libjpeg-dev \
+    libcmocka-dev libdw1 dataset-fashion-mnist
 [ "$mode" = plain ] || need clang libclang-rt-dev clang-format doxygen cmake valgrind
 [ "$mode" != long ] || export TERN_TEST_LONG=1
 werror=false # a compiler newer than this tree may warn of more: only our own runs insist

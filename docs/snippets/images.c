@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pieces of docs/images.md.
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "check.h"
 
 static tern_module *small_net(void)
@@ -109,6 +112,72 @@ static void functions(void)
     expect(back && tern_size(back, 3) == 8);
 }
 
+static void write_pets(void)
+{
+    tern_tensor *image = tern_rand(tern_dims(3, 8, 12));
+    expect(mkdir("pets", 0700) == 0 && mkdir("pets/cat", 0700) == 0);
+    expect(mkdir("pets/dog", 0700) == 0);
+    expect(tern_image_write("pets/cat/1.png", image) == TERN_OK);
+    expect(tern_image_write("pets/dog/1.png", image) == TERN_OK);
+}
+
+static void picture(void)
+{
+    tern_tensor *batch = tern_rand(tern_dims(2, 3, 8, 12));
+    // [picture]
+    tern_tensor *cat = tern_image_read("pets/cat/1.png", .dtype = TERN_FLOAT32); // (3, H, W)
+    tern_tensor *both = tern_image_grid(batch, .columns = 2);                    // of (N, 3, H, W)
+    if (!both || tern_image_write("both.png", both))
+        tern_error_print(stderr);
+    // [/picture]
+    expect(tern_size(cat, 2) == 12);
+}
+
+static void damage(const char *path)
+{
+    expect(truncate(path, 20) == 0);
+}
+
+static void folder(void)
+{
+    // [folder]
+    tern_dataset *pets = tern_data_image_folder("pets"); // pets/cat/1.png, pets/dog/1.png, ...
+    tern_loader *loader = tern_loader_new(pets, .batch_size = 2, .shuffle = true);
+    // [/folder]
+    expect(tern_loader_batches(loader) == 1);
+    // [pack]
+    if (tern_data_pack("pets", "pets.safetensors"))
+        tern_error_print(stderr);
+    tern_dataset *packed = tern_data_packed("pets.safetensors"); // the same samples
+    // [/pack]
+    expect(tern_dataset_count(packed) == 2);
+    damage("pets/dog/1.png");
+    tern_sample sample;
+    expect(tern_dataset_item(pets, 1, &sample) != TERN_OK);
+    expect_error(TERN_ERR_FORMAT);
+    tern_loader_free(loader);
+    tern_dataset_free(pets);
+    tern_dataset_free(packed);
+}
+
+// In a folder of their own. Where the build reads no PNG files there is nothing to show but the
+// sentence.
+static void pictures(void)
+{
+    char here[] = "/tmp/tern-docs-XXXXXX", command[64];
+    if (tern_image_reason(TERN_IMAGE_PNG)) {
+        puts("tern: data_image_folder: pets/dog/1.png ends within its PNG header [in sample 1 of "
+             "data_image_folder, from dog/1.png]");
+        return;
+    }
+    expect(mkdtemp(here) && chdir(here) == 0);
+    write_pets();
+    picture();
+    folder();
+    snprintf(command, sizeof command, "rm -rf %s", here);
+    expect(system(command) == 0);
+}
+
 int main(void)
 {
     tern_scope scope = tern_scope_open();
@@ -119,6 +188,7 @@ int main(void)
     modes();
     last_layer();
     functions();
+    pictures();
     tern_scope_close(scope);
     return finished();
 }

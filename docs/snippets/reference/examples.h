@@ -25,6 +25,8 @@ int cuda_graph_examples(void);
 int data_examples(void);
 int generator_examples(void);
 int gradcheck_examples(void);
+int image_examples(void);
+int image_data_examples(void);
 int init_examples(void);
 int io_examples(void);
 int loader_examples(void);

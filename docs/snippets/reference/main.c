@@ -13,6 +13,8 @@ static int (*const headers[])(void) = {
     data_examples,
     generator_examples,
     gradcheck_examples,
+    image_examples,
+    image_data_examples,
     init_examples,
     io_examples,
     loader_examples,

@@ -233,7 +233,7 @@ static int compare_bytes(const char *a, int64_t a_nbytes, const char *b, int64_t
 }
 
 // By class, then as Python sorts os.walk: by the folder's whole path, then by the file's name.
-static int by_place(const void *a, const void *b, void *texts)
+static int by_path(const void *a, const void *b, void *texts)
 {
     const tern_folder_image *x = a, *y = b;
     const char *at = ((const tern_folder_texts *)texts)->at;
@@ -281,7 +281,7 @@ static tern_status read_images(lister *l)
         TERN_TRY(read_folder(l, l->list->texts.at + l->folders[i].name, look_at, i));
     }
     tern_folder_list *list = l->list;
-    qsort_r(list->images, (size_t)list->count, sizeof *list->images, by_place, &list->texts);
+    qsort_r(list->images, (size_t)list->count, sizeof *list->images, by_path, &list->texts);
     return TERN_OK;
 }
 

@@ -6,6 +6,8 @@ others, whose names are checksums, scripts/fuzz.sh --keep found. Real files are 
     make_corpus.py
 """
 import gzip
+import json
+import math
 import os
 import pickle
 import struct
@@ -245,9 +247,83 @@ def generators():
     yield "short", state()[:-1]
 
 
+def golden_images():
+    """{name: bytes} of the files that make_images.py stored: see golden.h."""
+    tests = os.path.dirname(os.path.dirname(FOLDER))
+    with gzip.open(os.path.join(tests, "golden/data/images.gz")) as archive:
+        data = archive.read()
+    size = int(data[:data.index(b"\n")].split(b", ")[1].split()[0])
+    arrays, at, case, files = data[len(data) - size:], 0, None, {}
+    sizes = {"uint8": 1, "float32": 4, "float64": 8}
+    for line in data[:len(data) - size].decode().split("\n"):
+        words = line.split(" ")
+        if words[0] == "case":
+            case = line[len("case "):]
+        elif words[0] in sizes:
+            nbytes = sizes[words[0]] * math.prod(map(int, words[2:]))
+            if words[1] == "file":
+                files[case] = arrays[at:at + nbytes]
+            at += -(-nbytes // 8) * 8
+    return files
+
+
+def images_of(format):
+    for name, data in golden_images().items():
+        if name.startswith(format) and len(data) < 1200:
+            yield name.replace(" ", "_"), data
+
+
+def png_files():
+    yield from images_of("png")
+    plain = dict(images_of("png"))["png_one_pixel"]
+    yield "huge", plain[:16] + struct.pack(">II", 10000, 10000) + plain[24:]
+    yield "no_header", plain[:12] + b"IDAT" + plain[16:]
+    yield "long_chunk", plain[:33] + b"\xff\xff\xff\xfftEXt" + plain[41:]
+
+
+def jpeg_files():
+    yield from images_of("jpeg")
+    plain = dict(images_of("jpeg"))["jpeg_one_pixel"]
+    yield "no_frame", plain[:20] + b"\xff\xd9"
+    yield "long_marker", plain[:2] + b"\xff\xe1\xff\xff" + plain[2:]
+
+
+def packed(count=2, offsets=(0, 3, 3), labels=(0, 1), classes=b"a\0b\0", names=b"a/1\0b/2\0",
+           images=b"abc", shape=None):
+    lists = [("offsets", "I64", [len(offsets)], struct.pack(f"<{len(offsets)}q", *offsets)),
+             ("labels", "I64", [count], struct.pack(f"<{len(labels)}q", *labels)),
+             ("classes", "U8", [len(classes)], classes), ("names", "U8", [len(names)], names),
+             ("images", "U8", shape or [len(images)], images)]
+    header, data = {}, b""
+    for name, dtype, sizes, elements in lists:
+        header[name] = {"dtype": dtype, "shape": sizes,
+                        "data_offsets": [len(data), len(data) + len(elements)]}
+        data += elements
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def packed_files():
+    pixel = golden_images()["png one pixel"]
+    yield "plain", packed(offsets=(0, len(pixel), len(pixel)), images=pixel)
+    yield "jpeg", packed(offsets=(0, 0, 300), images=golden_images()["jpeg one pixel"])
+    yield "raw", packed(shape=[2, 1, 2, 3], images=bytes(range(12)))
+    yield "raw_empty", packed(shape=[2, 0, 2, 3], images=b"")
+    yield "raw_other_count", packed(shape=[1, 2, 2, 3], images=bytes(range(12)))
+    yield "backwards", packed(offsets=(3, 0, 3))
+    yield "outside", packed(offsets=(0, 3, 4))
+    yield "negative", packed(offsets=(-1, 3, 3))
+    yield "label", packed(labels=(0, 2))
+    yield "label_negative", packed(labels=(0, -1))
+    yield "no_end", packed(names=b"a/1\0b/2")
+    yield "names", packed(names=b"a/1\0")
+    yield "empty", packed(0, (0,), (), b"", b"", b"")
+
+
 for target, files in (("idx", idx_files), ("npy", npy_files), ("zip", zip_files),
                       ("safetensors", safetensors_files), ("json", texts),
-                      ("generator", generators)):
+                      ("generator", generators), ("png", png_files), ("jpeg", jpeg_files),
+                      ("packed", packed_files)):
     for name, data in files():
         write(target, name, data)
 for name, data in pickles():
