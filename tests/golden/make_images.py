@@ -22,7 +22,8 @@ from golden import Golden
 PROSE = f"""
 Pillow {PIL.__version__}, libjpeg-turbo {features.version('libjpeg_turbo')}. `file` has the bytes of
 a file; `rgb`, `grey` and `rgba` are convert('RGB'), ('L') and ('RGBA') of the opened file, and
-`upright` is convert('RGB') of ImageOps.exif_transpose. `source` is what Pillow encoded.
+`upright` is convert('RGB') of ImageOps.exif_transpose. `source` is what Pillow encoded,
+`alpha` what a transparent color means by PNG's standard.
 grid: `out` is make_grid(x, nrow, padding, normalize, value_range, scale_each, pad_value).
 save: `bytes` is what save_image makes of x before it is encoded.
 """
@@ -125,10 +126,13 @@ def as_tensor(image):
     return torch.from_numpy(np.array(image).copy())
 
 
-def store(name, data, modes=("RGB", "L", "RGBA"), upright=False, source=None):
+def store(name, data, modes=("RGB", "L", "RGBA"), upright=False, source=None,
+          alpha=None):
     arrays = [("file", torch.frombuffer(bytearray(data), dtype=torch.uint8))]
     if source is not None:
         arrays.append(("source", torch.from_numpy(np.array(source))))
+    if alpha is not None:
+        arrays.append(("alpha", torch.from_numpy(alpha)))
     names = {"RGB": "rgb", "L": "grey", "RGBA": "rgba"}
     for mode in modes:
         arrays.append((names[mode], as_tensor(Image.open(io.BytesIO(data)).convert(mode))))
@@ -157,8 +161,9 @@ def png_cases():
     store("png grey transparent", png(grey, 0, 8, extra=transparent(0, 2)))
     color = (picture(3) // 128).astype(np.uint16)
     store("png color transparent", png(color, 2, 8, extra=transparent(0, 1, 0, 1, 0, 1)))
-    store("png grey16 transparent", png(samples_of(0, 16), 0, 16, extra=transparent(1, 2)),
-          modes=("RGB", "L"))
+    deep = random.integers(250, 266, (HEIGHT, WIDTH, 1)).astype(np.uint16)
+    store("png grey16 transparent", png(deep, 0, 16, extra=transparent(1, 2)), modes=("RGB", "L"),
+          alpha=np.where(deep[..., 0] == 258, 0, 255).astype(np.uint8))
     store("png many parts", png(samples_of(2, 8), 2, 8, parts=9))
     store("png one pixel", png(samples_of(2, 8, 1, 1), 2, 8))
     store("png one pixel interlaced", png(samples_of(6, 8, 1, 1), 6, 8, True))

@@ -303,6 +303,7 @@ static void a_packed_file_that_contradicts_itself_is_refused(void **state)
         long at; // 8 offsets, 7 labels, "cat\0dog\0", names
         const char *bytes, *words;
     } cases[] = {{8, "\xff\xff\xff\x7f", "the offsets are not in order or lead out"},
+                 {56, "\xff\xff\xff\x7f", "the offsets are not in order or lead out"},
                  {64 + 8, "\2", "a label is none of the classes"},
                  {64 + 56 + 7, "x", "the names do not fit"},
                  {64 + 56 + 8 + 9, "x", "the names do not fit"}};

@@ -69,8 +69,7 @@ static void exif_orientation_is_followed_where_it_is_asked_for(void **state)
 
 // ---- forms of the result ------------------------------------------------------------------------
 
-// 2 x 1 pixels by zlib's own writer: red, and half transparent blue.
-static const golden_case *two_by_one(void)
+static const golden_case *with_alpha(void)
 {
     return golden_find("images", "png by Pillow RGBA");
 }
@@ -79,8 +78,8 @@ static void floats_are_bytes_over_255_in_either_layout(void **state)
 {
     (void)state;
     NEEDS(TERN_IMAGE_PNG);
-    const golden_array *file = golden_find_array(two_by_one(), "file");
-    const golden_array *rgb = golden_find_array(two_by_one(), "rgb");
+    const golden_array *file = golden_find_array(with_alpha(), "file");
+    const golden_array *rgb = golden_find_array(with_alpha(), "rgb");
     const uint8_t *bytes = rgb->data;
     const int64_t height = rgb->shape.dim[0], width = rgb->shape.dim[1];
     tern_tensor *planes = tern_image_decode(file->data, file->numel, .dtype = TERN_FLOAT32);
@@ -116,6 +115,20 @@ static void channels_as_stored_are_the_files_own(void **state)
     assert_int_equal(channels_as_stored("jpeg cmyk"), 3);
 }
 
+static void a_transparent_value_of_16_bits_is_alpha(void **state)
+{
+    (void)state;
+    NEEDS(TERN_IMAGE_PNG);
+    const golden_case *c = golden_find("images", "png grey16 transparent");
+    const golden_array *file = golden_find_array(c, "file");
+    const golden_array *grey = golden_find_array(c, "grey"), *alpha = golden_find_array(c, "alpha");
+    const uint8_t *bytes = tern_data(decode(file, 0, false));
+    for (int64_t i = 0; i < alpha->numel; i++) {
+        assert_int_equal(bytes[2 * i], ((const uint8_t *)grey->data)[i]);
+        assert_int_equal(bytes[2 * i + 1], ((const uint8_t *)alpha->data)[i]);
+    }
+}
+
 // ---- from files ---------------------------------------------------------------------------------
 
 static void a_file_is_known_by_its_bytes_whatever_its_name(void **state)
@@ -148,6 +161,7 @@ int main(void)
         DATA_TEST(exif_orientation_is_followed_where_it_is_asked_for),
         DATA_TEST(floats_are_bytes_over_255_in_either_layout),
         DATA_TEST(channels_as_stored_are_the_files_own),
+        DATA_TEST(a_transparent_value_of_16_bits_is_alpha),
         DATA_TEST(a_file_is_known_by_its_bytes_whatever_its_name),
         DATA_TEST(more_pixels_than_allowed_are_refused),
     };
