@@ -148,7 +148,7 @@ make_reference_venv()
     need python3 python3-venv
     say "making $venv"
     python3 -m venv "$venv"
-    "$python" -m pip install --quiet torch==2.15.0 torchvision==0.29.2 numpy==2.4.6 \
+    "$python" -m pip install --quiet torch==2.15.0 torchvision==0.29.2 pillow==13.0.0 numpy==2.4.6 \
         safetensors==0.8.0 schedulefree==1.4.1
 }
 

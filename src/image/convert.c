@@ -71,6 +71,10 @@ static void put_pixels(const target *t, const tern_pixels *pixels)
             put_rgb_plane(t, pixels->data, count, channel);
         return;
     }
+    if (t->bytes && t->channel_step == 1 && pixels->channels == t->channels) {
+        memcpy(t->bytes, pixels->data, pixels->nbytes);
+        return;
+    }
     for (int64_t i = 0; i < count; i++) {
         uint8_t values[4];
         convert_pixel(values, t->channels, pixels->data + i * pixels->channels, pixels->channels);
