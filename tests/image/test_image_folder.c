@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "base/worker.h"
 #include "image_test.h"
 
 // ---- folders ------------------------------------------------------------------------------------
@@ -439,6 +440,30 @@ static void threads_may_ask_for_samples_at_once(void **state)
     unlink(packed_path);
 }
 
+static void a_loaders_workers_read_the_files_and_say_which_is_damaged(void **state)
+{
+    (void)state;
+    NEEDS(TERN_IMAGE_PNG);
+    make_pets();
+    write_file("dog/2.png", "\x89PNG\r\n\x1a\n.....", 13);
+    tern_dataset *set = tern_data_image_folder(directory);
+    tern_loader *loader = tern_loader_new(set, .batch_size = 2, .workers = 3);
+    tern_batch batch;
+    for (int first = 0; first < 6; first += 2) {
+        assert_true(tern_loader_next(loader, &batch));
+        for (int i = 0; i < 2; i++)
+            assert_true(((const float *)tern_data(batch.x))[18 * i] ==
+                        (float)reds[first + i] / 255.0f);
+    }
+    assert_false(tern_loader_next(loader, &batch));
+    assert_error(TERN_ERR_FORMAT, "/dog/2.png ends within its PNG header [in sample 6 of "
+                                  "data_image_folder, from dog/2.png]");
+    tern_loader_free(loader);
+    tern_dataset_free(set);
+    tern_workers_shutdown(); // they keep scopes
+    (void)tern_memory_trim();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +482,7 @@ int main(void)
         FOLDER_TEST(a_packed_file_that_shrinks_fails_its_samples),
         FOLDER_TEST(no_memory_is_reported_and_leaves_nothing),
         FOLDER_TEST(threads_may_ask_for_samples_at_once),
+        FOLDER_TEST(a_loaders_workers_read_the_files_and_say_which_is_damaged),
     };
     return see_all_allocations() || cmocka_run_group_tests(tests, start_group, end_group);
 }
