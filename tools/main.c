@@ -97,6 +97,7 @@ static const struct {
               {".map_location", "--map-location"},
               {".format", "--format"},
               {".raw", "--raw"},
+              {".exif", "--exif"},
               {".max_pixels", "--max-pixels"},
               {".allow_empty", "--allow-empty"},
               {".skip_other_formats", "--skip-other-formats"}};
@@ -106,7 +107,7 @@ static int field_at(const char *text)
 {
     for (int i = 0; i < (int)(sizeof fields / sizeof *fields); i++) {
         const size_t length = strlen(fields[i].field);
-        if (strncmp(text, fields[i].field, length) == 0 && strchr(" ;,=", text[length]))
+        if (strncmp(text, fields[i].field, length) == 0 && strchr(" ;:,=", text[length]))
             return i;
     }
     return -1;

@@ -119,6 +119,9 @@ REFUSES(tern_data_pack_with, "a directory that is not there", TERN_ERR_IO,
 REFUSES(tern_data_pack_with, "no pixels at most", TERN_ERR_ARG, "data_pack: .max_pixels is 0",
         tern_data_pack("/nowhere/at-all", IN_PROC, .max_pixels = 0))
 
+REFUSES(tern_data_pack_with, "encoded images to be turned", TERN_ERR_ARG,
+        "data_pack: .exif is for .raw", tern_data_pack("/nowhere/at-all", IN_PROC, .exif = true))
+
 #define PACKED(...) tern_data_packed("/nowhere/at-all", __VA_ARGS__)
 REFUSES(tern_data_packed_with, "options that are NULL", TERN_ERR_NULL,
         "data_packed: options is NULL", tern_data_packed_with(NULL))

@@ -231,6 +231,11 @@ static void a_packed_file_has_the_same_samples(void **state)
         tern_dataset *set = tern_data_packed(packed_path);
         assert_pets(set);
         tern_dataset_free(set);
+        set = tern_data_packed(packed_path, .exif = true);
+        assert_int_equal(set == NULL, raw);
+        if (raw)
+            assert_error(TERN_ERR_ARG, "has raw pixels, which .exif does not turn");
+        tern_dataset_free(set);
         tern_state *state_of_it = tern_state_read(packed_path);
         assert_int_equal(tern_state_count(state_of_it), raw ? 4 : 5);
         assert_true(tern_shape_equal(tern_shape_of(tern_state_tensor(state_of_it, "labels")),

@@ -107,6 +107,8 @@ class Packing(unittest.TestCase):
                   'a.safetensors')
         _, errors = self.ends(2, 'pack', 'pets', 'a.safetensors')
         self.assertIn('a.safetensors exists already; --force replaces it', errors)
+        _, errors = self.ends(2, 'pack', '--exif', 'pets', 'b.safetensors')
+        self.assertIn('--exif is for --raw: encoded images', errors)
         _, errors = self.ends(2, 'pack', 'pets')
         self.assertIn('pack takes a folder and a file, not 1', errors)
 

@@ -271,6 +271,8 @@ static tern_status check(const tern_data_pack_options *o)
         return tern_null_error(op, "path");
     TERN_CHECK(o->max_pixels >= 1, TERN_ERR_ARG, "%s: .max_pixels is %lld, but must be 1 or more",
                op, (long long)o->max_pixels);
+    TERN_CHECK(o->raw || !o->exif, TERN_ERR_ARG,
+               "%s: .exif is for .raw: encoded images are turned when they are read", op);
     return tern_fork_check();
 }
 

@@ -166,6 +166,9 @@ static tern_status check_raw_size(const packed *self)
 {
     if (!self->raw || self->count == 0)
         return TERN_OK;
+    TERN_CHECK(!self->form.exif, TERN_ERR_ARG,
+               "%s: %s has raw pixels, which .exif does not turn: it is for packing them", op,
+               self->file.path);
     const tern_image_source source = {op, self->file.path, NULL, 0};
     return tern_image_check_size(&source, &self->form, self->height, self->width);
 }
