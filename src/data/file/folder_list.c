@@ -281,7 +281,8 @@ static tern_status read_images(lister *l)
         TERN_TRY(read_folder(l, l->list->texts.at + l->folders[i].name, look_at, i));
     }
     tern_folder_list *list = l->list;
-    qsort_r(list->images, (size_t)list->count, sizeof *list->images, by_path, &list->texts);
+    if (list->count > 0)
+        qsort_r(list->images, (size_t)list->count, sizeof *list->images, by_path, &list->texts);
     return TERN_OK;
 }
 
