@@ -120,7 +120,8 @@ static int count_workers(const tern_loader_new_options *options)
     const tern_dataset_class *klass = options->dataset->klass;
     if (klass->next && klass->visit) // its state is that of the batch in hand
         return 0;
-    return tern_dataset_is_serial(options->dataset) && options->workers > 1 ? 1 : options->workers;
+    const bool serial = tern_dataset_is_serial(options->dataset);
+    return serial && options->workers > 1 ? 1 : options->workers;
 }
 
 tern_loader *tern_loader_new_with(const tern_loader_new_options *options)
