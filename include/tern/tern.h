@@ -13,6 +13,7 @@
 #include <tern/cuda_graph.h>
 #include <tern/data.h>
 #include <tern/data_type.h>
+#include <tern/datasets.h>
 #include <tern/device.h>
 #include <tern/dtype.h>
 #include <tern/error.h>

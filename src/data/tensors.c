@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A dataset over tensors that are in memory already.
 #include <string.h>
+#include <tern/datasets.h>
 #include <tern/ops.h>
 #include "data/dataset.h"
 #include "data/rows.h"

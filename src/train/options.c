@@ -2,6 +2,7 @@
 // What options are unless said: the defaults of the constructors' macros, as functions.
 #include <tern/averaged_model.h>
 #include <tern/checkpoint.h>
+#include <tern/datasets.h>
 #include <tern/loader.h>
 #include <tern/gradcheck.h>
 #include <tern/image_data.h>

@@ -45,7 +45,7 @@ PUBLIC = {
     'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],
     'image': ['image'],
-    'data': ['data', 'image_data', 'loader', 'sampler'],
+    'data': ['data', 'datasets', 'image_data', 'loader', 'sampler'],
     'parallel': ['parallel'],
     'train': ['averaged_model', 'checkpoint', 'free'],
 }

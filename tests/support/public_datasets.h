@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The datasets of data.h: a row is the constructor without tern_data_, _with and _new, and a call
-// that makes one of 7 samples. The manifest (tests/conformance) asks for every constructor, and
-// tests/data/test_dataset_state.c loads each.
+// The datasets of datasets.h: a row is the constructor without tern_data_, _with and _new, and a
+// call that makes one of 7 samples. The manifest (tests/conformance) asks for every constructor,
+// and tests/data/test_dataset_state.c loads each.
 #ifndef TERN_TESTS_SUPPORT_PUBLIC_DATASETS_H
 #define TERN_TESTS_SUPPORT_PUBLIC_DATASETS_H
 

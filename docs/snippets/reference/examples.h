@@ -23,6 +23,7 @@ int checkpoint_examples(void);
 int cuda_examples(void);
 int cuda_graph_examples(void);
 int data_examples(void);
+int datasets_examples(void);
 int generator_examples(void);
 int gradcheck_examples(void);
 int image_examples(void);

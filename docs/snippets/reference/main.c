@@ -11,6 +11,7 @@ static int (*const headers[])(void) = {
     cuda_examples,
     cuda_graph_examples,
     data_examples,
+    datasets_examples,
     generator_examples,
     gradcheck_examples,
     image_examples,

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <tern/datasets.h>
 #include <tern/idx.h>
 #include <tern/ops.h>
 #include <unistd.h>
