@@ -175,6 +175,10 @@ typedef const char *tern_dataset_class_name_fn(const tern_dataset *self, int64_t
 typedef bool tern_dataset_sample_name_fn(const tern_dataset *self, int64_t index, char *buffer,
                                          size_t size);
 
+/// Whether one thread at a time may run `item` and `get` of a dataset over others, whose class does
+/// not know it: whether that holds for one of them.
+typedef bool tern_dataset_is_serial_fn(const tern_dataset *self);
+
 /// A kind of dataset; static storage. Initialise it by name: members may be added in the middle.
 /// Batches are made by `get`; without one, of what `item` gives. tern_dataset_item asks `item`;
 /// without one it is a batch of one sample. A class with both has to give the same by both.
@@ -197,6 +201,7 @@ typedef struct tern_dataset_class {
     tern_dataset_sample_name_fn *sample_name; ///< may be NULL: it is not known
     bool serial; ///< `item` and `get` write to what `self` leads to: one thread may run them at
                  ///< a time. Otherwise the workers of a loader do at once
+    tern_dataset_is_serial_fn *is_serial; ///< may be NULL: `serial` says it
 } tern_dataset_class;
 
 /// The first member of every dataset's struct.

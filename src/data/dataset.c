@@ -97,11 +97,6 @@ void tern_dataset_release_internal(tern_dataset *dataset)
     drop(dataset);
 }
 
-bool tern_dataset_is_serial(const tern_dataset *dataset)
-{
-    return dataset->klass->serial || dataset->klass->next;
-}
-
 void tern_dataset_count_workers(tern_dataset *dataset, int more)
 {
     __atomic_fetch_add(&dataset->workers_, more, __ATOMIC_RELAXED);
@@ -148,14 +143,28 @@ const tern_sample_context *tern_dataset_set_context(const tern_sample_context *c
 }
 
 // With one seed two datasets around each other would draw the same, and one flip undo the other.
-tern_sample_context tern_dataset_context(void)
+tern_sample_context tern_dataset_inner_context(const tern_sample_context *context, uint64_t number)
 {
-    if (!context_of_thread)
-        return (tern_sample_context){0};
-    tern_sample_context inner = *context_of_thread;
-    const tern_philox_block block = tern_philox(inner.seed, UINT64_MAX, UINT64_MAX);
+    tern_sample_context inner = *context;
+    const tern_philox_block block = tern_philox(inner.seed, number, UINT64_MAX);
     inner.seed = (uint64_t)block.word[1] << 32 | block.word[0];
     return inner;
+}
+
+tern_sample_context tern_dataset_context(void)
+{
+    return context_of_thread ? tern_dataset_inner_context(context_of_thread, UINT64_MAX)
+                             : (tern_sample_context){0};
+}
+
+bool tern_dataset_is_serial(const tern_dataset *dataset)
+{
+    if (!dataset->klass->is_serial)
+        return dataset->klass->serial || dataset->klass->next;
+    tern_callback_begin();
+    const bool serial = dataset->klass->is_serial(dataset);
+    tern_callback_end();
+    return serial;
 }
 
 tern_status tern_dataset_check_result(const char *op, const tern_dataset *dataset,

@@ -41,6 +41,9 @@ tern_status tern_dataset_check_tensors(const char *op, const tern_dataset *datas
 const tern_sample_context *tern_dataset_set_context(const tern_sample_context *context);
 // What a dataset is asked with outside a loader: zeros, or what is due inside another dataset.
 tern_sample_context tern_dataset_context(void);
+// What dataset `number` inside one that is asked with `context` is asked with, so that the draws of
+// two of them, and the outer one's own, have nothing in common. UINT64_MAX: the only one.
+tern_sample_context tern_dataset_inner_context(const tern_sample_context *context, uint64_t number);
 
 // For messages; never NULL.
 const char *tern_dataset_name(const tern_dataset *dataset);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every dataset of data.h: one sample is one of a batch, and a loader over another one of the same
-// samples goes on in the middle of an epoch with the bits of the first.
+// Every dataset of datasets.h: one sample is one of a batch, and a loader over another one of the
+// same samples goes on in the middle of an epoch with the bits of the first.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,6 +17,32 @@ static const char *seven_images(void)
 {
     write_mnist("train", COUNT, COUNT);
     return directory;
+}
+
+// Those that others are made over, which hold them too.
+static tern_dataset *below[8];
+static int below_count;
+
+static tern_dataset *pairs(int64_t count)
+{
+    assert_true(below_count < 8);
+    below[below_count] =
+        tern_data_tensors(tern_rand(tern_dims(count, 3)), tern_arange(0, (double)count, 1));
+    return below[below_count++];
+}
+
+static void free_below(void)
+{
+    while (below_count > 0)
+        tern_dataset_free(below[--below_count]);
+}
+
+static tern_status draw_for_seven(const tern_sample_context *context, int64_t index,
+                                  tern_sample *sample, void *user)
+{
+    (void)user;
+    sample->x = tern_add_scalar(sample->x, tern_sample_rand(context, index, 0));
+    return tern_error_code();
 }
 
 #define DATASET(name, ...)                                                                         \
@@ -70,6 +96,7 @@ static void one_sample_is_one_of_a_batch(void **state)
         for (int64_t number = 0; number < COUNT; number++)
             check_sample(set, &all, number);
         tern_dataset_free(set);
+        free_below();
     }
 }
 
@@ -109,6 +136,7 @@ static void check_resume(size_t i, int before)
     assert_memory_equal(rest, whole, size);
     tern_loader_free(second);
     tern_dataset_free(again);
+    free_below();
     tern_state_free(loader);
     tern_state_free(random);
 }

@@ -6,7 +6,11 @@
 #define TERN_TESTS_SUPPORT_PUBLIC_DATASETS_H
 
 #define PUBLIC_DATASETS(DATASET)                                                                   \
+    DATASET(cache, tern_data_cache(pairs(7)))                                                      \
+    DATASET(concat, tern_data_concat(pairs(7), pairs(0)))                                          \
+    DATASET(map, tern_data_map(pairs(7), draw_for_seven))                                          \
     DATASET(mnist, tern_data_mnist(seven_images(), TERN_TRAIN))                                    \
+    DATASET(subset, tern_data_subset(pairs(7), (int64_t[]){6, 0, 5, 1, 4, 2, 3}, 7))               \
     DATASET(tensors, tern_data_tensors(tern_rand(tern_dims(7, 3)), tern_arange(0, 7, 1)))
 
 #endif

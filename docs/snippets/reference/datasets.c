@@ -54,8 +54,97 @@ static void show_data_tensors(void)
     tern_dataset_free(data);
 }
 
+static tern_dataset *ten_pairs(void)
+{
+    return tern_data_tensors(tern_rand(tern_dims(10, 3)), tern_randint(0, 2, tern_dims(10)));
+}
+
+static void show_data_subset(void)
+{
+    tern_dataset *data = ten_pairs();
+    // [tern_data_subset]
+    const int64_t index[] = {0, 2, 4};
+    tern_dataset *even = tern_data_subset(data, index, 3); // samples 0, 2 and 4
+    // [/tern_data_subset]
+    expect(tern_dataset_count(even) == 3);
+    tern_dataset_free(even);
+    tern_dataset_free(data);
+}
+
+static void show_data_random_split(void)
+{
+    tern_dataset *data = ten_pairs();
+    // [tern_data_random_split]
+    tern_dataset *part[2]; // 8 samples and 2
+    if (tern_data_random_split(data, 2, part, .fractions = (double[]){0.8, 0.2}))
+        tern_error_print(stderr);
+    // [/tern_data_random_split]
+    expect(tern_dataset_count(part[0]) == 8 && tern_dataset_count(part[1]) == 2);
+    tern_dataset_free(part[0]);
+    tern_dataset_free(part[1]);
+    tern_dataset_free(data);
+}
+
+static void show_data_concat_new(void)
+{
+    tern_dataset *a = ten_pairs(), *b = ten_pairs();
+    // [tern_data_concat_new]
+    tern_dataset *list[] = {a, b};
+    tern_dataset *both = tern_data_concat_new(2, list);
+    // [/tern_data_concat_new]
+    expect(tern_dataset_count(both) == 20);
+    tern_free(both, a, b);
+}
+
+static void show_data_concat(void)
+{
+    tern_dataset *a = ten_pairs(), *b = ten_pairs();
+    // [tern_data_concat]
+    tern_dataset *both = tern_data_concat(a, b); // those of a, then those of b
+    int64_t count = tern_dataset_count(both);    // 20
+    // [/tern_data_concat]
+    expect(count == 20);
+    tern_free(both, a, b);
+}
+
+static tern_status negate(const tern_sample_context *context, int64_t index, tern_sample *sample,
+                          void *user)
+{
+    (void)context;
+    (void)index;
+    (void)user;
+    sample->x = tern_neg(sample->x);
+    return tern_error_code();
+}
+
+static void show_data_map(void)
+{
+    tern_dataset *data = ten_pairs();
+    // [tern_data_map]
+    tern_dataset *negated = tern_data_map(data, negate); // negate sets sample->x
+    // [/tern_data_map]
+    expect(tern_dataset_count(negated) == 10);
+    tern_free(negated, data);
+}
+
+static void show_data_cache(void)
+{
+    tern_dataset *data = ten_pairs();
+    // [tern_data_cache]
+    tern_dataset *fast = tern_data_cache(data, .max_bytes = INT64_C(1) << 30);
+    // [/tern_data_cache]
+    expect(tern_dataset_count(fast) == 10);
+    tern_free(fast, data);
+}
+
 int datasets_examples(void)
 {
+    show_data_subset();
+    show_data_random_split();
+    show_data_concat_new();
+    show_data_concat();
+    show_data_map();
+    show_data_cache();
     show_data_mnist();
     show_data_tensors_new();
     show_data_tensors();
