@@ -168,6 +168,119 @@ TERN_API tern_dataset *tern_data_mnist_with(const tern_data_mnist_options *optio
 #define tern_data_mnist(...)                                                                       \
     TERN_WITH_(tern_data_mnist, tern_data_mnist, TERN_DATA_MNIST, __VA_ARGS__)
 
+/// CIFAR-10 in its binary version: data_batch_1.bin to data_batch_5.bin, or test_batch.bin, with
+/// the classes' names of batches.meta.txt where that is there. Images are kept as bytes; a batch
+/// has x float32 (N, 3, 32, 32) = byte / 255 and y int64 (N), both on the CPU until
+/// tern_dataset_to. Fails as tern_data_mnist_with.
+TERN_API tern_dataset *tern_data_cifar10(const char *directory, tern_data_split split);
+
+/// `tern_data_cifar100(directory, TERN_TRAIN)`.
+typedef struct tern_data_cifar100_options {
+    bool coarse; ///< labels are the 20 superclasses, not the 100 classes
+    char reserved_;
+    const char *directory; ///< where the files are
+    tern_data_split split; ///< which of them
+} tern_data_cifar100_options;
+
+#define TERN_DATA_CIFAR100_DEFAULTS_ .coarse = false
+#define TERN_DATA_CIFAR100_FIELDS_   2, 0, (directory, split), (text, split)
+TERN_API tern_data_cifar100_options tern_data_cifar100_defaults(void);
+/// CIFAR-100 in its binary version: train.bin or test.bin, with the names of fine_label_names.txt
+/// or coarse_label_names.txt where those are there. Otherwise as tern_data_cifar10.
+TERN_API tern_dataset *tern_data_cifar100_with(const tern_data_cifar100_options *options);
+#define tern_data_cifar100(...)                                                                    \
+    TERN_WITH_(tern_data_cifar100, tern_data_cifar100, TERN_DATA_CIFAR100, __VA_ARGS__)
+
+/// `tern_data_npy("x.npy", .labels = "y.npy")`.
+typedef struct tern_data_npy_options {
+    const char *labels; ///< another file of as many rows, whose rows are y; NULL: there is no y
+    char reserved_;
+    const char *path; ///< the file whose rows are x
+} tern_data_npy_options;
+
+#define TERN_DATA_NPY_DEFAULTS_ .labels = NULL
+#define TERN_DATA_NPY_FIELDS_   1, 0, (path), (text)
+TERN_API tern_data_npy_options tern_data_npy_defaults(void);
+/// Rows of numpy's arrays, which may be larger than memory: they stay in their files, and each is
+/// read when it is asked for. A batch has x (N, ..), and y (N, ..), with the dtypes of the files,
+/// on the CPU. The files stay open; one that is deleted meanwhile can still be read, one that is
+/// written to is TERN_ERR_IO, and one that has become shorter TERN_ERR_FORMAT, with its name and
+/// the number of the sample. NULL on failure: TERN_ERR_IO for a file that cannot be read,
+/// TERN_ERR_FORMAT for one that is no array in C's order of a dtype of tern's, or whose length is
+/// not that of its shape, and for numbers of rows that differ.
+TERN_API tern_dataset *tern_data_npy_with(const tern_data_npy_options *options);
+#define tern_data_npy(...) TERN_WITH_(tern_data_npy, tern_data_npy, TERN_DATA_NPY, __VA_ARGS__)
+
+/// `tern_data_text("shakespeare.txt", 128)`.
+typedef struct tern_data_text_options {
+    int64_t stride;      ///< tokens from the beginning of a window to that of the next; 0: `length`
+    int64_t token_bytes; ///< of a token: 1 (a byte of text), 2 or 4 (unsigned, little-endian)
+    char reserved_;
+    const char *path; ///< the file
+    int64_t length;   ///< tokens of a window, 1 to 2^31 - 1
+} tern_data_text_options;
+
+#define TERN_DATA_TEXT_DEFAULTS_ .stride = 0, .token_bytes = 1
+#define TERN_DATA_TEXT_FIELDS_   2, 0, (path, length), (text, int64)
+TERN_API tern_data_text_options tern_data_text_defaults(void);
+/// Windows of a text, for language models: x int64 (N, length) are the bytes from index * stride
+/// on, y int64 (N, length) those from one further on, so that y[i] comes after x[i]; 256 classes.
+/// With .token_bytes = 2 the file is one of tokens, as numpy's tofile writes uint16. Windows that
+/// would go past the end are left out. The file is read window by window, and may be larger than
+/// memory; otherwise as tern_data_npy_with. TERN_ERR_FORMAT for a file of fewer than length + 1
+/// tokens.
+TERN_API tern_dataset *tern_data_text_with(const tern_data_text_options *options);
+#define tern_data_text(...) TERN_WITH_(tern_data_text, tern_data_text, TERN_DATA_TEXT, __VA_ARGS__)
+
+/// .label_column of a CSV file without labels.
+#define TERN_CSV_NO_COLUMN INT64_MIN
+
+/// `tern_data_csv("iris.csv", .label = "species")`.
+typedef struct tern_data_csv_options {
+    const char *label;      ///< the name of the column of labels; NULL: there is none
+    int64_t label_column;   ///< its number instead: from 0, or back from -1, which is the last
+    tern_dtype label_dtype; ///< int64: classes; float32, float64: numbers
+    tern_dtype dtype;       ///< of the features: float32 or float64
+    bool header;            ///< the first line has the names of the columns
+    char separator;         ///< between cells; ASCII
+    bool fill_empty;        ///< an empty cell of a feature is `fill`; else it is refused
+    double fill;            ///< 0, NAN, ..; also where the column has texts
+    const char *missing;    ///< what counts as an empty cell too, "NA" or "?"; or NULL
+    const char *const *categories; ///< names of columns whose numbers are texts, then NULL; or NULL
+    const char *const *skip;       ///< names of columns that do not count, then NULL; or NULL
+    tern_dataset *like; ///< of another file: its categories and classes are used; or NULL
+    char reserved_;
+    const char *path; ///< the file
+} tern_data_csv_options;
+
+#define TERN_DATA_CSV_DEFAULTS_                                                                    \
+    .label = NULL, .label_column = TERN_CSV_NO_COLUMN, .label_dtype = TERN_INT64,                  \
+    .dtype = TERN_FLOAT32, .header = true, .separator = ',', .fill_empty = false, .fill = 0,       \
+    .missing = NULL, .categories = NULL, .skip = NULL, .like = NULL
+#define TERN_DATA_CSV_FIELDS_ 1, 0, (path), (text)
+TERN_API tern_data_csv_options tern_data_csv_defaults(void);
+/// The rows of a CSV file (RFC 4180; lines end with LF or CRLF, empty ones are passed over, a byte
+/// order mark of UTF-8 too). A batch has x (N, features), and y (N) where there is a label; all is
+/// in memory, on the CPU until tern_dataset_to. In a file without a header columns are called "0",
+/// "1", and so on.
+///
+/// A column has numbers or texts, as its first cell that is not empty: decimal ones, in every
+/// locale, rounded to the nearest double and then to `dtype`; blanks around them do not count.
+/// Texts of a feature are categories: x has the number of the text among those of the column,
+/// sorted by their bytes. Likewise labels that are texts are classes, sorted by name; labels that
+/// are integers are y as they are, with classes 0 to the largest (none when one is negative).
+///
+///     tern_dataset *train = tern_data_csv("train.csv", .label = "species");
+///     tern_dataset *test = tern_data_csv("test.csv", .label = "species", .like = train);
+///
+/// NULL on failure: TERN_ERR_IO for a file that cannot be read, TERN_ERR_FORMAT, with file and
+/// line, for a row of more or fewer cells, an empty cell or missing label, a number among texts or
+/// a text among numbers, a number that `dtype` does not hold (1e999), a label or category that
+/// `like` has not seen, a quote in the wrong place, a NUL byte, texts that are no UTF-8, a record
+/// of more than 16 MiB. The file is read twice, in memory of bounded size beside the result.
+TERN_API tern_dataset *tern_data_csv_with(const tern_data_csv_options *options);
+#define tern_data_csv(...) TERN_WITH_(tern_data_csv, tern_data_csv, TERN_DATA_CSV, __VA_ARGS__)
+
 TERN_END_DECLS
 
 #endif

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Leaves room for "..." and removes the rest of a UTF-8 sequence that would be torn.
@@ -76,6 +77,15 @@ const char *tern_text_reason(int error)
 {
     locale_t plain = c_locale();
     return plain ? strerror_l(error, plain) : "an error of the system";
+}
+
+double tern_text_double(const char *text)
+{
+    const int saved = errno;
+    locale_t plain = c_locale();
+    const double value = plain ? strtod_l(text, NULL, plain) : strtod(text, NULL);
+    errno = saved;
+    return value;
 }
 
 void tern_text_format(char *buffer, size_t size, const char *format, va_list arguments)

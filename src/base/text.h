@@ -22,6 +22,9 @@ size_t tern_utf8_length(const char *text, size_t length);
 // The number that `text` is, in decimal digits; 0 where it is none from 1 to `max`.
 int tern_text_count(const char *text, int max);
 
+// The number that begins a text, as strtod reads it in the C locale. Keeps errno.
+double tern_text_double(const char *text);
+
 // What an errno stands for, as in the C locale. Thread-safe; valid until the thread's next call.
 const char *tern_text_reason(int error);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The elements of a storage: from the file, through the checks, to memory.
+#include "io/elements.h"
+
 #include <string.h>
 #include <zlib.h>
 
@@ -42,19 +44,27 @@ static tern_status take(source *s, void *data, int64_t nbytes)
     return TERN_OK;
 }
 
+int64_t tern_elements_find_no_bool(const unsigned char *bytes, int64_t nbytes)
+{
+    for (int64_t i = 0; i < nbytes; i++)
+        if (bytes[i] > 1)
+            return i;
+    return -1;
+}
+
 static tern_status check_bools(const source *s, const unsigned char *chunk, int64_t nbytes)
 {
     if (s->storage->dtype != TERN_BOOL)
         return TERN_OK;
-    for (int64_t i = 0; i < nbytes; i++)
-        TERN_CHECK(chunk[i] <= 1, TERN_ERR_FORMAT,
-                   "%s: element %lld of \"%.200s\" in %s is the bool %d, not 0 or 1",
-                   s->c->file->op, (long long)(s->done - nbytes - s->storage->skip + i), s->what,
-                   s->c->file->path, chunk[i]);
+    const int64_t at = tern_elements_find_no_bool(chunk, nbytes);
+    TERN_CHECK(at < 0, TERN_ERR_FORMAT,
+               "%s: element %lld of \"%.200s\" in %s is the bool %d, not 0 or 1", s->c->file->op,
+               (long long)(s->done - nbytes - s->storage->skip + at), s->what, s->c->file->path,
+               chunk[at]);
     return TERN_OK;
 }
 
-static void swap(unsigned char *bytes, int64_t nbytes, size_t size)
+void tern_elements_swap(unsigned char *bytes, int64_t nbytes, size_t size)
 {
     for (int64_t i = 0; i < nbytes; i += (int64_t)size)
         for (size_t a = 0, b = size - 1; a < b; a++, b--) {
@@ -81,7 +91,7 @@ static tern_status take_elements(source *s, unsigned char *data, unsigned char *
     if (s->storage->checksum && s->sum != s->storage->sum)
         return refuse(s, "are damaged: the checksum does not fit");
     if (data && s->storage->swapped)
-        swap(data, s->storage->nbytes, tern_dtype_size(s->storage->dtype));
+        tern_elements_swap(data, s->storage->nbytes, tern_dtype_size(s->storage->dtype));
     return TERN_OK;
 }
 

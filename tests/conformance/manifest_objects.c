@@ -91,7 +91,7 @@ void check_public_objects(const char *include_dir)
     } kinds[] = {
         {"nn.h", "tern_module *", "", check_module, 17},
         {"optimizers.h", "tern_optim *", "_with", check_optimizer, 5},
-        {"datasets.h", "tern_dataset *", "", check_dataset, 6},
+        {"datasets.h", "tern_dataset *", "", check_dataset, 11},
     };
     int lacking = 0;
     for (int i = 0; i < COUNT(kinds); i++) {

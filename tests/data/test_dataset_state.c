@@ -11,12 +11,39 @@
 #include "data_fixture.h"
 #include "support/public_datasets.h"
 
-enum { COUNT = 7, BATCH = 2, BATCHES = 4, MOST_BYTES = 2048 };
+enum { COUNT = 7, BATCH = 2, BATCHES = 4, MOST_BYTES = 200000 };
 
 static const char *seven_images(void)
 {
     write_mnist("train", COUNT, COUNT);
     return directory;
+}
+
+// Files of CIFAR-10 and CIFAR-100 with records of 0, 1, 2, ..., the label being the first byte.
+static const char *seven_records(void)
+{
+    static unsigned char bytes[COUNT * 3074];
+    for (size_t size = 3073; size <= 3074; size++) {
+        for (size_t i = 0; i < COUNT * size; i++)
+            bytes[i] = i % size < 2 ? (unsigned char)(i / size) : (unsigned char)i;
+        write_file(size == 3073 ? "test_batch.bin" : "test.bin", bytes, COUNT * size);
+    }
+    return directory;
+}
+
+static const char *seven_rows(void)
+{
+    return write_file("seven.csv", "a,kind\n0,c\n1,b\n2,a\n3,c\n4,a\n5,b\n6,c\n", 35);
+}
+
+static const char *seven_bytes(void)
+{
+    static const char header[] = "\x93NUMPY\x01\0\x3a\0{'descr': '|u1', 'fortran_order': False, "
+                                 "'shape': (7,), }\n";
+    char bytes[sizeof header - 1 + COUNT];
+    memcpy(bytes, header, sizeof header - 1);
+    memcpy(bytes + sizeof header - 1, "tenants", COUNT);
+    return write_file("seven.npy", bytes, sizeof bytes);
 }
 
 // Those that others are made over, which hold them too.
@@ -90,6 +117,7 @@ static void one_sample_is_one_of_a_batch(void **state)
     (void)state;
     const int64_t index[COUNT] = {0, 1, 2, 3, 4, 5, 6};
     for (size_t i = 0; i < DATASETS; i++) {
+        tern_scope inner = tern_scope_open();
         tern_dataset *set = made(i);
         tern_batch all;
         assert_int_equal(tern_dataset_get(set, index, COUNT, &all), TERN_OK);
@@ -97,6 +125,7 @@ static void one_sample_is_one_of_a_batch(void **state)
             check_sample(set, &all, number);
         tern_dataset_free(set);
         free_below();
+        tern_scope_close(inner);
     }
 }
 
@@ -120,7 +149,7 @@ static size_t go_on(tern_loader *loader, int count, unsigned char *to)
 
 static void check_resume(size_t i, int before)
 {
-    unsigned char past[MOST_BYTES], whole[MOST_BYTES], rest[MOST_BYTES];
+    static unsigned char past[MOST_BYTES], whole[MOST_BYTES], rest[MOST_BYTES];
     tern_dataset *set = made(i), *again = made(i);
     tern_loader *first = tern_loader_new(set, .batch_size = BATCH, .shuffle = true);
     tern_loader *second = tern_loader_new(again, .batch_size = BATCH, .shuffle = true);

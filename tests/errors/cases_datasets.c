@@ -96,3 +96,64 @@ REFUSES(tern_data_random_split_with, "fractions of less than all", TERN_ERR_ARG,
 REFUSES(tern_data_random_split_with, "a freed generator", TERN_ERR_STATE, "data_random_split: ",
         tern_data_random_split(f->dataset, 2, part, .lengths = INDEX(1, 1),
                                .generator = freed_generator()))
+
+// ---- from files ---------------------------------------------------------------------------------
+
+REFUSES(tern_data_cifar10, "a directory that is NULL", TERN_ERR_NULL,
+        "data_cifar10: directory is NULL", tern_data_cifar10(NULL, TERN_TRAIN))
+REFUSES(tern_data_cifar10, "no split", TERN_ERR_ARG, "data_cifar10: |TERN_TRAIN or TERN_TEST",
+        tern_data_cifar10("/", TERN_SPLIT_UNSPECIFIED))
+REFUSES(tern_data_cifar10, "a directory without the files", TERN_ERR_IO,
+        "data_cifar10: |/dev/test_batch.bin", tern_data_cifar10("/dev", TERN_TEST))
+
+NO_OPTIONS(tern_data_cifar100, "data_cifar100")
+REFUSES(tern_data_cifar100_with, "a directory that is NULL", TERN_ERR_NULL,
+        "data_cifar100: directory is NULL", tern_data_cifar100(NULL, TERN_TRAIN))
+REFUSES(tern_data_cifar100_with, "no split", TERN_ERR_ARG,
+        "data_cifar100: |TERN_TRAIN or TERN_TEST", tern_data_cifar100("/", TERN_SPLIT_UNSPECIFIED))
+REFUSES(tern_data_cifar100_with, "a directory that is not there", TERN_ERR_IO,
+        "data_cifar100: |/nowhere/train.bin", tern_data_cifar100("/nowhere", TERN_TRAIN))
+
+NO_OPTIONS(tern_data_csv, "data_csv")
+REFUSES(tern_data_csv_with, "a path that is NULL", TERN_ERR_NULL, "data_csv: path is NULL",
+        tern_data_csv(NULL))
+REFUSES(tern_data_csv_with, "a file that is not there", TERN_ERR_IO, "data_csv: |/nowhere.csv",
+        tern_data_csv("/nowhere.csv"))
+REFUSES(tern_data_csv_with, "a device", TERN_ERR_IO, "data_csv: /dev/null is a pipe or a device",
+        tern_data_csv("/dev/null"))
+REFUSES(tern_data_csv_with, "a separator that is a quote", TERN_ERR_ARG,
+        "data_csv: separator is the byte 34", tern_data_csv("/nowhere.csv", .separator = '"'))
+REFUSES(tern_data_csv_with, "no separator", TERN_ERR_ARG, "data_csv: separator is the byte 0",
+        tern_data_csv("/nowhere.csv", .separator = 0))
+REFUSES(tern_data_csv_with, "features that are integers", TERN_ERR_DTYPE,
+        "data_csv: dtype is int64|float32 or float64",
+        tern_data_csv("/nowhere.csv", .dtype = TERN_INT64))
+REFUSES(tern_data_csv_with, "labels that are bytes", TERN_ERR_DTYPE,
+        "data_csv: label_dtype is uint8|int64, float32 or float64",
+        tern_data_csv("/nowhere.csv", .label_dtype = TERN_UINT8))
+REFUSES(tern_data_csv_with, "two columns of labels", TERN_ERR_ARG,
+        "data_csv: |.label or .label_column, not both",
+        tern_data_csv("/nowhere.csv", .label = "a", .label_column = 0))
+REFUSES(tern_data_csv_with, "one that is to be like another class's", TERN_ERR_ARG,
+        "data_csv: like is data_tensors", tern_data_csv("/nowhere.csv", .like = f->dataset))
+
+NO_OPTIONS(tern_data_npy, "data_npy")
+REFUSES(tern_data_npy_with, "a path that is NULL", TERN_ERR_NULL, "data_npy: path is NULL",
+        tern_data_npy(NULL))
+REFUSES(tern_data_npy_with, "a file that is not there", TERN_ERR_IO, "data_npy: |/nowhere.npy",
+        tern_data_npy("/nowhere.npy"))
+REFUSES(tern_data_npy_with, "labels that are a directory", TERN_ERR_IO, "data_npy: |/nowhere.npy",
+        tern_data_npy("/nowhere.npy", .labels = "/"))
+
+NO_OPTIONS(tern_data_text, "data_text")
+REFUSES(tern_data_text_with, "a path that is NULL", TERN_ERR_NULL, "data_text: path is NULL",
+        tern_data_text(NULL, 3))
+REFUSES(tern_data_text_with, "a file that is not there", TERN_ERR_IO, "data_text: |/nowhere.txt",
+        tern_data_text("/nowhere.txt", 3))
+REFUSES(tern_data_text_with, "windows of nothing", TERN_ERR_ARG,
+        "data_text: length is 0|1 to 2147483647", tern_data_text("/nowhere.txt", 0))
+REFUSES(tern_data_text_with, "a negative stride", TERN_ERR_ARG, "data_text: stride is -1",
+        tern_data_text("/nowhere.txt", 3, .stride = -1))
+REFUSES(tern_data_text_with, "tokens of three bytes", TERN_ERR_ARG,
+        "data_text: token_bytes is 3|1, 2 or 4",
+        tern_data_text("/nowhere.txt", 3, .token_bytes = 3))

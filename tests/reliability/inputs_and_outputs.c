@@ -98,6 +98,31 @@ static tern_status get_samples(void)
     return world_see(b.x);
 }
 
+static tern_status get_and_free(tern_dataset *set)
+{
+    tern_batch b;
+    if (!set)
+        return tern_error_code();
+    tern_status status = tern_dataset_get(set, (const int64_t[]){3, 1}, 2, &b);
+    if (!status)
+        status = world_see(b.x);
+    tern_dataset_free(set);
+    return status;
+}
+
+static tern_status read_csv(void)
+{
+    static const char rows[] = "city,n,kind\nRome,1,b\nBern,2,a\nRome,3,c\nOslo,4,a\n";
+    write_file("rows.csv", rows, sizeof rows - 1);
+    return get_and_free(tern_data_csv(path_of("rows.csv"), .label = "kind"));
+}
+
+static tern_status read_text(void)
+{
+    write_file("text.txt", "To be, or not to be", 19);
+    return get_and_free(tern_data_text(path_of("text.txt"), 3, .stride = 2));
+}
+
 static tern_status move_samples(void)
 {
     return tern_dataset_to(w.set, tern_cpu(1)) ? get_samples() : tern_error_code();
@@ -140,6 +165,42 @@ static tern_status get_single_samples(void)
     TERN_TRY(tern_dataset_get(w.set, (const int64_t[]){3, 1}, 2, &b));
     TERN_TRY(world_see(sample.x));
     return world_see(b.x);
+}
+
+// Each of the second half through a function, kept, behind those of the first half.
+static tern_status negate(const tern_sample_context *context, int64_t index, tern_sample *sample,
+                          void *user)
+{
+    (void)context;
+    (void)index;
+    (void)user;
+    sample->x = tern_neg(sample->x);
+    return tern_error_code();
+}
+
+static tern_status see_rest(tern_dataset *part[2])
+{
+    tern_dataset *map = tern_data_map(part[1], negate), *cache = tern_data_cache(map);
+    tern_dataset *both = tern_data_concat(part[0], cache);
+    tern_batch b;
+    tern_status status = tern_dataset_get(both, (const int64_t[]){8, 0, 8}, 3, &b);
+    if (!status)
+        status = world_see(b.x);
+    tern_free(both, cache, map);
+    return status;
+}
+
+static tern_status compose_datasets(void)
+{
+    tern_dataset *part[2] = {NULL};
+    tern_generator *generator = tern_generator_new(7);
+    tern_status status = tern_data_random_split(w.set, 2, part, .fractions = (double[]){0.5, 0.5},
+                                                .generator = generator);
+    if (!status)
+        status = see_rest(part);
+    tern_free(part[0], part[1]);
+    tern_generator_free(generator);
+    return status;
 }
 
 // ---- a loader's state ---------------------------------------------------------------------------
@@ -373,6 +434,9 @@ const operation inputs_and_outputs[] = {
     {"read_plain", 2, .run = read_plain},
     {"create_loader", 1, .prepare = load_mnist, .run = create_loader},
     {"get_samples", 3, .prepare = load_mnist, .run = get_samples},
+    {"compose_datasets", 15, .prepare = prepare_single_samples, .run = compose_datasets},
+    {"read_csv", 15, .run = read_csv},
+    {"read_text", 4, .run = read_text},
     {"move_samples", 8, .prepare = load_mnist, .run = move_samples},
     {"epoch", 10, .prepare = prepare_loader, .run = epoch, .goes_on = true, .keeps = true},
     {"moving_epoch", 24, .prepare = prepare_moving_loader, .run = epoch, .goes_on = true,

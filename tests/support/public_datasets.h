@@ -6,6 +6,11 @@
 #define TERN_TESTS_SUPPORT_PUBLIC_DATASETS_H
 
 #define PUBLIC_DATASETS(DATASET)                                                                   \
+    DATASET(cifar10, tern_data_cifar10(seven_records(), TERN_TEST))                                \
+    DATASET(cifar100, tern_data_cifar100(seven_records(), TERN_TEST))                              \
+    DATASET(csv, tern_data_csv(seven_rows(), .label = "kind"))                                     \
+    DATASET(npy, tern_data_npy(seven_bytes(), .labels = seven_bytes()))                            \
+    DATASET(text, tern_data_text(seven_rows(), 4, .stride = 5))                                    \
     DATASET(cache, tern_data_cache(pairs(7)))                                                      \
     DATASET(concat, tern_data_concat(pairs(7), pairs(0)))                                          \
     DATASET(map, tern_data_map(pairs(7), draw_for_seven))                                          \

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An example of each constructor of tern/datasets.h, for the site.
+#include <string.h>
 #include "examples.h"
 
 static void write_file(const char *path, const unsigned char *head, size_t size, size_t zeros)
@@ -51,6 +52,79 @@ static void show_data_tensors(void)
     int64_t count = tern_dataset_count(data);     // 10
     // [/tern_data_tensors]
     expect(count == 10);
+    tern_dataset_free(data);
+}
+
+// Two records of zeros.
+static void write_two_records(void)
+{
+    const unsigned char none[] = {0};
+    write_file("test_batch.bin", none, 1, 2 * 3073 - 1);
+    write_file("test.bin", none, 1, 2 * 3074 - 1);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    write_file(path, (const unsigned char *)text, strlen(text), 0);
+}
+
+static void show_data_cifar10(void)
+{
+    const char *folder = ".";
+    write_two_records();
+    // [tern_data_cifar10]
+    tern_dataset *test = tern_data_cifar10(folder, TERN_TEST);
+    int64_t count = tern_dataset_count(test); // 10000 in the whole one
+    // [/tern_data_cifar10]
+    expect(count == 2);
+    tern_dataset_free(test);
+}
+
+static void show_data_cifar100(void)
+{
+    const char *folder = ".";
+    write_two_records();
+    // [tern_data_cifar100]
+    tern_dataset *test = tern_data_cifar100(folder, TERN_TEST, .coarse = true);
+    int64_t classes = tern_dataset_class_count(test); // 20
+    // [/tern_data_cifar100]
+    expect(classes == 20);
+    tern_dataset_free(test);
+}
+
+static void show_data_csv(void)
+{
+    write_text("iris.csv", "length,width,species\n5.1,3.5,setosa\n6.4,3.2,versicolor\n");
+    // [tern_data_csv]
+    tern_dataset *data = tern_data_csv("iris.csv", .label = "species");
+    const char *first = tern_dataset_class_name(data, 0); // "setosa"
+    // [/tern_data_csv]
+    expect(first && strcmp(first, "setosa") == 0);
+    tern_dataset_free(data);
+}
+
+static void show_data_npy(void)
+{
+    tern_state *state = tern_state_new();
+    expect(tern_state_set_tensor(state, "array", tern_rand(tern_dims(10, 3))) == TERN_OK &&
+           tern_state_write(state, "x.npy") == TERN_OK);
+    tern_state_free(state);
+    // [tern_data_npy]
+    tern_dataset *data = tern_data_npy("x.npy"); // of float32 (10, 3), which stays in the file
+    int64_t count = tern_dataset_count(data);    // 10
+    // [/tern_data_npy]
+    expect(count == 10);
+    tern_dataset_free(data);
+}
+
+static void show_data_text(void)
+{
+    write_text("text.txt", "To be, or not to be");
+    // [tern_data_text]
+    tern_dataset *data = tern_data_text("text.txt", 8, .stride = 1);
+    int64_t count = tern_dataset_count(data); // "To be, o", "o be, or", ...: 11
+    // [/tern_data_text]
+    expect(count == 11);
     tern_dataset_free(data);
 }
 
@@ -139,6 +213,11 @@ static void show_data_cache(void)
 
 int datasets_examples(void)
 {
+    show_data_cifar10();
+    show_data_cifar100();
+    show_data_csv();
+    show_data_npy();
+    show_data_text();
     show_data_subset();
     show_data_random_split();
     show_data_concat_new();
