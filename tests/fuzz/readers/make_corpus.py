@@ -320,10 +320,46 @@ def packed_files():
     yield "empty", packed(0, (0,), (), b"", b"", b"")
 
 
-for target, files in (("idx", idx_files), ("npy", npy_files), ("zip", zip_files),
-                      ("safetensors", safetensors_files), ("json", texts),
-                      ("generator", generators), ("png", png_files), ("jpeg", jpeg_files),
-                      ("packed", packed_files)):
+def csv_files():
+    yield "plain", b"a,b,l\n1,2.5,0\n-3,4e1,2\n.5,6.,1\n"
+    yield "texts", b"city,n,l\nRome,1,dog\nBern,2,cat\nRome,3,Dog\n"
+    yield "no_header", b"1,2\n3,4\n"
+    yield "quotes", b'a,"l"\r\n"1","one, ""two"""\r\n2,"line\nline"\r\n'
+    yield "mark", b"\xef\xbb\xbf1;2;x\n\n3;4;y"
+    yield "empty_cells", b'a,b,l\n1,,x\nNA,"",y\n'
+    yield "empty", b""
+    yield "blank", b"\n\r\n\n"
+    yield "header_only", b"a,b,l\n"
+    yield "ragged", b"1,2\n3\n"
+    yield "nul", b"1,2\n3,\0\n"
+    yield "quote_open", b'1,"2\n3,4\n'
+    yield "quote_middle", b'1,x"y\n'
+    yield "quote_after", b'1,"x"y\n'
+    yield "return", b"1,2\r3,4\r"
+    yield "not_utf8", b"a,l\n\xc4,\xff\n"
+    for number in ("1e999", "-1e999", "1e-999", "0x10", "nan", "1e", ".", "1" * 400, "9" * 19,
+                   "-9223372036854775808", "9223372036854775808", "1e99999999999999999999"):
+        yield "number_" + number[:20], b"l,a\n1,%s\n" % number.encode()
+        yield "label_" + number[:20], b"a,l\n1,%s\n" % number.encode()
+    yield "commas", b"," * 3000
+    yield "many_texts", b"\n".join(b"t%d,l" % i for i in range(400))
+def datasets():
+    for name, data in npy_files():
+        yield "npy_" + name, b"\0" + data
+        yield "pairs_" + name, b"\1" + data
+    yield "text", b"\2To be, or not to be"
+    yield "text_short", b"\2To"
+    yield "tokens", b"\3" + bytes(16)
+    yield "tokens_odd", b"\3" + bytes(17)
+    for way, size in ((4, 3073), (5, 3074), (6, 3074)):
+        yield f"cifar_{way}", bytes([way]) + bytes(size)
+        yield f"cifar_{way}_label", bytes([way]) + b"\x63\x63" + bytes(size - 2)
+        yield f"cifar_{way}_short", bytes([way]) + bytes(size - 1)
+    yield "nothing", b""
+for target, files in (("csv", csv_files), ("dataset", datasets), ("idx", idx_files),
+                      ("npy", npy_files), ("zip", zip_files), ("safetensors", safetensors_files),
+                      ("json", texts), ("generator", generators), ("png", png_files),
+                      ("jpeg", jpeg_files), ("packed", packed_files)):
     for name, data in files():
         write(target, name, data)
 for name, data in pickles():
