@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that datasets read when they are asked: npy and tokens; and those of CIFAR, whose names lead
-// to the input. The first byte says which.
+// Files that datasets read when they are asked: npy and tokens; and those of CIFAR, whose names
+// lead to the input. The first byte says which.
 #include <stdio.h>
 #include <stdlib.h>
 #include <tern/tern.h>
