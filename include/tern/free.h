@@ -20,11 +20,13 @@
 #include <tern/optim.h>
 #include <tern/sched.h>
 #include <tern/state.h>
+#include <tern/transform.h>
 
 #ifndef __cplusplus
 
-/// Frees 1 to 8 modules, optimizers, schedulers, datasets, loaders, states, generators,
-/// checkpoints, CUDA graphs, streams and events. Another type, a tensor too, does not compile.
+/// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, states,
+/// generators, checkpoints, CUDA graphs, streams and events. Another type, a tensor too, does not
+/// compile.
 #define tern_free(...) TERN_FREE_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__)
 /// The macro for so many.
 #define TERN_FREE_COUNT_(a, b, c, d, e, f, g, h, count, ...) TERN_FREE_##count##_
@@ -37,6 +39,7 @@
              tern_optim *: tern_optim_free,                                                        \
              tern_sched *: tern_sched_free,                                                        \
              tern_dataset *: tern_dataset_free,                                                    \
+             tern_transform *: tern_transform_free,                                                \
              tern_loader *: tern_loader_free,                                                      \
              tern_sampler *: tern_sampler_free,                                                    \
              tern_state *: tern_state_free,                                                        \
@@ -81,6 +84,10 @@ inline void free_one(tern_sched *object)
 inline void free_one(tern_dataset *object)
 {
     tern_dataset_free(object);
+}
+inline void free_one(tern_transform *object)
+{
+    tern_transform_free(object);
 }
 inline void free_one(tern_loader *object)
 {

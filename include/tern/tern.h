@@ -71,5 +71,6 @@
 #include <tern/state.h>
 #include <tern/tensor.h>
 #include <tern/threads.h>
+#include <tern/transform.h>
 
 #endif

@@ -16,6 +16,7 @@
 #include <tern/parallel.h>
 #include <tern/parametrize.h>
 #include <tern/random.h>
+#include <tern/transform.h>
 
 TERN_OPTIONS_BEGIN_
 #define OPTIONS(family, FAMILY)                                                                    \

@@ -45,7 +45,7 @@ PUBLIC = {
     'optim': ['optim', 'optimizers', 'sched'],
     'io': ['idx', 'io'],
     'image': ['image'],
-    'data': ['data', 'datasets', 'image_data', 'loader', 'sampler'],
+    'data': ['data', 'datasets', 'image_data', 'loader', 'sampler', 'transform'],
     'parallel': ['parallel'],
     'train': ['averaged_model', 'checkpoint', 'free'],
 }
