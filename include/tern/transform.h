@@ -141,6 +141,201 @@ TERN_API tern_transform *tern_transform_random_horizontal_flip(double p);
 /// Mirrored from top to bottom with probability p, 0 to 1. (RandomVerticalFlip)
 TERN_API tern_transform *tern_transform_random_vertical_flip(double p);
 
+// ---- resizing -----------------------------------------------------------------------------------
+
+/// `tern_transform_resize(256)`, `tern_transform_resize(224, 320, .antialias = false)`.
+typedef struct tern_transform_resize_options {
+    tern_interpolate_mode interpolation; ///< TERN_BILINEAR, TERN_BICUBIC, TERN_NEAREST or
+                                         ///< TERN_NEAREST_EXACT
+    bool antialias; ///< bilinear and bicubic: a smaller image is made of all pixels
+    char reserved_;
+    int64_t size;  ///< rows; without a width that of the shorter edge
+    int64_t width; ///< columns; 0: the other edge grows or shrinks as the shorter one
+} tern_transform_resize_options;
+
+#define TERN_TRANSFORM_RESIZE_DEFAULTS_                                                            \
+    .interpolation = TERN_BILINEAR, .antialias = true, .width = 0
+#define TERN_TRANSFORM_RESIZE_FIELDS_ 1, 1, (size, width), (int64)
+TERN_API tern_transform_resize_options tern_transform_resize_defaults(void);
+/// Images of another size. (Resize)
+TERN_API tern_transform *tern_transform_resize_with(const tern_transform_resize_options *options);
+#define tern_transform_resize(...)                                                                 \
+    TERN_WITH_(tern_transform_resize, tern_transform_resize, TERN_TRANSFORM_RESIZE, __VA_ARGS__)
+
+/// `tern_transform_random_resized_crop(224, .scale = {0.2, 1})`.
+typedef struct tern_transform_random_resized_crop_options {
+    tern_range scale;                    ///< the part's share of the image's area
+    tern_range ratio;                    ///< its width by its height; the logarithm is uniform
+    tern_interpolate_mode interpolation; ///< as of tern_transform_resize
+    bool antialias;                      ///< likewise
+    char reserved_;
+    int64_t height; ///< of the result
+    int64_t width;  ///< likewise; 0: the height
+} tern_transform_random_resized_crop_options;
+
+#define TERN_TRANSFORM_RANDOM_RESIZED_CROP_DEFAULTS_                                               \
+    .scale = {0.08, 1}, .ratio = {3.0 / 4, 4.0 / 3}, .interpolation = TERN_BILINEAR,               \
+    .antialias = true, .width = 0
+#define TERN_TRANSFORM_RANDOM_RESIZED_CROP_FIELDS_ 1, 1, (height, width), (int64)
+/// What it is unless said.
+TERN_API tern_transform_random_resized_crop_options
+tern_transform_random_resized_crop_defaults(void);
+/// A part of the image whose place, area and ratio are drawn, resized. Where ten draws of an area
+/// and a ratio do not fit into the image, the middle of it. (RandomResizedCrop)
+TERN_API tern_transform *tern_transform_random_resized_crop_with(
+    const tern_transform_random_resized_crop_options *options);
+#define tern_transform_random_resized_crop(...)                                                    \
+    TERN_WITH_(tern_transform_random_resized_crop, tern_transform_random_resized_crop,             \
+               TERN_TRANSFORM_RANDOM_RESIZED_CROP, __VA_ARGS__)
+
+// ---- affine maps --------------------------------------------------------------------------------
+
+/// How far images are moved at most, as shares of their size: `.translate = {0.1, 0.2}`.
+typedef struct tern_translation {
+    double x; ///< of the width, 0 to 1
+    double y; ///< of the height, 0 to 1
+} tern_translation;
+
+/// `tern_transform_random_affine(.degrees = 10, .translate = {0.1, 0.1}, .scale = {0.9, 1.1})`.
+typedef struct tern_transform_random_affine_options {
+    tern_range degrees;                  ///< of the rotation; 10: {-10, 10}
+    tern_translation translate;          ///< to either side, in whole pixels
+    tern_range scale;                    ///< above 0
+    tern_range shear;                    ///< degrees along x; 10: {-10, 10}
+    tern_range shear_y;                  ///< likewise along y
+    tern_interpolate_mode interpolation; ///< TERN_NEAREST or TERN_BILINEAR
+    tern_channel_list fill;              ///< what lies outside
+    char reserved_;
+} tern_transform_random_affine_options;
+
+#define TERN_TRANSFORM_RANDOM_AFFINE_DEFAULTS_                                                     \
+    .degrees = {0, 0}, .translate = {0, 0}, .scale = {1, 1}, .shear = {0, 0}, .shear_y = {0, 0},   \
+    .interpolation = TERN_NEAREST, .fill = {0}
+#define TERN_TRANSFORM_RANDOM_AFFINE_FIELDS_ 0, 0, (), ()
+TERN_API tern_transform_random_affine_options tern_transform_random_affine_defaults(void);
+/// Rotated, moved, scaled and sheared about the middle, for float32. Coordinates are computed in
+/// double, torchvision's in float32. (RandomAffine)
+TERN_API tern_transform *tern_transform_random_affine_with(
+    const tern_transform_random_affine_options *options);
+#define tern_transform_random_affine(...)                                                          \
+    TERN_WITH_(tern_transform_random_affine, tern_transform_random_affine,                         \
+               TERN_TRANSFORM_RANDOM_AFFINE, __VA_ARGS__)
+
+/// `tern_transform_random_rotation(.degrees = 30)`.
+typedef struct tern_transform_random_rotation_options {
+    tern_range degrees;                  ///< counter-clockwise; 30: {-30, 30}
+    tern_interpolate_mode interpolation; ///< TERN_NEAREST or TERN_BILINEAR
+    tern_channel_list fill;              ///< what lies outside
+    char reserved_;
+} tern_transform_random_rotation_options;
+
+#define TERN_TRANSFORM_RANDOM_ROTATION_DEFAULTS_                                                   \
+    .degrees = {0, 0}, .interpolation = TERN_NEAREST, .fill = {0}
+#define TERN_TRANSFORM_RANDOM_ROTATION_FIELDS_ 0, 0, (), ()
+TERN_API tern_transform_random_rotation_options tern_transform_random_rotation_defaults(void);
+/// Rotated about the middle, for float32; the size stays. (RandomRotation)
+TERN_API tern_transform *tern_transform_random_rotation_with(
+    const tern_transform_random_rotation_options *options);
+#define tern_transform_random_rotation(...)                                                        \
+    TERN_WITH_(tern_transform_random_rotation, tern_transform_random_rotation,                     \
+               TERN_TRANSFORM_RANDOM_ROTATION, __VA_ARGS__)
+
+// ---- colours ------------------------------------------------------------------------------------
+
+/// `tern_transform_color_jitter(.brightness = 0.4, .hue = 0.1)`.
+typedef struct tern_transform_color_jitter_options {
+    tern_range brightness; ///< of a factor; 0.4: {0.6, 1.4}, but not below 0; 0: unchanged
+    tern_range contrast;   ///< likewise: away from the mean grey
+    tern_range saturation; ///< likewise: away from the pixel's grey
+    tern_range hue;        ///< turns, -0.5 to 0.5; 0.1: {-0.1, 0.1}; 0: unchanged
+    char reserved_;
+} tern_transform_color_jitter_options;
+
+#define TERN_TRANSFORM_COLOR_JITTER_DEFAULTS_                                                      \
+    .brightness = {0, 0}, .contrast = {0, 0}, .saturation = {0, 0}, .hue = {0, 0}
+#define TERN_TRANSFORM_COLOR_JITTER_FIELDS_ 0, 0, (), ()
+TERN_API tern_transform_color_jitter_options tern_transform_color_jitter_defaults(void);
+/// Other colours, in an order that is drawn, for float32 images of 1 or 3 channels from 0 to 1.
+/// (ColorJitter)
+TERN_API tern_transform *tern_transform_color_jitter_with(
+    const tern_transform_color_jitter_options *options);
+#define tern_transform_color_jitter(...)                                                           \
+    TERN_WITH_(tern_transform_color_jitter, tern_transform_color_jitter,                           \
+               TERN_TRANSFORM_COLOR_JITTER, __VA_ARGS__)
+
+/// 0.2989 red + 0.587 green + 0.114 blue, in 1 or 3 channels, for float32 images of 1 or 3.
+/// (Grayscale)
+TERN_API tern_transform *tern_transform_grayscale(int64_t channels);
+
+/// `tern_transform_trivial_augment()`.
+typedef struct tern_transform_trivial_augment_options {
+    int64_t bins;                        ///< strengths that are drawn from, >= 2
+    tern_interpolate_mode interpolation; ///< TERN_NEAREST or TERN_BILINEAR
+    tern_channel_list fill;              ///< what lies outside
+    char reserved_;
+} tern_transform_trivial_augment_options;
+
+#define TERN_TRANSFORM_TRIVIAL_AUGMENT_DEFAULTS_                                                   \
+    .bins = 31, .interpolation = TERN_NEAREST, .fill = {0}
+#define TERN_TRANSFORM_TRIVIAL_AUGMENT_FIELDS_ 0, 0, (), ()
+TERN_API tern_transform_trivial_augment_options tern_transform_trivial_augment_defaults(void);
+/// One change of fourteen, by a strength that is drawn: S. G. Müller and F. Hutter,
+/// "TrivialAugment", ICCV 2021, its wide space. For float32 images of 1 or 3 channels from 0 to 1,
+/// where torchvision's is for bytes. (TrivialAugmentWide)
+TERN_API tern_transform *tern_transform_trivial_augment_with(
+    const tern_transform_trivial_augment_options *options);
+#define tern_transform_trivial_augment(...)                                                        \
+    TERN_WITH_(tern_transform_trivial_augment, tern_transform_trivial_augment,                     \
+               TERN_TRANSFORM_TRIVIAL_AUGMENT, __VA_ARGS__)
+
+// ---- erasing and mixing -------------------------------------------------------------------------
+
+/// `tern_transform_random_erasing(.p = 0.25)`.
+typedef struct tern_transform_random_erasing_options {
+    double p;                ///< probability, 0 to 1
+    tern_range scale;        ///< the rectangle's share of the area
+    tern_range ratio;        ///< its height by its width; the logarithm is uniform
+    tern_channel_list value; ///< what it is filled with
+    bool noise;              ///< with normal numbers instead ("random"): float32 only
+    char reserved_;
+} tern_transform_random_erasing_options;
+
+#define TERN_TRANSFORM_RANDOM_ERASING_DEFAULTS_                                                    \
+    .p = 0.5, .scale = {0.02, 0.33}, .ratio = {0.3, 3.3}, .value = {0}, .noise = false
+#define TERN_TRANSFORM_RANDOM_ERASING_FIELDS_ 0, 0, (), ()
+TERN_API tern_transform_random_erasing_options tern_transform_random_erasing_defaults(void);
+/// Erases a rectangle: Z. Zhong et al., "Random Erasing Data Augmentation", AAAI 2020. Where ten
+/// draws of an area and a ratio do not fit into the image, none. (RandomErasing)
+TERN_API tern_transform *tern_transform_random_erasing_with(
+    const tern_transform_random_erasing_options *options);
+#define tern_transform_random_erasing(...)                                                         \
+    TERN_WITH_(tern_transform_random_erasing, tern_transform_random_erasing,                       \
+               TERN_TRANSFORM_RANDOM_ERASING, __VA_ARGS__)
+
+/// `tern_transform_mixup(10)`, `tern_transform_cutmix(10, .alpha = 0.2)`.
+typedef struct tern_transform_mix_options {
+    double alpha; ///< of Beta(alpha, alpha), which lambda is drawn from; > 0
+    char reserved_;
+    int64_t classes; ///< labels are 0 to classes - 1
+} tern_transform_mix_options;
+
+#define TERN_TRANSFORM_MIX_DEFAULTS_ .alpha = 1
+#define TERN_TRANSFORM_MIX_FIELDS_   1, 0, (classes), (int64)
+TERN_API tern_transform_mix_options tern_transform_mix_defaults(void);
+/// For batches, whose y are labels (N), int64, or probabilities (N, classes), float32:
+/// lambda sample[n] + (1 - lambda) sample[n - 1], the first with the last, for x, float32, and for
+/// y, which becomes (N, classes). One lambda a batch, drawn by the number of its first sample.
+/// H. Zhang et al., "mixup", ICLR 2018. (MixUp)
+TERN_API tern_transform *tern_transform_mixup_with(const tern_transform_mix_options *options);
+#define tern_transform_mixup(...)                                                                  \
+    TERN_WITH_(tern_transform_mixup, tern_transform_mix, TERN_TRANSFORM_MIX, __VA_ARGS__)
+/// Likewise, but that a rectangle of each x, the share 1 - lambda of its area about a pixel that is
+/// drawn, cut off at the border, comes from the sample before; y is mixed by what it then covers.
+/// S. Yun et al., "CutMix", ICCV 2019. (CutMix)
+TERN_API tern_transform *tern_transform_cutmix_with(const tern_transform_mix_options *options);
+#define tern_transform_cutmix(...)                                                                 \
+    TERN_WITH_(tern_transform_cutmix, tern_transform_mix, TERN_TRANSFORM_MIX, __VA_ARGS__)
+
 // ---- a transform of your own --------------------------------------------------------------------
 
 /// Transforms a batch: sets `batch->at[]` to new tensors, whose first size is `batch->size`; what

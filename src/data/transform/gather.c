@@ -190,7 +190,7 @@ typedef struct along {
 static tern_status fill_mask(const tern_tensor *x, const int32_t *map, int64_t count,
                              tern_shape shape, along *out)
 {
-    uint8_t *mask = tern_cache_alloc((size_t)count);
+    bool *mask = tern_cache_alloc((size_t)count);
     if (!mask)
         return TERN_ERR_NOMEM;
     bool any = false;

@@ -56,6 +56,59 @@ void tern_image_map_window(int32_t *map, int64_t length, int64_t first, int64_t 
 
 tern_tensor *tern_image_gather(const char *op, tern_tensor *x, const tern_image_maps *maps);
 
+// ---- resizing -----------------------------------------------------------------------------------
+
+// A part of an image.
+typedef struct tern_image_box {
+    int64_t top, left, height, width;
+} tern_image_box;
+
+// How images are resized: TERN_NEAREST, TERN_NEAREST_EXACT, TERN_BILINEAR, TERN_BICUBIC.
+typedef struct tern_image_resize_mode {
+    tern_interpolate_mode mode;
+    bool antialias; // bilinear, bicubic
+} tern_image_resize_mode;
+
+tern_status tern_check_resize_mode(const char *op, tern_image_resize_mode mode);
+// The boxes (`count`: N, or 1 for all) of the images, each resized to (height, width).
+tern_tensor *tern_image_resized_crop(const char *op, tern_tensor *x, const tern_image_box *boxes,
+                                     int64_t count, int64_t height, int64_t width,
+                                     tern_image_resize_mode mode);
+
+// ---- affine maps --------------------------------------------------------------------------------
+
+// What is done to an image, about a point that is given from its middle.
+typedef struct tern_image_motion {
+    double angle;              // degrees, clockwise
+    double x, y;               // pixels to the right, down
+    double scale;              // > 0
+    double shear_x, shear_y;   // degrees
+    double center_x, center_y; // pixels
+} tern_image_motion;
+
+// From pixels of the result to those of x, (row 0, row 1), both from the middle of the image.
+typedef struct tern_image_matrix {
+    double at[6];
+} tern_image_matrix;
+
+tern_image_matrix tern_image_affine(const tern_image_motion *motion);
+tern_status tern_check_warp_mode(const char *op, tern_interpolate_mode mode);
+// Each image under its own map: TERN_NEAREST or TERN_BILINEAR, `fill` outside. One that the map
+// leaves as it is is copied.
+tern_tensor *tern_image_warp(const char *op, tern_tensor *x, const tern_image_matrix *matrix,
+                             tern_interpolate_mode mode, const tern_channel_list *fill);
+
+// ---- erasing and mixing -------------------------------------------------------------------------
+
+// The box of each image (empty: none) filled with `value`, or, where it is given, with `noise`, of
+// x's shape.
+tern_tensor *tern_image_erase(const char *op, tern_tensor *x, const tern_image_box *boxes,
+                              const tern_channel_list *value, const float *noise);
+// lambda x[n] + (1 - lambda) x[n - 1], for images and for labels.
+tern_tensor *tern_image_mix(tern_tensor *x, double lambda);
+// x[n] with the box of x[n - 1].
+tern_tensor *tern_image_cut(tern_tensor *x, const tern_image_box *box);
+
 // ---- values -------------------------------------------------------------------------------------
 
 tern_tensor *tern_image_to_float(const char *op, tern_tensor *x);

@@ -50,6 +50,13 @@ tern_status tern_check_image_size(const char *op, int64_t height, int64_t width)
 // {low, high} of finite numbers, low <= high.
 tern_status tern_check_number_range(const char *op, const char *name, tern_range range);
 
+// A single number is that much on both sides of `center`.
+static inline tern_range tern_range_around(tern_range range, double center)
+{
+    const bool single = range.low > 0 && range.high == 0;
+    return single ? (tern_range){center - range.low, center + range.low} : range;
+}
+
 // The number of channel c.
 static inline double tern_channel_value(const tern_channel_list *list, int64_t c)
 {
