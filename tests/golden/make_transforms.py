@@ -186,6 +186,25 @@ def mixtures():
                  left=x1, height=y2 - y1, width=x2 - x1)
 
 
+# ---- TrivialAugment -----------------------------------------------------------------------------
+
+def trivial_augment():
+    """Each change by two strengths, to either side: the words are what is drawn."""
+    x, fill = FLOATS["color"], [0.3, 0.6, 0.9]
+    augment = v2.TrivialAugmentWide(interpolation="bilinear", fill=fill)
+    for kind, (name, (strengths, signed)) in enumerate(augment._AUGMENTATION_SPACE.items()):
+        strengths = strengths(31, *x.shape[-2:])
+        for bin in (7, 29) if strengths is not None else (0,):
+            for sign in (1, -1) if signed else (1,):
+                strength = sign * float(strengths[bin]) if strengths is not None else 0.0
+                moved = 1 <= kind <= 5
+                y = augment._apply_image_or_video_transform(
+                    x.double() if moved else x, name, strength, augment.interpolation,
+                    augment._fill)
+                case(f"trivial augment {name} {bin} {sign}", "trivial_augment", x, y, kind=kind,
+                     bin=bin, negative=sign < 0, fill=fill)
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     crops()
@@ -194,4 +213,5 @@ if __name__ == "__main__":
     colors()
     values()
     mixtures()
+    trivial_augment()
     golden.write()

@@ -87,6 +87,24 @@ static tern_tensor *affine(const golden_case *g, tern_tensor *x)
     return tern_image_warp("affine", x, matrices, resize_mode(g).mode, &fill);
 }
 
+// Of two samples whose numbers draw what the case says.
+static tern_tensor *trivial_augment(const golden_case *g, tern_tensor *x)
+{
+    const tern_sample_context context = {.seed = 3, .epoch = 1};
+    int64_t index[2], found = 0;
+    for (int64_t i = 0; found < 2; i++)
+        if (tern_sample_randint(&context, i, 0, 0, 14) == whole(g, "kind") &&
+            tern_sample_randint(&context, i, 1, 0, 31) == whole(g, "bin") &&
+            (tern_sample_rand(&context, i, 2) < 0.5) == (whole(g, "negative") != 0))
+            index[found++] = i;
+    tern_transform *transform =
+        tern_transform_trivial_augment(.interpolation = TERN_BILINEAR, .fill = channels(g, "fill"));
+    tern_batch b = {.size = 2, .count = 1, .index = index, .at = {x}};
+    const tern_status status = tern_transform_batch(transform, &context, &b);
+    tern_transform_free(transform);
+    return status ? NULL : b.x;
+}
+
 static tern_tensor *call(const golden_case *g, tern_tensor *x)
 {
     const char *op = golden_text(g, "op");
@@ -112,10 +130,11 @@ static tern_tensor *call(const golden_case *g, tern_tensor *x)
            : IS("grayscale")    ? apply(tern_transform_grayscale(whole(g, "channels")), x)
            : IS("normalize")
                ? apply(tern_transform_normalize(channels(g, "mean"), channels(g, "std")), x)
-           : IS("to_float") ? apply(tern_transform_to_float(), x)
-           : IS("mixup")    ? tern_image_mix(x, step.amount)
-           : IS("cutmix")   ? tern_image_cut(x, &box)
-                            : NULL;
+           : IS("to_float")        ? apply(tern_transform_to_float(), x)
+           : IS("trivial_augment") ? trivial_augment(g, x)
+           : IS("mixup")           ? tern_image_mix(x, step.amount)
+           : IS("cutmix")          ? tern_image_cut(x, &box)
+                                   : NULL;
 }
 
 // ---- comparing ----------------------------------------------------------------------------------
