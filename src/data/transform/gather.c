@@ -181,67 +181,68 @@ static tern_tensor *gather_on_cpu(const char *op, tern_tensor *x, const tern_ima
 
 // ---- elsewhere ----------------------------------------------------------------------------------
 
-// What a map says along dimension `dim` of the result: x's elements there, and where it is filled.
-typedef struct along {
-    tern_tensor *y;
-    tern_tensor *filled; // bool, broadcasts; NULL: nowhere
-} along;
-
-static tern_status fill_mask(const tern_tensor *x, const int32_t *map, int64_t count,
-                             tern_shape shape, along *out)
+// Both maps in one tensor of x's device: uploads are few, each takes a page-locked buffer.
+static tern_tensor *upload_maps(const tern_tensor *x, const tern_image_maps *maps)
 {
-    bool *mask = tern_cache_alloc((size_t)count);
-    if (!mask)
-        return TERN_ERR_NOMEM;
-    bool any = false;
-    for (int64_t i = 0; i < count; i++)
-        any |= mask[i] = map[i] < 0;
-    out->filled =
-        any ? tern_from_data(shape, mask, .dtype = TERN_BOOL, .device = tern_dev(x)) : NULL;
-    tern_cache_free(mask, (size_t)count);
-    return any && !out->filled ? tern_error_code() : TERN_OK;
-}
-
-static tern_tensor *index_of(const tern_tensor *x, const int32_t *map, int64_t count,
-                             tern_shape shape)
-{
+    const int64_t count = x->size[0] * (maps->height + maps->width);
     const size_t nbytes = (size_t)count * sizeof(int64_t);
     int64_t *index = tern_cache_alloc(nbytes);
     if (!index)
         return NULL;
     for (int64_t i = 0; i < count; i++)
-        index[i] = map[i] < 0 ? 0 : map[i];
-    tern_tensor *t = tern_from_data(shape, index, .dtype = TERN_INT64, .device = tern_dev(x));
+        index[i] = maps->rows[i]; // the columns lie behind them
+    tern_tensor *t =
+        tern_from_data(tern_dims(count), index, .dtype = TERN_INT64, .device = tern_dev(x));
     tern_cache_free(index, nbytes);
     return t;
 }
 
-static tern_status gather_along(tern_tensor *x, int dim, const int32_t *map, int64_t length,
-                                along *out)
+static bool fills(const int32_t *map, int64_t count)
+{
+    bool any = false;
+    for (int64_t i = 0; i < count; i++)
+        any |= map[i] < 0;
+    return any;
+}
+
+// Of all channels.
+static double fill_value(const tern_tensor *x, const tern_channel_list *fill)
+{
+    const double value = fill ? tern_channel_value(fill, 0) : 0;
+    return x->dtype == TERN_UINT8 ? (double)tern_image_element(TERN_UINT8, value)
+                                  : (double)(float)value;
+}
+
+static tern_tensor *fill_pixels(tern_tensor *x, tern_tensor *mask, const tern_channel_list *fill)
+{
+    if (!fill || fill->count <= 1)
+        return tern_masked_fill(x, mask, fill_value(x, fill));
+    return tern_where(mask, tern_image_channels(x, fill), x);
+}
+
+// x's rows (dim 2) or columns (dim 3) as the map says, which begins at element `first` of `index`.
+static tern_tensor *gather_along(tern_tensor *x, int dim, const int32_t *map, int64_t length,
+                                 tern_tensor *index, int64_t first, const tern_channel_list *fill)
 {
     const int64_t count = x->size[0] * length;
     tern_shape narrow = tern_dims(x->size[0], 1, 1, 1), full = tern_shape_get(x);
     narrow.dim[dim] = full.dim[dim] = length;
-    TERN_TRY(fill_mask(x, map, count, narrow, out));
-    tern_tensor *index = index_of(x, map, count, narrow);
-    out->y = index ? tern_gather(x, dim, tern_expand(index, full)) : NULL;
-    return out->y ? TERN_OK : tern_error_code();
+    tern_tensor *list = tern_reshape(tern_narrow(index, 0, first, count), narrow);
+    if (!fills(map, count))
+        return tern_gather(x, dim, tern_expand(list, full));
+    tern_tensor *inside = tern_clamp(list, 0, x->size[dim] - 1);
+    tern_tensor *y = tern_gather(x, dim, tern_expand(inside, full));
+    return fill_pixels(y, tern_lt_scalar(list, 0), fill);
 }
 
 static tern_tensor *gather_by_operations(tern_tensor *x, const tern_image_maps *maps)
 {
-    along rows, cols;
-    if (gather_along(x, 2, maps->rows, maps->height, &rows) ||
-        gather_along(rows.y, 3, maps->cols, maps->width, &cols))
-        return NULL;
-    tern_tensor *y = cols.y;
-    if (!rows.filled && !cols.filled)
-        return y;
-    const tern_channel_list zero = {0};
-    tern_tensor *fill = tern_image_channels(x, maps->fill ? maps->fill : &zero);
-    if (rows.filled)
-        y = tern_where(rows.filled, fill, y);
-    return cols.filled ? tern_where(cols.filled, fill, y) : y;
+    tern_tensor *index = upload_maps(x, maps);
+    tern_tensor *y =
+        index ? gather_along(x, 2, maps->rows, maps->height, index, 0, maps->fill) : NULL;
+    return y ? gather_along(y, 3, maps->cols, maps->width, index, x->size[0] * maps->height,
+                            maps->fill)
+             : NULL;
 }
 
 tern_tensor *tern_image_gather(const char *op, tern_tensor *x, const tern_image_maps *maps)

@@ -214,42 +214,58 @@ static tern_tensor *resample_on_cpu(const char *op, tern_tensor *x, const taps *
 
 // ---- elsewhere ----------------------------------------------------------------------------------
 
-// What the k-th taps of all outputs are, and their weights, 0 where there are fewer.
-static tern_status lists_of_taps(const tern_tensor *x, int dim, const taps *t, int64_t k,
-                                 tern_tensor **index, tern_tensor **weight)
+// What the taps of all outputs are, (used, N or 1, 1, length, 1) where rows are summed, and their
+// weights, 0 where there are fewer.
+typedef struct tap_lists {
+    tern_tensor *index, *weight;
+    int64_t used;
+} tap_lists;
+
+static tern_status upload_taps(const tern_tensor *x, const taps *t, tern_shape shape,
+                               int64_t *inputs, tap_lists *out)
 {
     const int64_t outputs = t->count * t->length;
-    const size_t nbytes = (size_t)outputs * (sizeof(int64_t) + sizeof(float));
-    tern_shape shape = tern_dims(t->count, 1, 1, 1);
-    shape.dim[dim] = t->length;
+    float *weights = (float *)(inputs + out->used * outputs);
+    for (int64_t k = 0; k < out->used; k++)
+        for (int64_t i = 0; i < outputs; i++) {
+            const bool used = k < t->used[i];
+            inputs[k * outputs + i] = t->first[i] + (used ? k : 0);
+            weights[k * outputs + i] = used ? t->weight[i * t->max + k] : 0;
+        }
+    out->index = tern_from_data(shape, inputs, .dtype = TERN_INT64, .device = tern_dev(x));
+    out->weight = tern_image_floats(x, shape, weights);
+    return out->index && out->weight ? TERN_OK : tern_error_code();
+}
+
+static tern_status list_taps(const tern_tensor *x, int dim, const taps *t, tap_lists *out)
+{
+    const int64_t outputs = t->count * t->length;
+    *out = (tap_lists){.used = 1};
+    for (int64_t i = 0; i < outputs; i++)
+        out->used = max_int64(out->used, t->used[i]);
+    const size_t nbytes = (size_t)(out->used * outputs) * (sizeof(int64_t) + sizeof(float));
+    tern_shape shape = tern_dims(out->used, t->count, 1, 1, 1);
+    shape.dim[dim + 1] = t->length;
     int64_t *inputs = tern_cache_alloc(nbytes);
     if (!inputs)
         return TERN_ERR_NOMEM;
-    float *weights = (float *)(inputs + outputs);
-    for (int64_t i = 0; i < outputs; i++) {
-        const bool used = k < t->used[i];
-        inputs[i] = t->first[i] + (used ? k : 0);
-        weights[i] = used ? t->weight[i * t->max + k] : 0;
-    }
-    *index = tern_from_data(shape, inputs, .dtype = TERN_INT64, .device = tern_dev(x));
-    *weight = tern_image_floats(x, shape, weights);
+    const tern_status status = upload_taps(x, t, shape, inputs, out);
     tern_cache_free(inputs, nbytes);
-    return *index && *weight ? TERN_OK : tern_error_code();
+    return status;
 }
 
 static tern_tensor *sum_along(tern_tensor *x, int dim, const taps *t)
 {
     tern_shape full = tern_shape_get(x);
     full.dim[dim] = t->length;
-    int64_t used = 1;
-    for (int64_t i = 0; i < t->count * t->length; i++)
-        used = max_int64(used, t->used[i]);
+    tap_lists lists;
+    if (list_taps(x, dim, t, &lists))
+        return NULL;
     tern_tensor *sum = NULL;
-    for (int64_t k = 0; k < used; k++) {
-        tern_tensor *index, *weight;
-        if (lists_of_taps(x, dim, t, k, &index, &weight))
-            return NULL;
-        tern_tensor *product = tern_mul(tern_gather(x, dim, tern_expand(index, full)), weight);
+    for (int64_t k = 0; k < lists.used; k++) {
+        tern_tensor *index = tern_expand(tern_select(lists.index, 0, k), full);
+        tern_tensor *product =
+            tern_mul(tern_gather(x, dim, index), tern_select(lists.weight, 0, k));
         sum = k == 0 ? product : tern_add(sum, product);
         if (!sum)
             return NULL;

@@ -85,11 +85,20 @@ static void normalize_sample(void *context, int64_t n)
     }
 }
 
+static tern_tensor *normalize_by_operations(tern_tensor *x, const tern_channel_list *mean,
+                                            const tern_channel_list *std)
+{
+    tern_tensor *y = mean->count == 1 ? tern_sub_scalar(x, (double)(float)mean->at[0])
+                                      : tern_sub(x, tern_image_channels(x, mean));
+    return std->count == 1 ? tern_div_scalar(y, (double)(float)std->at[0])
+                           : tern_div(y, tern_image_channels(x, std));
+}
+
 tern_tensor *tern_image_normalize(const char *op, tern_tensor *x, const tern_channel_list *mean,
                                   const tern_channel_list *std)
 {
     if (!tern_image_on_cpu(x))
-        return tern_div(tern_sub(x, tern_image_channels(x, mean)), tern_image_channels(x, std));
+        return normalize_by_operations(x, mean, std);
     x = tern_make_contiguous(x);
     tern_tensor *y = x ? tern_tensor_new(op, x->dtype, tern_dev(x), tern_shape_get(x)) : NULL;
     if (!y)

@@ -183,85 +183,82 @@ static tern_tensor *warp_on_cpu(const char *op, tern_tensor *x, const tern_image
 
 // ---- elsewhere ----------------------------------------------------------------------------------
 
-// The k-th neighbours of all pixels, (N, 1, height width), and how much of each pixel is inside.
+// The neighbours of all pixels, (neighbours, N, 1, height width), their weights, and behind these
+// how much of each pixel is inside.
 typedef struct neighbours {
-    int64_t *index;
-    float *weight, *inside;
-    size_t nbytes;
+    tern_tensor *index, *weight;
+    int64_t count; // of neighbours
 } neighbours;
 
-static void find_neighbours(neighbours *list, const tern_tensor *x, const tern_image_matrix *matrix,
-                            bool bilinear, int k)
+static void find_neighbours(const tern_tensor *x, const tern_image_matrix *matrix, int64_t count,
+                            int64_t *index, float *weight)
 {
-    const int64_t height = x->size[2], width = x->size[3], pixels = height * width;
-    for (int64_t i = 0; i < x->size[0] * pixels; i++) {
-        const int64_t at = i % pixels;
-        const source s = find_source(&matrix[i / pixels], height, width, at / width, at % width);
+    const int64_t height = x->size[2], width = x->size[3], all = x->size[0] * height * width;
+    for (int64_t i = 0; i < all; i++) {
+        const int64_t at = i % (height * width);
+        const source s =
+            find_source(&matrix[i / (height * width)], height, width, at / width, at % width);
         const pixel p =
-            bilinear ? bilinear_pixel(s, height, width) : nearest_pixel(s, height, width);
-        list->index[i] = p.index[k];
-        list->weight[i] = p.weight[k];
-        list->inside[i] = p.inside;
+            count > 1 ? bilinear_pixel(s, height, width) : nearest_pixel(s, height, width);
+        for (int64_t k = 0; k < count; k++) {
+            index[k * all + i] = p.index[k];
+            weight[k * all + i] = p.weight[k];
+        }
+        weight[count * all + i] = p.inside;
     }
 }
 
-static tern_tensor *upload(const tern_tensor *x, const float *values)
+static tern_status list_neighbours(const tern_tensor *x, const tern_image_matrix *matrix,
+                                   neighbours *out)
 {
-    return tern_image_floats(x, tern_dims(x->size[0], 1, x->size[2] * x->size[3]), values);
+    const int64_t pixels = x->size[2] * x->size[3], all = x->size[0] * pixels;
+    const size_t nbytes = (size_t)all * ((size_t)out->count * sizeof(int64_t) +
+                                         (size_t)(out->count + 1) * sizeof(float));
+    int64_t *index = tern_cache_alloc(nbytes);
+    if (!index)
+        return TERN_ERR_NOMEM;
+    float *weight = (float *)(index + out->count * all);
+    find_neighbours(x, matrix, out->count, index, weight);
+    out->index = tern_from_data(tern_dims(out->count, x->size[0], 1, pixels), index,
+                                .dtype = TERN_INT64, .device = tern_dev(x));
+    out->weight = tern_image_floats(x, tern_dims(out->count + 1, x->size[0], 1, pixels), weight);
+    tern_cache_free(index, nbytes);
+    return out->index && out->weight ? TERN_OK : tern_error_code();
 }
 
-// (N, C, height width) of the k-th neighbours.
-static tern_tensor *gather_neighbours(tern_tensor *x, const neighbours *list)
+// (N, C, height width) of the k-th neighbours; x has that shape.
+static tern_tensor *gather_neighbours(tern_tensor *x, const neighbours *list, int64_t k)
 {
-    const int64_t count = x->size[0], channels = x->size[1], pixels = x->size[2] * x->size[3];
-    tern_tensor *index = tern_from_data(tern_dims(count, 1, pixels), list->index,
-                                        .dtype = TERN_INT64, .device = tern_dev(x));
-    return tern_gather(tern_reshape(x, tern_dims(count, channels, pixels)), 2,
-                       tern_expand(index, tern_dims(count, channels, pixels)));
+    return tern_gather(x, 2, tern_expand(tern_select(list->index, 0, k), tern_shape_get(x)));
 }
 
-static tern_tensor *sum_neighbours(tern_tensor *x, neighbours *list,
-                                   const tern_image_matrix *matrix)
+static tern_tensor *blend_neighbours(tern_tensor *x, const neighbours *list, tern_tensor *fill)
 {
     tern_tensor *sum = NULL;
-    for (int k = 0; k < NEIGHBOURS; k++) {
-        find_neighbours(list, x, matrix, true, k);
-        tern_tensor *part = tern_mul(gather_neighbours(x, list), upload(x, list->weight));
+    for (int64_t k = 0; k < list->count; k++) {
+        tern_tensor *part =
+            tern_mul(gather_neighbours(x, list, k), tern_select(list->weight, 0, k));
         sum = k == 0 ? part : tern_add(sum, part);
     }
-    return sum;
-}
-
-static tern_tensor *warp_lists(tern_tensor *x, neighbours *list, const tern_image_matrix *matrix,
-                               bool bilinear, const tern_channel_list *fill)
-{
-    tern_tensor *color = tern_image_channels(x, fill);
-    color = color ? tern_reshape(color, tern_dims(1, color->size[1], 1)) : NULL;
-    tern_tensor *y;
-    if (bilinear) {
-        tern_tensor *sum = sum_neighbours(x, list, matrix);
-        y = tern_add(tern_mul(tern_sub(sum, color), upload(x, list->inside)), color);
-    } else {
-        find_neighbours(list, x, matrix, false, 0);
-        y = tern_where(tern_gt_scalar(upload(x, list->inside), 0), gather_neighbours(x, list),
-                       color);
-    }
-    return y ? tern_reshape(y, tern_shape_get(x)) : NULL;
+    tern_tensor *inside = tern_select(list->weight, 0, list->count);
+    return tern_add(tern_mul(tern_sub(sum, fill), inside), fill);
 }
 
 static tern_tensor *warp_by_operations(tern_tensor *x, const tern_image_matrix *matrix,
                                        bool bilinear, const tern_channel_list *fill)
 {
-    const int64_t pixels = x->size[0] * x->size[2] * x->size[3];
-    neighbours list = {.nbytes = (size_t)pixels * (sizeof(int64_t) + 2 * sizeof(float))};
-    list.index = tern_cache_alloc(list.nbytes);
-    if (!list.index)
+    neighbours list = {.count = bilinear ? NEIGHBOURS : 1};
+    tern_tensor *color = tern_image_channels(x, fill), *y;
+    tern_tensor *flat = tern_reshape(x, tern_dims(x->size[0], x->size[1], x->size[2] * x->size[3]));
+    if (!color || !flat || list_neighbours(x, matrix, &list))
         return NULL;
-    list.weight = (float *)(list.index + pixels);
-    list.inside = list.weight + pixels;
-    tern_tensor *y = warp_lists(x, &list, matrix, bilinear, fill);
-    tern_cache_free(list.index, list.nbytes);
-    return y;
+    color = tern_reshape(color, tern_dims(1, color->size[1], 1));
+    if (bilinear)
+        y = blend_neighbours(flat, &list, color);
+    else
+        y = tern_where(tern_gt_scalar(tern_select(list.weight, 0, 1), 0),
+                       gather_neighbours(flat, &list, 0), color);
+    return y ? tern_reshape(y, tern_shape_get(x)) : NULL;
 }
 
 tern_tensor *tern_image_warp(const char *op, tern_tensor *x, const tern_image_matrix *matrix,
