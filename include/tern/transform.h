@@ -371,12 +371,13 @@ struct tern_transform {
 /// A transform with one reference, the rest of its struct zeroed. NULL on failure.
 TERN_API tern_transform *tern_transform_new(const tern_transform_class *transform_class);
 
-/// `function(user, x)` for the x of a batch, (N, ..); the result has its N. It must depend on each
-/// sample alone, may run on several threads at once, and returns NULL with a pending error to
-/// fail. `free` is called with `user` when the transform dies, and when this call fails; may be
-/// NULL. (Lambda)
-TERN_API tern_transform *tern_transform_lambda(tern_tensor *(*function)(void *user, tern_tensor *x),
-                                               void *user, tern_free_fn *free);
+/// What is done to the x of a batch, (N, ..): a tensor with its N, or NULL with a pending error. It
+/// depends on each sample alone, and may run on several threads at once.
+typedef tern_tensor *tern_transform_lambda_fn(void *user, tern_tensor *x);
+/// A function as a transform. `free` is called with `user` when the transform dies, and when this
+/// call fails; may be NULL. (Lambda)
+TERN_API tern_transform *tern_transform_lambda(tern_transform_lambda_fn *function, void *user,
+                                               tern_free_fn *free);
 
 TERN_END_DECLS
 

@@ -61,5 +61,6 @@ int sampler_examples(void);
 int sched_examples(void);
 int state_examples(void);
 int tensor_examples(void);
+int transform_examples(void);
 
 #endif

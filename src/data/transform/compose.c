@@ -92,7 +92,7 @@ tern_transform *tern_transform_compose_new(int64_t count, tern_transform *const 
 
 typedef struct lambda {
     tern_transform base;
-    tern_tensor *(*function)(void *user, tern_tensor *x);
+    tern_transform_lambda_fn *function;
     void *user;
     tern_free_fn *free;
 } lambda;
@@ -119,8 +119,8 @@ static void free_user(tern_transform *transform)
 static const tern_transform_class lambda_class = {
     .name = "transform_lambda", .size = sizeof(lambda), .apply = call, .free = free_user};
 
-tern_transform *tern_transform_lambda(tern_tensor *(*function)(void *user, tern_tensor *x),
-                                      void *user, tern_free_fn *free)
+tern_transform *tern_transform_lambda(tern_transform_lambda_fn *function, void *user,
+                                      tern_free_fn *free)
 {
     lambda *self = NULL;
     if (!function)
