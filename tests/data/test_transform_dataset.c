@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "data/dataset.h"
 #include "transform_test.h"
 
 // Samples (1, 4, 4) of tensors that are kept, by item, by get, or by both; also what they draw.
@@ -249,6 +250,120 @@ static void a_freed_transform_is_found(void **state)
     tern_memory_trim();
 }
 
+// ---- streams, workers, states -------------------------------------------------------------------
+
+// The numbers from 0 to 6 as images (1, 2, 2), and where it is.
+typedef struct counting {
+    tern_dataset base;
+    int64_t at;
+} counting;
+
+static tern_status count_on(tern_dataset *self, const tern_sample_context *context, int64_t index,
+                            tern_sample *out)
+{
+    (void)context;
+    (void)index;
+    if (((counting *)self)->at < 7)
+        out->at[out->count++] = tern_full(tern_dims(1, 2, 2), (double)((counting *)self)->at++);
+    return tern_error_code();
+}
+
+static tern_status from_the_first(tern_dataset *self)
+{
+    ((counting *)self)->at = 0;
+    return TERN_OK;
+}
+
+static void a_stream_is_transformed_sample_by_sample(void **state)
+{
+    (void)state;
+    static const tern_dataset_class klass = {
+        .name = "counting", .size = sizeof(counting), .next = count_on, .begin = from_the_first};
+    tern_dataset *stream = tern_dataset_new(&klass);
+    tern_transform *transform = tern_transform_normalize(tern_channels(1), tern_channels(2));
+    tern_dataset *set = tern_data_transform(stream, transform);
+    tern_loader *loader = tern_loader_new(set, .batch_size = 3);
+    for (int epoch = 0; epoch < 2; epoch++) {
+        float next = 0;
+        tern_each_batch (b, loader)
+            for (int64_t i = 0; i < b.size; i++, next++)
+                assert_float_equal(values_of(b.x)[4 * i], (next - 1) / 2, 0);
+        assert_float_equal(next, 7, 0);
+    }
+    assert_int_equal(tern_dataset_count(set), -1);
+    assert_error(TERN_ERR_UNSUPPORTED, "data_transform is a stream");
+    tern_free(loader, set, stream, transform);
+}
+
+static void any_number_of_workers_makes_the_same_images(void **state)
+{
+    (void)state;
+    tern_tensor *seen[4];
+    for (int kind = 0; kind < 2; kind++) {
+        tern_dataset *set = transformed_new(kind);
+        for (int workers = 0; workers < 4; workers += 3) {
+            tern_tensor **first = &seen[kind * 2 + (workers > 0)];
+            tern_generator *generator = tern_generator_new(3);
+            tern_loader *loader = tern_loader_new(set, .batch_size = 4, .shuffle = true,
+                                                  .workers = workers, .generator = generator);
+            tern_tensor *parts[3];
+            int count = 0;
+            tern_each_batch (b, loader)
+                parts[count++] = tern_retain(tern_clone(b.x));
+            assert_int_equal(count, 3);
+            *first = tern_cat(parts, 3, 0);
+            for (int i = 0; i < 3; i++)
+                tern_release(parts[i]);
+            tern_free(loader, generator);
+        }
+        tern_dataset_free(set);
+    }
+    for (int i = 1; i < 4; i++)
+        assert_same_bits(seen[i], seen[0]);
+}
+
+static tern_status visit_count(tern_dataset *self, tern_state_visitor *visitor)
+{
+    return tern_visit_int(visitor, "at", &((counting *)self)->at);
+}
+
+static void what_is_saved_is_the_inner_datasets(void **state)
+{
+    (void)state;
+    static const tern_dataset_class klass = {.name = "counting",
+                                             .size = sizeof(counting),
+                                             .next = count_on,
+                                             .begin = from_the_first,
+                                             .visit = visit_count};
+    tern_dataset *stream = tern_dataset_new(&klass);
+    tern_transform *transform = tern_transform_to_float();
+    tern_dataset *set = tern_data_transform(stream, transform);
+    tern_loader *loader = tern_loader_new(set, .batch_size = 3);
+    tern_batch b;
+    assert_true(tern_loader_next(loader, &b));
+    tern_state *saved = tern_loader_state_dict(loader);
+    ((counting *)stream)->at = 0;
+    assert_int_equal(tern_loader_load_state_dict(loader, saved), TERN_OK);
+    assert_int_equal(((counting *)stream)->at, 3);
+    assert_true(tern_loader_next(loader, &b));
+    assert_float_equal(values_of(b.x)[0], 3, 0);
+    tern_state_free(saved);
+    tern_free(loader, set, stream, transform);
+}
+
+static void one_thread_at_a_time_asks_what_was_serial(void **state)
+{
+    (void)state;
+    static const tern_dataset_class klass = {
+        .name = "serial", .size = sizeof(images), .count = count_ten, .item = item, .serial = true};
+    tern_dataset *inner = tern_dataset_new(&klass);
+    tern_transform *transform = tern_transform_to_float();
+    tern_dataset *set = tern_data_transform(inner, transform), *plain = transformed_new(0);
+    assert_true(tern_dataset_is_serial(set));
+    assert_false(tern_dataset_is_serial(plain));
+    tern_free(set, inner, transform, plain);
+}
+
 // ---- batches ------------------------------------------------------------------------------------
 
 static void a_batch_is_transformed_as_its_samples_numbers_say(void **state)
@@ -318,6 +433,10 @@ int main(void)
         DATA_TEST(a_transform_of_samples_that_are_no_images_says_so),
         DATA_TEST(what_fails_in_a_sample_names_the_sample),
         DATA_TEST(a_freed_transform_is_found),
+        DATA_TEST(a_stream_is_transformed_sample_by_sample),
+        DATA_TEST(any_number_of_workers_makes_the_same_images),
+        DATA_TEST(what_is_saved_is_the_inner_datasets),
+        DATA_TEST(one_thread_at_a_time_asks_what_was_serial),
         DATA_TEST(a_batch_is_transformed_as_its_samples_numbers_say),
         DATA_TEST(a_batch_that_could_not_be_transformed_is_as_before),
         DATA_TEST(a_transform_that_fails_without_a_word_is_named),

@@ -49,6 +49,8 @@ static tern_status item(const tern_dataset *dataset, const tern_sample_context *
     tern_sample sample;
     tern_batch batch;
     TERN_TRY(tern_dataset_make_item("data_transform", self->inner, &inner, index, &sample));
+    if (sample.count == 0) // the end of a stream
+        return TERN_OK;
     TERN_TRY(as_batch(&sample, &index, &batch));
     TERN_TRY(tern_transform_run("data_transform", self->transform, context, 0, &batch));
     for (; out->count < batch.count; out->count++)
@@ -73,7 +75,7 @@ static tern_status to(tern_dataset *dataset, tern_device device)
 static tern_status visit(tern_dataset *dataset, tern_state_visitor *visitor)
 {
     tern_dataset *inner = ((transformed *)dataset)->inner;
-    return inner->klass->visit ? inner->klass->visit(inner, visitor) : TERN_OK;
+    return inner->klass->visit(inner, visitor);
 }
 
 static int64_t count_classes(const tern_dataset *dataset)
@@ -92,21 +94,51 @@ static bool name_sample(const tern_dataset *dataset, int64_t index, char *buffer
                                           size);
 }
 
-// One for datasets that give samples, one for those that give batches, one for those that do both.
-enum { HAS_ITEM = 1, HAS_GET = 2 };
+// ---- the class ----------------------------------------------------------------------------------
 
-#define CLASS(item_function, get_function)                                                         \
+static tern_status next(tern_dataset *dataset, const tern_sample_context *context, int64_t index,
+                        tern_sample *out)
+{
+    return item(dataset, context, index, out);
+}
+
+static tern_status begin(tern_dataset *dataset)
+{
+    tern_dataset *inner = ((transformed *)dataset)->inner;
+    return inner->klass->begin ? inner->klass->begin(inner) : TERN_OK;
+}
+
+// What the inner dataset has: samples, batches, both, or it is a stream.
+enum { HAS_ITEM = 1, HAS_GET = 2, HAS_NEXT = 4, KINDS };
+
+#define CLASS(visit_function, is_serial, ...)                                                      \
     {                                                                                              \
-        .name = "data_transform", .size = sizeof(transformed), .count = count_samples,             \
-        .item = item_function, .get = get_function, .free = release_both, .to = to,                \
-        .visit = visit, .class_count = count_classes, .class_name = name_class,                    \
-        .sample_name = name_sample                                                                 \
+        .name = "data_transform", .size = sizeof(transformed), .free = release_both, .to = to,     \
+        .visit = visit_function, .class_count = count_classes, .class_name = name_class,           \
+        .sample_name = name_sample, .serial = is_serial, __VA_ARGS__                               \
     }
-static const tern_dataset_class classes[] = {
-    [HAS_ITEM] = CLASS(item, NULL),
-    [HAS_GET] = CLASS(NULL, get),
-    [HAS_ITEM | HAS_GET] = CLASS(item, get),
+#define CLASSES(...)                                                                               \
+    {                                                                                              \
+        {CLASS(NULL, false, __VA_ARGS__), CLASS(NULL, true, __VA_ARGS__)},                         \
+        {                                                                                          \
+            CLASS(visit, false, __VA_ARGS__), CLASS(visit, true, __VA_ARGS__)                      \
+        }                                                                                          \
+    }
+// By kind, whether there is something to save, and whether one thread at a time may ask.
+static const tern_dataset_class classes[KINDS][2][2] = {
+    [HAS_ITEM] = CLASSES(.count = count_samples, .item = item),
+    [HAS_GET] = CLASSES(.count = count_samples, .get = get),
+    [HAS_ITEM | HAS_GET] = CLASSES(.count = count_samples, .item = item, .get = get),
+    [HAS_NEXT] = CLASSES(.next = next, .begin = begin),
 };
+
+static const tern_dataset_class *class_for(const tern_dataset *inner)
+{
+    const tern_dataset_class *klass = inner->klass;
+    const int kind =
+        (klass->item ? HAS_ITEM : 0) | (klass->get ? HAS_GET : 0) | (klass->next ? HAS_NEXT : 0);
+    return &classes[kind][klass->visit != NULL][tern_dataset_is_serial(inner)];
+}
 
 tern_dataset *tern_data_transform(tern_dataset *dataset, tern_transform *transform)
 {
@@ -117,8 +149,7 @@ tern_dataset *tern_data_transform(tern_dataset *dataset, tern_transform *transfo
                    "data_transform: %s mixes the samples of a batch, so it is for batches, not for "
                    "samples: use tern_transform_batch on those of the loader",
                    tern_transform_name(transform));
-    const int has = (dataset->klass->item ? HAS_ITEM : 0) | (dataset->klass->get ? HAS_GET : 0);
-    transformed *self = (transformed *)tern_dataset_new(&classes[has]);
+    transformed *self = (transformed *)tern_dataset_new(class_for(dataset));
     if (!self)
         return NULL;
     self->inner = tern_dataset_retain(dataset);
