@@ -147,6 +147,11 @@ static slot *waiting_slot(const tern_loader_workers *w)
     return NULL;
 }
 
+static bool streams(const tern_loader_workers *w)
+{
+    return w->plan.recipe.dataset->klass->next;
+}
+
 // The calling thread has no error before and after.
 static void run_slot(const worker *self, slot *s)
 {
@@ -156,9 +161,11 @@ static void run_slot(const worker *self, slot *s)
     context.workers = w->plan.workers;
     s->error.code = TERN_OK;
     s->batch = (tern_batch){0};
-    s->status = w->ended ? TERN_OK
-                         : tern_batch_make(&w->plan.recipe, &context, s->index, s->size, &s->batch);
-    w->ended = !s->status && s->batch.size < s->size;
+    s->status = TERN_OK;
+    if (!streams(w) || !w->ended)
+        s->status = tern_batch_make(&w->plan.recipe, &context, s->index, s->size, &s->batch);
+    if (streams(w)) // its one worker's
+        w->ended = w->ended || (!s->status && s->batch.size < s->size);
     if (tern_error_pending())
         tern_error_save(&s->error);
 }
@@ -181,7 +188,7 @@ static void make_batches(worker *self)
         run_slot(self, s);
         pthread_mutex_lock(&w->lock);
         s->state = SLOT_DONE;
-        w->stalled = s->status && w->plan.recipe.dataset->klass->next;
+        w->stalled = s->status && streams(w);
         pthread_cond_signal(&w->done);
     }
     pthread_mutex_unlock(&w->lock);
