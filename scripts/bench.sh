@@ -5,6 +5,7 @@
 # out. The results go to bench.jsonl in the build directory, the tables to stdout at the end.
 # Usage: scripts/bench.sh [--quick] [--write] [steps] [sizes] [operations] [programs] [-- OPTION...]
 #        scripts/bench.sh optimizers   the update alone, beside a copy and PyTorch's
+#        scripts/bench.sh loaders      batches from memory and from image files, beside PyTorch's
 #   --quick    fewer rounds: which rows, not how far
 #   --write    the tables become docs/speed.md, docs/speed-of-sizes.md, their charts and a part of
 #              README.md
@@ -16,13 +17,13 @@ while [ $# -gt 0 ]; do
     case $1 in
     --quick) rounds='--rounds 3' runs='--runs 1' ;;
     --write) pages="--write $root" ;;
-    steps | sizes | operations | programs | optimizers) parts="$parts $1" ;;
+    steps | sizes | operations | programs | optimizers | loaders) parts="$parts $1" ;;
     --)
         shift
         break
         ;;
     *)
-        sed -n 's/^# \{0,1\}//; 3,11p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 3,12p' "$0" >&2
         exit 2
         ;;
     esac
@@ -91,6 +92,15 @@ time_optimizers()
     ninja -C "$build" bench/optim_step_bench >&2
     "$build/bench/optim_step_bench"
     [ -z "$new" ] || "$new" "$root/bench/optim_step.py" --tern "$build/bench/optim_step_bench" "$@"
+}
+
+time_loaders()
+{
+    ninja -C "$build" bench/loader_bench >&2
+    [ -n "$new" ] || die "PyTorch 2.15 cannot be had"
+    "$new" -c 'import torchvision' 2>/dev/null || "$new" -m pip install --quiet torchvision ||
+        say "left out: files, as torchvision cannot be had"
+    "$new" "$root/bench/loader.py" --tern "$build/bench/loader_bench" "$@"
 }
 
 need gcc libc6-dev meson ninja-build pkg-config python3 zlib1g-dev dataset-fashion-mnist

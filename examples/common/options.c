@@ -41,6 +41,9 @@ static const char help_of_training[] =
     "  --clip X             the largest norm of all gradients of a step (not clipped)\n"
     "  --seed N             (0)\n"
     "  --threads N          CPU threads (one per CPU)\n"
+    "  --augment            each image is moved by up to 2 pixels and mirrored at random\n"
+    "  --workers N          threads that make the batches ahead, where the data stays on the\n"
+    "                       CPU (0): the same numbers for any\n"
     "  --limit N            only the first N training images\n";
 static const char help_of_files[] =
     "  --load FILE          weights to start from, tern's or PyTorch's\n"
@@ -168,6 +171,8 @@ enum {
     WARMUP,
     EMA,
     CLIP,
+    AUGMENT,
+    WORKERS,
     LIMIT,
     LOAD,
     SAVE,
@@ -182,6 +187,10 @@ static bool read_file_option(const reader *r, int letter)
 {
     options *o = r->o;
     switch (letter) {
+    case AUGMENT:
+        return o->augment = true;
+    case WORKERS:
+        return read_count(r, "workers", 0, 256, &o->workers);
     case LIMIT:
         return read_count(r, "limit", 1, 1 << 30, &o->limit);
     case LOAD:
@@ -218,6 +227,8 @@ static const struct option words[] = {
     {"clip", required_argument, NULL, CLIP},
     {"seed", required_argument, NULL, 's'},
     {"threads", required_argument, NULL, 't'},
+    {"augment", no_argument, NULL, AUGMENT},
+    {"workers", required_argument, NULL, WORKERS},
     {"limit", required_argument, NULL, LIMIT},
     {"load", required_argument, NULL, LOAD},
     {"save", required_argument, NULL, SAVE},

@@ -26,6 +26,8 @@ typedef struct options {
     double clip; // the largest norm of all gradients; 0: they are not clipped
     uint64_t seed;
     int threads;                // 0: as many as there are
+    int64_t workers;            // threads that make batches; 0: the one that trains
+    bool augment;               // images are cropped and mirrored at random
     int64_t limit;              // 0: all training images
     const char *load, *save;    // NULL: no file
     const char *checkpoint_dir; // NULL: no checkpoints

@@ -79,6 +79,18 @@ static tern_dataset *first_samples(tern_dataset *whole, int64_t count)
     return first;
 }
 
+// The training images, moved and mirrored at random, in place of the plain ones.
+static tern_dataset *augmented(tern_dataset *plain)
+{
+    tern_transform *crop = tern_transform_random_crop(28, .padding = 2);
+    tern_transform *flip = tern_transform_random_horizontal_flip(0.5);
+    tern_transform *both = tern_transform_compose(crop, flip);
+    tern_dataset *data = tern_data_transform(plain, both);
+    tern_transform_free(both);
+    tern_dataset_free(plain);
+    return data;
+}
+
 static tern_status add_device(training *t, const char *name)
 {
     tern_device device;
@@ -130,6 +142,8 @@ static tern_status open_data(training *t)
     t->train_data = tern_data_mnist(o->data, TERN_TRAIN);
     if (o->limit)
         t->train_data = first_samples(t->train_data, o->limit);
+    if (o->augment)
+        t->train_data = augmented(t->train_data);
     t->test_data = tern_data_mnist(o->data, TERN_TEST);
     return tern_error_code();
 }
@@ -202,7 +216,7 @@ static tern_status build(training *t)
     if (t->failed_option || keep_on_device(t->train_data, t) || keep_on_device(t->test_data, t))
         return tern_error_code();
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
-                                      .device = t->device);
+                                      .device = t->device, .workers = (int)o->workers);
     t->test_loader = tern_loader_new(t->test_data, .batch_size = 1000, .device = t->device);
     const int64_t channels = t->program->channels ? t->program->channels : 1;
     if (!o->quiet && !tern_error_pending() &&
