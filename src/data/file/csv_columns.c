@@ -118,7 +118,7 @@ static tern_status copy_name(const tern_csv *csv, int64_t column)
         return tern_csv_error(&csv->reader, "the name of column %lld is no UTF-8",
                               (long long)column);
     tern_csv_column *to = tern_csv_column_of(csv, column);
-    to->name = tern_mem_string(name);
+    to->name = tern_arena_text(&csv->schema->arena, name, strlen(name));
     return to->name ? TERN_OK : TERN_ERR_NOMEM;
 }
 

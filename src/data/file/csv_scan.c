@@ -44,7 +44,7 @@ static tern_status add_text(const cell *c)
 {
     if (!tern_utf8_valid(c->text, strlen(c->text)))
         return refuse(c, "\"%.60s\" is no UTF-8", c->text);
-    return tern_text_set_add(&c->column->texts, c->text);
+    return tern_text_set_add(&c->column->texts, &c->csv->schema->arena, c->text);
 }
 
 // The first cell decides what a column has. A number among texts, or a text among numbers, is more

@@ -22,20 +22,15 @@ tern_csv_schema *tern_csv_schema_retain(tern_csv_schema *schema)
     return schema;
 }
 
-static void free_column(tern_csv_column *column)
-{
-    tern_mem_free_string(column->name);
-    tern_text_set_free(&column->texts);
-}
-
 void tern_csv_schema_release(tern_csv_schema *schema)
 {
     if (!schema || __atomic_sub_fetch(&schema->refs, 1, __ATOMIC_ACQ_REL) > 0)
         return;
     for (int64_t i = 0; i < schema->count; i++)
-        free_column(&schema->features[i]);
+        tern_text_set_free(&schema->features[i].texts);
     tern_mem_free(schema->features, (size_t)schema->count * sizeof *schema->features);
-    free_column(&schema->label);
+    tern_text_set_free(&schema->label.texts);
+    tern_arena_free(&schema->arena);
     tern_mem_free_string(schema->path);
     tern_mem_free(schema, sizeof *schema);
 }

@@ -15,7 +15,7 @@ typedef enum tern_csv_kind {
 
 // A column that counts: a feature, or the label.
 typedef struct tern_csv_column {
-    char *name; // NULL: the file has no header
+    const char *name; // NULL: the file has no header
     tern_csv_kind kind;
     bool declared;       // texts in any case, also those that are numbers
     tern_text_set texts; // of one of texts
@@ -23,7 +23,8 @@ typedef struct tern_csv_column {
 
 typedef struct tern_csv_schema {
     int64_t refs;
-    char *path; // of the file that it was made from
+    tern_arena arena; // of names and texts
+    char *path;       // of the file that it was made from
     bool finished;
     tern_csv_column *features; // (count)
     int64_t count;

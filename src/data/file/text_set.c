@@ -11,7 +11,7 @@ int64_t tern_text_set_find(const tern_text_set *set, const char *text)
     return tern_name_table_find(&set->table, TERN_NAMED_ARRAY(set->items), text);
 }
 
-tern_status tern_text_set_add(tern_text_set *set, const char *text)
+tern_status tern_text_set_add(tern_text_set *set, tern_arena *arena, const char *text)
 {
     if (tern_text_set_find(set, text) >= 0)
         return TERN_OK;
@@ -23,7 +23,7 @@ tern_status tern_text_set_add(tern_text_set *set, const char *text)
         tern_mem_grow((void **)&set->items, &set->capacity, set->count + 1, sizeof *set->items));
     TERN_TRY(tern_name_table_reserve(&set->table, TERN_NAMED_ARRAY(set->items), set->count,
                                      set->count + 1));
-    char *copy = tern_arena_text(&set->arena, text, strlen(text));
+    char *copy = tern_arena_text(arena, text, strlen(text));
     if (!copy)
         return TERN_ERR_NOMEM;
     set->items[set->count].text = copy;
@@ -47,6 +47,5 @@ void tern_text_set_free(tern_text_set *set)
 {
     tern_mem_free(set->items, (size_t)set->capacity * sizeof *set->items);
     tern_name_table_free(&set->table);
-    tern_arena_free(&set->arena);
     *set = (tern_text_set){0};
 }
