@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every dataset of datasets.h: one sample is one of a batch, and a loader over another one of the
-// same samples goes on in the middle of an epoch with the bits of the first.
+// same samples goes on in the middle of an epoch with the bits of the first, and with any number of
+// workers.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/worker.h"
 #include "data_fixture.h"
 #include "support/public_datasets.h"
 
@@ -178,6 +180,33 @@ static void a_loader_over_another_one_goes_on_with_the_same_bits(void **state)
             check_resume(i, before);
 }
 
+static size_t run_epochs(size_t i, int workers, unsigned char *to)
+{
+    tern_dataset *set = made(i);
+    tern_manual_seed(9);
+    tern_loader *loader =
+        tern_loader_new(set, .batch_size = BATCH, .shuffle = true, .workers = workers);
+    const size_t size = go_on(loader, 2 * BATCHES, to);
+    tern_loader_free(loader);
+    tern_dataset_free(set);
+    free_below();
+    return size;
+}
+
+static void any_number_of_workers_gives_the_same_batches_of_each(void **state)
+{
+    (void)state;
+    static unsigned char alone[MOST_BYTES], helped[MOST_BYTES];
+    for (size_t i = 0; i < DATASETS; i++) {
+        const size_t size = run_epochs(i, 0, alone);
+        for (int workers = 1; workers <= 4; workers += 3) {
+            assert_int_equal(run_epochs(i, workers, helped), size);
+            assert_memory_equal(alone, helped, size);
+        }
+    }
+    tern_workers_shutdown(); // they keep scopes
+}
+
 int main(void)
 {
     if (see_all_allocations())
@@ -185,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DATA_TEST(one_sample_is_one_of_a_batch),
         DATA_TEST(a_loader_over_another_one_goes_on_with_the_same_bits),
+        DATA_TEST(any_number_of_workers_gives_the_same_batches_of_each),
     };
     return cmocka_run_group_tests_name("dataset_state", tests, start_group, end_group);
 }
