@@ -22,9 +22,9 @@ static void refuses(const char *text, size_t nbytes, const char *label, const ch
 static void ragged_rows_are_refused(void **state)
 {
     (void)state;
-    REFUSES("a,b\n1,2\n3\n", NULL, "line 3: there are 1 cells, but the first line has 2");
-    REFUSES("a,b\n1,2\n\n3,4,5\n", NULL, "line 4: there are 3 cells, but the first line has 2");
-    REFUSES("a,b\n1,2\n3,4,\n", NULL, "line 3: there are 3 cells");
+    REFUSES("a,b\n1,2\n3\n", NULL, "line 3: its cells number 1, those of the first line 2");
+    REFUSES("a,b\n1,2\n\n3,4,5\n", NULL, "line 4: its cells number 3, those of the first line 2");
+    REFUSES("a,b\n1,2\n3,4,\n", NULL, "line 3: its cells number 3");
 }
 
 static void numbers_that_are_none_are_refused(void **state)

@@ -51,7 +51,7 @@ class Run:
         self.command = [program, "--data", work, "--limit", str(IMAGES), "--hidden", "32",
                         "--epochs", "3", "--batch-size", "50", "--lr", "0.02", "--device", device,
                         "--schedule", "one_cycle:pct_start=0.4", "--clip", "2",
-                        "--ema", "0.9",
+                        "--ema", "0.9", "--augment", "--workers", "2",
                         "--threads", threads, "--checkpoint-dir", self.checkpoints,
                         "--checkpoint-every", "7", "--save", self.weights, "--resume"]
 

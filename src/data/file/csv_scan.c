@@ -132,7 +132,7 @@ tern_status tern_csv_scan(tern_csv *csv)
 {
     const tern_csv_reader *r = &csv->reader;
     if (r->count != csv->columns)
-        return tern_csv_error(r, "there are %lld cells, but the first line has %lld",
+        return tern_csv_error(r, "its cells number %lld, those of the first line %lld",
                               (long long)r->count, (long long)csv->columns);
     for (int64_t i = 0; i < csv->columns; i++)
         if (csv->roles[i] != TERN_CSV_SKIPPED)
