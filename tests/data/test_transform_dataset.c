@@ -250,6 +250,19 @@ static void a_freed_transform_is_found(void **state)
     tern_memory_trim();
 }
 
+static void the_inner_dataset_cannot_be_freed_twice(void **state)
+{
+    (void)state;
+    tern_dataset *inner = images_new(0);
+    tern_transform *transform = augment();
+    tern_dataset *set = tern_data_transform(inner, transform);
+    tern_dataset_free(inner);
+    tern_dataset_free(inner);
+    assert_error(TERN_ERR_STATE, "dataset_free: images was freed already");
+    assert_int_equal(tern_dataset_count(set), 10);
+    tern_free(set, transform);
+}
+
 // ---- streams, workers, states -------------------------------------------------------------------
 
 // The numbers from 0 to 6 as images (1, 2, 2), and where it is.
@@ -433,6 +446,7 @@ int main(void)
         DATA_TEST(a_transform_of_samples_that_are_no_images_says_so),
         DATA_TEST(what_fails_in_a_sample_names_the_sample),
         DATA_TEST(a_freed_transform_is_found),
+        DATA_TEST(the_inner_dataset_cannot_be_freed_twice),
         DATA_TEST(a_stream_is_transformed_sample_by_sample),
         DATA_TEST(any_number_of_workers_makes_the_same_images),
         DATA_TEST(what_is_saved_is_the_inner_datasets),

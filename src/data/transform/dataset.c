@@ -8,7 +8,7 @@
 
 typedef struct transformed {
     tern_dataset base;
-    tern_dataset *inner; // references of its own
+    tern_dataset *inner; // held, so that users cannot give it back once more
     tern_transform *transform;
 } transformed;
 
@@ -63,7 +63,7 @@ static tern_status item(const tern_dataset *dataset, const tern_sample_context *
 static void release_both(tern_dataset *dataset)
 {
     transformed *self = (transformed *)dataset;
-    tern_dataset_free(self->inner);
+    tern_dataset_release_internal(self->inner);
     tern_transform_free(self->transform);
 }
 
@@ -152,7 +152,7 @@ tern_dataset *tern_data_transform(tern_dataset *dataset, tern_transform *transfo
     transformed *self = (transformed *)tern_dataset_new(class_for(dataset));
     if (!self)
         return NULL;
-    self->inner = tern_dataset_retain(dataset);
+    self->inner = tern_dataset_retain_internal(dataset);
     self->transform = tern_transform_retain(transform);
     return &self->base;
 }
