@@ -40,9 +40,9 @@ TERN_API void tern_transform_free(tern_transform *transform);
 
 /// The samples of `dataset` with their x transformed; it holds a reference of both. The dataset
 /// draws from another seed than the transform (tern_dataset_get). Classes, names and what is saved
-/// are the dataset's; tern_dataset_to moves it, and the transform then runs there. NULL on
-/// failure: TERN_ERR_NULL; TERN_ERR_ARG for a transform that mixes samples (tern_transform_mixup,
-/// tern_transform_cutmix), which takes whole batches: tern_transform_batch.
+/// are the dataset's; tern_dataset_to moves it, and the transform then runs there. A stream stays
+/// one. NULL on failure: TERN_ERR_NULL; TERN_ERR_ARG for a transform that mixes samples
+/// (tern_transform_mixup, tern_transform_cutmix), which takes whole batches: tern_transform_batch.
 TERN_API tern_dataset *tern_data_transform(tern_dataset *dataset, tern_transform *transform);
 
 /// Replaces the tensors of a batch by transformed ones, temporaries of the innermost scope without

@@ -346,27 +346,58 @@ static void the_input_and_its_history_stay_as_they_were(void **state)
     tern_transform_free(t);
 }
 
+static tern_transform *everything(void)
+{
+    return tern_transform_compose(
+        tern_transform_random_crop(5, .padding = 1), tern_transform_random_vertical_flip(0.5),
+        tern_transform_to_float(),
+        tern_transform_random_resized_crop(6, .interpolation = TERN_BICUBIC),
+        tern_transform_random_affine(.degrees = 10), tern_transform_resize(5, 7),
+        tern_transform_color_jitter(.brightness = 0.4, .hue = 0.2),
+        tern_transform_trivial_augment(), tern_transform_random_erasing(.noise = true),
+        tern_transform_normalize(tern_channels(1), tern_channels(2)));
+}
+
+static tern_transform *mixing(void)
+{
+    return tern_transform_compose(tern_transform_mixup(3), tern_transform_cutmix(3));
+}
+
+// Makes the transform and uses it on two images and labels.
+static bool make_and_use(tern_transform *(*make)(void), tern_tensor *x, tern_tensor *y)
+{
+    static const int64_t index[] = {4, 7};
+    const tern_sample_context context = {.seed = 3};
+    tern_transform *t = make();
+    tern_batch b = {.size = 2, .count = 2, .index = index, .at = {x, y}};
+    const bool done = t && !tern_transform_batch(t, &context, &b);
+    assert_true(done || b.at[0] == x);
+    tern_transform_free(t);
+    return done;
+}
+
 static void no_memory_at_any_allocation_leaves_nothing(void **state)
 {
     (void)state;
-    tern_tensor *x = ramp(2, 1, 3, 3);
-    for (int64_t n = 1;; n++) {
-        tern_memory_trim();
-        fail_nth_allocation(n);
-        tern_transform *t =
-            tern_transform_compose(tern_transform_random_crop(2, .padding = 1),
-                                   tern_transform_normalize(tern_channels(1), tern_channels(2)));
-        tern_tensor *y = t ? tern_transform_apply(t, x, 0) : NULL;
-        const bool failed = memory.calls >= n;
-        fail_nth_allocation(0);
-        assert_int_equal(y != NULL, !failed);
-        tern_transform_free(t);
-        if (!failed) {
-            assert_true(n > 6);
-            break;
+    tern_tensor *x = tern_mul_scalar(ramp(2, 3, 6, 6), 0.004), *y = tern_arange(0, 2, 1);
+    for (int kind = 0; kind < 2; kind++)
+        for (int64_t n = 1;; n++) {
+            tern_memory_trim();
+            const int64_t before = memory.bytes;
+            tern_scope inside = tern_scope_open();
+            fail_nth_allocation(n);
+            const bool done = make_and_use(kind ? mixing : everything, x, y);
+            const bool failed = memory.calls >= n;
+            fail_nth_allocation(0);
+            tern_scope_close(inside);
+            assert_int_equal(done, !failed);
+            assert_int_equal(memory.bytes, before);
+            if (!failed) {
+                assert_true(n > (kind ? 10 : 40));
+                break;
+            }
+            assert_error(TERN_ERR_NOMEM, "no memory");
         }
-        assert_error(TERN_ERR_NOMEM, "no memory");
-    }
 }
 
 int main(void)
