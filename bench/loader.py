@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of tern's loader beside PyTorch's DataLoader, in one run: from memory, 64 shuffled samples
-of 784 float32, and from a folder of images, PNG and JPEG, 256 x 256 made of Fashion-MNIST. SPDL
-joins in for files where it is installed. Needs a Python with PyTorch; files, torchvision.
+"""Batches of tern's loader beside PyTorch's DataLoader, in one run: from memory, 64 shuffled
+samples of 784 float32, and from a folder of images, PNG and JPEG, 256 x 256 made of Fashion-MNIST.
+SPDL joins in for files where it is installed. Needs a Python with PyTorch; files, torchvision.
 
     loader.py [--tern PROGRAM] [--rounds N] [--samples N] [--images N]
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trains a small convolutional network on a folder of images, a folder for each class, and names the
-// images of the test set that it is most wrong about.
+// Trains a small convolutional network on a folder of images, a folder for each class, and names
+// the images of the test set that it is most wrong about.
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -198,10 +198,10 @@ typedef struct tern_translation {
 
 /// `tern_transform_random_affine(.degrees = 10, .translate = {0.1, 0.1}, .scale = {0.9, 1.1})`.
 typedef struct tern_transform_random_affine_options {
-    tern_range degrees;                  ///< of the rotation; 10: {-10, 10}
+    tern_range degrees;                  ///< of the rotation; 10: -10 to 10
     tern_translation translate;          ///< to either side, in whole pixels
     tern_range scale;                    ///< above 0
-    tern_range shear;                    ///< degrees along x; 10: {-10, 10}
+    tern_range shear;                    ///< degrees along x; 10: -10 to 10
     tern_range shear_y;                  ///< likewise along y
     tern_interpolate_mode interpolation; ///< TERN_NEAREST or TERN_BILINEAR
     tern_channel_list fill;              ///< what lies outside
@@ -223,7 +223,7 @@ TERN_API tern_transform *tern_transform_random_affine_with(
 
 /// `tern_transform_random_rotation(.degrees = 30)`.
 typedef struct tern_transform_random_rotation_options {
-    tern_range degrees;                  ///< counter-clockwise; 30: {-30, 30}
+    tern_range degrees;                  ///< counter-clockwise; 30: -30 to 30
     tern_interpolate_mode interpolation; ///< TERN_NEAREST or TERN_BILINEAR
     tern_channel_list fill;              ///< what lies outside
     char reserved_;
@@ -244,10 +244,10 @@ TERN_API tern_transform *tern_transform_random_rotation_with(
 
 /// `tern_transform_color_jitter(.brightness = 0.4, .hue = 0.1)`.
 typedef struct tern_transform_color_jitter_options {
-    tern_range brightness; ///< of a factor; 0.4: {0.6, 1.4}, but not below 0; 0: unchanged
+    tern_range brightness; ///< of a factor; 0.4: 0.6 to 1.4, but not below 0; 0: unchanged
     tern_range contrast;   ///< likewise: away from the mean grey
     tern_range saturation; ///< likewise: away from the pixel's grey
-    tern_range hue;        ///< turns, -0.5 to 0.5; 0.1: {-0.1, 0.1}; 0: unchanged
+    tern_range hue;        ///< turns, -0.5 to 0.5; 0.1: -0.1 to 0.1; 0: unchanged
     char reserved_;
 } tern_transform_color_jitter_options;
 

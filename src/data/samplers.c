@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "data/sampler.h"
 #include "device/generator.h"
-#include "ops/multinomial.h"
+#include "ops/multinomial_draw.h"
 
 // ---- sequential ---------------------------------------------------------------------------------
 
@@ -135,8 +135,11 @@ static tern_status order_weighted(const tern_sampler *sampler, tern_generator *g
 {
     const weighted *self = (const weighted *)sampler;
     tern_generator_lock(generator);
-    const tern_status status = tern_multinomial_f64(&generator->mt, self->weights, self->count,
-                                                    self->samples, self->replacement, order);
+    const tern_status status =
+        tern_multinomial_draw(&generator->mt,
+                              &(tern_multinomial_row){self->weights, self->count, self->samples,
+                                                      self->replacement, false},
+                              order);
     tern_generator_unlock(generator);
     return status;
 }
@@ -160,8 +163,9 @@ static tern_status check_weights(const tern_sampler_weighted_options *o)
     TERN_CHECK(o->num_samples >= 1, TERN_ERR_ARG,
                "sampler_weighted: num_samples is %lld, but must be at least 1",
                (long long)o->num_samples);
-    return tern_multinomial_check_f64("sampler_weighted", o->weights, o->count, o->num_samples,
-                                      o->replacement);
+    return tern_multinomial_check(
+        "sampler_weighted",
+        &(tern_multinomial_row){o->weights, o->count, o->num_samples, o->replacement, false});
 }
 
 tern_sampler *tern_sampler_weighted_with(const tern_sampler_weighted_options *options)

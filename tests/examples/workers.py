@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two epochs of cnn_mnist on images that are moved and mirrored at random give the same weights, bit
-for bit, for any number of workers, and other ones than plain images.
+"""Two epochs of cnn_mnist on images that are moved and mirrored at random give the same weights,
+bit for bit, for any number of workers, and other ones than plain images.
 
     workers.py PROGRAM DEVICE
 """
