@@ -133,9 +133,11 @@ def default_of(words):
     words = words.strip()
     if words.startswith("{"):
         return [default_of(word) for word in words[1:-1].split(",")]
-    known = {"true": True, "false": False, "NULL": None, "NAN": "NAN"}
+    known = {"true": True, "false": False, "NULL": None, "NAN": "NAN", "INT64_MAX": 2**63 - 1}
     if words in known:
         return known[words]
+    if character := re.fullmatch(r"'(.)'", words):
+        return ord(character[1])
     if re.fullmatch(r"-?\d+", words):
         return int(words)
     if quotient := re.fullmatch(r"([\d.]+) / ([\d.]+)", words):
@@ -150,7 +152,7 @@ def read_call(name, family, macros):
         initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], initialiser)
     initialiser = re.sub(r"TERN_EACH_\((\S+)\)",
                          r"{\1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}", initialiser)
-    defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|[^,]+)", initialiser)
+    defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|'.'|[^,]+)", initialiser)
     fields = macros[f"{family.upper()}_FIELDS_"]
     match = re.match(r"(\d), (\w+), \(([^)]*)\)", macros.get(fields, fields))
     taken = [field.strip() for field in match[3].split(",") if field.strip()]

@@ -242,7 +242,7 @@ typedef struct tern_data_csv_options {
     tern_dtype label_dtype; ///< int64: classes; float32, float64: numbers
     tern_dtype dtype;       ///< of the features: float32 or float64
     bool header;            ///< the first line has the names of the columns
-    char separator;         ///< between cells; ASCII
+    int separator;          ///< between cells: an ASCII character
     bool fill_empty;        ///< an empty cell of a feature is `fill`; else it is refused
     double fill;            ///< 0, NAN, ..; also where the column has texts
     const char *missing;    ///< what counts as an empty cell too, "NA" or "?"; or NULL

@@ -116,7 +116,7 @@ static tern_status fill_all(tern_csv *csv)
 // One pass over the file.
 static tern_status run(tern_csv *csv, tern_file *file, tern_status (*pass)(tern_csv *csv))
 {
-    TERN_TRY(tern_csv_begin(&csv->reader, file, csv->options->separator));
+    TERN_TRY(tern_csv_begin(&csv->reader, file, (char)csv->options->separator));
     tern_status status = pass(csv);
     tern_csv_end(&csv->reader);
     return status;
@@ -204,7 +204,7 @@ static tern_status check_options(const tern_data_csv_options *o)
 {
     if (!o || !o->path)
         return tern_null_error(op, o ? "path" : "options");
-    TERN_CHECK(o->separator > ' ' ? o->separator != '"' && o->separator != 0x7f
+    TERN_CHECK(o->separator > ' ' ? o->separator != '"' && o->separator < 0x7f
                                   : o->separator == '\t' || o->separator == ' ',
                TERN_ERR_ARG,
                "%s: separator is the byte %d, but must be a visible character, not a "
