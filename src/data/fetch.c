@@ -5,6 +5,7 @@
 #include "base/callback.h"
 #include "base/fork.h"
 #include "data/dataset.h"
+#include "data/turn.h"
 #include "ops/op.h"
 
 static tern_status check_made(const char *op, const tern_dataset *dataset, int64_t count,
@@ -29,7 +30,10 @@ static tern_status fetch(const char *op, const tern_dataset *dataset,
     const bool failed_before = tern_error_pending();
     const tern_sample_context *outside = tern_dataset_set_context(context);
     tern_callback_begin();
+    const bool turn = tern_turn_begin(dataset);
     tern_status status = dataset->klass->get(dataset, context, index, count, made);
+    if (turn)
+        tern_turn_end(dataset);
     tern_callback_end();
     (void)tern_dataset_set_context(outside);
     TERN_TRY(tern_dataset_check_result(op, dataset, status, failed_before, "a batch"));

@@ -6,6 +6,7 @@
 #include "base/callback.h"
 #include "base/path.h"
 #include "data/dataset.h"
+#include "data/turn.h"
 #include "ops/op.h"
 #include "tensor/header.h"
 #include "tensor/scope.h"
@@ -19,8 +20,11 @@ static tern_status fetch(const char *op, const tern_dataset *dataset,
     const tern_sample_context *outside = tern_dataset_set_context(context);
     tern_callback_begin();
     tern_dataset *stream = (tern_dataset *)(uintptr_t)dataset; // one thread asks it
+    const bool turn = tern_turn_begin(dataset);
     tern_status status = stream->klass->next ? stream->klass->next(stream, context, index, made)
                                              : dataset->klass->item(dataset, context, index, made);
+    if (turn)
+        tern_turn_end(dataset);
     tern_callback_end();
     (void)tern_dataset_set_context(outside);
     TERN_TRY(tern_dataset_check_result(op, dataset, status, failed_before, "a sample"));

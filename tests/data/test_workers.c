@@ -105,6 +105,35 @@ static void a_serial_dataset_has_one_worker(void **state)
     plain();
 }
 
+static void a_serial_dataset_is_asked_by_one_of_the_workers_of_all_loops(void **state)
+{
+    (void)state;
+    plain();
+    set_up.milliseconds = 1;
+    tern_dataset *set = tern_dataset_new(&serial_class), *parts[2];
+    assert_int_equal(
+        tern_data_random_split(set, 2, parts, .lengths = ((int64_t[]){20, COUNT - 20})), TERN_OK);
+    tern_loader *train = tern_loader_new(parts[0], .batch_size = 5, .workers = 3);
+    tern_loader *test = tern_loader_new(parts[1], .batch_size = 5, .workers = 3);
+    int64_t samples = 0;
+    tern_each_batch (b, train) {
+        tern_each_batch (c, test)
+            samples += c.size;
+        tern_each_batch (c, train)
+            samples += c.size;
+        tern_sample one;
+        assert_int_equal(tern_dataset_item(set, 3, &one), TERN_OK);
+    }
+    assert_int_equal(samples, 4 * COUNT);
+    assert_int_equal(set_up.most, 1);
+    tern_loader_free(train);
+    tern_loader_free(test);
+    tern_dataset_free(parts[0]);
+    tern_dataset_free(parts[1]);
+    tern_dataset_free(set);
+    plain();
+}
+
 static void a_worker_has_the_settings_of_who_asks(void **state)
 {
     (void)state;
@@ -186,6 +215,7 @@ int main(void)
         DATA_TEST(batches_of_uneven_cost_come_in_order),
         DATA_TEST(workers_make_batches_at_once),
         DATA_TEST(a_serial_dataset_has_one_worker),
+        DATA_TEST(a_serial_dataset_is_asked_by_one_of_the_workers_of_all_loops),
         DATA_TEST(a_worker_has_the_settings_of_who_asks),
         DATA_TEST(as_many_batches_as_asked_for_are_made_ahead),
         DATA_TEST(each_worker_begins_with_init),
