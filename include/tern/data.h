@@ -210,8 +210,9 @@ struct tern_dataset {
     int64_t refs_;                   ///< the library's own
     int64_t loaders_;                ///< likewise: how many of the references are loaders'
     int64_t workers_;                ///< likewise: how many threads of loaders ask it
-    const void *turn_;               ///< likewise: the thread that asks it
-    int64_t turns_;                  ///< likewise: how deep in itself
+    void (*count_workers_)(tern_dataset *self, int more); ///< likewise: of what it is over, or NULL
+    const void *turn_;                                    ///< likewise: the thread that asks it
+    int64_t turns_;                                       ///< likewise: how deep in itself
 };
 
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.

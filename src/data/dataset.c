@@ -100,6 +100,8 @@ void tern_dataset_release_internal(tern_dataset *dataset)
 void tern_dataset_count_workers(tern_dataset *dataset, int more)
 {
     __atomic_fetch_add(&dataset->workers_, more, __ATOMIC_RELAXED);
+    if (dataset->count_workers_)
+        dataset->count_workers_(dataset, more);
 }
 
 int64_t tern_dataset_count_for(const char *op, const tern_dataset *dataset)

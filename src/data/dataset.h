@@ -61,7 +61,7 @@ tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device
 
 // Whether one thread at a time may ask it.
 bool tern_dataset_is_serial(const tern_dataset *dataset);
-// So many more workers of loaders ask it; while any does it cannot be moved.
+// So many more workers of loaders ask it, and what it is over; while any does it cannot be moved.
 void tern_dataset_count_workers(tern_dataset *dataset, int more);
 
 // tern_dataset_count in the name of `op`: the number of samples, or -1 with an error.

@@ -75,6 +75,8 @@ static void a_stuck_worker_keeps_its_memory_until_it_returns(void **state)
     assert_false(tern_loader_next(loader, &b));
     assert_error(TERN_ERR_STATE, "loader_next: worker 0 has made no batch");
     tern_loader_free(loader);
+    assert_null(tern_dataset_to(set, tern_cpu(0)));
+    assert_error(TERN_ERR_STATE, "dataset_to: 1 worker of a loader asks noisy for batches");
     tern_dataset_free(set);
     assert_int_equal(set_up.inside, 1);
     tern_shutdown();
@@ -102,6 +104,31 @@ static void what_a_loop_must_not_do_meanwhile_is_refused(void **state)
     tern_loader_reset(loader);
     assert_non_null(tern_dataset_to(set, tern_cpu(0)));
     tern_loader_free(loader);
+    tern_dataset_free(set);
+}
+
+static void what_workers_ask_through_others_is_not_moved(void **state)
+{
+    (void)state;
+    tern_dataset *set = numbers(8), *other = numbers(8);
+    tern_dataset *cached = tern_data_cache(set), *both = tern_data_concat(other, cached);
+    tern_dataset *some = tern_data_subset(both, ((int64_t[]){1, 9, 2, 10}), 4);
+    tern_loader *loader = tern_loader_new(some, .batch_size = 1, .workers = 2);
+    tern_batch b;
+    assert_true(tern_loader_next(loader, &b));
+    tern_dataset *const asked[] = {set, other, cached};
+    for (int i = 0; i < 3; i++) {
+        assert_null(tern_dataset_to(asked[i], tern_cpu(0)));
+        assert_error(TERN_ERR_STATE, "dataset_to: 2 workers of a loader ask data_");
+    }
+    tern_loader_reset(loader);
+    for (int i = 0; i < 3; i++)
+        assert_non_null(tern_dataset_to(asked[i], tern_cpu(0)));
+    tern_loader_free(loader);
+    tern_dataset_free(some);
+    tern_dataset_free(both);
+    tern_dataset_free(cached);
+    tern_dataset_free(other);
     tern_dataset_free(set);
 }
 
@@ -247,6 +274,7 @@ int main(void)
         DATA_TEST(a_batch_that_takes_too_long_is_an_error),
         DATA_TEST(a_stuck_worker_keeps_its_memory_until_it_returns),
         DATA_TEST(what_a_loop_must_not_do_meanwhile_is_refused),
+        DATA_TEST(what_workers_ask_through_others_is_not_moved),
         DATA_TEST(what_makes_no_sense_is_refused),
         DATA_TEST(leaving_a_loop_early_leaves_nothing),
         DATA_TEST(loops_inside_each_other_have_workers_of_their_own),

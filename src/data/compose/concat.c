@@ -239,6 +239,13 @@ static void release(tern_dataset *dataset)
     tern_mem_free(self->parts, (size_t)self->count * sizeof *self->parts);
 }
 
+static void count_workers(tern_dataset *dataset, int more)
+{
+    const concat *self = (const concat *)dataset;
+    for (int64_t i = 0; i < self->count; i++)
+        tern_dataset_count_workers(self->parts[i].dataset, more);
+}
+
 static const tern_dataset_class concat_class = {
     .name = op,
     .size = sizeof(concat),
@@ -278,6 +285,7 @@ static tern_dataset *make_over(part *parts, int64_t count)
         (void)tern_dataset_retain_internal(parts[i].dataset);
     self->parts = parts;
     self->count = count;
+    self->base.count_workers_ = count_workers;
     return &self->base;
 }
 

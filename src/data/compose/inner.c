@@ -3,12 +3,18 @@
 
 #include "base/callback.h"
 
+static void count_workers(tern_dataset *self, int more)
+{
+    tern_dataset_count_workers(((const tern_wrapper *)self)->inner, more);
+}
+
 tern_dataset *tern_wrapper_new(const tern_dataset_class *klass, tern_dataset *inner)
 {
     tern_wrapper *self = (tern_wrapper *)tern_dataset_new(klass);
     if (!self)
         return NULL;
     self->inner = tern_dataset_retain_internal(inner);
+    self->base.count_workers_ = count_workers;
     return &self->base;
 }
 

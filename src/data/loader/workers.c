@@ -246,6 +246,7 @@ static void run_worker(void *user)
     (void)tern_pool_stay_out(stayed_out);
     tern_thread_settings_set(&before);
     pthread_mutex_lock(&w->lock);
+    tern_dataset_count_workers(w->plan.recipe.dataset, -1);
     w->running--;
     self->running = false;
     pthread_cond_signal(&w->done);
@@ -447,7 +448,6 @@ void tern_loader_workers_end(tern_loader_workers *w)
         else
             tern_worker_wait(w->worker[i].thread); // it is past all that takes the lock
     }
-    tern_dataset_count_workers(w->plan.recipe.dataset, -w->count);
     let_go(w);
     tern_cancel_restore(cancel_state);
 }
