@@ -134,6 +134,39 @@ static void a_serial_dataset_is_asked_by_one_of_the_workers_of_all_loops(void **
     plain();
 }
 
+// Sample i is the sum of the numbers below i, by a loader with a worker.
+static tern_status sum_by_loader(const tern_sample_context *context, int64_t index,
+                                 tern_sample *sample, void *user)
+{
+    (void)context, (void)user;
+    tern_dataset *set = numbers(index + 1);
+    tern_loader *loader = tern_loader_new(set, .batch_size = 2, .workers = 1);
+    tern_dataset_free(set);
+    int64_t sum = 0;
+    tern_each_batch (b, loader)
+        for (int64_t i = 0; i < b.size; i++)
+            sum += b.index[i];
+    tern_loader_free(loader);
+    sample->x = tern_full(tern_dims(), (double)sum, .dtype = TERN_INT64);
+    return tern_error_code();
+}
+
+static void a_dataset_may_ask_a_loader_of_its_own(void **state)
+{
+    (void)state;
+    tern_dataset *set = numbers(6), *sums = tern_data_map(set, sum_by_loader);
+    for (int workers = 0; workers <= 2; workers++) {
+        tern_loader *loader = tern_loader_new(sums, .batch_size = 6, .workers = workers);
+        tern_each_batch (b, loader)
+            assert_memory_equal(tern_data(b.x), ((int64_t[]){0, 1, 3, 6, 10, 15}), 48);
+        assert_int_equal(tern_loader_position(loader), 1);
+        assert_false(tern_error_pending());
+        tern_loader_free(loader);
+    }
+    tern_dataset_free(sums);
+    tern_dataset_free(set);
+}
+
 static void a_worker_has_the_settings_of_who_asks(void **state)
 {
     (void)state;
@@ -216,6 +249,7 @@ int main(void)
         DATA_TEST(workers_make_batches_at_once),
         DATA_TEST(a_serial_dataset_has_one_worker),
         DATA_TEST(a_serial_dataset_is_asked_by_one_of_the_workers_of_all_loops),
+        DATA_TEST(a_dataset_may_ask_a_loader_of_its_own),
         DATA_TEST(a_worker_has_the_settings_of_who_asks),
         DATA_TEST(as_many_batches_as_asked_for_are_made_ahead),
         DATA_TEST(each_worker_begins_with_init),

@@ -28,7 +28,7 @@ tern_status tern_check_loader_change(const char *function, const tern_loader *lo
     TERN_CHECK(!loader->asking, TERN_ERR_STATE,
                "%s: called by %s while this loader asks it for samples; call it afterwards",
                function, tern_dataset_name(loader->dataset));
-    TERN_CHECK(!tern_is_loader_worker() || loader->worker_count == 0, TERN_ERR_STATE,
+    TERN_CHECK(!tern_works_for_loader(loader), TERN_ERR_STATE,
                "%s: called on a worker's thread; only the thread that runs the loop may", function);
     return TERN_OK;
 }

@@ -174,7 +174,8 @@ static tern_status begin_workers(tern_loader *loader)
                                     .batch_size = max_size(loader),
                                     .timeout = loader->timeout,
                                     .init = loader->worker_init,
-                                    .user = loader->user};
+                                    .user = loader->user,
+                                    .owner = loader};
     loader->submitted = loader->done;
     loader->submitted_batches = loader->position;
     loader->workers = tern_loader_workers_begin(&plan);

@@ -58,16 +58,20 @@ struct tern_loader_workers {
     bool ended;   // a stream; its one worker's alone
     int begun;    // threads whose init is over
     int running;  // threads in their functions
-    int refs;     // those, and the loader
+    int refs;     // those, the loader, and the sets that they are `outer` of
     int count;
+    tern_loader_workers *outer; // that the thread that asks is one of, or NULL
     worker worker[];
 };
 
-static _Thread_local bool is_worker;
+static _Thread_local tern_loader_workers *of_thread; // NULL: the thread is no worker
 
-bool tern_is_loader_worker(void)
+bool tern_works_for_loader(const void *loader)
 {
-    return is_worker;
+    const tern_loader_workers *w = of_thread;
+    while (w && w->plan.owner != loader)
+        w = w->outer;
+    return w;
 }
 
 static slot *slot_at(const tern_loader_workers *w, int64_t number)
@@ -82,8 +86,14 @@ static size_t nbytes_of(int workers)
     return sizeof(tern_loader_workers) + (size_t)workers * sizeof(worker);
 }
 
+static void let_go(tern_loader_workers *w);
+
 static void free_all(tern_loader_workers *w)
 {
+    if (w->outer) {
+        pthread_mutex_lock(&w->outer->lock);
+        let_go(w->outer);
+    }
     for (int64_t i = 0; w->slots && i < w->capacity; i++)
         tern_batch_release(&w->slots[i].batch);
     tern_mem_free(w->slots, (size_t)w->capacity * sizeof *w->slots);
@@ -102,6 +112,16 @@ static void let_go(tern_loader_workers *w)
     pthread_mutex_unlock(&w->lock);
     if (last)
         free_all(w);
+}
+
+static tern_loader_workers *retain(tern_loader_workers *w)
+{
+    if (!w)
+        return NULL;
+    pthread_mutex_lock(&w->lock);
+    w->refs++;
+    pthread_mutex_unlock(&w->lock);
+    return w;
 }
 
 static void init_locks(tern_loader_workers *w)
@@ -123,6 +143,7 @@ static tern_loader_workers *make(const tern_workers_plan *plan)
     w->plan = *plan;
     w->settings = tern_thread_settings_now();
     w->refs = 1;
+    w->outer = retain(of_thread);
     w->capacity = plan->ahead + 1; // the one that was taken last keeps its index
     init_locks(w);
     (void)tern_dataset_retain_internal(plan->recipe.dataset);
@@ -237,10 +258,10 @@ static void run_worker(void *user)
     tern_thread_settings_set(&w->settings);
     const bool stayed_out = tern_pool_stay_out(true), deferred = tern_error_defer(true);
     tern_cuda_stream *stream_before, *stream = begin_stream(device, &stream_before);
-    is_worker = true;
+    of_thread = w;
     init_worker(self);
     make_batches(self);
-    is_worker = false;
+    of_thread = NULL;
     end_stream(device, stream, stream_before);
     (void)tern_error_defer(deferred);
     (void)tern_pool_stay_out(stayed_out);

@@ -17,7 +17,8 @@ typedef struct tern_workers_plan {
     int64_t batch_size; // of the largest batch
     double timeout;     // seconds, 0: none
     tern_worker_init_fn *init;
-    void *user; // of init
+    void *user;        // of init
+    const void *owner; // the loader
 } tern_workers_plan;
 
 // NULL with TERN_ERR_NOMEM; and without an error where no thread can be started.
@@ -36,7 +37,7 @@ void tern_loader_workers_end(tern_loader_workers *workers);
 // No thread makes a batch between the two: the dataset is the caller's alone. NULL is fine.
 void tern_loader_workers_pause(tern_loader_workers *workers);
 void tern_loader_workers_resume(tern_loader_workers *workers);
-// Whether the calling thread is a worker.
-bool tern_is_loader_worker(void);
+// Whether the calling thread makes batches for a loader, or for one that a dataset of it asks.
+bool tern_works_for_loader(const void *loader);
 
 #endif
