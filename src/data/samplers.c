@@ -63,6 +63,8 @@ static int64_t count_random(const tern_sampler *self)
 static tern_status permute(const shuffled *self, tern_mt19937 *mt, int64_t *order)
 {
     const int64_t whole = self->samples / self->count * self->count, rest = self->samples - whole;
+    TERN_CHECK(self->count <= INT64_MAX / (int64_t)sizeof *order, TERN_ERR_NOMEM,
+               "sampler_random: no memory for the order of %lld numbers", (long long)self->count);
     const size_t nbytes = (size_t)self->count * sizeof *order;
     int64_t *last = tern_cache_alloc(nbytes);
     if (!last)

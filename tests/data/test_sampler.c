@@ -290,6 +290,17 @@ static void what_no_sampler_can_be_is_refused(void **state)
     assert_error(TERN_ERR_NUMERIC, "sampler_weighted: the sum of the weights is inf");
 }
 
+static void a_permutation_that_no_memory_holds_is_refused(void **state)
+{
+    (void)state;
+    tern_sampler *sampler = tern_sampler_random((INT64_C(1) << 61) + 1, .num_samples = 1);
+    int64_t order = 7;
+    assert_int_equal(tern_sampler_order(sampler, NULL, &order), TERN_ERR_NOMEM);
+    assert_error(TERN_ERR_NOMEM, "sampler_random: no memory for the order of 2305843009213693953");
+    assert_int_equal(order, 7);
+    tern_sampler_free(sampler);
+}
+
 static void what_no_loader_can_do_is_refused(void **state)
 {
     (void)state;
@@ -340,6 +351,7 @@ int main(void)
         DATA_TEST(batches_of_ones_own_have_their_sizes),
         DATA_TEST(a_sampled_epoch_goes_on_where_it_was),
         DATA_TEST(what_no_sampler_can_be_is_refused),
+        DATA_TEST(a_permutation_that_no_memory_holds_is_refused),
         DATA_TEST(what_no_loader_can_do_is_refused),
         DATA_TEST(a_loader_holds_its_sampler),
     };
