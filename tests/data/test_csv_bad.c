@@ -134,6 +134,11 @@ static void columns_that_are_not_there_are_refused(void **state)
     assert_null(tern_data_csv(path, .skip = (const char *const[]){"a", NULL},
                               .categories = (const char *const[]){"a", NULL}));
     assert_error(TERN_ERR_ARG, "column \"a\" has categories and is to be skipped");
+    assert_null(tern_data_csv(path, .label = "a", .label_dtype = TERN_FLOAT32,
+                              .categories = (const char *const[]){"a", NULL}));
+    assert_error(TERN_ERR_ARG, "column \"a\" has categories, but its labels are numbers");
+    assert_null(tern_data_csv(path, .fill_empty = true, .fill = 1e39));
+    assert_error(TERN_ERR_ARG, "fill is 1e+39, which float32 does not hold");
 }
 
 static void a_record_without_an_end_is_refused_in_bounded_memory(void **state)

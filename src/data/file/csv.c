@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a CSV file, in memory once it was read.
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/cancel.h"
@@ -212,6 +213,8 @@ static tern_status check_options(const tern_data_csv_options *o)
                op, o->separator);
     TERN_CHECK(is_floating(o->dtype), TERN_ERR_DTYPE,
                "%s: dtype is %s, but must be float32 or float64", op, tern_dtype_name(o->dtype));
+    TERN_CHECK(o->dtype == TERN_FLOAT64 || !isfinite(o->fill) || isfinite((float)o->fill),
+               TERN_ERR_ARG, "%s: fill is %g, which float32 does not hold", op, o->fill);
     TERN_CHECK(is_floating(o->label_dtype) || o->label_dtype == TERN_INT64, TERN_ERR_DTYPE,
                "%s: label_dtype is %s, but must be int64, float32 or float64", op,
                tern_dtype_name(o->label_dtype));

@@ -129,6 +129,10 @@ static tern_status declare_categories(tern_csv *csv)
         TERN_TRY(find(csv, *name, &column));
         TERN_CHECK(csv->roles[column] != TERN_CSV_SKIPPED, TERN_ERR_ARG,
                    "%s: column \"%.60s\" has categories and is to be skipped", op, *name);
+        TERN_CHECK(csv->roles[column] != TERN_CSV_LABEL || csv->schema->classes, TERN_ERR_ARG,
+                   "%s: column \"%.60s\" has categories, but its labels are numbers "
+                   "(.label_dtype)",
+                   op, *name);
         tern_csv_column_of(csv, column)->declared = true;
     }
     return TERN_OK;
