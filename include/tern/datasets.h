@@ -203,11 +203,11 @@ typedef struct tern_data_npy_options {
 TERN_API tern_data_npy_options tern_data_npy_defaults(void);
 /// Rows of numpy's arrays, which may be larger than memory: they stay in their files, and each is
 /// read when it is asked for. A batch has x (N, ..), and y (N, ..), with the dtypes of the files,
-/// on the CPU. The files stay open; one that is deleted meanwhile can still be read, one that is
-/// written to is TERN_ERR_IO, and one that has become shorter TERN_ERR_FORMAT, with its name and
-/// the number of the sample. NULL on failure: TERN_ERR_IO for a file that cannot be read,
-/// TERN_ERR_FORMAT for one that is no array in C's order of a dtype of tern's, or whose length is
-/// not that of its shape, and for numbers of rows that differ.
+/// on the CPU. The files stay open; one that is deleted meanwhile can still be read, and one that
+/// is written to or cut is TERN_ERR_IO (TERN_ERR_FORMAT when that happens while a batch is read),
+/// with its name and the number of the sample. NULL on failure: TERN_ERR_IO for a file that cannot
+/// be read, TERN_ERR_FORMAT for one that is no array in C's order of a dtype of tern's, or whose
+/// length is not that of its shape, and for numbers of rows that differ.
 TERN_API tern_dataset *tern_data_npy_with(const tern_data_npy_options *options);
 #define tern_data_npy(...) TERN_WITH_(tern_data_npy, tern_data_npy, TERN_DATA_NPY, __VA_ARGS__)
 
