@@ -25,11 +25,11 @@ tern_status tern_check_loader(const char *function, const tern_loader *loader)
 tern_status tern_check_loader_change(const char *function, const tern_loader *loader)
 {
     TERN_TRY(tern_check_loader(function, loader));
+    TERN_CHECK(!tern_works_for_loader(loader), TERN_ERR_STATE, // `asking` is the other thread's
+               "%s: called on a worker's thread; only the thread that runs the loop may", function);
     TERN_CHECK(!loader->asking, TERN_ERR_STATE,
                "%s: called by %s while this loader asks it for samples; call it afterwards",
                function, tern_dataset_name(loader->dataset));
-    TERN_CHECK(!tern_works_for_loader(loader), TERN_ERR_STATE,
-               "%s: called on a worker's thread; only the thread that runs the loop may", function);
     return TERN_OK;
 }
 
