@@ -178,12 +178,12 @@ tern_status tern_dataset_check_result(const char *op, const tern_dataset *datase
     return !status && !failed_before ? tern_error_code() : status;
 }
 
-tern_status tern_dataset_check_tensors(const char *op, const tern_dataset *dataset, int count,
+tern_status tern_dataset_check_tensors(const char *op, const char *name, int count,
                                        tern_tensor *const *at)
 {
     TERN_CHECK(count >= 1 && count <= TERN_BATCH_TENSORS, TERN_ERR_ARG,
-               "%s: %s gave %d tensors, but a sample has 1 to %d", op, tern_dataset_name(dataset),
-               count, TERN_BATCH_TENSORS);
+               "%s: %s gave %d tensors, but a sample has 1 to %d", op, name, count,
+               TERN_BATCH_TENSORS);
     for (int i = 0; i < count; i++)
         TERN_TRY(tern_check_tensor(op,
                                    i == 0   ? "x"

@@ -32,8 +32,8 @@ tern_status tern_check_dataset(const char *function, const tern_dataset *dataset
 // pending is a failure.
 tern_status tern_dataset_check_result(const char *op, const tern_dataset *dataset,
                                       tern_status status, bool failed_before, const char *what);
-// What the class gave is 1 to TERN_BATCH_TENSORS tensors that live.
-tern_status tern_dataset_check_tensors(const char *op, const tern_dataset *dataset, int count,
+// What `name` gave is 1 to TERN_BATCH_TENSORS tensors that live.
+tern_status tern_dataset_check_tensors(const char *op, const char *name, int count,
                                        tern_tensor *const *at);
 
 // Around a call of the class: what the calling thread's datasets are asked with meanwhile. Returns

@@ -11,7 +11,7 @@
 static tern_status check_made(const char *op, const tern_dataset *dataset, int64_t count,
                               const tern_batch *made)
 {
-    TERN_TRY(tern_dataset_check_tensors(op, dataset, made->count, made->at));
+    TERN_TRY(tern_dataset_check_tensors(op, tern_dataset_name(dataset), made->count, made->at));
     for (int i = 0; i < made->count; i++) {
         const tern_tensor *t = made->at[i];
         TERN_CHECK(t->rank >= 1 && t->size[0] == count, TERN_ERR_SHAPE,

@@ -30,7 +30,7 @@ static tern_status fetch(const char *op, const tern_dataset *dataset,
     TERN_TRY(tern_dataset_check_result(op, dataset, status, failed_before, "a sample"));
     if (dataset->klass->next && made->count == 0)
         return TERN_OK;
-    return tern_dataset_check_tensors(op, dataset, made->count, made->at);
+    return tern_dataset_check_tensors(op, tern_dataset_name(dataset), made->count, made->at);
 }
 
 static bool name_of_sample(const void *dataset, int64_t index, char *buffer, size_t size)

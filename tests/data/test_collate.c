@@ -166,7 +166,7 @@ static void a_function_of_ones_own_makes_the_batch(void **state)
     s.status = TERN_OK;
     s.tensors = 0;
     assert_false(tern_loader_next(loader, &b));
-    assert_error(TERN_ERR_ARG, "loader_next: ragged gave 0 tensors");
+    assert_error(TERN_ERR_ARG, "loader_next: .collate gave 0 tensors");
     s.tensors = 2;
     assert_true(tern_loader_next(loader, &b));
     assert_true(*(float *)tern_data(b.y) == 22); // the same four samples, asked for again

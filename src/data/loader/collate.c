@@ -36,9 +36,8 @@ static tern_status make_batch(const tern_batch_recipe *recipe, const tern_sample
         return tern_error_raise(status, "loader_next: .collate failed and did not say why");
     if (!status && !failed_before)
         status = tern_error_code();
-    return status
-               ? status
-               : tern_dataset_check_tensors("loader_next", recipe->dataset, made->count, made->at);
+    return status ? status
+                  : tern_dataset_check_tensors("loader_next", ".collate", made->count, made->at);
 }
 
 tern_status tern_batch_collate(const tern_batch_recipe *recipe, const tern_sample_context *context,
