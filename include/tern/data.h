@@ -200,7 +200,8 @@ typedef struct tern_dataset_class {
     tern_dataset_class_name_fn *class_name;   ///< may be NULL: they have no names
     tern_dataset_sample_name_fn *sample_name; ///< may be NULL: it is not known
     bool serial; ///< `item` and `get` write to what `self` leads to: one thread runs them at a
-                 ///< time, and others wait. Otherwise the workers of a loader do at once
+                 ///< time, and others wait; with `visit` too, the thread that runs the loop.
+                 ///< Otherwise the workers of a loader do at once
     tern_dataset_is_serial_fn *is_serial; ///< may be NULL: `serial` says it
 } tern_dataset_class;
 
@@ -210,9 +211,10 @@ struct tern_dataset {
     int64_t refs_;                   ///< the library's own
     int64_t loaders_;                ///< likewise: how many of the references are loaders'
     int64_t workers_;                ///< likewise: how many threads of loaders ask it
-    void (*count_workers_)(tern_dataset *self, int more); ///< likewise: of what it is over, or NULL
-    const void *turn_;                                    ///< likewise: the thread that asks it
-    int64_t turns_;                                       ///< likewise: how deep in itself
+    /// likewise: the i-th of those that it is over, NULL behind them; or NULL
+    tern_dataset *(*inner_)(const tern_dataset *self, int64_t i);
+    const void *turn_; ///< likewise: the thread that asks it
+    int64_t turns_;    ///< likewise: how deep in itself
 };
 
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.

@@ -100,8 +100,9 @@ void tern_dataset_release_internal(tern_dataset *dataset)
 void tern_dataset_count_workers(tern_dataset *dataset, int more)
 {
     __atomic_fetch_add(&dataset->workers_, more, __ATOMIC_RELAXED);
-    if (dataset->count_workers_)
-        dataset->count_workers_(dataset, more);
+    tern_dataset *inner;
+    for (int64_t i = 0; dataset->inner_ && (inner = dataset->inner_(dataset, i)); i++)
+        tern_dataset_count_workers(inner, more);
 }
 
 int64_t tern_dataset_count_for(const char *op, const tern_dataset *dataset)
@@ -167,6 +168,15 @@ bool tern_dataset_is_serial(const tern_dataset *dataset)
     const bool serial = dataset->klass->is_serial(dataset);
     tern_callback_end();
     return serial;
+}
+
+bool tern_dataset_has_state(const tern_dataset *dataset)
+{
+    bool has = !dataset->inner_ && dataset->klass->visit;
+    tern_dataset *inner;
+    for (int64_t i = 0; !has && dataset->inner_ && (inner = dataset->inner_(dataset, i)); i++)
+        has = tern_dataset_has_state(inner);
+    return has;
 }
 
 tern_status tern_dataset_check_result(const char *op, const tern_dataset *dataset,

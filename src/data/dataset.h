@@ -61,6 +61,8 @@ tern_status tern_dataset_move(tern_tensor **slots, int count, tern_device device
 
 // Whether one thread at a time may ask it.
 bool tern_dataset_is_serial(const tern_dataset *dataset);
+// Whether it, or what it is over, has something to save.
+bool tern_dataset_has_state(const tern_dataset *dataset);
 // So many more workers of loaders ask it, and what it is over; while any does it cannot be moved.
 void tern_dataset_count_workers(tern_dataset *dataset, int more);
 

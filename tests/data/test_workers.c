@@ -134,6 +134,51 @@ static void a_serial_dataset_is_asked_by_one_of_the_workers_of_all_loops(void **
     plain();
 }
 
+// Sample i is (how many were made before).
+typedef struct counted {
+    tern_dataset base;
+    int64_t made;
+} counted;
+
+static tern_status count_up(const tern_dataset *self, const tern_sample_context *context,
+                            int64_t index, tern_sample *out)
+{
+    (void)context, (void)index;
+    counted *set = (counted *)(uintptr_t)self;
+    out->at[out->count++] = tern_full(tern_dims(), (double)set->made++, .dtype = TERN_INT64);
+    return tern_error_code();
+}
+
+static tern_status visit_count(tern_dataset *self, tern_state_visitor *visitor)
+{
+    return tern_visit_int(visitor, "made", &((counted *)self)->made);
+}
+
+static void a_saved_dataset_that_changes_is_where_the_loop_is(void **state)
+{
+    (void)state;
+    static const tern_dataset_class klass = {.name = "counted",
+                                             .size = sizeof(counted),
+                                             .count = count_all,
+                                             .item = count_up,
+                                             .visit = visit_count,
+                                             .serial = true};
+    tern_dataset *set = tern_dataset_new(&klass), *other = numbers(2);
+    tern_dataset *both = tern_data_concat(other, set);
+    for (int over = 0; over < 2; over++) {
+        tern_loader *loader = tern_loader_new(over ? both : set, .batch_size = 4, .workers = 2);
+        tern_batch b;
+        ((counted *)set)->made = 0;
+        assert_true(tern_loader_next(loader, &b));
+        sleep_milliseconds(5);
+        assert_int_equal(((counted *)set)->made, over ? 2 : 4);
+        tern_loader_free(loader);
+    }
+    tern_dataset_free(both);
+    tern_dataset_free(other);
+    tern_dataset_free(set);
+}
+
 // Sample i is the sum of the numbers below i, by a loader with a worker.
 static tern_status sum_by_loader(const tern_sample_context *context, int64_t index,
                                  tern_sample *sample, void *user)
@@ -249,6 +294,7 @@ int main(void)
         DATA_TEST(workers_make_batches_at_once),
         DATA_TEST(a_serial_dataset_has_one_worker),
         DATA_TEST(a_serial_dataset_is_asked_by_one_of_the_workers_of_all_loops),
+        DATA_TEST(a_saved_dataset_that_changes_is_where_the_loop_is),
         DATA_TEST(a_dataset_may_ask_a_loader_of_its_own),
         DATA_TEST(a_worker_has_the_settings_of_who_asks),
         DATA_TEST(as_many_batches_as_asked_for_are_made_ahead),

@@ -239,11 +239,10 @@ static void release(tern_dataset *dataset)
     tern_mem_free(self->parts, (size_t)self->count * sizeof *self->parts);
 }
 
-static void count_workers(tern_dataset *dataset, int more)
+static tern_dataset *inner_at(const tern_dataset *dataset, int64_t i)
 {
     const concat *self = (const concat *)dataset;
-    for (int64_t i = 0; i < self->count; i++)
-        tern_dataset_count_workers(self->parts[i].dataset, more);
+    return i < self->count ? self->parts[i].dataset : NULL;
 }
 
 static const tern_dataset_class concat_class = {
@@ -285,7 +284,7 @@ static tern_dataset *make_over(part *parts, int64_t count)
         (void)tern_dataset_retain_internal(parts[i].dataset);
     self->parts = parts;
     self->count = count;
-    self->base.count_workers_ = count_workers;
+    self->base.inner_ = inner_at;
     return &self->base;
 }
 

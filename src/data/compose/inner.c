@@ -3,9 +3,14 @@
 
 #include "base/callback.h"
 
-static void count_workers(tern_dataset *self, int more)
+static tern_dataset *inner_of(const tern_dataset *self)
 {
-    tern_dataset_count_workers(((const tern_wrapper *)self)->inner, more);
+    return ((const tern_wrapper *)self)->inner;
+}
+
+static tern_dataset *inner_at(const tern_dataset *self, int64_t i)
+{
+    return i == 0 ? inner_of(self) : NULL;
 }
 
 tern_dataset *tern_wrapper_new(const tern_dataset_class *klass, tern_dataset *inner)
@@ -14,13 +19,8 @@ tern_dataset *tern_wrapper_new(const tern_dataset_class *klass, tern_dataset *in
     if (!self)
         return NULL;
     self->inner = tern_dataset_retain_internal(inner);
-    self->base.count_workers_ = count_workers;
+    self->base.inner_ = inner_at;
     return &self->base;
-}
-
-static tern_dataset *inner_of(const tern_dataset *self)
-{
-    return ((const tern_wrapper *)self)->inner;
 }
 
 int64_t tern_wrapper_count(const tern_dataset *self)

@@ -117,10 +117,9 @@ static int count_workers(const tern_loader_new_options *options)
             "a loader has %d workers, and the process %d CPU%s: more of them wait for files "
             "at once, but do not compute faster",
             options->workers, cpus, cpus == 1 ? "" : "s");
-    const tern_dataset_class *klass = options->dataset->klass;
-    if (klass->next && klass->visit) // its state is that of the batch in hand
-        return 0;
     const bool serial = tern_dataset_is_serial(options->dataset);
+    if (serial && tern_dataset_has_state(options->dataset)) // that of the batch in hand
+        return 0;
     return serial && options->workers > 1 ? 1 : options->workers;
 }
 
