@@ -346,6 +346,24 @@ static void the_input_and_its_history_stay_as_they_were(void **state)
     tern_transform_free(t);
 }
 
+// float32 stays as it is, and so does an image of the size that is asked for.
+static void what_a_transform_leaves_as_it_was_has_no_history_either(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_ones(tern_dims(2, 1, 3, 3), .requires_grad = true);
+    tern_transform *same[] = {tern_transform_to_float(), tern_transform_resize(3, 3)};
+    for (int i = 0; i < 2; i++) {
+        const int64_t index[] = {0, 1};
+        const tern_sample_context context = {.seed = 1};
+        tern_batch batch = {.size = 2, .index = index, .count = 1, .at = {x}};
+        assert_int_equal(tern_transform_batch(same[i], &context, &batch), TERN_OK);
+        assert_false(tern_requires_grad(batch.x));
+        assert_ptr_equal(batch.x, batch.at[0]);
+        assert_same_bits(batch.x, x);
+        tern_transform_free(same[i]);
+    }
+}
+
 static tern_transform *everything(void)
 {
     return tern_transform_compose(
@@ -422,6 +440,7 @@ int main(void)
         DATA_TEST(a_class_of_ones_own_draws_behind_the_parts_before_it),
         DATA_TEST(a_function_that_gives_no_batch_is_found),
         DATA_TEST(the_input_and_its_history_stay_as_they_were),
+        DATA_TEST(what_a_transform_leaves_as_it_was_has_no_history_either),
         DATA_TEST(no_memory_at_any_allocation_leaves_nothing),
     };
     return cmocka_run_group_tests_name("transform", tests, start_group, end_group);

@@ -142,6 +142,13 @@ static tern_status check_batch(const char *op, const tern_batch *batch)
     return TERN_OK;
 }
 
+// An x that the transform left as it was is the caller's tensor, with its history.
+static tern_status detach_x(tern_batch *batch)
+{
+    batch->x = batch->at[0] = tern_detach(batch->at[0]);
+    return batch->x ? TERN_OK : tern_error_code();
+}
+
 tern_status tern_transform_batch(const tern_transform *transform,
                                  const tern_sample_context *context, tern_batch *batch)
 {
@@ -152,8 +159,13 @@ tern_status tern_transform_batch(const tern_transform *transform,
     TERN_TRY(tern_fork_check());
     TERN_TRY(check_batch(op, batch));
     const bool before = tern_set_grad_enabled(false);
-    const tern_status status = tern_transform_run(op, transform, context, 0, batch);
+    tern_batch made = *batch;
+    tern_status status = tern_transform_run(op, transform, context, 0, &made);
+    if (!status)
+        status = detach_x(&made);
     (void)tern_set_grad_enabled(before);
+    if (!status)
+        *batch = made;
     return status;
 }
 
