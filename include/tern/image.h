@@ -127,7 +127,7 @@ typedef struct tern_image_grid_options {
     int64_t padding;  ///< pixels between images and around them, >= 0
     double pad_value; ///< of these
     bool normalize;   ///< (x - low) / max(high - low, 1e-5) of x within [low, high]
-    double low;       ///< of that; both NAN: the least and largest element
+    double low;       ///< of that, finite; both NAN: the least and largest element
     double high;      ///< likewise
     bool scale_each;  ///< where these are looked for: in each image, not in all
     char reserved_;
@@ -142,8 +142,9 @@ TERN_API tern_image_grid_options tern_image_grid_defaults(void);
 /// with the images in reading order; fewer images than .columns make one shorter row. One channel
 /// becomes three, and a single image comes back without padding. A temporary of the innermost
 /// scope, on the images' device and of their dtype, without history. Normalizing takes floating
-/// elements (TERN_ERR_DTYPE) and may wait for the device. TERN_ERR_SHAPE for other shapes, and for
-/// no images.
+/// elements (TERN_ERR_DTYPE), finite ones where their least and largest are looked for
+/// (TERN_ERR_NUMERIC), and may wait for the device. TERN_ERR_SHAPE for other shapes, and for no
+/// images.
 TERN_API tern_tensor *tern_image_grid_with(const tern_image_grid_options *options);
 #define tern_image_grid(...)                                                                       \
     TERN_WITH_(tern_image_grid, tern_image_grid, TERN_IMAGE_GRID, __VA_ARGS__)

@@ -10,6 +10,7 @@
 
 #include "base/integer.h"
 #include "image/image.h"
+#include "tensor/factory.h"
 #include "tensor/liveness.h"
 #include "tensor/tensor.h"
 
@@ -31,11 +32,12 @@ static tern_status check(const tern_image_grid_options *o)
     TERN_CHECK(!o->normalize || tern_dtype_is_floating(t->dtype), TERN_ERR_DTYPE,
                "%s: .normalize is for floating elements, and the images are %s", op,
                tern_dtype_name(t->dtype));
-    TERN_CHECK((isnan(o->low) && isnan(o->high)) || o->low <= o->high, TERN_ERR_ARG,
-               "%s: .low is %g and .high %g, but .low must not be above it, and one is not without "
-               "the other",
+    const bool given = isfinite(o->low) && isfinite(o->high);
+    TERN_CHECK((isnan(o->low) && isnan(o->high)) || (given && o->low <= o->high), TERN_ERR_ARG,
+               "%s: .low is %g and .high %g, but must be finite, .low not above it, and one is not "
+               "without the other",
                op, o->low, o->high);
-    return TERN_OK;
+    return tern_check_range(op, ".pad_value", o->pad_value, t->dtype);
 }
 
 // (N, C, H, W), grey three times.
@@ -57,6 +59,10 @@ static tern_tensor *normalize(tern_tensor *t, double low, double high)
         high = tern_item(tern_amax(t, TERN_ALL_AXES, false));
         if (tern_error_pending())
             return NULL;
+        TERN_CHECK_PTR(isfinite(low) && isfinite(high), TERN_ERR_NUMERIC,
+                       "%s: the elements of an image are %g to %g, so that it cannot be "
+                       "normalized; .low and .high say what to",
+                       op, low, high);
     }
     return tern_div_scalar(tern_sub_scalar(tern_clamp(t, low, high), low), fmax(high - low, 1e-5));
 }

@@ -84,6 +84,25 @@ static void what_is_no_images_is_refused(void **state)
     assert_error(TERN_ERR_ARG, "one is not without the other");
     assert_null(tern_image_grid(tern_to_dtype(x, TERN_UINT8), .normalize = true));
     assert_error(TERN_ERR_DTYPE, ".normalize is for floating elements, and the images are uint8");
+    assert_null(tern_image_grid(x, .normalize = true, .low = -INFINITY, .high = INFINITY));
+    assert_error(TERN_ERR_ARG, ".low is -inf and .high inf, but must be finite");
+    assert_null(tern_image_grid(tern_to_dtype(x, TERN_UINT8), .pad_value = 256));
+    assert_error(TERN_ERR_ARG, "image_grid: .pad_value 256 is out of the range of uint8");
+}
+
+static void what_has_no_least_element_is_not_normalized_by_it(void **state)
+{
+    (void)state;
+    tern_tensor *x = tern_ones(tern_dims(2, 3, 2, 2));
+    ((float *)tern_data(x))[5] = NAN;
+    for (int each = 0; each < 2; each++) {
+        assert_null(tern_image_grid(x, .normalize = true, .scale_each = each));
+        assert_error(TERN_ERR_NUMERIC, "image_grid: the elements of an image are nan to nan");
+    }
+    ((float *)tern_data(x))[5] = INFINITY;
+    assert_null(tern_image_grid(x, .normalize = true));
+    assert_error(TERN_ERR_NUMERIC, "are 1 to inf, so that it cannot be normalized");
+    assert_non_null(tern_image_grid(x, .normalize = true, .low = 0, .high = 1));
 }
 
 int main(void)
@@ -92,6 +111,7 @@ int main(void)
         DATA_TEST(a_grid_has_the_bits_of_make_grid),
         DATA_TEST(bytes_stay_bytes_and_history_is_left_behind),
         DATA_TEST(what_is_no_images_is_refused),
+        DATA_TEST(what_has_no_least_element_is_not_normalized_by_it),
     };
     return see_all_allocations() || cmocka_run_group_tests(tests, start_group, end_group);
 }
