@@ -43,6 +43,8 @@ static void folders_without_images_are_refused(void **state)
     (void)state;
     assert_null(tern_data_image_folder("/nowhere/at-all"));
     assert_error(TERN_ERR_IO, "cannot open the folder /nowhere/at-all: No such file or directory");
+    assert_null(tern_data_image_folder(""));
+    assert_error(TERN_ERR_IO, "cannot open the folder : No such file or directory");
     assert_no_folder(TERN_ERR_FORMAT, "there is no folder in");
     make_folder("cat");
     make_folder("dog");
@@ -113,6 +115,27 @@ static void links_are_followed_but_not_in_a_circle(void **state)
     tern_dataset_free(set);
     assert_int_equal(symlink("..", path_of("cat/more/up")), 0);
     assert_no_folder(TERN_ERR_IO, "cat/more/up is a link to a folder that it is in");
+}
+
+// Those that lead nowhere too: torchvision lists the images among them.
+static void links_to_themselves_are_links_that_lead_nowhere(void **state)
+{
+    (void)state;
+    NEEDS(TERN_IMAGE_PNG);
+    make_folder("cat");
+    put_png("cat/1.png", 9, 0, 0, 1, 1);
+    assert_int_equal(symlink("self", path_of("self")), 0);
+    assert_int_equal(symlink("1.png/inside", path_of("inside")), 0);
+    assert_int_equal(symlink("self", path_of("cat/self")), 0);
+    assert_int_equal(symlink("2.png", path_of("cat/2.png")), 0);
+    assert_int_equal(symlink("1.png/inside", path_of("cat/inside")), 0);
+    tern_dataset *set = tern_data_image_folder(directory);
+    assert_int_equal(tern_dataset_class_count(set), 1);
+    assert_int_equal(tern_dataset_count(set), 2);
+    tern_sample sample;
+    assert_int_equal(tern_dataset_item(set, 1, &sample), TERN_ERR_IO);
+    assert_error(TERN_ERR_IO, "cat/2.png: Too many levels of symbolic links");
+    tern_dataset_free(set);
 }
 
 static void names_that_are_no_utf8_are_read_and_escaped_in_messages(void **state)
@@ -266,6 +289,7 @@ int main(void)
         FOLDER_TEST(formats_that_the_build_leaves_out_are_said),
         FOLDER_TEST(a_damaged_image_fails_alone_and_by_its_name),
         FOLDER_TEST(links_are_followed_but_not_in_a_circle),
+        FOLDER_TEST(links_to_themselves_are_links_that_lead_nowhere),
         FOLDER_TEST(names_that_are_no_utf8_are_read_and_escaped_in_messages),
         FOLDER_TEST(no_memory_is_reported_and_leaves_nothing),
         FOLDER_TEST(threads_may_ask_for_samples_at_once),

@@ -145,8 +145,9 @@ static tern_status make_path(lister *l, const char *below, const char *name)
 {
     const int length = snprintf(l->path, sizeof l->path, "%s%s%s%s%s", l->directory,
                                 *below ? "/" : "", below, *name ? "/" : "", name);
-    TERN_CHECK(length > 0 && length < PATH_MAX, TERN_ERR_IO, "%s: the path of %s in %s is too long",
-               l->op, *name ? name : below, tern_file_shown(l->directory));
+    TERN_CHECK(length >= 0 && length < PATH_MAX, TERN_ERR_IO,
+               "%s: the path of %s in %s is too long", l->op, *name ? name : below,
+               tern_file_shown(l->directory));
     return TERN_OK;
 }
 
@@ -160,6 +161,12 @@ static tern_status check_no_circle(const lister *l, const folder *found)
     return TERN_OK;
 }
 
+// Of what stat failed at: nothing, a file's inside, or the link itself.
+static bool leads_nowhere(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP;
+}
+
 // An entry of the folder `number`. A link that leads nowhere is an image that cannot be read.
 static tern_status look_at(lister *l, int64_t number, const struct dirent *entry)
 {
@@ -170,7 +177,7 @@ static tern_status look_at(lister *l, int64_t number, const struct dirent *entry
     if (entry->d_type == DT_REG)
         return add_file(l, &in, name);
     if (stat(l->path, &facts))
-        return errno == ENOENT ? add_file(l, &in, name) : io_error(l, "look at");
+        return leads_nowhere(errno) ? add_file(l, &in, name) : io_error(l, "look at");
     if (S_ISREG(facts.st_mode))
         return add_file(l, &in, name);
     if (!S_ISDIR(facts.st_mode))
@@ -189,7 +196,7 @@ static tern_status look_at_class(lister *l, int64_t unused, const struct dirent 
     (void)unused;
     TERN_TRY(make_path(l, entry->d_name, ""));
     if (stat(l->path, &facts))
-        return errno == ENOENT ? TERN_OK : io_error(l, "look at");
+        return leads_nowhere(errno) ? TERN_OK : io_error(l, "look at");
     return S_ISDIR(facts.st_mode) ? add_class(l, entry->d_name) : TERN_OK;
 }
 
