@@ -82,7 +82,7 @@ TERN_API TERN_NODISCARD tern_status tern_data_pack_with(const tern_data_pack_opt
 /// `tern_data_packed("pets.safetensors")`.
 typedef struct tern_data_packed_options {
     tern_dtype dtype;   ///< of x: TERN_FLOAT32, byte / 255, or TERN_UINT8
-    int64_t channels;   ///< as in tern_image_read: 3, 1 or 4
+    int64_t channels;   ///< as in tern_image_read: 3, 1 or 4; 4 is refused of raw images
     bool exif;          ///< likewise; refused of raw images, which are turned when they are packed
     int64_t max_pixels; ///< likewise
     char reserved_;

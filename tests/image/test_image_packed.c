@@ -69,6 +69,30 @@ static void raw_images_of_several_sizes_are_refused(void **state)
     assert_int_equal(access(packed_path, F_OK), -1);
 }
 
+// With an alpha of 255 they would not be the samples of the folder.
+static void raw_images_have_no_alpha_to_give(void **state)
+{
+    (void)state;
+    NEEDS(TERN_IMAGE_PNG);
+    make_folder("cat");
+    tern_tensor *image = tern_zeros(tern_dims(4, 1, 1), .dtype = TERN_UINT8);
+    assert_int_equal(tern_image_write(path_of("cat/1.png"), image), TERN_OK);
+    for (int raw = 0; raw < 2; raw++) {
+        assert_int_equal(tern_data_pack(directory, pack_path(), .raw = raw), TERN_OK);
+        tern_dataset *set = tern_data_packed(packed_path, .channels = 4, .dtype = TERN_UINT8);
+        assert_int_equal(set == NULL, raw);
+        tern_sample sample;
+        if (raw)
+            assert_error(TERN_ERR_ARG, "has raw pixels, which are without alpha: .channels is 4");
+        else if (tern_dataset_item(set, 0, &sample))
+            fail_msg("%s", tern_error_message());
+        else
+            assert_memory_equal(tern_data(sample.x), ((uint8_t[]){0, 0, 0, 0}), 4);
+        tern_dataset_free(set);
+        unlink(packed_path);
+    }
+}
+
 static void what_is_no_packed_file_is_refused(void **state)
 {
     (void)state;
@@ -135,6 +159,7 @@ int main(void)
         FOLDER_TEST(a_packed_file_has_the_same_samples),
         FOLDER_TEST(files_keep_their_bytes_where_they_are_not_raw),
         FOLDER_TEST(raw_images_of_several_sizes_are_refused),
+        FOLDER_TEST(raw_images_have_no_alpha_to_give),
         FOLDER_TEST(what_is_no_packed_file_is_refused),
         FOLDER_TEST(a_packed_file_that_contradicts_itself_is_refused),
         FOLDER_TEST(a_packed_file_that_shrinks_fails_its_samples),

@@ -169,6 +169,9 @@ static tern_status check_raw_size(const packed *self)
     TERN_CHECK(!self->form.exif, TERN_ERR_ARG,
                "%s: %s has raw pixels, which .exif does not turn: it is for packing them", op,
                self->file.path);
+    TERN_CHECK(self->form.channels != 4, TERN_ERR_ARG,
+               "%s: %s has raw pixels, which are without alpha: .channels is 4, but must be 1 or 3",
+               op, self->file.path);
     const tern_image_source source = {op, self->file.path, NULL, 0};
     return tern_image_check_size(&source, &self->form, self->height, self->width);
 }
