@@ -29,6 +29,9 @@ static tern_status open_split(const char *directory, tern_dataset *parts[2])
 {
     tern_dataset *all = tern_data_image_folder(directory);
     tern_status status = tern_data_random_split(all, 2, parts, .fractions = (double[]){0.8, 0.2});
+    if (!status && tern_dataset_count(parts[1]) == 0)
+        status =
+            tern_error_raise(TERN_ERR_ARG, "%s has too few images to test with a fifth", directory);
     tern_dataset_free(all);
     return status;
 }

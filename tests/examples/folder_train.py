@@ -9,6 +9,7 @@ names its worst mistakes by their files; what is no folder of images is refused.
 import gzip
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -93,6 +94,13 @@ def main():
         if refused.returncode != 2 or "folder_train: " not in refused.stderr:
             fail(f"a folder without classes is not refused: {refused.stderr}")
         print(refused.stderr, end="")
+        for label in "01":
+            os.makedirs(f"{folder}/few/{label}")
+            first = min(os.listdir(f"{folder}/png/train/{label}"))
+            shutil.copy(f"{folder}/png/train/{label}/{first}", f"{folder}/few/{label}")
+        refused = run(program, f"{folder}/few")
+        if refused.returncode != 2 or "too few images" not in refused.stderr:
+            fail(f"two images, of which none tests, are not refused: {refused.stderr}")
 
 
 if __name__ == "__main__":
