@@ -86,7 +86,8 @@ static uint32_t big(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-// Before libpng sees it: no memory is taken for what is refused. Deflate packs at most 1032 to 1.
+// Before libpng sees it: no memory is taken for what is refused. Deflate packs at most 1032 to 1,
+// and the passes of an interlaced image have no fewer rows and bytes than the image itself.
 static tern_status check_header(const tern_image_source *source, const tern_image_form *form)
 {
     const uint8_t *bytes = source->bytes;
@@ -98,7 +99,7 @@ static tern_status check_header(const tern_image_source *source, const tern_imag
     const uint32_t width = big(bytes + 16), height = big(bytes + 20);
     TERN_TRY(tern_image_check_size(source, form, height, width));
     const uint64_t rows = (uint64_t)height * (1 + ((uint64_t)width * bytes[24] + 7) / 8);
-    TERN_CHECK(bytes[28] != 0 || rows / 1032 <= source->nbytes, TERN_ERR_FORMAT,
+    TERN_CHECK(rows / 1032 <= source->nbytes, TERN_ERR_FORMAT,
                "%s: %s claims %u x %u pixels, more than its %zu bytes can hold", source->op,
                source->name, width, height, source->nbytes);
     return TERN_OK;
