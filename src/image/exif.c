@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a camera was held: the tag 0x0112 of the first directory of EXIF's TIFF data (CIPA DC-008).
+// How a camera was held: the tag 0x0112 of the first directory of EXIF's TIFF data (CIPA DC-008),
+// where it is a SHORT; some programs write a LONG, which PIL reads as well.
 #include <string.h>
 
 #include "image/image.h"
 
 #define ORIENTATION 0x0112
 #define TYPE_SHORT  3
+#define TYPE_LONG   4
 #define ENTRY_BYTES 12
 
 typedef struct tiff {
@@ -29,9 +31,10 @@ static int orientation_in(const tiff *t, size_t directory)
     const uint32_t count = number_at(t, directory, 2);
     size_t at = directory + 2;
     for (uint32_t i = 0; i < count && t->nbytes - at >= ENTRY_BYTES; i++, at += ENTRY_BYTES) {
-        if (number_at(t, at, 2) != ORIENTATION || number_at(t, at + 2, 2) != TYPE_SHORT)
+        const uint32_t type = number_at(t, at + 2, 2);
+        if (number_at(t, at, 2) != ORIENTATION || (type != TYPE_SHORT && type != TYPE_LONG))
             continue;
-        const uint32_t value = number_at(t, at + 8, 2);
+        const uint32_t value = number_at(t, at + 8, type == TYPE_SHORT ? 2 : 4);
         return value >= 1 && value <= 8 ? (int)value : 1;
     }
     return 1;

@@ -67,6 +67,30 @@ static void exif_orientation_is_followed_where_it_is_asked_for(void **state)
     assert_true(each_golden_file(look_at_upright) >= least_files());
 }
 
+// PIL's exif_transpose takes a LONG as well, which some programs write.
+static void an_orientation_may_be_a_long_integer(void **state)
+{
+    (void)state;
+    NEEDS(TERN_IMAGE_JPEG);
+    static const uint8_t big[] = {1, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0};
+    static const uint8_t little[] = {0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0};
+    const golden_case *c = golden_find("images", "jpeg exif 6");
+    const golden_array *file = golden_find_array(c, "file");
+    uint8_t *bytes = test_malloc((size_t)file->numel), *entry = NULL;
+    memcpy(bytes, file->data, (size_t)file->numel);
+    for (int64_t i = 0; i + 12 <= file->numel && !entry; i++)
+        if (memcmp(bytes + i, big, 12) == 0 || memcmp(bytes + i, little, 12) == 0)
+            entry = bytes + i;
+    assert_non_null(entry);
+    if (entry[0] == 1)
+        memcpy(entry + 2, ((uint8_t[]){0, 4, 0, 0, 0, 1, 0, 0, 0, 6}), 10);
+    else
+        entry[2] = 4;
+    const golden_array changed = {.shape = file->shape, .numel = file->numel, .data = bytes};
+    compare(c, &changed, "upright", 3, true);
+    test_free(bytes);
+}
+
 // ---- forms of the result ------------------------------------------------------------------------
 
 static const golden_case *with_alpha(void)
@@ -159,6 +183,7 @@ int main(void)
         DATA_TEST(every_kind_of_file_gives_the_pixels_of_ImageFolder),
         DATA_TEST(grey_and_alpha_are_those_of_PIL),
         DATA_TEST(exif_orientation_is_followed_where_it_is_asked_for),
+        DATA_TEST(an_orientation_may_be_a_long_integer),
         DATA_TEST(floats_are_bytes_over_255_in_either_layout),
         DATA_TEST(channels_as_stored_are_the_files_own),
         DATA_TEST(a_transparent_value_of_16_bits_is_alpha),
