@@ -95,7 +95,8 @@ TERN_API tern_channel_list tern_channel_list_make(int count, const double *value
 #endif
 
 /// From which a number is drawn, uniformly: `.scale = {0.8, 1.2}`. In C `.degrees = 10`, one number
-/// above 0, stands for what the option says of a single number.
+/// above 0, stands for what the option says of a single number; where it says nothing of one, only
+/// `low` is set, and `high` stays the default's.
 typedef struct tern_range {
     double low;  ///< the least
     double high; ///< at least that; 0 below `low`: `low` is a single number
