@@ -333,6 +333,27 @@ static void a_function_that_gives_no_batch_is_found(void **state)
     tern_free(none, fewer);
 }
 
+static tern_status make_nothing(const tern_transform *self, const tern_sample_context *context,
+                                int64_t first_draw, tern_batch *batch)
+{
+    (void)self;
+    (void)context;
+    (void)first_draw;
+    batch->at[0] = NULL;
+    return TERN_OK;
+}
+
+static void a_class_that_makes_nothing_is_named(void **state)
+{
+    (void)state;
+    static const tern_transform_class klass = {
+        .name = "lazy", .size = sizeof(tern_transform), .apply = make_nothing};
+    tern_transform *lazy = tern_transform_new(&klass);
+    assert_null(tern_transform_apply(lazy, ramp(2, 1, 1, 1), 0));
+    assert_error(TERN_ERR_NULL, "transform_apply: lazy made no tensor 0");
+    tern_transform_free(lazy);
+}
+
 static void the_input_and_its_history_stay_as_they_were(void **state)
 {
     (void)state;
@@ -439,6 +460,7 @@ int main(void)
         DATA_TEST(a_composition_with_a_failed_part_frees_the_others),
         DATA_TEST(a_class_of_ones_own_draws_behind_the_parts_before_it),
         DATA_TEST(a_function_that_gives_no_batch_is_found),
+        DATA_TEST(a_class_that_makes_nothing_is_named),
         DATA_TEST(the_input_and_its_history_stay_as_they_were),
         DATA_TEST(what_a_transform_leaves_as_it_was_has_no_history_either),
         DATA_TEST(no_memory_at_any_allocation_leaves_nothing),

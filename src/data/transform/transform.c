@@ -91,6 +91,7 @@ static tern_status check_made(const char *op, const tern_transform *transform,
                "%s: %s made a batch of %lld samples of %d tensors of one of %lld of %d", op, name,
                (long long)made->size, made->count, (long long)before->size, before->count);
     for (int i = 0; i < made->count; i++) {
+        TERN_CHECK(made->at[i], TERN_ERR_NULL, "%s: %s made no tensor %d", op, name, i);
         TERN_TRY(tern_check_tensor(op, i == 0 ? "x" : "a tensor of the batch", made->at[i]));
         TERN_CHECK(made->at[i]->rank >= 1 && made->at[i]->size[0] == made->size, TERN_ERR_SHAPE,
                    "%s: %s made tensor %d of shape %s for %lld samples: its first size must be "
