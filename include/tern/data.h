@@ -74,8 +74,9 @@ TERN_API TERN_NODISCARD tern_status tern_dataset_item(tern_dataset *dataset, int
 /// The number of classes that the labels of the samples count, so that they are 0 to this - 1; 0
 /// when the dataset knows none, -1 on failure.
 TERN_API int64_t tern_dataset_class_count(const tern_dataset *dataset);
-/// The name of class `label`, "cat", in UTF-8; the dataset's, valid while it lives. NULL, and no
-/// error, when the class has no name; NULL on failure (TERN_ERR_INDEX for no class).
+/// The name of class `label`, "cat", with the bytes that its folder or file has, which are mostly
+/// UTF-8; the dataset's, valid while it lives. NULL, and no error, when the class has no name; NULL
+/// on failure (TERN_ERR_INDEX for no class).
 TERN_API const char *tern_dataset_class_name(const tern_dataset *dataset, int64_t label);
 /// Writes where sample `index` comes from, "cat/0017.png", into `buffer`: at most `size` bytes with
 /// the final 0. False, and "", when the dataset does not know it, and on failure (TERN_ERR_INDEX).

@@ -132,7 +132,7 @@ TERN_API tern_data_cache_options tern_data_cache_defaults(void);
 /// are slow to read or decode. Random samples would be the same ones ever after: put what draws
 /// over the cache (`tern_data_map(tern_data_cache(files), flip)`), not under it. Those that would
 /// go beyond .max_bytes, and those that are not on the CPU, are made each time. tern_dataset_to
-/// forgets what is kept.
+/// forgets what is kept; move the cache, not what it is over, which what is kept does not follow.
 TERN_API tern_dataset *tern_data_cache_with(const tern_data_cache_options *options);
 #define tern_data_cache(...)                                                                       \
     TERN_WITH_(tern_data_cache, tern_data_cache, TERN_DATA_CACHE, __VA_ARGS__)
