@@ -206,16 +206,18 @@ typedef struct tern_dataset_class {
     tern_dataset_is_serial_fn *is_serial; ///< may be NULL: `serial` says it
 } tern_dataset_class;
 
+/// The library's own: the i-th of the datasets that one is over, NULL behind them.
+typedef tern_dataset *tern_dataset_inner_fn_(const tern_dataset *self, int64_t i);
+
 /// The first member of every dataset's struct.
 struct tern_dataset {
     const tern_dataset_class *klass; ///< set by tern_dataset_new
     int64_t refs_;                   ///< the library's own
     int64_t loaders_;                ///< likewise: how many of the references are loaders'
     int64_t workers_;                ///< likewise: how many threads of loaders ask it
-    /// likewise: the i-th of those that it is over, NULL behind them; or NULL
-    tern_dataset *(*inner_)(const tern_dataset *self, int64_t i);
-    const void *turn_; ///< likewise: the thread that asks it
-    int64_t turns_;    ///< likewise: how deep in itself
+    tern_dataset_inner_fn_ *inner_;  ///< likewise: those that it is over; or NULL
+    const void *turn_;               ///< likewise: the thread that asks it
+    int64_t turns_;                  ///< likewise: how deep in itself
 };
 
 /// A dataset with one reference, the rest of its struct zeroed. NULL on failure.

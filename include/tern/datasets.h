@@ -130,7 +130,7 @@ typedef struct tern_data_cache_options {
 TERN_API tern_data_cache_options tern_data_cache_defaults(void);
 /// The samples of a dataset, each kept in memory from when it was first asked for: for those that
 /// are slow to read or decode. Random samples would be the same ones ever after: put what draws
-/// over the cache (`tern_data_map(tern_data_cache(files), flip)`), not under it. Those that would
+/// over the cache (tern_data_map, tern_data_transform), not under it. Those that would
 /// go beyond .max_bytes, and those that are not on the CPU, are made each time. tern_dataset_to
 /// forgets what is kept; move the cache, not what it is over, which what is kept does not follow.
 TERN_API tern_dataset *tern_data_cache_with(const tern_data_cache_options *options);
