@@ -41,11 +41,12 @@ def torch_rate(dataset, workers, count):
 
 
 def spdl_rate(files, threads):
-    """Images a second of SPDL's pipeline of threads, or None."""
+    """Images a second of SPDL's pipeline of threads; None where it cannot be had."""
     try:
         import spdl.io
         from spdl.pipeline import PipelineBuilder
-    except ImportError:
+        spdl.io.load_image_batch(files[:1], width=None, height=None, pix_fmt="rgb24")
+    except (ImportError, RuntimeError):  # it has no FFmpeg to open
         return None
 
     def load(paths):
