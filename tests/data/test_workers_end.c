@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "noisy_dataset.h"
 
@@ -199,6 +201,40 @@ static void loops_inside_each_other_have_workers_of_their_own(void **state)
     tern_dataset_free(set);
 }
 
+// What the child of a process with workers has of a loader: none of its threads.
+static int use_in_child(tern_loader *loader)
+{
+    tern_batch b;
+    alarm(10);
+    if (tern_loader_next(loader, &b) || tern_error_code() != TERN_ERR_STATE)
+        return 1;
+    tern_error_clear();
+    tern_loader_free(loader);
+    return 0;
+}
+
+static void a_forked_child_gets_an_error_and_may_free_the_loader(void **state)
+{
+    (void)state;
+    plain();
+    tern_dataset *set = tern_dataset_new(&noisy_class);
+    tern_loader *loader = tern_loader_new(set, .batch_size = 4, .workers = 2);
+    tern_batch b;
+    assert_true(tern_loader_next(loader, &b));
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(use_in_child(loader));
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    int64_t samples = b.size;
+    while (tern_loader_next(loader, &b)) // the parent notices nothing
+        samples += b.size;
+    assert_int_equal(samples, COUNT);
+    tern_loader_free(loader);
+    tern_dataset_free(set);
+}
+
 // An allocation that fails is an error or one thread less, wherever it is.
 static void no_memory_anywhere_loses_no_batch(void **state)
 {
@@ -278,6 +314,7 @@ int main(void)
         DATA_TEST(what_makes_no_sense_is_refused),
         DATA_TEST(leaving_a_loop_early_leaves_nothing),
         DATA_TEST(loops_inside_each_other_have_workers_of_their_own),
+        DATA_TEST(a_forked_child_gets_an_error_and_may_free_the_loader),
         DATA_TEST(no_memory_anywhere_loses_no_batch),
         DATA_TEST(the_share_of_waiting_is_told),
     };
