@@ -36,20 +36,28 @@ static bool is_missing(const char *path)
     return lstat(path, &facts) != 0 && errno == ENOENT;
 }
 
+// Reads the file; what is wrong with it goes to `why`, any other failure stays pending.
+static tern_status read_file(search *s, const char *path, char *why, size_t size)
+{
+    tern_error_delay();
+    s->found = tern_state_read(path, .map_location = "cpu");
+    const tern_status status = s->found ? TERN_OK : tern_error_code();
+    if (is_damage(status))
+        tern_error_take(why, size);
+    tern_error_report();
+    return status;
+}
+
 // The file is the one found, or is noted as passed over; any other failure stays pending.
 static tern_status examine(search *s, const char *name)
 {
     char path[PATH_MAX], why[512];
     tern_folder_path(s->checkpoint->folder, name, path);
-    tern_error_delay();
-    s->found = tern_state_read(path, .map_location = "cpu");
-    tern_status status = s->found ? TERN_OK : tern_error_code();
-    const bool damaged = is_damage(status);
-    if (damaged)
-        tern_error_take(why, sizeof why);
-    tern_error_report();
     snprintf(s->name, sizeof s->name, "%s", name);
-    if (!damaged)
+    tern_status status = read_file(s, path, why, sizeof why);
+    if (status == TERN_ERR_IO && !is_missing(path)) // it was, and another process saved it anew
+        status = read_file(s, path, why, sizeof why);
+    if (!is_damage(status))
         return status;
     if (is_missing(path))
         return s->vanished = true, TERN_OK;
