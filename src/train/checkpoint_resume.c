@@ -29,23 +29,22 @@ typedef struct search {
     char name[TERN_STEP_NAME_SIZE]; // of that file
 } search;
 
-// Another process that saves here has taken it away.
-static bool is_missing(const char *path)
+// Which file has the name: one without links where there is none.
+static struct stat look_at(const char *path)
 {
-    struct stat facts;
-    return lstat(path, &facts) != 0 && errno == ENOENT;
+    struct stat facts = {0};
+    if (lstat(path, &facts) != 0 && errno != ENOENT)
+        facts.st_nlink = 1; // it cannot be looked at, before and after
+    return facts;
 }
 
-// Reads the file; what is wrong with it goes to `why`, any other failure stays pending.
-static tern_status read_file(search *s, const char *path, char *why, size_t size)
+// Another process that saves here has taken it away, and perhaps put another one there.
+static bool is_gone(const char *path, const struct stat *before)
 {
-    tern_error_delay();
-    s->found = tern_state_read(path, .map_location = "cpu");
-    const tern_status status = s->found ? TERN_OK : tern_error_code();
-    if (is_damage(status))
-        tern_error_take(why, size);
-    tern_error_report();
-    return status;
+    const struct stat now = look_at(path);
+    return now.st_nlink == 0 || now.st_ino != before->st_ino ||
+           now.st_mtim.tv_sec != before->st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != before->st_mtim.tv_nsec;
 }
 
 // The file is the one found, or is noted as passed over; any other failure stays pending.
@@ -53,13 +52,18 @@ static tern_status examine(search *s, const char *name)
 {
     char path[PATH_MAX], why[512];
     tern_folder_path(s->checkpoint->folder, name, path);
+    const struct stat before = look_at(path);
+    tern_error_delay();
+    s->found = tern_state_read(path, .map_location = "cpu");
+    tern_status status = s->found ? TERN_OK : tern_error_code();
+    const bool damaged = is_damage(status);
+    if (damaged)
+        tern_error_take(why, sizeof why);
+    tern_error_report();
     snprintf(s->name, sizeof s->name, "%s", name);
-    tern_status status = read_file(s, path, why, sizeof why);
-    if (status == TERN_ERR_IO && !is_missing(path)) // it was, and another process saved it anew
-        status = read_file(s, path, why, sizeof why);
-    if (!is_damage(status))
+    if (!damaged)
         return status;
-    if (is_missing(path))
+    if (is_gone(path, &before))
         return s->vanished = true, TERN_OK;
     s->newest = s->newest ? s->newest : status;
     tern_log_send(TERN_LOG_WARN, "%s: %s was passed over: %s", op, name, why);
