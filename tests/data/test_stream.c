@@ -184,6 +184,17 @@ static void a_stream_is_collated_too(void **state)
     tern_free(loader, &set->base);
 }
 
+static void a_batch_beyond_all_memory_is_an_error(void **state)
+{
+    (void)state;
+    ticker *set = stream(&ticker_class, 3);
+    tern_loader *loader = tern_loader_new(&set->base, .batch_size = INT64_C(1) << 60);
+    tern_batch b;
+    assert_false(tern_loader_next(loader, &b));
+    assert_error(TERN_ERR_NOMEM, "no memory");
+    tern_free(loader, &set->base);
+}
+
 static void what_a_stream_has_not_is_refused(void **state)
 {
     (void)state;
@@ -242,6 +253,7 @@ int main(void)
         DATA_TEST(after_a_failure_the_samples_behind_it_are_next),
         DATA_TEST(a_loaded_epoch_goes_on_behind_what_was_handed_out),
         DATA_TEST(a_stream_is_collated_too),
+        DATA_TEST(a_batch_beyond_all_memory_is_an_error),
         DATA_TEST(what_a_stream_has_not_is_refused),
     };
     return cmocka_run_group_tests_name("stream", tests, start_group, end_group);

@@ -163,10 +163,21 @@ static int64_t max_size(const tern_loader *loader)
     return max;
 }
 
+// More than an epoch has are not made ahead. One at least: there is a next batch.
+static int64_t left_batches(const tern_loader *loader)
+{
+    if (tern_loader_streams(loader))
+        return INT64_MAX;
+    const int64_t all = loader->sampler && loader->sampler->klass->batches
+                            ? loader->batches
+                            : tern_loader_batches_of(loader, loader->samples);
+    return max_int64(all - loader->position, 1);
+}
+
 // Without an error where there is no thread for one.
 static tern_status begin_workers(tern_loader *loader)
 {
-    const int64_t ahead = loader->worker_count * loader->prefetch;
+    const int64_t ahead = min_int64(loader->worker_count * loader->prefetch, left_batches(loader));
     const tern_workers_plan plan = {.recipe = recipe_of(loader),
                                     .context = loader->context,
                                     .workers = loader->worker_count,

@@ -324,11 +324,6 @@ void tern_loader_workers_submit(tern_loader_workers *w, int64_t size)
     pthread_mutex_unlock(&w->lock);
 }
 
-bool tern_loader_workers_pending(const tern_loader_workers *w)
-{
-    return w->first < w->end;
-}
-
 static struct timespec deadline_of(double seconds)
 {
     struct timespec t;

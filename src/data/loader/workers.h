@@ -27,8 +27,6 @@ tern_loader_workers *tern_loader_workers_begin(const tern_workers_plan *plan);
 // when as many as may be are on their way. Makes the batch that was taken last invalid.
 int64_t *tern_loader_workers_next_index(tern_loader_workers *workers);
 void tern_loader_workers_submit(tern_loader_workers *workers, int64_t size);
-// Whether there is a batch to be taken.
-bool tern_loader_workers_pending(const tern_loader_workers *workers);
 // Waits for the oldest batch that was submitted, whose references become the caller's; its index
 // stays the ring's. A failure is raised here, and the next call makes the same batch again.
 tern_status tern_loader_workers_take(tern_loader_workers *workers, tern_batch *out);
