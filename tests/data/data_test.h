@@ -161,4 +161,24 @@ static inline void assert_error(tern_status code, const char *words)
                  tern_status_name(found), sentence);
 }
 
+// Whichever allocation of a constructor fails, it gives NULL and an error, and leaves nothing; it
+// makes more than `min`.
+static inline void assert_needs_memory(tern_dataset *(*make)(void), int64_t min)
+{
+    bool failed = true;
+    for (int64_t n = 1; failed; n++) {
+        const int64_t before = memory.bytes;
+        fail_nth_allocation(n);
+        tern_dataset *set = make();
+        failed = memory.calls >= n;
+        fail_nth_allocation(0);
+        assert_int_equal(set == NULL, failed);
+        if (failed)
+            assert_error(TERN_ERR_NOMEM, "no memory");
+        assert_true(failed || n > min);
+        tern_dataset_free(set);
+        assert_int_equal(memory.bytes, before);
+    }
+}
+
 #endif

@@ -175,27 +175,17 @@ static void names_that_are_not_as_many_as_classes_are_refused(void **state)
     assert_error(TERN_ERR_FORMAT, "batches.meta.txt is no text in UTF-8");
 }
 
+static tern_dataset *open_for_memory(void)
+{
+    return tern_data_cifar10(directory, TERN_TEST);
+}
+
 static void no_memory_for_cifar_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
     write_records("test_batch.bin", 0, 2, 3);
     write_text("batches.meta.txt", ten_names);
-    for (int64_t n = 1;; n++) {
-        const int64_t before = memory.bytes;
-        fail_nth_allocation(n);
-        tern_dataset *set = tern_data_cifar10(directory, TERN_TEST);
-        const bool failed = memory.calls >= n;
-        fail_nth_allocation(0);
-        if (!failed) {
-            assert_non_null(set);
-            assert_true(n > 5);
-            tern_dataset_free(set);
-            return;
-        }
-        assert_null(set);
-        assert_error(TERN_ERR_NOMEM, "no memory");
-        assert_int_equal(memory.bytes, before);
-    }
+    assert_needs_memory(open_for_memory, 5);
 }
 
 int main(void)

@@ -339,27 +339,17 @@ static void a_file_of_many_blocks_is_read_whole(void **state)
     tern_dataset_free(set);
 }
 
+static tern_dataset *open_for_memory(void)
+{
+    const char *path = path_of("a.csv");
+    return tern_data_csv(path, .label = "l", .fill_empty = true);
+}
+
 static void no_memory_for_csv_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
     csv("city,n,l\n\nRome,1,b\nBern,,a\nOslo,3,c\n");
-    const char *path = path_of("a.csv");
-    for (int64_t n = 1;; n++) {
-        const int64_t before = memory.bytes;
-        fail_nth_allocation(n);
-        tern_dataset *set = tern_data_csv(path, .label = "l", .fill_empty = true);
-        const bool failed = memory.calls >= n;
-        fail_nth_allocation(0);
-        if (!failed) {
-            assert_non_null(set);
-            assert_true(n > 15);
-            tern_dataset_free(set);
-            return;
-        }
-        assert_null(set);
-        assert_error(TERN_ERR_NOMEM, "no memory");
-        assert_int_equal(memory.bytes, before);
-    }
+    assert_needs_memory(open_for_memory, 15);
 }
 
 int main(void)

@@ -214,27 +214,17 @@ static void several_threads_read_one_file(void **state)
     tern_dataset_free(set);
 }
 
+static tern_dataset *open_for_memory(void)
+{
+    const char *x = path_of("x.npy"), *y = path_of("y.npy");
+    return tern_data_npy(x, .labels = y);
+}
+
 static void no_memory_for_npy_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
     write_pairs();
-    const char *x = path_of("x.npy"), *y = path_of("y.npy");
-    for (int64_t n = 1;; n++) {
-        const int64_t before = memory.bytes;
-        fail_nth_allocation(n);
-        tern_dataset *set = tern_data_npy(x, .labels = y);
-        const bool failed = memory.calls >= n;
-        fail_nth_allocation(0);
-        if (!failed) {
-            assert_non_null(set);
-            assert_true(n > 4);
-            tern_dataset_free(set);
-            return;
-        }
-        assert_null(set);
-        assert_error(TERN_ERR_NOMEM, "no memory");
-        assert_int_equal(memory.bytes, before);
-    }
+    assert_needs_memory(open_for_memory, 4);
 }
 
 int main(void)
