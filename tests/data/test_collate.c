@@ -126,7 +126,7 @@ static void samples_that_differ_otherwise_are_refused(void **state)
 // ---- one's own ----------------------------------------------------------------------------------
 
 typedef struct sums {
-    int calls;
+    _Atomic int calls; // workers add too
     tern_status status;
     int tensors;
 } sums;
