@@ -129,6 +129,12 @@ typedef tern_status tern_kernel_var(const tern_exec *exec, double correction,
 typedef tern_status tern_kernel_arg_reduce(const tern_exec *exec, bool largest,
                                            const tern_strided *values, const tern_strided *indices,
                                            const tern_strided *x, int dim);
+// The first k elements of x (.., n, ..) along dim in ascending order, or `descending`: values
+// (.., k, ..), or NULL, and int64 indices of the same sizes say where they were. A NaN is above
+// every number, -0 equals 0; equal ones keep their order. 0 <= k <= n.
+typedef tern_status tern_kernel_sort(const tern_exec *exec, bool descending,
+                                     const tern_strided *values, const tern_strided *indices,
+                                     const tern_strided *x, int dim);
 // Running sum along dim, from the end when reverse; x of y's dtype.
 typedef tern_status tern_kernel_cumsum(const tern_exec *exec, const tern_strided *y,
                                        const tern_strided *x, int dim, bool reverse);
@@ -426,10 +432,10 @@ typedef tern_status tern_kernel_draw_uniform(const tern_exec *exec, const tern_d
 typedef tern_status tern_kernel_gather(const tern_exec *exec, const tern_strided *y,
                                        const tern_strided *x, const tern_strided *index, int dim);
 // y[.., index[i..], ..] += x[i..] along dim, in a fixed order; x has index's sizes. A bad index
-// adds nothing.
+// adds nothing. `unique`: no two indices of a line are the same.
 typedef tern_status tern_kernel_scatter_add(const tern_exec *exec, const tern_strided *y,
                                             const tern_strided *x, const tern_strided *index,
-                                            int dim);
+                                            int dim, bool unique);
 // y (N, C) int64 contiguous from labels (N); a bad label goes to the fault record, its row is 0.
 typedef tern_status tern_kernel_one_hot(const tern_exec *exec, const tern_strided *y,
                                         const tern_strided *labels);
@@ -449,7 +455,7 @@ typedef tern_status tern_kernel_random(const tern_exec *exec, const tern_random_
 #define TERN_KERNELS(SLOT)                                                                         \
     SLOT(fill) SLOT(copy) SLOT(arange)                                                             \
     SLOT(unary) SLOT(unary_grad) SLOT(binary) SLOT(binary_grad) SLOT(where)                        \
-    SLOT(reduce) SLOT(var) SLOT(arg_reduce) SLOT(cumsum)                                           \
+    SLOT(reduce) SLOT(var) SLOT(arg_reduce) SLOT(sort) SLOT(cumsum)                                \
     SLOT(matmul) SLOT(conv) SLOT(conv_grad_input) SLOT(conv_grad_weight)                           \
     SLOT(softmax) SLOT(softmax_grad)                                                               \
     SLOT(max_pool) SLOT(max_pool_grad) SLOT(resample) SLOT(resample_grad)                          \

@@ -71,7 +71,7 @@ static tern_status find(const tern_op *op, bool largest, tern_tensor *x, int dim
 }
 
 // dy goes to the elements that were chosen.
-static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
+tern_status tern_chosen_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)
 {
     tern_shape kept = tern_node_input_shape(node, 0);
     int dim = (int)tern_node_attrs(node)->i[0];
@@ -83,12 +83,12 @@ static tern_status extreme_backward(tern_node *node, tern_tensor *const *dy, ter
         return TERN_OK;
     if (kept.rank == 0)
         kept = (tern_shape){.rank = 1};
-    kept.dim[dim] = 1;
+    kept.dim[dim] = tern_node_attrs(node)->i[1];
     tern_strided to = tern_view_with_dim(dx[0]), from = tern_view_shaped(share, kept);
     tern_strided index_view = tern_view_shaped(indices, kept);
     tern_device device = tern_dev(dx[0]);
     tern_exec exec = tern_exec_of(device);
-    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, &index_view, dim);
+    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, &index_view, dim, true);
 }
 
 static tern_tensor *extreme_values(const tern_op *op, bool largest, tern_tensor *x, int dim,
@@ -98,6 +98,7 @@ static tern_tensor *extreme_values(const tern_op *op, bool largest, tern_tensor 
     if (find(op, largest, x, dim, keepdim, true, &e))
         return NULL;
     e.call.attrs.i[0] = e.dim;
+    e.call.attrs.i[1] = 1;
     tern_tensor *const y[] = {e.values, e.indices};
     if (tern_op_end_many(&e.call, y, 2, 1, &e.indices, 1))
         return NULL;
@@ -108,13 +109,13 @@ static tern_tensor *extreme_values(const tern_op *op, bool largest, tern_tensor 
 
 tern_tensor *tern_max(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
 {
-    static const tern_op max = {"max", {"x"}, extreme_backward};
+    static const tern_op max = {"max", {"x"}, tern_chosen_backward};
     return extreme_values(&max, true, x, dim, keepdim, indices);
 }
 
 tern_tensor *tern_min(tern_tensor *x, int dim, bool keepdim, tern_tensor **indices)
 {
-    static const tern_op min = {"min", {"x"}, extreme_backward};
+    static const tern_op min = {"min", {"x"}, tern_chosen_backward};
     return extreme_values(&min, false, x, dim, keepdim, indices);
 }
 

@@ -40,7 +40,7 @@ static tern_status scatter(tern_node *node, tern_tensor *dy, const tern_strided 
     tern_strided to = tern_view_with_dim(dx[0]), from = tern_view_with_dim(dy);
     tern_device device = tern_dev(dy);
     tern_exec exec = tern_exec_of(device);
-    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, index, dim);
+    return tern_kernels_of(device)->scatter_add(&exec, &to, &from, index, dim, false);
 }
 
 static tern_status gather_backward(tern_node *node, tern_tensor *const *dy, tern_tensor **dx)

@@ -81,6 +81,12 @@ tern_status tern_launch_reduce(tern_reduce_op op, double p, tern_tensor *y, cons
 // need, and those into the order of kernels.h.
 void tern_views_reduce(tern_strided *x, tern_strided *const *results, int count);
 
+// ---- chosen elements ----------------------------------------------------------------------------
+
+// Backward of what chose elements of its input along one dimension, attribute 0, attribute 1 of
+// them in each line; their indices are saved.
+tern_op_backward tern_chosen_backward;
+
 // ---- products ----------------------------------------------------------------------------------
 
 // y (.., M, N), contiguous = a (.., M, K) b (.., K, N) + bias (N) or NULL, then relu if asked; or

@@ -397,7 +397,7 @@ static void check_scatter(const tern_kernels *kernels, const tern_strided *index
     const size_t nbytes = (size_t)extent_of(sum) * sizeof(float);
     memset(&y, 0, nbytes);
     memset(expected, 0, nbytes);
-    assert_int_equal(kernels->scatter_add(&kernel_exec, sum, &vx, index, dim), 0);
+    assert_int_equal(kernels->scatter_add(&kernel_exec, sum, &vx, index, dim, false), 0);
     for (int64_t i = 0; i < tern_strided_numel(index); i++) {
         const int64_t along = indices[place_of(index, i)];
         if (along >= 0 && along < LIMIT)

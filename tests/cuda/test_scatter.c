@@ -10,7 +10,7 @@ static void scatter_add(mirror *y, tern_strided yv, mirror *x, tern_strided xv, 
                         tern_strided iv, int dim)
 {
     const tern_strided to = there(y, yv), from = there(x, xv), at = there(index, iv);
-    assert_int_equal(plugin.kernels->scatter_add(&exec, &to, &from, &at, dim), TERN_OK);
+    assert_int_equal(plugin.kernels->scatter_add(&exec, &to, &from, &at, dim, false), TERN_OK);
     mirror_end(y);
     mirror_end(x);
     mirror_end(index);

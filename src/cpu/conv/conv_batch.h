@@ -8,7 +8,7 @@
 #include "base/thread_pool.h"
 #include "cpu/conv/conv_range.h"
 #include "cpu/conv/outer_product.h"
-#include "cpu/conv/conv_work.h"
+#include "cpu/work.h"
 
 typedef struct batch_image {
     int64_t channels, height, width;
@@ -33,7 +33,7 @@ typedef struct batch_conv {
     int32_t *source_index[2];    /* (size of the result, kernel): positions in the source, or -1 */
     real *weights;               /* (panels, blocks, taps, block, OUTER_LANES) */
     real *images;                /* (chunk, blocks, positions, block, pitch) */
-    conv_scratch scratches;
+    work_scratch scratches;
     int64_t tile, tiles; // of images, first and count, that are packed now
 } batch_conv;
 
@@ -235,7 +235,7 @@ static tern_status batch_run(batch_conv *c, const conv_range *source_index)
     const int64_t weights = batch_panels(c) * c->blocks * batch_weights_of_block(c);
     const int64_t images = c->chunk * c->blocks * batch_images_of_block(c);
     const int64_t scratch = c->row_block * TILE_ROWS * OUTER_LANES;
-    const int64_t scratches = conv_scratch_count(batch_items(c), tern_num_threads());
+    const int64_t scratches = work_scratch_count(batch_items(c), tern_num_threads());
     const size_t nbytes =
         batch_index_bytes(c) + (size_t)(weights + images + scratches * scratch) * sizeof(real);
     char *memory = tern_cache_alloc(nbytes);
@@ -245,7 +245,7 @@ static tern_status batch_run(batch_conv *c, const conv_range *source_index)
     c->source_index[1] = c->source_index[0] + c->result.height * c->kernel[0];
     c->weights = (real *)(void *)(memory + batch_index_bytes(c));
     c->images = c->weights + weights;
-    c->scratches = (conv_scratch){.memory = c->images + images,
+    c->scratches = (work_scratch){.memory = c->images + images,
                                   .nbytes = scratch * (int64_t)sizeof(real),
                                   .count = scratches};
     for (int d = 0; d < 2; d++)
@@ -255,7 +255,7 @@ static tern_status batch_run(batch_conv *c, const conv_range *source_index)
     for (c->tile = 0; c->tile < outer_tiles(c->batch); c->tile += c->chunk) {
         c->tiles = min_int64(c->chunk, outer_tiles(c->batch) - c->tile);
         tern_pool_run(c->tiles * c->blocks * batch_parts(c), batch_pack_images, c);
-        conv_work_run(&c->scratches, batch_items(c), batch_run_item, c);
+        work_run(&c->scratches, batch_items(c), batch_run_item, c);
     }
     tern_cache_free(memory, nbytes);
     return TERN_OK;

@@ -7,7 +7,7 @@
 #include "base/thread_pool.h"
 #include "cpu/conv/conv_source.h"
 #include "cpu/conv/conv_tile.h"
-#include "cpu/conv/conv_work.h"
+#include "cpu/work.h"
 
 typedef struct correlation {
     conv_source source;
@@ -31,7 +31,7 @@ typedef struct correlation {
     int64_t sum_row; // positions of a row block, rounded up
     int64_t *offset; /* (block, taps) */
     real *packed;    /* (groups, filters, planes, taps), a few filters interleaved */
-    conv_scratch scratches;
+    work_scratch scratches;
 } correlation;
 
 #define ROW_BLOCK_ELEMENTS (1 << 16) // of copied input: half of the second cache
@@ -315,7 +315,7 @@ static void correlate(correlation *c)
 {
     conv_source_offsets(&c->source, c->block, c->offset);
     tern_pool_run(c->groups * panels_of(c), pack_panel, c);
-    conv_work_run(&c->scratches, items_of(c), run_row_block, c);
+    work_run(&c->scratches, items_of(c), run_row_block, c);
 }
 
 #endif

@@ -39,7 +39,7 @@ static size_t offsets_bytes(const correlation *c)
 
 static size_t memory_of(const correlation *c)
 {
-    const int64_t scratches = conv_scratch_count(items_of(c), c->threads);
+    const int64_t scratches = work_scratch_count(items_of(c), c->threads);
     return offsets_bytes(c) +
            (size_t)(packed_scratch(c) + scratches * worker_scratch(c)) * sizeof(real);
 }
@@ -48,9 +48,9 @@ static void run_in(correlation *c, const conv_memory *memory)
 {
     c->offset = (int64_t *)memory->begin;
     c->packed = (real *)(memory->begin + offsets_bytes(c));
-    c->scratches = (conv_scratch){.memory = c->packed + packed_scratch(c),
+    c->scratches = (work_scratch){.memory = c->packed + packed_scratch(c),
                                   .nbytes = worker_scratch(c) * (int64_t)sizeof(real),
-                                  .count = conv_scratch_count(items_of(c), c->threads)};
+                                  .count = work_scratch_count(items_of(c), c->threads)};
     if (items_of(c) > 0)
         correlate(c);
 }
@@ -252,7 +252,7 @@ tern_status REAL_NAME(conv_grad_weight)(const tern_conv_args *args)
     const int64_t numel = weight_numel(&g), all = tern_strided_numel(&args->weight);
     const bool nothing = g.batch == 0 || g.y_space == 0 || numel == 0, some = numel < all;
     const int64_t items = g.parts * g.groups * g.blocks;
-    const int64_t scratches = conv_scratch_count(items, tern_num_threads());
+    const int64_t scratches = work_scratch_count(items, tern_num_threads());
     const int64_t scratch = nothing ? 0 : dot_scratch_elements(&g);
     const int64_t sums = nothing ? 0 : conv_lines((g.parts - 1 + some) * numel);
     const size_t offsets = (size_t)((g.block * g.taps + 8) / 8 * 8) * sizeof(int64_t);
@@ -270,11 +270,11 @@ tern_status REAL_NAME(conv_grad_weight)(const tern_conv_args *args)
     g.sums = (real *)(memory + offsets);
     if (some)
         g.weight = g.sums + (g.parts - 1) * numel;
-    g.scratches = (conv_scratch){
+    g.scratches = (work_scratch){
         .memory = g.sums + sums, .nbytes = scratch * (int64_t)sizeof(real), .count = scratches};
     conv_source_offsets(&g.source, g.block, g.offset);
     conv_zero(g.sums, sums);
-    conv_work_run(&g.scratches, items, run_block, &g);
+    work_run(&g.scratches, items, run_block, &g);
     add_parts(&g);
     if (some) {
         spread_taps(args, &g);

@@ -6,7 +6,7 @@
 
 #include "cpu/conv/conv_source.h"
 #include "cpu/conv/conv_tile.h"
-#include "cpu/conv/conv_work.h"
+#include "cpu/work.h"
 
 typedef struct weight_gradient {
     conv_source source;
@@ -22,7 +22,7 @@ typedef struct weight_gradient {
     int64_t images, y_row; // of a row block; its positions, rounded up
     int64_t *offset;       /* (block, taps) */
     real *sums;            /* (parts - 1, numel of weight) */
-    conv_scratch scratches;
+    work_scratch scratches;
 } weight_gradient;
 
 #define X_ELEMENTS    (1 << 16) // of copied inputs in a row block, which are read again and again

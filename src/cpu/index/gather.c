@@ -338,8 +338,10 @@ static void add_rows(gather_job *job)
 }
 
 tern_status TERN_ISA_NAME(scatter_add)(const tern_exec *exec, const tern_strided *y,
-                                       const tern_strided *x, const tern_strided *index, int dim)
+                                       const tern_strided *x, const tern_strided *index, int dim,
+                                       bool unique)
 {
+    (void)unique;
     gather_job job = {.exec = exec, .y = y, .x = x, .index = index, .dim = dim};
     job.element = tern_dtype_size(y->dtype);
     if (!upcast_needed(y->dtype)) {

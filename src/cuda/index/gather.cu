@@ -3,7 +3,8 @@
 //
 // gather is a loop over the index. scatter_add has two algorithms. With many lines of indices along
 // `dim`, or short ones, a thread adds a line from its start to its end. With few long ones the
-// positions in the index are sorted by destination, in scatter_sorted.cuh.
+// positions in the index are sorted by destination, in scatter_sorted.cuh. Where no two of a line
+// are the same, a thread adds one element.
 #include "cuda/index/index.cuh"
 #include "cuda/index/scatter_sorted.cuh"
 
@@ -95,6 +96,32 @@ template <class Y, class X> static tern_status add_lines(const scatter &s)
     return loop_run(s.exec, "scatter_add", join_views(views), body);
 }
 
+// Views: y without dim, x, index. No two threads add to one element.
+template <class T> struct unique_body {
+    static const int VIEWS = 3, WIDTH = 1;
+    T *y;
+    const T *x;
+    index_list index;
+
+    __device__ __forceinline__ void scalar(const int64_t *at) const
+    {
+        int64_t i;
+        if (!index.read(at[2], &i))
+            return;
+        T *to = y + at[0] + i * index.dim_stride;
+        *to = element<T>::store(plus(element<T>::load(*to), element<T>::load(x[at[1]])));
+    }
+};
+
+template <class T> static tern_status add_unique(const scatter &s)
+{
+    const tern_strided still = with_zero_stride(s.y, s.dim);
+    const tern_strided views[] = {select_dims(s, &still, ~0u), *s.x, *s.index};
+    const unique_body<T> body = {(T *)s.y->data, (const T *)s.x->data,
+                                 make_index_list(s.exec, s.index, s.y, s.dim)};
+    return loop_run(s.exec, "scatter_add", join_views(views), body);
+}
+
 // Contiguous, of y's sizes, in float.
 static tern_strided float_view(const tern_strided *y, void *data)
 {
@@ -131,8 +158,10 @@ template <class T> static tern_status add_lines_upcast(const scatter &s)
 #define SHORT_LINE 32    // positions that a thread may add one after the other
 #define MANY_LINES 16384 // as many threads keep a device busy
 
-template <class T> static tern_status add(const scatter &s)
+template <class T> static tern_status add(const scatter &s, bool unique)
 {
+    if (unique)
+        return add_unique<T>(s);
     const int64_t length = s.index->size[s.dim];
     const unsigned dims = index_dims(s);
     const joined<3> positions = join_positions(s, dims);
@@ -150,12 +179,12 @@ template <class T> static tern_status add(const scatter &s)
 
 extern "C" tern_status tern_cuda_scatter_add(const tern_exec *exec, const tern_strided *y,
                                              const tern_strided *x, const tern_strided *index,
-                                             int dim)
+                                             int dim, bool unique)
 {
     const scatter s = {exec, y, x, index, dim};
     switch (y->dtype) {
-        TERN_FLOATING_CASES(T, add<T>(s))
-        TERN_INTEGRAL_CASES(T, add<T>(s))
+        TERN_FLOATING_CASES(T, add<T>(s, unique))
+        TERN_INTEGRAL_CASES(T, add<T>(s, unique))
     case TERN_DTYPE_UNSPECIFIED:
         break;
     }

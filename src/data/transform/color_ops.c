@@ -173,8 +173,9 @@ static tern_tensor *count_bytes(tern_tensor *bytes)
     const tern_strided to = tern_view_with_dim(counts), from = tern_view_with_dim(ones);
     const tern_strided index = tern_view_with_dim(bytes);
     const tern_exec exec = tern_exec_of(tern_dev(bytes));
-    return tern_kernels_of(tern_dev(bytes))->scatter_add(&exec, &to, &from, &index, 1) ? NULL
-                                                                                       : counts;
+    return tern_kernels_of(tern_dev(bytes))->scatter_add(&exec, &to, &from, &index, 1, false)
+               ? NULL
+               : counts;
 }
 
 // floor(a / b) of whole numbers a >= 0, b > 0.

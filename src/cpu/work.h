@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chunks of work that need scratch of their own while they run: each thread has its own.
-#ifndef TERN_SRC_CPU_CONV_CONV_WORK_H
-#define TERN_SRC_CPU_CONV_CONV_WORK_H
+#ifndef TERN_SRC_CPU_WORK_H
+#define TERN_SRC_CPU_WORK_H
 
 #include <stdatomic.h>
 #include "base/thread_pool.h"
 
-typedef struct conv_scratch {
+typedef struct work_scratch {
     void *memory;
     int64_t nbytes, count; // of one; how many
-} conv_scratch;
+} work_scratch;
 
 // Computes from the item alone; what is in the scratch at first means nothing.
-typedef void conv_work_fn(void *context, int64_t item, void *scratch);
+typedef void work_fn(void *context, int64_t item, void *scratch);
 
-typedef struct conv_work {
-    conv_work_fn *fn;
+typedef struct work_queue {
+    work_fn *fn;
     void *context;
-    const conv_scratch *scratches;
+    const work_scratch *scratches;
     int64_t items, at_once;
     _Atomic int64_t next;
-} conv_work;
+} work_queue;
 
 // `threads` as it was at the beginning of the call: it may change meanwhile.
-static inline int64_t conv_scratch_count(int64_t items, int64_t threads)
+static inline int64_t work_scratch_count(int64_t items, int64_t threads)
 {
     return items < threads ? items : threads;
 }
 
-static void conv_work_chunk(void *context, int64_t index)
+static void work_chunk(void *context, int64_t index)
 {
-    conv_work *work = context;
+    work_queue *work = context;
     void *scratch = (char *)work->scratches->memory + index * work->scratches->nbytes;
     for (;;) {
         int64_t item = atomic_fetch_add_explicit(&work->next, work->at_once, memory_order_relaxed);
@@ -43,12 +43,11 @@ static void conv_work_chunk(void *context, int64_t index)
 }
 
 // Runs fn for 0 ... items - 1 on the pool, in any order.
-static void conv_work_run(const conv_scratch *scratches, int64_t items, conv_work_fn *fn,
-                          void *context)
+static void work_run(const work_scratch *scratches, int64_t items, work_fn *fn, void *context)
 {
-    conv_work work = {.fn = fn, .context = context, .scratches = scratches, .items = items};
+    work_queue work = {.fn = fn, .context = context, .scratches = scratches, .items = items};
     work.at_once = items / (scratches->count * 8) + 1;
-    tern_pool_run(scratches->count, conv_work_chunk, &work);
+    tern_pool_run(scratches->count, work_chunk, &work);
 }
 
 #endif
