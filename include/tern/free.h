@@ -16,6 +16,7 @@
 #include <tern/cuda_graph.h>
 #include <tern/loader.h>
 #include <tern/generator.h>
+#include <tern/metric.h>
 #include <tern/module.h>
 #include <tern/optim.h>
 #include <tern/sched.h>
@@ -24,7 +25,7 @@
 
 #ifndef __cplusplus
 
-/// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, states,
+/// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, metrics, states,
 /// generators, checkpoints, CUDA graphs, streams and events. Another type, a tensor too, does not
 /// compile.
 #define tern_free(...) TERN_FREE_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__)
@@ -41,6 +42,7 @@
              tern_dataset *: tern_dataset_free,                                                    \
              tern_transform *: tern_transform_free,                                                \
              tern_loader *: tern_loader_free,                                                      \
+             tern_metric *: tern_metric_free,                                                      \
              tern_sampler *: tern_sampler_free,                                                    \
              tern_state *: tern_state_free,                                                        \
              tern_generator *: tern_generator_free,                                                \
@@ -96,6 +98,10 @@ inline void free_one(tern_loader *object)
 inline void free_one(tern_sampler *object)
 {
     tern_sampler_free(object);
+}
+inline void free_one(tern_metric *object)
+{
+    tern_metric_free(object);
 }
 inline void free_one(tern_state *object)
 {

@@ -28,6 +28,8 @@
 #include <tern/loader.h>
 #include <tern/lora.h>
 #include <tern/memory.h>
+#include <tern/metric.h>
+#include <tern/metrics.h>
 #include <tern/models.h>
 #include <tern/module.h>
 #include <tern/nn.h>

@@ -8,6 +8,7 @@
 #include "tensor/header.h"
 #include "tensor/liveness.h"
 #include "train/checkpoint.h"
+#include "train/metric/metric.h"
 
 // ---- kinds of parts -----------------------------------------------------------------------------
 
@@ -114,6 +115,17 @@ static void release_tensor(void *tensor)
     tern_tensor_release_as(tensor, TERN_STAMP_HOLDER);
 }
 
+static tern_status visit_metric(tern_state_visitor *visitor, const char *name,
+                                tern_checkpoint_part *part)
+{
+    return tern_visit_metric(visitor, name, part->object);
+}
+
+static void release_metric(void *metric)
+{
+    tern_metric_free(metric);
+}
+
 static tern_status visit_object(tern_state_visitor *visitor, const char *name,
                                 tern_checkpoint_part *part)
 {
@@ -128,6 +140,7 @@ static const tern_checkpoint_kind generator_kind = {.visit = visit_generator};
 static const tern_checkpoint_kind number_kind = {.visit = visit_number};
 static const tern_checkpoint_kind int_kind = {.visit = visit_int};
 static const tern_checkpoint_kind tensor_kind = {visit_tensor, check_tensor, release_tensor};
+static const tern_checkpoint_kind metric_kind = {.visit = visit_metric, .release = release_metric};
 static const tern_checkpoint_kind object_kind = {.visit = visit_object};
 
 // ---- adding parts -------------------------------------------------------------------------------
@@ -208,6 +221,17 @@ tern_status tern_checkpoint_tensor(tern_checkpoint *checkpoint, const char *name
     TERN_TRY(tern_check_tensor(function, "tensor", tensor));
     TERN_TRY(add(function, checkpoint, name, (tern_checkpoint_part){&tensor_kind, tensor, NULL}));
     tern_tensor_retain(tensor);
+    return TERN_OK;
+}
+
+tern_status tern_checkpoint_metric(tern_checkpoint *checkpoint, const char *name,
+                                   tern_metric *metric)
+{
+    static const char function[] = "checkpoint_metric";
+    TERN_TRY(check_name(function, checkpoint, name));
+    TERN_TRY(tern_check_metric(function, metric));
+    TERN_TRY(add(function, checkpoint, name, (tern_checkpoint_part){&metric_kind, metric, NULL}));
+    tern_metric_retain(metric);
     return TERN_OK;
 }
 

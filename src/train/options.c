@@ -9,6 +9,7 @@
 #include <tern/init.h>
 #include <tern/io.h>
 #include <tern/lora.h>
+#include <tern/metrics.h>
 #include <tern/models.h>
 #include <tern/nn.h>
 #include <tern/ops.h>
