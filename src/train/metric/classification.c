@@ -92,7 +92,7 @@ void tern_classification_describe(const tern_classification *c, char *buffer, si
         tern_write(&out, ", top_k=%lld", (long long)c->top_k);
     else
         tern_write(&out, ", threshold=%g", c->threshold);
-    if (c->ignore_index != TERN_IGNORE_NOTHING)
+    if (c->ignore_index != TERN_IGNORE_INDEX_UNSPECIFIED)
         tern_write(&out, ", ignore_index=%lld", (long long)c->ignore_index);
 }
 
@@ -157,7 +157,7 @@ tern_status tern_classification_target(const tern_classification *c, tern_tensor
 {
     const bool multiclass = c->task == TERN_TASK_MULTICLASS;
     tern_tensor *labels = integers(c, "target", target), *ignored = NULL;
-    if (labels && c->ignore_index != TERN_IGNORE_NOTHING) {
+    if (labels && c->ignore_index != TERN_IGNORE_INDEX_UNSPECIFIED) {
         ignored = tern_eq_scalar(labels, c->ignore_index);
         labels = tern_masked_fill(labels, ignored, 0);
     }
@@ -278,14 +278,17 @@ tern_status tern_classification_classes(const tern_classification *c, tern_tenso
 
 // ---- truths -------------------------------------------------------------------------------------
 
-tern_tensor *tern_classification_probabilities(tern_tensor *scores, int dim)
+tern_tensor *tern_classification_probabilities(tern_tensor *scores, int dim, tern_tensor *counts)
 {
     const bool narrow = scores->dtype == TERN_FLOAT16 || scores->dtype == TERN_BFLOAT16;
     tern_tensor *x = narrow ? tern_to_dtype(scores, TERN_FLOAT32) : scores;
-    tern_tensor *inside = tern_logical_and(tern_ge_scalar(x, 0), tern_le_scalar(x, 1));
+    tern_tensor *inside = x ? tern_logical_and(tern_ge_scalar(x, 0), tern_le_scalar(x, 1)) : NULL;
+    if (inside && counts)
+        inside = tern_logical_or(inside,
+                                 tern_logical_not(dim < 0 ? counts : tern_unsqueeze(counts, dim)));
     tern_tensor *all = inside ? tern_all(inside, TERN_ALL_AXES, false) : NULL;
-    tern_tensor *squashed = dim < 0 ? tern_sigmoid(x) : tern_softmax(x, dim);
-    return all && squashed ? tern_where(all, x, squashed) : NULL;
+    tern_tensor *squashed = all ? dim < 0 ? tern_sigmoid(x) : tern_softmax(x, dim) : NULL;
+    return squashed ? tern_where(all, x, squashed) : NULL;
 }
 
 // (N, L, S), of a binary task (N, 1, S).
@@ -330,7 +333,7 @@ tern_status tern_classification_truths(const tern_classification *c, tern_tensor
     if (!tern_is_floating(preds->dtype)) {
         TERN_TRY(given_truths(c, preds, out));
     } else {
-        probabilities = tern_classification_probabilities(preds, -1);
+        probabilities = tern_classification_probabilities(preds, -1, NULL);
         out->preds = probabilities ? tern_gt_scalar(probabilities, c->threshold) : NULL;
     }
     out->preds = by_label(c, out->preds);

@@ -50,8 +50,8 @@ tern_status tern_classification_target(const tern_classification *c, tern_tensor
 tern_status tern_classification_check_scores(const tern_classification *c, const tern_tensor *preds,
                                              const tern_tensor *target);
 // Probabilities, at least float32: what is given where all of it are 0 to 1, else its sigmoid, or
-// softmax along `dim` where that is not negative.
-tern_tensor *tern_classification_probabilities(tern_tensor *scores, int dim);
+// softmax along `dim` where that is not negative. What `counts` leaves out has no say; NULL: all.
+tern_tensor *tern_classification_probabilities(tern_tensor *scores, int dim, tern_tensor *counts);
 
 // How many samples of each class there are: int64 (bins) from indices and amounts, int64 (M).
 tern_tensor *tern_classification_bincount(tern_tensor *indices, tern_tensor *amounts, int64_t bins);

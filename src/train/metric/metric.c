@@ -209,6 +209,14 @@ double tern_metric_value(tern_metric *metric)
     return value;
 }
 
+tern_tensor *tern_metric_divide(tern_tensor *a, tern_tensor *b)
+{
+    a = a ? tern_to_dtype(a, TERN_FLOAT64) : NULL;
+    b = b ? tern_to_dtype(b, TERN_FLOAT64) : NULL;
+    tern_tensor *quotient = a && b ? tern_div(a, b) : NULL;
+    return quotient ? tern_masked_fill(quotient, tern_eq_scalar(b, 0), 0) : NULL;
+}
+
 // ---- what it is ---------------------------------------------------------------------------------
 
 const char *tern_metric_name(const tern_metric *metric)

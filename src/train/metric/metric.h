@@ -47,6 +47,12 @@ void tern_metric_describe(const tern_metric *metric, char text[TERN_METRIC_DESCR
 tern_status tern_metric_move_states(tern_metric *metric, tern_device device);
 void tern_metric_free_states(tern_metric *metric);
 
+// a / b, in double precision; 0 where b is 0.
+tern_tensor *tern_metric_divide(tern_tensor *a, tern_tensor *b);
+// preds and target of a regression are of one shape, that of `num_outputs`.
+tern_status tern_metric_check_regression(const tern_metric *metric, int64_t num_outputs,
+                                         const tern_tensor *preds, const tern_tensor *target);
+
 // ---- states of rows -----------------------------------------------------------------------------
 
 #define TERN_METRIC_KEPT 4 // such states of a metric, at most

@@ -84,13 +84,6 @@ static tern_status update(tern_metric *metric, tern_tensor *preds, tern_tensor *
 
 // ---- quotients ----------------------------------------------------------------------------------
 
-// a / b, 0 where b is 0.
-static tern_tensor *divide(tern_tensor *a, tern_tensor *b)
-{
-    tern_tensor *none = tern_eq_scalar(b, 0), *quotient = tern_div(a, b);
-    return none && quotient ? tern_masked_fill(quotient, none, 0) : NULL;
-}
-
 // Rows of the counts, of each class or label: float64 (C).
 typedef struct count_rows {
     tern_tensor *at[ROWS];
@@ -103,15 +96,15 @@ static tern_tensor *score(const stat_scores *self, const count_rows *rows)
     switch (self->score) {
     case ACCURACY: // of truths: all but those of one kind
         if (self->c.task == TERN_TASK_MULTICLASS)
-            return divide(both, actual);
-        return divide(
+            return tern_metric_divide(both, actual);
+        return tern_metric_divide(
             tern_add(tern_sub(all, tern_add(predicted, actual)), tern_mul_scalar(both, 2)), all);
     case PRECISION:
-        return divide(both, predicted);
+        return tern_metric_divide(both, predicted);
     case RECALL:
-        return divide(both, actual);
+        return tern_metric_divide(both, actual);
     case F1:
-        return divide(tern_mul_scalar(both, 2), tern_add(predicted, actual));
+        return tern_metric_divide(tern_mul_scalar(both, 2), tern_add(predicted, actual));
     }
     return NULL;
 }
@@ -135,7 +128,7 @@ static tern_tensor *mean(tern_tensor *scores, tern_tensor *weight)
 {
     if (!scores || !weight)
         return NULL;
-    return tern_sum_all(divide(tern_mul(scores, weight), tern_sum_all(weight)));
+    return tern_sum_all(tern_metric_divide(tern_mul(scores, weight), tern_sum_all(weight)));
 }
 
 static tern_tensor *compute(tern_metric *metric)
