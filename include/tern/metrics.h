@@ -146,8 +146,8 @@ TERN_API tern_metric_auroc_options tern_metric_auroc_defaults(void);
 /// so has a larger score than one that is not, equal ones counting half; of each class against the
 /// others. 0 where all samples, or none, are so. () or (C). Preds are scores, not classes; where
 /// those of a batch are not all 0 to 1, their softmax, of truths their sigmoid, is taken. They are
-/// kept, as float32, and the targets beside them, on the device: 4 C + 8 bytes a sample, up to twice
-/// that for room to grow. Updates cannot be captured (TERN_ERR_STATE).
+/// kept, as float32, and the targets beside them, on the device: 4 C + 8 bytes a sample, and up to
+/// twice that as it grows. Updates cannot be captured (TERN_ERR_STATE).
 TERN_API tern_metric *tern_metric_auroc_with(const tern_metric_auroc_options *options);
 #define tern_metric_auroc(...)                                                                     \
     TERN_WITH_(tern_metric_auroc, tern_metric_auroc, TERN_METRIC_AUROC, __VA_ARGS__)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stores what torchmetrics makes of a few batches: the family metrics. scripts/golden.sh runs it."""
+"""Stores what torchmetrics makes of batches: the family metrics. scripts/golden.sh runs it."""
 import itertools
 import sys
 import warnings
@@ -13,9 +13,10 @@ import torchmetrics
 from golden import Golden
 
 PROSE = f"""
-The metric `kind` of torchmetrics {torchmetrics.__version__} with options that are words, updated with
-the batches preds0, target0, preds1, ..; `expected` is what it computes. mean is MeanMetric, whose
-target is the weight, or missing, and standard_error is s / sqrt(n) with an unbiased s, by hand.
+The metric `kind` of torchmetrics {torchmetrics.__version__} with options that are words, updated
+with the batches preds0, target0, preds1, ..; `expected` is what it computes. mean is MeanMetric,
+whose target is the weight, or missing, and standard_error is s / sqrt(n) with an unbiased s, by
+hand.
 """
 SIZES = (5, 8, 3) # of the batches: the last one is smaller
 CLASSES, LABELS, COLUMNS = 6, 3, 2

@@ -23,6 +23,7 @@ FOLDERS = {
     'data': {'compose', 'file', 'loader', 'transform'},
     'nn': {'container', 'init', 'layer', 'loss', 'module', 'parametrization'},
     'optim': {'lbfgs', 'sched'},
+    'train': {'metric'},
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}
 

@@ -216,9 +216,9 @@ static tern_tensor *in_top_k(const tern_classification *c, tern_tensor *scores, 
     tern_tensor *own = own_class ? tern_gather(scores, 1, own_class) : NULL;
     if (!classes || !own)
         return NULL;
-    tern_tensor *larger = tern_logical_not(tern_le(scores, own)); // of NaN too
+    tern_tensor *above = tern_logical_not(tern_le(scores, own)); // of NaN too
     tern_tensor *equal = tern_logical_and(tern_eq(scores, own), tern_lt(classes, own_class));
-    tern_tensor *before = tern_logical_or(larger, equal);
+    tern_tensor *before = tern_logical_or(above, equal);
     tern_tensor *count = before ? tern_sum(before, tern_axes(1), false) : NULL;
     return count ? tern_lt_scalar(count, c->top_k) : NULL;
 }

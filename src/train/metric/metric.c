@@ -11,26 +11,6 @@
 #include "device/capture.h"
 #include "tensor/liveness.h"
 
-// ---- checks -------------------------------------------------------------------------------------
-
-tern_status tern_check_metric(const char *function, const tern_metric *metric)
-{
-    if (!metric)
-        return tern_null_error(function, "metric");
-    TERN_CHECK(__atomic_load_n(&metric->refs_, __ATOMIC_RELAXED) > 0, TERN_ERR_STATE,
-               "%s: this metric was freed already (%s)", function, metric->klass->name);
-    return TERN_OK;
-}
-
-tern_status tern_check_metrics(const char *function, const tern_metric_list *list)
-{
-    TERN_CHECK(list->count >= 0 && list->count <= TERN_METRICS, TERN_ERR_ARG,
-               "%s: a list of %d metrics; it has 0 to %d", function, list->count, TERN_METRICS);
-    for (int i = 0; i < list->count; i++)
-        TERN_TRY(tern_check_metric(function, list->at[i]));
-    return TERN_OK;
-}
-
 static tern_status check_class(const char *op, const tern_metric_class *klass)
 {
     if (!klass || !klass->name || !klass->update || !klass->compute)
@@ -110,7 +90,7 @@ static tern_status check_inputs(const tern_metric *metric, const tern_tensor *pr
 }
 
 // The states come to the first update's device; a later one has to be there.
-static tern_status place(tern_metric *metric, tern_device device)
+static tern_status bring_states(tern_metric *metric, tern_device device)
 {
     struct tern_metric_private_ *private = metric->private_;
     const bool here = tern_same_device(private->device, device);
@@ -140,7 +120,7 @@ static tern_status call_update(tern_metric *metric, tern_tensor *preds, tern_ten
 static tern_status update(tern_metric *metric, tern_tensor *preds, tern_tensor *target)
 {
     struct tern_metric_private_ *private = metric->private_;
-    TERN_TRY(place(metric, tern_dev(preds)));
+    TERN_TRY(bring_states(metric, tern_dev(preds)));
     TERN_TRY(call_update(metric, preds, target));
     private->updates++;
     if (private->placement == TERN_METRIC_UNPLACED)

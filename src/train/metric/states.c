@@ -5,6 +5,7 @@
 #include <tern/ops.h>
 #include "base/callback.h"
 #include "base/mem.h"
+#include "device/backend.h"
 #include "device/capture.h"
 #include "tensor/header.h"
 #include "train/metric/metric.h"
@@ -128,7 +129,9 @@ tern_metric *tern_metric_to(tern_metric *metric, tern_device device)
     if (tern_check_metric(op, metric) || tern_error_pending() ||
         tern_capture_refuse(op, "the states would move"))
         return NULL;
-    tern_status status = TERN_OK;
+    tern_status status = tern_device_resolve(op, &device);
+    if (status)
+        return NULL;
     tern_scope scope = tern_scope_open();
     tern_no_grad
         status = scope ? tern_metric_move_states(metric, device) : TERN_ERR_NOMEM;
