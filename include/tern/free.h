@@ -15,6 +15,7 @@
 #include <tern/cuda.h>
 #include <tern/cuda_graph.h>
 #include <tern/loader.h>
+#include <tern/logger.h>
 #include <tern/generator.h>
 #include <tern/metric.h>
 #include <tern/module.h>
@@ -27,6 +28,8 @@
 
 /// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, metrics, states,
 /// generators, checkpoints, CUDA graphs, streams and events. Another type, a tensor too, does not
+/// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, states,
+/// generators, checkpoints, loggers, CUDA graphs, streams and events. Another type, a tensor too, does not
 /// compile.
 #define tern_free(...) TERN_FREE_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__)
 /// The macro for so many.
@@ -47,6 +50,7 @@
              tern_state *: tern_state_free,                                                        \
              tern_generator *: tern_generator_free,                                                \
              tern_checkpoint *: tern_checkpoint_free,                                              \
+             tern_logger *: tern_logger_free,                                                      \
              tern_cuda_graph *: tern_cuda_graph_free,                                              \
              tern_cuda_stream *: tern_cuda_stream_free,                                            \
              tern_cuda_event *: tern_cuda_event_free)(object)
@@ -114,6 +118,10 @@ inline void free_one(tern_generator *object)
 inline void free_one(tern_checkpoint *object)
 {
     tern_checkpoint_free(object);
+}
+inline void free_one(tern_logger *object)
+{
+    tern_logger_free(object);
 }
 inline void free_one(tern_cuda_graph *object)
 {

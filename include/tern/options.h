@@ -102,6 +102,8 @@
 #define TERN_BEHIND_3_0_(a, b, c, d, ...) TERN_IS_NAMED_(d)
 /// Behind four.
 #define TERN_BEHIND_4_0_(a, b, c, d, e, ...) TERN_IS_NAMED_(e)
+/// Behind five.
+#define TERN_BEHIND_5_0_(a, b, c, d, e, f, ...) TERN_IS_NAMED_(f)
 /// Behind one that may be left out.
 #define TERN_BEHIND_0_1_(a, b, ...) (TERN_IS_NAMED_(a) || TERN_IS_NAMED_(b))
 /// Behind two that may be left out.
@@ -129,6 +131,9 @@
 /// Four.
 #define TERN_REQUIRED_4_(of_a, of_b, of_c, of_d, ...)                                              \
     TERN_REQUIRED_THEN_4_(of_a, of_b, of_c, of_d, __VA_ARGS__, )
+/// Five.
+#define TERN_REQUIRED_5_(of_a, of_b, of_c, of_d, of_e, ...)                                        \
+    TERN_REQUIRED_THEN_5_(of_a, of_b, of_c, of_d, of_e, __VA_ARGS__, )
 /// One and what follows.
 #define TERN_REQUIRED_THEN_1_(of_a, a, ...) tern_required_##of_a##_(a), __VA_ARGS__
 /// Likewise two.
@@ -140,6 +145,9 @@
 /// Likewise four.
 #define TERN_REQUIRED_THEN_4_(of_a, of_b, of_c, of_d, a, ...)                                      \
     tern_required_##of_a##_(a), TERN_REQUIRED_THEN_3_(of_b, of_c, of_d, __VA_ARGS__)
+/// Likewise five.
+#define TERN_REQUIRED_THEN_5_(of_a, of_b, of_c, of_d, of_e, a, ...)                                \
+    tern_required_##of_a##_(a), TERN_REQUIRED_THEN_4_(of_b, of_c, of_d, of_e, __VA_ARGS__)
 #endif
 
 /// Defines the function that takes a required value of a type, and returns it.
@@ -180,6 +188,11 @@ TERN_REQUIRED_TYPE_(text, const char *)
 #define TERN_FIELDS_4_0_(function, family, a, b, c, d)                                             \
     tern_cpp_::with<family##_defaults, function##_with, &family##_options::a,                      \
                     &family##_options::b, &family##_options::c, &family##_options::d>
+/// Five.
+#define TERN_FIELDS_5_0_(function, family, a, b, c, d, e)                                          \
+    tern_cpp_::with<family##_defaults, function##_with, &family##_options::a,                      \
+                    &family##_options::b, &family##_options::c, &family##_options::d,              \
+                    &family##_options::e>
 /// One, which may be left out.
 #define TERN_FIELDS_0_1_(function, family, a)                                                      \
     tern_cpp_::any_of<TERN_FIELDS_0_0_(function, family, ), TERN_FIELDS_1_0_(function, family, a)>

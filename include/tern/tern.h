@@ -26,6 +26,7 @@
 #include <tern/init.h>
 #include <tern/io.h>
 #include <tern/loader.h>
+#include <tern/logger.h>
 #include <tern/lora.h>
 #include <tern/memory.h>
 #include <tern/metric.h>

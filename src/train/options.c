@@ -4,6 +4,7 @@
 #include <tern/checkpoint.h>
 #include <tern/datasets.h>
 #include <tern/loader.h>
+#include <tern/logger.h>
 #include <tern/gradcheck.h>
 #include <tern/image_data.h>
 #include <tern/init.h>

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of log.jsonl about the run itself.
+#include <stdio.h>
+#include <string.h>
+#include <tern/cuda.h>
+#include <tern/threads.h>
+#include <unistd.h>
+#include "device/generator.h"
+#include "device/state.h"
+#include "train/log/json.h"
+#include "train/log/logger.h"
+
+const char *tern_run_status_text(tern_run_status status)
+{
+    switch (status) {
+    case TERN_RUN_STATUS_UNSPECIFIED:
+        break;
+    case TERN_RUN_FINISHED:
+        return "finished";
+    case TERN_RUN_STOPPED:
+        return "stopped";
+    case TERN_RUN_FAILED:
+        return "failed";
+    }
+    return "unknown";
+}
+
+static void begin(tern_log_bytes *to, const char *kind, double time)
+{
+    tern_log_add_text(to, "{\"kind\":\"");
+    tern_log_add_text(to, kind);
+    tern_log_add_text(to, "\",\"time\":");
+    tern_log_add_time(to, time);
+}
+
+static void add_text(tern_log_bytes *to, const char *name, const char *text)
+{
+    tern_json_add_name(to, name);
+    tern_json_add_string(to, text);
+}
+
+static void add_integer(tern_log_bytes *to, const char *name, int64_t value)
+{
+    tern_json_add_name(to, name);
+    tern_log_add_integer(to, value);
+}
+
+// ---- the machine --------------------------------------------------------------------------------
+
+// "model name" of the first processor; "" where it is not told.
+static void read_cpu(char *buffer, size_t size)
+{
+    static const char key[] = "model name";
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    buffer[0] = 0;
+    while (file && !buffer[0] && fgets(line, sizeof line, file)) {
+        char *value = strncmp(line, key, sizeof key - 1) == 0 ? strchr(line, ':') : NULL;
+        if (value)
+            snprintf(buffer, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+    }
+    if (file)
+        fclose(file);
+}
+
+// CUDA devices that the process uses already: to ask for others would open them.
+static void add_devices(tern_log_bytes *to)
+{
+    tern_json_add_name(to, "devices");
+    tern_log_add_text(to, "[\"cpu\"");
+    for (int i = 0; i < TERN_MAX_DEVICES; i++) {
+        tern_cuda_properties facts;
+        if (!tern_device_is_open(tern_cuda(i)) || tern_cuda_get_properties(i, &facts))
+            continue;
+        tern_log_add_text(to, ",");
+        tern_json_add_string(to, facts.name);
+    }
+    tern_log_add_text(to, "]");
+}
+
+static void add_machine(tern_log_bytes *to)
+{
+    char cpu[256];
+    read_cpu(cpu, sizeof cpu);
+    tern_json_add_name(to, "machine");
+    tern_log_add_text(to, "{\"cpu\":");
+    if (cpu[0])
+        tern_json_add_string(to, cpu);
+    else
+        tern_log_add_text(to, "null");
+    add_integer(to, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+    add_integer(to, "threads", tern_num_threads());
+    add_text(to, "isa", tern_cpu_backend()->kernels->name);
+    add_devices(to);
+    tern_log_add_text(to, "}");
+}
+
+static void add_seed(tern_log_bytes *to)
+{
+    const tern_generator *generator = tern_default_generator(tern_cpu(0));
+    char text[24];
+    tern_json_add_name(to, "seed");
+    snprintf(text, sizeof text, "%llu", generator ? (unsigned long long)generator->seed : 0);
+    tern_log_add_text(to, generator ? text : "null");
+}
+
+// ---- lines --------------------------------------------------------------------------------------
+
+void tern_log_run_line(tern_log_bytes *to, const tern_logger *logger, double time)
+{
+    char host[256] = "";
+    (void)gethostname(host, sizeof host - 1);
+    begin(to, "run", time);
+    add_integer(to, "schema", 1);
+    add_text(to, "name", logger->name);
+    add_text(to, "tern", tern_version());
+    add_text(to, "host", host);
+    add_integer(to, "pid", getpid());
+    add_seed(to);
+    add_machine(to);
+    tern_json_add_name(to, "resume_step");
+    if (logger->resume_step >= 0)
+        tern_log_add_integer(to, logger->resume_step);
+    else
+        tern_log_add_text(to, "null");
+    tern_log_add_text(to, "}\n");
+}
+
+void tern_log_dropped_line(tern_log_bytes *to, int64_t count, double time)
+{
+    begin(to, "dropped", time);
+    add_integer(to, "count", count);
+    tern_log_add_text(to, "}\n");
+}
+
+void tern_log_end_line(tern_log_bytes *to, tern_run_status status, double time)
+{
+    begin(to, "end", time);
+    add_text(to, "status", tern_run_status_text(status));
+    tern_log_add_text(to, "}\n");
+}
