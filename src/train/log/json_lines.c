@@ -153,7 +153,7 @@ static void add_settings(tern_log_bytes *to, const tern_log_settings *settings)
 
 // ---- lines --------------------------------------------------------------------------------------
 
-static const char *name_of(tern_log_kind kind)
+const char *tern_log_kind_name(tern_log_kind kind)
 {
     switch (kind) {
     case TERN_ENTRY_NONE:
@@ -210,7 +210,7 @@ static void add_value(tern_log_bytes *to, const tern_log_record *record)
 
 void tern_log_json(tern_log_bytes *to, const tern_log_record *record)
 {
-    const char *name = name_of(record->kind);
+    const char *name = tern_log_kind_name(record->kind);
     if (!name)
         return;
     tern_log_add_text(to, "{\"kind\":\"");

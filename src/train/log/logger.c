@@ -75,44 +75,37 @@ static tern_status take_memory(tern_logger *logger, const tern_logger_new_option
     return TERN_OK;
 }
 
-// The training goes on without a log.
-static tern_status go_without(tern_logger *logger, const tern_logger_new_options *o,
-                              const char *reason)
-{
-    tern_log_send(TERN_LOG_WARN, "%s: nothing is logged: cannot write the folder %.150s: %s", op,
-                  o->folder, reason);
-    logger->off = true;
-    return TERN_OK;
-}
-
 static tern_status open_folder(tern_logger *logger, const tern_logger_new_options *o)
 {
     char folder[PATH_MAX];
-    const bool pending = tern_error_pending();
-    tern_error_delay();
-    const tern_status made = tern_folder_make(op, o->folder, folder);
-    if (made == TERN_ERR_IO) {
-        const tern_status status =
-            go_without(logger, o, pending ? "it cannot be made" : tern_error_message());
-        if (!pending)
-            tern_error_clear();
-        tern_error_report();
-        return status;
-    }
-    tern_error_report();
-    TERN_TRY(made);
+    TERN_TRY(tern_folder_make(op, o->folder, folder));
     logger->folder = tern_mem_string(folder);
     logger->name = tern_mem_string(o->name ? o->name : last_part(folder));
-    return logger->folder && logger->name ? TERN_OK : TERN_ERR_NOMEM;
+    return logger->folder && logger->name ? tern_log_folder_take(logger, o) : TERN_ERR_NOMEM;
+}
+
+// The training goes on without a log where the disk is what fails.
+static tern_status open_or_go_without(tern_logger *logger, const tern_logger_new_options *o)
+{
+    const bool pending = tern_error_pending();
+    tern_error_delay();
+    tern_status status = open_folder(logger, o);
+    if (status == TERN_ERR_IO) {
+        tern_log_send(TERN_LOG_WARN, "nothing is logged to %.150s: %s", o->folder,
+                      pending ? "it cannot be written" : tern_error_message());
+        if (!pending)
+            tern_error_clear();
+        logger->off = true;
+        status = TERN_OK;
+    }
+    tern_error_report();
+    return status;
 }
 
 static tern_status begin(tern_logger *logger, const tern_logger_new_options *o)
 {
     TERN_TRY(take_memory(logger, o));
-    TERN_TRY(open_folder(logger, o));
-    if (logger->off)
-        return TERN_OK;
-    TERN_TRY(tern_log_folder_take(logger, o));
+    TERN_TRY(open_or_go_without(logger, o));
     if (logger->off)
         return TERN_OK;
     logger->thread = tern_worker_begin(tern_logger_run, logger);

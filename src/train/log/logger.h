@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include "autograd/thread_settings.h"
 #include "base/worker.h"
+#include "image/image.h"
 #include "train/log/file.h"
 #include "train/log/record.h"
 #include "train/log/tags.h"
@@ -81,7 +82,8 @@ struct tern_logger {
     int64_t bins;
     int lock_fd;
     tern_log_file files[TERN_LOG_FORMATS];
-    int64_t reported; // of `dropped` and `lost`, in log.jsonl
+    bool has_settings; // of which TensorBoard wants to know the end
+    int64_t reported;  // of `dropped` and `lost`, in log.jsonl
     bool warned_full, warned_disk, warned_values;
     int64_t resume_step; // -1: a new run
     tern_logger *next;   // of those that are alive
@@ -117,10 +119,12 @@ void tern_logger_end(tern_logger *logger, tern_run_status status);
 typedef struct tern_log_scratch {
     void *memory;
     size_t nbytes;
-    tern_log_bytes png;
+    tern_image_bytes png;
 } tern_log_scratch;
-bool tern_log_record_make(const tern_logger *logger, const tern_log_entry *entry,
-                          tern_log_record *record, tern_log_scratch *scratch);
+bool tern_log_record_make(int64_t bins, const tern_log_entry *entry, tern_log_record *record,
+                          tern_log_scratch *scratch);
+// Writes the page; false, with an error, where that fails.
+bool tern_log_page_write(tern_logger *logger);
 void tern_log_scratch_free(tern_log_scratch *scratch);
 
 // The first line of log.jsonl that a process writes, and others that are no entries.

@@ -38,6 +38,8 @@ typedef struct tern_log_matrix {
     int64_t size;
     const int64_t *values;          // (size, size): targets, predictions
     const char *const *class_names; // (size), or NULL
+    const uint8_t *png;             // a picture of it
+    int64_t nbytes;
 } tern_log_matrix;
 
 // What add_pr_curve of SummaryWriter has for each threshold.
@@ -76,6 +78,8 @@ typedef struct tern_log_record {
     };
 } tern_log_record;
 
+// "scalar", "histogram", ..; NULL for what is no line of log.jsonl
+const char *tern_log_kind_name(tern_log_kind kind);
 // "finished", ..
 const char *tern_run_status_text(tern_run_status status);
 

@@ -10,6 +10,7 @@
 #include "base/saved_error.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
+#include "train/log/event_file.h"
 #include "train/log/logger.h"
 
 // Seconds between looks at the ring; twice that is what a process that is killed may lose.
@@ -85,7 +86,7 @@ static void lose(tern_logger *logger, const tern_log_entry *entry)
     atomic_fetch_add(&logger->lost, 1);
     if (!logger->warned_values)
         tern_log_send(TERN_LOG_WARN, "logger: \"%.100s\" at step %lld is left out: %s",
-                      entry->tag ? entry->tag : "settings", (long long)entry->step,
+                      entry->tag ? entry->tag : "the page or the settings", (long long)entry->step,
                       tern_error_pending() ? tern_error_message() : "there is no memory");
     logger->warned_values = true;
     tern_error_clear();
@@ -106,16 +107,15 @@ static bool encode(tern_logger *logger, const tern_log_record *record)
             tern_log_bytes_cut(&file->pending, before);
         file->entries += file->pending.count > before;
     }
+    logger->has_settings = logger->has_settings || record->kind == TERN_ENTRY_SETTINGS;
     return fits;
 }
 
 static void write_entry(tern_logger *logger, const tern_log_entry *entry)
 {
-    tern_log_record record = {.kind = entry->kind, .tag = entry->tag};
+    tern_log_record record;
     tern_log_scratch scratch = {0};
-    record.step = entry->step;
-    record.time = entry->time;
-    if (!tern_log_record_make(logger, entry, &record, &scratch) || !encode(logger, &record))
+    if (!tern_log_record_make(logger->bins, entry, &record, &scratch) || !encode(logger, &record))
         lose(logger, entry);
     tern_log_scratch_free(&scratch);
     for (int i = 0; i < TERN_LOG_FORMATS; i++)
@@ -123,12 +123,23 @@ static void write_entry(tern_logger *logger, const tern_log_entry *entry)
             flush_files(logger);
 }
 
+// The page is made of what is in the files.
+static void write_page(tern_logger *logger, const tern_log_entry *entry)
+{
+    flush_files(logger);
+    if (!tern_log_page_write(logger))
+        lose(logger, entry);
+}
+
 static void write_entries(tern_logger *logger)
 {
     const int64_t tail = atomic_load_explicit(&logger->tail, memory_order_acquire);
     for (int64_t at = atomic_load(&logger->head); at < tail; at++) {
         const tern_log_entry entry = logger->ring[at % logger->capacity];
-        write_entry(logger, &entry);
+        if (entry.kind != TERN_ENTRY_PAGE)
+            write_entry(logger, &entry);
+        else
+            write_page(logger, &entry);
         if (entry.has_payload) {
             atomic_fetch_sub(&logger->nbytes, entry.payload->cost);
             tern_log_payload_free(entry.payload);
@@ -208,10 +219,16 @@ void tern_logger_run(void *user)
 static void write_end(tern_logger *logger)
 {
     tern_log_file *file = &logger->files[TERN_LOG_JSON_LINES];
+    tern_log_file *events = &logger->files[TERN_LOG_EVENTS];
+    const tern_run_status status = (tern_run_status)atomic_load(&logger->status);
     if (file->fd >= 0)
-        tern_log_end_line(&file->pending, atomic_load(&logger->status), now(logger));
+        tern_log_end_line(&file->pending, status, now(logger));
     if (file->pending.failed)
         tern_log_bytes_cut(&file->pending, 0);
+    if (events->fd >= 0 && logger->has_settings)
+        tern_event_file_end(&events->pending, now(logger), status);
+    if (events->pending.failed)
+        tern_log_bytes_cut(&events->pending, 0);
     flush_files(logger);
 }
 
