@@ -17,6 +17,7 @@
 #include <tern/optimizers.h>
 #include <tern/parallel.h>
 #include <tern/parametrize.h>
+#include <tern/progress.h>
 #include <tern/random.h>
 #include <tern/transform.h>
 

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line that fits into the terminal: words of ranks, of which the highest goes first.
+#include "train/fit/progress_line.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/text.h"
+
+#define USUAL_COLUMNS 80
+#define MAX_COLUMNS   1000 // elsewhere than on a terminal too
+#define MAX_WORDS     (TERN_PROGRESS_FIGURES + 5)
+#define GAP           2
+
+typedef enum rank {
+    RANK_EPOCH,
+    RANK_BOLD, // after the epoch, so that it stays where only one of them fits
+    RANK_LOSS,
+    RANK_PERCENT,
+    RANK_WAITS, // where that is much
+    RANK_FIGURE,
+    RANK_LEFT,
+    RANK_RATE,
+    RANK_WAITS_LITTLE,
+} rank;
+
+#define MUCH_WAITING 0.1
+
+typedef struct words {
+    char text[64];
+    rank rank;
+    bool bold;
+} words;
+
+typedef struct line {
+    words word[MAX_WORDS];
+    int count;
+} line;
+
+static void add(line *l, rank r, const char *format, ...) TERN_PRINTF_(3, 4);
+
+static void add(line *l, rank r, const char *format, ...)
+{
+    words *w = &l->word[l->count++];
+    va_list arguments;
+    va_start(arguments, format);
+    tern_text_format(w->text, sizeof w->text, format, arguments);
+    va_end(arguments);
+    w->rank = r;
+    w->bold = r == RANK_BOLD;
+}
+
+// ---- what is in it ------------------------------------------------------------------------------
+
+static void add_figures(line *l, const tern_progress *p, bool bold)
+{
+    for (int i = 0; i < p->figure_count; i++) {
+        const tern_figure *f = &p->figures[i];
+        const rank plain = strcmp(f->name, "loss") == 0 ? RANK_LOSS : RANK_FIGURE;
+        if (f->bold == bold && isnan(f->value))
+            add(l, bold ? RANK_BOLD : plain, "%s nan", f->name); // of whichever sign
+        else if (f->bold == bold)
+            add(l, bold ? RANK_BOLD : plain, "%s %.4f", f->name, f->value);
+    }
+}
+
+static void add_rate(line *l, const tern_progress *p, double seconds)
+{
+    if (seconds > 0)
+        add(l, RANK_RATE, "%.0f samples/s", (double)(p->done - p->before) / seconds);
+}
+
+// Of an ended epoch only where it is news: the data is slower than the training.
+static void add_waiting(line *l, const tern_progress *p, bool ended)
+{
+    const double share = p->loader ? tern_loader_wait_share(p->loader) : 0;
+    const bool much = share >= MUCH_WAITING;
+    if (p->loader && (much || !ended))
+        add(l, much ? RANK_WAITS : RANK_WAITS_LITTLE, "waits %.0f %%", 100 * share);
+}
+
+static void add_left(line *l, const tern_progress *p, double seconds)
+{
+    const int64_t trained = p->done - p->before, epochs_left = p->epochs - p->epoch;
+    if (!p->epochs || !p->samples || trained <= 0 || epochs_left < 0)
+        return;
+    const double todo = (double)(p->samples - p->done) + (double)epochs_left * (double)p->samples;
+    const double left = seconds / (double)trained * todo + (double)(epochs_left + 1) * p->between;
+    const long long s = left < 1e15 ? (long long)(left + 0.5) : 0;
+    if (s < 100)
+        add(l, RANK_LEFT, "%lld s left", s);
+    else if (s < 3600)
+        add(l, RANK_LEFT, "%lld:%02lld left", s / 60, s % 60);
+    else
+        add(l, RANK_LEFT, "%lld:%02lld:%02lld left", s / 3600, s / 60 % 60, s % 60);
+}
+
+static void add_epoch(line *l, const tern_progress *p)
+{
+    if (p->epochs)
+        add(l, RANK_EPOCH, "epoch %lld/%lld", (long long)p->epoch, (long long)p->epochs);
+    else
+        add(l, RANK_EPOCH, "epoch %lld", (long long)p->epoch);
+}
+
+static void add_stopped(line *l, const tern_progress *p)
+{
+    if (p->samples)
+        add(l, RANK_BOLD, "stopped after %lld of %lld samples", (long long)p->done,
+            (long long)p->samples);
+    else
+        add(l, RANK_BOLD, "stopped after %lld samples", (long long)p->done);
+    l->word[l->count - 1].bold = false;
+}
+
+static line line_of(const tern_progress *p, tern_progress_stage stage, int64_t now)
+{
+    line l = {.count = 0};
+    const bool ended = stage == TERN_PROGRESS_ENDED;
+    const double seconds = 1e-9 * (double)(now - p->began);
+    add_epoch(&l, p);
+    if (stage == TERN_PROGRESS_STOPPED) {
+        add_stopped(&l, p);
+        return l;
+    }
+    if (!ended && p->samples)
+        add(&l, RANK_PERCENT, "%5.1f %%", 100.0 * (double)p->done / (double)p->samples);
+    add_figures(&l, p, false);
+    add_rate(&l, p, seconds);
+    add_waiting(&l, p, ended);
+    if (!ended)
+        add_left(&l, p, seconds);
+    add_figures(&l, p, true);
+    return l;
+}
+
+// ---- as wide as the terminal --------------------------------------------------------------------
+
+// Columns that a text takes at most: some characters beyond ASCII take two.
+static int width_of_text(const char *text)
+{
+    int width = 0;
+    for (const char *byte = text; *byte; byte++)
+        width += ((unsigned char)*byte & 0xC0) == 0x80 ? 0 : (unsigned char)*byte < 0x80 ? 1 : 2;
+    return width;
+}
+
+static int width_of(const line *l)
+{
+    int width = GAP * (l->count - 1);
+    for (int i = 0; i < l->count; i++)
+        width += width_of_text(l->word[i].text);
+    return width;
+}
+
+static void drop_one(line *l)
+{
+    int out = 0;
+    for (int i = 1; i < l->count; i++)
+        if (l->word[i].rank >= l->word[out].rank)
+            out = i;
+    if (l->count == 2 && l->word[1].rank == RANK_BOLD)
+        out = 0; // what the line is read for
+    l->count--;
+    memmove(&l->word[out], &l->word[out + 1], (size_t)(l->count - out) * sizeof l->word[0]);
+}
+
+// Without its first word, "accuracy 0.9" of "test accuracy 0.9", or, of what is no figure, without
+// its last.
+static void shorten(words *w)
+{
+    char *first = strchr(w->text, ' '), *last = strrchr(w->text, ' ');
+    if (w->bold && first)
+        memmove(w->text, first + 1, strlen(first));
+    else if (last)
+        *last = 0;
+    else
+        w->text[0] = 0;
+}
+
+static void fit_into(line *l, int width)
+{
+    while (l->count > 1 && width_of(l) > width)
+        drop_one(l);
+    while (l->word[0].text[0] && width_of(l) > width)
+        shorten(&l->word[0]);
+}
+
+// The last column stays free: some terminals wrap when it is written.
+static int columns_of(const tern_progress *p)
+{
+    struct winsize size;
+    if (!p->terminal)
+        return MAX_COLUMNS;
+    const bool known = ioctl(fileno(p->file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    const int columns = known ? size.ws_col : USUAL_COLUMNS;
+    return (columns < MAX_COLUMNS ? columns : MAX_COLUMNS) - 1;
+}
+
+// In one piece, so that it does not flicker and no other output comes in between.
+void tern_progress_write_line(tern_progress *p, tern_progress_stage stage, int64_t now)
+{
+    char text[4 * MAX_COLUMNS];
+    const int width = columns_of(p);
+    line l = line_of(p, stage, now);
+    tern_writer out = {.buffer = text, .size = sizeof text};
+    fit_into(&l, width);
+    tern_write(&out, "%s", p->terminal ? "\r" : "");
+    for (int i = 0; i < l.count; i++) {
+        const bool bold = p->colour && l.word[i].bold;
+        tern_write(&out, "%*s%s%s%s", i ? GAP : 0, "", bold ? "\033[1;32m" : "", l.word[i].text,
+                   bold ? "\033[0m" : "");
+    }
+    if (p->terminal) // over what an earlier line left
+        tern_write(&out, "%*s", width > width_of(&l) ? width - width_of(&l) : 0, "");
+    if (stage != TERN_PROGRESS_DRAWN)
+        tern_write(&out, "\n");
+    p->open = stage == TERN_PROGRESS_DRAWN;
+    (void)!fwrite(text, 1, strlen(text), p->file);
+    (void)fflush(p->file);
+}
