@@ -1,30 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "training.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "message.h"
-
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-// The first Ctrl-C is looked at between two steps, a second one ends the program. Where the signal
-// is ignored, as for a job in the background, it stays so.
-static void catch_interrupt(void)
-{
-    struct sigaction now;
-    if (sigaction(SIGINT, NULL, &now) || now.sa_handler == SIG_IGN)
-        return;
-    now = (struct sigaction){.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART};
-    (void)sigaction(SIGINT, &now, NULL);
-}
 
 static tern_optim *make_optim(const options *o, tern_module *net)
 {
@@ -218,6 +199,9 @@ static tern_status build(training *t)
     t->train_loader = tern_loader_new(t->train_data, .batch_size = o->batch_size, .shuffle = true,
                                       .device = t->device, .workers = (int)o->workers);
     t->test_loader = tern_loader_new(t->test_data, .batch_size = 1000, .device = t->device);
+    t->progress =
+        tern_progress_new(stderr, .epochs = o->epochs, .quiet = o->quiet,
+                          .samples = tern_dataset_count(t->train_data), .loader = t->train_loader);
     const int64_t channels = t->program->channels ? t->program->channels : 1;
     if (!o->quiet && !tern_error_pending() &&
         tern_module_summary_print(t->net, tern_dims(o->batch_size, channels, 28, 28), stderr))
@@ -290,6 +274,13 @@ static double mean(const sums *s, const tern_tensor *sum)
     return s->samples ? tern_item(sum) / (double)s->samples : 0;
 }
 
+static void show_sums(const training *t)
+{
+    const sums *s = &t->sums;
+    tern_progress_show(t->progress, "loss", mean(s, s->loss));
+    tern_progress_show(t->progress, "accuracy", mean(s, s->correct));
+}
+
 // That of the next step, unless a scheduler sets it. It falls linearly: the last steps are small.
 static tern_status set_lr(const training *t)
 {
@@ -330,12 +321,12 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
     sums *s = &t->sums;
     add_batch(s, loss, logits, b);
     t->steps++;
-    const bool stops = interrupted;
+    const bool stops = tern_interrupted();
     if (count_step(t) || save_sometimes(t, stops) || stops)
         return false;
-    if (progress_due(&t->progress))
-        progress_draw(&t->progress, s->samples, mean(s, s->loss), mean(s, s->correct));
-    return true;
+    if (tern_progress_due(t->progress))
+        show_sums(t);
+    return !tern_progress_step(t->progress, b->size, NULL);
 }
 
 // An optimizer that averages by itself has the model at the average for it.
@@ -360,34 +351,35 @@ static void begin_epoch(training *t)
 
 static tern_status run_epoch(training *t)
 {
-    progress *p = &t->progress;
-    const sums *s = &t->sums;
+    tern_progress *p = t->progress;
     begin_epoch(t);
-    progress_begin(p, t->epoch, t->options.epochs, tern_dataset_count(t->train_data),
-                   t->options.quiet);
+    tern_progress_begin(p, t->epoch, .done = t->sums.samples);
     const bool by_closure = optimizer_find(t->options.optimizer)->by_closure;
     if (set_lr(t) || (by_closure ? training_epoch_by_closure : t->program->train_epoch)(t))
         return tern_error_code();
-    const bool whole = s->samples == p->total;
+    const bool whole = t->sums.samples == tern_dataset_count(t->train_data);
     if (!whole)
-        progress_interrupt(p, s->samples);
+        tern_progress_stop(p);
     if (test(t) || !whole)
         return tern_error_code();
     t->epochs_done++;
     if (count_epoch(t))
         return tern_error_code();
-    progress_end(p, s->samples, mean(s, s->loss), mean(s, s->correct), t->evaluation.accuracy);
+    show_sums(t);
+    tern_progress_show(p, "test accuracy", t->evaluation.accuracy, .bold = true);
+    tern_progress_end(p);
     return save_checkpoint(t);
 }
 
 static tern_status train(training *t)
 {
-    double started = progress_now();
-    catch_interrupt();
+    struct timespec started, now;
+    clock_gettime(CLOCK_MONOTONIC, &started);
+    tern_interrupt_catch();
     const bool all_done = t->epochs_done >= t->options.epochs; // by the run that is resumed
     if (all_done && test(t))
         return tern_error_code();
-    while (t->epochs_done < t->options.epochs && !interrupted)
+    while (t->epochs_done < t->options.epochs && !tern_interrupted())
         if (run_epoch(t))
             return tern_error_code();
     tern_module *net = t->average ? tern_module_child(t->average, "module") : t->net;
@@ -395,13 +387,17 @@ static tern_status train(training *t)
         return tern_error_code();
     if (!t->options.quiet)
         evaluation_confusions_print(&t->evaluation, stdout);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const double seconds =
+        difftime(now.tv_sec, started.tv_sec) + 1e-9 * (double)(now.tv_nsec - started.tv_nsec);
     printf("test_accuracy=%.4f test_loss=%.4f epochs=%lld seconds=%.1f\n", t->evaluation.accuracy,
-           t->evaluation.loss, (long long)t->epochs_done, progress_now() - started);
+           t->evaluation.loss, (long long)t->epochs_done, seconds);
     return TERN_OK;
 }
 
 static void release(training *t)
 {
+    tern_interrupt_release();
     tern_checkpoint_free(t->checkpoint);
     tern_release(t->sums.loss);
     tern_release(t->sums.correct);
@@ -420,7 +416,8 @@ static void release(training *t)
 
 static int finish(training *t, int status_on_error)
 {
-    int status = tern_error_pending() ? status_on_error : interrupted ? EXIT_INTERRUPTED : 0;
+    int status = tern_error_pending() ? status_on_error : tern_interrupted() ? EXIT_INTERRUPTED : 0;
+    tern_progress_free(t->progress); // ends its line
     message_print(t->program->command.name, t->failed_option || status_on_error == EXIT_USAGE);
     release(t);
     return status;

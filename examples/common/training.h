@@ -7,7 +7,6 @@
 #include <tern/tern.h>
 #include "evaluate.h"
 #include "options.h"
-#include "progress.h"
 
 #define MAX_DEVICES 64
 
@@ -48,7 +47,7 @@ struct training {
     int64_t epoch;               // that was begun last
     int64_t epochs_done, steps;
     sums sums;
-    progress progress;
+    tern_progress *progress;
     evaluation evaluation;
     bool failed_option; // what failed is a file or a number that an option gives
 };
