@@ -46,7 +46,8 @@ TERN_REQUIRED_TYPE_(progress, tern_progress *)
 /// `tern_progress_new(stderr, .epochs = 5, .samples = 60000, .loader = loader)`.
 typedef struct tern_progress_new_options {
     int64_t epochs;            ///< of the run; 0: not known, and no time left is shown
-    int64_t samples;           ///< of an epoch; 0: not known, likewise
+    int64_t samples;           ///< of an epoch; 0: not known, and how much of it is done comes from
+                               ///< the loader's batches, if that knows them
     const tern_loader *loader; ///< whose tern_loader_wait_share is shown, or NULL; borrowed
     bool quiet;                ///< nothing is written
     char reserved_;

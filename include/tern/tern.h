@@ -17,6 +17,7 @@
 #include <tern/device.h>
 #include <tern/dtype.h>
 #include <tern/error.h>
+#include <tern/fit.h>
 #include <tern/free.h>
 #include <tern/generator.h>
 #include <tern/gradcheck.h>

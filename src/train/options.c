@@ -3,6 +3,7 @@
 #include <tern/averaged_model.h>
 #include <tern/checkpoint.h>
 #include <tern/datasets.h>
+#include <tern/fit.h>
 #include <tern/loader.h>
 #include <tern/logger.h>
 #include <tern/gradcheck.h>

@@ -51,6 +51,19 @@ static bool is_terminal(FILE *file)
     return terminal;
 }
 
+// A stream cannot say; nor can a loader that is not there.
+static int64_t count_batches(const tern_loader *loader)
+{
+    if (!loader || tern_error_pending())
+        return 0;
+    tern_error_delay();
+    const int64_t batches = tern_loader_batches(loader);
+    if (batches < 0)
+        tern_error_clear();
+    tern_error_report();
+    return batches < 0 ? 0 : batches;
+}
+
 tern_progress *tern_progress_new_with(const tern_progress_new_options *o)
 {
     static const char op[] = "progress_new";
@@ -70,6 +83,7 @@ tern_progress *tern_progress_new_with(const tern_progress_new_options *o)
     p->quiet = o->quiet;
     p->terminal = !p->quiet && is_terminal(o->file);
     p->colour = p->terminal && has_colour();
+    p->batches = p->terminal ? count_batches(o->loader) : 0;
     return p;
 }
 
@@ -109,18 +123,18 @@ void tern_progress_begin_with(const tern_progress_begin_options *o)
     p->epoch = o->epoch;
     p->done = p->before = o->done;
     p->began = now;
-    p->drawn = p->last_step = 0;
+    p->drawn = p->last_step = p->steps = 0;
     p->figure_count = 0;
 }
 
-static bool is_due(const tern_progress *p)
+static bool is_due(const tern_progress *p, int64_t now)
 {
-    return p->terminal && tern_clock_now() - p->drawn > REDRAW_NANOSECONDS;
+    return now - p->drawn > REDRAW_NANOSECONDS;
 }
 
 bool tern_progress_due(const tern_progress *p)
 {
-    return !check("progress_due", p) && is_due(p);
+    return !check("progress_due", p) && p->terminal && is_due(p, tern_clock_now());
 }
 
 static tern_figure *find(tern_progress *p, const char *name)
@@ -168,9 +182,11 @@ tern_status tern_progress_step(tern_progress *p, int64_t samples, tern_tensor *l
     TERN_CHECK(samples >= 0, TERN_ERR_ARG, "%s: samples is %lld, not 0 or more", op,
                (long long)samples);
     p->done += samples;
-    if (p->samples && p->done >= p->samples)
-        p->last_step = tern_clock_now();
-    if (!is_due(p))
+    p->steps++;
+    if (!p->terminal)
+        return TERN_OK;
+    p->last_step = tern_clock_now();
+    if (!is_due(p, p->last_step))
         return TERN_OK;
     if (loss)
         TERN_TRY(read_loss(p, loss));

@@ -81,14 +81,25 @@ static void add_waiting(line *l, const tern_progress *p, bool ended)
         add(l, much ? RANK_WAITS : RANK_WAITS_LITTLE, "waits %.0f %%", 100 * share);
 }
 
+// How much of the epoch is done, and, in `own`, by this process; NAN: not known.
+static double share_of(const tern_progress *p, double *own)
+{
+    *own = p->samples   ? (double)(p->done - p->before) / (double)p->samples
+           : p->batches ? (double)p->steps / (double)p->batches
+                        : (double)NAN;
+    return p->samples   ? (double)p->done / (double)p->samples
+           : p->batches ? (double)tern_loader_position(p->loader) / (double)p->batches
+                        : (double)NAN;
+}
+
 static void add_left(line *l, const tern_progress *p, double seconds)
 {
-    const int64_t trained = p->done - p->before, epochs_left = p->epochs - p->epoch;
-    if (!p->epochs || !p->samples || trained <= 0 || epochs_left < 0)
+    double own;
+    const double share = share_of(p, &own), epochs_left = (double)(p->epochs - p->epoch);
+    if (!p->epochs || isnan(share) || own <= 0 || epochs_left < 0)
         return;
-    const double todo = (double)(p->samples - p->done) + (double)epochs_left * (double)p->samples;
-    const double left = seconds / (double)trained * todo + (double)(epochs_left + 1) * p->between;
-    const long long s = left < 1e15 ? (long long)(left + 0.5) : 0;
+    const double left = seconds / own * (1 - share + epochs_left) + (epochs_left + 1) * p->between;
+    const long long s = left > 0 && left < 1e15 ? (long long)(left + 0.5) : 0;
     if (s < 100)
         add(l, RANK_LEFT, "%lld s left", s);
     else if (s < 3600)
@@ -120,13 +131,15 @@ static line line_of(const tern_progress *p, tern_progress_stage stage, int64_t n
     line l = {.count = 0};
     const bool ended = stage == TERN_PROGRESS_ENDED;
     const double seconds = 1e-9 * (double)(now - p->began);
+    double own;
     add_epoch(&l, p);
     if (stage == TERN_PROGRESS_STOPPED) {
         add_stopped(&l, p);
         return l;
     }
-    if (!ended && p->samples)
-        add(&l, RANK_PERCENT, "%5.1f %%", 100.0 * (double)p->done / (double)p->samples);
+    const double share = share_of(p, &own);
+    if (!ended && !isnan(share))
+        add(&l, RANK_PERCENT, "%5.1f %%", 100 * share);
     add_figures(&l, p, false);
     add_rate(&l, p, seconds);
     add_waiting(&l, p, ended);

@@ -17,12 +17,13 @@ struct tern_progress {
     bool open; // a line is drawn and not ended
     FILE *file;
     const tern_loader *loader;
-    int64_t epochs, samples; // 0: not known
+    int64_t epochs, samples, batches; // 0: not known; of the loader
     int64_t epoch;
     int64_t done, before; // samples of the epoch, and those of an earlier process
+    int64_t steps;        // of the epoch in this process
     int64_t began, drawn; // nanoseconds; drawn 0: not in this epoch
-    int64_t last_step;    // when the last sample of the epoch was counted; 0: not yet
-    double between;       // seconds from there to the begin of the next epoch
+    int64_t last_step;    // when that was, on a terminal; 0: there was none
+    double between;       // seconds from the last step of an epoch to the begin of the next
     double loss, weight;  // sums over what was read
     int figure_count;
     tern_figure figures[TERN_PROGRESS_FIGURES];
