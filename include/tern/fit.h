@@ -150,6 +150,61 @@ TERN_API tern_fit_options tern_fit_defaults(void);
 TERN_API TERN_NODISCARD tern_status tern_fit_with(const tern_fit_options *options);
 #define tern_fit(...) tern_status_of_(TERN_WITH_(tern_fit, tern_fit, TERN_FIT, __VA_ARGS__))
 
+// ---- a learning rate ----------------------------------------------------------------------------
+
+/// Which rate of a curve is suggested.
+typedef enum tern_lr_rule {
+    TERN_LR_RULE_UNSPECIFIED = 0, ///< none is
+    TERN_LR_VALLEY,               ///< fastai's valley: of the longest falling stretch of the curve
+                                  ///< without its first tenth and last 5 steps, the point in the
+                                  ///< middle of its second third
+    TERN_LR_STEEPEST              ///< Lightning's: where the loss falls most by the rate, without
+                                  ///< the first 10 steps and the last
+} tern_lr_rule;
+
+/// Losses by rates, made by tern_lr_find; freed with tern_lr_curve_free.
+typedef struct tern_lr_curve {
+    int64_t count;          ///< steps that were made
+    const double *lr;       ///< the rate of each
+    const double *loss;     ///< that of its batch, before the step
+    const double *smoothed; ///< an exponential average of the losses so far, without bias
+    bool diverged;          ///< it ended before .steps
+    double suggestion;      ///< a rate to begin with; NAN: the curve has too few steps for one
+    int64_t capacity_;      ///< the library's own
+} tern_lr_curve;
+/// Frees it. NULL is fine.
+TERN_API void tern_lr_curve_free(tern_lr_curve *curve);
+
+/// `tern_lr_find(net, criterion, opt, loader, .end_lr = 1)`.
+typedef struct tern_lr_find_options {
+    double start_lr;   ///< > 0: the rate of the first step, of all groups
+    double end_lr;     ///< > start_lr: of the last
+    int64_t steps;     ///< 2 to 100000
+    double smooth;     ///< 0 to below 1: what stays of the average with each step
+    double divergence; ///< > 1: an average so many times the least one ends it; 0: none does
+    tern_lr_rule rule; ///< of the suggestion
+    char reserved_;
+    tern_module *net;       ///< called with x of a batch
+    tern_module *criterion; ///< called with what the net gives and y
+    tern_optim *optim;      ///< steps
+    tern_loader *loader;    ///< whose epochs are run, as many as it takes
+} tern_lr_find_options;
+#define TERN_LR_FIND_DEFAULTS_                                                                     \
+    .start_lr = 1e-7, .end_lr = 10, .steps = 100, .smooth = 0.98, .divergence = 4,                 \
+    .rule = TERN_LR_VALLEY
+#define TERN_LR_FIND_FIELDS_ 4, 0, (net, criterion, optim, loader), (module, module, optim, loader)
+TERN_API tern_lr_find_options tern_lr_find_defaults(void);
+/// Trains with rates that grow step by step by a constant factor, and says with which the loss fell
+/// (the range test of Smith 2017, as fastai's and Lightning's finders make it). Afterwards
+/// parameters, buffers, optimizer, modes, loader and generators are as before, bit for bit, also on
+/// failure, unless the memory for that is lacking; gradients are absent. Not inside of a loop over
+/// the loader. A loss that is not finite ends the curve, without it. Waits for the device at each
+/// step. NULL on failure: TERN_ERR_ARG for options that make no sense, TERN_ERR_STATE for a loader
+/// without batches, while an error is pending and while the calling thread captures; else what a
+/// step fails with.
+TERN_API tern_lr_curve *tern_lr_find_with(const tern_lr_find_options *options);
+#define tern_lr_find(...) TERN_WITH_(tern_lr_find, tern_lr_find, TERN_LR_FIND, __VA_ARGS__)
+
 TERN_END_DECLS
 
 #endif
