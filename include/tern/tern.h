@@ -68,6 +68,7 @@
 #include <tern/progress.h>
 #include <tern/random.h>
 #include <tern/reduction.h>
+#include <tern/run.h>
 #include <tern/sampler.h>
 #include <tern/scalar.h>
 #include <tern/sched.h>

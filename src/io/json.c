@@ -10,6 +10,8 @@ tern_status tern_json_error(const tern_json *json, const char *format, ...)
 {
     char why[TERN_MESSAGE_SIZE];
     va_list words;
+    if (!json->op)
+        return TERN_ERR_FORMAT;
     va_start(words, format);
     tern_text_format(why, sizeof why, format, words);
     va_end(words);
@@ -103,10 +105,7 @@ tern_status tern_json_end(tern_json *json)
 
 bool tern_json_accept_null(tern_json *json)
 {
-    if (tern_json_peek(json) != 'n' || json->end - json->at < 4 || memcmp(json->at, "null", 4))
-        return false;
-    json->at += 4;
-    return true;
+    return tern_json_accept_word(json, "null");
 }
 
 // ---- values -------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 typedef struct tern_json {
-    const char *op, *path; // of the file, for messages
+    const char *op, *path; // of the file, for messages; NULL: errors are returned, not raised
     const char *what;      // "header"
     char *start, *at, *end;
 } tern_json;
@@ -23,8 +23,14 @@ tern_status tern_json_expect(tern_json *json, char mark);
 tern_status tern_json_string(tern_json *json, const char **text);
 // Takes an integer in decimal digits, `-` included.
 tern_status tern_json_integer(tern_json *json, int64_t *value);
+// Takes a number: the nearest double, infinity where it is past all of them. At `end` is a 0.
+tern_status tern_json_number(tern_json *json, double *value);
+// Takes any value that is well formed.
+tern_status tern_json_skip(tern_json *json);
 // Takes `null`, when that is next.
 bool tern_json_accept_null(tern_json *json);
+// Likewise another word.
+bool tern_json_accept_word(tern_json *json, const char *word);
 // Between the members of an object or array that was opened: true when there is another one, having
 // taken the comma before it unless it is the first; false at `close`, which it takes.
 tern_status tern_json_next(tern_json *json, char close, bool *first, bool *another);

@@ -23,7 +23,7 @@ FOLDERS = {
     'data': {'compose', 'file', 'loader', 'transform'},
     'nn': {'container', 'init', 'layer', 'loss', 'module', 'parametrization'},
     'optim': {'lbfgs', 'sched'},
-    'train': {'fit', 'log', 'metric'},
+    'train': {'fit', 'log', 'metric', 'run'},
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}
 
