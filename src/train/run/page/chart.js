@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 const MARGIN = {left: 52, right: 12, top: 10, bottom: 24};
 
-// 1, 2 or 5 times a power of ten, `count` of them at most.
-function ticks(low, high, count) {
-  const step = 10 ** Math.floor(Math.log10((high - low) / count));
-  const wanted = [1, 2, 5, 10].map((k) => k * step).find((s) => (high - low) / s <= count);
+// Multiples of 1, 2, 2.5 or 5 times a power of ten, `count` of them at most.
+function ticks(low, high, count, whole) {
+  const power = Math.log10((high - low) / count);
+  const step = 10 ** (whole ? Math.max(0, Math.floor(power)) : Math.floor(power));
+  const wanted = [1, 2, 2.5, 5, 10].map((k) => k * step)
+    .find((s) => (high - low) / s <= count && (!whole || Number.isInteger(s)));
   const found = [];
   for (let k = Math.ceil(low / wanted - 1e-9); k * wanted <= high + 1e-9 * wanted; k++)
     found.push(Number((k * wanted).toPrecision(12)));
@@ -177,8 +179,9 @@ class Chart {
 
   axes() {
     const {width, height} = this.size, bottom = height - MARGIN.bottom;
-    const rows = this.isLog ? logTicks(...this.y) : ticks(...this.y, height > 180 ? 5 : 4);
-    const columns = ticks(...this.x, Math.max(2, Math.floor(width / 110)));
+    const rows = this.isLog ? logTicks(...this.y) : ticks(...this.y, height > 180 ? 6 : 4);
+    const columns = ticks(...this.x, Math.max(2, Math.floor(width / 85)),
+      ui.axis === 'step');
     const label = ui.axis === 'time' ? span : short;
     return [
       ...rows.flatMap((value) => [

@@ -77,5 +77,5 @@ function look(series) {
     return {colour: series.run.colour, thin: series.split === 'train',
       label: series.split ? `${series.run.name} ${series.split}` : series.run.name};
   return {colour: `var(--run${series.split === 'train' || !series.split ? 0 : 1})`, thin: false,
-    label: series.split || title(parts(series.curve.tag).metric)};
+    label: series.split || 'last'};
 }

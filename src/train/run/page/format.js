@@ -80,7 +80,8 @@ function date(seconds) {
 const NAMES = {lr: 'Learning rate', resident_bytes: 'Resident memory',
   device_bytes: 'Device memory', cpu_share: 'Processor share', wait_share: 'Waiting for data',
   joules: 'Energy', auroc: 'AUROC', f1: 'F1', r2: 'R²', mae: 'Mean absolute error',
-  mse: 'Mean squared error'};
+  mse: 'Mean squared error', pid: 'Process', cpu: 'CPU', cpus: 'CPUs', tern: 'tern',
+  isa: 'Instruction set'};
 
 function title(name) {
   if (NAMES[name]) return NAMES[name];

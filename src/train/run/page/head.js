@@ -59,11 +59,14 @@ function runCard(run, tag) {
     .flatMap((t) => pair(`Best ${splitTitle(t).toLowerCase()}`,
       writer(parts(t).metric)(extreme(run.byTag.get(t))[1]), t === tag ? 'best' : false));
   const {done, of} = epochs(run);
+  const own = differing('settings').filter((row) => row.differs).slice(0, 8);
   return make('article', {class: 'run', style: {'--of': run.colour}, 'data-run': run.name},
     make('h2', {}, run.name, pill(run.status)), make('dl', {}, bests,
       done ? pair('Epochs', Number.isFinite(of) ? `${done} of ${of}` : done) : null,
       pair('Steps', grouped(run.lastStep)), pair('Time', span(run.seconds)),
-      pair('Begun', date(run.started)), pair('Folder', run.folder)));
+      pair('Begun', date(run.started)),
+      own.length ? make('div', {class: 'rule'}) : null,
+      own.flatMap(({name, values}) => pair(name, valueText(values[run.number]), 'own'))));
 }
 
 function hostOf(run) {
@@ -75,7 +78,7 @@ function headline() {
   if (several) {
     const tag = headlineTag(data.runs);
     return [make('div', {class: 'title'}, make('h1', {}, `${data.runs.length} runs`)),
-      make('p', {class: 'under'}, data.runs.map((run) => run.name).join(', ')),
+      make('p', {class: 'under'}, data.runs.map((run) => run.folder).join(', ')),
       make('div', {class: 'runs'}, data.runs.map((run) => runCard(run, tag)))];
   }
   const run = data.runs[0];
@@ -95,28 +98,39 @@ function notes() {
       found.push(`${of}${grouped(run.dropped)} values were not logged: they came faster than ` +
         'the disk took them.');
     if (run.status === 'killed')
-      found.push(`${of}the log has no end, and its process is gone: it was killed, or the ` +
+      found.push(`${of}The log has no end, and its process is gone: it was killed, or the ` +
         'machine went down.');
     return found.map((text) => make('p', {class: 'note', role: 'note'}, text));
   });
 }
 
+// Of a value as JSON writes it.
 function valueText(text) {
-  return text === 'true' ? 'yes' : text === 'false' ? 'no' : text;
+  if (text === undefined) return '–';
+  if (/^\[/.test(text)) {
+    try {
+      return JSON.parse(text).join(', ');
+    } catch { /* a text that only looks like a list */ }
+  }
+  if (text.length > 10 && /^-?\d+\.\d+$/.test(text)) return short(Number(text));
+  return {true: 'yes', false: 'no'}[text] || text;
+}
+
+function differing(key) {
+  const names = [...new Set(data.runs.flatMap((run) => run[key].map(([name]) => name)))];
+  return names.map((name) => {
+    const values = data.runs.map((run) => (run[key].find(([other]) => other === name) || [])[1]);
+    return {name, values, differs: new Set(values).size > 1};
+  });
 }
 
 // One run: all of a list. Several: what differs first, each with the runs' colours.
 function facts(heading, key) {
-  const names = [...new Set(data.runs.flatMap((run) => run[key].map(([name]) => name)))];
-  if (!names.length) return null;
-  const rows = names.map((name) => {
-    const values = data.runs.map((run) => (run[key].find(([other]) => other === name) || [])[1]);
-    return {name, values, differs: new Set(values).size > 1};
-  });
+  const rows = differing(key);
   const value = ({values, differs}) => (differs ? make('div', {class: 'values'},
     values.map((text, i) => make('span', {}, make('span', {class: 'swatch',
       style: {'--of': data.runs[i].colour}, title: data.runs[i].name}),
-    text === undefined ? '–' : valueText(text), make('span', {class: 'sr'},
+    valueText(text), make('span', {class: 'sr'},
       ` in ${data.runs[i].name}`)))) : valueText(values[0]));
   const card = (text, chosen) => (chosen.length ? make('div', {class: 'card'},
     make('h3', {}, text), make('dl', {class: 'facts'}, chosen.flatMap((row) => [make('dt', {},

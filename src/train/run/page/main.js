@@ -24,8 +24,8 @@ function section(heading, text, ...children) {
   return make('section', {}, make('h2', {}, heading), text ? make('p', {}, text) : null, content);
 }
 
-function grid(list, small) {
-  return list.length ? make('div', {class: `grid${small ? ' small' : ''}`}, list) : null;
+function grid(list, size = '') {
+  return list.length ? make('div', {class: `grid ${size}`}, list) : null;
 }
 
 // ---- the bar ------------------------------------------------------------------------------------
@@ -115,11 +115,13 @@ function curves() {
   const of = (group) => all.filter((chart) => chart.group === group).map((chart) => chart.node);
   const known = ['metrics', 'rate', 'resources', ''];
   const others = [...new Set(all.map((chart) => chart.group))].filter((g) => !known.includes(g));
-  return [section('Curves', null, grid(of('metrics'))),
-    section('Learning rate', null, grid(of('rate'), true)),
-    section('More curves', null, grid(of(''), true)),
-    ...others.map((group) => section(title(group), null, grid(of(group), true))),
-    section('Resources', null, grid(of('resources'), true))];
+  return [
+    section('Curves', all.length ? null : 'Nothing has been logged yet.', all.length
+      ? grid(of('metrics')) : make('span', {})),
+    section('More curves', null, grid(of(''), 'small')),
+    ...others.map((group) => section(title(group), null, grid(of(group), 'small'))),
+    section('Learning rate and resources', null,
+      grid([...of('rate'), ...of('resources')], 'small'))];
 }
 
 function pictures() {
@@ -150,12 +152,13 @@ function page() {
   document.querySelector('header.top').append(...headline(), ...notes());
   document.querySelector('.brand').append(live() || '');
   main.before(bar());
+  const matrices = data.runs.flatMap((run) => run.matrices.map((of) => matrixCard(run, of)));
+  const images = pictures();
   main.append(...[
     ...curves(),
-    section('Classes', null, grid(data.runs.flatMap((run) => [
-      ...run.matrices.map((matrix) => matrixCard(run, matrix)),
-      ...run.prCurves.map((curve) => prCard(run, curve))]))),
-    section('Images', null, grid(pictures())),
+    section('Classes', null, grid(matrices, matrices.length === 1 ? 'wide' : 'beside'),
+      grid(data.runs.flatMap((run) => run.prCurves.map((curve) => prCard(run, curve))), 'small')),
+    section('Images', null, grid(images, images.length === 1 ? 'wide' : '')),
     section('Layers', 'How weights and gradients are distributed: the newest in front.',
       ...data.runs.filter((run) => run.histograms.length).map(layers)),
     section('Settings and machine', null, grid([facts('Settings', 'settings'),
