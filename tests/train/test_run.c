@@ -66,8 +66,8 @@ static void of_a_step_that_was_logged_twice_the_last_line_counts(void **state)
 static void steps_that_go_back_are_put_in_order(void **state)
 {
     (void)state;
-    tern_run *run = read_log(SCALAR_LINE(5, "x", 50) SCALAR_LINE(3, "x", 30)
-                                 SCALAR_LINE(4, "x", 40) SCALAR_LINE(5, "x", 51));
+    tern_run *run = read_log(SCALAR_LINE(5, "x", 50) SCALAR_LINE(3, "x", 30) SCALAR_LINE(4, "x", 40)
+                                 SCALAR_LINE(5, "x", 51));
     const tern_run_points p = curve_of(run, "x");
     const int64_t steps[] = {3, 4, 5};
     const double values[] = {30, 40, 51};
