@@ -74,7 +74,8 @@ void canvas_row(const canvas *c, int row, text *t)
         const bool shown = cell->dots || cell->mark;
         const int wanted = shown ? cell->colour : -1;
         if (wanted != colour || (wanted >= 0 && cell->faint != faint)) {
-            text_colour(t, -1, false);
+            if (colour >= 0)
+                text_colour(t, -1, false);
             if (wanted >= 0)
                 text_colour(t, wanted, cell->faint);
             colour = wanted;

@@ -129,12 +129,17 @@ static void last_line(text *t, const view *shown, const charts *all, int drawn)
     text_add_name(t, words, shown->columns, 0);
 }
 
+static bool is_small(const view *shown)
+{
+    return shown->columns < LEAST_COLUMNS || (shown->rows > 0 && shown->rows < LEAST_ROWS);
+}
+
 int picture_draw(text *t, const arguments *given, tern_run *const *runs, const view *shown,
                  const char *newline)
 {
     charts all;
     int drawn = 0;
-    if (!charts_make(&all, given, runs) || shown->columns < LEAST_COLUMNS) {
+    if (!charts_make(&all, given, runs) || is_small(shown)) {
         one_line(t, given, runs, &all, shown->columns);
         text_add(t, "%s", shown->rows == 0 ? newline : "");
         charts_free(&all);

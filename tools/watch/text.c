@@ -155,8 +155,7 @@ void number_text(char out[32], const char *tag, double value)
         (void)snprintf(out, 32, "%.3g %%", 100 * value);
     } else {
         const double size = fabs(value);
-        const int length =
-            snprintf(out, 32, size >= 10000 && size < 1e7 ? "%.0f" : "%.4g", value);
+        const int length = snprintf(out, 32, size >= 10000 && size < 1e7 ? "%.0f" : "%.4g", value);
         if (length > 8)
             (void)snprintf(out, 32, "%.2g", value);
     }

@@ -10,6 +10,7 @@ enum {
     MAX_RUNS = 32,
     MAX_PATTERNS = 16,
     LEAST_COLUMNS = 25, // that a chart needs; with fewer there is one line of numbers
+    LEAST_ROWS = 7,     // likewise
     USUAL_COLUMNS = 80,
     MOST_COLUMNS = 400
 };
