@@ -269,12 +269,12 @@ class Chart {
       make('span', {class: `swatch${s.thin ? ' thin' : ''}`, style: {'--of': s.colour}}), s.label,
       make('b', {}, s.smooth ? `${this.write(value)} (${this.write(raw)})` : this.write(raw)))));
     this.tip.hidden = false;
-    const center = this.left(closest.x) + this.plot.offsetLeft;
-    const width = this.tip.offsetWidth, space = this.node.clientWidth;
+    const plot = this.plot.getBoundingClientRect(), card = this.node.getBoundingClientRect();
+    const center = this.left(closest.x) + plot.left - card.left;
+    const width = this.tip.offsetWidth, space = card.width;
     const beside = center + 14 + width < space ? center + 14 : center - 14 - width;
     this.tip.style.left = `${Math.max(8, Math.min(beside, space - width - 8))}px`;
-    this.tip.style.top = `${this.plot.getBoundingClientRect().top -
-      this.node.getBoundingClientRect().top + 4}px`;
+    this.tip.style.top = `${plot.top - card.top + 4}px`;
   }
 
   leave() {
