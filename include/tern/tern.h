@@ -73,6 +73,8 @@
 #include <tern/scalar.h>
 #include <tern/sched.h>
 #include <tern/scope.h>
+#include <tern/script.h>
+#include <tern/setting.h>
 #include <tern/sizes.h>
 #include <tern/state.h>
 #include <tern/tensor.h>
