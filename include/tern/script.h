@@ -19,8 +19,8 @@
 /// `--help`, `-h` and `--version` are always there.
 ///
 /// Tables, variables and texts are the caller's and have to stay; texts that are read point into
-/// argv. The library keeps nothing, takes no memory, and writes in tern_script_print alone. Threads:
-/// any, one at a time for one table.
+/// argv. The library keeps nothing, takes no memory, and writes in tern_script_print alone.
+/// Threads: any, one at a time for one table.
 #ifndef TERN_SCRIPT_H
 #define TERN_SCRIPT_H
 
@@ -108,9 +108,9 @@ typedef enum tern_script_action {
 /// number of 1 to 1000", and the variables as before, but for what .read has changed already, and
 /// for all where .check refuses. `--help` and `--version` end the reading where they stand, also
 /// before words that are wrong. What .read and .check raise comes after the name of the program,
-/// and the option. A word that begins with two dashes is no value; `--name=--x` is. TERN_SCRIPT_WRONG
-/// as well, with a sentence that begins with "script_read", where a table makes no sense
-/// (TERN_ERR_ARG) or an argument is NULL.
+/// and the option. A word that begins with two dashes is no value; `--name=--x` is one.
+/// TERN_SCRIPT_WRONG as well where a table makes no sense (TERN_ERR_ARG, "script: option .."), an
+/// argument is NULL, or an error is pending already, which stays.
 TERN_API tern_script_action tern_script_read(const tern_script *script, int argc, char **argv);
 
 /// Shows what an action is about and returns the exit status for main: the help or the version on

@@ -127,11 +127,11 @@ static void write_names(page *p, const tern_option *o)
 {
     char names[160], letter[8] = "";
     const bool off = o->flag && *o->flag;
+    const char *value = o->argument ? "" : value_of(o);
     if (o->letter)
         tern_script_text(letter, sizeof letter, "-%c, ", o->letter);
     tern_script_text(names, sizeof names, "  %s%s%s%s%s%s", letter, o->argument ? "" : "--",
-                     off ? "no-" : "", o->name, o->argument ? "" : " ",
-                     o->argument ? "" : value_of(o));
+                     off ? "no-" : "", o->name, value[0] ? " " : "", value);
     tern_write(&p->writer, "%s", names);
     p->column = count_columns(names, strlen(names));
     if (p->column + 1 >= p->indent)

@@ -41,15 +41,15 @@ const char *tern_option_nearest(const tern_option_list *list, const char *word)
     const char *nearest = NULL;
     if (length == 0 || length > MAX_LENGTH)
         return NULL;
-    int least = (int)(length + 2) / 3 + 1; // a third of the letters may be wrong
+    int min_apart = (int)(length + 2) / 3 + 1; // a third of the letters may be wrong
     for (int i = 0; i < list->count + 2; i++) {
         const char *const always[] = {"help", "version"};
         const char *name = i < list->count ? list->at[i]->name : always[i - list->count];
         if (!name || (i < list->count && list->at[i]->argument))
             continue;
         const int apart = difference(word, length, name);
-        if (apart < least) {
-            least = apart;
+        if (apart < min_apart) {
+            min_apart = apart;
             nearest = name;
         }
     }

@@ -204,8 +204,7 @@ static tern_status add_rows(tern_option_list *list, const tern_option *row)
 {
     for (; row && (row->name || row->section); row++) {
         TERN_CHECK(list->count < TERN_SCRIPT_OPTIONS, TERN_ERR_ARG,
-                   "script: a script has at most %d options; a table ends with {0}",
-                   TERN_SCRIPT_OPTIONS);
+                   "script: at most %d options, and {0} ends a table", TERN_SCRIPT_OPTIONS);
         list->at[list->count++] = row;
     }
     return TERN_OK;

@@ -61,7 +61,7 @@ static tern_status check_integer(const char *program, const tern_option *o, cons
 }
 
 // 1e-999 is no number that a double has, but would be read as 0.
-static bool is_lost(const char *value, double number)
+static bool underflows(const char *value, double number)
 {
     const size_t digits = strspn(value, "+-0.");
     return number == 0 && value[digits] >= '1' && value[digits] <= '9';
@@ -74,7 +74,7 @@ static tern_status check_number(const char *program, const tern_option *o, const
     const bool any = n->low == 0 && n->high == 0;
     if (is_decimal(value) && isinf(number))
         return refuse(program, o, value, "larger than any number of a double", "");
-    if (is_decimal(value) && is_lost(value, number))
+    if (is_decimal(value) && underflows(value, number))
         return refuse(program, o, value, "smaller than any number of a double", "");
     if (is_decimal(value) && (any || (number >= n->low && number <= n->high)))
         return TERN_OK;
