@@ -18,11 +18,6 @@ static tern_status train_epoch(training *t)
 
 static double dropout = 0.25;
 
-static bool read_dropout(const char *text)
-{
-    return read_real(text, 0, 1, &dropout);
-}
-
 static tern_module *make_net(void)
 {
     return cnn(CLASSES, dropout);
@@ -30,12 +25,10 @@ static tern_module *make_net(void)
 
 int main(int argc, char **argv)
 {
-    static const own_option own[] = {
-        {.word = "dropout",
-         .help = "  --dropout P          share of the last features that is left out (0.25)\n",
-         .wanted = "a number of 0 to 1",
-         .read = read_dropout},
-        {.word = NULL},
+    static const tern_option own[] = {
+        {"dropout", .number = {&dropout, 0, 1},
+         .help = "share of the last features that is left out"},
+        {0},
     };
     const program cnn = {
         .command = {.name = "cnn_mnist",

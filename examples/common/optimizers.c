@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "optimizers.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Those that step once for each batch, with the rate that optimizer_kind is about, and options.
@@ -53,17 +52,10 @@ const optimizer_kind *optimizer_find(const char *name)
     return NULL;
 }
 
-const char *optimizer_names(void)
-{
-    static char names[256];
-    names[0] = 0;
-    for (int i = 0; i < KINDS; i++) {
-        const size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s%s",
-                 i == 0          ? ""
-                 : i + 1 < KINDS ? ", "
-                                 : " and ",
-                 kinds[i].name);
-    }
-    return names;
-}
+const char *const optimizer_names[] = {
+#define OPTIMIZER(name, rate, ...) #name,
+    OPTIMIZERS(OPTIMIZER)
+#undef OPTIMIZER
+        "lbfgs",
+    NULL,
+};

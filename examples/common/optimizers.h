@@ -14,7 +14,7 @@ typedef struct optimizer_kind {
 
 // Of that name; NULL: there is none.
 const optimizer_kind *optimizer_find(const char *name);
-// "sgd, adam and adamw".
-const char *optimizer_names(void);
+// Those of all, which NULL ends.
+extern const char *const optimizer_names[];
 
 #endif

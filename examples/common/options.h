@@ -20,12 +20,13 @@ typedef struct options {
     const char *optimizer;
     double lr;
     double weight_decay; // negative: the optimizer's default
-    schedule schedule;   // without one the rate falls linearly
-    int64_t warmup;      // steps
-    double ema;  // how much of the averages of the weights stays in a step; 0: there are none
-    double clip; // the largest norm of all gradients; 0: they are not clipped
-    uint64_t seed;
-    int threads;                // 0: as many as there are
+    const char *schedule_text;
+    schedule schedule; // without one the rate falls linearly
+    int64_t warmup;    // steps
+    double ema;        // how much of the averages of the weights stays in a step; 0: there are none
+    double clip;       // the largest norm of all gradients; 0: they are not clipped
+    int64_t seed;
+    int64_t threads;            // 0: as many as there are
     int64_t workers;            // threads that make batches; 0: the one that trains
     bool augment;               // images are cropped and mirrored at random
     int64_t limit;              // 0: all training images
@@ -34,37 +35,23 @@ typedef struct options {
     int64_t checkpoint_every;   // steps; 0: at the end of each epoch alone
     bool resume;
     bool quiet;
-    bool help, version;
 } options;
-
-// An option of one program alone.
-typedef struct own_option {
-    const char *word;                // without --; NULL ends a list
-    const char *help;                // lines for --help
-    const char *wanted;              // what its value must be, for the sentence that refuses one
-    bool (*read)(const char *value); // false refuses it; NULL: `set` instead, and no value
-    bool *set;
-} own_option;
 
 // What a program's command line is.
 typedef struct command {
-    const char *name;      // in what it says
-    const char *about;     // what it trains, after "Trains"
-    options defaults;      // of which all but `data` must be there
-    double last_lr;        // the learning rate at the end, as a share of the first
-    const char *last_line; // that a run with the defaults ended with, for --help; NULL: not known
-    const own_option *own; // NULL: none
+    const char *name;       // in what it says
+    const char *about;      // what it trains, after "Trains"
+    options defaults;       // of which all but `data` must be there
+    double last_lr;         // the learning rate at the end, as a share of the first
+    const char *last_line;  // that a run with the defaults ended with, for --help; NULL: not known
+    const tern_option *own; // options of this program alone; NULL: none
 } command;
 
-// A whole number of low to high, from `text` up to `end`.
-bool read_integer(const char *text, const char *end, int64_t low, int64_t high, int64_t *out);
-// A finite number of low to high.
-bool read_real(const char *text, double low, double high, double *out);
+// Reads the command line; false where the program is to end with *status, and what there is to say
+// was said.
+bool options_read(options *o, const command *c, int argc, char **argv, int *status);
 
-// Reads the command line; false after one sentence on stderr.
-bool options_read(options *o, const command *c, int argc, char **argv);
-
-// Writes what --help shows.
-void options_help(const command *c);
+// The tern_option_fn of an option that says where weights go.
+tern_status check_save(const char *path, void *user);
 
 #endif

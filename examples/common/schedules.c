@@ -154,15 +154,6 @@ static void join(char *text, size_t size, const char *word, bool first, bool las
     snprintf(text + length, size - length, "%s%s", first ? "" : last ? " and " : ", ", word);
 }
 
-const char *schedule_names(void)
-{
-    static char names[256];
-    names[0] = 0;
-    for (int i = 0; i < KINDS; i++)
-        join(names, sizeof names, kinds[i].name, i == 0, i + 1 == KINDS);
-    return names;
-}
-
 static const schedule_kind *find(const char *text, size_t length)
 {
     for (int i = 0; i < KINDS; i++) {
@@ -182,16 +173,25 @@ static int find_key(const schedule_kind *kind, const char *text, size_t length)
     return -1;
 }
 
-static bool refuse_key(const schedule_kind *kind, char *why, size_t size)
+static tern_status refuse_key(const schedule_kind *kind)
 {
+    char keys[128] = "";
     int count = 0;
     while (count < SCHEDULE_VALUES && kind->key[count])
         count++;
-    snprintf(why, size, "not key=number,.. with whole numbers of steps and epochs; %s has ",
-             kind->name);
     for (int i = 0; i < count; i++)
-        join(why, size, kind->key[i], i == 0, i + 1 == count);
-    return false;
+        join(keys, sizeof keys, kind->key[i], i == 0, i + 1 == count);
+    return tern_error_raise(TERN_ERR_ARG,
+                            "not key=number,.. with whole numbers of steps and epochs; %s has %s",
+                            kind->name, keys);
+}
+
+static tern_status refuse_name(void)
+{
+    char names[256] = "";
+    for (int i = 0; i < KINDS; i++)
+        join(names, sizeof names, kinds[i].name, i == 0, i + 1 == KINDS);
+    return tern_error_raise(TERN_ERR_ARG, "not one of %s", names);
 }
 
 // Of all keys, those of rates and shares are not whole numbers.
@@ -219,23 +219,22 @@ static bool read_value(const char *text, const char *end, schedule *s)
            (value == floor(value) || !is_count(s->kind->key[at]));
 }
 
-bool schedule_read(const char *text, schedule *s, char *why, size_t size)
+tern_status schedule_read(const char *text, void *user)
 {
+    schedule *s = user;
     const char *at = text + strcspn(text, ":");
     s->kind = find(text, (size_t)(at - text));
     for (int i = 0; i < SCHEDULE_VALUES; i++)
         s->value[i] = NAN;
-    if (!s->kind) {
-        snprintf(why, size, "not one of %s", schedule_names());
-        return false;
-    }
+    if (!s->kind)
+        return refuse_name();
     while (*at) {
         const char *end = at + 1 + strcspn(at + 1, ",");
         if (!read_value(at + 1, end, s))
-            return refuse_key(s->kind, why, size);
+            return refuse_key(s->kind);
         at = end;
     }
-    return true;
+    return TERN_OK;
 }
 
 schedule_unit schedule_unit_of(const schedule *s)

@@ -23,12 +23,10 @@ typedef struct schedule {
     double value[SCHEDULE_VALUES];
 } schedule;
 
-// Reads "name:key=value,..."; false with a sentence of at most `size` bytes in `why`.
-bool schedule_read(const char *text, schedule *s, char *why, size_t size);
+// Reads "name:key=value,..." into a schedule: the tern_option_fn of an option.
+tern_status schedule_read(const char *text, void *schedule);
 schedule_unit schedule_unit_of(const schedule *s);
 // A scheduler of the optimizer, whose options not said are by the length of the run.
 tern_sched *schedule_make(const schedule *s, tern_optim *optim, const schedule_run *run);
-// "step, multi_step and ..".
-const char *schedule_names(void);
 
 #endif

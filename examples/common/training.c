@@ -118,7 +118,7 @@ static tern_status open_data(training *t)
         return tern_error_code();
     if (o->devices && read_devices(t))
         return tern_error_code();
-    if (o->threads && tern_set_num_threads(o->threads))
+    if (o->threads && tern_set_num_threads((int)o->threads))
         return tern_error_code();
     t->train_data = tern_data_mnist(o->data, TERN_TRAIN);
     if (o->limit)
@@ -183,7 +183,7 @@ static void make_sums(training *t)
 static tern_status build(training *t)
 {
     const options *o = &t->options;
-    tern_manual_seed(o->seed);
+    tern_manual_seed((uint64_t)o->seed);
     make_sums(t);
     t->net = t->program->make_net();
     if (load(t) || !tern_module_to(t->net, t->device))
@@ -425,17 +425,10 @@ static int finish(training *t, int status_on_error)
 
 int train_images(const program *p, int argc, char **argv)
 {
+    int status;
     training t = {.program = p};
-    if (!options_read(&t.options, &p->command, argc, argv))
-        return EXIT_USAGE;
-    if (t.options.help) {
-        options_help(&p->command);
-        return 0;
-    }
-    if (t.options.version) {
-        printf("%s %s\n", p->command.name, tern_version());
-        return 0;
-    }
+    if (!options_read(&t.options, &p->command, argc, argv, &status))
+        return status;
     if (open_data(&t))
         return finish(&t, EXIT_USAGE);
     if (!build(&t) && !resume(&t) && !train(&t) && (fflush(stdout) || ferror(stdout)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trains a multi-layer perceptron on MNIST or Fashion-MNIST: from the data files to the test
 // accuracy.
-#include <string.h>
+#include <stdlib.h>
 
 #include "../common/training.h"
 
@@ -21,19 +21,22 @@ static tern_status train_epoch(training *t)
 
 static int64_t hidden[MAX_HIDDEN] = {512, 512};
 static int hidden_count = 2;
+static const char *hidden_text = "512,512";
 
-static bool read_hidden(const char *text)
+static tern_status read_hidden(const char *text, void *user)
 {
-    const char *at = text;
+    (void)user;
     hidden_count = 0;
-    for (;;) {
-        const char *end = at + strcspn(at, ",");
-        if (hidden_count == MAX_HIDDEN ||
-            !read_integer(at, end, 1, 1 << 20, &hidden[hidden_count++]))
-            return false;
+    for (const char *at = text;; at++) {
+        char *end;
+        const long width = strtol(at, &end, 10);
+        if (hidden_count == MAX_HIDDEN || end == at || width < 1 || width > 1 << 20 ||
+            (*end && *end != ','))
+            return tern_error_raise(TERN_ERR_ARG, "not up to 8 widths like 512,512");
+        hidden[hidden_count++] = width;
         if (*end == 0)
-            return true;
-        at = end + 1;
+            return TERN_OK;
+        at = end;
     }
 }
 
@@ -53,12 +56,10 @@ static tern_module *make_net(void)
 
 int main(int argc, char **argv)
 {
-    static const own_option own[] = {
-        {.word = "hidden",
-         .help = "  --hidden N,N,...     widths of the hidden layers, at most 8 (512,512)\n",
-         .wanted = "up to 8 widths like 512,512",
-         .read = read_hidden},
-        {.word = NULL},
+    static const tern_option own[] = {
+        {"hidden", .text = &hidden_text, .value = "N,N,..", .read = read_hidden,
+         .help = "widths of the hidden layers, at most 8"},
+        {0},
     };
     const program mlp = {
         .command = {.name = "mlp_mnist",

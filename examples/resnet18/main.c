@@ -64,11 +64,9 @@ static tern_status load(tern_module *net, const char *path)
 
 int main(int argc, char **argv)
 {
-    static const own_option own[] = {
-        {.word = "freeze",
-         .help = "  --freeze             with --load: only the last layer learns\n",
-         .set = &freeze},
-        {.word = NULL},
+    static const tern_option own[] = {
+        {"freeze", .flag = &freeze, .needs = "load", .help = "only the last layer learns"},
+        {0},
     };
     const program resnet = {
         .command = {.name = "resnet18",

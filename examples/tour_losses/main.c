@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // One small problem for each kind of loss, on Fashion-MNIST, and how well it is learnt.
-// Usage: tour_losses [FOLDER with the four files of MNIST or Fashion-MNIST]
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,14 +22,14 @@ void train(tern_module *net, batch_loss_fn *loss, const images *data, int64_t st
     tern_free(sched, opt);
 }
 
-static images read_images(const char *folder, tern_data_split split, int64_t count)
+static images read_images(const char *path, tern_data_split split, int64_t count)
 {
     static int64_t index[TRAINED];
     images some = {.count = count};
     tern_batch b = {0};
     for (int64_t i = 0; i < count; i++)
         index[i] = i;
-    tern_dataset *data = tern_data_mnist(folder, split);
+    tern_dataset *data = tern_data_mnist(path, split);
     if (!tern_dataset_get(data, index, count, &b)) {
         some.x = tern_reshape(b.x, tern_dims(count, PIXELS));
         some.labels = b.y;
@@ -56,9 +55,23 @@ static bool run(const problem *p, const images *learnt, const images *tested)
     return good;
 }
 
+static const char *folder = "/usr/share/datasets/fashion-mnist";
+static const tern_option options[] = {
+    {"DIR", .text = &folder, .argument = true, .help = "the files of MNIST or Fashion-MNIST"},
+    {0},
+};
+static const tern_script script = {
+    .name = "tour_losses",
+    .about = "One small problem for each kind of loss, and how well it is learnt.",
+    .options = options,
+    .epilog = "Exit status: 0, or 1 where one is not learnt.",
+};
+
 int main(int argc, char **argv)
 {
-    const char *folder = argc > 1 ? argv[1] : "/usr/share/datasets/fashion-mnist";
+    const tern_script_action action = tern_script_read(&script, argc, argv);
+    if (action != TERN_SCRIPT_RUN)
+        return tern_script_print(&script, action, NULL);
     const problem *const problems[] = {&regression, &binary,     &classes,
                                        &attributes, &neighbours, &sequences};
     bool good = true;

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "train/script/table.h"
 
-#define NAME_COLUMN 23 // where the text begins beside the names
+#define NAME_COLUMN 25 // where the text begins beside the names
 #define NARROW      56 // columns below which it stands under them
 #define MIN_WIDTH   20
 #define MAX_WIDTH   100
@@ -134,7 +134,7 @@ static void write_names(page *p, const tern_option *o)
                      off ? "no-" : "", o->name, value[0] ? " " : "", value);
     tern_write(&p->writer, "%s", names);
     p->column = count_columns(names, strlen(names));
-    if (p->column + 1 >= p->indent)
+    if (p->column >= p->indent)
         end_line(p);
 }
 

@@ -13,12 +13,14 @@ typedef struct reader {
     int argc;
     char **argv;
     bool given[TERN_SCRIPT_OPTIONS];
+    const char *value[TERN_SCRIPT_OPTIONS]; // as given; NULL of flags
 } reader;
 
 static tern_status take(reader *r, const tern_script_word *word, pass_kind pass)
 {
     const tern_option *o = r->list.at[word->option];
     r->given[word->option] = true;
+    r->value[word->option] = word->value;
     switch (pass) {
     case CHECK:
         return word->value ? tern_option_check(r->program, o, word->value) : TERN_OK;
@@ -69,8 +71,10 @@ static tern_status check_together(const reader *r)
                    r->program, name.text);
         TERN_CHECK(!o->needs || is_given(r, o->needs), TERN_ERR_ARG, "%s: %s: needs --%s",
                    r->program, name.text, o->needs);
+        const tern_label value = tern_label_of(r->value[i] ? r->value[i] : "");
         TERN_CHECK(!o->excludes || !is_given(r, o->excludes), TERN_ERR_ARG,
-                   "%s: %s: not together with --%s", r->program, name.text, o->excludes);
+                   "%s: %s%s%s: not together with --%s", r->program, name.text,
+                   r->value[i] ? " " : "", value.text, o->excludes);
     }
     return TERN_OK;
 }
