@@ -425,33 +425,7 @@ tern_module_load_state_dict_with(const tern_module_load_state_dict_options *opti
 TERN_API TERN_NODISCARD tern_status tern_visit_module(tern_state_visitor *visitor, const char *name,
                                                       tern_module *module);
 
-// ---- summary ------------------------------------------------------------------------------------
-
-/// `tern_module_summary_print(net, tern_dims(64, 784), stdout)`.
-typedef struct tern_module_summary_print_options {
-    tern_dtype dtype; ///< of the input; that of the first floating parameter unless said
-    char reserved_;
-    tern_module *module; ///< whose table it is
-    tern_shape input;    ///< of the one tensor that goes in
-    FILE *file;          ///< NULL stands for stdout
-} tern_module_summary_print_options;
-TERN_REQUIRED_TYPE_(file, FILE *)
-
-#define TERN_MODULE_SUMMARY_PRINT_DEFAULTS_ .dtype = TERN_DTYPE_UNSPECIFIED
-#define TERN_MODULE_SUMMARY_PRINT_FIELDS_   3, 0, (module, input, file), (module, shape, file)
-TERN_API tern_module_summary_print_options tern_module_summary_print_defaults(void);
-/// Writes a table: each module with its output's shape and number of parameters, then totals. Runs
-/// the module once on zeros, in evaluation mode and without recording; modes, buffers and random
-/// generators are as before. Fails as the forward does, or with TERN_ERR_IO.
-TERN_API TERN_NODISCARD tern_status
-tern_module_summary_print_with(const tern_module_summary_print_options *options);
-#define tern_module_summary_print(...)                                                             \
-    tern_status_of_(TERN_WITH_(tern_module_summary_print, tern_module_summary_print,               \
-                               TERN_MODULE_SUMMARY_PRINT, __VA_ARGS__))
-/// The same text into `buffer`, cut at `size`, for an input of `dtype` (TERN_DTYPE_UNSPECIFIED: as
-/// above); returns the length it has uncut, -1 on failure. NULL with 0 to measure.
-TERN_API int64_t tern_module_summary_format(tern_module *module, tern_shape input, tern_dtype dtype,
-                                            char *buffer, size_t size);
+// ---- printing -----------------------------------------------------------------------------------
 
 /// Writes the module to `file` (NULL: stdout) as PyTorch prints it:
 ///

@@ -77,6 +77,7 @@
 #include <tern/setting.h>
 #include <tern/sizes.h>
 #include <tern/state.h>
+#include <tern/summary.h>
 #include <tern/tensor.h>
 #include <tern/threads.h>
 #include <tern/transform.h>

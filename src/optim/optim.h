@@ -285,6 +285,9 @@ const tern_optim_direction *tern_optim_direction_of(const tern_optim *optim,
                                                     const tern_optim_entry *entry);
 tern_shape tern_optim_state_shape(const tern_optim_class *klass, int slot,
                                   const tern_tensor *param);
+// Bytes of the state when every parameter that requires a gradient was updated; of an optimizer
+// that keeps a history with all of it.
+int64_t tern_optim_state_bytes(const tern_optim *optim);
 // Makes the state that the entries from `first` on have from construction. Not in a capture, whose
 // replays would fill it again.
 tern_status tern_optim_begin_states(const char *function, tern_optim *optim, int64_t first);

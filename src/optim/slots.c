@@ -18,6 +18,32 @@ tern_shape tern_optim_state_shape(const tern_optim_class *klass, int slot, const
     return shape;
 }
 
+static int64_t slot_bytes(const tern_optim *optim, const tern_optim_entry *entry)
+{
+    const unsigned slots = tern_optim_update_of(optim, entry).slots;
+    int64_t numel = 0;
+    for (int i = 0; i < optim->klass->slot_count; i++)
+        if ((slots & 1u << i) || entry->state[i])
+            numel += tern_shape_numel(tern_optim_state_shape(optim->klass, i, entry->param));
+    return numel * (int64_t)tern_dtype_size(entry->param->dtype);
+}
+
+int64_t tern_optim_state_bytes(const tern_optim *optim)
+{
+    int64_t total = 0, history = 0;
+    if (optim->klass->step_closure) // two vectors for each step of the history, and the last ones
+        history = 2 * (int64_t)tern_optim_get(optim, 0, "history_size") + 2;
+    for (int64_t i = 0; i < optim->entry_count; i++) {
+        const tern_optim_entry *entry = &optim->entries[i];
+        const tern_tensor *p = entry->param;
+        if (!p->requires_grad)
+            continue;
+        total += history ? history * p->numel * (int64_t)tern_dtype_size(p->dtype)
+                         : slot_bytes(optim, entry);
+    }
+    return total;
+}
+
 // What takes the place of a state tensor that is missing, or that its parameter left behind.
 static tern_tensor *make_state(const tern_optim *optim, const tern_optim_entry *entry, int slot)
 {

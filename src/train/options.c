@@ -20,6 +20,7 @@
 #include <tern/parametrize.h>
 #include <tern/progress.h>
 #include <tern/random.h>
+#include <tern/summary.h>
 #include <tern/transform.h>
 
 TERN_OPTIONS_BEGIN_

@@ -16,7 +16,8 @@ static char *summary(tern_module *m, tern_shape input, tern_dtype dtype)
     return NULL;
 }
 
-#define RULE "------------------------------------------------------------------------\n"
+#define RULE                                                                                       \
+    "--------------------------------------------------------------------------------\n"
 
 static void a_summary_shows_shapes_and_parameters(void **state)
 {
@@ -27,22 +28,26 @@ static void a_summary_shows_shapes_and_parameters(void **state)
     (void)tern_module_requires_grad_(tern_module_child(m, "3"), false);
     char *text = summary(m, tern_dims(64, 1, 28, 28), TERN_DTYPE_UNSPECIFIED);
     assert_non_null(text);
+    // Kept for backward: the input, what ReLU gave, and the number of dropout's draw.
     assert_string_equal(
         text,
-        "Layer                              Output shape               Parameters\n" //
-        RULE "Sequential                         (64, 10)                            -\n"
-        "  0 Flatten                        (64, 784)                           -  "
+        "Layer                          Output shape           Parameters   Multiply-adds\n" //
+        RULE "Sequential                     (64, 10)                        -               -\n"
+        "  0 Flatten                    (64, 784)                       -               -  "
         "start_dim=1, end_dim=-1\n"
-        "  1 Sequential                     (64, 512)                           -\n"
-        "    0 Linear                       (64, 512)                     401,920  "
+        "  1 Sequential                 (64, 512)                       -               -\n"
+        "    0 Linear                   (64, 512)                 401,920      25,690,112  "
         "in_features=784, out_features=512, bias=True\n"
-        "    1 ReLU                         (64, 512)                           -\n"
-        "  2 Dropout                        (64, 512)                           -  "
+        "    1 ReLU                     (64, 512)                       -               -\n"
+        "  2 Dropout                    (64, 512)                       -               -  "
         "p=0.5, inplace=False\n"
-        "  3 Linear                         (64, 10)                        5,120  "
+        "  3 Linear                     (64, 10)                    5,120         327,680  "
         "in_features=512, out_features=10, bias=False\n" //
         RULE "Parameters: 407,040, trainable: 401,920\n"
-        "Bytes of parameters and buffers: 1,628,160\n");
+        "Multiply-adds: 26,017,792\n"
+        "Bytes of parameters and buffers: 1,628,160\n"
+        "Bytes of gradients: 1,607,680\n"
+        "Bytes of activations for backward: 331,784\n");
     free(text);
     tern_module_free(m);
 }
@@ -74,7 +79,7 @@ static void a_summary_as_text_is_the_one_that_is_printed_cut_where_the_buffer_en
 {
     (void)state;
     tern_module *m = tern_nn_sequential(tern_nn_linear(4, 8), tern_nn_linear(8, 2));
-    char *printed = summary(m, tern_dims(3, 4), TERN_DTYPE_UNSPECIFIED), text[600], cut[100];
+    char *printed = summary(m, tern_dims(3, 4), TERN_DTYPE_UNSPECIFIED), text[1200], cut[100];
     int64_t length = (int64_t)strlen(printed);
     const tern_dtype dtype = TERN_DTYPE_UNSPECIFIED;
     assert_int_equal(tern_module_summary_format(m, tern_dims(3, 4), dtype, NULL, 0), length);
@@ -126,12 +131,13 @@ static void a_module_that_does_not_run_is_shown_so_and_a_shared_one_once(void **
     tern_module *twice = tern_nn_linear(4, 4, .dtype = TERN_FLOAT64);
     tern_module *m = tern_nn_sequential(tern_module_retain(twice), twice, tern_module_done(idle));
     char *text = summary(m, tern_dims(2, 4), TERN_DTYPE_UNSPECIFIED);
-    assert_non_null(strstr(text, "  0 Linear                         (2, 4)   "));
+    assert_non_null(strstr(text, "  0 Linear                     (2, 4)   "));
     assert_null(strstr(text, "  1 Linear"));
-    assert_non_null(strstr(text, "  2 Idle                           (2, 4)   "));
-    assert_non_null(strstr(text, "    unused ReLU                    not run   "));
+    assert_non_null(strstr(text, "  2 Idle                       (2, 4)   "));
+    assert_non_null(strstr(text, "    unused ReLU                not run   "));
     assert_non_null(strstr(text, "Parameters: 20, trainable: 20\n"));
     assert_non_null(strstr(text, "buffers: 160\n"));
+    assert_non_null(strstr(text, "Multiply-adds: 64\n")); // it runs twice, 2 x 4 x 4
     free(text);
     tern_module_free(m);
 }
