@@ -16,8 +16,7 @@ static char *summary(tern_module *m, tern_shape input, tern_dtype dtype)
     return NULL;
 }
 
-#define RULE                                                                                       \
-    "--------------------------------------------------------------------------------\n"
+#define RULE "--------------------------------------------------------------------------------\n"
 
 static void a_summary_shows_shapes_and_parameters(void **state)
 {
