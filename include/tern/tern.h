@@ -69,6 +69,7 @@
 #include <tern/random.h>
 #include <tern/reduction.h>
 #include <tern/run.h>
+#include <tern/resources.h>
 #include <tern/sampler.h>
 #include <tern/scalar.h>
 #include <tern/sched.h>
