@@ -28,6 +28,8 @@
 #include <tern/options.h>
 #include <tern/error.h>
 #include <tern/module.h>
+#include <tern/run.h>
+#include <tern/setting.h>
 #include <tern/tensor.h>
 
 TERN_BEGIN_DECLS
@@ -66,15 +68,9 @@ TERN_API tern_logger *tern_logger_new_with(const tern_logger_new_options *option
 #define tern_logger_new(...)                                                                       \
     TERN_WITH_(tern_logger_new, tern_logger_new, TERN_LOGGER_NEW, __VA_ARGS__)
 
-/// How a run ended.
-typedef enum tern_run_status {
-    TERN_RUN_STATUS_UNSPECIFIED = 0, ///< refused
-    TERN_RUN_FINISHED,               ///< it did what it was to do
-    TERN_RUN_STOPPED,                ///< somebody ended it before
-    TERN_RUN_FAILED                  ///< an error did
-} tern_run_status;
 /// Sets what tern_logger_free writes down. Unless set, it is "finished", or "failed" while an error
-/// is pending there; "stopped" when the process exits without it.
+/// is pending there; "stopped" when the process exits without it. TERN_ERR_ARG but for
+/// TERN_RUN_FINISHED, _STOPPED and _FAILED.
 TERN_API tern_status tern_logger_set_status(tern_logger *logger, tern_run_status status);
 
 /// Writes everything, how the run ended as well, and frees the logger; waits for the disk. NULL is
@@ -152,31 +148,13 @@ TERN_API tern_status tern_logger_add_pr_curve_with(const tern_logger_add_pr_curv
 
 // ---- the run ------------------------------------------------------------------------------------
 
-/// What the value of a setting is.
-typedef enum tern_setting_type {
-    TERN_SETTING_UNSPECIFIED = 0, ///< refused
-    TERN_SETTING_INT,             ///< `integer`
-    TERN_SETTING_DOUBLE,          ///< `number`
-    TERN_SETTING_BOOL,            ///< `truth`
-    TERN_SETTING_TEXT             ///< `text`
-} tern_setting_type;
-/// A setting of a run, `{"lr", TERN_SETTING_DOUBLE, .number = 1e-3}`: its hyper-parameters, and
-/// what else the program was told. Everything is borrowed.
-typedef struct tern_setting {
-    const char *name;       ///< as a tag is
-    tern_setting_type type; ///< which of the following is the value
-    int64_t integer;        ///< an integer
-    double number;          ///< a number
-    bool truth;             ///< yes or no
-    const char *text;       ///< a text in UTF-8
-} tern_setting;
 /// Writes the settings down: TensorBoard's hyper-parameters, which it shows beside the curves of
 /// several runs. Names may be given once.
 TERN_API tern_status tern_logger_add_settings(tern_logger *logger, const tern_setting *settings,
                                               int64_t count) TERN_READS_(2, 3);
 
-/// Has the page run.html of the folder written anew, by the thread that writes the logs.
-/// TERN_ERR_UNSUPPORTED: this version has no page.
+/// Has the page run.html of the folder (run.h) written anew, by the thread that writes the logs,
+/// and once more when the run ends. TERN_ERR_STATE for a logger without .jsonl, of which it is made.
 TERN_API tern_status tern_logger_add_page(tern_logger *logger);
 
 TERN_END_DECLS

@@ -24,6 +24,7 @@
 #ifndef TERN_OPTIONS_H
 #define TERN_OPTIONS_H
 
+#include <stdio.h>
 #include <tern/base.h>
 
 /// A pragma inside a macro.
@@ -159,6 +160,7 @@
 TERN_REQUIRED_TYPE_(int64, int64_t)
 TERN_REQUIRED_TYPE_(double, double)
 TERN_REQUIRED_TYPE_(text, const char *)
+TERN_REQUIRED_TYPE_(file, FILE *)
 
 #ifndef __cplusplus
 /// `pointer`, which is of that type or NULL: another one is an error, also for compilers that only

@@ -35,7 +35,6 @@ typedef struct tern_module_summary_print_options {
     tern_shape input;    ///< of the one tensor that goes in
     FILE *file;          ///< NULL stands for stdout
 } tern_module_summary_print_options;
-TERN_REQUIRED_TYPE_(file, FILE *)
 
 #define TERN_MODULE_SUMMARY_PRINT_DEFAULTS_                                                        \
     .dtype = TERN_DTYPE_UNSPECIFIED, .optim = NULL, .width = 0

@@ -103,7 +103,7 @@ tern_status tern_logger_add_image(tern_logger *logger, const char *tag, tern_ten
         return TERN_OK;
     TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
     TERN_TRY(tern_log_check_tensor(op, "image", image));
-    TERN_TRY(tern_image_check(op, image, TERN_CHW));
+    TERN_TRY(tern_pixels_check_tensor(op, image, TERN_CHW));
     return push_copy(op, logger, TERN_ENTRY_IMAGE, step, image, tag);
 }
 

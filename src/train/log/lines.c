@@ -10,21 +10,6 @@
 #include "train/log/json.h"
 #include "train/log/logger.h"
 
-const char *tern_run_status_text(tern_run_status status)
-{
-    switch (status) {
-    case TERN_RUN_STATUS_UNSPECIFIED:
-        break;
-    case TERN_RUN_FINISHED:
-        return "finished";
-    case TERN_RUN_STOPPED:
-        return "stopped";
-    case TERN_RUN_FAILED:
-        return "failed";
-    }
-    return "unknown";
-}
-
 static void begin(tern_log_bytes *to, const char *kind, double time)
 {
     tern_log_add_text(to, "{\"kind\":\"");
@@ -136,6 +121,6 @@ void tern_log_dropped_line(tern_log_bytes *to, int64_t count, double time)
 void tern_log_end_line(tern_log_bytes *to, tern_run_status status, double time)
 {
     begin(to, "end", time);
-    add_text(to, "status", tern_run_status_text(status));
+    add_text(to, "status", tern_run_status_name(status));
     tern_log_add_text(to, "}\n");
 }

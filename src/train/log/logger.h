@@ -82,8 +82,9 @@ struct tern_logger {
     int64_t bins;
     int lock_fd;
     tern_log_file files[TERN_LOG_FORMATS];
-    bool has_settings; // of which TensorBoard wants to know the end
-    int64_t reported;  // of `dropped` and `lost`, in log.jsonl
+    tern_run *page_run; // what the page was made of last; NULL: there is none
+    bool has_settings;  // of which TensorBoard wants to know the end
+    int64_t reported;   // of `dropped` and `lost`, in log.jsonl
     bool warned_full, warned_disk, warned_values;
     int64_t resume_step; // -1: a new run
     tern_logger *next;   // of those that are alive
@@ -125,6 +126,8 @@ bool tern_log_record_make(int64_t bins, const tern_log_entry *entry, tern_log_re
                           tern_log_scratch *scratch);
 // Writes the page; false, with an error, where that fails.
 bool tern_log_page_write(tern_logger *logger);
+// Once more where there is one, as the run has ended.
+void tern_log_page_end(tern_logger *logger);
 void tern_log_scratch_free(tern_log_scratch *scratch);
 
 // The first line of log.jsonl that a process writes, and others that are no entries.

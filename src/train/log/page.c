@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a run: asked for by whoever logs, made by the writer from log.jsonl.
+#include <limits.h>
+#include <stdio.h>
 #include "train/log/logger.h"
+#include "train/run/page.h"
 
-// Writes run.html of the folder.
-static tern_status page_write(const char *folder)
+// The log as far as it is written, of which each page reads what is new.
+static tern_status read_log(tern_logger *logger)
 {
-    (void)folder;
-    return tern_error_raise(TERN_ERR_UNSUPPORTED, "logger_add_page: this version writes no page");
+    if (logger->page_run)
+        return tern_run_update(logger->page_run) < 0 ? tern_error_code() : TERN_OK;
+    logger->page_run = tern_run_read(logger->folder);
+    return logger->page_run ? TERN_OK : tern_error_code();
 }
 
 bool tern_log_page_write(tern_logger *logger)
 {
+    char path[PATH_MAX + 16];
     atomic_store(&logger->has_page, false);
-    return page_write(logger->folder) == TERN_OK;
+    snprintf(path, sizeof path, "%s/run.html", logger->folder);
+    return !read_log(logger) && !tern_page_save(path, 1, &logger->page_run);
+}
+
+void tern_log_page_end(tern_logger *logger)
+{
+    if (logger->page_run && !tern_log_page_write(logger))
+        tern_log_send(TERN_LOG_WARN, "logger: %s", tern_error_message());
+    tern_run_free(logger->page_run);
+    logger->page_run = NULL;
 }
 
 tern_status tern_logger_add_page(tern_logger *logger)
@@ -21,5 +36,9 @@ tern_status tern_logger_add_page(tern_logger *logger)
     if (!logger)
         return TERN_OK;
     TERN_TRY(tern_logger_check(op, logger));
-    return page_write(NULL);
+    TERN_CHECK(logger->off || logger->files[TERN_LOG_JSON_LINES].fd >= 0, TERN_ERR_STATE,
+               "%s: the page is made of log.jsonl, which .jsonl = false leaves out", op);
+    if (atomic_exchange(&logger->has_page, true))
+        return TERN_OK; // the one that is asked for will have it all
+    return tern_logger_push(op, logger, (tern_log_entry){.kind = TERN_ENTRY_PAGE}, NULL);
 }

@@ -80,8 +80,6 @@ typedef struct tern_log_record {
 
 // "scalar", "histogram", ..; NULL for what is no line of log.jsonl
 const char *tern_log_kind_name(tern_log_kind kind);
-// "finished", ..
-const char *tern_run_status_text(tern_run_status status);
 
 // What each format makes of a record; it may be nothing.
 void tern_log_json(tern_log_bytes *to, const tern_log_record *record);

@@ -230,11 +230,12 @@ static void write_end(tern_logger *logger)
     if (events->pending.failed)
         tern_log_bytes_cut(&events->pending, 0);
     flush_files(logger);
+    tern_log_page_end(logger);
 }
 
 void tern_logger_end(tern_logger *logger, tern_run_status status)
 {
-    int unset = TERN_RUN_STATUS_UNSPECIFIED;
+    int unset = TERN_RUN_UNSPECIFIED;
     (void)atomic_compare_exchange_strong(&logger->status, &unset, status);
     const int cancel_state = tern_cancel_disable();
     if (logger->thread) {

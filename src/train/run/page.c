@@ -133,7 +133,7 @@ static void write_page(tern_page *page, int64_t count, tern_run *const *runs)
     tern_page_put(page, "})();\n</script>\n</body>\n</html>\n");
 }
 
-static tern_status save_page(const char *path, int64_t count, tern_run *const *runs)
+tern_status tern_page_save(const char *path, int64_t count, tern_run *const *runs)
 {
     tern_page page = {.status = TERN_OK};
     TERN_TRY(tern_save_begin(&page.save, "run_page_write", path));
@@ -169,7 +169,7 @@ tern_status tern_run_page_write(const char *path, int64_t count, const char *con
         status = runs[opened] ? TERN_OK : tern_error_code();
     }
     if (!status)
-        status = save_page(path, count, runs);
+        status = tern_page_save(path, count, runs);
     while (opened > 0)
         tern_run_free(runs[--opened]);
     return status;

@@ -15,6 +15,9 @@ typedef struct tern_page {
     tern_status status;
 } tern_page;
 
+// Writes the page of runs that were read, whole or not at all.
+tern_status tern_page_save(const char *path, int64_t count, tern_run *const *runs);
+
 void tern_page_put(tern_page *page, const char *text);
 // As in the C locale; short texts.
 void tern_page_format(tern_page *page, const char *format, ...) TERN_PRINTF_(2, 3);
