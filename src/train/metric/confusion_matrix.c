@@ -114,7 +114,7 @@ tern_metric *tern_metric_confusion_matrix_with(const tern_metric_confusion_matri
     tern_classification c;
     if (!o)
         return (void)tern_null_error(function, "options"), NULL;
-    tern_metric_classification_options task = tern_metric_classification_defaults();
+    tern_metric_classification_options task = {TERN_METRIC_CLASSIFICATION_DEFAULTS_};
     task.task = o->task;
     task.num_classes = o->num_classes;
     task.num_labels = o->num_labels;

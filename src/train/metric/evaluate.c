@@ -107,6 +107,8 @@ static tern_status run_epoch(evaluation *e)
 
 static tern_status check(const tern_evaluate_options *o)
 {
+    if (!o->net)
+        return tern_null_error(EVALUATE, "net");
     TERN_TRY(tern_check_module(EVALUATE, o->net));
     TERN_TRY(tern_check_loader_change(EVALUATE, o->loader));
     if (o->criterion)

@@ -28,8 +28,8 @@ static tern_status check(const tern_metric *metric, const tern_metric *other)
 }
 
 // What a state becomes, or the rows that are appended to one.
-static tern_tensor *merged(const struct tern_metric_private_ *private,
-                           const tern_metric_state *state, const tern_metric_state *other)
+static tern_tensor *merged(const tern_metric_private *private, const tern_metric_state *state,
+                           const tern_metric_state *other)
 {
     if (!state->kept)
         return tern_add(*state->slot, tern_to(*other->slot, private->device));
@@ -40,7 +40,7 @@ static tern_tensor *merged(const struct tern_metric_private_ *private,
 // All that can fail comes before the first state is changed.
 static tern_status add_states(tern_metric *metric, const tern_metric *other)
 {
-    const struct tern_metric_private_ *private = metric->private_;
+    const tern_metric_private *private = metric->private_;
     tern_tensor *rows[TERN_METRIC_KEPT] = {NULL};
     int64_t kept = 0;
     for (int64_t i = 0; i < private->state_count; i++) {
@@ -72,7 +72,7 @@ static tern_status call_merge(tern_metric *metric, const tern_metric *other)
 
 static tern_status merge(tern_metric *metric, const tern_metric *other)
 {
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     if (other->private_->updates == 0)
         return TERN_OK;
     if (private->placement == TERN_METRIC_UNPLACED)

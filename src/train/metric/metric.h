@@ -26,6 +26,7 @@ typedef enum tern_metric_placement {
     TERN_METRIC_PLACED    // tern_metric_to did
 } tern_metric_placement;
 
+typedef struct tern_metric_private_ tern_metric_private;
 struct tern_metric_private_ {
     char name[TERN_METRIC_NAME_SIZE];
     tern_metric_state *states;

@@ -16,7 +16,7 @@ static tern_status check_state(const char *op, const tern_metric *metric, const 
                                tern_tensor *const *slot)
 {
     TERN_TRY(tern_check_metric(op, metric));
-    const struct tern_metric_private_ *private = metric->private_;
+    const tern_metric_private *private = metric->private_;
     if (!name || !slot)
         return tern_null_error(op, name ? "slot" : "name");
     TERN_CHECK(private->updates == 0, TERN_ERR_STATE,
@@ -31,7 +31,7 @@ static tern_status check_state(const char *op, const tern_metric *metric, const 
 
 static tern_status add(tern_metric *metric, const char *name, tern_metric_state state)
 {
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     TERN_TRY(tern_mem_grow((void **)&private->states, &private->state_capacity,
                            private->state_count + 1, sizeof *private->states));
     state.name = tern_mem_string(name);
@@ -72,7 +72,7 @@ static void release(tern_tensor **slot)
 
 void tern_metric_free_states(tern_metric *metric)
 {
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     for (int64_t i = 0; i < private->state_count; i++) {
         release(private->states[i].slot);
         tern_mem_free_string(private->states[i].name);
@@ -85,7 +85,7 @@ void tern_metric_free_states(tern_metric *metric)
 // The slots take what was made for them, or, after a failure, none does.
 static tern_status take_next(tern_metric *metric, tern_status status)
 {
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     for (int64_t i = 0; i < private->state_count; i++) {
         tern_metric_state *state = &private->states[i];
         if (state->next && !status) {
@@ -100,7 +100,7 @@ static tern_status take_next(tern_metric *metric, tern_status status)
 }
 
 // Of no batch they are zeros, which need no copy.
-static tern_tensor *moved(const struct tern_metric_private_ *private, tern_tensor *state,
+static tern_tensor *moved(const tern_metric_private *private, tern_tensor *state,
                           tern_device device)
 {
     return private->updates
@@ -110,7 +110,7 @@ static tern_tensor *moved(const struct tern_metric_private_ *private, tern_tenso
 
 tern_status tern_metric_move_states(tern_metric *metric, tern_device device)
 {
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     tern_status status = TERN_OK;
     for (int64_t i = 0; i < private->state_count && !status; i++) {
         tern_metric_state *state = &private->states[i];
@@ -148,7 +148,7 @@ void tern_metric_reset(tern_metric *metric)
 {
     if (tern_check_metric("metric_reset", metric))
         return;
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     for (int64_t i = 0; i < private->state_count; i++) {
         tern_metric_state *state = &private->states[i];
         if (state->kept)
@@ -214,7 +214,7 @@ static tern_status write_rows(const tern_metric_state *state, tern_tensor *rows)
 
 tern_status tern_metric_keep(tern_metric *metric, tern_tensor *const *rows)
 {
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     if (tern_size(rows[0], 0) == 0)
         return TERN_OK;
     for (int64_t i = 0, k = 0; i < private->state_count; i++)

@@ -22,7 +22,7 @@ static bool rows_fit(const tern_metric_state *state, const tern_tensor *saved)
 // The rows of all such states are of the same samples.
 static bool count_fits(const tern_metric *metric, const tern_state_visitor *visitor, int64_t count)
 {
-    const struct tern_metric_private_ *private = metric->private_;
+    const tern_metric_private *private = metric->private_;
     for (int64_t i = 0; i < private->state_count; i++) {
         if (!private->states[i].kept)
             continue;
@@ -76,7 +76,7 @@ static tern_status visit_state(const tern_metric *metric, tern_metric_state *sta
                                           : save_rows(metric, state, visitor);
 }
 
-static tern_status visit_updates(struct tern_metric_private_ *private, tern_state_visitor *visitor)
+static tern_status visit_updates(tern_metric_private *private, tern_state_visitor *visitor)
 {
     int64_t saved;
     if (tern_visit_peek_int(visitor, "updates", &saved) && saved < 0)
@@ -88,7 +88,7 @@ static tern_status visit_updates(struct tern_metric_private_ *private, tern_stat
 static tern_status visit(void *object, tern_state_visitor *visitor)
 {
     tern_metric *metric = object;
-    struct tern_metric_private_ *private = metric->private_;
+    tern_metric_private *private = metric->private_;
     char kind[TERN_METRIC_DESCRIPTION_SIZE];
     tern_metric_describe(metric, kind);
     TERN_TRY(tern_visit_kind(visitor, "kind", kind));
