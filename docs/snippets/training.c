@@ -54,6 +54,25 @@ static void decay(void)
     tern_free(opt, net);
 }
 
+static void how_well(void)
+{
+    tern_module *net = make_net(), *criterion = tern_nn_cross_entropy_loss();
+    tern_dataset *data = tern_data_tensors(x, labels);
+    tern_loader *test = tern_loader_new(data, .batch_size = 4);
+    // [evaluate]
+    tern_metric_list metrics = tern_metrics(
+        tern_metric_accuracy(.num_classes = 3), tern_metric_confusion_matrix(.num_classes = 3),
+        tern_metric_f1(.num_classes = 3, .average = TERN_AVERAGE_MACRO));
+    double loss;
+    if (tern_evaluate(net, test, .criterion = criterion, .metrics = metrics, .loss = &loss))
+        tern_error_print(stderr);
+    double accuracy = tern_metric_value(metrics.at[0]);
+    // [/evaluate]
+    expect(near(loss, loss_of(net)) && accuracy >= 0 && accuracy <= 1);
+    tern_metrics_free(metrics);
+    tern_free(test, data, criterion, net);
+}
+
 static void averages(void)
 {
     tern_module *net = make_net(), *criterion = tern_nn_cross_entropy_loss();
@@ -155,6 +174,7 @@ int main(void)
         labels = tern_argmax(tern_slice(x, 1, 0, 3, 1), 1, false);
     the_loop();
     decay();
+    how_well();
     averages();
     parts();
     whole_batches();

@@ -32,6 +32,8 @@ int init_examples(void);
 int io_examples(void);
 int loader_examples(void);
 int lora_examples(void);
+int metric_examples(void);
+int metrics_examples(void);
 int models_examples(void);
 int module_examples(void);
 int nn_activation_examples(void);

@@ -20,6 +20,8 @@ static int (*const headers[])(void) = {
     io_examples,
     loader_examples,
     lora_examples,
+    metric_examples,
+    metrics_examples,
     models_examples,
     module_examples,
     nn_activation_examples,
