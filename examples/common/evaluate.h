@@ -12,10 +12,9 @@ typedef struct evaluation {
     int64_t confusion[CLASSES][CLASSES]; // [label][prediction]
 } evaluation;
 
-// Runs the net, which is on `device`, over the loader's epoch in evaluation mode, without
-// recording. Waits for the device once, at the end.
+// Runs the net over the loader's epoch in evaluation mode, without recording.
 tern_status evaluate(tern_module *net, tern_module *criterion, tern_loader *loader,
-                     tern_device device, evaluation *result);
+                     evaluation *result);
 
 // Writes the pairs of classes that are taken for each other most often.
 void evaluation_confusions_print(const evaluation *e, FILE *file);

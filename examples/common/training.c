@@ -332,8 +332,8 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
 // An optimizer that averages by itself has the model at the average for it.
 static tern_status test(training *t)
 {
-    if (tern_optim_eval(t->optim) || evaluate(t->average ? t->average : t->model, t->criterion,
-                                              t->test_loader, t->device, &t->evaluation))
+    if (tern_optim_eval(t->optim) ||
+        evaluate(t->average ? t->average : t->model, t->criterion, t->test_loader, &t->evaluation))
         return tern_error_code();
     return tern_optim_train(t->optim);
 }
