@@ -106,11 +106,26 @@ TERN_API tern_status tern_logger_add_module_histograms(tern_logger *logger, tern
 
 // ---- images and texts ---------------------------------------------------------------------------
 
-/// An image (C, H, W) or (H, W) of 1 to 4 channels, as tern_image_write takes it: uint8, or float32
-/// or float64 in [0, 1]. TERN_ERR_SHAPE, TERN_ERR_DTYPE; one with NaN is dropped, with a warning.
-/// Several become one by tern_image_grid.
-TERN_API tern_status tern_logger_add_image(tern_logger *logger, const char *tag, tern_tensor *image,
-                                           int64_t step);
+/// `tern_logger_add_image(log, "valid/mistakes/1", image, step, .caption = "Shirt, taken for Coat")`.
+typedef struct tern_logger_add_image_options {
+    const char *caption; ///< a text in UTF-8 that the page shows below it, or NULL; TensorBoard has
+                         ///< no place for it
+    char reserved_;
+    tern_logger *logger; ///< where it goes
+    const char *tag;     ///< of the image
+    tern_tensor *image;  ///< (C, H, W) or (H, W)
+    int64_t step;        ///< 0 or more
+} tern_logger_add_image_options;
+#define TERN_LOGGER_ADD_IMAGE_DEFAULTS_ .caption = NULL
+#define TERN_LOGGER_ADD_IMAGE_FIELDS_                                                              \
+    4, 0, (logger, tag, image, step), (logger, text, tensor, int64)
+TERN_API tern_logger_add_image_options tern_logger_add_image_defaults(void);
+/// An image of 1 to 4 channels, as tern_image_write takes it: uint8, or float32 or float64 in
+/// [0, 1]. TERN_ERR_SHAPE, TERN_ERR_DTYPE; one with NaN is dropped, with a warning. Several become
+/// one by tern_image_grid.
+TERN_API tern_status tern_logger_add_image_with(const tern_logger_add_image_options *options);
+#define tern_logger_add_image(...)                                                                 \
+    TERN_WITH_(tern_logger_add_image, tern_logger_add_image, TERN_LOGGER_ADD_IMAGE, __VA_ARGS__)
 /// A text in UTF-8, of which TensorBoard shows Markdown; else TERN_ERR_ARG.
 TERN_API tern_status tern_logger_add_text(tern_logger *logger, const char *tag, const char *text,
                                           int64_t step);

@@ -95,16 +95,24 @@ tern_status tern_logger_add_module_histograms(tern_logger *logger, tern_module *
 
 // ---- images -------------------------------------------------------------------------------------
 
-tern_status tern_logger_add_image(tern_logger *logger, const char *tag, tern_tensor *image,
-                                  int64_t step)
+tern_status tern_logger_add_image_with(const tern_logger_add_image_options *o)
 {
     static const char op[] = "logger_add_image";
-    if (!logger)
+    tern_log_payload *payload;
+    if (!o)
+        return tern_null_error(op, "options");
+    if (!o->logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
-    TERN_TRY(tern_log_check_tensor(op, "image", image));
-    TERN_TRY(tern_pixels_check_tensor(op, image, TERN_CHW));
-    return push_copy(op, logger, TERN_ENTRY_IMAGE, step, image, tag);
+    TERN_TRY(tern_logger_check_entry(op, o->logger, o->tag, o->step));
+    TERN_TRY(tern_log_check_tensor(op, "image", o->image));
+    TERN_TRY(tern_pixels_check_tensor(op, o->image, TERN_CHW));
+    const size_t length = o->caption ? strlen(o->caption) : 0;
+    TERN_CHECK(length == 0 || tern_utf8_valid(o->caption, length), TERN_ERR_ARG,
+               "%s: .caption is not UTF-8", op);
+    TERN_TRY(tern_log_snapshot(o->logger, o->image, NULL, length + 1, &payload));
+    if (payload)
+        memcpy(payload->bytes, length > 0 ? o->caption : "", length + 1);
+    return push(op, o->logger, TERN_ENTRY_IMAGE, o->step, payload, o->tag);
 }
 
 // ---- confusion matrices -------------------------------------------------------------------------

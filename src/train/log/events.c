@@ -168,7 +168,7 @@ static void add_matrix(tern_log_bytes *to, const tern_log_record *record)
     const tern_log_matrix *matrix = &record->matrix;
     const int64_t side = tern_log_matrix_side(matrix->size);
     tern_log_bytes table = {0};
-    add_image(to, record, &(tern_log_image){side, side, 3, matrix->png, matrix->nbytes});
+    add_image(to, record, &(tern_log_image){side, side, 3, matrix->png, matrix->nbytes, ""});
     if (matrix->size > TERN_LOG_TABLE_CLASSES)
         return;
     tern_log_matrix_table(&table, matrix);

@@ -86,6 +86,10 @@ static void add_image(tern_log_bytes *to, const tern_log_image *image)
     tern_log_add_text(to, "\"");
     add_base64(to, image->png, image->nbytes);
     tern_log_add_text(to, "\"");
+    if (!image->caption[0])
+        return;
+    tern_json_add_name(to, "text");
+    tern_json_add_string(to, image->caption);
 }
 
 static void add_matrix(tern_log_bytes *to, const tern_log_matrix *matrix)

@@ -73,8 +73,8 @@ static tern_status make_image(const tern_log_payload *payload, tern_log_record *
     tern_status status = tern_pixels_from_tensor(&pixels, op, image, TERN_CHW);
     if (!status)
         status = tern_png_encode(op, &pixels, &scratch->png);
-    record->image = (tern_log_image){pixels.height, pixels.width, pixels.channels,
-                                     scratch->png.data, scratch->png.nbytes};
+    record->image = (tern_log_image){pixels.height,     pixels.width,        pixels.channels,
+                                     scratch->png.data, scratch->png.nbytes, payload->bytes};
     tern_pixels_free(&pixels);
     return status;
 }

@@ -32,6 +32,7 @@ typedef struct tern_log_image {
     int channels;
     const uint8_t *png;
     int64_t nbytes;
+    const char *caption; // "" for none
 } tern_log_image;
 
 typedef struct tern_log_matrix {
