@@ -1,58 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "worst.h"
 
-#include <math.h>
-#include <stdlib.h>
+enum { LOSS, INDEX, LABEL, PREDICTED, PROBABILITY, COLUMNS };
 
-static void keep(worst *w, const mistake *m)
+typedef struct worst {
+    tern_metric base;
+    int64_t count;
+    tern_tensor *table; // (count, COLUMNS): the largest loss first, 0 where there are fewer
+    tern_tensor *seen;  // (): samples so far
+} worst;
+
+// (N, COLUMNS) of a batch; a sample that is right has no loss.
+static tern_tensor *rows_of(const worst *self, tern_tensor *logits, tern_tensor *labels)
 {
-    if (w->capacity == 0 || (w->count == w->capacity && m->loss <= w->at[w->count - 1].loss))
-        return;
-    int64_t place = w->count < w->capacity ? w->count++ : w->count - 1;
-    for (; place > 0 && w->at[place - 1].loss < m->loss; place--)
-        w->at[place] = w->at[place - 1];
-    w->at[place] = *m;
+    tern_tensor *column[COLUMNS];
+    tern_tensor *loss = tern_cross_entropy(logits, labels, .reduction = TERN_REDUCTION_NONE);
+    column[PROBABILITY] = tern_max(tern_softmax(logits, 1), 1, false, &column[PREDICTED]);
+    tern_tensor *wrong = tern_ne(column[PREDICTED], labels);
+    column[LOSS] = tern_mul(loss, wrong);
+    column[INDEX] =
+        tern_add(tern_arange(0, (double)tern_numel(labels), 1, .device = tern_device_of(labels)),
+                 self->seen);
+    column[LABEL] = labels;
+    for (int i = 0; i < COLUMNS; i++)
+        column[i] = tern_to_dtype(column[i], TERN_FLOAT64);
+    return tern_stack(column, COLUMNS, 1);
 }
 
-// `log_p` (N, classes) and `labels` (N) on the CPU.
-static int64_t count_right(worst *w, const tern_batch *b, tern_tensor *log_p, tern_tensor *labels)
+static tern_status update(tern_metric *metric, tern_tensor *logits, tern_tensor *labels)
 {
-    const float *row = tern_data(log_p);
-    const int64_t *label = tern_data(labels), classes = tern_shape_of(log_p).dim[1];
-    int64_t right = 0;
-    for (int64_t i = 0; i < b->size; i++, row += classes) {
-        int64_t best = 0;
-        for (int64_t k = 1; k < classes; k++)
-            best = row[k] > row[best] ? k : best;
-        right += best == label[i];
-        if (best != label[i])
-            keep(w, &(mistake){b->index[i], label[i], best, exp((double)row[best]),
-                               -(double)row[label[i]]});
-    }
-    return right;
-}
-
-tern_status worst_find(worst *w, tern_module *net, tern_loader *loader)
-{
-    int64_t right = 0, all = 0;
-    w->at = calloc((size_t)w->capacity + 1, sizeof *w->at);
-    if (!w->at)
-        return tern_error_raise(TERN_ERR_NOMEM, "no memory for the worst mistakes");
-    (void)tern_module_train(net, false);
-    tern_no_grad {
-        tern_each_batch (b, loader) {
-            tern_tensor *log_p = tern_log_softmax(tern_forward(net, b.x), 1);
-            log_p = tern_to(log_p, tern_cpu(0));
-            tern_tensor *labels = tern_to(b.y, tern_cpu(0));
-            if (!log_p || !labels)
-                break;
-            right += count_right(w, &b, log_p, labels);
-            all += b.size;
-        }
-    }
-    w->accuracy = all > 0 ? (double)right / (double)all : 0;
+    worst *self = (worst *)metric;
+    tern_tensor *which, *rows[] = {self->table, rows_of(self, logits, labels)};
+    tern_tensor *all = tern_cat(rows, 2, 0);
+    if (!tern_topk(tern_select(all, 1, LOSS), self->count, 0, true, &which))
+        return tern_error_code();
+    tern_copy_(self->table, tern_index_select(all, 0, which));
+    tern_add_scalar_(self->seen, tern_numel(labels));
     return tern_error_code();
 }
+
+static tern_tensor *compute(tern_metric *metric)
+{
+    return tern_clone(((worst *)metric)->table);
+}
+
+static void describe(const tern_metric *metric, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "count=%lld", (long long)((const worst *)metric)->count);
+}
+
+static const tern_metric_class worst_class = {.name = "worst mistakes",
+                                              .size = sizeof(worst),
+                                              .update = update,
+                                              .compute = compute,
+                                              .describe = describe};
+
+tern_metric *worst_mistakes(int64_t count)
+{
+    worst *self = (worst *)tern_metric_new(&worst_class, NULL);
+    if (!self)
+        return NULL;
+    self->count = count;
+    if (!tern_metric_add_state(&self->base, "table", &self->table, tern_dims(count, COLUMNS),
+                               TERN_FLOAT64) &&
+        !tern_metric_add_state(&self->base, "seen", &self->seen, tern_dims(), TERN_INT64))
+        return &self->base;
+    tern_metric_free(&self->base);
+    return NULL;
+}
+
+int64_t worst_read(tern_metric *metric, mistake *mistakes)
+{
+    int64_t found = 0;
+    const tern_scope scope = tern_scope_open();
+    tern_tensor *table = tern_to(tern_metric_compute(metric), tern_cpu(0));
+    const double *row = table ? tern_data(table) : NULL;
+    for (; row && found < ((worst *)metric)->count && row[LOSS] > 0; row += COLUMNS)
+        mistakes[found++] = (mistake){.index = (int64_t)row[INDEX],
+                                      .label = (int64_t)row[LABEL],
+                                      .predicted = (int64_t)row[PREDICTED],
+                                      .probability = row[PROBABILITY],
+                                      .loss = row[LOSS]};
+    tern_scope_close(scope);
+    return table ? found : -1;
+}
+
+// ---- in words -----------------------------------------------------------------------------------
 
 static void print_class(tern_dataset *set, int64_t label, FILE *file)
 {
@@ -64,13 +97,12 @@ static void print_class(tern_dataset *set, int64_t label, FILE *file)
         fprintf(file, "class %lld", (long long)label);
 }
 
-void worst_print(const worst *w, tern_dataset *set, FILE *file)
+void mistakes_print(const mistake *mistakes, int64_t count, tern_dataset *set, FILE *file)
 {
     char path[4096];
-    if (w->count > 0)
+    if (count > 0)
         fputs("the worst mistakes:\n", file);
-    for (int64_t i = 0; i < w->count; i++) {
-        const mistake *m = &w->at[i];
+    for (const mistake *m = mistakes; m < mistakes + count; m++) {
         if (tern_dataset_sample_name(set, m->index, path, sizeof path))
             fprintf(file, "  %s: ", path);
         else
@@ -80,9 +112,4 @@ void worst_print(const worst *w, tern_dataset *set, FILE *file)
         print_class(set, m->predicted, file);
         fprintf(file, " with %.1f %%\n", 100 * m->probability);
     }
-}
-
-void worst_free(worst *w)
-{
-    free(w->at);
 }

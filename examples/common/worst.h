@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// How right a net is, and the images that it is most wrong about.
-#ifndef FOLDER_TRAIN_WORST_H
-#define FOLDER_TRAIN_WORST_H
+// The samples that a classifier is most wrong about: a metric of a program's own.
+#ifndef COMMON_WORST_H
+#define COMMON_WORST_H
 
 #include <stdio.h>
 #include <tern/tern.h>
 
 typedef struct mistake {
-    int64_t index;            // of the sample
+    int64_t index;            // of the sample, in the order of evaluation
     int64_t label, predicted; // classes
     double probability;       // of what was predicted
     double loss;
 } mistake;
 
-typedef struct worst {
-    int64_t capacity, count;
-    mistake *at; // (count): the largest loss first
-    double accuracy;
-} worst;
+// Of logits (N, C) and labels (N) it keeps the `count` mistakes of the largest loss. What it
+// computes is a table; worst_read gives its rows.
+tern_metric *worst_mistakes(int64_t count);
 
-// Runs the net in evaluation mode over the loader's epoch.
-tern_status worst_find(worst *w, tern_module *net, tern_loader *loader);
-// A line for each, with the file, or the number of an image that has none.
-void worst_print(const worst *w, tern_dataset *set, FILE *file);
-void worst_free(worst *w);
+// Writes the mistakes, the largest loss first, and returns how many there are, at most the count;
+// -1 on failure. Waits for the device.
+int64_t worst_read(tern_metric *worst, mistake *mistakes);
+
+// A line for each, with the file, or the number of a sample that has none.
+void mistakes_print(const mistake *mistakes, int64_t count, tern_dataset *set, FILE *file);
 
 #endif

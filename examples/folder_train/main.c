@@ -5,8 +5,10 @@
 
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/worst.h"
 #include "data.h"
-#include "worst.h"
+
+#define MAX_WORST 1000
 
 static struct settings {
     int64_t size, epochs, batch_size, workers, worst, seed;
@@ -27,7 +29,8 @@ static const tern_option table[] = {
     {"workers", .integer = {&s.workers, 0, 256},
      .help = "threads that read and change images ahead"},
     {"device", .text = &s.device, .value = "NAME", .help = "cpu, cuda (the best there is)"},
-    {"worst", .integer = {&s.worst, 0, 1000}, .help = "how many of the worst mistakes are named"},
+    {"worst", .integer = {&s.worst, 0, MAX_WORST},
+     .help = "how many of the worst mistakes are named"},
     {"seed", .integer = {&s.seed, 0, INT64_MAX}},
     {"save", .text = &s.save, .value = "FILE", .read = check_save,
      .help = "where the weights go: .safetensors, .pt, .npz"},
@@ -78,6 +81,22 @@ static tern_status train_epoch(tern_module *net, tern_optim *optim, tern_loader 
     return tern_error_code();
 }
 
+static tern_status test_net(tern_module *net, tern_loader *loader, const images *set)
+{
+    mistake mistakes[MAX_WORST + 1];
+    tern_metric *accuracy = tern_metric_accuracy(.num_classes = set->classes);
+    tern_metric *worst = worst_mistakes(s.worst);
+    int64_t count = -1;
+    if (!tern_evaluate(net, loader, .metrics = tern_metrics(accuracy, worst)))
+        count = worst_read(worst, mistakes);
+    if (count >= 0) {
+        mistakes_print(mistakes, count, set->test, stdout);
+        printf("test_accuracy=%.4f\n", tern_metric_value(accuracy));
+    }
+    tern_free(worst, accuracy);
+    return tern_error_code();
+}
+
 // ---- all of it ----------------------------------------------------------------------------------
 
 static tern_status run(const images *set, tern_device device)
@@ -95,12 +114,8 @@ static tern_status run(const images *set, tern_device device)
     for (int64_t epoch = 0; epoch < s.epochs && !tern_error_pending(); epoch++)
         if (train_epoch(net, optim, train) || tern_sched_step(sched))
             break;
-    worst found = {.capacity = s.worst};
-    if (!tern_error_pending() && !worst_find(&found, net, test)) {
-        worst_print(&found, set->test, stdout);
-        printf("test_accuracy=%.4f\n", found.accuracy);
-    }
-    worst_free(&found);
+    if (!tern_error_pending())
+        (void)!test_net(net, test, set);
     if (s.save && !tern_error_pending())
         (void)!tern_module_save(net, s.save);
     tern_free(test, train, sched, optim, net);
