@@ -4,14 +4,17 @@
 #define MOST_CONFUSED 3
 
 tern_status evaluate(tern_module *net, tern_module *criterion, tern_loader *loader,
-                     evaluation *result)
+                     tern_metric *other, evaluation *result)
 {
     *result = (evaluation){0};
     tern_metric *accuracy = tern_metric_accuracy(.num_classes = CLASSES);
     tern_metric *matrix = tern_metric_confusion_matrix(.num_classes = CLASSES);
+    tern_metric_list all = tern_metrics(accuracy, matrix);
+    if (other)
+        all.at[all.count++] = other;
     tern_scope scope = tern_scope_open();
     if (!tern_evaluate(net, loader, .criterion = criterion, .loss = &result->loss,
-                       .metrics = tern_metrics(accuracy, matrix)) &&
+                       .metrics = all) &&
         !tern_to_host(tern_metric_compute(matrix), result->confusion, sizeof result->confusion))
         result->accuracy = tern_metric_value(accuracy);
     tern_scope_close(scope);

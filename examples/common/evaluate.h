@@ -12,9 +12,10 @@ typedef struct evaluation {
     int64_t confusion[CLASSES][CLASSES]; // [label][prediction]
 } evaluation;
 
-// Runs the net over the loader's epoch in evaluation mode, without recording.
+// Runs the net over the loader's epoch in evaluation mode, without recording. Another metric, or
+// NULL, sees it too.
 tern_status evaluate(tern_module *net, tern_module *criterion, tern_loader *loader,
-                     evaluation *result);
+                     tern_metric *other, evaluation *result);
 
 // Writes the pairs of classes that are taken for each other most often.
 void evaluation_confusions_print(const evaluation *e, FILE *file);

@@ -111,6 +111,9 @@ static const tern_option table[] = {
     {"resume", .flag = &o.resume, .needs = "checkpoint-dir",
      .help = "go on from the last checkpoint in DIR, with the same options: the numbers are those "
              "of a run that was never stopped"},
+    {"log", .text = &o.log, .value = "DIR",
+     .help = "curves, histograms, the worst mistakes and a page, run.html, go there, for "
+             "TensorBoard and tern-watch too"},
     {"quiet", 'q', .flag = &o.quiet, .help = "only the last line"},
     {0},
 };
@@ -137,6 +140,8 @@ bool options_read(options *out, const command *c, int argc, char **argv, int *st
     *status = tern_script_print(&script, action, NULL);
     if (!lr_given && strcmp(o.optimizer, c->defaults.optimizer) != 0)
         o.lr = optimizer_find(o.optimizer)->lr;
+    if (action == TERN_SCRIPT_RUN)
+        o.setting_count = tern_script_settings(&script, o.settings, MAX_SETTINGS);
     *out = o;
     return action == TERN_SCRIPT_RUN;
 }

@@ -9,6 +9,8 @@
 #include "optimizers.h"
 #include "schedules.h"
 
+#define MAX_SETTINGS 64
+
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 typedef struct options {
@@ -34,7 +36,10 @@ typedef struct options {
     const char *checkpoint_dir; // NULL: no checkpoints
     int64_t checkpoint_every;   // steps; 0: at the end of each epoch alone
     bool resume;
+    const char *log; // NULL: no log
     bool quiet;
+    tern_setting settings[MAX_SETTINGS]; // all of these, by name
+    int64_t setting_count;
 } options;
 
 // What a program's command line is.

@@ -322,7 +322,7 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
     add_batch(s, loss, logits, b);
     t->steps++;
     const bool stops = tern_interrupted();
-    if (count_step(t) || save_sometimes(t, stops) || stops)
+    if (logs_step(t, loss) || count_step(t) || save_sometimes(t, stops) || stops)
         return false;
     if (tern_progress_due(t->progress))
         show_sums(t);
@@ -332,8 +332,8 @@ bool training_goes_on(training *t, const tern_batch *b, tern_tensor *logits, ter
 // An optimizer that averages by itself has the model at the average for it.
 static tern_status test(training *t)
 {
-    if (tern_optim_eval(t->optim) ||
-        evaluate(t->average ? t->average : t->model, t->criterion, t->test_loader, &t->evaluation))
+    if (tern_optim_eval(t->optim) || evaluate(t->average ? t->average : t->model, t->criterion,
+                                              t->test_loader, t->logs.worst, &t->evaluation))
         return tern_error_code();
     return tern_optim_train(t->optim);
 }
@@ -355,15 +355,16 @@ static tern_status run_epoch(training *t)
     begin_epoch(t);
     tern_progress_begin(p, t->epoch, .done = t->sums.samples);
     const bool by_closure = optimizer_find(t->options.optimizer)->by_closure;
-    if (set_lr(t) || (by_closure ? training_epoch_by_closure : t->program->train_epoch)(t))
+    if (set_lr(t) || logs_begin_epoch(t) ||
+        (by_closure ? training_epoch_by_closure : t->program->train_epoch)(t))
         return tern_error_code();
     const bool whole = t->sums.samples == tern_dataset_count(t->train_data);
     if (!whole)
         tern_progress_stop(p);
-    if (test(t) || !whole)
+    if (logs_end_steps(t) || test(t) || !whole)
         return tern_error_code();
     t->epochs_done++;
-    if (count_epoch(t))
+    if (logs_end_epoch(t) || count_epoch(t))
         return tern_error_code();
     show_sums(t);
     tern_progress_show(p, "test accuracy", t->evaluation.accuracy, .bold = true);
@@ -397,6 +398,7 @@ static tern_status train(training *t)
 
 static void release(training *t)
 {
+    logs_close(t);
     tern_interrupt_release();
     tern_checkpoint_free(t->checkpoint);
     tern_release(t->sums.loss);
@@ -431,7 +433,8 @@ int train_images(const program *p, int argc, char **argv)
         return status;
     if (open_data(&t))
         return finish(&t, EXIT_USAGE);
-    if (!build(&t) && !resume(&t) && !train(&t) && (fflush(stdout) || ferror(stdout)))
+    if (!build(&t) && !resume(&t) && !logs_open(&t) && !train(&t) &&
+        (fflush(stdout) || ferror(stdout)))
         tern_error_raise(TERN_ERR_IO, "cannot write to stdout");
     return finish(&t, EXIT_FAILED);
 }

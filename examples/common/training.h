@@ -6,6 +6,7 @@
 
 #include <tern/tern.h>
 #include "evaluate.h"
+#include "logs.h"
 #include "options.h"
 
 #define MAX_DEVICES 64
@@ -49,6 +50,7 @@ struct training {
     sums sums;
     tern_progress *progress;
     evaluation evaluation;
+    logs logs;
     bool failed_option; // what failed is a file or a number that an option gives
 };
 
