@@ -124,15 +124,33 @@ function curves() {
       grid([...of('rate'), ...of('resources')], 'small'))];
 }
 
+function picture(image, size) {
+  return [make('img', {src: `data:image/png;base64,${image.png}`, alt: image.text || image.tag,
+    width: image.width, height: image.height, style: size}),
+  image.text ? make('figcaption', {}, image.text) : null];
+}
+
+function pictureCard(run, name, images) {
+  const heading = make('h3', {}, several ? runLabel(run) : null, several ? ' ' : null,
+    `${name === 'valid/mistakes' ? 'Worst mistakes' : name}, step ${grouped(images[0].step)}`);
+  if (images.length === 1) {
+    return make('figure', {class: 'card', 'data-tag': images[0].tag}, heading,
+      picture(images[0], {'max-width': `${Math.max(4 * images[0].width, 280)}px`, height: 'auto'}));
+  }
+  return make('div', {class: 'card'}, heading, make('div', {class: 'gallery'},
+    images.map((image) => make('figure', {'data-tag': image.tag}, picture(image, {})))));
+}
+
+// Images of one name, "valid/mistakes/01" and on, share a card.
 function pictures() {
-  return data.runs.flatMap((run) => run.images.map((image) => make('figure', {class: 'card',
-    'data-tag': image.tag}, make('h3', {}, several ? runLabel(run) : null, several ? ' ' : null,
-    image.tag === 'valid/mistakes' ? `Worst mistakes, step ${grouped(image.step)}`
-      : `${image.tag}, step ${grouped(image.step)}`),
-  make('img', {src: `data:image/png;base64,${image.png}`, alt: image.text || image.tag,
-    width: image.width, height: image.height,
-    style: {'max-width': `${Math.max(4 * image.width, 280)}px`, height: 'auto'}}),
-  image.text ? make('figcaption', {}, image.text) : null)));
+  return data.runs.flatMap((run) => {
+    const names = new Map();
+    run.images.forEach((image) => {
+      const name = image.tag.replace(/\/\d+$/, '');
+      names.set(name, [...(names.get(name) || []), image]);
+    });
+    return [...names].map(([name, images]) => pictureCard(run, name, images));
+  });
 }
 
 function texts() {
