@@ -31,6 +31,7 @@ GROUPS = {  # of the reference; a header that is in none is in the last
     "Optimizers": ["optim"],
     "Data": ["data", "idx"],
     "Saving and loading": ["checkpoint", "state", "io"],
+    "Watching runs": ["run"],
     "Devices": ["device", "parallel", "cuda", "cuda_graph"],
     "Other languages": ["cpp"],
 }

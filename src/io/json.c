@@ -103,6 +103,16 @@ tern_status tern_json_end(tern_json *json)
                : tern_json_error(json, "nothing is due, not %s", found(json, buffer));
 }
 
+bool tern_json_accept_word(tern_json *json, const char *word)
+{
+    const size_t length = strlen(word);
+    (void)tern_json_peek(json);
+    if ((size_t)(json->end - json->at) < length || memcmp(json->at, word, length) != 0)
+        return false;
+    json->at += length;
+    return true;
+}
+
 bool tern_json_accept_null(tern_json *json)
 {
     return tern_json_accept_word(json, "null");

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers, and values that nobody asked for.
-#include <string.h>
-
 #include "base/text.h"
 #include "io/json.h"
 
@@ -85,16 +83,6 @@ tern_status tern_json_number(tern_json *json, double *value)
         return tern_json_error(json, "digits are due in the exponent");
     round_number(begin, significand, dropped, power - behind, value);
     return TERN_OK;
-}
-
-bool tern_json_accept_word(tern_json *json, const char *word)
-{
-    const size_t length = strlen(word);
-    (void)tern_json_peek(json);
-    if ((size_t)(json->end - json->at) < length || memcmp(json->at, word, length) != 0)
-        return false;
-    json->at += length;
-    return true;
 }
 
 static tern_status skip(tern_json *json, int depth);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Headers, their description, both libraries, the soname, tern.pc and tern-file arrive; tern.pc says
-# the version, and so does tern-file, which finds the library beside it.
+# Headers, their description, both libraries, the soname, tern.pc and the programs arrive; tern.pc
+# says the version, and so do the programs, which find the library beside them.
 . "$(dirname "$0")/common.sh"
 install_tern
 
@@ -22,6 +22,8 @@ done
 objdump -p "$libdir/libtern.so" | grep -q "SONAME *libtern.so.$abi\$" || fail "the soname"
 pkg-config --static --libs tern | grep -q -e '-lz' || fail "the static libraries lack zlib"
 if pkg-config --libs tern | grep -q -e '-lz'; then fail "the shared library asks for zlib"; fi
-program=$(find "$root" -path '*/bin/tern-file')
-[ "$(env -u LD_LIBRARY_PATH "$program" --version)" = "tern-file $version" ] || fail "tern-file"
-find "$root" -path '*/man/man1/tern-file.1*' | grep -q . || fail "no manual page of tern-file"
+for tool in tern-file tern-watch; do
+    program=$(find "$root" -path "*/bin/$tool")
+    [ "$(env -u LD_LIBRARY_PATH "$program" --version)" = "$tool $version" ] || fail "$tool"
+    find "$root" -path "*/man/man1/$tool.1*" | grep -q . || fail "no manual page of $tool"
+done

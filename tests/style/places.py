@@ -23,7 +23,7 @@ FOLDERS = {
     'data': {'compose', 'file', 'loader', 'transform'},
     'nn': {'container', 'init', 'layer', 'loss', 'module', 'parametrization'},
     'optim': {'lbfgs', 'sched'},
-    'train': {'fit', 'log', 'metric', 'resources', 'run', 'script', 'summary'},
+    'train': {'fit', 'log', 'metric', 'resources', 'run', 'run/page', 'script', 'summary'},
 }
 MIRRORS = {'cpu': 'cuda', 'cuda': 'cpu'}
 

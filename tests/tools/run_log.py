@@ -108,7 +108,8 @@ def example(folder, seed=1, epochs=12, steps=120, ended='finished', lr=0.001, **
                 log.scalar('resources/cpu_share', step, min(1, 0.93 + draw.gauss(0, 0.02)))
                 log.scalar('resources/wait_share', step, abs(draw.gauss(0.02, 0.01)))
         at = (epoch + 1) / epochs
-        log.scalar('valid/loss', step, 0.34 - 0.02 * seed + 1.3 * math.exp(-6 * at) + 0.05 * at * at)
+        log.scalar('valid/loss', step,
+                   0.34 - 0.02 * seed + 1.3 * math.exp(-6 * at) + 0.05 * at * at)
         log.scalar('valid/accuracy', step, 0.89 - 0.35 * math.exp(-6 * at) + 0.004 * seed)
         for layer, width in (('1.weight', 0.05), ('1.bias', 0.08), ('3.weight', 0.12),
                              ('3.bias', 0.2)):
@@ -139,4 +140,4 @@ def example(folder, seed=1, epochs=12, steps=120, ended='finished', lr=0.001, **
 
 if __name__ == '__main__':
     SEED = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    print(example(sys.argv[1], SEED, lr=0.001 * SEED, ended='' if SEED == 3 else 'finished'))
+    print(example(sys.argv[1], SEED, lr=0.001 * SEED, ended='' if SEED == 3 else 'stopped'))

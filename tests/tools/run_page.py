@@ -123,8 +123,8 @@ class Text(Case):
         self.assertEqual([10 * i for i in range(8)], curve['steps'])
         self.assertEqual([float(i + 1) for i in range(8)], curve['times'])
         self.assertEqual(values[:5] + ['nan', 'inf', '-inf'], curve['values'])
-        self.assertEqual([20, -1e300], curve['least'])
-        self.assertEqual([40, 123456789.123456789], curve['greatest'])
+        self.assertEqual([20, -1e300], curve['min'])
+        self.assertEqual([40, 123456789.123456789], curve['max'])
         self.assertEqual([40, 123456789.123456789], curve['last'])
         self.assertEqual((8, 3), (curve['count'], curve['gaps']))
         self.assertEqual(('failed', 70, 8), (run['status'], run['lastStep'], run['seconds']))
@@ -211,13 +211,13 @@ class Document(Case):
             self.assertEqual(1, len(document.find(tag='tr', data_tag=curve['tag'])), curve['tag'])
         cells = [element for element in document.all if 'data-step' in element]
         for curve in run['curves']:
-            for pair in (curve['last'], curve['least'], curve['greatest']):
+            for pair in (curve['last'], curve['min'], curve['max']):
                 found = [c for c in cells if int(c['data-step']) == pair[0] and
                          float(c['data-value']) == pair[1]]
                 self.assertTrue(found, (curve['tag'], pair))
         accuracy = next(c for c in run['curves'] if c['tag'] == 'valid/accuracy')
         best = [e for e in document.all if 'data-best' in e]
-        self.assertEqual(accuracy['greatest'][1], float(best[0]['data-best']))
+        self.assertEqual(accuracy['max'][1], float(best[0]['data-best']))
         table, = document.find(tag='table', data_tag='valid/confusion')
         shown = [int(n) for n in re.findall(r'\d+', ' '.join(
             e['text'] for e in document.find(tag='td') if 'taken for' in (e.get('title') or '')))]

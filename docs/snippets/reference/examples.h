@@ -59,6 +59,7 @@ int optim_examples(void);
 int parallel_examples(void);
 int parametrize_examples(void);
 int random_examples(void);
+int run_examples(void);
 int sampler_examples(void);
 int sched_examples(void);
 int state_examples(void);

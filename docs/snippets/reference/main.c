@@ -47,6 +47,7 @@ static int (*const headers[])(void) = {
     parallel_examples,
     parametrize_examples,
     random_examples,
+    run_examples,
     sampler_examples,
     sched_examples,
     state_examples,

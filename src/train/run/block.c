@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines that are no scalars: each becomes one block, which the next one of its tag replaces.
+// Each line becomes one block, which the next one of its tag replaces.
+#include "train/run/block.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "train/run/line.h"
 
 // More classes than this are no matrix to look at.
 #define MAX_CLASSES 4096
@@ -183,10 +184,10 @@ static tern_status read_names(const tern_run_member *m, int64_t rows, const char
 }
 
 static tern_status read_matrix(const tern_run_record *record, const tern_run_member *names,
-                               tern_run_cells *c, double *values, size_t room)
+                               tern_run_cells *c, double *values, size_t capacity)
 {
     int64_t count;
-    const char **texts = (const char **)(values + room);
+    const char **texts = (const char **)(values + capacity);
     TERN_TRY(numbers(record, "values", values, &count));
     if (count != c->rows * c->columns)
         return TERN_ERR_FORMAT;
@@ -211,13 +212,14 @@ tern_status tern_run_take_matrix(tern_run *run, const tern_run_record *record)
         (names && names->type != '[' && names->type != 'n'))
         return TERN_ERR_FORMAT;
     names = names && names->type == '[' ? names : NULL;
-    const size_t room = elements(record, "values");
+    const size_t capacity = elements(record, "values");
     const size_t names_bytes = names ? (size_t)(names->end - names->begin) : 0;
-    tern_run_block *block = make(
-        record, room * sizeof *values + (size_t)cells.rows * sizeof(char *) + names_bytes, &values);
+    tern_run_block *block =
+        make(record, capacity * sizeof *values + (size_t)cells.rows * sizeof(char *) + names_bytes,
+             &values);
     if (!block)
         return TERN_ERR_NOMEM;
-    const tern_status status = read_matrix(record, names, &cells, values, room);
+    const tern_status status = read_matrix(record, names, &cells, values, capacity);
     block->is.cells = cells;
     if (!status)
         return keep(run, TERN_RUN_MATRIX, record, block);

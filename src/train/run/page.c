@@ -2,88 +2,16 @@
 // The page: one file with its style, its script and the numbers that the script draws.
 #include "train/run/page.h"
 
-#include <math.h>
-#include <stdarg.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "train/run/page_run.h"
 
 enum { MAX_RUNS = 32 };
-
-// ---- texts --------------------------------------------------------------------------------------
-
-static void put_bytes(tern_page *page, const char *bytes, size_t count)
-{
-    if (!page->status)
-        page->status = tern_save_write(&page->save, bytes, count);
-}
-
-void tern_page_put(tern_page *page, const char *text)
-{
-    put_bytes(page, text, strlen(text));
-}
-
-void tern_page_format(tern_page *page, const char *format, ...)
-{
-    char text[TERN_MESSAGE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    tern_text_format(text, sizeof text, format, arguments);
-    va_end(arguments);
-    tern_page_put(page, text);
-}
-
-void tern_page_string(tern_page *page, const char *text)
-{
-    tern_page_put(page, "\"");
-    for (; *text; text++) {
-        const size_t plain = strcspn(text, "\"\\<>&\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0A\x0B\x0C"
-                                           "\x0D\x0E\x0F\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19"
-                                           "\x1A\x1B\x1C\x1D\x1E\x1F\x7F");
-        put_bytes(page, text, plain);
-        text += plain;
-        if (!*text)
-            break;
-        char escaped[8];
-        (void)snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*text);
-        tern_page_put(page, escaped);
-    }
-    tern_page_put(page, "\"");
-}
-
-void tern_page_escaped(tern_page *page, const char *text)
-{
-    for (; *text; text++) {
-        const size_t plain = strcspn(text, "<>&\"'");
-        put_bytes(page, text, plain);
-        text += plain;
-        if (!*text)
-            break;
-        tern_page_format(page, "&#%d;", *text);
-    }
-}
-
-void tern_page_number(tern_page *page, double value)
-{
-    char text[32];
-    if (isfinite(value)) {
-        for (int digits = 9; digits <= 17; digits += 4) { // as few as give the same double
-            (void)snprintf(text, sizeof text, "%.*g", digits, value);
-            for (char *point = text; (point = strchr(point, ',')); point++)
-                *point = '.';
-            if (tern_text_double(text) == value)
-                break;
-        }
-        tern_page_put(page, text);
-    } else {
-        tern_page_put(page, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
-    }
-}
-
-// ---- the page -----------------------------------------------------------------------------------
 
 static double now(void)
 {
@@ -152,9 +80,12 @@ static tern_status check(const char *path, int64_t count, const char *const *fol
         return tern_null_error("run_page_write", "folders");
     TERN_CHECK(count >= 1 && count <= MAX_RUNS, TERN_ERR_ARG,
                "run_page_write: a page shows 1 to %d runs, not %lld", MAX_RUNS, (long long)count);
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "folder %lld", (long long)i);
         if (!folders[i])
-            return tern_null_error("run_page_write", "a folder");
+            return tern_null_error("run_page_write", name);
+    }
     return TERN_OK;
 }
 
@@ -163,14 +94,16 @@ tern_status tern_run_page_write(const char *path, int64_t count, const char *con
     tern_run *runs[MAX_RUNS] = {NULL};
     tern_status status = TERN_OK;
     int64_t opened = 0;
+    const int saved = errno;
     TERN_TRY(check(path, count, folders));
     for (; !status && opened < count; opened += !status) {
-        runs[opened] = tern_run_read(folders[opened]);
+        runs[opened] = tern_run_open("run_page_write", folders[opened]);
         status = runs[opened] ? TERN_OK : tern_error_code();
     }
     if (!status)
         status = tern_page_save(path, count, runs);
     while (opened > 0)
         tern_run_free(runs[--opened]);
+    errno = saved;
     return status;
 }

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of runs: what is the same in each, and the numbers in it.
+// What is the same in every page, made from the files in page/.
 #ifndef TERN_SRC_TRAIN_RUN_PAGE_H
 #define TERN_SRC_TRAIN_RUN_PAGE_H
 
-#include <tern/run.h>
-#include "io/save.h"
-
-// Made from the files in page/.
 extern const char tern_page_head[], tern_page_style[], tern_page_script[];
 
 // Where the page is written to. After a failure, which is pending, nothing more is written.

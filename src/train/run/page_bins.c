@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histograms of one tag over bins that all of them share, so that they stand behind each other.
-#include <math.h>
+// Histograms of one tag stand behind each other.
+#include "train/run/page_bins.h"
 
-#include "train/run/page.h"
-#include "train/run/run.h"
+#include <math.h>
 
 enum { BINS = 48 };
 // Of the numbers of each histogram this share on either side is drawn in the outermost bins: single
@@ -96,13 +95,12 @@ static void find_range(const tern_run_entry *e, double *low, double *high)
     }
 }
 
-void tern_page_histograms(tern_page *page, const tern_run *run, const char *tag)
+void tern_page_histograms(tern_page *page, const tern_run_entry *e)
 {
     double low, high;
-    const tern_run_entry *e = tern_run_entry_find(run, TERN_RUN_HISTOGRAM, tag);
     find_range(e, &low, &high);
     tern_page_put(page, "{\"tag\":");
-    tern_page_string(page, tag);
+    tern_page_string(page, e->tag);
     tern_page_put(page, ",\"low\":");
     tern_page_number(page, low);
     tern_page_put(page, ",\"high\":");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run as an object of JSON, and its curves.
+#include "train/run/page_run.h"
+
 #include <math.h>
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "train/run/page.h"
-#include "train/run/run.h"
+#include "train/run/page_bins.h"
 #include "train/run/thin.h"
 
 enum {
@@ -16,7 +16,7 @@ enum {
 // ---- curves -------------------------------------------------------------------------------------
 
 typedef struct summary {
-    int64_t least, greatest, last, gaps; // indices of finite values, -1: none; how many are not
+    int64_t min, max, last, gaps; // indices of finite values, -1: none; how many are not
 } summary;
 
 static summary summarize(const tern_run_points *p)
@@ -28,8 +28,8 @@ static summary summarize(const tern_run_points *p)
             s.gaps++;
             continue;
         }
-        s.least = s.least < 0 || value < p->values[s.least] ? i : s.least;
-        s.greatest = s.greatest < 0 || value > p->values[s.greatest] ? i : s.greatest;
+        s.min = s.min < 0 || value < p->values[s.min] ? i : s.min;
+        s.max = s.max < 0 || value > p->values[s.max] ? i : s.max;
         s.last = i;
     }
     return s;
@@ -88,7 +88,7 @@ static void write_means(tern_page *page, const tern_run_points *p, double starte
     tern_page_put(page, "}");
 }
 
-void tern_page_curve(tern_page *page, const tern_run *run, const char *tag, double started)
+static void write_curve(tern_page *page, const tern_run *run, const char *tag, double started)
 {
     int64_t kept[TERN_RUN_THIN_POINTS(COLUMNS)];
     tern_run_points p;
@@ -99,8 +99,8 @@ void tern_page_curve(tern_page *page, const tern_run *run, const char *tag, doub
     tern_page_string(page, tag);
     tern_page_format(page, ",\"count\":%lld,\"gaps\":%lld", (long long)p.count, (long long)s.gaps);
     write_point(page, "last", &p, s.last);
-    write_point(page, "least", &p, s.least);
-    write_point(page, "greatest", &p, s.greatest);
+    write_point(page, "min", &p, s.min);
+    write_point(page, "max", &p, s.max);
     tern_page_put(page, ",");
     if (p.count <= MAX_POINTS) {
         write_points(page, &p, NULL, p.count, started);
@@ -218,7 +218,7 @@ static void write_curves(tern_page *page, const tern_run *run)
         if (list->at[i].count == 0)
             continue;
         tern_page_put(page, first ? "\n" : ",\n");
-        tern_page_curve(page, run, list->at[i].tag, run->info.started);
+        write_curve(page, run, list->at[i].tag, run->info.started);
         first = false;
     }
     tern_page_put(page, "],\"histograms\":[");
@@ -228,7 +228,7 @@ static void write_curves(tern_page *page, const tern_run *run)
         if (list->at[i].blocks_count == 0)
             continue;
         tern_page_put(page, first ? "\n" : ",\n");
-        tern_page_histograms(page, run, list->at[i].tag);
+        tern_page_histograms(page, &list->at[i]);
         first = false;
     }
     tern_page_put(page, "]");

@@ -171,12 +171,17 @@ static tern_status follow(tern_run *run, tern_file *file)
     return TERN_OK;
 }
 
+// Keeps errno, which belongs to the program.
 static tern_status look(tern_run *run, const char *op)
 {
+    const int saved = errno;
     tern_file file;
-    TERN_TRY(tern_file_open(&file, op, run->path));
-    const tern_status status = follow(run, &file);
-    tern_file_close(&file);
+    tern_status status = tern_file_open(&file, op, run->path);
+    if (!status) {
+        status = follow(run, &file);
+        tern_file_close(&file);
+    }
+    errno = saved;
     run->info.folder = run->folder;
     run->info.name = run->name ? run->name : base_name(run->folder);
     return status;
@@ -196,21 +201,26 @@ static tern_status set_paths(tern_run *run, const char *folder)
     return TERN_OK;
 }
 
+tern_run *tern_run_open(const char *op, const char *folder)
+{
+    TERN_CHECK_PTR(*folder, TERN_ERR_ARG, "%s: the name of the folder is empty", op);
+    tern_run *run = tern_mem_alloc(sizeof *run);
+    if (!run)
+        return NULL;
+    run->info.last_step = -1;
+    if (!set_paths(run, folder) && !look(run, op))
+        return run;
+    tern_run_free(run);
+    return NULL;
+}
+
 tern_run *tern_run_read(const char *folder)
 {
     if (!folder) {
         (void)tern_null_error("run_read", "folder");
         return NULL;
     }
-    TERN_CHECK_PTR(*folder, TERN_ERR_ARG, "run_read: the name of the folder is empty");
-    tern_run *run = tern_mem_alloc(sizeof *run);
-    if (!run)
-        return NULL;
-    run->info.last_step = -1;
-    if (!set_paths(run, folder) && !look(run, "run_read"))
-        return run;
-    tern_run_free(run);
-    return NULL;
+    return tern_run_open("run_read", folder);
 }
 
 int tern_run_update(tern_run *run)

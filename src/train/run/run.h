@@ -69,6 +69,9 @@ struct tern_run {
     char before[64];        // the bytes before `offset`, as many as there are
 };
 
+// tern_run_read for a function of that name.
+tern_run *tern_run_open(const char *op, const char *folder);
+
 // ---- lines --------------------------------------------------------------------------------------
 
 // Takes one line, whose end holds a 0: TERN_ERR_FORMAT, not raised, where it is damaged; TERN_OK,

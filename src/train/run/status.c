@@ -2,7 +2,6 @@
 // Whether the process that writes a run is still there.
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,7 +73,7 @@ tern_run_status tern_run_status_now(const tern_run *run, double changed)
     const double silence = seconds_of(CLOCK_REALTIME) - changed;
     if (run->pid <= 0 || !is_this_host(run))
         return silence > SILENCE_SECONDS ? TERN_RUN_KILLED : TERN_RUN_RUNNING;
-    const bool gone = kill((pid_t)run->pid, 0) && errno == ESRCH;
+    const bool gone = getpgid((pid_t)run->pid) < 0 && errno == ESRCH;
     // A number is given again to a later process.
     const bool is_another = start_of(run->pid) > run->process_started + CLOCK_SECONDS;
     return gone || (is_another && silence > CLOCK_SECONDS) ? TERN_RUN_KILLED : TERN_RUN_RUNNING;

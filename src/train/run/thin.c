@@ -13,7 +13,7 @@ int64_t tern_run_column(int64_t first_step, int64_t last_step, int64_t step, int
 }
 
 typedef struct column {
-    int64_t least, greatest, gap; // indices, -1: none
+    int64_t min, max, gap; // indices, -1: none
 } column;
 
 static void add(column *c, const double *values, int64_t i)
@@ -22,14 +22,14 @@ static void add(column *c, const double *values, int64_t i)
         c->gap = c->gap < 0 ? i : c->gap;
         return;
     }
-    c->least = c->least < 0 || values[i] < values[c->least] ? i : c->least;
-    c->greatest = c->greatest < 0 || values[i] > values[c->greatest] ? i : c->greatest;
+    c->min = c->min < 0 || values[i] < values[c->min] ? i : c->min;
+    c->max = c->max < 0 || values[i] > values[c->max] ? i : c->max;
 }
 
 // Puts what a column keeps behind the `total` indices that there are, in order, each once.
 static int64_t take(const column *c, int64_t *kept, int64_t total)
 {
-    const int64_t low = min_int64(c->least, c->greatest), high = max_int64(c->least, c->greatest);
+    const int64_t low = min_int64(c->min, c->max), high = max_int64(c->min, c->max);
     const int64_t found[] = {min_int64(low, c->gap), max_int64(low, min_int64(high, c->gap)),
                              max_int64(high, c->gap)};
     for (int i = 0; i < 3; i++)

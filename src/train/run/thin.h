@@ -9,7 +9,7 @@
 #define TERN_RUN_THIN_POINTS(columns) (3 * (columns) + 2)
 
 // Which points of a curve (count), steps ascending, are drawn where its steps are spread over so
-// many columns of pixels: of each column the least and the greatest value and the first that is not
+// many columns of pixels: of each column the lowest and the highest value and the first that is not
 // finite, and the first and the last point of all. Writes their indices, ascending, to
 // `kept` (TERN_RUN_THIN_POINTS(columns)) and returns how many there are. columns >= 1.
 int64_t tern_run_thin(int64_t count, const int64_t *steps, const double *values, int64_t columns,

@@ -72,8 +72,8 @@ class Chart {
     const at = (pair) => (pair ? {title: `step ${grouped(pair[0])}`, 'data-step': pair[0],
       'data-value': pair[1]} : {});
     const row = ({label, curve}) => make('tr', {'data-tag': curve.tag}, make('th', {scope: 'row'},
-      label), make('td', at(curve.last), cell(curve.last)), make('td', at(curve.least),
-      cell(curve.least)), make('td', at(curve.greatest), cell(curve.greatest)),
+      label), make('td', at(curve.last), cell(curve.last)), make('td', at(curve.min),
+      cell(curve.min)), make('td', at(curve.max), cell(curve.max)),
     make('td', {}, grouped(curve.count)));
     const heads = ['Curve', 'Last', 'Least', 'Greatest', 'Points'];
     const odd = this.series.filter((s) => s.curve.gaps > 0).map((s) =>

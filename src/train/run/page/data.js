@@ -29,12 +29,12 @@ function lowerIsBetter(metric) {
 }
 
 function extreme(curve) {
-  return lowerIsBetter(parts(curve.tag).metric) ? curve.least : curve.greatest;
+  return lowerIsBetter(parts(curve.tag).metric) ? curve.min : curve.max;
 }
 
 // What a run is judged by: a metric of the last split that it has, accuracy before all, loss last.
 function headlineTag(runs) {
-  const tags = runs.flatMap((run) => run.curves.filter((c) => c.least).map((c) => c.tag));
+  const tags = runs.flatMap((run) => run.curves.filter((c) => c.min).map((c) => c.tag));
   for (const split of [...SPLITS.slice(1), 'train']) {
     const metrics = tags.filter((tag) => parts(tag).split === split);
     const rank = (tag) => (tag.endsWith('/accuracy') ? 0 : tag.endsWith('/loss') ? 2 : 1);

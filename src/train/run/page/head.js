@@ -55,7 +55,7 @@ function figures(run) {
 function runCard(run, tag) {
   const pair = (label, value, name) => [make('dt', {}, label), make('dd', {class: name}, value)];
   const metrics = [tag, tag && `${parts(tag).split}/loss`, 'train/loss'];
-  const bests = [...new Set(metrics)].filter((t) => t && run.byTag.get(t) && run.byTag.get(t).least)
+  const bests = [...new Set(metrics)].filter((t) => t && run.byTag.get(t) && run.byTag.get(t).min)
     .flatMap((t) => pair(`Best ${splitTitle(t).toLowerCase()}`,
       writer(parts(t).metric)(extreme(run.byTag.get(t))[1]), t === tag ? 'best' : false));
   const {done, of} = epochs(run);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of one line of a log.
-#ifndef TERN_SRC_TRAIN_RUN_LINE_H
-#define TERN_SRC_TRAIN_RUN_LINE_H
+// The members of an object of JSON, found before its kind is known.
+#ifndef TERN_SRC_TRAIN_RUN_MEMBER_H
+#define TERN_SRC_TRAIN_RUN_MEMBER_H
 
 #include "io/json.h"
-#include "train/run/run.h"
 
 enum { TERN_RUN_MAX_MEMBERS = 256 }; // of an object; more are passed over
 
@@ -26,6 +25,9 @@ typedef struct tern_run_record {
     tern_run_member at[TERN_RUN_MAX_MEMBERS];
 } tern_run_record;
 
+// Takes an object, changing its texts: TERN_ERR_FORMAT, not raised, where it is none. `step`,
+// `time` and `tag` are left to the caller.
+tern_status tern_run_members_read(tern_json *json, tern_run_record *record);
 // NULL where there is none.
 const tern_run_member *tern_run_member_find(const tern_run_record *record, const char *key);
 // NULL where there is none, or it is no text.
@@ -36,12 +38,5 @@ bool tern_run_integer_member(const tern_run_record *record, const char *key, int
 bool tern_run_number_member(const tern_run_record *record, const char *key, double *value);
 // To read an array or object.
 tern_json tern_run_json_of(const tern_run_member *member);
-
-// What a line of a kind adds: TERN_ERR_FORMAT, not raised, where it is damaged.
-tern_status tern_run_take_histogram(tern_run *run, const tern_run_record *record);
-tern_status tern_run_take_image(tern_run *run, const tern_run_record *record);
-tern_status tern_run_take_text(tern_run *run, const tern_run_record *record);
-tern_status tern_run_take_matrix(tern_run *run, const tern_run_record *record);
-tern_status tern_run_take_pr_curve(tern_run *run, const tern_run_record *record);
 
 #endif
