@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "train/run/run.h"
 
+// Settings that are kept; nobody reads more.
+#define MAX_FACTS 4096
+
 tern_run_entry *tern_run_entry_find(const tern_run *run, tern_run_kind kind, const char *tag)
 {
     const tern_run_list *list = &run->kinds[kind];
@@ -46,7 +49,10 @@ tern_status tern_run_add_point(tern_run_entry *e, int64_t step, double time, dou
     TERN_TRY(tern_mem_grow((void **)&e->steps, &e->steps_capacity, at + 1, sizeof *e->steps));
     TERN_TRY(tern_mem_grow((void **)&e->times, &e->times_capacity, at + 1, sizeof *e->times));
     TERN_TRY(tern_mem_grow((void **)&e->values, &e->values_capacity, at + 1, sizeof *e->values));
-    e->unsorted = e->unsorted || (at > 0 && e->steps[at - 1] > step);
+    if (!e->unsorted && at > 0 && e->steps[at - 1] > step) {
+        e->unsorted = true;
+        e->ordered = at;
+    }
     e->steps[at] = step;
     e->times[at] = time;
     e->values[at] = value;
@@ -198,6 +204,8 @@ tern_status tern_run_set_fact(tern_run *run, tern_run_fact_list *list, const cha
     while (at < list->count && strcmp(list->at[at].name, name) != 0)
         at++;
     if (at < list->count && strcmp(list->at[at].text, text) == 0 && list->at[at].is_text == is_text)
+        return TERN_OK;
+    if (at == MAX_FACTS)
         return TERN_OK;
     TERN_TRY(tern_mem_grow((void **)&list->at, &list->capacity, at + 1, sizeof *list->at));
     const char *copy = tern_arena_text(&run->arena, text, strlen(text));

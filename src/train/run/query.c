@@ -74,7 +74,9 @@ tern_status tern_run_curve(const tern_run *run, const char *tag, tern_run_points
         return tern_error_code();
     if (!points)
         return tern_null_error("run_curve", "points");
-    *points = (tern_run_points){entry->count, entry->steps, entry->times, entry->values};
+    // An update that had no memory to sort leaves what came out of order for the next one.
+    *points = (tern_run_points){entry->unsorted ? entry->ordered : entry->count, entry->steps,
+                                entry->times, entry->values};
     return TERN_OK;
 }
 

@@ -35,6 +35,7 @@ typedef struct tern_run_entry {
     int64_t *steps;
     double *times, *values;
     bool unsorted;
+    int64_t ordered; // points before the first that is out of order, where it is unsorted
     // Of the other kinds: the last one, or histograms.
     tern_run_block *blocks[TERN_RUN_HISTOGRAMS_KEPT];
     int64_t blocks_count, logged, stride;
