@@ -177,6 +177,8 @@ class Text(Case):
         elements = Elements(page)
         self.assertEqual([], elements.find(id='planted'))
         self.assertEqual([HOSTILE], [e['text'] for e in elements.find(tag='title')])
+        numbers, = elements.find(tag='script', id='data')
+        self.assertNotRegex(numbers['text'], '[<>&]')  # not even a comment begins
         self.assertEqual(2, len(elements.find(tag='script')))
         self.assertEqual(HOSTILE, self.data('a')[0]['curves'][1]['tag'])
 
