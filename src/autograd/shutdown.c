@@ -27,7 +27,7 @@ void tern_shutdown(void)
         tern_error_raise(
             TERN_ERR_STATE,
             "shutdown: a thread of the library's is at work: end the epochs of loaders "
-            "with workers first, or free the loaders");
+            "with workers first, or free the loaders, and free loggers");
         return;
     }
     tern_workers_shutdown();

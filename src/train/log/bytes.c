@@ -43,11 +43,9 @@ void tern_log_number_text(char text[TERN_LOG_NUMBER_SIZE], double value)
         snprintf(text, TERN_LOG_NUMBER_SIZE, "%lld", (long long)value);
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, TERN_LOG_NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            return;
-    }
+    snprintf(text, TERN_LOG_NUMBER_SIZE, "%.15g", value);
+    if (strtod(text, NULL) != value)
+        snprintf(text, TERN_LOG_NUMBER_SIZE, "%.17g", value);
 }
 
 void tern_log_add_number(tern_log_bytes *bytes, double value)
@@ -57,16 +55,29 @@ void tern_log_add_number(tern_log_bytes *bytes, double value)
     tern_log_add_text(bytes, text);
 }
 
+// The digits of `value`, at least `width` of them, that end at `end`. Returns where they begin.
+static char *put_digits(char *end, uint64_t value, int width)
+{
+    for (; value > 0 || width > 0; value /= 10, width--)
+        *--end = (char)('0' + value % 10);
+    return end;
+}
+
 void tern_log_add_integer(tern_log_bytes *bytes, int64_t value)
 {
-    char text[TERN_LOG_NUMBER_SIZE];
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    tern_log_add_text(bytes, text);
+    char text[24], *end = text + sizeof text;
+    char *at = put_digits(end, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, 1);
+    if (value < 0)
+        *--at = '-';
+    tern_log_add(bytes, at, (size_t)(end - at));
 }
 
 void tern_log_add_time(tern_log_bytes *bytes, double time)
 {
-    char text[48];
-    snprintf(text, sizeof text, "%.6f", time);
-    tern_log_add_text(bytes, text);
+    char text[48], *end = text + sizeof text;
+    const uint64_t micros = time > 0 && time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;
+    char *at = put_digits(end, micros % 1000000, 6);
+    *--at = '.';
+    at = put_digits(at, micros / 1000000, 1);
+    tern_log_add(bytes, at, (size_t)(end - at));
 }

@@ -18,7 +18,8 @@ void tern_log_bytes_cut(tern_log_bytes *bytes, int64_t count);
 void tern_log_add(tern_log_bytes *bytes, const void *data, size_t count);
 void tern_log_add_text(tern_log_bytes *bytes, const char *text);
 
-// The shortest decimal number that is `value` again, which is finite; the thread's locale is C.
+// A decimal number of at most 17 digits that is `value` again, which is finite; the thread's locale
+// is C.
 #define TERN_LOG_NUMBER_SIZE 32
 void tern_log_number_text(char text[TERN_LOG_NUMBER_SIZE], double value);
 void tern_log_add_number(tern_log_bytes *bytes, double value);

@@ -73,10 +73,11 @@ static void add_moments(tern_log_histogram *h, const double *x, int64_t count)
 
 // ---- ranges -------------------------------------------------------------------------------------
 
-// The quotient of a bin is (half * x - from) * scale; `half` keeps the range of any doubles finite.
+// The bin of x is about (half * x - from) * scale; `half` keeps the range of any doubles finite.
 typedef struct ranges {
     int64_t bins;
     double half, from, scale;
+    double doubt;        // nearer to an edge than this the edges decide
     const double *edges; // left ones, and the last right one
     int64_t *counts;
 } ranges;
@@ -104,20 +105,34 @@ static ranges ranges_of(const tern_log_histogram *h, int64_t bins, double *edges
     r.counts = counts;
     r.from = left * r.half;
     r.scale = (double)bins / width;
+    r.doubt = 1e-9 + 8 * DBL_EPSILON * (fabs(left * r.half) + fabs(right * r.half)) * r.scale;
     return r;
 }
 
-// The edges decide, whatever was rounded in the quotient.
+// Whatever was rounded in the quotient.
+static int64_t bin_by_edges(const ranges *r, double x, double quotient)
+{
+    int64_t bin = quotient < (double)r->bins ? (int64_t)quotient : r->bins - 1;
+    bin -= x < r->edges[bin];
+    return bin + (bin < r->bins - 1 && x >= r->edges[bin + 1]);
+}
+
 static void count_block(const ranges *r, const double *x, int64_t count)
 {
+    double quotient[BLOCK];
+    int32_t bin[BLOCK];
     for (int64_t i = 0; i < count; i++) {
-        if (!isfinite(x[i]))
-            continue;
-        int64_t bin = (int64_t)((x[i] * r->half - r->from) * r->scale);
-        bin = bin < r->bins ? bin : r->bins - 1;
-        bin -= x[i] < r->edges[bin];
-        bin += bin < r->bins - 1 && x[i] >= r->edges[bin + 1];
-        r->counts[bin]++;
+        quotient[i] = (x[i] * r->half - r->from) * r->scale;
+        // those that are not finite are none
+        const double inside = quotient[i] >= 0 && quotient[i] < 2048 ? quotient[i] : -1;
+        bin[i] = (int32_t)inside;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const double above = quotient[i] - bin[i];
+        if (bin[i] >= 0 && bin[i] < r->bins && above > r->doubt && above < 1 - r->doubt)
+            r->counts[bin[i]]++;
+        else if (isfinite(x[i]))
+            r->counts[bin_by_edges(r, x[i], quotient[i])]++;
     }
 }
 

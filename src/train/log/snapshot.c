@@ -51,6 +51,40 @@ tern_status tern_log_snapshot(tern_logger *logger, const tern_tensor *a, const t
     return status;
 }
 
+// ---- streams ------------------------------------------------------------------------------------
+
+static _Thread_local tern_log_streams *streams_of_thread; // NULL: the current ones are used
+
+void tern_log_streams_begin(tern_log_streams *streams)
+{
+    streams_of_thread = streams;
+}
+
+// Without a stream of its own the thread copies on the device's.
+static void use_stream(int device)
+{
+    tern_log_streams *streams = streams_of_thread;
+    if (!streams || streams->begun[device])
+        return;
+    streams->begun[device] = true;
+    streams->own[device] = tern_cuda_stream_new(device);
+    if (streams->own[device])
+        streams->before[device] = tern_cuda_stream_set(device, streams->own[device]);
+    tern_error_clear();
+}
+
+void tern_log_streams_end(tern_log_streams *streams)
+{
+    streams_of_thread = NULL;
+    for (int i = 0; i < TERN_MAX_DEVICES; i++) {
+        if (!streams->own[i])
+            continue;
+        (void)tern_cuda_stream_set(i, streams->before[i]);
+        tern_cuda_stream_free(streams->own[i]);
+    }
+    tern_error_clear();
+}
+
 // ---- in host memory -----------------------------------------------------------------------------
 
 static const tern_tensor *cast(const tern_tensor *t, tern_dtype dtype)
@@ -75,6 +109,8 @@ static const tern_tensor *download(const tern_tensor *t)
 
 const tern_tensor *tern_log_on_host(const tern_tensor *t, tern_dtype dtype)
 {
+    if (tern_dev(t).type == TERN_CUDA)
+        use_stream(tern_dev(t).index);
     const tern_tensor *same = cast(t, dtype);
     if (!same || tern_dev(same).type == TERN_CPU)
         return same;

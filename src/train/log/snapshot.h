@@ -4,6 +4,7 @@
 #ifndef TERN_SRC_TRAIN_LOG_SNAPSHOT_H
 #define TERN_SRC_TRAIN_LOG_SNAPSHOT_H
 
+#include <tern/cuda.h>
 #include "device/dtype.h"
 #include "tensor/tensor.h"
 #include "train/log/logger.h"
@@ -15,6 +16,16 @@ tern_status tern_log_check_tensor(const char *op, const char *name, const tern_t
 // TERN_OK, where the queue is full.
 tern_status tern_log_snapshot(tern_logger *logger, const tern_tensor *a, const tern_tensor *b,
                               size_t nbytes, tern_log_payload **payload);
+
+// Streams of the calling thread's own, one for each CUDA device that it copies from: what it waits
+// for is then no work of other threads that comes behind the tensors.
+typedef struct tern_log_streams {
+    bool begun[TERN_MAX_DEVICES];
+    tern_cuda_stream *own[TERN_MAX_DEVICES];
+    tern_cuda_stream *before[TERN_MAX_DEVICES];
+} tern_log_streams;
+void tern_log_streams_begin(tern_log_streams *streams); // zeroed; stays where it is until the end
+void tern_log_streams_end(tern_log_streams *streams);
 
 // The tensor as a contiguous one of that dtype in host memory: itself, or a temporary of the
 // innermost scope. Waits for its device, without looking for faults: they are the training's. NULL

@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "train/log/event_file.h"
 #include "train/log/logger.h"
+#include "train/log/snapshot.h"
 
 // Seconds between looks at the ring; twice that is what a process that is killed may lose.
 #define PERIOD_NS 100000000
@@ -209,7 +210,10 @@ void tern_logger_run(void *user)
     const tern_thread_settings before = tern_thread_settings_now();
     tern_thread_settings_set(&logger->settings);
     const bool stayed_out = tern_pool_stay_out(true);
+    tern_log_streams streams = {0};
+    tern_log_streams_begin(&streams);
     with_plain_numbers(write_until_stopped, logger);
+    tern_log_streams_end(&streams);
     (void)tern_pool_stay_out(stayed_out);
     tern_thread_settings_set(&before);
 }
