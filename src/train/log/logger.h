@@ -48,8 +48,8 @@ typedef enum tern_log_format {
 } tern_log_format;
 
 struct tern_logger {
-    bool freed; // what comes after it is gone then
-    bool off;   // the folder cannot be written: everything is dropped
+    bool freed;       // what comes after it is gone then
+    _Atomic bool off; // the folder cannot be written: everything is dropped
 
     // Of the threads that log.
     pthread_mutex_t lock;
@@ -64,7 +64,7 @@ struct tern_logger {
     _Atomic int64_t nbytes;  // of payloads in the ring
     _Atomic int64_t dropped; // entries that did not fit
     _Atomic int64_t lost;    // entries that could not be written
-    _Atomic bool has_page;   // one is in the ring
+    _Atomic bool has_page;   // one is asked for
     _Atomic int status;      // tern_run_status
 
     // Between them and the writer.

@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "train/log/event_file.h"
 #include "train/log/logger.h"
+#include "train/log/resume.h"
 #include "train/log/snapshot.h"
 
 // Seconds between looks at the ring; twice that is what a process that is killed may lose.
@@ -256,5 +257,6 @@ void tern_logger_end(tern_logger *logger, tern_run_status status)
         with_plain_numbers(write_end, logger);
     for (int i = 0; i < TERN_LOG_FORMATS; i++)
         tern_log_file_close(&logger->files[i]);
+    tern_log_folder_leave(logger);
     tern_cancel_restore(cancel_state);
 }
