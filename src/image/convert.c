@@ -133,8 +133,8 @@ static bool read_byte(const tern_tensor *t, int64_t at, uint8_t *byte)
     return true;
 }
 
-tern_status tern_pixels_check_tensor(const char *op, const tern_tensor *image,
-                                     tern_image_layout layout)
+tern_status tern_image_check_form(const char *op, const tern_tensor *image,
+                                  tern_image_layout layout)
 {
     TERN_CHECK(image->dtype == TERN_UINT8 || image->dtype == TERN_FLOAT32 ||
                    image->dtype == TERN_FLOAT64,
@@ -179,7 +179,7 @@ static tern_tensor *on_the_host(tern_tensor *image)
 tern_status tern_pixels_from_tensor(tern_pixels *pixels, const char *op, tern_tensor *image,
                                     tern_image_layout layout)
 {
-    TERN_TRY(tern_pixels_check_tensor(op, image, layout));
+    TERN_TRY(tern_image_check_form(op, image, layout));
     const bool planes = layout == TERN_CHW, flat = image->rank == 2;
     const int64_t *size = image->size;
     const tern_tensor *t = on_the_host(image);

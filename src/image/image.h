@@ -60,8 +60,8 @@ void tern_pixels_free(tern_pixels *pixels); // a zeroed one is fine
 tern_tensor *tern_pixels_to_tensor(const char *op, const tern_pixels *pixels,
                                    const tern_image_form *form);
 // Refuses a tensor that is no image.
-tern_status tern_pixels_check_tensor(const char *op, const tern_tensor *image,
-                                     tern_image_layout layout);
+tern_status tern_image_check_form(const char *op, const tern_tensor *image,
+                                  tern_image_layout layout);
 // Bytes of an image; to be freed.
 tern_status tern_pixels_from_tensor(tern_pixels *pixels, const char *op, tern_tensor *image,
                                     tern_image_layout layout);

@@ -105,7 +105,7 @@ tern_status tern_logger_add_image_with(const tern_logger_add_image_options *o)
         return TERN_OK;
     TERN_TRY(tern_logger_check_entry(op, o->logger, o->tag, o->step));
     TERN_TRY(tern_log_check_tensor(op, "image", o->image));
-    TERN_TRY(tern_pixels_check_tensor(op, o->image, TERN_CHW));
+    TERN_TRY(tern_image_check_form(op, o->image, TERN_CHW));
     const size_t length = o->caption ? strlen(o->caption) : 0;
     TERN_CHECK(length == 0 || tern_utf8_valid(o->caption, length), TERN_ERR_ARG,
                "%s: .caption is not UTF-8", op);
