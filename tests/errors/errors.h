@@ -56,6 +56,7 @@ typedef struct fixture {
     tern_generator *generator;
     tern_state *state;                  // x, and "count": 3
     tern_checkpoint *checkpoint;        // of "count", in /proc, where no file can be made
+    tern_logger *logger;                // into /proc: it drops everything
     tern_tensor *out[TERN_MAX_TENSORS]; // for results
     tern_tensors in, outs;              // in: x
     int64_t count;

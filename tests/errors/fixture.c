@@ -50,6 +50,7 @@ static void make_objects(fixture *f)
     (void)!tern_state_set_int(f->state, "count", 3);
     f->checkpoint = tern_checkpoint_new("/proc");
     (void)!tern_checkpoint_int(f->checkpoint, "count", &f->count);
+    f->logger = tern_logger_new("/proc/tern-log", .capacity = 16);
     f->in = (tern_tensors){.count = 1, .at = {f->x}};
 }
 
@@ -65,6 +66,7 @@ tern_scope fixture_make(fixture *f)
 
 void fixture_free(fixture *f, tern_scope scope)
 {
+    tern_logger_free(f->logger);
     tern_checkpoint_free(f->checkpoint);
     tern_state_free(f->state);
     tern_generator_free(f->generator);

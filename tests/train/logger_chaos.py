@@ -41,10 +41,10 @@ def tear(folder):
     for path in (folder / 'log.jsonl', folder / 'log.csv', *log_reader.event_files(folder)[-1:]):
         data = path.read_bytes() if path.exists() else b''
         if path.suffix in ('.jsonl', '.csv'):
-            entries = data.splitlines(keepends=True)
+            entries = [line + b'\n' for line in data.split(b'\n')[:-1]]
         else:
             entries = [data[at:at + size] for at, size in log_reader.places(data)]
-        if entries:
+        if entries and sum(map(len, entries)) == len(data): # else it is torn already
             entry = random.choice(entries)
             path.write_bytes(data + entry[:random.randrange(1, len(entry))])
 

@@ -9,7 +9,7 @@ tern_status tern_logger_add_scalar(tern_logger *logger, const char *tag, double 
     static const char op[] = "logger_add_scalar";
     if (!logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
+    TERN_TRY(tern_logger_check_entry(op, logger, tag, TERN_ENTRY_SCALAR, step));
     const tern_log_entry entry = {.kind = TERN_ENTRY_SCALAR, .step = step, .value = value};
     return tern_logger_push(op, logger, entry, tag);
 }
@@ -42,7 +42,7 @@ tern_status tern_logger_add_text(tern_logger *logger, const char *tag, const cha
     tern_log_payload *payload;
     if (!logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
+    TERN_TRY(tern_logger_check_entry(op, logger, tag, TERN_ENTRY_TEXT, step));
     if (!text)
         return tern_null_error(op, "text");
     const size_t length = strlen(text);

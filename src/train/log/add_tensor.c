@@ -33,7 +33,7 @@ tern_status tern_logger_add_tensor_scalar(tern_logger *logger, const char *tag, 
     tern_log_entry entry = {.kind = TERN_ENTRY_SCALAR, .step = step};
     if (!logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
+    TERN_TRY(tern_logger_check_entry(op, logger, tag, TERN_ENTRY_SCALAR, step));
     TERN_TRY(tern_log_check_tensor(op, "value", value));
     TERN_CHECK(value->numel == 1, TERN_ERR_SHAPE, "%s: %s has %lld elements, not one", op,
                tern_tensor_string(value), (long long)value->numel);
@@ -51,7 +51,7 @@ tern_status tern_logger_add_histogram(tern_logger *logger, const char *tag, tern
     static const char op[] = "logger_add_histogram";
     if (!logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
+    TERN_TRY(tern_logger_check_entry(op, logger, tag, TERN_ENTRY_HISTOGRAM, step));
     TERN_TRY(tern_log_check_tensor(op, "values", values));
     return push_copy(op, logger, TERN_ENTRY_HISTOGRAM, step, values, tag);
 }
@@ -87,7 +87,9 @@ tern_status tern_logger_add_module_histograms(tern_logger *logger, tern_module *
     each_parameter each = {logger, step};
     if (!logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(module_op, logger, "weights", step));
+    TERN_TRY(tern_logger_check(module_op, logger));
+    TERN_CHECK(step >= 0, TERN_ERR_ARG, "%s: step is %lld, not 0 or more", module_op,
+               (long long)step);
     if (!module)
         return tern_null_error(module_op, "module");
     return tern_module_each_parameter(module, add_parameter, &each);
@@ -103,7 +105,7 @@ tern_status tern_logger_add_image_with(const tern_logger_add_image_options *o)
         return tern_null_error(op, "options");
     if (!o->logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, o->logger, o->tag, o->step));
+    TERN_TRY(tern_logger_check_entry(op, o->logger, o->tag, TERN_ENTRY_IMAGE, o->step));
     TERN_TRY(tern_log_check_tensor(op, "image", o->image));
     TERN_TRY(tern_image_check_form(op, o->image, TERN_CHW));
     const size_t length = o->caption ? strlen(o->caption) : 0;
@@ -163,7 +165,7 @@ tern_status tern_logger_add_confusion_matrix(tern_logger *logger, const char *ta
     size_t nbytes;
     if (!logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, logger, tag, step));
+    TERN_TRY(tern_logger_check_entry(op, logger, tag, TERN_ENTRY_MATRIX, step));
     TERN_TRY(tern_log_check_tensor(op, "matrix", matrix));
     TERN_TRY(check_matrix(op, matrix));
     TERN_TRY(measure_names(op, class_names, matrix->size[0], &nbytes));
@@ -183,7 +185,7 @@ tern_status tern_logger_add_pr_curve_with(const tern_logger_add_pr_curve_options
         return tern_null_error(op, "options");
     if (!o->logger)
         return TERN_OK;
-    TERN_TRY(tern_logger_check_entry(op, o->logger, o->tag, o->step));
+    TERN_TRY(tern_logger_check_entry(op, o->logger, o->tag, TERN_ENTRY_PR_CURVE, o->step));
     TERN_TRY(tern_log_check_tensor(op, "labels", o->labels));
     TERN_TRY(tern_log_check_tensor(op, "predictions", o->predictions));
     TERN_CHECK(o->labels->numel == o->predictions->numel, TERN_ERR_SHAPE,

@@ -92,15 +92,15 @@ struct tern_logger {
 
 // ---- the queue ----------------------------------------------------------------------------------
 
-// NULL follows no rule here: callers have returned before. Refuses a freed one, a forked child, a
-// tag that is none and a negative step.
+// NULL follows no rule here: callers have returned before. Refuses a freed one and a forked child;
+// the second also what is no tag, or one of another kind, and a negative step.
 tern_status tern_logger_check(const char *op, const tern_logger *logger);
-tern_status tern_logger_check_entry(const char *op, const tern_logger *logger, const char *tag,
-                                    int64_t step);
+tern_status tern_logger_check_entry(const char *op, tern_logger *logger, const char *tag,
+                                    tern_log_kind kind, int64_t step);
 // Whether an entry with a payload of that many bytes would be dropped now; it is counted then.
 bool tern_logger_is_full(tern_logger *logger, int64_t nbytes);
 // Appends an entry, whose payload is the logger's from here on; what does not fit is dropped. Fails
-// for a tag of another kind.
+// for what is no tag, or one of another kind.
 tern_status tern_logger_push(const char *op, tern_logger *logger, tern_log_entry entry,
                              const char *tag);
 // A payload with so many bytes at its end. NULL raises.

@@ -16,14 +16,21 @@ tern_status tern_logger_check(const char *op, const tern_logger *logger)
     return TERN_OK;
 }
 
-tern_status tern_logger_check_entry(const char *op, const tern_logger *logger, const char *tag,
-                                    int64_t step)
+// The tag of a scalar is looked up once, when it is pushed: that is cheap.
+tern_status tern_logger_check_entry(const char *op, tern_logger *logger, const char *tag,
+                                    tern_log_kind kind, int64_t step)
 {
+    const char *kept;
     TERN_TRY(tern_logger_check(op, logger));
     if (!tag)
         return tern_null_error(op, "tag");
     TERN_CHECK(step >= 0, TERN_ERR_ARG, "%s: step is %lld, not 0 or more", op, (long long)step);
-    return TERN_OK;
+    if (kind == TERN_ENTRY_SCALAR)
+        return TERN_OK;
+    pthread_mutex_lock(&logger->lock);
+    const tern_status status = tern_log_tag_find(&logger->tags, op, tag, kind, &kept);
+    pthread_mutex_unlock(&logger->lock);
+    return status;
 }
 
 // ---- payloads -----------------------------------------------------------------------------------
