@@ -29,8 +29,8 @@
 /// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, metrics, states,
 /// generators, checkpoints, CUDA graphs, streams and events. Another type, a tensor too, does not
 /// Frees 1 to 8 modules, optimizers, schedulers, datasets, transforms, loaders, states,
-/// generators, checkpoints, loggers, CUDA graphs, streams and events. Another type, a tensor too, does not
-/// compile.
+/// generators, checkpoints, loggers, CUDA graphs, streams and events. Another type, a tensor too,
+/// does not compile.
 #define tern_free(...) TERN_FREE_COUNT_(__VA_ARGS__, 8, 7, 6, 5, 4, 3, 2, 1, )(__VA_ARGS__)
 /// The macro for so many.
 #define TERN_FREE_COUNT_(a, b, c, d, e, f, g, h, count, ...) TERN_FREE_##count##_

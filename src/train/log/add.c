@@ -2,7 +2,8 @@
 // What is logged: numbers, texts and settings.
 #include <string.h>
 #include "io/json.h"
-#include "train/log/logger.h"
+#include "train/log/queue.h"
+#include "train/log/ring.h"
 
 tern_status tern_logger_add_scalar(tern_logger *logger, const char *tag, double value, int64_t step)
 {
@@ -14,22 +15,13 @@ tern_status tern_logger_add_scalar(tern_logger *logger, const char *tag, double 
     return tern_logger_push(op, logger, entry, tag);
 }
 
-// Pushes an entry with a payload; without one it was dropped, and counted.
-static tern_status push(const char *op, tern_logger *logger, tern_log_kind kind, int64_t step,
-                        tern_log_payload *payload, const char *tag)
-{
-    const tern_log_entry entry = {
-        .kind = kind, .step = step, .has_payload = true, .payload = payload};
-    return payload ? tern_logger_push(op, logger, entry, tag) : TERN_OK;
-}
-
 // ---- texts --------------------------------------------------------------------------------------
 
 // With `size` bytes at its end; NULL, and TERN_OK, where the queue is full.
 static tern_status make_payload(tern_logger *logger, size_t size, tern_log_payload **payload)
 {
     *payload = NULL;
-    if (tern_logger_is_full(logger, (int64_t)(sizeof **payload + size)))
+    if (tern_log_ring_is_full(logger, (int64_t)(sizeof **payload + size)))
         return TERN_OK;
     *payload = tern_log_payload_new(size);
     return *payload ? TERN_OK : TERN_ERR_NOMEM;
@@ -51,7 +43,7 @@ tern_status tern_logger_add_text(tern_logger *logger, const char *tag, const cha
     TERN_TRY(make_payload(logger, length + 1, &payload));
     if (payload)
         memcpy(payload->bytes, text, length + 1);
-    return push(op, logger, TERN_ENTRY_TEXT, step, payload, tag);
+    return tern_logger_push_payload(op, logger, TERN_ENTRY_TEXT, step, payload, tag);
 }
 
 // ---- settings -----------------------------------------------------------------------------------
@@ -130,5 +122,5 @@ tern_status tern_logger_add_settings(tern_logger *logger, const tern_setting *se
     TERN_TRY(make_payload(logger, size, &payload));
     if (payload)
         keep_settings(payload, settings, count);
-    return push(op, logger, TERN_ENTRY_SETTINGS, 0, payload, NULL);
+    return tern_logger_push_payload(op, logger, TERN_ENTRY_SETTINGS, 0, payload, NULL);
 }

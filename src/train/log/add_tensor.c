@@ -5,25 +5,18 @@
 #include "image/image.h"
 #include "io/json.h"
 #include "tensor/factory.h"
+#include "train/log/queue.h"
+#include "train/log/ring.h"
 #include "train/log/snapshot.h"
 
 #define MAX_CLASSES 1000
-
-// Pushes a payload; without one the entry was dropped, and counted.
-static tern_status push(const char *op, tern_logger *logger, tern_log_kind kind, int64_t step,
-                        tern_log_payload *payload, const char *tag)
-{
-    const tern_log_entry entry = {
-        .kind = kind, .step = step, .has_payload = true, .payload = payload};
-    return payload ? tern_logger_push(op, logger, entry, tag) : TERN_OK;
-}
 
 static tern_status push_copy(const char *op, tern_logger *logger, tern_log_kind kind, int64_t step,
                              const tern_tensor *t, const char *tag)
 {
     tern_log_payload *payload;
     TERN_TRY(tern_log_snapshot(logger, t, NULL, 0, &payload));
-    return push(op, logger, kind, step, payload, tag);
+    return tern_logger_push_payload(op, logger, kind, step, payload, tag);
 }
 
 tern_status tern_logger_add_tensor_scalar(tern_logger *logger, const char *tag, tern_tensor *value,
@@ -114,7 +107,7 @@ tern_status tern_logger_add_image_with(const tern_logger_add_image_options *o)
     TERN_TRY(tern_log_snapshot(o->logger, o->image, NULL, length + 1, &payload));
     if (payload)
         memcpy(payload->bytes, length > 0 ? o->caption : "", length + 1);
-    return push(op, o->logger, TERN_ENTRY_IMAGE, o->step, payload, o->tag);
+    return tern_logger_push_payload(op, o->logger, TERN_ENTRY_IMAGE, o->step, payload, o->tag);
 }
 
 // ---- confusion matrices -------------------------------------------------------------------------
@@ -172,7 +165,7 @@ tern_status tern_logger_add_confusion_matrix(tern_logger *logger, const char *ta
     TERN_TRY(tern_log_snapshot(logger, matrix, NULL, nbytes, &payload));
     if (payload && class_names)
         keep_names(payload, class_names, matrix->size[0]);
-    return push(op, logger, TERN_ENTRY_MATRIX, step, payload, tag);
+    return tern_logger_push_payload(op, logger, TERN_ENTRY_MATRIX, step, payload, tag);
 }
 
 // ---- precision-recall curves --------------------------------------------------------------------
@@ -197,5 +190,5 @@ tern_status tern_logger_add_pr_curve_with(const tern_logger_add_pr_curve_options
     TERN_TRY(tern_log_snapshot(o->logger, o->labels, o->predictions, 0, &payload));
     if (payload)
         payload->count = o->num_thresholds;
-    return push(op, o->logger, TERN_ENTRY_PR_CURVE, o->step, payload, o->tag);
+    return tern_logger_push_payload(op, o->logger, TERN_ENTRY_PR_CURVE, o->step, payload, o->tag);
 }

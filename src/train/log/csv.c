@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// log.csv (RFC 4180): a line a scalar, behind the header "time,step,tag,value".
+#include "train/log/csv.h"
+
 #include <math.h>
 #include <string.h>
-#include "train/log/record.h"
 
 // In quotes where it has to be.
 static void add_field(tern_log_bytes *to, const char *text)

@@ -3,7 +3,6 @@
 #ifndef TERN_SRC_TRAIN_LOG_EVENT_FILE_H
 #define TERN_SRC_TRAIN_LOG_EVENT_FILE_H
 
-#include <tern/logger.h>
 #include "train/log/bytes.h"
 
 // An event whose other fields are added between the two.
@@ -13,8 +12,6 @@ void tern_event_end(tern_log_bytes *to, int64_t begun);
 // The first record of a file; with `purge_step` >= 0 also the one by which readers forget what
 // earlier files have from that step on.
 void tern_event_file_begin(tern_log_bytes *to, double time, int64_t purge_step);
-// How the session of hyper-parameters ended.
-void tern_event_file_end(tern_log_bytes *to, double time, tern_run_status status);
 
 // Bytes of the whole records that `count` bytes begin with. *broken: what follows is no beginning
 // of one.

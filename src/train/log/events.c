@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records as TensorBoard's events. The numbers of fields are those of its event.proto,
 // summary.proto, histogram.proto and tensor.proto, and of its plugins' plugin_data.proto.
-#include <math.h>
+#include "train/log/events.h"
+
 #include <stdio.h>
 #include <string.h>
 #include "train/log/event_file.h"
 #include "train/log/picture.h"
 #include "train/log/protobuf.h"
-#include "train/log/record.h"
 
 enum { EVENT_SUMMARY = 5, SUMMARY_VALUE = 1 };
 enum {
@@ -246,7 +246,7 @@ static void add_settings(tern_log_bytes *to, const tern_log_record *record)
     end_value(to, v);
 }
 
-void tern_event_file_end(tern_log_bytes *to, double time, tern_run_status status)
+void tern_log_events_end(tern_log_bytes *to, double time, tern_run_status status)
 {
     enum { HPARAMS_END = 4, END_STATUS = 1, STATUS_SUCCESS = 1, STATUS_FAILURE = 2 };
     const tern_log_record record = {.kind = TERN_ENTRY_SETTINGS, .time = time};

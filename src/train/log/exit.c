@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loggers that are alive when the process exits write what they have.
+#include "train/log/exit.h"
+
 #include <stdlib.h>
 #include "base/process.h"
-#include "train/log/logger.h"
+#include "train/log/writer.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static tern_logger *alive;

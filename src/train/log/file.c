@@ -70,7 +70,7 @@ bool tern_log_file_flush(tern_log_file *file)
     const int reason = errno;
     (void)!ftruncate(file->fd, (off_t)file->size); // else readers meet a torn entry
     errno = reason;
-    file->lost += entries;
+    file->unwritten += entries;
     return false;
 }
 

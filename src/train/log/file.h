@@ -12,7 +12,7 @@ typedef struct tern_log_file {
     int64_t size;            // bytes of whole entries in it
     tern_log_bytes pending;  // behind them
     int64_t entries;         // of `pending`
-    int64_t lost;            // entries so far that could not be written
+    int64_t unwritten;       // entries so far that could not be written
 } tern_log_file;
 
 // Opens `name` of the folder to append to; it is made where it is not there. False with errno.

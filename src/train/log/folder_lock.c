@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A lock file with the number of the process that writes to the folder. It is gone when that ends;
 // one that was killed leaves it, unlocked.
+#include "train/log/folder_lock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/text.h"
-#include "train/log/resume.h"
 
 #define LOCK_NAME ".log.lock"
 

@@ -4,7 +4,7 @@
 #define TERN_SRC_TRAIN_LOG_HISTOGRAM_H
 
 #include <tern/dtype.h>
-#include "train/log/record.h"
+#include "train/log/values.h"
 
 // The histogram of `count` elements of float32 or float64: the finite ones in `bins` ranges, as
 // numpy.histogram(x.astype(float64), bins) counts them. `edges` are (bins + 1), zeroed `counts`

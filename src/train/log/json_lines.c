@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// log.jsonl: a line a record, as docs/log.schema.json has it.
+#include "train/log/json_lines.h"
+
 #include <math.h>
 #include <string.h>
 #include "train/log/json.h"
-#include "train/log/record.h"
 
 static void add_doubles(tern_log_bytes *to, const char *name, const double *at, int64_t count)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of log.jsonl about the run itself.
+#include "train/log/lines.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <tern/cuda.h>
@@ -8,7 +9,6 @@
 #include "device/generator.h"
 #include "device/state.h"
 #include "train/log/json.h"
-#include "train/log/logger.h"
 
 static void begin(tern_log_bytes *to, const char *kind, double time)
 {
@@ -75,7 +75,7 @@ static void add_machine(tern_log_bytes *to)
         tern_log_add_text(to, "null");
     add_integer(to, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
     add_integer(to, "threads", tern_num_threads());
-    add_text(to, "isa", tern_cpu_backend()->kernels->name);
+    add_text(to, "isa", tern_kernels_of(tern_cpu(0))->name);
     add_devices(to);
     tern_log_add_text(to, "}");
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making and freeing loggers.
-#include "train/log/logger.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -11,7 +9,11 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "train/folder.h"
+#include "train/log/exit.h"
+#include "train/log/folder_lock.h"
 #include "train/log/resume.h"
+#include "train/log/ring.h"
+#include "train/log/writer.h"
 
 static const char op[] = "logger_new";
 
@@ -219,5 +221,5 @@ int64_t tern_logger_dropped(const tern_logger *logger)
         return 0;
     if (tern_logger_check("logger_dropped", logger))
         return -1;
-    return atomic_load(&logger->dropped) + atomic_load(&logger->lost);
+    return atomic_load(&logger->dropped) + atomic_load(&logger->unwritten);
 }

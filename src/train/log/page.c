@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of a run: asked for by whoever logs, made by the writer from log.jsonl.
+// Asked for by whoever logs, made by the writer from log.jsonl.
+#include "train/log/page.h"
+
 #include <limits.h>
 #include <stdio.h>
-#include "train/log/logger.h"
+#include "train/log/queue.h"
+#include "train/log/ring.h"
 #include "train/run/page.h"
 
 // The log as far as it is written, of which each page reads what is new.

@@ -4,7 +4,8 @@
 #define TERN_SRC_TRAIN_LOG_PICTURE_H
 
 #include "image/image.h"
-#include "train/log/record.h"
+#include "train/log/bytes.h"
+#include "train/log/values.h"
 
 // More classes make no table.
 #define TERN_LOG_TABLE_CLASSES 32

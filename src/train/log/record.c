@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From entries to records: what tensors hold is read, counted and encoded here, by the writer.
+#include "train/log/record.h"
+
 #include <math.h>
 #include <string.h>
 #include "base/mem.h"
-#include "image/image.h"
 #include "train/log/histogram.h"
 #include "train/log/picture.h"
 #include "train/log/snapshot.h"

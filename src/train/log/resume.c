@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking a folder: a new run's, or one that goes on.
 #include "train/log/resume.h"
 
 #include <errno.h>
@@ -9,7 +8,14 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "train/log/csv.h"
 #include "train/log/event_file.h"
+#include "train/log/folder_lock.h"
+#include "train/log/json_lines.h"
+#include "train/log/lines.h"
+#include "train/log/resume_events.h"
+#include "train/log/resume_lines.h"
+#include "train/log/ring.h"
 
 static const char op[] = "logger_new";
 
@@ -59,13 +65,13 @@ static tern_status open_lines(tern_logger *logger, const tern_logger_new_options
     if (o->jsonl) {
         TERN_TRY(open_file(logger, TERN_LOG_JSON_LINES, TERN_LOG_LINES_NAME));
         tern_log_run_line(&logger->files[TERN_LOG_JSON_LINES].pending, logger,
-                          tern_logger_time(logger));
+                          tern_log_time(logger));
     }
     if (!o->csv)
         return TERN_OK;
     TERN_TRY(open_file(logger, TERN_LOG_CSV, TERN_LOG_CSV_NAME));
     if (logger->files[TERN_LOG_CSV].size == 0)
-        tern_log_add_text(&logger->files[TERN_LOG_CSV].pending, "time,step,tag,value\n");
+        tern_log_add_text(&logger->files[TERN_LOG_CSV].pending, TERN_LOG_CSV_HEADER);
     return TERN_OK;
 }
 
@@ -80,7 +86,7 @@ static tern_status open_events(tern_logger *logger, int64_t newest)
     (void)snprintf(name, sizeof name, TERN_LOG_EVENTS_NAME "%010lld.%s.%ld.0",
                    (long long)(now > newest ? now : newest + 1), host, (long)getpid());
     TERN_TRY(open_file(logger, TERN_LOG_EVENTS, name));
-    tern_event_file_begin(&logger->files[TERN_LOG_EVENTS].pending, tern_logger_time(logger),
+    tern_event_file_begin(&logger->files[TERN_LOG_EVENTS].pending, tern_log_time(logger),
                           logger->resume_step >= 0 ? logger->resume_step + 1 : -1);
     return TERN_OK;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event files of an earlier process.
+#include "train/log/resume_events.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <unistd.h>
 #include "base/text.h"
 #include "train/log/event_file.h"
-#include "train/log/resume.h"
 
 static const char op[] = "logger_new";
 

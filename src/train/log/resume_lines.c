@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of an earlier process: which of them stay.
-#include <errno.h>
+#include "train/log/resume_lines.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "base/text.h"
 #include "io/file.h"
 #include "io/save.h"
-#include "train/log/resume.h"
+#include "train/log/csv.h"
+#include "train/log/json_lines.h"
 
 static const char op[] = "logger_new";
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/log/snapshot.h"
 
+#include "train/log/ring.h"
+
 #include "device/capture.h"
 #include "tensor/header.h"
 #include "tensor/liveness.h"
@@ -37,7 +39,7 @@ tern_status tern_log_snapshot(tern_logger *logger, const tern_tensor *a, const t
 {
     const int64_t cost = (int64_t)(sizeof **payload + nbytes) + nbytes_of(a) + nbytes_of(b);
     *payload = NULL;
-    if (tern_logger_is_full(logger, cost))
+    if (tern_log_ring_is_full(logger, cost))
         return TERN_OK;
     tern_log_payload *made = tern_log_payload_new(nbytes);
     if (!made)

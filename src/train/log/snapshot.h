@@ -7,7 +7,7 @@
 #include <tern/cuda.h>
 #include "device/dtype.h"
 #include "tensor/tensor.h"
-#include "train/log/logger.h"
+#include "train/log/state.h"
 
 // What every call with a tensor checks of it.
 tern_status tern_log_check_tensor(const char *op, const char *name, const tern_tensor *t);

@@ -2,6 +2,7 @@
 #include "train/log/tags.h"
 
 #include <string.h>
+#include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
 

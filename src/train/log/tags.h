@@ -4,7 +4,7 @@
 #define TERN_SRC_TRAIN_LOG_TAGS_H
 
 #include "base/name_table.h"
-#include "train/log/record.h"
+#include "train/log/values.h"
 
 #define TERN_LOG_TAG_SIZE 1024
 

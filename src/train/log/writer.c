@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that writes.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // newlocale, uselocale
 #endif
+#include "train/log/writer.h"
+
 #include <errno.h>
 #include <locale.h>
 #include <time.h>
@@ -10,9 +11,14 @@
 #include "base/saved_error.h"
 #include "base/text.h"
 #include "base/thread_pool.h"
-#include "train/log/event_file.h"
-#include "train/log/logger.h"
-#include "train/log/resume.h"
+#include "train/log/csv.h"
+#include "train/log/events.h"
+#include "train/log/folder_lock.h"
+#include "train/log/json_lines.h"
+#include "train/log/lines.h"
+#include "train/log/page.h"
+#include "train/log/record.h"
+#include "train/log/ring.h"
 #include "train/log/snapshot.h"
 
 // Seconds between looks at the ring; twice that is what a process that is killed may lose.
@@ -41,16 +47,16 @@ static void warn_disk(tern_logger *logger, const tern_log_file *file)
 // Entries count once, however many files they are missing in.
 static void flush_files(tern_logger *logger)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int i = 0; i < TERN_LOG_FORMATS; i++) {
         tern_log_file *file = &logger->files[i];
-        const int64_t before = file->lost;
+        const int64_t before = file->unwritten;
         if (!tern_log_file_flush(file))
             warn_disk(logger, file);
-        most = file->lost - before > most ? file->lost - before : most;
+        max = file->unwritten - before > max ? file->unwritten - before : max;
     }
-    if (most > 0)
-        atomic_fetch_add(&logger->lost, most);
+    if (max > 0)
+        atomic_fetch_add(&logger->unwritten, max);
 }
 
 // ---- what was dropped ---------------------------------------------------------------------------
@@ -58,7 +64,7 @@ static void flush_files(tern_logger *logger)
 static double now(tern_logger *logger)
 {
     pthread_mutex_lock(&logger->lock);
-    const double time = tern_logger_time(logger);
+    const double time = tern_log_time(logger);
     pthread_mutex_unlock(&logger->lock);
     return time;
 }
@@ -66,7 +72,8 @@ static double now(tern_logger *logger)
 static void report_dropped(tern_logger *logger)
 {
     tern_log_file *file = &logger->files[TERN_LOG_JSON_LINES];
-    const int64_t full = atomic_load(&logger->dropped), all = full + atomic_load(&logger->lost);
+    const int64_t full = atomic_load(&logger->dropped),
+                  all = full + atomic_load(&logger->unwritten);
     if (full > 0 && !logger->warned_full)
         tern_log_send(TERN_LOG_WARN,
                       "logger: the queue of %.150s is full: the disk is slower than what is logged "
@@ -85,7 +92,7 @@ static void report_dropped(tern_logger *logger)
 
 static void lose(tern_logger *logger, const tern_log_entry *entry)
 {
-    atomic_fetch_add(&logger->lost, 1);
+    atomic_fetch_add(&logger->unwritten, 1);
     if (!logger->warned_values)
         tern_log_send(TERN_LOG_WARN, "logger: \"%.100s\" at step %lld is left out: %s",
                       entry->tag ? entry->tag : "the page or the settings", (long long)entry->step,
@@ -231,7 +238,7 @@ static void write_end(tern_logger *logger)
     if (file->pending.failed)
         tern_log_bytes_cut(&file->pending, 0);
     if (events->fd >= 0 && logger->has_settings)
-        tern_event_file_end(&events->pending, now(logger), status);
+        tern_log_events_end(&events->pending, now(logger), status);
     if (events->pending.failed)
         tern_log_bytes_cut(&events->pending, 0);
     flush_files(logger);
