@@ -61,8 +61,8 @@ TERN_API tern_logger_new_options tern_logger_new_defaults(void);
 /// folder has the log of another run. A folder that cannot be made or written is a warning, and a
 /// logger that drops everything.
 ///
-/// With .resume_step = n the files go on: what they have of greater steps is taken out (TensorBoard
-/// is told to forget it), and so is a torn end that a kill left. It is what tern_checkpoint_resume
+/// With .resume_step = n the files go on: what they have of greater steps is taken out (a
+/// TensorBoard that runs is told to forget it), and so is a torn end that a kill left. It is what tern_checkpoint_resume
 /// gave. No file there is fine.
 TERN_API tern_logger *tern_logger_new_with(const tern_logger_new_options *options);
 #define tern_logger_new(...)                                                                       \

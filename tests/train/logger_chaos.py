@@ -69,7 +69,8 @@ def check(folder, schema, flushed, torn_may_be):
     assert not any(line['kind'] == 'dropped' for line in lines), 'entries were dropped'
     points = [line for line in lines if line.get('tag') == 'a']
     assert all(point['value'] == point['step'] for point in points)
-    kept = [event for event in log_reader.after_purges(events) if event['tag'] == 'a']
+    kept = [event for file in events for event in file if event.get('tag') == 'a']
+    assert kept == [event for event in log_reader.after_purges(events) if event['tag'] == 'a']
     assert all(event['scalar'] == event['step'] for event in kept)
     return min(check_steps('log.jsonl', [point['step'] for point in points], flushed),
                check_steps('log.csv', [row[1] for row in rows if row[2] == 'a'], flushed),

@@ -15,8 +15,8 @@ typedef struct values {
 static values make_values(void)
 {
     return (values){
-        .weights = tern_randn(tern_dims(64, 32)),
-        .image = tern_rand(tern_dims(3, 8, 6)),
+        .weights = tern_div_scalar(tern_arange(-1000, 1048, 1, .dtype = TERN_FLOAT32), 8),
+        .image = tern_reshape(tern_arange(0, 144, 1, .dtype = TERN_UINT8), tern_dims(3, 8, 6)),
         .matrix = tern_from_data(tern_dims(3, 3), (int64_t[]){5, 1, 0, 2, 7, 1, 0, 0, 9}),
         .labels = tern_from_data(tern_dims(4), (int64_t[]){0, 1, 1, 0}),
         .predictions = tern_from_data(tern_dims(4), (float[]){0.125f, 0.75f, 0.5f, 0.625f}),

@@ -56,20 +56,47 @@ void tern_event_file_begin(tern_log_bytes *to, double time, int64_t purge_step)
     tern_event_end(to, purge);
 }
 
-int64_t tern_event_file_whole(const uint8_t *bytes, int64_t count, bool *broken)
+// ---- reading ------------------------------------------------------------------------------------
+
+// 0 where the message ends within it.
+static uint64_t read_varint(const uint8_t **at, const uint8_t *end)
 {
-    int64_t at = 0;
-    *broken = false;
-    while (count - at >= HEAD) {
-        const uint8_t *head = bytes + at, *data = head + HEAD;
-        const uint64_t length = get_u64(head), rest = (uint64_t)(count - at - HEAD);
-        *broken = get_u32(head + 8) != masked(head, 8);
-        if (*broken || rest < TAIL || length > rest - TAIL)
+    uint64_t value = 0;
+    for (int shift = 0; *at < end && shift < 64; shift += 7) {
+        const uint8_t byte = *(*at)++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
             break;
-        *broken = get_u32(data + length) != masked(data, (size_t)length);
-        if (*broken)
-            break;
-        at += HEAD + (int64_t)length + TAIL;
     }
-    return at;
+    return value;
+}
+
+// A field that is not there is 0.
+static int64_t step_of(const uint8_t *at, const uint8_t *end)
+{
+    while (at < end) {
+        const uint64_t key = read_varint(&at, end), type = key & 7;
+        const uint64_t varint = type == 0 || type == 2 ? read_varint(&at, end) : 0;
+        const uint64_t size = type == 2 ? varint : type == 1 ? 8 : type == 5 ? 4 : 0;
+        if (key >> 3 == EVENT_STEP && type == 0)
+            return (int64_t)varint;
+        if (size > (uint64_t)(end - at))
+            break;
+        at += size;
+    }
+    return 0;
+}
+
+bool tern_event_record(const uint8_t *bytes, int64_t count, int64_t *nbytes, int64_t *step)
+{
+    if (count < HEAD + TAIL || get_u32(bytes + 8) != masked(bytes, 8))
+        return false;
+    const uint64_t length = get_u64(bytes);
+    const uint8_t *data = bytes + HEAD;
+    if (length > (uint64_t)(count - HEAD - TAIL) ||
+        get_u32(data + length) != masked(data, (size_t)length))
+        return false;
+    *nbytes = HEAD + (int64_t)length + TAIL;
+    *step = step_of(data, data + length);
+    return true;
 }

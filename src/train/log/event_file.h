@@ -13,8 +13,7 @@ void tern_event_end(tern_log_bytes *to, int64_t begun);
 // earlier files have from that step on.
 void tern_event_file_begin(tern_log_bytes *to, double time, int64_t purge_step);
 
-// Bytes of the whole records that `count` bytes begin with. *broken: what follows is no beginning
-// of one.
-int64_t tern_event_file_whole(const uint8_t *bytes, int64_t count, bool *broken);
+// Whether `count` bytes begin with a whole record: *nbytes of it, and the step of its event.
+bool tern_event_record(const uint8_t *bytes, int64_t count, int64_t *nbytes, int64_t *step);
 
 #endif

@@ -12,41 +12,88 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/text.h"
+#include "io/save.h"
 #include "train/log/event_file.h"
 
 static const char op[] = "logger_new";
 
-// ---- torn ends ----------------------------------------------------------------------------------
+// ---- one file -----------------------------------------------------------------------------------
 
-// Readers stop at what is not whole: what a kill has torn is taken away.
-static bool cut_open(int fd)
+// An event file in memory; NULL: it is empty.
+typedef struct events {
+    char path[PATH_MAX];
+    const uint8_t *bytes;
+    int64_t count;
+} events;
+
+static bool map_open(events *e, int fd)
 {
     struct stat facts;
-    bool broken;
+    errno = EINVAL;
     if (fstat(fd, &facts) || !S_ISREG(facts.st_mode))
         return false;
-    if (facts.st_size == 0)
+    e->count = (int64_t)facts.st_size;
+    if (e->count == 0)
         return true;
-    void *bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return false;
-    const int64_t whole = tern_event_file_whole(bytes, (int64_t)facts.st_size, &broken);
-    munmap(bytes, (size_t)facts.st_size);
-    return whole == facts.st_size || ftruncate(fd, (off_t)whole) == 0;
+    void *bytes = mmap(NULL, (size_t)e->count, PROT_READ, MAP_PRIVATE, fd, 0);
+    e->bytes = bytes == MAP_FAILED ? NULL : bytes;
+    return e->bytes != NULL;
+}
+
+static tern_status map(events *e, const tern_logger *logger, const char *name)
+{
+    (void)snprintf(e->path, sizeof e->path, "%.*s/%s", PATH_MAX - NAME_MAX - 2, logger->folder,
+                   name);
+    const int fd = open(e->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const bool done = fd >= 0 && map_open(e, fd);
+    const int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    TERN_CHECK(done, TERN_ERR_IO, "%s: cannot read %.250s: %s", op, e->path,
+               tern_text_reason(reason));
+    return TERN_OK;
+}
+
+// Writes the records that stay; NULL: they are only counted. *nbytes of them.
+static tern_status keep(const events *e, int64_t last_step, tern_save *save, int64_t *nbytes)
+{
+    int64_t size, step;
+    *nbytes = 0;
+    for (int64_t at = 0; tern_event_record(e->bytes + at, e->count - at, &size, &step);
+         at += size) {
+        if (step > last_step)
+            continue;
+        *nbytes += size;
+        if (save)
+            TERN_TRY(tern_save_write(save, e->bytes + at, (size_t)size));
+    }
+    return TERN_OK;
+}
+
+// Readers stop at what is not whole: a torn end is taken away as well.
+static tern_status rewrite(const events *e, int64_t last_step)
+{
+    tern_save save;
+    int64_t nbytes;
+    TERN_TRY(keep(e, last_step, NULL, &nbytes));
+    if (nbytes == e->count)
+        return TERN_OK;
+    TERN_TRY(tern_save_begin(&save, op, e->path));
+    const tern_status status = keep(e, last_step, &save, &nbytes);
+    if (!status)
+        return tern_save_commit(&save);
+    tern_save_abandon(&save);
+    return status;
 }
 
 static tern_status cut(const tern_logger *logger, const char *name)
 {
-    char path[PATH_MAX];
-    (void)snprintf(path, sizeof path, "%.*s/%s", PATH_MAX - NAME_MAX - 2, logger->folder, name);
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    const bool done = fd >= 0 && cut_open(fd);
-    const int reason = errno;
-    if (fd >= 0)
-        close(fd);
-    TERN_CHECK(done, TERN_ERR_IO, "%s: cannot go on with %.250s: %s", op, path,
-               tern_text_reason(reason));
-    return TERN_OK;
+    events e = {.bytes = NULL};
+    TERN_TRY(map(&e, logger, name));
+    const tern_status status = e.bytes ? rewrite(&e, logger->resume_step) : TERN_OK;
+    if (e.bytes)
+        munmap((void *)(uintptr_t)e.bytes, (size_t)e.count);
+    return status;
 }
 
 // ---- all of a folder ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 
 // The greatest number of seconds in their names, 0: there is none.
 tern_status tern_log_events_find(const tern_logger *logger, int64_t *newest);
-// The same, and cuts their torn ends.
+// The same, and takes the events of steps behind logger->resume_step out of them, and torn ends.
 tern_status tern_log_events_resume(const tern_logger *logger, int64_t *newest);
 
 #endif
