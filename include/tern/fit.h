@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <tern/checkpoint.h>
 #include <tern/loader.h>
+#include <tern/logger.h>
 #include <tern/metric.h>
 #include <tern/module.h>
 #include <tern/optim.h>
@@ -115,6 +116,8 @@ typedef struct tern_fit_options {
     int64_t keep_last;        ///< of tern_checkpoint_new
     int64_t checkpoint_every; ///< saved also every so many steps; 0: not
     bool resume;              ///< goes on where the folder has a run; else such a one is refused
+    tern_logger *logger;      ///< of losses, metrics and the rate, or NULL
+    int64_t log_every;        ///< >= 1: steps from one "train/loss" to the next
     tern_fit_callbacks callbacks; ///< called as it goes
     FILE *file;                   ///< where the progress is shown (progress.h)
     bool quiet;                   ///< it is not
@@ -131,8 +134,9 @@ typedef struct tern_fit_options {
     .scheduler_unit = TERN_FIT_UNIT_UNSPECIFIED, .accumulate = 1, .clip_grad_norm = 0,             \
     .average = NULL, .monitor = NULL, .mode = TERN_MODE_UNSPECIFIED, .patience = 0,                \
     .min_delta = 0, .restore_best = false, .checkpoint = NULL, .keep_last = 3,                     \
-    .checkpoint_every = 0, .resume = false, .callbacks = {NULL, NULL, NULL, NULL, NULL},           \
-    .file = stderr, .quiet = false, .interrupts = true, .result = NULL
+    .checkpoint_every = 0, .resume = false, .logger = NULL, .log_every = 1,                        \
+    .callbacks = {NULL, NULL, NULL, NULL, NULL}, .file = stderr, .quiet = false,                   \
+    .interrupts = true, .result = NULL
 #define TERN_FIT_FIELDS_ 4, 0, (net, criterion, optim, train), (module, module, optim, loader)
 TERN_API tern_fit_options tern_fit_defaults(void);
 /// Trains. Modes are left as they are, but a net in evaluation mode comes into training mode. A
@@ -143,6 +147,10 @@ TERN_API tern_fit_options tern_fit_defaults(void);
 /// too, and the same result; nets, loaders and options are to be the same, but for .epochs and
 /// what is shown, saved and logged. Where a signal stops it after a step, which with .accumulate is
 /// one of the optimizer, the progress says how to go on; a second signal ends the process.
+///
+/// Curves of .logger are "train/loss" and "lr" at steps of the optimizer, "train/<metric>",
+/// "valid/loss" and "valid/<metric>" at the last one of each epoch. A metric that is a matrix (C, C)
+/// is logged by tern_logger_add_confusion_matrix, others of several numbers are not.
 ///
 /// TERN_ERR_ARG for options that make no sense (the sentence says which), metrics of one name among
 /// them; TERN_ERR_STATE for a loader without batches, a folder of another run, while an error is

@@ -48,6 +48,8 @@ PUBLIC = {
     'data': ['data', 'datasets', 'image_data', 'loader', 'sampler', 'transform'],
     'parallel': ['parallel'],
     'train': ['averaged_model', 'checkpoint', 'fit', 'free', 'logger', 'metric', 'metrics', 'progress', 'resources', 'run', 'script', 'setting', 'summary'],
+    'train': ['averaged_model', 'checkpoint', 'fit', 'free', 'logger', 'metric', 'metrics',
+              'progress'],
 }
 COMPONENT_OF_HEADER = {f'tern/{name}.h': component
                        for component, names in PUBLIC.items() for name in names}

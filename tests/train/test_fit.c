@@ -210,6 +210,50 @@ static void steps_whose_shapes_were_seen_allocate_nothing(void **state)
     run_end(&r);
 }
 
+// ---- logs ---------------------------------------------------------------------------------------
+
+// How often a text is in the log.
+static int count_in_log(const char *text)
+{
+    size_t size;
+    int count = 0;
+    char *log = read_bytes(path_of("log.jsonl"), &size);
+    log[size] = 0;
+    for (const char *at = log; (at = strstr(at, text)); at++)
+        count++;
+    free(log);
+    return count;
+}
+
+static void losses_rates_and_metrics_are_logged(void **state)
+{
+    (void)state;
+    run r = run_begin(1);
+    tern_loader *valid = valid_loader();
+    tern_metric *accuracy = tern_metric_accuracy(.num_classes = 3);
+    tern_metric *confusion = tern_metric_confusion_matrix(.num_classes = 3);
+    tern_logger *log = tern_logger_new(folder, .tensorboard = false);
+    assert_int_equal(tern_optim_set_lr(r.optim, TERN_ALL_GROUPS, 0.5), TERN_OK);
+    tern_sched *sched = tern_sched_step_lr(r.optim, 4, .gamma = 0.5);
+    fit_ok(tern_fit(r.net, r.criterion, r.optim, r.loader, .epochs = 2, .valid = valid,
+                    .metrics = tern_metrics(accuracy, confusion), .logger = log, .log_every = 2,
+                    .scheduler = sched, .scheduler_unit = TERN_FIT_STEP, .quiet = true));
+    tern_logger_free(log);
+    assert_int_equal(count_in_log("\"tag\":\"train/loss\""), 5); // 2, 4, .. of 10 steps
+    assert_int_equal(count_in_log("\"tag\":\"lr\""), 5);
+    assert_int_equal(count_in_log("\"tag\":\"lr\",\"value\":0.5"), 2); // made steps 2 and 4
+    assert_int_equal(count_in_log("\"tag\":\"lr\",\"value\":0.25"), 2);
+    assert_int_equal(count_in_log("\"tag\":\"train/accuracy\""), 2);
+    assert_int_equal(count_in_log("\"tag\":\"valid/accuracy\""), 2);
+    assert_int_equal(count_in_log("\"tag\":\"valid/loss\""), 2);
+    assert_int_equal(count_in_log("\"kind\":\"matrix\""), 4);
+    tern_sched_free(sched);
+    tern_metric_free(confusion);
+    tern_metric_free(accuracy);
+    tern_loader_free(valid);
+    run_end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +264,7 @@ int main(void)
         CHECK_TEST(losses_are_means_over_samples),
         CHECK_TEST(metrics_are_of_the_epochs_samples),
         CHECK_TEST(steps_whose_shapes_were_seen_allocate_nothing),
+        FOLDER_TEST(losses_rates_and_metrics_are_logged),
     };
     if (use_memory_hook())
         return 1;

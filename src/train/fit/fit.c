@@ -40,6 +40,8 @@ static tern_status count_step(tern_fit_run *f)
 {
     const tern_fit_options *o = f->o;
     f->result.steps++;
+    if (tern_fit_log_step(f))
+        return tern_error_code();
     if (o->average && tern_averaged_model_update(o->average, o->net))
         return tern_error_code();
     return o->scheduler && o->scheduler_unit == TERN_FIT_STEP ? tern_sched_step(o->scheduler)
@@ -76,9 +78,8 @@ static bool train_batch(tern_fit_run *f, const tern_batch *b)
         return !failed;
     f->left = f->event.stop || (f->o->interrupts && tern_interrupted());
     const int64_t every = f->o->checkpoint_every;
-    if (f->left || (every && f->result.steps % every == 0))
-        return !tern_fit_save(f, (double)NAN) && !f->left;
-    return true;
+    const bool saves = f->left || (every && f->result.steps % every == 0);
+    return !(saves && tern_fit_save(f, (double)NAN)) && !f->left;
 }
 
 // ---- epochs -------------------------------------------------------------------------------------
@@ -106,7 +107,8 @@ static tern_status evaluate(tern_fit_run *f)
         tern_evaluate(o->average ? o->average : o->net, o->valid, .criterion = o->criterion,
                       .metrics = o->metrics, .loss = &f->result.valid_loss))
         return tern_error_code();
-    tern_fit_read_metrics(f, f->result.valid_metrics);
+    tern_logger_add_scalar(o->logger, "valid/loss", f->result.valid_loss, f->result.steps);
+    tern_fit_read_metrics(f, "valid/", f->result.valid_metrics);
     return tern_optim_train(o->optim);
 }
 
@@ -124,7 +126,7 @@ static tern_status end_epoch(tern_fit_run *f)
     if (f->o->accumulate > 1 && tern_optim_accumulate(f->o->optim, f->o->accumulate))
         return tern_error_code(); // what a stream has left over
     r->train_loss = tern_item(f->loss_sum) / (double)f->samples;
-    tern_fit_read_metrics(f, r->train_metrics);
+    tern_fit_read_metrics(f, "train/", r->train_metrics);
     if (evaluate(f) || tern_error_pending())
         return tern_error_code();
     r->epochs++;
@@ -137,12 +139,9 @@ static tern_status end_epoch(tern_fit_run *f)
 
 static tern_status run_epoch(tern_fit_run *f)
 {
-    f->left = false;
-    if (begin_epoch(f))
+    if (begin_epoch(f) || f->event.stop) // before the first step
         return tern_error_code();
-    f->left = f->event.stop; // asked for before the first step
-    if (f->left)
-        return TERN_OK;
+    f->left = false;
     tern_each_batch (b, f->o->train)
         if (!train_batch(f, &b))
             break;

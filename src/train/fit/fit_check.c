@@ -57,6 +57,7 @@ static tern_status check_numbers(const tern_fit_options *o)
     TERN_TRY(check_whole("patience", o->patience, 0));
     TERN_TRY(check_whole("keep_last", o->keep_last, 0));
     TERN_TRY(check_whole("checkpoint_every", o->checkpoint_every, 0));
+    TERN_TRY(check_whole("log_every", o->log_every, 1));
     TERN_TRY(check_real("clip_grad_norm", o->clip_grad_norm));
     TERN_TRY(check_real("min_delta", o->min_delta));
     if (!o->file)

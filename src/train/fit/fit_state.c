@@ -217,12 +217,36 @@ tern_status tern_fit_restore_best(tern_fit_run *f)
 
 // ---- what is shown ------------------------------------------------------------------------------
 
-void tern_fit_read_metrics(const tern_fit_run *f, double *values)
+static void log_metric(const tern_fit_run *f, const char *prefix, const char *name,
+                       tern_tensor *value)
+{
+    char tag[128];
+    const tern_shape shape = tern_shape_of(value);
+    snprintf(tag, sizeof tag, "%s%s", prefix, name);
+    if (tern_numel(value) == 1)
+        tern_logger_add_scalar(f->o->logger, tag, tern_item(value), f->result.steps);
+    else if (shape.rank == 2 && shape.dim[0] == shape.dim[1])
+        tern_logger_add_confusion_matrix(f->o->logger, tag, value, NULL, f->result.steps);
+}
+
+void tern_fit_read_metrics(const tern_fit_run *f, const char *prefix, double *values)
 {
     for (int i = 0; i < f->o->metrics.count; i++) {
         tern_tensor *value = tern_metric_compute(f->o->metrics.at[i]);
         values[i] = value && tern_numel(value) == 1 ? tern_item(value) : (double)NAN;
+        if (value && prefix && f->o->logger)
+            log_metric(f, prefix, tern_metric_name(f->o->metrics.at[i]), value);
     }
+}
+
+tern_status tern_fit_log_step(const tern_fit_run *f)
+{
+    const tern_fit_options *o = f->o;
+    if (!o->logger || f->result.steps % o->log_every != 0)
+        return TERN_OK;
+    tern_logger_add_tensor_scalar(o->logger, "train/loss", f->event.loss, f->result.steps);
+    tern_logger_add_scalar(o->logger, "lr", tern_optim_lr(o->optim, 0), f->result.steps);
+    return tern_error_code();
 }
 
 static void show(const tern_fit_run *f, const char *prefix, const double *values)
@@ -239,7 +263,7 @@ static void show(const tern_fit_run *f, const char *prefix, const double *values
 void tern_fit_show_metrics(const tern_fit_run *f)
 {
     double values[TERN_METRICS];
-    tern_fit_read_metrics(f, values);
+    tern_fit_read_metrics(f, NULL, values);
     show(f, "", values);
 }
 

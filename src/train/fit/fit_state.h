@@ -42,8 +42,11 @@ tern_status tern_fit_save(tern_fit_run *f, double metric);
 tern_status tern_fit_keep_best(tern_fit_run *f);
 tern_status tern_fit_restore_best(tern_fit_run *f);
 
-// The metrics as they are now; NAN for those of several numbers. Waits for the device.
-void tern_fit_read_metrics(const tern_fit_run *f, double *values);
+// The metrics as they are now, which are logged as "prefix<name>" unless it is NULL; NAN for those
+// of several numbers. Waits for the device.
+void tern_fit_read_metrics(const tern_fit_run *f, const char *prefix, double *values);
+// Logs a step that the optimizer has made, where one is due.
+tern_status tern_fit_log_step(const tern_fit_run *f);
 void tern_fit_show_metrics(const tern_fit_run *f);
 void tern_fit_show_epoch(const tern_fit_run *f);
 void tern_fit_show_stop(const tern_fit_run *f);
