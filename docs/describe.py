@@ -26,8 +26,10 @@ OWNERS = {
 FREE = {f"tern_{name} *": f"tern_{name}_free" for name in (
     "module", "optim", "dataset", "loader", "metric", "generator", "state", "cuda_stream",
     "cuda_event", "cuda_graph")}
+    "module", "optim", "dataset", "loader", "generator", "state", "cuda_stream", "cuda_event",
+    "cuda_graph", "progress", "lr_curve")}
 # Makes what it returns; everything else of these types hands on what is there.
-MAKES = re.compile(r"tern_(nn_\w+|state_of|\w+_(new|with|retain|done|copy|graph_end|state_dict))$")
+MAKES = re.compile(r"tern_(nn_\w+|state_of|lr_find|\w+_(new|with|retain|done|copy|graph_end|state_dict))$")
 # Tensors that are there already: an argument, or what an object holds.
 HOLDS = re.compile(r"tern_(grad|retain|assign|module_\w+|optim_\w+|context_\w+|set_requires_grad"
                    r"|state_tensor|visit_peek_tensor|record|\w+_)$")
@@ -129,10 +131,22 @@ def read_type(found, code, text, header):
         found["aliases"].append({"name": match[2], **item, "type": match[1]})
 
 
+def items_of(words):
+    """Those between commas, braces within them left whole."""
+    depth, item = 0, ""
+    for character in words + ",":
+        depth += {"{": 1, "}": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            yield item
+            item = ""
+        else:
+            item += character
+
+
 def default_of(words):
     words = words.strip()
     if words.startswith("{"):
-        return [default_of(word) for word in words[1:-1].split(",")]
+        return [default_of(word) for word in items_of(words[1:-1])]
     known = {"true": True, "false": False, "NULL": None, "NAN": "NAN", "INT64_MAX": 2**63 - 1}
     if words in known:
         return known[words]
@@ -152,7 +166,7 @@ def read_call(name, family, macros):
         initialiser = re.sub(r"TERN_\w+_DEFAULTS_", lambda used: macros[used[0]], initialiser)
     initialiser = re.sub(r"TERN_EACH_\((\S+)\)",
                          r"{\1, TERN_SAME_AS_FIRST, TERN_SAME_AS_FIRST}", initialiser)
-    defaults = re.findall(r"\.(\w+) = (\{[^}]*\}|'.'|[^,]+)", initialiser)
+    defaults = re.findall(r"\.(\w+) = (\{(?:[^{}]|\{[^}]*\})*\}|'.'|[^,]+)", initialiser)
     fields = macros[f"{family.upper()}_FIELDS_"]
     match = re.match(r"(\d), (\w+), \(([^)]*)\)", macros.get(fields, fields))
     taken = [field.strip() for field in match[3].split(",") if field.strip()]

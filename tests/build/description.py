@@ -135,9 +135,12 @@ def flat(list_or_number):
 
 
 def same(told, found):
-    """What braces leave out is 0."""
+    """What braces leave out is 0, and so is NULL; stderr is any other pointer."""
     told, found = flat(told), flat(found)
-    return told + [0] * (len(found) - len(told)) == found
+    told += [0] * (len(found) - len(told))
+    return len(told) == len(found) and all(
+        bool(there) if said == "stderr" else (said or 0) == (there or 0)
+        for said, there in zip(told, found))
 
 
 def number(told, tern):
