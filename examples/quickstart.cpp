@@ -4,24 +4,6 @@
 #include <cstdio>
 #include <tern/tern.h>
 
-static double accuracy(tern_module *net, tern_dataset *data, tern_device dev)
-{
-    tern_loader *loader =
-        tern_loader_new(data, [&](auto &o) { o.batch_size = 1000, o.device = dev; });
-    double correct = 0, samples = 0;
-    tern_module_eval(net);
-    tern_each_batch (b, loader) {
-        tern_no_grad {
-            tern_tensor *guess = tern_argmax(tern_forward(net, b.x), 1, false);
-            correct += tern_item(tern_sum_all(tern_eq(guess, b.y)));
-            samples += static_cast<double>(b.size);
-        }
-    }
-    tern_module_train(net, true);
-    tern_loader_free(loader);
-    return correct / samples;
-}
-
 int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "/usr/share/datasets/fashion-mnist";
@@ -32,31 +14,28 @@ int main(int argc, char **argv)
                                           tern_nn_relu(), tern_nn_linear(512, 10));
     tern_module *criterion = tern_nn_cross_entropy_loss([](auto &o) { o.label_smoothing = 0.1; });
     tern_optim *opt = tern_optim_adam(net, [](auto &o) { o.lr = 1e-3; });
+    tern_metric *accuracy = tern_metric_accuracy([](auto &o) { o.num_classes = 10; });
 
     tern_module_to(net, dev);       // in place; opt stays valid
     tern_module_to(criterion, dev); // its weight is a buffer: it moves too
 
-    tern_dataset *train = tern_data_mnist(folder, TERN_TRAIN);
-    tern_dataset *test = tern_data_mnist(folder, TERN_TEST);
-    tern_loader *loader = tern_loader_new(
-        train, [&](auto &o) { o.batch_size = 64, o.shuffle = true, o.device = dev; });
+    tern_dataset *train_data = tern_data_mnist(folder, TERN_TRAIN);
+    tern_dataset *test_data = tern_data_mnist(folder, TERN_TEST);
+    tern_loader *train = tern_loader_new(
+        train_data, [&](auto &o) { o.batch_size = 64, o.shuffle = true, o.device = dev; });
+    tern_loader *test =
+        tern_loader_new(test_data, [&](auto &o) { o.batch_size = 1000, o.device = dev; });
 
-    for (int epoch = 0; epoch < 2 && !tern_error_pending(); epoch++) {
-        tern_each_batch (b, loader) { // temporaries live until the next one
-            tern_tensor *loss = tern_loss(criterion, tern_forward(net, b.x), b.y);
-            tern_optim_zero_grad(opt);
-            if (tern_backward(loss) || tern_optim_step(opt))
-                break;
-        }
-        double share = accuracy(net, test, dev);
-        if (!tern_error_pending())
-            std::printf("epoch %d: %.1f %% of the test images\n", epoch + 1, 100 * share);
-    }
+    if (!tern_fit(net, criterion, opt, train, [](auto &o) { o.epochs = 2; }) &&
+        !tern_evaluate(net, test, [&](auto &o) { o.metrics = tern_metrics(accuracy); }))
+        std::printf("%.1f %% of the test images\n", 100 * tern_metric_value(accuracy));
 
     int status = tern_error_print(stderr); // which op, which shapes, which module
-    tern_loader_free(loader);              // in any order
-    tern_dataset_free(test);
-    tern_dataset_free(train);
+    tern_loader_free(test);                // in any order
+    tern_loader_free(train);
+    tern_dataset_free(test_data);
+    tern_dataset_free(train_data);
+    tern_metric_free(accuracy);
     tern_optim_free(opt);
     tern_module_free(criterion);
     tern_module_free(net);

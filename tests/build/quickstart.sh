@@ -25,8 +25,8 @@ write_images "$work/data" 640 train
 write_images "$work/data" 100 t10k
 "$work/quickstart" "$work/data" >"$work/out"
 cat "$work/out"
-[ "$(wc -l <"$work/out")" = 2 ] || fail "two epochs print two lines"
-tail -n 1 "$work/out" | grep -q '^epoch 2: 100.0 %' || fail "it has not learnt two kinds of images"
+[ "$(wc -l <"$work/out")" = 1 ] || fail "not one line"
+grep -q '^100.0 %' "$work/out" || fail "it has not learnt two kinds of images"
 
 compilers=$CXX
 [ -n "$TERN_FLAGS" ] || compilers="g++ clang++" # a sanitizer is the library's compiler's
