@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "train/fit/fit_check.h"
 
-#include <math.h>
+#include <errno.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "data/loader/loader.h"
 #include "device/capture.h"
@@ -34,6 +35,8 @@ static tern_status check_objects(const tern_fit_options *o)
         TERN_TRY(tern_check_loader(op, o->valid));
     if (o->average)
         TERN_TRY(check_module("average", o->average));
+    if (!o->file)
+        return tern_null_error(op, "file");
     return o->scheduler ? tern_check_sched(op, o->scheduler) : TERN_OK;
 }
 
@@ -60,8 +63,6 @@ static tern_status check_numbers(const tern_fit_options *o)
     TERN_TRY(check_whole("log_every", o->log_every, 1));
     TERN_TRY(check_real("clip_grad_norm", o->clip_grad_norm));
     TERN_TRY(check_real("min_delta", o->min_delta));
-    if (!o->file)
-        return tern_null_error(op, "file");
     TERN_CHECK(o->checkpoint || !(o->resume || o->checkpoint_every > 0), TERN_ERR_ARG,
                "%s: %s without a folder: .checkpoint = \"runs/a\"", op,
                o->resume ? "resume" : "checkpoint_every");
@@ -142,16 +143,27 @@ static tern_status check_scheduler(const tern_fit_options *o, tern_fit_monitor *
 
 // ---- the folder ---------------------------------------------------------------------------------
 
-static tern_status check_folder(const tern_fit_options *o)
+static tern_status count_steps(const char *name, int64_t *count)
 {
     char folder[PATH_MAX];
     tern_steps steps = {0};
+    TERN_TRY(tern_folder_make(op, name, folder));
+    TERN_TRY(tern_folder_steps(op, folder, &steps));
+    *count = steps.count;
+    tern_steps_free(&steps);
+    return TERN_OK;
+}
+
+static tern_status check_folder(const tern_fit_options *o)
+{
+    int64_t count = 0;
     if (!o->checkpoint || o->resume)
         return TERN_OK;
-    TERN_TRY(tern_folder_make(op, o->checkpoint, folder));
-    TERN_TRY(tern_folder_steps(op, folder, &steps));
-    const int64_t count = steps.count;
-    tern_steps_free(&steps);
+    const int saved = errno, cancel_state = tern_cancel_disable();
+    tern_status status = count_steps(o->checkpoint, &count);
+    tern_cancel_restore(cancel_state);
+    errno = saved;
+    TERN_TRY(status);
     TERN_CHECK(count == 0, TERN_ERR_STATE,
                "%s: %s has the checkpoints of a run: .resume = true goes on with it, another "
                "folder begins another",
@@ -165,11 +177,11 @@ tern_status tern_fit_check(const tern_fit_options *o, const tern_fit_result *res
     if (!o)
         return tern_null_error(op, "options");
     TERN_TRY(check_objects(o));
+    TERN_TRY(check_metrics(&o->metrics));
     TERN_CHECK(!tern_error_pending(), TERN_ERR_STATE,
                "%s: an error is pending; look at it and clear it before", op);
     TERN_TRY(tern_capture_refuse(op, "an epoch is not a step"));
     TERN_TRY(check_numbers(o));
-    TERN_TRY(check_metrics(&o->metrics));
     TERN_TRY(check_monitor(o, result, monitor));
     TERN_TRY(check_scheduler(o, monitor));
     return check_folder(o);

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "tensor/liveness.h"
 
 #define REDRAW_NANOSECONDS 100000000
 #define DECAY              0.9 // of what a reading counts, with each that follows
@@ -181,6 +182,8 @@ tern_status tern_progress_step(tern_progress *p, int64_t samples, tern_tensor *l
     TERN_TRY(check(op, p));
     TERN_CHECK(samples >= 0, TERN_ERR_ARG, "%s: samples is %lld, not 0 or more", op,
                (long long)samples);
+    if (loss)
+        TERN_TRY(tern_check_tensor(op, "loss", loss));
     p->done += samples;
     p->steps++;
     if (!p->terminal)
